@@ -1,0 +1,84 @@
+/*
+   petscrrb: structured-grid preconditioners as a PETSc plugin. This header is the whole public API.
+*/
+#pragma once
+
+#include <petscpc.h>
+#include <petscksp.h>
+
+#define PCRRB "rrb"
+
+/*E
+   PCRRBLumpNodes - the nodes whose dropped couplings are added to the diagonal in `PCRRB`
+
+   Values:
++  `PC_RRB_LUMP_RED`  - the red nodes of a level (variants M1u and M1m of de Jong and Vuik 2016, Table 1)
+-  `PC_RRB_LUMP_BOTH` - red and black nodes of a level (variants M2u and M2m)
+
+   Level: intermediate
+
+.seealso: `PCRRB`, `PCRRBSetLumpNodes()`, `PCRRBSetLumping()`
+E*/
+typedef enum {
+  PC_RRB_LUMP_RED,
+  PC_RRB_LUMP_BOTH
+} PCRRBLumpNodes;
+
+/*E
+   PCRRBStorage - how `PCRRB` stores the factor and its vectors
+
+   Values:
++  `PC_RRB_STORAGE_NAIVE`    - in natural order; level k reads with stride 2^((k-1)/2) (the papers' solver S1)
+-  `PC_RRB_STORAGE_R1R2B1B2` - four dense arrays a grid, of its nodes r1, r2, b1 and b2 (solvers S2 and, with threads, S3)
+
+   Level: advanced
+
+.seealso: `PCRRB`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`
+E*/
+typedef enum {
+  PC_RRB_STORAGE_NAIVE,
+  PC_RRB_STORAGE_R1R2B1B2
+} PCRRBStorage;
+
+/*E
+   PCRRBCoarse - how `PCRRB` solves with the last Schur complement
+
+   Values:
++  `PC_RRB_COARSE_CHOLESKY` - PETSc's sparse Cholesky factorization
+.  `PC_RRB_COARSE_INVERSE`  - its dense inverse, up to 4096 unknowns
+-  `PC_RRB_COARSE_KSP`      - an inner `KSP` with the options prefix `rrb_coarse_`
+
+   Level: intermediate
+
+.seealso: `PCRRB`, `PCRRBSetCoarse()`, `PCRRBGetCoarseKSP()`
+E*/
+typedef enum {
+  PC_RRB_COARSE_CHOLESKY,
+  PC_RRB_COARSE_INVERSE,
+  PC_RRB_COARSE_KSP
+} PCRRBCoarse;
+
+PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
+PETSC_EXTERN const char *const PCRRBStorageTypes[];
+PETSC_EXTERN const char *const PCRRBCoarseTypes[];
+
+PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
+PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
+
+PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBGetLevels(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRRBSetLumping(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCRRBGetLumping(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCRRBSetLumpNodes(PC, PCRRBLumpNodes);
+PETSC_EXTERN PetscErrorCode PCRRBGetLumpNodes(PC, PCRRBLumpNodes *);
+PETSC_EXTERN PetscErrorCode PCRRBSetGrid(PC, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBGetGrid(PC, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRRBSetStorage(PC, PCRRBStorage);
+PETSC_EXTERN PetscErrorCode PCRRBGetStorage(PC, PCRRBStorage *);
+PETSC_EXTERN PetscErrorCode PCRRBSetStorageGrids(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBGetStorageGrids(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRRBSetComputeBlock(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBGetComputeBlock(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRRBSetCoarse(PC, PCRRBCoarse);
+PETSC_EXTERN PetscErrorCode PCRRBGetCoarse(PC, PCRRBCoarse *);
+PETSC_EXTERN PetscErrorCode PCRRBGetCoarseKSP(PC, KSP *);
