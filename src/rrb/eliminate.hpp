@@ -157,8 +157,10 @@ template <class A, class V> struct Schur {
 };
 
 // A coupling of a node around a ring of two points comes back to the node itself: then it is part of the diagonal.
+// Around a ring of three points the two black ones are neighbours across the seam too, and such couplings stay.
 struct Rings {
-  bool self_x = false, self_y = false;
+  bool self_x = false, self_y = false;   // two points
+  bool three_x = false, three_y = false; // three points
 };
 
 // Even level, node b1: eliminated after its straight couplings, all to b1, are lumped.
@@ -211,9 +213,10 @@ private:
     const double v = s.a.v[b2](h, k);
     const double x = lumped(e, v, s.a.v[b2](h + 1, k)) + lumped(s.east_b2(h - 1, k), v, s.a.v[b2](h - 1, k));
     const double y = lumped(n, v, s.a.v[b2](h, k + 1)) + lumped(s.north_b2(h, k - 1), v, s.a.v[b2](h, k - 1));
-    c = lump(c, s.lumping.omega * ((rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y)), flags);
-    if (!rings.self_x) e = 0.0;
-    if (!rings.self_y) n = 0.0;
+    const bool keep_x = rings.self_x || rings.three_x, keep_y = rings.self_y || rings.three_y;
+    c = lump(c, s.lumping.omega * ((keep_x ? 0.0 : x) + (keep_y ? 0.0 : y)), flags);
+    if (!keep_x) e = 0.0;
+    if (!keep_y) n = 0.0;
   }
 };
 

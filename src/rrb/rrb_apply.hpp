@@ -14,7 +14,7 @@ template <bool Couple, class V> auto with_couplings(const FactorViews<V> &f) {
 // At every node of a class: op(Inner{}) where all neighbours exist, op(Edge{}) on the rim. Grids whose arrays all
 // have a border have no rim.
 template <class Backend, class Op> void at_nodes(Class c, const Extent &x, bool rim, const Op &op) {
-  Backend::for_each(x.nodes_of(c), rim ? x.interior_of(c) : x.nodes_of(c), op(Inner{}), op(Edge{}));
+  Backend::for_each(x.nodes_of(c), rim ? x.interior_of(c, 1) : x.nodes_of(c), op(Inner{}), op(Edge{}));
 }
 
 template <class Op> void choose(bool couple, const Op &op) {

@@ -41,8 +41,8 @@ public:
   static NodeCounts odd(const Extent &x, const A &a, const F &f, Lumping lumping, NodeCounts by_class[4]) {
     const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w), lumping); };
     const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w), lumping); };
-    by_class[r1] = Backend::count_each(x.nodes_of(r1), x.interior_of(r1), r1_at(Inner{}), r1_at(Edge{}));
-    by_class[r2] = Backend::count_each(x.nodes_of(r2), x.interior_of(r2), r2_at(Inner{}), r2_at(Edge{}));
+    by_class[r1] = Backend::count_each(x.nodes_of(r1), x.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}));
+    by_class[r2] = Backend::count_each(x.nodes_of(r2), x.interior_of(r2, 1), r2_at(Inner{}), r2_at(Edge{}));
     NodeCounts n = by_class[r1];
     n.add(by_class[r2]);
     return n;
@@ -55,7 +55,7 @@ public:
       const auto s = schur(a.get(w), f.get(w), lumping);
       return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings(x)};
     };
-    return by_class[b1] = Backend::count_each(x.nodes_of(b1), x.interior_of(b1), at(Inner{}), at(Edge{}));
+    return by_class[b1] = Backend::count_each(x.nodes_of(b1), x.interior_of(b1, 2), at(Inner{}), at(Edge{}));
   }
 
   // The matrix of the next grid.
@@ -65,7 +65,7 @@ public:
       const auto s = schur(a.get(w), f.get(w), lumping);
       return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(x), out};
     };
-    return Backend::count_each(x.nodes_of(b2), x.interior_of(b2), at(Inner{}), at(Edge{}));
+    return Backend::count_each(x.nodes_of(b2), x.interior_of(b2, 2), at(Inner{}), at(Edge{}));
   }
 
   template <class A, class F> static auto schur(const A &a, const F &f, Lumping lumping) {
@@ -77,7 +77,10 @@ private:
   static auto eliminate(const A &a, const FactorViews<V> &f, Lumping lumping) {
     return Op<A, V>{a, f, lumping};
   }
-  static Rings rings(const Extent &x) { return {x.x.wraps() && x.x.n == 2, x.y.wraps() && x.y.n == 2}; }
+  static Rings rings(const Extent &x) {
+    const auto ring_of = [](const Side &s, index_t n) { return s.periodic && s.n == n; };
+    return {ring_of(x.x, 2), ring_of(x.y, 2), ring_of(x.x, 3), ring_of(x.y, 3)};
+  }
 };
 
 } // namespace petscrrb::rrb

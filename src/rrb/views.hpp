@@ -36,9 +36,9 @@ struct Extent {
     const int px = parity_x(c), py = parity_y(c);
     return {half_up(x.lo - px), half_up(x.hi - px), half_up(y.lo - py), half_up(y.hi - py)};
   }
-  // those whose eight neighbours are nodes of this extent too
-  Range2 interior_of(Class c) const {
-    const Extent in{{x.lo + 1, x.hi - 1, x.n, false}, {y.lo + 1, y.hi - 1, y.n, false}};
+  // those whose neighbours up to `reach` steps away are nodes of this extent too
+  Range2 interior_of(Class c, index_t reach) const {
+    const Extent in{{x.lo + reach, x.hi - reach, x.n, false}, {y.lo + reach, y.hi - reach, y.n, false}};
     return in.nodes_of(c);
   }
 };
