@@ -14,7 +14,7 @@
 #endif
 
 #if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
+  #define PETSC_SUCCESS ((PetscErrorCode)0)
 #endif
 
 /* The argument of PCSetFromOptions methods became a pointer that has no `*` to write in 3.23. */

@@ -1,6 +1,7 @@
 // RRB-l: the hierarchy, its factorization and its application. The numerics are defined in docs/numerics.md.
 #pragma once
 
+#include "rrb/host_rows.hpp"
 #include "rrb/last_block.hpp"
 
 #include <deque>
@@ -78,8 +79,7 @@ private:
   void forward_tail(double *x);
   void backward_tail(double *x, bool couple, Scaling scaling);
   void backward_dense(int g, const double *r, double *z, bool couple, Scaling scaling);
-  NaturalField<2> natural(const double *p) const;
-  template <class Do> void with_next(int g, const Do &f) const;
+  NextRows next_rows(int g) const;
 
   Extent extent_;
   Options options_;
@@ -89,6 +89,7 @@ private:
   LastBlock<Int> block_;
   std::unique_ptr<LastBlockBuilder<Backend, Int>> builder_;
   std::vector<double> kept_x_, kept_y_; // couplings across odd rings, on their way to the next grid
+  RowScratch scratch_;
   std::vector<double> coarse_r_, coarse_z_;
   Lumping lumping_;
 };

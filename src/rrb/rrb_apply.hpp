@@ -22,67 +22,25 @@ template <class Op> void choose(bool couple, const Op &op) {
   else op(std::false_type{});
 }
 
-template <class Backend, class Int> NaturalField<2> Rrb<Backend, Int>::natural(const double *p) const {
-  const Extent &x = extent_;
-  return {const_cast<double *>(p), x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
-}
-
-// op(view of the next grid's vector, indexed by the nodes b2 of grid g)
-template <class Backend, class Int>
-template <class Op>
-void Rrb<Backend, Int>::with_next(int g, const Op &op) const {
-  if (g + 1 < options_.storage_grids) op(Split{dense_[g + 1].vector()});
-  else op(tail_.above(tail_.vector()));
+template <class Backend, class Int> NextRows Rrb<Backend, Int>::next_rows(int g) const {
+  if (g + 1 < options_.storage_grids) return {dense_[g + 1].vector(), {}, true, dense_[g + 1].extent.x};
+  return {{}, tail_.above(tail_.vector()), false, tail_.base().x};
 }
 
 // From r (first grid) or the grid's own vector: b1 in place, b2 to the next grid.
 template <class Backend, class Int> void Rrb<Backend, Int>::forward_dense(int g, const double *r, bool couple) {
   const DenseGrid<Backend> &d = dense_[g];
-  const Extent &x = d.extent;
-  const Dense b = d.vector()[b1];
-  const auto sweep = [&](auto coupled, const auto &in, const auto &next) {
-    const auto f = [&](auto w) { return with_couplings<decltype(coupled)::value>(d.factor.get(w)); };
-    at_nodes<Backend>(b1, x, g == 0, [&](auto w) { return ForwardB1{f(w), in.get(w), b}; });
-    d.halo.exchange(b1, b);
-    at_nodes<Backend>(b2, x, g == 0, [&](auto w) { return ForwardB2{f(w), in.get(w), b, next, true}; });
-  };
   if (g > 0)
     for (Class c : {r1, r2}) d.halo.exchange(c, d.vector()[c]);
-  with_next(g, [&](const auto &next) {
-    choose(couple, [&](auto coupled) {
-      if (g == 0) sweep(coupled, natural(r), next);
-      else sweep(coupled, DenseField{d.vector()}, next);
-    });
-  });
+  const HostRows rows(d, next_rows(g), scratch_, g == 0 ? r : nullptr, nullptr);
+  choose(couple, [&](auto coupled) { rows.template forward<decltype(coupled)::value>(); });
 }
 
 // From the next grid's solution and what the forward sweep left: z (first grid) or the grid's own vector.
 template <class Backend, class Int>
 void Rrb<Backend, Int>::backward_dense(int g, const double *r, double *z, bool couple, Scaling scaling) {
-  const DenseGrid<Backend> &d = dense_[g];
-  const Extent &x = d.extent;
-  const Dense s1 = d.vector()[b1], s2 = d.vector()[b2];
-  with_next(g, [&](const auto &next) {
-    const Copy<std::decay_t<decltype(next)>, Dense> copy{next, s2};
-    Backend::for_each(x.nodes_of(b2), x.nodes_of(b2), copy, copy);
-  });
-  d.halo.exchange(b2, s2);
-  const auto sweep = [&](auto coupled, const auto &in, const auto &out) {
-    const auto f = [&](auto w) { return with_couplings<decltype(coupled)::value>(d.factor.get(w)); };
-    at_nodes<Backend>(b1, x, false, [&](auto w) { return BackwardB1{f(w), s1, s2, s1, scaling}; });
-    d.halo.exchange(b1, s1);
-    at_nodes<Backend>(r1, x, false, [&](auto w) { return BackwardR1{f(w), in.get(w)[r1], s1, s2, out[r1], scaling}; });
-    at_nodes<Backend>(r2, x, false, [&](auto w) { return BackwardR2{f(w), in.get(w)[r2], s1, s2, out[r2], scaling}; });
-    if (g > 0) return;
-    for (Class c : {b1, b2}) {
-      const Copy<Dense, std::decay_t<decltype(out[c])>> copy{d.vector()[c], out[c]};
-      Backend::for_each(x.nodes_of(c), x.nodes_of(c), copy, copy);
-    }
-  };
-  choose(couple, [&](auto coupled) {
-    if (g == 0) sweep(coupled, natural(r), natural(z).get(Inner{}));
-    else sweep(coupled, DenseField{d.vector()}, d.vector());
-  });
+  const HostRows rows(dense_[g], next_rows(g), scratch_, g == 0 ? r : nullptr, g == 0 ? z : nullptr);
+  choose(couple, [&](auto coupled) { rows.template backward<decltype(coupled)::value>(scaling); });
 }
 
 template <class Backend, class Int> void Rrb<Backend, Int>::forward_tail(double *x) {

@@ -14,6 +14,7 @@ Rrb<Backend, Int>::Rrb(const Extent &extent, bool has_v, const Options &o)
     x = NaturalTail<Backend>::folded(x.coarser());
   }
   tail_ = NaturalTail<Backend>(x, o.levels - 2 * o.storage_grids, has_v, o.storage_grids > 0);
+  if (o.storage_grids) scratch_ = RowScratch(extent_.x);
   builder_ = std::make_unique<LastBlockBuilder<Backend, Int>>(tail_, block_);
   if (has_v) block_.v.assign(block_.size(), 1.0);
   kept_x_.assign(extent_.y.n, 0.0);
@@ -133,7 +134,7 @@ void Rrb<Backend, Int>::fail(Class c, const NodeCounts &n, int level, Outcome &o
 }
 
 template <class Backend, class Int> std::size_t Rrb<Backend, Int>::bytes() const {
-  std::size_t n = tail_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
+  std::size_t n = tail_.bytes() + scratch_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   for (const auto &d : dense_) n += d.bytes();
   return n;
 }
