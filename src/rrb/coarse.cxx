@@ -4,6 +4,8 @@
 
 #include "glue/petsc_compat.h"
 
+#include <petsc/private/petscimpl.h>
+
 namespace petscrrb::rrb {
 
 namespace {

@@ -136,30 +136,38 @@ PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObjec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <class Method>
+static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Method *method)
+{
+  void (*any)(void) = on ? (void (*)(void))method : nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, name, any));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* on: let the public functions find their methods; off: before the type goes away */
 PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on)
 {
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
-#define COMPOSE(name, ...) PetscCall(PetscObjectComposeFunction(o, "PCRRB" name "_C", on ? __VA_ARGS__ : nullptr))
-  COMPOSE("SetLevels", &Set<PetscInt, &PC_RRB::levels>);
-  COMPOSE("GetLevels", &GetUsed<&PC_RRB::levels, &petscrrb::rrb::Options::levels>);
-  COMPOSE("SetLumping", &Set<PetscReal, &PC_RRB::lumping>);
-  COMPOSE("GetLumping", &Get<PetscReal, &PC_RRB::lumping>);
-  COMPOSE("SetLumpNodes", &Set<PCRRBLumpNodes, &PC_RRB::lump_nodes>);
-  COMPOSE("GetLumpNodes", &Get<PCRRBLumpNodes, &PC_RRB::lump_nodes>);
-  COMPOSE("SetGrid", &PCRRBSetGrid_RRB);
-  COMPOSE("GetGrid", &PCRRBGetGrid_RRB);
-  COMPOSE("SetStorage", &Set<PCRRBStorage, &PC_RRB::storage>);
-  COMPOSE("GetStorage", &Get<PCRRBStorage, &PC_RRB::storage>);
-  COMPOSE("SetStorageGrids", &Set<PetscInt, &PC_RRB::storage_grids>);
-  COMPOSE("GetStorageGrids", &GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>);
-  COMPOSE("SetComputeBlock", &Set<PetscInt, &PC_RRB::compute_block>);
-  COMPOSE("GetComputeBlock", &Get<PetscInt, &PC_RRB::compute_block>);
-  COMPOSE("SetCoarse", &Set<PCRRBCoarse, &PC_RRB::coarse>);
-  COMPOSE("GetCoarse", &Get<PCRRBCoarse, &PC_RRB::coarse>);
-  COMPOSE("GetCoarseKSP", &PCRRBGetCoarseKSP_RRB);
-#undef COMPOSE
+  PetscCall(Compose(o, on, "PCRRBSetLevels_C", Set<PetscInt, &PC_RRB::levels>));
+  PetscCall(Compose(o, on, "PCRRBGetLevels_C", GetUsed<&PC_RRB::levels, &petscrrb::rrb::Options::levels>));
+  PetscCall(Compose(o, on, "PCRRBSetLumping_C", Set<PetscReal, &PC_RRB::lumping>));
+  PetscCall(Compose(o, on, "PCRRBGetLumping_C", Get<PetscReal, &PC_RRB::lumping>));
+  PetscCall(Compose(o, on, "PCRRBSetLumpNodes_C", Set<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
+  PetscCall(Compose(o, on, "PCRRBGetLumpNodes_C", Get<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
+  PetscCall(Compose(o, on, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
+  PetscCall(Compose(o, on, "PCRRBGetGrid_C", PCRRBGetGrid_RRB));
+  PetscCall(Compose(o, on, "PCRRBSetStorage_C", Set<PCRRBStorage, &PC_RRB::storage>));
+  PetscCall(Compose(o, on, "PCRRBGetStorage_C", Get<PCRRBStorage, &PC_RRB::storage>));
+  PetscCall(Compose(o, on, "PCRRBSetStorageGrids_C", Set<PetscInt, &PC_RRB::storage_grids>));
+  PetscCall(Compose(o, on, "PCRRBGetStorageGrids_C", GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
+  PetscCall(Compose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(Compose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", Set<PCRRBCoarse, &PC_RRB::coarse>));
+  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", Get<PCRRBCoarse, &PC_RRB::coarse>));
+  PetscCall(Compose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
