@@ -276,11 +276,13 @@ static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c%s\n", "xy"[d], g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
     }
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const index_t n : s.core->unknowns_by_level()) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "storage: %s", PCRRBStorageTypes[rrb->storage]));
-  if (rrb->storage == PC_RRB_STORAGE_R1R2B1B2) PetscCall(PetscViewerASCIIPrintf(viewer, " on %d grids, compute block %d", o.storage_grids, o.block));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\nlast block: %s, %" PetscInt_FMT " unknowns\n", PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (rrb->storage == PC_RRB_STORAGE_NAIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "storage: naive\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n", PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
   if (!s.stencil.v.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
   if (s.facts.identity_rows) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.facts.identity_rows));
   if (s.facts.positive) PetscCall(PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, moved to the diagonal: %lld\n", (long long)s.facts.positive));
