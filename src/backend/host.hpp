@@ -79,6 +79,25 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
   }
 }
 
+template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f, NodeCounts &n) {
+  unsigned unlumped = 0, null = 0, failed = 0;
+#pragma omp simd reduction(+ : unlumped, null, failed)
+  for (index_t h = h0; h < h1; ++h) {
+    const unsigned flags = f(h, k);
+    unlumped += flags & 1u;
+    null += flags >> 1 & 1u;
+    failed += flags >> 2 & 1u;
+  }
+  n.unlumped += unlumped;
+  n.null += null;
+  n.failed += failed;
+  for (index_t h = h0; failed && h < h1; ++h) // once more, to say which: what can fail depends on its input only
+    if (f(h, k) & node_failed) {
+      n.first_failed = std::min(n.first_failed, k * (index_t(1) << 32) + h);
+      break;
+    }
+}
+
 // The same for functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
 template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
   inner = intersection(box, inner);
@@ -86,26 +105,14 @@ template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, cons
 #pragma omp parallel if (box.size() > serial_below)
   {
     NodeCounts mine;
-    const auto note = [&](index_t h, index_t k, unsigned flags) {
-      if (flags & node_unlumped) ++mine.unlumped;
-      if (flags & node_null) ++mine.null;
-      if (!(flags & node_failed)) return;
-      ++mine.failed;
-      const index_t at = k * (index_t(1) << 32) + h;
-      if (at < mine.first_failed) mine.first_failed = at;
-    };
+    const F at = f;
 #pragma omp for schedule(static)
     for (index_t k = box.k0; k < box.k1; ++k) {
       const bool rim = k < inner.k0 || k >= inner.k1;
       const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
-      for (index_t h = box.h0; h < h0; ++h) note(h, k, g(h, k));
-      unsigned any = 0;
-      for (index_t h = h0; h < h1; ++h) {
-        const unsigned flags = f(h, k);
-        any |= flags;
-        if (flags) note(h, k, flags);
-      }
-      for (index_t h = h1; h < box.h1; ++h) note(h, k, g(h, k));
+      count_row(box.h0, h0, k, g, mine);
+      count_row(h0, h1, k, at, mine);
+      count_row(h1, box.h1, k, g, mine);
     }
 #pragma omp critical(petscrrb_counts)
     total.add(mine);

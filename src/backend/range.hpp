@@ -8,7 +8,7 @@
 #if defined(__CUDACC__)
 #define PETSCRRB_HD __host__ __device__
 #else
-#define PETSCRRB_HD
+#define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
 #endif
 
 namespace petscrrb {

@@ -39,27 +39,25 @@ template <class V, class Coupling = V> struct FactorViews {
 // An entry a_ij that is dropped, as row i's diagonal takes it up so that M v = A v.
 PETSCRRB_HD inline double lumped(double a, double vi, double vj) { return vi != 0.0 ? a * (vj / vi) : 0.0; }
 
+// Branches would keep the loops from being vectorized: flags are computed, not decided.
 PETSCRRB_HD inline double lump(double diagonal, double dropped, unsigned &flags) {
   const double d = diagonal + dropped;
-  if (d >= unlumped_below * diagonal) return d;
-  flags |= node_unlumped;
-  return diagonal;
+  const bool take = d >= unlumped_below * diagonal;
+  flags |= take ? 0u : unsigned(node_unlumped);
+  return take ? d : diagonal;
 }
 
 // Writes 1/d and w = a/d of a red node.
 template <class V>
-PETSCRRB_HD unsigned store_pivot(const FactorViews<V> &f, Class c, index_t h, index_t k, double d, double original,
+PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_t h, index_t k, double d, double original,
                                  const double a[4], unsigned flags) {
-  const double size = original < 0 ? -original : original;
-  double inverse = 1.0 / d;
-  if (!(d > null_below * size)) { // also a NaN
-    const bool null = d >= -null_below * size;
-    flags = (flags & ~unsigned(node_unlumped)) | (null ? node_null : node_failed);
-    inverse = 0.0;
-  }
+  const double threshold = null_below * (original < 0 ? -original : original);
+  const bool regular = d > threshold; // false for a NaN
+  const bool null = !regular && d >= -threshold;
+  const double inverse = regular ? 1.0 / d : 0.0;
   f.dinv[c].at(h, k) = inverse;
   for (int i = 0; i < 4; ++i) f.w[i][c].at(h, k) = a[i] * inverse;
-  return flags;
+  return regular ? flags : (null ? unsigned(node_null) : unsigned(node_failed));
 }
 
 // Odd level, node r1: eliminated after its corners, all r2, are lumped.
