@@ -35,8 +35,18 @@ struct Tally {
   }
 };
 
-// One thread's lines. An entry's direction is first guessed from its position in the row, as in the row before: right
-// for nearly all rows of a stencil, in whatever order their columns are.
+// The directions in the order of their columns, away from seams.
+template <int points> constexpr int sorted[points] = {South, West, Centre, East, North};
+template <>
+constexpr int sorted<9>[9] = {SouthWest, South, SouthEast, West, Centre, East, NorthWest, North, NorthEast};
+
+template <int points> struct Row {
+  double v[points]; // a value a direction
+  bool   coupled;   // some value off the diagonal is not zero
+};
+
+// One thread's lines. Rows are kept in locals, because through the slots' pointers the compiler must expect a store to
+// change any member.
 template <int points> class Reader {
 public:
   Reader(const Csr &matrix, const Grid &grid, Stencil &s, StencilFacts &f)
@@ -49,15 +59,15 @@ public:
   // A coupling is settled by the later of its two rows, when both are known to be identity rows or not. What leads
   // below the first line waits for settle_below(), because another thread may be reading that line.
   void read(index_t first, index_t last) {
-    const PetscInt nx = static_cast<PetscInt>(g.n[0]);
+    const PetscInt nx = static_cast<PetscInt>(g.n[0]), second = static_cast<PetscInt>((first + 1) * nx);
     double         seam = 0;
     walk(g, first, last, [&](PetscInt p, const Reach &r, index_t i) {
-      load(p, r);
-      write(p);
-      if (i > 0) settle(v[West], p, East, p - 1);
-      if (i == 0) seam = v[West];
-      if (i == nx - 1 && g.periodic[0]) settle(seam, p - i, East, p);
-      if (p >= (first + 1) * nx) below(p, r);
+      const Row<points> row = load(p, r);
+      write(p, row);
+      if (i > 0) settle(row.v[West], p, East, p - 1);
+      if (i == 0) seam = row.v[West];
+      if (i == nx - 1 && g.periodic[0]) settle(seam, p - static_cast<PetscInt>(i), East, p);
+      if (p >= second) below(p, r, row);
       return true;
     });
   }
@@ -65,8 +75,7 @@ public:
   // To be called when all threads have read their lines.
   void settle_below(index_t line) {
     walk(g, line, line + 1, [&](PetscInt p, const Reach &r, index_t) {
-      load(p, r);
-      below(p, r);
+      below(p, r, load(p, r));
       return true;
     });
   }
@@ -74,76 +83,92 @@ public:
   Tally tally;
 
 private:
-  void load(PetscInt p, const Reach &r) {
-    const PetscInt start = A.ia[p], end = A.ia[p + 1];
-    double         check = 0;
-    bool           foreign = false;
-    for (double &x : v) x = 0;
-    for (PetscInt e = start; e < end; ++e) {
-      const PetscInt difference = A.ja[e] - p, position = std::min<PetscInt>(e - start, directions - 1);
-      const double   value = A.a[e];
-      int            m = guess[position];
-      check += not_finite(value);
-      if (difference != r.d[m]) {
-        m = r.direction(difference);
-        if (m < 0) {
-          foreign |= value != 0;
-          continue;
-        }
-        guess[position] = m;
-      }
-      v[m] = value;
+  Row<points> load(PetscInt p, const Reach &r) {
+    Row<points> row;
+    double      check = 0;
+    row.coupled = !load_sorted(p, r, row) && load_any(p, r, row);
+    for (int m = 0; m < points; ++m) {
+      row.coupled |= m != Centre && row.v[m] != 0;
+      check += not_finite(row.v[m]);
     }
-    coupled = foreign;
-    for (int m = 1; m < points; ++m) coupled |= v[m] != 0;
-    tally.foreign |= foreign;
-    tally.not_finite |= check != 0;
+    if (check != 0) tally.not_finite = true;
+    return row;
   }
 
-  void write(PetscInt p) {
-    identity[p] = !coupled;
-    if (coupled) tally.diagonal = std::max(tally.diagonal, std::fabs(v[Centre]));
-    else {
-      ++tally.identity;
-      if (v[Centre] == 0) {
-        ++tally.zero;
-        v[Centre] = 1;
-      }
+  // The one order that nearly all rows have; false if this one has another.
+  bool load_sorted(PetscInt p, const Reach &r, Row<points> &row) const {
+    const PetscInt *columns = A.ja + A.ia[p];
+    const double   *values = A.a + A.ia[p];
+    PetscInt        other = 0;
+    if (A.ia[p + 1] - A.ia[p] != points) return false;
+    for (int e = 0; e < points; ++e) {
+      other |= (columns[e] - p) ^ r.d[sorted<points>[e]];
+      row.v[sorted<points>[e]] = values[e];
     }
-    C[p] = v[Centre];
-    slot[East][p] = v[East];
-    slot[North][p] = v[North];
-    if (points == 9) slot[NorthEast][p] = v[NorthEast], slot[NorthWest][p] = v[NorthWest];
+    return other == 0;
   }
 
-  // Row p has `lower` as its coupling with row q, whose own value is in q's slot.
-  void settle(double lower, PetscInt p, Direction upwards, PetscInt q) {
-    double &value = slot[upwards][q];
-    if (identity[p] | identity[q]) {
-      tally.decoupled += lower != 0 || value != 0;
-      value = 0;
+  // True if the row has a coupling outside the stencil.
+  bool load_any(PetscInt p, const Reach &r, Row<points> &row) {
+    bool foreign = false;
+    for (double &value : row.v) value = 0;
+    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+      const int m = r.direction(A.ja[e] - p);
+      if (m >= 0) row.v[m] = A.a[e];
+      else if (A.a[e] != 0) {
+        foreign = true;
+        if (not_finite(A.a[e]) != 0) tally.not_finite = true;
+      }
+    }
+    if (foreign) tally.foreign = true;
+    return foreign;
+  }
+
+  void write(PetscInt p, const Row<points> &row) {
+    const double c = row.v[Centre];
+    identity[p] = !row.coupled;
+    C[p] = c;
+    if (row.coupled) {
+      if (std::fabs(c) > tally.diagonal) tally.diagonal = std::fabs(c);
     } else {
-      tally.asymmetry = std::max(tally.asymmetry, std::fabs(lower - value));
-      value = 0.5 * (lower + value);
-      tally.positive += value > 0;
-      if (upwards > North) tally.corners |= value != 0;
+      ++tally.identity;
+      if (c == 0) {
+        ++tally.zero;
+        C[p] = 1;
+      }
     }
+    slot[East][p] = row.v[East];
+    slot[North][p] = row.v[North];
+    if (points == 9) slot[NorthEast][p] = row.v[NorthEast], slot[NorthWest][p] = row.v[NorthWest];
   }
 
-  void below(PetscInt p, const Reach &r) {
-    if (r.d[South] != A.n) settle(v[South], p, North, p + r.d[South]);
+  // Row p has `lower` as its coupling with row q, whose own value is in q's slot. Branches that are hardly ever taken
+  // are faster here than sums and maxima, each of which would wait for the one before.
+  void settle(double lower, PetscInt p, Direction upwards, PetscInt q) {
+    double      &slot_of_q = slot[upwards][q];
+    const double upper = slot_of_q, mean = 0.5 * (lower + upper), difference = std::fabs(lower - upper);
+    if (identity[p] | identity[q]) {
+      if (lower != 0 || upper != 0) ++tally.decoupled;
+      slot_of_q = 0;
+      return;
+    }
+    if (difference > tally.asymmetry) tally.asymmetry = difference;
+    if (mean > 0) ++tally.positive;
+    if (upwards > North && mean != 0) tally.corners = true;
+    slot_of_q = mean;
+  }
+
+  void below(PetscInt p, const Reach &r, const Row<points> &row) {
+    if (r.d[South] != A.n) settle(row.v[South], p, North, p + r.d[South]);
     if (points == 5) return;
-    if (r.d[SouthWest] != A.n) settle(v[SouthWest], p, NorthEast, p + r.d[SouthWest]);
-    if (r.d[SouthEast] != A.n) settle(v[SouthEast], p, NorthWest, p + r.d[SouthEast]);
+    if (r.d[SouthWest] != A.n) settle(row.v[SouthWest], p, NorthEast, p + r.d[SouthWest]);
+    if (r.d[SouthEast] != A.n) settle(row.v[SouthEast], p, NorthWest, p + r.d[SouthEast]);
   }
 
   const Csr      A;
   const Grid    &g;
   double        *C, *slot[directions] = {};
   unsigned char *identity;
-  double         v[points] = {};
-  int            guess[directions] = {};
-  bool           coupled = false;
 };
 
 template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f) {
