@@ -90,6 +90,13 @@ std::vector<Grid> candidates_3d(index_t n, const std::vector<index_t> &distances
   return grids;
 }
 
+std::vector<Grid> candidates(index_t n, int max_dim, const std::vector<index_t> &distances) {
+  auto grids = candidates_2d(n, distances);
+  if (max_dim == 3)
+    for (const Grid &g : candidates_3d(n, distances)) grids.push_back(g);
+  return grids;
+}
+
 // Whether neighbours along every side are coupled somewhere. Without this, a 3 x 4 five-point matrix is also one on
 // 4 x 3 points, periodic, with corner couplings and none in y.
 bool is_proper(const Grid &g, const Fit &f) {
@@ -165,6 +172,15 @@ std::string no_match(const Csr &A, const Flags &identity, const Distances &d, in
   return why + instead(option, max_dim);
 }
 
+// The grid fits by corners and seams alone, and another one fits as it should: the given sizes are wrong. A 63 x 64
+// matrix passes as a periodic 9-point one on 64 x 63 points, with no coupling in y, and would converge badly on it.
+bool is_far_fetched(const Csr &A, const Flags &identity, const Match &m) {
+  Match ignored;
+  if (is_proper(m.grid, m.fit)) return false;
+  const auto found = best(A, identity, candidates(A.n, 3, distances_of(A, identity).all), ignored);
+  return found.size() == 1 && is_proper(found[0].grid, found[0].fit);
+}
+
 } // namespace
 
 std::string find_grid(const Csr &A, int max_dim, const char *option, Grid &grid) {
@@ -178,10 +194,7 @@ std::string find_grid(const Csr &A, int max_dim, const char *option, Grid &grid)
     return "The matrix is on no structured grid: in the rows up to " + text(index_t(d.row)) +
            " coupled rows are more than 10 different distances apart, and a grid with 5, 7 or 9 points has 10 at most; " +
            coupling(A, d.row, d.column) + ". " + instead(option, max_dim);
-  auto candidates = candidates_2d(A.n, d.all);
-  if (max_dim == 3)
-    for (const Grid &g : candidates_3d(A.n, d.all)) candidates.push_back(g);
-  const auto found = best(A, identity, candidates, closest);
+  const auto found = best(A, identity, candidates(A.n, max_dim, d.all), closest);
   if (found.empty()) return no_match(A, identity, d, max_dim, closest, option);
   if (found.size() > 1) {
     std::string why = "Several grids fit the nonzeros of the matrix:";
@@ -208,9 +221,15 @@ std::string check_grid(const Csr &A, const char *option, Grid &grid) {
   const std::string bad = mark_identity(A, identity);
   if (!bad.empty()) return bad;
   Match m{grid, {}};
-  m.grid.points = grid.dim == 3 ? 7 : 9;
-  m.grid = all_around(m.grid);
+  for (bool &around : m.grid.periodic) around = false;
+  m.grid.points = grid.dim == 3 ? 7 : 5;
   m.fit = fit(A, identity, m.grid);
+  if (!m.fit.ok()) {
+    Match wider{all_around(m.grid), {}};
+    if (grid.dim == 2) wider.grid.points = 9;
+    wider.fit = fit(A, identity, wider.grid);
+    if (!wider.fit.ok() || !is_far_fetched(A, identity, wider)) m = wider;
+  }
   if (m.fit.ok()) {
     grid.points = m.grid.points;
     settle(grid, m.fit);

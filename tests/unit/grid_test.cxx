@@ -313,3 +313,33 @@ TEST(CheckGrid, ThreeDimensionalCornersAreRefused) {
   Grid g = given(3, 3, 4, 5);
   expect_part(check(A, g), "row 16 couples with column 20 (-1), from (1, 1, 1) to (2, 2, 1)");
 }
+
+TEST(CheckGrid, FarFetchedSizesAreRefused) {
+  auto              A = random_matrix({5, 6});
+  Grid              g = given(2, 6, 5); // fits with the seam in x and the corners to the north-west
+  const std::string why = check(A, g);
+  expect_part(why, "on 6 x 5 points row 0 couples with column 5");
+  expect_part(why, "Its nonzeros fit 5 x 6 (5 points)");
+  auto chain = random_matrix({12, 1});
+  g = given(2, 4, 3);
+  expect_part(check(chain, g), "Its nonzeros fit 12 x 1 (5 points)");
+}
+
+TEST(CheckGrid, CornersAloneAreAccepted) {
+  const Shape s{6, 5, 1, false, false, false, 9};
+  auto        A = random_matrix(s);
+  for (int p = 0; p < 30; ++p)
+    for (int away : {1, 6})
+      if (p + away < 30) A.set_both(p, p + away, 0);
+  Grid g = given(2, 6, 5);
+  EXPECT_EQ(check(A, g), "");
+  expect_shape(g, s);
+}
+
+TEST(CheckGrid, LinesWithoutCouplingAcrossAreAccepted) {
+  auto A = random_matrix({5, 4});
+  for (int p = 0; p + 5 < 20; ++p) A.set_both(p, p + 5, 0);
+  Grid g = given(2, 5, 4);
+  EXPECT_EQ(check(A, g), "");
+  expect_shape(g, {5, 4});
+}
