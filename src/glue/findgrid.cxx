@@ -14,8 +14,8 @@ using petscrrb::Csr;
 using petscrrb::Grid;
 
 /* Whether dm is a DMDA whose points are the rows of the matrix; its sizes are then in g. A 3D one with a side of one
-   point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine grid),
-   is no answer. */
+   point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
+   grid), is no answer. */
 static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const Csr &A, Grid *g, PetscBool *answers) {
   PetscInt  sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
@@ -107,7 +107,8 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], 
     g->source = "matrix pattern";
     PetscCheck(reason.empty(), comm, PETSC_ERR_ARG_WRONG, "%s", why.empty() ? reason.c_str() : why.c_str());
   }
-  PetscCall(PetscInfo(pc, "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
+  PetscCall(PetscInfo(pc,
+                      "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
                       (PetscInt64)g->n[0], (PetscInt64)g->n[1], (PetscInt64)g->n[2], g->source.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

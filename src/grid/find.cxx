@@ -46,7 +46,7 @@ Distances distances_of(const Csr &A, const Flags &identity) {
   constexpr PetscInt chunk = 1 << 16;
   Distances          all;
   bool               too_many = false;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (A.n > chunk)
   for (PetscInt c = 0; c < A.n / chunk + 1; ++c) {
     const Distances d = distances_of(A, identity, c * chunk, c < A.n / chunk ? (c + 1) * chunk : A.n);
 #pragma omp critical(petscrrb_distances)
@@ -192,7 +192,8 @@ std::string find_grid(const Csr &A, int max_dim, const char *option, Grid &grid)
   const Distances d = distances_of(A, identity);
   if (d.row >= 0)
     return "The matrix is on no structured grid: in the rows up to " + text(index_t(d.row)) +
-           " coupled rows are more than 10 different distances apart, and a grid with 5, 7 or 9 points has 10 at most; " +
+           " coupled rows are more than 10 different distances apart, and a grid with 5, 7 or 9 points has 10 at "
+           "most; " +
            coupling(A, d.row, d.column) + ". " + instead(option, max_dim);
   const auto found = best(A, identity, candidates(A.n, max_dim, d.all), closest);
   if (found.empty()) return no_match(A, identity, d, max_dim, closest, option);

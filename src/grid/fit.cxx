@@ -13,7 +13,7 @@ namespace petscrrb {
 std::string mark_identity(const Csr &A, Flags &identity) {
   PetscInt bad = A.n;
   identity.resize(A.n);
-#pragma omp parallel for schedule(static) reduction(min : bad)
+#pragma omp parallel for schedule(static) reduction(min : bad) if (A.n >= rows_for_threads)
   for (PetscInt p = 0; p < A.n; ++p) {
     double check = 0;
     bool   coupled = false;
@@ -78,7 +78,7 @@ Fit fit_lines(const Csr &A, const Flags &identity, const Grid &g, index_t first,
 Fit fit(const Csr &A, const Flags &identity, const Grid &g) {
   Fit           all;
   const index_t lines = g.n[1] * g.n[2];
-#pragma omp parallel
+#pragma omp parallel if (A.n >= rows_for_threads)
   {
     index_t thread = 0, threads = 1;
 #ifdef _OPENMP

@@ -20,7 +20,8 @@ struct Fit {
   bool sees(int direction) const { return seen >> direction & 1; }
 };
 
-// grid.dim and grid.n are given; its points say how many directions count, its periodic sides which seams may be crossed.
+// grid.dim and grid.n are given; its points say how many directions count, its periodic sides which seams may be
+// crossed.
 Fit fit(const Csr &, const Flags &identity, const Grid &grid);
 
 // Whether every direction that some row uses is used by every row, across the seams too.

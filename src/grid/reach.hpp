@@ -11,7 +11,7 @@ namespace petscrrb {
 enum Direction { Centre, West, East, South, North, SouthWest, SouthEast, NorthWest, NorthEast, directions };
 constexpr int Down = 5, Up = 6; // in 3D, in place of the corners
 
-constexpr int step2d[directions][3] = {{0, 0, 0},  {-1, 0, 0},  {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
+constexpr int step2d[directions][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
                                        {-1, -1, 0}, {1, -1, 0}, {-1, 1, 0}, {1, 1, 0}};
 constexpr int step3d[7][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
 
@@ -66,6 +66,9 @@ template <class Visit> bool walk(const Grid &g, index_t first, index_t last, Vis
   }
   return true;
 }
+
+// Below this waking the threads costs more than reading the matrix.
+constexpr PetscInt rows_for_threads = 2048;
 
 // A running test for infinities and NaNs without a branch: 0 as long as all were finite.
 inline double not_finite(double value) { return value * 0.0; }

@@ -37,8 +37,7 @@ struct Tally {
 
 // The directions in the order of their columns, away from seams.
 template <int points> constexpr int sorted[points] = {South, West, Centre, East, North};
-template <>
-constexpr int sorted<9>[9] = {SouthWest, South, SouthEast, West, Centre, East, NorthWest, North, NorthEast};
+template <> constexpr int sorted<9>[9] = {SouthWest, South, SouthEast, West, Centre, East, NorthWest, North, NorthEast};
 
 template <int points> struct Row {
   double v[points]; // a value a direction
@@ -173,7 +172,7 @@ private:
 
 template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f) {
   Tally all;
-#pragma omp parallel
+#pragma omp parallel if (A.n >= rows_for_threads)
   {
     index_t thread = 0, threads = 1;
 #ifdef _OPENMP

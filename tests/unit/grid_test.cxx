@@ -169,7 +169,8 @@ TEST(FindGrid, MissingDiagonal) {
 TEST(FindGrid, RandomMasks) {
   std::mt19937 random(11);
   for (int trial = 0; trial < 60; ++trial) {
-    const Shape s{trial % 2 ? 12 : 13, trial % 2 ? 13 : 12, 1, trial % 3 == 0, trial % 5 == 0, false, trial % 4 ? 5 : 9};
+    const Shape s{trial % 2 ? 12 : 13, trial % 2 ? 13 : 12, 1, trial % 3 == 0, trial % 5 == 0, false,
+                  trial % 4 ? 5 : 9};
     auto        A = random_matrix(s, trial);
     for (int p = 0; p < s.size(); ++p) {
       if (random() % 4 == 0) A.make_identity(p, trial % 7 != 0);

@@ -82,7 +82,7 @@ struct Shape {
 
 // A point's neighbour, -1 outside the grid.
 inline int neighbour(const Shape &s, int i, int j, int k, int di, int dj, int dk) {
-  int at[3] = {i + di, j + dj, k + dk};
+  int        at[3] = {i + di, j + dj, k + dk};
   const int  n[3] = {s.nx, s.ny, s.nz};
   const bool periodic[3] = {s.px, s.py, s.pz};
   for (int x = 0; x < 3; ++x) {
