@@ -192,13 +192,21 @@ private:
       });
   }
 
+  // Two black nodes on the same line, the first and the last of an odd ring. On a ring of three points they are also
+  // two points apart; what couples them stays, all of it.
+  bool kept_across_seam(int p, int q, int level) const {
+    const int s = spacing(level), mx = (grid_.nx + s - 1) / s, my = (grid_.ny + s - 1) / s;
+    return (grid_.periodic_x && mx % 2 == 1 && std::abs(x(p) - x(q)) == (mx - 1) * s && y(p) == y(q)) ||
+           (grid_.periodic_y && my % 2 == 1 && std::abs(y(p) - y(q)) == (my - 1) * s && x(p) == x(q));
+  }
+
   // Couplings between two red nodes; with LumpNodes::both also those between two black nodes in the same directions.
   void lump_level(int level, double omega) {
     lump(level, omega, [&](int p, int q) {
       if (is_red(p, level) != is_red(q, level)) return false;
       if (is_red(p, level)) return true;
       const bool corner = x(p) != x(q) && y(p) != y(q);
-      return options_.lump_nodes == LumpNodes::both && corner == (level % 2 == 1);
+      return options_.lump_nodes == LumpNodes::both && corner == (level % 2 == 1) && !kept_across_seam(p, q, level);
     });
   }
 

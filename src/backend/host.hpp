@@ -1,0 +1,129 @@
+// Where loops run on the host: OpenMP over rows, vectors along them. The same node is always computed by the same
+// instructions, whatever the number of threads, so results are bitwise reproducible.
+#pragma once
+
+#include "backend/range.hpp"
+
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace petscrrb {
+
+// What a factorization step found at its nodes; functors return these bits.
+enum NodeFlags : unsigned { node_ok = 0, node_unlumped = 1, node_null = 2, node_failed = 4 };
+
+struct NodeCounts {
+  index_t unlumped = 0, null = 0, failed = 0;
+  index_t first_failed = std::numeric_limits<index_t>::max(); // k * 2^32 + h of the first one
+
+  void add(const NodeCounts &o) {
+    unlumped += o.unlumped;
+    null += o.null;
+    failed += o.failed;
+    if (o.first_failed < first_failed) first_failed = o.first_failed;
+  }
+};
+
+namespace host {
+
+// Zeroed memory whose rows start at a cache line, as the vector loads want it. Not copyable: it may be gigabytes.
+template <class T> class Buffer {
+public:
+  Buffer() = default;
+  explicit Buffer(std::size_t n) { resize(n); }
+  Buffer(Buffer &&o) noexcept : p_(std::exchange(o.p_, nullptr)), n_(std::exchange(o.n_, 0)) {}
+  Buffer &operator=(Buffer &&o) noexcept {
+    std::swap(p_, o.p_);
+    std::swap(n_, o.n_);
+    return *this;
+  }
+  ~Buffer() { std::free(p_); }
+
+  void resize(std::size_t n) {
+    std::free(std::exchange(p_, nullptr));
+    n_ = n;
+    if (!n) return;
+    const std::size_t bytes = (n * sizeof(T) + 63) / 64 * 64;
+    p_ = static_cast<T *>(std::aligned_alloc(64, bytes));
+    if (!p_) throw std::bad_alloc();
+#pragma omp parallel for schedule(static)
+    for (std::size_t i = 0; i < n; ++i) p_[i] = T(); // the threads that will sweep the rows touch them first
+  }
+  T *data() const { return p_; }
+  std::size_t size() const { return n_; }
+  std::size_t bytes() const { return n_ * sizeof(T); }
+
+private:
+  T *p_ = nullptr;
+  std::size_t n_ = 0;
+};
+
+constexpr index_t serial_below = 8192; // nodes; waking the threads costs more than the loop
+
+// f(h, k) at every node of inner, g(h, k) at the other nodes of box: f need not look where it reads.
+template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) {
+  inner = intersection(box, inner);
+#pragma omp parallel for schedule(static) if (box.size() > serial_below)
+  for (index_t k = box.k0; k < box.k1; ++k) {
+    if (k < inner.k0 || k >= inner.k1) {
+      for (index_t h = box.h0; h < box.h1; ++h) g(h, k);
+      continue;
+    }
+    const F at = f;
+    for (index_t h = box.h0; h < inner.h0; ++h) g(h, k);
+#pragma omp simd
+    for (index_t h = inner.h0; h < inner.h1; ++h) at(h, k);
+    for (index_t h = inner.h1; h < box.h1; ++h) g(h, k);
+  }
+}
+
+// The same for functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
+template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
+  inner = intersection(box, inner);
+  NodeCounts total;
+#pragma omp parallel if (box.size() > serial_below)
+  {
+    NodeCounts mine;
+    const auto note = [&](index_t h, index_t k, unsigned flags) {
+      if (flags & node_unlumped) ++mine.unlumped;
+      if (flags & node_null) ++mine.null;
+      if (!(flags & node_failed)) return;
+      ++mine.failed;
+      const index_t at = k * (index_t(1) << 32) + h;
+      if (at < mine.first_failed) mine.first_failed = at;
+    };
+#pragma omp for schedule(static)
+    for (index_t k = box.k0; k < box.k1; ++k) {
+      const bool rim = k < inner.k0 || k >= inner.k1;
+      const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
+      for (index_t h = box.h0; h < h0; ++h) note(h, k, g(h, k));
+      unsigned any = 0;
+      for (index_t h = h0; h < h1; ++h) {
+        const unsigned flags = f(h, k);
+        any |= flags;
+        if (flags) note(h, k, flags);
+      }
+      for (index_t h = h1; h < box.h1; ++h) note(h, k, g(h, k));
+    }
+#pragma omp critical(petscrrb_counts)
+    total.add(mine);
+  }
+  return total;
+}
+
+} // namespace host
+
+struct Host {
+  template <class T> using Array = host::Buffer<T>;
+
+  template <class F, class G> static void for_each(Range2 box, Range2 inner, const F &f, const G &g) {
+    host::for_each(box, inner, f, g);
+  }
+  template <class F, class G> static NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
+    return host::count_each(box, inner, f, g);
+  }
+};
+
+} // namespace petscrrb

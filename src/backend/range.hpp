@@ -1,0 +1,28 @@
+// A rectangle of nodes, and the mark of functions that run on host and device.
+#pragma once
+
+#include "grid/grid.hpp"
+
+#include <algorithm>
+
+#if defined(__CUDACC__)
+#define PETSCRRB_HD __host__ __device__
+#else
+#define PETSCRRB_HD
+#endif
+
+namespace petscrrb {
+
+struct Range2 {
+  index_t h0 = 0, h1 = 0, k0 = 0, k1 = 0; // h0 <= h < h1, k0 <= k < k1
+
+  index_t size() const { return h1 > h0 && k1 > k0 ? (h1 - h0) * (k1 - k0) : 0; }
+};
+
+inline Range2 intersection(Range2 a, Range2 b) {
+  Range2 c{std::max(a.h0, b.h0), std::min(a.h1, b.h1), std::max(a.k0, b.k0), std::min(a.k1, b.k1)};
+  if (c.h1 <= c.h0 || c.k1 <= c.k0) return {a.h1, a.h1, a.k1, a.k1};
+  return c;
+}
+
+} // namespace petscrrb

@@ -1,0 +1,113 @@
+/*
+   Asks who may know the grid of a matrix, in order, and holds every answer against the rows.
+*/
+#include "findgrid.h"
+
+#include "../grid/find.hpp"
+#include "petsc_compat.h"
+
+#include <petscdmda.h>
+
+#include <algorithm>
+
+using petscrrb::Csr;
+using petscrrb::Grid;
+
+/* Whether dm is a DMDA whose points are the rows of the matrix; its sizes are then in g. A 3D one with a side of one
+   point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine grid),
+   is no answer. */
+static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const Csr &A, Grid *g, PetscBool *answers) {
+  PetscInt  sides, n[3], dof, thick = 0;
+  PetscBool da = PETSC_FALSE;
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PCType    type;
+
+  PetscFunctionBegin;
+  *answers = PETSC_FALSE;
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (!da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDAGetInfo(dm, &sides, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  for (PetscInt x = sides; x < 3; x++) n[x] = 1;
+  if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetType(pc, &type));
+  PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
+             "-pc_type %s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
+             ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
+             type, dof);
+  for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
+  PetscCheck(thick <= dim, comm, PETSC_ERR_SUP,
+             "-pc_type %s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+             " points: use another one, for example -pc_type gamg",
+             type, n[0], n[1], n[2]);
+  *g = Grid();
+  g->dim = thick == 3 ? 3 : 2;
+  if (sides < 3 || thick == 3) std::copy(n, n + 3, g->n);
+  else {
+    PetscInt used = 0;
+    g->n[0] = g->n[1] = 1;
+    for (PetscInt x = 0; x < 3; x++)
+      if (n[x] > 1) g->n[used++] = n[x];
+  }
+  *answers = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The option as a user has to type it for this PC. */
+static PetscErrorCode FullName(PC pc, const char *option, std::string *name) {
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  *name = std::string("-") + (prefix ? prefix : "") + (option + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
+static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const Csr &A, Grid *g,
+                            std::string *why, PetscBool *found) {
+  PetscFunctionBegin;
+  PetscCall(AskDMDA(pc, dm, dim, A, g, found));
+  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string reason = petscrrb::check_grid(A, option, *g);
+  g->source = source;
+  if (reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  *found = PETSC_FALSE;
+  PetscCall(PetscInfo(pc, "The grid of the %s is passed over. %s\n", source, reason.c_str()));
+  if (why->empty()) *why = reason + " (the grid is that of the " + source + ")";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const Csr &A,
+                                Grid *g) {
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  DM          dm;
+  PetscBool   found = PETSC_FALSE;
+  std::string name, why;
+
+  PetscFunctionBegin;
+  PetscCall(FullName(pc, option, &name));
+  *g = Grid();
+  if (n && n[0] > 0 && n[1] > 0) {
+    g->dim = dim == 3 && n[2] > 1 ? 3 : 2;
+    std::copy(n, n + g->dim, g->n);
+    why = petscrrb::check_grid(A, name.c_str(), *g);
+    PetscCheck(why.empty(), comm, PETSC_ERR_ARG_INCOMP, "%s", why.c_str());
+    g->source = "option";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCGetDM(pc, &dm));
+  PetscCall(TryDM(pc, dm, dim, name.c_str(), "PC's DMDA", A, g, &why, &found));
+  if (!found) {
+    PetscCall(MatGetDM(P, &dm));
+    PetscCall(TryDM(pc, dm, dim, name.c_str(), "Mat's DMDA", A, g, &why, &found));
+  }
+  if (!found) {
+    *g = Grid();
+    const std::string reason = petscrrb::find_grid(A, dim, name.c_str(), *g);
+    g->source = "matrix pattern";
+    PetscCheck(reason.empty(), comm, PETSC_ERR_ARG_WRONG, "%s", why.empty() ? reason.c_str() : why.c_str());
+  }
+  PetscCall(PetscInfo(pc, "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
+                      (PetscInt64)g->n[0], (PetscInt64)g->n[1], (PetscInt64)g->n[2], g->source.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,105 @@
+/*
+   The rows of a Mat on one rank as a Csr. AIJ shows its own arrays; BAIJ and SBAIJ are converted and the copy is kept.
+*/
+#include "matrix.h"
+
+#include "petsc_compat.h"
+
+#include <petscmat.h>
+
+/* The SeqAIJ in an AIJ of any kind, NULL if P is something else. */
+static PetscErrorCode SequentialAIJ(Mat P, Mat *rows) {
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  *rows = NULL;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATSEQAIJ, &seq));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATMPIAIJ, &mpi));
+  if (seq) *rows = P;
+  else if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(P, rows, NULL, NULL)); /* on one rank the other block has no columns */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Into the kept copy, or into a new one if P or its pattern is another than last time. */
+static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
+  PetscObjectId    id;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)P, &id));
+  PetscCall(MatGetNonzeroState(P, &pattern));
+  if (m->source != id || m->pattern != pattern) PetscCall(MatDestroy(&m->converted));
+  PetscCall(MatConvert(P, type, m->converted ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->converted));
+  m->source = id;
+  m->pattern = pattern;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckShape(PC pc, Mat P) {
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt ranks;
+  PetscInt    rows, columns;
+  PCType      pctype;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(pc, &pctype));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
+  PetscCheck(ranks == 1, comm, PETSC_ERR_SUP,
+             "-pc_type %s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type "
+             "bjacobi (or asm) -sub_pc_type %s",
+             pctype, (int)ranks, pctype);
+  PetscCall(MatGetSize(P, &rows, &columns));
+  PetscCheck(rows == columns, comm, PETSC_ERR_ARG_SIZ,
+             "-pc_type %s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
+             pctype, rows, columns);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
+  PetscBool seq, mpi, done;
+  MatType   type;
+  PCType    pctype;
+
+  PetscFunctionBegin;
+  PetscCall(CheckShape(pc, P));
+  PetscCall(SequentialAIJ(P, &m->rows));
+  if (m->rows) PetscCall(MatDestroy(&m->converted));
+  else {
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &seq, MATSEQBAIJ, MATSEQSBAIJ, ""));
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &mpi, MATMPIBAIJ, MATMPISBAIJ, ""));
+    PetscCall(MatGetType(P, &type));
+    PetscCall(PCGetType(pc, &pctype));
+    PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "-pc_type %s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or "
+               "sbaij (-mat_type aij, -dm_mat_type aij), or give such a one as Pmat (KSPSetOperators(), "
+               "-snes_mf_operator)",
+               pctype, type);
+    PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
+    PetscCall(SequentialAIJ(m->converted, &m->rows));
+  }
+  PetscCall(MatGetRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
+  PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  PetscCall(MatSeqAIJGetArrayRead(m->rows, &m->csr.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *m) {
+  PetscBool done;
+
+  PetscFunctionBegin;
+  if (!m->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJRestoreArrayRead(m->rows, &m->csr.a));
+  PetscCall(MatRestoreRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
+  m->rows = NULL;
+  m->csr = petscrrb::Csr();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *m) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatrixRestore(m));
+  PetscCall(MatDestroy(&m->converted));
+  m->source = 0;
+  m->pattern = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

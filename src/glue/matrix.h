@@ -1,0 +1,22 @@
+/*
+   The rows of a Mat on one rank, whatever its type: AIJ as it is, BAIJ and SBAIJ converted, others refused by name.
+*/
+#pragma once
+
+#include <petscpc.h>
+
+#include "../grid/csr.hpp"
+
+/* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */
+typedef struct {
+  petscrrb::Csr    csr;        /* valid between Get and Restore */
+  Mat              rows;       /* the SeqAIJ whose arrays csr shows; borrowed */
+  Mat              converted;  /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
+  PetscObjectId    source;     /* what it was converted from */
+  PetscObjectState pattern;
+} PetscRRBMatrix;
+
+/* Errors: PETSC_ERR_SUP for several ranks and other types, PETSC_ERR_ARG_SIZ for a rectangle. Values are the host's. */
+PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
+PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
+PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);

@@ -1,0 +1,25 @@
+/* What differs between the PETSc versions that we build against, 3.18 to 3.26, in one place. */
+#pragma once
+
+#include <petscsys.h>
+
+#if defined(PETSC_USE_COMPLEX)
+  #error "petscrrb needs a PETSc with real scalars (--with-scalar-type=real)"
+#endif
+#if !defined(PETSC_USE_REAL_DOUBLE)
+  #error "petscrrb needs a PETSc in double precision (--with-precision=double)"
+#endif
+#if PETSC_VERSION_LT(3, 18, 0)
+  #error "petscrrb needs PETSc 3.18 or later"
+#endif
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS ((PetscErrorCode)0)
+#endif
+
+/* The argument of PCSetFromOptions methods became a pointer that has no `*` to write in 3.23. */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define PetscRRBOptionItems PetscOptionItems *
+#else
+  #define PetscRRBOptionItems PetscOptionItems
+#endif

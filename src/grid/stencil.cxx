@@ -1,0 +1,256 @@
+// Reads a 2D stencil in one pass over the matrix: a row writes its upper couplings and settles its lower ones with
+// the rows before it.
+#include "stencil.hpp"
+
+#include "reach.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+
+#ifdef _OPENMP
+  #include <omp.h>
+#endif
+
+namespace petscrrb {
+namespace {
+
+constexpr double symmetric = 1e-10; // of the largest diagonal entry
+
+// Sums of integers and maxima only, so that it does not matter which thread adds which rows.
+struct Tally {
+  index_t identity = 0, zero = 0, decoupled = 0, positive = 0;
+  bool    corners = false, foreign = false, not_finite = false;
+  double  diagonal = 0, asymmetry = 0;
+
+  void add(const Tally &t) {
+    identity += t.identity;
+    zero += t.zero;
+    decoupled += t.decoupled;
+    positive += t.positive;
+    corners |= t.corners;
+    foreign |= t.foreign;
+    not_finite |= t.not_finite;
+    diagonal = std::max(diagonal, t.diagonal);
+    asymmetry = std::max(asymmetry, t.asymmetry);
+  }
+};
+
+// One thread's lines. An entry's direction is first guessed from its position in the row, as in the row before: right
+// for nearly all rows of a stencil, in whatever order their columns are.
+template <int points> class Reader {
+public:
+  Reader(const Csr &matrix, const Grid &grid, Stencil &s, StencilFacts &f)
+      : A(matrix), g(grid), C(s.C.data()), identity(f.identity.data()) {
+    slot[East] = s.E.data();
+    slot[North] = s.N.data();
+    if (points == 9) slot[NorthEast] = s.NE.data(), slot[NorthWest] = s.NW.data();
+  }
+
+  // A coupling is settled by the later of its two rows, when both are known to be identity rows or not. What leads
+  // below the first line waits for settle_below(), because another thread may be reading that line.
+  void read(index_t first, index_t last) {
+    const PetscInt nx = static_cast<PetscInt>(g.n[0]);
+    double         seam = 0;
+    walk(g, first, last, [&](PetscInt p, const Reach &r, index_t i) {
+      load(p, r);
+      write(p);
+      if (i > 0) settle(v[West], p, East, p - 1);
+      if (i == 0) seam = v[West];
+      if (i == nx - 1 && g.periodic[0]) settle(seam, p - i, East, p);
+      if (p >= (first + 1) * nx) below(p, r);
+      return true;
+    });
+  }
+
+  // To be called when all threads have read their lines.
+  void settle_below(index_t line) {
+    walk(g, line, line + 1, [&](PetscInt p, const Reach &r, index_t) {
+      load(p, r);
+      below(p, r);
+      return true;
+    });
+  }
+
+  Tally tally;
+
+private:
+  void load(PetscInt p, const Reach &r) {
+    const PetscInt start = A.ia[p], end = A.ia[p + 1];
+    double         check = 0;
+    bool           foreign = false;
+    for (double &x : v) x = 0;
+    for (PetscInt e = start; e < end; ++e) {
+      const PetscInt difference = A.ja[e] - p, position = std::min<PetscInt>(e - start, directions - 1);
+      const double   value = A.a[e];
+      int            m = guess[position];
+      check += not_finite(value);
+      if (difference != r.d[m]) {
+        m = r.direction(difference);
+        if (m < 0) {
+          foreign |= value != 0;
+          continue;
+        }
+        guess[position] = m;
+      }
+      v[m] = value;
+    }
+    coupled = foreign;
+    for (int m = 1; m < points; ++m) coupled |= v[m] != 0;
+    tally.foreign |= foreign;
+    tally.not_finite |= check != 0;
+  }
+
+  void write(PetscInt p) {
+    identity[p] = !coupled;
+    if (coupled) tally.diagonal = std::max(tally.diagonal, std::fabs(v[Centre]));
+    else {
+      ++tally.identity;
+      if (v[Centre] == 0) {
+        ++tally.zero;
+        v[Centre] = 1;
+      }
+    }
+    C[p] = v[Centre];
+    slot[East][p] = v[East];
+    slot[North][p] = v[North];
+    if (points == 9) slot[NorthEast][p] = v[NorthEast], slot[NorthWest][p] = v[NorthWest];
+  }
+
+  // Row p has `lower` as its coupling with row q, whose own value is in q's slot.
+  void settle(double lower, PetscInt p, Direction upwards, PetscInt q) {
+    double &value = slot[upwards][q];
+    if (identity[p] | identity[q]) {
+      tally.decoupled += lower != 0 || value != 0;
+      value = 0;
+    } else {
+      tally.asymmetry = std::max(tally.asymmetry, std::fabs(lower - value));
+      value = 0.5 * (lower + value);
+      tally.positive += value > 0;
+      if (upwards > North) tally.corners |= value != 0;
+    }
+  }
+
+  void below(PetscInt p, const Reach &r) {
+    if (r.d[South] != A.n) settle(v[South], p, North, p + r.d[South]);
+    if (points == 5) return;
+    if (r.d[SouthWest] != A.n) settle(v[SouthWest], p, NorthEast, p + r.d[SouthWest]);
+    if (r.d[SouthEast] != A.n) settle(v[SouthEast], p, NorthWest, p + r.d[SouthEast]);
+  }
+
+  const Csr      A;
+  const Grid    &g;
+  double        *C, *slot[directions] = {};
+  unsigned char *identity;
+  double         v[points] = {};
+  int            guess[directions] = {};
+  bool           coupled = false;
+};
+
+template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f) {
+  Tally all;
+#pragma omp parallel
+  {
+    index_t thread = 0, threads = 1;
+#ifdef _OPENMP
+    thread = omp_get_thread_num();
+    threads = omp_get_num_threads();
+#endif
+    const index_t  first = g.n[1] * thread / threads, last = g.n[1] * (thread + 1) / threads;
+    Reader<points> reader(A, g, s, f);
+    reader.read(first, last);
+#pragma omp barrier
+    if (first < last) reader.settle_below(first);
+#pragma omp critical(petscrrb_stencil)
+    all.add(reader.tally);
+  }
+  return all;
+}
+
+std::string pair_of_rows(const Grid &g, PetscInt p, PetscInt q) {
+  return "row " + text(index_t(p)) + " at " + place(g, p) + ", column " + text(index_t(q)) + " at " + place(g, q);
+}
+
+double entry(const Csr &A, PetscInt row, PetscInt column) {
+  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
+    if (A.ja[e] == column) return A.a[e];
+  return 0;
+}
+
+std::string where_not_finite(const Csr &A, const Grid &g) {
+  for (PetscInt p = 0; p < A.n; ++p)
+    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
+      if (not_finite(A.a[e]) != 0)
+        return "The matrix is not finite: " + pair_of_rows(g, p, A.ja[e]) + " holds " + text(A.a[e]);
+  return "";
+}
+
+// Couplings outside the stencil: with identity rows they count as dropped; the first other one is told.
+std::string where_foreign(const Csr &A, const Grid &g, StencilFacts &f) {
+  std::string why;
+  walk(g, 0, g.n[1], [&](PetscInt p, const Reach &r, index_t) {
+    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+      const PetscInt q = A.ja[e];
+      if (A.a[e] == 0 || r.direction(q - p) >= 0) continue;
+      if (f.identity[q]) ++f.decoupled;
+      else
+        why = "The coupling " + text(A.a[e]) + " in " + pair_of_rows(g, p, q) + " has no place in the stencil of the " +
+              description(g) + " grid";
+      if (!why.empty()) return false;
+    }
+    return true;
+  });
+  return why;
+}
+
+std::string where_asymmetric(const Csr &A, const Grid &g, const StencilFacts &f) {
+  PetscInt row = A.n, column = A.n;
+  for (PetscInt p = 0; p < A.n; ++p)
+    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+      const PetscInt q = A.ja[e], low = std::min(p, q), high = std::max(p, q);
+      if (f.identity[p] || f.identity[q] || low > row || (low == row && high >= column)) continue;
+      if (std::fabs(A.a[e] - entry(A, q, p)) > symmetric * f.largest_diagonal) row = low, column = high;
+    }
+  return "The matrix is not symmetric: " + pair_of_rows(g, row, column) + " holds " + text(entry(A, row, column)) +
+         ", the transposed entry is " + text(entry(A, column, row)) +
+         "; they may differ by 1e-10 of the largest diagonal entry, " + text(f.largest_diagonal) +
+         ". For a nonsymmetric matrix use another preconditioner, for example -ksp_type gmres -pc_type gamg (or ilu)";
+}
+
+} // namespace
+
+ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f, std::string &why) {
+  const index_t n = g.n[0] * g.n[1];
+  if (A.n != n) {
+    why = "The matrix has " + text(index_t(A.n)) + " rows, the " + sizes(g) + " grid " + text(n) + " points";
+    return ReadResult::rebuild;
+  }
+  for (auto *array : {&s.C, &s.E, &s.N}) array->resize(n);
+  for (auto *array : {&s.NE, &s.NW}) array->resize(g.points == 9 ? n : 0);
+  f.identity.resize(n);
+  const Tally t = g.points == 9 ? read_all<9>(A, g, s, f) : read_all<5>(A, g, s, f);
+  f.identity_rows = t.identity;
+  f.zero_rows = t.zero;
+  f.decoupled = t.decoupled;
+  f.positive = t.positive;
+  f.corners = t.corners;
+  f.largest_diagonal = t.diagonal;
+  f.asymmetry = t.asymmetry;
+  if (t.not_finite) {
+    why = where_not_finite(A, g);
+    return ReadResult::refused;
+  }
+  if (t.foreign) {
+    const std::string foreign = where_foreign(A, g, f);
+    if (!foreign.empty()) {
+      why = foreign;
+      return ReadResult::rebuild;
+    }
+  }
+  if (t.asymmetry > symmetric * t.diagonal) {
+    why = where_asymmetric(A, g, f);
+    return ReadResult::refused;
+  }
+  return ReadResult::ok;
+}
+
+} // namespace petscrrb

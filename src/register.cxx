@@ -1,0 +1,70 @@
+/* Every type that the plugin adds, and its two entry points: -dll_append and PetscRRBInitializePackage(). */
+#include "glue/petsc_compat.h"
+#include "petscrrb.h"
+
+PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+
+static PetscBool initialized = PETSC_FALSE;
+
+/* PETSc's internal structures change between minor versions: a plugin built for another one would corrupt memory. */
+static PetscErrorCode CheckVersion(void)
+{
+  PetscInt major, minor, subminor, release;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "petscrrb was built for PETSc %d.%d, this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT ": build petscrrb again with this program's PETSC_DIR", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   PetscRRBFinalizePackage - Forgets what `PetscRRBInitializePackage()` set up; PetscFinalize() calls it
+
+   Not Collective
+
+   Level: developer
+
+.seealso: `PetscRRBInitializePackage()`
+@*/
+PetscErrorCode PetscRRBFinalizePackage(void)
+{
+  PetscFunctionBegin;
+  initialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   PetscRRBInitializePackage - Registers the types of petscrrb with PETSc, for programs that link the library
+
+   Not Collective, but to be called by all ranks
+
+   Level: beginner
+
+   Notes:
+   Call it after `PetscInitialize()`. More calls do nothing. Programs that load the library with -dll_append need not
+   call it. After `PetscFinalize()` and another `PetscInitialize()` it must be called again.
+
+   Errors:
+   `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PetscRRBInitializePackage(void)
+{
+  PetscFunctionBegin;
+  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckVersion());
+  PetscCall(PCRegister(PCRRB, PCCreate_RRB));
+  PetscCall(PetscRegisterFinalize(PetscRRBFinalizePackage));
+  initialized = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What -dll_append and PetscDLLibraryAppend() look for in libpetscrrb.so. */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscrrb(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscRRBInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

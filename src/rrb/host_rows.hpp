@@ -1,0 +1,298 @@
+// The sweeps of one r1/r2/b1/b2 grid on the host: two levels in one pass over memory, row by row, a few rows of each
+// class in cache. The point operations are those of sweep.hpp; threads recompute the one row that they share.
+#pragma once
+
+#include "rrb/dense_grid.hpp"
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace petscrrb::rrb {
+
+// Rows k-1, k and k+1 of a class; the functors are called with k = 0.
+struct Rows {
+  double *row[3] = {};
+
+  double operator()(index_t h, index_t k) const { return row[k + 1][h]; }
+  double &at(index_t h, index_t k) const { return row[k + 1][h]; }
+};
+
+inline Dense from_row(const Dense &a, index_t k) { return {a.p + k * a.pitch, a.pitch}; }
+
+template <bool Couple> auto factor_from_row(const FactorFields<DenseField> &f, index_t k) {
+  FactorViews<Dense, std::conditional_t<Couple, Dense, Constant<0>>> v;
+  for (Class c : {r1, r2, b1}) {
+    if constexpr (Couple)
+      for (int i = 0; i < 4; ++i) v.w[i].c[c] = from_row(f.w[i].q[c], k);
+    v.dinv.c[c] = from_row(f.dinv.q[c], k);
+  }
+  return v;
+}
+
+template <class F> void along_row(index_t h0, index_t h1, const F &f) {
+#pragma omp simd
+  for (index_t h = h0; h < h1; ++h) f(h, 0);
+}
+
+// A row in natural order to its even and odd points and back; both halves are indexed by h.
+inline void split_row(const double *natural, const Side &x, double *even, double *odd) {
+  const double *p = natural - x.lo;
+  if (x.lo & 1) odd[half_down(x.lo)] = p[x.lo];
+  const index_t end = half_down(x.hi);
+#pragma omp simd
+  for (index_t h = half_up(x.lo); h < end; ++h) {
+    even[h] = p[2 * h];
+    odd[h] = p[2 * h + 1];
+  }
+  if (x.hi & 1 && x.hi > x.lo) even[end] = p[2 * end];
+}
+
+inline void merge_row(double *natural, const Side &x, const double *even, const double *odd) {
+  double *p = natural - x.lo;
+  if (x.lo & 1) p[x.lo] = odd[half_down(x.lo)];
+  const index_t end = half_down(x.hi);
+#pragma omp simd
+  for (index_t h = half_up(x.lo); h < end; ++h) {
+    p[2 * h] = even[h];
+    p[2 * h + 1] = odd[h];
+  }
+  if (x.hi & 1 && x.hi > x.lo) p[2 * end] = even[end];
+}
+
+// Where b2 of a grid continues: the classes of the next dense grid, or an array in natural order.
+struct NextRows {
+  Quad<Dense> q;
+  Strided<1> natural;
+  bool dense;
+  Side x; // of the next grid
+
+  void store(const double *b2_row, index_t k) const {
+    if (!dense) std::copy(b2_row + x.lo, b2_row + x.hi, &natural.at(x.lo, k));
+    else split_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+  }
+  void load(double *b2_row, index_t k) const {
+    if (!dense) std::copy_n(&natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
+    else merge_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+  }
+
+private:
+  const Dense &even(index_t k) const { return q[k & 1 ? r2 : b2]; }
+  const Dense &odd(index_t k) const { return q[k & 1 ? b1 : r1]; }
+};
+
+// Scratch rows of every thread, with room for a border on both sides.
+class RowScratch {
+public:
+  static constexpr int rows = 12;
+
+  RowScratch() = default;
+  explicit RowScratch(const Side &x) {
+#if defined(_OPENMP)
+    threads_ = omp_get_max_threads();
+#endif
+    first_ = half_down(x.lo) - 8;
+    length_ = (half_down(x.hi - 1) + 1 - first_ + 8 + 7) / 8 * 8;
+    memory_.resize(std::size_t(threads_) * rows * length_);
+  }
+  double *row(int thread, int i) const { return memory_.data() + (std::size_t(thread) * rows + i) * length_ - first_; }
+  int threads() const { return threads_; }
+  std::size_t bytes() const { return memory_.bytes(); }
+
+private:
+  host::Buffer<double> memory_;
+  int threads_ = 1;
+  index_t first_ = 0, length_ = 0;
+};
+
+// One grid's sweeps. natural_r, natural_z: the vectors of the finest grid, otherwise NULL.
+class HostRows {
+public:
+  HostRows(const DenseGrid<Host> &grid, const NextRows &next, const RowScratch &scratch, const double *natural_r,
+           double *natural_z)
+      : d_(grid), x_(grid.extent), next_(next), scratch_(scratch), r_(natural_r), z_(natural_z) {
+    for (Class c : {r1, r2, b1, b2}) n_[c] = x_.nodes_of(c);
+    k0_ = half_down(x_.y.lo);
+    k1_ = x_.empty() ? k0_ : half_down(x_.y.hi - 1) + 1;
+  }
+
+  template <bool Couple> void forward() const {
+    in_chunks([&](Chunk c) { // b1 of the row below this chunk, before the thread that owns it overwrites it
+                const index_t k = below(c.k0);
+                if (k == none) return;
+                forward_b1<Couple>(k, lower(c, k, 0), upper(c, k, 4), lower(c, c.k0, 2), c.scratch(shared));
+              },
+              [&](Chunk c) { forward_chunk<Couple>(c); });
+  }
+
+  template <bool Couple> void backward(Scaling scaling) const {
+    in_chunks([&](Chunk c) {
+                const index_t k = below(c.k0);
+                if (k == none) return;
+                backward_b1<Couple>(k, b2_row(c, k, 0), b2_row(c, above(k), 1), c.scratch(shared), scaling);
+              },
+              [&](Chunk c) { backward_chunk<Couple>(c, scaling); });
+  }
+
+private:
+  static constexpr int shared = 10; // scratch: b1 of the row below the chunk
+  static constexpr int zero = 11;   // scratch: rows outside of the domain
+  static constexpr index_t none = std::numeric_limits<index_t>::min();
+
+  struct Chunk {
+    index_t k0, k1;
+    int thread;
+    const RowScratch *rows;
+
+    double *scratch(int i) const { return rows->row(thread, i); }
+  };
+
+  template <class Before, class Main> void in_chunks(const Before &before, const Main &main) const {
+    const index_t rows = k1_ - k0_;
+    if (rows <= 0) return;
+    const int threads = x_.nodes() > 4 * host::serial_below ? std::min<index_t>(scratch_.threads(), rows) : 1;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    {
+      int me = 0, all = 1;
+#if defined(_OPENMP)
+      me = omp_get_thread_num(), all = omp_get_num_threads();
+#endif
+      const Chunk c{k0_ + rows * me / all, k0_ + rows * (me + 1) / all, me, &scratch_};
+      std::fill(c.scratch(zero) + half_down(x_.x.lo) - 1, c.scratch(zero) + half_down(x_.x.hi - 1) + 2, 0.0);
+      before(c);
+#pragma omp barrier
+      main(c);
+    }
+  }
+
+  // The row below / above in a ring or in the domain, or none.
+  index_t below(index_t k) const { return k > k0_ ? k - 1 : (x_.y.wraps() ? k1_ - 1 : none); }
+  index_t above(index_t k) const { return k + 1 < k1_ ? k + 1 : (x_.y.wraps() ? k0_ : none); }
+  bool owns(Class c, index_t k) const { return k >= n_[c].k0 && k < n_[c].k1 && n_[c].h1 > n_[c].h0; }
+
+  void border(Class c, double *row) const {
+    const bool ring = x_.x.wraps();
+    row[n_[c].h0 - 1] = ring ? row[n_[c].h1 - 1] : 0.0;
+    row[n_[c].h1] = ring ? row[n_[c].h0] : 0.0;
+  }
+
+  // The classes (even, odd) = (b2, r1) or (r2, b1) of row k of the right-hand side: where they are, or split into scratch.
+  struct Pair {
+    double *even, *odd;
+  };
+  Pair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
+    const Class e = upper ? r2 : b2, o = upper ? b1 : r1;
+    if (k == none || 2 * k + upper < x_.y.lo || 2 * k + upper >= x_.y.hi) return {c.scratch(zero), c.scratch(zero)};
+    if (!r_) return {&d_.vector()[e].at(0, k), &d_.vector()[o].at(0, k)};
+    const Pair p{c.scratch(to), c.scratch(to + 1)};
+    split_row(r_ + (2 * k + upper - x_.y.lo) * (x_.x.hi - x_.x.lo), x_.x, p.even, p.odd);
+    border(e, p.even);
+    border(o, p.odd);
+    return p;
+  }
+
+  Pair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
+  Pair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
+
+  template <bool Couple> void forward_chunk(const Chunk &c) const {
+    double *b1_below = below(c.k0) != none ? c.scratch(shared) : c.scratch(zero);
+    Pair low = lower(c, c.k0, 0), up_below = upper(c, below(c.k0), 6);
+    for (index_t k = c.k0; k < c.k1; ++k) {
+      const int turn = 2 * ((k - c.k0) % 2);
+      const Pair up = upper(c, k, 4 + turn), low_above = lower(c, above(k), 2 - turn);
+      double *b1_here = owns(b1, k) ? &d_.vector()[b1].at(0, k) : c.scratch(zero);
+      if (owns(b1, k)) forward_b1<Couple>(k, low, up, low_above, b1_here);
+      if (owns(b2, k)) forward_b2<Couple>(c, k, low, up, up_below, b1_below, b1_here);
+      b1_below = b1_here;
+      low = low_above;
+      up_below = up;
+    }
+  }
+
+  template <bool Couple> void forward_b1(index_t k, Pair low, Pair up, Pair low_above, double *out) const {
+    Quad<Rows> in;
+    in.c[r1] = {{nullptr, low.odd, low_above.odd}};
+    in.c[r2] = {{nullptr, up.even, nullptr}};
+    in.c[b1] = {{nullptr, up.odd, nullptr}};
+    const auto f = factor_from_row<Couple>(d_.factor, k);
+    along_row(n_[b1].h0, n_[b1].h1, ForwardB1{f, in, Rows{{nullptr, out, nullptr}}});
+    border(b1, out);
+  }
+
+  template <bool Couple>
+  void forward_b2(const Chunk &c, index_t k, Pair low, Pair up, Pair up_below, double *b1_below, double *b1_here) const {
+    Quad<Rows> in;
+    in.c[r1] = {{nullptr, low.odd, nullptr}};
+    in.c[r2] = {{up_below.even, up.even, nullptr}};
+    in.c[b2] = {{nullptr, low.even, nullptr}};
+    double *out = c.scratch(8);
+    const auto f = factor_from_row<Couple>(d_.factor, k);
+    along_row(n_[b2].h0, n_[b2].h1,
+              ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true});
+    next_.store(out, k);
+  }
+
+  // b2's solution, in scratch row `to`
+  double *b2_row(const Chunk &c, index_t k, int to) const {
+    if (k == none || !owns(b2, k)) return c.scratch(zero);
+    next_.load(c.scratch(to), k);
+    border(b2, c.scratch(to));
+    return c.scratch(to);
+  }
+
+  template <bool Couple>
+  void backward_b1(index_t k, double *b2_here, double *b2_above, double *out, Scaling scaling) const {
+    const auto f = factor_from_row<Couple>(d_.factor, k);
+    const Rows z2{{nullptr, b2_here, b2_above}}, in{{nullptr, &d_.vector()[b1].at(0, k), nullptr}};
+    along_row(n_[b1].h0, n_[b1].h1, BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling});
+    border(b1, out);
+  }
+
+  template <bool Couple> void backward_chunk(const Chunk &c, Scaling scaling) const {
+    double *b1_below = below(c.k0) != none ? c.scratch(shared) : c.scratch(zero);
+    double *here = b2_row(c, c.k0, 0);
+    for (index_t k = c.k0; k < c.k1; ++k) {
+      const int other = (k - c.k0) % 2 ? 0 : 1;
+      double *above_row = b2_row(c, above(k), other), *b1_here = c.scratch(zero);
+      if (owns(b1, k)) {
+        b1_here = r_ ? c.scratch(2 + other) : &d_.vector()[b1].at(0, k);
+        backward_b1<Couple>(k, here, above_row, b1_here, scaling);
+      }
+      backward_red<Couple>(c, k, here, above_row, b1_below, b1_here, scaling);
+      b1_below = b1_here;
+      here = above_row;
+    }
+  }
+
+  template <bool Couple>
+  void backward_red(const Chunk &c, index_t k, double *b2_here, double *b2_above, double *b1_below, double *b1_here,
+                    Scaling scaling) const {
+    const auto f = factor_from_row<Couple>(d_.factor, k);
+    const Rows z2{{nullptr, b2_here, b2_above}}, z1{{b1_below, b1_here, nullptr}};
+    if (owns(r1, k) || owns(b2, k)) {
+      const Pair in = lower(c, k, 4);
+      const Rows r{{nullptr, in.odd, nullptr}};
+      along_row(n_[r1].h0, n_[r1].h1, BackwardR1{f, r, z1, z2, r, scaling});
+      if (z_) merge_row(row_of_z(2 * k), x_.x, b2_here, in.odd);
+      else if (owns(b2, k)) std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.vector()[b2].at(n_[b2].h0, k));
+    }
+    if (owns(r2, k) || owns(b1, k)) {
+      const Pair in = upper(c, k, 4);
+      const Rows r{{nullptr, in.even, nullptr}};
+      along_row(n_[r2].h0, n_[r2].h1, BackwardR2{f, r, z1, z2, r, scaling});
+      if (z_) merge_row(row_of_z(2 * k + 1), x_.x, in.even, b1_here);
+    }
+  }
+  double *row_of_z(index_t b) const { return z_ + (b - x_.y.lo) * (x_.x.hi - x_.x.lo); }
+
+  const DenseGrid<Host> &d_;
+  const Extent &x_;
+  NextRows next_;
+  const RowScratch &scratch_;
+  const double *r_;
+  double *z_;
+  Range2 n_[4];
+  index_t k0_, k1_;
+};
+
+} // namespace petscrrb::rrb

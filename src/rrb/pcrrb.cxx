@@ -1,0 +1,383 @@
+/* PCRRB, the PETSc preconditioner: what PCSetUp(), PCApply() and PCView() do. No arithmetic. */
+#include "rrb/pcrrb_impl.h"
+
+#include "glue/findgrid.h"
+#include "rrb/positive.hpp"
+
+using namespace petscrrb;
+using rrb::Part;
+
+static PetscErrorCode PCReset_RRB(PC pc)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (rrb->state) {
+    PetscCall(rrb->state->coarse.Reset());
+    PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
+    delete rrb->state;
+    rrb->state = nullptr;
+  }
+  if (rrb->coarse_ksp) PetscCall(KSPReset(rrb->coarse_ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_RRB(PC pc)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_RRB(pc));
+  PetscCall(KSPDestroy(&rrb->coarse_ksp));
+  PetscCall(PCRRBComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vector that M shares with A: the near null space, else the null space; the constant one is not stored. */
+static PetscErrorCode GetNearNullVector(PC pc, PetscInt n, std::vector<double> &v)
+{
+  MatNullSpace       space;
+  PetscBool          has_constant;
+  PetscInt           vectors, size;
+  const Vec         *basis;
+  const PetscScalar *x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNearNullSpace(pc->pmat, &space));
+  if (!space) PetscCall(MatGetNullSpace(pc->pmat, &space));
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
+  if (!space || has_constant || vectors < 1) {
+    v.clear();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(basis[0], &size));
+  PetscCheck(size == n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, n);
+  PetscCall(VecGetArrayRead(basis[0], &x));
+  v.assign(x, x + n);
+  PetscCall(VecRestoreArrayRead(basis[0], &x));
+  for (PetscInt i = 0; i < n; ++i) PetscCheck(!PetscIsInfOrNanReal(v[i]), PetscObjectComm((PetscObject)pc), PETSC_ERR_FP, "Entry %" PetscInt_FMT " of the near null space is not finite", i);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of Pmat into the stencil; *rebuild where they are of another kind than at the last setup. */
+static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild)
+{
+  PCRRBState *s     = ((PC_RRB *)pc->data)->state;
+  const bool  had_v = !s->stencil.v.empty();
+  std::string why;
+
+  PetscFunctionBegin;
+  PetscCall(GetNearNullVector(pc, csr.n, s->stencil.v));
+  const ReadResult result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
+  PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "PCRRB cannot use this matrix: %s", why.c_str());
+  *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && had_v == s->stencil.v.empty()));
+  if (s->facts.positive) rrb::move_positive(s->stencil, s->grid);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the grid and on the options, but not on values. */
+static PetscErrorCode Build(PC pc)
+{
+  PC_RRB      *rrb = (PC_RRB *)pc->data;
+  PCRRBState  *s   = rrb->state;
+  const Grid  &g   = s->grid;
+  rrb::Options o;
+
+  PetscFunctionBegin;
+  o.levels = rrb->levels == PETSC_DECIDE ? rrb::default_levels(g.n[0], g.n[1], 1024) : (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  o.block  = (int)rrb->compute_block;
+  if (rrb->storage == PC_RRB_STORAGE_NAIVE) o.storage_grids = 0;
+  else if (rrb->storage_grids == PETSC_DECIDE) o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
+  else o.storage_grids = (int)rrb->storage_grids;
+  PetscCheck(2 * o.storage_grids <= o.levels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_rrb_storage_grids %d needs %d levels, there are %d", o.storage_grids, 2 * o.storage_grids, o.levels);
+  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+  PetscCall(s->coarse.Reset());
+  s->core.reset();
+  try {
+    s->core = std::make_unique<PCRRBState::Core>(extent, !s->stencil.v.empty(), o);
+  } catch (const std::bad_alloc &) {
+    s->core.reset();
+  }
+  PetscCheck(s->core, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the RRB factor of a grid of %lld x %lld points", (long long)g.n[0], (long long)g.n[1]);
+  if (rrb->coarse == PC_RRB_COARSE_KSP) {
+    PetscCall(PCRRBCreateCoarseKSP(pc));
+    PetscCall(KSPReset(rrb->coarse_ksp));
+  }
+  PetscCall(s->coarse.SetUp(&s->core->last_block(), rrb->coarse, rrb->coarse_ksp));
+  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPSetFromOptions(rrb->coarse_ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok)
+{
+  PC_RRB     *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s   = rrb->state;
+
+  PetscFunctionBegin;
+  s->outcome = s->core->refresh(s->stencil, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH});
+  *ok        = s->outcome.ok ? PETSC_TRUE : PETSC_FALSE;
+  if (*ok) PetscCall(s->coarse.Refresh(ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportFailure(PC pc)
+{
+  const rrb::Outcome &o = ((PC_RRB *)pc->data)->state->outcome;
+  char                where[128];
+
+  PetscFunctionBegin;
+  if (o.ok) PetscCall(PetscSNPrintf(where, sizeof(where), "in the last block"));
+  else PetscCall(PetscSNPrintf(where, sizeof(where), "at grid point (%lld, %lld), level %d", (long long)o.failed_i, (long long)o.failed_j, o.failed_level));
+  PetscCheck(!pc->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT, "RRB: a pivot is not positive %s, not even without lumping: the matrix is not positive definite", where);
+  PetscCall(PetscInfo(pc, "RRB: a pivot is not positive %s, not even without lumping: the matrix is not positive definite\n", where));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportWarnings(PC pc)
+{
+  const PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  double            x = 0, y = 0;
+
+  PetscFunctionBegin;
+  for (const double e : s->stencil.E) x += PetscAbsReal(e);
+  for (const double n : s->stencil.N) y += PetscAbsReal(n);
+  if (x > 50 * y || y > 50 * x) PetscCall(PetscInfo(pc, "The couplings in %s are %.0f times stronger than in %s: RRB converges slowly on strongly anisotropic problems\n", x > y ? "x" : "y", x > y ? x / y : y / x, x > y ? "y" : "x"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_RRB(PC pc)
+{
+  PC_RRB   *rrb     = (PC_RRB *)pc->data;
+  PetscBool rebuild = (PetscBool)(!rrb->state || !rrb->state->core || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PetscBool ok      = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  if (rebuild) PetscCall(PCReset_RRB(pc));
+  if (!rrb->state) rrb->state = new PCRRBState;
+  PCRRBState *s = rrb->state;
+  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+  const Csr &csr = s->rows.csr;
+  if (!rebuild) {
+    PetscCall(ReadValues(pc, csr, &rebuild));
+    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
+  }
+  if (rebuild) {
+    s->stencil = Stencil();
+    PetscCall(PetscRRBFindGrid(pc, pc->pmat, 2, rrb->grid, "-pc_rrb_grid", csr, &s->grid));
+    PetscCall(ReadValues(pc, csr, &ok));
+    PetscCall(Build(pc));
+  }
+  if (rebuild && pc->setupcalled == PETSC_FALSE) PetscCall(ReportWarnings(pc));
+  s->omega_dropped = false;
+  PetscCall(Factor(pc, rrb->lumping, &ok));
+  if (!ok && rrb->lumping > 0) {
+    PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
+    PetscCall(ReadValues(pc, csr, &rebuild)); /* periodic seams overwrite it */
+    s->omega_dropped = true;
+    PetscCall(Factor(pc, 0.0, &ok));
+  }
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  if (!ok) PetscCall(ReportFailure(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part)
+{
+  PC_RRB           *rrb  = (PC_RRB *)pc->data;
+  PCRRBState::Core &core = *rrb->state->core;
+
+  PetscFunctionBegin;
+  core.down(r, z, part);
+  PetscCall(rrb->state->coarse.Solve(core.coarse_r(), core.coarse_z(), part));
+  core.up(r, z, part);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part)
+{
+  const PC_RRB      *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *r;
+  PetscScalar       *z;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &r));
+  PetscCall(VecGetArrayWrite(y, &z));
+  PetscCall(ApplyArrays(pc, r, z, part));
+  PetscCall(VecRestoreArrayWrite(y, &z));
+  PetscCall(VecRestoreArrayRead(x, &r));
+  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, nullptr));
+  /* a red node: 4 couplings down, 4 couplings and a pivot up */
+  PetscCall(PetscLogFlops((part == Part::whole ? 17.0 : 9.0) * (double)(rrb->state->stencil.C.size() - rrb->state->core->last_block().size())));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyPart(pc, x, y, Part::whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y)
+{
+  const PetscScalar *r;
+  PetscScalar       *z;
+  PetscInt           columns, ldx, ldy;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  PetscCall(MatDenseGetLDA(X, &ldx));
+  PetscCall(MatDenseGetLDA(Y, &ldy));
+  PetscCall(MatDenseGetArrayRead(X, &r));
+  PetscCall(MatDenseGetArrayWrite(Y, &z));
+  for (PetscInt j = 0; j < columns; ++j) PetscCall(ApplyArrays(pc, r + (size_t)j * ldx, z + (size_t)j * ldy, Part::whole));
+  PetscCall(MatDenseRestoreArrayWrite(Y, &z));
+  PetscCall(MatDenseRestoreArrayRead(X, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckHalves(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCheck(((PC_RRB *)pc->data)->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The symmetric application needs the factor of the last block: use -pc_rrb_coarse cholesky");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplySymmetricLeft_RRB(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckHalves(pc));
+  PetscCall(ApplyPart(pc, x, y, Part::left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplySymmetricRight_RRB(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(CheckHalves(pc));
+  PetscCall(ApplyPart(pc, x, y, Part::right));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer)
+{
+  PCRRBState         &s = *rrb->state;
+  const Grid         &g = s.grid;
+  const rrb::Options &o = s.core->options();
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld, %d-point, from the %s\n", (long long)g.n[0], (long long)g.n[1], g.points, g.source.c_str()));
+  for (int d = 0; d < 2; ++d)
+    if (g.periodic[d]) {
+      const index_t power = (index_t)1 << ((o.levels + 1) / 2);
+      PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c%s\n", "xy"[d], g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
+    }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (const index_t n : s.core->unknowns_by_level()) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (rrb->storage == PC_RRB_STORAGE_NAIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "storage: naive\n"));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n", PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
+  if (!s.stencil.v.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
+  if (s.facts.identity_rows) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.facts.identity_rows));
+  if (s.facts.positive) PetscCall(PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, moved to the diagonal: %lld\n", (long long)s.facts.positive));
+  if (s.outcome.unlumped) PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
+  if (s.outcome.null + s.coarse.null_directions()) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %lld\n", (long long)(s.outcome.null + s.coarse.null_directions())));
+  if (s.omega_dropped) PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
+  const double bytes = (double)s.core->bytes() + s.coarse.bytes() + 8.0 * (s.stencil.C.size() + s.stencil.E.size() + s.stencil.N.size() + s.stencil.NE.size() + s.stencil.NW.size() + s.stencil.v.size());
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes, bytes / (double)s.stencil.C.size()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
+{
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  PetscBool     ascii, string;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (string && rrb->state && rrb->state->core) PetscCall(PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping, rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
+  if (rrb->state && rrb->state->core) PetscCall(ViewState(rrb, viewer));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  if (rrb->coarse == PC_RRB_COARSE_KSP && rrb->coarse_ksp) PetscCall(KSPView(rrb->coarse_ksp, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCRRB - Repeated red-black preconditioner, RRB-l, for 5- and 9-point matrices on structured 2D grids
+
+   Options Database Keys:
++  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns
+.  -pc_rrb_lumping <omega>                 - part of the dropped entries that goes to the diagonal, 0 to 1; default 1
+.  -pc_rrb_lump_nodes <red,both>           - nodes whose dropped entries are lumped; default red
+.  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells
+.  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky
+.  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
+.  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
+-  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
+
+   Level: beginner
+
+   Notes:
+   An incomplete factorization M = L D L^T in an order of repeated red-black colourings, whose condition number grows
+   like h^-0.3 on Poisson problems: iteration counts near multigrid's, at a fraction of the setup. The matrix is
+   symmetric and positive (semi)definite, on one MPI rank, with one unknown a grid point; coefficients may vary, sides may be
+   periodic, rows may be identity rows (Dirichlet conditions kept in the matrix, masked cells), and it may be singular.
+   Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
+   the matrix's nonzero values.
+
+   M is symmetric and positive definite, so it can be used with `KSPCG`. Its spectrum is [1, kappa]: as a stationary
+   iteration it must be scaled (`-ksp_type richardson -ksp_richardson_self_scale`).
+
+   Weak on strong anisotropy (1000:1 takes some ten times the iterations) and on random coefficient jumps of 1e6 from
+   face to face.
+
+   Errors:
+   A matrix that is not of this kind is an error that names the row and the reason. A pivot that is not positive makes
+   the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
+
+   References:
++  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017
+-  * - M. de Jong, C. Vuik, GPU implementation of the RRB-solver, report 16-06, Delft University of Technology, 2016
+
+.seealso: `PCRRBSetLevels()`, `PCRRBSetLumping()`, `PCRRBSetLumpNodes()`, `PCRRBSetGrid()`, `PCRRBSetCoarse()`,
+          `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`, `PCMG`, `PCGAMG`
+M*/
+PetscErrorCode PCCreate_RRB(PC pc)
+{
+  PC_RRB *rrb;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&rrb));
+  pc->data           = (void *)rrb;
+  rrb->levels        = PETSC_DECIDE;
+  rrb->lumping       = 1.0;
+  rrb->lump_nodes    = PC_RRB_LUMP_RED;
+  rrb->storage       = PC_RRB_STORAGE_R1R2B1B2;
+  rrb->storage_grids = PETSC_DECIDE;
+  rrb->compute_block = 32;
+  rrb->coarse        = PC_RRB_COARSE_CHOLESKY;
+
+  pc->ops->setup               = PCSetUp_RRB;
+  pc->ops->apply               = PCApply_RRB;
+  pc->ops->applytranspose      = PCApply_RRB; /* M is symmetric */
+  pc->ops->matapply            = PCMatApply_RRB;
+  pc->ops->applysymmetricleft  = PCApplySymmetricLeft_RRB;
+  pc->ops->applysymmetricright = PCApplySymmetricRight_RRB;
+  pc->ops->setfromoptions      = PCSetFromOptions_RRB;
+  pc->ops->view                = PCView_RRB;
+  pc->ops->reset               = PCReset_RRB;
+  pc->ops->destroy             = PCDestroy_RRB;
+  PetscCall(PCRRBComposeSetters(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,173 @@
+/* What a user can set of PCRRB: the options, and what the setters and getters of pcrrb_interface.cxx do. */
+#include "rrb/pcrrb_impl.h"
+
+const char *const PCRRBLumpNodesTypes[] = {"red", "both", "PCRRBLumpNodes", "PC_RRB_LUMP_", nullptr};
+const char *const PCRRBStorageTypes[]   = {"naive", "r1r2b1b2", "PCRRBStorage", "PC_RRB_STORAGE_", nullptr};
+const char *const PCRRBCoarseTypes[]    = {"cholesky", "inverse", "ksp", "PCRRBCoarse", "PC_RRB_COARSE_", nullptr};
+
+/* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
+static PetscErrorCode Rebuild(PC pc)
+{
+  PetscFunctionBegin;
+  PetscUseTypeMethod(pc, reset);
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, T PC_RRB::*member>
+static PetscErrorCode Set(PC pc, T value)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (rrb->*member != value) {
+    rrb->*member = value;
+    PetscCall(Rebuild(pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T, T PC_RRB::*member>
+static PetscErrorCode Get(PC pc, T *value)
+{
+  PetscFunctionBegin;
+  *value = ((PC_RRB *)pc->data)->*member;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of those that have a default that depends on the grid: the value in use */
+template <PetscInt PC_RRB::*member, int petscrrb::rrb::Options::*used>
+static PetscErrorCode GetUsed(PC pc, PetscInt *value)
+{
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  *value = rrb->state && rrb->state->core ? rrb->state->core->options().*used : rrb->*member;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (rrb->grid[0] != nx || rrb->grid[1] != ny) {
+    rrb->grid[0] = nx;
+    rrb->grid[1] = ny;
+    PetscCall(Rebuild(pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny)
+{
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (nx) *nx = rrb->state ? (PetscInt)rrb->state->grid.n[0] : rrb->grid[0];
+  if (ny) *ny = rrb->state ? (PetscInt)rrb->state->grid.n[1] : rrb->grid[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBGetCoarseKSP_RRB(PC pc, KSP *ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(PCRRBCreateCoarseKSP(pc));
+  *ksp = ((PC_RRB *)pc->data)->coarse_ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBCreateCoarseKSP(PC pc)
+{
+  PC_RRB     *rrb = (PC_RRB *)pc->data;
+  const char *prefix;
+  PC          inner;
+
+  PetscFunctionBegin;
+  if (rrb->coarse_ksp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(KSPCreate(PETSC_COMM_SELF, &rrb->coarse_ksp));
+  PetscCall(KSPSetErrorIfNotConverged(rrb->coarse_ksp, pc->erroriffailure));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)rrb->coarse_ksp, (PetscObject)pc, 1));
+  PetscCall(KSPSetOptionsPrefix(rrb->coarse_ksp, prefix));
+  PetscCall(KSPAppendOptionsPrefix(rrb->coarse_ksp, "rrb_coarse_"));
+  PetscCall(KSPSetType(rrb->coarse_ksp, KSPPREONLY));
+  PetscCall(KSPGetPC(rrb->coarse_ksp, &inner));
+  PetscCall(PCSetType(inner, PCCHOLESKY));
+  PetscCall(PCFactorSetMatOrderingType(inner, MATORDERINGND));
+  PetscCall(PCFactorSetShiftType(inner, MAT_SHIFT_INBLOCKS)); /* the last pivot of a singular block */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject)
+{
+  PC_RRB        *rrb = (PC_RRB *)pc->data;
+  PetscInt       levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[2], two = 2;
+  PetscReal      lumping = rrb->lumping;
+  PCRRBLumpNodes nodes   = rrb->lump_nodes;
+  PCRRBStorage   storage = rrb->storage;
+  PCRRBCoarse    coarse  = rrb->coarse;
+  PetscBool      set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "RRB options");
+  PetscCall(PetscOptionsInt("-pc_rrb_levels", "Number of red-black levels", "PCRRBSetLevels", levels, &levels, &set));
+  if (set) PetscCall(PCRRBSetLevels(pc, levels));
+  PetscCall(PetscOptionsReal("-pc_rrb_lumping", "Part of the dropped entries that goes to the diagonal", "PCRRBSetLumping", lumping, &lumping, &set));
+  if (set) PetscCall(PCRRBSetLumping(pc, lumping));
+  PetscCall(PetscOptionsEnum("-pc_rrb_lump_nodes", "Nodes whose dropped entries are lumped", "PCRRBSetLumpNodes", PCRRBLumpNodesTypes, (PetscEnum)nodes, (PetscEnum *)&nodes, &set));
+  if (set) PetscCall(PCRRBSetLumpNodes(pc, nodes));
+  n[0] = rrb->grid[0];
+  n[1] = rrb->grid[1];
+  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Unknowns in x and y", "PCRRBSetGrid", n, &two, &set));
+  if (set) {
+    PetscCheck(two == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "-pc_rrb_grid needs two sizes, nx,ny; got %" PetscInt_FMT, two);
+    PetscCall(PCRRBSetGrid(pc, n[0], n[1]));
+  }
+  PetscCall(PetscOptionsEnum("-pc_rrb_storage", "Order in which the factor is stored", "PCRRBSetStorage", PCRRBStorageTypes, (PetscEnum)storage, (PetscEnum *)&storage, &set));
+  if (set) PetscCall(PCRRBSetStorage(pc, storage));
+  PetscCall(PetscOptionsInt("-pc_rrb_storage_grids", "Grids in r1/r2/b1/b2 storage", "PCRRBSetStorageGrids", grids, &grids, &set));
+  if (set) PetscCall(PCRRBSetStorageGrids(pc, grids));
+  PetscCall(PetscOptionsInt("-pc_rrb_compute_block", "Padding of the r1/r2/b1/b2 arrays", "PCRRBSetComputeBlock", block, &block, &set));
+  if (set) PetscCall(PCRRBSetComputeBlock(pc, block));
+  PetscCall(PetscOptionsEnum("-pc_rrb_coarse", "Solver of the last Schur complement", "PCRRBSetCoarse", PCRRBCoarseTypes, (PetscEnum)coarse, (PetscEnum *)&coarse, &set));
+  if (set) PetscCall(PCRRBSetCoarse(pc, coarse));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Method>
+static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Method *method)
+{
+  void (*any)(void) = on ? (void (*)(void))method : nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, name, any));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on: let the public functions find their methods; off: before the type goes away */
+PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on)
+{
+  PetscObject o = (PetscObject)pc;
+
+  PetscFunctionBegin;
+  PetscCall(Compose(o, on, "PCRRBSetLevels_C", Set<PetscInt, &PC_RRB::levels>));
+  PetscCall(Compose(o, on, "PCRRBGetLevels_C", GetUsed<&PC_RRB::levels, &petscrrb::rrb::Options::levels>));
+  PetscCall(Compose(o, on, "PCRRBSetLumping_C", Set<PetscReal, &PC_RRB::lumping>));
+  PetscCall(Compose(o, on, "PCRRBGetLumping_C", Get<PetscReal, &PC_RRB::lumping>));
+  PetscCall(Compose(o, on, "PCRRBSetLumpNodes_C", Set<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
+  PetscCall(Compose(o, on, "PCRRBGetLumpNodes_C", Get<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
+  PetscCall(Compose(o, on, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
+  PetscCall(Compose(o, on, "PCRRBGetGrid_C", PCRRBGetGrid_RRB));
+  PetscCall(Compose(o, on, "PCRRBSetStorage_C", Set<PCRRBStorage, &PC_RRB::storage>));
+  PetscCall(Compose(o, on, "PCRRBGetStorage_C", Get<PCRRBStorage, &PC_RRB::storage>));
+  PetscCall(Compose(o, on, "PCRRBSetStorageGrids_C", Set<PetscInt, &PC_RRB::storage_grids>));
+  PetscCall(Compose(o, on, "PCRRBGetStorageGrids_C", GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
+  PetscCall(Compose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(Compose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", Set<PCRRBCoarse, &PC_RRB::coarse>));
+  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", Get<PCRRBCoarse, &PC_RRB::coarse>));
+  PetscCall(Compose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,315 @@
+// Finding the grid in a matrix, and holding a given grid against it.
+#include "../../src/grid/find.hpp"
+
+#include "small_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+using petscrrb::Grid;
+
+namespace {
+
+std::string find(SmallMatrix &A, Grid &g, int max_dim = 2, unsigned seed = 0) {
+  return petscrrb::find_grid(A.csr(seed), max_dim, "-pc_rrb_grid", g);
+}
+
+std::string check(SmallMatrix &A, Grid &g) { return petscrrb::check_grid(A.csr(), "-pc_rrb_grid", g); }
+
+Grid given(int dim, int nx, int ny, int nz = 1) {
+  Grid g;
+  g.dim = dim;
+  g.n[0] = nx;
+  g.n[1] = ny;
+  g.n[2] = nz;
+  return g;
+}
+
+void expect_shape(const Grid &g, const Shape &s) {
+  EXPECT_EQ(g.dim, s.points == 7 ? 3 : 2);
+  EXPECT_EQ(g.n[0], s.nx);
+  EXPECT_EQ(g.n[1], s.ny);
+  EXPECT_EQ(g.n[2], s.nz);
+  EXPECT_EQ(g.periodic[0], s.px);
+  EXPECT_EQ(g.periodic[1], s.py);
+  EXPECT_EQ(g.periodic[2], s.pz);
+  EXPECT_EQ(g.points, s.points);
+}
+
+void expect_part(const std::string &message, const std::string &part) {
+  EXPECT_NE(message.find(part), std::string::npos) << "no \"" << part << "\" in: " << message;
+}
+
+std::string name(const Shape &s) {
+  return std::to_string(s.nx) + "x" + std::to_string(s.ny) + "x" + std::to_string(s.nz) + (s.px ? " px" : "") +
+         (s.py ? " py" : "") + (s.pz ? " pz" : "") + " " + std::to_string(s.points);
+}
+
+} // namespace
+
+TEST(FindGrid, EverySmall2DGrid) {
+  for (int points : {5, 9})
+    for (int nx = 2; nx <= 9; ++nx)
+      for (int ny = 2; ny <= 9; ++ny)
+        for (int periodic = 0; periodic < 4; ++periodic) {
+          const Shape s{nx, ny, 1, (periodic & 1) != 0, (periodic & 2) != 0, false, points};
+          if ((s.px && nx < 3) || (s.py && ny < 3)) continue;
+          if (nx * ny == 6 && points == 9 && (s.px || s.py)) continue; // all coupled with all: see Ambiguous
+          SCOPED_TRACE(name(s));
+          auto A = random_matrix(s);
+          Grid g, h = given(2, nx, ny);
+          EXPECT_EQ(find(A, g, 2, 7), "");
+          expect_shape(g, s);
+          EXPECT_EQ(check(A, h), "");
+          expect_shape(h, s);
+          EXPECT_EQ(find(A, h, 3), ""); // where 3D is possible too
+          expect_shape(h, s);
+        }
+}
+
+TEST(FindGrid, EverySmall3DGrid) {
+  for (int nx = 2; nx <= 5; ++nx)
+    for (int ny = 2; ny <= 5; ++ny)
+      for (int nz = 2; nz <= 4; ++nz)
+        for (int periodic = 0; periodic < 8; ++periodic) {
+          const Shape s{nx, ny, nz, (periodic & 1) != 0, (periodic & 2) != 0, (periodic & 4) != 0, 7};
+          if ((s.px && nx < 3) || (s.py && ny < 3) || (s.pz && nz < 3)) continue;
+          SCOPED_TRACE(name(s));
+          auto A = random_matrix(s);
+          Grid g, h = given(3, nx, ny, nz);
+          EXPECT_EQ(check(A, h), "");
+          expect_shape(h, s);
+          EXPECT_EQ(find(A, g, 3, 5), "");
+          expect_shape(g, s);
+        }
+}
+
+TEST(FindGrid, ChainsAndRings) {
+  for (int n = 1; n <= 9; ++n)
+    for (bool ring : {false, true}) {
+      if (ring && n < 3) continue;
+      const Shape s{n, 1, 1, ring};
+      auto        A = random_matrix(s);
+      Grid        g, column = given(2, 1, n);
+      EXPECT_EQ(find(A, g, 3), "");
+      expect_shape(g, s);
+      EXPECT_EQ(check(A, column), "");
+      expect_shape(column, {1, n, 1, false, ring});
+    }
+}
+
+TEST(FindGrid, DiagonalMatrixIsAChain) {
+  SmallMatrix A(12);
+  for (int p = 0; p < 12; ++p) A.set(p, p, 2);
+  A.pad(5);
+  Grid g;
+  EXPECT_EQ(find(A, g), "");
+  expect_shape(g, {12, 1});
+  SmallMatrix nothing(4); // no entries at all
+  EXPECT_EQ(find(nothing, g), "");
+  expect_shape(g, {4, 1});
+}
+
+TEST(FindGrid, LinesWithoutCouplingAcross) {
+  const Shape s{5, 4};
+  auto        A = random_matrix(s);
+  for (int p = 0; p + 5 < 20; ++p) A.set_both(p, p + 5, 0);
+  Grid g;
+  EXPECT_EQ(find(A, g), "");
+  expect_shape(g, {20, 1});
+  auto B = random_matrix(s);
+  for (int p = 0; p + 1 < 20; ++p) B.set_both(p, p + 1, 0);
+  EXPECT_EQ(find(B, g), "");
+  expect_shape(g, s);
+}
+
+TEST(FindGrid, OneDiagonalOnly) {
+  auto A = random_matrix({6, 7, 1, false, false, false, 9});
+  for (int j = 0; j < 6; ++j)
+    for (int i = 1; i < 6; ++i) A.set_both(j * 6 + i, (j + 1) * 6 + i - 1, 0); // as linear triangles leave it
+  Grid g;
+  EXPECT_EQ(find(A, g), "");
+  expect_shape(g, {6, 7, 1, false, false, false, 9});
+}
+
+TEST(FindGrid, ExplicitZerosAreNoCouplings) {
+  auto A = random_matrix({7, 6, 1, true});
+  A.pad(16);
+  Grid g;
+  EXPECT_EQ(find(A, g, 2, 3), "");
+  expect_shape(g, {7, 6, 1, true});
+}
+
+TEST(FindGrid, IdentityRowsAreIgnoredBothWays) {
+  for (bool column_too : {false, true}) {
+    const Shape s{8, 7};
+    auto        A = random_matrix(s);
+    for (int j = 0; j < 7; ++j)
+      for (int i = 0; i < 8; ++i)
+        if (i == 0 || j == 0 || i == 7 || j == 6) A.make_identity(s.row(i, j), column_too);
+    A.make_identity(s.row(3, 3), column_too, 0);
+    A.set(s.row(2, 2), s.row(7, 6), -5); // into an identity row: of no importance
+    Grid g;
+    EXPECT_EQ(find(A, g), "");
+    expect_shape(g, s);
+  }
+}
+
+TEST(FindGrid, MissingDiagonal) {
+  auto A = random_matrix({4, 5});
+  A.erase(7, 7);
+  Grid g;
+  EXPECT_EQ(find(A, g), "");
+  expect_shape(g, {4, 5});
+}
+
+// Neighbouring divisors (12 x 13 and 13 x 12) are the hard case: what is nx for one is a corner for the other.
+TEST(FindGrid, RandomMasks) {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 60; ++trial) {
+    const Shape s{trial % 2 ? 12 : 13, trial % 2 ? 13 : 12, 1, trial % 3 == 0, trial % 5 == 0, false, trial % 4 ? 5 : 9};
+    auto        A = random_matrix(s, trial);
+    for (int p = 0; p < s.size(); ++p) {
+      if (random() % 4 == 0) A.make_identity(p, trial % 7 != 0);
+      for (int q = 0; q < p; ++q)
+        if (A.at(p, q) != 0 && A.at(q, p) != 0 && random() % 10 == 0) A.set_both(p, q, 0); // a wall
+    }
+    Grid g;
+    SCOPED_TRACE(trial);
+    EXPECT_EQ(find(A, g, 3), "");
+    expect_shape(g, s);
+  }
+}
+
+TEST(FindGrid, KeepsTheSource) {
+  auto A = random_matrix({4, 5});
+  Grid g;
+  g.source = "matrix pattern";
+  g.periodic[0] = true;
+  EXPECT_EQ(find(A, g), "");
+  EXPECT_EQ(g.source, "matrix pattern");
+  expect_shape(g, {4, 5});
+}
+
+TEST(FindGrid, Ambiguous) {
+  SmallMatrix A(6);
+  for (int p = 0; p < 6; ++p)
+    for (int q = 0; q < 6; ++q) A.set(p, q, p == q ? 8 : -1);
+  Grid              g;
+  const std::string why = find(A, g);
+  expect_part(why, "Several grids fit");
+  expect_part(why, "2 x 3 (9 points, periodic in y)");
+  expect_part(why, "3 x 2 (9 points, periodic in x)");
+  expect_part(why, "-pc_rrb_grid nx,ny");
+  Grid h = given(2, 2, 3);
+  EXPECT_EQ(check(A, h), "");
+  expect_shape(h, {2, 3, 1, false, true, false, 9});
+}
+
+TEST(FindGrid, AmbiguousCanal) {
+  SmallMatrix A(12); // a canal 4 - 7 - 10: straight on 3 x 4, diagonal on 4 x 3
+  for (int p = 0; p < 12; ++p) A.set(p, p, 4);
+  A.set_both(4, 7, -1);
+  A.set_both(7, 10, -1);
+  Grid              g;
+  const std::string why = find(A, g);
+  expect_part(why, "3 x 4 (5 points)");
+  expect_part(why, "4 x 3 (9 points");
+  expect_part(why, "-pc_rrb_grid");
+}
+
+TEST(FindGrid, NotFinite) {
+  for (double bad : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+    auto A = random_matrix({5, 5});
+    A.set(17, 18, bad);
+    A.set(23, 23, bad);
+    Grid g, h = given(2, 5, 5);
+    expect_part(find(A, g), "row 17, column 18 holds");
+    expect_part(check(A, h), "row 17, column 18 holds");
+  }
+}
+
+TEST(FindGrid, NoStencil) {
+  auto A = random_matrix({5, 6});
+  A.set(8, 21, -0.5);
+  Grid              g;
+  const std::string why = find(A, g);
+  expect_part(why, "No 2D grid with 5 or 9 points fits");
+  expect_part(why, "1, 5, 13 apart");
+  expect_part(why, "on 5 x 6 points row 8 couples with column 21 (-0.5), from (3, 1) to (1, 4)");
+  expect_part(why, "-pc_rrb_grid nx,ny");
+  expect_part(why, "-pc_type gamg");
+}
+
+TEST(FindGrid, TooManyDistances) {
+  SmallMatrix A(60);
+  for (int p = 0; p < 60; ++p) A.set(p, p, 9);
+  for (int q = 1; q <= 12; ++q) A.set_both(20, 20 + q, -1);
+  Grid              g;
+  const std::string why = find(A, g);
+  expect_part(why, "row 20 couples with column 31 (-1)");
+  expect_part(why, "more than 10 different distances");
+  expect_part(why, "-pc_type gamg");
+}
+
+TEST(FindGrid, ThreeDimensionalWhereTwoArePossible) {
+  auto              A = random_matrix({4, 5, 6, false, false, false, 7});
+  Grid              g;
+  const std::string why = find(A, g, 2);
+  expect_part(why, "3D matrix on 4 x 5 x 6 points");
+  expect_part(why, "row ");
+  expect_part(why, "-pc_type gamg");
+}
+
+TEST(FindGrid, NoRows) {
+  SmallMatrix A(0);
+  Grid        g;
+  expect_part(find(A, g), "no rows");
+}
+
+TEST(CheckGrid, SizesThatAreNotTheMatrix) {
+  auto A = random_matrix({5, 6});
+  for (Grid g : {given(2, 5, 7), given(2, 0, 6), given(2, -5, -6), given(2, 1 << 30, 1 << 30), given(2, 5, 5)}) {
+    const std::string why = check(A, g);
+    expect_part(why, "which has 30 rows");
+    expect_part(why, "-pc_rrb_grid");
+  }
+}
+
+TEST(CheckGrid, TransposedSizesAreToldTheRightOnes) {
+  auto              A = random_matrix({5, 7});
+  Grid              g = given(2, 7, 5);
+  const std::string why = check(A, g);
+  expect_part(why, "on 7 x 5 points row 0 couples with column 5");
+  expect_part(why, "from (0, 0) to (5, 0)");
+  expect_part(why, "Its nonzeros fit 5 x 7 (5 points)");
+}
+
+TEST(CheckGrid, SeamOfAShortSideIsNoSeam) {
+  auto A = random_matrix({2, 5});
+  Grid g = given(2, 2, 5);
+  EXPECT_EQ(check(A, g), "");
+  EXPECT_FALSE(g.periodic[0]);
+}
+
+TEST(CheckGrid, OneCouplingAcrossMakesASidePeriodic) {
+  const Shape s{5, 4};
+  auto        A = random_matrix(s);
+  A.set_both(s.row(4, 2), s.row(0, 2), -1);
+  Grid g = given(2, 5, 4);
+  EXPECT_EQ(check(A, g), "");
+  expect_shape(g, {5, 4, 1, true});
+  A.set(s.row(0, 0), s.row(4, 3), -1); // a corner across both, in one direction
+  EXPECT_EQ(check(A, g), "");
+  expect_shape(g, {5, 4, 1, true, true, false, 9});
+}
+
+TEST(CheckGrid, ThreeDimensionalCornersAreRefused) {
+  const Shape s{3, 4, 5, false, false, false, 7};
+  auto        A = random_matrix(s);
+  A.set_both(s.row(1, 1, 1), s.row(2, 2, 1), -1);
+  Grid g = given(3, 3, 4, 5);
+  expect_part(check(A, g), "row 16 couples with column 20 (-1), from (1, 1, 1) to (2, 2, 1)");
+}

@@ -1,0 +1,116 @@
+// Runs the real RRB on a reference matrix: its stencil, the last block solved densely, the answer as a plain vector.
+#pragma once
+
+#include "reference/rrb_reference.hpp"
+#include "rrb/positive.hpp"
+#include "rrb/rrb.hpp"
+
+namespace support {
+
+using Core = petscrrb::rrb::Rrb<petscrrb::Host, int>;
+using petscrrb::index_t;
+
+inline bool identity_row(const reference::Matrix &A, int i) {
+  for (const auto &[j, a] : A.row[i])
+    if (j != i && a != 0.0) return false;
+  return true;
+}
+
+// The stencil by coordinates, slowly; couplings to identity rows left out.
+inline petscrrb::Stencil stencil_of(const reference::Matrix &A, const petscrrb::Grid &g, bool corners,
+                                    const reference::Vector &v) {
+  const int nx = int(g.n[0]), ny = int(g.n[1]);
+  petscrrb::Stencil s;
+  for (auto *a : {&s.C, &s.E, &s.N}) a->assign(nx * ny, 0.0);
+  if (corners) s.NE.assign(nx * ny, 0.0), s.NW.assign(nx * ny, 0.0);
+  s.v = v;
+  for (int j = 0; j < ny; ++j)
+    for (int i = 0; i < nx; ++i) {
+      const int p = j * nx + i;
+      const auto coupling = [&](int di, int dj) {
+        int a = i + di, b = j + dj;
+        if (g.periodic[0]) a = (a + nx) % nx;
+        if (g.periodic[1]) b = (b + ny) % ny;
+        if (a < 0 || a >= nx || b < 0 || b >= ny) return 0.0;
+        const int q = b * nx + a;
+        if (identity_row(A, p) || identity_row(A, q)) return 0.0;
+        return 0.5 * (A.at(p, q) + A.at(q, p));
+      };
+      s.C[p] = A.at(p, p);
+      if (identity_row(A, p) && s.C[p] == 0.0) s.C[p] = 1.0;
+      s.E[p] = coupling(1, 0);
+      s.N[p] = coupling(0, 1);
+      if (corners) s.NE[p] = coupling(1, 1), s.NW[p] = coupling(-1, 1);
+    }
+  petscrrb::rrb::move_positive(s, g);
+  return s;
+}
+
+struct Problem {
+  reference::Matrix A;
+  int nx = 0, ny = 0;
+  bool periodic_x = false, periodic_y = false, corners = true;
+  reference::Vector v;
+  int x0 = 0, y0 = 0;
+};
+
+struct Choice {
+  int levels = 1;
+  double omega = 1;
+  bool both = false;
+  int storage_grids = 0, block = 8;
+};
+
+// Factors the problem; z = M^-1 r with the reference's own dense solver of the last block.
+class RealRRB {
+public:
+  RealRRB(const Problem &p, const Choice &c) : problem_(p), choice_(c) {
+    grid_.n[0] = p.nx, grid_.n[1] = p.ny;
+    grid_.periodic[0] = p.periodic_x && p.nx > 2, grid_.periodic[1] = p.periodic_y && p.ny > 2;
+    const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
+    const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]}, {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
+    core_ = std::make_unique<Core>(extent, !p.v.empty(), petscrrb::rrb::Options{c.levels, c.storage_grids, c.block});
+    factor(c.omega);
+    if (!outcome_.ok) {
+      redone_ = true;
+      factor(0.0);
+    }
+  }
+
+  const petscrrb::rrb::Outcome &outcome() const { return outcome_; }
+  bool redone() const { return redone_; }
+  Core &core() { return *core_; }
+  void refresh() { factor(choice_.omega); }
+
+  reference::Vector apply(const reference::Vector &r) {
+    reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
+    core_->down(r.data(), z.data());
+    const int n = core_->last_block().size();
+    reference::Vector solution(core_->coarse_r(), core_->coarse_r() + n);
+    last_.solve(solution);
+    std::copy(solution.begin(), solution.end(), core_->coarse_z());
+    core_->up(r.data(), z.data());
+    return z;
+  }
+
+private:
+  void factor(double omega) {
+    petscrrb::Stencil s = stencil_of(problem_.A, grid_, problem_.corners, problem_.v);
+    outcome_ = core_->refresh(s, {omega, choice_.both});
+    const auto &block = core_->last_block();
+    reference::Graph graph(block.size());
+    for (int i = 0; i < block.size(); ++i)
+      for (int q = block.ia[i]; q < block.ia[i + 1]; ++q) graph[i][block.ja[q]] = block.a[q];
+    if (last_.factor(graph, block.original) >= 0) outcome_.ok = false;
+  }
+
+  Problem problem_;
+  Choice choice_;
+  petscrrb::Grid grid_;
+  std::unique_ptr<Core> core_;
+  reference::LastBlock last_;
+  petscrrb::rrb::Outcome outcome_;
+  bool redone_ = false;
+};
+
+} // namespace support
