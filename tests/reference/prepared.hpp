@@ -22,7 +22,7 @@ inline Grid without_short_rings(Grid grid) {
 }
 
 // A lumped pivot below this part of the unlumped one stays unlumped.
-constexpr double smallest_lumped = 0.01;
+constexpr double smallest_lumped = 1e-10;
 
 // It is held as V A V, V = diag(v), by the couplings' weights w_ij = -v_i a_ij v_j > 0 and, in place of the diagonal,
 // by each row's excess e_i = v_i (A v)_i: the diagonal is e_i + sum_j w_ij.

@@ -14,10 +14,10 @@
 namespace reference {
 
 struct Problem {
-  Grid                grid;
-  Matrix              A;
-  Vector              b;
-  Vector              v;          // near-null-space vector, empty: 1
+  Grid grid;
+  Matrix A;
+  Vector b;
+  Vector v;                       // near-null-space vector, empty: 1
   std::vector<Vector> null_space; // basis, b is orthogonal to it
 };
 
@@ -31,8 +31,7 @@ private:
   std::mt19937 engine_;
 };
 
-inline Vector random_vector(int n, std::uint32_t seed = 1)
-{
+inline Vector random_vector(int n, std::uint32_t seed = 1) {
   Random random(seed);
   Vector x(n);
   for (double &value : x) value = random() - 0.5;
@@ -40,8 +39,7 @@ inline Vector random_vector(int n, std::uint32_t seed = 1)
 }
 
 // A random right-hand side, made orthogonal to the null space.
-inline void set_random_rhs(Problem &problem, std::uint32_t seed = 1)
-{
+inline void set_random_rhs(Problem &problem, std::uint32_t seed = 1) {
   problem.b = random_vector(problem.A.size(), seed);
   for (const Vector &w : problem.null_space) {
     const double part = dot(w, problem.b) / dot(w, w);
@@ -55,10 +53,10 @@ inline double one(int, int) { return 1; }
 // Finite volumes, five points. across_x(i, j) is the coefficient of the face between (i-1, j) and (i, j), 0 <= i <= nx;
 // i = 0 and i = nx are the sides: Dirichlet where the coefficient is not 0, one and the same face where the side is
 // periodic. across_y likewise. `shift` is added to the diagonal.
-inline Problem five_points(const Grid &grid, const Coefficient &across_x, const Coefficient &across_y, double shift = 0)
-{
-  Problem    out{grid, Matrix(grid.nx * grid.ny), {}, {}, {}};
-  const int  nx = grid.nx, ny = grid.ny;
+inline Problem five_points(const Grid &grid, const Coefficient &across_x, const Coefficient &across_y,
+                           double shift = 0) {
+  Problem out{grid, Matrix(grid.nx * grid.ny), {}, {}, {}};
+  const int nx = grid.nx, ny = grid.ny;
   const auto couple = [&](int p, int q, double k) {
     out.A.add(p, p, k);
     out.A.add(q, q, k);
@@ -83,9 +81,8 @@ inline Problem five_points(const Grid &grid, const Coefficient &across_x, const 
 }
 
 // The papers' problem: -Laplace u = f on the unit square, n x n interior points, u = x(x-1)y(y-1)exp(xy).
-inline Problem poisson(int n)
-{
-  Problem      out = five_points({n, n}, one, one);
+inline Problem poisson(int n) {
+  Problem out = five_points({n, n}, one, one);
   const double h = 1.0 / (n + 1);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
@@ -96,30 +93,28 @@ inline Problem poisson(int n)
   return out;
 }
 
-inline Problem anisotropic(int nx, int ny, double kx, double ky)
-{
-  return five_points({nx, ny}, [=](int, int) { return kx; }, [=](int, int) { return ky; });
+inline Problem anisotropic(int nx, int ny, double kx, double ky) {
+  return five_points(
+      {nx, ny}, [=](int, int) { return kx; }, [=](int, int) { return ky; });
 }
 
 // Face coefficients between 1 and `contrast`, their logarithms uniform.
-inline Problem random_faces(const Grid &grid, double contrast, std::uint32_t seed = 1)
-{
+inline Problem random_faces(const Grid &grid, double contrast, std::uint32_t seed = 1) {
   auto random = std::make_shared<Random>(seed);
   auto face = [=](int, int) { return std::pow(contrast, (*random)()); };
   return five_points(grid, face, face);
 }
 
 // Cell coefficients, 1 or `jump` by a coin in blocks of `block` x `block` cells; harmonic means on the faces.
-inline Problem random_jumps(const Grid &grid, double jump, int block, bool neumann = false, std::uint32_t seed = 1)
-{
+inline Problem random_jumps(const Grid &grid, double jump, int block, bool neumann = false, std::uint32_t seed = 1) {
   const int across = (grid.nx + block - 1) / block + 1;
-  Vector    cells;
-  Random    random(seed);
+  Vector cells;
+  Random random(seed);
   for (int i = 0; i < across * ((grid.ny + block - 1) / block + 1); i++) cells.push_back(random() < 0.5 ? 1 : jump);
   const auto cell = [=](int i, int j) { return cells[j / block * across + i / block]; };
   const auto mean = [](double a, double b) { return 2 * a * b / (a + b); };
   const auto side = [=](double k) { return neumann ? 0 : k; };
-  const int  nx = grid.nx, ny = grid.ny;
+  const int nx = grid.nx, ny = grid.ny;
   return five_points(
       grid,
       [=](int i, int j) {
@@ -134,10 +129,9 @@ inline Problem random_jumps(const Grid &grid, double jump, int block, bool neuma
 
 // Nine points, random couplings around periodic sides too. Every row sums to `shift` in absolute values, so it is
 // positive definite; `positive` of the couplings have the wrong sign.
-inline Problem random_nine_points(const Grid &grid, double positive, double shift = 0.01, std::uint32_t seed = 1)
-{
-  Problem   out{grid, Matrix(grid.nx * grid.ny), {}, {}, {}};
-  Random    random(seed);
+inline Problem random_nine_points(const Grid &grid, double positive, double shift = 0.01, std::uint32_t seed = 1) {
+  Problem out{grid, Matrix(grid.nx * grid.ny), {}, {}, {}};
+  Random random(seed);
   const int nx = grid.nx, ny = grid.ny, steps[4][2] = {{1, 0}, {-1, 1}, {0, 1}, {1, 1}};
   for (int p = 0; p < nx * ny; p++) {
     out.A.add(p, p, shift);
@@ -147,7 +141,7 @@ inline Problem random_nine_points(const Grid &grid, double positive, double shif
       if (grid.periodic_y) j = j % ny;
       if (i < 0 || i >= nx || j >= ny) continue;
       const double size = random(), a = random() < positive ? size : -size;
-      const int    q = j * nx + i;
+      const int q = j * nx + i;
       out.A.add(p, p, size);
       out.A.add(q, q, size);
       out.A.add(p, q, a);
@@ -158,10 +152,10 @@ inline Problem random_nine_points(const Grid &grid, double positive, double shif
   return out;
 }
 
-// Bilinear elements for -kx u_xx - ky u_yy on elements of hx by hy (only kx hy/hx and ky hx/hy matter), Dirichlet sides.
-inline Problem bilinear_elements(int nx, int ny, double kx, double ky)
-{
-  Problem      out{{nx, ny}, Matrix(nx * ny), {}, {}, {}};
+// Bilinear elements for -kx u_xx - ky u_yy on elements of hx by hy (only kx hy/hx and ky hx/hy matter), Dirichlet
+// sides.
+inline Problem bilinear_elements(int nx, int ny, double kx, double ky) {
+  Problem out{{nx, ny}, Matrix(nx * ny), {}, {}, {}};
   const double along_x[4] = {2, -2, 1, -1}, along_y[4] = {2, 1, -2, -1}; // a corner with itself, in x, in y, diagonally
   for (int j = -1; j < ny; j++)
     for (int i = -1; i < nx; i++)
@@ -178,8 +172,7 @@ inline Problem bilinear_elements(int nx, int ny, double kx, double ky)
 using Mask = std::function<bool(int, int)>;
 
 // Neumann on all sides: singular, with the constant as null vector.
-inline Problem neumann(int nx, int ny)
-{
+inline Problem neumann(int nx, int ny) {
   auto inner_x = [=](int i, int) { return i > 0 && i < nx ? 1.0 : 0.0; };
   auto inner_y = [=](int, int j) { return j > 0 && j < ny ? 1.0 : 0.0; };
   Problem out = five_points({nx, ny}, inner_x, inner_y);
@@ -188,10 +181,9 @@ inline Problem neumann(int nx, int ny)
   return out;
 }
 
-inline Problem periodic(const Grid &grid, double shift)
-{
+inline Problem periodic(const Grid &grid, double shift) {
   const bool sides = !grid.periodic_x || !grid.periodic_y; // Dirichlet sides remain
-  Problem    out = five_points(grid, one, one, shift);
+  Problem out = five_points(grid, one, one, shift);
   if (!sides && shift == 0) out.null_space.push_back(Vector(grid.nx * grid.ny, 1.0));
   set_random_rhs(out);
   return out;
@@ -199,11 +191,10 @@ inline Problem periodic(const Grid &grid, double shift)
 
 // Flow without walls' friction (Neumann) in the wet cells; dry cells have identity rows. Every pond, that is every
 // connected set of wet cells, adds the constant on it to the null space when shift is 0.
-inline Problem wet_cells(int nx, int ny, const Mask &wet, double shift = 0)
-{
+inline Problem wet_cells(int nx, int ny, const Mask &wet, double shift = 0) {
   auto face_x = [=](int i, int j) { return i > 0 && i < nx && wet(i - 1, j) && wet(i, j) ? 1.0 : 0.0; };
   auto face_y = [=](int i, int j) { return j > 0 && j < ny && wet(i, j - 1) && wet(i, j) ? 1.0 : 0.0; };
-  Problem          out = five_points({nx, ny}, face_x, face_y, shift);
+  Problem out = five_points({nx, ny}, face_x, face_y, shift);
   std::vector<int> pond(nx * ny, -1);
   for (int p = 0; p < nx * ny; p++) {
     if (!wet(p % nx, p / nx)) {
@@ -212,7 +203,7 @@ inline Problem wet_cells(int nx, int ny, const Mask &wet, double shift = 0)
     }
     if (pond[p] >= 0 || shift != 0) continue;
     std::vector<int> front{p};
-    Vector           constant(nx * ny, 0.0);
+    Vector constant(nx * ny, 0.0);
     while (!front.empty()) {
       const int q = front.back();
       front.pop_back();
@@ -229,30 +220,27 @@ inline Problem wet_cells(int nx, int ny, const Mask &wet, double shift = 0)
   return out;
 }
 
-inline Problem two_ponds(int nx, int ny)
-{
+inline Problem two_ponds(int nx, int ny) {
   return wet_cells(nx, ny, [=](int i, int) { return i != nx / 3; });
 }
 
-inline Problem isolated_cells(int nx, int ny)
-{
+inline Problem isolated_cells(int nx, int ny) {
   return wet_cells(nx, ny, [](int i, int j) { return i > 8 || j > 8 || (i % 3 == 1 && j % 3 == 1); });
 }
 
 // A wet square with a canal one cell wide that leaves it: along the line j = row, or as a staircase.
-inline Problem straight_canal(int nx, int ny, int row, double shift = 0)
-{
-  return wet_cells(nx, ny, [=](int i, int j) { return i < nx / 4 || j == row; }, shift);
+inline Problem straight_canal(int nx, int ny, int row, double shift = 0) {
+  return wet_cells(
+      nx, ny, [=](int i, int j) { return i < nx / 4 || j == row; }, shift);
 }
 
-inline Problem diagonal_canal(int n, double shift = 0)
-{
-  return wet_cells(n, n, [=](int i, int j) { return (i < n / 4 && j < n / 4) || i == j || i == j + 1; }, shift);
+inline Problem diagonal_canal(int n, double shift = 0) {
+  return wet_cells(
+      n, n, [=](int i, int j) { return (i < n / 4 && j < n / 4) || i == j || i == j + 1; }, shift);
 }
 
 // D A D with diagonal D: its near-null-space vector is D^-1 v.
-inline Problem scaled(Problem problem, const Vector &D)
-{
+inline Problem scaled(Problem problem, const Vector &D) {
   if (problem.v.empty()) problem.v.assign(D.size(), 1.0);
   for (int p = 0; p < problem.A.size(); p++) {
     for (auto &[q, a] : problem.A.row[p]) a *= D[p] * D[q];
@@ -266,14 +254,13 @@ inline Problem scaled(Problem problem, const Vector &D)
 
 // Dirichlet conditions as rows of the identity on the nodes that `fixed` names; with_columns says that the neighbours
 // keep their couplings to them, which makes the matrix nonsymmetric there; CG bears it because the fixed values are 0.
-inline Problem identity_rows(Problem problem, const Mask &fixed, bool with_columns)
-{
+inline Problem identity_rows(Problem problem, const Mask &fixed, bool with_columns) {
   const int nx = problem.grid.nx;
   for (int p = 0; p < problem.A.size(); p++) {
     if (!fixed(p % nx, p / nx)) continue;
     if (!with_columns)
       for (const auto &[q, a] : problem.A.row[p])
-        if (a != 0) problem.A.row[q].erase(p);
+        if (q != p) problem.A.row[q].erase(p);
     problem.A.row[p] = {{p, 1.0}};
     problem.b[p] = 0;
   }

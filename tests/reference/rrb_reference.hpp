@@ -21,9 +21,9 @@ struct Options {
   int levels = -1; // -1: the fewest that leave at most 1024 unknowns; more than exist means all
   double omega = 1;
   LumpNodes lump_nodes = LumpNodes::red;
-  Vector v;             // near-null-space vector, empty: 1
+  Vector v;               // near-null-space vector, empty: 1
   bool v_is_null = false; // A v = 0, the application says
-  int x0 = 0, y0 = 0;   // global coordinates of the box's first point, which decide red and black
+  int x0 = 0, y0 = 0;     // global coordinates of the box's first point, which decide red and black
 };
 
 struct Pivot {
@@ -111,7 +111,7 @@ private:
   Vector excess_; // likewise
 
   Eliminations reds_, last_;
-  std::vector<Vector> null_vectors_; // of the last block, orthonormal
+  std::vector<Vector> null_vectors_;        // of the last block, orthonormal
   std::vector<std::vector<int>> red_nodes_; // of level k at index k
   std::vector<int> remaining_;
   std::vector<Pivot> unlumped_, null_directions_;
@@ -183,13 +183,11 @@ private:
     const int s = spacing(level), mx = (grid_.nx + s - 1) / s, my = (grid_.ny + s - 1) / s;
     const auto lost = [&](int p, int q, bool corner) { return corner || (is_red(p, level) && is_red(q, level)); };
     if (grid_.periodic_x && mx % 2 == 1 && mx > 1)
-      lump(level, omega, [&](int p, int q) {
-        return std::abs(x(p) - x(q)) == (mx - 1) * s && lost(p, q, y(p) != y(q));
-      });
+      lump(level, omega,
+           [&](int p, int q) { return std::abs(x(p) - x(q)) == (mx - 1) * s && lost(p, q, y(p) != y(q)); });
     if (grid_.periodic_y && my % 2 == 1 && my > 1)
-      lump(level, omega, [&](int p, int q) {
-        return std::abs(y(p) - y(q)) == (my - 1) * s && lost(p, q, x(p) != x(q));
-      });
+      lump(level, omega,
+           [&](int p, int q) { return std::abs(y(p) - y(q)) == (my - 1) * s && lost(p, q, x(p) != x(q)); });
   }
 
   // Two black nodes on the same line, the first and the last of an odd ring. On a ring of three points they are also
