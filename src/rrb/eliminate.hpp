@@ -15,7 +15,7 @@ struct Lumping {
   bool both = false; // black nodes too
 };
 
-constexpr double unlumped_below = 0.01;   // of the diagonal before lumping
+constexpr double unlumped_below = 1e-10;  // of the diagonal before lumping
 constexpr double null_below = 1e-12;      // of the original diagonal
 
 // The matrix of a grid: V for what is always stored, K for the corners, U for the near-null-space vector.

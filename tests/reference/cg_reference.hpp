@@ -1,4 +1,5 @@
-// Preconditioned conjugate gradients with PETSc's stopping test, and the extreme eigenvalues that its Lanczos matrix has.
+// Preconditioned conjugate gradients with PETSc's stopping test, and the extreme eigenvalues that its Lanczos matrix
+// has.
 #pragma once
 
 #include "matrix.hpp"
@@ -13,17 +14,16 @@ namespace reference {
 enum class Norm { natural, unpreconditioned };
 
 struct CGResult {
-  int    iterations = 0;
-  bool   converged = false;
+  int iterations = 0;
+  bool converged = false;
   double smallest = 0, largest = 0; // eigenvalues of the Lanczos matrix
   Vector x;
   double kappa() const { return largest / smallest; }
 };
 
 // Number of eigenvalues below t of the symmetric tridiagonal matrix with this diagonal and these off-diagonal entries.
-inline int sturm_count(const Vector &diagonal, const Vector &off, double t)
-{
-  int    count = 0;
+inline int sturm_count(const Vector &diagonal, const Vector &off, double t) {
+  int count = 0;
   double q = 1;
   for (std::size_t i = 0; i < diagonal.size(); i++) {
     q = diagonal[i] - t - (i ? off[i - 1] * off[i - 1] / q : 0.0);
@@ -33,8 +33,7 @@ inline int sturm_count(const Vector &diagonal, const Vector &off, double t)
   return count;
 }
 
-inline double tridiagonal_eigenvalue(const Vector &diagonal, const Vector &off, int index)
-{
+inline double tridiagonal_eigenvalue(const Vector &diagonal, const Vector &off, int index) {
   double low = 0, high = 0;
   for (std::size_t i = 0; i < diagonal.size(); i++) {
     const double radius = (i ? std::abs(off[i - 1]) : 0.0) + (i < off.size() ? std::abs(off[i]) : 0.0);
@@ -50,13 +49,12 @@ inline double tridiagonal_eigenvalue(const Vector &diagonal, const Vector &off, 
 
 // Solves A x = b from x = 0 until norm <= rtol * (norm of b), in the natural norm sqrt((r, M^-1 r)) or in sqrt((r, r)).
 inline CGResult cg(const Matrix &A, const Vector &b, const std::function<Vector(const Vector &)> &precondition,
-                   Norm norm = Norm::natural, double rtol = 1e-6, int most = 10000)
-{
+                   Norm norm = Norm::natural, double rtol = 1e-6, int most = 10000) {
   CGResult result;
-  Vector   r = b, z = precondition(r), p = z, diagonal, off;
+  Vector r = b, z = precondition(r), p = z, diagonal, off;
   result.x.assign(b.size(), 0.0);
-  double       rho = dot(r, z), alpha = 0, beta = 0;
-  auto         size = [&] { return std::sqrt(norm == Norm::natural ? rho : dot(r, r)); };
+  double rho = dot(r, z), alpha = 0, beta = 0;
+  auto size = [&] { return std::sqrt(norm == Norm::natural ? rho : dot(r, r)); };
   const double target = rtol * size();
   for (result.converged = size() <= target; !result.converged && result.iterations < most;) {
     const Vector q = A.multiply(p);

@@ -13,8 +13,7 @@ class LastBlock {
 public:
   // S is symmetric, numbered 0..n-1. A pivot p with |p| <= 1e-12 scale[i] is a null direction. Returns the index of the
   // first pivot that is negative or not finite, -1 where there is none.
-  int factor(const Graph &S, const Vector &scale)
-  {
+  int factor(const Graph &S, const Vector &scale) {
     allocate(S);
     for (int i = 0; i < size(); i++) {
       double pivot = eliminate_row(i);
@@ -32,8 +31,7 @@ public:
     return -1;
   }
 
-  void solve(Vector &x) const
-  {
+  void solve(Vector &x) const {
     remove_null_vectors(x);
     for (int i = 0; i < size(); i++)
       for (int j = first_[i]; j < i; j++) x[i] -= L(i, j) * x[j];
@@ -42,23 +40,22 @@ public:
     remove_null_vectors(x);
   }
 
-  int                     size() const { return static_cast<int>(first_.size()); }
-  double                  failed_pivot() const { return failed_pivot_; }
+  int size() const { return static_cast<int>(first_.size()); }
+  double failed_pivot() const { return failed_pivot_; }
   const std::vector<int> &null_nodes() const { return null_nodes_; }
 
 private:
-  std::vector<int>    first_; // first column of each row's envelope
-  std::vector<Vector> row_;   // row_[i][j - first_[i]] = L(i, j)
-  Vector              inverse_pivot_;
-  std::vector<int>    null_nodes_;
+  std::vector<int> first_;  // first column of each row's envelope
+  std::vector<Vector> row_; // row_[i][j - first_[i]] = L(i, j)
+  Vector inverse_pivot_;
+  std::vector<int> null_nodes_;
   std::vector<Vector> null_vectors_; // orthonormal
-  double              failed_pivot_ = 0;
+  double failed_pivot_ = 0;
 
-  double  L(int i, int j) const { return j < first_[i] ? 0.0 : row_[i][j - first_[i]]; }
+  double L(int i, int j) const { return j < first_[i] ? 0.0 : row_[i][j - first_[i]]; }
   double &L(int i, int j) { return row_[i][j - first_[i]]; }
 
-  void allocate(const Graph &S)
-  {
+  void allocate(const Graph &S) {
     const int n = static_cast<int>(S.size());
     *this = LastBlock();
     first_.resize(n);
@@ -75,8 +72,7 @@ private:
   }
 
   // Turns row i of S into row i of L and returns its pivot.
-  double eliminate_row(int i)
-  {
+  double eliminate_row(int i) {
     for (int j = first_[i]; j < i; j++)
       for (int k = std::max(first_[i], first_[j]); k < j; k++) L(i, j) -= L(i, k) * L(j, k);
     // here L(i, j) still carries the factor d_j
@@ -90,15 +86,13 @@ private:
     return pivot;
   }
 
-  void solve_transposed(Vector &x) const
-  {
+  void solve_transposed(Vector &x) const {
     for (int i = size() - 1; i >= 0; i--)
       for (int j = first_[i]; j < i; j++) x[j] -= L(i, j) * x[i];
   }
 
   // S = L D L^T with d_j = 0 has the null vector L^-T e_j.
-  void find_null_vectors()
-  {
+  void find_null_vectors() {
     for (int node : null_nodes_) {
       Vector w(size(), 0.0);
       w[node] = 1;
@@ -110,8 +104,7 @@ private:
     }
   }
 
-  void remove_null_vectors(Vector &x) const
-  {
+  void remove_null_vectors(Vector &x) const {
     for (const Vector &w : null_vectors_) {
       const double part = dot(w, x);
       for (int i = 0; i < size(); i++) x[i] -= part * w[i];

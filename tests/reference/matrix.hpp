@@ -12,32 +12,29 @@ using Graph = std::vector<std::map<int, double>>; // row -> column -> value
 
 struct CSR {
   std::vector<int> offset, column;
-  Vector           value;
+  Vector value;
 };
 
 struct Matrix {
   Graph row;
 
   explicit Matrix(int n = 0) : row(n) {}
-  int  size() const { return static_cast<int>(row.size()); }
+  int size() const { return static_cast<int>(row.size()); }
   void add(int i, int j, double value) { row[i][j] += value; }
 
-  double at(int i, int j) const
-  {
+  double at(int i, int j) const {
     auto entry = row[i].find(j);
     return entry == row[i].end() ? 0.0 : entry->second;
   }
 
-  Vector multiply(const Vector &x) const
-  {
+  Vector multiply(const Vector &x) const {
     Vector y(row.size(), 0.0);
     for (std::size_t i = 0; i < row.size(); i++)
       for (const auto &[j, value] : row[i]) y[i] += value * x[j];
     return y;
   }
 
-  CSR csr() const
-  {
+  CSR csr() const {
     CSR out;
     out.offset.push_back(0);
     for (const auto &entries : row) {
@@ -51,8 +48,7 @@ struct Matrix {
   }
 };
 
-inline double dot(const Vector &x, const Vector &y)
-{
+inline double dot(const Vector &x, const Vector &y) {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); i++) sum += x[i] * y[i];
   return sum;

@@ -1,6 +1,7 @@
 // Runs the real RRB on a reference matrix: its stencil, the last block solved densely, the answer as a plain vector.
 #pragma once
 
+#include "reference/last_block.hpp"
 #include "reference/rrb_reference.hpp"
 #include "rrb/positive.hpp"
 #include "rrb/rrb.hpp"
