@@ -11,7 +11,7 @@ namespace petscrrb::rrb {
 namespace {
 
 constexpr PetscInt largest_inverse = 4096;
-// relative to the original diagonal; the block's rounding errors add up over all nodes above it
+// part of a pinned diagonal; for components that have negative row sums and so may lose digits
 constexpr double singular_below = 1e-11;
 
 } // namespace
@@ -48,8 +48,7 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type,
   pinned_.assign(block->a.begin(), block->a.end());
   component_.assign(n, 0);
   pin_.assign(n, -1);
-  excess_min_.assign(n, 0);
-  excess_max_.assign(n, 0);
+  kind_.assign(n, Kind::regular);
   work_.assign(n, 0);
   rhs_.assign(n, 0);
   null_vector_.assign(n, 0);
@@ -59,7 +58,7 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type,
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &r_));
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &z_));
   bytes_ = (pinned_.size() + inverse_.size() + work_.size() + rhs_.size() + null_vector_.size()) * sizeof(PetscScalar) +
-           (component_.size() + pin_.size()) * sizeof(PetscInt) + 2.0 * n * sizeof(double);
+           (component_.size() + pin_.size()) * sizeof(PetscInt) + kind_.size() * sizeof(Kind);
   if (type == PC_RRB_COARSE_KSP) {
     PetscCall(KSPSetOperators(ksp, S_, S_));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,47 +76,43 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// Components of the graph of nonzero values, and how far each is from having v as its null vector.
+// Components of the graph of nonzero values. One whose row sums are all 0 is singular, one that has positive ones and
+// no negative one is not; for the rest the factorization decides. Pins the node of largest diagonal in all others.
 PetscErrorCode CoarseSolver::FindComponents() {
   const PetscInt n = block_->size();
   PetscInt *stack = pin_.data(); // free until the components are known
 
   PetscFunctionBegin;
   std::fill(component_.begin(), component_.end(), -1);
+  std::fill(kind_.begin(), kind_.end(), Kind::singular);
   components_ = 0;
   for (PetscInt seed = 0; seed < n; ++seed) {
     if (component_[seed] >= 0) continue;
     PetscInt top = 0;
     stack[top++] = seed;
-    component_[seed] = components_;
-    excess_min_[components_] = PETSC_MAX_REAL;
-    excess_max_[components_] = -PETSC_MAX_REAL;
+    component_[seed] = components_++;
     while (top) {
       const PetscInt i = stack[--top];
-      double sum = 0.0;
       for (PetscInt p = block_->ia[i]; p < block_->ia[i + 1]; ++p) {
         const PetscInt j = block_->ja[p];
-        sum += block_->a[p] * Weight(j);
         if (block_->a[p] == 0.0 || component_[j] >= 0) continue;
-        component_[j] = components_;
+        component_[j] = component_[seed];
         stack[top++] = j;
       }
-      const double excess = sum / (Weight(i) != 0.0 ? Weight(i) * block_->original[i] : block_->original[i]);
-      excess_min_[components_] = std::min(excess_min_[components_], excess);
-      excess_max_[components_] = std::max(excess_max_[components_], excess);
     }
-    ++components_;
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    Kind &kind = kind_[component_[i]];
+    if (block_->excess[i] > 0 && kind == Kind::singular) kind = Kind::regular;
+    if (block_->excess[i] < 0) kind = Kind::unknown;
   }
   std::fill(pin_.begin(), pin_.end(), -1);
   for (PetscInt i = 0; i < n; ++i) {
     PetscInt &p = pin_[component_[i]];
-    if (p < 0 || block_->original[i] > block_->original[p]) p = i;
+    if (kind_[component_[i]] != Kind::regular && (p < 0 || Diagonal(i) > Diagonal(p))) p = i;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-// No for irreducibly diagonally dominant components, which is nearly all of them; the factorization decides the rest.
-bool CoarseSolver::MaybeSingular(PetscInt c) const { return !(excess_min_[c] > -1e-13 && excess_max_[c] > 1e-6); }
 
 PetscErrorCode CoarseSolver::Factor(PetscBool *spd) {
   PetscInt negative, zero;
@@ -136,38 +131,34 @@ PetscErrorCode CoarseSolver::Factor(PetscBool *spd) {
 
 PetscErrorCode CoarseSolver::Refresh(PetscBool *spd) {
   const PetscInt n = block_->size();
-  PetscInt pins = 0;
+  PetscBool all_regular = PETSC_TRUE;
 
   PetscFunctionBegin;
   *spd = PETSC_TRUE;
   null_ = 0;
-  for (PetscInt i = 0; i < PetscInt(block_->a.size()); ++i) {
+  for (std::size_t i = 0; i < block_->a.size(); ++i) {
     pinned_[i] = block_->a[i];
     if (PetscIsInfOrNanScalar(pinned_[i])) *spd = PETSC_FALSE;
   }
   if (!*spd || !n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindComponents());
-  for (PetscInt c = 0; c < components_; ++c)
-    if (MaybeSingular(c)) ++pins;
-    else pin_[c] = -1;
   if (type_ == PC_RRB_COARSE_KSP) {
     PetscCall(AttachNullSpace());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (pins) PetscCall(FindNullDirections(spd));
-  else PetscCall(Factor(spd));
+  for (PetscInt c = 0; c < components_; ++c)
+    if (kind_[c] != Kind::regular) all_regular = PETSC_FALSE;
+  if (all_regular) PetscCall(Factor(spd));
+  else PetscCall(FindNullDirections(spd));
   if (*spd && type_ == PC_RRB_COARSE_INVERSE) PetscCall(Invert());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// With c0 e e^T added at node p of a component, w = c0 S^-1 e has w_p = c0 / (s_p + c0), s_p the Schur complement of
-// p: S is singular where s_p = 0, and then w is its null vector.
+// Pinned means d e e^T added at node p of a component, d its diagonal, which makes the component regular. Its null
+// vector is 1 where the row sums say so. Otherwise w = d S^-1 e tells: w_p = d / (s_p + d), s_p the Schur complement of
+// p; S is singular where s_p = 0, and w is then its null vector.
 PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
   const PetscInt n = block_->size();
-  const auto diagonal = [&](PetscInt i) -> PetscScalar & {
-    const auto first = block_->ja.begin() + block_->ia[i], end = block_->ja.begin() + block_->ia[i + 1];
-    return pinned_[std::lower_bound(first, end, i) - block_->ja.begin()];
-  };
   PetscBool unpinned = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -175,8 +166,8 @@ PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
   for (PetscInt c = 0; c < components_; ++c) {
     const PetscInt p = pin_[c];
     if (p < 0) continue;
-    work_[p] = block_->original[p] > 0 ? block_->original[p] : 1.0;
-    diagonal(p) += work_[p];
+    work_[p] = Diagonal(p) > 0 ? Diagonal(p) : 1.0;
+    pinned_[DiagonalPlace(p)] += work_[p];
   }
   PetscCall(Factor(spd));
   if (!*spd) PetscFunctionReturn(PETSC_SUCCESS);
@@ -188,23 +179,26 @@ PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
   for (PetscInt c = 0; c < components_; ++c) {
     const PetscInt p = pin_[c];
     if (p < 0) continue;
-    const double schur = 1.0 / null_vector_[p] - 1.0; // s_p / c0
+    const double schur = kind_[c] == Kind::singular ? 0.0 : 1.0 / null_vector_[p] - 1.0; // s_p / d
     if (schur < -singular_below) *spd = PETSC_FALSE;
     if (schur <= singular_below) {
       ++null_;
       continue;
     }
-    diagonal(p) -= work_[p];
+    pinned_[DiagonalPlace(p)] -= work_[p];
     pin_[c] = -1;
     unpinned = PETSC_TRUE;
   }
   if (!*spd) PetscFunctionReturn(PETSC_SUCCESS);
   if (unpinned) PetscCall(Factor(spd));
   std::fill(work_.begin(), work_.end(), 0.0); // |null vector|^2 of each component
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt c = component_[i];
+    null_vector_[i] = pin_[c] < 0 ? 0.0 : (kind_[c] == Kind::singular ? 1.0 : null_vector_[i]);
+    work_[c] += null_vector_[i] * null_vector_[i];
+  }
   for (PetscInt i = 0; i < n; ++i)
-    if (pin_[component_[i]] >= 0) work_[component_[i]] += null_vector_[i] * null_vector_[i];
-  for (PetscInt i = 0; i < n; ++i)
-    null_vector_[i] = pin_[component_[i]] >= 0 ? null_vector_[i] / std::sqrt(work_[component_[i]]) : 0.0;
+    if (pin_[component_[i]] >= 0) null_vector_[i] /= std::sqrt(work_[component_[i]]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,7 +235,7 @@ PetscErrorCode CoarseSolver::Invert() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// For the inner KSP: a component whose rows all vanish on v has v as its null vector.
+// For the inner KSP: the constant vector on each component whose row sums are 0.
 PetscErrorCode CoarseSolver::AttachNullSpace() {
   const PetscInt n = block_->size();
   MatNullSpace space = nullptr;
@@ -249,10 +243,8 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateIncrease((PetscObject)S_));
-  for (PetscInt c = 0; c < components_; ++c) {
-    if (PetscMax(PetscAbsReal(excess_min_[c]), PetscAbsReal(excess_max_[c])) > singular_below) pin_[c] = -1;
-    else ++null_;
-  }
+  for (PetscInt c = 0; c < components_; ++c)
+    if (kind_[c] == Kind::singular) ++null_;
   if (!null_) {
     PetscCall(MatSetNullSpace(S_, nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,11 +252,11 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
   PetscCall(PetscMalloc1(null_, &basis));
   PetscInt m = 0;
   for (PetscInt c = 0; c < components_; ++c) {
-    if (pin_[c] < 0) continue;
+    if (kind_[c] != Kind::singular) continue;
     PetscScalar *x;
     PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &basis[m]));
     PetscCall(VecGetArray(basis[m], &x));
-    for (PetscInt i = 0; i < n; ++i) x[i] = component_[i] == c ? Weight(i) : 0.0;
+    for (PetscInt i = 0; i < n; ++i) x[i] = component_[i] == c ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(basis[m], &x));
     PetscCall(VecNormalize(basis[m++], nullptr));
   }

@@ -26,13 +26,18 @@ public:
 
 private:
   PetscErrorCode FindComponents();
-  bool MaybeSingular(PetscInt component) const;
   PetscErrorCode Factor(PetscBool *spd);
   PetscErrorCode FindNullDirections(PetscBool *spd);
   PetscErrorCode Invert();
   PetscErrorCode AttachNullSpace();
   void Project(PetscScalar *x) const;
-  double Weight(PetscInt i) const { return block_->v.empty() ? 1.0 : block_->v[i]; }
+  PetscInt DiagonalPlace(PetscInt i) const {
+    const auto first = block_->ja.begin() + block_->ia[i], end = block_->ja.begin() + block_->ia[i + 1];
+    return PetscInt(std::lower_bound(first, end, i) - block_->ja.begin());
+  }
+  double Diagonal(PetscInt i) const { return block_->a[DiagonalPlace(i)]; }
+
+  enum class Kind : char { regular, singular, unknown };
 
   LastBlock<PetscInt> *block_ = nullptr;
   PCRRBCoarse type_ = PC_RRB_COARSE_CHOLESKY;
@@ -45,7 +50,7 @@ private:
   std::vector<PetscScalar> inverse_;  // dense, symmetric
   std::vector<PetscScalar> work_, rhs_, null_vector_; // null_vector_: the null directions of all components, side by side
   std::vector<PetscInt> component_, pin_;       // component of each unknown; pinned unknown of each, or -1
-  std::vector<double> excess_min_, excess_max_; // of (S v)_i / (v_i c0_i) in each component
+  std::vector<Kind> kind_;                      // of each component
   PetscInt components_ = 0, null_ = 0;
   double bytes_ = 0;
 };

@@ -66,13 +66,11 @@ struct Split {
 
 template <class Backend> class DenseGrid {
 public:
-  using Matrix = StencilFields<DenseField, DenseField, DenseField>;
-  using MatrixOfOnes = StencilFields<DenseField, DenseField, ConstantField<1>>;
+  using Matrix = StencilFields<DenseField, DenseField>;
 
   // first: the finest grid, whose matrix and vectors stay in natural order
-  DenseGrid(const Extent &x, index_t block, bool first, bool has_v)
-      : extent(x), halo(x), layout_(x, block), vectors_(first ? 2 : 4), fields_(first ? 0 : (has_v ? 7 : 6)) {
-    memory_.resize(layout_.size() * (15 + vectors_ + 4 * fields_));
+  DenseGrid(const Extent &x, index_t block, bool first) : extent(x), halo(x), layout_(x, block) {
+    memory_.resize(layout_.size() * (first ? 15 + 1 : 15 + 4 + 20));
     double *p = memory_.data();
     const auto next = [&](DenseField &f, std::initializer_list<Class> classes) {
       for (Class c : classes) {
@@ -82,28 +80,22 @@ public:
     };
     for (DenseField &w : factor.w) next(w, {r1, r2, b1});
     next(factor.dinv, {r1, r2, b1});
-    if (first) next(x_, {b1, b2});
-    else next(x_, {r1, r2, b1, b2});
-    if (first) return;
-    for (DenseField *f : {&matrix.C, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW, &matrix.original})
-      next(*f, {r1, r2, b1, b2});
-    if (has_v) next(matrix.v, {r1, r2, b1, b2});
+    if (first) {
+      next(x_, {b1});
+      return;
+    }
+    for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) next(*f, {r1, r2, b1, b2});
   }
 
-  MatrixOfOnes matrix_of_ones() const {
-    return {matrix.C, matrix.E, matrix.N, matrix.original, matrix.NE, matrix.NW, {}};
-  }
   StencilOut<Split> matrix_out() const {
-    return {{matrix.C.q},  {matrix.E.q},        {matrix.N.q}, {matrix.NE.q},
-            {matrix.NW.q}, {matrix.original.q}, {matrix.v.q}, fields_ == 7};
+    return {{matrix.X.q}, {matrix.E.q}, {matrix.N.q}, {matrix.NE.q}, {matrix.NW.q}};
   }
   const Quad<Dense> &vector() const { return x_.q; }
   std::size_t bytes() const { return memory_.bytes(); }
 
   void exchange_matrix() const {
-    for (const DenseField *f : {&matrix.C, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW, &matrix.original, &matrix.v})
-      for (Class c : {r1, r2, b1, b2})
-        if (f->q[c].p) halo.exchange(c, f->q[c]);
+    for (const DenseField *f : {&matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
+      for (Class c : {r1, r2, b1, b2}) halo.exchange(c, f->q[c]);
   }
   void exchange_factor(std::initializer_list<Class> classes) const {
     for (Class c : classes) {
@@ -119,9 +111,8 @@ public:
 
 private:
   DenseLayout layout_;
-  int vectors_, fields_;
   typename Backend::template Array<double> memory_;
-  DenseField x_; // the right-hand side at r1, r2 (not on the finest grid), b1 and b2; then the solution
+  DenseField x_; // the right-hand side, then the solution; on the finest grid only b1 between the sweeps
 };
 
 } // namespace petscrrb::rrb

@@ -1,4 +1,5 @@
-// The factorization of one grid, node by node: two levels, as docs/numerics.md defines them.
+// The factorization of one grid, node by node: two levels, as docs/numerics.md defines them. In terms of weights and
+// excesses it only adds where no excess is negative: an M-matrix loses no digit, however far its coefficients jump.
 #pragma once
 
 #include "backend/host.hpp"
@@ -15,17 +16,16 @@ struct Lumping {
   bool both = false; // black nodes too
 };
 
-constexpr double unlumped_below = 1e-10;  // of the diagonal before lumping
-constexpr double null_below = 1e-12;      // of the original diagonal
+constexpr double unlumped_below = 1e-10; // of the diagonal before lumping
+constexpr double null_below = 1e-12;     // of the terms that a pivot is the sum of
 
-// The matrix of a grid: V for what is always stored, K for the corners, U for the near-null-space vector.
-template <class V, class K, class U> struct StencilViews {
-  Quad<V> C, E, N, original; // original: the diagonal of the matrix given, at these nodes
+// The matrix of a grid: excess and weights of what is always stored (V) and of the corners (K).
+template <class V, class K> struct StencilViews {
+  Quad<V> X, E, N;
   Quad<K> NE, NW;
-  Quad<U> v;
 };
 
-// The factor: w = coupling / pivot of each red node to its four black ones, and 1 / pivot (0: a null direction).
+// The factor: w = weight / pivot of each red node to its four black ones, and 1 / pivot (0: a null direction).
 template <class V, class Coupling = V> struct FactorViews {
   Quad<Coupling> w[4];
   Quad<V> dinv;
@@ -36,45 +36,42 @@ template <class V, class Coupling = V> struct FactorViews {
   }
 };
 
-// An entry a_ij that is dropped, as row i's diagonal takes it up so that M v = A v.
-PETSCRRB_HD inline double lumped(double a, double vi, double vj) { return vi != 0.0 ? a * (vj / vi) : 0.0; }
-
-// Branches would keep the loops from being vectorized: flags are computed, not decided.
-PETSCRRB_HD inline double lump(double diagonal, double dropped, unsigned &flags) {
-  const double d = diagonal + dropped;
-  const bool take = d >= unlumped_below * diagonal;
-  flags |= take ? 0u : unsigned(node_unlumped);
-  return take ? d : diagonal;
+// The excess after weights are dropped: omega of them leaves the diagonal and the rest becomes excess; all of it does
+// where the pivot would vanish. kept: the other weights. (No branches: they would keep loops from being vectorized.)
+PETSCRRB_HD inline double lump(double excess, double kept, double dropped, double omega, unsigned &flags) {
+  const double diagonal = excess + kept + dropped;
+  const bool unlumped = dropped != 0.0 && diagonal - omega * dropped < unlumped_below * diagonal;
+  flags |= unlumped ? unsigned(node_unlumped) : 0u;
+  return excess + (unlumped ? dropped : (1.0 - omega) * dropped);
 }
 
-// Writes 1/d and w = a/d of a red node.
+// Writes 1/d and w = weight/d of a red node, and its excess back.
 template <class V>
-PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_t h, index_t k, double d, double original,
-                                 const double a[4], unsigned flags) {
-  const double threshold = null_below * (original < 0 ? -original : original);
+PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_t h, index_t k, double &place,
+                                        double excess, const double weight[4], unsigned flags) {
+  const double sum = weight[0] + weight[1] + weight[2] + weight[3], d = excess + sum;
+  const double threshold = null_below * ((excess < 0 ? -excess : excess) + sum);
   const bool regular = d > threshold; // false for a NaN
   const bool null = !regular && d >= -threshold;
   const double inverse = regular ? 1.0 / d : 0.0;
+  place = excess;
   f.dinv[c].at(h, k) = inverse;
-  for (int i = 0; i < 4; ++i) f.w[i][c].at(h, k) = a[i] * inverse;
+  for (int i = 0; i < 4; ++i) f.w[i][c].at(h, k) = weight[i] * inverse;
   return regular ? flags : (null ? unsigned(node_null) : unsigned(node_failed));
 }
 
-// Odd level, node r1: eliminated after its corners, all r2, are lumped.
+// Odd level, node r1: eliminated after its corners, all r2, are dropped.
 template <class A, class V> struct EliminateR1 {
   A a;
   FactorViews<V> f;
   Lumping lumping;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double v = a.v[r1](h, k);
-    const double dropped = lumped(a.NE[r1](h, k), v, a.v[r2](h + 1, k)) + lumped(a.NW[r1](h, k), v, a.v[r2](h, k)) +
-                           lumped(a.NW[r2](h + 1, k - 1), v, a.v[r2](h + 1, k - 1)) +
-                           lumped(a.NE[r2](h, k - 1), v, a.v[r2](h, k - 1));
-    const double coupling[4] = {a.E[b2](h, k), a.E[r1](h, k), a.N[b1](h, k - 1), a.N[r1](h, k)};
+    const double weight[4] = {a.E[b2](h, k), a.E[r1](h, k), a.N[b1](h, k - 1), a.N[r1](h, k)};
+    const double dropped = a.NE[r1](h, k) + a.NW[r1](h, k) + a.NW[r2](h + 1, k - 1) + a.NE[r2](h, k - 1);
     unsigned flags = node_ok;
-    const double d = lump(a.C[r1](h, k), lumping.omega * dropped, flags);
-    return store_pivot(f, r1, h, k, d, a.original[r1](h, k), coupling, flags);
+    const double x = lump(a.X[r1](h, k), weight[0] + weight[1] + weight[2] + weight[3], dropped, lumping.omega, flags);
+    return store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, flags);
   }
 };
 
@@ -85,15 +82,11 @@ template <class A, class V> struct EliminateR2 {
   Lumping lumping;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double v = a.v[r2](h, k);
-    const double dropped = lumped(a.NE[r2](h, k), v, a.v[r1](h, k + 1)) +
-                           lumped(a.NW[r2](h, k), v, a.v[r1](h - 1, k + 1)) +
-                           lumped(a.NW[r1](h, k), v, a.v[r1](h, k)) +
-                           lumped(a.NE[r1](h - 1, k), v, a.v[r1](h - 1, k));
-    const double coupling[4] = {a.E[b1](h - 1, k), a.E[r2](h, k), a.N[b2](h, k), a.N[r2](h, k)};
+    const double weight[4] = {a.E[b1](h - 1, k), a.E[r2](h, k), a.N[b2](h, k), a.N[r2](h, k)};
+    const double dropped = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
     unsigned flags = node_ok;
-    const double d = lump(a.C[r2](h, k), lumping.omega * dropped, flags);
-    return store_pivot(f, r2, h, k, d, a.original[r2](h, k), coupling, flags);
+    const double x = lump(a.X[r2](h, k), weight[0] + weight[1] + weight[2] + weight[3], dropped, lumping.omega, flags);
+    return store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, flags);
   }
 };
 
@@ -103,35 +96,30 @@ template <class A, class V> struct Schur {
   FactorViews<V> f;
   Lumping lumping;
 
-  // two blacks' entry through their red neighbour (c, h, k)
+  // two blacks' weight through their red neighbour (c, h, k), and what it hands on of its excess
   PETSCRRB_HD double fill(Class c, index_t h, index_t k, int i, int j) const {
-    return -f.w[i][c](h, k) * f.w[j][c](h, k) * f.pivot(c, h, k);
+    return f.w[i][c](h, k) * f.w[j][c](h, k) * f.pivot(c, h, k);
   }
+  PETSCRRB_HD double share(Class c, index_t h, index_t k, int i) const { return f.w[i][c](h, k) * a.X[c](h, k); }
 
-  // the diagonal of the black nodes, their own corners lumped first where the variant asks for it
-  PETSCRRB_HD double diagonal_b1(index_t h, index_t k, unsigned &flags) const {
-    double c = a.C[b1](h, k);
+  // the excess of the black nodes, whose own corners are lumped first where the variant asks for it
+  PETSCRRB_HD double excess_b1(index_t h, index_t k, unsigned &flags) const {
+    double x = a.X[b1](h, k);
     if (lumping.both) {
-      const double v = a.v[b1](h, k);
-      const double dropped = lumped(a.NE[b1](h, k), v, a.v[b2](h + 1, k + 1)) +
-                             lumped(a.NW[b1](h, k), v, a.v[b2](h, k + 1)) +
-                             lumped(a.NW[b2](h + 1, k), v, a.v[b2](h + 1, k)) +
-                             lumped(a.NE[b2](h, k), v, a.v[b2](h, k));
-      c = lump(c, lumping.omega * dropped, flags);
+      const double kept = a.E[b1](h, k) + a.E[r2](h, k) + a.N[b1](h, k) + a.N[r1](h, k);
+      const double dropped = a.NE[b1](h, k) + a.NW[b1](h, k) + a.NW[b2](h + 1, k) + a.NE[b2](h, k);
+      x = lump(x, kept, dropped, lumping.omega, flags);
     }
-    return c + fill(r2, h, k, E, E) + fill(r2, h + 1, k, W, W) + fill(r1, h, k, N, N) + fill(r1, h, k + 1, S, S);
+    return x + (share(r2, h, k, E) + share(r2, h + 1, k, W) + share(r1, h, k, N) + share(r1, h, k + 1, S));
   }
-  PETSCRRB_HD double diagonal_b2(index_t h, index_t k, unsigned &flags) const {
-    double c = a.C[b2](h, k);
+  PETSCRRB_HD double excess_b2(index_t h, index_t k, unsigned &flags) const {
+    double x = a.X[b2](h, k);
     if (lumping.both) {
-      const double v = a.v[b2](h, k);
-      const double dropped = lumped(a.NE[b2](h, k), v, a.v[b1](h, k)) +
-                             lumped(a.NW[b2](h, k), v, a.v[b1](h - 1, k)) +
-                             lumped(a.NW[b1](h, k - 1), v, a.v[b1](h, k - 1)) +
-                             lumped(a.NE[b1](h - 1, k - 1), v, a.v[b1](h - 1, k - 1));
-      c = lump(c, lumping.omega * dropped, flags);
+      const double kept = a.E[b2](h, k) + a.E[r1](h - 1, k) + a.N[b2](h, k) + a.N[r2](h, k - 1);
+      const double dropped = a.NE[b2](h, k) + a.NW[b2](h, k) + a.NW[b1](h, k - 1) + a.NE[b1](h - 1, k - 1);
+      x = lump(x, kept, dropped, lumping.omega, flags);
     }
-    return c + fill(r1, h, k, W, W) + fill(r1, h - 1, k, E, E) + fill(r2, h, k, S, S) + fill(r2, h, k - 1, N, N);
+    return x + (share(r1, h, k, W) + share(r1, h - 1, k, E) + share(r2, h, k, S) + share(r2, h, k - 1, N));
   }
 
   // b1 to its four b2
@@ -154,30 +142,27 @@ template <class A, class V> struct Schur {
   PETSCRRB_HD double north_b2(index_t h, index_t k) const { return fill(r2, h, k, S, N); }
 };
 
-// A coupling of a node around a ring of two points comes back to the node itself: then it is part of the diagonal.
-// Around a ring of three points the two black ones are neighbours across the seam too, and such couplings stay.
+// Around a ring of two points a node two steps away is the node itself: no coupling. Around a ring of three the two
+// black nodes are neighbours across the seam too, and what couples them stays.
 struct Rings {
   bool self_x = false, self_y = false;   // two points
   bool three_x = false, three_y = false; // three points
 };
 
-// Even level, node b1: eliminated after its straight couplings, all to b1, are lumped.
+// Even level, node b1: eliminated after its straight couplings, all to b1, are dropped.
 template <class A, class V> struct EliminateB1 {
   Schur<A, V> s;
   Rings rings;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double v = s.a.v[b1](h, k);
-    const double x = lumped(s.east_b1(h, k), v, s.a.v[b1](h + 1, k)) + lumped(s.east_b1(h - 1, k), v, s.a.v[b1](h - 1, k));
-    const double y =
-      lumped(s.north_b1(h, k), v, s.a.v[b1](h, k + 1)) + lumped(s.north_b1(h, k - 1), v, s.a.v[b1](h, k - 1));
+    const double x = s.east_b1(h, k) + s.east_b1(h - 1, k), y = s.north_b1(h, k) + s.north_b1(h, k - 1);
     unsigned flags = node_ok;
-    const double c = s.diagonal_b1(h, k, flags) + (rings.self_x ? x : 0.0) + (rings.self_y ? y : 0.0);
+    double weight[4];
+    s.skew(h, k, weight);
+    const double kept = weight[0] + weight[1] + weight[2] + weight[3];
     const double dropped = (rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y);
-    double coupling[4];
-    s.skew(h, k, coupling);
-    const double d = lump(c, s.lumping.omega * dropped, flags);
-    return store_pivot(s.f, b1, h, k, d, s.a.original[b1](h, k), coupling, flags);
+    const double excess = lump(s.excess_b1(h, k, flags), kept, dropped, s.lumping.omega, flags);
+    return store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, flags);
   }
 };
 
@@ -189,32 +174,31 @@ template <class A, class V, class Out> struct CoarseStencil {
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     unsigned flags = node_ok;
-    double c = s.diagonal_b2(h, k, flags), e = s.east_b2(h, k), n = s.north_b2(h, k);
-    if (s.lumping.both) drop_straight(h, k, c, e, n, flags);
-    c += fill(h, k, SW, SW) + fill(h - 1, k, SE, SE) + fill(h, k - 1, NW, NW) + fill(h - 1, k - 1, NE, NE);
-    e += fill(h, k, SW, SE) + fill(h, k - 1, NW, NE);
-    n += fill(h, k, SW, NW) + fill(h - 1, k, SE, NE);
-    out.C.at(h, k) = c;
-    out.E.at(h, k) = e;
-    out.N.at(h, k) = n;
+    double x = s.excess_b2(h, k, flags), e = s.east_b2(h, k), n = s.north_b2(h, k);
+    if (s.lumping.both) drop_straight(h, k, x, e, n, flags);
+    else if (rings.self_x || rings.self_y) e = rings.self_x ? 0.0 : e, n = rings.self_y ? 0.0 : n;
+    out.X.at(h, k) = x + (s.share(b1, h, k, SW) + s.share(b1, h - 1, k, SE) + s.share(b1, h, k - 1, NW) +
+                          s.share(b1, h - 1, k - 1, NE));
+    out.E.at(h, k) = e + (fill(h, k, SW, SE) + fill(h, k - 1, NW, NE));
+    out.N.at(h, k) = n + (fill(h, k, SW, NW) + fill(h - 1, k, SE, NE));
     out.NE.at(h, k) = fill(h, k, SW, NE);
     out.NW.at(h, k) = fill(h - 1, k, SE, NW);
-    out.original.at(h, k) = s.a.original[b2](h, k);
-    if (out.has_v) out.v.at(h, k) = s.a.v[b2](h, k);
     return flags;
   }
 
 private:
   PETSCRRB_HD double fill(index_t h, index_t k, int i, int j) const { return s.fill(b1, h, k, i, j); }
+  PETSCRRB_HD double weight(index_t h, index_t k, int i) const { return s.f.w[i][b1](h, k) * s.f.pivot(b1, h, k); }
 
-  PETSCRRB_HD void drop_straight(index_t h, index_t k, double &c, double &e, double &n, unsigned &flags) const {
-    const double v = s.a.v[b2](h, k);
-    const double x = lumped(e, v, s.a.v[b2](h + 1, k)) + lumped(s.east_b2(h - 1, k), v, s.a.v[b2](h - 1, k));
-    const double y = lumped(n, v, s.a.v[b2](h, k + 1)) + lumped(s.north_b2(h, k - 1), v, s.a.v[b2](h, k - 1));
+  PETSCRRB_HD void drop_straight(index_t h, index_t k, double &x, double &e, double &n, unsigned &flags) const {
+    const double along_x = e + s.east_b2(h - 1, k), along_y = n + s.north_b2(h, k - 1);
+    const double kept = weight(h, k, SW) + weight(h - 1, k, SE) + weight(h, k - 1, NW) + weight(h - 1, k - 1, NE);
     const bool keep_x = rings.self_x || rings.three_x, keep_y = rings.self_y || rings.three_y;
-    c = lump(c, s.lumping.omega * ((keep_x ? 0.0 : x) + (keep_y ? 0.0 : y)), flags);
-    if (!keep_x) e = 0.0;
-    if (!keep_y) n = 0.0;
+    const double stays = (rings.three_x ? along_x : 0.0) + (rings.three_y ? along_y : 0.0);
+    const double dropped = (keep_x ? 0.0 : along_x) + (keep_y ? 0.0 : along_y);
+    x = lump(x, kept + stays, dropped, s.lumping.omega, flags);
+    e = rings.three_x ? e : 0.0;
+    n = rings.three_y ? n : 0.0;
   }
 };
 

@@ -21,7 +21,7 @@ struct Rows {
 inline Dense from_row(const Dense &a, index_t k) { return {a.p + k * a.pitch, a.pitch}; }
 
 template <bool Couple> auto factor_from_row(const FactorFields<DenseField> &f, index_t k) {
-  FactorViews<Dense, std::conditional_t<Couple, Dense, Constant<0>>> v;
+  FactorViews<Dense, std::conditional_t<Couple, Dense, Zero>> v;
   for (Class c : {r1, r2, b1}) {
     if constexpr (Couple)
       for (int i = 0; i < 4; ++i) v.w[i].c[c] = from_row(f.w[i].q[c], k);
@@ -60,6 +60,12 @@ inline void merge_row(double *natural, const Side &x, const double *even, const 
   if (x.hi & 1 && x.hi > x.lo) p[2 * end] = even[end];
 }
 
+// x *= v along a row in natural order.
+inline void scale_row(double *x, const double *v, index_t n) {
+#pragma omp simd
+  for (index_t i = 0; i < n; ++i) x[i] *= v[i];
+}
+
 // Where b2 of a grid continues: the classes of the next dense grid, or an array in natural order.
 struct NextRows {
   Quad<Dense> q;
@@ -84,7 +90,7 @@ private:
 // Scratch rows of every thread, with room for a border on both sides.
 class RowScratch {
 public:
-  static constexpr int rows = 12;
+  static constexpr int rows = 14;
 
   RowScratch() = default;
   explicit RowScratch(const Side &x) {
@@ -105,12 +111,18 @@ private:
   index_t first_ = 0, length_ = 0;
 };
 
-// One grid's sweeps. natural_r, natural_z: the vectors of the finest grid, otherwise NULL.
+// The vectors of the finest grid in natural order; all NULL on the others. v_r and v_z scale them; NULL: by 1.
+struct NaturalVectors {
+  const double *r = nullptr;
+  double *z = nullptr;
+  const double *v_r = nullptr, *v_z = nullptr;
+};
+
+// One grid's sweeps.
 class HostRows {
 public:
-  HostRows(const DenseGrid<Host> &grid, const NextRows &next, const RowScratch &scratch, const double *natural_r,
-           double *natural_z)
-      : d_(grid), x_(grid.extent), next_(next), scratch_(scratch), r_(natural_r), z_(natural_z) {
+  HostRows(const DenseGrid<Host> &grid, const NextRows &next, const RowScratch &scratch, const NaturalVectors &natural)
+      : d_(grid), x_(grid.extent), next_(next), scratch_(scratch), natural_(natural) {
     for (Class c : {r1, r2, b1, b2}) n_[c] = x_.nodes_of(c);
     k0_ = half_down(x_.y.lo);
     k1_ = x_.empty() ? k0_ : half_down(x_.y.hi - 1) + 1;
@@ -136,7 +148,8 @@ public:
 
 private:
   static constexpr int shared = 10; // scratch: b1 of the row below the chunk
-  static constexpr int zero = 11;   // scratch: rows outside of the domain
+  static constexpr int zero = 11;   // rows outside of the domain
+  static constexpr int v_even = 12, v_odd = 13;
   static constexpr index_t none = std::numeric_limits<index_t>::min();
 
   struct Chunk {
@@ -183,9 +196,15 @@ private:
   Pair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
     const Class e = upper ? r2 : b2, o = upper ? b1 : r1;
     if (k == none || 2 * k + upper < x_.y.lo || 2 * k + upper >= x_.y.hi) return {c.scratch(zero), c.scratch(zero)};
-    if (!r_) return {&d_.vector()[e].at(0, k), &d_.vector()[o].at(0, k)};
+    if (!natural_.r) return {&d_.vector()[e].at(0, k), &d_.vector()[o].at(0, k)};
     const Pair p{c.scratch(to), c.scratch(to + 1)};
-    split_row(r_ + (2 * k + upper - x_.y.lo) * (x_.x.hi - x_.x.lo), x_.x, p.even, p.odd);
+    const index_t row = (2 * k + upper - x_.y.lo) * (x_.x.hi - x_.x.lo);
+    split_row(natural_.r + row, x_.x, p.even, p.odd);
+    if (natural_.v_r) {
+      split_row(natural_.v_r + row, x_.x, c.scratch(v_even), c.scratch(v_odd));
+      scale_row(p.even + n_[e].h0, c.scratch(v_even) + n_[e].h0, n_[e].h1 - n_[e].h0);
+      scale_row(p.odd + n_[o].h0, c.scratch(v_odd) + n_[o].h0, n_[o].h1 - n_[o].h0);
+    }
     border(e, p.even);
     border(o, p.odd);
     return p;
@@ -255,7 +274,7 @@ private:
       const int other = (k - c.k0) % 2 ? 0 : 1;
       double *above_row = b2_row(c, above(k), other), *b1_here = c.scratch(zero);
       if (owns(b1, k)) {
-        b1_here = r_ ? c.scratch(2 + other) : &d_.vector()[b1].at(0, k);
+        b1_here = natural_.r ? c.scratch(2 + other) : &d_.vector()[b1].at(0, k);
         backward_b1<Couple>(k, here, above_row, b1_here, scaling);
       }
       backward_red<Couple>(c, k, here, above_row, b1_below, b1_here, scaling);
@@ -273,24 +292,27 @@ private:
       const Pair in = lower(c, k, 4);
       const Rows r{{nullptr, in.odd, nullptr}};
       along_row(n_[r1].h0, n_[r1].h1, BackwardR1{f, r, z1, z2, r, scaling});
-      if (z_) merge_row(row_of_z(2 * k), x_.x, b2_here, in.odd);
+      if (natural_.z) store_z(2 * k, b2_here, in.odd);
       else if (owns(b2, k)) std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.vector()[b2].at(n_[b2].h0, k));
     }
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
       const Rows r{{nullptr, in.even, nullptr}};
       along_row(n_[r2].h0, n_[r2].h1, BackwardR2{f, r, z1, z2, r, scaling});
-      if (z_) merge_row(row_of_z(2 * k + 1), x_.x, in.even, b1_here);
+      if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
     }
   }
-  double *row_of_z(index_t b) const { return z_ + (b - x_.y.lo) * (x_.x.hi - x_.x.lo); }
+  void store_z(index_t b, const double *even, const double *odd) const {
+    const index_t n = x_.x.hi - x_.x.lo, row = (b - x_.y.lo) * n;
+    merge_row(natural_.z + row, x_.x, even, odd);
+    if (natural_.v_z) scale_row(natural_.z + row, natural_.v_z + row, n);
+  }
 
   const DenseGrid<Host> &d_;
   const Extent &x_;
   NextRows next_;
   const RowScratch &scratch_;
-  const double *r_;
-  double *z_;
+  NaturalVectors natural_;
   Range2 n_[4];
   index_t k0_, k1_;
 };

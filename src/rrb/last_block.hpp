@@ -10,13 +10,12 @@ namespace petscrrb::rrb {
 template <class Int> struct LastBlock {
   std::vector<Int> ia, ja;      // sorted columns, symmetric pattern, diagonal present
   std::vector<double> a;        // values, of the last refresh
-  std::vector<double> original; // the diagonal of the matrix given, at these nodes
-  std::vector<double> v;        // the near-null-space vector there; empty: 1
+  std::vector<double> excess;   // row sums, exact: zero in all rows of a component is a singular matrix
   std::vector<index_t> at;      // place of each unknown in the tail's vector
 
   Int size() const { return Int(at.size()); }
   std::size_t bytes() const {
-    return (ia.size() + ja.size()) * sizeof(Int) + (a.size() + original.size() + v.size()) * sizeof(double) +
+    return (ia.size() + ja.size()) * sizeof(Int) + (a.size() + excess.size()) * sizeof(double) +
            at.size() * sizeof(index_t);
   }
 };
@@ -57,8 +56,7 @@ public:
       if (skew() && c == b2 && x_.x.odd_ring() && a == x_.x.n - 1) value[1] += kept_x[b];
       if (skew() && c == b2 && x_.y.odd_ring() && b == x_.y.n - 1) value[2] += kept_y[a];
       add(block, Int(i), value);
-      block.original[i] = m.original[c](h, k);
-      if (!block.v.empty()) block.v[i] = m.v[c](h, k);
+      block.excess[i] = value[0];
     }
   }
 
@@ -66,7 +64,7 @@ private:
   bool skew() const { return tail_.levels() % 2; }
   int slots() const { return skew() ? 7 : 5; }
 
-  // diagonal first, then each coupling once
+  // the node itself, then each coupling once
   std::vector<std::array<int, 2>> offsets() const {
     if (skew()) return {{0, 0}, {2, 0}, {0, 2}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
     return {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {-1, 1}};
@@ -86,24 +84,25 @@ private:
   index_t place(index_t a, index_t b) const { return (b - x_.y.lo) * (x_.x.hi - x_.x.lo) + a - x_.x.lo; }
 
   template <class M> static void straight_row(const M &m, Class c, index_t h, index_t k, double *value) {
-    value[0] = m.C[c](h, k);
+    value[0] = m.X[c](h, k);
     value[1] = m.E[c](h, k);
     value[2] = m.N[c](h, k);
     value[3] = m.NE[c](h, k);
     value[4] = m.NW[c](h, k);
   }
+  // excess and weights
   template <class S> static void skew_row(const S &s, Class c, index_t h, index_t k, double *value) {
     unsigned flags = node_ok;
     std::fill_n(value, 7, 0.0);
     if (c == b2) {
-      value[0] = s.diagonal_b2(h, k, flags);
+      value[0] = s.excess_b2(h, k, flags);
       value[1] = s.east_b2(h, k);
       value[2] = s.north_b2(h, k);
       return;
     }
     double w[4];
     s.skew(h, k, w);
-    value[0] = s.diagonal_b1(h, k, flags);
+    value[0] = s.excess_b1(h, k, flags);
     value[1] = s.east_b1(h, k);
     value[2] = s.north_b1(h, k);
     value[3] = w[NE], value[4] = w[NW], value[5] = w[SE], value[6] = w[SW];
@@ -129,7 +128,7 @@ private:
       block.ia.push_back(Int(block.ja.size()));
     }
     block.a.assign(block.ja.size(), 0.0);
-    block.original.assign(n, 0.0);
+    block.excess.assign(n, 0.0);
   }
 
   void add(LastBlock<Int> &block, Int i, const double *value) const {
@@ -140,13 +139,11 @@ private:
     entry(i, i) += value[0];
     for (int s = 1; s < slots(); ++s) {
       const Int j = targets_[std::size_t(i) * slots() + s];
-      if (j < 0 || value[s] == 0.0) continue;
-      if (j == i) { // around a ring to itself, from both sides
-        entry(i, i) += 2.0 * value[s];
-        continue;
-      }
-      entry(i, j) += value[s];
-      entry(j, i) += value[s];
+      if (j < 0 || j == i || value[s] == 0.0) continue; // j == i: around a ring to itself
+      entry(i, i) += value[s];
+      entry(j, j) += value[s];
+      entry(i, j) -= value[s];
+      entry(j, i) -= value[s];
     }
   }
 

@@ -9,15 +9,13 @@ namespace petscrrb::rrb {
 template <class Backend> class NaturalTail {
 public:
   using Field = NaturalField<0>;
-  using Matrix = StencilFields<Field, Field, Field>;
-  using MatrixOfOnes = StencilFields<Field, Field, ConstantField<1>>;
+  using Matrix = StencilFields<Field, Field>;
 
   NaturalTail() = default;
   // base: its finest grid; own_vector: it is not handed one, as the finest grid of naive storage is
-  NaturalTail(const Extent &base, int levels, bool has_v, bool own_vector)
-      : base_(base), levels_(levels), has_v_(has_v), n_(base.nodes()) {
-    memory_.resize(n_ * (11 + has_v + own_vector));
-    vector_ = own_vector ? array(11 + has_v) : nullptr;
+  NaturalTail(const Extent &base, int levels, bool own_vector) : base_(base), levels_(levels), n_(base.nodes()) {
+    memory_.resize(n_ * (10 + own_vector));
+    vector_ = own_vector ? array(10) : nullptr;
     Extent x = base;
     for (int left = levels; left > 0; left -= 2) {
       grids_.push_back(x);
@@ -39,25 +37,20 @@ public:
     return {p, base_.x.lo, base_.y.lo, base_.x.hi - base_.x.lo, index_t(1) << q, q < grids() ? grids_[q] : last_};
   }
   Matrix matrix(int q) const {
-    return {field(array(0), q), field(array(1), q), field(array(2), q), field(array(5), q),
-            field(array(3), q), field(array(4), q), field(array(11), q)};
-  }
-  MatrixOfOnes matrix_of_ones(int q) const {
-    const Matrix m = matrix(q);
-    return {m.C, m.E, m.N, m.original, m.NE, m.NW, {}};
+    return {field(array(0), q), field(array(1), q), field(array(2), q), field(array(3), q), field(array(4), q)};
   }
   FactorFields<Field> factor(int q) const {
-    return {{field(array(6), q), field(array(7), q), field(array(8), q), field(array(9), q)}, field(array(10), q)};
+    return {{field(array(5), q), field(array(6), q), field(array(7), q), field(array(8), q)}, field(array(9), q)};
   }
   // in place: b2 of grid q is written where it stands
   auto out(int q) const {
     const auto at = [&](int i) { return field(array(i), q).get(Inner{})[b2]; };
-    return StencilOut<Strided<0>>{at(0), at(1), at(2), at(3), at(4), at(5), has_v_ ? at(11) : at(0), has_v_};
+    return StencilOut<Strided<0>>{at(0), at(1), at(2), at(3), at(4)};
   }
   // from a grid above whose b2 are our nodes
   auto out_from_above() const {
     const auto at = [&](int i) { return above(array(i)); };
-    return StencilOut<Strided<1>>{at(0), at(1), at(2), at(3), at(4), at(5), has_v_ ? at(11) : at(0), has_v_};
+    return StencilOut<Strided<1>>{at(0), at(1), at(2), at(3), at(4)};
   }
   Strided<1> above(double *p) const {
     const index_t pitch = base_.x.hi - base_.x.lo;
@@ -70,10 +63,9 @@ public:
     const auto copy = [&](int i, const std::vector<double> &from) {
       std::copy(from.begin(), from.end(), array(i));
     };
-    copy(0, s.C), copy(1, s.E), copy(2, s.N), copy(5, s.C);
+    copy(0, s.C), copy(1, s.E), copy(2, s.N);
     if (s.NE.empty()) std::fill_n(array(3), 2 * n_, 0.0);
     else copy(3, s.NE), copy(4, s.NW);
-    if (has_v_) copy(11, s.v);
   }
 
   static Extent folded(Extent x) {
@@ -83,12 +75,11 @@ public:
   }
 
 private:
-  // C, E, N, NE, NW, original, w[4], 1/d, and perhaps v and the vector
+  // X, E, N, NE, NW, w[4], 1/d, and perhaps the vector
   double *array(int i) const { return memory_.data() + i * n_; }
 
   Extent base_, last_;
   int levels_ = 0;
-  bool has_v_ = false;
   index_t n_ = 0;
   std::vector<Extent> grids_;
   typename Backend::template Array<double> memory_;

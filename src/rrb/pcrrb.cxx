@@ -2,7 +2,7 @@
 #include "rrb/pcrrb_impl.h"
 
 #include "glue/findgrid.h"
-#include "rrb/positive.hpp"
+#include "rrb/prepare.hpp"
 
 using namespace petscrrb;
 using rrb::Part;
@@ -34,29 +34,47 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vector that M shares with A: the near null space, else the null space; the constant one is not stored. */
-static PetscErrorCode GetNearNullVector(PC pc, PetscInt n, std::vector<double> &v)
+/* The vector that M shares with A: the near null space's first, else the null space's; the constant one is not stored. */
+static PetscErrorCode GetNearNullVector(PC pc, const Csr &csr)
 {
-  MatNullSpace       space;
+  PCRRBState        *s = ((PC_RRB *)pc->data)->state;
+  MatNullSpace       near, null;
   PetscBool          has_constant;
   PetscInt           vectors, size;
   const Vec         *basis;
   const PetscScalar *x;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNearNullSpace(pc->pmat, &space));
-  if (!space) PetscCall(MatGetNullSpace(pc->pmat, &space));
-  if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
-  if (!space || has_constant || vectors < 1) {
-    v.clear();
+  PetscCall(MatGetNearNullSpace(pc->pmat, &near));
+  PetscCall(MatGetNullSpace(pc->pmat, &null));
+  s->rounding = null ? 1e-10 : 1e-14; /* where the application says that A v = 0, small row sums are errors */
+  if (!near) near = null;
+  if (near) PetscCall(MatNullSpaceGetVecs(near, &has_constant, &vectors, &basis));
+  if (!near || has_constant || vectors < 1) {
+    s->stencil.v.clear();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetLocalSize(basis[0], &size));
-  PetscCheck(size == n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, n);
+  PetscCheck(size == csr.n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, csr.n);
   PetscCall(VecGetArrayRead(basis[0], &x));
-  v.assign(x, x + n);
+  s->stencil.v.assign(x, x + size);
   PetscCall(VecRestoreArrayRead(basis[0], &x));
-  for (PetscInt i = 0; i < n; ++i) PetscCheck(!PetscIsInfOrNanReal(v[i]), PetscObjectComm((PetscObject)pc), PETSC_ERR_FP, "Entry %" PetscInt_FMT " of the near null space is not finite", i);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
+static PetscErrorCode CheckNearNullVector(PC pc)
+{
+  PCRRBState          *s = ((PC_RRB *)pc->data)->state;
+  std::vector<double> &v = s->stencil.v;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < v.size(); ++i) {
+    if (s->facts.identity[i]) v[i] = 1.0;
+    if (v[i] != 0.0 && std::isfinite(v[i])) continue;
+    PetscCall(PetscInfo(pc, "The near null space is %g in row %zu: not used\n", v[i], i));
+    v.clear();
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,15 +82,15 @@ static PetscErrorCode GetNearNullVector(PC pc, PetscInt n, std::vector<double> &
 static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild)
 {
   PCRRBState *s     = ((PC_RRB *)pc->data)->state;
-  const bool  had_v = !s->stencil.v.empty();
   std::string why;
 
   PetscFunctionBegin;
-  PetscCall(GetNearNullVector(pc, csr.n, s->stencil.v));
+  PetscCall(GetNearNullVector(pc, csr));
   const ReadResult result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
   PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "PCRRB cannot use this matrix: %s", why.c_str());
-  *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && had_v == s->stencil.v.empty()));
-  if (s->facts.positive) rrb::move_positive(s->stencil, s->grid);
+  *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  PetscCall(CheckNearNullVector(pc));
+  if (result == ReadResult::ok) rrb::prepare(s->stencil, s->grid, s->rounding);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,7 +113,7 @@ static PetscErrorCode Build(PC pc)
   PetscCall(s->coarse.Reset());
   s->core.reset();
   try {
-    s->core = std::make_unique<PCRRBState::Core>(extent, !s->stencil.v.empty(), o);
+    s->core = std::make_unique<PCRRBState::Core>(extent, o);
   } catch (const std::bad_alloc &) {
     s->core.reset();
   }
@@ -175,7 +193,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscCall(Factor(pc, rrb->lumping, &ok));
   if (!ok && rrb->lumping > 0) {
     PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
-    PetscCall(ReadValues(pc, csr, &rebuild)); /* periodic seams overwrite it */
+    PetscCall(ReadValues(pc, csr, &rebuild)); /* the first attempt overwrote it */
     s->omega_dropped = true;
     PetscCall(Factor(pc, 0.0, &ok));
   }

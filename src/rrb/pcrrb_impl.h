@@ -21,6 +21,7 @@ struct PCRRBState {
   petscrrb::Grid                      grid;
   petscrrb::Stencil                   stencil;
   petscrrb::StencilFacts              facts;
+  double                              rounding = 0; /* see prepare.hpp */
   std::unique_ptr<Core>               core;
   petscrrb::rrb::CoarseSolver         coarse;
   petscrrb::rrb::Outcome              outcome;

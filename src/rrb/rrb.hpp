@@ -52,9 +52,10 @@ inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
 template <class Backend, class Int> class Rrb {
 public:
   // extent: our box of the global grid and its periodic sides
-  Rrb(const Extent &extent, bool has_v, const Options &o);
+  Rrb(const Extent &extent, const Options &o);
 
-  // The factorization of the values in s, which it may overwrite where sides are periodic. Allocates nothing.
+  // The factorization of the prepared stencil s (prepare.hpp), which it overwrites, except for s.v: that must stay
+  // where it is as long as the factor is applied. Allocates nothing.
   Outcome refresh(Stencil &s, Lumping lumping);
 
   // z = M^-1 r in natural order, z not r: down(), then the caller solves last_block() coarse_z() = coarse_r(), then up().
@@ -63,7 +64,7 @@ public:
   const double *coarse_r() const { return coarse_r_.data(); }
   double *coarse_z() { return coarse_z_.data(); }
 
-  LastBlock<Int> &last_block() { return block_; }
+  LastBlock<Int> &last_block() { return block_; } // of V A V
   const Options &options() const { return options_; }
   std::size_t bytes() const;
   std::vector<index_t> unknowns_by_level() const; // black nodes left after level 0, 1, ..., l
@@ -75,15 +76,15 @@ private:
   template <class A> void take_over_seams(const A &next, const Extent &above, const Extent &x) const;
   void fail(Class c, const NodeCounts &n, int level, Outcome &o) const;
 
-  void forward_dense(int g, const double *r, bool couple);
+  NaturalVectors natural(const double *r, double *z, Part part) const;
+  void forward_dense(int g, const double *r, Part part);
   void forward_tail(double *x);
   void backward_tail(double *x, bool couple, Scaling scaling);
-  void backward_dense(int g, const double *r, double *z, bool couple, Scaling scaling);
+  void backward_dense(int g, const double *r, double *z, Part part);
   NextRows next_rows(int g) const;
 
   Extent extent_;
   Options options_;
-  bool has_v_;
   std::deque<DenseGrid<Backend>> dense_;
   NaturalTail<Backend> tail_;
   LastBlock<Int> block_;
@@ -91,6 +92,7 @@ private:
   std::vector<double> kept_x_, kept_y_; // couplings across odd rings, on their way to the next grid
   RowScratch scratch_;
   std::vector<double> coarse_r_, coarse_z_;
+  const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
   Lumping lumping_;
 };
 

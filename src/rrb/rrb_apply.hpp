@@ -8,7 +8,7 @@ namespace petscrrb::rrb {
 // Couplings of zero: a sweep with them only moves values, which is what one half of the application does.
 template <bool Couple, class V> auto with_couplings(const FactorViews<V> &f) {
   if constexpr (Couple) return f;
-  else return FactorViews<V, Constant<0>>{{}, f.dinv};
+  else return FactorViews<V, Zero>{{}, f.dinv};
 }
 
 // At every node of a class: op(Inner{}) where all neighbours exist, op(Edge{}) on the rim. Grids whose arrays all
@@ -27,20 +27,27 @@ template <class Backend, class Int> NextRows Rrb<Backend, Int>::next_rows(int g)
   return {{}, tail_.above(tail_.vector()), false, tail_.base().x};
 }
 
+// What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
+template <class Backend, class Int>
+NaturalVectors Rrb<Backend, Int>::natural(const double *r, double *z, Part part) const {
+  return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
+}
+
 // From r (first grid) or the grid's own vector: b1 in place, b2 to the next grid.
-template <class Backend, class Int> void Rrb<Backend, Int>::forward_dense(int g, const double *r, bool couple) {
+template <class Backend, class Int> void Rrb<Backend, Int>::forward_dense(int g, const double *r, Part part) {
   const DenseGrid<Backend> &d = dense_[g];
   if (g > 0)
     for (Class c : {r1, r2}) d.halo.exchange(c, d.vector()[c]);
-  const HostRows rows(d, next_rows(g), scratch_, g == 0 ? r : nullptr, nullptr);
-  choose(couple, [&](auto coupled) { rows.template forward<decltype(coupled)::value>(); });
+  const HostRows rows(d, next_rows(g), scratch_, g == 0 ? natural(r, nullptr, part) : NaturalVectors{});
+  choose(part != Part::right, [&](auto coupled) { rows.template forward<decltype(coupled)::value>(); });
 }
 
 // From the next grid's solution and what the forward sweep left: z (first grid) or the grid's own vector.
 template <class Backend, class Int>
-void Rrb<Backend, Int>::backward_dense(int g, const double *r, double *z, bool couple, Scaling scaling) {
-  const HostRows rows(dense_[g], next_rows(g), scratch_, g == 0 ? r : nullptr, g == 0 ? z : nullptr);
-  choose(couple, [&](auto coupled) { rows.template backward<decltype(coupled)::value>(scaling); });
+void Rrb<Backend, Int>::backward_dense(int g, const double *r, double *z, Part part) {
+  const HostRows rows(dense_[g], next_rows(g), scratch_, g == 0 ? natural(r, z, part) : NaturalVectors{});
+  const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
+  choose(part != Part::left, [&](auto coupled) { rows.template backward<decltype(coupled)::value>(scaling); });
 }
 
 template <class Backend, class Int> void Rrb<Backend, Int>::forward_tail(double *x) {
@@ -77,21 +84,22 @@ void Rrb<Backend, Int>::backward_tail(double *x, bool couple, Scaling scaling) {
 }
 
 template <class Backend, class Int> void Rrb<Backend, Int>::down(const double *r, double *z, Part part) {
-  const bool couple = part != Part::right;
   double *x = dense_.empty() ? z : tail_.vector();
-  if (dense_.empty()) std::copy_n(r, extent_.nodes(), z);
-  for (int g = 0; g < options_.storage_grids; ++g) forward_dense(g, r, couple);
-  if (couple) forward_tail(x);
+  if (dense_.empty()) {
+    std::copy_n(r, extent_.nodes(), z);
+    if (natural(r, z, part).v_r) scale_row(z, v_, extent_.nodes());
+  }
+  for (int g = 0; g < options_.storage_grids; ++g) forward_dense(g, r, part);
+  if (part != Part::right) forward_tail(x);
   for (Int i = 0; i < block_.size(); ++i) coarse_r_[i] = x[block_.at[i]];
 }
 
 template <class Backend, class Int> void Rrb<Backend, Int>::up(const double *r, double *z, Part part) {
-  const bool couple = part != Part::left;
-  const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   double *x = dense_.empty() ? z : tail_.vector();
   for (Int i = 0; i < block_.size(); ++i) x[block_.at[i]] = coarse_z_[i];
-  backward_tail(x, couple, scaling);
-  for (int g = options_.storage_grids - 1; g >= 0; --g) backward_dense(g, r, z, couple, scaling);
+  backward_tail(x, part != Part::left, part == Part::whole ? Scaling::full : Scaling::root);
+  for (int g = options_.storage_grids - 1; g >= 0; --g) backward_dense(g, r, z, part);
+  if (dense_.empty() && natural(r, z, part).v_z) scale_row(z, v_, extent_.nodes());
 }
 
 } // namespace petscrrb::rrb

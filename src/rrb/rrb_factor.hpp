@@ -6,17 +6,16 @@
 namespace petscrrb::rrb {
 
 template <class Backend, class Int>
-Rrb<Backend, Int>::Rrb(const Extent &extent, bool has_v, const Options &o)
-    : extent_(NaturalTail<Backend>::folded(extent)), options_(o), has_v_(has_v) {
+Rrb<Backend, Int>::Rrb(const Extent &extent, const Options &o)
+    : extent_(NaturalTail<Backend>::folded(extent)), options_(o) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
-    dense_.emplace_back(x, o.block, g == 0, has_v);
+    dense_.emplace_back(x, o.block, g == 0);
     x = NaturalTail<Backend>::folded(x.coarser());
   }
-  tail_ = NaturalTail<Backend>(x, o.levels - 2 * o.storage_grids, has_v, o.storage_grids > 0);
+  tail_ = NaturalTail<Backend>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
   if (o.storage_grids) scratch_ = RowScratch(extent_.x);
   builder_ = std::make_unique<LastBlockBuilder<Backend, Int>>(tail_, block_);
-  if (has_v) block_.v.assign(block_.size(), 1.0);
   kept_x_.assign(extent_.y.n, 0.0);
   kept_y_.assign(extent_.x.n, 0.0);
   coarse_r_.resize(block_.size());
@@ -26,32 +25,23 @@ Rrb<Backend, Int>::Rrb(const Extent &extent, bool has_v, const Options &o)
 template <class Backend, class Int> Outcome Rrb<Backend, Int>::refresh(Stencil &s, Lumping lumping) {
   Outcome o;
   lumping_ = lumping;
+  v_ = s.v.empty() ? nullptr : s.v.data();
   const Extent &x = extent_;
   if (dense_.empty()) {
     tail_.load(s);
   } else {
+    using Field = NaturalField<2>;
     const auto field = [&](std::vector<double> &a) {
-      return NaturalField<2>{a.data(), x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
+      return Field{a.data(), x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
     };
-    const auto C = field(s.C), E = field(s.E), N = field(s.N), NE = field(s.NE), NW = field(s.NW), v = field(s.v);
-    using F = NaturalField<2>;
-    using Zero = ConstantField<0>;
-    using One = ConstantField<1>;
-    const bool corners = !s.NE.empty();
-    if (corners && has_v_) factor_dense(0, StencilFields<F, F, F>{C, E, N, C, NE, NW, v}, o);
-    else if (corners) factor_dense(0, StencilFields<F, F, One>{C, E, N, C, NE, NW, {}}, o);
-    else if (has_v_) factor_dense(0, StencilFields<F, Zero, F>{C, E, N, C, {}, {}, v}, o);
-    else factor_dense(0, StencilFields<F, Zero, One>{C, E, N, C, {}, {}, {}}, o);
+    if (s.NE.empty()) factor_dense(0, StencilFields<Field, ZeroField>{field(s.C), field(s.E), field(s.N), {}, {}}, o);
+    else
+      factor_dense(0, StencilFields<Field, Field>{field(s.C), field(s.E), field(s.N), field(s.NE), field(s.NW)}, o);
   }
-  for (int g = 1; g < options_.storage_grids; ++g)
-    if (has_v_) factor_dense(g, dense_[g].matrix, o);
-    else factor_dense(g, dense_[g].matrix_of_ones(), o);
-  for (int q = 0; q < tail_.grids(); ++q)
-    if (has_v_) factor_tail(q, tail_.matrix(q), o);
-    else factor_tail(q, tail_.matrix_of_ones(q), o);
+  for (int g = 1; g < options_.storage_grids; ++g) factor_dense(g, dense_[g].matrix, o);
+  for (int q = 0; q < tail_.grids(); ++q) factor_tail(q, tail_.matrix(q), o);
   const int q = tail_.last_index();
-  if (has_v_) builder_->fill(tail_.matrix(q), tail_.factor(q), lumping_, kept_x_, kept_y_, block_);
-  else builder_->fill(tail_.matrix_of_ones(q), tail_.factor(q), lumping_, kept_x_, kept_y_, block_);
+  builder_->fill(tail_.matrix(q), tail_.factor(q), lumping_, kept_x_, kept_y_, block_);
   return o;
 }
 
@@ -72,11 +62,10 @@ void Rrb<Backend, Int>::factor_dense(int g, const A &a, Outcome &o) {
   if (g + 1 < options_.storage_grids) {
     DenseGrid<Backend> &next = dense_[g + 1];
     o.unlumped += Steps<Backend>::coarse(d.extent, a, d.factor, lumping_, next.matrix_out()).unlumped;
-    if (has_v_) take_over_seams(next.matrix, d.extent, next.extent);
-    else take_over_seams(next.matrix_of_ones(), d.extent, next.extent);
+    take_over_seams(next.matrix, d.extent, next.extent);
   } else {
     o.unlumped += Steps<Backend>::coarse(d.extent, a, d.factor, lumping_, tail_.out_from_above()).unlumped;
-    take_over_seams(tail_.matrix_of_ones(0), d.extent, tail_.base());
+    take_over_seams(tail_.matrix(0), d.extent, tail_.base());
   }
 }
 
@@ -96,7 +85,7 @@ void Rrb<Backend, Int>::factor_tail(int q, const A &a, Outcome &o) {
   fail(b1, n[b1], level + 1, o);
   o.unlumped += Steps<Backend>::coarse(x, a, f, lumping_, tail_.out(q)).unlumped;
   const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
-  take_over_seams(tail_.matrix_of_ones(q + 1), x, next);
+  take_over_seams(tail_.matrix(q + 1), x, next);
 }
 
 template <class Backend, class Int>

@@ -6,16 +6,14 @@
 namespace petscrrb::rrb {
 
 // Fields of a grid's matrix; a field names an array, get() gives its views in the interior or at the edge.
-template <class M, class K, class U> struct StencilFields {
-  M C, E, N, original;
+template <class M, class K> struct StencilFields {
+  M X, E, N;
   K NE, NW;
-  U v;
 
   template <class Where> auto get(Where w) const {
-    using V = std::decay_t<decltype(C.get(w)[r1])>;
+    using V = std::decay_t<decltype(X.get(w)[r1])>;
     using KV = std::decay_t<decltype(NE.get(w)[r1])>;
-    using UV = std::decay_t<decltype(v.get(w)[r1])>;
-    return StencilViews<V, KV, UV>{C.get(w), E.get(w), N.get(w), original.get(w), NE.get(w), NW.get(w), v.get(w)};
+    return StencilViews<V, KV>{X.get(w), E.get(w), N.get(w), NE.get(w), NW.get(w)};
   }
 };
 
@@ -30,8 +28,7 @@ template <class M> struct FactorFields {
 
 // Where a node of the next grid is written; V is indexed by (h, k) of this grid's b2.
 template <class V> struct StencilOut {
-  V C, E, N, NE, NW, original, v;
-  bool has_v;
+  V X, E, N, NE, NW;
 };
 
 template <class Backend> class Steps {

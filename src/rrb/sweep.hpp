@@ -15,14 +15,14 @@ template <class From, class To> struct Copy {
   PETSCRRB_HD void operator()(index_t h, index_t k) const { to.at(h, k) = from(h, k); }
 };
 
-// r_B -= A_BR D_R^-1 r_R of the odd level at a b1 node.
+// r_B -= A_BR D_R^-1 r_R of the odd level at a b1 node; w = weight / pivot = -a / d.
 template <class F, class X, class Y> struct ForwardB1 {
   F f;
   Quad<X> x; // before
   Y y;       // after
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    y.at(h, k) = x[b1](h, k) - (f.w[E][r2](h, k) * x[r2](h, k) + f.w[W][r2](h + 1, k) * x[r2](h + 1, k) +
+    y.at(h, k) = x[b1](h, k) + (f.w[E][r2](h, k) * x[r2](h, k) + f.w[W][r2](h + 1, k) * x[r2](h + 1, k) +
                                 f.w[N][r1](h, k) * x[r1](h, k) + f.w[S][r1](h, k + 1) * x[r1](h, k + 1));
   }
 };
@@ -37,10 +37,10 @@ template <class F, class X, class B, class Y> struct ForwardB2 {
   bool even;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    double s = x[b2](h, k) - (f.w[W][r1](h, k) * x[r1](h, k) + f.w[E][r1](h - 1, k) * x[r1](h - 1, k) +
+    double s = x[b2](h, k) + (f.w[W][r1](h, k) * x[r1](h, k) + f.w[E][r1](h - 1, k) * x[r1](h - 1, k) +
                               f.w[S][r2](h, k) * x[r2](h, k) + f.w[N][r2](h, k - 1) * x[r2](h, k - 1));
     if (even)
-      s -= f.w[SW][b1](h, k) * b(h, k) + f.w[SE][b1](h - 1, k) * b(h - 1, k) + f.w[NW][b1](h, k - 1) * b(h, k - 1) +
+      s += f.w[SW][b1](h, k) * b(h, k) + f.w[SE][b1](h - 1, k) * b(h - 1, k) + f.w[NW][b1](h, k - 1) * b(h, k - 1) +
            f.w[NE][b1](h - 1, k - 1) * b(h - 1, k - 1);
     y.at(h, k) = s;
   }
@@ -63,7 +63,7 @@ template <class F, class X, class Z, class Y> struct BackwardB1 {
   Scaling scaling;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    y.at(h, k) = r(h, k) * scale(f.dinv[b1](h, k), scaling) -
+    y.at(h, k) = r(h, k) * scale(f.dinv[b1](h, k), scaling) +
                  (f.w[SW][b1](h, k) * b2(h, k) + f.w[SE][b1](h, k) * b2(h + 1, k) + f.w[NW][b1](h, k) * b2(h, k + 1) +
                   f.w[NE][b1](h, k) * b2(h + 1, k + 1));
   }
@@ -79,7 +79,7 @@ template <class F, class X, class Z, class B, class Y> struct BackwardR1 {
   Scaling scaling;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    y.at(h, k) = r(h, k) * scale(f.dinv[r1](h, k), scaling) -
+    y.at(h, k) = r(h, k) * scale(f.dinv[r1](h, k), scaling) +
                  (f.w[W][r1](h, k) * b2(h, k) + f.w[E][r1](h, k) * b2(h + 1, k) + f.w[S][r1](h, k) * b1(h, k - 1) +
                   f.w[N][r1](h, k) * b1(h, k));
   }
@@ -95,7 +95,7 @@ template <class F, class X, class Z, class B, class Y> struct BackwardR2 {
   Scaling scaling;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    y.at(h, k) = r(h, k) * scale(f.dinv[r2](h, k), scaling) -
+    y.at(h, k) = r(h, k) * scale(f.dinv[r2](h, k), scaling) +
                  (f.w[W][r2](h, k) * b1(h - 1, k) + f.w[E][r2](h, k) * b1(h, k) + f.w[S][r2](h, k) * b2(h, k) +
                   f.w[N][r2](h, k) * b2(h, k + 1));
   }

@@ -78,9 +78,9 @@ struct Guarded {
   PETSCRRB_HD double &at(index_t h, index_t k) const { return v.at(h, k); }
 };
 
-// What is not stored: the corners of a 5-point matrix are 0, the default near-null-space vector is 1.
-template <int Value> struct Constant {
-  PETSCRRB_HD double operator()(index_t, index_t) const { return Value; }
+// What is not stored: the corners of a 5-point matrix.
+struct Zero {
+  PETSCRRB_HD double operator()(index_t, index_t) const { return 0.0; }
 };
 
 template <class V> struct Quad {
@@ -99,8 +99,8 @@ struct DenseField {
   template <class Where> const Quad<Dense> &get(Where) const { return q; }
 };
 
-template <int Value> struct ConstantField {
-  template <class Where> Quad<Constant<Value>> get(Where) const { return {}; }
+struct ZeroField {
+  template <class Where> Quad<Zero> get(Where) const { return {}; }
 };
 
 // A grid inside an array in natural order: its points are every spacing-th of the array's.

@@ -30,7 +30,6 @@ struct Prepared {
   Vector v;
   Graph weight;
   Vector excess;
-  Vector c0; // the diagonal
 
   Prepared(const Matrix &A, const Grid &grid, const Vector &vector, bool v_is_null) : v(vector) {
     if (A.size() != grid.nx * grid.ny) throw std::invalid_argument("matrix size is not nx * ny");
@@ -99,8 +98,6 @@ private:
         if (a < 0) weight[p][q] = -a;
       }
     if (std::abs(excess[p]) <= rounding * magnitude) excess[p] = 0;
-    c0.push_back(excess[p]);
-    for (const auto &entry : weight[p]) c0[p] += entry.second;
   }
 };
 

@@ -211,8 +211,9 @@ private:
   // In terms of weights and excesses elimination only adds, so that an M-matrix loses no digit and a null direction
   // has a pivot of exactly 0, however far the coefficients jump.
   bool eliminate(int p, int level, Eliminations &list) {
-    const double d = diagonal(p), v = prepared_.v[p], c0 = prepared_.c0[p];
-    const bool null = std::abs(d) <= 1e-12 * c0;
+    const double d = diagonal(p), v = prepared_.v[p];
+    const double terms = d - excess_[p] + std::abs(excess_[p]); // what d is the sum of
+    const bool null = std::abs(d) <= 1e-12 * terms;
     if (null) null_directions_.push_back({level, p, d / (v * v)});
     if (!null && !(d > 0 && std::isfinite(d))) {
       failure_ = {level, p, d / (v * v)};

@@ -3,7 +3,7 @@
 
 #include "reference/last_block.hpp"
 #include "reference/rrb_reference.hpp"
-#include "rrb/positive.hpp"
+#include "rrb/prepare.hpp"
 #include "rrb/rrb.hpp"
 
 namespace support {
@@ -43,7 +43,7 @@ inline petscrrb::Stencil stencil_of(const reference::Matrix &A, const petscrrb::
       s.N[p] = coupling(0, 1);
       if (corners) s.NE[p] = coupling(1, 1), s.NW[p] = coupling(-1, 1);
     }
-  petscrrb::rrb::move_positive(s, g);
+  petscrrb::rrb::prepare(s, g, 1e-14);
   return s;
 }
 
@@ -70,7 +70,7 @@ public:
     grid_.periodic[0] = p.periodic_x && p.nx > 2, grid_.periodic[1] = p.periodic_y && p.ny > 2;
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
     const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]}, {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
-    core_ = std::make_unique<Core>(extent, !p.v.empty(), petscrrb::rrb::Options{c.levels, c.storage_grids, c.block});
+    core_ = std::make_unique<Core>(extent, petscrrb::rrb::Options{c.levels, c.storage_grids, c.block});
     factor(c.omega);
     if (!outcome_.ok) {
       redone_ = true;
@@ -96,18 +96,21 @@ public:
 
 private:
   void factor(double omega) {
-    petscrrb::Stencil s = stencil_of(problem_.A, grid_, problem_.corners, problem_.v);
-    outcome_ = core_->refresh(s, {omega, choice_.both});
+    stencil_ = stencil_of(problem_.A, grid_, problem_.corners, problem_.v);
+    outcome_ = core_->refresh(stencil_, {omega, choice_.both});
     const auto &block = core_->last_block();
     reference::Graph graph(block.size());
     for (int i = 0; i < block.size(); ++i)
       for (int q = block.ia[i]; q < block.ia[i + 1]; ++q) graph[i][block.ja[q]] = block.a[q];
-    if (last_.factor(graph, block.original) >= 0) outcome_.ok = false;
+    reference::Vector scale(block.size());
+    for (int i = 0; i < block.size(); ++i) scale[i] = graph[i][i];
+    if (last_.factor(graph, scale) >= 0) outcome_.ok = false;
   }
 
   Problem problem_;
   Choice choice_;
   petscrrb::Grid grid_;
+  petscrrb::Stencil stencil_;
   std::unique_ptr<Core> core_;
   reference::LastBlock last_;
   petscrrb::rrb::Outcome outcome_;
