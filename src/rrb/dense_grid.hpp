@@ -97,8 +97,10 @@ public:
     for (const DenseField *f : {&matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
       for (Class c : {r1, r2, b1, b2}) halo.exchange(c, f->q[c]);
   }
+  // what an elimination has written of these classes
   void exchange_factor(std::initializer_list<Class> classes) const {
     for (Class c : classes) {
+      if (matrix.X.q[c].p) halo.exchange(c, matrix.X.q[c]);
       for (const DenseField &w : factor.w) halo.exchange(c, w.q[c]);
       halo.exchange(c, factor.dinv.q[c]);
     }
