@@ -90,7 +90,7 @@ def configure(log, options):
         "PETSC_DIR": petsc.dir,
         "PETSC_ARCH": petsc.arch,
         "PETSC_VERSION": ".".join(map(str, petsc.version)),
-        "PETSC_CUDA": int(petsc.cuda),
+        "PETSC_MPI": int("PETSC_HAVE_MPIUNI" not in petsc.macros),
         "PETSC_COMPILE_FLAGS": shlex.join(compile_flags),
         "PETSC_LINK_FLAGS": shlex.join(link_flags),
         "CXX": cxx,
@@ -117,10 +117,13 @@ def configure(log, options):
     return made, summary
 
 
-def write_if_changed(path, text):
-    """Objects depend on config.mk: an unchanged configuration must not build them again."""
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+def repeat(made, options):
+    """The arguments that give this configuration again, for the makefile when configure.py has changed."""
+    words = [f"--petsc-dir={made['PETSC_DIR']}", f"--petsc-arch={made['PETSC_ARCH']}", f"--prefix={options.prefix}",
+             f"--with-cuda={int(bool(made['NVCC']))}", f"--with-cuda-arch={options.with_cuda_arch}",
+             f"--with-openmp={int(options.with_openmp)}"]
+    words += [f"{name}={made[name]}" for name in ("CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS")]
+    return shlex.join(words)
 
 
 def main():
@@ -135,7 +138,8 @@ def main():
         log.say(f"\nconfigure.py: {error}")
         return 1
     lines = ["# Written by configure.py.", *(f"{name} = {value}".rstrip() for name, value in made.items())]
-    write_if_changed(build / "config.mk", "\n".join(lines) + "\n")
+    lines.append(f"CONFIGURE_ARGUMENTS = {repeat(made, options)}")
+    (build / "config.mk").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for line in summary:
         log.say(line)
     log.say("Now type: make" + ("" if options.build_dir == "build" else f" BUILD={options.build_dir}"))

@@ -28,14 +28,17 @@ program = $(patsubst $(1)/%,$(BUILD)/$(2)/%,$(basename $(wildcard $(1)/*.c) $(wi
 
 cuda_sources := $(call find_sources,src,*.cu)
 library_objects := $(call object,$(call find_sources,src,*.cxx) $(if $(NVCC),$(cuda_sources)))
-unit_objects := $(call object,$(call find_sources,tests/unit tests/reference,*.cxx))
-petsc_objects := $(call object,$(call find_sources,tests/petsc tests/reference,*.cxx))
+unit_sources := $(call find_sources,tests/unit,*.cxx)
+petsc_sources := $(call find_sources,tests/petsc,*.cxx)
+sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx)
+unit_objects := $(call object,$(unit_sources) $(sanitizer_sources))
+petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
 examples := $(call program,docs/examples,examples)
 benchmarks := $(call program,benchmarks,benchmarks)
 
 library := $(BUILD)/lib/libpetscrrb.so
 core := $(BUILD)/lib/libpetscrrb_core.a
-test_programs := $(if $(unit_objects),$(BUILD)/tests/unit) $(if $(petsc_objects),$(BUILD)/tests/petsc)
+test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources),$(BUILD)/tests/petsc)
 
 # --- flags ---
 
@@ -58,6 +61,7 @@ nvcc_flags = -std=c++17 -O3 -fmad=true --extended-lambda --expt-relaxed-constexp
 # PETSc may close the library while its objects live, hence nodelete
 link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
 library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-soname,libpetscrrb.so.$(SERIES) \
+  -Wl,--version-script=config/exports.map \
   $(if $(SANITIZE),,-Wl,--no-undefined)
 use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
 
@@ -69,12 +73,13 @@ tests: $(test_programs)
 examples: $(examples)
 benchmarks: $(benchmarks)
 
-$(BUILD)/config.mk:
-	@$(PYTHON) configure.py --build-dir=$(BUILD) $(CONFIGURE_FLAGS)
+# the first time, and again with the same arguments when configure.py has changed
+$(BUILD)/config.mk: configure.py $(wildcard config/*.py)
+	@$(PYTHON) configure.py --build-dir=$(BUILD) $(CONFIGURE_ARGUMENTS) $(CONFIGURE_FLAGS)
 
-$(library): $(library_objects)
+$(library): $(library_objects) config/exports.map
 	@mkdir -p $(@D)
-	$(call quiet,LINK)$(CXX) $(library_link_flags) -o $@.$(VERSION) $^ $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
+	$(call quiet,LINK)$(CXX) $(library_link_flags) -o $@.$(VERSION) $(library_objects) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
 	@ln -sf libpetscrrb.so.$(VERSION) $@.$(SERIES)
 	@ln -sf libpetscrrb.so.$(VERSION) $@
 
@@ -129,8 +134,11 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export PETSCRRB_BUILD := $(abspath $(BUILD))
 
 .PHONY: prerequisites check check-built check-asan check-asan-built cuda-compile
+# a PETSC_DIR, or a PETSc named to configure.py, that is not Debian's makes Debian's unnecessary
+other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null)) \
+  $(filter --petsc-dir% --download-petsc%,$(CONFIGURE_FLAGS))
 prerequisites:
-	@PETSC_WANTED='$(petsc_wanted)' config/prerequisites.sh $(PREREQUISITES)
+	@OTHER_PETSC='$(strip $(other_petsc))' config/prerequisites.sh $(PREREQUISITES)
 
 check: prerequisites    ## all tests; installs what they need (PREREQUISITES=no: does not); ARGS= goes to pytest
 	@$(submake) check-built
@@ -138,11 +146,11 @@ check-built: all tests examples benchmarks $(VENV)/tests.installed
 	@$(VENV)/bin/python tests/run.py $(test_programs) -- $(ARGS)
 
 check-asan: prerequisites    ## the C++ tests with the address and undefined-behaviour sanitizers
-	@$(submake) $(BUILD)/config.mk
+	@$(submake) --quiet $(BUILD)/config.mk
 	@$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address,undefined check-asan-built
 check-asan-built: tests
 	@export ASAN_OPTIONS=detect_leaks=1:protect_shadow_gap=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LSAN_OPTIONS=suppressions=tests/asan.supp:print_suppressions=0; \
+	  LSAN_OPTIONS=suppressions=tests/sanitizer/asan.supp:print_suppressions=0; \
 	set -e; for program in $(test_programs); do echo $$program; $$program --gtest_brief=1; done
 
 # Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
@@ -185,11 +193,12 @@ format: $(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed    ## clang-forma
 
 # --- install, clean, help ---
 
-include_dirs = $(patsubst -isystem%,%,$(subst -isystem ,-isystem,$(filter-out -D%,$(PETSC_COMPILE_FLAGS))))
+include_dirs = $(filter-out -%,$(PETSC_COMPILE_FLAGS))
+semicolons = $(subst $(space),;,$(strip $(1)))
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERIES@|$(SERIES)|g' \
   -e 's|@PETSC_VERSION@|$(PETSC_VERSION)|g' -e 's|@PETSC_COMPILE_FLAGS@|$(PETSC_COMPILE_FLAGS)|g' \
   -e 's|@PETSC_LINK_FLAGS@|$(PETSC_LINK_FLAGS)|g' -e 's|@PETSC_MPI@|$(PETSC_MPI)|g' \
-  -e 's|@PETSC_INCLUDE_DIRS@|$(subst $(space),;,$(strip $(include_dirs)))|g'
+  -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
 
 .PHONY: install clean help
 install: all    ## library, header, pkg-config and CMake files to PREFIX (and DESTDIR)

@@ -1,15 +1,15 @@
 #!/bin/sh
 # What `make check` and `make demo` need from Debian or Ubuntu: installs it when root, otherwise says what to type.
-# Argument: no, to look at nothing. PETSC_WANTED: the user's PETSC_DIR, which makes Debian's PETSc unnecessary.
+# Argument: no, to look at nothing. OTHER_PETSC, where not empty, is a PETSc that makes Debian's unnecessary.
 set -eu
 
 [ "${1:-yes}" = no ] && exit 0
 command -v dpkg-query > /dev/null && command -v apt-get > /dev/null || exit 0
 
-packages="g++ make pkg-config libgtest-dev python3-venv valgrind"
+packages="g++ make cmake pkg-config libgtest-dev python3-venv valgrind"
 # patterns: the name of the examples' package has PETSc's version in it
 petsc_packages="petsc-dev openmpi-bin python3-petsc4py libpetsc3*-dev-examples"
-[ -n "${PETSC_WANTED:-}" ] || packages="$packages $petsc_packages"
+[ -n "${OTHER_PETSC:-}" ] || packages="$packages $petsc_packages"
 
 missing=""
 for package in $packages; do
