@@ -77,17 +77,23 @@ benchmarks: $(benchmarks)
 $(BUILD)/config.mk: configure.py $(wildcard config/*.py)
 	@$(PYTHON) configure.py --build-dir=$(BUILD) $(CONFIGURE_ARGUMENTS) $(CONFIGURE_FLAGS)
 
-$(library): $(library_objects) config/exports.map
+$(library): $(library_objects) config/exports.map $(BUILD)/obj/library.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(library_link_flags) -o $@.$(VERSION) $(library_objects) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
 	@ln -sf libpetscrrb.so.$(VERSION) $@.$(SERIES)
 	@ln -sf libpetscrrb.so.$(VERSION) $@
 
+# What is linked from objects is linked again when a source comes or goes.
+.PHONY: always
+$(BUILD)/obj/%.list: always
+	@mkdir -p $(@D)
+	@echo '$($*_objects)' | cmp -s - $@ || echo '$($*_objects)' > $@
+
 # The unit tests reach what the library hides.
-$(core): $(library_objects)
+$(core): $(library_objects) $(BUILD)/obj/library.list
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(call quiet,AR  )ar rcs $@ $^
+	$(call quiet,AR  )ar rcs $@ $(library_objects)
 
 $(BUILD)/obj/%.cxx.o: %.cxx $(CONFIG)
 	@mkdir -p $(@D)
@@ -101,11 +107,11 @@ $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 	@mkdir -p $(@D)
 	$(call quiet,NVCC)$(NVCC) $(nvcc_flags) -c $< -o $@
 
-$(BUILD)/tests/unit: $(unit_objects) $(core)
+$(BUILD)/tests/unit: $(unit_objects) $(core) $(BUILD)/obj/unit.list
 	@mkdir -p $(@D)
-	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $^ -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(unit_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
-$(BUILD)/tests/petsc: $(petsc_objects) $(library)
+$(BUILD)/tests/petsc: $(petsc_objects) $(library) $(BUILD)/obj/petsc.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(petsc_objects) $(use_library) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) -pthread
 

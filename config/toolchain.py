@@ -57,7 +57,9 @@ def mpi_flags(log, petsc, cxx):
     """Where MPI's headers and library are, for a compiler that is no MPI wrapper: (compile flags, link flags)."""
     if compiles(log, cxx, [*petsc.compile_flags(), "-std=c++17", "-c"], "#include <petscsys.h>\n"):
         return [], []
-    shown = shlex.split(petsc.get("MPICXX_SHOW") or petsc.get("MPICC_SHOW"))
+    wrapper = petsc.get("CXX") or "mpicxx"
+    shows, line = log.run([*shlex.split(wrapper), "-show"]) if exists(wrapper) else (False, "")
+    shown = shlex.split(petsc.get("MPICXX_SHOW") or (line if shows else ""))
     headers = [word for flag in shown if flag.startswith("-I") for word in ("-isystem", flag[2:])]
     return headers, [flag for flag in shown if flag.startswith(("-L", "-l", "-Wl,"))]
 
