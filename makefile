@@ -147,13 +147,13 @@ prerequisites:
 	@OTHER_PETSC='$(strip $(other_petsc))' config/prerequisites.sh $(PREREQUISITES)
 
 check: prerequisites    ## all tests; installs what they need (PREREQUISITES=no: does not); ARGS= goes to pytest
-	@$(submake) check-built
+	+@$(submake) check-built
 check-built: all tests examples benchmarks $(VENV)/tests.installed
 	@$(VENV)/bin/python tests/run.py $(test_programs) -- $(ARGS)
 
 check-asan: prerequisites    ## the C++ tests with the address and undefined-behaviour sanitizers
-	@$(submake) --quiet $(BUILD)/config.mk
-	@$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address,undefined check-asan-built
+	+@$(submake) --quiet $(BUILD)/config.mk
+	+@$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address,undefined check-asan-built
 check-asan-built: tests
 	@export ASAN_OPTIONS=detect_leaks=1:protect_shadow_gap=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LSAN_OPTIONS=suppressions=tests/sanitizer/asan.supp:print_suppressions=0; \
@@ -161,7 +161,7 @@ check-asan-built: tests
 
 # Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
 cuda-compile:    ## compile and link with CUDA, whatever PETSc has
-	@$(submake) BUILD=$(BUILD)-cuda-compile CONFIGURE_FLAGS='--with-cuda=1 $(CONFIGURE_FLAGS)' all
+	+@$(submake) BUILD=$(BUILD)-cuda-compile CONFIGURE_FLAGS='--with-cuda=1 $(CONFIGURE_FLAGS)' all
 
 # --- what Python does ---
 
@@ -176,12 +176,12 @@ $(VENV)/%.installed: %/requirements.txt | $(VENV)/bin/python
 
 .PHONY: demo demo-built bench bench-built docs format
 demo: prerequisites    ## a Poisson problem with -pc_type rrb beside other preconditioners: table and picture
-	@$(submake) demo-built
+	+@$(submake) demo-built
 demo-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/demo.py $(ARGS)
 
 bench: prerequisites    ## the benchmarks
-	@$(submake) bench-built
+	+@$(submake) bench-built
 bench-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/run.py $(ARGS)
 
