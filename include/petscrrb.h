@@ -6,6 +6,10 @@
 #include <petscpc.h>
 #include <petscksp.h>
 
+#define PETSCRRB_VERSION_MAJOR    0
+#define PETSCRRB_VERSION_MINOR    1
+#define PETSCRRB_VERSION_SUBMINOR 0
+
 #define PCRRB "rrb"
 
 /*E

@@ -1,0 +1,131 @@
+"""The compilers: which ones to take, and whether they can compile, link and run a program with PETSc."""
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from pathlib import Path
+
+from config.log import ConfigureError
+
+DEFAULT_CUDA_ARCHITECTURES = ["75", "80", "90"]
+
+# The C compilers that a PETSc built without C++ names, and their C++ siblings.
+CXX_OF_CC = {"mpicc": "mpicxx", "gcc": "g++", "clang": "clang++", "cc": "c++", "mpiicc": "mpiicpc", "icx": "icpx"}
+
+PROGRAM = r"""
+#include <petscksp.h>
+int main(int argc, char **argv)
+{
+  char version[256];
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscGetVersion(version, sizeof version));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", version));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+"""
+
+OPENMP_PROGRAM = "#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }\n"
+
+
+def exists(command):
+    return bool(command) and shutil.which(shlex.split(command)[0]) is not None
+
+
+def choose_cxx(petsc, wish):
+    if wish:
+        if not exists(wish):
+            raise ConfigureError(f"CXX={wish} is not there.")
+        return wish
+    cc = petsc.get("PCC") or petsc.get("CC")
+    for candidate in (petsc.get("CXX"), CXX_OF_CC.get(Path(cc.split()[0]).name if cc else ""), "mpicxx", "c++"):
+        if exists(candidate):
+            return candidate
+    raise ConfigureError("No C++ compiler found.\n  on Debian or Ubuntu:   apt-get install g++")
+
+
+def choose_cc(petsc, wish, cxx):
+    siblings = {plus: plain for plain, plus in CXX_OF_CC.items()}
+    for candidate in (wish, petsc.get("PCC") or petsc.get("CC"), siblings.get(Path(cxx.split()[0]).name), "cc"):
+        if exists(candidate):
+            return candidate
+    raise ConfigureError("No C compiler found.\n  on Debian or Ubuntu:   apt-get install gcc")
+
+
+def mpi_flags(log, petsc, cxx):
+    """Where MPI's headers and library are, for a compiler that is no MPI wrapper: (compile flags, link flags)."""
+    if compiles(log, cxx, [*petsc.compile_flags(), "-std=c++17", "-c"], "#include <petscsys.h>\n"):
+        return [], []
+    wrapper = petsc.get("CXX") or "mpicxx"
+    shows, line = log.run([*shlex.split(wrapper), "-show"]) if exists(wrapper) else (False, "")
+    shown = shlex.split(petsc.get("MPICXX_SHOW") or (line if shows else ""))
+    headers = [word for flag in shown if flag.startswith("-I") for word in ("-isystem", flag[2:])]
+    return headers, [flag for flag in shown if flag.startswith(("-L", "-l", "-Wl,"))]
+
+
+def compiles(log, cxx, flags, program, libraries=()):
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "test.cxx"
+        source.write_text(program, encoding="utf-8")
+        return log.run([*shlex.split(cxx), *flags, source, *libraries, "-o", Path(folder) / "test"])[0]
+
+
+def test_petsc(log, petsc, cxx, compile_flags, link_flags):
+    """Compiles, links and runs a program that starts PETSc. Returns the version that it prints."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "test.cxx").write_text(PROGRAM, encoding="utf-8")
+        compiler = shlex.split(cxx)
+        steps = [
+            ("compile", [*compiler, "-std=c++17", *compile_flags, "-c", folder / "test.cxx", "-o", folder / "test.o"]),
+            ("link", [*compiler, folder / "test.o", *link_flags, "-o", folder / "test"]),
+            ("run", [folder / "test"]),
+        ]
+        for what, command in steps:
+            done, output = log.run(command)
+            if not done:
+                last = "\n".join("    " + line for line in output.strip().splitlines()[-6:])
+                raise ConfigureError(f"Cannot {what} a program with PETSc at {petsc.prefix} and {cxx}:\n{last}\n"
+                                     f"  The whole of it is in {log.path}. Another compiler: ./configure.py CXX=...")
+        return output.strip()
+
+
+def openmp_flags(log, cxx):
+    if not compiles(log, cxx, ["-fopenmp"], OPENMP_PROGRAM):
+        raise ConfigureError(f"{cxx} cannot build OpenMP programs.\n  without threads:   ./configure.py --with-openmp=0")
+    return ["-fopenmp"]
+
+
+def find_nvcc(petsc):
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    for candidate in (petsc.get("CUDAC"), "nvcc", *(f"{home}/bin/nvcc" for home in homes if home)):
+        if exists(candidate):
+            return str(Path(shutil.which(candidate)))
+    return None
+
+
+def cuda_architectures(log, petsc, nvcc, wish):
+    """The wish; or what PETSc was built for; or the usual ones that this nvcc still or already knows."""
+    if wish:
+        return [word.removeprefix("sm_") for word in re.split(r"[,; ]+", wish.strip())]
+    theirs = re.findall(r"code=sm_(\w+)", petsc.get("CUDAC_FLAGS"))
+    if theirs:
+        return sorted(set(theirs))
+    known = re.findall(r"compute_(\w+)", log.run([nvcc, "--list-gpu-arch"])[1])
+    return [name for name in DEFAULT_CUDA_ARCHITECTURES if name in known] or known[:1]
+
+
+def cuda_flags(log, petsc, nvcc, cxx, wish):
+    """(compile flags, link flags, architectures)"""
+    names = cuda_architectures(log, petsc, nvcc, wish)
+    codes = [word for name in names for word in ("-gencode", f"arch=compute_{name},code=sm_{name}")]
+    newest = names[-1]  # and as PTX, for GPUs that come later
+    flags = ["-ccbin", shlex.split(cxx)[0], *codes, "-gencode", f"arch=compute_{newest},code=compute_{newest}"]
+    home = Path(nvcc).resolve().parent.parent
+    folders = [home / "lib64", home / "lib", *home.glob("targets/*/lib"), Path("/usr/lib/x86_64-linux-gnu")]
+    for folder in folders:
+        if (folder / "libcudart.so").exists():
+            return flags, [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lcudart"], names
+    raise ConfigureError(f"{nvcc} is there, but not its libcudart.so: install the CUDA runtime's development files, "
+                         "or\n  without CUDA:   ./configure.py --with-cuda=0")

@@ -1,0 +1,226 @@
+# Builds, tests and installs petscrrb. `make help` lists what there is to make.
+
+BUILD ?= build
+CONFIG ?= $(BUILD)/config.mk
+VENV ?= $(BUILD)/venv
+PYTHON ?= python3
+# PREREQUISITES=no leaves out the look at what is installed; see config/prerequisites.sh
+PREREQUISITES ?= yes
+
+petsc_wanted := $(PETSC_DIR)
+no_config_needed := help clean format docs prerequisites check check-asan demo bench cuda-compile
+ifneq ($(filter-out $(no_config_needed),$(or $(MAKECMDGOALS),all)),)
+  include $(CONFIG)
+  ifneq ($(realpath $(petsc_wanted)),$(if $(petsc_wanted),$(realpath $(PETSC_DIR))))
+    $(warning $(BUILD) is configured for PETSc at $(PETSC_DIR), not at $(petsc_wanted): for that one type ./configure.py --build-dir=$(BUILD))
+  endif
+endif
+
+header_macro = $(shell sed -n 's/^.define PETSCRRB_VERSION_$(1) *//p' include/petscrrb.h)
+SERIES := $(call header_macro,MAJOR).$(call header_macro,MINOR)
+VERSION := $(SERIES).$(call header_macro,SUBMINOR)
+
+# --- sources and what is made of them ---
+
+find_sources = $(sort $(foreach folder,$(wildcard $(1)),$(shell find $(folder) -name '$(2)')))
+object = $(patsubst %,$(BUILD)/obj/%.o,$(1))
+program = $(patsubst $(1)/%,$(BUILD)/$(2)/%,$(basename $(wildcard $(1)/*.c) $(wildcard $(1)/*.cxx)))
+
+cuda_sources := $(call find_sources,src,*.cu)
+library_objects := $(call object,$(call find_sources,src,*.cxx) $(if $(NVCC),$(cuda_sources)))
+unit_sources := $(call find_sources,tests/unit,*.cxx)
+petsc_sources := $(call find_sources,tests/petsc,*.cxx)
+sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx)
+unit_objects := $(call object,$(unit_sources) $(sanitizer_sources))
+petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
+examples := $(call program,docs/examples,examples)
+benchmarks := $(call program,benchmarks,benchmarks)
+
+library := $(BUILD)/lib/libpetscrrb.so
+core := $(BUILD)/lib/libpetscrrb_core.a
+test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources),$(BUILD)/tests/petsc)
+
+# --- flags ---
+
+# contraction is fixed here, so that a result does not depend on the compiler's default
+arithmetic := -ffp-contract=fast -fno-math-errno
+sanitizers := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(SANITIZE))
+common_flags = -Wall -Wextra -fPIC $(CXXOPTFLAGS) $(arithmetic) $(OPENMP_FLAGS) -Iinclude $(PETSC_COMPILE_FLAGS) \
+  -MMD -MP $(if $(NVCC),-DPETSCRRB_HAVE_CUDA=1) $(sanitizers)
+cxx_flags = -std=c++17 $(VISIBILITY_FLAGS) $(common_flags) -Isrc -Itests $(CXXFLAGS)
+c_flags = -std=c11 $(common_flags)
+# V=1 shows the commands
+quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD)/examples/% $(BUILD)/benchmarks/%,$@),$@,$<)";)
+comma := ,
+empty :=
+space := $(empty) $(empty)
+host_flags = -fPIC $(VISIBILITY_FLAGS) -Wall -Wextra $(arithmetic) $(OPENMP_FLAGS)
+nvcc_flags = -std=c++17 -O3 -fmad=true --extended-lambda --expt-relaxed-constexpr $(CUDA_COMPILE_FLAGS) \
+  -Xcompiler $(subst $(space),$(comma),$(strip $(host_flags))) -Iinclude -Isrc $(PETSC_COMPILE_FLAGS) \
+  -DPETSCRRB_HAVE_CUDA=1 -MMD -MP
+# PETSc may close the library while its objects live, hence nodelete
+link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
+library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-soname,libpetscrrb.so.$(SERIES) \
+  -Wl,--version-script=config/exports.map \
+  $(if $(SANITIZE),,-Wl,--no-undefined)
+use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
+
+# --- the library ---
+
+.PHONY: all tests examples benchmarks
+all: $(library)    ## the library: BUILD/lib/libpetscrrb.so (the default)
+tests: $(test_programs)
+examples: $(examples)
+benchmarks: $(benchmarks)
+
+# the first time, and again with the same arguments when configure.py has changed
+$(BUILD)/config.mk: configure.py $(wildcard config/*.py)
+	@$(PYTHON) configure.py --build-dir=$(BUILD) $(CONFIGURE_ARGUMENTS) $(CONFIGURE_FLAGS)
+
+$(library): $(library_objects) config/exports.map $(BUILD)/obj/library.list
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(library_link_flags) -o $@.$(VERSION) $(library_objects) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
+	@ln -sf libpetscrrb.so.$(VERSION) $@.$(SERIES)
+	@ln -sf libpetscrrb.so.$(VERSION) $@
+
+# What is linked from objects is linked again when a source comes or goes.
+.PHONY: always
+$(BUILD)/obj/%.list: always
+	@mkdir -p $(@D)
+	@echo '$($*_objects)' | cmp -s - $@ || echo '$($*_objects)' > $@
+
+# The unit tests reach what the library hides.
+$(core): $(library_objects) $(BUILD)/obj/library.list
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call quiet,AR  )ar rcs $@ $(library_objects)
+
+$(BUILD)/obj/%.cxx.o: %.cxx $(CONFIG)
+	@mkdir -p $(@D)
+	$(call quiet,CXX )$(CXX) $(cxx_flags) -c $< -o $@
+
+$(BUILD)/obj/%.c.o: %.c $(CONFIG)
+	@mkdir -p $(@D)
+	$(call quiet,CC  )$(CC) $(c_flags) -c $< -o $@
+
+$(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
+	@mkdir -p $(@D)
+	$(call quiet,NVCC)$(NVCC) $(nvcc_flags) -c $< -o $@
+
+$(BUILD)/tests/unit: $(unit_objects) $(core) $(BUILD)/obj/unit.list
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(unit_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
+
+$(BUILD)/tests/petsc: $(petsc_objects) $(library) $(BUILD)/obj/petsc.list
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(petsc_objects) $(use_library) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) -pthread
+
+link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(use_library) $(PETSC_LINK_FLAGS) -lm
+$(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(link_program)
+$(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.c.o $(library)
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(link_program)
+$(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.cxx.o $(library)
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(link_program)
+
+.SECONDARY:
+ifneq ($(wildcard $(BUILD)/obj),)
+  -include $(shell find $(BUILD)/obj -name '*.d')
+endif
+
+# --- tests ---
+
+submake = $(MAKE) --no-print-directory
+# for MPI programs in containers, where everyone is root
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export PETSCRRB_BUILD := $(abspath $(BUILD))
+
+.PHONY: prerequisites check check-built check-asan check-asan-built cuda-compile
+# a PETSC_DIR, or a PETSc named to configure.py, that is not Debian's makes Debian's unnecessary
+other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null)) \
+  $(filter --petsc-dir% --download-petsc%,$(CONFIGURE_FLAGS))
+prerequisites:
+	@OTHER_PETSC='$(strip $(other_petsc))' config/prerequisites.sh $(PREREQUISITES)
+
+check: prerequisites    ## all tests; installs what they need (PREREQUISITES=no: does not); ARGS= goes to pytest
+	+@$(submake) check-built
+check-built: all tests examples benchmarks $(VENV)/tests.installed
+	@$(VENV)/bin/python tests/run.py $(test_programs) -- $(ARGS)
+
+check-asan: prerequisites    ## the C++ tests with the address and undefined-behaviour sanitizers
+	+@$(submake) --quiet $(BUILD)/config.mk
+	+@$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address,undefined check-asan-built
+check-asan-built: tests
+	@export ASAN_OPTIONS=detect_leaks=1:protect_shadow_gap=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  LSAN_OPTIONS=suppressions=tests/sanitizer/asan.supp:print_suppressions=0; \
+	set -e; for program in $(test_programs); do echo $$program; $$program --gtest_brief=1; done
+
+# Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
+cuda-compile:    ## compile and link with CUDA, whatever PETSc has
+	+@$(submake) BUILD=$(BUILD)-cuda-compile CONFIGURE_FLAGS='--with-cuda=1 $(CONFIGURE_FLAGS)' all
+
+# --- what Python does ---
+
+$(VENV)/bin/python:
+	@config/venv.sh $(VENV)
+
+# The system's numpy stays: petsc4py was compiled against it.
+pip_install = $(VENV)/bin/pip install --quiet --constraint $(VENV)/constraints.txt
+$(VENV)/%.installed: %/requirements.txt | $(VENV)/bin/python
+	@$(pip_install) --requirement $<
+	@touch $@
+
+.PHONY: demo demo-built bench bench-built docs format
+demo: prerequisites    ## a Poisson problem with -pc_type rrb beside other preconditioners: table and picture
+	+@$(submake) demo-built
+demo-built: all benchmarks examples $(VENV)/benchmarks.installed
+	@$(VENV)/bin/python benchmarks/demo.py $(ARGS)
+
+bench: prerequisites    ## the benchmarks
+	+@$(submake) bench-built
+bench-built: all benchmarks examples $(VENV)/benchmarks.installed
+	@$(VENV)/bin/python benchmarks/run.py $(ARGS)
+
+docs: $(VENV)/docs.installed    ## the documentation's site: BUILD/docs/index.html
+	@$(VENV)/bin/python -m sphinx -q -b html -d $(BUILD)/obj/docs-doctrees docs $(BUILD)/docs
+
+CLANG_FORMAT_VERSION := 14.0.6
+$(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed: | $(VENV)/bin/python
+	@$(pip_install) clang-format==$(CLANG_FORMAT_VERSION)
+	@touch $@
+
+format: $(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed    ## clang-format over all C, C++ and CUDA files
+	@find include src tests benchmarks docs \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cxx' \
+	  -o -name '*.cu' -o -name '*.cuh' \) -exec $(VENV)/bin/clang-format -i {} +
+
+# --- install, clean, help ---
+
+include_dirs = $(filter-out -%,$(PETSC_COMPILE_FLAGS))
+semicolons = $(subst $(space),;,$(strip $(1)))
+fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERIES@|$(SERIES)|g' \
+  -e 's|@PETSC_VERSION@|$(PETSC_VERSION)|g' -e 's|@PETSC_COMPILE_FLAGS@|$(PETSC_COMPILE_FLAGS)|g' \
+  -e 's|@PETSC_LINK_FLAGS@|$(PETSC_LINK_FLAGS)|g' -e 's|@PETSC_MPI@|$(PETSC_MPI)|g' \
+  -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
+
+.PHONY: install clean help
+install: all    ## library, header, pkg-config and CMake files to PREFIX (and DESTDIR)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/cmake/petscrrb share/doc/petscrrb)
+	install -m 644 include/petscrrb.h $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(library).$(VERSION) $(DESTDIR)$(PREFIX)/lib
+	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so.$(SERIES)
+	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so
+	install -m 644 LICENSE CHANGELOG.md $(wildcard README.md) $(DESTDIR)$(PREFIX)/share/doc/petscrrb
+	@$(fill) config/petscrrb.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/petscrrb.pc
+	@$(fill) config/petscrrbConfig.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfig.cmake
+	@$(fill) config/petscrrbConfigVersion.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfigVersion.cmake
+
+clean:    ## remove what was built; the configuration, the virtual environment and a downloaded PETSc stay
+	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-cuda-compile
+
+help:    ## this list
+	@echo 'make [BUILD=build] [CONFIGURE_FLAGS=...] TARGET'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' makefile | expand -t 18
