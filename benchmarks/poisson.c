@@ -273,7 +273,7 @@ static PetscErrorCode Print(Run *run, const Solver *s)
   if (!s->error) PetscCall(PetscStrncpy(why, KSPConvergedReasons[s->reason], sizeof(why)));
   for (char *c = why; *c; ++c)
     if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s,%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name, run->variable ? "variable" : "poisson", run->problem.n, s->threads, status, why));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name, run->variable ? "variable" : "poisson", run->problem.n, s->threads, status, why));
   if (s->times[SOLVE].count) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", s->iterations, (double)s->residual));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, ",,"));
   if (s->kappa > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)s->kappa));
