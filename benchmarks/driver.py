@@ -36,6 +36,16 @@ class Driver:
             rows |= self.run({name: text}, *options)
         return rows
 
+    @staticmethod
+    def solved(rows):
+        """The rows of the solvers that solved. One that PETSc lacks is said; one that failed ends the benchmark."""
+        for name, row in rows.items():
+            if row["status"] == "failed":
+                raise SystemExit(f"{name} failed: {row['reason']}")
+            if row["status"] == "missing":
+                print(f"  {name} is not in this PETSc", flush=True)
+        return {name: row for name, row in rows.items() if row["status"] == "ok"}
+
     def start(self, solvers, options):
         command = [str(self.program), "-dll_append", str(self.plugin), *map(str, options)]
         for index, (name, text) in enumerate(solvers.items()):
