@@ -1,6 +1,7 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
   -n <511>             unknowns a side\n\
-  -problem <poisson>   poisson, or variable: random smooth coefficients of contrast 1e3\n\
+  -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3) or jumps (1 or 1e6 from face to face)\n\
+  -anisotropy <1>      multiplies the coefficient in x\n\
   -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, and -threads <t>\n\
   -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned\n\
   -rtol <1e-6>         relative tolerance in that norm\n\
@@ -39,7 +40,7 @@ typedef struct {
 
 typedef struct {
   Problem   problem;
-  PetscBool variable, kappa;
+  PetscBool kappa;
   KSPNormType norm;
   PetscReal rtol, seconds;
   PetscInt  repeats[PHASES], solvers;
@@ -48,12 +49,15 @@ typedef struct {
   Vec       x, y;
 } Run;
 
+static const char *const problems[] = {"poisson", "variable", "jumps"};
+
 static PetscErrorCode ReadOptions(Run *run)
 {
-  const char *const problems[] = {"poisson", "variable"}, *const norms[] = {"natural", "preconditioned", "unpreconditioned"};
+  const char *const norms[] = {"natural", "preconditioned", "unpreconditioned"};
   const char *const counts[] = {"-setups", "-refreshes", "-solves", "-applies"};
   const KSPNormType types[]  = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED};
-  PetscInt          n = 511, problem = 0, norm = 0;
+  PetscInt          n = 511, kind = POISSON, norm = 0;
+  PetscReal         anisotropy = 1;
 
   PetscFunctionBeginUser;
   run->rtol           = 1e-6;
@@ -61,7 +65,8 @@ static PetscErrorCode ReadOptions(Run *run)
   run->repeats[SETUP] = run->repeats[REFRESH] = 3;
   run->repeats[SOLVE]                         = 5;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 2, &problem, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 3, &kind, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-norm", norms, 3, &norm, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &run->rtol, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &run->seconds, NULL));
@@ -72,9 +77,8 @@ static PetscErrorCode ReadOptions(Run *run)
     PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d", counts[phase], MAX_TIMES);
   }
   PetscCheck(n >= 1 && n <= 30000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 30000");
-  run->norm     = types[norm];
-  run->variable = (PetscBool)problem;
-  PetscCall(ProblemCreate(n, run->variable, &run->problem));
+  run->norm = types[norm];
+  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, &run->problem));
   PetscCall(VecDuplicate(run->problem.b, &run->x));
   PetscCall(VecDuplicate(run->problem.b, &run->y));
   PetscFunctionReturn(0);
@@ -273,7 +277,7 @@ static PetscErrorCode Print(Run *run, const Solver *s)
   if (!s->error) PetscCall(PetscStrncpy(why, KSPConvergedReasons[s->reason], sizeof(why)));
   for (char *c = why; *c; ++c)
     if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name, run->variable ? "variable" : "poisson", run->problem.n, s->threads, status, why));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name, problems[run->problem.kind], run->problem.n, s->threads, status, why));
   if (s->times[SOLVE].count) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", s->iterations, (double)s->residual));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, ",,"));
   if (s->kappa > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)s->kappa));

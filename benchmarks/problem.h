@@ -6,9 +6,17 @@
 
 #define MODES 24
 
+typedef enum {
+  POISSON,  /* k = 1 */
+  VARIABLE, /* smooth and random, contrast 1e3 */
+  JUMPS     /* 1 or 1e6 at random from face to face */
+} Kind;
+
 typedef struct {
-  PetscInt   n;    /* unknowns a side */
-  PetscReal *k;    /* coefficient at the (n+2)^2 points with the boundary's; NULL means 1 */
+  Kind       kind;
+  PetscInt   n;          /* unknowns a side */
+  PetscReal  anisotropy; /* k in x is this many times k in y */
+  PetscReal *k;          /* coefficient at the (n+2)^2 points with the boundary's, where it is smooth */
   Mat        A;
   Vec        b;
 } Problem;
@@ -66,6 +74,18 @@ static PetscErrorCode RandomCoefficients(Problem *p)
   PetscFunctionReturn(0);
 }
 
+/* k on the face between two neighbouring points; the same from either of them. */
+static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool in_x)
+{
+  const PetscReal scale = in_x ? p->anisotropy : 1;
+
+  if (p->kind == POISSON) return scale;
+  if (p->kind == VARIABLE) return scale * 2 / (1 / p->k[here] + 1 / p->k[there]);
+  uint64_t face = 2 * (uint64_t)PetscMin(here, there) + (in_x ? 1 : 0);
+  (void)Uniform(&face);
+  return scale * (Uniform(&face) < 0.5 ? 1 : 1e6);
+}
+
 /* The values of A, again at every call, as an application does whose coefficients change. */
 static PetscErrorCode FillMatrix(Problem *p)
 {
@@ -80,7 +100,7 @@ static PetscErrorCode FillMatrix(Problem *p)
 
       for (int d = 0; d < 4; ++d) {
         const PetscInt  there = here + dj[d] * (n + 2) + di[d];
-        const PetscReal face  = p->k ? 2 / (1 / p->k[here] + 1 / p->k[there]) : 1;
+        const PetscReal face  = Face(p, here, there, (PetscBool)(di[d] != 0));
 
         diagonal += face;
         if (i + di[d] < 0 || i + di[d] >= n || j + dj[d] < 0 || j + dj[d] >= n) continue;
@@ -111,19 +131,21 @@ static PetscErrorCode FillRightHandSide(Problem *p)
       /* u_xx = Y e^(xy) (2 + 2y(2x-1) + y^2 X), and the same with x and y exchanged */
       const PetscReal uxx = Y * (2 + 2 * y * (2 * x - 1) + y * y * X), uyy = X * (2 + 2 * x * (2 * y - 1) + x * x * Y);
 
-      b[j * p->n + i] = h * h * (p->k ? 1 : -(uxx + uyy) * PetscExpReal(x * y));
+      b[j * p->n + i] = h * h * (p->kind == POISSON ? -(p->anisotropy * uxx + uyy) * PetscExpReal(x * y) : 1);
     }
   }
   PetscCall(VecRestoreArrayWrite(p->b, &b));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ProblemCreate(PetscInt n, PetscBool variable, Problem *p)
+static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, Problem *p)
 {
   PetscFunctionBeginUser;
-  p->n = n;
-  p->k = NULL;
-  if (variable) PetscCall(RandomCoefficients(p));
+  p->kind       = kind;
+  p->n          = n;
+  p->anisotropy = anisotropy;
+  p->k          = NULL;
+  if (kind == VARIABLE) PetscCall(RandomCoefficients(p));
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n * n, n * n, 5, NULL, &p->A));
   PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));

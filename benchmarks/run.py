@@ -10,7 +10,7 @@ from pathlib import Path
 
 from driver import Driver, commit, processor
 
-QUESTIONS = ("storage", "threads", "solvers", "scaling", "levels")
+QUESTIONS = ("storage", "threads", "solvers", "scaling", "levels", "hard")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
