@@ -8,20 +8,19 @@ NUMBERS = ("iterations", "residual", "kappa", "setup_ms", "refresh_ms", "solve_m
 
 
 class Driver:
-    """The driver and the plugin in a build directory."""
+    """The driver and the plugin in the build directory, which make names in PETSCRRB_BUILD."""
 
-    def __init__(self, build):
-        self.build = Path(build).resolve()
-        self.program = self.find("poisson", ("benchmarks", "bin", "."))
-        self.plugin = self.find("libpetscrrb.so", ("lib", "."))
+    def __init__(self):
+        self.build = Path(os.environ.get("PETSCRRB_BUILD") or Path(__file__).parent.parent / "build").resolve()
+        self.program = self.find("benchmarks/poisson")
+        self.plugin = self.find("lib/libpetscrrb.so")
         self.petsc = "unknown"
 
-    def find(self, name, folders):
-        for folder in folders:
-            path = self.build / folder / name
-            if path.is_file():
-                return path
-        raise SystemExit(f"{name} is not in {self.build}: type 'make' first.")
+    def find(self, name):
+        path = self.build / name
+        if not path.is_file():
+            raise SystemExit(f"{path} is not there: type 'make' and 'make benchmarks' first.")
+        return path
 
     def run(self, solvers, *options):
         """Runs the solvers, a dict of name: options, by turns. Returns a dict of name: row."""

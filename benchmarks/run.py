@@ -1,6 +1,6 @@
 """What `make bench` runs: host benchmarks, one question each. Results go to benchmarks/results/, plots to BUILD/plots/.
 
-usage: run.py BUILD_DIRECTORY [QUESTION ...]
+usage: run.py [QUESTION ...]
 """
 import csv
 import datetime
@@ -48,11 +48,11 @@ def draw(name, plot, rows, folder):
 
 
 def main():
-    names = sys.argv[2:] or QUESTIONS
+    names = sys.argv[1:] or QUESTIONS
     unknown = [name for name in names if name not in QUESTIONS]
-    if len(sys.argv) < 2 or unknown:
+    if unknown:
         raise SystemExit(f"{__doc__}\nquestions: {', '.join(QUESTIONS)}")
-    driver = Driver(sys.argv[1])
+    driver = Driver()
     for name in names:
         question = importlib.import_module(f"questions.{name}")
         print(f"{name}: {question.QUESTION}", flush=True)
