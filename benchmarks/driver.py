@@ -1,0 +1,102 @@
+"""Runs the driver (poisson.c) and reads its CSV. Shared by demo.py and run.py."""
+import csv
+import os
+import subprocess
+from pathlib import Path
+
+NUMBERS = ("iterations", "residual", "kappa", "setup_ms", "refresh_ms", "solve_ms", "apply_ms")
+
+
+class Driver:
+    """The driver and the plugin in the build directory, which make names in PETSCRRB_BUILD."""
+
+    def __init__(self):
+        self.build = Path(os.environ.get("PETSCRRB_BUILD") or Path(__file__).parent.parent / "build").resolve()
+        self.program = self.find("benchmarks/poisson")
+        self.plugin = self.find("lib/libpetscrrb.so")
+        self.petsc = "unknown"
+
+    def find(self, name):
+        path = self.build / name
+        if not path.is_file():
+            raise SystemExit(f"{path} is not there: type 'make' and 'make benchmarks' first.")
+        return path
+
+    def run(self, solvers, *options):
+        """Runs the solvers, a dict of name: options, by turns. Returns a dict of name: row."""
+        code, rows, message = self.start(solvers, options)
+        if code == 0:
+            return rows
+        if len(solvers) == 1:
+            return {name: failed(message) for name in solvers}
+        # one of them takes the whole process down: find out which
+        rows = {}
+        for name, text in solvers.items():
+            rows |= self.run({name: text}, *options)
+        return rows
+
+    @staticmethod
+    def solved(rows):
+        """The rows of the solvers that solved. One that PETSc lacks is said; one that failed ends the benchmark."""
+        for name, row in rows.items():
+            if row["status"] == "failed":
+                raise SystemExit(f"{name} failed: {row['reason']}")
+            if row["status"] == "missing":
+                print(f"  {name} is not in this PETSc", flush=True)
+        return {name: row for name, row in rows.items() if row["status"] == "ok"}
+
+    def start(self, solvers, options):
+        command = [str(self.program), "-dll_append", str(self.plugin), *map(str, options)]
+        for index, (name, text) in enumerate(solvers.items()):
+            command += [f"-solver_{index}", f"{name}: {text}"]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        lines = done.stdout.splitlines()
+        for line in lines:
+            if line.startswith("# "):
+                self.petsc = line[2:].replace("Release Version ", "").strip()
+        table = [line for line in lines if line.count(",") >= 12 and not line.startswith("#")]
+        rows = {row["solver"]: numbers(row) for row in csv.DictReader(table)}
+        code = done.returncode or int(set(rows) != set(solvers))
+        return code, rows, message_of(done)
+
+
+def numbers(row):
+    return row | {key: float(row[key]) if row[key] else None for key in NUMBERS}
+
+
+def failed(message):
+    return {"status": "failed", "reason": message} | {key: None for key in NUMBERS}
+
+
+def message_of(done):
+    """PETSc's own words, where it printed an error; else how the process ended."""
+    lines = [line.split("PETSC ERROR:")[1].strip() for line in done.stderr.splitlines() if "PETSC ERROR:" in line]
+    lines = [line for line in lines if line and not line.startswith("-----")]
+    return lines[0] if lines else f"the program ended with {done.returncode}"
+
+
+def processor():
+    """The CPU's name and the number of cores that this process may use."""
+    model = "unknown CPU"
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    model = line.split(":", 1)[1].strip()
+                    break
+    except OSError:
+        pass
+    cores = len(os.sched_getaffinity(0))
+    return f"{model}, {cores} core{'s' if cores > 1 else ''}"
+
+
+def commit():
+    """The commit that is checked out, with a plus where files have changed since."""
+    here = Path(__file__).resolve().parent
+    try:
+        name = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, check=True)
+        changed = subprocess.run(["git", "status", "--porcelain", "--untracked-files=no", "--", "../src", "../include"],
+                                 cwd=here, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "no git"
+    return name.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -1,0 +1,165 @@
+/* The linear systems that poisson.c solves: -div(k grad u) = f on the unit square, u = 0 on its boundary,
+   n x n unknowns, h = 1/(n+1), five points, both sides multiplied by h^2. */
+#pragma once
+
+#include <petscmat.h>
+
+#define MODES 24
+
+typedef enum {
+  POISSON,  /* k = 1 */
+  VARIABLE, /* smooth and random, contrast 1e3 */
+  JUMPS     /* 1 or 1e6 at random from face to face */
+} Kind;
+
+typedef struct {
+  Kind       kind;
+  PetscInt   n;          /* unknowns a side */
+  PetscReal  anisotropy; /* k in x is this many times k in y */
+  PetscReal *k;          /* coefficient at the (n+2)^2 points with the boundary's, where it is smooth */
+  Mat        A;
+  Vec        b;
+} Problem;
+
+/* Uniform in [0, 1), the same on every machine. */
+static PetscReal Uniform(uint64_t *state)
+{
+  *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (PetscReal)(*state >> 11) / 9007199254740992.0;
+}
+
+/* Sum of plane waves of random direction and phase at the (m+1)^2 points (i/m, j/m). Long waves are the strongest. */
+static PetscErrorCode Waves(PetscInt m, PetscReal *s)
+{
+  uint64_t   state = 20170815;
+  PetscReal *cx, *sx;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(m + 1, &cx, m + 1, &sx));
+  PetscCall(PetscArrayzero(s, (m + 1) * (m + 1)));
+  for (int w = 0; w < MODES; ++w) {
+    const PetscReal a = PETSC_PI * (16 * Uniform(&state) - 8), b = PETSC_PI * (16 * Uniform(&state) - 8);
+    const PetscReal phase = 2 * PETSC_PI * Uniform(&state), strength = 1 / (1 + PetscSqrtReal(a * a + b * b));
+
+    for (PetscInt i = 0; i <= m; ++i) {
+      cx[i] = strength * PetscCosReal(a * i / m + phase);
+      sx[i] = strength * PetscSinReal(a * i / m + phase);
+    }
+    for (PetscInt j = 0; j <= m; ++j) {
+      const PetscReal cy = PetscCosReal(b * j / m), sy = PetscSinReal(b * j / m);
+      for (PetscInt i = 0; i <= m; ++i) s[j * (m + 1) + i] += cx[i] * cy - sx[i] * sy;
+    }
+  }
+  PetscCall(PetscFree2(cx, sx));
+  PetscFunctionReturn(0);
+}
+
+/* Smooth random coefficients between 10^-1.5 and 10^1.5; the field is the same for every n. */
+static PetscErrorCode RandomCoefficients(Problem *p)
+{
+  const PetscInt sample = 256, points = (p->n + 2) * (p->n + 2);
+  PetscReal     *s, low = PETSC_MAX_REAL, high = PETSC_MIN_REAL;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((sample + 1) * (sample + 1), &s));
+  PetscCall(Waves(sample, s));
+  for (PetscInt i = 0; i < (sample + 1) * (sample + 1); ++i) {
+    low  = PetscMin(low, s[i]);
+    high = PetscMax(high, s[i]);
+  }
+  PetscCall(PetscFree(s));
+  PetscCall(PetscMalloc1(points, &p->k));
+  PetscCall(Waves(p->n + 1, p->k));
+  for (PetscInt i = 0; i < points; ++i) p->k[i] = PetscPowReal(10, 3 * (p->k[i] - low) / (high - low) - 1.5);
+  PetscFunctionReturn(0);
+}
+
+/* k on the face between two neighbouring points; the same from either of them. */
+static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool in_x)
+{
+  const PetscReal scale = in_x ? p->anisotropy : 1;
+
+  if (p->kind == POISSON) return scale;
+  if (p->kind == VARIABLE) return scale * 2 / (1 / p->k[here] + 1 / p->k[there]);
+  uint64_t face = 2 * (uint64_t)PetscMin(here, there) + (in_x ? 1 : 0);
+  (void)Uniform(&face);
+  return scale * (Uniform(&face) < 0.5 ? 1 : 1e6);
+}
+
+/* The values of A, again at every call, as an application does whose coefficients change. */
+static PetscErrorCode FillMatrix(Problem *p)
+{
+  const PetscInt n = p->n, di[4] = {0, -1, 1, 0}, dj[4] = {-1, 0, 0, 1};
+
+  PetscFunctionBeginUser;
+  for (PetscInt j = 0; j < n; ++j) {
+    for (PetscInt i = 0; i < n; ++i) {
+      const PetscInt row = j * n + i, here = (j + 1) * (n + 2) + i + 1;
+      PetscInt       columns[5], count = 0;
+      PetscScalar    values[5], diagonal = 0;
+
+      for (int d = 0; d < 4; ++d) {
+        const PetscInt  there = here + dj[d] * (n + 2) + di[d];
+        const PetscReal face  = Face(p, here, there, (PetscBool)(di[d] != 0));
+
+        diagonal += face;
+        if (i + di[d] < 0 || i + di[d] >= n || j + dj[d] < 0 || j + dj[d] >= n) continue;
+        columns[count]  = row + dj[d] * n + di[d];
+        values[count++] = -face;
+      }
+      columns[count]  = row;
+      values[count++] = diagonal;
+      PetscCall(MatSetValues(p->A, 1, &row, count, columns, values, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017. Else f = 1. */
+static PetscErrorCode FillRightHandSide(Problem *p)
+{
+  const PetscReal h = 1.0 / (p->n + 1);
+  PetscScalar    *b;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayWrite(p->b, &b));
+  for (PetscInt j = 0; j < p->n; ++j) {
+    for (PetscInt i = 0; i < p->n; ++i) {
+      const PetscReal x = (i + 1) * h, y = (j + 1) * h, X = x * (x - 1), Y = y * (y - 1);
+      /* u_xx = Y e^(xy) (2 + 2y(2x-1) + y^2 X), and the same with x and y exchanged */
+      const PetscReal uxx = Y * (2 + 2 * y * (2 * x - 1) + y * y * X), uyy = X * (2 + 2 * x * (2 * y - 1) + x * x * Y);
+
+      b[j * p->n + i] = h * h * (p->kind == POISSON ? -(p->anisotropy * uxx + uyy) * PetscExpReal(x * y) : 1);
+    }
+  }
+  PetscCall(VecRestoreArrayWrite(p->b, &b));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, Problem *p)
+{
+  PetscFunctionBeginUser;
+  p->kind       = kind;
+  p->n          = n;
+  p->anisotropy = anisotropy;
+  p->k          = NULL;
+  if (kind == VARIABLE) PetscCall(RandomCoefficients(p));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n * n, n * n, 5, NULL, &p->A));
+  PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
+  PetscCall(MatCreateVecs(p->A, NULL, &p->b));
+  PetscCall(FillMatrix(p));
+  PetscCall(FillRightHandSide(p));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ProblemDestroy(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(p->k));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(MatDestroy(&p->A));
+  PetscFunctionReturn(0);
+}

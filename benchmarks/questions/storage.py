@@ -1,0 +1,45 @@
+"""r1r2b1b2 against naive storage: Figures 5.3 and 5.4 of de Jong et al. 2017, for the preconditioner under KSPCG."""
+
+QUESTION = "What does r1r2b1b2 storage of g grids gain over naive storage, at 2047 x 2047 unknowns?"
+
+N = 2047
+LEVELS = (8, 10, 12)
+G_MAX = 6  # eq. (3.1) of de Jong and Vuik 2016 for 2047 unknowns and compute blocks of 32
+
+
+def measure(driver, note):
+    rows = []
+    for levels in LEVELS:
+        for grids in range(1, min(G_MAX, levels // 2) + 1):
+            note(f"l = {levels}, g = {grids}")
+            rows += compare(driver, levels, grids)
+    return rows
+
+
+def compare(driver, levels, grids):
+    """S1 (naive), S2-g (r1r2b1b2) and S3-g (the same with threads) in one run."""
+    rrb = f"-pc_type rrb -pc_rrb_levels {levels}"
+    dense = f"{rrb} -pc_rrb_storage r1r2b1b2 -pc_rrb_storage_grids {grids}"
+    solvers = {"S1": f"{rrb} -pc_rrb_storage naive -threads 1", f"S2-{grids}": f"{dense} -threads 1",
+               f"S3-{grids}": dense}
+    measured = driver.run(solvers, "-n", N, "-setups", 2, "-refreshes", 2, "-solves", 5, "-applies", 15)
+    base = measured["S1"]
+    return [{"levels": levels, "grids": 0 if name == "S1" else grids, "solver": name, "threads": int(row["threads"]),
+             "iterations": int(row["iterations"]), "refresh_ms": row["refresh_ms"], "apply_ms": row["apply_ms"],
+             "solve_ms": row["solve_ms"], "apply_speedup": round(base["apply_ms"] / row["apply_ms"], 3),
+             "solve_speedup": round(base["solve_ms"] / row["solve_ms"], 3)}
+            for name, row in driver.solved(measured).items()]
+
+
+def plot(rows, figure):
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, what in zip(axes, ("apply", "solve")):
+        for kind, style in (("S2", "o-"), ("S3", "s--")):
+            for levels in LEVELS:
+                chosen = [row for row in rows if row["levels"] == levels and row["solver"].startswith(kind)]
+                ax.plot([row["grids"] for row in chosen], [row[f"{what}_speedup"] for row in chosen], style,
+                        color=f"C{LEVELS.index(levels)}", label=f"{kind}, l = {levels}")
+        ax.axhline(1, color="gray", linewidth=0.8)
+        ax.set(xlabel="grids g in r1r2b1b2 storage", title="one application" if what == "apply" else "solve with CG")
+    axes[0].set_ylabel("times faster than naive storage (S1)")
+    axes[0].legend()

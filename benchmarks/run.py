@@ -1,0 +1,65 @@
+"""What `make bench` runs: host benchmarks, one question each. Results go to benchmarks/results/, plots to BUILD/plots/.
+
+usage: run.py [QUESTION ...]
+"""
+import csv
+import datetime
+import importlib
+import sys
+from pathlib import Path
+
+from driver import Driver, commit, processor
+
+QUESTIONS = ("storage", "threads", "solvers", "scaling", "levels", "hard")
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def note(text):
+    print(f"  {text}", flush=True)
+
+
+def write(name, question, rows, driver):
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.csv"
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(f"# {question}\n# date: {datetime.date.today()}\n# machine: {processor()}\n"
+                   f"# PETSc: {driver.petsc}\n# commit: {commit()}\n")
+        table = csv.DictWriter(file, rows[0], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    note(f"-> {path}")
+
+
+def draw(name, plot, rows, folder):
+    try:
+        import matplotlib
+    except ImportError:
+        note("no plot: Python has no matplotlib (pip install matplotlib)")
+        return
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    folder.mkdir(parents=True, exist_ok=True)
+    figure = plt.figure(figsize=(9, 4), layout="constrained")
+    plot(rows, figure)
+    figure.savefig(folder / f"{name}.png", dpi=100)
+    plt.close(figure)
+    note(f"-> {folder / name}.png")
+
+
+def main():
+    names = sys.argv[1:] or QUESTIONS
+    unknown = [name for name in names if name not in QUESTIONS]
+    if unknown:
+        raise SystemExit(f"{__doc__}\nquestions: {', '.join(QUESTIONS)}")
+    driver = Driver()
+    for name in names:
+        question = importlib.import_module(f"questions.{name}")
+        print(f"{name}: {question.QUESTION}", flush=True)
+        rows = question.measure(driver, note)
+        write(name, question.QUESTION, rows, driver)
+        draw(name, question.plot, rows, driver.build / "plots")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Sphinx configuration. Before the pages are read, man pages, figures and result tables are written to generated/."""
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "figures")]
+
+import manpages  # noqa: E402
+import numbering  # noqa: E402
+import results  # noqa: E402
+
+GENERATED = HERE / "generated"
+manpages.write(HERE.parent, GENERATED / "manpages")
+numbering.write(GENERATED / "figures")
+results.write(HERE.parent / "benchmarks", GENERATED / "results")
+
+project = "petscrrb"
+author = "the petscrrb authors"
+extensions = ["myst_parser"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+root_doc = "index"
+exclude_patterns = ["_build", "requirements.txt", "generated/results"]
+nitpicky = True
+
+html_theme = "furo"
+html_title = "petscrrb"
+html_copy_source = False

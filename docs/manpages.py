@@ -1,0 +1,111 @@
+"""Writes a page of the site for every PETSc-style comment block (/*MC, /*@, /*E) in the header and the sources."""
+import re
+from pathlib import Path
+
+BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
+KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
+LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
+
+
+def blocks(root):
+    """(kind, name, summary, lines, declaration) of every comment block."""
+    files = sorted((root / "include").glob("*.h")) + sorted((root / "src").rglob("*.cxx"))
+    for path in files:
+        for match in BLOCK.finditer(path.read_text(encoding="utf-8")):
+            first, *lines = match["text"].splitlines()
+            name, _, summary = (part.strip() for part in first.partition(" - "))
+            yield match["kind"], name, summary[0].upper() + summary[1:], lines, declaration(match["kind"], match["code"])
+
+
+def declaration(kind, code):
+    if kind in ("@", "@C"):
+        return re.sub(r"\s+", " ", code.split("{")[0]).strip() + ";"
+    if kind == "E":
+        return code.strip()
+    return ""
+
+
+def anchor(name):
+    return f"man-{name.lower()}"
+
+
+def prose(text, names):
+    """Text as MyST: quoted names become links where there is a page, and nothing else is markup."""
+    def quoted(match):
+        bare = match[1].removesuffix("()")
+        return f"[`{match[1]}`](#{anchor(bare)})" if bare in names else f"`{match[1]}`"
+
+    parts = re.split(r"(`[^`]*`)", text)
+    for index, part in enumerate(parts):
+        if part.startswith("`"):
+            parts[index] = re.sub(r"`([^`]*)`", quoted, part)
+        else:
+            part = re.sub(r"([\\*_<>\[\]$#|])", r"\\\1", part)
+            parts[index] = re.sub(r"(?<!\S)(-(?:pc|ksp|dll|rrb|mat)\\_[\w\\]*)",
+                                  lambda option: "`" + option[1].replace("\\", "") + "`", part)
+    return "".join(parts)
+
+
+def definition(line, names):
+    """One entry of a list: `name` - text."""
+    entry = re.sub(r"^\s*[+.\-]\s+", "", line)
+    if entry.startswith("* -"):
+        return "- " + prose(entry[3:].strip(), names)
+    term, _, text = (part.strip() for part in entry.partition(" - "))
+    return f"- `{term.strip('`')}`: {prose(text, names)}"
+
+
+def see_also(lines):
+    return re.findall(r"`([^`]+)`", " ".join(lines))
+
+
+def body(lines, names):
+    """Sections of a man page, in the order in which they are written."""
+    out, section, seealso = [], "", []
+    for line in lines:
+        text = line.strip()
+        heading = re.fullmatch(r"([A-Z][A-Za-z ]+?)s?:", text)
+        if text.startswith(".seealso:") or seealso:
+            seealso.append(text)
+        elif text.startswith("Level:"):
+            out += ["", f"**Level**: {text.split(':')[1].strip()}"]
+            section = ""
+        elif heading and not line.startswith("    "):
+            section = heading[1]
+            out += ["", f"**{text[:-1]}**", ""]
+        elif section.startswith(LISTS) and re.match(r"\s*[+.\-]\s", line):
+            out.append(definition(line, names))
+        else:
+            out.append(("  " if section.startswith(LISTS) and text else "") + prose(text, names))
+    if seealso:
+        out += ["", "**See also**: " + ", ".join(prose(f"`{name}`", names) for name in see_also(seealso))]
+    return "\n".join(out)
+
+
+def page(kind, name, summary, lines, code, names):
+    synopsis = f"\n```c\n#include <petscrrb.h>\n\n{code}\n```\n" if code else ""
+    return f"({anchor(name)})=\n# {name}\n\n{prose(summary, names)}\n{synopsis}\n{body(lines, names)}\n"
+
+
+def write(root, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.md"):
+        old.unlink()
+    found = list(blocks(root))
+    names = {name for _, name, *_ in found}
+    index = ["# Man pages", ""]
+    for section in dict.fromkeys(KINDS.values()):
+        chosen = [block for block in found if KINDS[block[0]] == section]
+        if not chosen:
+            continue
+        index += [f"## {section}", "", "| | |", "|---|---|"]
+        index += [f"| [`{name}`](#{anchor(name)}) | {prose(summary, names)} |" for _, name, summary, *_ in chosen]
+        index += ["", "```{toctree}", ":hidden:", "", *(name for _, name, *_ in chosen), "```", ""]
+        for kind, name, summary, lines, code in chosen:
+            (folder / f"{name}.md").write_text(page(kind, name, summary, lines, code, names), encoding="utf-8")
+    (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    ROOT = Path(__file__).resolve().parent.parent
+    write(ROOT, ROOT / "docs/generated/manpages")

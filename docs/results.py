@@ -1,0 +1,55 @@
+"""Writes a table and a plot for every CSV in benchmarks/results, for benchmarks.md to show."""
+import csv
+import importlib
+import sys
+
+
+def read(path):
+    """(comment lines, rows) with numbers as numbers."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    notes = [line[2:] for line in lines if line.startswith("# ")]
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    return notes, [{key: number(value) for key, value in row.items()} for row in rows]
+
+
+def number(text):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def shown(value):
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.4g}"
+
+
+def table(notes, rows):
+    heads = [key.replace("_", " ") for key in rows[0]]
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    lines += ["| " + " | ".join(shown(value) for value in row.values()) + " |" for row in rows]
+    return "\n".join(lines) + "\n\n" + "; ".join(notes[1:]) + "\n"
+
+
+def write(benchmarks, folder):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    sys.path.insert(0, str(benchmarks))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted((benchmarks / "questions").glob("[a-z]*.py")):
+        question = importlib.import_module(f"questions.{path.stem}")
+        results = benchmarks / "results" / f"{path.stem}.csv"
+        text = f"*{question.QUESTION}*\n\n`make bench ARGS={path.stem}` answers it.\n\n"
+        if results.is_file():
+            notes, rows = read(results)
+            figure = plt.figure(figsize=(9, 4), layout="constrained")
+            question.plot(rows, figure)
+            figure.savefig(folder / f"{path.stem}.png", dpi=100)
+            plt.close(figure)
+            text += f"![{question.QUESTION}](generated/results/{path.stem}.png)\n\n{table(notes, rows)}"
+        (folder / f"{path.stem}.md").write_text(text, encoding="utf-8")
