@@ -34,29 +34,47 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vector that M shares with A: the near null space, else the null space; the constant one is not stored. */
+/* The vector that M shares with A: the near null space's first one, else any of the null space; the constant one is not
+   stored. A null space of several vectors is one of a matrix in several parts, and each of them may be zero on most
+   parts: what we take must be zero on none. */
 static PetscErrorCode GetNearNullVector(PC pc, PetscInt n, std::vector<double> &v)
 {
-  MatNullSpace       space;
+  MatNullSpace       near, space;
   PetscBool          has_constant;
   PetscInt           vectors, size;
   const Vec         *basis;
   const PetscScalar *x;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNearNullSpace(pc->pmat, &space));
-  if (!space) PetscCall(MatGetNullSpace(pc->pmat, &space));
+  PetscCall(MatGetNearNullSpace(pc->pmat, &near));
+  if (near) space = near;
+  else PetscCall(MatGetNullSpace(pc->pmat, &space));
   if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
   if (!space || has_constant || vectors < 1) {
     v.clear();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetLocalSize(basis[0], &size));
-  PetscCheck(size == n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, n);
-  PetscCall(VecGetArrayRead(basis[0], &x));
-  v.assign(x, x + n);
-  PetscCall(VecRestoreArrayRead(basis[0], &x));
+  v.assign(n, 0.0);
+  for (PetscInt k = 0; k < (near ? 1 : vectors); ++k) {
+    PetscCall(VecGetLocalSize(basis[k], &size));
+    PetscCheck(size == n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, n);
+    PetscCall(VecGetArrayRead(basis[k], &x));
+    for (PetscInt i = 0; i < n; ++i) v[i] += (1.0 + 0.6180339887 * k) * x[i]; /* uneven, so that hardly a sum vanishes */
+    PetscCall(VecRestoreArrayRead(basis[k], &x));
+  }
   for (PetscInt i = 0; i < n; ++i) PetscCheck(!PetscIsInfOrNanReal(v[i]), PetscObjectComm((PetscObject)pc), PETSC_ERR_FP, "Entry %" PetscInt_FMT " of the near null space is not finite", i);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A vector that is zero at a row with couplings says nothing about that row. */
+static PetscErrorCode DropUnusableVector(PC pc, PCRRBState *s)
+{
+  PetscFunctionBegin;
+  for (size_t i = 0; i < s->stencil.v.size(); ++i) {
+    if (s->stencil.v[i] != 0.0 || s->facts.identity[i]) continue;
+    PetscCall(PetscInfo(pc, "The near null space is zero at row %lld: the constant vector is taken in its place\n", (long long)i));
+    s->stencil.v.clear();
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,6 +89,7 @@ static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild)
   PetscCall(GetNearNullVector(pc, csr.n, s->stencil.v));
   const ReadResult result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
   PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "PCRRB cannot use this matrix: %s", why.c_str());
+  if (result == ReadResult::ok) PetscCall(DropUnusableVector(pc, s));
   *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && had_v == s->stencil.v.empty()));
   if (s->facts.positive) rrb::move_positive(s->stencil, s->grid);
   PetscFunctionReturn(PETSC_SUCCESS);
