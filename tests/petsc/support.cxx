@@ -81,6 +81,10 @@ reference::Vector values_of(Vec x) {
   return out;
 }
 
+std::string grid_option(const reference::Problem &problem) {
+  return "-pc_rrb_grid " + std::to_string(problem.grid.nx) + "," + std::to_string(problem.grid.ny) + " ";
+}
+
 void set_null_spaces(Mat A, const reference::Problem &problem) {
   using Space = Handle<MatNullSpace, MatNullSpaceDestroy>;
   const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
@@ -156,7 +160,7 @@ PC pc_of(KSP ksp) {
   return pc;
 }
 
-reference::Vector apply(PC pc, const reference::Vector &r) {
+reference::Vector applied(PC pc, const reference::Vector &r) {
   const Vector x = vector_of(r), y = like(x, std::nan(""));
   ok(PCApply(pc, x, y));
   EXPECT_EQ(values_of(x), r) << "PCApply() changed its argument";

@@ -101,13 +101,14 @@ Vector vector_of(const reference::Vector &values, MPI_Comm comm = PETSC_COMM_SEL
 Vector like(Vec other, double value = 0);
 reference::Vector values_of(Vec x);
 
+std::string grid_option(const reference::Problem &problem); // where the matrix of a small grid fits several
 void set_null_spaces(Mat A, const reference::Problem &problem); // the null space and the near-null-space vector
 Matrix matrix_of(const reference::Problem &problem);            // with them
 
 Solver ksp_of(Mat A, const std::string &options, Mat P = nullptr);
 Preconditioner pc_of(Mat P, const std::string &options = ""); // of type rrb, not set up
 PC pc_of(KSP ksp);
-reference::Vector apply(PC pc, const reference::Vector &r);
+reference::Vector applied(PC pc, const reference::Vector &r);
 std::string view(PC pc);
 
 struct Solve {
