@@ -78,6 +78,18 @@ static PetscErrorCode DropUnusableVector(PC pc, PCRRBState *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A periodic side that no value crosses any more: another grid than before. */
+static bool RingIsCut(const Stencil &s, const Grid &g)
+{
+  const index_t nx = g.n[0], ny = g.n[1];
+  const auto    at = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0.0; };
+  bool          x = !g.periodic[0], y = !g.periodic[1];
+
+  for (index_t j = 0; j < ny && !x; ++j) x = at(s.E, j * nx + nx - 1) || at(s.NE, j * nx + nx - 1) || at(s.NW, j * nx);
+  for (index_t p = (ny - 1) * nx; p < ny * nx && !y; ++p) y = at(s.N, p) || at(s.NE, p) || at(s.NW, p);
+  return !x || !y;
+}
+
 /* Values of Pmat into the stencil; *rebuild where they are of another kind than at the last setup. */
 static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild)
 {
@@ -90,7 +102,7 @@ static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild)
   const ReadResult result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
   PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "PCRRB cannot use this matrix: %s", why.c_str());
   if (result == ReadResult::ok) PetscCall(DropUnusableVector(pc, s));
-  *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && had_v == s->stencil.v.empty()));
+  *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && (had_v == s->stencil.v.empty() || RingIsCut(s->stencil, s->grid))));
   if (s->facts.positive) rrb::move_positive(s->stencil, s->grid);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,16 +211,22 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
     PetscCall(Factor(pc, 0.0, &ok));
   }
   PetscCall(PetscRRBMatrixRestore(&s->rows));
+  s->failed = !ok;
   if (!ok) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
 static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part)
 {
   PC_RRB           *rrb  = (PC_RRB *)pc->data;
   PCRRBState::Core &core = *rrb->state->core;
 
   PetscFunctionBegin;
+  if (rrb->state->failed) {
+    std::fill_n(z, rrb->state->stencil.C.size(), PETSC_INFINITY);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   core.down(r, z, part);
   PetscCall(rrb->state->coarse.Solve(core.coarse_r(), core.coarse_z(), part));
   core.up(r, z, part);
@@ -227,7 +245,7 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part)
   PetscCall(ApplyArrays(pc, r, z, part));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(VecRestoreArrayRead(x, &r));
-  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, nullptr));
+  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
   /* a red node: 4 couplings down, 4 couplings and a pivot up */
   PetscCall(PetscLogFlops((part == Part::whole ? 17.0 : 9.0) * (double)(rrb->state->stencil.C.size() - rrb->state->core->last_block().size())));
   PetscFunctionReturn(PETSC_SUCCESS);
