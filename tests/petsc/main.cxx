@@ -35,6 +35,8 @@ bool choose_backend(const char *name) {
 } // namespace
 
 void start_petsc() {
+  // counts what is allocated, and looks for writes past an end; it has to be said before PetscInitialize()
+  (void)PetscOptionsSetValue(nullptr, "-malloc_debug", "true");
   if (PetscInitialize(&argument_count, &arguments, nullptr, nullptr) != PETSC_SUCCESS) std::abort();
   ok(PetscPushErrorHandler(record, nullptr));
   ok(PetscRRBInitializePackage());
