@@ -34,7 +34,9 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vector that M shares with A: the near null space's first, else the null space's; the constant one is not stored. */
+/* The vector that M shares with A: the near null space's first one, else any of the null space; the constant one is not
+   stored. A null space of several vectors is one of a matrix in several parts, and each of them may be zero on most
+   parts: what we take must be zero on none. */
 static PetscErrorCode GetNearNullVector(PC pc, const Csr &csr)
 {
   PCRRBState        *s = ((PC_RRB *)pc->data)->state;
@@ -48,17 +50,20 @@ static PetscErrorCode GetNearNullVector(PC pc, const Csr &csr)
   PetscCall(MatGetNearNullSpace(pc->pmat, &near));
   PetscCall(MatGetNullSpace(pc->pmat, &null));
   s->rounding = null ? 1e-10 : 1e-14; /* where the application says that A v = 0, small row sums are errors */
-  if (!near) near = null;
-  if (near) PetscCall(MatNullSpaceGetVecs(near, &has_constant, &vectors, &basis));
-  if (!near || has_constant || vectors < 1) {
+  const MatNullSpace space = near ? near : null;
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
+  if (!space || has_constant || vectors < 1) {
     s->stencil.v.clear();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetLocalSize(basis[0], &size));
-  PetscCheck(size == csr.n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, csr.n);
-  PetscCall(VecGetArrayRead(basis[0], &x));
-  s->stencil.v.assign(x, x + size);
-  PetscCall(VecRestoreArrayRead(basis[0], &x));
+  s->stencil.v.assign(csr.n, 0.0);
+  for (PetscInt k = 0; k < (near ? 1 : vectors); ++k) {
+    PetscCall(VecGetLocalSize(basis[k], &size));
+    PetscCheck(size == csr.n, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", size, csr.n);
+    PetscCall(VecGetArrayRead(basis[k], &x));
+    for (PetscInt i = 0; i < size; ++i) s->stencil.v[i] += (1.0 + 0.6180339887 * k) * x[i]; /* uneven, so that hardly a sum vanishes */
+    PetscCall(VecRestoreArrayRead(basis[k], &x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,10 +77,22 @@ static PetscErrorCode CheckNearNullVector(PC pc)
   for (size_t i = 0; i < v.size(); ++i) {
     if (s->facts.identity[i]) v[i] = 1.0;
     if (v[i] != 0.0 && std::isfinite(v[i])) continue;
-    PetscCall(PetscInfo(pc, "The near null space is %g in row %zu: not used\n", v[i], i));
+    PetscCall(PetscInfo(pc, "The near null space is %g at row %zu: the constant vector is taken in its place\n", v[i], i));
     v.clear();
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A periodic side that no value crosses any more: another grid than before. */
+static bool RingIsCut(const Stencil &s, const Grid &g)
+{
+  const index_t nx = g.n[0], ny = g.n[1];
+  const auto    at = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0.0; };
+  bool          x = !g.periodic[0], y = !g.periodic[1];
+
+  for (index_t j = 0; j < ny && !x; ++j) x = at(s.E, j * nx + nx - 1) || at(s.NE, j * nx + nx - 1) || at(s.NW, j * nx);
+  for (index_t p = (ny - 1) * nx; p < ny * nx && !y; ++p) y = at(s.N, p) || at(s.NE, p) || at(s.NW, p);
+  return !x || !y;
 }
 
 /* Values of Pmat into the stencil; *rebuild where they are of another kind than at the last setup. */
@@ -88,9 +105,11 @@ static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild)
   PetscCall(GetNearNullVector(pc, csr));
   const ReadResult result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
   PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "PCRRB cannot use this matrix: %s", why.c_str());
-  *rebuild = (PetscBool)(result == ReadResult::rebuild);
-  PetscCall(CheckNearNullVector(pc));
-  if (result == ReadResult::ok) rrb::prepare(s->stencil, s->grid, s->rounding);
+  *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && RingIsCut(s->stencil, s->grid)));
+  if (result == ReadResult::ok) {
+    PetscCall(CheckNearNullVector(pc));
+    rrb::prepare(s->stencil, s->grid, s->rounding);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,16 +217,22 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
     PetscCall(Factor(pc, 0.0, &ok));
   }
   PetscCall(PetscRRBMatrixRestore(&s->rows));
+  s->failed = !ok;
   if (!ok) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
 static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part)
 {
   PC_RRB           *rrb  = (PC_RRB *)pc->data;
   PCRRBState::Core &core = *rrb->state->core;
 
   PetscFunctionBegin;
+  if (rrb->state->failed) {
+    std::fill_n(z, rrb->state->stencil.C.size(), PETSC_INFINITY);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   core.down(r, z, part);
   PetscCall(rrb->state->coarse.Solve(core.coarse_r(), core.coarse_z(), part));
   core.up(r, z, part);
@@ -226,7 +251,7 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part)
   PetscCall(ApplyArrays(pc, r, z, part));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(VecRestoreArrayRead(x, &r));
-  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, nullptr));
+  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
   /* a red node: 4 couplings down, 4 couplings and a pivot up */
   PetscCall(PetscLogFlops((part == Part::whole ? 17.0 : 9.0) * (double)(rrb->state->stencil.C.size() - rrb->state->core->last_block().size())));
   PetscFunctionReturn(PETSC_SUCCESS);

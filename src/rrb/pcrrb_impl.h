@@ -26,6 +26,7 @@ struct PCRRBState {
   petscrrb::rrb::CoarseSolver         coarse;
   petscrrb::rrb::Outcome              outcome;
   bool                                omega_dropped = false; /* the factorization was done again with omega = 0 */
+  bool                                failed = false;        /* there is no factorization */
   PetscRRBMatrix                      rows = {};
 };
 

@@ -1,0 +1,73 @@
+// Runs the tests through PETSc: build/tests/petsc [-backend host] [googletest's and PETSc's options].
+#include "support.hpp"
+
+#include <omp.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace petsctest {
+
+namespace {
+
+int argument_count;
+char **arguments;
+
+// Keeps the words that a test looks for, and prints nothing: refusals are what many tests are about.
+PetscErrorCode record(MPI_Comm, int, const char *, const char *, PetscErrorCode code, PetscErrorType type,
+                      const char *message, void *) {
+  if (type == PETSC_ERROR_INITIAL) raised = {code, message ? message : ""};
+  return code;
+}
+
+class Environment : public testing::Environment {
+  void SetUp() override { start_petsc(); }
+  void TearDown() override { stop_petsc(); }
+};
+
+bool choose_backend(const char *name) {
+  if (std::strcmp(name, "host") == 0) backend = {MATAIJ, VECSTANDARD};
+  else return false;
+  return true;
+}
+
+} // namespace
+
+void start_petsc() {
+  // counts what is allocated, and looks for writes past an end; it has to be said before PetscInitialize()
+  (void)PetscOptionsSetValue(nullptr, "-malloc_debug", "true");
+  if (PetscInitialize(&argument_count, &arguments, nullptr, nullptr) != PETSC_SUCCESS) std::abort();
+  ok(PetscPushErrorHandler(record, nullptr));
+  ok(PetscRRBInitializePackage());
+}
+
+void stop_petsc() {
+  ok(PetscPopErrorHandler());
+  ok(PetscFinalize());
+}
+
+} // namespace petsctest
+
+int main(int argc, char **argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], "-backend") != 0) continue;
+    if (!petsctest::choose_backend(argv[i + 1])) {
+      std::fprintf(stderr, "-backend %s: there is only host\n", argv[i + 1]);
+      return 2;
+    }
+    for (int k = i; k + 2 <= argc; ++k) argv[k] = argv[k + 2 <= argc ? k + 2 : argc]; // PETSc would call it unused
+    argc -= 2;
+    break;
+  }
+  // the problems are small, and threads that wait for a core that other processes use slow them down tenfold
+  if (!std::getenv("OMP_NUM_THREADS")) omp_set_num_threads(1);
+  petsctest::argument_count = argc;
+  petsctest::arguments = argv;
+  MPI_Init(&argc, &argv); // ours, so that PETSc can be finalized and initialized again
+  testing::AddGlobalTestEnvironment(new petsctest::Environment);
+  const int failed = RUN_ALL_TESTS();
+  MPI_Finalize();
+  return failed;
+}

@@ -1,0 +1,137 @@
+// What every test through PETSc needs: handles that destroy themselves, the backend's Mat and Vec types, a solver with
+// options of its own, and the error that PETSc raised last.
+#pragma once
+
+#include "glue/petsc_compat.h"
+#include "petscrrb.h"
+#include "reference/problems.hpp"
+
+#include <petscdmda.h>
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace petsctest {
+
+// The types that all matrices and vectors of the tests get, chosen by -backend host|cuda.
+struct Backend {
+  MatType mat = MATAIJ;
+  VecType vec = VECSTANDARD;
+};
+extern Backend backend;
+
+// Where PETSc raised an error last: its code and its own words.
+struct Raised {
+  PetscErrorCode code = PETSC_SUCCESS;
+  std::string message;
+};
+extern Raised raised;
+
+void start_petsc(); // PetscInitialize() and the library's types
+void stop_petsc();
+
+void ok(PetscErrorCode code); // throws what PETSc said, which fails the test
+bool refused(PetscErrorCode code); // whether it failed; `raised` says how
+
+template <class T, PetscErrorCode (*destroy)(T *)> class Handle {
+public:
+  Handle() = default;
+  explicit Handle(T object) : object_(object) {}
+  Handle(Handle &&other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Handle &operator=(Handle &&other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Handle() {
+    if (object_) (void)destroy(&object_);
+  }
+  operator T() const { return object_; }
+  operator PetscObject() const { return reinterpret_cast<PetscObject>(object_); }
+  T *put() { // for PETSc to write to
+    if (object_) ok(destroy(&object_));
+    return &object_;
+  }
+
+private:
+  T object_ = nullptr;
+};
+
+// Options under a prefix of their own, which no other test sees; a failure when they go and one of them was never used.
+class Options {
+public:
+  Options() = default;
+  explicit Options(const std::string &text);
+  Options(Options &&other) noexcept : prefix_(std::move(other.prefix_)), names_(std::exchange(other.names_, {})) {}
+  Options &operator=(Options &&other) noexcept {
+    std::swap(prefix_, other.prefix_);
+    std::swap(names_, other.names_);
+    return *this;
+  }
+  ~Options();
+  const char *prefix() const { return prefix_.c_str(); }
+
+private:
+  std::string prefix_;
+  std::set<std::string> names_;
+};
+
+template <class T, PetscErrorCode (*destroy)(T *)> class WithOptions : public Handle<T, destroy> {
+public:
+  WithOptions() = default;
+  explicit WithOptions(const std::string &text) : options_(text) {}
+  const char *prefix() const { return options_.prefix(); }
+
+private:
+  Options options_;
+};
+
+using Matrix = Handle<Mat, MatDestroy>;
+using Vector = Handle<Vec, VecDestroy>;
+using Preconditioner = WithOptions<PC, PCDestroy>;
+using Solver = WithOptions<KSP, KSPDestroy>;
+using Array = Handle<DM, DMDestroy>;
+
+// Entries that the reference stores are stored, zeros too.
+Matrix matrix_of(const reference::Matrix &A, MatType type = backend.mat, MPI_Comm comm = PETSC_COMM_SELF);
+void set_values(Mat A, const reference::Matrix &values); // over the old ones, of the same pattern
+Vector vector_of(const reference::Vector &values, MPI_Comm comm = PETSC_COMM_SELF);
+Vector like(Vec other, double value = 0);
+reference::Vector values_of(Vec x);
+
+std::string grid_option(const reference::Problem &problem); // where the matrix of a small grid fits several
+void set_null_spaces(Mat A, const reference::Problem &problem); // the null space and the near-null-space vector
+Matrix matrix_of(const reference::Problem &problem);            // with them
+
+Solver ksp_of(Mat A, const std::string &options, Mat P = nullptr);
+Preconditioner pc_of(Mat P, const std::string &options = ""); // of type rrb, not set up
+PC pc_of(KSP ksp);
+reference::Vector applied(PC pc, const reference::Vector &r);
+std::string view(PC pc);
+
+struct Solve {
+  int iterations = 0;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  reference::Vector x;
+};
+Solve solve(KSP ksp, const reference::Vector &b);
+
+// With the papers' stopping test: CG, natural norm, rtol 1e-6, from zero; unless `options` says otherwise.
+extern const char papers[];
+Solve solve(const reference::Problem &problem, const std::string &options = "");
+
+double largest_difference(const reference::Vector &x, const reference::Vector &y); // relative to the largest of y
+double relative_residual(const reference::Problem &problem, const reference::Vector &x);
+
+class Threads { // as many as asked for, as long as this lives
+public:
+  explicit Threads(int threads);
+  ~Threads();
+
+private:
+  int before_;
+};
+
+} // namespace petsctest
