@@ -10,6 +10,8 @@
 #include "rrb/coarse.hpp"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+PETSC_INTERN PetscErrorCode PCSetUp_RRB(PC);
+PETSC_INTERN PetscErrorCode PCReset_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCRRBComposeSetters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
