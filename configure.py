@@ -28,18 +28,19 @@ def parse(arguments):
     add = parser.add_argument
     add("--petsc-dir", metavar="DIR", help="where PETSc is (default: PETSC_DIR, else pkg-config's, else Debian's)")
     add("--petsc-arch", metavar="ARCH", help="which of its builds, where it is not installed (default: PETSC_ARCH)")
-    add("--download-petsc", nargs="?", const=True, default=False, type=boolean, metavar="0|1",
+    add("--download-petsc", default=False, type=boolean, metavar="0|1",
         help=f"get PETSc {download.VERSION} from PyPI and build it in the build folder")
-    add("--with-cuda", nargs="?", const=True, type=boolean, metavar="0|1",
+    add("--with-cuda", type=boolean, metavar="0|1",
         help="build the CUDA part (default: whether PETSc has CUDA and nvcc is there)")
     add("--with-cuda-arch", metavar="LIST", default="",
         help=f"GPU generations (default: PETSc's, else {','.join(toolchain.DEFAULT_CUDA_ARCHITECTURES)})")
-    add("--with-openmp", nargs="?", const=True, default=True, type=boolean, metavar="0|1",
+    add("--with-openmp", default=True, type=boolean, metavar="0|1",
         help="threads on the host (default: 1)")
     add("--prefix", default="/usr/local", help="where make install puts things (default: /usr/local)")
     add("--build-dir", default="build", metavar="DIR", help="where everything is built (default: build)")
     add("variables", nargs="*", metavar="NAME=value", help=", ".join(VARIABLES))
-    options = parser.parse_args(arguments)
+    switches = ("--download-petsc", "--with-cuda", "--with-openmp")  # as in PETSc, no =1 is needed
+    options = parser.parse_args([word + "=1" if word in switches else word for word in arguments])
     for name in VARIABLES:
         setattr(options, name, os.environ.get(name, ""))
     for word in options.variables:
@@ -106,7 +107,7 @@ def configure(log, options):
         "PREFIX": options.prefix,
     }
     summary = [
-        f"  PETSc:     {version.split(',')[0]}",
+        f"  PETSc:     {version}",
         f"             {petsc.prefix} (found by {petsc.found})",
         f"  C++:       {cxx} {made['CXXOPTFLAGS']} {options.CXXFLAGS}".rstrip(),
         f"  OpenMP:    {'yes' if openmp else 'no'}",

@@ -88,7 +88,8 @@ def test_petsc(log, petsc, cxx, compile_flags, link_flags):
                 last = "\n".join("    " + line for line in output.strip().splitlines()[-6:])
                 raise ConfigureError(f"Cannot {what} a program with PETSc at {petsc.prefix} and {cxx}:\n{last}\n"
                                      f"  The whole of it is in {log.path}. Another compiler: ./configure.py CXX=...")
-        return output.strip()
+        lines = [line for line in output.splitlines() if "Release Version" in line or "Development" in line]
+        return lines[-1].split(",")[0] if lines else output.strip()
 
 
 def openmp_flags(log, cxx):
