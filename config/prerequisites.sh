@@ -19,7 +19,7 @@ done
 
 if [ "$(id -u)" != 0 ]; then
   echo "Not installed:$missing" >&2
-  echo "  type:             sudo apt-get install $(echo "$missing" | sed "s/ \([^ ]*\*[^ ]*\)/ '\1'/g")" >&2
+  echo "  type:             sudo apt-get install$(echo "$missing" | sed "s/ \([^ ]*\*[^ ]*\)/ '\1'/g")" >&2
   echo "  or without them:  make PREREQUISITES=no ..." >&2
   exit 1
 fi
