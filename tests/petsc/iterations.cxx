@@ -46,15 +46,17 @@ TEST_P(Table, IterationsAndKappa) {
   EXPECT_LT(kappa, known.kappa * 1.0014);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Papers, Table,
-    testing::Values(Known{63, 2, 6, 1.997}, Known{63, 4, 8, 1.997}, Known{63, 6, 11, 2.997}, Known{63, 8, 13, 4.326},
-                    Known{63, 10, 13, 4.392}, Known{63, 12, 13, 4.392}, Known{127, 2, 6, 1.999},
-                    Known{127, 4, 8, 1.999}, Known{127, 6, 11, 3.035}, Known{127, 8, 13, 4.569},
-                    Known{127, 10, 16, 6.591}, Known{127, 12, 16, 6.631}, Known{255, 2, 5, 2.000},
-                    Known{255, 4, 8, 2.000}, Known{255, 6, 10, 3.042}, Known{255, 8, 13, 4.628},
-                    Known{255, 10, 16, 6.976}, Known{255, 12, 19, 10.056}),
-    [](const auto &info) { return "n" + std::to_string(info.param.n) + "_l" + std::to_string(info.param.levels); });
+INSTANTIATE_TEST_SUITE_P(Papers, Table,
+                         testing::Values(Known{63, 2, 6, 1.997}, Known{63, 4, 8, 1.997}, Known{63, 6, 11, 2.997},
+                                         Known{63, 8, 13, 4.326}, Known{63, 10, 13, 4.392}, Known{63, 12, 13, 4.392},
+                                         Known{127, 2, 6, 1.999}, Known{127, 4, 8, 1.999}, Known{127, 6, 11, 3.035},
+                                         Known{127, 8, 13, 4.569}, Known{127, 10, 16, 6.591}, Known{127, 12, 16, 6.631},
+                                         Known{255, 2, 5, 2.000}, Known{255, 4, 8, 2.000}, Known{255, 6, 10, 3.042},
+                                         Known{255, 8, 13, 4.628}, Known{255, 10, 16, 6.976},
+                                         Known{255, 12, 19, 10.056}),
+                         [](const auto &info) {
+                           return "n" + std::to_string(info.param.n) + "_l" + std::to_string(info.param.levels);
+                         });
 
 TEST(Large, FiveHundredAndEleven) { EXPECT_EQ(solve(reference::poisson(511), levels(12)).iterations, 20); }
 

@@ -27,8 +27,10 @@ class Environment : public testing::Environment {
 };
 
 bool choose_backend(const char *name) {
-  if (std::strcmp(name, "host") == 0) backend = {MATAIJ, VECSTANDARD};
-  else return false;
+  if (std::strcmp(name, "host") == 0)
+    backend = {MATAIJ, VECSTANDARD};
+  else
+    return false;
   return true;
 }
 

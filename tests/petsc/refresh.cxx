@@ -47,7 +47,8 @@ std::vector<Change> same_kind() {
   return {{"five points", random_faces({37, 41}, 100, 1), random_faces({37, 41}, 100, 2)},
           {"nine points", random_nine_points({40, 37}, 0, 0.01, 1), random_nine_points({40, 37}, 0, 0.1, 2)},
           {"other signs", random_nine_points({40, 37}, 0.3, 0.01, 1), random_nine_points({40, 37}, 0.2, 0.1, 2)},
-          {"rings", random_nine_points({33, 38, true, true}, 0, 0.1, 1), random_nine_points({33, 38, true, true}, 0, 0.1, 3)},
+          {"rings", random_nine_points({33, 38, true, true}, 0, 0.1, 1),
+           random_nine_points({33, 38, true, true}, 0, 0.1, 3)},
           {"neumann", neumann(41, 37), times(neumann(41, 37), 3)},
           {"ponds", two_ponds(40, 41), times(two_ponds(40, 41), 0.1)}};
 }
@@ -223,12 +224,13 @@ TEST_P(Failure, IsAnErrorWhereTheUserWantsOne) {
 
 INSTANTIATE_TEST_SUITE_P(
     Pivots, Failure,
-    testing::Values(Indefinite{"red", 9 + 1, -4, "-pc_rrb_levels 20", "at grid point (2, 1), level 1"},
-                    Indefinite{"naive", 1, -4, "-pc_rrb_levels 20 -pc_rrb_storage naive", "at grid point (1, 0), level 1"},
-                    Indefinite{"black", 9, -4, "-pc_rrb_levels 20", "at grid point (1, 1), level 2"},
-                    Indefinite{"dense", 9, -4, "-pc_rrb_levels 4 -pc_rrb_storage_grids 2", "at grid point (1, 1), level 2"},
-                    Indefinite{"last", 0, 0.5, "-pc_rrb_levels 20", "in the last block"},
-                    Indefinite{"inverse", 18, -1, "-pc_rrb_levels 2 -pc_rrb_coarse inverse", "in the last block"}),
+    testing::Values(
+        Indefinite{"red", 9 + 1, -4, "-pc_rrb_levels 20", "at grid point (2, 1), level 1"},
+        Indefinite{"naive", 1, -4, "-pc_rrb_levels 20 -pc_rrb_storage naive", "at grid point (1, 0), level 1"},
+        Indefinite{"black", 9, -4, "-pc_rrb_levels 20", "at grid point (1, 1), level 2"},
+        Indefinite{"dense", 9, -4, "-pc_rrb_levels 4 -pc_rrb_storage_grids 2", "at grid point (1, 1), level 2"},
+        Indefinite{"last", 0, 0.5, "-pc_rrb_levels 20", "in the last block"},
+        Indefinite{"inverse", 18, -1, "-pc_rrb_levels 2 -pc_rrb_coarse inverse", "in the last block"}),
     [](const auto &info) { return info.param.name; });
 
 TEST(Setters, TakeEffectAtTheNextSetUp) {

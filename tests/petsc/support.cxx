@@ -16,7 +16,8 @@ Raised raised;
 const char papers[] = "-ksp_type cg -ksp_norm_type natural -ksp_rtol 1e-6 -pc_type rrb ";
 
 void ok(PetscErrorCode code) {
-  if (code != PETSC_SUCCESS) throw std::runtime_error("PETSc error " + std::to_string(int(code)) + ": " + raised.message);
+  if (code != PETSC_SUCCESS)
+    throw std::runtime_error("PETSc error " + std::to_string(int(code)) + ": " + raised.message);
 }
 
 bool refused(PetscErrorCode code) { return code != PETSC_SUCCESS; }
@@ -34,7 +35,8 @@ Matrix matrix_of(const reference::Matrix &A, MatType type, MPI_Comm comm) {
   ok(MatSetType(out, type));
   ok(MatSetFromOptions(out));
   ok(MatXAIJSetPreallocation(out, 1, stored.data(), nullptr, above.data(), nullptr));
-  if (std::string(type).find("sbaij") != std::string::npos) ok(MatSetOption(out, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  if (std::string(type).find("sbaij") != std::string::npos)
+    ok(MatSetOption(out, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
   set_values(out, A);
   return out;
 }

@@ -33,7 +33,7 @@ extern Raised raised;
 void start_petsc(); // PetscInitialize() and the library's types
 void stop_petsc();
 
-void ok(PetscErrorCode code); // throws what PETSc said, which fails the test
+void ok(PetscErrorCode code);      // throws what PETSc said, which fails the test
 bool refused(PetscErrorCode code); // whether it failed; `raised` says how
 
 template <class T, PetscErrorCode (*destroy)(T *)> class Handle {
@@ -101,7 +101,7 @@ Vector vector_of(const reference::Vector &values, MPI_Comm comm = PETSC_COMM_SEL
 Vector like(Vec other, double value = 0);
 reference::Vector values_of(Vec x);
 
-std::string grid_option(const reference::Problem &problem); // where the matrix of a small grid fits several
+std::string grid_option(const reference::Problem &problem);     // where the matrix of a small grid fits several
 void set_null_spaces(Mat A, const reference::Problem &problem); // the null space and the near-null-space vector
 Matrix matrix_of(const reference::Problem &problem);            // with them
 
