@@ -188,8 +188,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
    Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
    the matrix's nonzero values.
 
-   M is symmetric and positive definite, so it can be used with `KSPCG`. Its spectrum is [1, kappa]: as a stationary
-   iteration it must be scaled (`-ksp_type richardson -ksp_richardson_self_scale`).
+   M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa]: as a
+   stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
 
    Weak on strong anisotropy (1000:1 takes some ten times the iterations) and on random coefficient jumps of 1e6 from
    face to face.
