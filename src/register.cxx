@@ -7,14 +7,15 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 static PetscBool initialized = PETSC_FALSE;
 
 /* PETSc's internal structures change between minor versions: a plugin built for another one would corrupt memory. */
-static PetscErrorCode CheckVersion(void)
-{
+static PetscErrorCode CheckVersion(void) {
   PetscInt major, minor, subminor, release;
 
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "petscrrb was built for PETSc %d.%d, this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT ": build petscrrb again with this program's PETSC_DIR", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+             "petscrrb was built for PETSc %d.%d, this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
+             ": build petscrrb again with this program's PETSC_DIR",
+             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -27,8 +28,7 @@ static PetscErrorCode CheckVersion(void)
 
 .seealso: `PetscRRBInitializePackage()`
 @*/
-PetscErrorCode PetscRRBFinalizePackage(void)
-{
+PetscErrorCode PetscRRBFinalizePackage(void) {
   PetscFunctionBegin;
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -50,8 +50,7 @@ PetscErrorCode PetscRRBFinalizePackage(void)
 
 .seealso: `PCRRB`
 @*/
-PetscErrorCode PetscRRBInitializePackage(void)
-{
+PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
@@ -62,8 +61,7 @@ PetscErrorCode PetscRRBInitializePackage(void)
 }
 
 /* What -dll_append and PetscDLLibraryAppend() look for in libpetscrrb.so. */
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscrrb(void)
-{
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscrrb(void) {
   PetscFunctionBegin;
   PetscCall(PetscRRBInitializePackage());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,13 +10,18 @@
 #include <utility>
 
 #if defined(__linux__)
-#include <sys/mman.h>
+  #include <sys/mman.h>
 #endif
 
 namespace petscrrb {
 
 // What a factorization step found at its nodes; functors return these bits.
-enum NodeFlags : unsigned { node_ok = 0, node_unlumped = 1, node_null = 2, node_failed = 4 };
+enum NodeFlags : unsigned {
+  node_ok = 0,
+  node_unlumped = 1,
+  node_null = 2,
+  node_failed = 4
+};
 
 struct NodeCounts {
   index_t unlumped = 0, null = 0, failed = 0;

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #if defined(__CUDACC__)
-#define PETSCRRB_HD __host__ __device__
+  #define PETSCRRB_HD __host__ __device__
 #else
-#define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
+  #define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
 #endif
 
 namespace petscrrb {

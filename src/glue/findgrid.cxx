@@ -17,10 +17,10 @@ using petscrrb::Grid;
    point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
    grid), is no answer. */
 static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const Csr &A, Grid *g, PetscBool *answers) {
-  PetscInt  sides, n[3], dof, thick = 0;
+  PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
-  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
-  PCType    type;
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PCType type;
 
   PetscFunctionBegin;
   *answers = PETSC_FALSE;
@@ -41,7 +41,8 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const Csr &A, Grid *g,
              type, n[0], n[1], n[2]);
   *g = Grid();
   g->dim = thick == 3 ? 3 : 2;
-  if (sides < 3 || thick == 3) std::copy(n, n + 3, g->n);
+  if (sides < 3 || thick == 3)
+    std::copy(n, n + 3, g->n);
   else {
     PetscInt used = 0;
     g->n[0] = g->n[1] = 1;
@@ -79,9 +80,9 @@ static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, cons
 
 PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const Csr &A,
                                 Grid *g) {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  DM          dm;
-  PetscBool   found = PETSC_FALSE;
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  DM dm;
+  PetscBool found = PETSC_FALSE;
   std::string name, why;
 
   PetscFunctionBegin;

@@ -15,14 +15,16 @@ static PetscErrorCode SequentialAIJ(Mat P, Mat *rows) {
   *rows = NULL;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATSEQAIJ, &seq));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATMPIAIJ, &mpi));
-  if (seq) *rows = P;
-  else if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(P, rows, NULL, NULL)); /* on one rank the other block has no columns */
+  if (seq)
+    *rows = P;
+  else if (mpi)
+    PetscCall(MatMPIAIJGetSeqAIJ(P, rows, NULL, NULL)); /* on one rank the other block has no columns */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Into the kept copy, or into a new one if P or its pattern is another than last time. */
 static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
-  PetscObjectId    id;
+  PetscObjectId id;
   PetscObjectState pattern;
 
   PetscFunctionBegin;
@@ -36,10 +38,10 @@ static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
 }
 
 static PetscErrorCode CheckShape(PC pc, Mat P) {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscMPIInt ranks;
-  PetscInt    rows, columns;
-  PCType      pctype;
+  PetscInt rows, columns;
+  PCType pctype;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(pc, &pctype));
@@ -57,13 +59,14 @@ static PetscErrorCode CheckShape(PC pc, Mat P) {
 
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
   PetscBool seq, mpi, done;
-  MatType   type;
-  PCType    pctype;
+  MatType type;
+  PCType pctype;
 
   PetscFunctionBegin;
   PetscCall(CheckShape(pc, P));
   PetscCall(SequentialAIJ(P, &m->rows));
-  if (m->rows) PetscCall(MatDestroy(&m->converted));
+  if (m->rows)
+    PetscCall(MatDestroy(&m->converted));
   else {
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &seq, MATSEQBAIJ, MATSEQSBAIJ, ""));
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &mpi, MATMPIBAIJ, MATMPISBAIJ, ""));

@@ -9,10 +9,10 @@
 
 /* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */
 typedef struct {
-  petscrrb::Csr    csr;       /* valid between Get and Restore */
-  Mat              rows;      /* the SeqAIJ whose arrays csr shows; borrowed */
-  Mat              converted; /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
-  PetscObjectId    source;    /* what it was converted from */
+  petscrrb::Csr csr;    /* valid between Get and Restore */
+  Mat rows;             /* the SeqAIJ whose arrays csr shows; borrowed */
+  Mat converted;        /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
+  PetscObjectId source; /* what it was converted from */
   PetscObjectState pattern;
 } PetscRRBMatrix;
 

@@ -17,7 +17,7 @@ constexpr std::size_t most_distances = 10;
 
 struct Distances {
   std::vector<index_t> all;
-  PetscInt             row = -1, column = -1; // has one too many
+  PetscInt row = -1, column = -1; // has one too many
 };
 
 bool insert(std::vector<index_t> &set, index_t d) {
@@ -44,8 +44,8 @@ Distances distances_of(const Csr &A, const Flags &identity, PetscInt first, Pets
 
 Distances distances_of(const Csr &A, const Flags &identity) {
   constexpr PetscInt chunk = 1 << 16;
-  Distances          all;
-  bool               too_many = false;
+  Distances all;
+  bool too_many = false;
 #pragma omp parallel for schedule(static) if (A.n > chunk)
   for (PetscInt c = 0; c < A.n / chunk + 1; ++c) {
     const Distances d = distances_of(A, identity, c * chunk, c < A.n / chunk ? (c + 1) * chunk : A.n);
@@ -112,7 +112,7 @@ void settle(Grid &g, const Fit &f) {
 
 struct Match {
   Grid grid; // as proposed
-  Fit  fit;
+  Fit fit;
 };
 
 // The grids that fit; `closest` is the one that fitted the most rows where none does.
@@ -120,8 +120,10 @@ std::vector<Match> matches(const Csr &A, const Flags &identity, const std::vecto
   std::vector<Match> found;
   for (const Grid &candidate : candidates) {
     const Match m{all_around(candidate), fit(A, identity, all_around(candidate))};
-    if (m.fit.ok()) found.push_back(m);
-    else if (m.fit.row > closest.fit.row) closest = m;
+    if (m.fit.ok())
+      found.push_back(m);
+    else if (m.fit.row > closest.fit.row)
+      closest = m;
   }
   return found;
 }
@@ -160,7 +162,7 @@ std::vector<Match> best(const Csr &A, const Flags &identity, const std::vector<G
 std::string no_match(const Csr &A, const Flags &identity, const Distances &d, int max_dim, const Match &closest,
                      const char *option) {
   std::string why = "No 2D grid with 5 or 9 points";
-  Match       ignored;
+  Match ignored;
   if (max_dim == 3) why += ", nor a 3D one with 7,";
   why += " fits the nonzeros of the matrix (" + text(index_t(A.n)) + " rows; coupled rows are";
   for (index_t distance : d.all) why += (distance == d.all.front() ? " " : ", ") + text(distance);
@@ -210,7 +212,7 @@ std::string find_grid(const Csr &A, int max_dim, const char *option, Grid &grid)
 
 std::string check_grid(const Csr &A, const char *option, Grid &grid) {
   index_t size = 1;
-  bool    fits = true;
+  bool fits = true;
   for (int x = 0; x < 3; ++x) {
     fits = fits && grid.n[x] > 0 && size <= A.n / grid.n[x];
     if (fits) size *= grid.n[x];
@@ -218,7 +220,7 @@ std::string check_grid(const Csr &A, const char *option, Grid &grid) {
   if (!fits || size != A.n)
     return "A grid of " + sizes(grid) + " points is not one of the matrix, which has " + text(index_t(A.n)) +
            " rows. Correct " + option + ", or leave it out to have the grid found";
-  Flags             identity;
+  Flags identity;
   const std::string bad = mark_identity(A, identity);
   if (!bad.empty()) return bad;
   Match m{grid, {}};
@@ -236,7 +238,7 @@ std::string check_grid(const Csr &A, const char *option, Grid &grid) {
     settle(grid, m.fit);
     return "";
   }
-  Grid        other;
+  Grid other;
   std::string why = "The matrix does not fit the grid: " + misfit(A, m) + ". ";
   if (find_grid(A, 3, option, other).empty()) why += "Its nonzeros fit " + description(other) + ". ";
   return why + "Set " + option + " to its sizes, or use another preconditioner, for example -pc_type gamg";

@@ -16,7 +16,7 @@ std::string mark_identity(const Csr &A, Flags &identity) {
 #pragma omp parallel for schedule(static) reduction(min : bad) if (A.n >= rows_for_threads)
   for (PetscInt p = 0; p < A.n; ++p) {
     double check = 0;
-    bool   coupled = false;
+    bool coupled = false;
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       check += not_finite(A.a[e]);
       coupled |= A.ja[e] != p && A.a[e] != 0;
@@ -43,7 +43,7 @@ unsigned towards(const Grid &g, int x, int sign) {
 
 // Lines [first, last), up to the first row that does not fit.
 Fit fit_lines(const Csr &A, const Flags &identity, const Grid &g, index_t first, index_t last) {
-  Fit      f;
+  Fit f;
   unsigned line = 0;
   walk(g, first, last, [&](PetscInt p, const Reach &r, index_t i) {
     unsigned seen = 0;
@@ -76,7 +76,7 @@ Fit fit_lines(const Csr &A, const Flags &identity, const Grid &g, index_t first,
 } // namespace
 
 Fit fit(const Csr &A, const Flags &identity, const Grid &g) {
-  Fit           all;
+  Fit all;
   const index_t lines = g.n[1] * g.n[2];
 #pragma omp parallel if (A.n >= rows_for_threads)
   {

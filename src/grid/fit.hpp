@@ -14,7 +14,7 @@ std::string mark_identity(const Csr &, Flags &identity);
 struct Fit {
   PetscInt row = -1, column = -1; // the first coupling that leads to no neighbour; -1 if all do
   unsigned seen = 0;              // a bit a direction
-  bool     seam[3] = {};          // couplings go around this side
+  bool seam[3] = {};              // couplings go around this side
 
   bool ok() const { return row < 0; }
   bool sees(int direction) const { return seen >> direction & 1; }

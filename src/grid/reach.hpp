@@ -8,7 +8,18 @@
 
 namespace petscrrb {
 
-enum Direction { Centre, West, East, South, North, SouthWest, SouthEast, NorthWest, NorthEast, directions };
+enum Direction {
+  Centre,
+  West,
+  East,
+  South,
+  North,
+  SouthWest,
+  SouthEast,
+  NorthWest,
+  NorthEast,
+  directions
+};
 constexpr int Down = 5, Up = 6; // in 3D, in place of the corners
 
 constexpr int step2d[directions][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
@@ -23,7 +34,7 @@ inline Grid all_around(Grid g) {
 
 struct Reach {
   PetscInt d[directions]; // no difference of two rows where there is no neighbour
-  int      count;
+  int count;
 
   int direction(PetscInt difference) const {
     for (int m = 0; m < count; ++m)
@@ -35,15 +46,15 @@ struct Reach {
 inline Reach reach(const Grid &g, index_t i, index_t j, index_t k) {
   const index_t at[3] = {i, j, k}, stride[3] = {1, g.n[0], g.n[0] * g.n[1]};
   const index_t none = stride[2] * g.n[2];
-  Reach         r{};
+  Reach r{};
   r.count = g.points;
   for (int m = 0; m < g.points; ++m) {
     const int *step = g.dim == 3 ? step3d[m] : step2d[m];
-    index_t    sum = 0;
-    bool       inside = true;
+    index_t sum = 0;
+    bool inside = true;
     for (int x = 0; x < 3; ++x) {
       const index_t to = at[x] + step[x];
-      const bool    leaves = to < 0 || to >= g.n[x];
+      const bool leaves = to < 0 || to >= g.n[x];
       inside = inside && (!leaves || g.periodic[x]);
       sum += (step[x] - (leaves ? step[x] * g.n[x] : 0)) * stride[x];
     }
@@ -57,8 +68,8 @@ template <class Visit> bool walk(const Grid &g, index_t first, index_t last, Vis
   const index_t nx = g.n[0];
   for (index_t line = first; line < last; ++line) {
     const index_t j = line % g.n[1], k = line / g.n[1];
-    const Reach   left = reach(g, 0, j, k), right = reach(g, nx - 1, j, k);
-    const Reach   inner = nx > 2 ? reach(g, 1, j, k) : left;
+    const Reach left = reach(g, 0, j, k), right = reach(g, nx - 1, j, k);
+    const Reach inner = nx > 2 ? reach(g, 1, j, k) : left;
     for (index_t i = 0; i < nx; ++i) {
       const Reach &r = i == 0 ? left : i == nx - 1 ? right : inner;
       if (!visit(static_cast<PetscInt>(line * nx + i), r, i)) return false;

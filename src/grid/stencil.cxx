@@ -19,8 +19,8 @@ constexpr double symmetric = 1e-10; // of the largest diagonal entry
 // Sums of integers and maxima only, so that it does not matter which thread adds which rows.
 struct Tally {
   index_t identity = 0, zero = 0, decoupled = 0, positive = 0;
-  bool    corners = false, foreign = false, not_finite = false;
-  double  diagonal = 0, asymmetry = 0;
+  bool corners = false, foreign = false, not_finite = false;
+  double diagonal = 0, asymmetry = 0;
 
   void add(const Tally &t) {
     identity += t.identity;
@@ -41,7 +41,7 @@ template <> constexpr int sorted<9>[9] = {SouthWest, South, SouthEast, West, Cen
 
 template <int points> struct Row {
   double v[points]; // a value a direction
-  bool   coupled;   // some value off the diagonal is not zero
+  bool coupled;     // some value off the diagonal is not zero
 };
 
 // One thread's lines. Rows are kept in locals, because through the slots' pointers the compiler must expect a store to
@@ -59,7 +59,7 @@ public:
   // below the first line waits for settle_below(), because another thread may be reading that line.
   void read(index_t first, index_t last) {
     const PetscInt nx = static_cast<PetscInt>(g.n[0]), second = static_cast<PetscInt>((first + 1) * nx);
-    double         seam = 0;
+    double seam = 0;
     walk(g, first, last, [&](PetscInt p, const Reach &r, index_t i) {
       const Row<points> row = load(p, r);
       write(p, row);
@@ -84,7 +84,7 @@ public:
 private:
   Row<points> load(PetscInt p, const Reach &r) {
     Row<points> row;
-    double      check = 0;
+    double check = 0;
     row.coupled = !load_sorted(p, r, row) && load_any(p, r, row);
     for (int m = 0; m < points; ++m) {
       row.coupled |= m != Centre && row.v[m] != 0;
@@ -97,8 +97,8 @@ private:
   // The one order that nearly all rows have; false if this one has another.
   bool load_sorted(PetscInt p, const Reach &r, Row<points> &row) const {
     const PetscInt *columns = A.ja + A.ia[p];
-    const double   *values = A.a + A.ia[p];
-    PetscInt        other = 0;
+    const double *values = A.a + A.ia[p];
+    PetscInt other = 0;
     if (A.ia[p + 1] - A.ia[p] != points) return false;
     for (int e = 0; e < points; ++e) {
       other |= (columns[e] - p) ^ r.d[sorted<points>[e]];
@@ -113,7 +113,8 @@ private:
     for (double &value : row.v) value = 0;
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       const int m = r.direction(A.ja[e] - p);
-      if (m >= 0) row.v[m] = A.a[e];
+      if (m >= 0)
+        row.v[m] = A.a[e];
       else if (A.a[e] != 0) {
         foreign = true;
         if (not_finite(A.a[e]) != 0) tally.not_finite = true;
@@ -144,7 +145,7 @@ private:
   // Row p has `lower` as its coupling with row q, whose own value is in q's slot. Branches that are hardly ever taken
   // are faster here than sums and maxima, each of which would wait for the one before.
   void settle(double lower, PetscInt p, Direction upwards, PetscInt q) {
-    double      &slot_of_q = slot[upwards][q];
+    double &slot_of_q = slot[upwards][q];
     const double upper = slot_of_q, mean = 0.5 * (lower + upper), difference = std::fabs(lower - upper);
     if (identity[p] | identity[q]) {
       if (lower != 0 || upper != 0) ++tally.decoupled;
@@ -164,9 +165,9 @@ private:
     if (r.d[SouthEast] != A.n) settle(row.v[SouthEast], p, NorthWest, p + r.d[SouthEast]);
   }
 
-  const Csr      A;
-  const Grid    &g;
-  double        *C, *slot[directions] = {};
+  const Csr A;
+  const Grid &g;
+  double *C, *slot[directions] = {};
   unsigned char *identity;
 };
 
@@ -179,7 +180,7 @@ template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, St
     thread = omp_get_thread_num();
     threads = omp_get_num_threads();
 #endif
-    const index_t  first = g.n[1] * thread / threads, last = g.n[1] * (thread + 1) / threads;
+    const index_t first = g.n[1] * thread / threads, last = g.n[1] * (thread + 1) / threads;
     Reader<points> reader(A, g, s, f);
     reader.read(first, last);
 #pragma omp barrier
@@ -215,7 +216,8 @@ std::string where_foreign(const Csr &A, const Grid &g, StencilFacts &f) {
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       const PetscInt q = A.ja[e];
       if (A.a[e] == 0 || r.direction(q - p) >= 0) continue;
-      if (f.identity[q]) ++f.decoupled;
+      if (f.identity[q])
+        ++f.decoupled;
       else
         why = "The coupling " + text(A.a[e]) + " in " + pair_of_rows(g, p, q) + " has no place in the stencil of the " +
               description(g) + " grid";

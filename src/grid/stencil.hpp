@@ -8,13 +8,13 @@ namespace petscrrb {
 
 // What the rows turned out to be. An identity row has no nonzero off its diagonal.
 struct StencilFacts {
-  index_t identity_rows = 0;    // with the zero rows
-  index_t zero_rows = 0;        // no nonzeros at all; their diagonal is taken as 1
-  index_t decoupled = 0;        // couplings that a row has with an identity row; dropped
-  index_t positive = 0;         // positive couplings, each pair of rows once
-  bool    corners = false;      // some coupling in NE or NW is not zero
-  double  largest_diagonal = 0; // max |a_ii| of the rows that are no identity rows
-  double  asymmetry = 0;        // max |a_ij - a_ji| between such rows
+  index_t identity_rows = 0;   // with the zero rows
+  index_t zero_rows = 0;       // no nonzeros at all; their diagonal is taken as 1
+  index_t decoupled = 0;       // couplings that a row has with an identity row; dropped
+  index_t positive = 0;        // positive couplings, each pair of rows once
+  bool corners = false;        // some coupling in NE or NW is not zero
+  double largest_diagonal = 0; // max |a_ii| of the rows that are no identity rows
+  double asymmetry = 0;        // max |a_ij - a_ji| between such rows
 
   std::vector<unsigned char> identity; // a flag a row
 };

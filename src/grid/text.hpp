@@ -19,7 +19,7 @@ inline std::string text(index_t value) { return std::to_string(value); }
 // "(i, j)" or "(i, j, k)"
 inline std::string place(const Grid &g, PetscInt row) {
   const index_t p = row;
-  std::string   s = "(" + text(p % g.n[0]) + ", " + text(p / g.n[0] % g.n[1]);
+  std::string s = "(" + text(p % g.n[0]) + ", " + text(p / g.n[0] % g.n[1]);
   if (g.dim == 3) s += ", " + text(p / (g.n[0] * g.n[1]));
   return s + ")";
 }

@@ -37,7 +37,11 @@ private:
   }
   double Diagonal(PetscInt i) const { return block_->a[DiagonalPlace(i)]; }
 
-  enum class Kind : char { regular, singular, unknown };
+  enum class Kind : char {
+    regular,
+    singular,
+    unknown
+  };
 
   LastBlock<PetscInt> *block_ = nullptr;
   PCRRBCoarse type_ = PC_RRB_COARSE_CHOLESKY;
@@ -46,11 +50,12 @@ private:
   MatFactorInfo info_ = {};
   Vec r_ = nullptr, z_ = nullptr;
   KSP ksp_ = nullptr;
-  std::vector<PetscScalar> pinned_;   // the values; where a component may be singular, one diagonal is larger
-  std::vector<PetscScalar> inverse_;  // dense, symmetric
-  std::vector<PetscScalar> work_, rhs_, null_vector_; // null_vector_: the null directions of all components, side by side
-  std::vector<PetscInt> component_, pin_;       // component of each unknown; pinned unknown of each, or -1
-  std::vector<Kind> kind_;                      // of each component
+  std::vector<PetscScalar> pinned_;  // the values; where a component may be singular, one diagonal is larger
+  std::vector<PetscScalar> inverse_; // dense, symmetric
+  std::vector<PetscScalar> work_, rhs_,
+      null_vector_;                       // null_vector_: the null directions of all components, side by side
+  std::vector<PetscInt> component_, pin_; // component of each unknown; pinned unknown of each, or -1
+  std::vector<Kind> kind_;                // of each component
   PetscInt components_ = 0, null_ = 0;
   double bytes_ = 0;
 };

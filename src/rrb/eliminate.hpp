@@ -8,8 +8,18 @@
 namespace petscrrb::rrb {
 
 // Couplings of a red node, in the order in which w[] holds them.
-enum Straight { W = 0, E = 1, S = 2, N = 3 };
-enum Skew { SW = 0, SE = 1, NW = 2, NE = 3 };
+enum Straight {
+  W = 0,
+  E = 1,
+  S = 2,
+  N = 3
+};
+enum Skew {
+  SW = 0,
+  SE = 1,
+  NW = 2,
+  NE = 3
+};
 
 struct Lumping {
   double omega = 1.0;
@@ -175,8 +185,10 @@ template <class A, class V, class Out> struct CoarseStencil {
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     unsigned flags = node_ok;
     double x = s.excess_b2(h, k, flags), e = s.east_b2(h, k), n = s.north_b2(h, k);
-    if (s.lumping.both) drop_straight(h, k, x, e, n, flags);
-    else if (rings.self_x || rings.self_y) e = rings.self_x ? 0.0 : e, n = rings.self_y ? 0.0 : n;
+    if (s.lumping.both)
+      drop_straight(h, k, x, e, n, flags);
+    else if (rings.self_x || rings.self_y)
+      e = rings.self_x ? 0.0 : e, n = rings.self_y ? 0.0 : n;
     out.X.at(h, k) = x + (s.share(b1, h, k, SW) + s.share(b1, h - 1, k, SE) + s.share(b1, h, k - 1, NW) +
                           s.share(b1, h - 1, k - 1, NE));
     out.E.at(h, k) = e + (fill(h, k, SW, SE) + fill(h, k - 1, NW, NE));

@@ -5,7 +5,7 @@
 #include "rrb/dense_grid.hpp"
 
 #if defined(_OPENMP)
-#include <omp.h>
+  #include <omp.h>
 #endif
 
 namespace petscrrb::rrb {
@@ -74,12 +74,16 @@ struct NextRows {
   Side x; // of the next grid
 
   void store(const double *b2_row, index_t k) const {
-    if (!dense) std::copy(b2_row + x.lo, b2_row + x.hi, &natural.at(x.lo, k));
-    else split_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+    if (!dense)
+      std::copy(b2_row + x.lo, b2_row + x.hi, &natural.at(x.lo, k));
+    else
+      split_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
   }
   void load(double *b2_row, index_t k) const {
-    if (!dense) std::copy_n(&natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
-    else merge_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
+    if (!dense)
+      std::copy_n(&natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
+    else
+      merge_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
   }
 
 private:
@@ -129,21 +133,23 @@ public:
   }
 
   template <bool Couple> void forward() const {
-    in_chunks([&](Chunk c) { // b1 of the row below this chunk, before the thread that owns it overwrites it
-                const index_t k = below(c.k0);
-                if (k == none) return;
-                forward_b1<Couple>(k, lower(c, k, 0), upper(c, k, 4), lower(c, c.k0, 2), c.scratch(shared));
-              },
-              [&](Chunk c) { forward_chunk<Couple>(c); });
+    in_chunks(
+        [&](Chunk c) { // b1 of the row below this chunk, before the thread that owns it overwrites it
+          const index_t k = below(c.k0);
+          if (k == none) return;
+          forward_b1<Couple>(k, lower(c, k, 0), upper(c, k, 4), lower(c, c.k0, 2), c.scratch(shared));
+        },
+        [&](Chunk c) { forward_chunk<Couple>(c); });
   }
 
   template <bool Couple> void backward(Scaling scaling) const {
-    in_chunks([&](Chunk c) {
-                const index_t k = below(c.k0);
-                if (k == none) return;
-                backward_b1<Couple>(k, b2_row(c, k, 0), b2_row(c, above(k), 1), c.scratch(shared), scaling);
-              },
-              [&](Chunk c) { backward_chunk<Couple>(c, scaling); });
+    in_chunks(
+        [&](Chunk c) {
+          const index_t k = below(c.k0);
+          if (k == none) return;
+          backward_b1<Couple>(k, b2_row(c, k, 0), b2_row(c, above(k), 1), c.scratch(shared), scaling);
+        },
+        [&](Chunk c) { backward_chunk<Couple>(c, scaling); });
   }
 
 private:
@@ -239,7 +245,8 @@ private:
   }
 
   template <bool Couple>
-  void forward_b2(const Chunk &c, index_t k, Pair low, Pair up, Pair up_below, double *b1_below, double *b1_here) const {
+  void forward_b2(const Chunk &c, index_t k, Pair low, Pair up, Pair up_below, double *b1_below,
+                  double *b1_here) const {
     Quad<Rows> in;
     in.c[r1] = {{nullptr, low.odd, nullptr}};
     in.c[r2] = {{up_below.even, up.even, nullptr}};
@@ -292,8 +299,10 @@ private:
       const Pair in = lower(c, k, 4);
       const Rows r{{nullptr, in.odd, nullptr}};
       along_row(n_[r1].h0, n_[r1].h1, BackwardR1{f, r, z1, z2, r, scaling});
-      if (natural_.z) store_z(2 * k, b2_here, in.odd);
-      else if (owns(b2, k)) std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.vector()[b2].at(n_[b2].h0, k));
+      if (natural_.z)
+        store_z(2 * k, b2_here, in.odd);
+      else if (owns(b2, k))
+        std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.vector()[b2].at(n_[b2].h0, k));
     }
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);

@@ -8,10 +8,10 @@
 namespace petscrrb::rrb {
 
 template <class Int> struct LastBlock {
-  std::vector<Int> ia, ja;      // sorted columns, symmetric pattern, diagonal present
-  std::vector<double> a;        // values, of the last refresh
-  std::vector<double> excess;   // row sums, exact: zero in all rows of a component is a singular matrix
-  std::vector<index_t> at;      // place of each unknown in the tail's vector
+  std::vector<Int> ia, ja;    // sorted columns, symmetric pattern, diagonal present
+  std::vector<double> a;      // values, of the last refresh
+  std::vector<double> excess; // row sums, exact: zero in all rows of a component is a singular matrix
+  std::vector<index_t> at;    // place of each unknown in the tail's vector
 
   Int size() const { return Int(at.size()); }
   std::size_t bytes() const {
@@ -51,8 +51,10 @@ public:
       const Class c = class_of(a, b);
       const index_t h = half_down(a), k = half_down(b);
       double value[7];
-      if (skew()) skew_row(s, c, h, k, value);
-      else straight_row(m, c, h, k, value);
+      if (skew())
+        skew_row(s, c, h, k, value);
+      else
+        straight_row(m, c, h, k, value);
       if (skew() && c == b2 && x_.x.odd_ring() && a == x_.x.n - 1) value[1] += kept_x[b];
       if (skew() && c == b2 && x_.y.odd_ring() && b == x_.y.n - 1) value[2] += kept_y[a];
       add(block, Int(i), value);

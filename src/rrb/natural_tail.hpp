@@ -60,12 +60,12 @@ public:
 
   // Naive storage: the matrix given, which the elimination will overwrite.
   void load(const Stencil &s) const {
-    const auto copy = [&](int i, const std::vector<double> &from) {
-      std::copy(from.begin(), from.end(), array(i));
-    };
+    const auto copy = [&](int i, const std::vector<double> &from) { std::copy(from.begin(), from.end(), array(i)); };
     copy(0, s.C), copy(1, s.E), copy(2, s.N);
-    if (s.NE.empty()) std::fill_n(array(3), 2 * n_, 0.0);
-    else copy(3, s.NE), copy(4, s.NW);
+    if (s.NE.empty())
+      std::fill_n(array(3), 2 * n_, 0.0);
+    else
+      copy(3, s.NE), copy(4, s.NW);
   }
 
   static Extent folded(Extent x) {

@@ -4,8 +4,7 @@
 using namespace petscrrb;
 using rrb::Part;
 
-PetscErrorCode PCReset_RRB(PC pc)
-{
+PetscErrorCode PCReset_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
@@ -19,8 +18,7 @@ PetscErrorCode PCReset_RRB(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCDestroy_RRB(PC pc)
-{
+static PetscErrorCode PCDestroy_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
@@ -32,9 +30,8 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
 }
 
 /* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part)
-{
-  PC_RRB           *rrb  = (PC_RRB *)pc->data;
+static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState::Core &core = *rrb->state->core;
 
   PetscFunctionBegin;
@@ -48,11 +45,10 @@ static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part)
-{
-  const PC_RRB      *rrb = (PC_RRB *)pc->data;
+static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
   const PetscScalar *r;
-  PetscScalar       *z;
+  PetscScalar *z;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &r));
@@ -62,22 +58,21 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part)
   PetscCall(VecRestoreArrayRead(x, &r));
   if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
   /* a red node: 4 couplings down, 4 couplings and a pivot up */
-  PetscCall(PetscLogFlops((part == Part::whole ? 17.0 : 9.0) * (double)(rrb->state->stencil.C.size() - rrb->state->core->last_block().size())));
+  PetscCall(PetscLogFlops((part == Part::whole ? 17.0 : 9.0) *
+                          (double)(rrb->state->stencil.C.size() - rrb->state->core->last_block().size())));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y)
-{
+static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(ApplyPart(pc, x, y, Part::whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y)
-{
+static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y) {
   const PetscScalar *r;
-  PetscScalar       *z;
-  PetscInt           columns, ldx, ldy;
+  PetscScalar *z;
+  PetscInt columns, ldx, ldy;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(X, nullptr, &columns));
@@ -85,81 +80,100 @@ static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y)
   PetscCall(MatDenseGetLDA(Y, &ldy));
   PetscCall(MatDenseGetArrayRead(X, &r));
   PetscCall(MatDenseGetArrayWrite(Y, &z));
-  for (PetscInt j = 0; j < columns; ++j) PetscCall(ApplyArrays(pc, r + (size_t)j * ldx, z + (size_t)j * ldy, Part::whole));
+  for (PetscInt j = 0; j < columns; ++j)
+    PetscCall(ApplyArrays(pc, r + (size_t)j * ldx, z + (size_t)j * ldy, Part::whole));
   PetscCall(MatDenseRestoreArrayWrite(Y, &z));
   PetscCall(MatDenseRestoreArrayRead(X, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckHalves(PC pc)
-{
+static PetscErrorCode CheckHalves(PC pc) {
   PetscFunctionBegin;
-  PetscCheck(((PC_RRB *)pc->data)->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The symmetric application needs the factor of the last block: use -pc_rrb_coarse cholesky");
+  PetscCheck(((PC_RRB *)pc->data)->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The symmetric application needs the factor of the last block: use -pc_rrb_coarse cholesky");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplySymmetricLeft_RRB(PC pc, Vec x, Vec y)
-{
+static PetscErrorCode PCApplySymmetricLeft_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(CheckHalves(pc));
   PetscCall(ApplyPart(pc, x, y, Part::left));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplySymmetricRight_RRB(PC pc, Vec x, Vec y)
-{
+static PetscErrorCode PCApplySymmetricRight_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(CheckHalves(pc));
   PetscCall(ApplyPart(pc, x, y, Part::right));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer)
-{
-  PCRRBState         &s = *rrb->state;
-  const Grid         &g = s.grid;
+static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
+  PCRRBState &s = *rrb->state;
+  const Grid &g = s.grid;
   const rrb::Options &o = s.core->options();
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld, %d-point, from the %s\n", (long long)g.n[0], (long long)g.n[1], g.points, g.source.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld, %d-point, from the %s\n", (long long)g.n[0],
+                                   (long long)g.n[1], g.points, g.source.c_str()));
   for (int d = 0; d < 2; ++d)
     if (g.periodic[d]) {
       const index_t power = (index_t)1 << ((o.levels + 1) / 2);
-      PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c%s\n", "xy"[d], g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
+      PetscCall(PetscViewerASCIIPrintf(
+          viewer, "periodic in %c%s\n", "xy"[d],
+          g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
     }
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const index_t n : s.core->unknowns_by_level()) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  if (rrb->storage == PC_RRB_STORAGE_NAIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "storage: naive\n"));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n", PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
-  if (!s.stencil.v.empty()) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
-  if (s.facts.identity_rows) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.facts.identity_rows));
-  if (s.facts.positive) PetscCall(PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, moved to the diagonal: %lld\n", (long long)s.facts.positive));
-  if (s.outcome.unlumped) PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
-  if (s.outcome.null + s.coarse.null_directions()) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %lld\n", (long long)(s.outcome.null + s.coarse.null_directions())));
-  if (s.omega_dropped) PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
-  const double bytes = (double)s.core->bytes() + s.coarse.bytes() + 8.0 * (s.stencil.C.size() + s.stencil.E.size() + s.stencil.N.size() + s.stencil.NE.size() + s.stencil.NW.size() + s.stencil.v.size());
-  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes, bytes / (double)s.stencil.C.size()));
+  if (rrb->storage == PC_RRB_STORAGE_NAIVE)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "storage: naive\n"));
+  else
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n",
+                                   PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
+  if (!s.stencil.v.empty())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
+  if (s.facts.identity_rows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.facts.identity_rows));
+  if (s.facts.positive)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, moved to the diagonal: %lld\n",
+                                     (long long)s.facts.positive));
+  if (s.outcome.unlumped)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
+  if (s.outcome.null + s.coarse.null_directions())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %lld\n",
+                                     (long long)(s.outcome.null + s.coarse.null_directions())));
+  if (s.omega_dropped)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
+  const double bytes = (double)s.core->bytes() + s.coarse.bytes() +
+                       8.0 * (s.stencil.C.size() + s.stencil.E.size() + s.stencil.N.size() + s.stencil.NE.size() +
+                              s.stencil.NW.size() + s.stencil.v.size());
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
+                                   bytes / (double)s.stencil.C.size()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
-{
+static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscBool     ascii, string;
+  PetscBool ascii, string;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string && rrb->state && rrb->state->core) PetscCall(PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels));
+  if (string && rrb->state && rrb->state->core)
+    PetscCall(PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping, rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
-  if (rrb->state && rrb->state->core) PetscCall(ViewState(rrb, viewer));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping,
+                                   rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
+  if (rrb->state && rrb->state->core)
+    PetscCall(ViewState(rrb, viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
   if (rrb->coarse == PC_RRB_COARSE_KSP && rrb->coarse_ksp) PetscCall(KSPView(rrb->coarse_ksp, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,31 +219,30 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
 .seealso: `PCRRBSetLevels()`, `PCRRBSetLumping()`, `PCRRBSetLumpNodes()`, `PCRRBSetGrid()`, `PCRRBSetCoarse()`,
           `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`, `PCMG`, `PCGAMG`
 M*/
-PetscErrorCode PCCreate_RRB(PC pc)
-{
+PetscErrorCode PCCreate_RRB(PC pc) {
   PC_RRB *rrb;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&rrb));
-  pc->data           = (void *)rrb;
-  rrb->levels        = PETSC_DECIDE;
-  rrb->lumping       = 1.0;
-  rrb->lump_nodes    = PC_RRB_LUMP_RED;
-  rrb->storage       = PC_RRB_STORAGE_R1R2B1B2;
+  pc->data = (void *)rrb;
+  rrb->levels = PETSC_DECIDE;
+  rrb->lumping = 1.0;
+  rrb->lump_nodes = PC_RRB_LUMP_RED;
+  rrb->storage = PC_RRB_STORAGE_R1R2B1B2;
   rrb->storage_grids = PETSC_DECIDE;
   rrb->compute_block = 32;
-  rrb->coarse        = PC_RRB_COARSE_CHOLESKY;
+  rrb->coarse = PC_RRB_COARSE_CHOLESKY;
 
-  pc->ops->setup               = PCSetUp_RRB;
-  pc->ops->apply               = PCApply_RRB;
-  pc->ops->applytranspose      = PCApply_RRB; /* M is symmetric */
-  pc->ops->matapply            = PCMatApply_RRB;
-  pc->ops->applysymmetricleft  = PCApplySymmetricLeft_RRB;
+  pc->ops->setup = PCSetUp_RRB;
+  pc->ops->apply = PCApply_RRB;
+  pc->ops->applytranspose = PCApply_RRB; /* M is symmetric */
+  pc->ops->matapply = PCMatApply_RRB;
+  pc->ops->applysymmetricleft = PCApplySymmetricLeft_RRB;
   pc->ops->applysymmetricright = PCApplySymmetricRight_RRB;
-  pc->ops->setfromoptions      = PCSetFromOptions_RRB;
-  pc->ops->view                = PCView_RRB;
-  pc->ops->reset               = PCReset_RRB;
-  pc->ops->destroy             = PCDestroy_RRB;
+  pc->ops->setfromoptions = PCSetFromOptions_RRB;
+  pc->ops->view = PCView_RRB;
+  pc->ops->reset = PCReset_RRB;
+  pc->ops->destroy = PCDestroy_RRB;
   PetscCall(PCRRBComposeSetters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,28 +20,28 @@ PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 struct PCRRBState {
   using Core = petscrrb::rrb::Rrb<petscrrb::Host, PetscInt>;
 
-  petscrrb::Grid                      grid;
-  petscrrb::Stencil                   stencil;
-  petscrrb::StencilFacts              facts;
-  double                              rounding = 0; /* see prepare.hpp */
-  std::unique_ptr<Core>               core;
-  petscrrb::rrb::CoarseSolver         coarse;
-  petscrrb::rrb::Outcome              outcome;
-  bool                                omega_dropped = false; /* the factorization was done again with omega = 0 */
-  bool                                failed = false;        /* there is no factorization */
-  PetscRRBMatrix                      rows = {};
+  petscrrb::Grid grid;
+  petscrrb::Stencil stencil;
+  petscrrb::StencilFacts facts;
+  double rounding = 0; /* see prepare.hpp */
+  std::unique_ptr<Core> core;
+  petscrrb::rrb::CoarseSolver coarse;
+  petscrrb::rrb::Outcome outcome;
+  bool omega_dropped = false; /* the factorization was done again with omega = 0 */
+  bool failed = false;        /* there is no factorization */
+  PetscRRBMatrix rows = {};
 };
 
 /* What a user can set, as it was set; PETSC_DECIDE means our choice. */
 typedef struct {
-  PetscInt       levels;
-  PetscReal      lumping;
+  PetscInt levels;
+  PetscReal lumping;
   PCRRBLumpNodes lump_nodes;
-  PetscInt       grid[2];
-  PCRRBStorage   storage;
-  PetscInt       storage_grids;
-  PetscInt       compute_block;
-  PCRRBCoarse    coarse;
-  KSP            coarse_ksp;
-  PCRRBState    *state;
+  PetscInt grid[2];
+  PCRRBStorage storage;
+  PetscInt storage_grids;
+  PetscInt compute_block;
+  PCRRBCoarse coarse;
+  KSP coarse_ksp;
+  PCRRBState *state;
 } PC_RRB;

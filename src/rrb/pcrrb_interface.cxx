@@ -24,12 +24,12 @@
 
 .seealso: `PCRRB`, `PCRRBGetLevels()`
 @*/
-PetscErrorCode PCRRBSetLevels(PC pc, PetscInt l)
-{
+PetscErrorCode PCRRBSetLevels(PC pc, PetscInt l) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, l, 2);
-  PetscCheck(l == PETSC_DECIDE || l >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of levels %" PetscInt_FMT " must be at least 1", l);
+  PetscCheck(l == PETSC_DECIDE || l >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Number of levels %" PetscInt_FMT " must be at least 1", l);
   PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,8 +49,7 @@ PetscErrorCode PCRRBSetLevels(PC pc, PetscInt l)
 
 .seealso: `PCRRB`, `PCRRBSetLevels()`
 @*/
-PetscErrorCode PCRRBGetLevels(PC pc, PetscInt *l)
-{
+PetscErrorCode PCRRBGetLevels(PC pc, PetscInt *l) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(l, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -81,12 +80,12 @@ PetscErrorCode PCRRBGetLevels(PC pc, PetscInt *l)
 
 .seealso: `PCRRB`, `PCRRBGetLumping()`
 @*/
-PetscErrorCode PCRRBSetLumping(PC pc, PetscReal omega)
-{
+PetscErrorCode PCRRBSetLumping(PC pc, PetscReal omega) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, omega, 2);
-  PetscCheck(omega >= 0.0 && omega <= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Lumping %g must be between 0 and 1", (double)omega);
+  PetscCheck(omega >= 0.0 && omega <= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Lumping %g must be between 0 and 1", (double)omega);
   PetscTryMethod(pc, "PCRRBSetLumping_C", (PC, PetscReal), (pc, omega));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,8 +105,7 @@ PetscErrorCode PCRRBSetLumping(PC pc, PetscReal omega)
 
 .seealso: `PCRRB`, `PCRRBSetLumping()`
 @*/
-PetscErrorCode PCRRBGetLumping(PC pc, PetscReal *omega)
-{
+PetscErrorCode PCRRBGetLumping(PC pc, PetscReal *omega) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(omega, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -137,12 +135,12 @@ PetscErrorCode PCRRBGetLumping(PC pc, PetscReal *omega)
 
 .seealso: `PCRRB`, `PCRRBGetLumpNodes()`
 @*/
-PetscErrorCode PCRRBSetLumpNodes(PC pc, PCRRBLumpNodes nodes)
-{
+PetscErrorCode PCRRBSetLumpNodes(PC pc, PCRRBLumpNodes nodes) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, nodes, 2);
-  PetscCheck(nodes == PC_RRB_LUMP_RED || nodes == PC_RRB_LUMP_BOTH, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBLumpNodes %d", (int)nodes);
+  PetscCheck(nodes == PC_RRB_LUMP_RED || nodes == PC_RRB_LUMP_BOTH, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBLumpNodes %d", (int)nodes);
   PetscTryMethod(pc, "PCRRBSetLumpNodes_C", (PC, PCRRBLumpNodes), (pc, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,8 +160,7 @@ PetscErrorCode PCRRBSetLumpNodes(PC pc, PCRRBLumpNodes nodes)
 
 .seealso: `PCRRB`, `PCRRBSetLumpNodes()`
 @*/
-PetscErrorCode PCRRBGetLumpNodes(PC pc, PCRRBLumpNodes *nodes)
-{
+PetscErrorCode PCRRBGetLumpNodes(PC pc, PCRRBLumpNodes *nodes) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(nodes, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -195,13 +192,13 @@ PetscErrorCode PCRRBGetLumpNodes(PC pc, PCRRBLumpNodes *nodes)
 
 .seealso: `PCRRB`, `PCRRBGetGrid()`
 @*/
-PetscErrorCode PCRRBSetGrid(PC pc, PetscInt nx, PetscInt ny)
-{
+PetscErrorCode PCRRBSetGrid(PC pc, PetscInt nx, PetscInt ny) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, nx, 2);
   PetscValidLogicalCollectiveInt(pc, ny, 3);
-  PetscCheck(nx >= 1 && ny >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " points: both sizes must be positive", nx, ny);
+  PetscCheck(nx >= 1 && ny >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " points: both sizes must be positive", nx, ny);
   PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, nx, ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,8 +222,7 @@ PetscErrorCode PCRRBSetGrid(PC pc, PetscInt nx, PetscInt ny)
 
 .seealso: `PCRRB`, `PCRRBSetGrid()`
 @*/
-PetscErrorCode PCRRBGetGrid(PC pc, PetscInt *nx, PetscInt *ny)
-{
+PetscErrorCode PCRRBGetGrid(PC pc, PetscInt *nx, PetscInt *ny) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscUseMethod(pc, "PCRRBGetGrid_C", (PC, PetscInt *, PetscInt *), (pc, nx, ny));

@@ -22,12 +22,12 @@
 
 .seealso: `PCRRB`, `PCRRBGetStorage()`
 @*/
-PetscErrorCode PCRRBSetStorage(PC pc, PCRRBStorage storage)
-{
+PetscErrorCode PCRRBSetStorage(PC pc, PCRRBStorage storage) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, storage, 2);
-  PetscCheck(storage == PC_RRB_STORAGE_NAIVE || storage == PC_RRB_STORAGE_R1R2B1B2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBStorage %d", (int)storage);
+  PetscCheck(storage == PC_RRB_STORAGE_NAIVE || storage == PC_RRB_STORAGE_R1R2B1B2, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBStorage %d", (int)storage);
   PetscTryMethod(pc, "PCRRBSetStorage_C", (PC, PCRRBStorage), (pc, storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -47,8 +47,7 @@ PetscErrorCode PCRRBSetStorage(PC pc, PCRRBStorage storage)
 
 .seealso: `PCRRB`, `PCRRBSetStorage()`
 @*/
-PetscErrorCode PCRRBGetStorage(PC pc, PCRRBStorage *storage)
-{
+PetscErrorCode PCRRBGetStorage(PC pc, PCRRBStorage *storage) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(storage, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -78,12 +77,12 @@ PetscErrorCode PCRRBGetStorage(PC pc, PCRRBStorage *storage)
 
 .seealso: `PCRRB`, `PCRRBGetStorageGrids()`
 @*/
-PetscErrorCode PCRRBSetStorageGrids(PC pc, PetscInt g)
-{
+PetscErrorCode PCRRBSetStorageGrids(PC pc, PetscInt g) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, g, 2);
-  PetscCheck(g == PETSC_DECIDE || g >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of storage grids %" PetscInt_FMT " must not be negative", g);
+  PetscCheck(g == PETSC_DECIDE || g >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Number of storage grids %" PetscInt_FMT " must not be negative", g);
   PetscTryMethod(pc, "PCRRBSetStorageGrids_C", (PC, PetscInt), (pc, g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,8 +102,7 @@ PetscErrorCode PCRRBSetStorageGrids(PC pc, PetscInt g)
 
 .seealso: `PCRRB`, `PCRRBSetStorageGrids()`
 @*/
-PetscErrorCode PCRRBGetStorageGrids(PC pc, PetscInt *g)
-{
+PetscErrorCode PCRRBGetStorageGrids(PC pc, PetscInt *g) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(g, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -134,12 +132,12 @@ PetscErrorCode PCRRBGetStorageGrids(PC pc, PetscInt *g)
 
 .seealso: `PCRRB`, `PCRRBGetComputeBlock()`
 @*/
-PetscErrorCode PCRRBSetComputeBlock(PC pc, PetscInt dcb)
-{
+PetscErrorCode PCRRBSetComputeBlock(PC pc, PetscInt dcb) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, dcb, 2);
-  PetscCheck(dcb >= 8 && !(dcb & (dcb - 1)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Compute block %" PetscInt_FMT " must be a power of two, at least 8", dcb);
+  PetscCheck(dcb >= 8 && !(dcb & (dcb - 1)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Compute block %" PetscInt_FMT " must be a power of two, at least 8", dcb);
   PetscTryMethod(pc, "PCRRBSetComputeBlock_C", (PC, PetscInt), (pc, dcb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -159,8 +157,7 @@ PetscErrorCode PCRRBSetComputeBlock(PC pc, PetscInt dcb)
 
 .seealso: `PCRRB`, `PCRRBSetComputeBlock()`
 @*/
-PetscErrorCode PCRRBGetComputeBlock(PC pc, PetscInt *dcb)
-{
+PetscErrorCode PCRRBGetComputeBlock(PC pc, PetscInt *dcb) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(dcb, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -190,12 +187,12 @@ PetscErrorCode PCRRBGetComputeBlock(PC pc, PetscInt *dcb)
 
 .seealso: `PCRRB`, `PCRRBGetCoarse()`
 @*/
-PetscErrorCode PCRRBSetCoarse(PC pc, PCRRBCoarse coarse)
-{
+PetscErrorCode PCRRBSetCoarse(PC pc, PCRRBCoarse coarse) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, coarse, 2);
-  PetscCheck(coarse >= PC_RRB_COARSE_CHOLESKY && coarse <= PC_RRB_COARSE_KSP, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBCoarse %d", (int)coarse);
+  PetscCheck(coarse >= PC_RRB_COARSE_CHOLESKY && coarse <= PC_RRB_COARSE_KSP, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBCoarse %d", (int)coarse);
   PetscTryMethod(pc, "PCRRBSetCoarse_C", (PC, PCRRBCoarse), (pc, coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,8 +212,7 @@ PetscErrorCode PCRRBSetCoarse(PC pc, PCRRBCoarse coarse)
 
 .seealso: `PCRRB`, `PCRRBSetCoarse()`
 @*/
-PetscErrorCode PCRRBGetCoarse(PC pc, PCRRBCoarse *coarse)
-{
+PetscErrorCode PCRRBGetCoarse(PC pc, PCRRBCoarse *coarse) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(coarse, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
@@ -244,8 +240,7 @@ PetscErrorCode PCRRBGetCoarse(PC pc, PCRRBCoarse *coarse)
 
 .seealso: `PCRRB`, `PCRRBSetCoarse()`
 @*/
-PetscErrorCode PCRRBGetCoarseKSP(PC pc, KSP *ksp)
-{
+PetscErrorCode PCRRBGetCoarseKSP(PC pc, KSP *ksp) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(ksp, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");

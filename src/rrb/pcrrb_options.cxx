@@ -2,21 +2,18 @@
 #include "rrb/pcrrb_impl.h"
 
 const char *const PCRRBLumpNodesTypes[] = {"red", "both", "PCRRBLumpNodes", "PC_RRB_LUMP_", nullptr};
-const char *const PCRRBStorageTypes[]   = {"naive", "r1r2b1b2", "PCRRBStorage", "PC_RRB_STORAGE_", nullptr};
-const char *const PCRRBCoarseTypes[]    = {"cholesky", "inverse", "ksp", "PCRRBCoarse", "PC_RRB_COARSE_", nullptr};
+const char *const PCRRBStorageTypes[] = {"naive", "r1r2b1b2", "PCRRBStorage", "PC_RRB_STORAGE_", nullptr};
+const char *const PCRRBCoarseTypes[] = {"cholesky", "inverse", "ksp", "PCRRBCoarse", "PC_RRB_COARSE_", nullptr};
 
 /* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
-static PetscErrorCode Rebuild(PC pc)
-{
+static PetscErrorCode Rebuild(PC pc) {
   PetscFunctionBegin;
   PetscUseTypeMethod(pc, reset);
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T, T PC_RRB::*member>
-static PetscErrorCode Set(PC pc, T value)
-{
+template <class T, T PC_RRB::*member> static PetscErrorCode Set(PC pc, T value) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
@@ -27,9 +24,7 @@ static PetscErrorCode Set(PC pc, T value)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T, T PC_RRB::*member>
-static PetscErrorCode Get(PC pc, T *value)
-{
+template <class T, T PC_RRB::*member> static PetscErrorCode Get(PC pc, T *value) {
   PetscFunctionBegin;
   *value = ((PC_RRB *)pc->data)->*member;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -37,8 +32,7 @@ static PetscErrorCode Get(PC pc, T *value)
 
 /* of those that have a default that depends on the grid: the value in use */
 template <PetscInt PC_RRB::*member, int petscrrb::rrb::Options::*used>
-static PetscErrorCode GetUsed(PC pc, PetscInt *value)
-{
+static PetscErrorCode GetUsed(PC pc, PetscInt *value) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
@@ -46,8 +40,7 @@ static PetscErrorCode GetUsed(PC pc, PetscInt *value)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
-{
+static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
@@ -59,8 +52,7 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny)
-{
+static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
@@ -69,19 +61,17 @@ static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBGetCoarseKSP_RRB(PC pc, KSP *ksp)
-{
+static PetscErrorCode PCRRBGetCoarseKSP_RRB(PC pc, KSP *ksp) {
   PetscFunctionBegin;
   PetscCall(PCRRBCreateCoarseKSP(pc));
   *ksp = ((PC_RRB *)pc->data)->coarse_ksp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCreateCoarseKSP(PC pc)
-{
-  PC_RRB     *rrb = (PC_RRB *)pc->data;
+PetscErrorCode PCRRBCreateCoarseKSP(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
   const char *prefix;
-  PC          inner;
+  PC inner;
 
   PetscFunctionBegin;
   if (rrb->coarse_ksp) PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,46 +89,50 @@ PetscErrorCode PCRRBCreateCoarseKSP(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject)
-{
-  PC_RRB        *rrb = (PC_RRB *)pc->data;
-  PetscInt       levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[2], two = 2;
-  PetscReal      lumping = rrb->lumping;
-  PCRRBLumpNodes nodes   = rrb->lump_nodes;
-  PCRRBStorage   storage = rrb->storage;
-  PCRRBCoarse    coarse  = rrb->coarse;
-  PetscBool      set;
+PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[2], two = 2;
+  PetscReal lumping = rrb->lumping;
+  PCRRBLumpNodes nodes = rrb->lump_nodes;
+  PCRRBStorage storage = rrb->storage;
+  PCRRBCoarse coarse = rrb->coarse;
+  PetscBool set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "RRB options");
   PetscCall(PetscOptionsInt("-pc_rrb_levels", "Number of red-black levels", "PCRRBSetLevels", levels, &levels, &set));
   if (set) PetscCall(PCRRBSetLevels(pc, levels));
-  PetscCall(PetscOptionsReal("-pc_rrb_lumping", "Part of the dropped entries that goes to the diagonal", "PCRRBSetLumping", lumping, &lumping, &set));
+  PetscCall(PetscOptionsReal("-pc_rrb_lumping", "Part of the dropped entries that goes to the diagonal",
+                             "PCRRBSetLumping", lumping, &lumping, &set));
   if (set) PetscCall(PCRRBSetLumping(pc, lumping));
-  PetscCall(PetscOptionsEnum("-pc_rrb_lump_nodes", "Nodes whose dropped entries are lumped", "PCRRBSetLumpNodes", PCRRBLumpNodesTypes, (PetscEnum)nodes, (PetscEnum *)&nodes, &set));
+  PetscCall(PetscOptionsEnum("-pc_rrb_lump_nodes", "Nodes whose dropped entries are lumped", "PCRRBSetLumpNodes",
+                             PCRRBLumpNodesTypes, (PetscEnum)nodes, (PetscEnum *)&nodes, &set));
   if (set) PetscCall(PCRRBSetLumpNodes(pc, nodes));
   n[0] = rrb->grid[0];
   n[1] = rrb->grid[1];
   PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Unknowns in x and y", "PCRRBSetGrid", n, &two, &set));
   if (set) {
-    PetscCheck(two == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "-pc_rrb_grid needs two sizes, nx,ny; got %" PetscInt_FMT, two);
+    PetscCheck(two == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+               "-pc_rrb_grid needs two sizes, nx,ny; got %" PetscInt_FMT, two);
     PetscCall(PCRRBSetGrid(pc, n[0], n[1]));
   }
-  PetscCall(PetscOptionsEnum("-pc_rrb_storage", "Order in which the factor is stored", "PCRRBSetStorage", PCRRBStorageTypes, (PetscEnum)storage, (PetscEnum *)&storage, &set));
+  PetscCall(PetscOptionsEnum("-pc_rrb_storage", "Order in which the factor is stored", "PCRRBSetStorage",
+                             PCRRBStorageTypes, (PetscEnum)storage, (PetscEnum *)&storage, &set));
   if (set) PetscCall(PCRRBSetStorage(pc, storage));
-  PetscCall(PetscOptionsInt("-pc_rrb_storage_grids", "Grids in r1/r2/b1/b2 storage", "PCRRBSetStorageGrids", grids, &grids, &set));
+  PetscCall(PetscOptionsInt("-pc_rrb_storage_grids", "Grids in r1/r2/b1/b2 storage", "PCRRBSetStorageGrids", grids,
+                            &grids, &set));
   if (set) PetscCall(PCRRBSetStorageGrids(pc, grids));
-  PetscCall(PetscOptionsInt("-pc_rrb_compute_block", "Padding of the r1/r2/b1/b2 arrays", "PCRRBSetComputeBlock", block, &block, &set));
+  PetscCall(PetscOptionsInt("-pc_rrb_compute_block", "Padding of the r1/r2/b1/b2 arrays", "PCRRBSetComputeBlock", block,
+                            &block, &set));
   if (set) PetscCall(PCRRBSetComputeBlock(pc, block));
-  PetscCall(PetscOptionsEnum("-pc_rrb_coarse", "Solver of the last Schur complement", "PCRRBSetCoarse", PCRRBCoarseTypes, (PetscEnum)coarse, (PetscEnum *)&coarse, &set));
+  PetscCall(PetscOptionsEnum("-pc_rrb_coarse", "Solver of the last Schur complement", "PCRRBSetCoarse",
+                             PCRRBCoarseTypes, (PetscEnum)coarse, (PetscEnum *)&coarse, &set));
   if (set) PetscCall(PCRRBSetCoarse(pc, coarse));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Method>
-static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Method *method)
-{
+template <class Method> static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Method *method) {
   void (*any)(void) = on ? (void (*)(void))method : nullptr;
 
   PetscFunctionBegin;
@@ -147,8 +141,7 @@ static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Me
 }
 
 /* on: let the public functions find their methods; off: before the type goes away */
-PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on)
-{
+PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
@@ -163,7 +156,8 @@ PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on)
   PetscCall(Compose(o, on, "PCRRBSetStorage_C", Set<PCRRBStorage, &PC_RRB::storage>));
   PetscCall(Compose(o, on, "PCRRBGetStorage_C", Get<PCRRBStorage, &PC_RRB::storage>));
   PetscCall(Compose(o, on, "PCRRBSetStorageGrids_C", Set<PetscInt, &PC_RRB::storage_grids>));
-  PetscCall(Compose(o, on, "PCRRBGetStorageGrids_C", GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
+  PetscCall(Compose(o, on, "PCRRBGetStorageGrids_C",
+                    GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
   PetscCall(Compose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
   PetscCall(Compose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
   PetscCall(Compose(o, on, "PCRRBSetCoarse_C", Set<PCRRBCoarse, &PC_RRB::coarse>));

@@ -24,7 +24,11 @@ struct Outcome {
 };
 
 // M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1): all of it, the right factor (PETSc's "left") or the left factor.
-enum class Part { whole, left, right };
+enum class Part {
+  whole,
+  left,
+  right
+};
 
 inline int max_levels(index_t nx, index_t ny) {
   int log2 = 0;

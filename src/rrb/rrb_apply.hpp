@@ -7,8 +7,10 @@ namespace petscrrb::rrb {
 
 // Couplings of zero: a sweep with them only moves values, which is what one half of the application does.
 template <bool Couple, class V> auto with_couplings(const FactorViews<V> &f) {
-  if constexpr (Couple) return f;
-  else return FactorViews<V, Zero>{{}, f.dinv};
+  if constexpr (Couple)
+    return f;
+  else
+    return FactorViews<V, Zero>{{}, f.dinv};
 }
 
 // At every node of a class: op(Inner{}) where all neighbours exist, op(Edge{}) on the rim. Grids whose arrays all
@@ -18,8 +20,10 @@ template <class Backend, class Op> void at_nodes(Class c, const Extent &x, bool 
 }
 
 template <class Op> void choose(bool couple, const Op &op) {
-  if (couple) op(std::true_type{});
-  else op(std::false_type{});
+  if (couple)
+    op(std::true_type{});
+  else
+    op(std::false_type{});
 }
 
 template <class Backend, class Int> NextRows Rrb<Backend, Int>::next_rows(int g) const {
@@ -62,8 +66,7 @@ template <class Backend, class Int> void Rrb<Backend, Int>::forward_tail(double 
   }
 }
 
-template <class Backend, class Int>
-void Rrb<Backend, Int>::backward_tail(double *x, bool couple, Scaling scaling) {
+template <class Backend, class Int> void Rrb<Backend, Int>::backward_tail(double *x, bool couple, Scaling scaling) {
   for (int q = tail_.grids() - 1; q >= 0; --q) {
     const Extent &e = tail_.grid(q);
     const auto in = tail_.field(x, q);
@@ -72,13 +75,13 @@ void Rrb<Backend, Int>::backward_tail(double *x, bool couple, Scaling scaling) {
       const auto f = [&](auto w) { return with_couplings<decltype(coupled)::value>(tail_.factor(q).get(w)); };
       const auto at = [&](auto w, Class c) { return in.get(w)[c]; };
       if (tail_.even(q))
-        at_nodes<Backend>(b1, e, true, [&](auto w) { return BackwardB1{f(w), at(w, b1), at(w, b2), out[b1], scaling}; });
-      at_nodes<Backend>(r1, e, true, [&](auto w) {
-        return BackwardR1{f(w), at(w, r1), at(w, b1), at(w, b2), out[r1], scaling};
-      });
-      at_nodes<Backend>(r2, e, true, [&](auto w) {
-        return BackwardR2{f(w), at(w, r2), at(w, b1), at(w, b2), out[r2], scaling};
-      });
+        at_nodes<Backend>(b1, e, true, [&](auto w) {
+          return BackwardB1{f(w), at(w, b1), at(w, b2), out[b1], scaling};
+        });
+      at_nodes<Backend>(r1, e, true,
+                        [&](auto w) { return BackwardR1{f(w), at(w, r1), at(w, b1), at(w, b2), out[r1], scaling}; });
+      at_nodes<Backend>(r2, e, true,
+                        [&](auto w) { return BackwardR2{f(w), at(w, r2), at(w, b1), at(w, b2), out[r2], scaling}; });
     });
   }
 }

@@ -31,10 +31,9 @@ template <class Backend, class Int> Outcome Rrb<Backend, Int>::refresh(Stencil &
     tail_.load(s);
   } else {
     using Field = NaturalField<2>;
-    const auto field = [&](std::vector<double> &a) {
-      return Field{a.data(), x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
-    };
-    if (s.NE.empty()) factor_dense(0, StencilFields<Field, ZeroField>{field(s.C), field(s.E), field(s.N), {}, {}}, o);
+    const auto field = [&](std::vector<double> &a) { return Field{a.data(), x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x}; };
+    if (s.NE.empty())
+      factor_dense(0, StencilFields<Field, ZeroField>{field(s.C), field(s.E), field(s.N), {}, {}}, o);
     else
       factor_dense(0, StencilFields<Field, Field>{field(s.C), field(s.E), field(s.N), field(s.NE), field(s.NW)}, o);
   }
@@ -123,7 +122,8 @@ void Rrb<Backend, Int>::fail(Class c, const NodeCounts &n, int level, Outcome &o
 }
 
 template <class Backend, class Int> std::size_t Rrb<Backend, Int>::bytes() const {
-  std::size_t n = tail_.bytes() + scratch_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
+  std::size_t n =
+      tail_.bytes() + scratch_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   for (const auto &d : dense_) n += d.bytes();
   return n;
 }

@@ -27,9 +27,7 @@ template <class M> struct FactorFields {
 };
 
 // Where a node of the next grid is written; V is indexed by (h, k) of this grid's b2.
-template <class V> struct StencilOut {
-  V X, E, N, NE, NW;
-};
+template <class V> struct StencilOut { V X, E, N, NE, NW; };
 
 template <class Backend> class Steps {
 public:

@@ -48,7 +48,10 @@ template <class F, class X, class B, class Y> struct ForwardB2 {
 template <class F, class X, class B, class Y> ForwardB2(F, Quad<X>, B, Y, bool) -> ForwardB2<F, X, B, Y>;
 
 // What the backward sweep multiplies the right-hand side with: D^-1, or its root in the halves of the application.
-enum class Scaling { full, root };
+enum class Scaling {
+  full,
+  root
+};
 
 PETSCRRB_HD inline double scale(double dinv, Scaling scaling) {
   return scaling == Scaling::full ? dinv : std::sqrt(dinv);
@@ -79,9 +82,9 @@ template <class F, class X, class Z, class B, class Y> struct BackwardR1 {
   Scaling scaling;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    y.at(h, k) = r(h, k) * scale(f.dinv[r1](h, k), scaling) +
-                 (f.w[W][r1](h, k) * b2(h, k) + f.w[E][r1](h, k) * b2(h + 1, k) + f.w[S][r1](h, k) * b1(h, k - 1) +
-                  f.w[N][r1](h, k) * b1(h, k));
+    y.at(h, k) =
+        r(h, k) * scale(f.dinv[r1](h, k), scaling) + (f.w[W][r1](h, k) * b2(h, k) + f.w[E][r1](h, k) * b2(h + 1, k) +
+                                                      f.w[S][r1](h, k) * b1(h, k - 1) + f.w[N][r1](h, k) * b1(h, k));
   }
 };
 template <class F, class X, class Z, class B, class Y> BackwardR1(F, X, Z, B, Y, Scaling) -> BackwardR1<F, X, Z, B, Y>;
@@ -95,9 +98,9 @@ template <class F, class X, class Z, class B, class Y> struct BackwardR2 {
   Scaling scaling;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    y.at(h, k) = r(h, k) * scale(f.dinv[r2](h, k), scaling) +
-                 (f.w[W][r2](h, k) * b1(h - 1, k) + f.w[E][r2](h, k) * b1(h, k) + f.w[S][r2](h, k) * b2(h, k) +
-                  f.w[N][r2](h, k) * b2(h, k + 1));
+    y.at(h, k) =
+        r(h, k) * scale(f.dinv[r2](h, k), scaling) + (f.w[W][r2](h, k) * b1(h - 1, k) + f.w[E][r2](h, k) * b1(h, k) +
+                                                      f.w[S][r2](h, k) * b2(h, k) + f.w[N][r2](h, k) * b2(h, k + 1));
   }
 };
 template <class F, class X, class Z, class B, class Y> BackwardR2(F, X, Z, B, Y, Scaling) -> BackwardR2<F, X, Z, B, Y>;

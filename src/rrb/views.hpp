@@ -6,7 +6,12 @@
 
 namespace petscrrb::rrb {
 
-enum Class { r1 = 0, r2 = 1, b1 = 2, b2 = 3 };
+enum Class {
+  r1 = 0,
+  r2 = 1,
+  b1 = 2,
+  b2 = 3
+};
 constexpr int parity_x(Class c) { return c == r1 || c == b1; }
 constexpr int parity_y(Class c) { return c == r2 || c == b1; }
 constexpr Class class_of(index_t a, index_t b) { return (b & 1) ? ((a & 1) ? b1 : r2) : ((a & 1) ? r1 : b2); }
@@ -68,10 +73,14 @@ struct Guarded {
   index_t ring_h = 0, ring_k = 0; // nodes of this class around the ring; 0: not a ring
 
   PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    if (h < valid.h0) h += ring_h;
-    else if (h >= valid.h1) h -= ring_h;
-    if (k < valid.k0) k += ring_k;
-    else if (k >= valid.k1) k -= ring_k;
+    if (h < valid.h0)
+      h += ring_h;
+    else if (h >= valid.h1)
+      h -= ring_h;
+    if (k < valid.k0)
+      k += ring_k;
+    else if (k >= valid.k1)
+      k -= ring_k;
     if (h < valid.h0 || h >= valid.h1 || k < valid.k0 || k >= valid.k1) return 0.0;
     return v(h, k);
   }
@@ -118,7 +127,9 @@ template <index_t Col> struct NaturalField {
     Quad<Guarded> q;
     for (Class c : {r1, r2, b1, b2}) {
       const Strided<Col> v = strided(c);
-      q.c[c] = {{v.p, v.row, v.col}, extent.nodes_of(c), extent.x.wraps() ? extent.x.n / 2 : 0,
+      q.c[c] = {{v.p, v.row, v.col},
+                extent.nodes_of(c),
+                extent.x.wraps() ? extent.x.n / 2 : 0,
                 extent.y.wraps() ? extent.y.n / 2 : 0};
     }
     return q;
