@@ -1,0 +1,184 @@
+// What applications bring: each kind of problem converges under CG in the known number of iterations, to its solution.
+#include "support.hpp"
+#include "unit/reference_support.hpp"
+
+#include <cmath>
+
+using namespace petsctest;
+using reference::Problem;
+
+namespace {
+
+struct Known {
+  std::string name;
+  std::function<Problem()> problem;
+  int twelve, standard; // iterations with 12 levels, and with the default; 0: not looked at
+};
+
+std::ostream &operator<<(std::ostream &o, const Known &k) { return o << k.name; }
+
+Problem scaled_poisson() { // with signs
+  Problem plain = reference::poisson(63);
+  reference::Vector D = reference::random_vector(63 * 63, 5);
+  for (std::size_t i = 0; i < D.size(); ++i) D[i] = std::pow(10.0, 2 * D[i]) * (i % 3 ? 1 : -1);
+  return reference::scaled(plain, D);
+}
+
+Problem singular_jumps() {
+  Problem problem = reference::random_jumps({63, 63}, 1e6, 4, true);
+  problem.null_space.push_back(reference::Vector(63 * 63, 1.0));
+  set_random_rhs(problem);
+  return problem;
+}
+
+Problem dirichlet_rows(bool with_columns) {
+  return reference::identity_rows(
+      reference::random_faces({65, 60}, 10),
+      [](int i, int j) { return i == 0 || i == 64 || j == 0 || j == 59 || (i > 30 && i < 40 && j == 30); },
+      with_columns);
+}
+
+std::vector<Known> problems() {
+  using namespace reference;
+  return {
+      {"canal", [] { return straight_canal(127, 127, 8); }, 28, 9},
+      {"narrow_canal", [] { return straight_canal(64, 64, 9); }, 52, 36},
+      {"wet_canal", [] { return straight_canal(64, 64, 9, 1e-3); }, 63, 53},
+      {"diagonal_canal", [] { return diagonal_canal(128); }, 14, 11},
+      {"bilinear_elements", [] { return bilinear_elements(63, 63, 5, 1); }, 21, 12},
+      {"bilinear_elements_the_other_way", [] { return bilinear_elements(127, 90, 1, 5); }, 25, 15},
+      {"nine_points",
+       [] {
+         return random_nine_points({101, 99}, 0);
+       },
+       20, 20},
+      {"positive_couplings",
+       [] {
+         return random_nine_points({64, 63}, 0.3);
+       },
+       33, 33},
+      {"scaled", scaled_poisson, 14, 8},
+      {"periodic_64",
+       [] {
+         return periodic({64, 64, true, false}, 0);
+       },
+       15, 8},
+      {"periodic_65",
+       [] {
+         return periodic({65, 65, true, false}, 0);
+       },
+       28, 15},
+      {"periodic_129",
+       [] {
+         return periodic({129, 129, true, false}, 0);
+       },
+       39, 23},
+      {"torus",
+       [] {
+         return periodic({64, 64, true, true}, 0);
+       },
+       16, 7},
+      {"odd_torus",
+       [] {
+         return periodic({64, 65, true, true}, 0);
+       },
+       29, 14},
+      {"anisotropic_in_x", [] { return anisotropic(63, 63, 1000, 1); }, 152, 107},
+      {"anisotropic_in_y", [] { return anisotropic(63, 63, 1, 1000); }, 152, 109},
+      {"anisotropic_255", [] { return anisotropic(255, 255, 1000, 1); }, 206, 0},
+      {"jumps_of_a_million",
+       [] {
+         return random_jumps({127, 127}, 1e6, 4);
+       },
+       172, 12},
+      {"jumps_from_cell_to_cell",
+       [] {
+         return random_jumps({63, 63}, 1e3, 1);
+       },
+       114, 72},
+      {"jumps_from_face_to_face",
+       [] {
+         return random_faces({127, 127}, 1e4);
+       },
+       94, 90},
+      {"neumann", [] { return neumann(127, 127); }, 23, 9},
+      {"neumann_with_jumps", singular_jumps, 0, 8},
+      {"two_ponds", [] { return two_ponds(90, 91); }, 20, 9},
+      {"isolated_cells", [] { return isolated_cells(60, 61); }, 18, 8},
+      {"dirichlet_rows", [] { return dirichlet_rows(false); }, 14, 11},
+      {"dirichlet_rows_with_columns", [] { return dirichlet_rows(true); }, 14, 11},
+      {"one_line",
+       [] {
+         return random_faces({500, 1}, 100);
+       },
+       1, 1},
+      {"one_column",
+       [] {
+         return random_faces({1, 500}, 100);
+       },
+       1, 1},
+  };
+}
+
+// |e|_A / |x|_A: what CG makes small, and no null vector counts in it.
+double energy_error(const Problem &problem, const reference::Vector &x, const reference::Vector &exact) {
+  reference::Vector e = x;
+  for (std::size_t i = 0; i < e.size(); ++i) e[i] -= exact[i];
+  return std::sqrt(reference::dot(e, problem.A.multiply(e)) / reference::dot(exact, problem.A.multiply(exact)));
+}
+
+class Every : public testing::TestWithParam<Known> {};
+
+void expect_count(const Problem &problem, const std::string &options, int known) {
+  if (!known) return;
+  const Solve result = solve(problem, grid_option(problem) + options);
+  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
+  EXPECT_NEAR(result.iterations, known, 1 + known / 25) << options; // rounding moves a slow one by some
+}
+
+TEST_P(Every, ConvergesAsKnown) {
+  const Problem problem = GetParam().problem();
+  expect_count(problem, "-pc_rrb_levels 12", GetParam().twelve);
+  expect_count(problem, "", GetParam().standard);
+  expect_count(problem, "-pc_rrb_levels 12 -pc_rrb_storage naive", GetParam().twelve);
+}
+
+// From a known solution, which is 0 where the matrix has identity rows.
+TEST_P(Every, ConvergesToTheSolution) {
+  Problem problem = GetParam().problem();
+  reference::Vector exact = reference::random_vector(problem.A.size(), 21);
+  for (int p = 0; p < problem.A.size(); ++p) {
+    bool coupled = false;
+    for (const auto &[q, a] : problem.A.row[p]) coupled |= q != p && a != 0;
+    if (!coupled) exact[p] = 0;
+  }
+  problem.b = problem.A.multiply(exact);
+  const Solve result = solve(problem, grid_option(problem) + "-ksp_rtol 1e-10 -pc_rrb_levels 8");
+  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
+  EXPECT_LT(energy_error(problem, result.x, exact), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Problem, Every, testing::ValuesIn(problems()),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(Variants, AllConverge) {
+  const Problem problem = reference::random_faces({63, 63}, 10);
+  for (const char *nodes : {"red", "both"})
+    for (const char *omega : {"0", "0.5", "0.95", "1"}) {
+      const Solve result = solve(problem, std::string("-ksp_rtol 1e-8 -pc_rrb_levels 12 -pc_rrb_lumping ") + omega +
+                                              " -pc_rrb_lump_nodes " + nodes);
+      EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL) << nodes << ' ' << omega;
+      EXPECT_LT(relative_residual(problem, result.x), 1e-6) << nodes << ' ' << omega;
+    }
+}
+
+TEST(Variants, TheDefaultIsTheBestForPoisson) {
+  const Problem problem = reference::poisson(127);
+  const auto count = [&](const char *o) { return solve(problem, std::string("-pc_rrb_levels 12 ") + o).iterations; };
+  const int standard = count("");
+  for (const char *other : {"-pc_rrb_lumping 0", "-pc_rrb_lumping 0.9", "-pc_rrb_lump_nodes both",
+                            "-pc_rrb_lump_nodes both -pc_rrb_lumping 0"})
+    EXPECT_GT(count(other), standard) << other;
+}
+
+} // namespace
