@@ -59,7 +59,7 @@ def main():
     print(f"Solving -div(k grad u) = 1 on {N} x {N} unknowns with CG and {len(SOLVERS)} preconditioners ...", flush=True)
     rows = driver.run(SOLVERS, "-n", N, "-problem", "variable", "-norm", "unpreconditioned", "-rtol", 1e-6,
                       "-refreshes", 0, "-seconds", 2, "-output", solution)
-    print(f"\n  {driver.petsc}; {processor()}\n"
+    print(f"\n  PETSc {driver.petsc}; {processor()}\n"
           "  k is smooth and random, its largest value 1000 times its smallest\n"
           "  each stops at a true relative residual of 1e-6; medians of several runs, taken by turns\n")
     if rows["rrb"]["status"] != "ok":

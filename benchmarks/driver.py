@@ -55,7 +55,7 @@ class Driver:
         lines = done.stdout.splitlines()
         for line in lines:
             if line.startswith("# "):
-                self.petsc = line[2:].replace("Release Version ", "").strip()
+                self.petsc = line[2:].replace("Petsc", "PETSc").replace("PETSc Release Version", "").strip()
         table = [line for line in lines if line.count(",") >= 12 and not line.startswith("#")]
         rows = {row["solver"]: numbers(row) for row in csv.DictReader(table)}
         code = done.returncode or int(set(rows) != set(solvers))

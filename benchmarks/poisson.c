@@ -21,49 +21,54 @@ static char help[] = "Solves one linear system with several solvers and prints, 
 #define MAX_SOLVERS 32
 #define MAX_TIMES   64
 
-enum { SETUP, REFRESH, SOLVE, APPLY, PHASES };
+enum {
+  SETUP,
+  REFRESH,
+  SOLVE,
+  APPLY,
+  PHASES
+};
 
 typedef struct {
-  int       count;
+  int count;
   PetscReal seconds[MAX_TIMES], spent;
 } Times;
 
 typedef struct {
-  char               name[64], prefix[16], why[512];
-  PetscErrorCode     error;
-  PetscInt           threads, iterations;
-  KSP                ksp;
+  char name[64], prefix[16], why[512];
+  PetscErrorCode error;
+  PetscInt threads, iterations;
+  KSP ksp;
   KSPConvergedReason reason;
-  PetscReal          residual, kappa;
-  Times              times[PHASES];
+  PetscReal residual, kappa;
+  Times times[PHASES];
 } Solver;
 
 typedef struct {
-  Problem   problem;
+  Problem problem;
   PetscBool kappa;
   KSPNormType norm;
   PetscReal rtol, seconds;
-  PetscInt  repeats[PHASES], solvers;
-  char      output[PETSC_MAX_PATH_LEN];
-  Solver    solver[MAX_SOLVERS];
-  Vec       x, y;
+  PetscInt repeats[PHASES], solvers;
+  char output[PETSC_MAX_PATH_LEN];
+  Solver solver[MAX_SOLVERS];
+  Vec x, y;
 } Run;
 
 static const char *const problems[] = {"poisson", "variable", "jumps"};
 
-static PetscErrorCode ReadOptions(Run *run)
-{
+static PetscErrorCode ReadOptions(Run *run) {
   const char *const norms[] = {"natural", "preconditioned", "unpreconditioned"};
   const char *const counts[] = {"-setups", "-refreshes", "-solves", "-applies"};
-  const KSPNormType types[]  = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED};
-  PetscInt          n = 511, kind = POISSON, norm = 0;
-  PetscReal         anisotropy = 1;
+  const KSPNormType types[] = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED};
+  PetscInt n = 511, kind = POISSON, norm = 0;
+  PetscReal anisotropy = 1;
 
   PetscFunctionBeginUser;
-  run->rtol           = 1e-6;
-  run->seconds        = 30;
+  run->rtol = 1e-6;
+  run->seconds = 30;
   run->repeats[SETUP] = run->repeats[REFRESH] = 3;
-  run->repeats[SOLVE]                         = 5;
+  run->repeats[SOLVE] = 5;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 3, &kind, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
@@ -74,7 +79,8 @@ static PetscErrorCode ReadOptions(Run *run)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-output", run->output, sizeof(run->output), NULL));
   for (int phase = 0; phase < PHASES; ++phase) {
     PetscCall(PetscOptionsGetInt(NULL, NULL, counts[phase], &run->repeats[phase], NULL));
-    PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d", counts[phase], MAX_TIMES);
+    PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d",
+               counts[phase], MAX_TIMES);
   }
   PetscCheck(n >= 1 && n <= 30000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 30000");
   run->norm = types[norm];
@@ -85,13 +91,12 @@ static PetscErrorCode ReadOptions(Run *run)
 }
 
 /* Each solver has an options prefix of its own, under which its options are put. */
-static PetscErrorCode ReadSolvers(Run *run)
-{
+static PetscErrorCode ReadSolvers(Run *run) {
   char key[16], text[2048], *options;
 
   PetscFunctionBeginUser;
   for (int k = 0; k < MAX_SOLVERS; ++k) {
-    Solver   *s = &run->solver[run->solvers];
+    Solver *s = &run->solver[run->solvers];
     PetscBool set;
 
     PetscCall(PetscSNPrintf(key, sizeof(key), "-solver_%d", k));
@@ -117,8 +122,7 @@ static PetscErrorCode ReadSolvers(Run *run)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Create(Run *run, Solver *s)
-{
+static PetscErrorCode Create(Run *run, Solver *s) {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(&s->ksp));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
@@ -132,36 +136,29 @@ static PetscErrorCode Create(Run *run, Solver *s)
 }
 
 /* What is done once in a phase. The clock runs around the solver's own work only. */
-static PetscErrorCode Once(Run *run, Solver *s, int phase, PetscLogDouble *seconds)
-{
+static PetscErrorCode Once(Run *run, Solver *s, int phase, PetscLogDouble *seconds) {
   PetscLogDouble start, end;
-  PC             pc;
+  PC pc;
 
   PetscFunctionBeginUser;
   if (phase == SETUP) PetscCall(Create(run, s));
   PetscCall(KSPGetPC(s->ksp, &pc));
   PetscCall(PetscTime(&start));
   switch (phase) {
-  case REFRESH:
-    PetscCall(KSPSetOperators(s->ksp, run->problem.A, run->problem.A)); /* falls through */
+  case REFRESH: PetscCall(KSPSetOperators(s->ksp, run->problem.A, run->problem.A)); /* falls through */
   case SETUP:
     PetscCall(KSPSetUp(s->ksp));
     PetscCall(KSPSetUpOnBlocks(s->ksp));
     break;
-  case SOLVE:
-    PetscCall(KSPSolve(s->ksp, run->problem.b, run->x));
-    break;
-  case APPLY:
-    PetscCall(PCApply(pc, run->problem.b, run->y));
-    break;
+  case SOLVE: PetscCall(KSPSolve(s->ksp, run->problem.b, run->x)); break;
+  case APPLY: PetscCall(PCApply(pc, run->problem.b, run->y)); break;
   }
   PetscCall(PetscTime(&end));
   *seconds = end - start;
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Residual(Run *run, Solver *s)
-{
+static PetscErrorCode Residual(Run *run, Solver *s) {
   PetscReal norm;
 
   PetscFunctionBeginUser;
@@ -175,10 +172,9 @@ static PetscErrorCode Residual(Run *run, Solver *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Write(Run *run)
-{
+static PetscErrorCode Write(Run *run) {
   const PetscScalar *x;
-  FILE              *file;
+  FILE *file;
 
   PetscFunctionBeginUser;
   PetscCall(PetscFOpen(PETSC_COMM_SELF, run->output, "wb", &file));
@@ -190,9 +186,8 @@ static PetscErrorCode Write(Run *run)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Measure(Run *run, Solver *s, int phase)
-{
-  Times         *t = &s->times[phase];
+static PetscErrorCode Measure(Run *run, Solver *s, int phase) {
+  Times *t = &s->times[phase];
   PetscLogDouble seconds = 0;
 
   PetscFunctionBeginUser;
@@ -206,9 +201,8 @@ static PetscErrorCode Measure(Run *run, Solver *s, int phase)
 }
 
 /* The extreme eigenvalues as CG sees them with a random right-hand side. They converge after the solution has: CG goes on. */
-static PetscErrorCode Kappa(Run *run, Solver *s, int unused)
-{
-  PetscReal   high, low;
+static PetscErrorCode Kappa(Run *run, Solver *s, int unused) {
+  PetscReal high, low;
   PetscRandom random;
 
   PetscFunctionBeginUser;
@@ -226,8 +220,8 @@ static PetscErrorCode Kappa(Run *run, Solver *s, int unused)
 }
 
 /* Keeps the first message instead of printing a traceback: one solver's error must not end the comparison. */
-static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode error, PetscErrorType type, const char *message, void *context)
-{
+static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode error,
+                               PetscErrorType type, const char *message, void *context) {
   Solver *s = (Solver *)context;
 
   (void)comm, (void)line, (void)function, (void)file;
@@ -235,8 +229,7 @@ static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, co
   return error;
 }
 
-static PetscErrorCode ForEach(Run *run, PetscErrorCode (*step)(Run *, Solver *, int), int phase)
-{
+static PetscErrorCode ForEach(Run *run, PetscErrorCode (*step)(Run *, Solver *, int), int phase) {
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < run->solvers; ++k) {
     Solver *s = &run->solver[k];
@@ -255,9 +248,8 @@ static PetscErrorCode ForEach(Run *run, PetscErrorCode (*step)(Run *, Solver *, 
 }
 
 /* The median in milliseconds; the first of several is a warm-up and does not count. */
-static PetscErrorCode Median(const Times *t, PetscReal *ms)
-{
-  PetscReal      sorted[MAX_TIMES];
+static PetscErrorCode Median(const Times *t, PetscReal *ms) {
+  PetscReal sorted[MAX_TIMES];
   const PetscInt skip = t->count > 1, n = t->count - skip;
 
   PetscFunctionBeginUser;
@@ -267,34 +259,39 @@ static PetscErrorCode Median(const Times *t, PetscReal *ms)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Print(Run *run, const Solver *s)
-{
+static PetscErrorCode Print(Run *run, const Solver *s) {
   const char *status = s->error == PETSC_ERR_ARG_UNKNOWN_TYPE ? "missing" : s->error || s->reason < 0 ? "failed" : "ok";
-  char        why[512];
+  char why[512];
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrncpy(why, s->why, sizeof(why)));
   if (!s->error) PetscCall(PetscStrncpy(why, KSPConvergedReasons[s->reason], sizeof(why)));
   for (char *c = why; *c; ++c)
     if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name, problems[run->problem.kind], run->problem.n, s->threads, status, why));
-  if (s->times[SOLVE].count) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", s->iterations, (double)s->residual));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, ",,"));
-  if (s->kappa > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)s->kappa));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name,
+                        problems[run->problem.kind], run->problem.n, s->threads, status, why));
+  if (s->times[SOLVE].count)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", s->iterations, (double)s->residual));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",,"));
+  if (s->kappa > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)s->kappa));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
   for (int phase = 0; phase < PHASES; ++phase) {
     PetscReal ms = 0;
 
     if (s->times[phase].count) PetscCall(Median(&s->times[phase], &ms));
-    if (s->times[phase].count) PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
-    else PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+    if (s->times[phase].count)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
+    else
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscFunctionReturn(0);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
   char version[128];
   Run *run;
 
@@ -311,7 +308,10 @@ int main(int argc, char **argv)
   }
   if (run->kappa) PetscCall(ForEach(run, Kappa, 0));
   PetscCall(PetscGetVersion(version, sizeof(version)));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "# %s\nsolver,problem,n,threads,status,reason,iterations,residual,kappa,setup_ms,refresh_ms,solve_ms,apply_ms\n", version));
+  PetscCall(PetscPrintf(
+      PETSC_COMM_SELF,
+      "# %s\nsolver,problem,n,threads,status,reason,iterations,residual,kappa,setup_ms,refresh_ms,solve_ms,apply_ms\n",
+      version));
   for (PetscInt k = 0; k < run->solvers; ++k) PetscCall(Print(run, &run->solver[k]));
   for (PetscInt k = 0; k < run->solvers; ++k)
     if (!run->solver[k].error) PetscCall(KSPDestroy(&run->solver[k].ksp));

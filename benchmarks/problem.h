@@ -13,25 +13,23 @@ typedef enum {
 } Kind;
 
 typedef struct {
-  Kind       kind;
-  PetscInt   n;          /* unknowns a side */
-  PetscReal  anisotropy; /* k in x is this many times k in y */
-  PetscReal *k;          /* coefficient at the (n+2)^2 points with the boundary's, where it is smooth */
-  Mat        A;
-  Vec        b;
+  Kind kind;
+  PetscInt n;           /* unknowns a side */
+  PetscReal anisotropy; /* k in x is this many times k in y */
+  PetscReal *k;         /* coefficient at the (n+2)^2 points with the boundary's, where it is smooth */
+  Mat A;
+  Vec b;
 } Problem;
 
 /* Uniform in [0, 1), the same on every machine. */
-static PetscReal Uniform(uint64_t *state)
-{
+static PetscReal Uniform(uint64_t *state) {
   *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
   return (PetscReal)(*state >> 11) / 9007199254740992.0;
 }
 
 /* Sum of plane waves of random direction and phase at the (m+1)^2 points (i/m, j/m). Long waves are the strongest. */
-static PetscErrorCode Waves(PetscInt m, PetscReal *s)
-{
-  uint64_t   state = 20170815;
+static PetscErrorCode Waves(PetscInt m, PetscReal *s) {
+  uint64_t state = 20170815;
   PetscReal *cx, *sx;
 
   PetscFunctionBeginUser;
@@ -55,16 +53,15 @@ static PetscErrorCode Waves(PetscInt m, PetscReal *s)
 }
 
 /* Smooth random coefficients between 10^-1.5 and 10^1.5; the field is the same for every n. */
-static PetscErrorCode RandomCoefficients(Problem *p)
-{
+static PetscErrorCode RandomCoefficients(Problem *p) {
   const PetscInt sample = 256, points = (p->n + 2) * (p->n + 2);
-  PetscReal     *s, low = PETSC_MAX_REAL, high = PETSC_MIN_REAL;
+  PetscReal *s, low = PETSC_MAX_REAL, high = PETSC_MIN_REAL;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1((sample + 1) * (sample + 1), &s));
   PetscCall(Waves(sample, s));
   for (PetscInt i = 0; i < (sample + 1) * (sample + 1); ++i) {
-    low  = PetscMin(low, s[i]);
+    low = PetscMin(low, s[i]);
     high = PetscMax(high, s[i]);
   }
   PetscCall(PetscFree(s));
@@ -75,8 +72,7 @@ static PetscErrorCode RandomCoefficients(Problem *p)
 }
 
 /* k on the face between two neighbouring points; the same from either of them. */
-static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool in_x)
-{
+static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool in_x) {
   const PetscReal scale = in_x ? p->anisotropy : 1;
 
   if (p->kind == POISSON) return scale;
@@ -87,27 +83,26 @@ static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool
 }
 
 /* The values of A, again at every call, as an application does whose coefficients change. */
-static PetscErrorCode FillMatrix(Problem *p)
-{
+static PetscErrorCode FillMatrix(Problem *p) {
   const PetscInt n = p->n, di[4] = {0, -1, 1, 0}, dj[4] = {-1, 0, 0, 1};
 
   PetscFunctionBeginUser;
   for (PetscInt j = 0; j < n; ++j) {
     for (PetscInt i = 0; i < n; ++i) {
       const PetscInt row = j * n + i, here = (j + 1) * (n + 2) + i + 1;
-      PetscInt       columns[5], count = 0;
-      PetscScalar    values[5], diagonal = 0;
+      PetscInt columns[5], count = 0;
+      PetscScalar values[5], diagonal = 0;
 
       for (int d = 0; d < 4; ++d) {
-        const PetscInt  there = here + dj[d] * (n + 2) + di[d];
-        const PetscReal face  = Face(p, here, there, (PetscBool)(di[d] != 0));
+        const PetscInt there = here + dj[d] * (n + 2) + di[d];
+        const PetscReal face = Face(p, here, there, (PetscBool)(di[d] != 0));
 
         diagonal += face;
         if (i + di[d] < 0 || i + di[d] >= n || j + dj[d] < 0 || j + dj[d] >= n) continue;
-        columns[count]  = row + dj[d] * n + di[d];
+        columns[count] = row + dj[d] * n + di[d];
         values[count++] = -face;
       }
-      columns[count]  = row;
+      columns[count] = row;
       values[count++] = diagonal;
       PetscCall(MatSetValues(p->A, 1, &row, count, columns, values, INSERT_VALUES));
     }
@@ -118,10 +113,9 @@ static PetscErrorCode FillMatrix(Problem *p)
 }
 
 /* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017. Else f = 1. */
-static PetscErrorCode FillRightHandSide(Problem *p)
-{
+static PetscErrorCode FillRightHandSide(Problem *p) {
   const PetscReal h = 1.0 / (p->n + 1);
-  PetscScalar    *b;
+  PetscScalar *b;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayWrite(p->b, &b));
@@ -138,13 +132,12 @@ static PetscErrorCode FillRightHandSide(Problem *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, Problem *p)
-{
+static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, Problem *p) {
   PetscFunctionBeginUser;
-  p->kind       = kind;
-  p->n          = n;
+  p->kind = kind;
+  p->n = n;
   p->anisotropy = anisotropy;
-  p->k          = NULL;
+  p->k = NULL;
   if (kind == VARIABLE) PetscCall(RandomCoefficients(p));
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n * n, n * n, 5, NULL, &p->A));
   PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
@@ -155,8 +148,7 @@ static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy,
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ProblemDestroy(Problem *p)
-{
+static PetscErrorCode ProblemDestroy(Problem *p) {
   PetscFunctionBeginUser;
   PetscCall(PetscFree(p->k));
   PetscCall(VecDestroy(&p->b));

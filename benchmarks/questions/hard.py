@@ -39,5 +39,5 @@ def plot(rows, figure):
                 [row["iterations"] for row in chosen], 0.18, label=name)
     ax.set_yticks(range(len(PROBLEMS)), PROBLEMS)
     ax.invert_yaxis()
-    ax.set(xscale="log", xlabel=f"iterations of CG to a true residual of 1e-6, {N} x {N} unknowns")
+    ax.set(xscale="log", xlim=(1, None), xlabel=f"iterations of CG to a true residual of 1e-6, {N} x {N} unknowns")
     ax.legend()

@@ -40,6 +40,6 @@ def plot(rows, figure):
                 ax.plot([row["grids"] for row in chosen], [row[f"{what}_speedup"] for row in chosen], style,
                         color=f"C{LEVELS.index(levels)}", label=f"{kind}, l = {levels}")
         ax.axhline(1, color="gray", linewidth=0.8)
-        ax.set(xlabel="grids g in r1r2b1b2 storage", title="one application" if what == "apply" else "solve with CG")
+        ax.set(xticks=range(1, G_MAX + 1), xlabel="grids g in r1r2b1b2 storage", title="one application" if what == "apply" else "solve with CG")
     axes[0].set_ylabel("times faster than naive storage (S1)")
     axes[0].legend()

@@ -1,26 +1,22 @@
-static char help[] = "-laplace(u) = f on the unit square with CG and petscrrb's PCRRB, linked. -n <255> unknowns a side\n";
+static char help[] =
+    "-laplace(u) = f on the unit square with CG and petscrrb's PCRRB, linked. -n <255> unknowns a side\n";
 
 #include <petscksp.h>
 #include <petscrrb.h>
 
-static PetscReal Exact(PetscReal x, PetscReal y)
-{
-  return x * (x - 1) * y * (y - 1) * PetscExpReal(x * y);
-}
+static PetscReal Exact(PetscReal x, PetscReal y) { return x * (x - 1) * y * (y - 1) * PetscExpReal(x * y); }
 
 /* f = -laplace(Exact) */
-static PetscReal Source(PetscReal x, PetscReal y)
-{
+static PetscReal Source(PetscReal x, PetscReal y) {
   const PetscReal X = x * (x - 1), Y = y * (y - 1);
 
   return -(Y * (2 + 2 * y * (2 * x - 1) + y * y * X) + X * (2 + 2 * x * (2 * y - 1) + x * x * Y)) * PetscExpReal(x * y);
 }
 
 /* Five points, multiplied by h^2. Unknown j n + i is the point ((i+1) h, (j+1) h). */
-static PetscErrorCode Assemble(PetscInt n, Mat A, Vec b, Vec exact)
-{
+static PetscErrorCode Assemble(PetscInt n, Mat A, Vec b, Vec exact) {
   const PetscReal h = 1.0 / (n + 1);
-  PetscInt        first, last;
+  PetscInt first, last;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetOwnershipRange(A, &first, &last));
@@ -44,14 +40,13 @@ static PetscErrorCode Assemble(PetscInt n, Mat A, Vec b, Vec exact)
   PetscFunctionReturn(0);
 }
 
-int main(int argc, char **argv)
-{
-  PetscInt  n = 255, its;
+int main(int argc, char **argv) {
+  PetscInt n = 255, its;
   PetscReal error;
-  Mat       A;
-  Vec       b, x, exact;
-  KSP       ksp;
-  PC        pc;
+  Mat A;
+  Vec b, x, exact;
+  KSP ksp;
+  PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
