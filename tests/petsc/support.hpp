@@ -7,6 +7,7 @@
 #include "reference/problems.hpp"
 
 #include <petscdmda.h>
+#include <petscdmshell.h>
 
 #include <gtest/gtest.h>
 
