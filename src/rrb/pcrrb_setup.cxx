@@ -169,19 +169,12 @@ static PetscErrorCode ReportWarnings(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetUp_RRB(PC pc) {
+static PetscErrorCode SetUpFromRows(PC pc, const Csr &csr, PetscBool rebuild) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscBool rebuild =
-      (PetscBool)(!rrb->state || !rrb->state->core || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PCRRBState *s = rrb->state;
   PetscBool ok = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  if (rebuild) PetscCall(PCReset_RRB(pc));
-  if (!rrb->state) rrb->state = new PCRRBState;
-  PCRRBState *s = rrb->state;
-  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
-  const Csr &csr = s->rows.csr;
   if (!rebuild) {
     PetscCall(ReadValues(pc, csr, &rebuild));
     if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
@@ -201,8 +194,24 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
     s->omega_dropped = true;
     PetscCall(Factor(pc, 0.0, &ok));
   }
-  PetscCall(PetscRRBMatrixRestore(&s->rows));
   s->failed = !ok;
-  if (!ok) PetscCall(ReportFailure(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_RRB(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  const PetscBool rebuild =
+      (PetscBool)(!rrb->state || !rrb->state->core || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  if (rebuild) PetscCall(PCReset_RRB(pc));
+  if (!rrb->state) rrb->state = new PCRRBState;
+  PCRRBState *s = rrb->state;
+  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+  const PetscErrorCode result = SetUpFromRows(pc, s->rows.csr, rebuild);
+  PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
+  PetscCall(result);
+  if (s->failed) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

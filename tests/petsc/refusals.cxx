@@ -165,16 +165,20 @@ TEST(Refused, NullVectorsOfAnotherLength) {
 
 // Values that go bad later are refused then, and good ones are taken again.
 TEST(Refused, AtARefresh) {
-  const Problem good = ten_by_nine();
+  Problem good = ten_by_nine();
+  good.A.add(23, 61, 0), good.A.add(61, 23, 0);
   const Matrix A = matrix_of(good);
   const Preconditioner pc = pc_of(A);
   const reference::Vector z = applied(pc, good.b);
-  Problem skew = good, bad = good;
+  Problem skew = good, bad = good, far = good;
   skew.A.row[44][45] = -77;
   bad.A.row[44][44] = std::nan("");
-  for (const auto &[problem, word] : {std::pair{skew, "not symmetric"}, {bad, "not finite"}}) {
+  far.A.add(23, 61, -0.5), far.A.add(61, 23, -0.5);
+  for (const auto &[problem, words] : {std::pair{skew, std::vector<std::string>{"not symmetric", "row 44"}},
+                                       {bad, {"not finite", "row 44"}},
+                                       {far, {"No 2D grid", "row 23 couples with column 61"}}}) {
     set_values(A, problem.A);
-    expect_raised(PCSetUp(pc), PETSC_ERR_ARG_WRONG, {word, "row 44"});
+    expect_raised(PCSetUp(pc), PETSC_ERR_ARG_WRONG, words);
     set_values(A, good.A);
     EXPECT_EQ(applied(pc, good.b), z);
   }
