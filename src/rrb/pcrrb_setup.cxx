@@ -76,7 +76,13 @@ static PetscErrorCode ReadValues(PC pc, const Csr &csr, PetscBool *rebuild) {
 
   PetscFunctionBegin;
   PetscCall(GetNearNullVector(pc, csr));
-  const ReadResult result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
+  ReadResult result = ReadResult::refused;
+  try {
+    result = read_stencil(csr, s->grid, s->stencil, s->facts, why);
+  } catch (const std::bad_alloc &) {
+    s->stencil = Stencil();
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the stencil of a matrix of %" PetscInt_FMT " rows", csr.n);
+  }
   PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", why.c_str());
   *rebuild = (PetscBool)(result == ReadResult::rebuild || (s->core && RingIsCut(s->stencil, s->grid)));
