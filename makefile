@@ -11,8 +11,12 @@ petsc_wanted := $(PETSC_DIR)
 no_config_needed := help clean format docs prerequisites check check-asan demo bench cuda-compile
 ifneq ($(filter-out $(no_config_needed),$(or $(MAKECMDGOALS),all)),)
   include $(CONFIG)
-  ifneq ($(realpath $(petsc_wanted)),$(if $(petsc_wanted),$(realpath $(PETSC_DIR))))
-    $(warning $(BUILD) is configured for PETSc at $(PETSC_DIR), not at $(petsc_wanted): for that one type ./configure.py --build-dir=$(BUILD))
+  petsc_configured := $(patsubst --petsc-dir=%,%,$(filter --petsc-dir=%,$(CONFIGURE_ARGUMENTS)))
+  ifneq ($(and $(petsc_wanted),$(petsc_configured)),)
+    ifneq ($(realpath $(petsc_wanted)),$(realpath $(petsc_configured)))
+      $(warning $(BUILD) is configured for PETSc at $(petsc_configured), not at $(petsc_wanted): \
+        type ./configure.py --build-dir=$(BUILD), or choose another BUILD)
+    endif
   endif
 endif
 
@@ -45,14 +49,10 @@ test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources)
 # contraction is fixed here, so that a result does not depend on the compiler's default
 arithmetic := -ffp-contract=fast -fno-math-errno
 sanitizers := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(SANITIZE))
-common_flags = -Wall -Wextra -fPIC $(CXXOPTFLAGS) $(test_flags) $(arithmetic) $(OPENMP_FLAGS) -Iinclude $(PETSC_COMPILE_FLAGS) \
-  -MMD -MP $(if $(NVCC),-DPETSCRRB_HAVE_CUDA=1) $(sanitizers)
+common_flags = -Wall -Wextra -fPIC $(CXXOPTFLAGS) $(test_flags) $(arithmetic) $(OPENMP_FLAGS) \
+  -Iinclude $(PETSC_COMPILE_FLAGS) -MMD -MP $(if $(NVCC),-DPETSCRRB_HAVE_CUDA=1) $(sanitizers)
 cxx_flags = -std=c++17 $(VISIBILITY_FLAGS) $(common_flags) -Isrc -Itests $(CXXFLAGS)
 c_flags = -std=c11 $(common_flags)
-# V=1 shows the commands
-quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD)/examples/% $(BUILD)/benchmarks/%,$@),$@,$<)";)
-# compiles faster, and GCC 12 at -O3 warns of a null pointer in std::vector that is none
-$(BUILD)/obj/tests/%: test_flags = -O2
 comma := ,
 empty :=
 space := $(empty) $(empty)
@@ -63,9 +63,14 @@ nvcc_flags = -std=c++17 -O3 -fmad=true --extended-lambda --expt-relaxed-constexp
 # PETSc may close the library while its objects live, hence nodelete
 link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
 library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-soname,libpetscrrb.so.$(SERIES) \
-  -Wl,--version-script=config/exports.map \
-  $(if $(SANITIZE),,-Wl,--no-undefined)
+  -Wl,--version-script=config/exports.map $(if $(SANITIZE),,-Wl,--no-undefined)
 use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
+
+# compiles faster, and GCC 12 at -O3 warns of a null pointer in std::vector that is none
+$(BUILD)/obj/tests/%: test_flags = -O2
+
+# V=1 shows the commands
+quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD)/examples/% $(BUILD)/benchmarks/%,$@),$@,$<)";)
 
 # --- the library ---
 
@@ -143,7 +148,7 @@ export PETSCRRB_BUILD := $(abspath $(BUILD))
 
 .PHONY: prerequisites check check-built check-asan check-asan-built cuda-compile
 # a PETSC_DIR, or a PETSc named to configure.py, that is not Debian's makes Debian's unnecessary
-other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null)) \
+other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null))\
   $(filter --petsc-dir% --download-petsc%,$(CONFIGURE_FLAGS))
 prerequisites:
 	@OTHER_PETSC='$(strip $(other_petsc))' config/prerequisites.sh $(PREREQUISITES)
@@ -206,7 +211,8 @@ semicolons = $(subst $(space),;,$(strip $(1)))
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERIES@|$(SERIES)|g' \
   -e 's|@PETSC_VERSION@|$(PETSC_VERSION)|g' -e 's|@PETSC_COMPILE_FLAGS@|$(PETSC_COMPILE_FLAGS)|g' \
   -e 's|@PETSC_LINK_FLAGS@|$(PETSC_LINK_FLAGS)|g' -e 's|@PETSC_MPI@|$(PETSC_MPI)|g' \
-  -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
+  -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' \
+  -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
 
 .PHONY: install clean help
 install: all    ## library, header, pkg-config and CMake files to PREFIX (and DESTDIR)

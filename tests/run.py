@@ -1,4 +1,4 @@
-"""Runs all tests through pytest and ends with the line `N passed, N failed, N skipped`; fails where one failed or none ran.
+"""Runs all tests through pytest and ends with the line `N passed, N failed, N skipped`; fails where none ran, too.
 
 Arguments: the GoogleTest programs, then -- and what is for pytest: paths (instead of all of tests/) and options.
 """
