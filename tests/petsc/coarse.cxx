@@ -64,7 +64,7 @@ std::vector<Inner> inner_solvers() {
         {"cg_and_gamg", "-ksp_type fgmres", "-rrb_coarse_ksp_type cg -rrb_coarse_pc_type gamg"},
         {"cg_and_jacobi", "-ksp_type fcg", "-rrb_coarse_ksp_type cg -rrb_coarse_pc_type jacobi"},
         {"rrb_again", "-ksp_type cg", "-pc_rrb_levels 2 -rrb_coarse_pc_type rrb -rrb_coarse_pc_rrb_levels 2"},
-#if defined(PETSC_HAVE_HYPRE)
+#if defined(PETSC_HAVE_HYPRE) && !defined(PETSC_HAVE_HYPRE_DEVICE) // which wants a GPU
         {"hypre", "-ksp_type fgmres", "-rrb_coarse_ksp_type cg -rrb_coarse_pc_type hypre"},
 #endif
   };

@@ -126,8 +126,7 @@ TEST(FieldSplit, OfADMDAWithTwoUnknownsAPoint) {
   set_values(A, problem.A);
   const Solver ksp = ksp_of(A, "-ksp_type cg -ksp_rtol 1e-8 -pc_type fieldsplit -pc_fieldsplit_type additive "
                                "-fieldsplit_pc_type rrb -fieldsplit_ksp_type preonly");
-  ok(KSPSetDM(ksp, da));
-  ok(KSPSetDMActive(ksp, PETSC_FALSE));
+  ok(PCSetDM(pc_of(ksp), da));
   const Solve result = solve(ksp, problem.b);
   EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
   EXPECT_LE(result.iterations, 45);
