@@ -21,7 +21,8 @@ def table(lines):
         if row["norm"] == "unpreconditioned":
             out.append(f"| {row['n']} x {row['n']} | {row['solver']} | {ms(row['setup_ms'])} | {ms(row['refresh_ms'])} | "
                        f"{ms(row['solve_ms'])} | {row['iterations']} |")
-    return "\n".join(out + ["", f"{notes['machine']}; PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}. "
+    return "\n".join(out + ["", f"{notes['machine']}, load by other programs {notes['load by other programs']}; "
+                      f"PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}. "
                                 "GAMG and BoomerAMG ran on one thread."]) + "\n"
 
 

@@ -5,6 +5,7 @@ usage: run.py [QUESTION ...]
 import csv
 import datetime
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -18,12 +19,12 @@ def note(text):
     print(f"  {text}", flush=True)
 
 
-def write(name, question, rows, driver):
+def write(name, question, rows, driver, load):
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(f"# {question}\n# date: {datetime.date.today()}\n# machine: {processor()}\n"
-                   f"# PETSc: {driver.petsc}\n# commit: {commit()}\n")
+                   f"# load by other programs: {load:.1f}\n# PETSc: {driver.petsc}\n# commit: {commit()}\n")
         table = csv.DictWriter(file, rows[0], lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
@@ -53,11 +54,12 @@ def main():
     if unknown:
         raise SystemExit(f"{__doc__}\nquestions: {', '.join(QUESTIONS)}")
     driver = Driver()
+    load = os.getloadavg()[0]  # now, before our own work counts
     for name in names:
         question = importlib.import_module(f"questions.{name}")
         print(f"{name}: {question.QUESTION}", flush=True)
         rows = question.measure(driver, note)
-        write(name, question.QUESTION, rows, driver)
+        write(name, question.QUESTION, rows, driver, load)
         draw(name, question.plot, rows, driver.build / "plots")
 
 
