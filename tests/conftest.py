@@ -1,5 +1,7 @@
 """What every Python test may ask for: where the library was built, and how it was configured."""
 import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,68 @@ def library(build):
     path = build / "lib/libpetscrrb.so"
     assert path.is_file(), f"{path} is not built"
     return path
+
+
+@pytest.fixture(scope="session")
+def run(config):
+    """run(program, option, ..., ranks=1, fails=False) gives all that it printed; it must fail exactly where that is said."""
+
+    def call(*words, ranks=1, fails=False, timeout=120, cwd=None, env=None):
+        words = [str(word) for word in words]
+        if ranks > 1:
+            if not config.get("MPIEXEC"):
+                pytest.skip("this PETSc names no mpiexec")
+            words = [*shlex.split(config["MPIEXEC"]), "-n", str(ranks), *words]
+        # passive: the threads share the machine with other tests; as root, Open MPI asks to be told twice
+        settings = {"OMP_NUM_THREADS": "2" if ranks == 1 else "1", "OMP_WAIT_POLICY": "passive",
+                    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              timeout=timeout, cwd=cwd, env={**os.environ, **settings, **(env or {})})
+        assert (done.returncode != 0) == fails, f"{shlex.join(words)} ended with {done.returncode}:\n{done.stdout}"
+        return done.stdout
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def plugin(library):
+    """The options that load the plugin and choose its type."""
+    return ["-dll_append", library, "-pc_type", "rrb"]
+
+
+@pytest.fixture(scope="session")
+def poisson(build):
+    """docs/examples/poisson.c, linked with the library. Its grid: -n unknowns a side."""
+    path = build / "examples/poisson"
+    assert path.is_file(), f"{path} is not built: make examples"
+    return path
+
+
+def find_tutorials(petsc):
+    """PETSc's own sources, or what a package puts beside an installed PETSc."""
+    folders = [petsc / "src", petsc / "share/petsc/examples/src"]
+    folders += sorted(Path("/usr/share/petsc").glob("*/share/petsc/examples/src"), reverse=True)
+    return [folder for folder in folders if (folder / "ksp/ksp/tutorials").is_dir()]
+
+
+@pytest.fixture(scope="session")
+def tutorial(config, run, tmp_path_factory):
+    """tutorial("ksp/ksp", "ex2") compiles that unmodified program of PETSc's, once, and gives its path."""
+    petsc = Path(config["PETSC_DIR"])
+    series = ".".join(config["PETSC_VERSION"].split(".")[:2])
+    # sources of another minor version than the library's may not compile
+    folders = [folder for folder in find_tutorials(petsc)
+               if folder.is_relative_to(petsc) or folder.relative_to("/usr/share/petsc").parts[0] == series]
+    made = {}
+
+    def compile_once(package, name):
+        if not folders:
+            pytest.skip(f"no tutorials of PETSc {series}: neither {petsc}/src nor Debian's libpetsc{series}-dev-examples")
+        if (package, name) not in made:
+            program = tmp_path_factory.mktemp(name) / name
+            run(*shlex.split(config["CC"]), "-w", folders[0] / package / "tutorials" / f"{name}.c", "-o", program,
+                *shlex.split(config["PETSC_COMPILE_FLAGS"]), *shlex.split(config["PETSC_LINK_FLAGS"]), "-lm")
+            made[package, name] = program
+        return made[package, name]
+
+    return compile_once
