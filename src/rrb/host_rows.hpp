@@ -30,9 +30,18 @@ template <bool Couple> auto factor_from_row(const FactorFields<DenseField> &f, i
   return v;
 }
 
-template <class F> void along_row(index_t h0, index_t h1, const F &f) {
+// f along a row. Where the coefficients come from memory, those that the next row will need are fetched meanwhile, a
+// cache line at a time: hardware prefetchers stop at a row's end, and there are a dozen of rows.
+template <class F, int N> void along_row(Range2 nodes, const F &f, const double *const (&next)[N], bool fetch) {
+  constexpr index_t line = 8;
+  const index_t step = fetch ? line : nodes.h1 - nodes.h0;
+  for (index_t b = nodes.h0; b < nodes.h1; b += step) {
+    if (fetch)
+      for (const double *row : next) __builtin_prefetch(row + b);
+    const index_t end = std::min(b + step, nodes.h1);
 #pragma omp simd
-  for (index_t h = h0; h < h1; ++h) f(h, 0);
+    for (index_t h = b; h < end; ++h) f(h, 0);
+  }
 }
 
 // A row in natural order to its even and odd points and back; both halves are indexed by h.
@@ -130,6 +139,7 @@ public:
     for (Class c : {r1, r2, b1, b2}) n_[c] = x_.nodes_of(c);
     k0_ = half_down(x_.y.lo);
     k1_ = x_.empty() ? k0_ : half_down(x_.y.hi - 1) + 1;
+    fetch_ = x_.nodes() > fetch_above;
   }
 
   template <bool Couple> void forward() const {
@@ -156,6 +166,7 @@ private:
   static constexpr int shared = 10; // scratch: b1 of the row below the chunk
   static constexpr int zero = 11;   // rows outside of the domain
   static constexpr int v_even = 12, v_odd = 13;
+  static constexpr index_t fetch_above = 400000; // nodes, of 30 bytes of factor each; measured
   static constexpr index_t none = std::numeric_limits<index_t>::min();
 
   struct Chunk {
@@ -216,6 +227,10 @@ private:
     return p;
   }
 
+  // rows of the factor, for what is fetched ahead; k may be past the last one
+  const double *w(int i, Class c, index_t k) const { return &d_.factor.w[i].q[c].at(0, k); }
+  const double *dinv(Class c, index_t k) const { return &d_.factor.dinv.q[c].at(0, k); }
+
   Pair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
   Pair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
 
@@ -240,7 +255,8 @@ private:
     in.c[r2] = {{nullptr, up.even, nullptr}};
     in.c[b1] = {{nullptr, up.odd, nullptr}};
     const auto f = factor_from_row<Couple>(d_.factor, k);
-    along_row(n_[b1].h0, n_[b1].h1, ForwardB1{f, in, Rows{{nullptr, out, nullptr}}});
+    const double *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
+    along_row(n_[b1], ForwardB1{f, in, Rows{{nullptr, out, nullptr}}}, next, fetch_);
     border(b1, out);
   }
 
@@ -253,8 +269,9 @@ private:
     in.c[b2] = {{nullptr, low.even, nullptr}};
     double *out = c.scratch(8);
     const auto f = factor_from_row<Couple>(d_.factor, k);
-    along_row(n_[b2].h0, n_[b2].h1,
-              ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true});
+    const double *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
+                                  w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
+    along_row(n_[b2], ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true}, next, fetch_);
     next_.store(out, k);
   }
 
@@ -270,7 +287,8 @@ private:
   void backward_b1(index_t k, double *b2_here, double *b2_above, double *out, Scaling scaling) const {
     const auto f = factor_from_row<Couple>(d_.factor, k);
     const Rows z2{{nullptr, b2_here, b2_above}}, in{{nullptr, &d_.vector()[b1].at(0, k), nullptr}};
-    along_row(n_[b1].h0, n_[b1].h1, BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling});
+    const double *const next[] = {w(0, b1, k + 1), w(1, b1, k + 1), w(2, b1, k + 1), w(3, b1, k + 1), dinv(b1, k + 1)};
+    along_row(n_[b1], BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling}, next, fetch_);
     border(b1, out);
   }
 
@@ -298,7 +316,8 @@ private:
     if (owns(r1, k) || owns(b2, k)) {
       const Pair in = lower(c, k, 4);
       const Rows r{{nullptr, in.odd, nullptr}};
-      along_row(n_[r1].h0, n_[r1].h1, BackwardR1{f, r, z1, z2, r, scaling});
+      const double *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
+      along_row(n_[r1], BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z)
         store_z(2 * k, b2_here, in.odd);
       else if (owns(b2, k))
@@ -307,7 +326,8 @@ private:
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
       const Rows r{{nullptr, in.even, nullptr}};
-      along_row(n_[r2].h0, n_[r2].h1, BackwardR2{f, r, z1, z2, r, scaling});
+      const double *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
+      along_row(n_[r2], BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
     }
   }
@@ -324,6 +344,7 @@ private:
   NaturalVectors natural_;
   Range2 n_[4];
   index_t k0_, k1_;
+  bool fetch_; // the factor does not fit in cache
 };
 
 } // namespace petscrrb::rrb
