@@ -148,6 +148,15 @@ TEST_F(Choices, SurviveAReset) {
   EXPECT_EQ(applied(pc, problem.b), z);
 }
 
+TEST_F(Choices, ChangeTheNextSolve) {
+  const Solver ksp = ksp_of(A, std::string(papers) + "-pc_rrb_levels 1");
+  EXPECT_EQ(solve(ksp, problem.b).iterations, 1);
+  ok(PCRRBSetLevels(pc_of(ksp), 10));
+  const int ten = solve(ksp, problem.b).iterations;
+  EXPECT_EQ(ten, solve(problem, "-pc_rrb_levels 10").iterations);
+  EXPECT_GT(ten, 1);
+}
+
 void expect_lines(const std::string &text, const std::vector<std::string> &lines) {
   for (const std::string &line : lines) EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\n" << text;
 }

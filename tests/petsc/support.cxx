@@ -164,7 +164,9 @@ PC pc_of(KSP ksp) {
 
 reference::Vector applied(PC pc, const reference::Vector &r) {
   const Vector x = vector_of(r), y = like(x, std::nan(""));
+  ok(VecLockReadPush(x));
   ok(PCApply(pc, x, y));
+  ok(VecLockReadPop(x));
   EXPECT_EQ(values_of(x), r) << "PCApply() changed its argument";
   return values_of(y);
 }
