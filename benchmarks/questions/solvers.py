@@ -7,6 +7,7 @@ NORMS = ("natural", "unpreconditioned")
 SOLVERS = {
     "rrb": "-pc_type rrb",
     "rrb, one thread": "-pc_type rrb -threads 1",
+    "rrb, 8 levels": "-pc_type rrb -pc_rrb_levels 8",
     "gamg": "-pc_type gamg -threads 1",
     "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1",
 }
@@ -17,8 +18,8 @@ def measure(driver, note):
     for n in SIZES:
         for norm in NORMS:
             note(f"n = {n}, {norm} norm")
-            measured = driver.solved(driver.run(SOLVERS, "-n", n, "-norm", norm, "-setups", 2, "-refreshes", 3, "-solves", 5,
-                                                "-seconds", 60))
+            measured = driver.solved(driver.run(SOLVERS, "-n", n, "-norm", norm, "-setups", 2, "-refreshes", 2, "-solves", 3,
+                                                "-seconds", 30))
             base = measured["rrb"]
             for name, row in measured.items():
                 rows.append({"n": n, "norm": norm, "solver": name, "threads": int(row["threads"]),
