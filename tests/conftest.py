@@ -10,6 +10,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="session")
+def root():
+    """The project's folder."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
 def build():
     """The build folder: `make check` names it, a bare pytest takes build/."""
     return Path(os.environ.get("PETSCRRB_BUILD", ROOT / "build"))

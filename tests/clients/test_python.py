@@ -1,0 +1,58 @@
+"""petsc4py: the library loaded from Python, and docs/examples/poisson.py."""
+import re
+import sys
+
+import pytest
+
+VERSION = "import petsc4py; petsc4py.init([]); from petsc4py import PETSc; print(*PETSc.Sys.getVersion(), sep='.')"
+
+# petsc4py has no PetscDLLibraryAppend() of its own
+APPEND = """
+import ctypes, sys, petsc4py
+petsc4py.init(sys.argv[:1])
+from petsc4py import PETSc
+path = next(line.split()[-1] for line in open("/proc/self/maps") if "/libpetsc" in line)
+petsc = ctypes.CDLL(path)
+petsc.PetscDLLibraryAppend.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
+world = ctypes.c_void_p.in_dll(petsc, "PETSC_COMM_WORLD")
+loaded = ctypes.addressof(ctypes.c_void_p.in_dll(petsc, "PetscDLLibrariesLoaded"))
+for time in range(2):
+    assert petsc.PetscDLLibraryAppend(world, loaded, sys.argv[1].encode()) == 0
+pc = PETSc.PC().create()
+pc.setType("rrb")
+print("made", pc.getType())
+"""
+
+
+@pytest.fixture(scope="module")
+def python(run, config):
+    """A Python whose petsc4py runs the PETSc that the library was built with."""
+    for program in (sys.executable, "/usr/bin/python3"):
+        try:
+            if run(program, "-c", VERSION).strip() == config["PETSC_VERSION"]:
+                return program
+        except (AssertionError, OSError):
+            continue
+    pytest.skip(f"no petsc4py for PETSc {config['PETSC_VERSION']} (on Debian: apt-get install python3-petsc4py)")
+
+
+def result(output):
+    its, error = re.search(r"(\d+) iterations, largest error (\S+)", output).groups()
+    return int(its), float(error)
+
+
+def test_example(run, python, root, library, poisson):
+    """The same problem as the C example's, hence the same answer."""
+    output = run(python, root / "docs/examples/poisson.py", "-dll_append", library, "-n", 63, "-pc_rrb_levels", 6)
+    its, error = result(output)
+    assert 10 <= its <= 20
+    assert error < 1e-4
+    assert result(run(poisson, "-n", 63, "-pc_rrb_levels", 6)) == (its, error)
+
+
+def test_example_without_the_plugin_fails(run, python, root):
+    assert "rrb" in run(python, root / "docs/examples/poisson.py", "-n", 15, fails=True)
+
+
+def test_append_twice_in_a_running_program(run, python, library):
+    assert "made rrb" in run(python, "-c", APPEND, library)
