@@ -1,0 +1,126 @@
+"""The project's own tools: the sources are laid out as make format does it, and configure.py says what to type."""
+import re
+import shutil
+import sys
+
+import pytest
+
+SOURCES = ("include", "src", "tests", "benchmarks", "docs")
+
+
+def texts(folder):
+    found = (path for name in SOURCES for path in (folder / name).rglob("*"))
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in found
+            if path.suffix in (".h", ".hpp", ".c", ".cxx", ".cu", ".cuh")}
+
+
+def test_format_changes_nothing(run, root, build, tmp_path):
+    copy = tmp_path / "copy"
+    for name in SOURCES:
+        shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("results", "__pycache__"))
+    for name in ("makefile", ".clang-format"):
+        shutil.copy(root / name, copy)
+    # the virtual environment of the tests gets the pinned clang-format
+    command = ["make", "-C", copy, "format", f"VENV={build / 'venv'}"]
+    try:
+        run(*command, timeout=300)
+    except AssertionError as error:
+        if re.search("Failed to establish a new connection|No matching distribution|Could not find a version", str(error)):
+            pytest.skip("the pinned clang-format cannot be installed: no network")
+        raise
+    before, after = texts(root), texts(copy)
+    assert len(before) > 40
+    assert [name for name in before if before[name] != after[name]] == [], "type: make format"
+
+
+def test_format_would_change_a_crooked_file(run, root, build, tmp_path):
+    """The same, on a file that is laid out in another way."""
+    for name in SOURCES:
+        (tmp_path / name).mkdir()
+    for name in ("makefile", ".clang-format"):
+        shutil.copy(root / name, tmp_path)
+    crooked = tmp_path / "src/crooked.cxx"
+    crooked.write_text("int  f( int a ){return a ;}\n", encoding="utf-8")
+    if not list((build / "venv").glob("clang-format-*.installed")):
+        pytest.skip("the pinned clang-format is not installed")
+    run("make", "-C", tmp_path, "format", f"VENV={build / 'venv'}")
+    assert crooked.read_text(encoding="utf-8") == "int f(int a) { return a; }\n"
+
+
+@pytest.fixture
+def configure(run, root, tmp_path):
+    """configure(argument, ..., fails=...) in a build folder that is thrown away; gives what it printed."""
+    empty = {name: "" for name in ("PETSC_DIR", "PETSC_ARCH", "CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS")}
+
+    def call(*words, fails=True, env=None):
+        return run(sys.executable, root / "configure.py", f"--build-dir={tmp_path / 'build'}", *words, fails=fails,
+                   env={**empty, **(env or {})})
+
+    return call
+
+
+WHAT_TO_TYPE = ("apt-get install petsc-dev", "./configure.py --petsc-dir=/where/it/is", "./configure.py --download-petsc")
+
+
+def test_configure_without_that_folder(configure, tmp_path):
+    output = configure(f"--petsc-dir={tmp_path}/none")
+    assert f"configure.py: PETSC_DIR={tmp_path}/none does not exist." in output
+    assert all(words in output for words in WHAT_TO_TYPE)
+    assert not (tmp_path / "build/config.mk").exists()
+
+
+def test_configure_with_a_folder_without_petsc(configure, tmp_path):
+    output = configure(env={"PETSC_DIR": str(tmp_path)})
+    assert f"PETSC_DIR={tmp_path} holds no PETSc that was configured and built" in output
+    assert all(words in output for words in WHAT_TO_TYPE)
+
+
+def test_configure_names_the_builds_of_a_source_tree(configure, tmp_path):
+    for arch in ("arch-debug", "arch-opt"):
+        folder = tmp_path / arch / "lib/petsc/conf"
+        folder.mkdir(parents=True)
+        (folder / "petscvariables").touch()
+    for words in ([], ["--petsc-arch=wrong"]):
+        assert "add --petsc-arch= one of arch-debug, arch-opt" in configure(f"--petsc-dir={tmp_path}", *words)
+
+
+def fake_petsc(folder, minor="20", macros=("PETSC_USE_REAL_DOUBLE 1", "PETSC_USE_SHARED_LIBRARIES 1")):
+    (folder / "lib/petsc/conf").mkdir(parents=True)
+    (folder / "lib/petsc/conf/petscvariables").write_text("SHLIBS = libpetsc\n", encoding="utf-8")
+    (folder / "include").mkdir()
+    version = {"MAJOR": "3", "MINOR": minor, "SUBMINOR": "0", "RELEASE": "1"}
+    for name, lines in (("petscversion.h", [f"PETSC_VERSION_{part} {n}" for part, n in version.items()]),
+                        ("petscconf.h", macros)):
+        (folder / "include" / name).write_text("".join(f"#define {line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("changes, message", [
+    ({"minor": "17"}, "is too old: petscrrb needs 3.18 or later"),
+    ({"macros": ["PETSC_USE_COMPLEX 1"]}, "has complex scalars: petscrrb needs one configured with --with-scalar-type=real"),
+    ({"macros": ["PETSC_USE_REAL_SINGLE 1"]}, "is not in double precision"),
+    ({"macros": ["PETSC_USE_REAL_DOUBLE 1"]}, "configured with --with-shared-libraries=1"),
+], ids=["old", "complex", "single", "static"])
+def test_configure_refuses_a_petsc_of_the_wrong_kind(configure, tmp_path, changes, message):
+    fake_petsc(tmp_path / "petsc", **changes)
+    output = configure(f"--petsc-dir={tmp_path / 'petsc'}")
+    assert message in output
+    assert all(words in output for words in WHAT_TO_TYPE)
+
+
+def test_configure_with_a_compiler_that_is_not_there(configure, config):
+    output = configure(f"--petsc-dir={config['PETSC_DIR']}", f"--petsc-arch={config['PETSC_ARCH']}", "CXX=nobodys-compiler")
+    assert "CXX=nobodys-compiler is not there" in output
+
+
+def test_configure_refuses_unknown_words(configure):
+    assert "COLOUR=red: not one of PETSC_DIR" in configure("COLOUR=red")
+
+
+def test_configure_again_gives_the_same(configure, config, build, tmp_path):
+    """In a build folder of its own, from the arguments that the configuration in use was made with."""
+    words = [word for word in config["CONFIGURE_ARGUMENTS"].split() if not word.endswith("=")]
+    assert "Now type: make BUILD=" in configure(*words, fails=False)
+    made = (tmp_path / "build/config.mk").read_text(encoding="utf-8")
+    same = {line for line in made.splitlines() if line.startswith(("PETSC_", "CXX", "CC", "OPENMP", "PREFIX"))}
+    assert len(same) > 8
+    assert same <= set((build / "config.mk").read_text(encoding="utf-8").splitlines())
