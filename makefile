@@ -62,7 +62,7 @@ nvcc_flags = -std=c++17 -O3 -fmad=true --extended-lambda --expt-relaxed-constexp
   -DPETSCRRB_HAVE_CUDA=1 -MMD -MP
 # PETSc may close the library while its objects live, hence nodelete
 link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
-library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-soname,libpetscrrb.so.$(SERIES) \
+library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,-soname,libpetscrrb.so.$(SERIES) \
   -Wl,--version-script=config/exports.map $(if $(SANITIZE),,-Wl,--no-undefined)
 use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
 

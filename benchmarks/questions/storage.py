@@ -10,7 +10,7 @@ G_MAX = 6  # eq. (3.1) of de Jong and Vuik 2016 for 2047 unknowns and compute bl
 def measure(driver, note):
     rows = []
     for levels in LEVELS:
-        for grids in range(1, min(G_MAX, levels // 2) + 1):
+        for grids in sorted({1, 2, 3, min(G_MAX, levels // 2)}):
             note(f"l = {levels}, g = {grids}")
             rows += compare(driver, levels, grids)
     return rows
@@ -22,7 +22,7 @@ def compare(driver, levels, grids):
     dense = f"{rrb} -pc_rrb_storage r1r2b1b2 -pc_rrb_storage_grids {grids}"
     solvers = {"S1": f"{rrb} -pc_rrb_storage naive -threads 1", f"S2-{grids}": f"{dense} -threads 1",
                f"S3-{grids}": dense}
-    measured = driver.run(solvers, "-n", N, "-setups", 2, "-refreshes", 2, "-solves", 5, "-applies", 15)
+    measured = driver.run(solvers, "-n", N, "-setups", 1, "-refreshes", 1, "-solves", 2, "-applies", 9)
     base = measured["S1"]
     return [{"levels": levels, "grids": 0 if name == "S1" else grids, "solver": name, "threads": int(row["threads"]),
              "iterations": int(row["iterations"]), "refresh_ms": row["refresh_ms"], "apply_ms": row["apply_ms"],

@@ -91,7 +91,7 @@ PetscErrorCode PCRRBCreateCoarseKSP(PC pc) {
 
 PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[2], two = 2;
+  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[3], sizes = 3;
   PetscReal lumping = rrb->lumping;
   PCRRBLumpNodes nodes = rrb->lump_nodes;
   PCRRBStorage storage = rrb->storage;
@@ -110,10 +110,11 @@ PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObjec
   if (set) PetscCall(PCRRBSetLumpNodes(pc, nodes));
   n[0] = rrb->grid[0];
   n[1] = rrb->grid[1];
-  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Unknowns in x and y", "PCRRBSetGrid", n, &two, &set));
+  n[2] = 1;
+  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Unknowns in x and y", "PCRRBSetGrid", n, &sizes, &set));
   if (set) {
-    PetscCheck(two == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-               "-pc_rrb_grid needs two sizes, nx,ny; got %" PetscInt_FMT, two);
+    PetscCheck(sizes == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+               "-pc_rrb_grid needs two sizes, nx,ny; got %" PetscInt_FMT, sizes);
     PetscCall(PCRRBSetGrid(pc, n[0], n[1]));
   }
   PetscCall(PetscOptionsEnum("-pc_rrb_storage", "Order in which the factor is stored", "PCRRBSetStorage",

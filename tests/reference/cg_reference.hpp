@@ -11,7 +11,10 @@
 
 namespace reference {
 
-enum class Norm { natural, unpreconditioned };
+enum class Norm {
+  natural,
+  unpreconditioned
+};
 
 struct CGResult {
   int iterations = 0;

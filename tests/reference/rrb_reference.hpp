@@ -15,7 +15,10 @@
 
 namespace reference {
 
-enum class LumpNodes { red, both };
+enum class LumpNodes {
+  red,
+  both
+};
 
 struct Options {
   int levels = -1; // -1: the fewest that leave at most 1024 unknowns; more than exist means all

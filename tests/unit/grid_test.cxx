@@ -91,8 +91,8 @@ TEST(FindGrid, ChainsAndRings) {
     for (bool ring : {false, true}) {
       if (ring && n < 3) continue;
       const Shape s{n, 1, 1, ring};
-      auto        A = random_matrix(s);
-      Grid        g, column = given(2, 1, n);
+      auto A = random_matrix(s);
+      Grid g, column = given(2, 1, n);
       EXPECT_EQ(find(A, g, 3), "");
       expect_shape(g, s);
       EXPECT_EQ(check(A, column), "");
@@ -114,7 +114,7 @@ TEST(FindGrid, DiagonalMatrixIsAChain) {
 
 TEST(FindGrid, LinesWithoutCouplingAcross) {
   const Shape s{5, 4};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   for (int p = 0; p + 5 < 20; ++p) A.set_both(p, p + 5, 0);
   Grid g;
   EXPECT_EQ(find(A, g), "");
@@ -145,7 +145,7 @@ TEST(FindGrid, ExplicitZerosAreNoCouplings) {
 TEST(FindGrid, IdentityRowsAreIgnoredBothWays) {
   for (bool column_too : {false, true}) {
     const Shape s{8, 7};
-    auto        A = random_matrix(s);
+    auto A = random_matrix(s);
     for (int j = 0; j < 7; ++j)
       for (int i = 0; i < 8; ++i)
         if (i == 0 || j == 0 || i == 7 || j == 6) A.make_identity(s.row(i, j), column_too);
@@ -171,7 +171,7 @@ TEST(FindGrid, RandomMasks) {
   for (int trial = 0; trial < 60; ++trial) {
     const Shape s{trial % 2 ? 12 : 13, trial % 2 ? 13 : 12, 1, trial % 3 == 0, trial % 5 == 0, false,
                   trial % 4 ? 5 : 9};
-    auto        A = random_matrix(s, trial);
+    auto A = random_matrix(s, trial);
     for (int p = 0; p < s.size(); ++p) {
       if (random() % 4 == 0) A.make_identity(p, trial % 7 != 0);
       for (int q = 0; q < p; ++q)
@@ -198,7 +198,7 @@ TEST(FindGrid, Ambiguous) {
   SmallMatrix A(6);
   for (int p = 0; p < 6; ++p)
     for (int q = 0; q < 6; ++q) A.set(p, q, p == q ? 8 : -1);
-  Grid              g;
+  Grid g;
   const std::string why = find(A, g);
   expect_part(why, "Several grids fit");
   expect_part(why, "2 x 3 (9 points, periodic in y)");
@@ -214,7 +214,7 @@ TEST(FindGrid, AmbiguousCanal) {
   for (int p = 0; p < 12; ++p) A.set(p, p, 4);
   A.set_both(4, 7, -1);
   A.set_both(7, 10, -1);
-  Grid              g;
+  Grid g;
   const std::string why = find(A, g);
   expect_part(why, "3 x 4 (5 points)");
   expect_part(why, "4 x 3 (9 points");
@@ -235,7 +235,7 @@ TEST(FindGrid, NotFinite) {
 TEST(FindGrid, NoStencil) {
   auto A = random_matrix({5, 6});
   A.set(8, 21, -0.5);
-  Grid              g;
+  Grid g;
   const std::string why = find(A, g);
   expect_part(why, "No 2D grid with 5 or 9 points fits");
   expect_part(why, "1, 5, 13 apart");
@@ -248,7 +248,7 @@ TEST(FindGrid, TooManyDistances) {
   SmallMatrix A(60);
   for (int p = 0; p < 60; ++p) A.set(p, p, 9);
   for (int q = 1; q <= 12; ++q) A.set_both(20, 20 + q, -1);
-  Grid              g;
+  Grid g;
   const std::string why = find(A, g);
   expect_part(why, "row 20 couples with column 31 (-1)");
   expect_part(why, "more than 10 different distances");
@@ -256,8 +256,8 @@ TEST(FindGrid, TooManyDistances) {
 }
 
 TEST(FindGrid, ThreeDimensionalWhereTwoArePossible) {
-  auto              A = random_matrix({4, 5, 6, false, false, false, 7});
-  Grid              g;
+  auto A = random_matrix({4, 5, 6, false, false, false, 7});
+  Grid g;
   const std::string why = find(A, g, 2);
   expect_part(why, "3D matrix on 4 x 5 x 6 points");
   expect_part(why, "row ");
@@ -266,7 +266,7 @@ TEST(FindGrid, ThreeDimensionalWhereTwoArePossible) {
 
 TEST(FindGrid, NoRows) {
   SmallMatrix A(0);
-  Grid        g;
+  Grid g;
   expect_part(find(A, g), "no rows");
 }
 
@@ -280,8 +280,8 @@ TEST(CheckGrid, SizesThatAreNotTheMatrix) {
 }
 
 TEST(CheckGrid, TransposedSizesAreToldTheRightOnes) {
-  auto              A = random_matrix({5, 7});
-  Grid              g = given(2, 7, 5);
+  auto A = random_matrix({5, 7});
+  Grid g = given(2, 7, 5);
   const std::string why = check(A, g);
   expect_part(why, "on 7 x 5 points row 0 couples with column 5");
   expect_part(why, "from (0, 0) to (5, 0)");
@@ -297,7 +297,7 @@ TEST(CheckGrid, SeamOfAShortSideIsNoSeam) {
 
 TEST(CheckGrid, OneCouplingAcrossMakesASidePeriodic) {
   const Shape s{5, 4};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   A.set_both(s.row(4, 2), s.row(0, 2), -1);
   Grid g = given(2, 5, 4);
   EXPECT_EQ(check(A, g), "");
@@ -309,15 +309,15 @@ TEST(CheckGrid, OneCouplingAcrossMakesASidePeriodic) {
 
 TEST(CheckGrid, ThreeDimensionalCornersAreRefused) {
   const Shape s{3, 4, 5, false, false, false, 7};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   A.set_both(s.row(1, 1, 1), s.row(2, 2, 1), -1);
   Grid g = given(3, 3, 4, 5);
   expect_part(check(A, g), "row 16 couples with column 20 (-1), from (1, 1, 1) to (2, 2, 1)");
 }
 
 TEST(CheckGrid, FarFetchedSizesAreRefused) {
-  auto              A = random_matrix({5, 6});
-  Grid              g = given(2, 6, 5); // fits with the seam in x and the corners to the north-west
+  auto A = random_matrix({5, 6});
+  Grid g = given(2, 6, 5); // fits with the seam in x and the corners to the north-west
   const std::string why = check(A, g);
   expect_part(why, "on 6 x 5 points row 0 couples with column 5");
   expect_part(why, "Its nonzeros fit 5 x 6 (5 points)");
@@ -328,7 +328,7 @@ TEST(CheckGrid, FarFetchedSizesAreRefused) {
 
 TEST(CheckGrid, CornersAloneAreAccepted) {
   const Shape s{6, 5, 1, false, false, false, 9};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   for (int p = 0; p < 30; ++p)
     for (int away : {1, 6})
       if (p + away < 30) A.set_both(p, p + away, 0);

@@ -69,7 +69,8 @@ public:
     grid_.n[0] = p.nx, grid_.n[1] = p.ny;
     grid_.periodic[0] = p.periodic_x && p.nx > 2, grid_.periodic[1] = p.periodic_y && p.ny > 2;
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
-    const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]}, {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
+    const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
+                                       {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
     core_ = std::make_unique<Core>(extent, petscrrb::rrb::Options{c.levels, c.storage_grids, c.block});
     factor(c.omega);
     if (!outcome_.ok) {

@@ -87,14 +87,15 @@ void expect_equal_to_reference(const Problem &p, Choice c, const std::string &wh
     RealRRB fast(p, c);
     ASSERT_TRUE(fast.outcome().ok) << what << " g=" << g;
     EXPECT_EQ(fast.redone(), slow.redone()) << what;
-    EXPECT_LT(difference(fast.apply(r), z), 1e-9) << what << " levels=" << c.levels << " g=" << g << " omega=" << c.omega << " both=" << c.both;
+    EXPECT_LT(difference(fast.apply(r), z), 1e-9)
+        << what << " levels=" << c.levels << " g=" << g << " omega=" << c.omega << " both=" << c.both;
   }
 }
 
 class AgainstReference : public testing::TestWithParam<Kind> {};
 
 TEST_P(AgainstReference, EveryStorageSizeAndVariant) {
-  const int sizes[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {1, 9}, {9, 1}, {3, 3}, {4, 4}, {3, 5}, {6, 5},
+  const int sizes[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2},   {1, 9},   {9, 1},   {3, 3},  {4, 4},   {3, 5},  {6, 5},
                           {7, 7}, {8, 8}, {9, 6}, {10, 12}, {17, 13}, {16, 20}, {31, 3}, {23, 29}, {40, 37}};
   unsigned seed = 1;
   for (const auto &n : sizes)
@@ -108,20 +109,19 @@ TEST_P(AgainstReference, EveryStorageSizeAndVariant) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-  Kinds, AgainstReference,
-  testing::Values(Kind{"five", false, false, false, false, false, false, false},
-                  Kind{"nine", true, false, false, false, false, false, false},
-                  Kind{"masked_five", false, false, false, true, false, false, false},
-                  Kind{"masked_nine", true, false, false, true, false, false, false},
-                  Kind{"positive", true, false, false, false, false, true, false},
-                  Kind{"vector_five", false, false, false, false, false, false, true},
-                  Kind{"vector_nine", true, false, false, true, false, false, true},
-                  Kind{"periodic_x", true, true, false, false, false, false, false},
-                  Kind{"periodic_y", true, false, true, false, false, false, true},
-                  Kind{"periodic_five", false, true, true, false, false, false, false},
-                  Kind{"periodic_nine", true, true, true, false, false, false, false}),
-  [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Kinds, AgainstReference,
+                         testing::Values(Kind{"five", false, false, false, false, false, false, false},
+                                         Kind{"nine", true, false, false, false, false, false, false},
+                                         Kind{"masked_five", false, false, false, true, false, false, false},
+                                         Kind{"masked_nine", true, false, false, true, false, false, false},
+                                         Kind{"positive", true, false, false, false, false, true, false},
+                                         Kind{"vector_five", false, false, false, false, false, false, true},
+                                         Kind{"vector_nine", true, false, false, true, false, false, true},
+                                         Kind{"periodic_x", true, true, false, false, false, false, false},
+                                         Kind{"periodic_y", true, false, true, false, false, false, true},
+                                         Kind{"periodic_five", false, true, true, false, false, false, false},
+                                         Kind{"periodic_nine", true, true, true, false, false, false, false}),
+                         [](const auto &info) { return std::string(info.param.name); });
 
 // A box of a larger grid: its global offset decides the colours.
 TEST(Offset, BoxesAtOddPlacesMatchTheReference) {
@@ -134,7 +134,7 @@ TEST(Offset, BoxesAtOddPlacesMatchTheReference) {
           p.x0 = x0, p.y0 = y0;
           expect_equal_to_reference(p, {levels, 1.0, false},
                                     "offset " + std::to_string(x0) + "," + std::to_string(y0) + " size " +
-                                      std::to_string(nx) + "x" + std::to_string(ny));
+                                        std::to_string(nx) + "x" + std::to_string(ny));
         }
 }
 

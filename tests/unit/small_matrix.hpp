@@ -67,14 +67,14 @@ public:
 
 private:
   std::vector<std::map<int, double>> rows;
-  std::vector<PetscInt>              ia, ja;
-  std::vector<PetscScalar>           a;
+  std::vector<PetscInt> ia, ja;
+  std::vector<PetscScalar> a;
 };
 
 struct Shape {
-  int  nx, ny, nz = 1;
+  int nx, ny, nz = 1;
   bool px = false, py = false, pz = false;
-  int  points = 5; // 5, 9 or 7
+  int points = 5; // 5, 9 or 7
 
   int size() const { return nx * ny * nz; }
   int row(int i, int j, int k = 0) const { return (k * ny + j) * nx + i; }
@@ -82,8 +82,8 @@ struct Shape {
 
 // A point's neighbour, -1 outside the grid.
 inline int neighbour(const Shape &s, int i, int j, int k, int di, int dj, int dk) {
-  int        at[3] = {i + di, j + dj, k + dk};
-  const int  n[3] = {s.nx, s.ny, s.nz};
+  int at[3] = {i + di, j + dj, k + dk};
+  const int n[3] = {s.nx, s.ny, s.nz};
   const bool periodic[3] = {s.px, s.py, s.pz};
   for (int x = 0; x < 3; ++x) {
     if (at[x] >= 0 && at[x] < n[x]) continue;
@@ -95,8 +95,8 @@ inline int neighbour(const Shape &s, int i, int j, int k, int di, int dj, int dk
 
 // Symmetric, couplings random in (-2, -1), diagonal dominant.
 inline SmallMatrix random_matrix(const Shape &s, unsigned seed = 1) {
-  SmallMatrix                            A(s.size());
-  std::mt19937                           random(seed);
+  SmallMatrix A(s.size());
+  std::mt19937 random(seed);
   std::uniform_real_distribution<double> value(-2, -1);
   for (int k = 0; k < s.nz; ++k)
     for (int j = 0; j < s.ny; ++j)

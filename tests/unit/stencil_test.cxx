@@ -33,14 +33,14 @@ bool decoupled_row(const SmallMatrix &A, int p) {
 }
 
 struct Expected {
-  Stencil      stencil;
+  Stencil stencil;
   StencilFacts facts;
 };
 
 Expected read_slowly(const SmallMatrix &A, const Shape &s) {
-  Expected  e;
+  Expected e;
   const int n = s.size();
-  auto     &identity = e.facts.identity;
+  auto &identity = e.facts.identity;
   for (int p = 0; p < n; ++p) identity.push_back(decoupled_row(A, p));
   e.stencil.C.resize(n);
   auto coupling = [&](int p, int q) { return q < 0 || identity[p] || identity[q] ? 0 : (A.at(p, q) + A.at(q, p)) / 2; };
@@ -98,9 +98,9 @@ ReadResult read(SmallMatrix &A, const Shape &s, Stencil &got, StencilFacts &fact
 }
 
 void expect_read(SmallMatrix &A, const Shape &s, unsigned seed = 0) {
-  Stencil      got;
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, s, got, facts, why, seed), ReadResult::ok);
   EXPECT_EQ(why, "");
   expect_same(A, s, got, facts);
@@ -112,7 +112,7 @@ void expect_part(const std::string &message, const std::string &part) {
 
 // Identity rows, zero rows, walls, positive and slightly nonsymmetric couplings, stored zeros: all at once.
 SmallMatrix rough_matrix(const Shape &s, unsigned seed) {
-  auto         A = random_matrix(s, seed);
+  auto A = random_matrix(s, seed);
   std::mt19937 random(seed);
   for (int p = 0; p < s.size(); ++p)
     for (int q = 0; q < s.size(); ++q) {
@@ -167,16 +167,16 @@ TEST(ReadStencil, EverySmallRoughGrid) {
 TEST(ReadStencil, SameBitsForAnyNumberOfThreads) {
   for (const Shape &s : {Shape{41, 53, 1, true, true, false, 9}, Shape{41, 53}, Shape{700, 3, 1, true, true, false, 9},
                          Shape{2100, 1, 1, true}}) {
-    auto           A = rough_matrix(s, 77);
+    auto A = rough_matrix(s, 77);
     const Expected e = read_slowly(A, s);
     for (int threads : {1, 2, 3, 5, 16, 60}) {
 #ifdef _OPENMP
       omp_set_num_threads(threads);
 #endif
       SCOPED_TRACE(testing::Message() << s.nx << " x " << s.ny << ", threads " << threads);
-      Stencil      got;
+      Stencil got;
       StencilFacts facts;
-      std::string  why;
+      std::string why;
       EXPECT_EQ(read(A, s, got, facts, why, threads % 2 ? threads : 0), ReadResult::ok);
       expect_same(e, got, facts);
     }
@@ -187,11 +187,11 @@ TEST(ReadStencil, SameBitsForAnyNumberOfThreads) {
 }
 
 TEST(ReadStencil, FivePointMatrixOnNinePointGrid) {
-  auto         A = random_matrix({6, 5});
-  const Shape  nine{6, 5, 1, false, false, false, 9};
-  Stencil      got;
+  auto A = random_matrix({6, 5});
+  const Shape nine{6, 5, 1, false, false, false, 9};
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, nine, got, facts, why), ReadResult::ok);
   expect_same(A, nine, got, facts);
   EXPECT_FALSE(facts.corners);
@@ -200,18 +200,18 @@ TEST(ReadStencil, FivePointMatrixOnNinePointGrid) {
 
 TEST(ReadStencil, MissingDiagonalIsZero) {
   const Shape s{4, 4};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   A.erase(5, 5);
   expect_read(A, s);
 }
 
 TEST(ReadStencil, RefreshKeepsTheArraysAndForgetsTheOldValues) {
   for (int points : {5, 9}) {
-    const Shape  s{7, 6, 1, true, false, false, points};
-    auto         A = rough_matrix(s, 3), B = rough_matrix(s, 4);
-    Stencil      got;
+    const Shape s{7, 6, 1, true, false, false, points};
+    auto A = rough_matrix(s, 3), B = rough_matrix(s, 4);
+    Stencil got;
     StencilFacts facts;
-    std::string  why;
+    std::string why;
     ASSERT_EQ(read(A, s, got, facts, why), ReadResult::ok);
     const std::vector<const void *> before = {got.C.data(),  got.E.data(),  got.N.data(),
                                               got.NE.data(), got.NW.data(), facts.identity.data()};
@@ -224,11 +224,11 @@ TEST(ReadStencil, RefreshKeepsTheArraysAndForgetsTheOldValues) {
 }
 
 TEST(ReadStencil, LeavesTheNearNullSpaceVectorAlone) {
-  const Shape  s{3, 3};
-  auto         A = random_matrix(s);
-  Stencil      got;
+  const Shape s{3, 3};
+  auto A = random_matrix(s);
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   got.v.assign(9, 2.5);
   ASSERT_EQ(read(A, s, got, facts, why), ReadResult::ok);
   EXPECT_EQ(got.v, std::vector<double>(9, 2.5));
@@ -236,12 +236,12 @@ TEST(ReadStencil, LeavesTheNearNullSpaceVectorAlone) {
 
 TEST(ReadStencil, CornerAtFivePointsAsksForRebuild) {
   const Shape s{5, 4};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   A.set_both(s.row(1, 1), s.row(2, 2), -0.5);
   A.set_both(s.row(3, 1), s.row(2, 2), -0.25);
-  Stencil      got;
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, s, got, facts, why), ReadResult::rebuild);
   expect_part(why, "-0.5 in row 6 at (1, 1), column 12 at (2, 2)");
   expect_part(why, "5 x 4 (5 points)");
@@ -252,22 +252,22 @@ TEST(ReadStencil, CornerAtFivePointsAsksForRebuild) {
 TEST(ReadStencil, SeamOfASideThatIsNotPeriodicAsksForRebuild) {
   for (bool x : {true, false}) {
     const Shape s{5, 4};
-    auto        A = random_matrix(s);
+    auto A = random_matrix(s);
     A.set(s.row(x ? 4 : 2, x ? 2 : 3), s.row(x ? 0 : 2, x ? 2 : 0), -1);
-    Stencil      got;
+    Stencil got;
     StencilFacts facts;
-    std::string  why;
+    std::string why;
     EXPECT_EQ(read(A, s, got, facts, why), ReadResult::rebuild);
     expect_part(why, x ? "row 14 at (4, 2), column 10 at (0, 2)" : "row 17 at (2, 3), column 2 at (2, 0)");
   }
 }
 
 TEST(ReadStencil, NewIdentityRowsAreNoRebuild) {
-  const Shape  s{5, 4};
-  auto         A = random_matrix(s);
-  Stencil      got;
+  const Shape s{5, 4};
+  auto A = random_matrix(s);
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   ASSERT_EQ(read(A, s, got, facts, why), ReadResult::ok);
   A.make_identity(7, false);
   EXPECT_EQ(read(A, s, got, facts, why), ReadResult::ok);
@@ -276,17 +276,17 @@ TEST(ReadStencil, NewIdentityRowsAreNoRebuild) {
 }
 
 TEST(ReadStencil, OtherSizeAsksForRebuild) {
-  auto         A = random_matrix({5, 4});
-  Stencil      got;
+  auto A = random_matrix({5, 4});
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, {4, 4}, got, facts, why), ReadResult::rebuild);
   expect_part(why, "20 rows");
 }
 
 TEST(ReadStencil, NonsymmetricInsideIsRefused) {
   const Shape s{5, 4};
-  auto        A = random_matrix(s); // the largest diagonal entry is 32: 3.2e-9 may differ
+  auto A = random_matrix(s); // the largest diagonal entry is 32: 3.2e-9 may differ
   A.set_both(6, 7, -1);
   A.set(7, 6, -1 - 3e-9);
   expect_read(A, s);
@@ -294,9 +294,9 @@ TEST(ReadStencil, NonsymmetricInsideIsRefused) {
   A.set(7, 12, -1.25);
   A.set(7, 6, -1 - 1e-8);
   A.set(6, 11, A.at(11, 6) - 0.5); // the same row, a column further on
-  Stencil      got;
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, s, got, facts, why, 9), ReadResult::refused);
   expect_part(why, "row 6 at (1, 1), column 7 at (2, 1) holds -1, the transposed entry is -1.00000001");
   expect_part(why, "largest diagonal entry, 32");
@@ -309,12 +309,12 @@ TEST(ReadStencil, NonsymmetricInsideIsRefused) {
 
 TEST(ReadStencil, CouplingStoredOneWayOnlyIsRefused) {
   const Shape s{5, 4};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   A.set(8, 7, -2);
   A.erase(7, 8);
-  Stencil      got;
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, s, got, facts, why), ReadResult::refused);
   expect_part(why, "row 7 at (2, 1), column 8 at (3, 1) holds 0, the transposed entry is -2");
 }
@@ -322,12 +322,12 @@ TEST(ReadStencil, CouplingStoredOneWayOnlyIsRefused) {
 // An identity row scaled by 1e20 must not excuse the others.
 TEST(ReadStencil, ToleranceComesFromTheCoupledRows) {
   const Shape s{5, 4};
-  auto        A = random_matrix(s);
+  auto A = random_matrix(s);
   A.make_identity(0, true, 1e20);
   A.set(7, 8, A.at(8, 7) + 0.1);
-  Stencil      got;
+  Stencil got;
   StencilFacts facts;
-  std::string  why;
+  std::string why;
   EXPECT_EQ(read(A, s, got, facts, why), ReadResult::refused);
 }
 
@@ -338,9 +338,9 @@ TEST(ReadStencil, NotFiniteIsRefused) {
       auto A = random_matrix(s);
       A.set(7, column, bad);
       A.set(18, 17, bad);
-      Stencil      got;
+      Stencil got;
       StencilFacts facts;
-      std::string  why;
+      std::string why;
       EXPECT_EQ(read(A, s, got, facts, why), ReadResult::refused);
       expect_part(why, "not finite: row 7 at (2, 1), column " + std::to_string(column) + " at");
     }
