@@ -7,14 +7,6 @@
 
 namespace petscrrb::rrb {
 
-// A class's values handed from one array to another.
-template <class From, class To> struct Copy {
-  From from;
-  To to;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { to.at(h, k) = from(h, k); }
-};
-
 // r_B -= A_BR D_R^-1 r_R of the odd level at a b1 node; w = weight / pivot = -a / d.
 template <class F, class X, class Y> struct ForwardB1 {
   F f;
