@@ -1,0 +1,99 @@
+// The CUDA runtime as the rest of the library uses it: errors as exceptions, and memory. No kernels: any compiler can
+// read this.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace petscrrb::cuda {
+
+class Error : public std::runtime_error {
+public:
+  Error(cudaError_t code, const char *what)
+      : std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code)), code_(code) {}
+  cudaError_t code() const { return code_; }
+  bool out_of_memory() const { return code_ == cudaErrorMemoryAllocation; }
+
+private:
+  cudaError_t code_;
+};
+
+// Throws on failure. An error of an earlier kernel may be reported here too, as always in CUDA.
+inline void check(cudaError_t code, const char *what) {
+  if (code == cudaSuccess) return;
+  (void)cudaGetLastError(); // it must not be found again by someone else
+  throw Error(code, what);
+}
+inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
+
+// Zeroed device memory; not copyable. Construction and resize() allocate and wait for the zeroes, so they belong into a
+// setup.
+template <class T> class Buffer {
+public:
+  Buffer() = default;
+  explicit Buffer(std::size_t n) { resize(n); }
+  explicit Buffer(const std::vector<T> &values) { assign(values); }
+  Buffer(Buffer &&o) noexcept : p_(std::exchange(o.p_, nullptr)), n_(std::exchange(o.n_, 0)) {}
+  Buffer &operator=(Buffer &&o) noexcept {
+    std::swap(p_, o.p_);
+    std::swap(n_, o.n_);
+    return *this;
+  }
+  ~Buffer() { (void)cudaFree(p_); }
+
+  void resize(std::size_t n) {
+    allocate(n);
+    if (!n) return;
+    check(cudaMemset(p_, 0, bytes()), "cudaMemset");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+  void assign(const std::vector<T> &values) {
+    allocate(values.size());
+    if (n_) check(cudaMemcpy(p_, values.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+  T *data() const { return p_; }
+  std::size_t size() const { return n_; }
+  std::size_t bytes() const { return n_ * sizeof(T); }
+
+private:
+  void allocate(std::size_t n) {
+    (void)cudaFree(std::exchange(p_, nullptr));
+    n_ = 0;
+    if (n) check(cudaMalloc(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMalloc");
+    n_ = n;
+  }
+
+  T *p_ = nullptr;
+  std::size_t n_ = 0;
+};
+
+// A small value that kernels write and the host reads: page-locked host memory, and its device copy.
+template <class T> class Report {
+public:
+  Report() : device_(1) { check(cudaMallocHost(reinterpret_cast<void **>(&host_), sizeof(T)), "cudaMallocHost"); }
+  Report(const Report &) = delete;
+  Report &operator=(const Report &) = delete;
+  ~Report() { (void)cudaFreeHost(host_); }
+
+  T *device() const { return device_.data(); }
+  void clear(cudaStream_t stream) const {
+    check(cudaMemsetAsync(device(), 0, sizeof(T), stream), "cudaMemsetAsync");
+  }
+  // waits for the stream
+  const T &read(cudaStream_t stream) const {
+    check(cudaMemcpyAsync(host_, device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    return *host_;
+  }
+
+private:
+  Buffer<T> device_;
+  T *host_ = nullptr;
+};
+
+} // namespace petscrrb::cuda
