@@ -2,7 +2,10 @@
 // read this.
 #pragma once
 
+#include "backend/counts.hpp"
+
 #include <cuda_runtime_api.h>
+
 
 #include <cstddef>
 #include <stdexcept>
@@ -72,28 +75,76 @@ private:
   std::size_t n_ = 0;
 };
 
-// A small value that kernels write and the host reads: page-locked host memory, and its device copy.
+// A value in page-locked host memory.
+template <class T> class Pinned {
+public:
+  Pinned() { check(cudaMallocHost(reinterpret_cast<void **>(&p_), sizeof(T)), "cudaMallocHost"); }
+  Pinned(const Pinned &) = delete;
+  Pinned &operator=(const Pinned &) = delete;
+  ~Pinned() { (void)cudaFreeHost(p_); }
+  T &host() const { return *p_; }
+
+private:
+  T *p_ = nullptr;
+};
+
+// A small value that kernels write and the host reads.
 template <class T> class Report {
 public:
-  Report() : device_(1) { check(cudaMallocHost(reinterpret_cast<void **>(&host_), sizeof(T)), "cudaMallocHost"); }
-  Report(const Report &) = delete;
-  Report &operator=(const Report &) = delete;
-  ~Report() { (void)cudaFreeHost(host_); }
+  Report() : device_(1) {}
 
   T *device() const { return device_.data(); }
-  void clear(cudaStream_t stream) const {
-    check(cudaMemsetAsync(device(), 0, sizeof(T), stream), "cudaMemsetAsync");
-  }
+  void clear(cudaStream_t stream) const { check(cudaMemsetAsync(device(), 0, sizeof(T), stream), "cudaMemsetAsync"); }
   // waits for the stream
   const T &read(cudaStream_t stream) const {
-    check(cudaMemcpyAsync(host_, device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(&host_.host(), device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    return *host_;
+    return host_.host();
   }
 
 private:
   Buffer<T> device_;
-  T *host_ = nullptr;
+  Pinned<T> host_;
 };
 
 } // namespace petscrrb::cuda
+
+namespace petscrrb {
+
+// Where loops run on a device: in order on `stream`, which the owner sets before each use. The loops are in cuda.cuh.
+class Cuda {
+public:
+  template <class T> using Array = cuda::Buffer<T>;
+  static constexpr bool on_device = true;
+
+  cudaStream_t stream = nullptr;
+
+  template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) const;
+  template <class F> void for_each(Range2 box, const F &f) const;
+  template <class F, class G>
+  void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const; // adds to *counts
+  void clear(const Array<NodeCounts> &counts) const;
+  // the counts as the host may read them, until the next call; waits for the stream
+  const NodeCounts *read(const Array<NodeCounts> &counts) const {
+    if (counts.size() > most_counts) throw std::length_error("more counts than there is room for");
+    const auto copied =
+        cudaMemcpyAsync(&report_.host(), counts.data(), counts.bytes(), cudaMemcpyDeviceToHost, stream);
+    cuda::check(copied, "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    return report_.host().counts;
+  }
+  void copy(double *to, const double *from, std::size_t n) const {
+    cuda::check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  }
+  template <class T> static void assign(Array<T> &to, const std::vector<T> &from) { to.assign(from); }
+
+private:
+  static constexpr std::size_t most_counts = 256; // four for each of up to 63 grids
+
+  struct Counts {
+    NodeCounts counts[most_counts];
+  };
+  cuda::Pinned<Counts> report_;
+};
+
+} // namespace petscrrb

@@ -2,38 +2,18 @@
 // instructions, whatever the number of threads, so results are bitwise reproducible.
 #pragma once
 
-#include "backend/range.hpp"
+#include "backend/counts.hpp"
 
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <utility>
+#include <vector>
 
 #if defined(__linux__)
   #include <sys/mman.h>
 #endif
 
 namespace petscrrb {
-
-// What a factorization step found at its nodes; functors return these bits.
-enum NodeFlags : unsigned {
-  node_ok = 0,
-  node_unlumped = 1,
-  node_null = 2,
-  node_failed = 4
-};
-
-struct NodeCounts {
-  index_t unlumped = 0, null = 0, failed = 0;
-  index_t first_failed = std::numeric_limits<index_t>::max(); // k * 2^32 + h of the first one
-
-  void add(const NodeCounts &o) {
-    unlumped += o.unlumped;
-    null += o.null;
-    failed += o.failed;
-    if (o.first_failed < first_failed) first_failed = o.first_failed;
-  }
-};
 
 namespace host {
 
@@ -136,13 +116,27 @@ template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, cons
 
 struct Host {
   template <class T> using Array = host::Buffer<T>;
+  static constexpr bool on_device = false;
 
-  template <class F, class G> static void for_each(Range2 box, Range2 inner, const F &f, const G &g) {
+  template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) const {
     host::for_each(box, inner, f, g);
   }
-  template <class F, class G> static NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
-    return host::count_each(box, inner, f, g);
+  template <class F> void for_each(Range2 box, const F &f) const { host::for_each(box, box, f, f); }
+  // adds to *counts
+  template <class F, class G>
+  void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {
+    counts->add(host::count_each(box, inner, f, g));
   }
+  void clear(const Array<NodeCounts> &counts) const {
+    std::fill_n(counts.data(), counts.size(), NodeCounts());
+  }
+  // the counts as the host may read them, until the next call
+  const NodeCounts *read(const Array<NodeCounts> &counts) const { return counts.data(); }
+  template <class T> static void assign(Array<T> &to, const std::vector<T> &from) {
+    to.resize(from.size());
+    std::copy(from.begin(), from.end(), to.data());
+  }
+  void copy(double *to, const double *from, std::size_t n) const { std::copy_n(from, n, to); }
 };
 
 } // namespace petscrrb

@@ -24,32 +24,57 @@ struct DenseLayout {
     pitch = border + (columns + border) / border * border;
   }
   index_t size() const { return rows ? pitch * (rows + 2) : 0; }
-  Dense view(double *p) const { return {p + pitch + border - (k0 * pitch + h0), pitch}; }
+  template <class T> DenseOf<T> view(T *p) const { return {p + pitch + border - (k0 * pitch + h0), pitch}; }
+};
+
+// Copies the ends of arrays to their borders around a ring, in x for every row, in y for every column.
+template <class T, int N> struct RingX {
+  DenseOf<T> a[N];
+  Range2 nodes[N];
+
+  PETSCRRB_HD void operator()(index_t i, index_t k) const {
+    const Range2 r = nodes[i];
+    if (k < r.k0 || k >= r.k1) return;
+    a[i].at(r.h0 - 1, k) = a[i](r.h1 - 1, k);
+    a[i].at(r.h1, k) = a[i](r.h0, k);
+  }
+};
+template <class T, int N> struct RingY {
+  DenseOf<T> a[N];
+  Range2 nodes[N];
+
+  PETSCRRB_HD void operator()(index_t i, index_t h) const {
+    const Range2 r = nodes[i];
+    if (h < r.h0 - 1 || h > r.h1) return;
+    a[i].at(h, r.k0 - 1) = a[i](h, r.k1 - 1);
+    a[i].at(h, r.k1) = a[i](h, r.k0);
+  }
 };
 
 // Brings the border of arrays up to date: around a ring on one rank. start() and finish() are separate so that a
 // halo between ranks can travel while the interior is swept.
-class Halo {
+template <class Backend> class Halo {
 public:
   explicit Halo(const Extent &x = {}) : x_(x) {}
 
-  void start(Class c, const Dense &a) const {
-    const Range2 r = x_.nodes_of(c);
-    if (x_.x.wraps())
-      for (index_t k = r.k0; k < r.k1; ++k) {
-        a.at(r.h0 - 1, k) = a(r.h1 - 1, k);
-        a.at(r.h1, k) = a(r.h0, k);
-      }
-    if (x_.y.wraps())
-      for (index_t h = r.h0 - 1; h <= r.h1; ++h) {
-        a.at(h, r.k0 - 1) = a(h, r.k1 - 1);
-        a.at(h, r.k1) = a(h, r.k0);
-      }
+  template <class T, int N> void start(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
+    RingX<T, N> in_x;
+    RingY<T, N> in_y;
+    Range2 all{0, N, INT64_MAX, INT64_MIN}, across{0, N, INT64_MAX, INT64_MIN};
+    for (int i = 0; i < N; ++i) {
+      const Range2 r = x_.nodes_of(c[i]);
+      in_x.a[i] = in_y.a[i] = a[i];
+      in_x.nodes[i] = in_y.nodes[i] = r;
+      all.k0 = std::min(all.k0, r.k0), all.k1 = std::max(all.k1, r.k1);
+      across.k0 = std::min(across.k0, r.h0 - 1), across.k1 = std::max(across.k1, r.h1 + 1);
+    }
+    if (x_.x.wraps()) on.for_each(all, in_x);
+    if (x_.y.wraps()) on.for_each(across, in_y);
   }
-  void finish(Class, const Dense &) const {}
-  void exchange(Class c, const Dense &a) const {
-    start(c, a);
-    finish(c, a);
+  template <class T, int N> void finish(const Backend &, const Class (&)[N], const DenseOf<T> (&)[N]) const {}
+  template <class T, int N> void exchange(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
+    start(on, c, a);
+    finish(on, c, a);
   }
 
 private:
@@ -64,57 +89,86 @@ struct Split {
   PETSCRRB_HD double operator()(index_t h, index_t k) const { return q[class_of(h, k)](half_down(h), half_down(k)); }
 };
 
-template <class Backend> class DenseGrid {
+// Where the vector on b2 of a grid continues: in the classes of the next dense grid, or in an array in natural order.
+struct NextGrid {
+  Quad<Dense> split;
+  Strided<1> natural;
+  bool dense = false;
+  Extent extent;
+};
+
+// The vectors of the finest grid in natural order; all NULL on the others. v_r and v_z scale them; NULL: by 1.
+struct NaturalVectors {
+  const double *r = nullptr;
+  double *z = nullptr;
+  const double *v_r = nullptr, *v_z = nullptr;
+};
+
+// The fused sweeps of one dense grid, for each backend its own; T: what the factor is stored in.
+template <class Backend, class T> class Sweeps;
+
+// T: what the factor is stored in.
+template <class Backend, class T> class DenseGrid {
 public:
   using Matrix = StencilFields<DenseField, DenseField>;
+  using Factor = FactorFields<DenseFieldOf<T>>;
 
   // first: the finest grid, whose matrix and vectors stay in natural order
   DenseGrid(const Extent &x, index_t block, bool first) : extent(x), halo(x), layout_(x, block) {
-    memory_.resize(layout_.size() * (first ? 15 + 1 : 15 + 4 + 20));
+    // where sweeps do not work in place, b1 after the forward sweep has an array of its own
+    const bool own_b1 = first || Backend::on_device;
+    factor_memory_.resize(layout_.size() * 15);
+    memory_.resize(layout_.size() * ((first ? 0 : 24) + own_b1));
+    T *w = factor_memory_.data();
+    for (auto &f : factor.w) place(f, {r1, r2, b1}, w);
+    place(factor.dinv, {r1, r2, b1}, w);
     double *p = memory_.data();
-    const auto next = [&](DenseField &f, std::initializer_list<Class> classes) {
-      for (Class c : classes) {
-        f.q.c[c] = layout_.view(p);
-        p += layout_.size();
-      }
-    };
-    for (DenseField &w : factor.w) next(w, {r1, r2, b1});
-    next(factor.dinv, {r1, r2, b1});
-    if (first) {
-      next(x_, {b1});
-      return;
-    }
-    for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) next(*f, {r1, r2, b1, b2});
+    if (!first)
+      for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
+        place(*f, {r1, r2, b1, b2}, p);
+    b1_ = own_b1 ? layout_.view(p) : x_.q[b1];
   }
 
   StencilOut<Split> matrix_out() const {
     return {{matrix.X.q}, {matrix.E.q}, {matrix.N.q}, {matrix.NE.q}, {matrix.NW.q}};
   }
+  // the right-hand side, then the solution; not on the finest grid
   const Quad<Dense> &vector() const { return x_.q; }
-  std::size_t bytes() const { return memory_.bytes(); }
+  const Dense &b1_after_forward() const { return b1_; }
+  const DenseLayout &layout() const { return layout_; }
+  std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes(); }
 
-  void exchange_matrix() const {
-    for (const DenseField *f : {&matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
-      for (Class c : {r1, r2, b1, b2}) halo.exchange(c, f->q[c]);
-  }
-  // what an elimination has written of these classes
-  void exchange_factor(std::initializer_list<Class> classes) const {
-    for (Class c : classes) {
-      if (matrix.X.q[c].p) halo.exchange(c, matrix.X.q[c]);
-      for (const DenseField &w : factor.w) halo.exchange(c, w.q[c]);
-      halo.exchange(c, factor.dinv.q[c]);
+  void exchange_matrix(const Backend &on) const {
+    for (const DenseField *f : {&matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) {
+      const auto &q = f->q;
+      halo.exchange(on, {r1, r2, b1, b2}, {q[r1], q[r2], q[b1], q[b2]});
     }
+  }
+  // what an elimination has written of this class
+  void exchange_factor(const Backend &on, Class c) const {
+    if (matrix.X.q[c].p) halo.exchange(on, {c}, {matrix.X.q[c]});
+    halo.exchange(on, {c, c, c, c, c},
+                  {factor.w[0].q[c], factor.w[1].q[c], factor.w[2].q[c], factor.w[3].q[c], factor.dinv.q[c]});
   }
 
   Extent extent;
-  Halo halo;
-  FactorFields<DenseField> factor;
+  Halo<Backend> halo;
+  Factor factor;
   Matrix matrix;
 
 private:
+  template <class V> void place(DenseFieldOf<V> &f, std::initializer_list<Class> classes, V *&p) const {
+    for (Class c : classes) {
+      f.q.c[c] = layout_.view(p);
+      p += layout_.size();
+    }
+  }
+
   DenseLayout layout_;
+  typename Backend::template Array<T> factor_memory_;
   typename Backend::template Array<double> memory_;
-  DenseField x_; // the right-hand side, then the solution; on the finest grid only b1 between the sweeps
+  DenseField x_;
+  Dense b1_;
 };
 
 } // namespace petscrrb::rrb

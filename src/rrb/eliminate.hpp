@@ -2,7 +2,7 @@
 // excesses it only adds where no excess is negative: an M-matrix loses no digit, however far its coefficients jump.
 #pragma once
 
-#include "backend/host.hpp"
+#include "backend/counts.hpp"
 #include "rrb/views.hpp"
 
 namespace petscrrb::rrb {
@@ -67,7 +67,9 @@ PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_
   place = excess;
   f.dinv[c].at(h, k) = inverse;
   for (int i = 0; i < 4; ++i) f.w[i][c].at(h, k) = weight[i] * inverse;
-  return regular ? flags : (null ? unsigned(node_null) : unsigned(node_failed));
+  const double stored = f.dinv[c](h, k); // in single precision it may be out of range
+  const bool fits = stored - stored == 0.0 && (stored != 0.0 || inverse == 0.0);
+  return regular && fits ? flags : (null ? unsigned(node_null) : unsigned(node_failed));
 }
 
 // Odd level, node r1: eliminated after its corners, all r2, are dropped.

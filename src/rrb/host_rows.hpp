@@ -6,18 +6,11 @@
 
 namespace petscrrb::rrb {
 
-// The vectors of the finest grid in natural order; all NULL on the others. v_r and v_z scale them; NULL: by 1.
-struct NaturalVectors {
-  const double *r = nullptr;
-  double *z = nullptr;
-  const double *v_r = nullptr, *v_z = nullptr;
-};
-
-// One grid's sweeps.
-class HostRows {
+// One grid's sweeps. T: what the factor is stored in.
+template <class T> class HostRows {
 public:
-  HostRows(const DenseGrid<Host> &grid, const NextRows &next, const RowScratch &scratch, const NaturalVectors &natural)
-      : d_(grid), x_(grid.extent), next_(next), scratch_(scratch), natural_(natural) {
+  HostRows(const DenseGrid<Host, T> &grid, const NextGrid &next, const RowScratch &scratch, const NaturalVectors &natural)
+      : d_(grid), x_(grid.extent), next_{next}, scratch_(scratch), natural_(natural) {
     for (Class c : {r1, r2, b1, b2}) n_[c] = x_.nodes_of(c);
     k0_ = half_down(x_.y.lo);
     k1_ = x_.empty() ? k0_ : half_down(x_.y.hi - 1) + 1;
@@ -110,8 +103,8 @@ private:
   }
 
   // rows of the factor, for what is fetched ahead; k may be past the last one
-  const double *w(int i, Class c, index_t k) const { return &d_.factor.w[i].q[c].at(0, k); }
-  const double *dinv(Class c, index_t k) const { return &d_.factor.dinv.q[c].at(0, k); }
+  const T *w(int i, Class c, index_t k) const { return &d_.factor.w[i].q[c].at(0, k); }
+  const T *dinv(Class c, index_t k) const { return &d_.factor.dinv.q[c].at(0, k); }
 
   Pair lower(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, false, to); }
   Pair upper(const Chunk &c, index_t k, int to) const { return right_hand_side(c, k, true, to); }
@@ -122,7 +115,7 @@ private:
     for (index_t k = c.k0; k < c.k1; ++k) {
       const int turn = 2 * ((k - c.k0) % 2);
       const Pair up = upper(c, k, 4 + turn), low_above = lower(c, above(k), 2 - turn);
-      double *b1_here = owns(b1, k) ? &d_.vector()[b1].at(0, k) : c.scratch(zero);
+      double *b1_here = owns(b1, k) ? &d_.b1_after_forward().at(0, k) : c.scratch(zero);
       if (owns(b1, k)) forward_b1<Couple>(k, low, up, low_above, b1_here);
       if (owns(b2, k)) forward_b2<Couple>(c, k, low, up, up_below, b1_below, b1_here);
       b1_below = b1_here;
@@ -137,7 +130,7 @@ private:
     in.c[r2] = {{nullptr, up.even, nullptr}};
     in.c[b1] = {{nullptr, up.odd, nullptr}};
     const auto f = factor_from_row<Couple>(d_.factor, k);
-    const double *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
+    const T *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
     along_row(n_[b1], ForwardB1{f, in, Rows{{nullptr, out, nullptr}}}, next, fetch_);
     border(b1, out);
   }
@@ -151,7 +144,7 @@ private:
     in.c[b2] = {{nullptr, low.even, nullptr}};
     double *out = c.scratch(8);
     const auto f = factor_from_row<Couple>(d_.factor, k);
-    const double *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
+    const T *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
                                   w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
     along_row(n_[b2], ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true}, next,
               fetch_);
@@ -169,8 +162,8 @@ private:
   template <bool Couple>
   void backward_b1(index_t k, double *b2_here, double *b2_above, double *out, Scaling scaling) const {
     const auto f = factor_from_row<Couple>(d_.factor, k);
-    const Rows z2{{nullptr, b2_here, b2_above}}, in{{nullptr, &d_.vector()[b1].at(0, k), nullptr}};
-    const double *const next[] = {w(0, b1, k + 1), w(1, b1, k + 1), w(2, b1, k + 1), w(3, b1, k + 1), dinv(b1, k + 1)};
+    const Rows z2{{nullptr, b2_here, b2_above}}, in{{nullptr, &d_.b1_after_forward().at(0, k), nullptr}};
+    const T *const next[] = {w(0, b1, k + 1), w(1, b1, k + 1), w(2, b1, k + 1), w(3, b1, k + 1), dinv(b1, k + 1)};
     along_row(n_[b1], BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling}, next, fetch_);
     border(b1, out);
   }
@@ -199,7 +192,7 @@ private:
     if (owns(r1, k) || owns(b2, k)) {
       const Pair in = lower(c, k, 4);
       const Rows r{{nullptr, in.odd, nullptr}};
-      const double *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1),
+      const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1),
                                     dinv(r1, k + 1)};
       along_row(n_[r1], BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z)
@@ -210,7 +203,7 @@ private:
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
       const Rows r{{nullptr, in.even, nullptr}};
-      const double *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1),
+      const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1),
                                     dinv(r2, k + 1)};
       along_row(n_[r2], BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
@@ -222,7 +215,7 @@ private:
     if (natural_.v_z) scale_row(natural_.z + row, natural_.v_z + row, n);
   }
 
-  const DenseGrid<Host> &d_;
+  const DenseGrid<Host, T> &d_;
   const Extent &x_;
   NextRows next_;
   const RowScratch &scratch_;
@@ -230,6 +223,28 @@ private:
   Range2 n_[4];
   index_t k0_, k1_;
   bool fetch_; // the factor does not fit in cache
+};
+
+// The host's answer to "sweep one grid" (rrb_apply.hpp).
+template <class T> class Sweeps<Host, T> {
+public:
+  Sweeps() = default;
+  explicit Sweeps(const Extent &finest) : scratch_(finest.x) {}
+
+  template <bool Couple>
+  void forward(const Host &on, const DenseGrid<Host, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
+    if (!natural.r) d.halo.exchange(on, {r1, r2}, {d.vector()[r1], d.vector()[r2]});
+    HostRows<T>(d, next, scratch_, natural).template forward<Couple>();
+  }
+  template <bool Couple>
+  void backward(const Host &, const DenseGrid<Host, T> &d, const NextGrid &next, const NaturalVectors &natural,
+                Scaling scaling) const {
+    HostRows<T>(d, next, scratch_, natural).template backward<Couple>(scaling);
+  }
+  std::size_t bytes() const { return scratch_.bytes(); }
+
+private:
+  RowScratch scratch_;
 };
 
 } // namespace petscrrb::rrb

@@ -9,66 +9,114 @@ namespace petscrrb::rrb {
 
 template <class Int> struct LastBlock {
   std::vector<Int> ia, ja;    // sorted columns, symmetric pattern, diagonal present
-  std::vector<double> a;      // values, of the last refresh
+  std::vector<double> a;      // values of the last refresh, where the host solves
   std::vector<double> excess; // row sums, exact: zero in all rows of a component is a singular matrix
   std::vector<index_t> at;    // place of each unknown in the tail's vector
+  std::vector<Int> x, y;      // its coordinates on the last grid
+  Extent grid;
+  bool skew = false; // the unknowns are the black half of the grid, coupled up to two steps away
 
   Int size() const { return Int(at.size()); }
   std::size_t bytes() const {
-    return (ia.size() + ja.size()) * sizeof(Int) + (a.size() + excess.size()) * sizeof(double) +
+    return (ia.size() + ja.size() + 2 * x.size()) * sizeof(Int) + (a.size() + excess.size()) * sizeof(double) +
            at.size() * sizeof(index_t);
+  }
+};
+
+constexpr int last_block_slots = 7;
+
+// The excess of each unknown and its couplings, each once: node i's are in value[i * last_block_slots ...]. M, S: the
+// matrix of the last grid, and its Schur complement where the unknowns are black nodes. A ring's kept couplings (seam.hpp)
+// are added.
+template <class Int, class M, class S> struct LastBlockValues {
+  M matrix;
+  S schur;
+  const Int *x, *y;
+  const double *kept_x, *kept_y;
+  index_t seam_x, seam_y; // the column and the row whose nodes have kept couplings; -1: none
+  bool skew;
+  double *value;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    const index_t a = x[i], b = y[i], h = half_down(a), k = half_down(b);
+    const Class c = class_of(a, b);
+    double *v = value + i * last_block_slots;
+    for (int s = 0; s < last_block_slots; ++s) v[s] = 0.0;
+    if (!skew) {
+      v[0] = matrix.X[c](h, k), v[1] = matrix.E[c](h, k), v[2] = matrix.N[c](h, k);
+      v[3] = matrix.NE[c](h, k), v[4] = matrix.NW[c](h, k);
+      return;
+    }
+    unsigned flags = node_ok;
+    if (c == b2) {
+      v[0] = schur.excess_b2(h, k, flags), v[1] = schur.east_b2(h, k), v[2] = schur.north_b2(h, k);
+      if (a == seam_x) v[1] += kept_x[b];
+      if (b == seam_y) v[2] += kept_y[a];
+      return;
+    }
+    double w[4];
+    schur.skew(h, k, w);
+    v[0] = schur.excess_b1(h, k, flags), v[1] = schur.east_b1(h, k), v[2] = schur.north_b1(h, k);
+    v[3] = w[NE], v[4] = w[NW], v[5] = w[SE], v[6] = w[SW];
+  }
+};
+
+// One row of S_l: an entry is the sum of its sources, places in the values; the diagonal has the excess first.
+template <class Int> struct LastBlockRow {
+  const Int *ia, *ja, *first, *source; // sources of entry p: source[first[p] ... first[p + 1])
+  const double *value;
+  double *a, *excess;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    excess[i] = value[i * last_block_slots];
+    for (Int p = ia[i]; p < ia[i + 1]; ++p) {
+      double sum = ja[p] == i ? excess[i] : 0.0;
+      for (Int s = first[p]; s < first[p + 1]; ++s) sum += ja[p] == i ? value[source[s]] : -value[source[s]];
+      a[p] = sum;
+    }
   }
 };
 
 // Forms it from the tail. Even number of levels: all nodes of the last grid, 9-point. Odd: its black nodes, 9-point
 // on the skew grid.
-template <class Backend, class Int> class LastBlockBuilder {
+template <class Backend, class Int, class T> class LastBlockBuilder {
 public:
-  LastBlockBuilder(const NaturalTail<Backend> &tail, LastBlock<Int> &block) : tail_(tail), x_(tail.last()) {
+  LastBlockBuilder(const NaturalTail<Backend, T> &tail, LastBlock<Int> &block) {
     const index_t spacing = index_t(1) << tail.last_index(), pitch = tail.base().x.hi - tail.base().x.lo;
-    number_.assign(x_.nodes(), -1);
-    for (index_t b = x_.y.lo; b < x_.y.hi; ++b)
-      for (index_t a = x_.x.lo; a < x_.x.hi; ++a) {
-        if (skew() && (a + b) % 2) continue;
-        number_[place(a, b)] = block.size();
-        nodes_.push_back({a, b});
+    const Extent &x = block.grid = tail.last();
+    block.skew = tail.levels() % 2;
+    number_.assign(x.nodes(), -1);
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) {
+        if (block.skew && (a + b) % 2) continue;
+        number_[place(x, a, b)] = block.size();
+        block.x.push_back(Int(a)), block.y.push_back(Int(b));
         block.at.push_back((b * spacing - tail.base().y.lo) * pitch + (a * spacing - tail.base().x.lo));
       }
-    for (const auto &[a, b] : nodes_)
-      for (const auto &to : offsets()) targets_.push_back(number(a + to[0], b + to[1]));
     make_pattern(block);
+    value_.resize(std::size_t(block.size()) * last_block_slots);
+    to_backend(ia_, block.ia), to_backend(ja_, block.ja), to_backend(x_, block.x), to_backend(y_, block.y);
   }
 
-  // kept_x, kept_y: couplings across odd rings of this grid (seam.hpp)
+  // a, excess: where the backend can reach them
   template <class Matrix, class Factor>
-  void fill(const Matrix &matrix, const Factor &factor, Lumping lumping, const std::vector<double> &kept_x,
-            const std::vector<double> &kept_y, LastBlock<Int> &block) const {
-    std::fill(block.a.begin(), block.a.end(), 0.0);
+  void fill(const Backend &on, const Matrix &matrix, const Factor &factor, Lumping lumping, const Seams<Backend> &seams,
+            const LastBlock<Int> &block, double *a, double *excess) const {
     const auto m = matrix.get(Edge{});
     const auto s = Steps<Backend>::schur(m, factor.get(Edge{}), lumping);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      const auto [a, b] = nodes_[i];
-      const Class c = class_of(a, b);
-      const index_t h = half_down(a), k = half_down(b);
-      double value[7];
-      if (skew())
-        skew_row(s, c, h, k, value);
-      else
-        straight_row(m, c, h, k, value);
-      if (skew() && c == b2 && x_.x.odd_ring() && a == x_.x.n - 1) value[1] += kept_x[b];
-      if (skew() && c == b2 && x_.y.odd_ring() && b == x_.y.n - 1) value[2] += kept_y[a];
-      add(block, Int(i), value);
-      block.excess[i] = value[0];
-    }
+    const Extent &x = block.grid;
+    using Values = LastBlockValues<Int, std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
+    const Values values{m, s, x_.data(), y_.data(), seams.kept_x(), seams.kept_y(), x.x.odd_ring() ? x.x.n - 1 : -1,
+                        x.y.odd_ring() ? x.y.n - 1 : -1, block.skew, value_.data()};
+    const Range2 rows{0, block.size(), 0, 1};
+    on.for_each(rows, values);
+    on.for_each(rows, LastBlockRow<Int>{ia_.data(), ja_.data(), first_.data(), source_.data(), value_.data(), a, excess});
   }
 
 private:
-  bool skew() const { return tail_.levels() % 2; }
-  int slots() const { return skew() ? 7 : 5; }
-
   // the node itself, then each coupling once
-  std::vector<std::array<int, 2>> offsets() const {
-    if (skew()) return {{0, 0}, {2, 0}, {0, 2}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
+  static std::vector<std::array<int, 2>> offsets(bool skew) {
+    if (skew) return {{0, 0}, {2, 0}, {0, 2}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
     return {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {-1, 1}};
   }
   static index_t around(index_t i, const Side &s) {
@@ -77,83 +125,56 @@ private:
     if (s.odd_ring() && i == s.n + 1) return 0;
     return (i + s.n) % s.n;
   }
-  Int number(index_t a, index_t b) const {
-    a = around(a, x_.x);
-    b = around(b, x_.y);
-    const bool inside = a >= x_.x.lo && a < x_.x.hi && b >= x_.y.lo && b < x_.y.hi;
-    return inside ? number_[place(a, b)] : Int(-1);
+  Int number(const Extent &x, index_t a, index_t b) const {
+    a = around(a, x.x);
+    b = around(b, x.y);
+    const bool inside = a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
+    return inside ? number_[place(x, a, b)] : Int(-1);
   }
-  index_t place(index_t a, index_t b) const { return (b - x_.y.lo) * (x_.x.hi - x_.x.lo) + a - x_.x.lo; }
-
-  template <class M> static void straight_row(const M &m, Class c, index_t h, index_t k, double *value) {
-    value[0] = m.X[c](h, k);
-    value[1] = m.E[c](h, k);
-    value[2] = m.N[c](h, k);
-    value[3] = m.NE[c](h, k);
-    value[4] = m.NW[c](h, k);
-  }
-  // excess and weights
-  template <class S> static void skew_row(const S &s, Class c, index_t h, index_t k, double *value) {
-    unsigned flags = node_ok;
-    std::fill_n(value, 7, 0.0);
-    if (c == b2) {
-      value[0] = s.excess_b2(h, k, flags);
-      value[1] = s.east_b2(h, k);
-      value[2] = s.north_b2(h, k);
-      return;
-    }
-    double w[4];
-    s.skew(h, k, w);
-    value[0] = s.excess_b1(h, k, flags);
-    value[1] = s.east_b1(h, k);
-    value[2] = s.north_b1(h, k);
-    value[3] = w[NE], value[4] = w[NW], value[5] = w[SE], value[6] = w[SW];
+  static index_t place(const Extent &x, index_t a, index_t b) {
+    return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo;
   }
 
   void make_pattern(LastBlock<Int> &block) {
     const Int n = block.size();
-    std::vector<std::vector<Int>> row(n);
-    for (Int i = 0; i < n; ++i) {
-      row[i].push_back(i);
-      for (int s = 1; s < slots(); ++s) {
-        const Int j = targets_[std::size_t(i) * slots() + s];
-        if (j < 0 || j == i) continue;
-        row[i].push_back(j);
-        row[j].push_back(i);
+    const auto to = offsets(block.skew);
+    std::vector<std::vector<std::pair<Int, Int>>> row(n); // column, source
+    for (Int i = 0; i < n; ++i)
+      for (std::size_t s = 1; s < to.size(); ++s) {
+        const Int j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
+        if (j < 0 || j == i) continue; // j == i: around a ring to itself
+        const Int source = i * last_block_slots + Int(s);
+        for (const auto &[from, column] : {std::pair{i, i}, {i, j}, {j, i}, {j, j}}) row[from].push_back({column, source});
       }
-    }
+    std::vector<Int> first{0}, sources;
     block.ia.assign(1, 0);
-    for (auto &r : row) {
+    for (Int i = 0; i < n; ++i) {
+      auto &r = row[i];
       std::sort(r.begin(), r.end());
-      r.erase(std::unique(r.begin(), r.end()), r.end());
-      block.ja.insert(block.ja.end(), r.begin(), r.end());
+      const auto entry = [&](Int column) {
+        block.ja.push_back(column);
+        for (const auto &[c, source] : r)
+          if (c == column) sources.push_back(source);
+        first.push_back(Int(sources.size()));
+      };
+      std::vector<Int> columns{i};
+      for (const auto &[column, source] : r) columns.push_back(column);
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      for (const Int column : columns) entry(column);
       block.ia.push_back(Int(block.ja.size()));
     }
     block.a.assign(block.ja.size(), 0.0);
     block.excess.assign(n, 0.0);
+    to_backend(first_, first), to_backend(source_, sources);
+  }
+  static void to_backend(typename Backend::template Array<Int> &to, const std::vector<Int> &from) {
+    Backend::assign(to, from);
   }
 
-  void add(LastBlock<Int> &block, Int i, const double *value) const {
-    const auto entry = [&](Int row, Int col) -> double & {
-      const auto first = block.ja.begin() + block.ia[row], end = block.ja.begin() + block.ia[row + 1];
-      return block.a[std::lower_bound(first, end, col) - block.ja.begin()];
-    };
-    entry(i, i) += value[0];
-    for (int s = 1; s < slots(); ++s) {
-      const Int j = targets_[std::size_t(i) * slots() + s];
-      if (j < 0 || j == i || value[s] == 0.0) continue; // j == i: around a ring to itself
-      entry(i, i) += value[s];
-      entry(j, j) += value[s];
-      entry(i, j) -= value[s];
-      entry(j, i) -= value[s];
-    }
-  }
-
-  const NaturalTail<Backend> &tail_;
-  Extent x_;
   std::vector<Int> number_; // of each node of the grid; -1: eliminated
-  std::vector<std::pair<index_t, index_t>> nodes_;
-  std::vector<Int> targets_;
+  typename Backend::template Array<Int> ia_, ja_, x_, y_, first_, source_;
+  typename Backend::template Array<double> value_;
 };
 
 } // namespace petscrrb::rrb

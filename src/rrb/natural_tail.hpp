@@ -6,7 +6,14 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend> class NaturalTail {
+struct SetZero {
+  double *p;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const { p[i] = 0.0; }
+};
+
+// T: what the factor is stored in.
+template <class Backend, class T> class NaturalTail {
 public:
   using Field = NaturalField<0>;
   using Matrix = StencilFields<Field, Field>;
@@ -14,8 +21,9 @@ public:
   NaturalTail() = default;
   // base: its finest grid; own_vector: it is not handed one, as the finest grid of naive storage is
   NaturalTail(const Extent &base, int levels, bool own_vector) : base_(base), levels_(levels), n_(base.nodes()) {
-    memory_.resize(n_ * (10 + own_vector));
-    vector_ = own_vector ? array(10) : nullptr;
+    memory_.resize(n_ * (5 + own_vector));
+    factor_memory_.resize(levels ? n_ * 5 : 0);
+    vector_ = own_vector ? array(5) : nullptr;
     Extent x = base;
     for (int left = levels; left > 0; left -= 2) {
       grids_.push_back(x);
@@ -31,16 +39,17 @@ public:
   const Extent &last() const { return last_; } // the grid on which the last block lives
   int last_index() const { return levels_ / 2; }
   bool even(int q) const { return 2 * q + 2 <= levels_; }
-  std::size_t bytes() const { return memory_.bytes(); }
+  std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes(); }
 
-  Field field(double *p, int q) const {
+  template <class V> NaturalField<0, V> field(V *p, int q) const {
     return {p, base_.x.lo, base_.y.lo, base_.x.hi - base_.x.lo, index_t(1) << q, q < grids() ? grids_[q] : last_};
   }
   Matrix matrix(int q) const {
     return {field(array(0), q), field(array(1), q), field(array(2), q), field(array(3), q), field(array(4), q)};
   }
-  FactorFields<Field> factor(int q) const {
-    return {{field(array(5), q), field(array(6), q), field(array(7), q), field(array(8), q)}, field(array(9), q)};
+  FactorFields<NaturalField<0, T>> factor(int q) const {
+    const auto at = [&](int i) { return field(factor_memory_.data() + i * n_, q); };
+    return {{at(0), at(1), at(2), at(3)}, at(4)};
   }
   // in place: b2 of grid q is written where it stands
   auto out(int q) const {
@@ -59,13 +68,15 @@ public:
   double *vector() const { return vector_; }
 
   // Naive storage: the matrix given, which the elimination will overwrite.
-  void load(const Stencil &s) const {
-    const auto copy = [&](int i, const std::vector<double> &from) { std::copy(from.begin(), from.end(), array(i)); };
-    copy(0, s.C), copy(1, s.E), copy(2, s.N);
-    if (s.NE.empty())
-      std::fill_n(array(3), 2 * n_, 0.0);
-    else
-      copy(3, s.NE), copy(4, s.NW);
+  void load(const Backend &on, const PreparedStencil &s) const {
+    on.copy(array(0), s.X, n_);
+    on.copy(array(1), s.E, n_);
+    on.copy(array(2), s.N, n_);
+    if (s.NE) {
+      on.copy(array(3), s.NE, n_);
+      on.copy(array(4), s.NW, n_);
+    } else
+      on.for_each({0, 2 * n_, 0, 1}, SetZero{array(3)});
   }
 
   static Extent folded(Extent x) {
@@ -75,7 +86,7 @@ public:
   }
 
 private:
-  // X, E, N, NE, NW, w[4], 1/d, and perhaps the vector
+  // X, E, N, NE, NW and perhaps the vector
   double *array(int i) const { return memory_.data() + i * n_; }
 
   Extent base_, last_;
@@ -83,6 +94,7 @@ private:
   index_t n_ = 0;
   std::vector<Extent> grids_;
   typename Backend::template Array<double> memory_;
+  typename Backend::template Array<T> factor_memory_; // w[4], 1/d
   double *vector_ = nullptr;
 };
 

@@ -32,7 +32,7 @@ static PetscErrorCode PCDestroy_RRB(PC pc) {
 /* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
 static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PCRRBState::Core &core = *rrb->state->core;
+  rrb::Factorization<PetscInt> &core = *rrb->state->core;
 
   PetscFunctionBegin;
   if (rrb->state->failed) {

@@ -18,13 +18,12 @@ PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCRRBState {
-  using Core = petscrrb::rrb::Rrb<petscrrb::Host, PetscInt>;
-
   petscrrb::Grid grid;
   petscrrb::Stencil stencil;
   petscrrb::StencilFacts facts;
   double rounding = 0; /* see prepare.hpp */
-  std::unique_ptr<Core> core;
+  petscrrb::Host host;
+  std::unique_ptr<petscrrb::rrb::Factorization<PetscInt>> core;
   petscrrb::rrb::CoarseSolver coarse;
   petscrrb::rrb::Outcome outcome;
   bool omega_dropped = false; /* the factorization was done again with omega = 0 */

@@ -116,7 +116,7 @@ static PetscErrorCode Build(PC pc) {
   PetscCall(s->coarse.Reset());
   s->core.reset();
   try {
-    s->core = std::make_unique<PCRRBState::Core>(extent, o);
+    s->core = rrb::make_factorization<PetscInt>(s->host, extent, o, false);
   } catch (const std::bad_alloc &) {
     s->core.reset();
   }
@@ -136,7 +136,8 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PCRRBState *s = rrb->state;
 
   PetscFunctionBegin;
-  s->outcome = s->core->refresh(s->stencil, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH});
+  s->core->refresh(rrb::prepared(s->stencil), {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH});
+  s->outcome = s->core->outcome();
   *ok = s->outcome.ok ? PETSC_TRUE : PETSC_FALSE;
   if (*ok) PetscCall(s->coarse.Refresh(ok));
   PetscFunctionReturn(PETSC_SUCCESS);

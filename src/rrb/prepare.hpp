@@ -59,4 +59,9 @@ inline void prepare(Stencil &s, const Grid &grid, double rounding) {
   });
 }
 
+inline PreparedStencil prepared(Stencil &s) {
+  const auto data = [](std::vector<double> &a) { return a.empty() ? nullptr : a.data(); };
+  return {data(s.C), data(s.E), data(s.N), data(s.NE), data(s.NW), data(s.v)};
+}
+
 } // namespace petscrrb::rrb

@@ -17,10 +17,10 @@ struct Rows {
   double &at(index_t h, index_t k) const { return row[k + 1][h]; }
 };
 
-inline Dense from_row(const Dense &a, index_t k) { return {a.p + k * a.pitch, a.pitch}; }
+template <class T> DenseOf<T> from_row(const DenseOf<T> &a, index_t k) { return {a.p + k * a.pitch, a.pitch}; }
 
-template <bool Couple> auto factor_from_row(const FactorFields<DenseField> &f, index_t k) {
-  FactorViews<Dense, std::conditional_t<Couple, Dense, Zero>> v;
+template <bool Couple, class T> auto factor_from_row(const FactorFields<DenseFieldOf<T>> &f, index_t k) {
+  FactorViews<DenseOf<T>, std::conditional_t<Couple, DenseOf<T>, Zero>> v;
   for (Class c : {r1, r2, b1}) {
     if constexpr (Couple)
       for (int i = 0; i < 4; ++i) v.w[i].c[c] = from_row(f.w[i].q[c], k);
@@ -31,12 +31,12 @@ template <bool Couple> auto factor_from_row(const FactorFields<DenseField> &f, i
 
 // f along a row. Where the coefficients come from memory, those that the next row will need are fetched meanwhile, a
 // cache line at a time: hardware prefetchers stop at a row's end, and there are a dozen of rows.
-template <class F, int N> void along_row(Range2 nodes, const F &f, const double *const (&next)[N], bool fetch) {
-  constexpr index_t line = 8;
+template <class F, class T, int N> void along_row(Range2 nodes, const F &f, const T *const (&next)[N], bool fetch) {
+  constexpr index_t line = 64 / sizeof(T);
   const index_t step = fetch ? line : nodes.h1 - nodes.h0;
   for (index_t b = nodes.h0; b < nodes.h1; b += step) {
     if (fetch)
-      for (const double *row : next) __builtin_prefetch(row + b);
+      for (const T *row : next) __builtin_prefetch(row + b);
     const index_t end = std::min(b + step, nodes.h1);
 #pragma omp simd
     for (index_t h = b; h < end; ++h) f(h, 0);
@@ -74,29 +74,28 @@ inline void scale_row(double *x, const double *v, index_t n) {
   for (index_t i = 0; i < n; ++i) x[i] *= v[i];
 }
 
-// Where b2 of a grid continues: the classes of the next dense grid, or an array in natural order.
+// Rows of b2 to and from where it continues.
 struct NextRows {
-  Quad<Dense> q;
-  Strided<1> natural;
-  bool dense;
-  Side x; // of the next grid
+  NextGrid next;
 
   void store(const double *b2_row, index_t k) const {
-    if (!dense)
-      std::copy(b2_row + x.lo, b2_row + x.hi, &natural.at(x.lo, k));
+    const Side &x = next.extent.x;
+    if (!next.dense)
+      std::copy(b2_row + x.lo, b2_row + x.hi, &next.natural.at(x.lo, k));
     else
       split_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
   }
   void load(double *b2_row, index_t k) const {
-    if (!dense)
-      std::copy_n(&natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
+    const Side &x = next.extent.x;
+    if (!next.dense)
+      std::copy_n(&next.natural.at(x.lo, k), x.hi - x.lo, b2_row + x.lo);
     else
       merge_row(b2_row + x.lo, x, &even(k).at(0, half_down(k)), &odd(k).at(0, half_down(k)));
   }
 
 private:
-  const Dense &even(index_t k) const { return q[k & 1 ? r2 : b2]; }
-  const Dense &odd(index_t k) const { return q[k & 1 ? b1 : r1]; }
+  const Dense &even(index_t k) const { return next.split[k & 1 ? r2 : b2]; }
+  const Dense &odd(index_t k) const { return next.split[k & 1 ? b1 : r1]; }
 };
 
 // Scratch rows of every thread, with room for a border on both sides.

@@ -1,7 +1,6 @@
 // RRB-l: the hierarchy, its factorization and its application. The numerics are defined in docs/numerics.md.
 #pragma once
 
-#include "rrb/host_rows.hpp"
 #include "rrb/last_block.hpp"
 
 #include <deque>
@@ -53,49 +52,82 @@ inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
   return std::min(g, levels / 2);
 }
 
-template <class Backend, class Int> class Rrb {
+// A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
+template <class Int> class Factorization {
 public:
-  // extent: our box of the global grid and its periodic sides
-  Rrb(const Extent &extent, const Options &o);
+  virtual ~Factorization() = default;
 
-  // The factorization of the prepared stencil s (prepare.hpp), which it overwrites, except for s.v: that must stay
-  // where it is as long as the factor is applied. Allocates nothing.
-  Outcome refresh(Stencil &s, Lumping lumping);
+  // Of the prepared stencil s (prepare.hpp), which it overwrites, except for s.v: that must stay where it is as long as
+  // the factor is applied. Allocates nothing, and on a device waits for nothing.
+  virtual void refresh(const PreparedStencil &s, Lumping lumping) = 0;
+  // How it went; waits for it.
+  virtual Outcome outcome() const = 0;
 
-  // z = M^-1 r in natural order, z not r: down(), then the caller solves last_block() coarse_z() = coarse_r(), then up().
-  void down(const double *r, double *z, Part part = Part::whole);
-  void up(const double *r, double *z, Part part = Part::whole);
-  const double *coarse_r() const { return coarse_r_.data(); }
-  double *coarse_z() { return coarse_z_.data(); }
+  // z = M^-1 r in natural order, z not r: down(), then the caller solves S_l coarse_z() = coarse_r(), then up().
+  virtual void down(const double *r, double *z, Part part) = 0;
+  virtual void up(const double *r, double *z, Part part) = 0;
+  virtual const double *coarse_r() const = 0;
+  virtual double *coarse_z() = 0;
 
-  LastBlock<Int> &last_block() { return block_; } // of V A V
-  const Options &options() const { return options_; }
-  std::size_t bytes() const;
-  std::vector<index_t> unknowns_by_level() const; // black nodes left after level 0, 1, ..., l
+  virtual LastBlock<Int> &last_block() = 0; // S_l of V A V; its values only where the backend is the host
+  virtual const double *last_values() const = 0;
+  virtual const double *last_excess() const = 0;
+
+  virtual const Options &options() const = 0;
+  virtual std::size_t bytes() const = 0;
+  virtual std::vector<index_t> unknowns_by_level() const = 0; // black nodes left after level 0, 1, ..., l
+};
+
+// extent: our box of the global grid and its periodic sides. single: the factor is stored in single precision. `on`
+// must outlive what is made.
+template <class Int, class Backend>
+std::unique_ptr<Factorization<Int>> make_factorization(const Backend &on, const Extent &, const Options &, bool single);
+
+// T: what the couplings of the factor are stored in.
+template <class Backend, class Int, class T> class Rrb final : public Factorization<Int> {
+public:
+  Rrb(const Backend &on, const Extent &extent, const Options &o);
+
+  void refresh(const PreparedStencil &s, Lumping lumping) override;
+  Outcome outcome() const override;
+  void down(const double *r, double *z, Part part) override;
+  void up(const double *r, double *z, Part part) override;
+  const double *coarse_r() const override { return coarse_r_.data(); }
+  double *coarse_z() override { return coarse_z_.data(); }
+  LastBlock<Int> &last_block() override { return block_; }
+  const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
+  const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
+  const Options &options() const override { return options_; }
+  std::size_t bytes() const override;
+  std::vector<index_t> unknowns_by_level() const override;
 
 private:
-  template <class A> void factor_dense(int g, const A &a, Outcome &o);
-  template <class A> void factor_tail(int q, const A &a, Outcome &o);
-  template <class A> void lump_seams(const A &a, const Extent &x, Outcome &o);
-  template <class A> void take_over_seams(const A &next, const Extent &above, const Extent &x) const;
-  void fail(Class c, const NodeCounts &n, int level, Outcome &o) const;
+  template <class V> using Array = typename Backend::template Array<V>;
+
+  template <class A> void factor_dense(int g, const A &a);
+  template <class A> void factor_tail(int q, const A &a);
+  NodeCounts *counts(int grid) const { return counts_.data() + 4 * grid; } // one a class; of b2: what else was lumped
+  static void fail(const NodeCounts &n, Class c, int level, Outcome &o);
 
   NaturalVectors natural(const double *r, double *z, Part part) const;
   void forward_dense(int g, const double *r, Part part);
   void forward_tail(double *x);
   void backward_tail(double *x, bool couple, Scaling scaling);
   void backward_dense(int g, const double *r, double *z, Part part);
-  NextRows next_rows(int g) const;
+  NextGrid next_grid(int g) const;
 
+  const Backend &on_;
   Extent extent_;
   Options options_;
-  std::deque<DenseGrid<Backend>> dense_;
-  NaturalTail<Backend> tail_;
+  std::deque<DenseGrid<Backend, T>> dense_;
+  NaturalTail<Backend, T> tail_;
   LastBlock<Int> block_;
-  std::unique_ptr<LastBlockBuilder<Backend, Int>> builder_;
-  std::vector<double> kept_x_, kept_y_; // couplings across odd rings, on their way to the next grid
-  RowScratch scratch_;
-  std::vector<double> coarse_r_, coarse_z_;
+  std::unique_ptr<LastBlockBuilder<Backend, Int, T>> builder_;
+  Seams<Backend> seams_;
+  Sweeps<Backend, T> sweeps_;
+  Array<NodeCounts> counts_;
+  Array<double> coarse_r_, coarse_z_, a_, excess_;
+  Array<index_t> at_;
   const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
   Lumping lumping_;
 };

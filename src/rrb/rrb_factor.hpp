@@ -5,112 +5,100 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class Int>
-Rrb<Backend, Int>::Rrb(const Extent &extent, const Options &o)
-    : extent_(NaturalTail<Backend>::folded(extent)), options_(o) {
+template <class Backend, class Int, class T>
+Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options &o)
+    : on_(on), extent_(NaturalTail<Backend, T>::folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
     dense_.emplace_back(x, o.block, g == 0);
-    x = NaturalTail<Backend>::folded(x.coarser());
+    x = NaturalTail<Backend, T>::folded(x.coarser());
   }
-  tail_ = NaturalTail<Backend>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
-  if (o.storage_grids) scratch_ = RowScratch(extent_.x);
-  builder_ = std::make_unique<LastBlockBuilder<Backend, Int>>(tail_, block_);
-  kept_x_.assign(extent_.y.n, 0.0);
-  kept_y_.assign(extent_.x.n, 0.0);
+  tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
+  builder_ = std::make_unique<LastBlockBuilder<Backend, Int, T>>(tail_, block_);
+  counts_.resize(4 * (dense_.size() + tail_.grids()));
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
+  Backend::assign(at_, block_.at);
+  if (!Backend::on_device) return;
+  a_.resize(block_.a.size());
+  excess_.resize(block_.excess.size());
 }
 
-template <class Backend, class Int> Outcome Rrb<Backend, Int>::refresh(Stencil &s, Lumping lumping) {
-  Outcome o;
+template <class Backend, class Int, class T>
+void Rrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   lumping_ = lumping;
-  v_ = s.v.empty() ? nullptr : s.v.data();
+  v_ = s.v;
+  on_.clear(counts_);
   const Extent &x = extent_;
   if (dense_.empty()) {
-    tail_.load(s);
+    tail_.load(on_, s);
   } else {
     using Field = NaturalField<2>;
-    const auto field = [&](std::vector<double> &a) { return Field{a.data(), x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x}; };
-    if (s.NE.empty())
-      factor_dense(0, StencilFields<Field, ZeroField>{field(s.C), field(s.E), field(s.N), {}, {}}, o);
+    const auto field = [&](double *a) { return Field{a, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x}; };
+    if (s.NE)
+      factor_dense(0, StencilFields<Field, Field>{field(s.X), field(s.E), field(s.N), field(s.NE), field(s.NW)});
     else
-      factor_dense(0, StencilFields<Field, Field>{field(s.C), field(s.E), field(s.N), field(s.NE), field(s.NW)}, o);
+      factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
   }
-  for (int g = 1; g < options_.storage_grids; ++g) factor_dense(g, dense_[g].matrix, o);
-  for (int q = 0; q < tail_.grids(); ++q) factor_tail(q, tail_.matrix(q), o);
+  for (int g = 1; g < options_.storage_grids; ++g) factor_dense(g, dense_[g].matrix);
+  for (int q = 0; q < tail_.grids(); ++q) factor_tail(q, tail_.matrix(q));
   const int q = tail_.last_index();
-  builder_->fill(tail_.matrix(q), tail_.factor(q), lumping_, kept_x_, kept_y_, block_);
+  double *a = Backend::on_device ? a_.data() : block_.a.data();
+  double *excess = Backend::on_device ? excess_.data() : block_.excess.data();
+  builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
+}
+
+template <class Backend, class Int, class T>
+template <class A>
+void Rrb<Backend, Int, T>::factor_dense(int g, const A &a) {
+  const DenseGrid<Backend, T> &d = dense_[g];
+  const Steps<Backend> steps(on_, d.extent, lumping_);
+  seams_.lump(on_, a, d.extent, lumping_.omega, counts(g) + b2);
+  if (g > 0) d.exchange_matrix(on_);
+  steps.odd(a, d.factor, counts(g));
+  d.exchange_factor(on_, r1);
+  d.exchange_factor(on_, r2);
+  steps.even(a, d.factor, counts(g));
+  d.exchange_factor(on_, b1);
+  if (g + 1 < options_.storage_grids) {
+    const DenseGrid<Backend, T> &next = dense_[g + 1];
+    steps.coarse(a, d.factor, next.matrix_out(), counts(g));
+    seams_.take_over(on_, next.matrix, d.extent, next.extent);
+  } else {
+    steps.coarse(a, d.factor, tail_.out_from_above(), counts(g));
+    seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
+  }
+}
+
+template <class Backend, class Int, class T>
+template <class A>
+void Rrb<Backend, Int, T>::factor_tail(int q, const A &a) {
+  const Extent &x = tail_.grid(q);
+  const auto f = tail_.factor(q);
+  NodeCounts *n = counts(options_.storage_grids + q);
+  const Steps<Backend> steps(on_, x, lumping_);
+  seams_.lump(on_, a, x, lumping_.omega, n + b2);
+  steps.odd(a, f, n);
+  if (!tail_.even(q)) return;
+  steps.even(a, f, n);
+  steps.coarse(a, f, tail_.out(q), n);
+  const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
+  seams_.take_over(on_, tail_.matrix(q + 1), x, next);
+}
+
+template <class Backend, class Int, class T>
+Outcome Rrb<Backend, Int, T>::outcome() const {
+  Outcome o;
+  const NodeCounts *n = on_.read(counts_);
+  for (int g = 0; g < int(counts_.size() / 4); ++g, n += 4) {
+    for (Class c : {r1, r2, b1}) fail(n[c], c, 2 * g + (c == b1 ? 2 : 1), o);
+    o.unlumped += n[b2].unlumped;
+  }
   return o;
 }
 
-template <class Backend, class Int>
-template <class A>
-void Rrb<Backend, Int>::factor_dense(int g, const A &a, Outcome &o) {
-  DenseGrid<Backend> &d = dense_[g];
-  lump_seams(a, d.extent, o);
-  if (g > 0) d.exchange_matrix();
-  NodeCounts n[4];
-  Steps<Backend>::odd(d.extent, a, d.factor, lumping_, n);
-  fail(r1, n[r1], 2 * g + 1, o);
-  fail(r2, n[r2], 2 * g + 1, o);
-  d.exchange_factor({r1, r2});
-  Steps<Backend>::even(d.extent, a, d.factor, lumping_, n);
-  fail(b1, n[b1], 2 * g + 2, o);
-  d.exchange_factor({b1});
-  if (g + 1 < options_.storage_grids) {
-    DenseGrid<Backend> &next = dense_[g + 1];
-    o.unlumped += Steps<Backend>::coarse(d.extent, a, d.factor, lumping_, next.matrix_out()).unlumped;
-    take_over_seams(next.matrix, d.extent, next.extent);
-  } else {
-    o.unlumped += Steps<Backend>::coarse(d.extent, a, d.factor, lumping_, tail_.out_from_above()).unlumped;
-    take_over_seams(tail_.matrix(0), d.extent, tail_.base());
-  }
-}
-
-template <class Backend, class Int>
-template <class A>
-void Rrb<Backend, Int>::factor_tail(int q, const A &a, Outcome &o) {
-  const Extent &x = tail_.grid(q);
-  const auto f = tail_.factor(q);
-  const int level = 2 * (options_.storage_grids + q) + 1;
-  lump_seams(a, x, o);
-  NodeCounts n[4];
-  Steps<Backend>::odd(x, a, f, lumping_, n);
-  fail(r1, n[r1], level, o);
-  fail(r2, n[r2], level, o);
-  if (!tail_.even(q)) return;
-  Steps<Backend>::even(x, a, f, lumping_, n);
-  fail(b1, n[b1], level + 1, o);
-  o.unlumped += Steps<Backend>::coarse(x, a, f, lumping_, tail_.out(q)).unlumped;
-  const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
-  take_over_seams(tail_.matrix(q + 1), x, next);
-}
-
-template <class Backend, class Int>
-template <class A>
-void Rrb<Backend, Int>::lump_seams(const A &a, const Extent &x, Outcome &o) {
-  if (x.x.odd_ring()) o.unlumped += lump_seam_x(a, x, lumping_.omega, kept_x_);
-  if (x.y.odd_ring()) o.unlumped += lump_seam_y(a, x, lumping_.omega, kept_y_);
-}
-
-// The next grid gets the couplings that crossed the odd rings above it, and folds rings of one point.
-template <class Backend, class Int>
-template <class A>
-void Rrb<Backend, Int>::take_over_seams(const A &next, const Extent &above, const Extent &x) const {
-  Extent ring = above.coarser();
-  SeamAccess<A> g(next, x);
-  if (above.x.odd_ring())
-    for (index_t b = 0; b < x.y.n; ++b) g.at(g.views().E, x.x.n - 1, b) += kept_x_[2 * b];
-  if (above.y.odd_ring())
-    for (index_t a = 0; a < x.x.n; ++a) g.at(g.views().N, a, x.y.n - 1) += kept_y_[2 * a];
-  if (ring.x.periodic && ring.x.n == 1) fold_x(next, ring);
-  ring.x.periodic = x.x.periodic;
-  if (ring.y.periodic && ring.y.n == 1) fold_y(next, ring);
-}
-
-template <class Backend, class Int>
-void Rrb<Backend, Int>::fail(Class c, const NodeCounts &n, int level, Outcome &o) const {
+template <class Backend, class Int, class T>
+void Rrb<Backend, Int, T>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
   o.unlumped += n.unlumped;
   o.null += n.null;
   if (!n.failed || !o.ok) return;
@@ -121,14 +109,16 @@ void Rrb<Backend, Int>::fail(Class c, const NodeCounts &n, int level, Outcome &o
   o.failed_j = (2 * k + parity_y(c)) * s;
 }
 
-template <class Backend, class Int> std::size_t Rrb<Backend, Int>::bytes() const {
+template <class Backend, class Int, class T>
+std::size_t Rrb<Backend, Int, T>::bytes() const {
   std::size_t n =
-      tail_.bytes() + scratch_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
+      tail_.bytes() + sweeps_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   for (const auto &d : dense_) n += d.bytes();
   return n;
 }
 
-template <class Backend, class Int> std::vector<index_t> Rrb<Backend, Int>::unknowns_by_level() const {
+template <class Backend, class Int, class T>
+std::vector<index_t> Rrb<Backend, Int, T>::unknowns_by_level() const {
   std::vector<index_t> n;
   Extent x = extent_;
   for (int k = 0; k <= options_.levels; ++k) {
@@ -136,6 +126,13 @@ template <class Backend, class Int> std::vector<index_t> Rrb<Backend, Int>::unkn
     n.push_back(k % 2 ? x.nodes_of(b1).size() + x.nodes_of(b2).size() : x.nodes());
   }
   return n;
+}
+
+template <class Int, class Backend>
+std::unique_ptr<Factorization<Int>> make_factorization(const Backend &on, const Extent &x, const Options &o,
+                                                       bool single) {
+  if (single) return std::make_unique<Rrb<Backend, Int, float>>(on, x, o);
+  return std::make_unique<Rrb<Backend, Int, double>>(on, x, o);
 }
 
 } // namespace petscrrb::rrb

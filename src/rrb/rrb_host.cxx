@@ -1,6 +1,13 @@
 // RRB on the host.
+#include "rrb/host_rows.hpp"
 #include "rrb/rrb_apply.hpp"
 #include "rrb/rrb_factor.hpp"
 
-template class petscrrb::rrb::Rrb<petscrrb::Host, int>;
-template class petscrrb::rrb::Rrb<petscrrb::Host, std::int64_t>;
+namespace petscrrb::rrb {
+
+template std::unique_ptr<Factorization<std::int32_t>> make_factorization(const Host &, const Extent &, const Options &,
+                                                                         bool);
+template std::unique_ptr<Factorization<std::int64_t>> make_factorization(const Host &, const Extent &, const Options &,
+                                                                         bool);
+
+} // namespace petscrrb::rrb

@@ -29,38 +29,35 @@ template <class M> struct FactorFields {
 // Where a node of the next grid is written; V is indexed by (h, k) of this grid's b2.
 template <class V> struct StencilOut { V X, E, N, NE, NW; };
 
+// The factorization of one grid's two levels. What happens at a class's nodes is added to counts[class].
 template <class Backend> class Steps {
 public:
-  // Odd level: eliminate r1 and r2. rim: some array has no border, so that nodes at the edge must look.
-  template <class A, class F>
-  static NodeCounts odd(const Extent &x, const A &a, const F &f, Lumping lumping, NodeCounts by_class[4]) {
-    const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w), lumping); };
-    const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w), lumping); };
-    by_class[r1] = Backend::count_each(x.nodes_of(r1), x.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}));
-    by_class[r2] = Backend::count_each(x.nodes_of(r2), x.interior_of(r2, 1), r2_at(Inner{}), r2_at(Edge{}));
-    NodeCounts n = by_class[r1];
-    n.add(by_class[r2]);
-    return n;
+  Steps(const Backend &on, const Extent &x, Lumping lumping) : on_(on), x_(x), lumping_(lumping) {}
+
+  // Odd level: eliminate r1 and r2.
+  template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
+    const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };
+    const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w)); };
+    on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}), counts + r1);
+    on_.count_each(x_.nodes_of(r2), x_.interior_of(r2, 1), r2_at(Inner{}), r2_at(Edge{}), counts + r2);
   }
 
   // Even level: eliminate b1.
-  template <class A, class F>
-  static NodeCounts even(const Extent &x, const A &a, const F &f, Lumping lumping, NodeCounts by_class[4]) {
+  template <class A, class F> void even(const A &a, const F &f, NodeCounts counts[4]) const {
     const auto at = [&](auto w) {
-      const auto s = schur(a.get(w), f.get(w), lumping);
-      return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings(x)};
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
     };
-    return by_class[b1] = Backend::count_each(x.nodes_of(b1), x.interior_of(b1, 2), at(Inner{}), at(Edge{}));
+    on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
   }
 
   // The matrix of the next grid.
-  template <class A, class F, class Out>
-  static NodeCounts coarse(const Extent &x, const A &a, const F &f, Lumping lumping, const Out &out) {
+  template <class A, class F, class Out> void coarse(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
     const auto at = [&](auto w) {
-      const auto s = schur(a.get(w), f.get(w), lumping);
-      return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(x), out};
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(), out};
     };
-    return Backend::count_each(x.nodes_of(b2), x.interior_of(b2, 2), at(Inner{}), at(Edge{}));
+    on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at(Inner{}), at(Edge{}), counts + b2);
   }
 
   template <class A, class F> static auto schur(const A &a, const F &f, Lumping lumping) {
@@ -68,14 +65,17 @@ public:
   }
 
 private:
-  template <template <class, class> class Op, class A, class V>
-  static auto eliminate(const A &a, const FactorViews<V> &f, Lumping lumping) {
-    return Op<A, V>{a, f, lumping};
+  template <template <class, class> class Op, class A, class V> auto eliminate(const A &a, const FactorViews<V> &f) const {
+    return Op<A, V>{a, f, lumping_};
   }
-  static Rings rings(const Extent &x) {
+  Rings rings() const {
     const auto ring_of = [](const Side &s, index_t n) { return s.periodic && s.n == n; };
-    return {ring_of(x.x, 2), ring_of(x.y, 2), ring_of(x.x, 3), ring_of(x.y, 3)};
+    return {ring_of(x_.x, 2), ring_of(x_.y, 2), ring_of(x_.x, 3), ring_of(x_.y, 3)};
   }
+
+  const Backend &on_;
+  const Extent &x_;
+  Lumping lumping_;
 };
 
 } // namespace petscrrb::rrb

@@ -8,7 +8,7 @@
 
 namespace support {
 
-using Core = petscrrb::rrb::Rrb<petscrrb::Host, int>;
+using Core = petscrrb::rrb::Factorization<int>;
 using petscrrb::index_t;
 
 inline bool identity_row(const reference::Matrix &A, int i) {
@@ -71,7 +71,7 @@ public:
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
     const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
                                        {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
-    core_ = std::make_unique<Core>(extent, petscrrb::rrb::Options{c.levels, c.storage_grids, c.block});
+    core_ = petscrrb::rrb::make_factorization<int>(host_, extent, {c.levels, c.storage_grids, c.block}, false);
     factor(c.omega);
     if (!outcome_.ok) {
       redone_ = true;
@@ -86,19 +86,20 @@ public:
 
   reference::Vector apply(const reference::Vector &r) {
     reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
-    core_->down(r.data(), z.data());
+    core_->down(r.data(), z.data(), petscrrb::rrb::Part::whole);
     const int n = core_->last_block().size();
     reference::Vector solution(core_->coarse_r(), core_->coarse_r() + n);
     last_.solve(solution);
     std::copy(solution.begin(), solution.end(), core_->coarse_z());
-    core_->up(r.data(), z.data());
+    core_->up(r.data(), z.data(), petscrrb::rrb::Part::whole);
     return z;
   }
 
 private:
   void factor(double omega) {
     stencil_ = stencil_of(problem_.A, grid_, problem_.corners, problem_.v);
-    outcome_ = core_->refresh(stencil_, {omega, choice_.both});
+    core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both});
+    outcome_ = core_->outcome();
     const auto &block = core_->last_block();
     reference::Graph graph(block.size());
     for (int i = 0; i < block.size(); ++i)
@@ -112,6 +113,7 @@ private:
   Choice choice_;
   petscrrb::Grid grid_;
   petscrrb::Stencil stencil_;
+  petscrrb::Host host_;
   std::unique_ptr<Core> core_;
   reference::LastBlock last_;
   petscrrb::rrb::Outcome outcome_;
