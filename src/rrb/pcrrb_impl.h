@@ -3,6 +3,7 @@
 
 #include <petsc/private/pcimpl.h>
 
+#include "backend/host.hpp"
 #include "glue/matrix.h"
 #include "glue/petsc_compat.h"
 #include "grid/stencil.hpp"

@@ -1,6 +1,7 @@
 // Rows in cache, what the host's sweeps (host_rows.hpp) are made of: the loop along a row, splitting, scratch.
 #pragma once
 
+#include "backend/host.hpp"
 #include "rrb/dense_grid.hpp"
 
 #if defined(_OPENMP)

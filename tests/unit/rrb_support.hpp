@@ -3,6 +3,7 @@
 
 #include "reference/last_block.hpp"
 #include "reference/rrb_reference.hpp"
+#include "backend/host.hpp"
 #include "rrb/prepare.hpp"
 #include "rrb/rrb.hpp"
 
