@@ -62,9 +62,44 @@ typedef enum {
   PC_RRB_COARSE_KSP
 } PCRRBCoarse;
 
+/*E
+   PCRRBCycle - how often `PCRRB` visits its coarse grids in one application
+
+   Values:
++  `PC_RRB_CYCLE_V`    - once: down to the last block and up again, as in the papers
+-  `PC_RRB_CYCLE_AMLI` - twice from one coarse grid on, with a Chebyshev polynomial of degree 2 around them (an algebraic
+                         multilevel iteration), where that lowers the condition number
+
+   Level: intermediate
+
+.seealso: `PCRRB`, `PCRRBSetCycle()`
+E*/
+typedef enum {
+  PC_RRB_CYCLE_V,
+  PC_RRB_CYCLE_AMLI
+} PCRRBCycle;
+
+/*E
+   PCRRBPrecision - the precision in which `PCRRB` stores its factor L
+
+   Values:
++  `PC_RRB_PRECISION_DOUBLE` - double
+-  `PC_RRB_PRECISION_SINGLE` - single for couplings and inverse pivots; the matrix, vectors and arithmetic stay double
+
+   Level: intermediate
+
+.seealso: `PCRRB`, `PCRRBSetPrecision()`
+E*/
+typedef enum {
+  PC_RRB_PRECISION_DOUBLE,
+  PC_RRB_PRECISION_SINGLE
+} PCRRBPrecision;
+
 PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
 PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
+PETSC_EXTERN const char *const PCRRBCycles[];
+PETSC_EXTERN const char *const PCRRBPrecisions[];
 
 PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
@@ -86,3 +121,7 @@ PETSC_EXTERN PetscErrorCode PCRRBGetComputeBlock(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCRRBSetCoarse(PC, PCRRBCoarse);
 PETSC_EXTERN PetscErrorCode PCRRBGetCoarse(PC, PCRRBCoarse *);
 PETSC_EXTERN PetscErrorCode PCRRBGetCoarseKSP(PC, KSP *);
+PETSC_EXTERN PetscErrorCode PCRRBSetCycle(PC, PCRRBCycle);
+PETSC_EXTERN PetscErrorCode PCRRBGetCycle(PC, PCRRBCycle *);
+PETSC_EXTERN PetscErrorCode PCRRBSetPrecision(PC, PCRRBPrecision);
+PETSC_EXTERN PetscErrorCode PCRRBGetPrecision(PC, PCRRBPrecision *);

@@ -135,6 +135,8 @@ static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
         PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
   PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n",
                                    PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", PCRRBCycles[rrb->cycle]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[rrb->precision]));
   if (!s.stencil.v.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
   if (s.facts.identity_rows)
@@ -188,6 +190,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 .  -pc_rrb_lump_nodes <red,both>           - nodes whose dropped entries are lumped; default red
 .  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells
 .  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky
+.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v
+.  -pc_rrb_precision <double,single>       - precision of the factor; default double
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
 -  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
@@ -217,7 +221,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 -  * - M. de Jong, C. Vuik, GPU implementation of the RRB-solver, report 16-06, Delft University of Technology, 2016
 
 .seealso: `PCRRBSetLevels()`, `PCRRBSetLumping()`, `PCRRBSetLumpNodes()`, `PCRRBSetGrid()`, `PCRRBSetCoarse()`,
-          `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`, `PCMG`, `PCGAMG`
+          `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`,
+          `PCRRBSetCycle()`, `PCRRBSetPrecision()`, `PCMG`, `PCGAMG`
 M*/
 PetscErrorCode PCCreate_RRB(PC pc) {
   PC_RRB *rrb;
@@ -232,6 +237,8 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->storage_grids = PETSC_DECIDE;
   rrb->compute_block = 32;
   rrb->coarse = PC_RRB_COARSE_CHOLESKY;
+  rrb->cycle = PC_RRB_CYCLE_V;
+  rrb->precision = PC_RRB_PRECISION_DOUBLE;
 
   pc->ops->setup = PCSetUp_RRB;
   pc->ops->apply = PCApply_RRB;

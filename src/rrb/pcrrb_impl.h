@@ -42,6 +42,8 @@ typedef struct {
   PetscInt storage_grids;
   PetscInt compute_block;
   PCRRBCoarse coarse;
+  PCRRBCycle cycle;
+  PCRRBPrecision precision;
   KSP coarse_ksp;
   PCRRBState *state;
 } PC_RRB;

@@ -4,6 +4,8 @@
 const char *const PCRRBLumpNodesTypes[] = {"red", "both", "PCRRBLumpNodes", "PC_RRB_LUMP_", nullptr};
 const char *const PCRRBStorageTypes[] = {"naive", "r1r2b1b2", "PCRRBStorage", "PC_RRB_STORAGE_", nullptr};
 const char *const PCRRBCoarseTypes[] = {"cholesky", "inverse", "ksp", "PCRRBCoarse", "PC_RRB_COARSE_", nullptr};
+const char *const PCRRBCycles[] = {"v", "amli", "PCRRBCycle", "PC_RRB_CYCLE_", nullptr};
+const char *const PCRRBPrecisions[] = {"double", "single", "PCRRBPrecision", "PC_RRB_PRECISION_", nullptr};
 
 /* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
 static PetscErrorCode Rebuild(PC pc) {
@@ -89,13 +91,33 @@ PetscErrorCode PCRRBCreateCoarseKSP(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Those about the last block, the coarse grids and the arithmetic. */
+static PetscErrorCode CoarseGridOptions(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBCoarse coarse = rrb->coarse;
+  PCRRBCycle cycle = rrb->cycle;
+  PCRRBPrecision precision = rrb->precision;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsEnum("-pc_rrb_coarse", "Solver of the last Schur complement", "PCRRBSetCoarse",
+                             PCRRBCoarseTypes, (PetscEnum)coarse, (PetscEnum *)&coarse, &set));
+  if (set) PetscCall(PCRRBSetCoarse(pc, coarse));
+  PetscCall(PetscOptionsEnum("-pc_rrb_cycle", "How often the coarse grids are visited", "PCRRBSetCycle", PCRRBCycles,
+                             (PetscEnum)cycle, (PetscEnum *)&cycle, &set));
+  if (set) PetscCall(PCRRBSetCycle(pc, cycle));
+  PetscCall(PetscOptionsEnum("-pc_rrb_precision", "Precision of the factor L", "PCRRBSetPrecision", PCRRBPrecisions,
+                             (PetscEnum)precision, (PetscEnum *)&precision, &set));
+  if (set) PetscCall(PCRRBSetPrecision(pc, precision));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[3], sizes = 3;
   PetscReal lumping = rrb->lumping;
   PCRRBLumpNodes nodes = rrb->lump_nodes;
   PCRRBStorage storage = rrb->storage;
-  PCRRBCoarse coarse = rrb->coarse;
   PetscBool set;
 
   PetscFunctionBegin;
@@ -126,9 +148,7 @@ PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObjec
   PetscCall(PetscOptionsInt("-pc_rrb_compute_block", "Padding of the r1/r2/b1/b2 arrays", "PCRRBSetComputeBlock", block,
                             &block, &set));
   if (set) PetscCall(PCRRBSetComputeBlock(pc, block));
-  PetscCall(PetscOptionsEnum("-pc_rrb_coarse", "Solver of the last Schur complement", "PCRRBSetCoarse",
-                             PCRRBCoarseTypes, (PetscEnum)coarse, (PetscEnum *)&coarse, &set));
-  if (set) PetscCall(PCRRBSetCoarse(pc, coarse));
+  PetscCall(CoarseGridOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,5 +184,9 @@ PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
   PetscCall(Compose(o, on, "PCRRBSetCoarse_C", Set<PCRRBCoarse, &PC_RRB::coarse>));
   PetscCall(Compose(o, on, "PCRRBGetCoarse_C", Get<PCRRBCoarse, &PC_RRB::coarse>));
   PetscCall(Compose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
+  PetscCall(Compose(o, on, "PCRRBSetCycle_C", Set<PCRRBCycle, &PC_RRB::cycle>));
+  PetscCall(Compose(o, on, "PCRRBGetCycle_C", Get<PCRRBCycle, &PC_RRB::cycle>));
+  PetscCall(Compose(o, on, "PCRRBSetPrecision_C", Set<PCRRBPrecision, &PC_RRB::precision>));
+  PetscCall(Compose(o, on, "PCRRBGetPrecision_C", Get<PCRRBPrecision, &PC_RRB::precision>));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,6 +15,8 @@ struct Everything {
   PCRRBLumpNodes nodes;
   PCRRBStorage storage;
   PCRRBCoarse coarse;
+  PCRRBCycle cycle;
+  PCRRBPrecision precision;
 };
 
 Everything all_of(PC pc) {
@@ -27,6 +29,8 @@ Everything all_of(PC pc) {
   ok(PCRRBGetLumpNodes(pc, &e.nodes));
   ok(PCRRBGetStorage(pc, &e.storage));
   ok(PCRRBGetCoarse(pc, &e.coarse));
+  ok(PCRRBGetCycle(pc, &e.cycle));
+  ok(PCRRBGetPrecision(pc, &e.precision));
   return e;
 }
 
@@ -40,11 +44,39 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.nodes, b.nodes);
   EXPECT_EQ(a.storage, b.storage);
   EXPECT_EQ(a.coarse, b.coarse);
+  EXPECT_EQ(a.cycle, b.cycle);
+  EXPECT_EQ(a.precision, b.precision);
 }
 
-const Everything standard{PETSC_DECIDE,          0, 0, PETSC_DECIDE, 32, 1, PC_RRB_LUMP_RED, PC_RRB_STORAGE_R1R2B1B2,
-                          PC_RRB_COARSE_CHOLESKY};
-const Everything other{6, 90, 70, 2, 16, 0.75, PC_RRB_LUMP_BOTH, PC_RRB_STORAGE_NAIVE, PC_RRB_COARSE_INVERSE};
+const Everything standard{PETSC_DECIDE,
+                          0,
+                          0,
+                          PETSC_DECIDE,
+                          32,
+                          1,
+                          PC_RRB_LUMP_RED,
+                          PC_RRB_STORAGE_R1R2B1B2,
+                          PC_RRB_COARSE_CHOLESKY,
+                          PC_RRB_CYCLE_V,
+                          PC_RRB_PRECISION_DOUBLE};
+const Everything other{6,
+                       90,
+                       70,
+                       2,
+                       16,
+                       0.75,
+                       PC_RRB_LUMP_BOTH,
+                       PC_RRB_STORAGE_NAIVE,
+                       PC_RRB_COARSE_INVERSE,
+                       PC_RRB_CYCLE_AMLI,
+                       PC_RRB_PRECISION_SINGLE};
+
+// the standard with this grid in use
+Everything in_use(PetscInt levels, PetscInt nx, PetscInt ny, PetscInt grids, PetscInt block) {
+  Everything e = standard;
+  e.levels = levels, e.nx = nx, e.ny = ny, e.grids = grids, e.block = block;
+  return e;
+}
 
 class Choices : public testing::Test {
 protected:
@@ -63,26 +95,29 @@ TEST_F(Choices, SettersAndGettersAgree) {
   ok(PCRRBSetLumpNodes(pc, other.nodes));
   ok(PCRRBSetStorage(pc, other.storage));
   ok(PCRRBSetCoarse(pc, other.coarse));
+  ok(PCRRBSetCycle(pc, other.cycle));
+  ok(PCRRBSetPrecision(pc, other.precision));
   expect_equal(all_of(pc), other);
 }
 
 TEST_F(Choices, OptionsSayTheSameAsSetters) {
   const Preconditioner pc =
       pc_of(A, "-pc_rrb_levels 6 -pc_rrb_grid 90,70 -pc_rrb_storage_grids 2 -pc_rrb_compute_block 16 "
-               "-pc_rrb_lumping 0.75 -pc_rrb_lump_nodes both -pc_rrb_storage naive -pc_rrb_coarse inverse");
+               "-pc_rrb_lumping 0.75 -pc_rrb_lump_nodes both -pc_rrb_storage naive -pc_rrb_coarse inverse "
+               "-pc_rrb_cycle amli -pc_rrb_precision single");
   expect_equal(all_of(pc), other);
 }
 
 TEST_F(Choices, GettersTellWhatIsInUse) {
   const Preconditioner pc = pc_of(A);
   ok(PCSetUp(pc)); // 6300 unknowns: three levels leave 788; a block of 32 lets two grids into 90 points, half of 3 one
-  expect_equal(all_of(pc), {3, 90, 70, 1, 32, 1, standard.nodes, standard.storage, standard.coarse});
+  expect_equal(all_of(pc), in_use(3, 90, 70, 1, 32));
   ok(PCRRBSetLevels(pc, 100)); // more than there are
   ok(PCSetUp(pc));
-  expect_equal(all_of(pc), {15, 90, 70, 2, 32, 1, standard.nodes, standard.storage, standard.coarse});
+  expect_equal(all_of(pc), in_use(15, 90, 70, 2, 32));
   ok(PCRRBSetComputeBlock(pc, 8));
   ok(PCSetUp(pc));
-  expect_equal(all_of(pc), {15, 90, 70, 4, 8, 1, standard.nodes, standard.storage, standard.coarse});
+  expect_equal(all_of(pc), in_use(15, 90, 70, 4, 8));
   ok(PCRRBSetStorage(pc, PC_RRB_STORAGE_NAIVE));
   ok(PCSetUp(pc));
   EXPECT_EQ(all_of(pc).grids, 0);
@@ -112,6 +147,8 @@ TEST_F(Choices, ValuesOutOfRangeAreRefused) {
   expect_refused(PCRRBSetGrid(pc, 0, 5), "0 x 5");
   expect_refused(PCRRBSetGrid(pc, 5, -1), "5 x -1");
   expect_refused(PCRRBSetCoarse(pc, (PCRRBCoarse)3), "PCRRBCoarse 3");
+  expect_refused(PCRRBSetCycle(pc, (PCRRBCycle)2), "PCRRBCycle 2");
+  expect_refused(PCRRBSetPrecision(pc, (PCRRBPrecision)2), "PCRRBPrecision 2");
   expect_equal(all_of(pc), standard);
   ok(PCRRBSetLevels(pc, 5));
   ok(PCRRBSetStorageGrids(pc, 3));

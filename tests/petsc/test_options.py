@@ -12,6 +12,8 @@ OPTIONS = {
     "storage_grids": "PCRRBSetStorageGrids",
     "compute_block": "PCRRBSetComputeBlock",
     "coarse": "PCRRBSetCoarse",
+    "cycle": "PCRRBSetCycle",
+    "precision": "PCRRBSetPrecision",
 }
 
 
@@ -87,6 +89,8 @@ def test_info_names_anisotropy(run, tutorial, plugin):
     ("compute_block", "4", "Compute block 4 must be a power of two, at least 8"),
     ("compute_block", "12", "Compute block 12 must be a power of two, at least 8"),
     ("coarse", "lu", "Unknown option lu for -pc_rrb_coarse. Available options: cholesky inverse ksp"),
+    ("cycle", "w", "Unknown option w for -pc_rrb_cycle. Available options: v amli"),
+    ("precision", "half", "Unknown option half for -pc_rrb_precision. Available options: double single"),
 ])
 def test_a_bad_value_is_refused(run, poisson, option, value, message):
     output = run(poisson, "-n", 31, f"-pc_rrb_{option}", value, fails=True)
