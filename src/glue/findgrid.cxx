@@ -3,20 +3,18 @@
 */
 #include "findgrid.h"
 
-#include "../grid/find.hpp"
 #include "petsc_compat.h"
 
 #include <petscdmda.h>
 
 #include <algorithm>
 
-using petscrrb::Csr;
 using petscrrb::Grid;
 
 /* Whether dm is a DMDA whose points are the rows of the matrix; its sizes are then in g. A 3D one with a side of one
    point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
    grid), is no answer. */
-static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const Csr &A, Grid *g, PetscBool *answers) {
+static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A, Grid *g, PetscBool *answers) {
   PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -64,12 +62,12 @@ static PetscErrorCode FullName(PC pc, const char *option, std::string *name) {
 }
 
 /* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
-static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const Csr &A, Grid *g,
+static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const PetscRRBRows &A, Grid *g,
                             std::string *why, PetscBool *found) {
   PetscFunctionBegin;
   PetscCall(AskDMDA(pc, dm, dim, A, g, found));
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::string reason = petscrrb::check_grid(A, option, *g);
+  const std::string reason = A.check(option, *g);
   g->source = source;
   if (reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   *found = PETSC_FALSE;
@@ -78,7 +76,7 @@ static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const Csr &A,
+PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &A,
                                 Grid *g) {
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   DM dm;
@@ -91,7 +89,7 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], 
   if (n && n[0] > 0 && n[1] > 0) {
     g->dim = dim == 3 && n[2] > 1 ? 3 : 2;
     std::copy(n, n + g->dim, g->n);
-    why = petscrrb::check_grid(A, name.c_str(), *g);
+    why = A.check(name.c_str(), *g);
     PetscCheck(why.empty(), comm, PETSC_ERR_ARG_INCOMP, "%s", why.c_str());
     g->source = "option";
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,7 +102,7 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], 
   }
   if (!found) {
     *g = Grid();
-    const std::string reason = petscrrb::find_grid(A, dim, name.c_str(), *g);
+    const std::string reason = A.find((int)dim, name.c_str(), *g);
     g->source = "matrix pattern";
     PetscCheck(reason.empty(), comm, PETSC_ERR_ARG_WRONG, "%s", why.empty() ? reason.c_str() : why.c_str());
   }

@@ -5,10 +5,19 @@
 
 #include <petscpc.h>
 
-#include "../grid/csr.hpp"
 #include "../grid/grid.hpp"
+
+#include <functional>
+#include <string>
+
+/* What is asked about the rows, wherever they are: find_grid() and check_grid() of grid/find.hpp. */
+struct PetscRRBRows {
+  PetscInt n;
+  std::function<std::string(int max_dim, const char *option, petscrrb::Grid &)> find;
+  std::function<std::string(const char *option, petscrrb::Grid &)> check;
+};
 
 /* dim: 2 or 3, the most that the PC can do; n: dim sizes as the user gave them, zeros for none; option: its name with
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */
-PetscErrorCode PetscRRBFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option, const petscrrb::Csr &,
+PetscErrorCode PetscRRBFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &,
                                 petscrrb::Grid *);

@@ -22,6 +22,40 @@ static PetscErrorCode SequentialAIJ(Mat P, Mat *rows) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if PETSCRRB_ON_DEVICES
+static PetscErrorCode OnDevice(Mat rows, PetscBool *yes) {
+  PetscBool cusparse, bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)rows, MATSEQAIJCUSPARSE, &cusparse));
+  PetscCall(MatBoundToCPU(rows, &bound));
+  *yes = (PetscBool)(cusparse && !bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetDeviceArrays(PetscRRBMatrix *m) {
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(m->rows, &m->csr.n, NULL));
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(m->rows, PETSC_FALSE, &m->csr.ia, &m->csr.ja));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(m->rows, &m->csr.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreDeviceArrays(PetscRRBMatrix *m) {
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(m->rows, &m->csr.a));
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(m->rows, PETSC_FALSE, &m->csr.ia, &m->csr.ja));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+static PetscErrorCode OnDevice(Mat, PetscBool *yes) {
+  *yes = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+static PetscErrorCode GetDeviceArrays(PetscRRBMatrix *) { return PETSC_ERR_PLIB; }
+static PetscErrorCode RestoreDeviceArrays(PetscRRBMatrix *) { return PETSC_ERR_PLIB; }
+#endif
+
 /* Into the kept copy, or into a new one if P or its pattern is another than last time. */
 static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
   PetscObjectId id;
@@ -80,6 +114,11 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
     PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
     PetscCall(SequentialAIJ(m->converted, &m->rows));
   }
+  PetscCall(OnDevice(m->rows, &m->on_device));
+  if (m->on_device) {
+    PetscCall(GetDeviceArrays(m));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
   PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
   PetscCall(MatSeqAIJGetArrayRead(m->rows, &m->csr.a));
@@ -91,8 +130,12 @@ PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *m) {
 
   PetscFunctionBegin;
   if (!m->rows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJRestoreArrayRead(m->rows, &m->csr.a));
-  PetscCall(MatRestoreRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
+  if (m->on_device)
+    PetscCall(RestoreDeviceArrays(m));
+  else {
+    PetscCall(MatSeqAIJRestoreArrayRead(m->rows, &m->csr.a));
+    PetscCall(MatRestoreRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
+  }
   m->rows = NULL;
   m->csr = petscrrb::Csr();
   PetscFunctionReturn(PETSC_SUCCESS);

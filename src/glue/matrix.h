@@ -10,13 +10,15 @@
 /* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */
 typedef struct {
   petscrrb::Csr csr;    /* valid between Get and Restore */
+  PetscBool on_device;  /* where its arrays are */
   Mat rows;             /* the SeqAIJ whose arrays csr shows; borrowed */
   Mat converted;        /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
   PetscObjectId source; /* what it was converted from */
   PetscObjectState pattern;
 } PetscRRBMatrix;
 
-/* Errors: PETSC_ERR_SUP for several ranks and other types, PETSC_ERR_ARG_SIZ for a rectangle. Values are the host's. */
+/* Errors: PETSC_ERR_SUP for several ranks and other types, PETSC_ERR_ARG_SIZ for a rectangle. The arrays of an aijcusparse
+   that is not bound to the host are the device's, those of all others the host's. */
 PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);

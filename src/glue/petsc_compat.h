@@ -23,3 +23,10 @@
 #else
   #define PetscRRBOptionItems PetscOptionItems
 #endif
+
+/* Devices: where PETSc has CUDA and so have we. The first PETSc with PetscDeviceContextGetStreamHandle() is 3.20. */
+#if defined(PETSCRRB_HAVE_CUDA) && defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
+  #define PETSCRRB_ON_DEVICES 1
+#else
+  #define PETSCRRB_ON_DEVICES 0
+#endif

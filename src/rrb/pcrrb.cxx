@@ -9,8 +9,9 @@ PetscErrorCode PCReset_RRB(PC pc) {
 
   PetscFunctionBegin;
   if (rrb->state) {
-    PetscCall(rrb->state->coarse.Reset());
     PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
+    PetscCall(VecDestroy(&rrb->state->near_null));
+    PetscCall(VecDestroy(&rrb->state->work));
     delete rrb->state;
     rrb->state = nullptr;
   }
@@ -30,36 +31,17 @@ static PetscErrorCode PCDestroy_RRB(PC pc) {
 }
 
 /* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-static PetscErrorCode ApplyArrays(PC pc, const PetscScalar *r, PetscScalar *z, Part part) {
-  PC_RRB *rrb = (PC_RRB *)pc->data;
-  rrb::Factorization<PetscInt> &core = *rrb->state->core;
-
-  PetscFunctionBegin;
-  if (rrb->state->failed) {
-    std::fill_n(z, rrb->state->stencil.C.size(), PETSC_INFINITY);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  core.down(r, z, part);
-  PetscCall(rrb->state->coarse.Solve(core.coarse_r(), core.coarse_z(), part));
-  core.up(r, z, part);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *r;
-  PetscScalar *z;
+  PCRRBState &s = *rrb->state;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &r));
-  PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(ApplyArrays(pc, r, z, part));
-  PetscCall(VecRestoreArrayWrite(y, &z));
-  PetscCall(VecRestoreArrayRead(x, &r));
-  if (rrb->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
-  /* a red node: 4 couplings down, 4 couplings and a pivot up */
-  PetscCall(PetscLogFlops((part == Part::whole ? 17.0 : 9.0) *
-                          (double)(rrb->state->stencil.C.size() - rrb->state->core->last_block().size())));
+  if (s.failed) {
+    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(s.backend->Apply(pc, *s.core, x, y, part));
+  if (s.coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,26 +52,24 @@ static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y) {
 }
 
 static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y) {
-  const PetscScalar *r;
-  PetscScalar *z;
-  PetscInt columns, ldx, ldy;
+  PetscInt columns;
+  Vec x, y;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(X, nullptr, &columns));
-  PetscCall(MatDenseGetLDA(X, &ldx));
-  PetscCall(MatDenseGetLDA(Y, &ldy));
-  PetscCall(MatDenseGetArrayRead(X, &r));
-  PetscCall(MatDenseGetArrayWrite(Y, &z));
-  for (PetscInt j = 0; j < columns; ++j)
-    PetscCall(ApplyArrays(pc, r + (size_t)j * ldx, z + (size_t)j * ldy, Part::whole));
-  PetscCall(MatDenseRestoreArrayWrite(Y, &z));
-  PetscCall(MatDenseRestoreArrayRead(X, &r));
+  for (PetscInt j = 0; j < columns; ++j) {
+    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
+    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
+    PetscCall(ApplyPart(pc, x, y, Part::whole));
+    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
+    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckHalves(PC pc) {
   PetscFunctionBegin;
-  PetscCheck(((PC_RRB *)pc->data)->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(((PC_RRB *)pc->data)->state->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The symmetric application needs the factor of the last block: use -pc_rrb_coarse cholesky");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,6 +103,7 @@ static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
           viewer, "periodic in %c%s\n", "xy"[d],
           g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
     }
+  if (s.backend->on_device()) PetscCall(PetscViewerASCIIPrintf(viewer, "on a CUDA device\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const index_t n : s.core->unknowns_by_level()) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
@@ -134,28 +115,26 @@ static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
   PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n",
-                                   PCRRBCoarseTypes[rrb->coarse], s.core->last_block().size()));
+                                   PCRRBCoarseTypes[s.coarse], s.core->last_block().size()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", PCRRBCycles[rrb->cycle]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[rrb->precision]));
-  if (!s.stencil.v.empty())
+  if (s.values.scaled)
     PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
-  if (s.facts.identity_rows)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.facts.identity_rows));
-  if (s.facts.positive)
+  if (s.values.identity_rows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.identity_rows));
+  if (s.values.positive)
     PetscCall(PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, moved to the diagonal: %lld\n",
-                                     (long long)s.facts.positive));
+                                     (long long)s.values.positive));
   if (s.outcome.unlumped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
-  if (s.outcome.null + s.coarse.null_directions())
+  if (s.outcome.null + s.backend->null_directions())
     PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %lld\n",
-                                     (long long)(s.outcome.null + s.coarse.null_directions())));
+                                     (long long)(s.outcome.null + s.backend->null_directions())));
   if (s.omega_dropped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
-  const double bytes = (double)s.core->bytes() + s.coarse.bytes() +
-                       8.0 * (s.stencil.C.size() + s.stencil.E.size() + s.stencil.N.size() + s.stencil.NE.size() +
-                              s.stencil.NW.size() + s.stencil.v.size());
+  const double bytes = (double)s.core->bytes() + s.backend->bytes();
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
-                                   bytes / (double)s.stencil.C.size()));
+                                   bytes / (double)(g.n[0] * g.n[1])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,7 +155,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
     PetscCall(ViewState(rrb, viewer));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
-  if (rrb->coarse == PC_RRB_COARSE_KSP && rrb->coarse_ksp) PetscCall(KSPView(rrb->coarse_ksp, viewer));
+  if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
+    PetscCall(KSPView(rrb->coarse_ksp, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

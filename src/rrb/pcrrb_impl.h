@@ -1,14 +1,7 @@
 /* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_options.cxx (what a user can set). */
 #pragma once
 
-#include <petsc/private/pcimpl.h>
-
-#include "backend/host.hpp"
-#include "glue/matrix.h"
-#include "glue/petsc_compat.h"
-#include "grid/stencil.hpp"
-#include "petscrrb.h"
-#include "rrb/coarse.hpp"
+#include "rrb/pcrrb_backend.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_RRB(PC);
@@ -20,15 +13,15 @@ PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCRRBState {
   petscrrb::Grid grid;
-  petscrrb::Stencil stencil;
-  petscrrb::StencilFacts facts;
+  Vec near_null = nullptr, work = nullptr; /* the sum of the near null space's vectors that M shares with A */
+  PCRRBValues values;
   double rounding = 0; /* see prepare.hpp */
-  petscrrb::Host host;
-  std::unique_ptr<petscrrb::rrb::Factorization<PetscInt>> core;
-  petscrrb::rrb::CoarseSolver coarse;
+  std::unique_ptr<PCRRBBackend> backend;
+  std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend */
   petscrrb::rrb::Outcome outcome;
   bool omega_dropped = false; /* the factorization was done again with omega = 0 */
   bool failed = false;        /* there is no factorization */
+  PCRRBCoarse coarse;         /* in use */
   PetscRRBMatrix rows = {};
 };
 
@@ -42,8 +35,17 @@ typedef struct {
   PetscInt storage_grids;
   PetscInt compute_block;
   PCRRBCoarse coarse;
+  PetscBool coarse_set; /* by the user; otherwise it may depend on where the matrix is */
   PCRRBCycle cycle;
   PCRRBPrecision precision;
   KSP coarse_ksp;
   PCRRBState *state;
 } PC_RRB;
+
+/* of an application: a red node has 4 couplings down, 4 couplings and a pivot up */
+static inline PetscLogDouble PCRRBFlops(PC pc, petscrrb::rrb::Part part) {
+  PCRRBState &s = *((PC_RRB *)pc->data)->state;
+
+  return (part == petscrrb::rrb::Part::whole ? 17.0 : 9.0) *
+         (PetscLogDouble)(s.grid.n[0] * s.grid.n[1] - s.core->last_block().size());
+}

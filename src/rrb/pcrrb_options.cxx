@@ -63,6 +63,26 @@ static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRRBSetCoarse_RRB(PC pc, PCRRBCoarse coarse) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (!rrb->coarse_set || rrb->coarse != coarse) {
+    rrb->coarse = coarse;
+    rrb->coarse_set = PETSC_TRUE;
+    PetscCall(Rebuild(pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBGetCoarse_RRB(PC pc, PCRRBCoarse *coarse) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  *coarse = rrb->state && rrb->state->core ? rrb->state->coarse : rrb->coarse;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCRRBGetCoarseKSP_RRB(PC pc, KSP *ksp) {
   PetscFunctionBegin;
   PetscCall(PCRRBCreateCoarseKSP(pc));
@@ -181,8 +201,8 @@ PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
                     GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
   PetscCall(Compose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
   PetscCall(Compose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
-  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", Set<PCRRBCoarse, &PC_RRB::coarse>));
-  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", Get<PCRRBCoarse, &PC_RRB::coarse>));
+  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", PCRRBSetCoarse_RRB));
+  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", PCRRBGetCoarse_RRB));
   PetscCall(Compose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
   PetscCall(Compose(o, on, "PCRRBSetCycle_C", Set<PCRRBCycle, &PC_RRB::cycle>));
   PetscCall(Compose(o, on, "PCRRBGetCycle_C", Get<PCRRBCycle, &PC_RRB::cycle>));

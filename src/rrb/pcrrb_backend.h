@@ -1,0 +1,65 @@
+/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx. */
+#pragma once
+
+#include <petsc/private/pcimpl.h>
+
+#include "glue/findgrid.h"
+#include "glue/matrix.h"
+#include "glue/petsc_compat.h"
+#include "grid/stencil.hpp"
+#include "petscrrb.h"
+#include "rrb/coarse.hpp"
+#include "rrb/rrb.hpp"
+
+#include <new>
+
+/* What the values of a matrix turned out to be. */
+struct PCRRBValues {
+  petscrrb::ReadResult result = petscrrb::ReadResult::refused;
+  std::string why; /* unless the result is ok */
+  petscrrb::index_t identity_rows = 0, positive = 0;
+  PetscBool ring_is_cut = PETSC_FALSE; /* a periodic side that no value crosses any more: another grid than before */
+  PetscBool scaled = PETSC_FALSE;      /* by the near null vector */
+};
+
+class PCRRBBackend {
+public:
+  using Core = petscrrb::rrb::Factorization<PetscInt>;
+
+  virtual ~PCRRBBackend() = default;
+  virtual PetscBool on_device() const = 0;
+  virtual PetscRRBRows rows(const petscrrb::Csr &) const = 0; /* for finding their grid */
+
+  /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
+  virtual PetscErrorCode Read(PC, const petscrrb::Csr &, const petscrrb::Grid &, Vec near_null, double rounding,
+                              PCRRBValues *) = 0;
+  virtual petscrrb::rrb::PreparedStencil stencil() = 0;
+  virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings' */
+  virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
+                               std::unique_ptr<Core> *) = 0;
+  virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping) = 0;
+
+  /* the last block; the type in use may be another one than what was asked for, if nothing was */
+  virtual PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) = 0;
+  /* also waits for the factorization and says how it went; *spd: the last block too */
+  virtual PetscErrorCode FactorLastBlock(Core &, petscrrb::rrb::Outcome *, PetscBool *spd) = 0;
+  virtual PetscErrorCode SolveLastBlock(Core &, petscrrb::rrb::Part) = 0;
+  virtual PetscInt null_directions() const = 0;
+
+  /* z = M^-1 r or a half of it, with the vectors' arrays wherever they are */
+  virtual PetscErrorCode Apply(PC, Core &, Vec r, Vec z, petscrrb::rrb::Part) = 0;
+  virtual double bytes() const = 0; /* but for the core's */
+};
+
+PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *);
+PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *);
+
+/* Calls f(), which may throw, inside of a PETSc function. */
+template <class F> PetscErrorCode PCRRBTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
+  try {
+    f();
+    return PETSC_SUCCESS;
+  } catch (const std::exception &e) {
+    return failed(e);
+  }
+}

@@ -1,0 +1,300 @@
+/* PCRRB where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
+#include "rrb/pcrrb_impl.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "backend/cuda.hpp"
+  #include "grid/find_cuda.hpp"
+  #include "grid/stencil_cuda.hpp"
+  #include "rrb/coarse_cuda.hpp"
+
+  #include <petscdevice.h>
+
+using namespace petscrrb;
+
+static PetscErrorCode Failed(const std::exception &e) {
+  const auto *error = dynamic_cast<const cuda::Error *>(&e);
+  const bool memory = error ? error->out_of_memory() : dynamic_cast<const std::bad_alloc *>(&e) != nullptr;
+
+  if (memory) SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU, "RRB: %s", e.what());
+}
+
+static PetscErrorCode CurrentStream(cudaStream_t *stream) {
+  PetscDeviceContext context;
+  void *handle;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+  *stream = *(cudaStream_t *)handle;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+namespace {
+
+class CudaBackend final : public PCRRBBackend {
+public:
+  CudaBackend() = default;
+  ~CudaBackend() override {
+    (void)VecDestroy(&r_);
+    (void)VecDestroy(&z_);
+  }
+  PetscErrorCode Start() {
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    PetscCall(CurrentStream(&cuda_.stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscBool on_device() const override { return PETSC_TRUE; }
+  PetscRRBRows rows(const Csr &a) const override {
+    const cudaStream_t stream = cuda_.stream;
+    return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream); },
+            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream); }};
+  }
+  rrb::PreparedStencil stencil() override {
+    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
+            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
+  }
+  void weights(double *x, double *y) const override { *x = facts_.weights_x, *y = facts_.weights_y; }
+  PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode Factor(Core &, rrb::Lumping) override;
+  PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
+  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode SolveLastBlock(Core &, rrb::Part) override;
+  PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
+  PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
+  double bytes() const override;
+
+private:
+  PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part);
+  PetscErrorCode MoveToDevice(PC, Core &, Vec, Vec, rrb::Part);
+  /* f(), which may throw, on the current stream */
+  template <class F> PetscErrorCode OnStream(const F &f) {
+    PetscFunctionBegin;
+    PetscCall(CurrentStream(&cuda_.stream));
+    PetscCall(PCRRBTry(Failed, f));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class T> PetscErrorCode ToHost(std::vector<T> &to, const T *from) {
+    PetscFunctionBegin;
+    PetscCall(OnStream([&] {
+      const size_t bytes = to.size() * sizeof(T);
+      cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, cuda_.stream), "cudaMemcpyAsync");
+      cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
+    }));
+    PetscCall(PetscLogGpuToCpu(to.size() * sizeof(T)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Cuda cuda_;
+  std::unique_ptr<cuda::StencilReader> reader_;
+  cuda::DeviceStencil stencil_;
+  cuda::DeviceFacts facts_;
+  std::unique_ptr<rrb::DeviceCoarse> inverse_; /* or */
+  rrb::CoarseSolver coarse_;
+  std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
+  cuda::Pinned<rrb::CoarseStatus> status_;
+  PetscInt null_directions_ = 0;
+  Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
+};
+
+PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
+                                 PCRRBValues *values) {
+  const PetscScalar *v = nullptr;
+  PetscMemType where = PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  *values = PCRRBValues();
+  if (near_null) {
+    PetscCall(VecGetArrayReadAndMemType(near_null, &v, &where));
+    PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A vector of this matrix is on the host");
+  }
+  PetscCall(OnStream([&] {
+    if (!reader_) reader_ = std::make_unique<cuda::StencilReader>(grid);
+    values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
+    if (values->result != ReadResult::ok) values->why = cuda::why_not(csr, grid, cuda_.stream);
+  }));
+  if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
+  if (values->result != ReadResult::ok) reader_ = nullptr; /* the next grid may be another one */
+  if (facts_.useless_row >= 0)
+    PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is taken in its place\n",
+                        facts_.useless_value, (long long)facts_.useless_row));
+  values->identity_rows = facts_.identity_rows;
+  values->positive = facts_.positive;
+  values->ring_is_cut = (PetscBool)facts_.ring_is_cut;
+  values->scaled = (PetscBool)stencil_.scaled;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
+                                  std::unique_ptr<Core> *core) {
+  PetscFunctionBegin;
+  core->reset();
+  PetscCall(OnStream([&] { *core = rrb::make_factorization<PetscInt>(cuda_, extent, o, single != PETSC_FALSE); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::Factor(Core &core, rrb::Lumping lumping) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(OnStream([&] {
+    core.refresh(stencil(), lumping);
+    if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), cuda_.stream);
+  }));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
+  rrb::LastBlock<PetscInt> &b = core.last_block();
+
+  PetscFunctionBegin;
+  inverse_ = nullptr;
+  PetscCall(coarse_.Reset());
+  if (type != PC_RRB_COARSE_INVERSE) {
+    PetscCall(PetscInfo(pc, "The last block is solved on the host: its %" PetscInt_FMT
+                            " unknowns are copied there and back in every application\n",
+                        b.size()));
+    host_r_.resize(b.size());
+    host_z_.resize(b.size());
+    PetscCall(coarse_.SetUp(&b, type, ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(b.size() <= rrb::largest_device_inverse, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The inverse of the last Schur complement, %" PetscInt_FMT " unknowns, is for at most %d on a device. Use "
+             "more -pc_rrb_levels, or -pc_rrb_coarse cholesky",
+             b.size(), rrb::largest_device_inverse);
+  PetscCall(OnStream([&] {
+    const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
+        y(b.y.begin(), b.y.end());
+    const rrb::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1};
+    inverse_ = std::make_unique<rrb::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+  rrb::LastBlock<PetscInt> &b = core.last_block();
+
+  PetscFunctionBegin;
+  PetscCall(OnStream([&] {
+    if (inverse_)
+      cuda::check(cudaMemcpyAsync(&status_.host(), inverse_->device_status(), sizeof(rrb::CoarseStatus),
+                                  cudaMemcpyDeviceToHost, cuda_.stream),
+                  "cudaMemcpyAsync");
+    *outcome = core.outcome(); /* waits, for the status too */
+  }));
+  *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
+  if (!outcome->ok) PetscFunctionReturn(PETSC_SUCCESS);
+  if (inverse_) {
+    *spd = status_.host().spd ? PETSC_TRUE : PETSC_FALSE;
+    null_directions_ = status_.host().null_directions;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ToHost(b.a, core.last_values()));
+  PetscCall(ToHost(b.excess, core.last_excess()));
+  PetscCall(coarse_.Refresh(spd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
+  PetscFunctionBegin;
+  if (inverse_) {
+    PetscCall(OnStream([&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(ToHost(host_r_, core.coarse_r()));
+  PetscCall(coarse_.Solve(host_r_.data(), host_z_.data(), part));
+  const size_t bytes = host_z_.size() * sizeof(double);
+  PetscCall(OnStream([&] {
+    cuda::check(cudaMemcpyAsync(core.coarse_z(), host_z_.data(), bytes, cudaMemcpyHostToDevice, cuda_.stream),
+                "cudaMemcpyAsync");
+  }));
+  PetscCall(PetscLogCpuToGpu(bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  const PetscScalar *r;
+  PetscScalar *z;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
+  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(OnStream([&] { core.down(r, z, part); }));
+  PetscCall(SolveLastBlock(core, part));
+  PetscCall(OnStream([&] { core.up(r, z, part); }));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors that are on the host go to the device and back by PETSc's own copies. */
+PetscErrorCode CudaBackend::MoveToDevice(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  PetscFunctionBegin;
+  if (!r_) {
+    PetscCall(PetscInfo(pc, "The matrix is on the device and the vectors are on the host: they are copied there and back "
+                            "in every application\n"));
+    PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
+  }
+  PetscCall(VecCopy(x, r_));
+  PetscCall(ApplyHere(pc, core, r_, z_, part));
+  PetscCall(VecCopy(z_, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode IsOnDevice(Vec x, PetscBool *yes) {
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, yes, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(x, &bound));
+  if (bound) *yes = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  PetscBool r, z;
+
+  PetscFunctionBegin;
+  PetscCall(IsOnDevice(x, &r));
+  PetscCall(IsOnDevice(y, &z));
+  if (r && z)
+    PetscCall(ApplyHere(pc, core, x, y, part));
+  else
+    PetscCall(MoveToDevice(pc, core, x, y, part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double CudaBackend::bytes() const {
+  const cuda::DeviceStencil &s = stencil_;
+  const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes();
+
+  return last + s.C.bytes() + s.E.bytes() + s.N.bytes() + s.NE.bytes() + s.NW.bytes() + s.v.bytes() +
+         s.identity.bytes();
+}
+
+} // namespace
+
+PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
+  CudaBackend *made = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBTry(Failed, [&] { backend->reset(made = new CudaBackend); }));
+  PetscCall(made->Start());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+
+#endif

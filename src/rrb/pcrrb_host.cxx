@@ -1,0 +1,141 @@
+/* PCRRB where the matrix is on the host. */
+#include "backend/host.hpp"
+#include "grid/find.hpp"
+#include "rrb/pcrrb_impl.h"
+#include "rrb/prepare.hpp"
+
+#include <cmath>
+#include <numeric>
+
+using namespace petscrrb;
+
+static PetscErrorCode NoMemory(const std::exception &e) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
+}
+
+namespace {
+
+class HostBackend final : public PCRRBBackend {
+public:
+  PetscBool on_device() const override { return PETSC_FALSE; }
+  PetscRRBRows rows(const Csr &a) const override {
+    return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
+            [a](const char *option, Grid &g) { return check_grid(a, option, g); }};
+  }
+  rrb::PreparedStencil stencil() override { return rrb::prepared(stencil_); }
+  void weights(double *x, double *y) const override {
+    *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
+    *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
+  }
+  PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
+    core.refresh(stencil(), lumping);
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) override {
+    return coarse_.SetUp(&core.last_block(), type, ksp);
+  }
+  PetscErrorCode FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) override {
+    *outcome = core.outcome();
+    *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
+    return outcome->ok ? coarse_.Refresh(spd) : PETSC_SUCCESS;
+  }
+  PetscErrorCode SolveLastBlock(Core &core, rrb::Part part) override {
+    return coarse_.Solve(core.coarse_r(), core.coarse_z(), part);
+  }
+  PetscInt null_directions() const override { return coarse_.null_directions(); }
+  PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
+  double bytes() const override {
+    return coarse_.bytes() + 8.0 * (double)(stencil_.C.size() + stencil_.E.size() + stencil_.N.size() +
+                                            stencil_.NE.size() + stencil_.NW.size() + stencil_.v.size());
+  }
+
+private:
+  PetscErrorCode ReadNearNullVector(PC, Vec);
+
+  Host host_;
+  Stencil stencil_;
+  StencilFacts facts_;
+  rrb::CoarseSolver coarse_;
+};
+
+/* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
+PetscErrorCode HostBackend::ReadNearNullVector(PC pc, Vec near_null) {
+  std::vector<double> &v = stencil_.v;
+  const PetscScalar *x;
+
+  PetscFunctionBegin;
+  v.resize(near_null ? stencil_.C.size() : 0);
+  if (!near_null) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayRead(near_null, &x));
+  std::copy_n(x, v.size(), v.data());
+  PetscCall(VecRestoreArrayRead(near_null, &x));
+  for (size_t i = 0; i < v.size(); ++i) {
+    if (facts_.identity[i]) v[i] = 1.0;
+    if (v[i] != 0.0 && std::isfinite(v[i])) continue;
+    PetscCall(
+        PetscInfo(pc, "The near null space is %g at row %zu: the constant vector is taken in its place\n", v[i], i));
+    v.clear();
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool ring_is_cut(const Stencil &s, const Grid &g) {
+  const index_t nx = g.n[0], ny = g.n[1];
+  const auto at = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0.0; };
+  bool x = !g.periodic[0], y = !g.periodic[1];
+
+  for (index_t j = 0; j < ny && !x; ++j) x = at(s.E, j * nx + nx - 1) || at(s.NE, j * nx + nx - 1) || at(s.NW, j * nx);
+  for (index_t p = (ny - 1) * nx; p < ny * nx && !y; ++p) y = at(s.N, p) || at(s.NE, p) || at(s.NW, p);
+  return !x || !y;
+}
+
+PetscErrorCode HostBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
+                                 PCRRBValues *values) {
+  PetscFunctionBegin;
+  *values = PCRRBValues();
+  PetscCall(PCRRBTry(NoMemory, [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
+  if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  values->identity_rows = facts_.identity_rows;
+  values->positive = facts_.positive;
+  values->ring_is_cut = (PetscBool)ring_is_cut(stencil_, grid);
+  PetscCall(ReadNearNullVector(pc, near_null));
+  values->scaled = (PetscBool)!stencil_.v.empty();
+  rrb::prepare(stencil_, grid, rounding);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
+                                  std::unique_ptr<Core> *core) {
+  PetscFunctionBegin;
+  PetscCall(coarse_.Reset());
+  core->reset();
+  PetscCall(
+      PCRRBTry(NoMemory, [&] { *core = rrb::make_factorization<PetscInt>(host_, extent, o, single != PETSC_FALSE); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  const PetscScalar *r;
+  PetscScalar *z;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &r));
+  PetscCall(VecGetArrayWrite(y, &z));
+  core.down(r, z, part);
+  PetscCall(SolveLastBlock(core, part));
+  core.up(r, z, part);
+  PetscCall(VecRestoreArrayWrite(y, &z));
+  PetscCall(VecRestoreArrayRead(x, &r));
+  PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *backend) {
+  PetscFunctionBegin;
+  *backend = std::make_unique<HostBackend>();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
