@@ -35,14 +35,17 @@ library_objects := $(call object,$(call find_sources,src,*.cxx) $(if $(NVCC),$(c
 unit_sources := $(call find_sources,tests/unit,*.cxx)
 petsc_sources := $(call find_sources,tests/petsc,*.cxx)
 sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx)
+cuda_test_sources := $(if $(NVCC),$(call find_sources,tests/cuda,*.cxx) $(call find_sources,tests/cuda,*.cu))
 unit_objects := $(call object,$(unit_sources) $(sanitizer_sources))
+cuda_objects := $(call object,$(cuda_test_sources))
 petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
 examples := $(call program,docs/examples,examples)
 benchmarks := $(call program,benchmarks,benchmarks)
 
 library := $(BUILD)/lib/libpetscrrb.so
 core := $(BUILD)/lib/libpetscrrb_core.a
-test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources),$(BUILD)/tests/petsc)
+test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources),$(BUILD)/tests/petsc) \
+  $(if $(cuda_test_sources),$(BUILD)/tests/cuda)
 
 # --- flags ---
 
@@ -117,6 +120,10 @@ $(BUILD)/obj/%.cu.o: %.cu $(CONFIG)
 $(BUILD)/tests/unit: $(unit_objects) $(core) $(BUILD)/obj/unit.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(unit_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
+
+$(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
 $(BUILD)/tests/petsc: $(petsc_objects) $(library) $(BUILD)/obj/petsc.list
 	@mkdir -p $(@D)

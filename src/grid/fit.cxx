@@ -96,9 +96,7 @@ Fit fit(const Csr &A, const Flags &identity, const Grid &g) {
   return all;
 }
 
-bool is_complete(const Csr &A, const Flags &identity, const Grid &grid, const Fit &f) {
-  Grid g = grid;
-  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+unsigned used_directions(const Grid &g, const Fit &f) {
   unsigned used = 0;
   for (int m = 1; m < g.points; ++m)
     for (int back = 1; back < g.points; ++back) {
@@ -106,6 +104,13 @@ bool is_complete(const Csr &A, const Flags &identity, const Grid &grid, const Fi
       const bool opposite = to[0] == -from[0] && to[1] == -from[1] && to[2] == -from[2];
       if (opposite && (f.sees(m) || f.sees(back))) used |= 1u << m;
     }
+  return used;
+}
+
+bool is_complete(const Csr &A, const Flags &identity, const Grid &grid, const Fit &f) {
+  Grid g = grid;
+  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  const unsigned used = used_directions(g, f);
   return walk(g, 0, g.n[1] * g.n[2], [&](PetscInt p, const Reach &r, index_t) {
     unsigned seen = 0;
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {

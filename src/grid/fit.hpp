@@ -24,6 +24,9 @@ struct Fit {
 // crossed.
 Fit fit(const Csr &, const Flags &identity, const Grid &grid);
 
+// The directions that some row uses, and those back, a bit each.
+unsigned used_directions(const Grid &grid, const Fit &);
+
 // Whether every direction that some row uses is used by every row, across the seams too.
 bool is_complete(const Csr &, const Flags &identity, const Grid &grid, const Fit &);
 

@@ -14,8 +14,6 @@
 namespace petscrrb {
 namespace {
 
-constexpr double symmetric = 1e-10; // of the largest diagonal entry
-
 // Sums of integers and maxima only, so that it does not matter which thread adds which rows.
 struct Tally {
   index_t identity = 0, zero = 0, decoupled = 0, positive = 0;

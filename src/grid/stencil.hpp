@@ -19,6 +19,8 @@ struct StencilFacts {
   std::vector<unsigned char> identity; // a flag a row
 };
 
+constexpr double symmetric = 1e-10; // of the largest diagonal entry: what a_ij and a_ji may differ by
+
 enum class ReadResult {
   ok,
   rebuild, // a coupling that the grid has no place for: a corner at 5 points, a seam that is not periodic

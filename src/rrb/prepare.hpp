@@ -1,9 +1,7 @@
 // From the matrix to the weighted graph that RRB factors (docs/numerics.md, "The matrix that is factored").
 #pragma once
 
-#include "rrb/views.hpp"
-
-#include <cmath>
+#include "grid/weights.hpp"
 
 namespace petscrrb::rrb {
 
@@ -35,14 +33,10 @@ inline void prepare(Stencil &s, const Grid &grid, double rounding) {
   rows([&](index_t, index_t, index_t row, index_t down) {
     const auto take = [&](index_t i, index_t w, index_t e) {
       const index_t p = row + i;
-      double sum = s.C[p], size = std::abs(sum);
-      const auto add = [&](double a) {
-        sum += a;
-        size += std::abs(a);
-      };
-      add(s.E[p]), add(s.E[row + w]), add(s.N[p]), add(s.N[down + i]);
-      if (corners) add(s.NE[p]), add(s.NW[p]), add(s.NE[down + w]), add(s.NW[down + e]);
-      s.C[p] = std::abs(sum) <= rounding * size ? 0.0 : sum;
+      Excess excess(s.C[p]);
+      excess.add(s.E[p]), excess.add(s.E[row + w]), excess.add(s.N[p]), excess.add(s.N[down + i]);
+      if (corners) excess.add(s.NE[p]), excess.add(s.NW[p]), excess.add(s.NE[down + w]), excess.add(s.NW[down + e]);
+      s.C[p] = excess.value(rounding);
     };
     take(0, west(0), east(0));
 #pragma omp simd
@@ -54,7 +48,7 @@ inline void prepare(Stencil &s, const Grid &grid, double rounding) {
       if (a->empty()) continue;
       double *p = a->data() + row;
 #pragma omp simd
-      for (index_t i = 0; i < nx; ++i) p[i] = p[i] < 0.0 ? -p[i] : 0.0;
+      for (index_t i = 0; i < nx; ++i) p[i] = weight(p[i]);
     }
   });
 }

@@ -1,0 +1,55 @@
+// What is asked of the nonzeros of a matrix to find its grid. The rows may lie on the host or on a device.
+#pragma once
+
+#include "csr.hpp"
+#include "fit.hpp"
+#include "grid.hpp"
+
+namespace petscrrb {
+
+// A 9-point grid with both sides periodic has ten distances: nx + {-1, 0, 1}, n - nx + {-1, 0, 1}, 1, n - 1, 2 nx - 1
+// and n - 2 nx + 1.
+constexpr std::size_t most_distances = 10;
+
+// The distances |row - column| of the couplings, sorted.
+struct Distances {
+  std::vector<index_t> all;
+  PetscInt row = -1, column = -1; // the first coupling with one too many; -1 if there is none
+};
+
+class Pattern {
+public:
+  virtual ~Pattern() = default;
+
+  virtual index_t rows() const = 0;
+  // To be asked first: tells the identity rows, which do not take part. Returns the reason if an entry is not finite.
+  virtual std::string mark_identity() = 0;
+  virtual Distances distances() = 0;
+  virtual Fit fit(const Grid &) = 0;
+  virtual bool is_complete(const Grid &, const Fit &) = 0;
+  virtual double coupling(PetscInt row, PetscInt column) = 0;
+};
+
+class HostPattern : public Pattern {
+public:
+  explicit HostPattern(const Csr &rows) : A(rows) {}
+
+  index_t rows() const override { return A.n; }
+  std::string mark_identity() override { return petscrrb::mark_identity(A, identity); }
+  Distances distances() override;
+  Fit fit(const Grid &g) override { return petscrrb::fit(A, identity, g); }
+  bool is_complete(const Grid &g, const Fit &f) override { return petscrrb::is_complete(A, identity, g, f); }
+  double coupling(PetscInt row, PetscInt column) override;
+
+private:
+  Distances distances_in(PetscInt first, PetscInt last) const;
+
+  const Csr A;
+  Flags identity;
+};
+
+// find_grid() and check_grid() of find.hpp, whoever answers.
+std::string find_grid(Pattern &, int max_dim, const char *option, Grid &grid);
+std::string check_grid(Pattern &, const char *option, Grid &grid);
+
+} // namespace petscrrb

@@ -1,0 +1,152 @@
+// Finding and checking the grid of rows on the device: the same grids and the same words as on the host.
+#include "../../src/grid/find_cuda.hpp"
+
+#include "read_support.hpp"
+
+#include <limits>
+
+using namespace petscrrb;
+using namespace read_support;
+
+namespace {
+
+constexpr const char *option = "-pc_rrb_grid";
+
+void expect_equal(const Grid &got, const Grid &expected) {
+  EXPECT_EQ(got.dim, expected.dim);
+  EXPECT_EQ(got.points, expected.points);
+  EXPECT_EQ(got.source, expected.source);
+  for (int x = 0; x < 3; ++x) {
+    EXPECT_EQ(got.n[x], expected.n[x]);
+    EXPECT_EQ(got.periodic[x], expected.periodic[x]);
+  }
+}
+
+struct FindOnDevice : OnDevice {
+  void expect_found(const Csr &A, int max_dim = 2) {
+    const DeviceRows rows(A);
+    Grid expected, got;
+    expected.source = got.source = "as before";
+    why = petscrrb::find_grid(A, max_dim, option, expected);
+    EXPECT_EQ(cuda::find_grid(rows.csr(), max_dim, option, got, stream), why);
+    expect_equal(got, expected);
+  }
+  void expect_checked(const Csr &A, const Shape &s) {
+    const DeviceRows rows(A);
+    Grid expected = grid_of(s);
+    expected.dim = s.nz > 1 ? 3 : 2;
+    expected.n[2] = s.nz;
+    Grid got = expected;
+    why = petscrrb::check_grid(A, option, expected);
+    EXPECT_EQ(cuda::check_grid(rows.csr(), option, got, stream), why);
+    expect_equal(got, expected);
+  }
+  void expect_all(const Csr &A, const Shape &s) {
+    SCOPED_TRACE(name(s));
+    expect_found(A, 2);
+    expect_found(A, 3);
+    expect_checked(A, s);
+    expect_checked(A, {s.ny, s.nx, s.nz});
+  }
+  void expect_reason(const char *part) { EXPECT_NE(why.find(part), std::string::npos) << why; }
+
+  std::string why;
+};
+
+} // namespace
+
+TEST_F(FindOnDevice, EverySmallGrid) {
+  unsigned seed = 0;
+  for (const Shape &s : shapes({1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 7})) {
+    ++seed;
+    expect_all(GridMatrix(s, {seed}).csr(), s);
+    expect_all(GridMatrix(s, {seed, true, seed % 2 == 0, true}).csr(), s);
+  }
+}
+
+TEST_F(FindOnDevice, ThreeDimensions) {
+  for (const int nx : {2, 3, 5})
+    for (const int nz : {2, 3, 4})
+      for (int periodic = 0; periodic < 8; ++periodic) {
+        const Shape s{nx, 4, nz, (periodic & 1) != 0, (periodic & 2) != 0, (periodic & 4) != 0, 7};
+        if ((s.px && nx < 3) || (s.pz && nz < 3)) continue;
+        auto A = random_matrix(s);
+        expect_all(A.csr(), s);
+      }
+}
+
+TEST_F(FindOnDevice, LargerGrids) {
+  unsigned seed = 0;
+  for (const Shape &s : shapes({64, 97, 300}, {63, 300})) expect_all(GridMatrix(s, {++seed, true}).csr(), s);
+  for (int points : {5, 9}) {
+    const Shape s{1023, 1024, 1, false, true, false, points};
+    expect_all(GridMatrix(s, {++seed, true, true, true}).csr(), s);
+    EXPECT_NE(why, ""); // the sides were exchanged
+    expect_found(GridMatrix(s, {++seed}).csr());
+    EXPECT_EQ(why, "");
+  }
+}
+
+// The rest goes wrong, or nearly so.
+
+TEST_F(FindOnDevice, Ambiguous) {
+  SmallMatrix A(6), canal(12);
+  for (int p = 0; p < 6; ++p)
+    for (int q = 0; q < 6; ++q) A.set(p, q, p == q ? 8 : -1);
+  expect_found(A.csr());
+  expect_reason("Several grids fit");
+  for (int p = 0; p < 12; ++p) canal.set(p, p, 4);
+  canal.set_both(4, 7, -1);
+  canal.set_both(7, 10, -1);
+  expect_found(canal.csr());
+  expect_reason("Several grids fit");
+}
+
+TEST_F(FindOnDevice, NotFinite) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+    const Shape s{50, 50};
+    GridMatrix A(s, {1});
+    A.at(1230, 1231) = A.at(1700, 1700) = bad;
+    expect_found(A.csr());
+    expect_reason("row 1230, column 1231");
+    expect_checked(A.csr(), s);
+  }
+}
+
+TEST_F(FindOnDevice, NoStencil) {
+  GridMatrix A({50, 60}, {1});
+  A.redirect(1800, 2111, -0.5);
+  A.redirect(2800, 11, -0.25);
+  expect_found(A.csr());
+  expect_reason("No 2D grid");
+  expect_reason("row 1800 couples with column 2111 (-0.5)");
+  expect_checked(A.csr(), {50, 60});
+}
+
+TEST_F(FindOnDevice, TooManyDistances) {
+  for (const int count : {10, 11, 12, 40}) {
+    SmallMatrix A(6000);
+    for (int p = 0; p < 6000; ++p) A.set(p, p, 9);
+    for (int q = 1; q <= count; ++q) A.set_both(20 + 100 * q, 20 + 101 * q, -1);
+    expect_found(A.csr());
+    if (count > 10) expect_reason("row 1120 couples with column 1131");
+  }
+}
+
+TEST_F(FindOnDevice, FarFetchedSizes) {
+  const GridMatrix A({63, 64}, {1});
+  expect_checked(A.csr(), {64, 63});
+  expect_reason("Its nonzeros fit 63 x 64");
+  const GridMatrix chain({4096, 1}, {1});
+  expect_checked(chain.csr(), {64, 64});
+  expect_reason("4096 x 1");
+}
+
+TEST_F(FindOnDevice, NothingToGoBy) {
+  SmallMatrix empty(4), none(0), diagonal(3000);
+  for (int p = 0; p < 3000; ++p) diagonal.set(p, p, 2);
+  expect_found(none.csr());
+  expect_found(empty.csr());
+  expect_found(diagonal.csr());
+  expect_checked(diagonal.csr(), {50, 60});
+}
