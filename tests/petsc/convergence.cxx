@@ -133,7 +133,8 @@ void expect_count(const Problem &problem, const std::string &options, int known)
   if (!known) return;
   const Solve result = solve(problem, grid_option(problem) + options);
   EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_NEAR(result.iterations, known, 1 + known / 25) << options; // rounding moves a slow one by some
+  // rounding moves a slow one by some; a device sums the dot products in another order, even where M is the host's
+  EXPECT_NEAR(result.iterations, known, 1 + known / (backend.device ? 12 : 25)) << options;
 }
 
 TEST_P(Every, ConvergesAsKnown) {

@@ -62,7 +62,6 @@ void assemble_on_device(Mat A, const reference::Vector &values) {
   const Vector v = vector_of(values);
   const PetscScalar *a;
   PetscMemType where;
-  ok(VecScale(v, 1)); // a device's operation: now they are there
   ok(VecGetArrayReadAndMemType(v, &a, &where));
   EXPECT_TRUE(PetscMemTypeDevice(where));
   ok(MatSetValuesCOO(A, a, INSERT_VALUES));
@@ -122,7 +121,12 @@ TEST(Device, AppliesWithoutTheHost) {
     const Vector r = vector_of(problem.b), z = like(r);
     ok(PCSetUp(pc));
     ok(PCApply(pc, r, z)); // also makes what is made once
+    ok(VecScale(r, 2));    // the host's copy of r is old now, and that of z too
+    ok(VecScale(z, 2));
     const Traffic seen = traffic_of([&] { ok(PCApply(pc, r, z)); });
+    PetscOffloadMask where;
+    ok(VecGetOffloadMask(z, &where));
+    EXPECT_EQ(where, PETSC_OFFLOAD_GPU) << options;
     EXPECT_EQ(seen.petsc, 0) << options;
     EXPECT_EQ(seen.cuda.copies, 0) << options;
     EXPECT_EQ(seen.cuda.allocations + seen.cuda.frees, 0) << options;
