@@ -8,7 +8,7 @@ PYTHON ?= python3
 PREREQUISITES ?= yes
 
 petsc_wanted := $(PETSC_DIR)
-no_config_needed := help clean format docs prerequisites check check-asan demo bench cuda-compile
+no_config_needed := help clean format docs prerequisites check check-asan demo bench cuda-compile check-cuda-built
 ifneq ($(filter-out $(no_config_needed),$(or $(MAKECMDGOALS),all)),)
   include $(CONFIG)
   petsc_configured := $(patsubst --petsc-dir=%,%,$(filter --petsc-dir=%,$(CONFIGURE_ARGUMENTS)))
@@ -153,7 +153,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export PETSCRRB_BUILD := $(abspath $(BUILD))
 
-.PHONY: prerequisites check check-built check-asan check-asan-built cuda-compile
+.PHONY: prerequisites check check-built check-asan check-asan-built cuda-compile check-cuda check-cuda-built tutorials
 # a PETSC_DIR, or a PETSc named to configure.py, that is not Debian's makes Debian's unnecessary
 other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null))\
   $(filter --petsc-dir% --download-petsc%,$(CONFIGURE_FLAGS))
@@ -172,6 +172,22 @@ check-asan-built: tests
 	@export ASAN_OPTIONS=detect_leaks=1:protect_shadow_gap=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LSAN_OPTIONS=suppressions=tests/sanitizer/asan.supp:print_suppressions=0; \
 	set -e; for program in $(test_programs); do echo $$program; $$program --gtest_brief=1; done
+
+# STEPS='petsc memcheck' runs some of it; check-cuda-built compiles nothing, for a BUILD that was carried to the GPU.
+check-cuda: all tests    ## all tests that need a GPU, with the CUDA toolkit's sanitizers
+	+@$(submake) check-cuda-built
+check-cuda-built:
+	@tests/cuda_device.sh $(BUILD) $(STEPS)
+
+# PETSc's programs that the clients' tests run on a GPU; TUTORIALS is the src/ of PETSc's sources
+TUTORIALS ?= $(PETSC_DIR)/src
+tutorials: $(addprefix $(BUILD)/tutorials/,ksp_ksp_ex2 ksp_ksp_ex46 snes_ex5)
+$(BUILD)/tutorials/ksp_ksp_%: $(TUTORIALS)/ksp/ksp/tutorials/%.c
+	@mkdir -p $(@D)
+	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS) -lm
+$(BUILD)/tutorials/snes_%: $(TUTORIALS)/snes/tutorials/%.c
+	@mkdir -p $(@D)
+	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS) -lm
 
 # Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
 cuda-compile:    ## compile and link with CUDA, whatever PETSc has

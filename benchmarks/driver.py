@@ -15,6 +15,7 @@ class Driver:
         self.program = self.find("benchmarks/poisson")
         self.plugin = self.find("lib/libpetscrrb.so")
         self.petsc = "unknown"
+        self.copy_rate = None  # GB/s, as measured by the last run with -copies
 
     def find(self, name):
         path = self.build / name
@@ -54,7 +55,9 @@ class Driver:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
         lines = done.stdout.splitlines()
         for line in lines:
-            if line.startswith("# "):
+            if line.startswith("# copy: "):
+                self.copy_rate = float(line.split()[2])
+            elif line.startswith("# "):
                 self.petsc = line[2:].replace("Petsc", "PETSc").replace("PETSc Release Version", "").strip()
         table = [line for line in lines if line.count(",") >= 12 and not line.startswith("#")]
         rows = {row["solver"]: numbers(row) for row in csv.DictReader(table)}
@@ -74,7 +77,8 @@ def message_of(done):
     """PETSc's own words, where it printed an error; else how the process ended."""
     lines = [line.split("PETSC ERROR:")[1].strip() for line in done.stderr.splitlines() if "PETSC ERROR:" in line]
     lines = [line for line in lines if line and not line.startswith("-----")]
-    return lines[0] if lines else f"the program ended with {done.returncode}"
+    # the first line is the error's kind, the second is about this one
+    return ": ".join(lines[:2]) if lines else f"the program ended with {done.returncode}"
 
 
 def processor():
@@ -92,8 +96,21 @@ def processor():
     return f"{model}, {cores} core{'s' if cores > 1 else ''}"
 
 
+def device():
+    """The GPU's name; empty where there is none."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True,
+                              check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.splitlines()[0].strip() if done.stdout.strip() else ""
+
+
 def commit():
-    """The commit that is checked out, with a plus where files have changed since."""
+    """The commit that is checked out, with a plus where files have changed since. PETSCRRB_COMMIT names it where a build
+    was carried to a machine that has no repository."""
+    if os.environ.get("PETSCRRB_COMMIT"):
+        return os.environ["PETSCRRB_COMMIT"]
     here = Path(__file__).resolve().parent
     try:
         name = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, check=True)

@@ -2,16 +2,22 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -n <511>             unknowns a side\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3) or jumps (1 or 1e6 from face to face)\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
-  -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, and -threads <t>\n\
+  -backend <host>      host or cuda: where the matrix and the vectors are\n\
+  -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, -threads <t>, and -dmda for a\n\
+                       preconditioner that needs the grid from a DM\n\
   -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned\n\
   -rtol <1e-6>         relative tolerance in that norm\n\
   -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured\n\
+  -batch <1>           applications that are measured together, one after the other\n\
+  -copies <0>          how often the copy of a vector is measured\n\
   -seconds <30>        measure a thing no more often once it has taken a solver this long\n\
   -kappa               estimate the condition number too\n\
   -output <file>       write the first solver's solution as raw doubles\n";
 
 /* Solvers take turns (A B C A B C ...), so that a machine that slows down slows all of them. */
 #include "problem.h"
+#include <petscdevice.h>
+#include <petscdmda.h>
 #include <petscksp.h>
 #include <petsctime.h>
 #if defined(_OPENMP)
@@ -38,6 +44,7 @@ typedef struct {
   char name[64], prefix[16], why[512];
   PetscErrorCode error;
   PetscInt threads, iterations;
+  PetscBool dmda;
   KSP ksp;
   KSPConvergedReason reason;
   PetscReal residual, kappa;
@@ -49,7 +56,7 @@ typedef struct {
   PetscBool kappa;
   KSPNormType norm;
   PetscReal rtol, seconds;
-  PetscInt repeats[PHASES], solvers;
+  PetscInt repeats[PHASES], batch, copies, solvers;
   char output[PETSC_MAX_PATH_LEN];
   Solver solver[MAX_SOLVERS];
   Vec x, y;
@@ -60,19 +67,24 @@ static const char *const problems[] = {"poisson", "variable", "jumps"};
 static PetscErrorCode ReadOptions(Run *run) {
   const char *const norms[] = {"natural", "preconditioned", "unpreconditioned"};
   const char *const counts[] = {"-setups", "-refreshes", "-solves", "-applies"};
+  const char *const backends[] = {"host", "cuda"};
   const KSPNormType types[] = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED};
-  PetscInt n = 511, kind = POISSON, norm = 0;
+  PetscInt n = 511, kind = POISSON, norm = 0, backend = 0;
   PetscReal anisotropy = 1;
 
   PetscFunctionBeginUser;
   run->rtol = 1e-6;
   run->seconds = 30;
+  run->batch = 1;
   run->repeats[SETUP] = run->repeats[REFRESH] = 3;
   run->repeats[SOLVE] = 5;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 3, &kind, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-norm", norms, 3, &norm, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &run->batch, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-copies", &run->copies, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &run->rtol, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &run->seconds, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-kappa", &run->kappa, NULL));
@@ -83,8 +95,10 @@ static PetscErrorCode ReadOptions(Run *run) {
                counts[phase], MAX_TIMES);
   }
   PetscCheck(n >= 1 && n <= 30000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 30000");
+  PetscCheck(run->batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
+  PetscCheck(run->copies < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-copies must be below %d", MAX_TIMES);
   run->norm = types[norm];
-  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, &run->problem));
+  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, (PetscBool)backend, &run->problem));
   PetscCall(VecDuplicate(run->problem.b, &run->x));
   PetscCall(VecDuplicate(run->problem.b, &run->y));
   PetscFunctionReturn(0);
@@ -116,9 +130,32 @@ static PetscErrorCode ReadSolvers(Run *run) {
     s->threads = 1;
 #endif
     PetscCall(PetscOptionsGetInt(NULL, s->prefix, "-threads", &s->threads, NULL));
+    PetscCall(PetscOptionsHasName(NULL, s->prefix, "-dmda", &s->dmda));
     ++run->solvers;
   }
   PetscCheck(run->solvers, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "No solver: give -solver_0 \"name: options\"");
+  PetscFunctionReturn(0);
+}
+
+/* Only its grids and what leads from one to the next: the matrix stays ours. */
+static PetscErrorCode SetDMDA(Run *run, KSP ksp) {
+  const PetscInt n = run->problem.n;
+  MatType mat;
+  VecType vec;
+  DM da;
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(run->problem.A, &mat));
+  PetscCall(VecGetType(run->problem.b, &vec));
+  PetscCall(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, 1, 1, 1, 1, NULL,
+                         NULL, &da));
+  PetscCall(DMSetMatType(da, mat));
+  PetscCall(DMSetVecType(da, vec));
+  PetscCall(DMSetUp(da));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetDM(pc, da)); /* and not KSPSetDM(), which would let it make the matrix */
+  PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
 
@@ -131,7 +168,21 @@ static PetscErrorCode Create(Run *run, Solver *s) {
   PetscCall(KSPSetNormType(s->ksp, run->norm));
   PetscCall(KSPSetTolerances(s->ksp, run->rtol, 1e-50, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetOperators(s->ksp, run->problem.A, run->problem.A));
+  if (s->dmda) PetscCall(SetDMDA(run, s->ksp));
   PetscCall(KSPSetFromOptions(s->ksp));
+  PetscFunctionReturn(0);
+}
+
+/* The time when the device, too, has done all that it was given. */
+static PetscErrorCode Clock(const Run *run, PetscLogDouble *seconds) {
+  PetscFunctionBeginUser;
+  if (run->problem.device) {
+    PetscDeviceContext context;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+  PetscCall(PetscTime(seconds));
   PetscFunctionReturn(0);
 }
 
@@ -143,7 +194,7 @@ static PetscErrorCode Once(Run *run, Solver *s, int phase, PetscLogDouble *secon
   PetscFunctionBeginUser;
   if (phase == SETUP) PetscCall(Create(run, s));
   PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PetscTime(&start));
+  PetscCall(Clock(run, &start));
   switch (phase) {
   case REFRESH: PetscCall(KSPSetOperators(s->ksp, run->problem.A, run->problem.A)); /* falls through */
   case SETUP:
@@ -151,10 +202,12 @@ static PetscErrorCode Once(Run *run, Solver *s, int phase, PetscLogDouble *secon
     PetscCall(KSPSetUpOnBlocks(s->ksp));
     break;
   case SOLVE: PetscCall(KSPSolve(s->ksp, run->problem.b, run->x)); break;
-  case APPLY: PetscCall(PCApply(pc, run->problem.b, run->y)); break;
+  case APPLY:
+    for (PetscInt i = 0; i < run->batch; ++i) PetscCall(PCApply(pc, run->problem.b, run->y));
+    break;
   }
-  PetscCall(PetscTime(&end));
-  *seconds = end - start;
+  PetscCall(Clock(run, &end));
+  *seconds = (end - start) / (phase == APPLY ? run->batch : 1);
   PetscFunctionReturn(0);
 }
 
@@ -259,6 +312,36 @@ static PetscErrorCode Median(const Times *t, PetscReal *ms) {
   PetscFunctionReturn(0);
 }
 
+/* Copies of vectors that no cache holds, ten together: the bandwidth that anything bound by memory can reach. */
+static PetscErrorCode PrintCopies(const Run *run) {
+  const PetscInt n = 1 << 26, batch = 10;
+  PetscLogDouble start, end;
+  PetscReal ms;
+  VecType type;
+  Vec from, to;
+  Times times;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(&times, sizeof(times)));
+  PetscCall(VecGetType(run->problem.b, &type));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &from));
+  PetscCall(VecSetSizes(from, n, n));
+  PetscCall(VecSetType(from, type));
+  PetscCall(VecDuplicate(from, &to));
+  PetscCall(VecSet(from, 1));
+  for (PetscInt r = 0; r <= run->copies; ++r) {
+    PetscCall(Clock(run, &start));
+    for (PetscInt i = 0; i < batch; ++i) PetscCall(VecCopy(from, to));
+    PetscCall(Clock(run, &end));
+    times.seconds[times.count++] = (end - start) / batch;
+  }
+  PetscCall(Median(&times, &ms));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "# copy: %.1f GB/s\n", (double)(2e-6 * sizeof(PetscScalar) * n / ms)));
+  PetscCall(VecDestroy(&from));
+  PetscCall(VecDestroy(&to));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Print(Run *run, const Solver *s) {
   const char *status = s->error == PETSC_ERR_ARG_UNKNOWN_TYPE ? "missing" : s->error || s->reason < 0 ? "failed" : "ok";
   char why[512];
@@ -307,6 +390,7 @@ int main(int argc, char **argv) {
     }
   }
   if (run->kappa) PetscCall(ForEach(run, Kappa, 0));
+  if (run->copies) PetscCall(PrintCopies(run));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscPrintf(
       PETSC_COMM_SELF,

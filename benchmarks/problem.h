@@ -17,8 +17,9 @@ typedef struct {
   PetscInt n;           /* unknowns a side */
   PetscReal anisotropy; /* k in x is this many times k in y */
   PetscReal *k;         /* coefficient at the (n+2)^2 points with the boundary's, where it is smooth */
+  PetscBool device;     /* A and b are on the device */
   Mat A;
-  Vec b;
+  Vec b, product;
 } Problem;
 
 /* Uniform in [0, 1), the same on every machine. */
@@ -82,7 +83,8 @@ static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool
   return scale * (Uniform(&face) < 0.5 ? 1 : 1e6);
 }
 
-/* The values of A, again at every call, as an application does whose coefficients change. */
+/* The values of A, again at every call, as an application does whose coefficients change. A product takes them to the
+   device, as an application's assembly there would have left them. */
 static PetscErrorCode FillMatrix(Problem *p) {
   const PetscInt n = p->n, di[4] = {0, -1, 1, 0}, dj[4] = {-1, 0, 0, 1};
 
@@ -109,6 +111,7 @@ static PetscErrorCode FillMatrix(Problem *p) {
   }
   PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  if (p->device) PetscCall(MatMult(p->A, p->b, p->product));
   PetscFunctionReturn(0);
 }
 
@@ -132,19 +135,30 @@ static PetscErrorCode FillRightHandSide(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, Problem *p) {
+static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, PetscBool device, Problem *p) {
+  MatType type = MATSEQAIJ;
+
   PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_CUDA)
+  if (device) type = MATSEQAIJCUSPARSE;
+#else
+  PetscCheck(!device, PETSC_COMM_SELF, PETSC_ERR_SUP, "-backend cuda: this PETSc was configured without CUDA");
+#endif
   p->kind = kind;
   p->n = n;
   p->anisotropy = anisotropy;
+  p->device = device;
   p->k = NULL;
   if (kind == VARIABLE) PetscCall(RandomCoefficients(p));
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, n * n, n * n, 5, NULL, &p->A));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &p->A));
+  PetscCall(MatSetSizes(p->A, n * n, n * n, n * n, n * n));
+  PetscCall(MatSetType(p->A, type));
+  PetscCall(MatSeqAIJSetPreallocation(p->A, 5, NULL));
   PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
-  PetscCall(MatCreateVecs(p->A, NULL, &p->b));
-  PetscCall(FillMatrix(p));
+  PetscCall(MatCreateVecs(p->A, &p->product, &p->b));
   PetscCall(FillRightHandSide(p));
+  PetscCall(FillMatrix(p));
   PetscFunctionReturn(0);
 }
 
@@ -152,6 +166,7 @@ static PetscErrorCode ProblemDestroy(Problem *p) {
   PetscFunctionBeginUser;
   PetscCall(PetscFree(p->k));
   PetscCall(VecDestroy(&p->b));
+  PetscCall(VecDestroy(&p->product));
   PetscCall(MatDestroy(&p->A));
   PetscFunctionReturn(0);
 }

@@ -1,4 +1,4 @@
-"""What `make bench` runs: host benchmarks, one question each. Results go to benchmarks/results/, plots to BUILD/plots/.
+"""What `make bench` runs, one question each; those of a device only where there is one, or when named. Results go to benchmarks/results/, plots to BUILD/plots/.
 
 usage: run.py [QUESTION ...]
 """
@@ -9,9 +9,10 @@ import os
 import sys
 from pathlib import Path
 
-from driver import Driver, commit, processor
+from driver import Driver, commit, device, processor
 
 QUESTIONS = ("storage", "threads", "solvers", "scaling", "levels", "hard")
+DEVICE_QUESTIONS = ("device", "curve")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -22,8 +23,9 @@ def note(text):
 def write(name, question, rows, driver, load):
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
+    machine = processor() + (f"\n# device: {device()}" if name in DEVICE_QUESTIONS else "")
     with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(f"# {question}\n# date: {datetime.date.today()}\n# machine: {processor()}\n"
+        file.write(f"# {question}\n# date: {datetime.date.today()}\n# machine: {machine}\n"
                    f"# load by other programs: {load:.1f}\n# PETSc: {driver.petsc}\n# commit: {commit()}\n")
         table = csv.DictWriter(file, rows[0], lineterminator="\n")
         table.writeheader()
@@ -49,10 +51,10 @@ def draw(name, plot, rows, folder):
 
 
 def main():
-    names = sys.argv[1:] or QUESTIONS
-    unknown = [name for name in names if name not in QUESTIONS]
+    names = sys.argv[1:] or QUESTIONS + (DEVICE_QUESTIONS if device() else ())
+    unknown = [name for name in names if name not in QUESTIONS + DEVICE_QUESTIONS]
     if unknown:
-        raise SystemExit(f"{__doc__}\nquestions: {', '.join(QUESTIONS)}")
+        raise SystemExit(f"{__doc__}\nquestions: {', '.join(QUESTIONS)}; of a device: {', '.join(DEVICE_QUESTIONS)}")
     driver = Driver()
     load = os.getloadavg()[0]  # now, before our own work counts
     for name in names:

@@ -1,6 +1,8 @@
 """What every Python test may ask for: where the library was built, and how it was configured."""
 import os
+import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -71,24 +73,41 @@ def poisson(build):
     return path
 
 
+@pytest.fixture(scope="session")
+def device(config):
+    """Skips where PETSc has no CUDA, or the machine no GPU; else the options that every program needs there."""
+    include = Path(config["PETSC_DIR"], config.get("PETSC_ARCH", ""), "include/petscconf.h")
+    if not re.search(r"^#define PETSC_HAVE_CUDA 1", include.read_text(encoding="utf-8"), re.MULTILINE):
+        pytest.skip(f"the PETSc in {config['PETSC_DIR']} was configured without CUDA")
+    if not shutil.which("nvidia-smi") or subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False).returncode:
+        pytest.skip("there is no GPU: nvidia-smi finds none")
+    return ["-use_gpu_aware_mpi", 0]
+
+
 def find_tutorials(petsc):
-    """PETSc's own sources, or what a package puts beside an installed PETSc."""
+    """PETSc's own sources, or what a package puts beside an installed PETSc. PETSCRRB_TUTORIALS names another src/."""
     folders = [petsc / "src", petsc / "share/petsc/examples/src"]
+    if os.environ.get("PETSCRRB_TUTORIALS"):
+        return [Path(os.environ["PETSCRRB_TUTORIALS"])]
     folders += sorted(Path("/usr/share/petsc").glob("*/share/petsc/examples/src"), reverse=True)
     return [folder for folder in folders if (folder / "ksp/ksp/tutorials").is_dir()]
 
 
 @pytest.fixture(scope="session")
-def tutorial(config, run, tmp_path_factory):
-    """tutorial("ksp/ksp", "ex2") compiles that unmodified program of PETSc's, once, and gives its path."""
+def tutorial(build, config, run, tmp_path_factory):
+    """tutorial("ksp/ksp", "ex2") compiles that unmodified program of PETSc's, once, and gives its path. `make tutorials`
+    compiles some beforehand, for machines that have neither the sources nor a compiler."""
     petsc = Path(config["PETSC_DIR"])
     series = ".".join(config["PETSC_VERSION"].split(".")[:2])
     # sources of another minor version than the library's may not compile
     folders = [folder for folder in find_tutorials(petsc)
-               if folder.is_relative_to(petsc) or folder.relative_to("/usr/share/petsc").parts[0] == series]
+               if not folder.is_relative_to("/usr/share/petsc") or folder.relative_to("/usr/share/petsc").parts[0] == series]
     made = {}
 
     def compile_once(package, name):
+        before = build / "tutorials" / f"{package.replace('/', '_')}_{name}"
+        if before.is_file():
+            return before
         if not folders:
             pytest.skip(f"no tutorials of PETSc {series}: neither {petsc}/src nor Debian's libpetsc{series}-dev-examples")
         if (package, name) not in made:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "grid/weights.hpp"
+#include "rrb/views.hpp"
 
 namespace petscrrb::rrb {
 

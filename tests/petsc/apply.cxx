@@ -59,11 +59,14 @@ TEST(Apply, DefaultLevelsMatchTheReference) {
     const Problem problem = reference::random_nine_points({n, n - 1}, 0.1);
     const Matrix A = matrix_of(problem);
     const Preconditioner pc = pc_of(A);
-    const reference::RRB slow = factor(problem);
     PetscInt levels;
-    EXPECT_LT(largest_difference(applied(pc, problem.b), slow.apply(problem.b)), 1e-10) << n;
+    const reference::Vector z = applied(pc, problem.b);
     ok(PCRRBGetLevels(pc, &levels));
-    EXPECT_EQ(levels, slow.levels()) << n;
+    if (!backend.device) { // which may leave a larger last block
+      EXPECT_EQ(levels, factor(problem).levels()) << n;
+    }
+    const reference::RRB slow = factor(problem, reference::with_levels(int(levels)));
+    EXPECT_LT(largest_difference(z, slow.apply(problem.b)), 1e-10) << n;
   }
 }
 
@@ -91,6 +94,7 @@ std::vector<std::pair<std::string, Problem>> large_ones() {
 }
 
 TEST(Apply, IsBitwiseTheSameForAnyNumberOfThreads) {
+  SKIP_ON_DEVICE("OpenMP's threads are the host's");
   for (const auto &[name, problem] : large_ones())
     for (const char *storage :
          {"-pc_rrb_storage naive", "-pc_rrb_storage_grids 1", "-pc_rrb_storage_grids 3", "-pc_rrb_coarse inverse"}) {
@@ -138,19 +142,12 @@ TEST(Apply, MatApplyTakesColumnsFurtherApart) {
   const Problem problem = reference::random_nine_points({23, 31}, 0.2);
   const PetscInt n = problem.A.size(), columns = 3, ldx = n + 5, ldy = n + 2;
   const Matrix A = matrix_of(problem);
-  reference::Vector x = reference::random_vector(int(ldx * columns), 3), y(ldy * columns, 7);
-  Matrix X, Y;
-  ok(MatCreateDense(PETSC_COMM_SELF, n, columns, n, columns, x.data(), X.put()));
-  ok(MatDenseSetLDA(X, ldx));
-  ok(MatCreateDense(PETSC_COMM_SELF, n, columns, n, columns, y.data(), Y.put()));
-  ok(MatDenseSetLDA(Y, ldy));
-  for (Mat dense : {Mat(X), Mat(Y)}) {
-    ok(MatAssemblyBegin(dense, MAT_FINAL_ASSEMBLY));
-    ok(MatAssemblyEnd(dense, MAT_FINAL_ASSEMBLY));
-  }
+  const reference::Vector x = reference::random_vector(int(ldx * columns), 3);
+  const Matrix X = dense_of(n, columns, x, ldx), Y = dense_of(n, columns, reference::Vector(ldy * columns, 7), ldy);
   for (const char *storage : {"-pc_rrb_storage naive", "-pc_rrb_storage_grids 2"}) {
     const Preconditioner pc = pc_of(A, options(problem, 5) + storage);
     ok(PCMatApply(pc, X, Y));
+    const reference::Vector y = values_of_dense(Y, ldy);
     for (PetscInt j = 0; j < columns; ++j) {
       const auto column = y.begin() + j * ldy;
       EXPECT_EQ(reference::Vector(column, column + n),
@@ -173,7 +170,7 @@ TEST(Halves, AreEachOthersTransposeAndMakeTheWhole) {
       for (const std::string &storage : storages(std::min(levels, levels_of(problem, levels)))) {
         SCOPED_TRACE(name + ", levels " + std::to_string(levels) + " " + storage);
         const Matrix A = matrix_of(problem);
-        const Preconditioner pc = pc_of(A, options(problem, levels) + storage);
+        const Preconditioner pc = pc_of(A, options(problem, levels) + storage + "-pc_rrb_coarse cholesky");
         const reference::Vector x = problem.b, y = reference::random_vector(problem.A.size(), 9);
         ok(PCSetUp(pc));
         const reference::Vector left = half(pc, x, PCApplySymmetricLeft), right = half(pc, y, PCApplySymmetricRight);
@@ -183,15 +180,14 @@ TEST(Halves, AreEachOthersTransposeAndMakeTheWhole) {
       }
 }
 
-// M^-1, one column after the other.
+// M^-1, one column after the other, as a matrix on the host.
 Matrix inverse(PC pc, PetscInt n) {
-  Matrix one, out;
-  ok(MatCreateDense(PETSC_COMM_SELF, n, n, n, n, nullptr, one.put()));
-  ok(MatAssemblyBegin(one, MAT_FINAL_ASSEMBLY));
-  ok(MatAssemblyEnd(one, MAT_FINAL_ASSEMBLY));
-  ok(MatShift(one, 1));
-  ok(MatDuplicate(one, MAT_DO_NOT_COPY_VALUES, out.put()));
-  ok(PCMatApply(pc, one, out));
+  reference::Vector one(n * n, 0);
+  for (PetscInt i = 0; i < n; ++i) one[i * (n + 1)] = 1;
+  const Matrix I = dense_of(n, n, one), Z = dense_of(n, n);
+  Matrix out;
+  ok(PCMatApply(pc, I, Z));
+  ok(MatConvert(Z, MATSEQDENSE, MAT_INITIAL_MATRIX, out.put()));
   return out;
 }
 

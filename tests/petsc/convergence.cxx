@@ -133,13 +133,14 @@ void expect_count(const Problem &problem, const std::string &options, int known)
   if (!known) return;
   const Solve result = solve(problem, grid_option(problem) + options);
   EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_NEAR(result.iterations, known, 1 + known / 25) << options; // rounding moves a slow one by some
+  // rounding moves a slow one by some; a device sums the dot products in another order, even where M is the host's
+  EXPECT_NEAR(result.iterations, known, 1 + known / (backend.device ? 12 : 25)) << options;
 }
 
 TEST_P(Every, ConvergesAsKnown) {
   const Problem problem = GetParam().problem();
   expect_count(problem, "-pc_rrb_levels 12", GetParam().twelve);
-  expect_count(problem, "", GetParam().standard);
+  if (!backend.device) expect_count(problem, "", GetParam().standard); // a device's last block may be larger
   expect_count(problem, "-pc_rrb_levels 12 -pc_rrb_storage naive", GetParam().twelve);
 }
 
@@ -156,6 +157,26 @@ TEST_P(Every, ConvergesToTheSolution) {
   const Solve result = solve(problem, grid_option(problem) + "-ksp_rtol 1e-10 -pc_rrb_levels 8");
   EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
   EXPECT_LT(energy_error(problem, result.x, exact), 1e-9);
+}
+
+// Single precision of the factor costs at most one iteration, and nothing of the true residual.
+TEST_P(Every, InSinglePrecisionIsAsGood) {
+  const Problem problem = GetParam().problem();
+  const std::string options = grid_option(problem) + "-ksp_norm_type unpreconditioned -pc_rrb_levels 12 ";
+  const Solve exact = solve(problem, options), single = solve(problem, options + "-pc_rrb_precision single");
+  EXPECT_EQ(single.reason, exact.reason);
+  EXPECT_NEAR(single.iterations, exact.iterations, 1);
+  EXPECT_LT(relative_residual(problem, single.x), 1.1 * std::max(1e-6, relative_residual(problem, exact.x)));
+}
+
+// amli falls back to v where it would hurt.
+TEST_P(Every, InTheAMLICycleIsNotSlower) {
+  const Problem problem = GetParam().problem();
+  const std::string options = grid_option(problem) + "-ksp_norm_type unpreconditioned -pc_rrb_levels 12 ";
+  const Solve v = solve(problem, options + "-pc_rrb_cycle v"), amli = solve(problem, options + "-pc_rrb_cycle amli");
+  EXPECT_EQ(amli.reason, v.reason);
+  EXPECT_LE(amli.iterations, v.iterations + 1);
+  EXPECT_LT(relative_residual(problem, amli.x), 1.1 * std::max(1e-6, relative_residual(problem, v.x)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Problem, Every, testing::ValuesIn(problems()),

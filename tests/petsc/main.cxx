@@ -1,5 +1,7 @@
-// Runs the tests through PETSc: build/tests/petsc [-backend host] [googletest's and PETSc's options].
+// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [googletest's and PETSc's options].
 #include "support.hpp"
+
+#include <petscdevice.h>
 
 #include <omp.h>
 
@@ -21,17 +23,35 @@ PetscErrorCode record(MPI_Comm, int, const char *, const char *, PetscErrorCode 
   return code;
 }
 
+// Whether PETSc finds a device; what it says where it does not is in `raised`.
+bool device_is_there() {
+#if defined(PETSC_HAVE_CUDA)
+  return !refused(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+#else
+  return false;
+#endif
+}
+
 class Environment : public testing::Environment {
-  void SetUp() override { start_petsc(); }
+  void SetUp() override {
+    start_petsc();
+    if (!backend.device || device_is_there()) return;
+    std::fprintf(stderr, "-backend cuda: there is no CUDA device that PETSc can use: %s\n", raised.message.c_str());
+    std::exit(2);
+  }
   void TearDown() override { stop_petsc(); }
 };
 
-bool choose_backend(const char *name) {
-  if (std::strcmp(name, "host") == 0)
-    backend = {MATAIJ, VECSTANDARD};
-  else
-    return false;
-  return true;
+// Why there is no such backend; empty where there is one.
+std::string choose_backend(const char *name) {
+  if (std::strcmp(name, "host") == 0) return "";
+  if (std::strcmp(name, "cuda") != 0) return "there are host and cuda";
+#if defined(PETSC_HAVE_CUDA)
+  backend = {MATAIJCUSPARSE, MATMPIAIJCUSPARSE, MATDENSECUDA, VECCUDA, true};
+  return "";
+#else
+  return "this PETSc was configured without CUDA";
+#endif
 }
 
 } // namespace
@@ -39,6 +59,8 @@ bool choose_backend(const char *name) {
 void start_petsc() {
   // counts what is allocated, and looks for writes past an end; it has to be said before PetscInitialize()
   (void)PetscOptionsSetValue(nullptr, "-malloc_debug", "true");
+  // one rank sends nothing, and PETSc would refuse an MPI that cannot send from a device
+  (void)PetscOptionsSetValue(nullptr, "-use_gpu_aware_mpi", "false");
   if (PetscInitialize(&argument_count, &arguments, nullptr, nullptr) != PETSC_SUCCESS) std::abort();
   ok(PetscPushErrorHandler(record, nullptr));
   ok(PetscRRBInitializePackage());
@@ -55,8 +77,9 @@ int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "-backend") != 0) continue;
-    if (!petsctest::choose_backend(argv[i + 1])) {
-      std::fprintf(stderr, "-backend %s: there is only host\n", argv[i + 1]);
+    const std::string why_not = petsctest::choose_backend(argv[i + 1]);
+    if (!why_not.empty()) {
+      std::fprintf(stderr, "-backend %s: %s\n", argv[i + 1], why_not.c_str());
       return 2;
     }
     for (int k = i; k + 2 <= argc; ++k) argv[k] = argv[k + 2 <= argc ? k + 2 : argc]; // PETSc would call it unused

@@ -54,6 +54,7 @@ Array array_of(std::vector<PetscInt> n, DMDAStencilType stencil, DMBoundaryType 
     ok(DMDACreate3d(PETSC_COMM_SELF, side, side, side, stencil, n[0], n[1], n[2], 1, 1, 1, 1, 1, nullptr, nullptr,
                     nullptr, da.put()));
   ok(DMSetMatType(da, backend.mat));
+  ok(DMSetVecType(da, backend.vec));
   ok(DMSetUp(da));
   return da;
 }

@@ -147,6 +147,7 @@ TEST(Refresh, HoldsNoMoreMemoryAfterFifty) {
 }
 
 TEST(Refresh, AndApplyMakeNoVectors) {
+  SKIP_ON_DEVICE("PETSc's own device code makes C++ objects; Device.RefreshesWithoutTheHost counts there");
   for (const Change &c : same_kind()) {
     const Matrix A = matrix_of(c.before);
     const Preconditioner pc = pc_of(A, grid_option(c.before) + several[1]);

@@ -117,6 +117,7 @@ TEST(Refused, TwoUnknownsAPoint) {
   Matrix A;
   ok(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 8, 7, 1, 1, 2, 1, nullptr,
                   nullptr, da.put()));
+  ok(DMSetMatType(da, backend.mat));
   ok(DMSetUp(da));
   ok(DMCreateMatrix(da, A.put()));
   ok(MatShift(A, 1));

@@ -53,16 +53,49 @@ void set_values(Mat A, const reference::Matrix &values) {
   ok(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
 }
 
-Vector vector_of(const reference::Vector &values, MPI_Comm comm) {
+Vector vector_of(const reference::Vector &values, MPI_Comm comm, VecType type) {
   Vector out;
   PetscScalar *x;
   ok(VecCreate(comm, out.put()));
   ok(VecSetSizes(out, PetscInt(values.size()), PETSC_DETERMINE));
-  ok(VecSetType(out, backend.vec));
+  ok(VecSetType(out, type));
   ok(VecSetFromOptions(out));
   ok(VecGetArrayWrite(out, &x));
   std::copy(values.begin(), values.end(), x);
   ok(VecRestoreArrayWrite(out, &x));
+  return out;
+}
+
+static std::size_t stored(Mat A, PetscInt lda) {
+  PetscInt n, columns;
+  ok(MatGetSize(A, &n, &columns));
+  return std::size_t(std::max(n, lda) * columns);
+}
+
+Matrix dense_of(PetscInt n, PetscInt columns, const reference::Vector &values, PetscInt lda) {
+  Matrix out;
+  PetscScalar *a;
+  ok(MatCreate(PETSC_COMM_SELF, out.put()));
+  ok(MatSetSizes(out, n, columns, n, columns));
+  ok(MatSetType(out, backend.dense));
+  if (lda) ok(MatDenseSetLDA(out, lda));
+  ok(MatSetUp(out));
+  ok(MatDenseGetArrayWrite(out, &a));
+  if (values.empty())
+    std::fill_n(a, stored(out, lda), 0.0);
+  else
+    std::copy(values.begin(), values.end(), a);
+  ok(MatDenseRestoreArrayWrite(out, &a));
+  ok(MatAssemblyBegin(out, MAT_FINAL_ASSEMBLY));
+  ok(MatAssemblyEnd(out, MAT_FINAL_ASSEMBLY));
+  return out;
+}
+
+reference::Vector values_of_dense(Mat A, PetscInt lda) {
+  const PetscScalar *a;
+  ok(MatDenseGetArrayRead(A, &a));
+  reference::Vector out(a, a + stored(A, lda));
+  ok(MatDenseRestoreArrayRead(A, &a));
   return out;
 }
 

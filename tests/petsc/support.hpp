@@ -19,10 +19,16 @@ namespace petsctest {
 
 // The types that all matrices and vectors of the tests get, chosen by -backend host|cuda.
 struct Backend {
-  MatType mat = MATAIJ;
+  MatType mat = MATAIJ, mpi_mat = MATMPIAIJ, dense = MATDENSE;
   VecType vec = VECSTANDARD;
+  bool device = false;
 };
 extern Backend backend;
+
+#define SKIP_ON_DEVICE(reason) \
+  if (petsctest::backend.device) GTEST_SKIP() << "-backend cuda: " << reason
+#define SKIP_ON_HOST() \
+  if (!petsctest::backend.device) GTEST_SKIP() << "a test of the device: -backend cuda"
 
 // Where PETSc raised an error last: its code and its own words.
 struct Raised {
@@ -98,7 +104,10 @@ using Array = Handle<DM, DMDestroy>;
 // Entries that the reference stores are stored, zeros too.
 Matrix matrix_of(const reference::Matrix &A, MatType type = backend.mat, MPI_Comm comm = PETSC_COMM_SELF);
 void set_values(Mat A, const reference::Matrix &values); // over the old ones, of the same pattern
-Vector vector_of(const reference::Vector &values, MPI_Comm comm = PETSC_COMM_SELF);
+Vector vector_of(const reference::Vector &values, MPI_Comm comm = PETSC_COMM_SELF, VecType type = backend.vec);
+// Columns that lie `lda` apart, with what `values` has between them; zeros where there are no values.
+Matrix dense_of(PetscInt n, PetscInt columns, const reference::Vector &values = {}, PetscInt lda = 0);
+reference::Vector values_of_dense(Mat A, PetscInt lda = 0);
 Vector like(Vec other, double value = 0);
 reference::Vector values_of(Vec x);
 

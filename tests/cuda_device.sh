@@ -1,0 +1,51 @@
+#!/bin/bash
+# Runs every test that needs a GPU, on what is built: tests/cuda_device.sh BUILD [step ...]; the last line counts steps.
+# Steps: core petsc memcheck racecheck initcheck synccheck clients. Nothing is compiled, so that BUILD may be carried here.
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 1
+build=$(realpath "${1:?tests/cuda_device.sh BUILD [step ...]}") || exit 1
+shift
+steps=("$@")
+[ $# -gt 0 ] || steps=(core petsc memcheck racecheck initcheck synccheck clients)
+
+export PETSCRRB_BUILD=$build OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# BUILD's own folder is in the programs, but it may be at another place now
+export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+core=$build/tests/cuda petsc=$build/tests/petsc
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+python=$build/venv/bin/python
+"$python" -c 'import pytest' 2> /dev/null || python=python3
+
+# Small problems, each kind of kernel once: a sanitizer makes them some hundred times slower.
+small='Device.IsWhatTheViewNames:Device.SetsUpFromTheDevice:Halves.*:OneLevel.*:DMDAMatrix.OnRings:Fallback.*'
+small+=':NullSpace.*:Pivots/Failure.*:Problem/Every.ConvergesAsKnown/one_line'
+small_core=${SMALL_CORE:-*Small*}
+
+sanitize() {
+  local status=0
+  set -- "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 5
+  [ -x "$sanitizer" ] || { echo "no compute-sanitizer: it is in the CUDA toolkit"; return 1; }
+  "$@" "$petsc" -backend cuda --gtest_brief=1 --gtest_filter="$small" || status=1
+  [ ! -x "$core" ] || "$@" "$core" --gtest_brief=1 --gtest_filter="$small_core" || status=1
+  return $status
+}
+
+run_step() {
+  case $1 in
+  core) [ ! -x "$core" ] || "$core" --gtest_brief=1 ;;
+  petsc) "$petsc" -backend cuda --gtest_brief=1 ;;
+  memcheck | racecheck | initcheck | synccheck) sanitize "$1" ;;
+  clients) "$python" -m pytest -c tests/pytest.ini --rootdir=. -q tests/clients/test_device.py ;;
+  *) echo "no step $1"; return 1 ;;
+  esac
+}
+
+good=0 bad=()
+for step in "${steps[@]}"; do
+  echo "== $step"
+  start=$SECONDS
+  if run_step "$step"; then good=$((good + 1)); else bad+=("$step"); fi
+  echo "== $step took $((SECONDS - start)) s"
+done
+echo "$good steps passed, ${#bad[@]} failed${bad:+: ${bad[*]}}"
+[ ${#bad[@]} -eq 0 ]
