@@ -25,9 +25,9 @@ struct Backend {
 };
 extern Backend backend;
 
-#define SKIP_ON_DEVICE(reason) \
+#define SKIP_ON_DEVICE(reason)                                                                                         \
   if (petsctest::backend.device) GTEST_SKIP() << "-backend cuda: " << reason
-#define SKIP_ON_HOST() \
+#define SKIP_ON_HOST()                                                                                                 \
   if (!petsctest::backend.device) GTEST_SKIP() << "a test of the device: -backend cuda"
 
 // Where PETSc raised an error last: its code and its own words.
