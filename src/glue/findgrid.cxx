@@ -76,8 +76,8 @@ static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &A,
-                                Grid *g) {
+static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &A,
+                           Grid *g) {
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   DM dm;
   PetscBool found = PETSC_FALSE;
@@ -109,5 +109,16 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], 
   PetscCall(PetscInfo(pc,
                       "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
                       (PetscInt64)g->n[0], (PetscInt64)g->n[1], (PetscInt64)g->n[2], g->source.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+                                const PetscRRBRows &A, Grid *g) {
+  PetscFunctionBegin;
+  try {
+    PetscCall(Find(pc, P, dim, n, option, A, g));
+  } catch (const std::exception &e) {
+    PetscCall(A.failed(e));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

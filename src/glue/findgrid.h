@@ -7,6 +7,7 @@
 
 #include "../grid/grid.hpp"
 
+#include <exception>
 #include <functional>
 #include <string>
 
@@ -15,6 +16,7 @@ struct PetscRRBRows {
   PetscInt n;
   std::function<std::string(int max_dim, const char *option, petscrrb::Grid &)> find;
   std::function<std::string(const char *option, petscrrb::Grid &)> check;
+  PetscErrorCode (*failed)(const std::exception &); /* where one of them threw: raises the error */
 };
 
 /* dim: 2 or 3, the most that the PC can do; n: dim sizes as the user gave them, zeros for none; option: its name with

@@ -149,3 +149,13 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *m) {
   m->pattern = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PetscRRBVecOnDevice(Vec x, PetscBool *yes) {
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, yes, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(x, &bound));
+  if (bound) *yes = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -22,3 +22,6 @@ typedef struct {
 PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
+
+/* Whether a vector's values are the device's business: PETSc copies them for whoever asks for them on the host. */
+PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);

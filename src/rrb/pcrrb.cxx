@@ -103,7 +103,7 @@ static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
           viewer, "periodic in %c%s\n", "xy"[d],
           g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
     }
-  if (s.backend->on_device()) PetscCall(PetscViewerASCIIPrintf(viewer, "on a CUDA device\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s.backend->on_device() ? "cuda" : "host"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const index_t n : s.core->unknowns_by_level()) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));

@@ -51,7 +51,7 @@ public:
   PetscRRBRows rows(const Csr &a) const override {
     const cudaStream_t stream = cuda_.stream;
     return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream); },
-            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream); }};
+            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream); }, Failed};
   }
   rrb::PreparedStencil stencil() override {
     return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
@@ -91,6 +91,7 @@ private:
 
   Cuda cuda_;
   std::unique_ptr<cuda::StencilReader> reader_;
+  Grid read_; /* what the reader was made for */
   cuda::DeviceStencil stencil_;
   cuda::DeviceFacts facts_;
   std::unique_ptr<rrb::DeviceCoarse> inverse_; /* or */
@@ -100,6 +101,10 @@ private:
   PetscInt null_directions_ = 0;
   Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
 };
+
+bool same(const Grid &a, const Grid &b) {
+  return std::equal(a.n, a.n + 3, b.n) && std::equal(a.periodic, a.periodic + 3, b.periodic) && a.points == b.points;
+}
 
 PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
                                  PCRRBValues *values) {
@@ -113,12 +118,15 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
     PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A vector of this matrix is on the host");
   }
   PetscCall(OnStream([&] {
-    if (!reader_) reader_ = std::make_unique<cuda::StencilReader>(grid);
+    if (!reader_ || !same(grid, read_)) {
+      reader_ = nullptr;
+      reader_ = std::make_unique<cuda::StencilReader>(grid);
+      read_ = grid;
+    }
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
     if (values->result != ReadResult::ok) values->why = cuda::why_not(csr, grid, cuda_.stream);
   }));
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
-  if (values->result != ReadResult::ok) reader_ = nullptr; /* the next grid may be another one */
   if (facts_.useless_row >= 0)
     PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is taken in its place\n",
                         facts_.useless_value, (long long)facts_.useless_row));
@@ -239,7 +247,7 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
 PetscErrorCode CudaBackend::MoveToDevice(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   PetscFunctionBegin;
   if (!r_) {
-    PetscCall(PetscInfo(pc, "The matrix is on the device and the vectors are on the host: they are copied there and back "
+    PetscCall(PetscInfo(pc, "PCRRB: the matrix is on the device and the vectors are on the host: they are copied there and back "
                             "in every application\n"));
     PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
   }
@@ -249,22 +257,12 @@ PetscErrorCode CudaBackend::MoveToDevice(PC pc, Core &core, Vec x, Vec y, rrb::P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode IsOnDevice(Vec x, PetscBool *yes) {
-  PetscBool bound;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, yes, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecBoundToCPU(x, &bound));
-  if (bound) *yes = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CudaBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   PetscBool r, z;
 
   PetscFunctionBegin;
-  PetscCall(IsOnDevice(x, &r));
-  PetscCall(IsOnDevice(y, &z));
+  PetscCall(PetscRRBVecOnDevice(x, &r));
+  PetscCall(PetscRRBVecOnDevice(y, &z));
   if (r && z)
     PetscCall(ApplyHere(pc, core, x, y, part));
   else

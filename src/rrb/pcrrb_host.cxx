@@ -20,7 +20,7 @@ public:
   PetscBool on_device() const override { return PETSC_FALSE; }
   PetscRRBRows rows(const Csr &a) const override {
     return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
-            [a](const char *option, Grid &g) { return check_grid(a, option, g); }};
+            [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
   }
   rrb::PreparedStencil stencil() override { return rrb::prepared(stencil_); }
   void weights(double *x, double *y) const override {
@@ -53,11 +53,13 @@ public:
 
 private:
   PetscErrorCode ReadNearNullVector(PC, Vec);
+  PetscErrorCode SayWhereVectorsAre(PC, Vec);
 
   Host host_;
   Stencil stencil_;
   StencilFacts facts_;
   rrb::CoarseSolver coarse_;
+  bool said_ = false; /* where the vectors are */
 };
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
@@ -116,11 +118,25 @@ PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HostBackend::SayWhereVectorsAre(PC pc, Vec x) {
+  PetscBool device;
+
+  PetscFunctionBegin;
+  if (said_) PetscFunctionReturn(PETSC_SUCCESS);
+  said_ = true;
+  PetscCall(PetscRRBVecOnDevice(x, &device));
+  if (device)
+    PetscCall(PetscInfo(pc, "PCRRB: the matrix is on the host and the vectors are on the device: they are copied there and "
+                            "back in every application\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
 
   PetscFunctionBegin;
+  PetscCall(SayWhereVectorsAre(pc, x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
   core.down(r, z, part);

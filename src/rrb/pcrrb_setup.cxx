@@ -64,10 +64,12 @@ static PetscErrorCode Build(PC pc) {
   o.block = (int)rrb->compute_block;
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     o.storage_grids = 0;
-  else if (rrb->storage_grids == PETSC_DECIDE)
-    o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
-  else
+  else if (rrb->storage_grids != PETSC_DECIDE)
     o.storage_grids = (int)rrb->storage_grids;
+  else if (s->backend->on_device()) /* where a loop in another order is a launch more */
+    o.storage_grids = o.levels / 2;
+  else
+    o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
   PetscCheck(2 * o.storage_grids <= o.levels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_rrb_storage_grids %d needs %d levels, there are %d", o.storage_grids, 2 * o.storage_grids, o.levels);
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};

@@ -84,7 +84,7 @@ Matrix assembled_on_device(const Problem &problem) {
 
 const char *const several[] = {"-pc_rrb_levels 8 ", "-pc_rrb_levels 5 -pc_rrb_lump_nodes both ",
                                "-pc_rrb_levels 12 -pc_rrb_cycle amli ", "-pc_rrb_levels 9 -pc_rrb_precision single ",
-                               "-pc_rrb_levels 1 "};
+                               "-pc_rrb_levels 3 "};
 
 Problem nine() { return reference::random_nine_points({130, 97}, 0.1); }
 Problem changed_nine() { return reference::random_nine_points({130, 97}, 0.1, 0.02, 7); }
@@ -148,7 +148,7 @@ TEST(Device, RefreshesWithoutTheHost) {
       const Traffic seen = traffic_of([&] { ok(PCSetUp(pc)); });
       EXPECT_EQ(seen.petsc, 0) << options;
       EXPECT_EQ(seen.cuda.bulk, 0) << options;
-      EXPECT_LE(seen.cuda.copies, 1) << options; // how it went
+      EXPECT_LE(seen.cuda.copies, 3) << options; // what was read, and how the two factorizations went
       EXPECT_EQ(seen.cuda.allocations + seen.cuda.frees, 0) << options;
       EXPECT_EQ(seen.cuda.device_waits, 0) << options;
     }

@@ -71,9 +71,13 @@ const Everything other{6,
                        PC_RRB_CYCLE_AMLI,
                        PC_RRB_PRECISION_SINGLE};
 
-// the standard with this grid in use
+// the standard with this grid in use; a device keeps all grids in r1/r2/b1/b2 storage, and inverts the last block
 Everything in_use(PetscInt levels, PetscInt nx, PetscInt ny, PetscInt grids, PetscInt block) {
   Everything e = standard;
+  if (backend.device) {
+    grids = levels / 2;
+    e.coarse = PC_RRB_COARSE_INVERSE;
+  }
   e.levels = levels, e.nx = nx, e.ny = ny, e.grids = grids, e.block = block;
   return e;
 }
@@ -205,7 +209,8 @@ TEST_F(Choices, AreInTheView) {
   expect_lines(view(pc),
                {"    grid: 90 x 70, 5-point, from the matrix pattern",
                 "    levels: 6, unknowns left: 6300 3150 1575 788 414 207 108",
-                "    storage: r1r2b1b2 on 2 grids, compute block 32", "    last block: cholesky, 108 unknowns"});
+                "    storage: r1r2b1b2 on 2 grids, compute block 32", 
+                backend.device ? "    last block: inverse, 108 unknowns" : "    last block: cholesky, 108 unknowns"});
   EXPECT_NE(view(pc).find("    memory: "), std::string::npos);
   EXPECT_EQ(view(pc).find("unlumped"), std::string::npos);
   ok(PCRRBSetGrid(pc, 90, 70));

@@ -207,10 +207,10 @@ TEST(Refused, AndForgotten) {
   }
   expect_raised(PCSetUp(pc), PETSC_ERR_ARG_WRONG, {"not symmetric"});
   {
-    const Matrix A = matrix_of(good.A, MATSEQSBAIJ);
+    const Matrix A = matrix_of(good.A, MATSEQSBAIJ); // of the host, also where the others are a device's
     ok(PCSetOperators(pc, A, A));
   }
-  EXPECT_EQ(applied(pc, good.b), applied(pc_of(matrix_of(good)), good.b));
+  EXPECT_LT(largest_difference(applied(pc, good.b), applied(pc_of(matrix_of(good)), good.b)), 1e-13);
 }
 
 // Small differences between a_ij and a_ji are rounding, and the mean is used.
