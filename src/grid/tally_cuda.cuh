@@ -65,7 +65,8 @@ struct LaneTally {
     return t;
   }
 };
-constexpr int most_lines = 60; // that a lane reads
+constexpr int most_lines = 60;       // that a lane reads
+static_assert(4 * most_lines < 256); // four couplings a point
 
 // Of the couplings that have no place in the stencil.
 struct ForeignTally {
