@@ -148,27 +148,41 @@ __device__ unsigned seams(const Geometry &g, PetscInt p, unsigned seen) {
   return crossed;
 }
 
+// The place in its row of the first coupling that leads to no neighbour; -1 if all do. Adds the directions to `seen`.
+__device__ PetscInt find_misfit(const Csr &A, const unsigned char *identity, const Neighbours &neighbours, PetscInt p,
+                                unsigned &seen) {
+  for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+    if (!takes_part(A, identity, p, e)) continue;
+    const unsigned bit = neighbours.direction(A.ja[e] - p);
+    if (!bit) return e - A.ia[p];
+    seen |= bit;
+  }
+  return -1;
+}
+
+// Where a grid does not fit, most rows do not: a warp tells the first of its rows only, and only if it is news.
+__device__ void tell_misfit(Word misfit, Answer *answer) {
+  for (int offset = 16; offset > 0; offset /= 2) misfit = min(misfit, __shfl_xor_sync(~0u, misfit, offset));
+  if (threadIdx.x % 32 == 0 && misfit < *const_cast<volatile Word *>(&answer->misfit))
+    atomicMin(&answer->misfit, misfit);
+}
+
 __global__ void __launch_bounds__(threads)
     hold_against(Csr A, const unsigned char *identity, Geometry g, Answer *answer) {
   const Word first = Word(blockIdx.x) * threads * rows_a_thread;
+  const Word known = *const_cast<volatile Word *>(&answer->misfit) >> 32;
+  if (__any_sync(~0u, known < first)) return; // an earlier row does not fit
   unsigned seen = 0, crossed = 0;
-  const Word misfit = *const_cast<volatile Word *>(&answer->misfit) >> 32;
-  if (__any_sync(~0u, misfit < first)) return; // an earlier row does not fit
+  Word misfit = nowhere;
   for_rows(A.n, [&](PetscInt p) {
-    if (identity[p]) return;
-    const Neighbours neighbours(g, p);
+    if (identity[p] || misfit != nowhere) return;
     unsigned of_row = 0;
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-      if (!takes_part(A, identity, p, e)) continue;
-      const unsigned bit = neighbours.direction(A.ja[e] - p);
-      of_row |= bit;
-      if (bit) continue;
-      atomicMin(&answer->misfit, Word(p) << 32 | Word(e - A.ia[p]));
-      break;
-    }
+    const PetscInt place = find_misfit(A, identity, Neighbours(g, p), p, of_row);
+    if (place >= 0) misfit = Word(p) << 32 | Word(place);
     seen |= of_row;
     crossed |= seams(g, p, of_row);
   });
+  tell_misfit(misfit, answer);
   unite(&answer->seen, seen);
   unite(&answer->seams, crossed);
 }

@@ -49,6 +49,7 @@ private:
   bool resolve_foreign(const Csr &, const DeviceStencil &, DeviceFacts &, cudaStream_t) const;
 
   Grid grid_;
+  PetscInt lines_; // that a warp reads, one by one
   Buffer<Tally> partial_;
   Report<Tally> total_;
   Report<ForeignTally> foreign_;

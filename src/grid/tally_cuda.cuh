@@ -38,7 +38,7 @@ struct Tally {
   }
 };
 
-// What one lane found, in few registers: as it reads at most 16 points, each count fits in a byte.
+// What one lane found, in few registers: as it reads at most 60 points, each count fits in a byte.
 struct LaneTally {
   enum Count : unsigned {
     identity = 1,
@@ -65,7 +65,8 @@ struct LaneTally {
     return t;
   }
 };
-constexpr int most_lines = 16; // that a lane reads
+constexpr int most_lines = 60;       // that a lane reads
+static_assert(4 * most_lines < 256); // four couplings a point
 
 // Of the couplings that have no place in the stencil.
 struct ForeignTally {

@@ -8,8 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <set>
+#include <stdexcept>
 
 namespace read_support {
 
@@ -83,13 +84,14 @@ public:
 private:
   void add_row(int i, int j) {
     const int p = s.row(i, j);
-    std::set<int> neighbours;
+    std::vector<int> columns;
     for (int dj = -1; dj <= 1; ++dj)
-      for (int di = -1; di <= 1; ++di)
-        if (std::abs(di) + std::abs(dj) <= (s.points == 9 ? 2 : 1)) neighbours.insert(neighbour(s, i, j, 0, di, dj, 0));
-    neighbours.erase(-1);
-    std::vector<int> columns(neighbours.begin(), neighbours.end());
-    if (t.shuffled) std::shuffle(columns.begin(), columns.end(), std::mt19937(p));
+      for (int di = -1; di <= 1; ++di) {
+        const int q = neighbour(s, i, j, 0, di, dj, 0);
+        if (q >= 0 && (s.points == 9 || di == 0 || dj == 0)) columns.push_back(q);
+      }
+    std::sort(columns.begin(), columns.end());
+    if (t.shuffled) std::shuffle(columns.begin(), columns.end(), std::minstd_rand(p + 1));
     for (const int q : columns) add_entry(p, q);
     ia.push_back(static_cast<PetscInt>(ja.size()));
   }
