@@ -64,6 +64,7 @@ public:
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode SolveLastBlock(Core &, rrb::Part) override;
+  PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override;
@@ -155,8 +156,9 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   inverse_ = nullptr;
   PetscCall(coarse_.Reset());
   if (type != PC_RRB_COARSE_INVERSE) {
-    PetscCall(PetscInfo(pc, "The last block is solved on the host: its %" PetscInt_FMT
-                            " unknowns are copied there and back in every application\n",
+    PetscCall(PetscInfo(pc,
+                        "The last block is solved on the host: its %" PetscInt_FMT
+                        " unknowns are copied there and back in every application\n",
                         b.size()));
     host_r_.resize(b.size());
     host_z_.resize(b.size());
@@ -217,6 +219,16 @@ PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CudaBackend::EstimateForCycle(Core &core) {
+  PetscErrorCode solved = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(OnStream(
+      [&] { solved = rrb::Cycle(core).estimate([&](rrb::Part part) { return SolveLastBlock(core, part); }); }));
+  PetscCall(solved);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
@@ -225,9 +237,10 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
   PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(OnStream([&] { core.down(r, z, part); }));
-  PetscCall(SolveLastBlock(core, part));
-  PetscCall(OnStream([&] { core.up(r, z, part); }));
+  PetscErrorCode solved = PETSC_SUCCESS;
+  PetscCall(OnStream(
+      [&] { solved = rrb::Cycle(core).apply(r, z, part, [&](rrb::Part p) { return SolveLastBlock(core, p); }); }));
+  PetscCall(solved);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
   PetscCall(VecRestoreArrayReadAndMemType(x, &r));
@@ -239,8 +252,9 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
 PetscErrorCode CudaBackend::MoveToDevice(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   PetscFunctionBegin;
   if (!r_) {
-    PetscCall(PetscInfo(pc, "The matrix is on the device and the vectors are on the host: they are copied there and back "
-                            "in every application\n"));
+    PetscCall(PetscInfo(pc,
+                        "The matrix is on the device and the vectors are on the host: they are copied there and back "
+                        "in every application\n"));
     PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
   }
   PetscCall(VecCopy(x, r_));
