@@ -88,6 +88,21 @@ private:
   T *p_ = nullptr;
 };
 
+// Values there.
+template <class T> class PinnedArray {
+public:
+  explicit PinnedArray(std::size_t n) {
+    check(cudaMallocHost(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMallocHost");
+  }
+  PinnedArray(const PinnedArray &) = delete;
+  PinnedArray &operator=(const PinnedArray &) = delete;
+  ~PinnedArray() { (void)cudaFreeHost(p_); }
+  T *data() const { return p_; }
+
+private:
+  T *p_ = nullptr;
+};
+
 // A small value that kernels write and the host reads.
 template <class T> class Report {
 public:

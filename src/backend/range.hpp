@@ -16,7 +16,7 @@ namespace petscrrb {
 struct Range2 {
   index_t h0 = 0, h1 = 0, k0 = 0, k1 = 0; // h0 <= h < h1, k0 <= k < k1
 
-  index_t size() const { return h1 > h0 && k1 > k0 ? (h1 - h0) * (k1 - k0) : 0; }
+  PETSCRRB_HD index_t size() const { return h1 > h0 && k1 > k0 ? (h1 - h0) * (k1 - k0) : 0; }
 };
 
 inline Range2 intersection(Range2 a, Range2 b) {

@@ -51,6 +51,10 @@ public:
     const auto at = [&](int i) { return field(factor_memory_.data() + i * n_, q); };
     return {{at(0), at(1), at(2), at(3)}, at(4)};
   }
+  StencilOut<Strided<0>> whole_matrix(int q) const {
+    const auto m = matrix(q);
+    return {m.X.all(), m.E.all(), m.N.all(), m.NE.all(), m.NW.all()};
+  }
   // in place: b2 of grid q is written where it stands
   auto out(int q) const {
     const auto at = [&](int i) { return field(array(i), q).get(Inner{})[b2]; };

@@ -69,7 +69,10 @@ static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y) {
 
 static PetscErrorCode CheckHalves(PC pc) {
   PetscFunctionBegin;
-  PetscCheck(((PC_RRB *)pc->data)->state->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(((PC_RRB *)pc->data)->cycle == PC_RRB_CYCLE_V, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The symmetric application needs M as one product L D L^T: use -pc_rrb_cycle v");
+  PetscCheck(((PC_RRB *)pc->data)->state->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
              "The symmetric application needs the factor of the last block: use -pc_rrb_coarse cholesky");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,8 +91,29 @@ static PetscErrorCode PCApplySymmetricRight_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
+/* The cycle in use, and why, where it is another one than what was set. */
+PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  const rrb::AmliReport a = rrb->state->core->amli();
+
+  PetscFunctionBegin;
+  if (rrb->cycle == PC_RRB_CYCLE_V)
+    PetscCall(PetscStrncpy(text, "v", length));
+  else if (!a.nx)
+    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
+  else if (a.used)
+    PetscCall(PetscSNPrintf(text, length, "amli at grid %lld x %lld, lambda_max %.2f", (long long)a.nx, (long long)a.ny,
+                            a.lambda_max));
+  else
+    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at grid %lld x %lld: lambda_max %.3g)",
+                            (long long)a.nx, (long long)a.ny, a.lambda_max));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState &s = *rrb->state;
+  char cycle[128];
   const Grid &g = s.grid;
   const rrb::Options &o = s.core->options();
 
@@ -114,12 +138,12 @@ static PetscErrorCode ViewState(const PC_RRB *rrb, PetscViewer viewer) {
   else
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "storage: r1r2b1b2 on %d grids, compute block %d\n", o.storage_grids, o.block));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n",
-                                   PCRRBCoarseTypes[s.coarse], s.core->last_block().size()));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", PCRRBCycles[rrb->cycle]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "last block: %s, %" PetscInt_FMT " unknowns\n", PCRRBCoarseTypes[s.coarse],
+                                   s.core->last_block().size()));
+  PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", cycle));
   PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[rrb->precision]));
-  if (s.values.scaled)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
+  if (s.values.scaled) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
   if (s.values.identity_rows)
     PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.identity_rows));
   if (s.values.positive)
@@ -152,7 +176,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping,
                                    rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
   if (rrb->state && rrb->state->core)
-    PetscCall(ViewState(rrb, viewer));
+    PetscCall(ViewState(pc, viewer));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
   if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)

@@ -9,6 +9,7 @@
 #include "grid/stencil.hpp"
 #include "petscrrb.h"
 #include "rrb/coarse.hpp"
+#include "rrb/cycle.hpp"
 #include "rrb/rrb.hpp"
 
 #include <new>
@@ -44,6 +45,7 @@ public:
   /* also waits for the factorization and says how it went; *spd: the last block too */
   virtual PetscErrorCode FactorLastBlock(Core &, petscrrb::rrb::Outcome *, PetscBool *spd) = 0;
   virtual PetscErrorCode SolveLastBlock(Core &, petscrrb::rrb::Part) = 0;
+  virtual PetscErrorCode EstimateForCycle(Core &) = 0; /* once the last block is factored */
   virtual PetscInt null_directions() const = 0;
 
   /* z = M^-1 r or a half of it, with the vectors' arrays wherever they are */

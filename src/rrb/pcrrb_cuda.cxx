@@ -6,6 +6,7 @@
   #include "backend/cuda.hpp"
   #include "grid/find_cuda.hpp"
   #include "grid/stencil_cuda.hpp"
+  #include "rrb/apply_graph.hpp"
   #include "rrb/coarse_cuda.hpp"
 
   #include <petscdevice.h>
@@ -64,6 +65,7 @@ public:
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode SolveLastBlock(Core &, rrb::Part) override;
+  PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override;
@@ -77,6 +79,9 @@ private:
     PetscCall(CurrentStream(&cuda_.stream));
     PetscCall(PCRRBTry(Failed, f));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  auto LastBlockSolver(Core &core) {
+    return [this, &core](rrb::Part part) { return SolveLastBlock(core, part); };
   }
   template <class T> PetscErrorCode ToHost(std::vector<T> &to, const T *from) {
     PetscFunctionBegin;
@@ -96,6 +101,7 @@ private:
   cuda::DeviceFacts facts_;
   std::unique_ptr<rrb::DeviceCoarse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
+  rrb::ApplyGraph graph_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   cuda::Pinned<rrb::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
@@ -140,6 +146,7 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
 PetscErrorCode CudaBackend::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
                                   std::unique_ptr<Core> *core) {
   PetscFunctionBegin;
+  graph_.reset();
   core->reset();
   PetscCall(OnStream([&] { *core = rrb::make_factorization<PetscInt>(cuda_, extent, o, single != PETSC_FALSE); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,6 +167,8 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   rrb::LastBlock<PetscInt> &b = core.last_block();
 
   PetscFunctionBegin;
+  graph_.reset();
+  core.use_inverse(nullptr);
   inverse_ = nullptr;
   PetscCall(coarse_.Reset());
   if (type != PC_RRB_COARSE_INVERSE) {
@@ -180,6 +189,7 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
         y(b.y.begin(), b.y.end());
     const rrb::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1};
     inverse_ = std::make_unique<rrb::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+    core.use_inverse(&inverse_->view());
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -210,8 +220,9 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
 
 PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
-  if (inverse_) {
-    PetscCall(OnStream([&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+  if (core.solves_last_block()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (inverse_) { /* on the stream that is in use, which may be a captured one */
+    PetscCall(PCRRBTry(Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(host_r_, core.coarse_r()));
@@ -225,6 +236,15 @@ PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CudaBackend::EstimateForCycle(Core &core) {
+  PetscErrorCode solved = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(OnStream([&] { solved = rrb::Cycle(core).estimate(LastBlockSolver(core)); }));
+  PetscCall(solved);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
@@ -233,9 +253,14 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
   PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(OnStream([&] { core.down(r, z, part); }));
-  PetscCall(SolveLastBlock(core, part));
-  PetscCall(OnStream([&] { core.up(r, z, part); }));
+  PetscErrorCode solved = PETSC_SUCCESS;
+  PetscCall(OnStream([&] {
+    if (graph_.usable(core, part, inverse_ != nullptr))
+      graph_.apply(cuda_, core, r, z, LastBlockSolver(core));
+    else
+      solved = rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core));
+  }));
+  PetscCall(solved);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
   PetscCall(VecRestoreArrayReadAndMemType(x, &r));

@@ -44,6 +44,9 @@ public:
   PetscErrorCode SolveLastBlock(Core &core, rrb::Part part) override {
     return coarse_.Solve(core.coarse_r(), core.coarse_z(), part);
   }
+  PetscErrorCode EstimateForCycle(Core &core) override {
+    return rrb::Cycle(core).estimate([&](rrb::Part part) { return SolveLastBlock(core, part); });
+  }
   PetscInt null_directions() const override { return coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override {
@@ -139,9 +142,7 @@ PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part par
   PetscCall(SayWhereVectorsAre(pc, x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
-  core.down(r, z, part);
-  PetscCall(SolveLastBlock(core, part));
-  core.up(r, z, part);
+  PetscCall(rrb::Cycle(core).apply(r, z, part, [&](rrb::Part p) { return SolveLastBlock(core, p); }));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(VecRestoreArrayRead(x, &r));
   PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));

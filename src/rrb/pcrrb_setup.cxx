@@ -32,7 +32,7 @@ static PetscErrorCode GetNearNullVector(PC pc) {
     PetscCheck(size == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
                "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows",
                size, rows);
-    PetscCall(VecCopy(basis[k], s->work)); /* which may be of another type */
+    PetscCall(VecCopy(basis[k], s->work));                             /* which may be of another type */
     PetscCall(VecAXPY(s->near_null, 1.0 + 0.6180339887 * k, s->work)); /* uneven, so that hardly a sum vanishes */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,6 +72,7 @@ static PetscErrorCode Build(PC pc) {
     o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
   PetscCheck(2 * o.storage_grids <= o.levels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_rrb_storage_grids %d needs %d levels, there are %d", o.storage_grids, 2 * o.storage_grids, o.levels);
+  if (rrb->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
   s->coarse = rrb->coarse;
@@ -93,6 +94,7 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH}));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
+  if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,6 +156,11 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
     PetscCall(Factor(pc, 0.0, &ok));
   }
   s->failed = !ok;
+  if (ok && rrb->cycle == PC_RRB_CYCLE_AMLI) {
+    char cycle[128];
+    PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
+    PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

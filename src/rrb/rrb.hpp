@@ -1,9 +1,9 @@
 // RRB-l: the hierarchy, its factorization and its application. The numerics are defined in docs/numerics.md.
 #pragma once
 
+#include "rrb/amli.hpp"
 #include "rrb/last_block.hpp"
 
-#include <deque>
 #include <memory>
 
 namespace petscrrb::rrb {
@@ -12,6 +12,7 @@ struct Options {
   int levels = 1;
   int storage_grids = 0; // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
   int block = 32;        // the papers' dcb
+  int amli_grid = 0;     // the grid at which AMLI's step is; 0: the cycle is V
 };
 
 // What a factorization did; failed pivots count only while ok is false.
@@ -55,6 +56,10 @@ inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
   return std::min(g, levels / 2);
 }
 
+// The grid at which AMLI's step is: with about half of the levels above it, so that neither half has a large condition
+// number, and small enough (1/16 of the matrix) that a second visit costs little. 0: too few levels.
+inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, levels / 4); }
+
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
 template <class Int> class Factorization {
 public:
@@ -66,11 +71,28 @@ public:
   // How it went; waits for it.
   virtual Outcome outcome() const = 0;
 
-  // z = M^-1 r in natural order, z not r: down(), then the caller solves S_l coarse_z() = coarse_r(), then up().
-  virtual void down(const double *r, double *z, Part part) = 0;
-  virtual void up(const double *r, double *z, Part part) = 0;
+  // The parts of z = M^-1 r in natural order, z not r; cycle.hpp puts them together. down(0, grids()) ends in coarse_r();
+  // the caller solves S_l coarse_z() = coarse_r(), from which up(grids(), 0) begins. Other sweeps begin and end with the
+  // vector of a grid.
+  virtual void down(int from, int to, const double *r, double *z, Part part) = 0;
+  virtual void up(int from, int to, const double *r, double *z, Part part) = 0;
+  virtual int grids() const = 0;
+  // A backend that has a kernel for the coarsest grids and the last block together may solve with this inverse itself, at
+  // the end of a sweep down to grids(). It must outlive its use; NULL: never.
+  virtual void use_inverse(const coarse::View *) = 0;
+  virtual bool solves_last_block() const = 0;
   virtual const double *coarse_r() const = 0;
   virtual double *coarse_z() = 0;
+
+  // AMLI's step, on the vector of its grid, and the estimate for it
+  virtual AmliReport amli() const = 0;
+  virtual void keep_right_hand_side(double *z) = 0;
+  virtual void second_right_hand_side(double *z) = 0;
+  virtual void start_estimate() = 0;
+  virtual void put_residual() = 0;
+  virtual void estimate_step(int j) = 0;
+  virtual void finish_estimate() = 0;
+  virtual double *work() const = 0; // z of the estimate's cycles
 
   virtual LastBlock<Int> &last_block() = 0; // S_l of V A V; its values only where the backend is the host
   virtual const double *last_values() const = 0;
@@ -93,10 +115,21 @@ public:
 
   void refresh(const PreparedStencil &s, Lumping lumping) override;
   Outcome outcome() const override;
-  void down(const double *r, double *z, Part part) override;
-  void up(const double *r, double *z, Part part) override;
+  void down(int from, int to, const double *r, double *z, Part part) override;
+  void up(int from, int to, const double *r, double *z, Part part) override;
+  int grids() const override { return options_.storage_grids + tail_.grids(); }
+  void use_inverse(const coarse::View *) override;
+  bool solves_last_block() const override { return sweeps_.tail_from() < grids(); }
   const double *coarse_r() const override { return coarse_r_.data(); }
   double *coarse_z() override { return coarse_z_.data(); }
+  AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }
+  void keep_right_hand_side(double *z) override;
+  void second_right_hand_side(double *z) override;
+  void start_estimate() override;
+  void put_residual() override;
+  void estimate_step(int j) override;
+  void finish_estimate() override;
+  double *work() const override { return work_.data(); }
   LastBlock<Int> &last_block() override { return block_; }
   const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
   const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
@@ -107,6 +140,7 @@ public:
 private:
   template <class V> using Array = typename Backend::template Array<V>;
 
+  void keep_matrix(int g);
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);
   NodeCounts *counts(int grid) const { return counts_.data() + 4 * grid; } // one a class; of b2: what else was lumped
@@ -114,10 +148,11 @@ private:
 
   NaturalVectors natural(const double *r, double *z, Part part) const;
   void forward_dense(int g, const double *r, Part part);
-  void forward_tail(double *x);
-  void backward_tail(double *x, bool couple, Scaling scaling);
+  void forward_tail(int q, double *x);
+  void backward_tail(int q, double *x, bool couple, Scaling scaling);
   void backward_dense(int g, const double *r, double *z, Part part);
   NextGrid next_grid(int g) const;
+  template <class Op> void on_amli_vector(double *z, const Op &op) const;
 
   const Backend &on_;
   Extent extent_;
@@ -130,6 +165,8 @@ private:
   Sweeps<Backend, T> sweeps_;
   Array<NodeCounts> counts_;
   Array<double> coarse_r_, coarse_z_, a_, excess_;
+  std::unique_ptr<Amli<Backend>> amli_;
+  Array<double> work_;
   Array<index_t> at_;
   const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
   Lumping lumping_;

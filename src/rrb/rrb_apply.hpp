@@ -25,8 +25,7 @@ template <class Op> void choose(bool couple, const Op &op) {
     op(std::false_type{});
 }
 
-template <class Backend, class Int, class T>
-NextGrid Rrb<Backend, Int, T>::next_grid(int g) const {
+template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::next_grid(int g) const {
   if (g + 1 < options_.storage_grids) return {dense_[g + 1].vector(), {}, true, dense_[g + 1].extent};
   return {{}, tail_.above(tail_.vector()), false, tail_.base()};
 }
@@ -56,38 +55,29 @@ void Rrb<Backend, Int, T>::backward_dense(int g, const double *r, double *z, Par
   });
 }
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::forward_tail(double *x) {
-  for (int q = 0; q < tail_.grids(); ++q) {
-    const auto f = tail_.factor(q);
-    const auto in = tail_.field(x, q);
-    const auto out = in.get(Inner{});
-    at_nodes(on_, b1, tail_.grid(q), [&](auto w) { return ForwardB1{f.get(w), in.get(w), out[b1]}; });
-    at_nodes(on_, b2, tail_.grid(q), [&](auto w) {
-      return ForwardB2{f.get(w), in.get(w), in.get(w)[b1], out[b2], tail_.even(q)};
-    });
-  }
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::forward_tail(int q, double *x) {
+  const auto f = tail_.factor(q);
+  const auto in = tail_.field(x, q);
+  const auto out = in.get(Inner{});
+  at_nodes(on_, b1, tail_.grid(q), [&](auto w) { return ForwardB1{f.get(w), in.get(w), out[b1]}; });
+  at_nodes(on_, b2, tail_.grid(q), [&](auto w) {
+    return ForwardB2{f.get(w), in.get(w), in.get(w)[b1], out[b2], tail_.even(q)};
+  });
 }
 
 template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::backward_tail(double *x, bool couple, Scaling scaling) {
-  for (int q = tail_.grids() - 1; q >= 0; --q) {
-    const Extent &e = tail_.grid(q);
-    const auto in = tail_.field(x, q);
-    const auto out = in.get(Inner{});
-    choose(couple, [&](auto coupled) {
-      const auto f = [&](auto w) { return with_couplings<decltype(coupled)::value>(tail_.factor(q).get(w)); };
-      const auto at = [&](auto w, Class c) { return in.get(w)[c]; };
-      if (tail_.even(q))
-        at_nodes(on_, b1, e, [&](auto w) {
-          return BackwardB1{f(w), at(w, b1), at(w, b2), out[b1], scaling};
-        });
-      at_nodes(on_, r1, e,
-                        [&](auto w) { return BackwardR1{f(w), at(w, r1), at(w, b1), at(w, b2), out[r1], scaling}; });
-      at_nodes(on_, r2, e,
-                        [&](auto w) { return BackwardR2{f(w), at(w, r2), at(w, b1), at(w, b2), out[r2], scaling}; });
-    });
-  }
+void Rrb<Backend, Int, T>::backward_tail(int q, double *x, bool couple, Scaling scaling) {
+  const Extent &e = tail_.grid(q);
+  const auto in = tail_.field(x, q);
+  const auto out = in.get(Inner{});
+  choose(couple, [&](auto coupled) {
+    const auto f = [&](auto w) { return with_couplings<decltype(coupled)::value>(tail_.factor(q).get(w)); };
+    const auto at = [&](auto w, Class c) { return in.get(w)[c]; };
+    if (tail_.even(q))
+      at_nodes(on_, b1, e, [&](auto w) { return BackwardB1{f(w), at(w, b1), at(w, b2), out[b1], scaling}; });
+    at_nodes(on_, r1, e, [&](auto w) { return BackwardR1{f(w), at(w, r1), at(w, b1), at(w, b2), out[r1], scaling}; });
+    at_nodes(on_, r2, e, [&](auto w) { return BackwardR2{f(w), at(w, r2), at(w, b1), at(w, b2), out[r2], scaling}; });
+  });
 }
 
 struct Scale {
@@ -109,26 +99,42 @@ template <bool to_tail> struct CoarseCopy {
 };
 
 template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::down(const double *r, double *z, Part part) {
-  const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
-  double *x = dense_.empty() ? z : tail_.vector();
-  if (dense_.empty()) {
-    on_.copy(z, r, extent_.nodes());
-    if (natural(r, z, part).v_r) on_.for_each(nodes, Scale{z, v_});
-  }
-  for (int g = 0; g < options_.storage_grids; ++g) forward_dense(g, r, part);
-  if (part != Part::right) forward_tail(x);
-  on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
+void Rrb<Backend, Int, T>::use_inverse(const coarse::View *view) {
+  const bool possible = tail_.levels() == 0 && !dense_.empty();
+  sweeps_.set_up_tail(dense_, [&](int g) { return next_grid(g); }, possible ? view : nullptr);
 }
 
 template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::up(const double *r, double *z, Part part) {
+void Rrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
+  const int dense = options_.storage_grids;
+  const bool whole = to == grids() && part == Part::whole && solves_last_block();
+  const int end = whole ? std::max(from, sweeps_.tail_from()) : to;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
-  double *x = dense_.empty() ? z : tail_.vector();
-  on_.for_each(unknowns, CoarseCopy<true>{coarse_z_.data(), x, at_.data()});
-  backward_tail(x, part != Part::left, part == Part::whole ? Scaling::full : Scaling::root);
-  for (int g = options_.storage_grids - 1; g >= 0; --g) backward_dense(g, r, z, part);
-  if (dense_.empty() && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
+  double *x = dense ? tail_.vector() : z;
+  if (from == 0 && !dense) {
+    on_.copy(z, r, extent_.nodes());
+    if (natural(r, z, part).v_r) on_.for_each(nodes, Scale{z, v_});
+  }
+  for (int g = from; g < std::min(end, dense); ++g) forward_dense(g, r, part);
+  for (int g = std::max(from, dense); g < end && part != Part::right; ++g) forward_tail(g - dense, x);
+  if (whole)
+    sweeps_.solve_tail(on_, end);
+  else if (to == grids())
+    on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
+}
+
+template <class Backend, class Int, class T>
+void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part part) {
+  const int dense = options_.storage_grids;
+  const bool whole = from == grids() && part == Part::whole && solves_last_block();
+  const int begin = whole ? sweeps_.tail_from() : from;
+  const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
+  double *x = dense ? tail_.vector() : z;
+  if (from == grids() && !whole) on_.for_each(unknowns, CoarseCopy<true>{coarse_z_.data(), x, at_.data()});
+  for (int g = begin - 1; g >= std::max(to, dense); --g)
+    backward_tail(g - dense, x, part != Part::left, part == Part::whole ? Scaling::full : Scaling::root);
+  for (int g = std::min(begin, dense) - 1; g >= to; --g) backward_dense(g, r, z, part);
+  if (to == 0 && !dense && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
 }
 
 } // namespace petscrrb::rrb

@@ -1,6 +1,8 @@
 // RRB on CUDA devices.
+#include "backend/scalars_cuda.cuh"
 #include "rrb/sweeps_cuda.cuh"
 
+#include "rrb/rrb_amli.hpp"
 #include "rrb/rrb_apply.hpp"
 #include "rrb/rrb_factor.hpp"
 

@@ -19,6 +19,11 @@ Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
   Backend::assign(at_, block_.at);
+  if (o.amli_grid) {
+    const int q = o.amli_grid - o.storage_grids;
+    amli_ = std::make_unique<Amli<Backend>>(q < 0 ? dense_[o.amli_grid].extent : tail_.grid(q));
+    if (dense_.empty()) work_.resize(extent_.nodes());
+  }
   if (!Backend::on_device) return;
   a_.resize(block_.a.size());
   excess_.resize(block_.excess.size());
@@ -40,8 +45,14 @@ void Rrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
     else
       factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
   }
-  for (int g = 1; g < options_.storage_grids; ++g) factor_dense(g, dense_[g].matrix);
-  for (int q = 0; q < tail_.grids(); ++q) factor_tail(q, tail_.matrix(q));
+  for (int g = dense_.empty() ? 0 : 1; g < grids(); ++g) {
+    const int q = g - options_.storage_grids;
+    keep_matrix(g);
+    if (q < 0)
+      factor_dense(g, dense_[g].matrix);
+    else
+      factor_tail(q, tail_.matrix(q));
+  }
   const int q = tail_.last_index();
   double *a = Backend::on_device ? a_.data() : block_.a.data();
   double *excess = Backend::on_device ? excess_.data() : block_.excess.data();
@@ -86,8 +97,7 @@ void Rrb<Backend, Int, T>::factor_tail(int q, const A &a) {
   seams_.take_over(on_, tail_.matrix(q + 1), x, next);
 }
 
-template <class Backend, class Int, class T>
-Outcome Rrb<Backend, Int, T>::outcome() const {
+template <class Backend, class Int, class T> Outcome Rrb<Backend, Int, T>::outcome() const {
   Outcome o;
   const NodeCounts *n = on_.read(counts_);
   for (int g = 0; g < int(counts_.size() / 4); ++g, n += 4) {
@@ -109,16 +119,15 @@ void Rrb<Backend, Int, T>::fail(const NodeCounts &n, Class c, int level, Outcome
   o.failed_j = (2 * k + parity_y(c)) * s;
 }
 
-template <class Backend, class Int, class T>
-std::size_t Rrb<Backend, Int, T>::bytes() const {
+template <class Backend, class Int, class T> std::size_t Rrb<Backend, Int, T>::bytes() const {
   std::size_t n =
       tail_.bytes() + sweeps_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   for (const auto &d : dense_) n += d.bytes();
+  if (amli_) n += amli_->bytes() + work_.bytes();
   return n;
 }
 
-template <class Backend, class Int, class T>
-std::vector<index_t> Rrb<Backend, Int, T>::unknowns_by_level() const {
+template <class Backend, class Int, class T> std::vector<index_t> Rrb<Backend, Int, T>::unknowns_by_level() const {
   std::vector<index_t> n;
   Extent x = extent_;
   for (int k = 0; k <= options_.levels; ++k) {

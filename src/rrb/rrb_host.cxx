@@ -1,5 +1,7 @@
 // RRB on the host.
+#include "backend/scalars_host.hpp"
 #include "rrb/host_rows.hpp"
+#include "rrb/rrb_amli.hpp"
 #include "rrb/rrb_apply.hpp"
 #include "rrb/rrb_factor.hpp"
 

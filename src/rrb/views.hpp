@@ -132,6 +132,8 @@ template <index_t Col, class T = double> struct NaturalField {
     const index_t s = spacing;
     return {p + ((parity_y(c) * s - y0) * pitch + parity_x(c) * s - x0), 2 * s * pitch, 2 * s};
   }
+  // every node of the grid, by its coordinates there
+  Strided<0, T> all() const { return {p - (y0 * pitch + x0), spacing * pitch, spacing}; }
   Quad<Strided<Col, T>> get(Inner) const { return {{strided(r1), strided(r2), strided(b1), strided(b2)}}; }
   Quad<Guarded<T>> get(Edge) const {
     Quad<Guarded<T>> q;

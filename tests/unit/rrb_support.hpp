@@ -4,6 +4,7 @@
 #include "reference/last_block.hpp"
 #include "reference/rrb_reference.hpp"
 #include "backend/host.hpp"
+#include "rrb/cycle.hpp"
 #include "rrb/prepare.hpp"
 #include "rrb/rrb.hpp"
 
@@ -60,11 +61,21 @@ struct Choice {
   int levels = 1;
   double omega = 1;
   bool both = false;
-  int storage_grids = 0, block = 8;
+  int storage_grids = 0, block = 8, amli_grid = 0;
 };
 
 // Factors the problem; z = M^-1 r with the reference's own dense solver of the last block.
 class RealRRB {
+  auto solver() {
+    return [this](petscrrb::rrb::Part) {
+      const int n = core_->last_block().size();
+      reference::Vector solution(core_->coarse_r(), core_->coarse_r() + n);
+      last_.solve(solution);
+      std::copy(solution.begin(), solution.end(), core_->coarse_z());
+      return 0;
+    };
+  }
+
 public:
   RealRRB(const Problem &p, const Choice &c) : problem_(p), choice_(c) {
     grid_.n[0] = p.nx, grid_.n[1] = p.ny;
@@ -72,7 +83,8 @@ public:
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
     const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
                                        {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
-    core_ = petscrrb::rrb::make_factorization<int>(host_, extent, {c.levels, c.storage_grids, c.block}, false);
+    core_ =
+        petscrrb::rrb::make_factorization<int>(host_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, false);
     factor(c.omega);
     if (!outcome_.ok) {
       redone_ = true;
@@ -87,12 +99,7 @@ public:
 
   reference::Vector apply(const reference::Vector &r) {
     reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
-    core_->down(r.data(), z.data(), petscrrb::rrb::Part::whole);
-    const int n = core_->last_block().size();
-    reference::Vector solution(core_->coarse_r(), core_->coarse_r() + n);
-    last_.solve(solution);
-    std::copy(solution.begin(), solution.end(), core_->coarse_z());
-    core_->up(r.data(), z.data(), petscrrb::rrb::Part::whole);
+    petscrrb::rrb::Cycle(*core_).apply(r.data(), z.data(), petscrrb::rrb::Part::whole, solver());
     return z;
   }
 
@@ -108,6 +115,7 @@ private:
     reference::Vector scale(block.size());
     for (int i = 0; i < block.size(); ++i) scale[i] = graph[i][i];
     if (last_.factor(graph, scale) >= 0) outcome_.ok = false;
+    if (outcome_.ok) petscrrb::rrb::Cycle(*core_).estimate(solver());
   }
 
   Problem problem_;

@@ -1,0 +1,68 @@
+// Scalars on a CUDA device: sums in two stages of fixed shape, so that every run gives the same bits.
+#pragma once
+
+#include "backend/cuda.cuh"
+#include "backend/scalars.hpp"
+
+#include <cub/block/block_reduce.cuh>
+
+namespace petscrrb {
+namespace cuda {
+
+constexpr int sum_threads = 256, sum_blocks = 128;
+
+// Each block sums the nodes that are its own whatever the device: every sum_blocks-th tile of sum_threads of them.
+template <class F> __global__ void sum_tiles(Range2 box, F f, double *partial) {
+  using Reduce = cub::BlockReduce<double, sum_threads>;
+  __shared__ typename Reduce::TempStorage shared;
+  const index_t columns = box.h1 - box.h0, nodes = box.size();
+  double sum = 0.0;
+  for (index_t i = index_t(blockIdx.x) * sum_threads + threadIdx.x; i < nodes; i += sum_threads * sum_blocks)
+    sum += f(box.h0 + i % columns, box.k0 + i / columns);
+  sum = Reduce(shared).Sum(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+inline __global__ void sum_partials(const double *partial, double *total) {
+  using Reduce = cub::BlockReduce<double, sum_blocks>;
+  __shared__ typename Reduce::TempStorage shared;
+  const double sum = Reduce(shared).Sum(partial[threadIdx.x]);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+inline __global__ void set_value(double *to, double value) { *to = value; }
+
+} // namespace cuda
+
+template <> class Scalars<Cuda> {
+public:
+  Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::sum_blocks), host_(n) {}
+
+  const double *at(std::size_t i) const { return value_.data() + i; }
+
+  template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
+    cuda::sum_tiles<<<cuda::sum_blocks, cuda::sum_threads, 0, on.stream>>>(box, f, partial_.data());
+    cuda::check_launch("sum");
+    cuda::sum_partials<<<1, cuda::sum_blocks, 0, on.stream>>>(partial_.data(), value_.data() + i);
+    cuda::check_launch("sum");
+  }
+
+  // waits for the stream
+  const double *read(const Cuda &on) const {
+    cuda::check(cudaMemcpyAsync(host_.data(), value_.data(), value_.bytes(), cudaMemcpyDeviceToHost, on.stream),
+                "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(on.stream), "cudaStreamSynchronize");
+    return host_.data();
+  }
+  void write(const Cuda &on, std::size_t i, double value) const {
+    cuda::set_value<<<1, 1, 0, on.stream>>>(value_.data() + i, value);
+    cuda::check_launch("set_value");
+  }
+  std::size_t bytes() const { return value_.bytes() + partial_.bytes(); }
+
+private:
+  cuda::Buffer<double> value_, partial_;
+  cuda::PinnedArray<double> host_;
+};
+
+} // namespace petscrrb

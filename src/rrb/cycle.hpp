@@ -1,0 +1,62 @@
+// The order in which an application of RRB visits the grids: the V-cycle of the papers, or AMLI, which repeats its lower
+// part. Solving with the last block is the caller's: solve(part) does it and returns 0, or an error that ends the work.
+#pragma once
+
+#include "rrb/rrb.hpp"
+
+namespace petscrrb::rrb {
+
+template <class Core> class Cycle {
+public:
+  explicit Cycle(Core &core) : core_(core) {}
+
+  // z = M^-1 r in natural order, z not r. A half of the application is a V.
+  template <class Solve> auto apply(const double *r, double *z, Part part, const Solve &solve) const {
+    return apply(0, r, z, part, solve);
+  }
+  // The same from the vector of grid g on, and back to it; g at most AMLI's.
+  template <class Solve> auto apply_below(int g, const Solve &solve) const {
+    return apply(g, nullptr, nullptr, Part::whole, solve);
+  }
+
+  // After a refresh of the core and of what solve() uses: finds out whether AMLI pays.
+  template <class Solve> auto estimate(const Solve &solve) const {
+    auto error = decltype(solve(Part::whole))(0);
+    if (!core_.amli().nx) return error;
+    core_.start_estimate();
+    for (int j = 0; j < estimate_steps && !error; ++j) {
+      core_.put_residual();
+      error = visit(core_.options().amli_grid, nullptr, core_.work(), Part::whole, solve);
+      if (!error) core_.estimate_step(j);
+    }
+    if (!error) core_.finish_estimate();
+    return error;
+  }
+
+private:
+  template <class Solve> auto apply(int from, const double *r, double *z, Part part, const Solve &solve) const {
+    const bool twice = part == Part::whole && core_.amli().used;
+    if (!twice) return visit(from, r, z, part, solve);
+    const int g = core_.options().amli_grid;
+    core_.down(from, g, r, z, part);
+    core_.keep_right_hand_side(z);
+    auto error = visit(g, r, z, part, solve);
+    if (error) return error;
+    core_.second_right_hand_side(z);
+    error = visit(g, r, z, part, solve);
+    if (!error) core_.up(g, from, r, z, part);
+    return error;
+  }
+
+  // down from grid g, the last block, and up again
+  template <class Solve> auto visit(int g, const double *r, double *z, Part part, const Solve &solve) const {
+    core_.down(g, core_.grids(), r, z, part);
+    const auto error = solve(part);
+    if (!error) core_.up(core_.grids(), g, r, z, part);
+    return error;
+  }
+
+  Core &core_;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,284 @@
+// The kernels that sweep one r1/r2/b1/b2 grid on a device: two levels in one pass over memory. The point operations are
+// those of sweep.hpp.
+#pragma once
+
+#include "backend/cuda.cuh"
+#include "rrb/dense_grid.hpp"
+
+namespace petscrrb::rrb {
+namespace device {
+
+// A warp owns 31 columns of nodes (h) and marches through some rows (k). Its first lane repeats the last column of the
+// warp to the left, and its first row the last one of the warp below, but only b1, which the others need from there:
+// no shared memory, no barrier, and values go from lane to lane and from row to row in registers.
+constexpr int columns = 31, warps = 4, most_rows = 8;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+// A node and its eight neighbours in registers; only what is set may be read.
+struct Patch {
+  double v[3][3];
+
+  __device__ double operator()(index_t h, index_t k) const { return v[k + 1][h + 1]; }
+};
+struct Result {
+  double *p;
+
+  __device__ double &at(index_t, index_t) const { return *p; }
+};
+
+// What a kernel does not write may be read through the read-only path.
+template <bool ReadOnly, class T> __device__ T read(const T *p) { return ReadOnly ? __ldg(p) : *p; }
+
+// An array seen from one node.
+template <class T, bool ReadOnly = true> struct Here {
+  const T *p;
+  int pitch;
+
+  __device__ double operator()(index_t h, index_t k) const { return read<ReadOnly>(p + k * pitch + h); }
+};
+
+// Arrays of one layout, one after the other, seen from the node (0, 0) of the first.
+template <class T> struct Arrays {
+  T *p;
+  index_t size;
+  int pitch;
+
+  __device__ T *at(int array, int h, int k) const { return p + array * size + index_t(k) * pitch + h; }
+};
+
+template <bool Couple, class T> __device__ auto factor_at(const Arrays<const T> &f, int h, int k) {
+  FactorViews<Here<T>, std::conditional_t<Couple, Here<T>, Zero>> v;
+  for (int c = r1; c <= b1; ++c) {
+    if constexpr (Couple)
+      for (int i = 0; i < 4; ++i) v.w[i].c[c] = {f.at(3 * i + c, h, k), f.pitch};
+    v.dinv.c[c] = {f.at(12 + c, h, k), f.pitch};
+  }
+  return v;
+}
+
+// One side of a class of nodes: indices before the first and past the last go around a ring.
+struct Around {
+  int n; // nodes around the ring; 0: not a ring
+  int end;
+
+  __device__ int operator()(int i) const { return n == 0 ? i : (i < 0 ? i + n : (i >= end ? i - n : i)); }
+};
+
+// The nodes of a grid's box, in classes' coordinates.
+struct Box {
+  struct Nodes {
+    int h0, h1, k0, k1;
+  } nodes[4];
+  int h0, h1, k0, k1;
+  Around x, y;
+
+  __device__ bool owns(Class c, int h, int k) const {
+    const Nodes &n = nodes[c];
+    return h >= n.h0 && h < n.h1 && k >= n.k0 && k < n.k1;
+  }
+};
+
+// The right-hand side of a grid in its own arrays; they have a border of zeroes.
+template <bool ReadOnly> struct DenseVector {
+  Arrays<double> x;
+  Around around_x, around_y;
+
+  __device__ double operator()(Class c, int h, int k) const {
+    return read<ReadOnly>(x.at(c, around_x(h), around_y(k)));
+  }
+  __device__ void store(const Box &box, int h, int k, double b2_value, double r1_value, double r2_value,
+                        double b1_value) const {
+    if (box.owns(b2, h, k)) *x.at(b2, h, k) = b2_value;
+    if (box.owns(r1, h, k)) *x.at(r1, h, k) = r1_value;
+    if (box.owns(r2, h, k)) *x.at(r2, h, k) = r2_value;
+    if (box.owns(b1, h, k)) *x.at(b1, h, k) = b1_value;
+  }
+};
+
+// A box in natural order, nothing outside of it.
+struct NaturalVector {
+  const double *r, *v_r; // v: NULL for 1
+  double *z;
+  const double *v_z;
+  int x0, y0, nx, ny;
+  Around around_x, around_y; // of points
+
+  __device__ double operator()(Class c, int h, int k) const {
+    const int a = around_x(2 * h + parity_x(c)) - x0, b = around_y(2 * k + parity_y(c)) - y0;
+    if (a < 0 || a >= nx || b < 0 || b >= ny) return 0.0;
+    const index_t i = index_t(b) * nx + a;
+    return v_r ? __ldg(r + i) * __ldg(v_r + i) : __ldg(r + i);
+  }
+  __device__ void store(const Box &, int h, int k, double b2_value, double r1_value, double r2_value,
+                        double b1_value) const {
+    const int a = 2 * h - x0, b = 2 * k - y0;
+    put(a, b, b2_value), put(a + 1, b, r1_value);
+    put(a, b + 1, r2_value), put(a + 1, b + 1, b1_value);
+  }
+
+private:
+  __device__ void put(int a, int b, double value) const {
+    if (a < 0 || a >= nx || b < 0 || b >= ny) return;
+    const index_t i = index_t(b) * nx + a;
+    z[i] = v_z ? value * __ldg(v_z + i) : value;
+  }
+};
+
+// b2 where it continues: as a vector on the next grid.
+template <bool ReadOnly> struct DenseNext {
+  Arrays<double> x;
+  Around around_x, around_y;
+
+  __device__ double operator()(int h, int k) const { return read<ReadOnly>(place(around_x(h), around_y(k))); }
+  __device__ void store(int h, int k, double value) const { *place(h, k) = value; }
+
+private:
+  __device__ double *place(int h, int k) const { return x.at(class_of(h, k), h >> 1, k >> 1); }
+};
+template <bool ReadOnly> struct NaturalNext {
+  double *p;
+  int x0, y0, nx, ny;
+  Around around_x, around_y;
+
+  __device__ double operator()(int h, int k) const {
+    const int a = around_x(h) - x0, b = around_y(k) - y0;
+    return a < 0 || a >= nx || b < 0 || b >= ny ? 0.0 : read<ReadOnly>(p + index_t(b) * nx + a);
+  }
+  __device__ void store(int h, int k, double value) const { p[index_t(k - y0) * nx + (h - x0)] = value; }
+};
+
+// A warp's part of a box: columns from `first` on, rows [k0, k1).
+struct Part {
+  int first, h, k0, k1, lane;
+
+  __device__ Part(const Box &box, int rows, int column, int row) {
+    first = box.h0 + column * columns;
+    lane = threadIdx.x % 32;
+    h = min(first + lane - 1, box.h1); // lanes past the end read the border
+    k0 = box.k0 + row * rows;
+    k1 = min(k0 + rows, box.k1);
+  }
+};
+
+template <bool Couple, class T, class Vector, class Next>
+__device__ void forward_part(const Part &part, const Arrays<const T> &factor, const Box &box, const Vector &x,
+                             const Arrays<double> &b1_after, const Next &next) {
+  const int h = part.h;
+  const bool mine = part.lane > 0 && h < box.h1;
+  double r1_here = x(r1, h, part.k0 - 1), r2_below = 0, b1_below = 0;
+#pragma unroll 2
+  for (int k = part.k0 - 1; k < part.k1; ++k) {
+    const auto f = factor_at<Couple>(factor, box.x(h), box.y(k));
+    const double r1_above = x(r1, h, k + 1), r2_here = x(r2, h, k);
+    double b1_here, b2_here;
+    Quad<Patch> in;
+    in.c[r1].v[1][1] = r1_here, in.c[r1].v[2][1] = r1_above;
+    in.c[r2].v[1][1] = r2_here, in.c[r2].v[1][2] = x(r2, h + 1, k);
+    in.c[b1].v[1][1] = x(b1, h, k);
+    ForwardB1{f, in, Result{&b1_here}}(0, 0);
+    if (k >= part.k0) {
+      Patch b;
+      b.v[1][1] = b1_here, b.v[0][1] = b1_below;
+      b.v[1][0] = __shfl_up_sync(all_lanes, b1_here, 1), b.v[0][0] = __shfl_up_sync(all_lanes, b1_below, 1);
+      in.c[r1].v[1][0] = __shfl_up_sync(all_lanes, r1_here, 1);
+      in.c[r2].v[0][1] = r2_below;
+      if (mine) {
+        in.c[b2].v[1][1] = x(b2, h, k);
+        ForwardB2{f, in, b, Result{&b2_here}, true}(0, 0);
+        if (box.owns(b1, h, k)) *b1_after.at(0, h, k) = b1_here;
+        if (box.owns(b2, h, k)) next.store(h, k, b2_here);
+      }
+    }
+    r1_here = r1_above, r2_below = r2_here, b1_below = b1_here;
+  }
+}
+
+template <bool Couple, Scaling scaling, bool ReadOnly, class T, class Vector, class Next>
+__device__ void backward_part(const Part &part, const Arrays<const T> &factor, const Box &box, const Vector &x,
+                              const Arrays<double> &b1_after, const Next &next) {
+  const int h = part.h;
+  const bool mine = part.lane > 0 && h < box.h1;
+  Patch z2, z1;
+  z2.v[1][1] = next(h, part.k0 - 1), z2.v[1][2] = next(h + 1, part.k0 - 1);
+  z1.v[0][1] = 0;
+#pragma unroll 2
+  for (int k = part.k0 - 1; k < part.k1; ++k) {
+    const auto f = factor_at<Couple>(factor, box.x(h), box.y(k));
+    const Here<double, ReadOnly> r_b1{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch};
+    double b1_here, r1_here, r2_here;
+    z2.v[2][1] = next(h, k + 1), z2.v[2][2] = next(h + 1, k + 1);
+    BackwardB1{f, r_b1, z2, Result{&b1_here}, scaling}(0, 0);
+    z1.v[1][1] = b1_here;
+    if (k >= part.k0) {
+      z1.v[1][0] = __shfl_up_sync(all_lanes, b1_here, 1);
+      if (mine) {
+        Patch r_r1, r_r2;
+        r_r1.v[1][1] = x(r1, h, k), r_r2.v[1][1] = x(r2, h, k);
+        BackwardR1{f, r_r1, z1, z2, Result{&r1_here}, scaling}(0, 0);
+        BackwardR2{f, r_r2, z1, z2, Result{&r2_here}, scaling}(0, 0);
+        x.store(box, h, k, z2.v[1][1], r1_here, r2_here, b1_here);
+      }
+    }
+    z2.v[1][1] = z2.v[2][1], z2.v[1][2] = z2.v[2][2];
+    z1.v[0][1] = b1_here;
+  }
+}
+
+template <bool Couple, class T, class Vector, class Next>
+__global__ void __launch_bounds__(32 * warps)
+    forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
+  const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  if (part.first < box.h1) forward_part<Couple>(part, factor, box, x, b1_after, next);
+}
+
+template <bool Couple, Scaling scaling, class T, class Vector, class Next>
+__global__ void __launch_bounds__(32 * warps)
+    backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
+  const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  if (part.first < box.h1) backward_part<Couple, scaling, true>(part, factor, box, x, b1_after, next);
+}
+
+inline Around around(const Side &s, int per_node) {
+  return s.wraps() ? Around{int(s.n / per_node), int(s.hi / per_node)} : Around{0, 0};
+}
+
+inline Arrays<double> arrays(const Quad<Dense> &q) { return {q[r1].p, q[r2].p - q[r1].p, int(q[r1].pitch)}; }
+
+inline Box box_of(const Extent &x, const DenseLayout &layout) {
+  Box box{{},
+          int(layout.h0),
+          int(layout.h0 + layout.columns),
+          int(layout.k0),
+          int(layout.k0 + layout.rows),
+          around(x.x, 2),
+          around(x.y, 2)};
+  for (Class c : {r1, r2, b1, b2}) {
+    const Range2 n = x.nodes_of(c);
+    box.nodes[c] = {int(n.h0), int(n.h1), int(n.k0), int(n.k1)};
+  }
+  return box;
+}
+
+template <class T> Arrays<const T> factor_of(const DenseGrid<Cuda, T> &d) {
+  const auto &w = d.factor.w[0].q;
+  return {w[r1].p, w[r2].p - w[r1].p, int(w[r1].pitch)};
+}
+template <class T> Arrays<double> b1_after(const DenseGrid<Cuda, T> &d) {
+  return {d.b1_after_forward().p, 0, int(d.b1_after_forward().pitch)};
+}
+
+template <bool ReadOnly> DenseNext<ReadOnly> dense_next(const Extent &x, const NextGrid &next) {
+  return {arrays(next.split), around(x.x, 2), around(x.y, 2)};
+}
+template <bool ReadOnly> NaturalNext<ReadOnly> natural_next(const Extent &x, const NextGrid &next) {
+  const Side &nx = next.extent.x, &ny = next.extent.y;
+  return {&next.natural.at(nx.lo, ny.lo), int(nx.lo), int(ny.lo), int(nx.hi - nx.lo), int(ny.hi - ny.lo),
+          around(x.x, 2), around(x.y, 2)};
+}
+template <bool ReadOnly, class T> DenseVector<ReadOnly> dense_vector(const DenseGrid<Cuda, T> &d) {
+  return {arrays(d.vector()), around(d.extent.x, 2), around(d.extent.y, 2)};
+}
+
+} // namespace device
+
+} // namespace petscrrb::rrb
