@@ -34,11 +34,13 @@ cuda_sources := $(call find_sources,src,*.cu)
 library_objects := $(call object,$(call find_sources,src,*.cxx) $(if $(NVCC),$(cuda_sources)))
 unit_sources := $(call find_sources,tests/unit,*.cxx)
 petsc_sources := $(call find_sources,tests/petsc,*.cxx)
+cuda_test_sources := $(if $(NVCC),$(call find_sources,tests/cuda,*.cxx) $(call find_sources,tests/cuda,*.cu))
 sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx)
 cuda_test_sources := $(if $(NVCC),$(call find_sources,tests/cuda,*.cxx) $(call find_sources,tests/cuda,*.cu))
 unit_objects := $(call object,$(unit_sources) $(sanitizer_sources))
 cuda_objects := $(call object,$(cuda_test_sources))
 petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
+cuda_objects := $(call object,$(cuda_test_sources))
 examples := $(call program,docs/examples,examples)
 benchmarks := $(call program,benchmarks,benchmarks)
 
@@ -61,7 +63,7 @@ empty :=
 space := $(empty) $(empty)
 host_flags = -fPIC $(VISIBILITY_FLAGS) -Wall -Wextra $(arithmetic) $(OPENMP_FLAGS)
 nvcc_flags = -std=c++17 -O3 -fmad=true --extended-lambda --expt-relaxed-constexpr $(CUDA_COMPILE_FLAGS) \
-  -Xcompiler $(subst $(space),$(comma),$(strip $(host_flags))) -Iinclude -Isrc $(PETSC_COMPILE_FLAGS) \
+  -Xcompiler $(subst $(space),$(comma),$(strip $(host_flags))) -Iinclude -Isrc -Itests $(PETSC_COMPILE_FLAGS) \
   -DPETSCRRB_HAVE_CUDA=1 -MMD -MP
 # PETSc may close the library while its objects live, hence nodelete
 link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
@@ -128,6 +130,11 @@ $(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
 $(BUILD)/tests/petsc: $(petsc_objects) $(library) $(BUILD)/obj/petsc.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(petsc_objects) $(use_library) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) -pthread
+
+# skips everything where there is no device
+$(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
 link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(use_library) $(PETSC_LINK_FLAGS) -lm
 $(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)

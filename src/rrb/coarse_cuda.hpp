@@ -1,0 +1,45 @@
+// Solves with the last Schur complement on a CUDA device: its (pseudo-)inverse in two levels of dense blocks, formed and
+// applied by kernels of our own.
+#pragma once
+
+#include "backend/cuda.hpp"
+#include "rrb/coarse_cuda_view.hpp"
+
+namespace petscrrb::rrb {
+
+class DeviceCoarse {
+public:
+  enum class Launch {
+    automatic,  // one cooperative launch for the dense inverse where the device can
+    per_panel   // one launch for each panel of it
+  };
+
+  // The pattern (sorted columns, symmetric, diagonal present) of n <= 4096 unknowns, and where each stands on the grid.
+  // Allocates all that is ever needed, on the current device.
+  DeviceCoarse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
+               Launch launch = Launch::automatic);
+
+  // New values, in device memory: a in the order of ja, and the row sums. Only launches kernels.
+  void refresh(const double *a, const double *excess, cudaStream_t stream);
+  // z = S^+ r, in device memory; z may be r. Three launches at most, which may be captured. Nothing defined where the
+  // status is not spd.
+  void apply(const double *r, double *z, cudaStream_t stream) const;
+
+  // in device memory, of the last refresh
+  const CoarseStatus *device_status() const { return &view_.state->status; }
+  // for kernels that contain an application: see coarse_cuda_apply.cuh
+  const coarse::View &view() const { return view_; }
+  int size() const { return view_.n; }
+  std::size_t bytes() const { return integers_.bytes() + doubles_.bytes() + components_.bytes() + state_.bytes(); }
+
+private:
+  coarse::View view_ = {};
+  cuda::Buffer<int> integers_;
+  cuda::Buffer<double> doubles_;
+  cuda::Buffer<coarse::Component> components_;
+  cuda::Buffer<coarse::State> state_;
+  bool cooperative_ = false;
+  int resident_ = 0;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,146 @@
+// How the last block's solver is used on a device: in a captured graph, inside a kernel, without unknowns. And its times.
+#include "coarse_support.hpp"
+
+#include "rrb/coarse_cuda_apply.cuh"
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+namespace coarse_test {
+namespace {
+
+namespace coarse = petscrrb::rrb::coarse;
+
+class CoarseUse : public OnDevice {
+protected:
+  Random random;
+};
+
+TEST_F(CoarseUse, NoUnknowns) {
+  Problem none;
+  none.shape = {0, 0, false, false, 1};
+  Solver solver(none);
+  EXPECT_EQ(solver.status().spd, 1);
+  EXPECT_EQ(solver.status().null_directions, 0);
+  EXPECT_TRUE(solver.apply({}).empty());
+}
+
+TEST_F(CoarseUse, RefusesCouplingsThatReachFurther) {
+  Problem p = regular_problem({40, 40, true, true, 1}, random);
+  p.shape.periodic_x = false; // the couplings around are still there
+  EXPECT_THROW(Solver{p}, std::invalid_argument);
+}
+
+TEST_F(CoarseUse, InAGraph) {
+  const Problem p = make_problem(
+      {20, 21, false, false, 1}, [&](int, int) { return random.uniform(0.5, 2); }, [](int) { return 0.0; });
+  Solver solver(p);
+  const Vector r = random.vector(p.size()), z = solver.apply(r);
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cuda::check(cudaStreamBeginCapture(solver.stream(), cudaStreamCaptureModeThreadLocal), "capture");
+  solver.coarse().apply(solver.r().data(), solver.z().data(), solver.stream());
+  cuda::check(cudaStreamEndCapture(solver.stream(), &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
+  const Vector other = random.vector(p.size()), expected = solver.apply(other);
+  for (const auto &[right, solution] : {std::pair{r, z}, {other, expected}}) {
+    solver.write(solver.r(), right);
+    cuda::check(cudaGraphLaunch(executable, solver.stream()), "launch");
+    EXPECT_EQ(solver.read(solver.z()), solution);
+  }
+  cuda::check(cudaGraphExecDestroy(executable), "destroy");
+  cuda::check(cudaGraphDestroy(graph), "destroy");
+}
+
+__global__ void apply_once(coarse::View view, const double *r, double *z) {
+  extern __shared__ double shared[];
+  coarse::apply_in_block(view, r, z, true, shared);
+}
+
+TEST_F(CoarseUse, InAKernel) {
+  for (const GridShape &shape : {GridShape{5, 5, false, false, 1}, {32, 32, false, false, 1}, {40, 40, true, true, 2}})
+    for (double excess : {0.0, 0.01})
+      for (int threads : {128, 256, 1024}) {
+        const Problem p = make_problem(
+            shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return excess; });
+        Solver solver(p);
+        const Vector r = random.vector(p.size()), expected = solver.apply(r);
+        solver.write(solver.r(), r);
+        const auto &view = solver.coarse().view();
+        const std::size_t bytes = coarse::shared_values(view.pitch, threads) * sizeof(double);
+        apply_once<<<1, threads, bytes, solver.stream()>>>(view, solver.r().data(), solver.r().data());
+        cuda::check_launch("apply_once");
+        EXPECT_LE(distance(solver.read(solver.r()), expected), 1e-12 * norm(expected));
+      }
+}
+
+// Median time of f on the stream, in microseconds.
+template <class F> double microseconds(cudaStream_t stream, int repeat, const F &f) {
+  cudaEvent_t start, stop;
+  cuda::check(cudaEventCreate(&start), "event");
+  cuda::check(cudaEventCreate(&stop), "event");
+  std::vector<float> times;
+  for (int i = 0; i < 30; i++) {
+    float ms = 0;
+    cuda::check(cudaEventRecord(start, stream), "event");
+    f();
+    cuda::check(cudaEventRecord(stop, stream), "event");
+    cuda::check(cudaEventSynchronize(stop), "event");
+    cuda::check(cudaEventElapsedTime(&ms, start, stop), "event");
+    times.push_back(ms);
+  }
+  cuda::check(cudaEventDestroy(start), "event");
+  cuda::check(cudaEventDestroy(stop), "event");
+  std::nth_element(times.begin(), times.begin() + 15, times.end());
+  return times[15] * 1e3 / repeat;
+}
+
+template <class F> double in_graph(cudaStream_t stream, int repeat, const F &f) {
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  for (int i = 0; i < repeat; i++) f();
+  cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+  cuda::check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
+  const double time = microseconds(stream, repeat, [&] { (void)cudaGraphLaunch(executable, stream); });
+  cuda::check(cudaGraphExecDestroy(executable), "destroy");
+  cuda::check(cudaGraphDestroy(graph), "destroy");
+  return time;
+}
+
+// Not a test: --gtest_also_run_disabled_tests prints the times.
+TEST_F(CoarseUse, DISABLED_Times) {
+  for (const GridShape &shape :
+       {GridShape{8, 8, false, false, 1}, {16, 16, false, false, 1}, {32, 32, false, false, 1}, {64, 64, false, false, 1},
+        {64, 64, true, true, 1}, {45, 45, false, false, 2}, {90, 90, false, false, 2}})
+    for (bool singular : {false, true}) {
+      const Problem p = make_problem(
+          shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return singular ? 0.0 : 0.01; });
+      Solver solver(p), panels(p, DeviceCoarse::Launch::per_panel);
+      const auto &view = solver.coarse().view();
+      const cudaStream_t stream = solver.stream();
+      const double *a = solver.a().data(), *excess = solver.excess().data();
+      const double refresh = microseconds(stream, 1, [&] { solver.refresh(); });
+      const double by_panels = microseconds(panels.stream(), 1, [&] { panels.refresh(); });
+      const double components = in_graph(stream, 10, [&] { coarse::find_components(view, a, excess, stream); });
+      const double blocks = in_graph(stream, 10, [&] { coarse::eliminate_blocks(view, a, stream); });
+      const double nulls = in_graph(stream, 10, [&] { coarse::find_null_directions(view, stream); });
+      solver.refresh();
+      const double apply = in_graph(stream, 20, [&] {
+        solver.coarse().apply(solver.r().data(), solver.z().data(), stream);
+      });
+      const std::size_t bytes = coarse::shared_values(view.pitch, 1024) * sizeof(double);
+      const double block = in_graph(stream, 2, [&] {
+        apply_once<<<1, 1024, bytes, stream>>>(view, solver.r().data(), solver.z().data());
+      });
+      std::printf("%3d x %-3d reach %d %s%s n %4d blocks %2d separators %4d  bytes %8zu | refresh %6.1f us (per panel %6.1f; "
+                  "components %5.1f blocks %5.1f null %5.1f) apply %5.2f us, one block %6.1f us\n",
+                  shape.nx, shape.ny, shape.reach, shape.periodic_x ? "periodic " : "", singular ? "singular" : "",
+                  p.size(), view.blocks, view.separators, solver.coarse().bytes(), refresh, by_panels, components, blocks,
+                  nulls, apply, block);
+    }
+}
+
+} // namespace
+} // namespace coarse_test
