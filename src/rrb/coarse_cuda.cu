@@ -28,33 +28,44 @@ DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, co
                            Launch launch) {
   const coarse::Plan plan(n, ia, ja, x, y, shape);
   Image image;
-  const std::size_t at_ia = image.add(std::vector<int>(ia, ia + n + 1)), at_ja = image.add(std::vector<int>(ja, ja + ia[n])),
-                    at_blocks = image.add(plan.blocks), at_nodes = image.add(plan.nodes),
-                    at_entries = image.add(plan.entries), at_separator = image.add(plan.separator),
-                    at_row_start = image.add(plan.row_start), at_row_entries = image.add(plan.row_entries),
-                    at_touching_block = image.add(plan.touching_block),
-                    at_touching_place = image.add(plan.touching_place), at_handled = image.reserve(n);
+  const std::size_t at_ia = image.add(std::vector<int>(ia, ia + n + 1)),
+                    at_ja = image.add(std::vector<int>(ja, ja + ia[n])), at_blocks = image.add(plan.blocks),
+                    at_nodes = image.add(plan.nodes), at_entries = image.add(plan.entries),
+                    at_separator = image.add(plan.separator), at_row_start = image.add(plan.row_start),
+                    at_row_entries = image.add(plan.row_entries), at_touching_block = image.add(plan.touching_block),
+                    at_touching_place = image.add(plan.touching_place),
+                    at_block_of_condensed = image.add(plan.block_of_condensed), at_handled = image.reserve(n);
   integers_.assign(image.words());
   int *words = integers_.data();
   view_.n = n, view_.blocks = int(plan.blocks.size()), view_.separators = plan.separators();
-  view_.pitch = plan.pitch(), view_.touching = plan.touching;
+  view_.pitch = plan.pitch(), view_.touching = plan.touching, view_.condensed_size = plan.condensed;
   view_.ia = words + at_ia, view_.ja = words + at_ja, view_.nodes = words + at_nodes;
   view_.block = reinterpret_cast<const coarse::Block *>(words + at_blocks);
   view_.entries = reinterpret_cast<const coarse::Entry *>(words + at_entries);
   view_.separator = words + at_separator, view_.row_start = words + at_row_start;
   view_.row_entries = reinterpret_cast<const coarse::Entry *>(words + at_row_entries);
   view_.touching_block = words + at_touching_block, view_.touching_place = words + at_touching_place;
-  view_.handled_by = words + at_handled;
+  view_.block_of_condensed = words + at_block_of_condensed, view_.handled_by = words + at_handled;
 
   const std::size_t pitch = plan.pitch(), panel = coarse::panel;
   const auto even = [](std::size_t i) { return (i + 1) / 2 * 2; };
-  const std::size_t sizes[] = {even(plan.factors), even(plan.schurs),    pitch * pitch, 2 * pitch * panel,
-                               2 * panel * panel,  even(plan.condensed), pitch,         even(n),
-                               even(n),            even(n),              even(n),       even(n),
+  const std::size_t sizes[] = {even(plan.factors),
+                               even(plan.transposed),
+                               even(plan.schurs),
+                               pitch * pitch,
+                               2 * pitch * panel,
+                               2 * panel * panel,
+                               even(plan.condensed),
+                               pitch,
+                               even(n),
+                               even(n),
+                               even(n),
+                               even(n),
+                               even(n),
                                2 * std::size_t(n)};
-  double **const places[] = {&view_.factors,   &view_.schurs,          &view_.inverse,  &view_.panels, &view_.pivots,
-                             &view_.condensed, &view_.solution,        &view_.shift,    &view_.right_hand_side,
-                             &view_.u,         &view_.v,               &view_.scratch,  &view_.dots};
+  double **const places[] = {&view_.factors, &view_.transposed, &view_.schurs,   &view_.inverse, &view_.panels,
+                             &view_.pivots,  &view_.condensed,  &view_.solution, &view_.shift,   &view_.right_hand_side,
+                             &view_.u,       &view_.v,          &view_.scratch,  &view_.dots};
   std::size_t total = 0;
   for (std::size_t size : sizes) total += size;
   doubles_.resize(total);
@@ -65,11 +76,16 @@ DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, co
   view_.component = components_.data();
   view_.state = state_.data();
 
+  choose_launches(launch);
+}
+
+void DeviceCoarse::choose_launches(Launch launch) {
   int device = 0, able = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   cuda::check(cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device), "cudaDeviceGetAttribute");
   cooperative_ = able && launch == Launch::automatic;
   resident_ = cooperative_ ? coarse::resident_blocks(device) : 0;
+  view_.overlap = coarse::may_overlap();
 }
 
 void DeviceCoarse::refresh(const double *a, const double *excess, cudaStream_t stream) {

@@ -10,8 +10,8 @@ namespace petscrrb::rrb {
 class DeviceCoarse {
 public:
   enum class Launch {
-    automatic,  // one cooperative launch for the dense inverse where the device can
-    per_panel   // one launch for each panel of it
+    automatic, // one cooperative launch for the dense inverse where the device can
+    per_panel  // one launch for each panel of it
   };
 
   // The pattern (sorted columns, symmetric, diagonal present) of n <= 4096 unknowns, and where each stands on the grid.
@@ -33,6 +33,8 @@ public:
   std::size_t bytes() const { return integers_.bytes() + doubles_.bytes() + components_.bytes() + state_.bytes(); }
 
 private:
+  void choose_launches(Launch launch);
+
   coarse::View view_ = {};
   cuda::Buffer<int> integers_;
   cuda::Buffer<double> doubles_;

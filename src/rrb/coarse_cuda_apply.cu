@@ -1,118 +1,157 @@
-// The last block's (pseudo-)inverse applied by the whole device, and what a refresh must know about components that may
-// be singular.
+// The last block's (pseudo-)inverse applied by the whole device, in three short kernels. Each reads its matrices before it
+// waits for the kernel before it.
 #include "backend/cuda.hpp"
 #include "rrb/coarse_cuda_apply.cuh"
+#include "rrb/coarse_cuda_device.cuh"
 
 namespace petscrrb::rrb::coarse {
 
 namespace {
 
-constexpr int block_threads = 4 * columns;
+constexpr int block_threads = 512; // of a block between separators
 constexpr int row_threads = 256;
 constexpr int dot_blocks = 8;
-constexpr int null_threads = 8 * columns;
 
-// part of a pinned diagonal, as in coarse_null.cxx
-constexpr double singular_below = 1e-11;
+// Refreshing, only the pinned matrix is applied, and only if there is something to find out with it.
+enum class Use {
+  solve,
+  refresh
+};
+__device__ bool idle(const View &s, Use use) { return use == Use::refresh && !s.state->handled; }
 
-__global__ void __launch_bounds__(block_threads) condense_all(View s, const double *r) {
-  __shared__ double shared[largest_interior + block_threads];
+// A block's share of the solution, and of the right-hand side of its ring: four groups of threads, one a column.
+__device__ void condense(const View &s, const Block &b, const double *r) {
+  constexpr int columns = 128, groups = block_threads / columns, rows = largest_interior / groups;
+  __shared__ double right[largest_interior], part[block_threads];
+  const int size = b.interior + b.ring, column = int(threadIdx.x) % columns, group = int(threadIdx.x) / columns;
+  const double *factor = s.factors + b.factor + column;
+  double value[rows], even = 0.0, odd = 0.0;
+#pragma unroll
+  for (int i = 0; i < rows; ++i)
+    value[i] = column < size && group + groups * i < b.interior ? factor[(group + groups * i) * size] : 0.0;
+  if (threadIdx.x < largest_interior)
+    right[threadIdx.x] = int(threadIdx.x) < b.interior ? r[s.nodes[b.nodes + threadIdx.x]] : 0.0;
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < rows; i += 2) {
+    even = fma(value[i], right[group + groups * i], even);
+    odd = fma(value[i + 1], right[group + groups * (i + 1)], odd);
+  }
+  part[threadIdx.x] = even + odd;
+  __syncthreads();
+  if (int(threadIdx.x) >= size) return;
+  double sum = part[column];
+#pragma unroll
+  for (int g = 1; g < groups; ++g) sum += part[g * columns + column];
+  s.condensed[b.condensed + column] = sum;
+}
+
+__global__ void __launch_bounds__(block_threads) condense_all(View s, const double *r, Use use) {
+  start_next();
   const int b = blockIdx.x;
+  if (idle(s, use)) return;
+  if (b < s.blocks)
+    condense(s, s.block[b], r);
+  else if (use == Use::solve)
+    for (int c = b - s.blocks; c < s.state->handled; c += dot_blocks) component_dots(s, c, r);
+}
+
+__global__ void __launch_bounds__(row_threads) solve_separators(View s, const double *r, Use use) {
+  extern __shared__ double y[];
+  start_next();
+  if (idle(s, use)) return;
+  const int p = (int(blockIdx.x) * row_threads + int(threadIdx.x)) / 32;
+  const RowProduct<14> row(s, min(p, s.separators - 1));
+  await_previous();
+  gather(s, r, y);
+  const double value = row.times(y);
+  if (p < s.separators && threadIdx.x % 32 == 0) s.solution[p] = value;
+}
+
+// z in a block: eight groups of threads, one an unknown
+__device__ void expand(const View &s, const Block &b, double *z, bool correct) {
+  constexpr int groups = block_threads / largest_interior, most = tile * largest_tiles, ahead = 8;
+  __shared__ double ring[most], part[block_threads];
+  const int i = int(threadIdx.x) % largest_interior, group = int(threadIdx.x) / largest_interior;
+  const double *transposed = s.transposed + b.transposed + i;
+  const int *nodes = s.nodes + b.nodes;
+  double value[ahead], sum = 0.0;
+#pragma unroll
+  for (int k = 0; k < ahead; ++k) {
+    const int q = group + groups * k;
+    value[k] = i < b.interior && q < b.ring ? transposed[q * b.interior] : 0.0;
+  }
+  const int node = int(threadIdx.x) < b.interior ? nodes[threadIdx.x] : 0;
+  const int separator = int(threadIdx.x) < b.ring ? nodes[b.interior + threadIdx.x] : 0;
+  await_previous();
+  const double own = int(threadIdx.x) < b.interior ? s.condensed[b.condensed + threadIdx.x] : 0.0;
+  if (threadIdx.x < most) ring[threadIdx.x] = int(threadIdx.x) < b.ring ? s.solution[separator] : 0.0;
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < ahead; ++k) sum = fma(value[k], ring[group + groups * k], sum);
+  if (i < b.interior)
+    for (int q = group + groups * ahead; q < b.ring; q += groups) sum = fma(transposed[q * b.interior], ring[q], sum);
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  if (int(threadIdx.x) >= b.interior) return;
+#pragma unroll
+  for (int g = 1; g < groups; ++g) sum += part[g * largest_interior + i];
+  z[node] = correct ? corrected(s, node, own - sum) : own - sum;
+}
+
+__global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, Use use) {
+  if (idle(s, use)) return;
+  const bool correct = use == Use::solve && s.state->any;
+  const int b = blockIdx.x, p = (b - s.blocks) * block_threads + int(threadIdx.x);
   if (b < s.blocks) {
-    condense(s, s.block[b], r, shared);
+    expand(s, s.block[b], z, correct);
     return;
   }
-  for (int c = b - s.blocks; c < s.state->handled; c += dot_blocks) component_dots(s, c, r);
+  await_previous();
+  if (p >= s.separators) return;
+  const int node = s.separator[p];
+  z[node] = correct ? corrected(s, node, s.solution[p]) : s.solution[p];
 }
 
-__global__ void __launch_bounds__(row_threads) solve_separators(View s, const double *r) {
-  extern __shared__ double y[];
-  gather(s, r, y);
-  const int p = (int(blockIdx.x) * row_threads + int(threadIdx.x)) / 32;
-  if (p < s.separators) solve_row(s, p, y);
+// after: the kernel launched just before is one of an application, too
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), bool after, int blocks, int threads, std::size_t shared, cudaStream_t stream,
+            Arguments... arguments) {
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t how = {};
+  how.gridDim = dim3(unsigned(blocks)), how.blockDim = dim3(unsigned(threads));
+  how.dynamicSmemBytes = shared, how.stream = stream;
+  how.attrs = &overlap, how.numAttrs = after;
+  cuda::check(cudaLaunchKernelEx(&how, kernel, Parameters(arguments)...), "application of the last block");
 }
 
-__global__ void __launch_bounds__(row_threads) expand_all(View s, double *z) {
-  __shared__ double shared[tile * largest_tiles];
-  const bool correct = s.state->any;
-  const int b = blockIdx.x, p = (b - s.blocks) * row_threads + int(threadIdx.x);
-  if (b < s.blocks)
-    expand(s, s.block[b], z, correct, shared);
-  else if (p < s.separators)
-    expand_separator(s, p, z, correct);
-}
-
-// v, u and gamma of component c, from scratch = G right_hand_side. Where the factorization had to decide, that is
-// w = d G e, d the shift: 1 / w_p - 1 is the Schur complement of the pinned unknown p over d, 0 where w is a null vector,
-// whose u is still to come then.
-__device__ void decide(const View &s, int c) {
-  Component &component = s.component[c];
-  const bool decided = component.decided;
-  const double w = s.scratch[component.pin], schur = decided ? 0.0 : 1.0 / w - 1.0;
-  const bool null = schur <= singular_below;
-  double square = 0.0, product = 0.0;
-  for (int i = threadIdx.x; i < s.n; i += blockDim.x)
-    if (s.handled_by[i] == c) {
-      square = fma(s.scratch[i], s.scratch[i], square);
-      product = fma(s.scratch[i], s.right_hand_side[i], product);
-    }
-  square = block_sum(square);
-  product = block_sum(product);
-  for (int i = threadIdx.x; i < s.n; i += blockDim.x)
-    if (s.handled_by[i] == c) {
-      s.u[i] = decided ? s.scratch[i] : 0.0;
-      s.v[i] = decided ? s.right_hand_side[i] : (null ? s.scratch[i] / sqrt(square) : s.scratch[i]);
-      s.right_hand_side[i] = !decided && null ? s.v[i] : 0.0;
-    }
-  if (threadIdx.x) return;
-  component.gamma = decided ? product : (null ? 0.0 : 1.0 / (s.shift[component.pin] * w * schur));
-  if (null) ++s.state->status.null_directions;
-  if (schur < -singular_below) s.state->status.spd = 0;
-}
-
-// u and gamma of a null vector found by decide().
-__device__ void finish(const View &s, int c) {
-  double product = 0.0;
-  for (int i = threadIdx.x; i < s.n; i += blockDim.x)
-    if (s.handled_by[i] == c) {
-      s.u[i] = s.scratch[i];
-      product = fma(s.u[i], s.v[i], product);
-    }
-  product = block_sum(product);
-  if (!threadIdx.x) s.component[c].gamma = product;
-}
-
-__global__ void __launch_bounds__(null_threads) null_directions(View s) {
-  extern __shared__ double shared[];
-  const int handled = s.state->handled;
-  if (!handled) return;
-  apply_in_block(s, s.right_hand_side, s.scratch, false, shared);
-  for (int c = 0; c < handled; ++c) decide(s, c);
-  int found = 0;
-  for (int i = threadIdx.x; i < s.n; i += blockDim.x) found |= s.right_hand_side[i] != 0.0;
-  if (!__syncthreads_or(found)) return;
-  apply_in_block(s, s.right_hand_side, s.scratch, false, shared);
-  for (int c = 0; c < handled; ++c)
-    if (s.right_hand_side[s.component[c].pin] != 0.0) finish(s, c);
+void apply(const View &s, const double *r, double *z, Use use, cudaStream_t stream) {
+  launch(condense_all, false, s.blocks + dot_blocks, block_threads, 0, stream, s, r, use);
+  const int rows = row_threads / 32;
+  if (s.separators)
+    launch(solve_separators, s.overlap, (s.separators + rows - 1) / rows, row_threads, s.pitch * sizeof(double), stream,
+           s, r, use);
+  launch(expand_all, s.overlap, s.blocks + (s.separators + block_threads - 1) / block_threads, block_threads, 0, stream,
+         s, z, use);
 }
 
 } // namespace
 
-void find_null_directions(const View &s, cudaStream_t stream) {
-  null_directions<<<1, null_threads, shared_values(s.pitch, null_threads) * sizeof(double), stream>>>(s);
-  cuda::check_launch("null directions of the last block");
+// Where the kernels were compiled for 9.0 or later, which the code made from older PTX was not, whatever the device; and
+// graphs know of it since 12.3.
+bool may_overlap() {
+  cudaFuncAttributes kernel;
+  int driver = 0;
+  cuda::check(cudaFuncGetAttributes(&kernel, condense_all), "cudaFuncGetAttributes");
+  cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  return kernel.ptxVersion >= 90 && driver >= 12030 && CUDART_VERSION >= 12030;
 }
 
-void apply(const View &s, const double *r, double *z, cudaStream_t stream) {
-  condense_all<<<s.blocks + dot_blocks, block_threads, 0, stream>>>(s, r);
-  cuda::check_launch("condensation of the last block");
-  if (s.separators) {
-    const int rows = row_threads / 32;
-    solve_separators<<<(s.separators + rows - 1) / rows, row_threads, s.pitch * sizeof(double), stream>>>(s, r);
-    cuda::check_launch("solution on the separators");
-  }
-  expand_all<<<s.blocks + (s.separators + row_threads - 1) / row_threads, row_threads, 0, stream>>>(s, z);
-  cuda::check_launch("solution of the last block");
+void apply(const View &s, const double *r, double *z, cudaStream_t stream) { apply(s, r, z, Use::solve, stream); }
+void apply_pinned(const View &s, const double *r, double *z, cudaStream_t stream) {
+  apply(s, r, z, Use::refresh, stream);
 }
 
 } // namespace petscrrb::rrb::coarse

@@ -1,18 +1,13 @@
-// An application of the last block's (pseudo-)inverse, as device functions of a thread block: for the kernels of
-// coarse_cuda_apply.cu, and for kernels that contain a whole application.
+// An application of the last block's (pseudo-)inverse, as device functions: for the kernels of coarse_cuda_apply.cu, and
+// for kernels that contain a whole application.
 #pragma once
 
 #include "rrb/coarse_cuda_view.hpp"
 
 namespace petscrrb::rrb::coarse {
 
-constexpr int columns = tile * largest_tiles + 16; // threads that share a row of a block: whole warps
-
-// Shared memory of an application by one thread block, in values.
-inline __host__ __device__ int shared_values(int pitch, int threads) {
-  const int condensing = largest_interior + threads;
-  return pitch > condensing ? pitch : condensing;
-}
+// Shared memory of each thread block of apply_by_team, in values.
+inline __host__ __device__ int team_values(const View &s) { return s.pitch; }
 
 // The sum of all threads' values, in a fixed order, known to all.
 __device__ inline double block_sum(double value) {
@@ -27,7 +22,7 @@ __device__ inline double block_sum(double value) {
   return value;
 }
 
-// a = v.r and b = u.r of a component that is handled
+// a = v.r and b = u.r of a component that is handled, by a thread block
 __device__ inline void component_dots(const View &s, int c, const double *r) {
   double a = 0.0, b = 0.0;
   for (int i = threadIdx.x; i < s.n; i += blockDim.x)
@@ -46,34 +41,13 @@ __device__ inline double corrected(const View &s, int i, double z) {
   return z - a * s.u[i] - (b - s.component[c].gamma * a) * s.v[i];
 }
 
-// The block's share of the solution, and of the right-hand side of its ring. A multiple of `columns` threads.
-__device__ inline void condense(const View &s, const Block &b, const double *r, double *shared) {
-  const int size = b.interior + b.ring, groups = int(blockDim.x) / columns;
-  const int column = int(threadIdx.x) % columns, group = int(threadIdx.x) / columns;
-  double *part = shared + largest_interior;
-  if (int(threadIdx.x) < b.interior) shared[threadIdx.x] = r[s.nodes[b.nodes + threadIdx.x]];
-  __syncthreads();
-  double sum = 0.0;
-  if (column < size) {
-    const double *factor = s.factors + b.factor + column;
-#pragma unroll 8
-    for (int i = group; i < b.interior; i += groups) sum = fma(factor[i * size], shared[i], sum);
-  }
-  part[threadIdx.x] = sum;
-  __syncthreads();
-  if (!group && column < size) {
-    for (int g = 1; g < groups; ++g) sum += part[g * columns + column];
-    s.condensed[b.condensed + column] = sum;
-  }
-  __syncthreads();
-}
-
-// y: the right-hand side on the separators, padded with zeros
+// y: the right-hand side on the separators, padded with zeros, in the shared memory of a thread block
 __device__ inline void gather(const View &s, const double *r, double *y) {
   for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) {
     double value = 0.0;
     if (p < s.separators) {
       value = r[s.separator[p]];
+#pragma unroll 4
       for (int k = 0; k < s.touching; ++k) {
         const int place = s.touching_place[k * s.separators + p];
         if (place >= 0) value -= s.condensed[place];
@@ -84,54 +58,82 @@ __device__ inline void gather(const View &s, const double *r, double *y) {
   __syncthreads();
 }
 
-// Solution on separator p, by a warp.
-__device__ inline void solve_row(const View &s, int p, const double *y) {
-  const double *row = s.inverse + std::size_t(p) * s.pitch;
-  double sum = 0.0;
+// A row of the inverse on the separators times y, by a warp; what of the row its lanes hold is read by the constructor.
+template <int Ahead> class RowProduct {
+public:
+  __device__ RowProduct(const View &s, int p) : row_(s.inverse + std::size_t(p) * s.pitch), pitch_(s.pitch) {
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i)
+      ahead_[i] =
+          first() + 64 * i < pitch_ ? *reinterpret_cast<const double2 *>(row_ + first() + 64 * i) : double2{0, 0};
+  }
+  // known to all lanes
+  __device__ double times(const double *y) const {
+    double2 even{0, 0}, odd{0, 0};
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i)
+      if (first() + 64 * i < pitch_) add(i % 2 ? odd : even, ahead_[i], y + first() + 64 * i);
 #pragma unroll 4
-  for (int q = int(threadIdx.x) % 32 * 2; q < s.pitch; q += 64) {
-    const double2 a = *reinterpret_cast<const double2 *>(row + q);
-    sum = fma(a.y, y[q + 1], fma(a.x, y[q], sum));
-  }
-  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-  if (threadIdx.x % 32 == 0) s.solution[p] = sum;
-}
-
-// z on the interior of a block, a warp an unknown
-__device__ inline void expand(const View &s, const Block &b, double *z, bool correct, double *shared) {
-  const int size = b.interior + b.ring, lane = threadIdx.x % 32;
-  for (int q = threadIdx.x; q < b.ring; q += blockDim.x) shared[q] = s.solution[s.nodes[b.nodes + b.interior + q]];
-  __syncthreads();
-  for (int i = int(threadIdx.x) / 32; i < b.interior; i += int(blockDim.x) / 32) {
-    const double *row = s.factors + b.factor + i * size + b.interior;
-    double sum = 0.0;
-    for (int q = lane; q < b.ring; q += 32) sum = fma(row[q], shared[q], sum);
+    for (int q = first() + 64 * Ahead; q < pitch_; q += 64)
+      add(even, *reinterpret_cast<const double2 *>(row_ + q), y + q);
+    double sum = (even.x + even.y) + (odd.x + odd.y);
     for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-    if (lane) continue;
-    const int node = s.nodes[b.nodes + i];
-    const double value = s.condensed[b.condensed + i] - sum;
-    z[node] = correct ? corrected(s, node, value) : value;
+    return sum;
   }
-  __syncthreads();
-}
-__device__ inline void expand_separator(const View &s, int p, double *z, bool correct) {
-  const int node = s.separator[p];
-  z[node] = correct ? corrected(s, node, s.solution[p]) : s.solution[p];
-}
 
-// z = S^+ r by one thread block, a multiple of `columns` threads; correct false: by the pinned matrix alone. z may be r,
-// and must be complete before and is complete after a barrier of the thread block.
-__device__ inline void apply_in_block(const View &s, const double *r, double *z, bool correct, double *shared) {
+private:
+  __device__ static int first() { return int(threadIdx.x) % 32 * 2; }
+  __device__ static void add(double2 &sum, double2 a, const double *y) {
+    sum.x = fma(a.x, y[0], sum.x), sum.y = fma(a.y, y[1], sum.y);
+  }
+
+  const double *row_;
+  int pitch_;
+  double2 ahead_[Ahead];
+};
+
+// z = S^+ r by a team of cooperative groups (a thread block, a cluster, a grid) of whole warps; correct false: by the
+// pinned matrix alone. z may be r; r must be there before, z is there after a barrier of the team.
+template <class Team>
+__device__ void apply_by_team(const View &s, const double *r, double *z, bool correct, double *shared, Team team) {
+  const int rank = int(team.thread_rank()), threads = int(team.num_threads());
+  const int blocks = threads / int(blockDim.x), block = rank / int(blockDim.x);
   correct = correct && s.state->any;
   if (correct)
-    for (int c = 0; c < s.state->handled; ++c) component_dots(s, c, r);
-  for (int b = 0; b < s.blocks; ++b) condense(s, s.block[b], r, shared);
+    for (int c = block; c < s.state->handled; c += blocks) component_dots(s, c, r);
+  for (int q = rank; q < s.condensed_size; q += threads) { // the blocks' inverses, and their couplings to the rings
+    const Block &b = s.block[s.block_of_condensed[q]];
+    const int size = b.interior + b.ring, *nodes = s.nodes + b.nodes;
+    const double *factor = s.factors + b.factor + q - b.condensed;
+    double sum = 0.0;
+#pragma unroll 8
+    for (int i = 0; i < b.interior; ++i) sum = fma(factor[i * size], r[nodes[i]], sum);
+    s.condensed[q] = sum;
+  }
+  team.sync();
   gather(s, r, shared);
-  for (int p = int(threadIdx.x) / 32; p < s.separators; p += int(blockDim.x) / 32) solve_row(s, p, shared);
+  for (int p = rank / 32; p < s.separators; p += threads / 32) {
+    const double value = RowProduct<4>(s, p).times(shared);
+    if (threadIdx.x % 32 == 0) s.solution[p] = value;
+  }
+  team.sync();
+  for (int p = threadIdx.x; p < s.separators; p += blockDim.x) shared[p] = s.solution[p];
   __syncthreads();
-  for (int b = 0; b < s.blocks; ++b) expand(s, s.block[b], z, correct, shared);
-  for (int p = threadIdx.x; p < s.separators; p += blockDim.x) expand_separator(s, p, z, correct);
-  __syncthreads();
+  for (int q = rank; q < s.condensed_size; q += threads) {
+    const Block &b = s.block[s.block_of_condensed[q]];
+    const int i = q - b.condensed, *nodes = s.nodes + b.nodes, *ring = nodes + b.interior;
+    if (i >= b.interior) continue;
+    const double *transposed = s.transposed + b.transposed + i;
+    double sum = s.condensed[q];
+#pragma unroll 8
+    for (int k = 0; k < b.ring; ++k) sum = fma(-transposed[k * b.interior], shared[ring[k]], sum);
+    z[nodes[i]] = correct ? corrected(s, nodes[i], sum) : sum;
+  }
+  for (int p = rank; p < s.separators; p += threads) {
+    const int node = s.separator[p];
+    z[node] = correct ? corrected(s, node, shared[p]) : shared[p];
+  }
+  team.sync();
 }
 
 } // namespace petscrrb::rrb::coarse

@@ -1,6 +1,7 @@
 // Eliminates the blocks between the separators, one thread block each, and assembles the matrix that is left on the
 // separators.
 #include "backend/cuda.hpp"
+#include "rrb/coarse_cuda_device.cuh"
 #include "rrb/coarse_cuda_view.hpp"
 
 namespace petscrrb::rrb::coarse {
@@ -68,8 +69,8 @@ template <int T> __device__ bool sweep(Square<T> &m, int interior, double *line)
         else if (kt + 1 < T)
           row[pad] = m.a[kt + 1 < T ? kt + 1 : kt][kt + 1 < T ? kt + 1 : kt];
       }
-      const double d = next, inverse = 1.0 / d;
-      good = good && d > 0 && isfinite(d);
+      const double d = next, inverse = reciprocal(d);
+      good = good && good_pivot(d, inverse);
       __syncthreads();
       double scaled[T], plain[T];
 #pragma unroll
@@ -103,7 +104,10 @@ template <int T> __device__ void store(const View &s, const Block &b, const Squa
       const int row = m.ty + side * i, column = m.tx + side * j;
       const double value = m.a[i][j];
       if (row >= size || column >= size) continue;
-      if (row < b.interior && column >= b.interior) factor[row * size + column] = value;
+      if (row < b.interior && column >= b.interior) {
+        factor[row * size + column] = value;
+        s.transposed[b.transposed + (column - b.interior) * b.interior + row] = value;
+      }
       if (column > row || (row >= b.interior) != (column >= b.interior)) continue;
       if (row < b.interior) {
         factor[row * size + column] = -value;
@@ -144,6 +148,30 @@ __global__ void __launch_bounds__(threads) blocks(View s, const double *a) {
 
 constexpr int row_threads = 128;
 
+constexpr int together = 4;
+
+// Adds what blocks k, ..., k + 3 of those that touch separator p contribute; all are read before the first is added.
+__device__ void add_blocks(const View &s, int p, int k, double *row) {
+  int column[together];
+  double value[together];
+#pragma unroll
+  for (int i = 0; i < together; ++i) {
+    column[i] = -1;
+    const int which = k + i < s.touching ? s.touching_block[(k + i) * s.separators + p] : -1;
+    if (which < 0) continue;
+    const Block &b = s.block[which];
+    const int mine = s.touching_place[(k + i) * s.separators + p] - b.condensed - b.interior;
+    if (int(threadIdx.x) >= b.ring) continue;
+    column[i] = s.nodes[b.nodes + b.interior + threadIdx.x];
+    value[i] = s.schurs[b.schur + mine * b.ring + threadIdx.x];
+  }
+#pragma unroll
+  for (int i = 0; i < together; ++i) {
+    __syncthreads();
+    if (column[i] >= 0) row[column[i]] += value[i];
+  }
+}
+
 // A row of the separators' matrix, from its own values and the blocks that touch it, in the order of the blocks. What pads
 // it to whole panels is the identity.
 __global__ void __launch_bounds__(row_threads) assemble(View s, const double *a) {
@@ -161,14 +189,7 @@ __global__ void __launch_bounds__(row_threads) assemble(View s, const double *a)
       if (entry.at == p && s.state->any) value += s.shift[s.separator[p]];
       row[entry.at] = value;
     }
-    for (int k = 0; k < s.touching; ++k) {
-      const int which = s.touching_block[k * s.separators + p];
-      __syncthreads();
-      if (which < 0) continue;
-      const Block &b = s.block[which];
-      const int mine = s.touching_place[k * s.separators + p] - b.condensed - b.interior;
-      if (t < b.ring) row[s.nodes[b.nodes + b.interior + t]] += s.schurs[b.schur + mine * b.ring + t];
-    }
+    for (int k = 0; k < s.touching; k += together) add_blocks(s, p, k, row);
   }
   __syncthreads();
   for (int q = t; q < s.pitch; q += row_threads) s.inverse[std::size_t(p) * s.pitch + q] = row[q];

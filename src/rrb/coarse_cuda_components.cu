@@ -29,18 +29,34 @@ enum : int {
   one_unknown = 4
 };
 
+constexpr int usual_row = 9; // entries; they are read at once
+
+// f(place in the row, value of from there) for row i
+template <class T, class F> __device__ void each_of_row(const View &s, const T *from, int i, const F &f) {
+  const int start = s.ia[i], length = s.ia[i + 1] - start;
+  T value[usual_row];
+#pragma unroll
+  for (int p = 0; p < usual_row; ++p)
+    if (p < length) value[p] = from[start + p];
+#pragma unroll
+  for (int p = 0; p < usual_row; ++p)
+    if (p < length) f(p, value[p]);
+  for (int p = usual_row; p < length; ++p) f(p, from[start + p]);
+}
+
 // Couplings that are not 0 as bits of the row, and the smallest unknown coupled. False: a value is not finite.
 __device__ bool read_row(const View &s, const double *a, int i, unsigned &mask, int &smallest) {
   bool finite = true;
-  mask = 0, smallest = i;
-  const int start = s.ia[i];
-  for (int p = start; p < s.ia[i + 1]; ++p) {
-    const double value = a[p];
+  unsigned bits = 0;
+  int least = i;
+  each_of_row(s, a, i, [&](int p, double value) {
     finite = finite && isfinite(value);
-    if (value == 0.0) continue;
-    mask |= 1u << (p - start);
-    smallest = min(smallest, s.ja[p]);
-  }
+    bits |= unsigned(value != 0.0) << p;
+  });
+  each_of_row(s, s.ja, i, [&](int p, int j) {
+    if (bits >> p & 1) least = min(least, j);
+  });
+  mask = bits, smallest = least;
   return finite;
 }
 
@@ -68,12 +84,11 @@ __device__ void find_labels(const View &s, const Mine &mine, const unsigned *mas
     __syncthreads();
     int changed = 0;
     mine.each([&](int i, int q) {
-      for (unsigned left = mask[q]; left; left &= left - 1) {
-        const int other = label[s.ja[s.ia[i] + __ffs(left) - 1]];
-        if (other >= label[i]) continue;
-        atomicMin(&lower[label[i]], other);
+      each_of_row(s, s.ja, i, [&](int p, int j) {
+        if (!(mask[q] >> p & 1) || label[j] >= label[i]) return;
+        atomicMin(&lower[label[i]], label[j]);
         changed = 1;
-      }
+      });
     });
     if (!__syncthreads_or(changed)) return;
     mine.each([&](int i, int) { label[i] = lower[i]; });

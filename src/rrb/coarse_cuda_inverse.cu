@@ -1,6 +1,7 @@
 // Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting by panels of
 // 32 columns, on its lower tiles of 32 x 32. While the others use a panel, one thread block inverts the next pivot tile.
 #include "backend/cuda.hpp"
+#include "rrb/coarse_cuda_device.cuh"
 #include "rrb/coarse_cuda_view.hpp"
 
 #include <cooperative_groups.h>
@@ -12,18 +13,21 @@ namespace petscrrb::rrb::coarse {
 namespace {
 
 constexpr int warps = 4, threads = 32 * warps;
-constexpr int pitch = panel + 2; // 16-byte loads of 8 rows at once hit all banks
+constexpr int pitch = panel + 4; // loads of 4 rows x 4 columns hit all banks
 
 struct Tiles {
   double x[panel * pitch], y[panel * pitch], pivot[panel * pitch], w[panel * pitch];
 };
 
-// Values (row(i), column(j)) of a 32 x 32 tile that a thread holds.
+// Values (row(i), column(j)) of a 32 x 32 tile that a thread holds: a warp has a quarter, in the layout of the tensor
+// cores' accumulators.
 struct Part {
   double v[2][4];
 
-  __device__ static int row(int i) { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4 + 8 * i; }
-  __device__ static int column(int j) { return int(threadIdx.x) / 32 % 2 * 16 + int(threadIdx.x) % 4 + 4 * j; }
+  __device__ static int first_row() { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4; }
+  __device__ static int first_column() { return int(threadIdx.x) / 32 % 2 * 16; }
+  __device__ static int row(int i) { return first_row() + 8 * i; }
+  __device__ static int column(int j) { return first_column() + 8 * (j / 2) + 2 * (int(threadIdx.x) % 4) + j % 2; }
 
   template <class F> __device__ void each(const F &f) {
 #pragma unroll
@@ -35,21 +39,27 @@ struct Part {
 
 // m += sign X Y^T
 __device__ void add_product(Part &m, double sign, const double *x, const double *y) {
-#pragma unroll 4
-  for (int k = 0; k < panel; k += 2) {
-    double2 a[2], b[4];
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      a[i] = *reinterpret_cast<const double2 *>(x + m.row(i) * pitch + k);
-      a[i].x *= sign, a[i].y *= sign;
-    }
-#pragma unroll
-    for (int j = 0; j < 4; ++j) b[j] = *reinterpret_cast<const double2 *>(y + m.column(j) * pitch + k);
-#pragma unroll
-    for (int i = 0; i < 2; ++i)
-#pragma unroll
-      for (int j = 0; j < 4; ++j) m.v[i][j] = fma(a[i].y, b[j].y, fma(a[i].x, b[j].x, m.v[i][j]));
+#if __CUDA_ARCH__ >= 800
+  const int lane = threadIdx.x % 32;
+  const double *a = x + m.first_row() * pitch + lane % 4, *b = y + (m.first_column() + lane / 4) * pitch + lane % 4;
+  #pragma unroll
+  for (int k = 0; k < panel; k += 4) {
+    const double a0 = sign * a[k], a1 = sign * a[8 * pitch + k], b0 = b[k], b1 = b[8 * pitch + k];
+    const auto multiply_add = [](double p, double q, double &c, double &d) {
+      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+          : "+d"(c), "+d"(d)
+          : "d"(p), "d"(q));
+    };
+    multiply_add(a0, b0, m.v[0][0], m.v[0][1]);
+    multiply_add(a0, b1, m.v[0][2], m.v[0][3]);
+    multiply_add(a1, b0, m.v[1][0], m.v[1][1]);
+    multiply_add(a1, b1, m.v[1][2], m.v[1][3]);
   }
+#else
+  #pragma unroll 8
+  for (int k = 0; k < panel; ++k)
+    m.each([&](int i, int j, double &v) { v = fma(sign * x[i * pitch + k], y[j * pitch + k], v); });
+#endif
 }
 
 // 32 x 32 values between global memory (rows of `length`) and shared memory
@@ -81,8 +91,8 @@ __device__ bool invert_tile(double *t, double *line) {
         if (kr + 1 < rows && first == kw * rows) row[panel] = a[(kr + 1) % rows];
         if (kr + 1 == rows && first == (kw + 1) * rows) row[panel] = a[0];
       }
-      const double d = next, inverse = 1.0 / d;
-      good = good && d > 0 && isfinite(d);
+      const double d = next, inverse = reciprocal(d);
+      good = good && good_pivot(d, inverse);
       __syncthreads();
       const double mine = row[lane] * inverse, column = lane == k ? -inverse : mine;
       if (k + 1 < panel) next = fma(-(row[k + 1] * inverse), row[k + 1], row[panel]);
@@ -103,7 +113,7 @@ struct Elimination {
   __device__ int tiles() const { return s.pitch / panel; }
   __device__ double *tile(int i, int j) const { return s.inverse + (std::size_t(i) * s.pitch + j) * panel; }
   __device__ double *at(int k) const { return s.panels + std::size_t(k & 1) * s.pitch * panel; }
-  __device__ double *column(int k, int i) const { return at(k) + i * panel * panel; } // tile (i, k) before step k
+  __device__ double *column(int k, int i) const { return at(k) + i * panel * panel; }  // tile (i, k) before step k
   __device__ double *pivot(int k) const { return s.pivots + (k & 1) * panel * panel; } // inverse of pivot tile k
 
   // The pivot tile of step k + 1, from the panel of step k.

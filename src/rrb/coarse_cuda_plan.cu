@@ -64,8 +64,7 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
     const auto px = side_x.interval_of_points(s.periodic_x, s.reach);
     const auto py = side_y.interval_of_points(s.periodic_y, s.reach);
     std::vector<int> part(n);
-    for (int i = 0; i < n; ++i)
-      part[i] = px[x[i]] < 0 || py[y[i]] < 0 ? -1 : py[y[i]] * side_x.intervals + px[x[i]];
+    for (int i = 0; i < n; ++i) part[i] = px[x[i]] < 0 || py[y[i]] < 0 ? -1 : py[y[i]] * side_x.intervals + px[x[i]];
     if (!number(part)) continue;
     list_separators();
     return;
@@ -77,7 +76,8 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
 bool Plan::number(const std::vector<int> &part) {
   std::vector<std::vector<int>> members(*std::max_element(part.begin(), part.end()) + 1);
   blocks.clear(), nodes.clear(), entries.clear(), separator.clear();
-  factors = schurs = condensed = 0;
+  block_of_condensed.clear();
+  factors = transposed = schurs = condensed = 0;
   separator_of_.assign(n_, -1);
   for (int i = 0; i < n_; ++i) {
     if (part[i] >= 0) {
@@ -87,8 +87,7 @@ bool Plan::number(const std::vector<int> &part) {
     separator_of_[i] = separators();
     separator.push_back(i);
   }
-  members.erase(std::remove_if(members.begin(), members.end(), [](const auto &m) { return m.empty(); }),
-                members.end());
+  members.erase(std::remove_if(members.begin(), members.end(), [](const auto &m) { return m.empty(); }), members.end());
   block_of_.assign(n_, -1);
   for (std::size_t b = 0; b < members.size(); ++b)
     for (int i : members[b]) block_of_[i] = int(b);
@@ -127,15 +126,19 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
     }
   std::sort(mine.begin(), mine.end(), [](const Entry &a, const Entry &c) { return a.at < c.at; });
   for (int t = 0; t <= largest_tiles; ++t) {
-    const auto end = std::partition_point(mine.begin(), mine.end(), [&](const Entry &e) { return e.at < 256 * tile * t; });
+    const auto end =
+        std::partition_point(mine.begin(), mine.end(), [&](const Entry &e) { return e.at < 256 * tile * t; });
     block.strip[t] = int(entries.size()) + int(end - mine.begin());
     if (t && block.strip[t] - block.strip[t - 1] > largest_strip) return false;
   }
-  block.nodes = int(nodes.size()), block.factor = factors, block.schur = schurs, block.condensed = condensed;
+  block.nodes = int(nodes.size()), block.factor = factors, block.transposed = transposed;
+  block.schur = schurs, block.condensed = condensed;
   nodes.insert(nodes.end(), members.begin(), members.end());
   nodes.insert(nodes.end(), ring.begin(), ring.end());
   entries.insert(entries.end(), mine.begin(), mine.end());
-  factors += block.interior * size, schurs += block.ring * block.ring, condensed += size;
+  block_of_condensed.insert(block_of_condensed.end(), size, b);
+  factors += block.interior * size, transposed += block.ring * block.interior;
+  schurs += block.ring * block.ring, condensed += size;
   blocks.push_back(block);
   return true;
 }

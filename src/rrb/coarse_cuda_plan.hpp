@@ -16,13 +16,13 @@ struct GridShape {
 
 namespace coarse {
 
-constexpr int largest_n = 4096;         // unknowns
-constexpr int largest_interior = 64;    // unknowns of a block
-constexpr int tile = 16;                // rows of a block that are loaded together
-constexpr int largest_tiles = 7;        // of a block and its ring
-constexpr int largest_strip = 256;      // entries in the rows of a tile
-constexpr int largest_row = 32;         // entries in a row of the matrix
-constexpr int panel = 32;               // the dense matrix on the separators is eliminated in panels of so many columns
+constexpr int largest_n = 4096;      // unknowns
+constexpr int largest_interior = 64; // unknowns of a block
+constexpr int tile = 16;             // rows of a block that are loaded together
+constexpr int largest_tiles = 7;     // of a block and its ring
+constexpr int largest_strip = 256;   // entries in the rows of a tile
+constexpr int largest_row = 32;      // entries in a row of the matrix
+constexpr int panel = 32;            // the dense matrix on the separators is eliminated in panels of so many columns
 
 // One value of the matrix, and its place.
 struct Entry {
@@ -32,11 +32,12 @@ struct Entry {
 
 // Unknowns that the separators cut off, and the separators around them (its ring).
 struct Block {
-  int interior, ring;        // how many
-  int nodes;                 // place in Plan::nodes: interior unknowns, then the ring, as numbers of separators
-  int factor;                // place of its interior x (interior + ring) values: inverse, inverse times coupling to ring
-  int schur;                 // place of its ring x ring share of the separators' matrix
-  int condensed;             // place of its interior + ring values in an application
+  int interior, ring; // how many
+  int nodes;          // place in Plan::nodes: interior unknowns, then the ring, as numbers of separators
+  int factor;         // place of its interior x (interior + ring) values: inverse, inverse times coupling to ring
+  int transposed;     // place of its ring x interior values: the latter, transposed
+  int schur;          // place of its ring x ring share of the separators' matrix
+  int condensed;      // place of its interior + ring values in an application
   int strip[largest_tiles + 1]; // entries of each tile of rows
 };
 
@@ -57,7 +58,8 @@ struct Plan {
   // Blocks that touch separator s: [k * separators() + s], k < touching; -1: none. And its place in their condensed values.
   int touching = 0;
   std::vector<int> touching_block, touching_place;
-  int factors = 0, schurs = 0, condensed = 0; // values in all
+  std::vector<int> block_of_condensed;
+  int factors = 0, transposed = 0, schurs = 0, condensed = 0; // values in all
 
 private:
   bool number(const std::vector<int> &part);

@@ -34,27 +34,28 @@ struct Component {
 };
 
 struct View {
-  int n, blocks, separators, pitch, touching;
+  int n, blocks, separators, pitch, touching, condensed_size;
+  bool overlap; // a kernel may start before the one before it has ended
   const int *ia, *ja;
   const Block *block;
   const int *nodes;
   const Entry *entries;
   const int *separator, *row_start;
   const Entry *row_entries;
-  const int *touching_block, *touching_place;
+  const int *touching_block, *touching_place, *block_of_condensed;
   // refresh
-  double *factors, *schurs;
-  double *inverse;               // of the separators' matrix: pitch x pitch, symmetric
-  double *panels, *pivots;       // two of each, of its elimination
+  double *factors, *transposed, *schurs;
+  double *inverse;         // of the separators' matrix: pitch x pitch, symmetric
+  double *panels, *pivots; // two of each, of its elimination
   // application
-  double *condensed, *solution;  // of blocks; on the separators
+  double *condensed, *solution; // of blocks; on the separators
   // components that may be singular
   State *state;
-  Component *component;          // of those handled
-  int *handled_by;               // of each unknown: place in component, regular or null_alone
-  double *shift;                 // added to diagonals
+  Component *component; // of those handled
+  int *handled_by;      // of each unknown: place in component, regular or null_alone
+  double *shift;        // added to diagonals
   double *right_hand_side, *u, *v, *scratch;
-  double *dots;                  // a and b of each component
+  double *dots; // a and b of each component
 };
 
 enum : int {
@@ -67,8 +68,11 @@ void eliminate_blocks(const View &, const double *a, cudaStream_t);
 // cooperative: in one launch, with barriers of the grid of at most `resident` blocks; otherwise one launch a panel
 void invert_separators(const View &, bool cooperative, int resident, cudaStream_t);
 int resident_blocks(int device); // of that kernel on the whole device
+bool may_overlap();              // for View::overlap, on the current device
 void find_null_directions(const View &, cudaStream_t);
 void apply(const View &, const double *r, double *z, cudaStream_t);
+// by the pinned matrix, and only where there are components to handle
+void apply_pinned(const View &, const double *r, double *z, cudaStream_t);
 
 } // namespace coarse
 } // namespace petscrrb::rrb

@@ -28,8 +28,8 @@ protected:
 class Solver {
 public:
   explicit Solver(const Problem &p, DeviceCoarse::Launch launch = DeviceCoarse::Launch::automatic)
-      : coarse_(p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), p.shape, launch), r_(p.size()), z_(p.size()),
-        a_(p.a.size()), excess_(p.size()) {
+      : coarse_(p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), p.shape, launch), r_(p.size()),
+        z_(p.size()), a_(p.a.size()), excess_(p.size()) {
     cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     refresh(p);
   }
@@ -106,8 +106,7 @@ inline void expect_solves(const Problem &p, int null_directions, double toleranc
     EXPECT_EQ(z, solver.apply(r)) << "not reproducible";
     EXPECT_EQ(z, solver.apply(r, true)) << "differs in place";
     EXPECT_EQ(z, other.apply(r)) << "differs from the inverse formed panel by panel";
-    if (sample)
-      EXPECT_NEAR(reference::dot(z, last_r), reference::dot(last_z, r), 1e-13 * norm(z) * norm(last_r) * 100);
+    if (sample) EXPECT_NEAR(reference::dot(z, last_r), reference::dot(last_z, r), 1e-13 * norm(z) * norm(last_r) * 100);
     last_r = r, last_z = z;
   }
 }

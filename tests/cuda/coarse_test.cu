@@ -134,8 +134,8 @@ TEST_P(Coarse, RefreshIsAsNew) {
   broken.a[broken.a.size() / 2] = std::nan("");
   Solver used(first);
   const Vector r = random.vector(first.size());
-  for (const Problem *p : std::initializer_list<const Problem *>{&singular, &second, &undecided, &broken, &first,
-                                                                  &broken, &singular}) {
+  for (const Problem *p :
+       std::initializer_list<const Problem *>{&singular, &second, &undecided, &broken, &first, &broken, &singular}) {
     used.refresh(*p);
     Solver fresh(*p);
     EXPECT_EQ(used.status().spd, fresh.status().spd);
@@ -163,20 +163,15 @@ INSTANTIATE_TEST_SUITE_P(Tiny, Coarse,
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Small, Coarse,
                          ::testing::ValuesIn(with_periodic_sides({{9, 17, 1}, {16, 16, 1}, {16, 17, 2}})), name_of);
-INSTANTIATE_TEST_SUITE_P(Medium, Coarse,
-                         ::testing::ValuesIn(with_periodic_sides({{1, 300, 1},
-                                                                  {31, 33, 1},
-                                                                  {32, 32, 1},
-                                                                  {31, 33, 2},
-                                                                  {32, 32, 2},
-                                                                  {3, 200, 1},
-                                                                  {1, 200, 2},
-                                                                  {4, 300, 2}})),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(Large, Coarse,
-                         ::testing::ValuesIn(with_periodic_sides(
-                             {{63, 64, 1}, {64, 64, 1}, {63, 64, 2}, {90, 90, 2}, {128, 32, 1}})),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Medium, Coarse,
+    ::testing::ValuesIn(with_periodic_sides(
+        {{1, 300, 1}, {31, 33, 1}, {32, 32, 1}, {31, 33, 2}, {32, 32, 2}, {3, 200, 1}, {1, 200, 2}, {4, 300, 2}})),
+    name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Large, Coarse,
+    ::testing::ValuesIn(with_periodic_sides({{63, 64, 1}, {64, 64, 1}, {63, 64, 2}, {90, 90, 2}, {128, 32, 1}})),
+    name_of);
 
 } // namespace
 } // namespace coarse_test

@@ -3,6 +3,8 @@
 
 #include "rrb/coarse_cuda_apply.cuh"
 
+#include <cooperative_groups.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -55,24 +57,45 @@ TEST_F(CoarseUse, InAGraph) {
 
 __global__ void apply_once(coarse::View view, const double *r, double *z) {
   extern __shared__ double shared[];
-  coarse::apply_in_block(view, r, z, true, shared);
+  coarse::apply_by_team(view, r, z, true, shared, cooperative_groups::this_thread_block());
+}
+
+__global__ void apply_by_cluster(coarse::View view, const double *r, double *z) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ double shared[];
+  coarse::apply_by_team(view, r, z, true, shared, cooperative_groups::this_cluster());
+#endif
+}
+
+// A cluster of that many thread blocks; 0: a thread block without cluster.
+void apply_in_kernel(const Solver &solver, const double *r, double *z, int cluster, int threads) {
+  const auto &view = solver.coarse().view();
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t how = {};
+  how.gridDim = dim3(std::max(cluster, 1)), how.blockDim = dim3(threads), how.stream = solver.stream();
+  how.dynamicSmemBytes = coarse::team_values(view) * sizeof(double);
+  how.attrs = &attribute, how.numAttrs = cluster > 0;
+  cuda::check(cudaLaunchKernelEx(&how, cluster ? apply_by_cluster : apply_once, view, r, z), "apply in a kernel");
 }
 
 TEST_F(CoarseUse, InAKernel) {
+  cudaDeviceProp device;
+  cuda::check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
   for (const GridShape &shape : {GridShape{5, 5, false, false, 1}, {32, 32, false, false, 1}, {40, 40, true, true, 2}})
-    for (double excess : {0.0, 0.01})
-      for (int threads : {128, 256, 1024}) {
-        const Problem p = make_problem(
-            shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return excess; });
-        Solver solver(p);
-        const Vector r = random.vector(p.size()), expected = solver.apply(r);
+    for (double excess : {0.0, 0.01}) {
+      const Problem p = make_problem(
+          shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return excess; });
+      Solver solver(p);
+      const Vector r = random.vector(p.size()), expected = solver.apply(r);
+      for (const auto &[cluster, threads] : {std::pair{0, 96}, {0, 1024}, {2, 256}, {8, 512}}) {
+        if (cluster && device.major < 9) continue;
         solver.write(solver.r(), r);
-        const auto &view = solver.coarse().view();
-        const std::size_t bytes = coarse::shared_values(view.pitch, threads) * sizeof(double);
-        apply_once<<<1, threads, bytes, solver.stream()>>>(view, solver.r().data(), solver.r().data());
-        cuda::check_launch("apply_once");
+        apply_in_kernel(solver, solver.r().data(), solver.r().data(), cluster, threads);
         EXPECT_LE(distance(solver.read(solver.r()), expected), 1e-12 * norm(expected));
       }
+    }
 }
 
 // Median time of f on the stream, in microseconds.
@@ -111,9 +134,13 @@ template <class F> double in_graph(cudaStream_t stream, int repeat, const F &f) 
 
 // Not a test: --gtest_also_run_disabled_tests prints the times.
 TEST_F(CoarseUse, DISABLED_Times) {
-  for (const GridShape &shape :
-       {GridShape{8, 8, false, false, 1}, {16, 16, false, false, 1}, {32, 32, false, false, 1}, {64, 64, false, false, 1},
-        {64, 64, true, true, 1}, {45, 45, false, false, 2}, {90, 90, false, false, 2}})
+  for (const GridShape &shape : {GridShape{8, 8, false, false, 1},
+                                 {16, 16, false, false, 1},
+                                 {32, 32, false, false, 1},
+                                 {64, 64, false, false, 1},
+                                 {64, 64, true, true, 1},
+                                 {45, 45, false, false, 2},
+                                 {90, 90, false, false, 2}})
     for (bool singular : {false, true}) {
       const Problem p = make_problem(
           shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return singular ? 0.0 : 0.01; });
@@ -125,20 +152,23 @@ TEST_F(CoarseUse, DISABLED_Times) {
       const double by_panels = microseconds(panels.stream(), 1, [&] { panels.refresh(); });
       const double components = in_graph(stream, 10, [&] { coarse::find_components(view, a, excess, stream); });
       const double blocks = in_graph(stream, 10, [&] { coarse::eliminate_blocks(view, a, stream); });
+      const int resident = coarse::resident_blocks(0);
+      const double inverse = in_graph(stream, 2, [&] { coarse::invert_separators(view, true, resident, stream); });
       const double nulls = in_graph(stream, 10, [&] { coarse::find_null_directions(view, stream); });
       solver.refresh();
-      const double apply = in_graph(stream, 20, [&] {
-        solver.coarse().apply(solver.r().data(), solver.z().data(), stream);
-      });
-      const std::size_t bytes = coarse::shared_values(view.pitch, 1024) * sizeof(double);
-      const double block = in_graph(stream, 2, [&] {
-        apply_once<<<1, 1024, bytes, stream>>>(view, solver.r().data(), solver.z().data());
-      });
-      std::printf("%3d x %-3d reach %d %s%s n %4d blocks %2d separators %4d  bytes %8zu | refresh %6.1f us (per panel %6.1f; "
-                  "components %5.1f blocks %5.1f null %5.1f) apply %5.2f us, one block %6.1f us\n",
-                  shape.nx, shape.ny, shape.reach, shape.periodic_x ? "periodic " : "", singular ? "singular" : "",
-                  p.size(), view.blocks, view.separators, solver.coarse().bytes(), refresh, by_panels, components, blocks,
-                  nulls, apply, block);
+      const double apply =
+          in_graph(stream, 20, [&] { solver.coarse().apply(solver.r().data(), solver.z().data(), stream); });
+      const auto in_kernel = [&](int cluster) {
+        return in_graph(stream, 2,
+                        [&] { apply_in_kernel(solver, solver.r().data(), solver.z().data(), cluster, 1024); });
+      };
+      std::printf(
+          "%3d x %-3d reach %d %s%s n %4d blocks %2d separators %4d  bytes %8zu | refresh %6.1f us (per panel %6.1f; "
+          "components %5.1f blocks %5.1f inverse %5.1f null %5.1f) apply %5.2f us, by a block %6.1f us, a cluster of 8 "
+          "%5.1f us\n",
+          shape.nx, shape.ny, shape.reach, shape.periodic_x ? "periodic " : "", singular ? "singular" : "", p.size(),
+          view.blocks, view.separators, solver.coarse().bytes(), refresh, by_panels, components, blocks, inverse, nulls,
+          apply, in_kernel(0), in_kernel(8));
     }
 }
 

@@ -1,0 +1,29 @@
+// Small things that several kernels of the last block need.
+#pragma once
+
+namespace petscrrb::rrb::coarse {
+
+// 1 / d to rounding, for normal numbers; what is not positive and normal gives something not positive or not finite. The
+// division proper has a slow path, and stands on the critical path of an elimination.
+__device__ inline double reciprocal(double d) {
+  double x;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(x) : "d"(d));
+  const double e = fma(-d, x, 1.0);
+  return fma(x, fma(e, e, e), x);
+}
+__device__ inline bool good_pivot(double d, double inverse) { return d > 0 && isfinite(inverse) && isfinite(d); }
+
+// With programmatic dependent launch a kernel starts when all blocks of the one before it have; what that one computes is
+// there after await_previous(). Before it, only what both read may be touched.
+__device__ inline void start_next() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ inline void await_previous() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+} // namespace petscrrb::rrb::coarse
