@@ -16,7 +16,7 @@
    Level: intermediate
 
    Notes:
-   With `PC_RRB_CYCLE_AMLI` one coarse grid, of some 128 points a side, and all below it are visited twice, with a
+   With `PC_RRB_CYCLE_AMLI` one coarse grid, with about half of the levels above it, and all below are visited twice, with a
    Chebyshev polynomial of degree 2 around them. It lowers iteration counts on large grids for the price of two small
    cycles. The polynomial needs the largest eigenvalue on that grid, which is estimated at every `PCSetUp()`. Where it is
    too large for the polynomial to help, as with strong anisotropy, and where there is no such grid, the cycle is V;

@@ -97,7 +97,8 @@ TEST(Apply, IsBitwiseTheSameForAnyNumberOfThreads) {
   SKIP_ON_DEVICE("OpenMP's threads are the host's");
   for (const auto &[name, problem] : large_ones())
     for (const char *storage :
-         {"-pc_rrb_storage naive", "-pc_rrb_storage_grids 1", "-pc_rrb_storage_grids 3", "-pc_rrb_coarse inverse"}) {
+         {"-pc_rrb_storage naive", "-pc_rrb_storage_grids 1", "-pc_rrb_storage_grids 3", "-pc_rrb_coarse inverse",
+          "-pc_rrb_cycle amli", "-pc_rrb_cycle amli -pc_rrb_storage naive"}) {
       SCOPED_TRACE(name + " " + storage);
       const Matrix A = matrix_of(problem);
       std::vector<reference::Vector> z;
@@ -193,11 +194,11 @@ Matrix inverse(PC pc, PetscInt n) {
 
 TEST(Operator, IsSymmetricAndPositive) {
   for (const auto &[name, problem] : reference::zoo())
-    for (const int levels : {1, 2, 4, 20}) {
-      SCOPED_TRACE(name + ", levels " + std::to_string(levels));
+    for (const std::string more : {"1", "2", "4", "20", "6 -pc_rrb_cycle amli", "9 -pc_rrb_cycle amli"}) {
+      SCOPED_TRACE(name + ", levels " + more);
       const PetscInt n = problem.A.size();
       const Matrix A = matrix_of(problem);
-      const Preconditioner pc = pc_of(A, options(problem, levels));
+      const Preconditioner pc = pc_of(A, grid_option(problem) + "-pc_rrb_levels " + more);
       const Matrix Z = inverse(pc, n);
       Matrix transposed;
       PetscReal asymmetry, size;
@@ -218,9 +219,9 @@ TEST(Operator, KeepsTheNearNullSpaceVector) {
     if (!problem.null_space.empty() || name == "diagonal canal") continue; // unlumped pivots
     const Matrix A = matrix_of(problem);
     const reference::Vector v = problem.v.empty() ? reference::Vector(problem.A.size(), 1) : problem.v;
-    for (const int levels : {1, 2, 3, 4, 20}) {
-      const Preconditioner pc = pc_of(A, options(problem, levels));
-      EXPECT_LT(largest_difference(applied(pc, problem.A.multiply(v)), v), 1e-8) << name << ", levels " << levels;
+    for (const std::string more : {"1", "2", "3", "4", "20", "6 -pc_rrb_cycle amli", "9 -pc_rrb_cycle amli"}) {
+      const Preconditioner pc = pc_of(A, grid_option(problem) + "-pc_rrb_levels " + more);
+      EXPECT_LT(largest_difference(applied(pc, problem.A.multiply(v)), v), 1e-8) << name << ", levels " << more;
     }
   }
 }

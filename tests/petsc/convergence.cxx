@@ -144,6 +144,17 @@ TEST_P(Every, ConvergesAsKnown) {
   expect_count(problem, "-pc_rrb_levels 12 -pc_rrb_storage naive", GetParam().twelve);
 }
 
+TEST_P(Every, TakesNoMoreIterationsWithAmli) {
+  const Problem problem = GetParam().problem();
+  for (const std::string levels : {"-pc_rrb_levels 6 ", "-pc_rrb_levels 8 ", "-pc_rrb_levels 12 "})
+    for (const std::string norm : {"", "-ksp_norm_type unpreconditioned "}) {
+      const std::string options = grid_option(problem) + levels + norm;
+      const Solve v = solve(problem, options), amli = solve(problem, options + "-pc_rrb_cycle amli");
+      EXPECT_EQ(amli.reason, v.reason) << options;
+      EXPECT_LE(amli.iterations, v.iterations + 1) << options;
+    }
+}
+
 // From a known solution, which is 0 where the matrix has identity rows.
 TEST_P(Every, ConvergesToTheSolution) {
   Problem problem = GetParam().problem();
@@ -154,9 +165,12 @@ TEST_P(Every, ConvergesToTheSolution) {
     if (!coupled) exact[p] = 0;
   }
   problem.b = problem.A.multiply(exact);
-  const Solve result = solve(problem, grid_option(problem) + "-ksp_rtol 1e-10 -pc_rrb_levels 8");
-  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_LT(energy_error(problem, result.x, exact), 1e-9);
+  for (const char *cycle : {"v", "amli"}) {
+    const Solve result =
+        solve(problem, grid_option(problem) + "-ksp_rtol 1e-10 -pc_rrb_levels 8 -pc_rrb_cycle " + cycle);
+    EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL) << cycle;
+    EXPECT_LT(energy_error(problem, result.x, exact), 1e-9) << cycle;
+  }
 }
 
 // Single precision of the factor costs at most one iteration, and nothing of the true residual. Where coefficients jump by

@@ -94,9 +94,12 @@ void expect_as_new(Change c, const std::string &options) {
   }
 }
 
-const char *const several[] = {"-pc_rrb_levels 5 -pc_rrb_storage naive", "-pc_rrb_levels 4 -pc_rrb_storage_grids 2",
+const char *const several[] = {"-pc_rrb_levels 5 -pc_rrb_storage naive",
+                               "-pc_rrb_levels 4 -pc_rrb_storage_grids 2",
                                "-pc_rrb_levels 3 -pc_rrb_coarse inverse",
-                               "-pc_rrb_levels 7 -pc_rrb_lump_nodes both -pc_rrb_storage_grids 1"};
+                               "-pc_rrb_levels 7 -pc_rrb_lump_nodes both -pc_rrb_storage_grids 1",
+                               "-pc_rrb_levels 6 -pc_rrb_cycle amli -pc_rrb_storage_grids 3",
+                               "-pc_rrb_levels 8 -pc_rrb_cycle amli -pc_rrb_storage naive"};
 
 TEST(Refresh, OfValuesIsBitwiseARebuild) {
   for (const Change &c : same_kind())
@@ -127,7 +130,8 @@ Held memory() {
 
 TEST(Refresh, HoldsNoMoreMemoryAfterFifty) {
   for (const Change &c : same_kind())
-    for (const std::string options : {several[0], several[1], several[2], "-pc_rrb_coarse ksp"}) {
+    for (const std::string options :
+         {several[0], several[1], several[2], several[4], several[5], "-pc_rrb_coarse ksp"}) {
       const Matrix A = matrix_of(c.before);
       const Preconditioner pc = pc_of(A, grid_option(c.before) + options);
       const auto refresh = [&](int times) {
@@ -148,19 +152,20 @@ TEST(Refresh, HoldsNoMoreMemoryAfterFifty) {
 
 TEST(Refresh, AndApplyMakeNoVectors) {
   SKIP_ON_DEVICE("PETSc's own device code makes C++ objects; Device.RefreshesWithoutTheHost counts there");
-  for (const Change &c : same_kind()) {
-    const Matrix A = matrix_of(c.before);
-    const Preconditioner pc = pc_of(A, grid_option(c.before) + several[1]);
-    const Vector r = vector_of(c.before.b), z = like(r);
-    long before = news;
-    ok(PCSetUp(pc));
-    EXPECT_GT(news - before, 20) << "this does not count what the library allocates";
-    ok(MatScale(A, 2));
-    before = news;
-    ok(PCSetUp(pc));
-    ok(PCApply(pc, r, z));
-    EXPECT_EQ(news - before, 0) << c.name;
-  }
+  for (const Change &c : same_kind())
+    for (const char *options : {several[1], several[4], several[5]}) {
+      const Matrix A = matrix_of(c.before);
+      const Preconditioner pc = pc_of(A, grid_option(c.before) + options);
+      const Vector r = vector_of(c.before.b), z = like(r);
+      long before = news;
+      ok(PCSetUp(pc));
+      EXPECT_GT(news - before, 20) << "this does not count what the library allocates";
+      ok(MatScale(A, 2));
+      before = news;
+      ok(PCSetUp(pc));
+      ok(PCApply(pc, r, z));
+      EXPECT_EQ(news - before, 0) << c.name << ", " << options;
+    }
 }
 
 // Another matrix in the same PC: of another pattern, of another shape with as many points, of another size.

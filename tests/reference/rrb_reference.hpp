@@ -26,6 +26,7 @@ struct Options {
   LumpNodes lump_nodes = LumpNodes::red;
   Vector v;               // near-null-space vector, empty: 1
   bool v_is_null = false; // A v = 0, the application says
+  int kept_grid = -1;     // whose matrix is kept, see RRB::kept_matrix()
   int x0 = 0, y0 = 0;     // global coordinates of the box's first point, which decide red and black
 };
 
@@ -51,20 +52,32 @@ public:
   Vector apply(const Vector &r) const {
     if (!factored_) throw std::logic_error("the factorization failed");
     Vector z = r;
+    down_to_kept(z);
+    cycle_on_kept(z);
+    up_from_kept(z);
+    return z;
+  }
+
+  // The matrix S of grid `kept_grid`, with rows of zeros outside of it, and the three parts of apply(): above it, on it and
+  // below, which makes B x of x there, and above again.
+  const Matrix &kept_matrix() const { return kept_; }
+  const std::vector<int> &kept_nodes() const { return kept_nodes_; }
+  void down_to_kept(Vector &z) const { forward(above_, z); }
+  void cycle_on_kept(Vector &z) const {
     forward(reds_, z);
     remove_null_vectors(z);
     forward(last_, z);
     backward(last_, z);
     remove_null_vectors(z);
     backward(reds_, z);
-    return z;
   }
+  void up_from_kept(Vector &z) const { backward(above_, z); }
 
   // M = sum over the eliminated nodes of d u u^T, with u = 1 at the node and a/d at its neighbours.
   std::vector<Vector> dense_M() const {
     const int n = prepared_.size();
     std::vector<Vector> M(n, Vector(n, 0.0));
-    for (const auto *list : {&reds_, &last_})
+    for (const auto *list : {&above_, &reds_, &last_})
       for (const Eliminated &node : *list) {
         M[node.p][node.p] += node.pivot;
         for (const auto &[q, a] : node.coupling) {
@@ -113,7 +126,9 @@ private:
   Graph weight_;  // of what is not yet eliminated; see Prepared
   Vector excess_; // likewise
 
-  Eliminations reds_, last_;
+  Eliminations above_, reds_, last_; // red nodes above the kept grid and the others; the last block
+  Matrix kept_;
+  std::vector<int> kept_nodes_;
   std::vector<Vector> null_vectors_;        // of the last block, orthonormal
   std::vector<std::vector<int>> red_nodes_; // of level k at index k
   std::vector<int> remaining_;
@@ -236,9 +251,22 @@ private:
     return true;
   }
 
+  // The matrix as it is now, of V^-1 (weights and excesses) V^-1.
+  void keep() {
+    const Vector &v = prepared_.v;
+    above_.swap(reds_);
+    kept_nodes_ = remaining_;
+    kept_ = Matrix(prepared_.size());
+    for (int p : remaining_) {
+      kept_.add(p, p, diagonal(p) / (v[p] * v[p]));
+      for (const auto &[q, w] : weight_[p]) kept_.add(p, q, -w / (v[p] * v[q]));
+    }
+  }
+
   bool factor(double omega) {
     weight_ = prepared_.weight;
     excess_ = prepared_.excess;
+    above_.clear();
     reds_.clear();
     last_.clear();
     unlumped_.clear();
@@ -248,6 +276,7 @@ private:
     remaining_.resize(prepared_.size());
     for (int p = 0; p < prepared_.size(); p++) remaining_[p] = p;
     for (int level = 1; level <= levels_; level++) {
+      if (level == 2 * options_.kept_grid + 1) keep();
       if (level % 2 == 1) lump_seams(level, omega);
       lump_level(level, omega);
       std::vector<int> black;

@@ -1,0 +1,117 @@
+// AMLI against the reference's: every kind of matrix in every storage, and what its estimate and its operator must keep.
+#include "reference/amli_reference.hpp"
+#include "reference_support.hpp"
+#include "rrb_support.hpp"
+
+#include <gtest/gtest.h>
+
+using reference::Vector;
+using support::Choice;
+using support::RealRRB;
+
+namespace {
+
+support::Problem converted(const reference::Problem &p) {
+  return {p.A, p.grid.nx, p.grid.ny, p.grid.periodic_x, p.grid.periodic_y, true, p.v, 0, 0};
+}
+
+// Rings of every remainder, tiny ones, and more than the zoo's sizes.
+std::vector<std::pair<std::string, reference::Problem>> grids() {
+  auto all = reference::zoo();
+  unsigned seed = 0;
+  for (const auto &[nx, ny] : {std::pair{3, 3}, {5, 2}, {16, 16}, {17, 16}, {23, 29}, {33, 18}, {40, 37}})
+    for (const bool ring_x : {false, true})
+      for (const bool ring_y : {false, true})
+        all.push_back({std::to_string(nx) + " x " + std::to_string(ny) + (ring_x ? " ring in x" : "") +
+                           (ring_y ? " ring in y" : ""),
+                       reference::random_nine_points({nx, ny, ring_x, ring_y}, 0, 0.01, ++seed)});
+  const auto dry = [](int i, int j) { return (i * 7 + j * 3) % 5 == 0 || (i > 8 && j > 12); };
+  all.push_back({"masked", reference::identity_rows(reference::random_nine_points({30, 27}, 0), dry, true)});
+  return all;
+}
+
+// For each grid at which AMLI can be, with these levels.
+template <class Test> void for_each_case(const Test &test) {
+  for (const auto &[name, problem] : grids())
+    for (const int levels : {3, 4, 5, 8})
+      for (int grid = 1; 2 * grid < levels; ++grid) {
+        if (levels > petscrrb::rrb::max_levels(problem.grid.nx, problem.grid.ny)) continue;
+        SCOPED_TRACE(name + ", levels " + std::to_string(levels) + ", grid " + std::to_string(grid));
+        reference::Options options = reference::with_levels(levels);
+        options.kept_grid = grid;
+        const reference::RRB slow = factor(problem, options);
+        Choice choice;
+        choice.levels = levels;
+        choice.amli_grid = grid;
+        test(problem, slow, choice);
+      }
+}
+
+double difference(const Vector &x, const Vector &y) {
+  double d = 0, m = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    d = std::max(d, std::isfinite(x[i]) ? std::abs(x[i] - y[i]) : INFINITY);
+    m = std::max(m, std::abs(y[i]));
+  }
+  return m > 0 ? d / m : d;
+}
+
+// The right-hand sides of singular matrices are consistent.
+TEST(Amli, MatchesTheReferenceInEveryStorage) {
+  int used = 0;
+  for_each_case([&](const reference::Problem &problem, const reference::RRB &slow, Choice choice) {
+    for (int dense = 0; 2 * dense <= choice.levels; ++dense) {
+      choice.storage_grids = dense;
+      RealRRB fast(converted(problem), choice);
+      const auto report = fast.core().amli();
+      const Vector expected =
+          report.used ? reference::AMLI(slow, report.lambda_max).apply(problem.b) : slow.apply(problem.b);
+      EXPECT_LT(difference(fast.apply(problem.b), expected), 1e-9)
+          << dense << " dense, lambda_max " << report.lambda_max;
+      used += report.used;
+    }
+  });
+  EXPECT_GT(used, 500);
+}
+
+// The polynomial is positive up to 1 + lambda_max, and best where that is no larger than needed.
+TEST(Amli, TheEstimateIsSafeAndNotFarOff) {
+  for_each_case([&](const reference::Problem &problem, const reference::RRB &slow, const Choice &choice) {
+    RealRRB fast(converted(problem), choice);
+    const double lambda = fast.core().amli().lambda_max;
+    if (!fast.core().amli().used) return;
+    const double exact = largest_eigenvalue_on_kept(slow, reference::random_vector(problem.A.size(), 5));
+    EXPECT_LT(exact, 0.9 + lambda);
+    EXPECT_GT(exact, 0.8 * lambda);
+  });
+}
+
+TEST(Amli, RefreshIsBitwiseARebuild) {
+  for_each_case([&](const reference::Problem &problem, const reference::RRB &, Choice choice) {
+    choice.storage_grids = choice.levels / 4;
+    RealRRB once(converted(problem), choice), again(converted(problem), choice);
+    again.apply(problem.b);
+    again.refresh();
+    EXPECT_EQ(once.core().amli().lambda_max, again.core().amli().lambda_max);
+    EXPECT_EQ(once.apply(problem.b), again.apply(problem.b));
+  });
+}
+
+TEST(Amli, IsTheVCycleWhereBIsExact) {
+  for (const auto &[nx, ny] : {std::pair{40, 1}, {1, 33}}) {
+    Choice choice;
+    choice.levels = 6;
+    choice.amli_grid = 2;
+    const reference::Problem problem = reference::random_faces({nx, ny}, 100);
+    RealRRB fast(converted(problem), choice);
+    EXPECT_FALSE(fast.core().amli().used);
+    EXPECT_NEAR(fast.core().amli().lambda_max, 1, 1e-8);
+  }
+}
+
+TEST(Amli, ItsGridFollowsFromTheLevels) {
+  const int expected[] = {0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5};
+  for (int levels = 1; levels < 22; ++levels) EXPECT_EQ(petscrrb::rrb::default_amli_grid(levels), expected[levels]);
+}
+
+} // namespace
