@@ -36,13 +36,11 @@ unit_sources := $(call find_sources,tests/unit,*.cxx)
 petsc_sources := $(call find_sources,tests/petsc,*.cxx)
 cuda_test_sources := $(if $(NVCC),$(call find_sources,tests/cuda,*.cxx) $(call find_sources,tests/cuda,*.cu))
 sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx)
-cuda_test_sources := $(if $(NVCC),$(call find_sources,tests/cuda,*.cxx) $(call find_sources,tests/cuda,*.cu))
 unit_objects := $(call object,$(unit_sources) $(sanitizer_sources))
 cuda_objects := $(call object,$(cuda_test_sources))
 petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
-cuda_objects := $(call object,$(cuda_test_sources))
 examples := $(call program,docs/examples,examples)
-benchmarks := $(call program,benchmarks,benchmarks)
+benchmarks := $(call program,benchmarks,benchmarks) $(if $(NVCC),$(call program,benchmarks/cuda,benchmarks/cuda))
 
 library := $(BUILD)/lib/libpetscrrb.so
 core := $(BUILD)/lib/libpetscrrb_core.a
@@ -123,10 +121,6 @@ $(BUILD)/tests/unit: $(unit_objects) $(core) $(BUILD)/obj/unit.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(unit_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
-$(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
-	@mkdir -p $(@D)
-	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
-
 $(BUILD)/tests/petsc: $(petsc_objects) $(library) $(BUILD)/obj/petsc.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(petsc_objects) $(use_library) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) -pthread
@@ -146,6 +140,11 @@ $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.c.o $(library)
 $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.cxx.o $(library)
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(link_program)
+
+# those reach what the library hides
+$(BUILD)/benchmarks/cuda/%: $(BUILD)/obj/benchmarks/cuda/%.cxx.o $(core)
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $< $(core) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
 
 .SECONDARY:
 ifneq ($(wildcard $(BUILD)/obj),)

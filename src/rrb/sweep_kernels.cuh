@@ -56,12 +56,12 @@ template <bool Couple, class T> __device__ auto factor_at(const Arrays<const T> 
   return v;
 }
 
-// One side of a class of nodes: indices before the first and past the last go around a ring.
+// One side of a class of nodes: indices before the first and past the last go around a ring of n nodes; n = 0: not a
+// ring. Without branches, as all that loads below: else a warp would wait for one load before it starts the next.
 struct Around {
-  int n; // nodes around the ring; 0: not a ring
-  int end;
+  int n, end;
 
-  __device__ int operator()(int i) const { return n == 0 ? i : (i < 0 ? i + n : (i >= end ? i - n : i)); }
+  __device__ int operator()(int i) const { return i + (i < 0 ? n : 0) - (i >= end ? n : 0); }
 };
 
 // The nodes of a grid's box, in classes' coordinates.
@@ -95,32 +95,44 @@ template <bool ReadOnly> struct DenseVector {
   }
 };
 
-// A box in natural order, nothing outside of it.
-struct NaturalVector {
-  const double *r, *v_r; // v: NULL for 1
+// A box of points in natural order, zero outside of it.
+struct NaturalBox {
+  int x0, y0, nx, ny;
+
+  __device__ bool contains(int a, int b) const { return unsigned(a) < unsigned(nx) && unsigned(b) < unsigned(ny); }
+  __device__ index_t place(int a, int b) const { return index_t(b) * nx + a; }
+  template <bool ReadOnly> __device__ double value(const double *p, int a, int b) const {
+    const bool inside = contains(a, b);
+    const double v = read<ReadOnly>(p + (inside ? place(a, b) : 0));
+    return inside ? v : 0.0;
+  }
+};
+
+// The vectors of the finest grid, scaled by v where Scaled.
+template <bool Scaled> struct NaturalVector {
+  const double *r, *v_r;
   double *z;
   const double *v_z;
-  int x0, y0, nx, ny;
+  NaturalBox box;
   Around around_x, around_y; // of points
 
   __device__ double operator()(Class c, int h, int k) const {
-    const int a = around_x(2 * h + parity_x(c)) - x0, b = around_y(2 * k + parity_y(c)) - y0;
-    if (a < 0 || a >= nx || b < 0 || b >= ny) return 0.0;
-    const index_t i = index_t(b) * nx + a;
-    return v_r ? __ldg(r + i) * __ldg(v_r + i) : __ldg(r + i);
+    const int a = around_x(2 * h + parity_x(c)) - box.x0, b = around_y(2 * k + parity_y(c)) - box.y0;
+    const double value = box.value<true>(r, a, b);
+    return Scaled && v_r ? value * box.value<true>(v_r, a, b) : value;
   }
   __device__ void store(const Box &, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
-    const int a = 2 * h - x0, b = 2 * k - y0;
+    const int a = 2 * h - box.x0, b = 2 * k - box.y0;
     put(a, b, b2_value), put(a + 1, b, r1_value);
     put(a, b + 1, r2_value), put(a + 1, b + 1, b1_value);
   }
 
 private:
   __device__ void put(int a, int b, double value) const {
-    if (a < 0 || a >= nx || b < 0 || b >= ny) return;
-    const index_t i = index_t(b) * nx + a;
-    z[i] = v_z ? value * __ldg(v_z + i) : value;
+    if (!box.contains(a, b)) return;
+    const index_t i = box.place(a, b);
+    z[i] = Scaled && v_z ? value * __ldg(v_z + i) : value;
   }
 };
 
@@ -137,14 +149,13 @@ private:
 };
 template <bool ReadOnly> struct NaturalNext {
   double *p;
-  int x0, y0, nx, ny;
+  NaturalBox box;
   Around around_x, around_y;
 
   __device__ double operator()(int h, int k) const {
-    const int a = around_x(h) - x0, b = around_y(k) - y0;
-    return a < 0 || a >= nx || b < 0 || b >= ny ? 0.0 : read<ReadOnly>(p + index_t(b) * nx + a);
+    return box.value<ReadOnly>(p, around_x(h) - box.x0, around_y(k) - box.y0);
   }
-  __device__ void store(int h, int k, double value) const { p[index_t(k - y0) * nx + (h - x0)] = value; }
+  __device__ void store(int h, int k, double value) const { p[box.place(h - box.x0, k - box.y0)] = value; }
 };
 
 // A warp's part of a box: columns from `first` on, rows [k0, k1).
@@ -165,31 +176,27 @@ __device__ void forward_part(const Part &part, const Arrays<const T> &factor, co
                              const Arrays<double> &b1_after, const Next &next) {
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
-  double r1_here = x(r1, h, part.k0 - 1), r2_below = 0, b1_below = 0;
-#pragma unroll 2
-  for (int k = part.k0 - 1; k < part.k1; ++k) {
+  Quad<Patch> in;
+  Patch b;
+  // the row below: only b1
+  in.c[r1].v[1][1] = x(r1, h, part.k0 - 1), in.c[r1].v[2][1] = x(r1, h, part.k0);
+  in.c[r2].v[1][1] = x(r2, h, part.k0 - 1), in.c[r2].v[1][2] = x(r2, h + 1, part.k0 - 1);
+  in.c[b1].v[1][1] = x(b1, h, part.k0 - 1);
+  ForwardB1{factor_at<Couple>(factor, box.x(h), box.y(part.k0 - 1)), in, Result{&b.v[0][1]}}(0, 0);
+  b.v[0][0] = __shfl_up_sync(all_lanes, b.v[0][1], 1);
+  for (int k = part.k0; k < part.k1; ++k) {
     const auto f = factor_at<Couple>(factor, box.x(h), box.y(k));
-    const double r1_above = x(r1, h, k + 1), r2_here = x(r2, h, k);
-    double b1_here, b2_here;
-    Quad<Patch> in;
-    in.c[r1].v[1][1] = r1_here, in.c[r1].v[2][1] = r1_above;
-    in.c[r2].v[1][1] = r2_here, in.c[r2].v[1][2] = x(r2, h + 1, k);
-    in.c[b1].v[1][1] = x(b1, h, k);
-    ForwardB1{f, in, Result{&b1_here}}(0, 0);
-    if (k >= part.k0) {
-      Patch b;
-      b.v[1][1] = b1_here, b.v[0][1] = b1_below;
-      b.v[1][0] = __shfl_up_sync(all_lanes, b1_here, 1), b.v[0][0] = __shfl_up_sync(all_lanes, b1_below, 1);
-      in.c[r1].v[1][0] = __shfl_up_sync(all_lanes, r1_here, 1);
-      in.c[r2].v[0][1] = r2_below;
-      if (mine) {
-        in.c[b2].v[1][1] = x(b2, h, k);
-        ForwardB2{f, in, b, Result{&b2_here}, true}(0, 0);
-        if (box.owns(b1, h, k)) *b1_after.at(0, h, k) = b1_here;
-        if (box.owns(b2, h, k)) next.store(h, k, b2_here);
-      }
-    }
-    r1_here = r1_above, r2_below = r2_here, b1_below = b1_here;
+    double b2_here;
+    in.c[r1].v[1][1] = in.c[r1].v[2][1], in.c[r1].v[2][1] = x(r1, h, k + 1);
+    in.c[r2].v[0][1] = in.c[r2].v[1][1], in.c[r2].v[1][1] = x(r2, h, k), in.c[r2].v[1][2] = x(r2, h + 1, k);
+    in.c[b1].v[1][1] = x(b1, h, k), in.c[b2].v[1][1] = x(b2, h, k);
+    ForwardB1{f, in, Result{&b.v[1][1]}}(0, 0);
+    b.v[1][0] = __shfl_up_sync(all_lanes, b.v[1][1], 1);
+    in.c[r1].v[1][0] = __shfl_up_sync(all_lanes, in.c[r1].v[1][1], 1);
+    ForwardB2{f, in, b, Result{&b2_here}, true}(0, 0);
+    if (mine && box.owns(b1, h, k)) *b1_after.at(0, h, k) = b.v[1][1];
+    if (mine && box.owns(b2, h, k)) next.store(h, k, b2_here);
+    b.v[0][0] = b.v[1][0], b.v[0][1] = b.v[1][1];
   }
 }
 
@@ -198,29 +205,28 @@ __device__ void backward_part(const Part &part, const Arrays<const T> &factor, c
                               const Arrays<double> &b1_after, const Next &next) {
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
+  const auto r_b1 = [&](int k) {
+    return Here<double, ReadOnly>{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch};
+  };
   Patch z2, z1;
+  // the row below: only b1
   z2.v[1][1] = next(h, part.k0 - 1), z2.v[1][2] = next(h + 1, part.k0 - 1);
-  z1.v[0][1] = 0;
-#pragma unroll 2
-  for (int k = part.k0 - 1; k < part.k1; ++k) {
+  z2.v[2][1] = next(h, part.k0), z2.v[2][2] = next(h + 1, part.k0);
+  BackwardB1{factor_at<Couple>(factor, box.x(h), box.y(part.k0 - 1)), r_b1(part.k0 - 1), z2, Result{&z1.v[0][1]},
+             scaling}(0, 0);
+  for (int k = part.k0; k < part.k1; ++k) {
     const auto f = factor_at<Couple>(factor, box.x(h), box.y(k));
-    const Here<double, ReadOnly> r_b1{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch};
-    double b1_here, r1_here, r2_here;
-    z2.v[2][1] = next(h, k + 1), z2.v[2][2] = next(h + 1, k + 1);
-    BackwardB1{f, r_b1, z2, Result{&b1_here}, scaling}(0, 0);
-    z1.v[1][1] = b1_here;
-    if (k >= part.k0) {
-      z1.v[1][0] = __shfl_up_sync(all_lanes, b1_here, 1);
-      if (mine) {
-        Patch r_r1, r_r2;
-        r_r1.v[1][1] = x(r1, h, k), r_r2.v[1][1] = x(r2, h, k);
-        BackwardR1{f, r_r1, z1, z2, Result{&r1_here}, scaling}(0, 0);
-        BackwardR2{f, r_r2, z1, z2, Result{&r2_here}, scaling}(0, 0);
-        x.store(box, h, k, z2.v[1][1], r1_here, r2_here, b1_here);
-      }
-    }
+    double r1_here, r2_here;
+    Patch r_r1, r_r2;
     z2.v[1][1] = z2.v[2][1], z2.v[1][2] = z2.v[2][2];
-    z1.v[0][1] = b1_here;
+    z2.v[2][1] = next(h, k + 1), z2.v[2][2] = next(h + 1, k + 1);
+    r_r1.v[1][1] = x(r1, h, k), r_r2.v[1][1] = x(r2, h, k);
+    BackwardB1{f, r_b1(k), z2, Result{&z1.v[1][1]}, scaling}(0, 0);
+    z1.v[1][0] = __shfl_up_sync(all_lanes, z1.v[1][1], 1);
+    BackwardR1{f, r_r1, z1, z2, Result{&r1_here}, scaling}(0, 0);
+    BackwardR2{f, r_r2, z1, z2, Result{&r2_here}, scaling}(0, 0);
+    if (mine) x.store(box, h, k, z2.v[1][1], r1_here, r2_here, z1.v[1][1]);
+    z1.v[0][1] = z1.v[1][1];
   }
 }
 
@@ -239,7 +245,7 @@ __global__ void __launch_bounds__(32 * warps)
 }
 
 inline Around around(const Side &s, int per_node) {
-  return s.wraps() ? Around{int(s.n / per_node), int(s.hi / per_node)} : Around{0, 0};
+  return s.wraps() ? Around{int(s.n / per_node), int(s.hi / per_node)} : Around{};
 }
 
 inline Arrays<double> arrays(const Quad<Dense> &q) { return {q[r1].p, q[r2].p - q[r1].p, int(q[r1].pitch)}; }
@@ -272,8 +278,10 @@ template <bool ReadOnly> DenseNext<ReadOnly> dense_next(const Extent &x, const N
 }
 template <bool ReadOnly> NaturalNext<ReadOnly> natural_next(const Extent &x, const NextGrid &next) {
   const Side &nx = next.extent.x, &ny = next.extent.y;
-  return {&next.natural.at(nx.lo, ny.lo), int(nx.lo), int(ny.lo), int(nx.hi - nx.lo), int(ny.hi - ny.lo),
-          around(x.x, 2), around(x.y, 2)};
+  return {&next.natural.at(nx.lo, ny.lo),
+          {int(nx.lo), int(ny.lo), int(nx.hi - nx.lo), int(ny.hi - ny.lo)},
+          around(x.x, 2),
+          around(x.y, 2)};
 }
 template <bool ReadOnly, class T> DenseVector<ReadOnly> dense_vector(const DenseGrid<Cuda, T> &d) {
   return {arrays(d.vector()), around(d.extent.x, 2), around(d.extent.y, 2)};

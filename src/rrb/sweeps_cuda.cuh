@@ -73,11 +73,14 @@ private:
       else
         f(vector, device::natural_next<true>(d.extent, next));
     };
+    const device::NaturalBox box{int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)};
+    const device::Around around_x = device::around(x, 1), around_y = device::around(y, 1);
     if (!v.r)
       with_next(device::dense_vector<ReadOnly>(d));
+    else if (v.v_r || v.v_z)
+      with_next(device::NaturalVector<true>{v.r, v.v_r, v.z, v.v_z, box, around_x, around_y});
     else
-      with_next(device::NaturalVector{v.r, v.v_r, v.z, v.v_z, int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo),
-                                      device::around(x, 1), device::around(y, 1)});
+      with_next(device::NaturalVector<false>{v.r, nullptr, v.z, nullptr, box, around_x, around_y});
   }
 
   Tail<T> tail_;

@@ -9,7 +9,7 @@
 namespace petscrrb::rrb {
 namespace device {
 
-constexpr int most_tail_grids = 6, tail_threads = 4 * coarse::columns;
+constexpr int most_tail_grids = 6, tail_threads = 512;
 constexpr index_t most_tail_nodes = 128 * 132; // on the first of its grids
 
 template <class T> struct TailGrid {
@@ -34,24 +34,6 @@ template <class F> __device__ void in_parts(const Box &box, int warp, int warps,
   for (int i = warp; i < across * rows; i += warps) f(Part(box, 1, i % across, i / across));
 }
 
-// The last block by the cluster; x is its right-hand side, then its solution.
-template <class Cluster>
-__device__ void solve_last_block(const Cluster &cluster, const coarse::View &s, double *x, double *shared) {
-  const int rank = cluster.block_rank(), ranks = cluster.num_blocks(), threads = blockDim.x;
-  const int warp = (rank * threads + threadIdx.x) / 32, warps = ranks * threads / 32;
-  const bool correct = s.state->any;
-  if (correct)
-    for (int c = rank; c < s.state->handled; c += ranks) coarse::component_dots(s, c, x);
-  for (int b = rank; b < s.blocks; b += ranks) coarse::condense(s, s.block[b], x, shared);
-  cluster.sync();
-  coarse::gather(s, x, shared);
-  for (int p = warp; p < s.separators; p += warps) coarse::solve_row(s, p, shared);
-  cluster.sync();
-  for (int b = rank; b < s.blocks; b += ranks) coarse::expand(s, s.block[b], x, correct, shared);
-  for (int p = rank * threads + threadIdx.x; p < s.separators; p += ranks * threads)
-    coarse::expand_separator(s, p, x, correct);
-}
-
 #endif
 
 template <class T> __global__ void __launch_bounds__(tail_threads) tail(TailGrids<T> grids, coarse::View last) {
@@ -70,16 +52,16 @@ template <class T> __global__ void __launch_bounds__(tail_threads) tail(TailGrid
     });
     cluster.sync();
   }
-  solve_last_block(cluster, last, grids.last_next.p, shared);
+  coarse::apply_by_team(last, grids.last_next.p, grids.last_next.p, true, shared, cluster);
   for (int g = grids.end - 1; g >= grids.first; --g) {
     const TailGrid<T> &d = grids.grid[g];
-    cluster.sync();
     in_parts(d.box, warp, warps, [&](const Part &part) {
       if (g + 1 < grids.end)
         backward_part<true, Scaling::full, false>(part, d.factor, d.box, d.x, d.b1_after, d.next);
       else
         backward_part<true, Scaling::full, false>(part, d.factor, d.box, d.x, d.b1_after, grids.last_next);
     });
+    if (g > grids.first) cluster.sync();
   }
 #endif
 }
@@ -146,7 +128,7 @@ private:
   // The largest cluster that the device can hold; false if none.
   bool find_cluster(const coarse::View &view) {
     int device, clusters = 0, major = 0;
-    shared_ = coarse::shared_values(view.pitch, device::tail_threads) * sizeof(double);
+    shared_ = coarse::team_values(view) * sizeof(double);
     cuda::check(cudaGetDevice(&device), "cudaGetDevice");
     cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
     if (major < 9) return false;

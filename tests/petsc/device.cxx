@@ -148,7 +148,7 @@ TEST(Device, RefreshesWithoutTheHost) {
       const Traffic seen = traffic_of([&] { ok(PCSetUp(pc)); });
       EXPECT_EQ(seen.petsc, 0) << options;
       EXPECT_EQ(seen.cuda.bulk, 0) << options;
-      EXPECT_LE(seen.cuda.copies, 3) << options; // what was read, and how the two factorizations went
+      EXPECT_LE(seen.cuda.copies, 4) << options; // what was read, how both factorizations went, AMLI's estimate
       EXPECT_EQ(seen.cuda.allocations + seen.cuda.frees, 0) << options;
       EXPECT_EQ(seen.cuda.device_waits, 0) << options;
     }
@@ -320,6 +320,8 @@ TEST(Context, KeepsTheOrderOfItsStream) {
   const reference::Vector z = applied(pc, problem.b);
   const OtherContext other;
   const Vector r = vector_of(problem.b), x = like(r), y = like(r);
+  ok(VecScale(r, 2)); // takes it to the device: PETSc's copies from the host do not wait for such a stream
+  ok(VecScale(r, 0.5));
   for (int times = 0; times < 3; ++times) {
     for (int k = 0; k < 300; ++k) ok(VecSet(x, k));
     ok(VecCopy(r, x));

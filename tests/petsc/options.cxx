@@ -209,7 +209,9 @@ TEST_F(Choices, AreInTheView) {
   expect_lines(view(pc),
                {"    grid: 90 x 70, 5-point, from the matrix pattern",
                 "    levels: 6, unknowns left: 6300 3150 1575 788 414 207 108",
-                "    storage: r1r2b1b2 on 2 grids, compute block 32", 
+                
+                backend.device ? "    storage: r1r2b1b2 on 3 grids, compute block 32"
+                               : "    storage: r1r2b1b2 on 2 grids, compute block 32",
                 backend.device ? "    last block: inverse, 108 unknowns" : "    last block: cholesky, 108 unknowns"});
   EXPECT_NE(view(pc).find("    memory: "), std::string::npos);
   EXPECT_EQ(view(pc).find("unlumped"), std::string::npos);
