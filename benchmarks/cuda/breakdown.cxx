@@ -62,7 +62,6 @@ void row(index_t n, int grid, index_t points, const char *what, double us, doubl
 }
 
 void run(index_t n, int levels, bool single) {
-  using Core = rrb::Factorization<PetscInt>;
   const double word = single ? 4 : 8; // of the factor
   Cuda on;
   cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -79,7 +78,7 @@ void run(index_t n, int levels, bool single) {
   if (!core->outcome().ok) throw std::runtime_error("the factorization failed");
   const cuda::Buffer<double> r(n * n), z(n * n);
   const auto solve = [&](rrb::Part) {
-    if (!core->solves_last_block()) last.apply(core->coarse_r(), core->coarse_z(), on.stream);
+    last.apply(core->coarse_r(), core->coarse_z(), on.stream);
     return 0;
   };
   Clock clock(on.stream);
@@ -96,24 +95,11 @@ void run(index_t n, int levels, bool single) {
   }
   row(n, levels / 2, b.size(), "last block",
       clock.time([&] { last.apply(core->coarse_r(), core->coarse_z(), on.stream); }), double(last.bytes()));
-  const auto whole = [&](const char *how, int first) {
-    double bytes = 0;
-    rrb::Extent at = extent;
-    for (int g = 0; g < levels / 2; ++g, at = at.coarser())
-      if (g >= first) bytes += double(at.nodes()) * (24 + 6.75 * word + (g ? 4 : 8));
-    rrb::ApplyGraph graph;
-    const int count = levels / 2;
-    if (first == 0) {
-      row(n, 0, n * n, how, clock.time([&] { graph.apply(on, *core, r.data(), z.data(), solve); }), bytes);
-      return;
-    }
-    if (first < count)
-      row(n, first, 0, how, clock.time([&] { (void)rrb::Cycle<Core>(*core).apply_below(first, solve); }), bytes);
-  };
-  whole("application, a launch a grid", 0);
-  core->use_inverse(&last.view());
-  for (int g = levels / 2 - 1; g > 0; --g) whole("below, with the tail kernel", g);
-  whole("application", 0);
+  double bytes = 0;
+  e = extent;
+  for (int g = 0; g < levels / 2; ++g, e = e.coarser()) bytes += double(e.nodes()) * (24 + 6.75 * word + (g ? 4 : 8));
+  rrb::ApplyGraph graph;
+  row(n, 0, n * n, "application", clock.time([&] { graph.apply(on, *core, r.data(), z.data(), solve); }), bytes);
 }
 
 } // namespace

@@ -75,6 +75,22 @@ private:
   std::size_t n_ = 0;
 };
 
+// A point in a stream's work that another stream waits for.
+class Event {
+public:
+  Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate"); }
+  Event(const Event &) = delete;
+  Event &operator=(const Event &) = delete;
+  ~Event() { (void)cudaEventDestroy(event_); }
+  void let_wait(cudaStream_t waits, cudaStream_t first) const {
+    check(cudaEventRecord(event_, first), "cudaEventRecord");
+    check(cudaStreamWaitEvent(waits, event_, 0), "cudaStreamWaitEvent");
+  }
+
+private:
+  cudaEvent_t event_ = nullptr;
+};
+
 // A value in page-locked host memory.
 template <class T> class Pinned {
 public:

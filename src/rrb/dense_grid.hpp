@@ -4,7 +4,6 @@
 #include "rrb/seam.hpp"
 
 #include <array>
-#include <deque>
 
 namespace petscrrb::rrb {
 
@@ -104,10 +103,6 @@ struct NaturalVectors {
   double *z = nullptr;
   const double *v_r = nullptr, *v_z = nullptr;
 };
-
-namespace coarse {
-struct View; // coarse_cuda_view.hpp
-}
 
 // The fused sweeps of one dense grid, for each backend its own; T: what the factor is stored in.
 template <class Backend, class T> class Sweeps;

@@ -243,11 +243,6 @@ public:
   }
   std::size_t bytes() const { return scratch_.bytes(); }
 
-  // no kernel for the coarsest grids together
-  template <class Next> void set_up_tail(const std::deque<DenseGrid<Host, T>> &, const Next &, const coarse::View *) {}
-  int tail_from() const { return std::numeric_limits<int>::max(); }
-  void solve_tail(const Host &, int) {}
-
 private:
   RowScratch scratch_;
 };

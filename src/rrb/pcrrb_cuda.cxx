@@ -73,11 +73,16 @@ public:
 private:
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part);
   PetscErrorCode MoveToDevice(PC, Core &, Vec, Vec, rrb::Part);
-  /* f(), which may throw, on the current stream */
+  /* f(), which may throw, on the current stream. PETSc's operations on vectors that are not told a context are on the
+     default stream, whichever context is current: where that is another one, each waits for the other. */
   template <class F> PetscErrorCode OnStream(const F &f) {
     PetscFunctionBegin;
     PetscCall(CurrentStream(&cuda_.stream));
-    PetscCall(PCRRBTry(Failed, f));
+    PetscCall(PCRRBTry(Failed, [&] {
+      if (cuda_.stream) before_.let_wait(cuda_.stream, nullptr);
+      f();
+      if (cuda_.stream) after_.let_wait(nullptr, cuda_.stream);
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   auto LastBlockSolver(Core &core) {
@@ -95,6 +100,7 @@ private:
   }
 
   Cuda cuda_;
+  cuda::Event before_, after_;
   std::unique_ptr<cuda::StencilReader> reader_;
   Grid read_; /* what the reader was made for */
   cuda::DeviceStencil stencil_;
@@ -168,7 +174,6 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
 
   PetscFunctionBegin;
   graph_.reset();
-  core.use_inverse(nullptr);
   inverse_ = nullptr;
   PetscCall(coarse_.Reset());
   if (type != PC_RRB_COARSE_INVERSE) {
@@ -189,7 +194,6 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
         y(b.y.begin(), b.y.end());
     const rrb::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1};
     inverse_ = std::make_unique<rrb::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
-    core.use_inverse(&inverse_->view());
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,7 +224,6 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
 
 PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
-  if (core.solves_last_block()) PetscFunctionReturn(PETSC_SUCCESS);
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
     PetscCall(PCRRBTry(Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);

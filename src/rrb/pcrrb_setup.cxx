@@ -141,6 +141,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
     if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
   }
   if (rebuild) {
+    s->core.reset(); /* if there is no grid this time, the next setup starts from here again */
     const PetscRRBRows rows = s->backend->rows(s->rows.csr);
     PetscCall(PetscRRBFindGrid(pc, pc->pmat, 2, rrb->grid, "-pc_rrb_grid", rows, &s->grid));
     PetscCall(ReadValues(pc, &ok));

@@ -4,6 +4,7 @@
 #include "rrb/amli.hpp"
 #include "rrb/last_block.hpp"
 
+#include <deque>
 #include <memory>
 
 namespace petscrrb::rrb {
@@ -77,12 +78,8 @@ public:
   virtual void down(int from, int to, const double *r, double *z, Part part) = 0;
   virtual void up(int from, int to, const double *r, double *z, Part part) = 0;
   virtual int grids() const = 0;
-  // A backend that has a kernel for the coarsest grids and the last block together may solve with this inverse itself, at
-  // the end of a sweep down to grids(). It must outlive its use; NULL: never.
-  virtual void use_inverse(const coarse::View *) = 0;
-  virtual bool solves_last_block() const = 0;
   virtual const double *coarse_r() const = 0;
-  virtual double *coarse_z() = 0;
+  virtual double *coarse_z() = 0; // may be coarse_r()
 
   // AMLI's step, on the vector of its grid, and the estimate for it
   virtual AmliReport amli() const = 0;
@@ -118,10 +115,8 @@ public:
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part) override;
   int grids() const override { return options_.storage_grids + tail_.grids(); }
-  void use_inverse(const coarse::View *) override;
-  bool solves_last_block() const override { return sweeps_.tail_from() < grids(); }
-  const double *coarse_r() const override { return coarse_r_.data(); }
-  double *coarse_z() override { return coarse_z_.data(); }
+  const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
+  double *coarse_z() override { return in_place() ? tail_.vector() : coarse_z_.data(); }
   AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }
   void keep_right_hand_side(double *z) override;
   void second_right_hand_side(double *z) override;
@@ -140,6 +135,8 @@ public:
 private:
   template <class V> using Array = typename Backend::template Array<V>;
 
+  // the last block's unknowns are all of the tail's vector
+  bool in_place() const { return tail_.levels() == 0 && !dense_.empty(); }
   void keep_matrix(int g);
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);

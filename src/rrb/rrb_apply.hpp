@@ -99,41 +99,28 @@ template <bool to_tail> struct CoarseCopy {
 };
 
 template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::use_inverse(const coarse::View *view) {
-  const bool possible = tail_.levels() == 0 && !dense_.empty();
-  sweeps_.set_up_tail(dense_, [&](int g) { return next_grid(g); }, possible ? view : nullptr);
-}
-
-template <class Backend, class Int, class T>
 void Rrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
   const int dense = options_.storage_grids;
-  const bool whole = to == grids() && part == Part::whole && solves_last_block();
-  const int end = whole ? std::max(from, sweeps_.tail_from()) : to;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
   if (from == 0 && !dense) {
     on_.copy(z, r, extent_.nodes());
     if (natural(r, z, part).v_r) on_.for_each(nodes, Scale{z, v_});
   }
-  for (int g = from; g < std::min(end, dense); ++g) forward_dense(g, r, part);
-  for (int g = std::max(from, dense); g < end && part != Part::right; ++g) forward_tail(g - dense, x);
-  if (whole)
-    sweeps_.solve_tail(on_, end);
-  else if (to == grids())
-    on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
+  for (int g = from; g < std::min(to, dense); ++g) forward_dense(g, r, part);
+  for (int g = std::max(from, dense); g < to && part != Part::right; ++g) forward_tail(g - dense, x);
+  if (to == grids() && !in_place()) on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
 }
 
 template <class Backend, class Int, class T>
 void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part part) {
   const int dense = options_.storage_grids;
-  const bool whole = from == grids() && part == Part::whole && solves_last_block();
-  const int begin = whole ? sweeps_.tail_from() : from;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
-  if (from == grids() && !whole) on_.for_each(unknowns, CoarseCopy<true>{coarse_z_.data(), x, at_.data()});
-  for (int g = begin - 1; g >= std::max(to, dense); --g)
+  if (from == grids() && !in_place()) on_.for_each(unknowns, CoarseCopy<true>{coarse_z_.data(), x, at_.data()});
+  for (int g = from - 1; g >= std::max(to, dense); --g)
     backward_tail(g - dense, x, part != Part::left, part == Part::whole ? Scaling::full : Scaling::root);
-  for (int g = std::min(begin, dense) - 1; g >= to; --g) backward_dense(g, r, z, part);
+  for (int g = std::min(from, dense) - 1; g >= to; --g) backward_dense(g, r, z, part);
   if (to == 0 && !dense && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
 }
 

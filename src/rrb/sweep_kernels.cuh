@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/cuda.cuh"
+#include "rrb/coarse_cuda_device.cuh"
 #include "rrb/dense_grid.hpp"
 
 namespace petscrrb::rrb {
@@ -11,7 +12,7 @@ namespace device {
 // A warp owns 31 columns of nodes (h) and marches through some rows (k). Its first lane repeats the last column of the
 // warp to the left, and its first row the last one of the warp below, but only b1, which the others need from there:
 // no shared memory, no barrier, and values go from lane to lane and from row to row in registers.
-constexpr int columns = 31, warps = 4, most_rows = 8;
+constexpr int columns = 31, warps = 4, most_rows = 16;
 constexpr unsigned all_lanes = 0xffffffffu;
 
 // A node and its eight neighbours in registers; only what is set may be read.
@@ -234,6 +235,8 @@ template <bool Couple, class T, class Vector, class Next>
 __global__ void __launch_bounds__(32 * warps)
     forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
   const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  coarse::start_next();
+  coarse::await_previous();
   if (part.first < box.h1) forward_part<Couple>(part, factor, box, x, b1_after, next);
 }
 
@@ -241,6 +244,8 @@ template <bool Couple, Scaling scaling, class T, class Vector, class Next>
 __global__ void __launch_bounds__(32 * warps)
     backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
   const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  coarse::start_next();
+  coarse::await_previous();
   if (part.first < box.h1) backward_part<Couple, scaling, true>(part, factor, box, x, b1_after, next);
 }
 

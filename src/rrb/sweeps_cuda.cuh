@@ -1,7 +1,12 @@
 // The sweeps of RRB's grids on a device: which kernels, in which shape.
 #pragma once
 
-#include "rrb/tail_cuda.cuh"
+#include "rrb/coarse_cuda_view.hpp"
+#include "rrb/sweep_kernels.cuh"
+
+#include <cmath>
+#include <limits>
+#include <map>
 
 namespace petscrrb::rrb {
 
@@ -9,15 +14,12 @@ namespace petscrrb::rrb {
 template <class T> class Sweeps<Cuda, T> {
 public:
   Sweeps() = default;
-  explicit Sweeps(const Extent &) {}
+  explicit Sweeps(const Extent &) : overlap_(coarse::may_overlap()) {}
 
   template <bool Couple>
   void forward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
     with_vectors<true>(d, next, natural, [&](const auto &x, const auto &b2) {
-      const Launch l(d);
-      device::forward<Couple><<<l.blocks, l.threads, 0, on.stream>>>(device::factor_of(d), l.box, x,
-                                                                     device::b1_after(d), b2, l.rows);
-      cuda::check_launch("the forward sweep");
+      launch(on, d, device::forward<Couple, T, std::decay_t<decltype(x)>, std::decay_t<decltype(b2)>>, x, b2);
     });
   }
 
@@ -25,44 +27,60 @@ public:
   void backward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural,
                 Scaling scaling) const {
     with_vectors<false>(d, next, natural, [&](const auto &x, const auto &b2) {
-      const Launch l(d);
-      const auto run = [&](auto kernel) {
-        kernel<<<l.blocks, l.threads, 0, on.stream>>>(device::factor_of(d), l.box, x, device::b1_after(d), b2, l.rows);
-      };
       using X = std::decay_t<decltype(x)>;
       using Next = std::decay_t<decltype(b2)>;
       if (scaling == Scaling::full)
-        run(device::backward<Couple, Scaling::full, T, X, Next>);
+        launch(on, d, device::backward<Couple, Scaling::full, T, X, Next>, x, b2);
       else
-        run(device::backward<Couple, Scaling::root, T, X, Next>);
-      cuda::check_launch("the backward sweep");
+        launch(on, d, device::backward<Couple, Scaling::root, T, X, Next>, x, b2);
     });
   }
   std::size_t bytes() const { return 0; }
 
-  // The coarsest grids and the last block in one kernel, where that is possible.
-  template <class Next>
-  void set_up_tail(const std::deque<DenseGrid<Cuda, T>> &dense, const Next &next, const coarse::View *view) {
-    tail_.set_up(dense, next, view);
-  }
-  int tail_from() const { return tail_.first(); }
-  void solve_tail(const Cuda &on, int from) { tail_.solve(on, from); }
-
 private:
-  struct Launch {
-    device::Box box;
-    int rows;
-    dim3 blocks, threads;
-
-    explicit Launch(const DenseGrid<Cuda, T> &d) : box(device::box_of(d.extent, d.layout())) {
-      const int across = (box.h1 - box.h0 + device::columns - 1) / device::columns, along = box.k1 - box.k0;
-      constexpr int enough = 4096; // warps, to fill the largest devices
-      rows = std::clamp(int(index_t(across) * along / enough), 1, device::most_rows);
-      rows = std::max(rows, (along + 65534) / 65535);
-      blocks = dim3((across + device::warps - 1) / device::warps, (along + rows - 1) / rows);
-      threads = dim3(32 * device::warps);
+  // The rows of a warp: many, because each part repeats one, but so many parts that the device is full, a whole number of
+  // times if possible.
+  static int rows_of(int across, int along, int resident) {
+    constexpr double repeated = 0.5; // of a row's work
+    int best = 1;
+    double least = std::numeric_limits<double>::infinity();
+    for (int rows = 1; rows <= device::most_rows; ++rows) {
+      const double blocks = double(across) * ((along + rows - 1) / rows);
+      const double time = std::ceil(blocks / resident) * (rows + repeated);
+      if (time < least) least = time, best = rows;
     }
-  };
+    return std::max(best, (along + 65534) / 65535); // a grid of blocks has no more rows
+  }
+
+  template <class Kernel, class X, class Next>
+  void launch(const Cuda &on, const DenseGrid<Cuda, T> &d, Kernel *kernel, const X &x, const Next &next) const {
+    const device::Box box = device::box_of(d.extent, d.layout());
+    const int across = ((box.h1 - box.h0 + device::columns - 1) / device::columns + device::warps - 1) / device::warps;
+    const int along = box.k1 - box.k0, rows = rows_of(across, along, resident(kernel));
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t how = {};
+    how.gridDim = dim3(across, (along + rows - 1) / rows);
+    how.blockDim = dim3(32 * device::warps);
+    how.stream = on.stream;
+    how.attrs = &overlap;
+    how.numAttrs = overlap_;
+    cuda::check(cudaLaunchKernelEx(&how, kernel, device::factor_of(d), box, x, device::b1_after(d), next, rows), "a sweep");
+  }
+
+  // how many blocks of a kernel the device holds at a time
+  template <class Kernel> int resident(Kernel *kernel) const {
+    static thread_local std::map<std::pair<int, const void *>, int> known;
+    int device, processors, blocks;
+    cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+    int &n = known[{device, reinterpret_cast<const void *>(kernel)}];
+    if (n) return n;
+    cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * device::warps, 0),
+                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return n = std::max(1, blocks * processors);
+  }
 
   template <bool ReadOnly, class F>
   static void with_vectors(const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &v, const F &f) {
@@ -83,7 +101,7 @@ private:
       with_next(device::NaturalVector<false>{v.r, nullptr, v.z, nullptr, box, around_x, around_y});
   }
 
-  Tail<T> tail_;
+  bool overlap_ = false; // a kernel may start before the one before it has ended
 };
 
 } // namespace petscrrb::rrb
