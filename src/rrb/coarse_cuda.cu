@@ -27,6 +27,7 @@ private:
 DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
                            Launch launch) {
   const coarse::Plan plan(n, ia, ja, x, y, shape);
+  coarse::Schedule schedule(plan);
   Image image;
   const std::size_t at_ia = image.add(std::vector<int>(ia, ia + n + 1)),
                     at_ja = image.add(std::vector<int>(ja, ja + ia[n])), at_blocks = image.add(plan.blocks),
@@ -34,10 +35,12 @@ DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, co
                     at_separator = image.add(plan.separator), at_row_start = image.add(plan.row_start),
                     at_row_entries = image.add(plan.row_entries), at_touching_block = image.add(plan.touching_block),
                     at_touching_place = image.add(plan.touching_place),
-                    at_block_of_condensed = image.add(plan.block_of_condensed), at_handled = image.reserve(n);
+                    at_block_of_condensed = image.add(plan.block_of_condensed),
+                    at_phase_start = image.add(schedule.phase_start), at_tasks = image.add(schedule.tasks),
+                    at_pairs = image.add(schedule.pairs), at_handled = image.reserve(n);
   integers_.assign(image.words());
   int *words = integers_.data();
-  view_.n = n, view_.blocks = int(plan.blocks.size()), view_.separators = plan.separators();
+  view_.n = n, view_.blocks = int(plan.blocks.size());
   view_.pitch = plan.pitch(), view_.touching = plan.touching, view_.condensed_size = plan.condensed;
   view_.ia = words + at_ia, view_.ja = words + at_ja, view_.nodes = words + at_nodes;
   view_.block = reinterpret_cast<const coarse::Block *>(words + at_blocks);
@@ -46,15 +49,19 @@ DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, co
   view_.row_entries = reinterpret_cast<const coarse::Entry *>(words + at_row_entries);
   view_.touching_block = words + at_touching_block, view_.touching_place = words + at_touching_place;
   view_.block_of_condensed = words + at_block_of_condensed, view_.handled_by = words + at_handled;
+  view_.phase_start = words + at_phase_start;
+  view_.tasks = reinterpret_cast<const coarse::Task *>(words + at_tasks);
+  view_.pairs = reinterpret_cast<const coarse::Pair *>(words + at_pairs);
+  phase_start_ = std::move(schedule.phase_start);
 
-  const std::size_t pitch = plan.pitch(), panel = coarse::panel;
+  const std::size_t pitch = plan.pitch(), tile = coarse::panel * coarse::panel;
   const auto even = [](std::size_t i) { return (i + 1) / 2 * 2; };
   const std::size_t sizes[] = {even(plan.factors),
                                even(plan.transposed),
                                even(plan.schurs),
                                pitch * pitch,
-                               2 * pitch * panel,
-                               2 * panel * panel,
+                               2 * schedule.slots * tile,
+                               2 * schedule.pivots * tile,
                                even(plan.condensed),
                                pitch,
                                even(n),
@@ -83,8 +90,7 @@ void DeviceCoarse::choose_launches(Launch launch) {
   int device = 0, able = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   cuda::check(cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device), "cudaDeviceGetAttribute");
-  cooperative_ = able && launch == Launch::automatic;
-  resident_ = cooperative_ ? coarse::resident_blocks(device) : 0;
+  resident_ = able && launch == Launch::automatic ? coarse::resident_blocks(device) : 0;
   view_.overlap = coarse::may_overlap();
 }
 
@@ -92,7 +98,7 @@ void DeviceCoarse::refresh(const double *a, const double *excess, cudaStream_t s
   coarse::find_components(view_, a, excess, stream);
   if (!view_.n) return;
   coarse::eliminate_blocks(view_, a, stream);
-  coarse::invert_separators(view_, cooperative_, resident_, stream);
+  coarse::invert_separators(view_, phase_start_, resident_, stream);
   coarse::find_null_directions(view_, stream);
 }
 

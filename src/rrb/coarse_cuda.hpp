@@ -11,7 +11,7 @@ class DeviceCoarse {
 public:
   enum class Launch {
     automatic, // one cooperative launch for the dense inverse where the device can
-    per_panel  // one launch for each panel of it
+    per_phase  // one launch for each phase of it
   };
 
   // The pattern (sorted columns, symmetric, diagonal present) of n <= 4096 unknowns, and where each stands on the grid.
@@ -40,8 +40,8 @@ private:
   cuda::Buffer<double> doubles_;
   cuda::Buffer<coarse::Component> components_;
   cuda::Buffer<coarse::State> state_;
-  bool cooperative_ = false;
-  int resident_ = 0;
+  std::vector<int> phase_start_; // of the dense inverse
+  int resident_ = 0;             // thread blocks of a cooperative launch, 0: one launch a phase
 };
 
 } // namespace petscrrb::rrb

@@ -61,11 +61,11 @@ __global__ void __launch_bounds__(row_threads) solve_separators(View s, const do
   start_next();
   if (idle(s, use)) return;
   const int p = (int(blockIdx.x) * row_threads + int(threadIdx.x)) / 32;
-  const RowProduct<14> row(s, min(p, s.separators - 1));
+  const RowProduct<14> row(s, p); // the pitch is a multiple of the rows of a block
   await_previous();
   gather(s, r, y);
   const double value = row.times(y);
-  if (p < s.separators && threadIdx.x % 32 == 0) s.solution[p] = value;
+  if (threadIdx.x % 32 == 0) s.solution[p] = value;
 }
 
 // z in a block: eight groups of threads, one an unknown
@@ -108,8 +108,8 @@ __global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, U
     return;
   }
   await_previous();
-  if (p >= s.separators) return;
-  const int node = s.separator[p];
+  const int node = p < s.pitch ? s.separator[p] : -1;
+  if (node < 0) return;
   z[node] = correct ? corrected(s, node, s.solution[p]) : s.solution[p];
 }
 
@@ -130,11 +130,10 @@ void launch(void (*kernel)(Parameters...), bool after, int blocks, int threads, 
 void apply(const View &s, const double *r, double *z, Use use, cudaStream_t stream) {
   launch(condense_all, false, s.blocks + dot_blocks, block_threads, 0, stream, s, r, use);
   const int rows = row_threads / 32;
-  if (s.separators)
-    launch(solve_separators, s.overlap, (s.separators + rows - 1) / rows, row_threads, s.pitch * sizeof(double), stream,
-           s, r, use);
-  launch(expand_all, s.overlap, s.blocks + (s.separators + block_threads - 1) / block_threads, block_threads, 0, stream,
-         s, z, use);
+  if (s.pitch)
+    launch(solve_separators, s.overlap, s.pitch / rows, row_threads, s.pitch * sizeof(double), stream, s, r, use);
+  launch(expand_all, s.overlap, s.blocks + (s.pitch + block_threads - 1) / block_threads, block_threads, 0, stream, s,
+         z, use);
 }
 
 } // namespace

@@ -45,11 +45,12 @@ __device__ inline double corrected(const View &s, int i, double z) {
 __device__ inline void gather(const View &s, const double *r, double *y) {
   for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) {
     double value = 0.0;
-    if (p < s.separators) {
-      value = r[s.separator[p]];
+    const int node = s.separator[p];
+    if (node >= 0) {
+      value = r[node];
 #pragma unroll 4
       for (int k = 0; k < s.touching; ++k) {
-        const int place = s.touching_place[k * s.separators + p];
+        const int place = s.touching_place[k * s.pitch + p];
         if (place >= 0) value -= s.condensed[place];
       }
     }
@@ -112,12 +113,12 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
   }
   team.sync();
   gather(s, r, shared);
-  for (int p = rank / 32; p < s.separators; p += threads / 32) {
+  for (int p = rank / 32; p < s.pitch; p += threads / 32) {
     const double value = RowProduct<4>(s, p).times(shared);
     if (threadIdx.x % 32 == 0) s.solution[p] = value;
   }
   team.sync();
-  for (int p = threadIdx.x; p < s.separators; p += blockDim.x) shared[p] = s.solution[p];
+  for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) shared[p] = s.solution[p];
   __syncthreads();
   for (int q = rank; q < s.condensed_size; q += threads) {
     const Block &b = s.block[s.block_of_condensed[q]];
@@ -129,9 +130,9 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
     for (int k = 0; k < b.ring; ++k) sum = fma(-transposed[k * b.interior], shared[ring[k]], sum);
     z[nodes[i]] = correct ? corrected(s, nodes[i], sum) : sum;
   }
-  for (int p = rank; p < s.separators; p += threads) {
+  for (int p = rank; p < s.pitch; p += threads) {
     const int node = s.separator[p];
-    z[node] = correct ? corrected(s, node, shared[p]) : shared[p];
+    if (node >= 0) z[node] = correct ? corrected(s, node, shared[p]) : shared[p];
   }
   team.sync();
 }

@@ -157,10 +157,10 @@ __device__ void add_blocks(const View &s, int p, int k, double *row) {
 #pragma unroll
   for (int i = 0; i < together; ++i) {
     column[i] = -1;
-    const int which = k + i < s.touching ? s.touching_block[(k + i) * s.separators + p] : -1;
+    const int which = k + i < s.touching ? s.touching_block[(k + i) * s.pitch + p] : -1;
     if (which < 0) continue;
     const Block &b = s.block[which];
-    const int mine = s.touching_place[(k + i) * s.separators + p] - b.condensed - b.interior;
+    const int mine = s.touching_place[(k + i) * s.pitch + p] - b.condensed - b.interior;
     if (int(threadIdx.x) >= b.ring) continue;
     column[i] = s.nodes[b.nodes + b.interior + threadIdx.x];
     value[i] = s.schurs[b.schur + mine * b.ring + threadIdx.x];
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(row_threads) assemble(View s, const double *a)
   const int p = blockIdx.x, t = threadIdx.x;
   for (int q = t; q < s.pitch; q += row_threads) row[q] = 0.0;
   __syncthreads();
-  if (p >= s.separators) {
+  if (s.separator[p] < 0) {
     if (!t) row[p] = 1.0;
   } else {
     const int first = s.row_start[p];
@@ -202,7 +202,7 @@ void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
     blocks<<<s.blocks, threads, 0, stream>>>(s, a);
     cuda::check_launch("blocks of the last block");
   }
-  if (s.separators) {
+  if (s.pitch) {
     assemble<<<s.pitch, row_threads, s.pitch * sizeof(double), stream>>>(s, a);
     cuda::check_launch("matrix of the separators");
   }

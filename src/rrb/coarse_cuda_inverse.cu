@@ -1,5 +1,5 @@
-// Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting by panels of
-// 32 columns, on its lower tiles of 32 x 32. While the others use a panel, one thread block inverts the next pivot tile.
+// Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
+// tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
 #include "backend/cuda.hpp"
 #include "rrb/coarse_cuda_device.cuh"
 #include "rrb/coarse_cuda_view.hpp"
@@ -110,27 +110,32 @@ __device__ bool invert_tile(double *t, double *line) {
 struct Elimination {
   View s;
 
-  __device__ int tiles() const { return s.pitch / panel; }
   __device__ double *tile(int i, int j) const { return s.inverse + (std::size_t(i) * s.pitch + j) * panel; }
-  __device__ double *at(int k) const { return s.panels + std::size_t(k & 1) * s.pitch * panel; }
-  __device__ double *column(int k, int i) const { return at(k) + i * panel * panel; }  // tile (i, k) before step k
-  __device__ double *pivot(int k) const { return s.pivots + (k & 1) * panel * panel; } // inverse of pivot tile k
+  __device__ double *slot(int k) const { return s.panels + std::size_t(k) * panel * panel; }
+  __device__ double *pivot(int k) const { return s.pivots + k * panel * panel; }
 
-  // The pivot tile of step k + 1, from the panel of step k.
-  __device__ void next_pivot(int k, Tiles &t) const {
-    const int next = k + 1;
-    if (next == tiles()) return;
+  // m -= the sum over the task's pairs
+  __device__ void subtract(const Task &task, Part &m, Tiles &t) const {
+    for (int q = task.first; q < task.first + task.count; ++q) {
+      const Pair pair = s.pairs[q];
+      load(t.x, slot(pair.x), panel);
+      load(t.y, slot(pair.y), panel);
+      load(t.pivot, pivot(pair.pivot), panel);
+      __syncthreads();
+      Part w{};
+      add_product(w, 1.0, t.x, t.pivot);
+      w.each([&](int i, int j, double v) { t.w[i * pitch + j] = v; });
+      __syncthreads();
+      add_product(m, -1.0, t.w, t.y);
+      __syncthreads();
+    }
+  }
+
+  __device__ void next_pivot(const Task &task, Tiles &t) const {
     Part m;
-    if (k >= 0) {
-      load(t.x, column(k, next), panel);
-      load(t.pivot, pivot(k), panel);
-    }
-    m.each([&](int i, int j, double &v) { v = tile(next, next)[i * s.pitch + j]; });
-    __syncthreads();
-    if (k >= 0) {
-      multiply(t);
-      add_product(m, -1.0, t.w, t.x);
-    }
+    double *a = tile(task.i, task.i), *inverse = pivot(task.copy);
+    m.each([&](int i, int j, double &v) { v = a[i * s.pitch + j]; });
+    subtract(task, m, t);
     // a diagonal tile is what stands below its diagonal
     m.each([&](int i, int j, double v) {
       if (j <= i) t.y[i * pitch + j] = t.y[j * pitch + i] = v;
@@ -139,102 +144,75 @@ struct Elimination {
     if (!invert_tile(t.y, t.w)) s.state->status.spd = 0;
     m.each([&](int i, int j, double &) {
       const double v = i >= j ? t.y[i * pitch + j] : t.y[j * pitch + i];
-      pivot(next)[i * panel + j] = v;
-      tile(next, next)[i * s.pitch + j] = -v;
+      inverse[i * panel + j] = v;
+      a[i * s.pitch + j] = -v;
     });
   }
 
-  // Tile (i, j), j <= i, at step k; k = -1 only copies the first panel.
-  __device__ void update(int k, int i, int j, Tiles &t) const {
-    if (k < 0) {
-      if (j == 0 && i > 0) copy_first(i);
-      return;
-    }
-    const bool last = k + 1 == tiles(), in_panel = i == k || j == k;
-    if (i == j && (i == k + 1 || (i == k && !last))) return; // pivot tiles are next_pivot's
-    Part m;
-    m.each([](int, int, double &v) { v = 0.0; });
-    if (i == k && j == k) {
-      m.each([&](int p, int q, double &v) { v = -pivot(k)[p * panel + q]; });
-    } else if (in_panel) {
-      load(t.x, column(k, i == k ? j : i), panel);
-      load(t.pivot, pivot(k), panel);
-      __syncthreads();
-      if (i == k)
-        add_product(m, 1.0, t.pivot, t.x); // transposed
-      else
-        add_product(m, 1.0, t.x, t.pivot);
+  __device__ void update(const Task &task, Tiles &t) const {
+    Part m{};
+    if (task.role == Role::update) {
+      m.each([&](int i, int j, double &v) { v = tile(task.i, task.j)[i * s.pitch + j]; });
+      subtract(task, m, t);
     } else {
-      load(t.x, column(k, i), panel);
-      load(t.y, column(k, j), panel);
-      load(t.pivot, pivot(k), panel);
-      m.each([&](int p, int q, double &v) { v = tile(i, j)[p * s.pitch + q]; });
-      __syncthreads();
-      multiply(t);
-      add_product(m, -1.0, t.w, t.y);
+      const Pair pair = s.pairs[task.first];
+      const double *d = pivot(pair.pivot);
+      if (task.role == Role::pivot) {
+        m.each([&](int i, int j, double &v) { v = -d[i * panel + j]; });
+      } else {
+        load(t.x, slot(pair.x), panel);
+        load(t.pivot, d, panel);
+        __syncthreads();
+        const bool transposed = task.role == Role::scale_transposed;
+        add_product(m, 1.0, transposed ? t.pivot : t.x, transposed ? t.x : t.pivot);
+      }
     }
-    if (last)
-      store_inverse(i, j, m);
+    if (task.last)
+      store_inverse(task, m);
     else
-      store(k, i, j, m);
+      store(task, m);
   }
 
-  // w = x pivot
-  __device__ static void multiply(Tiles &t) {
-    Part m;
-    m.each([](int, int, double &v) { v = 0.0; });
-    add_product(m, 1.0, t.x, t.pivot);
-    m.each([&](int i, int j, double v) { t.w[i * pitch + j] = v; });
-    __syncthreads();
-  }
-  __device__ void copy_first(int i) const {
-    for (int p = threadIdx.x; p < panel * panel; p += threads)
-      column(0, i)[p] = tile(i, 0)[p / panel * s.pitch + p % panel];
-  }
-  // and as part of the next panel
-  __device__ void store(int k, int i, int j, Part &m) const {
-    m.each([&](int p, int q, double v) {
-      tile(i, j)[p * s.pitch + q] = v;
-      if (j == k + 1) column(k + 1, i)[p * panel + q] = v;
-      if (i == k + 1) column(k + 1, j)[q * panel + p] = v;
+  __device__ void store(const Task &task, Part &m) const {
+    m.each([&](int i, int j, double v) {
+      tile(task.i, task.j)[i * s.pitch + j] = v;
+      if (task.copy >= 0) slot(task.copy)[i * panel + j] = v;
+      if (task.transposed_copy >= 0) slot(task.transposed_copy)[j * panel + i] = v;
     });
   }
-  // what was eliminated stands there with its sign turned; both triangles, from the lower one
-  __device__ void store_inverse(int i, int j, Part &m) const {
-    m.each([&](int p, int q, double v) {
-      if (i == j && q > p) return;
-      tile(i, j)[p * s.pitch + q] = -v;
-      tile(j, i)[q * s.pitch + p] = -v;
+  // both triangles, from the lower one
+  __device__ void store_inverse(const Task &task, Part &m) const {
+    m.each([&](int i, int j, double v) {
+      if (task.i == task.j && j > i) return;
+      tile(task.i, task.j)[i * s.pitch + j] = -v;
+      tile(task.j, task.i)[j * s.pitch + i] = -v;
     });
   }
 
-  // All that thread block `block` of `blocks` does at step k.
-  __device__ void step(int k, int block, int blocks, Tiles &t) const {
-    if (!block) next_pivot(k, t);
-    const int count = tiles() * (tiles() + 1) / 2, others = max(blocks - 1, 1);
-    if (!block && blocks > 1) return;
-    for (int q = blocks > 1 ? block - 1 : 0; q < count; q += others) {
-      int i = int((sqrtf(8.0f * float(q) + 1.0f) - 1.0f) / 2.0f);
-      while (i * (i + 1) / 2 > q) --i;
-      while ((i + 1) * (i + 2) / 2 <= q) ++i;
+  __device__ void phase(int p, Tiles &t) const {
+    for (int q = s.phase_start[p] + int(blockIdx.x); q < s.phase_start[p + 1]; q += int(gridDim.x)) {
+      const Task task = s.tasks[q];
       __syncthreads();
-      update(k, i, q - i * (i + 1) / 2, t);
+      if (task.role == Role::next_pivot)
+        next_pivot(task, t);
+      else
+        update(task, t);
     }
   }
 };
 
-__global__ void __launch_bounds__(threads) eliminate_all(Elimination e) {
+__global__ void __launch_bounds__(threads) eliminate_all(Elimination e, int phases) {
   __shared__ alignas(16) Tiles t;
   const auto grid = cooperative_groups::this_grid();
-  for (int k = -1; k < e.tiles(); ++k) {
-    e.step(k, blockIdx.x, gridDim.x, t);
-    grid.sync();
+  for (int p = 0; p < phases; ++p) {
+    if (p) grid.sync();
+    e.phase(p, t);
   }
 }
 
-__global__ void __launch_bounds__(threads) eliminate_panel(Elimination e, int k) {
+__global__ void __launch_bounds__(threads) eliminate_phase(Elimination e, int p) {
   __shared__ alignas(16) Tiles t;
-  e.step(k, blockIdx.x, gridDim.x, t);
+  e.phase(p, t);
 }
 
 } // namespace
@@ -246,19 +224,20 @@ int resident_blocks(int device) {
   return each * processors;
 }
 
-void invert_separators(const View &s, bool cooperative, int resident, cudaStream_t stream) {
-  if (!s.separators) return;
+void invert_separators(const View &s, const std::vector<int> &phase_start, int resident, cudaStream_t stream) {
+  if (!s.pitch) return;
   Elimination e{s};
-  const int tiles = s.pitch / panel, items = 1 + tiles * (tiles + 1) / 2;
-  if (cooperative) {
-    void *arguments[] = {&e};
-    cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(eliminate_all), std::min(items, resident),
+  int phases = int(phase_start.size()) - 1, most = 0;
+  for (int p = 0; p < phases; ++p) most = std::max(most, phase_start[p + 1] - phase_start[p]);
+  if (resident) {
+    void *arguments[] = {&e, &phases};
+    cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(eliminate_all), std::min(most, resident),
                                             threads, arguments, 0, stream),
                 "inverse on the separators");
     return;
   }
-  for (int k = -1; k < tiles; ++k) {
-    eliminate_panel<<<items, threads, 0, stream>>>(e, k);
+  for (int p = 0; p < phases; ++p) {
+    eliminate_phase<<<phase_start[p + 1] - phase_start[p], threads, 0, stream>>>(e, p);
     cuda::check_launch("inverse on the separators");
   }
 }

@@ -2,13 +2,14 @@
 #include "rrb/coarse_cuda_plan.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 namespace petscrrb::rrb::coarse {
 
 namespace {
 
-// One side of the grid cut by `cuts` lines of separators: the interval that each point lies in, -1 on the lines. On a
+// One side of the grid cut by `cuts` lines of separators: the interval that each point lies in, -1 - i on line i. On a
 // periodic side the first line is at the seam.
 struct Side {
   int n, cuts, intervals, free;
@@ -21,10 +22,37 @@ struct Side {
   std::vector<int> interval_of_points(bool periodic, int reach) const {
     std::vector<int> part;
     for (int i = 0; i < intervals; ++i) {
-      if (cuts && (periodic || i)) part.insert(part.end(), reach, -1);
+      if (cuts && (periodic || i)) part.insert(part.end(), reach, -1 - (periodic ? i : i - 1));
       part.insert(part.end(), free / intervals + (i < free % intervals), i);
     }
     return part;
+  }
+};
+
+// Levels of a side's lines in its bisection, from 0; a ring is cut at its seam and in the middle first.
+std::vector<int> bisection(const Side &side, bool periodic) {
+  std::vector<int> level(side.cuts, 0);
+  const std::function<void(int, int, int)> halve = [&](int first, int end, int depth) {
+    if (first >= end) return;
+    const int middle = (first + end) / 2;
+    level[middle] = depth;
+    halve(first, middle, depth + 1);
+    halve(middle + 1, end, depth + 1);
+  };
+  halve(periodic ? 1 : 0, side.cuts, 0);
+  return level;
+}
+
+// Of points along a side: on which line, -1: none; and how many lines of levels below `level` lie before.
+struct Position {
+  std::vector<int> part, level_of_line;
+
+  int level(int point, int none) const { return part[point] < 0 ? level_of_line[-1 - part[point]] : none; }
+  int region(int point, int level) const {
+    int before = 0;
+    for (int i = 0; i < point; ++i)
+      if (part[i] < 0 && (i == 0 || part[i] != part[i - 1])) before += level_of_line[-1 - part[i]] < level;
+    return before;
   }
 };
 
@@ -61,11 +89,16 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
   if (!n) return;
   for (const Cuts &cuts : candidates(s)) {
     const Side side_x(s.nx, cuts.x, s.periodic_x, s.reach), side_y(s.ny, cuts.y, s.periodic_y, s.reach);
-    const auto px = side_x.interval_of_points(s.periodic_x, s.reach);
-    const auto py = side_y.interval_of_points(s.periodic_y, s.reach);
+    const Position px{side_x.interval_of_points(s.periodic_x, s.reach), bisection(side_x, s.periodic_x)};
+    const Position py{side_y.interval_of_points(s.periodic_y, s.reach), bisection(side_y, s.periodic_y)};
     std::vector<int> part(n);
-    for (int i = 0; i < n; ++i) part[i] = px[x[i]] < 0 || py[y[i]] < 0 ? -1 : py[y[i]] * side_x.intervals + px[x[i]];
-    if (!number(part)) continue;
+    for (int i = 0; i < n; ++i)
+      part[i] = px.part[x[i]] < 0 || py.part[y[i]] < 0 ? -1 : py.part[y[i]] * side_x.intervals + px.part[x[i]];
+    const auto region = [&](int i, int deepest) {
+      const int level = std::min({px.level(x[i], largest_n), py.level(y[i], largest_n), deepest});
+      return Region{level, px.region(x[i], level), py.region(y[i], level)};
+    };
+    if (!number(part, region)) continue;
     list_separators();
     return;
   }
@@ -73,9 +106,10 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
 }
 
 // Blocks, their unknowns and entries from the part that each unknown is in. False: they are too large, or not separated.
-bool Plan::number(const std::vector<int> &part) {
+bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
   std::vector<std::vector<int>> members(*std::max_element(part.begin(), part.end()) + 1);
-  blocks.clear(), nodes.clear(), entries.clear(), separator.clear();
+  std::vector<int> unknowns; // separators
+  blocks.clear(), nodes.clear(), entries.clear();
   block_of_condensed.clear();
   factors = transposed = schurs = condensed = 0;
   separator_of_.assign(n_, -1);
@@ -84,9 +118,9 @@ bool Plan::number(const std::vector<int> &part) {
       members[part[i]].push_back(i);
       continue;
     }
-    separator_of_[i] = separators();
-    separator.push_back(i);
+    unknowns.push_back(i);
   }
+  order_separators(unknowns, region);
   members.erase(std::remove_if(members.begin(), members.end(), [](const auto &m) { return m.empty(); }), members.end());
   block_of_.assign(n_, -1);
   for (std::size_t b = 0; b < members.size(); ++b)
@@ -94,6 +128,23 @@ bool Plan::number(const std::vector<int> &part) {
   for (std::size_t b = 0; b < members.size(); ++b)
     if (!fill_block(int(b), members[b])) return false;
   return true;
+}
+
+// The nested dissection of fewest phases that does not enlarge the matrix by much: regions are padded to whole tiles.
+void Plan::order_separators(const std::vector<int> &unknowns, const RegionOf &region) {
+  constexpr int deepest_of_all = 6;
+  std::size_t allowed = 0;
+  DissectionOrder best;
+  for (int deepest = 0; deepest < deepest_of_all; ++deepest) {
+    std::vector<Region> regions;
+    for (int i : unknowns) regions.push_back(region(i, deepest));
+    DissectionOrder order = dissection_order(unknowns, regions);
+    if (!deepest) allowed = std::max(order.rows.size() + 2 * panel, order.rows.size() * 27 / 25);
+    if (order.rows.size() <= allowed && (!deepest || order.phases < best.phases)) best = std::move(order);
+  }
+  separator = std::move(best.rows), tile_level = std::move(best.tile_level);
+  for (int p = 0; p < pitch(); ++p)
+    if (separator[p] >= 0) separator_of_[separator[p]] = p;
 }
 
 bool Plan::fill_block(int b, const std::vector<int> &members) {
@@ -145,21 +196,21 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
 
 void Plan::list_separators() {
   for (int i : separator) {
-    for (int p = ia_[i]; p < ia_[i + 1]; ++p)
+    for (int p = i < 0 ? 0 : ia_[i]; p < (i < 0 ? 0 : ia_[i + 1]); ++p)
       if (separator_of_[ja_[p]] >= 0) row_entries.push_back({p, separator_of_[ja_[p]]});
     row_start.push_back(int(row_entries.size()));
   }
-  std::vector<std::vector<std::pair<int, int>>> touched(separators());
+  std::vector<std::vector<std::pair<int, int>>> touched(pitch());
   for (std::size_t b = 0; b < blocks.size(); ++b)
     for (int q = blocks[b].interior; q < blocks[b].interior + blocks[b].ring; ++q)
       touched[nodes[blocks[b].nodes + q]].push_back({int(b), blocks[b].condensed + q});
   for (const auto &t : touched) touching = std::max(touching, int(t.size()));
-  touching_block.assign(std::size_t(touching) * separators(), -1);
-  touching_place.assign(std::size_t(touching) * separators(), -1);
-  for (int s = 0; s < separators(); ++s)
+  touching_block.assign(std::size_t(touching) * pitch(), -1);
+  touching_place.assign(std::size_t(touching) * pitch(), -1);
+  for (int s = 0; s < pitch(); ++s)
     for (std::size_t k = 0; k < touched[s].size(); ++k) {
-      touching_block[k * separators() + s] = touched[s][k].first;
-      touching_place[k * separators() + s] = touched[s][k].second;
+      touching_block[k * pitch() + s] = touched[s][k].first;
+      touching_place[k * pitch() + s] = touched[s][k].second;
     }
 }
 

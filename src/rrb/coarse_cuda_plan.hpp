@@ -2,6 +2,9 @@
 // Symbolic, on the host.
 #pragma once
 
+#include "rrb/coarse_cuda_schedule.hpp"
+
+#include <functional>
 #include <vector>
 
 namespace petscrrb::rrb {
@@ -22,7 +25,6 @@ constexpr int tile = 16;             // rows of a block that are loaded together
 constexpr int largest_tiles = 7;     // of a block and its ring
 constexpr int largest_strip = 256;   // entries in the rows of a tile
 constexpr int largest_row = 32;      // entries in a row of the matrix
-constexpr int panel = 32;            // the dense matrix on the separators is eliminated in panels of so many columns
 
 // One value of the matrix, and its place.
 struct Entry {
@@ -33,7 +35,7 @@ struct Entry {
 // Unknowns that the separators cut off, and the separators around them (its ring).
 struct Block {
   int interior, ring; // how many
-  int nodes;          // place in Plan::nodes: interior unknowns, then the ring, as numbers of separators
+  int nodes;          // place in Plan::nodes: interior unknowns, then the ring, as rows of the separators' matrix
   int factor;         // place of its interior x (interior + ring) values: inverse, inverse times coupling to ring
   int transposed;     // place of its ring x interior values: the latter, transposed
   int schur;          // place of its ring x ring share of the separators' matrix
@@ -46,23 +48,26 @@ struct Plan {
   Plan(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape);
 
   int unknowns() const { return n_; }
-  int separators() const { return int(separator.size()); }
-  int pitch() const { return (separators() + panel - 1) / panel * panel; }
+  int pitch() const { return int(separator.size()); } // rows of the separators' matrix
 
   std::vector<Block> blocks;
   std::vector<int> nodes;
   std::vector<Entry> entries;     // of blocks
-  std::vector<int> separator;     // unknown of each
+  std::vector<int> separator;     // unknown of each row of the separators' matrix, or -1: padding
+  std::vector<int> tile_level;    // in the nested dissection of the grid, of each 32 rows
   std::vector<int> row_start;     // of row_entries
   std::vector<Entry> row_entries; // values between separators
-  // Blocks that touch separator s: [k * separators() + s], k < touching; -1: none. And its place in their condensed values.
+  // Blocks that touch row s: [k * pitch() + s], k < touching; -1: none. And its place in their condensed values.
   int touching = 0;
   std::vector<int> touching_block, touching_place;
   std::vector<int> block_of_condensed;
   int factors = 0, transposed = 0, schurs = 0, condensed = 0; // values in all
 
 private:
-  bool number(const std::vector<int> &part);
+  using RegionOf = std::function<Region(int unknown, int deepest_level)>;
+
+  bool number(const std::vector<int> &part, const RegionOf &region);
+  void order_separators(const std::vector<int> &unknowns, const RegionOf &region);
   bool fill_block(int b, const std::vector<int> &members);
   void list_separators();
 

@@ -34,7 +34,7 @@ struct Component {
 };
 
 struct View {
-  int n, blocks, separators, pitch, touching, condensed_size;
+  int n, blocks, pitch, touching, condensed_size;
   bool overlap; // a kernel may start before the one before it has ended
   const int *ia, *ja;
   const Block *block;
@@ -42,11 +42,14 @@ struct View {
   const Entry *entries;
   const int *separator, *row_start;
   const Entry *row_entries;
+  const int *phase_start; // of the elimination's tasks
+  const Task *tasks;
+  const Pair *pairs;
   const int *touching_block, *touching_place, *block_of_condensed;
   // refresh
   double *factors, *transposed, *schurs;
   double *inverse;         // of the separators' matrix: pitch x pitch, symmetric
-  double *panels, *pivots; // two of each, of its elimination
+  double *panels, *pivots; // of its elimination: tiles, in slots
   // application
   double *condensed, *solution; // of blocks; on the separators
   // components that may be singular
@@ -65,8 +68,8 @@ enum : int {
 
 void find_components(const View &, const double *a, const double *excess, cudaStream_t);
 void eliminate_blocks(const View &, const double *a, cudaStream_t);
-// cooperative: in one launch, with barriers of the grid of at most `resident` blocks; otherwise one launch a panel
-void invert_separators(const View &, bool cooperative, int resident, cudaStream_t);
+// In one launch with barriers of a grid of at most `resident` blocks; one launch a phase where that is 0.
+void invert_separators(const View &, const std::vector<int> &phase_start, int resident, cudaStream_t);
 int resident_blocks(int device); // of that kernel on the whole device
 bool may_overlap();              // for View::overlap, on the current device
 void find_null_directions(const View &, cudaStream_t);

@@ -86,7 +86,7 @@ inline double distance(const Vector &x, const Vector &y) {
 }
 
 // The status; the solution against the reference, to `tolerance` of it; symmetry; the same bits again, in place, and from
-// an inverse formed panel by panel.
+// an inverse formed phase by phase.
 inline void expect_solves(const Problem &p, int null_directions, double tolerance, Random &random) {
   reference::LastBlock exact;
   Vector scale = p.diagonal;
@@ -94,7 +94,7 @@ inline void expect_solves(const Problem &p, int null_directions, double toleranc
     for (double &value : scale) value *= 100;
   ASSERT_EQ(exact.factor(p.rows, scale), -1);
   ASSERT_EQ(static_cast<int>(exact.null_nodes().size()), null_directions) << "the test's own problem";
-  Solver solver(p), other(p, DeviceCoarse::Launch::per_panel);
+  Solver solver(p), other(p, DeviceCoarse::Launch::per_phase);
   EXPECT_EQ(solver.status().spd, 1);
   EXPECT_EQ(solver.status().null_directions, null_directions);
   Vector last_r, last_z;
@@ -105,7 +105,7 @@ inline void expect_solves(const Problem &p, int null_directions, double toleranc
     EXPECT_LE(distance(z, expected), tolerance * norm(expected));
     EXPECT_EQ(z, solver.apply(r)) << "not reproducible";
     EXPECT_EQ(z, solver.apply(r, true)) << "differs in place";
-    EXPECT_EQ(z, other.apply(r)) << "differs from the inverse formed panel by panel";
+    EXPECT_EQ(z, other.apply(r)) << "differs from the inverse formed phase by phase";
     if (sample) EXPECT_NEAR(reference::dot(z, last_r), reference::dot(last_z, r), 1e-13 * norm(z) * norm(last_r) * 100);
     last_r = r, last_z = z;
   }

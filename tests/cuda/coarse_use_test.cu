@@ -6,6 +6,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <stdexcept>
 
@@ -81,8 +82,8 @@ void apply_in_kernel(const Solver &solver, const double *r, double *z, int clust
 }
 
 TEST_F(CoarseUse, InAKernel) {
-  cudaDeviceProp device;
-  cuda::check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+  cudaFuncAttributes by_cluster;
+  cuda::check(cudaFuncGetAttributes(&by_cluster, apply_by_cluster), "cudaFuncGetAttributes");
   for (const GridShape &shape : {GridShape{5, 5, false, false, 1}, {32, 32, false, false, 1}, {40, 40, true, true, 2}})
     for (double excess : {0.0, 0.01}) {
       const Problem p = make_problem(
@@ -90,7 +91,7 @@ TEST_F(CoarseUse, InAKernel) {
       Solver solver(p);
       const Vector r = random.vector(p.size()), expected = solver.apply(r);
       for (const auto &[cluster, threads] : {std::pair{0, 96}, {0, 1024}, {2, 256}, {8, 512}}) {
-        if (cluster && device.major < 9) continue;
+        if (cluster && by_cluster.ptxVersion < 90) continue;
         solver.write(solver.r(), r);
         apply_in_kernel(solver, solver.r().data(), solver.r().data(), cluster, threads);
         EXPECT_LE(distance(solver.read(solver.r()), expected), 1e-12 * norm(expected));
@@ -144,16 +145,22 @@ TEST_F(CoarseUse, DISABLED_Times) {
     for (bool singular : {false, true}) {
       const Problem p = make_problem(
           shape, [&](int, int) { return random.uniform(0.5, 2); }, [&](int) { return singular ? 0.0 : 0.01; });
-      Solver solver(p), panels(p, DeviceCoarse::Launch::per_panel);
+      const auto begin = std::chrono::steady_clock::now();
+      Solver solver(p);
+      solver.status();
+      const double setup = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+      Solver phases(p, DeviceCoarse::Launch::per_phase);
       const auto &view = solver.coarse().view();
       const cudaStream_t stream = solver.stream();
       const double *a = solver.a().data(), *excess = solver.excess().data();
       const double refresh = microseconds(stream, 1, [&] { solver.refresh(); });
-      const double by_panels = microseconds(panels.stream(), 1, [&] { panels.refresh(); });
+      const double by_phases = microseconds(phases.stream(), 1, [&] { phases.refresh(); });
       const double components = in_graph(stream, 10, [&] { coarse::find_components(view, a, excess, stream); });
       const double blocks = in_graph(stream, 10, [&] { coarse::eliminate_blocks(view, a, stream); });
       const int resident = coarse::resident_blocks(0);
-      const double inverse = in_graph(stream, 2, [&] { coarse::invert_separators(view, true, resident, stream); });
+      const auto starts =
+          coarse::Schedule({p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), shape}).phase_start;
+      const double inverse = in_graph(stream, 2, [&] { coarse::invert_separators(view, starts, resident, stream); });
       const double nulls = in_graph(stream, 10, [&] { coarse::find_null_directions(view, stream); });
       solver.refresh();
       const double apply =
@@ -163,12 +170,14 @@ TEST_F(CoarseUse, DISABLED_Times) {
                         [&] { apply_in_kernel(solver, solver.r().data(), solver.z().data(), cluster, 1024); });
       };
       std::printf(
-          "%3d x %-3d reach %d %s%s n %4d blocks %2d separators %4d  bytes %8zu | refresh %6.1f us (per panel %6.1f; "
+          "%3d x %-3d reach %d %s%s n %4d blocks %2d rows %4d phases %2zu bytes %8zu | setup %4.1f ms refresh %6.1f us "
+          "(per phase "
+          "%6.1f; "
           "components %5.1f blocks %5.1f inverse %5.1f null %5.1f) apply %5.2f us, by a block %6.1f us, a cluster of 8 "
           "%5.1f us\n",
           shape.nx, shape.ny, shape.reach, shape.periodic_x ? "periodic " : "", singular ? "singular" : "", p.size(),
-          view.blocks, view.separators, solver.coarse().bytes(), refresh, by_panels, components, blocks, inverse, nulls,
-          apply, in_kernel(0), in_kernel(8));
+          view.blocks, view.pitch, starts.size() - 1, solver.coarse().bytes(), setup, refresh, by_phases, components,
+          blocks, inverse, nulls, apply, in_kernel(0), in_kernel(8));
     }
 }
 
