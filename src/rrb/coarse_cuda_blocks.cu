@@ -47,7 +47,7 @@ __device__ void load(const View &s, const Block &b, const double *a, Square<T> &
 // Sweeps the interior unknowns of the symmetric matrix [A B^T; B 0]: -A^-1, A^-1 B^T and -B A^-1 B^T stand there then.
 // Returns false for a pivot that is not positive or not finite. line: 2 (pad + 1) values of shared memory.
 template <int T> __device__ bool sweep(Square<T> &m, int interior, double *line) {
-  bool good = true;
+  int good = 1;
   double next = 0.0; // the next pivot; known to all before the barrier, so that its reciprocal hides behind it
   if (!threadIdx.x) line[0] = m.a[0][0];
   __syncthreads();
@@ -70,7 +70,7 @@ template <int T> __device__ bool sweep(Square<T> &m, int interior, double *line)
           row[pad] = m.a[kt + 1 < T ? kt + 1 : kt][kt + 1 < T ? kt + 1 : kt];
       }
       const double d = next, inverse = reciprocal(d);
-      good = good && good_pivot(d, inverse);
+      good &= good_pivot(d, inverse);
       __syncthreads();
       double scaled[T], plain[T];
 #pragma unroll

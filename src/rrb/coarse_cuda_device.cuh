@@ -11,7 +11,10 @@ __device__ inline double reciprocal(double d) {
   const double e = fma(-d, x, 1.0);
   return fma(x, fma(e, e, e), x);
 }
-__device__ inline bool good_pivot(double d, double inverse) { return d > 0 && isfinite(inverse) && isfinite(d); }
+// positive, and finite: the inverse of what is not is not a number. Without branches, as it stands between two barriers.
+__device__ inline int good_pivot(double d, double inverse) {
+  return (d > 0.0) & (inverse < __longlong_as_double(0x7ff0000000000000));
+}
 
 // With programmatic dependent launch a kernel starts when all blocks of the one before it have; what that one computes is
 // there after await_previous(). Before it, only what both read may be touched.

@@ -77,7 +77,7 @@ __device__ bool invert_tile(double *t, double *line) {
   constexpr int rows = panel / warps;
   const int lane = threadIdx.x % 32, first = int(threadIdx.x) / 32 * rows;
   double a[rows], next = t[0];
-  bool good = true;
+  int good = 1;
 #pragma unroll
   for (int i = 0; i < rows; ++i) a[i] = t[(first + i) * pitch + lane];
 #pragma unroll 1
@@ -92,12 +92,16 @@ __device__ bool invert_tile(double *t, double *line) {
         if (kr + 1 == rows && first == (kw + 1) * rows) row[panel] = a[0];
       }
       const double d = next, inverse = reciprocal(d);
-      good = good && good_pivot(d, inverse);
+      good &= good_pivot(d, inverse);
       __syncthreads();
       const double mine = row[lane] * inverse, column = lane == k ? -inverse : mine;
       if (k + 1 < panel) next = fma(-(row[k + 1] * inverse), row[k + 1], row[panel]);
 #pragma unroll
-      for (int i = 0; i < rows; ++i) a[i] = fma(-row[first + i], column, lane == k ? 0.0 : a[i]);
+      for (int i = 0; i < rows; i += 2) {
+        const double2 factor = *reinterpret_cast<const double2 *>(row + first + i);
+        a[i] = fma(-factor.x, column, lane == k ? 0.0 : a[i]);
+        a[i + 1] = fma(-factor.y, column, lane == k ? 0.0 : a[i + 1]);
+      }
       if (first == kw * rows) a[kr] = column;
     }
   __syncthreads();
