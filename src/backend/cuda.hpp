@@ -57,7 +57,9 @@ public:
   }
   void assign(const std::vector<T> &values) {
     allocate(values.size());
-    if (n_) check(cudaMemcpy(p_, values.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    if (!n_) return;
+    check(cudaMemcpy(p_, values.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // from pageable memory it may still be on its way
   }
   T *data() const { return p_; }
   std::size_t size() const { return n_; }
