@@ -81,15 +81,17 @@ template <class M, class X> struct StartVector {
 // The vectors of conjugate gradients; alpha and beta are quotients of sums, 0 where there is nothing left to divide by.
 PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
 
-template <class V> struct TimesNode {
-  V u, v;
+template <class U, class V> struct TimesNode {
+  U u;
+  V v;
 
   PETSCRRB_HD double operator()(index_t a, index_t b) const { return u(a, b) * v(a, b); }
 };
 
 // p = z + beta p
-template <class V> struct NextDirection {
-  V z, p;
+template <class Z, class V> struct NextDirection {
+  Z z;
+  V p;
   const double *rho, *rho_before;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
@@ -151,14 +153,13 @@ public:
   template <class V> void step(const Backend &on, int j, const V &b_r) {
     const auto at = [&](Slot s) { return view(s, Inner{}); };
     using W = decltype(at(r));
-    copy(on, b_r, at(z));
-    scalars_.sum(on, rho(j), box_, TimesNode<W>{at(r), at(z)});
+    scalars_.sum(on, rho(j), box_, TimesNode<W, V>{at(r), b_r});
     if (j == 0)
-      copy(on, at(z), at(p));
+      copy(on, b_r, at(p));
     else
-      everywhere(on, NextDirection<W>{at(z), at(p), scalars_.at(rho(j)), scalars_.at(rho(j - 1))});
+      everywhere(on, NextDirection<V, W>{b_r, at(p), scalars_.at(rho(j)), scalars_.at(rho(j - 1))});
     multiply(on, p, q);
-    scalars_.sum(on, curvature(j), box_, TimesNode<W>{at(p), at(q)});
+    scalars_.sum(on, curvature(j), box_, TimesNode<W, W>{at(p), at(q)});
     everywhere(on, NextResidual<W>{at(q), at(r), scalars_.at(rho(j)), scalars_.at(curvature(j))});
   }
   // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on

@@ -19,17 +19,23 @@ public:
     return apply(g, nullptr, nullptr, Part::whole, solve);
   }
 
-  // After a refresh of the core and of what solve() uses: finds out whether AMLI pays.
+  // After a refresh of the core and of what solve() uses, where there is a grid for AMLI: finds out whether it pays.
   template <class Solve> auto estimate(const Solve &solve) const {
     auto error = decltype(solve(Part::whole))(0);
     if (!core_.amli().nx) return error;
+    error = take_estimate_steps(solve);
+    if (!error) core_.finish_estimate();
+    return error;
+  }
+  // What of it depends on nothing that the host must see.
+  template <class Solve> auto take_estimate_steps(const Solve &solve) const {
+    auto error = decltype(solve(Part::whole))(0);
     core_.start_estimate();
     for (int j = 0; j < estimate_steps && !error; ++j) {
       core_.put_residual();
       error = visit(core_.options().amli_grid, nullptr, core_.work(), Part::whole, solve);
       if (!error) core_.estimate_step(j);
     }
-    if (!error) core_.finish_estimate();
     return error;
   }
 

@@ -67,12 +67,14 @@ static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* They are halves of the V-cycle, which is what is in use for them where the cycle was left to us. */
 static PetscErrorCode CheckHalves(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
   PetscFunctionBegin;
-  PetscCheck(((PC_RRB *)pc->data)->cycle == PC_RRB_CYCLE_V, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_V, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The symmetric application needs M as one product L D L^T: use -pc_rrb_cycle v");
-  PetscCheck(((PC_RRB *)pc->data)->state->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP,
+  PetscCheck(rrb->state->coarse == PC_RRB_COARSE_CHOLESKY, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The symmetric application needs the factor of the last block: use -pc_rrb_coarse cholesky");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,7 +99,7 @@ PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
   const rrb::AmliReport a = rrb->state->core->amli();
 
   PetscFunctionBegin;
-  if (rrb->cycle == PC_RRB_CYCLE_V)
+  if (rrb->state->cycle == PC_RRB_CYCLE_V)
     PetscCall(PetscStrncpy(text, "v", length));
   else if (!a.nx)
     PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
@@ -189,12 +191,12 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
    PCRRB - Repeated red-black preconditioner, RRB-l, for 5- and 9-point matrices on structured 2D grids
 
    Options Database Keys:
-+  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns
++  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns, 4096 on a device
 .  -pc_rrb_lumping <omega>                 - part of the dropped entries that goes to the diagonal, 0 to 1; default 1
 .  -pc_rrb_lump_nodes <red,both>           - nodes whose dropped entries are lumped; default red
 .  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells
-.  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky
-.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v
+.  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky, inverse on a device
+.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default amli from 8 levels on, else v
 .  -pc_rrb_precision <double,single>       - precision of the factor; default double
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l

@@ -6,8 +6,8 @@
   #include "backend/cuda.hpp"
   #include "grid/find_cuda.hpp"
   #include "grid/stencil_cuda.hpp"
-  #include "rrb/apply_graph.hpp"
   #include "rrb/coarse_cuda.hpp"
+  #include "rrb/cycle_graphs.hpp"
 
   #include <petscdevice.h>
 
@@ -107,7 +107,7 @@ private:
   cuda::DeviceFacts facts_;
   std::unique_ptr<rrb::DeviceCoarse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
-  rrb::ApplyGraph graph_;
+  rrb::CycleGraphs graphs_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   cuda::Pinned<rrb::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
@@ -152,7 +152,7 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
 PetscErrorCode CudaBackend::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
                                   std::unique_ptr<Core> *core) {
   PetscFunctionBegin;
-  graph_.reset();
+  graphs_.reset();
   core->reset();
   PetscCall(OnStream([&] { *core = rrb::make_factorization<PetscInt>(cuda_, extent, o, single != PETSC_FALSE); }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,7 +173,7 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   rrb::LastBlock<PetscInt> &b = core.last_block();
 
   PetscFunctionBegin;
-  graph_.reset();
+  graphs_.reset();
   inverse_ = nullptr;
   PetscCall(coarse_.Reset());
   if (type != PC_RRB_COARSE_INVERSE) {
@@ -243,7 +243,12 @@ PetscErrorCode CudaBackend::EstimateForCycle(Core &core) {
   PetscErrorCode solved = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(OnStream([&] { solved = rrb::Cycle(core).estimate(LastBlockSolver(core)); }));
+  PetscCall(OnStream([&] {
+    if (inverse_)
+      graphs_.estimate(cuda_, core, LastBlockSolver(core));
+    else
+      solved = rrb::Cycle(core).estimate(LastBlockSolver(core));
+  }));
   PetscCall(solved);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -258,8 +263,8 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscCall(PetscLogGpuTimeBegin());
   PetscErrorCode solved = PETSC_SUCCESS;
   PetscCall(OnStream([&] {
-    if (graph_.usable(core, part, inverse_ != nullptr))
-      graph_.apply(cuda_, core, r, z, LastBlockSolver(core));
+    if (part == rrb::Part::whole && inverse_)
+      graphs_.apply(cuda_, core, r, z, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core));
   }));

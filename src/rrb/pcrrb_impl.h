@@ -23,6 +23,7 @@ struct PCRRBState {
   bool omega_dropped = false; /* the factorization was done again with omega = 0 */
   bool failed = false;        /* there is no factorization */
   PCRRBCoarse coarse;         /* in use */
+  PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
 };
 
@@ -38,6 +39,7 @@ typedef struct {
   PCRRBCoarse coarse;
   PetscBool coarse_set; /* by the user; otherwise it may depend on where the matrix is */
   PCRRBCycle cycle;
+  PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
   PCRRBPrecision precision;
   KSP coarse_ksp;
   PCRRBState *state;

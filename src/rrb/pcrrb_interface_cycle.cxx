@@ -8,7 +8,7 @@
 
    Input Parameters:
 +  pc - the preconditioner context
--  cycle - `PC_RRB_CYCLE_V` (default) or `PC_RRB_CYCLE_AMLI`
+-  cycle - `PC_RRB_CYCLE_V` or `PC_RRB_CYCLE_AMLI`; default: AMLI from 8 levels on, V below
 
    Options Database Key:
 .  -pc_rrb_cycle <v,amli> - how often the coarse grids are visited
@@ -20,7 +20,8 @@
    Chebyshev polynomial of degree 2 around them. It lowers iteration counts on large grids for the price of two small
    cycles. The polynomial needs the largest eigenvalue on that grid, which is estimated at every `PCSetUp()`. Where it is
    too large for the polynomial to help, as with strong anisotropy, and where there is no such grid, the cycle is V;
-   `PCView()` and -info say so. `PCApplySymmetricLeft()` and `PCApplySymmetricRight()` need `PC_RRB_CYCLE_V`.
+   `PCView()` and -info say so. `PCApplySymmetricLeft()` and `PCApplySymmetricRight()` are halves of
+   the V-cycle; where AMLI was set they are refused.
 
    It takes effect at the next `PCSetUp()`.
 
@@ -45,7 +46,7 @@ PetscErrorCode PCRRBSetCycle(PC pc, PCRRBCycle cycle) {
 .  pc - the preconditioner context
 
    Output Parameter:
-.  cycle - the cycle that was set; `PCView()` tells which one is in use
+.  cycle - after `PCSetUp()` the one in use, before it the one set; AMLI may fall back to V, which `PCView()` tells
 
    Level: intermediate
 

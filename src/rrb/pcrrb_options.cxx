@@ -63,23 +63,24 @@ static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBSetCoarse_RRB(PC pc, PCRRBCoarse coarse) {
+/* Of those whose default depends on the grid and on where it is: as it was set, or in use. */
+template <class T, T PC_RRB::*member, PetscBool PC_RRB::*was_set> static PetscErrorCode SetChoice(PC pc, T value) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  if (!rrb->coarse_set || rrb->coarse != coarse) {
-    rrb->coarse = coarse;
-    rrb->coarse_set = PETSC_TRUE;
+  if (!(rrb->*was_set) || rrb->*member != value) {
+    rrb->*member = value;
+    rrb->*was_set = PETSC_TRUE;
     PetscCall(Rebuild(pc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBGetCoarse_RRB(PC pc, PCRRBCoarse *coarse) {
+template <class T, T PC_RRB::*member, T PCRRBState::*used> static PetscErrorCode GetChoice(PC pc, T *value) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  *coarse = rrb->state && rrb->state->core ? rrb->state->coarse : rrb->coarse;
+  *value = rrb->state && rrb->state->core ? rrb->state->*used : rrb->*member;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,11 +202,11 @@ PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
                     GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
   PetscCall(Compose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
   PetscCall(Compose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
-  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", PCRRBSetCoarse_RRB));
-  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", PCRRBGetCoarse_RRB));
+  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", SetChoice<PCRRBCoarse, &PC_RRB::coarse, &PC_RRB::coarse_set>));
+  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", GetChoice<PCRRBCoarse, &PC_RRB::coarse, &PCRRBState::coarse>));
   PetscCall(Compose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
-  PetscCall(Compose(o, on, "PCRRBSetCycle_C", Set<PCRRBCycle, &PC_RRB::cycle>));
-  PetscCall(Compose(o, on, "PCRRBGetCycle_C", Get<PCRRBCycle, &PC_RRB::cycle>));
+  PetscCall(Compose(o, on, "PCRRBSetCycle_C", SetChoice<PCRRBCycle, &PC_RRB::cycle, &PC_RRB::cycle_set>));
+  PetscCall(Compose(o, on, "PCRRBGetCycle_C", GetChoice<PCRRBCycle, &PC_RRB::cycle, &PCRRBState::cycle>));
   PetscCall(Compose(o, on, "PCRRBSetPrecision_C", Set<PCRRBPrecision, &PC_RRB::precision>));
   PetscCall(Compose(o, on, "PCRRBGetPrecision_C", Get<PCRRBPrecision, &PC_RRB::precision>));
   PetscFunctionReturn(PETSC_SUCCESS);

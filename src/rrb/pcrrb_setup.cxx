@@ -59,24 +59,30 @@ static PetscErrorCode Build(PC pc) {
   rrb::Options o;
 
   PetscFunctionBegin;
-  o.levels = rrb->levels == PETSC_DECIDE ? rrb::default_levels(g.n[0], g.n[1], 1024)
+  const PetscBool device = s->backend->on_device();
+  o.levels = rrb->levels == PETSC_DECIDE ? rrb::default_levels(g.n[0], g.n[1], device ? rrb::largest_device_inverse : 1024)
                                          : (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
   o.block = (int)rrb->compute_block;
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     o.storage_grids = 0;
   else if (rrb->storage_grids != PETSC_DECIDE)
     o.storage_grids = (int)rrb->storage_grids;
-  else if (s->backend->on_device()) /* where a loop in another order is a launch more */
+  else if (device) /* where a loop in another order is a launch more */
     o.storage_grids = o.levels / 2;
   else
     o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
   PetscCheck(2 * o.storage_grids <= o.levels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_rrb_storage_grids %d needs %d levels, there are %d", o.storage_grids, 2 * o.storage_grids, o.levels);
-  if (rrb->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
+  s->cycle = rrb->cycle;
+  if (!rrb->cycle_set) { /* a device that solves the last block on the host does not want to do so twice */
+    const bool waits = device && rrb->coarse_set && rrb->coarse != PC_RRB_COARSE_INVERSE;
+    s->cycle = o.levels >= rrb::amli_from_levels && !waits ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
+  }
+  if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
   s->coarse = rrb->coarse;
-  if (!rrb->coarse_set && s->backend->on_device() && s->core->last_block().size() <= rrb::largest_device_inverse)
+  if (!rrb->coarse_set && device && s->core->last_block().size() <= rrb::largest_device_inverse)
     s->coarse = PC_RRB_COARSE_INVERSE;
   if (s->coarse == PC_RRB_COARSE_KSP) {
     PetscCall(PCRRBCreateCoarseKSP(pc));
@@ -157,7 +163,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
     PetscCall(Factor(pc, 0.0, &ok));
   }
   s->failed = !ok;
-  if (ok && rrb->cycle == PC_RRB_CYCLE_AMLI) {
+  if (ok && s->cycle == PC_RRB_CYCLE_AMLI) {
     char cycle[128];
     PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
     PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));

@@ -57,6 +57,9 @@ inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
   return std::min(g, levels / 2);
 }
 
+// From how many levels on AMLI's step pays: with fewer it saves an iteration or two at most.
+constexpr int amli_from_levels = 8;
+
 // The grid at which AMLI's step is: with about half of the levels above it, so that neither half has a large condition
 // number, and small enough (1/16 of the matrix) that a second visit costs little. 0: too few levels.
 inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, levels / 4); }
@@ -78,6 +81,7 @@ public:
   virtual void down(int from, int to, const double *r, double *z, Part part) = 0;
   virtual void up(int from, int to, const double *r, double *z, Part part) = 0;
   virtual int grids() const = 0;
+  virtual index_t finest_nodes() const = 0;
   virtual const double *coarse_r() const = 0;
   virtual double *coarse_z() = 0; // may be coarse_r()
 
@@ -115,6 +119,7 @@ public:
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part) override;
   int grids() const override { return options_.storage_grids + tail_.grids(); }
+  index_t finest_nodes() const override { return extent_.nodes(); }
   const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
   double *coarse_z() override { return in_place() ? tail_.vector() : coarse_z_.data(); }
   AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }

@@ -57,6 +57,25 @@ template <bool Couple, class T> __device__ auto factor_at(const Arrays<const T> 
   return v;
 }
 
+// What of the factor a sweep needs at one node of each class, in registers: it does not depend on the kernel before, so it
+// is read before that one has ended.
+using HeldFactor = FactorViews<Patch>;
+
+template <class F> __device__ void hold(HeldFactor &to, const F &f, int i, Class c, index_t h, index_t k) {
+  to.w[i].c[c].v[k + 1][h + 1] = f.w[i][c](h, k);
+}
+template <class F> __device__ void hold_forward_b1(HeldFactor &to, const F &f) {
+  hold(to, f, E, r2, 0, 0), hold(to, f, W, r2, 1, 0), hold(to, f, N, r1, 0, 0), hold(to, f, S, r1, 0, 1);
+}
+template <class F> __device__ void hold_forward_b2(HeldFactor &to, const F &f) {
+  hold(to, f, W, r1, 0, 0), hold(to, f, E, r1, -1, 0), hold(to, f, S, r2, 0, 0), hold(to, f, N, r2, 0, -1);
+  hold(to, f, SW, b1, 0, 0), hold(to, f, SE, b1, -1, 0), hold(to, f, NW, b1, 0, -1), hold(to, f, NE, b1, -1, -1);
+}
+template <class F> __device__ void hold_backward(HeldFactor &to, const F &f, Class c) {
+  for (int i = 0; i < 4; ++i) hold(to, f, i, c, 0, 0);
+  to.dinv.c[c].v[1][1] = f.dinv[c](0, 0);
+}
+
 // One side of a class of nodes: indices before the first and past the last go around a ring of n nodes; n = 0: not a
 // ring. Without branches, as all that loads below: else a warp would wait for one load before it starts the next.
 struct Around {
@@ -173,52 +192,83 @@ struct Part {
 };
 
 template <bool Couple, class T, class Vector, class Next>
-__device__ void forward_part(const Part &part, const Arrays<const T> &factor, const Box &box, const Vector &x,
-                             const Arrays<double> &b1_after, const Next &next) {
+__global__ void __launch_bounds__(32 * warps)
+    forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
+  const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  coarse::start_next();
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
+  const auto at = [&](int k) { return factor_at<Couple>(factor, box.x(h), box.y(k)); };
+  HeldFactor below, f;
+  if constexpr (Couple)
+    if (part.first < box.h1) {
+      hold_forward_b1(below, at(part.k0 - 1));
+      hold_forward_b1(f, at(part.k0)), hold_forward_b2(f, at(part.k0));
+    }
+  coarse::await_previous();
+  if (part.first >= box.h1) return;
   Quad<Patch> in;
   Patch b;
   // the row below: only b1
   in.c[r1].v[1][1] = x(r1, h, part.k0 - 1), in.c[r1].v[2][1] = x(r1, h, part.k0);
   in.c[r2].v[1][1] = x(r2, h, part.k0 - 1), in.c[r2].v[1][2] = x(r2, h + 1, part.k0 - 1);
   in.c[b1].v[1][1] = x(b1, h, part.k0 - 1);
-  ForwardB1{factor_at<Couple>(factor, box.x(h), box.y(part.k0 - 1)), in, Result{&b.v[0][1]}}(0, 0);
+  if constexpr (Couple)
+    ForwardB1{below, in, Result{&b.v[0][1]}}(0, 0);
+  else
+    b.v[0][1] = in.c[b1].v[1][1];
   b.v[0][0] = __shfl_up_sync(all_lanes, b.v[0][1], 1);
   for (int k = part.k0; k < part.k1; ++k) {
-    const auto f = factor_at<Couple>(factor, box.x(h), box.y(k));
     double b2_here;
     in.c[r1].v[1][1] = in.c[r1].v[2][1], in.c[r1].v[2][1] = x(r1, h, k + 1);
     in.c[r2].v[0][1] = in.c[r2].v[1][1], in.c[r2].v[1][1] = x(r2, h, k), in.c[r2].v[1][2] = x(r2, h + 1, k);
     in.c[b1].v[1][1] = x(b1, h, k), in.c[b2].v[1][1] = x(b2, h, k);
-    ForwardB1{f, in, Result{&b.v[1][1]}}(0, 0);
-    b.v[1][0] = __shfl_up_sync(all_lanes, b.v[1][1], 1);
-    in.c[r1].v[1][0] = __shfl_up_sync(all_lanes, in.c[r1].v[1][1], 1);
-    ForwardB2{f, in, b, Result{&b2_here}, true}(0, 0);
+    if constexpr (Couple) {
+      if (k > part.k0) hold_forward_b1(f, at(k)), hold_forward_b2(f, at(k));
+      ForwardB1{f, in, Result{&b.v[1][1]}}(0, 0);
+      b.v[1][0] = __shfl_up_sync(all_lanes, b.v[1][1], 1);
+      in.c[r1].v[1][0] = __shfl_up_sync(all_lanes, in.c[r1].v[1][1], 1);
+      ForwardB2{f, in, b, Result{&b2_here}, true}(0, 0);
+    } else {
+      b.v[1][1] = in.c[b1].v[1][1];
+      b2_here = in.c[b2].v[1][1];
+    }
     if (mine && box.owns(b1, h, k)) *b1_after.at(0, h, k) = b.v[1][1];
     if (mine && box.owns(b2, h, k)) next.store(h, k, b2_here);
     b.v[0][0] = b.v[1][0], b.v[0][1] = b.v[1][1];
   }
 }
 
-template <bool Couple, Scaling scaling, bool ReadOnly, class T, class Vector, class Next>
-__device__ void backward_part(const Part &part, const Arrays<const T> &factor, const Box &box, const Vector &x,
-                              const Arrays<double> &b1_after, const Next &next) {
+template <bool Couple, Scaling scaling, class T, class Vector, class Next>
+__global__ void __launch_bounds__(32 * warps)
+    backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
+  const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  coarse::start_next();
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
-  const auto r_b1 = [&](int k) {
-    return Here<double, ReadOnly>{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch};
-  };
+  const auto at = [&](int k) { return factor_at<Couple>(factor, box.x(h), box.y(k)); };
+  const auto r_b1 = [&](int k) { return Here<double>{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch}; };
+  std::conditional_t<Couple, HeldFactor, decltype(at(0))> below, f;
+  if constexpr (Couple)
+    if (part.first < box.h1) {
+      hold_backward(below, at(part.k0 - 1), b1);
+      for (Class c : {r1, r2, b1}) hold_backward(f, at(part.k0), c);
+    }
+  coarse::await_previous();
+  if (part.first >= box.h1) return;
+  if constexpr (!Couple) below = at(part.k0 - 1);
   Patch z2, z1;
   // the row below: only b1
   z2.v[1][1] = next(h, part.k0 - 1), z2.v[1][2] = next(h + 1, part.k0 - 1);
   z2.v[2][1] = next(h, part.k0), z2.v[2][2] = next(h + 1, part.k0);
-  BackwardB1{factor_at<Couple>(factor, box.x(h), box.y(part.k0 - 1)), r_b1(part.k0 - 1), z2, Result{&z1.v[0][1]},
-             scaling}(0, 0);
+  BackwardB1{below, r_b1(part.k0 - 1), z2, Result{&z1.v[0][1]}, scaling}(0, 0);
   for (int k = part.k0; k < part.k1; ++k) {
-    const auto f = factor_at<Couple>(factor, box.x(h), box.y(k));
     double r1_here, r2_here;
     Patch r_r1, r_r2;
+    if constexpr (!Couple)
+      f = at(k);
+    else if (k > part.k0)
+      for (Class c : {r1, r2, b1}) hold_backward(f, at(k), c);
     z2.v[1][1] = z2.v[2][1], z2.v[1][2] = z2.v[2][2];
     z2.v[2][1] = next(h, k + 1), z2.v[2][2] = next(h + 1, k + 1);
     r_r1.v[1][1] = x(r1, h, k), r_r2.v[1][1] = x(r2, h, k);
@@ -229,24 +279,6 @@ __device__ void backward_part(const Part &part, const Arrays<const T> &factor, c
     if (mine) x.store(box, h, k, z2.v[1][1], r1_here, r2_here, z1.v[1][1]);
     z1.v[0][1] = z1.v[1][1];
   }
-}
-
-template <bool Couple, class T, class Vector, class Next>
-__global__ void __launch_bounds__(32 * warps)
-    forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
-  const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
-  coarse::start_next();
-  coarse::await_previous();
-  if (part.first < box.h1) forward_part<Couple>(part, factor, box, x, b1_after, next);
-}
-
-template <bool Couple, Scaling scaling, class T, class Vector, class Next>
-__global__ void __launch_bounds__(32 * warps)
-    backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
-  const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
-  coarse::start_next();
-  coarse::await_previous();
-  if (part.first < box.h1) backward_part<Couple, scaling, true>(part, factor, box, x, b1_after, next);
 }
 
 inline Around around(const Side &s, int per_node) {

@@ -59,6 +59,29 @@ TEST(Cycle, IsShown) {
             "v (amli would not help at grid 125 x 1: lambda_max 1)");
 }
 
+// Nobody has asked for a cycle. The halves of the application are V's then.
+TEST(Cycle, IsAmliFromEightLevelsOn) {
+  const Problem poisson = reference::poisson(63);
+  const Matrix A = matrix_of(poisson);
+  const Vector x = vector_of(poisson.b), y = like(x), z = like(x);
+  for (const PetscInt l : {7, 8}) {
+    Preconditioner pc;
+    PCRRBCycle cycle;
+    ok(PCCreate(PETSC_COMM_SELF, pc.put()));
+    ok(PCSetOperators(pc, A, A));
+    ok(PCSetType(pc, PCRRB));
+    ok(PCRRBSetLevels(pc, l));
+    ok(PCSetUp(pc));
+    ok(PCRRBGetCycle(pc, &cycle));
+    EXPECT_EQ(cycle, l < 8 ? PC_RRB_CYCLE_V : PC_RRB_CYCLE_AMLI);
+    EXPECT_EQ(cycle_of(pc).find("amli"), l < 8 ? std::string::npos : 0) << cycle_of(pc);
+    ok(PCRRBSetCoarse(pc, PC_RRB_COARSE_CHOLESKY));
+    ok(PCApplySymmetricLeft(pc, x, y));
+    ok(PCApplySymmetricRight(pc, y, z));
+    EXPECT_LT(largest_difference(values_of(z), applied(pc_of(A, levels(int(l)) + "-pc_rrb_cycle v"), poisson.b)), 1e-12);
+  }
+}
+
 // Where the largest eigenvalue is too large M is V's, to the bit.
 TEST(Cycle, FallsBackToV) {
   for (const Problem &problem : {reference::anisotropic(255, 255, 100, 1), reference::random_faces({255, 250}, 1e6)})

@@ -144,6 +144,12 @@ TEST_P(Every, ConvergesAsKnown) {
   expect_count(problem, "-pc_rrb_levels 12 -pc_rrb_storage naive", GetParam().twelve);
 }
 
+// How far two counts may be apart by rounding. On a device not even PETSc's products and sums are the same in each run.
+int slack(int iterations) {
+  if (backend.device) return std::max(1, iterations / 8);
+  return iterations < 90 ? 1 : iterations / 12;
+}
+
 TEST_P(Every, TakesNoMoreIterationsWithAmli) {
   const Problem problem = GetParam().problem();
   for (const std::string levels : {"-pc_rrb_levels 6 ", "-pc_rrb_levels 8 ", "-pc_rrb_levels 12 "})
@@ -151,7 +157,7 @@ TEST_P(Every, TakesNoMoreIterationsWithAmli) {
       const std::string options = grid_option(problem) + levels + norm;
       const Solve v = solve(problem, options), amli = solve(problem, options + "-pc_rrb_cycle amli");
       EXPECT_EQ(amli.reason, v.reason) << options;
-      EXPECT_LE(amli.iterations, v.iterations + 1) << options;
+      EXPECT_LE(amli.iterations, v.iterations + (backend.device ? slack(v.iterations) : 1)) << options;
     }
 }
 
@@ -180,7 +186,7 @@ TEST_P(Every, InSinglePrecisionIsAsGood) {
   const std::string options = grid_option(problem) + "-ksp_norm_type unpreconditioned -pc_rrb_levels 12 ";
   const Solve exact = solve(problem, options), single = solve(problem, options + "-pc_rrb_precision single");
   EXPECT_EQ(single.reason, exact.reason);
-  EXPECT_NEAR(single.iterations, exact.iterations, exact.iterations < 90 ? 1 : exact.iterations / 12);
+  EXPECT_NEAR(single.iterations, exact.iterations, slack(exact.iterations));
   EXPECT_LT(relative_residual(problem, single.x), 1.1 * std::max(1e-6, relative_residual(problem, exact.x)));
 }
 
@@ -190,7 +196,7 @@ TEST_P(Every, InTheAMLICycleIsNotSlower) {
   const std::string options = grid_option(problem) + "-ksp_norm_type unpreconditioned -pc_rrb_levels 12 ";
   const Solve v = solve(problem, options + "-pc_rrb_cycle v"), amli = solve(problem, options + "-pc_rrb_cycle amli");
   EXPECT_EQ(amli.reason, v.reason);
-  EXPECT_LE(amli.iterations, v.iterations + 1);
+  EXPECT_LE(amli.iterations, v.iterations + (backend.device ? slack(v.iterations) : 1));
   EXPECT_LT(relative_residual(problem, amli.x), 1.1 * std::max(1e-6, relative_residual(problem, v.x)));
 }
 

@@ -154,6 +154,8 @@ Options::Options(const std::string &text) {
   static int count = 0;
   prefix_ = "test" + std::to_string(++count) + "_";
   ok(PetscOptionsPrefixPush(nullptr, prefix()));
+  // what the tests know by number is the papers' cycle
+  if (text.find("-pc_rrb_cycle") == std::string::npos) ok(PetscOptionsInsertString(nullptr, "-pc_rrb_cycle v"));
   ok(PetscOptionsInsertString(nullptr, text.c_str()));
   ok(PetscOptionsPrefixPop(nullptr));
   std::istringstream words(text);
@@ -162,6 +164,7 @@ Options::Options(const std::string &text) {
 }
 
 Options::~Options() {
+  if (!prefix_.empty()) (void)PetscOptionsClearValue(nullptr, ("-" + prefix_ + "pc_rrb_cycle").c_str());
   for (const std::string &name : names_) {
     PetscBool used = PETSC_TRUE;
     (void)PetscOptionsUsed(nullptr, name.c_str(), &used);
