@@ -144,18 +144,18 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
 
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  std::copy_n(r, n, rhs_.data()); // z may be r
   if (type_ == PC_RRB_COARSE_INVERSE) {
 #pragma omp parallel for schedule(static) if (n > 256)
     for (PetscInt i = 0; i < n; ++i) {
       const PetscScalar *row = inverse_.data() + std::size_t(i) * n;
       PetscScalar sum = 0.0;
 #pragma omp simd reduction(+ : sum)
-      for (PetscInt j = 0; j < n; ++j) sum += row[j] * r[j];
+      for (PetscInt j = 0; j < n; ++j) sum += row[j] * rhs_[j];
       z[i] = sum;
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  std::copy_n(r, n, rhs_.data());
   if (part != Part::right && !ksp_) Project(rhs_.data());
   PetscCall(VecPlaceArray(r_, rhs_.data()));
   PetscCall(VecPlaceArray(z_, z));

@@ -18,7 +18,7 @@ public:
   PetscErrorCode SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type, KSP ksp);
   // After new values. spd: false where the block is not positive (semi)definite.
   PetscErrorCode Refresh(PetscBool *spd);
-  PetscErrorCode Solve(const PetscScalar *r, PetscScalar *z, Part part);
+  PetscErrorCode Solve(const PetscScalar *r, PetscScalar *z, Part part); // z may be r
   PetscErrorCode Reset();
 
   PetscInt null_directions() const { return null_; }

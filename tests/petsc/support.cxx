@@ -164,13 +164,13 @@ Options::Options(const std::string &text) {
 }
 
 Options::~Options() {
-  if (!prefix_.empty()) (void)PetscOptionsClearValue(nullptr, ("-" + prefix_ + "pc_rrb_cycle").c_str());
   for (const std::string &name : names_) {
     PetscBool used = PETSC_TRUE;
     (void)PetscOptionsUsed(nullptr, name.c_str(), &used);
     (void)PetscOptionsClearValue(nullptr, ("-" + name).c_str());
     if (!used && !std::uncaught_exceptions()) ADD_FAILURE() << "the option -" << name << " was never used";
   }
+  if (!prefix_.empty()) (void)PetscOptionsClearValue(nullptr, ("-" + prefix_ + "pc_rrb_cycle").c_str());
 }
 
 Solver ksp_of(Mat A, const std::string &options, Mat P) {
