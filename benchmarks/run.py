@@ -12,7 +12,7 @@ from pathlib import Path
 from driver import Driver, commit, device, processor
 
 QUESTIONS = ("storage", "threads", "solvers", "scaling", "levels", "hard")
-DEVICE_QUESTIONS = ("device", "curve")
+DEVICE_QUESTIONS = ("device", "curve", "breakdown")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

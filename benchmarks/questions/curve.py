@@ -17,7 +17,7 @@ def bytes_per_unknown(precision):
     couplings, pivots = 3 * entry, 0.75 * entry
     forward = 8 + couplings + 2 + 2
     backward = couplings + pivots + 8 + 2 + 2 + 8
-    coarser = 2 * couplings + pivots + 30
+    coarser = 2 * couplings + pivots + 28
     return forward + backward + coarser / 3
 
 

@@ -6,11 +6,10 @@ SIZES = (255, 1023, 2047, 4095)
 RRB = {
     "rrb": "-pc_type rrb",
     "rrb, v": "-pc_type rrb -pc_rrb_cycle v",
-    "rrb, amli": "-pc_type rrb -pc_rrb_cycle amli",
     "rrb, v, single": "-pc_type rrb -pc_rrb_cycle v -pc_rrb_precision single",
     "rrb, amli, single": "-pc_type rrb -pc_rrb_cycle amli -pc_rrb_precision single",
 } | {f"rrb, {cycle}, {levels} levels": f"-pc_type rrb -pc_rrb_cycle {cycle} -pc_rrb_levels {levels}"
-     for cycle in ("v", "amli") for levels in (10, 12, 14)}
+     for cycle in ("v", "amli") for levels in (12, 14)}
 AMG = {
     "gamg": "-pc_type gamg",
     "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg",
