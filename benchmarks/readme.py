@@ -1,37 +1,63 @@
-"""Writes the measured table of README.md from results/solvers.csv."""
+"""Writes the measured tables of README.md from results/solvers.csv and results/device.csv."""
 import csv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BEGIN, END = (f"<!-- {word} of what benchmarks/readme.py writes -->\n" for word in ("begin", "end"))
+NAMES = {"mg": "mg on a DMDA", "rrb, v": "rrb, `-pc_rrb_cycle v`", "rrb, 8 levels": "rrb, `-pc_rrb_levels 8`"}
 
 
 def ms(text):
     value = float(text)
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
-def table(lines):
+def read(name):
+    """The notes in the comment lines, and the rows."""
+    lines = (HERE / f"results/{name}.csv").read_text(encoding="utf-8").splitlines()
     notes = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
-    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    out = ["Poisson's equation, CG until the true relative residual is 1e-6, every preconditioner with its defaults, in "
-           "milliseconds:", "",
-           "| unknowns | preconditioner | set-up | refresh with new values | solve | iterations |", "|---|---|---|---|---|---|"]
+    return notes, list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def table(rows, columns):
+    out = ["| unknowns | preconditioner | set-up | refresh with new values | solve | iterations |", "|---|---|---|---|---|---|"]
     for row in rows:
-        if row["norm"] == "unpreconditioned":
-            out.append(f"| {row['n']} x {row['n']} | {row['solver']} | {ms(row['setup_ms'])} | {ms(row['refresh_ms'])} | "
-                       f"{ms(row['solve_ms'])} | {row['iterations']} |")
-    return "\n".join(out + ["", f"{notes['machine']}, load by other programs {notes['load by other programs']}; "
-                      f"PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}. "
-                                "GAMG and BoomerAMG ran on one thread."]) + "\n"
+        cells = [f"{row['n']} x {row['n']}", NAMES.get(row["solver"], row["solver"]), *(ms(row[key]) for key in columns),
+                 row["iterations"]]
+        out.append("| " + " | ".join(cells) + " |")
+    return "\n".join(out)
+
+
+PROBLEM = ("Poisson's equation, CG until the true relative residual is 1e-6, every preconditioner with its defaults{}, in "
+           "milliseconds:\n\n")
+COLUMNS = ("setup_ms", "refresh_ms", "solve_ms")
+
+
+def on_host():
+    notes, rows = read("solvers")
+    chosen = [row for row in rows if row["norm"] == "unpreconditioned"]
+    return (PROBLEM.format("") + table(chosen, COLUMNS) +
+            f"\n\n{notes['machine']}, load by other programs {notes['load by other programs']}; PETSc {notes['PETSc']}; "
+            f"{notes['date']}, commit {notes['commit']}. GAMG and BoomerAMG ran on one thread.\n")
+
+
+def on_device():
+    notes, rows = read("device")
+    chosen = [row for row in rows if row["solver"] in ("rrb", "rrb, v", "gamg", "boomeramg", "mg")]
+    return (PROBLEM.format(" (mg: one Chebyshev-Jacobi step a level)") + table(chosen, COLUMNS) +
+            f"\n\n{notes['device']}; PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}.\n")
+
+
+def put(text, name, content):
+    begin, end = f"<!-- begin of {name} -->\n", f"<!-- end of {name} -->\n"
+    before, rest = text.split(begin)
+    return before + begin + content + end + rest.split(end)[1]
 
 
 def main():
     readme = HERE.parent / "README.md"
-    before, rest = readme.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    lines = (HERE / "results/solvers.csv").read_text(encoding="utf-8").splitlines()
-    readme.write_text(before + BEGIN + table(lines) + END + after, encoding="utf-8")
+    text = readme.read_text(encoding="utf-8")
+    text = put(text, "the host's table", on_host())
+    readme.write_text(put(text, "the device's table", on_device()), encoding="utf-8")
 
 
 if __name__ == "__main__":

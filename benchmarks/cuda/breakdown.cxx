@@ -100,9 +100,8 @@ void run(index_t n, int levels, bool single) {
   for (int g = 0; g < levels / 2; ++g, e = e.coarser()) bytes += double(e.nodes()) * (24 + 6.75 * word + (g ? 4 : 8));
   rrb::CycleGraphs graphs;
   row(n, 0, n * n, "application", clock.time([&] { graphs.apply(on, *core, r.data(), z.data(), solve); }), bytes);
-  row(n, 0, n * n, "application launch by launch", clock.time([&] {
-    (void)rrb::Cycle(*core).apply(r.data(), z.data(), rrb::Part::whole, solve);
-  }), bytes);
+  row(n, 0, n * n, "application launch by launch",
+      clock.time([&] { (void)rrb::Cycle(*core).apply(r.data(), z.data(), rrb::Part::whole, solve); }), bytes);
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 QUESTION = "How many iterations do hard coefficients take?"
 
 N = 255
-SOLVERS = {"rrb": "-pc_type rrb", "gamg": "-pc_type gamg -threads 1",
+SOLVERS = {"rrb": "-pc_type rrb -pc_rrb_cycle v", "gamg": "-pc_type gamg -threads 1",
            "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1", "icc": "-pc_type icc -threads 1"}
 PROBLEMS = {
     "constant": ("-problem", "poisson"),

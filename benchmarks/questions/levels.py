@@ -12,7 +12,7 @@ def measure(driver, note):
     for n, first in SIZES.items():
         note(f"n = {n}")
         for levels in range(first, 2 * ceil(log2(n)) + 2):
-            solver = {"rrb": f"-pc_type rrb -pc_rrb_levels {levels}"}
+            solver = {"rrb": f"-pc_type rrb -pc_rrb_cycle v -pc_rrb_levels {levels}"}
             row = driver.solved(driver.run(solver, "-n", n, "-setups", 1, "-refreshes", 0, "-solves", 1, "-kappa"))["rrb"]
             rows.append({"n": n, "levels": levels, "kappa": row["kappa"], "iterations": int(row["iterations"]),
                          "residual": row["residual"]})

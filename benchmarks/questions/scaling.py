@@ -9,7 +9,7 @@ def measure(driver, note):
     rows = []
     for n in SIZES:
         note(f"n = {n}")
-        solvers = {"one": "-pc_type rrb -threads 1", "all": "-pc_type rrb"}
+        solvers = {"one": "-pc_type rrb -pc_rrb_cycle v -threads 1", "all": "-pc_type rrb -pc_rrb_cycle v"}
         measured = driver.solved(driver.run(solvers, "-n", n, "-setups", 1, "-refreshes", 3, "-solves", 3, "-applies", 40))
         for row in measured.values():
             rows.append({"n": n, "threads": int(row["threads"]), "iterations": int(row["iterations"]),

@@ -6,6 +6,7 @@ SIZES = (511, 2047)
 NORMS = ("natural", "unpreconditioned")
 SOLVERS = {
     "rrb": "-pc_type rrb",
+    "rrb, v": "-pc_type rrb -pc_rrb_cycle v",
     "rrb, one thread": "-pc_type rrb -threads 1",
     "rrb, 8 levels": "-pc_type rrb -pc_rrb_levels 8",
     "gamg": "-pc_type gamg -threads 1",

@@ -17,7 +17,7 @@ def measure(driver, note):
 
 def compare(driver, levels):
     """S1 (naive), S2-g (r1r2b1b2) and S3-g (the same with threads) in one run."""
-    rrb = f"-pc_type rrb -pc_rrb_levels {levels}"
+    rrb = f"-pc_type rrb -pc_rrb_cycle v -pc_rrb_levels {levels}"
     solvers = {"S1": f"{rrb} -pc_rrb_storage naive -threads 1"}
     for grids in sorted({1, 2, 3, min(G_MAX, levels // 2)}):
         solvers[f"S2-{grids}"] = f"{rrb} -pc_rrb_storage_grids {grids} -threads 1"

@@ -9,7 +9,7 @@ def measure(driver, note):
     rows = []
     for n in SIZES:
         note(f"n = {n}")
-        solvers = {"one": "-pc_type rrb -threads 1", "two": "-pc_type rrb -threads 2"}
+        solvers = {"one": "-pc_type rrb -pc_rrb_cycle v -threads 1", "two": "-pc_type rrb -pc_rrb_cycle v -threads 2"}
         measured = driver.solved(driver.run(solvers, "-n", n, "-setups", 3, "-refreshes", 5, "-solves", 9, "-applies", 25))
         for row in measured.values():
             rows.append({"n": n, "threads": int(row["threads"])}

@@ -43,10 +43,10 @@ __device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCoun
     atomicMin(reinterpret_cast<long long *>(&counts->first_failed), (long long)(k * (index_t(1) << 32) + h));
 }
 
-template <class F, class G>
-__global__ void count_each_node(Range2 box, Range2 inner, F f, G g, NodeCounts *counts) {
+template <class F, class G> __global__ void count_each_node(Range2 box, Range2 inner, F f, G g, NodeCounts *counts) {
   const index_t h = box.h0 + index_t(blockIdx.x) * block_h + threadIdx.x;
-  for (index_t k = box.k0 + index_t(blockIdx.y) * block_k + threadIdx.y; k < box.k1; k += index_t(gridDim.y) * block_k) {
+  for (index_t k = box.k0 + index_t(blockIdx.y) * block_k + threadIdx.y; k < box.k1;
+       k += index_t(gridDim.y) * block_k) {
     unsigned flags = node_ok;
     if (h < box.h1) flags = contains(inner, h, k) ? f(h, k) : g(h, k);
     add_counts(flags, h, k, counts);

@@ -6,7 +6,6 @@
 
 #include <cuda_runtime_api.h>
 
-
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -160,8 +159,7 @@ public:
   // the counts as the host may read them, until the next call; waits for the stream
   const NodeCounts *read(const Array<NodeCounts> &counts) const {
     if (counts.size() > most_counts) throw std::length_error("more counts than there is room for");
-    const auto copied =
-        cudaMemcpyAsync(&report_.host(), counts.data(), counts.bytes(), cudaMemcpyDeviceToHost, stream);
+    const auto copied = cudaMemcpyAsync(&report_.host(), counts.data(), counts.bytes(), cudaMemcpyDeviceToHost, stream);
     cuda::check(copied, "cudaMemcpyAsync");
     cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     return report_.host().counts;

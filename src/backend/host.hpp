@@ -127,9 +127,7 @@ struct Host {
   void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {
     counts->add(host::count_each(box, inner, f, g));
   }
-  void clear(const Array<NodeCounts> &counts) const {
-    std::fill_n(counts.data(), counts.size(), NodeCounts());
-  }
+  void clear(const Array<NodeCounts> &counts) const { std::fill_n(counts.data(), counts.size(), NodeCounts()); }
   // the counts as the host may read them, until the next call
   const NodeCounts *read(const Array<NodeCounts> &counts) const { return counts.data(); }
   template <class T> static void assign(Array<T> &to, const std::vector<T> &from) {

@@ -62,8 +62,8 @@ static PetscErrorCode FullName(PC pc, const char *option, std::string *name) {
 }
 
 /* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
-static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const PetscRRBRows &A, Grid *g,
-                            std::string *why, PetscBool *found) {
+static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const PetscRRBRows &A,
+                            Grid *g, std::string *why, PetscBool *found) {
   PetscFunctionBegin;
   PetscCall(AskDMDA(pc, dm, dim, A, g, found));
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);

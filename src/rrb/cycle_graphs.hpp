@@ -15,9 +15,8 @@ public:
   }
 
   // solve: kernels alone
-  template <class Core, class Solve>
-  void apply(Cuda &on, Core &core, const double *r, double *z, const Solve &solve) {
-    if (!few_launches_pay(core)) {
+  template <class Core, class Solve> void apply(Cuda &on, Core &core, const double *r, double *z, const Solve &solve) {
+    if (core.options().storage_grids < 2) { // nothing is between, or it works on PETSc's arrays as well
       (void)Cycle(core).apply(r, z, Part::whole, solve);
       return;
     }
@@ -40,13 +39,6 @@ public:
   }
 
 private:
-  // A graph begins and ends with a pause of some microseconds. While the sweep down the finest of large grids runs, the
-  // host launches a V's other kernels one by one, and there is none.
-  template <class Core> static bool few_launches_pay(const Core &core) {
-    constexpr index_t large = 1500000;
-    return core.options().storage_grids > 1 && (core.amli().used || core.finest_nodes() < large);
-  }
-
   cuda::Graph below_, estimate_;
   bool amli_ = false; // the cycle that was captured
 };

@@ -9,7 +9,8 @@ namespace petscrrb::rrb {
 // One grid's sweeps. T: what the factor is stored in.
 template <class T> class HostRows {
 public:
-  HostRows(const DenseGrid<Host, T> &grid, const NextGrid &next, const RowScratch &scratch, const NaturalVectors &natural)
+  HostRows(const DenseGrid<Host, T> &grid, const NextGrid &next, const RowScratch &scratch,
+           const NaturalVectors &natural)
       : d_(grid), x_(grid.extent), next_{next}, scratch_(scratch), natural_(natural) {
     for (Class c : {r1, r2, b1, b2}) n_[c] = x_.nodes_of(c);
     k0_ = half_down(x_.y.lo);
@@ -145,7 +146,7 @@ private:
     double *out = c.scratch(8);
     const auto f = factor_from_row<Couple>(d_.factor, k);
     const T *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
-                                  w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
+                             w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
     along_row(n_[b2], ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true}, next,
               fetch_);
     next_.store(out, k);
@@ -192,8 +193,7 @@ private:
     if (owns(r1, k) || owns(b2, k)) {
       const Pair in = lower(c, k, 4);
       const Rows r{{nullptr, in.odd, nullptr}};
-      const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1),
-                                    dinv(r1, k + 1)};
+      const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
       along_row(n_[r1], BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z)
         store_z(2 * k, b2_here, in.odd);
@@ -203,8 +203,7 @@ private:
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
       const Rows r{{nullptr, in.even, nullptr}};
-      const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1),
-                                    dinv(r2, k + 1)};
+      const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
       along_row(n_[r2], BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
     }

@@ -106,11 +106,20 @@ public:
     const auto s = Steps<Backend>::schur(m, factor.get(Edge{}), lumping);
     const Extent &x = block.grid;
     using Values = LastBlockValues<Int, std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
-    const Values values{m, s, x_.data(), y_.data(), seams.kept_x(), seams.kept_y(), x.x.odd_ring() ? x.x.n - 1 : -1,
-                        x.y.odd_ring() ? x.y.n - 1 : -1, block.skew, value_.data()};
+    const Values values{m,
+                        s,
+                        x_.data(),
+                        y_.data(),
+                        seams.kept_x(),
+                        seams.kept_y(),
+                        x.x.odd_ring() ? x.x.n - 1 : -1,
+                        x.y.odd_ring() ? x.y.n - 1 : -1,
+                        block.skew,
+                        value_.data()};
     const Range2 rows{0, block.size(), 0, 1};
     on.for_each(rows, values);
-    on.for_each(rows, LastBlockRow<Int>{ia_.data(), ja_.data(), first_.data(), source_.data(), value_.data(), a, excess});
+    on.for_each(rows,
+                LastBlockRow<Int>{ia_.data(), ja_.data(), first_.data(), source_.data(), value_.data(), a, excess});
   }
 
 private:
@@ -131,9 +140,7 @@ private:
     const bool inside = a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
     return inside ? number_[place(x, a, b)] : Int(-1);
   }
-  static index_t place(const Extent &x, index_t a, index_t b) {
-    return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo;
-  }
+  static index_t place(const Extent &x, index_t a, index_t b) { return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo; }
 
   void make_pattern(LastBlock<Int> &block) {
     const Int n = block.size();
@@ -144,7 +151,8 @@ private:
         const Int j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
         if (j < 0 || j == i) continue; // j == i: around a ring to itself
         const Int source = i * last_block_slots + Int(s);
-        for (const auto &[from, column] : {std::pair{i, i}, {i, j}, {j, i}, {j, j}}) row[from].push_back({column, source});
+        for (const auto &[from, column] : {std::pair{i, i}, {i, j}, {j, i}, {j, j}})
+          row[from].push_back({column, source});
       }
     std::vector<Int> first{0}, sources;
     block.ia.assign(1, 0);

@@ -177,8 +177,9 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   inverse_ = nullptr;
   PetscCall(coarse_.Reset());
   if (type != PC_RRB_COARSE_INVERSE) {
-    PetscCall(PetscInfo(pc, "The last block is solved on the host: its %" PetscInt_FMT
-                            " unknowns are copied there and back in every application\n",
+    PetscCall(PetscInfo(pc,
+                        "The last block is solved on the host: its %" PetscInt_FMT
+                        " unknowns are copied there and back in every application\n",
                         b.size()));
     host_r_.resize(b.size());
     host_z_.resize(b.size());
@@ -280,8 +281,9 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
 PetscErrorCode CudaBackend::MoveToDevice(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   PetscFunctionBegin;
   if (!r_) {
-    PetscCall(PetscInfo(pc, "PCRRB: the matrix is on the device and the vectors are on the host: they are copied there and back "
-                            "in every application\n"));
+    PetscCall(PetscInfo(
+        pc, "PCRRB: the matrix is on the device and the vectors are on the host: they are copied there and back "
+            "in every application\n"));
     PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
   }
   PetscCall(VecCopy(x, r_));

@@ -129,8 +129,9 @@ PetscErrorCode HostBackend::SayWhereVectorsAre(PC pc, Vec x) {
   said_ = true;
   PetscCall(PetscRRBVecOnDevice(x, &device));
   if (device)
-    PetscCall(PetscInfo(pc, "PCRRB: the matrix is on the host and the vectors are on the device: they are copied there and "
-                            "back in every application\n"));
+    PetscCall(PetscInfo(pc,
+                        "PCRRB: the matrix is on the host and the vectors are on the device: they are copied there and "
+                        "back in every application\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -60,8 +60,9 @@ static PetscErrorCode Build(PC pc) {
 
   PetscFunctionBegin;
   const PetscBool device = s->backend->on_device();
-  o.levels = rrb->levels == PETSC_DECIDE ? rrb::default_levels(g.n[0], g.n[1], device ? rrb::largest_device_inverse : 1024)
-                                         : (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  o.levels = rrb->levels == PETSC_DECIDE
+                 ? rrb::default_levels(g.n[0], g.n[1], device ? rrb::largest_device_inverse : 1024)
+                 : (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
   o.block = (int)rrb->compute_block;
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     o.storage_grids = 0;

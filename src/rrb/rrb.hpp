@@ -81,7 +81,6 @@ public:
   virtual void down(int from, int to, const double *r, double *z, Part part) = 0;
   virtual void up(int from, int to, const double *r, double *z, Part part) = 0;
   virtual int grids() const = 0;
-  virtual index_t finest_nodes() const = 0;
   virtual const double *coarse_r() const = 0;
   virtual double *coarse_z() = 0; // may be coarse_r()
 
@@ -119,7 +118,6 @@ public:
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part) override;
   int grids() const override { return options_.storage_grids + tail_.grids(); }
-  index_t finest_nodes() const override { return extent_.nodes(); }
   const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
   double *coarse_z() override { return in_place() ? tail_.vector() : coarse_z_.data(); }
   AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }

@@ -10,6 +10,7 @@
 
 namespace petscrrb::rrb {
 
-template std::unique_ptr<Factorization<PetscInt>> make_factorization(const Cuda &, const Extent &, const Options &, bool);
+template std::unique_ptr<Factorization<PetscInt>> make_factorization(const Cuda &, const Extent &, const Options &,
+                                                                     bool);
 
 } // namespace petscrrb::rrb

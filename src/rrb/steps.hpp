@@ -52,7 +52,8 @@ public:
   }
 
   // The matrix of the next grid.
-  template <class A, class F, class Out> void coarse(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
+  template <class A, class F, class Out>
+  void coarse(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
     const auto at = [&](auto w) {
       const auto s = schur(a.get(w), f.get(w), lumping_);
       return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(), out};
@@ -65,7 +66,8 @@ public:
   }
 
 private:
-  template <template <class, class> class Op, class A, class V> auto eliminate(const A &a, const FactorViews<V> &f) const {
+  template <template <class, class> class Op, class A, class V>
+  auto eliminate(const A &a, const FactorViews<V> &f) const {
     return Op<A, V>{a, f, lumping_};
   }
   Rings rings() const {

@@ -66,7 +66,8 @@ private:
     how.stream = on.stream;
     how.attrs = &overlap;
     how.numAttrs = overlap_;
-    cuda::check(cudaLaunchKernelEx(&how, kernel, device::factor_of(d), box, x, device::b1_after(d), next, rows), "a sweep");
+    cuda::check(cudaLaunchKernelEx(&how, kernel, device::factor_of(d), box, x, device::b1_after(d), next, rows),
+                "a sweep");
   }
 
   // how many blocks of a kernel the device holds at a time

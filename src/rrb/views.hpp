@@ -14,7 +14,9 @@ enum Class {
 };
 PETSCRRB_HD constexpr int parity_x(Class c) { return c == r1 || c == b1; }
 PETSCRRB_HD constexpr int parity_y(Class c) { return c == r2 || c == b1; }
-PETSCRRB_HD constexpr Class class_of(index_t a, index_t b) { return (b & 1) ? ((a & 1) ? b1 : r2) : ((a & 1) ? r1 : b2); }
+PETSCRRB_HD constexpr Class class_of(index_t a, index_t b) {
+  return (b & 1) ? ((a & 1) ? b1 : r2) : ((a & 1) ? r1 : b2);
+}
 
 // floor(i / 2) and ceil(i / 2), also for negative i
 PETSCRRB_HD constexpr index_t half_down(index_t i) { return i >> 1; }

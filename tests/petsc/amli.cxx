@@ -78,7 +78,8 @@ TEST(Cycle, IsAmliFromEightLevelsOn) {
     ok(PCRRBSetCoarse(pc, PC_RRB_COARSE_CHOLESKY));
     ok(PCApplySymmetricLeft(pc, x, y));
     ok(PCApplySymmetricRight(pc, y, z));
-    EXPECT_LT(largest_difference(values_of(z), applied(pc_of(A, levels(int(l)) + "-pc_rrb_cycle v"), poisson.b)), 1e-12);
+    EXPECT_LT(largest_difference(values_of(z), applied(pc_of(A, levels(int(l)) + "-pc_rrb_cycle v"), poisson.b)),
+              1e-12);
   }
 }
 
