@@ -17,7 +17,7 @@
 /* What the values of a matrix turned out to be. */
 struct PCRRBValues {
   petscrrb::ReadResult result = petscrrb::ReadResult::refused;
-  std::string why; /* unless the result is ok */
+  std::string why; /* of a refusal */
   petscrrb::index_t identity_rows = 0, positive = 0;
   PetscBool ring_is_cut = PETSC_FALSE; /* a periodic side that no value crosses any more: another grid than before */
   PetscBool scaled = PETSC_FALSE;      /* by the near null vector */
@@ -29,7 +29,7 @@ public:
 
   virtual ~PCRRBBackend() = default;
   virtual PetscBool on_device() const = 0;
-  virtual PetscRRBRows rows(const petscrrb::Csr &) const = 0; /* for finding their grid */
+  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
 
   /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
   virtual PetscErrorCode Read(PC, const petscrrb::Csr &, const petscrrb::Grid &, Vec near_null, double rounding,

@@ -49,10 +49,9 @@ public:
   }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) const override {
-    const cudaStream_t stream = cuda_.stream;
-    return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream); },
-            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream); }, Failed};
+  PetscRRBRows rows(const Csr &a) override {
+    return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, Ready()); },
+            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, Ready()); }, Failed};
   }
   rrb::PreparedStencil stencil() override {
     return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
@@ -84,6 +83,12 @@ private:
       if (cuda_.stream) after_.let_wait(nullptr, cuda_.stream);
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* the current stream once the matrix is there; what is asked about rows waits for its answers */
+  cudaStream_t Ready() {
+    if (CurrentStream(&cuda_.stream) != PETSC_SUCCESS) throw std::runtime_error("PETSc has no current stream");
+    if (cuda_.stream) before_.let_wait(cuda_.stream, nullptr);
+    return cuda_.stream;
   }
   auto LastBlockSolver(Core &core) {
     return [this, &core](rrb::Part part) { return SolveLastBlock(core, part); };
@@ -136,7 +141,7 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
       read_ = grid;
     }
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
-    if (values->result != ReadResult::ok) values->why = cuda::why_not(csr, grid, cuda_.stream);
+    if (values->result == ReadResult::refused) values->why = cuda::why_not(csr, grid, cuda_.stream);
   }));
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
   if (facts_.useless_row >= 0)

@@ -18,7 +18,7 @@ namespace {
 class HostBackend final : public PCRRBBackend {
 public:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) const override {
+  PetscRRBRows rows(const Csr &a) override {
     return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
             [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
   }

@@ -27,15 +27,12 @@ struct Result {
   __device__ double &at(index_t, index_t) const { return *p; }
 };
 
-// What a kernel does not write may be read through the read-only path.
-template <bool ReadOnly, class T> __device__ T read(const T *p) { return ReadOnly ? __ldg(p) : *p; }
-
 // An array seen from one node.
-template <class T, bool ReadOnly = true> struct Here {
+template <class T> struct Here {
   const T *p;
   int pitch;
 
-  __device__ double operator()(index_t h, index_t k) const { return read<ReadOnly>(p + k * pitch + h); }
+  __device__ double operator()(index_t h, index_t k) const { return __ldg(p + k * pitch + h); }
 };
 
 // Arrays of one layout, one after the other, seen from the node (0, 0) of the first.
@@ -57,8 +54,8 @@ template <bool Couple, class T> __device__ auto factor_at(const Arrays<const T> 
   return v;
 }
 
-// What of the factor a sweep needs at one node of each class, in registers: it does not depend on the kernel before, so it
-// is read before that one has ended.
+// What of the factor a sweep needs at one node of each class, in registers. The kernel before does not write it, since the
+// host waits for a factorization before it applies it: so it is read before that kernel has ended.
 using HeldFactor = FactorViews<Patch>;
 
 template <class F> __device__ void hold(HeldFactor &to, const F &f, int i, Class c, index_t h, index_t k) {
@@ -98,13 +95,15 @@ struct Box {
   }
 };
 
-// The right-hand side of a grid in its own arrays; they have a border of zeroes.
+// The right-hand side of a grid in its own arrays; they have a border of zeroes. What a kernel does not write it may read
+// through the read-only path.
 template <bool ReadOnly> struct DenseVector {
   Arrays<double> x;
   Around around_x, around_y;
 
   __device__ double operator()(Class c, int h, int k) const {
-    return read<ReadOnly>(x.at(c, around_x(h), around_y(k)));
+    const double *p = x.at(c, around_x(h), around_y(k));
+    return ReadOnly ? __ldg(p) : *p;
   }
   __device__ void store(const Box &box, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
@@ -121,9 +120,9 @@ struct NaturalBox {
 
   __device__ bool contains(int a, int b) const { return unsigned(a) < unsigned(nx) && unsigned(b) < unsigned(ny); }
   __device__ index_t place(int a, int b) const { return index_t(b) * nx + a; }
-  template <bool ReadOnly> __device__ double value(const double *p, int a, int b) const {
+  __device__ double value(const double *p, int a, int b) const {
     const bool inside = contains(a, b);
-    const double v = read<ReadOnly>(p + (inside ? place(a, b) : 0));
+    const double v = __ldg(p + (inside ? place(a, b) : 0));
     return inside ? v : 0.0;
   }
 };
@@ -138,8 +137,8 @@ template <bool Scaled> struct NaturalVector {
 
   __device__ double operator()(Class c, int h, int k) const {
     const int a = around_x(2 * h + parity_x(c)) - box.x0, b = around_y(2 * k + parity_y(c)) - box.y0;
-    const double value = box.value<true>(r, a, b);
-    return Scaled && v_r ? value * box.value<true>(v_r, a, b) : value;
+    const double value = box.value(r, a, b);
+    return Scaled && v_r ? value * box.value(v_r, a, b) : value;
   }
   __device__ void store(const Box &, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
@@ -157,24 +156,22 @@ private:
 };
 
 // b2 where it continues: as a vector on the next grid.
-template <bool ReadOnly> struct DenseNext {
+struct DenseNext {
   Arrays<double> x;
   Around around_x, around_y;
 
-  __device__ double operator()(int h, int k) const { return read<ReadOnly>(place(around_x(h), around_y(k))); }
+  __device__ double operator()(int h, int k) const { return __ldg(place(around_x(h), around_y(k))); }
   __device__ void store(int h, int k, double value) const { *place(h, k) = value; }
 
 private:
   __device__ double *place(int h, int k) const { return x.at(class_of(h, k), h >> 1, k >> 1); }
 };
-template <bool ReadOnly> struct NaturalNext {
+struct NaturalNext {
   double *p;
   NaturalBox box;
   Around around_x, around_y;
 
-  __device__ double operator()(int h, int k) const {
-    return box.value<ReadOnly>(p, around_x(h) - box.x0, around_y(k) - box.y0);
-  }
+  __device__ double operator()(int h, int k) const { return box.value(p, around_x(h) - box.x0, around_y(k) - box.y0); }
   __device__ void store(int h, int k, double value) const { p[box.place(h - box.x0, k - box.y0)] = value; }
 };
 
@@ -310,10 +307,10 @@ template <class T> Arrays<double> b1_after(const DenseGrid<Cuda, T> &d) {
   return {d.b1_after_forward().p, 0, int(d.b1_after_forward().pitch)};
 }
 
-template <bool ReadOnly> DenseNext<ReadOnly> dense_next(const Extent &x, const NextGrid &next) {
+inline DenseNext dense_next(const Extent &x, const NextGrid &next) {
   return {arrays(next.split), around(x.x, 2), around(x.y, 2)};
 }
-template <bool ReadOnly> NaturalNext<ReadOnly> natural_next(const Extent &x, const NextGrid &next) {
+inline NaturalNext natural_next(const Extent &x, const NextGrid &next) {
   const Side &nx = next.extent.x, &ny = next.extent.y;
   return {&next.natural.at(nx.lo, ny.lo),
           {int(nx.lo), int(ny.lo), int(nx.hi - nx.lo), int(ny.hi - ny.lo)},

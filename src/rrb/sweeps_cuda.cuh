@@ -88,9 +88,9 @@ private:
     const Side &x = d.extent.x, &y = d.extent.y;
     const auto with_next = [&](const auto &vector) {
       if (next.dense)
-        f(vector, device::dense_next<true>(d.extent, next));
+        f(vector, device::dense_next(d.extent, next));
       else
-        f(vector, device::natural_next<true>(d.extent, next));
+        f(vector, device::natural_next(d.extent, next));
     };
     const device::NaturalBox box{int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)};
     const device::Around around_x = device::around(x, 1), around_y = device::around(y, 1);

@@ -59,8 +59,8 @@ def test_view_shows_the_inner_solver(run, poisson):
 
 def test_view_and_info_say_which_cycle_it_is(run, poisson):
     options = ["-n", 127, "-pc_rrb_levels", 8, "-ksp_view", "-info", ":pc"]
-    assert view(run(poisson, *options))["cycle"] == "v"
-    output = run(poisson, *options, "-pc_rrb_cycle", "amli")
+    assert view(run(poisson, *options, "-pc_rrb_cycle", "v"))["cycle"] == "v"
+    output = run(poisson, *options)  # amli from eight levels on
     used = r"amli at grid 32 x 32, lambda_max 2\.\d\d"
     assert re.search(r"RRB cycle: " + used, output)
     assert re.fullmatch(used, view(output)["cycle"])
