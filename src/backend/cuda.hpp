@@ -92,28 +92,15 @@ private:
   cudaEvent_t event_ = nullptr;
 };
 
-// A value in page-locked host memory.
+// Values in page-locked host memory.
 template <class T> class Pinned {
 public:
-  Pinned() { check(cudaMallocHost(reinterpret_cast<void **>(&p_), sizeof(T)), "cudaMallocHost"); }
+  explicit Pinned(std::size_t n = 1) {
+    check(cudaMallocHost(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMallocHost");
+  }
   Pinned(const Pinned &) = delete;
   Pinned &operator=(const Pinned &) = delete;
   ~Pinned() { (void)cudaFreeHost(p_); }
-  T &host() const { return *p_; }
-
-private:
-  T *p_ = nullptr;
-};
-
-// Values there.
-template <class T> class PinnedArray {
-public:
-  explicit PinnedArray(std::size_t n) {
-    check(cudaMallocHost(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMallocHost");
-  }
-  PinnedArray(const PinnedArray &) = delete;
-  PinnedArray &operator=(const PinnedArray &) = delete;
-  ~PinnedArray() { (void)cudaFreeHost(p_); }
   T *data() const { return p_; }
 
 private:
@@ -129,9 +116,9 @@ public:
   void clear(cudaStream_t stream) const { check(cudaMemsetAsync(device(), 0, sizeof(T), stream), "cudaMemsetAsync"); }
   // waits for the stream
   const T &read(cudaStream_t stream) const {
-    check(cudaMemcpyAsync(&host_.host(), device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(host_.data(), device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    return host_.host();
+    return *host_.data();
   }
 
 private:
@@ -159,10 +146,10 @@ public:
   // the counts as the host may read them, until the next call; waits for the stream
   const NodeCounts *read(const Array<NodeCounts> &counts) const {
     if (counts.size() > most_counts) throw std::length_error("more counts than there is room for");
-    const auto copied = cudaMemcpyAsync(&report_.host(), counts.data(), counts.bytes(), cudaMemcpyDeviceToHost, stream);
+    const auto copied = cudaMemcpyAsync(report_.data(), counts.data(), counts.bytes(), cudaMemcpyDeviceToHost, stream);
     cuda::check(copied, "cudaMemcpyAsync");
     cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    return report_.host().counts;
+    return report_.data();
   }
   void copy(double *to, const double *from, std::size_t n) const {
     cuda::check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
@@ -172,10 +159,7 @@ public:
 private:
   static constexpr std::size_t most_counts = 256; // four for each of up to 63 grids
 
-  struct Counts {
-    NodeCounts counts[most_counts];
-  };
-  cuda::Pinned<Counts> report_;
+  cuda::Pinned<NodeCounts> report_{most_counts};
 };
 
 } // namespace petscrrb

@@ -62,7 +62,7 @@ public:
 
 private:
   cuda::Buffer<double> value_, partial_;
-  cuda::PinnedArray<double> host_;
+  cuda::Pinned<double> host_;
 };
 
 } // namespace petscrrb

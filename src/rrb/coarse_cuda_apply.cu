@@ -1,8 +1,7 @@
 // The last block's (pseudo-)inverse applied by the whole device, in three short kernels. Each reads its matrices before it
 // waits for the kernel before it.
-#include "backend/cuda.hpp"
+#include "backend/cuda_overlap.cuh"
 #include "rrb/coarse_cuda_apply.cuh"
-#include "rrb/coarse_cuda_device.cuh"
 
 namespace petscrrb::rrb::coarse {
 
@@ -47,7 +46,7 @@ __device__ void condense(const View &s, const Block &b, const double *r) {
 }
 
 __global__ void __launch_bounds__(block_threads) condense_all(View s, const double *r, Use use) {
-  start_next();
+  cuda::start_next();
   const int b = blockIdx.x;
   if (idle(s, use)) return;
   if (b < s.blocks)
@@ -58,11 +57,11 @@ __global__ void __launch_bounds__(block_threads) condense_all(View s, const doub
 
 __global__ void __launch_bounds__(row_threads) solve_separators(View s, const double *r, Use use) {
   extern __shared__ double y[];
-  start_next();
+  cuda::start_next();
   if (idle(s, use)) return;
   const int p = (int(blockIdx.x) * row_threads + int(threadIdx.x)) / 32;
   const RowProduct<14> row(s, p); // the pitch is a multiple of the rows of a block
-  await_previous();
+  cuda::await_previous();
   gather(s, r, y);
   const double value = row.times(y);
   if (threadIdx.x % 32 == 0) s.solution[p] = value;
@@ -83,7 +82,7 @@ __device__ void expand(const View &s, const Block &b, double *z, bool correct) {
   }
   const int node = int(threadIdx.x) < b.interior ? nodes[threadIdx.x] : 0;
   const int separator = int(threadIdx.x) < b.ring ? nodes[b.interior + threadIdx.x] : 0;
-  await_previous();
+  cuda::await_previous();
   const double own = int(threadIdx.x) < b.interior ? s.condensed[b.condensed + threadIdx.x] : 0.0;
   if (threadIdx.x < most) ring[threadIdx.x] = int(threadIdx.x) < b.ring ? s.solution[separator] : 0.0;
   __syncthreads();
@@ -107,46 +106,26 @@ __global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, U
     expand(s, s.block[b], z, correct);
     return;
   }
-  await_previous();
+  cuda::await_previous();
   const int node = p < s.pitch ? s.separator[p] : -1;
   if (node < 0) return;
   z[node] = correct ? corrected(s, node, s.solution[p]) : s.solution[p];
 }
 
-// after: the kernel launched just before is one of an application, too
-template <class... Parameters, class... Arguments>
-void launch(void (*kernel)(Parameters...), bool after, int blocks, int threads, std::size_t shared, cudaStream_t stream,
-            Arguments... arguments) {
-  cudaLaunchAttribute overlap = {};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t how = {};
-  how.gridDim = dim3(unsigned(blocks)), how.blockDim = dim3(unsigned(threads));
-  how.dynamicSmemBytes = shared, how.stream = stream;
-  how.attrs = &overlap, how.numAttrs = after;
-  cuda::check(cudaLaunchKernelEx(&how, kernel, Parameters(arguments)...), "application of the last block");
-}
-
 void apply(const View &s, const double *r, double *z, Use use, cudaStream_t stream) {
-  launch(condense_all, false, s.blocks + dot_blocks, block_threads, 0, stream, s, r, use);
+  const char *what = "application of the last block";
   const int rows = row_threads / 32;
+  cuda::launch(what, condense_all, false, s.blocks + dot_blocks, block_threads, 0, stream, s, r, use);
   if (s.pitch)
-    launch(solve_separators, s.overlap, s.pitch / rows, row_threads, s.pitch * sizeof(double), stream, s, r, use);
-  launch(expand_all, s.overlap, s.blocks + (s.pitch + block_threads - 1) / block_threads, block_threads, 0, stream, s,
-         z, use);
+    cuda::launch(what, solve_separators, s.overlap, s.pitch / rows, row_threads, s.pitch * sizeof(double), stream, s, r,
+                 use);
+  cuda::launch(what, expand_all, s.overlap, s.blocks + (s.pitch + block_threads - 1) / block_threads, block_threads, 0,
+               stream, s, z, use);
 }
 
 } // namespace
 
-// Where the kernels were compiled for 9.0 or later, which the code made from older PTX was not, whatever the device; and
-// graphs know of it since 12.3.
-bool may_overlap() {
-  cudaFuncAttributes kernel;
-  int driver = 0;
-  cuda::check(cudaFuncGetAttributes(&kernel, condense_all), "cudaFuncGetAttributes");
-  cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  return kernel.ptxVersion >= 90 && driver >= 12030 && CUDART_VERSION >= 12030;
-}
+bool may_overlap() { return cuda::may_overlap(condense_all); }
 
 void apply(const View &s, const double *r, double *z, cudaStream_t stream) { apply(s, r, z, Use::solve, stream); }
 void apply_pinned(const View &s, const double *r, double *z, cudaStream_t stream) {

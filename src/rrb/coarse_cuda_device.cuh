@@ -16,17 +16,4 @@ __device__ inline int good_pivot(double d, double inverse) {
   return (d > 0.0) & (inverse < __longlong_as_double(0x7ff0000000000000));
 }
 
-// With programmatic dependent launch a kernel starts when all blocks of the one before it have; what that one computes is
-// there after await_previous(). Before it, only what both read may be touched.
-__device__ inline void start_next() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-__device__ inline void await_previous() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 } // namespace petscrrb::rrb::coarse

@@ -34,7 +34,6 @@ public:
   /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
   virtual PetscErrorCode Read(PC, const petscrrb::Csr &, const petscrrb::Grid &, Vec near_null, double rounding,
                               PCRRBValues *) = 0;
-  virtual petscrrb::rrb::PreparedStencil stencil() = 0;
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings' */
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                std::unique_ptr<Core> *) = 0;
@@ -44,7 +43,6 @@ public:
   virtual PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) = 0;
   /* also waits for the factorization and says how it went; *spd: the last block too */
   virtual PetscErrorCode FactorLastBlock(Core &, petscrrb::rrb::Outcome *, PetscBool *spd) = 0;
-  virtual PetscErrorCode SolveLastBlock(Core &, petscrrb::rrb::Part) = 0;
   virtual PetscErrorCode EstimateForCycle(Core &) = 0; /* once the last block is factored */
   virtual PetscInt null_directions() const = 0;
 

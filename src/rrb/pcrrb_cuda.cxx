@@ -53,23 +53,23 @@ public:
     return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, Ready()); },
             [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, Ready()); }, Failed};
   }
-  rrb::PreparedStencil stencil() override {
-    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
-            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
-  }
   void weights(double *x, double *y) const override { *x = facts_.weights_x, *y = facts_.weights_y; }
   PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode Factor(Core &, rrb::Lumping) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
-  PetscErrorCode SolveLastBlock(Core &, rrb::Part) override;
   PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override;
 
 private:
+  rrb::PreparedStencil stencil() const {
+    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
+            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
+  }
+  PetscErrorCode SolveLastBlock(Core &, rrb::Part);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part);
   PetscErrorCode MoveToDevice(PC, Core &, Vec, Vec, rrb::Part);
   /* f(), which may throw, on the current stream. PETSc's operations on vectors that are not told a context are on the
@@ -210,7 +210,7 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
   PetscFunctionBegin;
   PetscCall(OnStream([&] {
     if (inverse_)
-      cuda::check(cudaMemcpyAsync(&status_.host(), inverse_->device_status(), sizeof(rrb::CoarseStatus),
+      cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(rrb::CoarseStatus),
                                   cudaMemcpyDeviceToHost, cuda_.stream),
                   "cudaMemcpyAsync");
     *outcome = core.outcome(); /* waits, for the status too */
@@ -218,8 +218,8 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
   *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
   if (!outcome->ok) PetscFunctionReturn(PETSC_SUCCESS);
   if (inverse_) {
-    *spd = status_.host().spd ? PETSC_TRUE : PETSC_FALSE;
-    null_directions_ = status_.host().null_directions;
+    *spd = status_.data()->spd ? PETSC_TRUE : PETSC_FALSE;
+    null_directions_ = status_.data()->null_directions;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(b.a, core.last_values()));

@@ -22,7 +22,6 @@ public:
     return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
             [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
   }
-  rrb::PreparedStencil stencil() override { return rrb::prepared(stencil_); }
   void weights(double *x, double *y) const override {
     *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
     *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
@@ -30,7 +29,7 @@ public:
   PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
-    core.refresh(stencil(), lumping);
+    core.refresh(rrb::prepared(stencil_), lumping);
     return PETSC_SUCCESS;
   }
   PetscErrorCode SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) override {
@@ -41,12 +40,7 @@ public:
     *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
     return outcome->ok ? coarse_.Refresh(spd) : PETSC_SUCCESS;
   }
-  PetscErrorCode SolveLastBlock(Core &core, rrb::Part part) override {
-    return coarse_.Solve(core.coarse_r(), core.coarse_z(), part);
-  }
-  PetscErrorCode EstimateForCycle(Core &core) override {
-    return rrb::Cycle(core).estimate([&](rrb::Part part) { return SolveLastBlock(core, part); });
-  }
+  PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override {
@@ -55,6 +49,9 @@ public:
   }
 
 private:
+  auto LastBlockSolver(Core &core) {
+    return [this, &core](rrb::Part part) { return coarse_.Solve(core.coarse_r(), core.coarse_z(), part); };
+  }
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode SayWhereVectorsAre(PC, Vec);
 
@@ -121,6 +118,8 @@ PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HostBackend::EstimateForCycle(Core &core) { return rrb::Cycle(core).estimate(LastBlockSolver(core)); }
+
 PetscErrorCode HostBackend::SayWhereVectorsAre(PC pc, Vec x) {
   PetscBool device;
 
@@ -143,7 +142,7 @@ PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part par
   PetscCall(SayWhereVectorsAre(pc, x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(rrb::Cycle(core).apply(r, z, part, [&](rrb::Part p) { return SolveLastBlock(core, p); }));
+  PetscCall(rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core)));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(VecRestoreArrayRead(x, &r));
   PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));

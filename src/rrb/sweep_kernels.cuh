@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backend/cuda.cuh"
-#include "rrb/coarse_cuda_device.cuh"
+#include "backend/cuda_overlap.cuh"
 #include "rrb/dense_grid.hpp"
 
 namespace petscrrb::rrb {
@@ -192,7 +192,7 @@ template <bool Couple, class T, class Vector, class Next>
 __global__ void __launch_bounds__(32 * warps)
     forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
   const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
-  coarse::start_next();
+  cuda::start_next();
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
   const auto at = [&](int k) { return factor_at<Couple>(factor, box.x(h), box.y(k)); };
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(32 * warps)
       hold_forward_b1(below, at(part.k0 - 1));
       hold_forward_b1(f, at(part.k0)), hold_forward_b2(f, at(part.k0));
     }
-  coarse::await_previous();
+  cuda::await_previous();
   if (part.first >= box.h1) return;
   Quad<Patch> in;
   Patch b;
@@ -240,7 +240,7 @@ template <bool Couple, Scaling scaling, class T, class Vector, class Next>
 __global__ void __launch_bounds__(32 * warps)
     backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
   const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
-  coarse::start_next();
+  cuda::start_next();
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
   const auto at = [&](int k) { return factor_at<Couple>(factor, box.x(h), box.y(k)); };
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(32 * warps)
       hold_backward(below, at(part.k0 - 1), b1);
       for (Class c : {r1, r2, b1}) hold_backward(f, at(part.k0), c);
     }
-  coarse::await_previous();
+  cuda::await_previous();
   if (part.first >= box.h1) return;
   if constexpr (!Couple) below = at(part.k0 - 1);
   Patch z2, z1;

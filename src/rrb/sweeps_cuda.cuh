@@ -1,7 +1,6 @@
 // The sweeps of RRB's grids on a device: which kernels, in which shape.
 #pragma once
 
-#include "rrb/coarse_cuda_view.hpp"
 #include "rrb/sweep_kernels.cuh"
 
 #include <cmath>
@@ -14,7 +13,8 @@ namespace petscrrb::rrb {
 template <class T> class Sweeps<Cuda, T> {
 public:
   Sweeps() = default;
-  explicit Sweeps(const Extent &) : overlap_(coarse::may_overlap()) {}
+  explicit Sweeps(const Extent &)
+      : overlap_(cuda::may_overlap(device::forward<true, T, device::DenseVector<true>, device::DenseNext>)) {}
 
   template <bool Couple>
   void forward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
@@ -57,17 +57,8 @@ private:
     const device::Box box = device::box_of(d.extent, d.layout());
     const int across = ((box.h1 - box.h0 + device::columns - 1) / device::columns + device::warps - 1) / device::warps;
     const int along = box.k1 - box.k0, rows = rows_of(across, along, resident(kernel));
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t how = {};
-    how.gridDim = dim3(across, (along + rows - 1) / rows);
-    how.blockDim = dim3(32 * device::warps);
-    how.stream = on.stream;
-    how.attrs = &overlap;
-    how.numAttrs = overlap_;
-    cuda::check(cudaLaunchKernelEx(&how, kernel, device::factor_of(d), box, x, device::b1_after(d), next, rows),
-                "a sweep");
+    cuda::launch("a sweep", kernel, overlap_, dim3(across, (along + rows - 1) / rows), 32 * device::warps, 0, on.stream,
+                 device::factor_of(d), box, x, device::b1_after(d), next, rows);
   }
 
   // how many blocks of a kernel the device holds at a time
