@@ -120,16 +120,6 @@ private:
   std::vector<PetscScalar> a;
 };
 
-inline petscrrb::Grid grid_of(const Shape &s) {
-  petscrrb::Grid g;
-  g.n[0] = s.nx;
-  g.n[1] = s.ny;
-  g.periodic[0] = s.px;
-  g.periodic[1] = s.py;
-  g.points = s.points;
-  return g;
-}
-
 // Sides of 1 to 5 points, and around the width of a warp's strip.
 inline std::vector<Shape> shapes(const std::vector<int> &xs, const std::vector<int> &ys) {
   std::vector<Shape> all;

@@ -40,6 +40,13 @@ struct Slot {
 
 std::ostream &operator<<(std::ostream &o, const Slot &s) { return o << s.name; }
 
+void expect_solved(KSP ksp, const Problem &problem, int most_iterations) {
+  const Solve result = solve(ksp, problem.b);
+  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
+  EXPECT_LE(result.iterations, most_iterations);
+  EXPECT_LT(relative_residual(problem, result.x), 1e-6);
+}
+
 class Multigrid : public testing::TestWithParam<Slot> {};
 
 TEST_P(Multigrid, Converges) {
@@ -51,10 +58,7 @@ TEST_P(Multigrid, Converges) {
   ok(KSPSetDM(ksp, da));
   ok(KSPSetComputeOperators(ksp, fill_operator, nullptr));
   ok(KSPSetFromOptions(ksp));
-  const Solve result = solve(ksp, problem.b);
-  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_LE(result.iterations, GetParam().most);
-  EXPECT_LT(relative_residual(problem, result.x), 1e-6);
+  expect_solved(ksp, problem, GetParam().most);
   EXPECT_NE(view(pc_of(ksp)).find("type: rrb"), std::string::npos);
 }
 
@@ -103,10 +107,7 @@ TEST(FieldSplit, OfTwoIndexSets) {
     ok(ISCreateStride(PETSC_COMM_SELF, n, first, 1, rows.put()));
     ok(PCFieldSplitSetIS(pc_of(ksp), name, rows));
   }
-  const Solve result = solve(ksp, problem.b);
-  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_LE(result.iterations, 45);
-  EXPECT_LT(relative_residual(problem, result.x), 1e-6);
+  expect_solved(ksp, problem, 45);
   EXPECT_NE(view(pc_of(ksp)).find("grid: 40 x 37, 9-point, from the matrix pattern"), std::string::npos);
 }
 
@@ -127,10 +128,7 @@ TEST(FieldSplit, OfADMDAWithTwoUnknownsAPoint) {
   const Solver ksp = ksp_of(A, "-ksp_type cg -ksp_rtol 1e-8 -pc_type fieldsplit -pc_fieldsplit_type additive "
                                "-fieldsplit_pc_type rrb -fieldsplit_ksp_type preonly");
   ok(PCSetDM(pc_of(ksp), da));
-  const Solve result = solve(ksp, problem.b);
-  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_LE(result.iterations, 45);
-  EXPECT_LT(relative_residual(problem, result.x), 1e-6);
+  expect_solved(ksp, problem, 45);
 }
 
 class Places : public testing::TestWithParam<Slot> {};
@@ -139,10 +137,7 @@ TEST_P(Places, Converge) {
   const Problem problem = reference::random_faces({48, 40}, 10);
   const Matrix A = matrix_of(problem);
   const Solver ksp = ksp_of(A, std::string("-ksp_type cg -ksp_rtol 1e-8 ") + GetParam().options);
-  const Solve result = solve(ksp, problem.b);
-  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
-  EXPECT_LE(result.iterations, GetParam().most);
-  EXPECT_LT(relative_residual(problem, result.x), 1e-6);
+  expect_solved(ksp, problem, GetParam().most);
   EXPECT_NE(view(pc_of(ksp)).find("type: rrb"), std::string::npos);
 }
 

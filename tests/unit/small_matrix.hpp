@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../src/grid/csr.hpp"
+#include "../../src/grid/grid.hpp"
 
 #include <algorithm>
 #include <map>
@@ -79,6 +80,17 @@ struct Shape {
   int size() const { return nx * ny * nz; }
   int row(int i, int j, int k = 0) const { return (k * ny + j) * nx + i; }
 };
+
+// Of a 2D shape.
+inline petscrrb::Grid grid_of(const Shape &s) {
+  petscrrb::Grid g;
+  g.n[0] = s.nx;
+  g.n[1] = s.ny;
+  g.periodic[0] = s.px;
+  g.periodic[1] = s.py;
+  g.points = s.points;
+  return g;
+}
 
 // A point's neighbour, -1 outside the grid.
 inline int neighbour(const Shape &s, int i, int j, int k, int di, int dj, int dk) {

@@ -16,16 +16,6 @@ using namespace petscrrb;
 
 namespace {
 
-Grid grid_of(const Shape &s) {
-  Grid g;
-  g.n[0] = s.nx;
-  g.n[1] = s.ny;
-  g.periodic[0] = s.px;
-  g.periodic[1] = s.py;
-  g.points = s.points;
-  return g;
-}
-
 bool decoupled_row(const SmallMatrix &A, int p) {
   for (int q = 0; q < A.size(); ++q)
     if (q != p && A.at(p, q) != 0) return false;
