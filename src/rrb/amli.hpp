@@ -2,6 +2,7 @@
 // p of degree 1 and S the grid's matrix. The order of its calls is in cycle.hpp.
 #pragma once
 
+#include "backend/partial_sum.hpp"
 #include "backend/scalars.hpp"
 #include "rrb/lanczos.hpp"
 #include "rrb/steps.hpp"
@@ -141,6 +142,13 @@ public:
       return SecondRightHandSide<decltype(s_z), decltype(kept), V>{s_z, kept, x, scalars_.at(0), scalars_.at(1)};
     });
   }
+
+  // The product of the right-hand side that was kept and the solution x.
+  template <class V> void add_energy(const Backend &on, const V &x, PartialSum<Backend> &energy) const {
+    const auto kept = view(r, Inner{});
+    energy.add(on, box_, TimesNode<decltype(kept), V>{kept, x});
+  }
+  index_t energy_parts() const { return PartialSum<Backend>::parts(box_); }
 
   // Conjugate gradients for S x = r = S x_0, of which only the Lanczos matrix is wanted. The right-hand side is
   // consistent by construction where S is singular.

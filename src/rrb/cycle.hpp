@@ -12,11 +12,12 @@ public:
 
   // z = M^-1 r in natural order, z not r. A half of the application is a V.
   template <class Solve> auto apply(const double *r, double *z, Part part, const Solve &solve) const {
-    return apply(0, r, z, part, solve);
+    return apply(0, r, z, part, solve, Energy::no);
   }
-  // The same from the vector of grid g on, and back to it; g at most AMLI's.
-  template <class Solve> auto apply_below(int g, const Solve &solve) const {
-    return apply(g, nullptr, nullptr, Part::whole, solve);
+  // The same from core.right_hand_side(g), which is lost, to core.solution(g); g from 1 on, at most AMLI's. Energy::yes:
+  // core.energy() is their product then.
+  template <class Solve> auto apply_below(int g, const Solve &solve, Energy energy = Energy::no) const {
+    return apply(g, nullptr, nullptr, Part::whole, solve, energy);
   }
 
   // After a refresh of the core and of what solve() uses, where there is a grid for AMLI: finds out whether it pays.
@@ -33,32 +34,34 @@ public:
     core_.start_estimate();
     for (int j = 0; j < estimate_steps && !error; ++j) {
       core_.put_residual();
-      error = visit(core_.options().amli_grid, nullptr, core_.work(), Part::whole, solve);
+      error = visit(core_.options().amli_grid, nullptr, core_.work(), Part::whole, solve, Energy::no);
       if (!error) core_.estimate_step(j);
     }
     return error;
   }
 
 private:
-  template <class Solve> auto apply(int from, const double *r, double *z, Part part, const Solve &solve) const {
+  template <class Solve>
+  auto apply(int from, const double *r, double *z, Part part, const Solve &solve, Energy energy) const {
     const bool twice = part == Part::whole && core_.amli().used;
-    if (!twice) return visit(from, r, z, part, solve);
+    if (!twice) return visit(from, r, z, part, solve, energy);
     const int g = core_.options().amli_grid;
     core_.down(from, g, r, z, part);
     core_.keep_right_hand_side(z);
-    auto error = visit(g, r, z, part, solve);
+    auto error = visit(g, r, z, part, solve, Energy::no);
     if (error) return error;
     core_.second_right_hand_side(z);
-    error = visit(g, r, z, part, solve);
-    if (!error) core_.up(g, from, r, z, part);
+    error = visit(g, r, z, part, solve, Energy::no);
+    if (!error) core_.up(g, from, r, z, part, energy);
     return error;
   }
 
   // down from grid g, the last block, and up again
-  template <class Solve> auto visit(int g, const double *r, double *z, Part part, const Solve &solve) const {
+  template <class Solve>
+  auto visit(int g, const double *r, double *z, Part part, const Solve &solve, Energy energy) const {
     core_.down(g, core_.grids(), r, z, part);
     const auto error = solve(part);
-    if (!error) core_.up(core_.grids(), g, r, z, part);
+    if (!error) core_.up(core_.grids(), g, r, z, part, energy);
     return error;
   }
 

@@ -1,6 +1,7 @@
 // One grid in r1/r2/b1/b2 storage: its layout, its factor (two levels), its matrix and its vectors.
 #pragma once
 
+#include "backend/partial_sum.hpp"
 #include "rrb/seam.hpp"
 
 #include <array>
@@ -89,7 +90,7 @@ struct Split {
   PETSCRRB_HD double operator()(index_t h, index_t k) const { return q[class_of(h, k)](half_down(h), half_down(k)); }
 };
 
-// Where the vector on b2 of a grid continues: in the classes of the next dense grid, or in an array in natural order.
+// A vector on b2 of a grid where it continues: in the classes of the next dense grid, or in an array in natural order.
 struct NextGrid {
   Quad<Dense> split;
   Strided<1> natural;
@@ -102,6 +103,14 @@ struct NaturalVectors {
   const double *r = nullptr;
   double *z = nullptr;
   const double *v_r = nullptr, *v_z = nullptr;
+};
+
+// What a sweep up adds to y^T B y (rrb.hpp). kept: the right-hand side on b2, whose solution the sweep reads; NULL: the
+// sweeps below have added their terms. last: no sweep follows, and on a device this one sets the total.
+template <class Backend> struct EnergyShare {
+  PartialSum<Backend> &sum;
+  const NextGrid *kept = nullptr;
+  bool last = false;
 };
 
 // The fused sweeps of one dense grid, for each backend its own; T: what the factor is stored in.

@@ -9,6 +9,7 @@ namespace petscrrb::rrb {
 // One grid's sweeps. T: what the factor is stored in.
 template <class T> class HostRows {
 public:
+  // next: the vector on b2 that a sweep writes or reads
   HostRows(const DenseGrid<Host, T> &grid, const NextGrid &next, const RowScratch &scratch,
            const NaturalVectors &natural)
       : d_(grid), x_(grid.extent), next_{next}, scratch_(scratch), natural_(natural) {
@@ -28,20 +29,22 @@ public:
         [&](Chunk c) { forward_chunk<Couple>(c); });
   }
 
-  template <bool Couple> void backward(Scaling scaling) const {
+  // energy: its terms of each row; NULL: not wanted
+  template <bool Couple> void backward(Scaling scaling, double *energy, const NextGrid *kept) const {
     in_chunks(
         [&](Chunk c) {
           const index_t k = below(c.k0);
           if (k == none) return;
           backward_b1<Couple>(k, b2_row(c, k, 0), b2_row(c, above(k), 1), c.scratch(shared), scaling);
         },
-        [&](Chunk c) { backward_chunk<Couple>(c, scaling); });
+        [&](Chunk c) { backward_chunk<Couple>(c, scaling, energy, kept); });
   }
 
 private:
   static constexpr int shared = 10; // scratch: b1 of the row below the chunk
   static constexpr int zero = 11;   // rows outside of the domain
   static constexpr int v_even = 12, v_odd = 13;
+  static constexpr int kept_b2 = 12;             // v is the finest grid's, energy the others'
   static constexpr index_t fetch_above = 400000; // nodes, of 30 bytes of factor each; measured
   static constexpr index_t none = std::numeric_limits<index_t>::min();
 
@@ -169,12 +172,27 @@ private:
     border(b1, out);
   }
 
-  template <bool Couple> void backward_chunk(const Chunk &c, Scaling scaling) const {
+  // before the sweep overwrites the right-hand side
+  double row_energy(const Chunk &c, index_t k, const double *b2_here, const NextGrid *kept) const {
+    double sum = 0.0;
+    for (Class e : {r1, r2, b1}) {
+      const double *r = e == b1 ? &d_.b1_after_forward().at(0, k) : &d_.vector()[e].at(0, k);
+      if (owns(e, k)) sum += sum_along_row(n_[e], [r, d = dinv(e, k)](index_t h) { return r[h] * r[h] * d[h]; });
+    }
+    if (!kept || !owns(b2, k)) return sum;
+    double *y = c.scratch(kept_b2);
+    NextRows{*kept}.load(y, k);
+    return sum + sum_along_row(n_[b2], [=](index_t h) { return y[h] * b2_here[h]; });
+  }
+
+  template <bool Couple>
+  void backward_chunk(const Chunk &c, Scaling scaling, double *energy, const NextGrid *kept) const {
     double *b1_below = below(c.k0) != none ? c.scratch(shared) : c.scratch(zero);
     double *here = b2_row(c, c.k0, 0);
     for (index_t k = c.k0; k < c.k1; ++k) {
       const int other = (k - c.k0) % 2 ? 0 : 1;
       double *above_row = b2_row(c, above(k), other), *b1_here = c.scratch(zero);
+      if (energy) energy[k - k0_] = row_energy(c, k, here, kept);
       if (owns(b1, k)) {
         b1_here = natural_.r ? c.scratch(2 + other) : &d_.vector()[b1].at(0, k);
         backward_b1<Couple>(k, here, above_row, b1_here, scaling);
@@ -238,8 +256,14 @@ public:
   template <bool Couple>
   void backward(const Host &, const DenseGrid<Host, T> &d, const NextGrid &next, const NaturalVectors &natural,
                 Scaling scaling) const {
-    HostRows<T>(d, next, scratch_, natural).template backward<Couple>(scaling);
+    HostRows<T>(d, next, scratch_, natural).template backward<Couple>(scaling, nullptr, nullptr);
   }
+  void backward(const Host &, const DenseGrid<Host, T> &d, const NextGrid &next,
+                const EnergyShare<Host> &energy) const {
+    double *rows = energy.sum.take(parts(d.layout()));
+    HostRows<T>(d, next, scratch_, {}).template backward<true>(Scaling::full, rows, energy.kept);
+  }
+  static index_t parts(const DenseLayout &layout) { return layout.rows; } // of the energy's sum
   std::size_t bytes() const { return scratch_.bytes(); }
 
 private:

@@ -44,6 +44,14 @@ template <class F, class T, int N> void along_row(Range2 nodes, const F &f, cons
   }
 }
 
+// The sum of f along a row.
+template <class F> double sum_along_row(Range2 nodes, const F &f) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (index_t h = nodes.h0; h < nodes.h1; ++h) sum += f(h);
+  return sum;
+}
+
 // A row in natural order to its even and odd points and back; both halves are indexed by h.
 inline void split_row(const double *natural, const Side &x, double *even, double *odd) {
   const double *p = natural - x.lo;

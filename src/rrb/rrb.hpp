@@ -34,6 +34,13 @@ enum class Part {
   right
 };
 
+// Whether y^T B y is wanted too, where B is what of M^-1 is left from a grid on and y its right-hand side: the sum of
+// y_R^2 / d_R over the red nodes, y as the forward sweep left it, and the product y.z where the rest was solved.
+enum class Energy {
+  no,
+  yes
+};
+
 inline int max_levels(index_t nx, index_t ny) {
   int log2 = 0;
   while ((index_t(1) << log2) < std::max(nx, ny)) ++log2;
@@ -79,10 +86,16 @@ public:
   // the caller solves S_l coarse_z() = coarse_r(), from which up(grids(), 0) begins. Other sweeps begin and end with the
   // vector of a grid.
   virtual void down(int from, int to, const double *r, double *z, Part part) = 0;
-  virtual void up(int from, int to, const double *r, double *z, Part part) = 0;
+  virtual void up(int from, int to, const double *r, double *z, Part part, Energy energy = Energy::no) = 0;
   virtual int grids() const = 0;
   virtual const double *coarse_r() const = 0;
-  virtual double *coarse_z() = 0; // may be coarse_r()
+  virtual double *coarse_z() = 0; // not coarse_r()
+
+  // The vectors of grid g, 1 <= g <= storage_grids, or of the tail: where down(g, ...) begins and up(..., g) ends.
+  virtual NextGrid right_hand_side(int g) const = 0;
+  virtual NextGrid solution(int g) const = 0;
+  // Of the last up(from, to, ..., Energy::yes), from the last block or AMLI's grid; to and storage_grids at least 1.
+  virtual const double *energy() const = 0;
 
   // AMLI's step, on the vector of its grid, and the estimate for it
   virtual AmliReport amli() const = 0;
@@ -116,10 +129,13 @@ public:
   void refresh(const PreparedStencil &s, Lumping lumping) override;
   Outcome outcome() const override;
   void down(int from, int to, const double *r, double *z, Part part) override;
-  void up(int from, int to, const double *r, double *z, Part part) override;
+  void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
   int grids() const override { return options_.storage_grids + tail_.grids(); }
   const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
-  double *coarse_z() override { return in_place() ? tail_.vector() : coarse_z_.data(); }
+  double *coarse_z() override { return coarse_z_.data(); }
+  NextGrid right_hand_side(int g) const override;
+  NextGrid solution(int g) const override;
+  const double *energy() const override { return energy_.total(); }
   AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }
   void keep_right_hand_side(double *z) override;
   void second_right_hand_side(double *z) override;
@@ -138,7 +154,7 @@ public:
 private:
   template <class V> using Array = typename Backend::template Array<V>;
 
-  // the last block's unknowns are all of the tail's vector
+  // the last block's unknowns are all of the tail's vector, and their solution needs no place in it
   bool in_place() const { return tail_.levels() == 0 && !dense_.empty(); }
   void keep_matrix(int g);
   template <class A> void factor_dense(int g, const A &a);
@@ -151,7 +167,11 @@ private:
   void forward_tail(int q, double *x);
   void backward_tail(int q, double *x, bool couple, Scaling scaling);
   void backward_dense(int g, const double *r, double *z, Part part);
-  NextGrid next_grid(int g) const;
+  void reserve_energy();
+  void start_energy(int from, int to, double *z);
+  bool sweep_adds_start(int from, int to) const;
+  void add_tail_energy(int q);
+  void backward_dense_with_energy(int g, int from, bool last);
   template <class Op> void on_amli_vector(double *z, const Op &op) const;
 
   const Backend &on_;
@@ -163,6 +183,7 @@ private:
   std::unique_ptr<LastBlockBuilder<Backend, Int, T>> builder_;
   Seams<Backend> seams_;
   Sweeps<Backend, T> sweeps_;
+  PartialSum<Backend> energy_;
   Array<NodeCounts> counts_;
   Array<double> coarse_r_, coarse_z_, a_, excess_;
   std::unique_ptr<Amli<Backend>> amli_;

@@ -25,9 +25,14 @@ template <class Op> void choose(bool couple, const Op &op) {
     op(std::false_type{});
 }
 
-template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::next_grid(int g) const {
-  if (g + 1 < options_.storage_grids) return {dense_[g + 1].vector(), {}, true, dense_[g + 1].extent};
+template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::right_hand_side(int g) const {
+  if (g < options_.storage_grids) return {dense_[g].vector(), {}, true, dense_[g].extent};
   return {{}, tail_.above(tail_.vector()), false, tail_.base()};
+}
+
+template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::solution(int g) const {
+  if (g < options_.storage_grids) return {dense_[g].vector(), {}, true, dense_[g].extent};
+  return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
 }
 
 // What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
@@ -41,7 +46,7 @@ template <class Backend, class Int, class T>
 void Rrb<Backend, Int, T>::forward_dense(int g, const double *r, Part part) {
   const NaturalVectors vectors = g == 0 ? natural(r, nullptr, part) : NaturalVectors{};
   choose(part != Part::right, [&](auto coupled) {
-    sweeps_.template forward<decltype(coupled)::value>(on_, dense_[g], next_grid(g), vectors);
+    sweeps_.template forward<decltype(coupled)::value>(on_, dense_[g], right_hand_side(g + 1), vectors);
   });
 }
 
@@ -51,7 +56,7 @@ void Rrb<Backend, Int, T>::backward_dense(int g, const double *r, double *z, Par
   const NaturalVectors vectors = g == 0 ? natural(r, z, part) : NaturalVectors{};
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   choose(part != Part::left, [&](auto coupled) {
-    sweeps_.template backward<decltype(coupled)::value>(on_, dense_[g], next_grid(g), vectors, scaling);
+    sweeps_.template backward<decltype(coupled)::value>(on_, dense_[g], solution(g + 1), vectors, scaling);
   });
 }
 
@@ -113,14 +118,22 @@ void Rrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Pa
 }
 
 template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part part) {
+void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part part, Energy energy) {
   const int dense = options_.storage_grids;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
+  if (energy == Energy::yes) start_energy(from, to, z);
   if (from == grids() && !in_place()) on_.for_each(unknowns, CoarseCopy<true>{coarse_z_.data(), x, at_.data()});
-  for (int g = from - 1; g >= std::max(to, dense); --g)
+  for (int g = from - 1; g >= std::max(to, dense); --g) {
+    if (energy == Energy::yes) add_tail_energy(g - dense);
     backward_tail(g - dense, x, part != Part::left, part == Part::whole ? Scaling::full : Scaling::root);
-  for (int g = std::min(from, dense) - 1; g >= to; --g) backward_dense(g, r, z, part);
+  }
+  for (int g = std::min(from, dense) - 1; g >= to; --g)
+    if (energy == Energy::yes)
+      backward_dense_with_energy(g, from, g == to);
+    else
+      backward_dense(g, r, z, part);
+  if (energy == Energy::yes) energy_.finish(on_);
   if (to == 0 && !dense && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
 }
 

@@ -4,6 +4,7 @@
 
 #include "rrb/rrb_amli.hpp"
 #include "rrb/rrb_apply.hpp"
+#include "rrb/rrb_energy.hpp"
 #include "rrb/rrb_factor.hpp"
 
 #include <petscsystypes.h>

@@ -24,6 +24,7 @@ Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options
     amli_ = std::make_unique<Amli<Backend>>(q < 0 ? dense_[o.amli_grid].extent : tail_.grid(q));
     if (dense_.empty()) work_.resize(extent_.nodes());
   }
+  if (!dense_.empty()) reserve_energy();
   if (!Backend::on_device) return;
   a_.resize(block_.a.size());
   excess_.resize(block_.excess.size());
@@ -120,8 +121,8 @@ void Rrb<Backend, Int, T>::fail(const NodeCounts &n, Class c, int level, Outcome
 }
 
 template <class Backend, class Int, class T> std::size_t Rrb<Backend, Int, T>::bytes() const {
-  std::size_t n =
-      tail_.bytes() + sweeps_.bytes() + block_.bytes() + (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
+  std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
+                  (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   for (const auto &d : dense_) n += d.bytes();
   if (amli_) n += amli_->bytes() + work_.bytes();
   return n;

@@ -1,8 +1,10 @@
 // RRB on the host.
+#include "backend/partial_sum_host.hpp"
 #include "backend/scalars_host.hpp"
 #include "rrb/host_rows.hpp"
 #include "rrb/rrb_amli.hpp"
 #include "rrb/rrb_apply.hpp"
+#include "rrb/rrb_energy.hpp"
 #include "rrb/rrb_factor.hpp"
 
 namespace petscrrb::rrb {

@@ -97,4 +97,12 @@ template <class F, class X, class Z, class B, class Y> struct BackwardR2 {
 };
 template <class F, class X, class Z, class B, class Y> BackwardR2(F, X, Z, B, Y, Scaling) -> BackwardR2<F, X, Z, B, Y>;
 
+// What a red node adds to y^T M^-1 y; r: before its backward sweep.
+template <class X, class D> struct RedEnergy {
+  X r;
+  D dinv;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return r(h, k) * r(h, k) * dinv(h, k); }
+};
+
 } // namespace petscrrb::rrb

@@ -4,6 +4,7 @@
 
 #include "backend/cuda.cuh"
 #include "backend/cuda_overlap.cuh"
+#include "backend/partial_sum_cuda.cuh"
 #include "rrb/dense_grid.hpp"
 
 namespace petscrrb::rrb {
@@ -236,10 +237,25 @@ __global__ void __launch_bounds__(32 * warps)
   }
 }
 
-template <bool Couple, Scaling scaling, class T, class Vector, class Next>
-__global__ void __launch_bounds__(32 * warps)
-    backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
+// Whether a sweep up adds its terms of y^T B y, and what it needs for that.
+struct NoEnergy {
+  static constexpr bool wanted = false;
+};
+template <class Next> struct WithEnergy {
+  static constexpr bool wanted = true;
+
+  cuda::BlockSum<32 * warps> sum;
+  Next kept; // the right-hand side of what is `next`, where its terms are not there yet
+  bool from_next;
+};
+
+// Returns a thread's share of the energy.
+template <bool Couple, Scaling scaling, class T, class Vector, class Next, class Energy>
+__device__ __forceinline__ double march_up(const Arrays<const T> &factor, const Box &box, const Vector &x,
+                                           const Arrays<double> &b1_after, const Next &next, int rows,
+                                           const Energy &wanted) {
   const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
+  double energy = 0.0;
   cuda::start_next();
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
@@ -252,7 +268,7 @@ __global__ void __launch_bounds__(32 * warps)
       for (Class c : {r1, r2, b1}) hold_backward(f, at(part.k0), c);
     }
   cuda::await_previous();
-  if (part.first >= box.h1) return;
+  if (part.first >= box.h1) return energy;
   if constexpr (!Couple) below = at(part.k0 - 1);
   Patch z2, z1;
   // the row below: only b1
@@ -273,9 +289,23 @@ __global__ void __launch_bounds__(32 * warps)
     z1.v[1][0] = __shfl_up_sync(all_lanes, z1.v[1][1], 1);
     BackwardR1{f, r_r1, z1, z2, Result{&r1_here}, scaling}(0, 0);
     BackwardR2{f, r_r2, z1, z2, Result{&r2_here}, scaling}(0, 0);
+    if constexpr (Energy::wanted)
+      if (mine) {
+        energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
+                  RedEnergy<Here<double>, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
+        if (wanted.from_next) energy += wanted.kept(h, k) * z2.v[1][1];
+      }
     if (mine) x.store(box, h, k, z2.v[1][1], r1_here, r2_here, z1.v[1][1]);
     z1.v[0][1] = z1.v[1][1];
   }
+  return energy;
+}
+
+template <bool Couple, Scaling scaling, class T, class Vector, class Next, class Energy>
+__global__ void __launch_bounds__(32 * warps)
+    backward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows, Energy wanted) {
+  const double energy = march_up<Couple, scaling>(factor, box, x, b1_after, next, rows, wanted);
+  if constexpr (Energy::wanted) wanted.sum.add(energy);
 }
 
 inline Around around(const Side &s, int per_node) {

@@ -11,28 +11,9 @@ using support::RealRRB;
 
 namespace {
 
-support::Problem converted(const reference::Problem &p) {
-  return {p.A, p.grid.nx, p.grid.ny, p.grid.periodic_x, p.grid.periodic_y, true, p.v, 0, 0};
-}
-
-// Rings of every remainder, tiny ones, and more than the zoo's sizes.
-std::vector<std::pair<std::string, reference::Problem>> grids() {
-  auto all = reference::zoo();
-  unsigned seed = 0;
-  for (const auto &[nx, ny] : {std::pair{3, 3}, {5, 2}, {16, 16}, {17, 16}, {23, 29}, {33, 18}, {40, 37}})
-    for (const bool ring_x : {false, true})
-      for (const bool ring_y : {false, true})
-        all.push_back({std::to_string(nx) + " x " + std::to_string(ny) + (ring_x ? " ring in x" : "") +
-                           (ring_y ? " ring in y" : ""),
-                       reference::random_nine_points({nx, ny, ring_x, ring_y}, 0, 0.01, ++seed)});
-  const auto dry = [](int i, int j) { return (i * 7 + j * 3) % 5 == 0 || (i > 8 && j > 12); };
-  all.push_back({"masked", reference::identity_rows(reference::random_nine_points({30, 27}, 0), dry, true)});
-  return all;
-}
-
 // For each grid at which AMLI can be, with these levels.
 template <class Test> void for_each_case(const Test &test) {
-  for (const auto &[name, problem] : grids())
+  for (const auto &[name, problem] : reference::zoo_and_rings())
     for (const int levels : {3, 4, 5, 8})
       for (int grid = 1; 2 * grid < levels; ++grid) {
         if (levels > petscrrb::rrb::max_levels(problem.grid.nx, problem.grid.ny)) continue;
@@ -62,7 +43,7 @@ TEST(Amli, MatchesTheReferenceInEveryStorage) {
   for_each_case([&](const reference::Problem &problem, const reference::RRB &slow, Choice choice) {
     for (int dense = 0; 2 * dense <= choice.levels; ++dense) {
       choice.storage_grids = dense;
-      RealRRB fast(converted(problem), choice);
+      RealRRB fast(support::converted(problem), choice);
       const auto report = fast.core().amli();
       const Vector expected =
           report.used ? reference::AMLI(slow, report.lambda_max).apply(problem.b) : slow.apply(problem.b);
@@ -77,7 +58,7 @@ TEST(Amli, MatchesTheReferenceInEveryStorage) {
 // The polynomial is positive up to 1 + lambda_max, and best where that is no larger than needed.
 TEST(Amli, TheEstimateIsSafeAndNotFarOff) {
   for_each_case([&](const reference::Problem &problem, const reference::RRB &slow, const Choice &choice) {
-    RealRRB fast(converted(problem), choice);
+    RealRRB fast(support::converted(problem), choice);
     const double lambda = fast.core().amli().lambda_max;
     if (!fast.core().amli().used) return;
     const double exact = largest_eigenvalue_on_kept(slow, reference::random_vector(problem.A.size(), 5));
@@ -89,7 +70,7 @@ TEST(Amli, TheEstimateIsSafeAndNotFarOff) {
 TEST(Amli, RefreshIsBitwiseARebuild) {
   for_each_case([&](const reference::Problem &problem, const reference::RRB &, Choice choice) {
     choice.storage_grids = choice.levels / 4;
-    RealRRB once(converted(problem), choice), again(converted(problem), choice);
+    RealRRB once(support::converted(problem), choice), again(support::converted(problem), choice);
     again.apply(problem.b);
     again.refresh();
     EXPECT_EQ(once.core().amli().lambda_max, again.core().amli().lambda_max);
@@ -103,7 +84,7 @@ TEST(Amli, IsTheVCycleWhereBIsExact) {
     choice.levels = 6;
     choice.amli_grid = 2;
     const reference::Problem problem = reference::random_faces({nx, ny}, 100);
-    RealRRB fast(converted(problem), choice);
+    RealRRB fast(support::converted(problem), choice);
     EXPECT_FALSE(fast.core().amli().used);
     EXPECT_NEAR(fast.core().amli().lambda_max, 1, 1e-8);
   }

@@ -80,4 +80,19 @@ inline std::vector<std::pair<std::string, Problem>> zoo() {
           {"two by two", random_nine_points({2, 2}, 0)}};
 }
 
+// Rings of every remainder, tiny ones, and more than the zoo's sizes.
+inline std::vector<std::pair<std::string, Problem>> zoo_and_rings() {
+  auto all = zoo();
+  unsigned seed = 0;
+  for (const auto &[nx, ny] : {std::pair{3, 3}, {5, 2}, {16, 16}, {17, 16}, {23, 29}, {33, 18}, {40, 37}})
+    for (const bool ring_x : {false, true})
+      for (const bool ring_y : {false, true})
+        all.push_back({std::to_string(nx) + " x " + std::to_string(ny) + (ring_x ? " ring in x" : "") +
+                           (ring_y ? " ring in y" : ""),
+                       random_nine_points({nx, ny, ring_x, ring_y}, 0, 0.01, ++seed)});
+  const auto dry = [](int i, int j) { return (i * 7 + j * 3) % 5 == 0 || (i > 8 && j > 12); };
+  all.push_back({"masked", identity_rows(random_nine_points({30, 27}, 0), dry, true)});
+  return all;
+}
+
 } // namespace reference

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "reference/last_block.hpp"
+#include "reference/problems.hpp"
 #include "reference/rrb_reference.hpp"
 #include "backend/host.hpp"
 #include "rrb/cycle.hpp"
@@ -57,12 +58,32 @@ struct Problem {
   int x0 = 0, y0 = 0;
 };
 
+inline Problem converted(const reference::Problem &p) {
+  return {p.A, p.grid.nx, p.grid.ny, p.grid.periodic_x, p.grid.periodic_y, true, p.v, 0, 0};
+}
+
 struct Choice {
   int levels = 1;
   double omega = 1;
   bool both = false;
   int storage_grids = 0, block = 8, amli_grid = 0;
+  bool single = false;
 };
+
+// A vector of a grid in natural order.
+inline reference::Vector values(const petscrrb::rrb::NextGrid &g) {
+  reference::Vector x;
+  for (index_t b = g.extent.y.lo; b < g.extent.y.hi; ++b)
+    for (index_t a = g.extent.x.lo; a < g.extent.x.hi; ++a)
+      x.push_back(g.dense ? petscrrb::rrb::Split{g.split}(a, b) : g.natural(a, b));
+  return x;
+}
+inline void set_values(const petscrrb::rrb::NextGrid &g, const reference::Vector &x) {
+  auto next = x.begin();
+  for (index_t b = g.extent.y.lo; b < g.extent.y.hi; ++b)
+    for (index_t a = g.extent.x.lo; a < g.extent.x.hi; ++a)
+      (g.dense ? petscrrb::rrb::Split{g.split}.at(a, b) : g.natural.at(a, b)) = *next++;
+}
 
 // Factors the problem; z = M^-1 r with the reference's own dense solver of the last block.
 class RealRRB {
@@ -83,8 +104,8 @@ public:
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
     const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
                                        {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
-    core_ =
-        petscrrb::rrb::make_factorization<int>(host_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, false);
+    core_ = petscrrb::rrb::make_factorization<int>(host_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid},
+                                                   c.single);
     factor(c.omega);
     if (!outcome_.ok) {
       redone_ = true;
@@ -101,6 +122,14 @@ public:
     reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
     petscrrb::rrb::Cycle(*core_).apply(r.data(), z.data(), petscrrb::rrb::Part::whole, solver());
     return z;
+  }
+
+  // What of M^-1 is left from grid g on: the solution for the right-hand side y.
+  reference::Vector apply_below(int g, const reference::Vector &y,
+                                petscrrb::rrb::Energy energy = petscrrb::rrb::Energy::no) {
+    set_values(core_->right_hand_side(g), y);
+    petscrrb::rrb::Cycle(*core_).apply_below(g, solver(), energy);
+    return values(core_->solution(g));
   }
 
 private:
