@@ -62,9 +62,11 @@ class Petsc:
         return [word for folder in kept for word in ("-isystem", str(folder))] + flags
 
     def link_flags(self):
+        """PETSc's library, and the LAPACK that it uses: eigenvalue estimates call it."""
         name = self.get("SHLIBS", "libpetsc").split()[0]
         folder = self.prefix / "lib"
-        return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-l" + name.removeprefix("lib")]
+        return [f"-L{folder}", f"-Wl,-rpath,{folder}", "-l" + name.removeprefix("lib"),
+                *shlex.split(self.get("BLASLAPACK_LIB"))]
 
     def check(self):
         """Refuses a PETSc that the library cannot work with."""

@@ -10,7 +10,8 @@
 #define PETSCRRB_VERSION_MINOR    1
 #define PETSCRRB_VERSION_SUBMINOR 0
 
-#define PCRRB "rrb"
+#define PCRRB  "rrb"
+#define KSPRRB "rrb"
 
 /*E
    PCRRBLumpNodes - the nodes whose dropped couplings are added to the diagonal in `PCRRB`

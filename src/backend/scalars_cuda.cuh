@@ -12,13 +12,15 @@ namespace cuda {
 constexpr int sum_threads = 256, sum_blocks = 128;
 
 // Each block sums the nodes that are its own whatever the device: every sum_blocks-th tile of sum_threads of them.
-template <class F> __global__ void sum_tiles(Range2 box, F f, double *partial) {
+template <class F, class G> __global__ void sum_tiles(Range2 box, Range2 inner, F f, G g, double *partial) {
   using Reduce = cub::BlockReduce<double, sum_threads>;
   __shared__ typename Reduce::TempStorage shared;
   const index_t columns = box.h1 - box.h0, nodes = box.size();
   double sum = 0.0;
-  for (index_t i = index_t(blockIdx.x) * sum_threads + threadIdx.x; i < nodes; i += sum_threads * sum_blocks)
-    sum += f(box.h0 + i % columns, box.k0 + i / columns);
+  for (index_t i = index_t(blockIdx.x) * sum_threads + threadIdx.x; i < nodes; i += sum_threads * sum_blocks) {
+    const index_t h = box.h0 + i % columns, k = box.k0 + i / columns;
+    sum += contains(inner, h, k) ? f(h, k) : g(h, k);
+  }
   sum = Reduce(shared).Sum(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
@@ -38,13 +40,21 @@ template <> class Scalars<Cuda> {
 public:
   Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::sum_blocks), host_(n) {}
 
+  double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }
 
-  template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
-    cuda::sum_tiles<<<cuda::sum_blocks, cuda::sum_threads, 0, on.stream>>>(box, f, partial_.data());
+  // at(i) = sum over the box of f(h, k), or of g(h, k) at nodes that are not in inner
+  template <class F, class G>
+  void sum(const Cuda &on, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
+    cuda::sum_tiles<<<cuda::sum_blocks, cuda::sum_threads, 0, on.stream>>>(box, intersection(box, inner), f, g,
+                                                                           partial_.data());
     cuda::check_launch("sum");
     cuda::sum_partials<<<1, cuda::sum_blocks, 0, on.stream>>>(partial_.data(), value_.data() + i);
     cuda::check_launch("sum");
+  }
+
+  template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
+    sum(on, i, box, box, f, f);
   }
 
   // waits for the stream

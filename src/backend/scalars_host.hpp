@@ -11,21 +11,31 @@ public:
   // rows: of the largest box that is summed over
   Scalars(std::size_t n, index_t rows) : value_(n), row_(rows) {}
 
+  double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }
 
-  // at(i) = sum of f(h, k) over the box. Rows are summed first, each by one thread, and then added in order: the same
-  // bits whatever the number of threads.
-  template <class F> void sum(const Host &, std::size_t i, Range2 box, const F &f) const {
+  // at(i) = sum over the box of f(h, k), or of g(h, k) at nodes that are not in inner. Rows are summed first, each by one
+  // thread, and then added in order: the same bits whatever the number of threads.
+  template <class F, class G>
+  void sum(const Host &, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
     double *row = row_.data(), total = 0.0;
+    inner = intersection(box, inner);
 #pragma omp parallel for schedule(static) if (box.size() > host::serial_below)
     for (index_t k = box.k0; k < box.k1; ++k) {
+      const bool rim = k < inner.k0 || k >= inner.k1;
+      const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
       double s = 0.0;
+      for (index_t h = box.h0; h < h0; ++h) s += g(h, k);
 #pragma omp simd reduction(+ : s)
-      for (index_t h = box.h0; h < box.h1; ++h) s += f(h, k);
+      for (index_t h = h0; h < h1; ++h) s += f(h, k);
+      for (index_t h = h1; h < box.h1; ++h) s += g(h, k);
       row[k - box.k0] = s;
     }
     for (index_t k = box.k0; k < box.k1; ++k) total += row[k - box.k0];
     value_.data()[i] = total;
+  }
+  template <class F> void sum(const Host &on, std::size_t i, Range2 box, const F &f) const {
+    sum(on, i, box, box, f, f);
   }
 
   // for the host: all of them, until they change

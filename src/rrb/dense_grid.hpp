@@ -113,6 +113,29 @@ template <class Backend> struct EnergyShare {
   bool last = false;
 };
 
+// Level 2 of the finest grid in r1/r2/b1/b2 storage, for those that work on its black nodes alone (rrbsolver/).
+struct BlackLevel {
+  Extent extent;
+  DenseLayout layout;
+  const FactorFields<DenseFieldOf<double>> *in_double = nullptr; // or
+  const FactorFields<DenseFieldOf<float>> *in_single = nullptr;
+  NextGrid right_hand_side, solution; // of the grid below, on b2
+
+  template <class F> void with_factor(const F &f) const {
+    if (in_single)
+      f(*in_single);
+    else
+      f(*in_double);
+  }
+  // f(x): x(h, k) is the solution at a node of b2
+  template <class F> void with_solution(const F &f) const {
+    if (solution.dense)
+      f(Split{solution.split});
+    else
+      f(solution.natural);
+  }
+};
+
 // The fused sweeps of one dense grid, for each backend its own; T: what the factor is stored in.
 template <class Backend, class T> class Sweeps;
 

@@ -23,6 +23,8 @@ struct PCRRBValues {
   PetscBool scaled = PETSC_FALSE;      /* by the near null vector */
 };
 
+class KSPRRBSolver; /* rrbsolver/ksprrb_solver.h */
+
 class PCRRBBackend {
 public:
   using Core = petscrrb::rrb::Factorization<PetscInt>;
@@ -49,6 +51,10 @@ public:
   /* z = M^-1 r or a half of it, with the vectors' arrays wherever they are */
   virtual PetscErrorCode Apply(PC, Core &, Vec r, Vec z, petscrrb::rrb::Part) = 0;
   virtual double bytes() const = 0; /* but for the core's */
+
+  /* the iteration of KSPRRB on this factorization; full: on all nodes */
+  virtual PetscErrorCode CreateSolver(Core &, PetscBool full, std::unique_ptr<KSPRRBSolver> *) = 0;
+  virtual const double *scaling() const = 0; /* v of V A V, where the matrix is; NULL: V = I */
 };
 
 PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *);

@@ -8,6 +8,7 @@
   #include "grid/stencil_cuda.hpp"
   #include "rrb/coarse_cuda.hpp"
   #include "rrb/cycle_graphs.hpp"
+  #include "rrbsolver/ksprrb_solver.h"
 
   #include <petscdevice.h>
 
@@ -63,6 +64,10 @@ public:
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override;
+  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "KSPRRB on a device");
+  }
+  const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
 
 private:
   rrb::PreparedStencil stencil() const {

@@ -3,6 +3,7 @@
 #include "grid/find.hpp"
 #include "rrb/pcrrb_impl.h"
 #include "rrb/prepare.hpp"
+#include "rrbsolver/ksprrb_solver.h"
 
 #include <cmath>
 #include <numeric>
@@ -43,6 +44,8 @@ public:
   PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
+  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
+  const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override {
     return coarse_.bytes() + 8.0 * (double)(stencil_.C.size() + stencil_.E.size() + stencil_.N.size() +
                                             stencil_.NE.size() + stencil_.NW.size() + stencil_.v.size());
@@ -147,6 +150,10 @@ PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part par
   PetscCall(VecRestoreArrayRead(x, &r));
   PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostBackend::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
+  return KSPRRBCreateHost(host_, core, full, LastBlockSolver(core), solver);
 }
 
 } // namespace

@@ -25,6 +25,8 @@ struct PCRRBState {
   PCRRBCoarse coarse;         /* in use */
   PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
+  PetscInt64 build = 0;          /* counts the hierarchies of this PC */
+  PetscObjectState factored = 0; /* the matrix's at the last factorization */
 };
 
 /* What a user can set, as it was set; PETSC_DECIDE means our choice. */
@@ -42,6 +44,7 @@ typedef struct {
   PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
   PCRRBPrecision precision;
   KSP coarse_ksp;
+  PetscInt64 builds; /* so many hierarchies were made */
   PCRRBState *state;
 } PC_RRB;
 

@@ -81,6 +81,7 @@ static PetscErrorCode Build(PC pc) {
   }
   if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+  s->build = ++rrb->builds;
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
   s->coarse = rrb->coarse;
   if (!rrb->coarse_set && device && s->core->last_block().size() <= rrb::largest_device_inverse)
@@ -203,6 +204,7 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   const PetscErrorCode result = SetUpFromRows(pc, rebuild);
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &s->factored));
   if (s->failed) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,6 +111,10 @@ public:
   virtual const double *last_values() const = 0;
   virtual const double *last_excess() const = 0;
 
+  // level 2 of the finest grid; only where that is in r1/r2/b1/b2 storage
+  virtual BlackLevel black_level() const = 0;
+
+  virtual const Extent &extent() const = 0;
   virtual const Options &options() const = 0;
   virtual std::size_t bytes() const = 0;
   virtual std::vector<index_t> unknowns_by_level() const = 0; // black nodes left after level 0, 1, ..., l
@@ -147,6 +151,8 @@ public:
   LastBlock<Int> &last_block() override { return block_; }
   const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
   const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
+  BlackLevel black_level() const override;
+  const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
   std::size_t bytes() const override;
   std::vector<index_t> unknowns_by_level() const override;

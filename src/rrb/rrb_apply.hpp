@@ -35,6 +35,16 @@ template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::solu
   return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
 }
 
+template <class Backend, class Int, class T> BlackLevel Rrb<Backend, Int, T>::black_level() const {
+  const DenseGrid<Backend, T> &d = dense_.front();
+  BlackLevel level{d.extent, d.layout(), nullptr, nullptr, right_hand_side(1), solution(1)};
+  if constexpr (std::is_same_v<T, float>)
+    level.in_single = &d.factor;
+  else
+    level.in_double = &d.factor;
+  return level;
+}
+
 // What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
 template <class Backend, class Int, class T>
 NaturalVectors Rrb<Backend, Int, T>::natural(const double *r, double *z, Part part) const {

@@ -1,0 +1,147 @@
+// Conjugate gradients on all nodes, in natural order, for matrices whose red nodes couple: 9-point ones, an odd number of
+// points around a periodic side. One pass over memory for each vector operation; the preconditioner as PCRRB applies it.
+#pragma once
+
+#include "backend/scalars.hpp"
+#include "rrb/cycle.hpp"
+#include "rrbsolver/iteration.hpp"
+
+namespace petscrrb::rrbsolver {
+
+template <class V, class K> struct NaturalMatrix {
+  V X, E, N;
+  K NE, NW;
+};
+
+// q = A p; returns p q
+template <class M, class P, class Q> struct StoreProductNode {
+  GridProduct<M, P> product;
+  Q q;
+
+  PETSCRRB_HD double operator()(index_t a, index_t b) const { return product.x(a, b) * (q.at(a, b) = product(a, b)); }
+};
+
+// r -= alpha q; returns r^2
+template <class V> struct SubtractNode {
+  V r, q;
+  const double *alpha;
+
+  PETSCRRB_HD double operator()(index_t a, index_t b) const {
+    const double value = r(a, b) - *alpha * q(a, b);
+    r.at(a, b) = value;
+    return value * value;
+  }
+};
+
+// delta += alpha p, p = z + beta p; first: delta = 0, p = z
+template <class V> struct NextDirectionNode {
+  V z, p, delta;
+  const double *alpha, *beta;
+  bool first;
+
+  PETSCRRB_HD void operator()(index_t a, index_t b) const {
+    const double before = first ? 0.0 : p(a, b);
+    delta.at(a, b) = first ? 0.0 : delta(a, b) + *alpha * before;
+    p.at(a, b) = first ? z(a, b) : z(a, b) + *beta * before;
+  }
+};
+
+template <class Backend, class Core> class FullCG {
+public:
+  static constexpr bool scaled = false; // A itself, whatever V is in the preconditioner
+
+  FullCG(const Backend &on, Core &core)
+      : on_(on), core_(core), x_(core.extent()), box_{x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi}, memory_(5 * x_.nodes()),
+        scalars_(slots, x_.y.hi - x_.y.lo) {}
+  FullCG(const FullCG &) = delete;
+  FullCG &operator=(const FullCG &) = delete;
+
+  // Of the matrix by its weights and excesses, whose arrays must stay where they are; a.v is not used.
+  void refresh(const PreparedStencil &a) { matrix_ = a; }
+  bool positive() const { return true; }
+
+  template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
+    on_.copy(at(r), r0, x_.nodes());
+    if (norm == Norm::unpreconditioned) sum(squares_b1, Square{view(r, Inner{})});
+    pending_ = false;
+    return precondition(norm, solve);
+  }
+  template <class Solve> auto step(bool first, Norm norm, const Solve &solve) {
+    const auto p_ = view(p, Inner{}), q_ = view(q, Inner{}), r_ = view(r, Inner{}), delta_ = view(delta, Inner{});
+    const double *a = scalars_.at(alpha), *b = scalars_.at(beta);
+    on_.for_each(box_, NextDirectionNode<Strided<1>>{view(z, Inner{}), p_, delta_, a, b, first});
+    if (matrix_.NE)
+      multiply([&](auto w, double *c) { return around(w, c); });
+    else
+      multiply([&](auto, double *) { return Zero{}; });
+    on_.for_each({0, 1, 0, 1}, AfterProduct{scalars_.data()});
+    sum(norm == Norm::unpreconditioned ? squares_b1 : squares_r1, SubtractNode<Strided<1>>{r_, q_, a});
+    pending_ = true;
+    return precondition(norm, solve);
+  }
+  Numbers numbers(Norm norm, bool) const {
+    const double *s = scalars_.read(on_);
+    return {s[curvature], s[rho],
+            norm == Norm::none ? 0.0 : std::sqrt(norm == Norm::natural ? std::abs(s[rho]) : s[squares_b1])};
+  }
+  void drop_step() { pending_ = false; }
+  void solution(const double *, double *x, bool add) const {
+    const Correction<Strided<1>> value{view(delta, Inner{}), view(p, Inner{}), pending_ ? scalars_.at(alpha) : nullptr};
+    on_.for_each(box_, AddCorrection<Correction<Strided<1>>, Strided<1>>{value, around(Inner{}, x), add});
+  }
+  std::size_t bytes() const { return memory_.bytes() + scalars_.bytes(); }
+
+private:
+  enum Vector {
+    r,
+    z,
+    p,
+    q,
+    delta
+  };
+
+  double *at(Vector i) const { return memory_.data() + i * x_.nodes(); }
+  // an array in natural order, by the coordinates of its nodes
+  Strided<1> around(Inner, double *a) const {
+    const index_t pitch = x_.x.hi - x_.x.lo;
+    return {a - (x_.y.lo * pitch + x_.x.lo), pitch, 1};
+  }
+  Guarded<double> around(Edge, double *a) const {
+    const Strided<1> v = around(Inner{}, a);
+    return {{v.p, v.row, 1}, box_, x_.x.periodic ? x_.x.n : 0, x_.y.periodic ? x_.y.n : 0};
+  }
+  template <class Where> auto view(Vector i, Where w) const { return around(w, at(i)); }
+  template <class F> void sum(Slot slot, const F &f) const { scalars_.sum(on_, slot, box_, f); }
+
+  template <class Corner> void multiply(const Corner &corner) const {
+    const auto q_ = view(q, Inner{});
+    const auto at_ = [&](auto w) {
+      const auto array = [&](double *c) { return around(w, c); };
+      const NaturalMatrix<decltype(array(nullptr)), decltype(corner(w, nullptr))> m{
+          array(matrix_.X), array(matrix_.E), array(matrix_.N), corner(w, matrix_.NE), corner(w, matrix_.NW)};
+      return StoreProductNode<std::decay_t<decltype(m)>, decltype(view(p, w)), Strided<1>>{{m, view(p, w)}, q_};
+    };
+    scalars_.sum(on_, curvature_b1, box_, {box_.h0 + 1, box_.h1 - 1, box_.k0 + 1, box_.k1 - 1}, at_(Inner{}),
+                 at_(Edge{}));
+  }
+  template <class Solve> auto precondition(Norm norm, const Solve &solve) {
+    const auto error = Cycle<Core>(core_).apply(at(r), at(z), Part::whole, solve);
+    const auto z_ = view(z, Inner{});
+    sum(energy_b1, TimesNode<Strided<1>, Strided<1>>{view(r, Inner{}), z_});
+    if (norm == Norm::preconditioned) sum(squares_b1, Square{z_});
+    on_.for_each({0, 1, 0, 1},
+                 AfterCycle{scalars_.data(), scalars_.at(curvature_b2)}); // which is 0: one class of nodes
+    return error;
+  }
+
+  const Backend &on_;
+  Core &core_;
+  Extent x_;
+  Range2 box_;
+  PreparedStencil matrix_;
+  typename Backend::template Array<double> memory_;
+  Scalars<Backend> scalars_;
+  bool pending_ = false; // alpha p is not yet added to delta
+};
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,119 @@
+// What the forms of the RRB-solver share: what the host sees of an iteration, its scalars, and operations on single nodes.
+#pragma once
+
+#include "rrb/views.hpp"
+
+namespace petscrrb::rrbsolver {
+
+using namespace rrb;
+
+enum class Norm {
+  none,
+  natural,          // sqrt((r, M^-1 r)), the papers'
+  unpreconditioned, // ||r||
+  preconditioned    // ||M^-1 r||
+};
+
+struct Numbers {
+  double curvature = 0; // (p, A p)
+  double rho = 0;       // (r, M^-1 r), r after the iteration
+  double norm = 0;
+};
+
+// The scalars of an iteration, in the backend's memory.
+enum Slot {
+  energy_r1 = 0, // sums over classes of nodes: of r^2 / d, where r1 and r2 are those of the initial residual
+  energy_r2,
+  energy_b1,
+  curvature_b1, // of p q
+  curvature_b2,
+  squares_r1, // of what the norm is taken of; in the order of Class
+  squares_r2,
+  squares_b1,
+  squares_b2,
+  rho,        // (r, M^-1 r)
+  rho_before, // of the iteration before
+  curvature,  // (p, S1 p)
+  alpha,      // rho_before / curvature
+  beta,       // rho / rho_before
+  slots
+};
+
+struct AfterProduct {
+  double *s;
+
+  PETSCRRB_HD void operator()(index_t, index_t) const {
+    s[curvature] = s[curvature_b1] + s[curvature_b2];
+    s[alpha] = s[rho] / s[curvature];
+  }
+};
+// below: (y, z) on the next grid
+struct AfterCycle {
+  double *s;
+  const double *below;
+
+  PETSCRRB_HD void operator()(index_t, index_t) const {
+    s[rho_before] = s[rho];
+    s[rho] = s[energy_b1] + *below;
+    s[beta] = s[rho] / s[rho_before];
+  }
+};
+
+// x v; where not `scaled`, v is missing and taken for 1.
+template <class X, class V> struct Times {
+  X x;
+  V v;
+  bool scaled;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return scaled ? x(h, k) * v(h, k) : x(h, k); }
+};
+
+// delta + alpha p; only delta where alpha p is not part of it
+template <class V> struct Correction {
+  V delta, p;
+  const double *alpha;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    return alpha ? delta(h, k) + *alpha * p(h, k) : delta(h, k);
+  }
+};
+
+// x += delta, or x = delta
+template <class D, class X> struct AddCorrection {
+  D delta;
+  X x;
+  bool add;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = add ? x(h, k) + delta(h, k) : delta(h, k); }
+};
+
+// For sums: u^2, and u^2 w.
+template <class U> struct Square {
+  U u;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    const double value = u(h, k);
+    return value * value;
+  }
+};
+template <class U> Square(U) -> Square<U>;
+template <class U, class W> struct WeightedSquare {
+  U u;
+  W w;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    const double value = u(h, k);
+    return value * value * w(h, k);
+  }
+};
+template <class U, class W> WeightedSquare(U, W) -> WeightedSquare<U, W>;
+
+template <class From, class To> struct CopyTo {
+  From from;
+  To to;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { to.at(h, k) = from(h, k); }
+};
+template <class From, class To> CopyTo(From, To) -> CopyTo<From, To>;
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,221 @@
+/* KSPRRB as PETSc sees it: everything but the solve, which is in ksprrb_solve.cxx. */
+#include "rrbsolver/ksprrb_impl.h"
+
+#include <petscblaslapack.h>
+
+static PetscErrorCode KSPReset_RRB(KSP ksp) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
+  *rrb->state = KSPRRBState();
+  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(KSPReset_RRB(ksp));
+  delete ((KSP_RRB *)ksp->data)->state;
+  PetscCall(KSPDestroyDefault(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a PC of this type may be there because nobody chose one: it is what PETSc takes for these operators, or without
+   operators. */
+static PetscErrorCode IsDefault(KSP ksp, PCType type, PetscBool *is) {
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  for (int operators = 0; operators < 2 && !*is; ++operators) {
+    PC pc;
+    PCType other;
+
+    PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &pc));
+    if (operators) PetscCall(PCSetOperators(pc, ksp->pc->mat, ksp->pc->pmat));
+    PetscCall(PCSetOptionsPrefix(pc, "petscrrb_default_"));
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCGetType(pc, &other));
+    PetscCall(PetscStrcmp(type, other, is));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCRRB, unless somebody chose a preconditioner. */
+static PetscErrorCode ChoosePC(KSP ksp) {
+  PCType type;
+  const char *prefix;
+  PetscBool chosen = PETSC_FALSE, is_default = PETSC_FALSE, rrb = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(ksp->pc, &type));
+  PetscCall(PCGetOptionsPrefix(ksp->pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)ksp->pc)->options, prefix, "-pc_type", &chosen));
+  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
+  if (rrb || (chosen && type)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type) PetscCall(IsDefault(ksp, type, &is_default));
+  if (type && !is_default) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetType(ksp->pc, PCRRB));
+  if (ksp->setfromoptionscalled) PetscCall(PCSetFromOptions(ksp->pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPRRBCheckPC(KSP ksp) {
+  PCType type;
+  PetscBool rrb = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(ksp->pc, &type));
+  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
+  PetscCheck(
+      rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+      "KSPRRB iterates on the preconditioner rrb and cannot use %s. Use -pc_type rrb or none of it, or -ksp_type cg",
+      type ? type : "another one");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(ChoosePC(ksp));
+  PetscCall(KSPRRBCheckPC(ksp));
+  PetscCall(KSPSetWorkVecs(ksp, 3)); /* the residual at first, a temporary one, what KSPBuildSolution() returns */
+  if (ksp->calc_sings) {
+    PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+    PetscCall(PetscMalloc3(ksp->max_it + 1, &rrb->d, ksp->max_it + 1, &rrb->e, ksp->max_it + 1, &rrb->work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
+  static const char *const forms[] = {"on the first Schur complement, in r1/r2/b1/b2 storage", "on all nodes, fused",
+                                      "on all nodes, by PETSc's products and vector operations"};
+  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscBool ascii, string;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (string && s->solver)
+    PetscCall(PetscViewerStringSPrintf(viewer, " %s", s->form == KSP_RRB_SCHUR ? "schur" : "full"));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->solver) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: not set up yet\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s\n", forms[s->form]));
+  if (s->form != KSP_RRB_SCHUR) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", s->solver->bytes()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* During a solve the solution is vec_sol and the correction so far. */
+static PetscErrorCode KSPBuildSolution_RRB(KSP ksp, Vec v, Vec *V) {
+  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+
+  PetscFunctionBegin;
+  if (!s->started) {
+    PetscCall(KSPBuildSolutionDefault(ksp, v, V));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!v) v = ksp->work[2];
+  if (s->add) PetscCall(VecCopy(ksp->vec_sol, v));
+  PetscCall(KSPRRBCorrect(ksp, v));
+  *V = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The eigenvalues of the Lanczos matrix, in increasing order. */
+static PetscErrorCode LanczosEigenvalues(KSP ksp, PetscReal values[]) {
+  const KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  const PetscInt n = ksp->its;
+  PetscBLASInt size, one = 1, info;
+  PetscReal none;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(values, rrb->d, n));
+  PetscCall(PetscArraycpy(rrb->work, rrb->e + 1, n - 1));
+  PetscCall(PetscBLASIntCast(n, &size));
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  LAPACKREALsteqr_("N", &size, values, rrb->work, &none, &one, &none, &info);
+  PetscCall(PetscFPTrapPop());
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's xSTEQR: info %d", (int)info);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPComputeEigenvalues_RRB(KSP ksp, PetscInt most, PetscReal *r, PetscReal *c, PetscInt *n) {
+  PetscFunctionBegin;
+  PetscCheck(most >= ksp->its, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ,
+             "Not enough room in work space r and c for eigenvalues");
+  *n = ksp->its;
+  PetscCall(PetscArrayzero(c, most));
+  if (ksp->its) PetscCall(LanczosEigenvalues(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *largest, PetscReal *smallest) {
+  PetscReal *values;
+
+  PetscFunctionBegin;
+  *largest = *smallest = 1.0;
+  if (!ksp->its) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(ksp->its, &values));
+  PetscCall(LanczosEigenvalues(ksp, values));
+  *smallest = values[0];
+  *largest = values[ksp->its - 1];
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   KSPRRB - The RRB-solver: conjugate gradients on the first Schur complement of a 5-point matrix on a structured 2D grid,
+   preconditioned by `PCRRB`
+
+   Level: beginner
+
+   Notes:
+   `-ksp_type rrb` is all that an application needs: the preconditioner becomes `PCRRB` unless one is chosen, and one of
+   another type is an error. Its options, `-pc_rrb_levels` and others, apply. The matrix is symmetric and positive
+   (semi)definite, on one MPI rank, with one unknown a grid point.
+
+   Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
+   operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
+   no such Schur complement (9-point, or with an odd number of points around a periodic side) is solved on all nodes;
+   where the preconditioner is made from another matrix, by PETSc's own operations. `KSPView()` says so.
+
+   Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
+   residual before the first iteration is that of the initial guess on all nodes; from the first iteration on red nodes
+   have none. Iterations are those of `KSPCG` where the initial guess satisfies the red nodes' equations, else within one.
+
+   Rows whose only nonzero is on the diagonal (Dirichlet conditions) make a matrix nonsymmetric if other rows keep their
+   columns. Their known values are moved to the right-hand side: the iteration is on a symmetric matrix again.
+
+   References:
++  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017
+-  * - M. de Jong, C. Vuik, GPU implementation of the RRB-solver, report 16-06, Delft University of Technology, 2016
+
+.seealso: `PCRRB`, `KSPCG`, `PCRRBSetLevels()`, `PCRRBSetCycle()`, `PCRRBSetPrecision()`
+M*/
+PetscErrorCode KSPCreate_RRB(KSP ksp) {
+  KSP_RRB *rrb;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&rrb));
+  rrb->state = new KSPRRBState;
+  ksp->data = (void *)rrb;
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
+  ksp->ops->setup = KSPSetUp_RRB;
+  ksp->ops->solve = KSPSolve_RRB;
+  ksp->ops->reset = KSPReset_RRB;
+  ksp->ops->destroy = KSPDestroy_RRB;
+  ksp->ops->view = KSPView_RRB;
+  ksp->ops->buildsolution = KSPBuildSolution_RRB;
+  ksp->ops->buildresidual = KSPBuildResidualDefault;
+  ksp->ops->computeeigenvalues = KSPComputeEigenvalues_RRB;
+  ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_RRB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

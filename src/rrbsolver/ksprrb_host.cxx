@@ -1,0 +1,125 @@
+/* KSPRRB where the matrix is on the host. */
+#include "backend/scalars_host.hpp"
+#include "grid/stencil.hpp"
+#include "rrb/pcrrb_backend.h"
+#include "rrb/prepare.hpp"
+#include "rrbsolver/full_cg.hpp"
+#include "rrbsolver/ksprrb_solver.h"
+#include "rrbsolver/schur_loops_host.hpp"
+
+using namespace petscrrb;
+
+static PetscErrorCode NoMemory(const std::exception &e) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the RRB-solver: %s", e.what());
+}
+
+namespace {
+
+template <class CG> class HostSolver final : public KSPRRBSolver {
+public:
+  HostSolver(const Host &host, Core &core, const SolveLastBlock &solve) : cg_(host, core), solve_(solve) {}
+
+  PetscErrorCode Refresh(const Csr &, const Grid &, const double *, KSPRRBValues *) override;
+  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
+  PetscErrorCode SetKnownValues(Vec, Vec) override;
+  PetscErrorCode Start(Vec, Norm, Numbers *) override;
+  PetscErrorCode Steps(PetscBool first, Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
+    PetscFunctionBegin;
+    PetscCall(cg_.step(first != PETSC_FALSE, norm, solve_));
+    steps->push_back(cg_.numbers(norm, false));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void DropStep() override { cg_.drop_step(); }
+  PetscErrorCode Solution(Vec, Vec, PetscBool) override;
+  double bytes() const override {
+    return (double)cg_.bytes() + 8.0 * (double)(stencil_.C.size() + stencil_.E.size() + stencil_.N.size() +
+                                                stencil_.NE.size() + stencil_.NW.size());
+  }
+
+private:
+  CG cg_;
+  SolveLastBlock solve_;
+  Stencil stencil_;
+  StencilFacts facts_;
+};
+
+template <class CG>
+PetscErrorCode HostSolver<CG>::Refresh(const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
+  ReadResult result = ReadResult::refused;
+  std::string why;
+
+  PetscFunctionBegin;
+  *values = KSP_RRB_VALUES_OK;
+  PetscCall(PCRRBTry(NoMemory, [&] {
+    result = read_stencil(csr, grid, stencil_, facts_, why);
+    if (CG::scaled && v && result == ReadResult::ok) stencil_.v.assign(v, v + stencil_.C.size());
+  }));
+  if (!v) stencil_.v.clear();
+  if (result != ReadResult::ok)
+    *values = KSP_RRB_VALUES_NO_GRID;
+  else if (facts_.zero_rows)
+    *values = KSP_RRB_VALUES_ZERO_ROWS;
+  if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb::prepare(stencil_, grid, 1e-14, false);
+  cg_.refresh(rrb::prepared(stencil_));
+  if (!cg_.positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class CG> PetscErrorCode HostSolver<CG>::SetKnownValues(Vec b, Vec x) {
+  const PetscScalar *known;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(b, &known));
+  PetscCall(VecGetArray(x, &to));
+  for (size_t i = 0; i < facts_.identity.size(); ++i)
+    if (facts_.identity[i]) to[i] = known[i] / stencil_.C[i];
+  PetscCall(VecRestoreArray(x, &to));
+  PetscCall(VecRestoreArrayRead(b, &known));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class CG> PetscErrorCode HostSolver<CG>::Start(Vec r0, Norm norm, Numbers *numbers) {
+  const PetscScalar *r;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r0, &r));
+  PetscCall(cg_.start(r, norm, solve_));
+  *numbers = cg_.numbers(norm, true);
+  PetscCall(VecRestoreArrayRead(r0, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class CG> PetscErrorCode HostSolver<CG>::Solution(Vec r0, Vec x, PetscBool add) {
+  const PetscScalar *r;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r0, &r));
+  PetscCall(add ? VecGetArray(x, &to) : VecGetArrayWrite(x, &to));
+  cg_.solution(r, to, add != PETSC_FALSE);
+  PetscCall(add ? VecRestoreArray(x, &to) : VecRestoreArrayWrite(x, &to));
+  PetscCall(VecRestoreArrayRead(r0, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <template <class, class> class CG>
+void create(const Host &host, KSPRRBSolver::Core &core, const KSPRRBSolver::SolveLastBlock &solve,
+            std::unique_ptr<KSPRRBSolver> *solver) {
+  *solver = std::make_unique<HostSolver<CG<Host, KSPRRBSolver::Core>>>(host, core, solve);
+}
+
+} // namespace
+
+PetscErrorCode KSPRRBCreateHost(const Host &host, KSPRRBSolver::Core &core, PetscBool full,
+                                const KSPRRBSolver::SolveLastBlock &solve, std::unique_ptr<KSPRRBSolver> *solver) {
+  PetscFunctionBegin;
+  PetscCall(PCRRBTry(NoMemory, [&] {
+    if (full)
+      create<rrbsolver::FullCG>(host, core, solve, solver);
+    else
+      create<rrbsolver::SchurCG>(host, core, solve, solver);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

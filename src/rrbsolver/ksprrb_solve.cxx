@@ -1,0 +1,321 @@
+/* KSPSolve() of KSPRRB: which form the iteration takes, and its tests. The order of the tests is KSPCG's. */
+#include "rrbsolver/ksprrb_impl.h"
+
+using namespace petscrrb;
+using Norm = KSPRRBSolver::Norm;
+using Numbers = KSPRRBSolver::Numbers;
+
+static Norm NormOf(KSP ksp) {
+  switch (ksp->normtype) {
+  case KSP_NORM_NATURAL: return Norm::natural;
+  case KSP_NORM_PRECONDITIONED: return Norm::preconditioned;
+  case KSP_NORM_UNPRECONDITIONED: return Norm::unpreconditioned;
+  default: return Norm::none;
+  }
+}
+
+/* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
+static PetscErrorCode ChooseForm(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscBool vectors;
+
+  PetscFunctionBegin;
+  s->form = KSP_RRB_UNFUSED;
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
+  if (ksp->pc->mat != ksp->pc->pmat) {
+    s->why = "the preconditioner is made from another matrix";
+  } else if (ksp->transpose_solve) {
+    s->why = "the system is transposed";
+  } else if (vectors != pc->backend->on_device()) {
+    s->why = "matrix and vectors are not both on the host or both on the device";
+  } else {
+    s->form = KSP_RRB_FULL;
+    if (pc->grid.points != 5)
+      s->why = "the matrix is no 5-point matrix";
+    else if ((pc->grid.periodic[0] && pc->grid.n[0] % 2 && pc->grid.n[0] > 1) ||
+             (pc->grid.periodic[1] && pc->grid.n[1] % 2 && pc->grid.n[1] > 1))
+      s->why = "red nodes couple around a periodic side with an odd number of points";
+    else if (pc->core->options().storage_grids < 1)
+      s->why = "the finest grid is not in r1/r2/b1/b2 storage";
+    else
+      s->form = KSP_RRB_SCHUR;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix's values as they are now, whatever the preconditioner was made from. */
+static PetscErrorCode ReadValues(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscObjectState now;
+  KSPRRBValues values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)ksp->pc->mat, &now));
+  if (now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
+  const PetscErrorCode result = s->fused->Refresh(s->rows.csr, pc->grid, pc->backend->scaling(), &values);
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  PetscCall(result);
+  s->values = -1;
+  if (values == KSP_RRB_VALUES_OK) {
+    s->values = now;
+    s->factored = pc->factored;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->form = KSP_RRB_UNFUSED;
+  if (values == KSP_RRB_VALUES_NO_GRID)
+    s->why = "the matrix has changed and is not on the preconditioner's grid any more";
+  else if (values == KSP_RRB_VALUES_ZERO_ROWS)
+    s->why = "the matrix has rows of zeros";
+  else
+    s->why = "a red node's diagonal is not positive";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver for the form and the hierarchy, with the matrix's values. */
+static PetscErrorCode PrepareSolver(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+
+  PetscFunctionBegin;
+  PetscCall(ChooseForm(ksp));
+  if (s->form != KSP_RRB_UNFUSED) {
+    if (!s->fused || s->build != pc->build || s->fused_form != s->form) {
+      s->fused = nullptr;
+      PetscCall(pc->backend->CreateSolver(*pc->core, (PetscBool)(s->form == KSP_RRB_FULL), &s->fused));
+      s->build = pc->build;
+      s->fused_form = s->form;
+      s->values = -1;
+    }
+    PetscCall(ReadValues(ksp));
+  }
+  if (s->form == KSP_RRB_UNFUSED) PetscCall(KSPRRBCreateUnfused(ksp, &s->unfused));
+  s->solver = s->form == KSP_RRB_UNFUSED ? s->unfused.get() : s->fused.get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r = b - A x */
+static PetscErrorCode Residual(KSP ksp, Vec x, Vec r) {
+  PetscFunctionBegin;
+  PetscCall(KSP_MatMult(ksp, ksp->pc->mat, x, r));
+  PetscCall(VecAYPX(r, -1.0, ksp->vec_rhs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm of a residual by a whole application, where the iteration does not know it. */
+static PetscErrorCode NormByApplication(KSP ksp, Vec r, PetscReal *norm) {
+  Vec z = ksp->work[1];
+  PetscScalar rz;
+
+  PetscFunctionBegin;
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) {
+    PetscCall(VecNorm(r, NORM_2, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *norm = 0.0;
+  if (ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSP_PCApply(ksp, r, z));
+  if (ksp->normtype == KSP_NORM_PRECONDITIONED) {
+    PetscCall(VecNorm(z, NORM_2, norm));
+  } else {
+    PetscCall(VecDot(z, r, &rz));
+    *norm = PetscSqrtReal(PetscAbsScalar(rz));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Starts the iteration from x0, with the residual's norm there. Known values, those of identity rows whose columns other
+   rows keep, go to the right-hand side first: without them the matrix is symmetric. */
+static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  const PetscBool known = s->solver->has_known_values();
+  const Norm type = NormOf(ksp);
+  Vec x = ksp->vec_sol, r0 = ksp->vec_rhs, work = ksp->work[0];
+  MatNullSpace null;
+
+  PetscFunctionBegin;
+  s->add = PETSC_FALSE;
+  if (!ksp->guess_zero) {
+    PetscCall(Residual(ksp, x, work));
+    r0 = work;
+    s->add = PETSC_TRUE;
+  }
+  PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
+  if (null) {
+    if (r0 != work) PetscCall(VecCopy(r0, work));
+    PetscCall(MatNullSpaceRemove(null, work)); /* the pseudo-inverse of the last block expects it */
+    r0 = work;
+  }
+  /* The iteration knows the norm where its red nodes are the preconditioner's, too. */
+  const bool same = pc->factored == s->values && !pc->values.positive;
+  const bool apart =
+      s->form == KSP_RRB_SCHUR && (known || type == Norm::preconditioned || (type == Norm::natural && !same));
+  if (apart) PetscCall(NormByApplication(ksp, r0, norm));
+  if (known) {
+    if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));
+    PetscCall(s->solver->SetKnownValues(ksp->vec_rhs, x));
+    PetscCall(Residual(ksp, x, work));
+    r0 = work;
+    s->add = PETSC_TRUE;
+  }
+  s->r0 = r0;
+  PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));
+  if (!apart) *norm = numbers->norm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += the correction so far, without its part in the null space; or x = it. */
+PetscErrorCode KSPRRBCorrect(KSP ksp, Vec x) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  MatNullSpace null;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
+  if (!null) {
+    PetscCall(s->solver->Solution(s->r0, x, s->add));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  Vec delta = s->add ? ksp->work[1] : x;
+  PetscCall(s->solver->Solution(s->r0, delta, PETSC_FALSE));
+  PetscCall(MatNullSpaceRemove(null, delta));
+  if (s->add) PetscCall(VecAXPY(x, 1.0, delta));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* min_it is newer than some PETSc that we build with. */
+template <class K> static auto LeastIterations(K ksp, int) -> decltype(ksp->min_it) { return ksp->min_it; }
+template <class K> static PetscInt LeastIterations(K, long) { return 0; }
+
+/* How far to go before the host must look. */
+static KSPRRBLimits LimitsOf(KSP ksp) {
+  KSPRRBLimits limits;
+  const bool standard = ksp->converged == (decltype(ksp->converged))KSPConvergedDefault;
+
+  if (ksp->numbermonitors || (!standard && ksp->normtype != KSP_NORM_NONE)) return limits;
+  limits.most = ksp->max_it - ksp->its + 1;
+  if (ksp->normtype == KSP_NORM_NONE) return limits;
+  limits.untested = PetscMax(0, PetscMax(ksp->chknorm + 1, LeastIterations(ksp, 0)) - ksp->its);
+  limits.below = ksp->ttol;
+  limits.above = ksp->divtol * ksp->rnorm0;
+  return limits;
+}
+
+static PetscErrorCode NextStep(KSP ksp, PetscBool first, Numbers *numbers) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+
+  PetscFunctionBegin;
+  if (s->seen == s->ahead.size()) {
+    s->ahead.clear();
+    s->seen = 0;
+    PetscCall(s->solver->Steps(first, NormOf(ksp), LimitsOf(ksp), &s->ahead));
+    s->started = PETSC_TRUE;
+  }
+  *numbers = s->ahead[s->seen++];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As KSPCG keeps them: the Lanczos matrix's diagonal and the entries beside it. */
+static void KeepCoefficients(KSP ksp, PetscInt i, PetscReal alpha_before, PetscReal alpha, PetscReal beta) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+
+  rrb->e[i] = i ? PetscSqrtReal(PetscAbsReal(beta)) / alpha_before : 0.0;
+  rrb->d[i] = PetscSqrtReal(PetscAbsReal(beta)) * rrb->e[i] + 1.0 / alpha;
+}
+
+static PetscErrorCode Report(KSP ksp, PetscReal norm) {
+  PetscFunctionBegin;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, ksp->its, norm));
+  PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BreakDown(KSP ksp, KSPConvergedReason reason, const char what[]) {
+  PetscFunctionBegin;
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED,
+             "Diverged due to indefinite %s", what);
+  PetscCall(PetscInfo(ksp, "diverging due to indefinite %s\n", what));
+  ksp->reason = reason;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One iteration: from the numbers of the one before it to its own. It may end the solve without a residual to test. */
+static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscReal rho_before, Numbers *n) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+
+  PetscFunctionBegin;
+  if (before.rho == 0.0) {
+    PetscCall(PetscInfo(ksp, "converged due to (r, M^-1 r) = 0\n"));
+    ksp->reason = KSP_CONVERGED_ATOL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (i > 0 && before.rho * rho_before < 0.0) {
+    PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_PC, "preconditioner"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(NextStep(ksp, (PetscBool)!i, n));
+  const bool finite = !PetscIsInfOrNanReal(n->curvature);
+  if (!finite || n->curvature == 0.0 || (i > 0 && n->curvature * before.curvature < 0.0)) {
+    rrb->state->solver->DropStep();
+    KSPCheckNorm(ksp, n->curvature);
+    PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_MAT, "matrix"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (ksp->calc_sings)
+    KeepCoefficients(ksp, i, i ? rho_before / before.curvature : 1.0, before.rho / n->curvature,
+                     i ? before.rho / rho_before : 0.0);
+  KSPCheckNorm(ksp, n->norm);
+  KSPCheckNorm(ksp, n->rho);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StartAndIterate(KSP ksp) {
+  const PetscInt most = ksp->max_it;
+  Numbers n, before;
+  PetscReal norm, rho_before = 0.0;
+
+  PetscFunctionBegin;
+  PetscCall(Start(ksp, &norm, &n));
+  KSPCheckNorm(ksp, norm);
+  KSPCheckNorm(ksp, n.rho);
+  PetscCall(Report(ksp, norm));
+  for (PetscInt i = 0; !ksp->reason; ++i) {
+    if (i >= ksp->max_it) {
+      ksp->reason = KSP_DIVERGED_ITS;
+      break;
+    }
+    PetscCheck(!ksp->calc_sings || most == ksp->max_it, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+               "Can not change maxit AND calculate eigenvalues");
+    ksp->its = i + 1;
+    before = n;
+    PetscCall(Iterate(ksp, i, before, rho_before, &n));
+    if (ksp->reason) break;
+    rho_before = before.rho;
+    PetscCall(Report(ksp, n.norm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPSolve_RRB(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(KSPRRBCheckPC(ksp));
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  ksp->its = 0;
+  s->started = PETSC_FALSE;
+  s->ahead.clear();
+  s->seen = 0;
+  if (((PC_RRB *)ksp->pc->data)->state->failed) {
+    KSPCheckNorm(ksp, (PetscReal)PETSC_INFINITY);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PrepareSolver(ksp));
+  PetscCall(StartAndIterate(ksp));
+  if (s->started) PetscCall(KSPRRBCorrect(ksp, ksp->vec_sol));
+  s->started = PETSC_FALSE;
+  s->r0 = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

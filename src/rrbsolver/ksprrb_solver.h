@@ -1,0 +1,58 @@
+/* What of KSPRRB depends on where the matrix is: the iteration on PCRRB's factorization, in ksprrb_host.cxx and
+   ksprrb_cuda.cxx. */
+#pragma once
+
+#include <petscksp.h>
+
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
+#include "rrb/rrb.hpp"
+#include "rrbsolver/iteration.hpp"
+
+#include <functional>
+#include <limits>
+
+/* What the values of the matrix allow, of its rows in order of their importance. */
+enum KSPRRBValues {
+  KSP_RRB_VALUES_OK,
+  KSP_RRB_VALUES_NO_GRID,     /* other couplings than the preconditioner's grid has, or not symmetric */
+  KSP_RRB_VALUES_ZERO_ROWS,   /* rows without nonzeros: the system may have no solution */
+  KSP_RRB_VALUES_NOT_POSITIVE /* a red node's diagonal is not */
+};
+
+/* Up to how many steps to take at once, and what ends them earlier, to be seen by the host's tests again. */
+struct KSPRRBLimits {
+  PetscInt most = 1;
+  PetscInt untested = 0;                                              /* so many of them whatever the norm */
+  double below = -1, above = std::numeric_limits<double>::infinity(); /* of the norm */
+};
+
+class KSPRRBSolver {
+public:
+  using Core = petscrrb::rrb::Factorization<PetscInt>;
+  using Norm = petscrrb::rrbsolver::Norm;
+  using Numbers = petscrrb::rrbsolver::Numbers;
+  using SolveLastBlock = std::function<PetscErrorCode(petscrrb::rrb::Part)>;
+
+  virtual ~KSPRRBSolver() = default;
+  /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I */
+  virtual PetscErrorCode Refresh(const petscrrb::Csr &, const petscrrb::Grid &, const double *v, KSPRRBValues *) = 0;
+  /* the rows whose columns other rows keep, and the last refresh dropped there */
+  virtual PetscBool has_known_values() const = 0;
+  virtual PetscErrorCode SetKnownValues(Vec b, Vec x) = 0; /* x_i = b_i / a_ii at identity rows */
+
+  /* From the residual of the whole system, which must stay what it is. */
+  virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;
+  virtual PetscErrorCode Steps(PetscBool first, Norm, const KSPRRBLimits &, std::vector<Numbers> *) = 0;
+  virtual void DropStep() = 0; /* the last one is no part of the solution */
+  /* x = or += the correction of the solution so far */
+  virtual PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) = 0;
+  virtual double bytes() const = 0;
+};
+
+/* full: on all nodes, where there is no Schur complement to iterate on */
+namespace petscrrb {
+struct Host;
+}
+PetscErrorCode KSPRRBCreateHost(const petscrrb::Host &, KSPRRBSolver::Core &, PetscBool full,
+                                const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
