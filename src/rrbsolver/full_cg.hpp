@@ -33,17 +33,27 @@ template <class V> struct SubtractNode {
   }
 };
 
-// delta += alpha p, p = z + beta p; first: delta = 0, p = z
+// delta += alpha p, p = z + beta p
 template <class V> struct NextDirectionNode {
   V z, p, delta;
   const double *alpha, *beta;
-  bool first;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    const double before = first ? 0.0 : p(a, b);
-    delta.at(a, b) = first ? 0.0 : delta(a, b) + *alpha * before;
-    p.at(a, b) = first ? z(a, b) : z(a, b) + *beta * before;
+    const double before = p(a, b);
+    delta.at(a, b) += *alpha * before;
+    p.at(a, b) = z(a, b) + *beta * before;
   }
+};
+
+struct SetZero {
+  double *x;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const { x[i] = 0.0; }
+};
+struct NoDirection {
+  double *s;
+
+  PETSCRRB_HD void operator()(index_t, index_t) const { s[alpha] = s[beta] = 0.0; }
 };
 
 template <class Backend, class Core> class FullCG {
@@ -62,28 +72,27 @@ public:
 
   template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
     on_.copy(at(r), r0, x_.nodes());
+    for (Vector i : {p, delta}) on_.for_each({0, x_.nodes(), 0, 1}, SetZero{at(i)});
     if (norm == Norm::unpreconditioned) sum(squares_b1, Square{view(r, Inner{})});
     pending_ = false;
-    return precondition(norm, solve);
+    const auto error = precondition(norm, true, solve);
+    on_.for_each({0, 1, 0, 1}, NoDirection{scalars_.data()});
+    return error;
   }
-  template <class Solve> auto step(bool first, Norm norm, const Solve &solve) {
+  template <class Solve> auto step(Norm norm, const Solve &solve) {
     const auto p_ = view(p, Inner{}), q_ = view(q, Inner{}), r_ = view(r, Inner{}), delta_ = view(delta, Inner{});
     const double *a = scalars_.at(alpha), *b = scalars_.at(beta);
-    on_.for_each(box_, NextDirectionNode<Strided<1>>{view(z, Inner{}), p_, delta_, a, b, first});
+    pending_ = true;
+    on_.for_each(box_, NextDirectionNode<Strided<1>>{view(z, Inner{}), p_, delta_, a, b});
     if (matrix_.NE)
       multiply([&](auto w, double *c) { return around(w, c); });
     else
       multiply([&](auto, double *) { return Zero{}; });
     on_.for_each({0, 1, 0, 1}, AfterProduct{scalars_.data()});
-    sum(norm == Norm::unpreconditioned ? squares_b1 : squares_r1, SubtractNode<Strided<1>>{r_, q_, a});
-    pending_ = true;
-    return precondition(norm, solve);
+    sum(squares_b1, SubtractNode<Strided<1>>{r_, q_, a});
+    return precondition(norm, false, solve);
   }
-  Numbers numbers(Norm norm, bool) const {
-    const double *s = scalars_.read(on_);
-    return {s[curvature], s[rho],
-            norm == Norm::none ? 0.0 : std::sqrt(norm == Norm::natural ? std::abs(s[rho]) : s[squares_b1])};
-  }
+  const Scalars<Backend> &scalars() const { return scalars_; }
   void drop_step() { pending_ = false; }
   void solution(const double *, double *x, bool add) const {
     const Correction<Strided<1>> value{view(delta, Inner{}), view(p, Inner{}), pending_ ? scalars_.at(alpha) : nullptr};
@@ -124,7 +133,7 @@ private:
     scalars_.sum(on_, curvature_b1, box_, {box_.h0 + 1, box_.h1 - 1, box_.k0 + 1, box_.k1 - 1}, at_(Inner{}),
                  at_(Edge{}));
   }
-  template <class Solve> auto precondition(Norm norm, const Solve &solve) {
+  template <class Solve> auto precondition(Norm norm, bool start, const Solve &solve) {
     const auto error = Cycle<Core>(core_).apply(at(r), at(z), Part::whole, solve);
     const auto z_ = view(z, Inner{});
     sum(energy_b1, TimesNode<Strided<1>, Strided<1>>{view(r, Inner{}), z_});

@@ -3,6 +3,8 @@
 
 #include "rrb/views.hpp"
 
+#include <cmath>
+
 namespace petscrrb::rrbsolver {
 
 using namespace rrb;
@@ -36,6 +38,7 @@ enum Slot {
   curvature,  // (p, S1 p)
   alpha,      // rho_before / curvature
   beta,       // rho / rho_before
+  steps,      // since the start
   slots
 };
 
@@ -47,17 +50,28 @@ struct AfterProduct {
     s[alpha] = s[rho] / s[curvature];
   }
 };
-// below: (y, z) on the next grid
+// The end of a step, or of the start. below: (y, z) on the next grid.
 struct AfterCycle {
   double *s;
   const double *below;
+  bool start;
 
   PETSCRRB_HD void operator()(index_t, index_t) const {
     s[rho_before] = s[rho];
     s[rho] = s[energy_b1] + *below;
     s[beta] = s[rho] / s[rho_before];
+    s[steps] = start ? 0.0 : s[steps] + 1.0;
   }
 };
+
+// What the host sees of them.
+PETSCRRB_HD inline Numbers numbers_of(const double *s, Norm norm) {
+  const bool start = s[steps] == 0.0;
+  double squares = s[squares_b1] + s[squares_b2];
+  if (start || norm == Norm::preconditioned) squares += s[squares_r1] + s[squares_r2];
+  if (norm == Norm::natural) squares = s[rho] + (start ? s[energy_r1] + s[energy_r2] : 0.0);
+  return {s[curvature], s[rho], norm == Norm::none ? 0.0 : std::sqrt(std::abs(squares))};
+}
 
 // x v; where not `scaled`, v is missing and taken for 1.
 template <class X, class V> struct Times {

@@ -23,10 +23,10 @@ public:
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
   PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
-  PetscErrorCode Steps(PetscBool first, Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
+  PetscErrorCode Steps(Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
     PetscFunctionBegin;
-    PetscCall(cg_.step(first != PETSC_FALSE, norm, solve_));
-    steps->push_back(cg_.numbers(norm, false));
+    PetscCall(cg_.step(norm, solve_));
+    steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void DropStep() override { cg_.drop_step(); }
@@ -86,7 +86,7 @@ template <class CG> PetscErrorCode HostSolver<CG>::Start(Vec r0, Norm norm, Numb
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(r0, &r));
   PetscCall(cg_.start(r, norm, solve_));
-  *numbers = cg_.numbers(norm, true);
+  *numbers = rrbsolver::numbers_of(cg_.scalars().data(), norm);
   PetscCall(VecRestoreArrayRead(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -203,14 +203,14 @@ static KSPRRBLimits LimitsOf(KSP ksp) {
   return limits;
 }
 
-static PetscErrorCode NextStep(KSP ksp, PetscBool first, Numbers *numbers) {
+static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
 
   PetscFunctionBegin;
   if (s->seen == s->ahead.size()) {
     s->ahead.clear();
     s->seen = 0;
-    PetscCall(s->solver->Steps(first, NormOf(ksp), LimitsOf(ksp), &s->ahead));
+    PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp), &s->ahead));
     s->started = PETSC_TRUE;
   }
   *numbers = s->ahead[s->seen++];
@@ -257,7 +257,7 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
     PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_PC, "preconditioner"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(NextStep(ksp, (PetscBool)!i, n));
+  PetscCall(NextStep(ksp, n));
   const bool finite = !PetscIsInfOrNanReal(n->curvature);
   if (!finite || n->curvature == 0.0 || (i > 0 && n->curvature * before.curvature < 0.0)) {
     rrb->state->solver->DropStep();

@@ -29,11 +29,11 @@ public:
     *numbers = now_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Steps(PetscBool first, Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
+  PetscErrorCode Steps(Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
     const PetscReal rho = now_.rho;
 
     PetscFunctionBegin;
-    if (first) {
+    if (!pending_) {
       PetscCall(VecCopy(z(), p()));
     } else {
       PetscCall(VecAXPY(delta(), alpha_, p()));

@@ -19,11 +19,12 @@ template <class Backend> struct SchurVectors {
   const double *v = nullptr; // of every node in natural order: all is that of V A V; NULL: V = I
 };
 
-// The three loops over the finest grid that an iteration consists of, for each backend its own:
-//   direction(on, x, first)       first: p = z, delta = 0; else delta += alpha p, p = z + beta p
+// The loops over the finest grid that an iteration consists of, for each backend its own:
+//   direction(on, x)              in the first step p = z, delta = 0; else delta += alpha p, p = z + beta p
 //   product(on, x)                q = S1 p, the sums of p q, curvature and alpha
-//   residual(on, x, first, norm)  r -= alpha q, unless it is the first; level 2 of the forward sweep; the sums of r^2 / d
-//                                 at b1 and, for the unpreconditioned norm, of r^2
+//   residual(on, x, start, norm)  r -= alpha q, unless at the start; level 2 of the forward sweep; the sums of r^2 / d at
+//                                 b1 and, for the unpreconditioned norm, of r^2
+//   r_b1(x)                       r on b1 as residual() left it
 template <class Backend> class SchurLoops;
 
 template <class Backend, class Core> class SchurCG {
@@ -52,32 +53,23 @@ public:
   bool positive() const { return s1_.red_positive(on_); } // as far as it is known beforehand; waits
 
   // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
-  // preconditioned one is not taken.
+  // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
   template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
     eliminate_red(r0);
     loops_.residual(on_, x_, true, Norm::none);
     sum_initial(r0, norm);
     pending_ = false;
-    return solve_below(solve);
+    return solve_below(Norm::none, true, solve);
   }
-  // One iteration: p, q, r and what depends on r. first: the first one after start().
-  template <class Solve> auto step(bool first, Norm norm, const Solve &solve) {
-    loops_.direction(on_, x_, first);
+  // One iteration: p, q, r and what depends on r.
+  template <class Solve> auto step(Norm norm, const Solve &solve) {
+    pending_ = true;
+    loops_.direction(on_, x_);
     loops_.product(on_, x_);
     loops_.residual(on_, x_, false, norm);
-    pending_ = true;
-    const auto error = solve_below(solve);
-    if (norm == Norm::preconditioned && !error) sum_preconditioned();
-    return error;
+    return solve_below(norm, false, solve);
   }
-  // Of the last start() or step(); waits.
-  Numbers numbers(Norm norm, bool at_start) const {
-    const double *s = scalars_.read(on_), red = at_start ? s[energy_r1] + s[energy_r2] : 0.0;
-    double squares = s[squares_b1] + s[squares_b2];
-    if (at_start || norm == Norm::preconditioned) squares += s[squares_r1] + s[squares_r2];
-    return {s[curvature], s[rho],
-            norm == Norm::none ? 0.0 : std::sqrt(norm == Norm::natural ? std::abs(s[rho] + red) : squares)};
-  }
+  const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
   // The last step's alpha p is no part of the solution: the step broke down.
   void drop_step() { pending_ = false; }
 
@@ -135,9 +127,10 @@ private:
     if (norm == Norm::unpreconditioned)
       for (Class c : {r1, r2, b1, b2}) sum(squares(c), c, Square{plain[c]});
   }
-  template <class Solve> auto solve_below(const Solve &solve) {
+  template <class Solve> auto solve_below(Norm norm, bool start, const Solve &solve) {
     const auto error = Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
-    on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), core_.energy()});
+    if (norm == Norm::preconditioned && !error) sum_preconditioned();
+    on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), core_.energy(), start});
     return error;
   }
   // The squares of z = M^-1 r at all nodes; z is put where q was.
@@ -147,7 +140,7 @@ private:
     halo_.exchange(on_, {b2}, {x_.q[b2]});
     level_.with_factor([&](const auto &factor) {
       const auto f = factor.get(Inner{});
-      on_.for_each(nodes(b1), BackwardB1{f, x_.r[b1], x_.q[b2], x_.q[b1], Scaling::full});
+      on_.for_each(nodes(b1), BackwardB1{f, loops_.r_b1(x_), x_.q[b2], x_.q[b1], Scaling::full});
       halo_.exchange(on_, {b1}, {x_.q[b1]});
       sum_squares(r1, RedCorrection<r1, Zero, std::decay_t<decltype(f)>>{f, {}, x_.q}, v[r1]);
       sum_squares(r2, RedCorrection<r2, Zero, std::decay_t<decltype(f)>>{f, {}, x_.q}, v[r2]);

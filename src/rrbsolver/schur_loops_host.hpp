@@ -13,10 +13,11 @@ public:
   explicit SchurLoops(const BlackLevel &level)
       : scratch_(level.extent.x), halo_(level.extent), sums_(3 * level.layout.rows) {}
 
-  void direction(const Host &on, const SchurVectors<Host> &x, bool first) const {
+  void direction(const Host &on, const SchurVectors<Host> &x) const {
     const Chunks chunks(x.level.extent, scratch_);
     const NextRows next{x.level.solution};
     const double a = *x.scalars.at(alpha), b = *x.scalars.at(beta);
+    const bool first = *x.scalars.at(steps) == 0.0;
     x.level.with_factor([&](const auto &factor) {
       chunks.run([](const auto &) {},
                  [&](const auto &c) {
@@ -59,18 +60,19 @@ public:
   }
 
   // r of b1 is updated in place; the row that a chunk shares with the one below is computed once more.
-  void residual(const Host &, const SchurVectors<Host> &x, bool first, Norm norm) const {
+  void residual(const Host &, const SchurVectors<Host> &x, bool start, Norm norm) const {
     const Chunks chunks(x.level.extent, scratch_);
-    const double a = first ? 0.0 : *x.scalars.at(alpha);
+    const double a = start ? 0.0 : *x.scalars.at(alpha);
     x.level.with_factor([&](const auto &factor) {
-      chunks.run([&](const auto &c) { share_row(chunks, c, x, a, first); },
-                 [&](const auto &c) { residual_chunk(chunks, c, factor, x, a, first, norm); });
+      chunks.run([&](const auto &c) { share_row(chunks, c, x, a, start); },
+                 [&](const auto &c) { residual_chunk(chunks, c, factor, x, a, start, norm); });
     });
     if (norm == Norm::unpreconditioned)
       add_up(x, {energy_b1, squares_b1, squares_b2});
     else
       add_up(x, {energy_b1});
   }
+  const Dense &r_b1(const SchurVectors<Host> &x) const { return x.r[b1]; }
   std::size_t bytes() const { return scratch_.bytes() + sums_.bytes(); }
 
 private:
@@ -112,18 +114,18 @@ private:
   }
 
   static void share_row(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x, double a,
-                        bool first) {
+                        bool start) {
     const index_t k = chunks.below(c.k0);
     double *out = c.scratch(below);
     if (k == Chunks::none || !chunks.owns(b1, k)) return chunks.clear(out);
     const double *r = row(x.r[b1], k), *q = row(x.q[b1], k);
-    for (index_t h = chunks.nodes(b1).h0; h < chunks.nodes(b1).h1; ++h) out[h] = first ? r[h] : r[h] - a * q[h];
+    for (index_t h = chunks.nodes(b1).h0; h < chunks.nodes(b1).h1; ++h) out[h] = start ? r[h] : r[h] - a * q[h];
     chunks.border(b1, out);
   }
 
   template <class Factor>
   void residual_chunk(const Chunks &chunks, const Chunks::Chunk &c, const Factor &factor, const SchurVectors<Host> &x,
-                      double a, bool first, Norm norm) const {
+                      double a, bool start, Norm norm) const {
     const NextRows next{x.level.right_hand_side};
     const auto squares = [&](Class b, index_t k) {
       return norm == Norm::unpreconditioned ? sum_squares(chunks.nodes(b), x, b, k) : 0.0;
@@ -135,7 +137,7 @@ private:
       sum[0] = sum[1] = sum[2] = 0.0;
       if (chunks.owns(b1, k)) {
         b1_here = row(x.r[b1], k);
-        if (!first) subtract(chunks.nodes(b1), b1_here, a, row(x.q[b1], k));
+        if (!start) subtract(chunks.nodes(b1), b1_here, a, row(x.q[b1], k));
         chunks.border(b1, b1_here);
         const auto *dinv = &factor.dinv.q[b1].at(0, k);
         sum[0] = sum_along(chunks.nodes(b1), [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
@@ -143,7 +145,7 @@ private:
       }
       if (chunks.owns(b2, k)) {
         double *b2_here = row(x.r[b2], k);
-        if (!first) subtract(chunks.nodes(b2), b2_here, a, row(x.q[b2], k));
+        if (!start) subtract(chunks.nodes(b2), b2_here, a, row(x.q[b2], k));
         sum[2] = squares(b2, k);
         const Rows r1{{b1_below, b1_here, nullptr}}, r2{{nullptr, b2_here, nullptr}},
             y{{nullptr, c.scratch(y_b2), nullptr}};
