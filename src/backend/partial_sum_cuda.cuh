@@ -16,16 +16,17 @@ template <int threads> struct BlockSum {
   unsigned *ticket; // how many of our blocks have ended; 0 before and after
   double *total;
 
-  // By all threads of a block, once: value is the thread's.
-  __device__ void add(double value) const {
+  // By all threads of a block, once: value is the thread's. True for one thread of all, after which the total is there.
+  __device__ bool add(double value) const {
     const int block = int(blockIdx.y * gridDim.x + blockIdx.x), blocks = int(gridDim.x * gridDim.y);
     value = of_block(value);
     if (threadIdx.x == 0) all[first + block] = value;
-    if (!last || !is_last(blocks)) return;
+    if (!last || !is_last(blocks)) return false;
     value = 0.0;
     for (int i = int(threadIdx.x); i < first + blocks; i += threads) value += __ldcg(all + i);
     value = of_block(value);
     if (threadIdx.x == 0) *total = value, *ticket = 0;
+    return threadIdx.x == 0;
   }
 
 private:

@@ -10,6 +10,7 @@ namespace petscrrb::cuda {
 struct Target {
   double *C, *E, *N, *NE, *NW, *v;
   unsigned char *identity;
+  Positive positive;
 };
 
 // Of one point with those to the right and above, positive ones too.
@@ -126,15 +127,15 @@ private:
   }
 
   __device__ void write(PetscInt p, double c) {
-    const double east = weight(settled.east), north = weight(settled.north);
+    const double east = weight(settled.east, to.positive), north = weight(settled.north, to.positive);
     tally.weights_x += east;
     tally.weights_y += north;
     to.C[p] = c;
     to.E[p] = east;
     to.N[p] = north;
     if constexpr (points == 9) {
-      to.NE[p] = weight(settled.northeast);
-      to.NW[p] = weight(settled.northwest);
+      to.NE[p] = weight(settled.northeast, to.positive);
+      to.NW[p] = weight(settled.northwest, to.positive);
     }
     if (scaled) to.v[p] = line.v;
     to.identity[p] = line.identity;

@@ -135,15 +135,17 @@ PetscInt lines_of_task(const Grid &g) {
 
 } // namespace
 
-StencilReader::StencilReader(const Grid &g)
-    : grid_(g), lines_(lines_of_task(g)), partial_(static_cast<std::size_t>(Tasks(g, lines_).blocks())) {}
+StencilReader::StencilReader(const Grid &g, Positive positive)
+    : grid_(g), positive_(positive), lines_(lines_of_task(g)),
+      partial_(static_cast<std::size_t>(Tasks(g, lines_).blocks())) {}
 
 Tally StencilReader::pass(const Csr &A, const double *near_null, double rounding, DeviceStencil &s,
                           cudaStream_t stream) const {
   const Tasks tasks(grid_, lines_);
   const Sides g = sides(grid_);
   const unsigned blocks = static_cast<unsigned>(tasks.blocks());
-  const Target to{s.C.data(), s.E.data(), s.N.data(), s.NE.data(), s.NW.data(), s.v.data(), s.identity.data()};
+  const Target to{s.C.data(),  s.E.data(), s.N.data(),        s.NE.data(),
+                  s.NW.data(), s.v.data(), s.identity.data(), positive_};
   const auto kernel = grid_.points == 9 ? (near_null ? read_strips<9, true> : read_strips<9, false>)
                                         : (near_null ? read_strips<5, true> : read_strips<5, false>);
   kernel<<<blocks, threads, 0, stream>>>(A, g, tasks, near_null, rounding, to, partial_.data());

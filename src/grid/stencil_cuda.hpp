@@ -4,6 +4,7 @@
 #include "backend/cuda.hpp"
 #include "grid.hpp"
 #include "stencil.hpp"
+#include "weights.hpp"
 
 namespace petscrrb::cuda {
 
@@ -36,7 +37,7 @@ struct ForeignTally;
 // The scratch for one grid. All work goes to the stream; the host waits for it once a refresh, to read what was found.
 class StencilReader {
 public:
-  explicit StencilReader(const Grid &);
+  explicit StencilReader(const Grid &, Positive = Positive::moves);
 
   // As read_stencil() and then rrb::prepare(): the same bits in the stencil. `near_null` (on the device, or null) is
   // copied, with 1 on identity rows. Allocates only what does not have its size yet. Unless ok, the stencil is not to be
@@ -49,6 +50,7 @@ private:
   bool resolve_foreign(const Csr &, const DeviceStencil &, DeviceFacts &, cudaStream_t) const;
 
   Grid grid_;
+  Positive positive_;
   PetscInt lines_; // that a warp reads, one by one
   Buffer<Tally> partial_;
   Report<Tally> total_;

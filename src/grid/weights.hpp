@@ -8,8 +8,16 @@
 
 namespace petscrrb {
 
-// A positive coupling has no weight; as it goes to both diagonals, it leaves the excess as it is.
-PETSCRRB_HD inline double weight(double coupling) { return coupling < 0.0 ? -coupling : 0.0; }
+// What becomes of positive couplings: they are moved to both diagonals, which leaves the excesses as they are, and have no
+// weight; or they stay, and have a negative one.
+enum class Positive {
+  moves,
+  stays
+};
+
+PETSCRRB_HD inline double weight(double coupling, Positive positive) {
+  return coupling < 0.0 || positive == Positive::stays ? -coupling : 0.0;
+}
 
 // The sum of a row, begun with its diagonal. What is below `rounding` times the row's magnitudes is taken for 0.
 struct Excess {

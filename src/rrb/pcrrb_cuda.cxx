@@ -3,35 +3,14 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "backend/cuda.hpp"
+  #include "glue/stream_cuda.h"
   #include "grid/find_cuda.hpp"
   #include "grid/stencil_cuda.hpp"
   #include "rrb/coarse_cuda.hpp"
   #include "rrb/cycle_graphs.hpp"
   #include "rrbsolver/ksprrb_solver.h"
 
-  #include <petscdevice.h>
-
 using namespace petscrrb;
-
-static PetscErrorCode Failed(const std::exception &e) {
-  const auto *error = dynamic_cast<const cuda::Error *>(&e);
-  const bool memory = error ? error->out_of_memory() : dynamic_cast<const std::bad_alloc *>(&e) != nullptr;
-
-  if (memory) SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU, "RRB: %s", e.what());
-}
-
-static PetscErrorCode CurrentStream(cudaStream_t *stream) {
-  PetscDeviceContext context;
-  void *handle;
-
-  PetscFunctionBegin;
-  PetscCall(PetscDeviceContextGetCurrentContext(&context));
-  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
-  *stream = *(cudaStream_t *)handle;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 namespace {
 
@@ -42,17 +21,14 @@ public:
     (void)VecDestroy(&r_);
     (void)VecDestroy(&z_);
   }
-  PetscErrorCode Start() {
-    PetscFunctionBegin;
-    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-    PetscCall(CurrentStream(&cuda_.stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
   PetscRRBRows rows(const Csr &a) override {
-    return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, Ready()); },
-            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, Ready()); }, Failed};
+    return {a.n,
+            [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream_.Ready()); },
+            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
+            PetscRRBStream::Failed};
   }
   void weights(double *x, double *y) const override { *x = facts_.weights_x, *y = facts_.weights_y; }
   PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
@@ -64,9 +40,7 @@ public:
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   double bytes() const override;
-  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "KSPRRB on a device");
-  }
+  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
   const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
 
 private:
@@ -77,30 +51,12 @@ private:
   PetscErrorCode SolveLastBlock(Core &, rrb::Part);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part);
   PetscErrorCode MoveToDevice(PC, Core &, Vec, Vec, rrb::Part);
-  /* f(), which may throw, on the current stream. PETSc's operations on vectors that are not told a context are on the
-     default stream, whichever context is current: where that is another one, each waits for the other. */
-  template <class F> PetscErrorCode OnStream(const F &f) {
-    PetscFunctionBegin;
-    PetscCall(CurrentStream(&cuda_.stream));
-    PetscCall(PCRRBTry(Failed, [&] {
-      if (cuda_.stream) before_.let_wait(cuda_.stream, nullptr);
-      f();
-      if (cuda_.stream) after_.let_wait(nullptr, cuda_.stream);
-    }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  /* the current stream once the matrix is there; what is asked about rows waits for its answers */
-  cudaStream_t Ready() {
-    if (CurrentStream(&cuda_.stream) != PETSC_SUCCESS) throw std::runtime_error("PETSc has no current stream");
-    if (cuda_.stream) before_.let_wait(cuda_.stream, nullptr);
-    return cuda_.stream;
-  }
   auto LastBlockSolver(Core &core) {
     return [this, &core](rrb::Part part) { return SolveLastBlock(core, part); };
   }
   template <class T> PetscErrorCode ToHost(std::vector<T> &to, const T *from) {
     PetscFunctionBegin;
-    PetscCall(OnStream([&] {
+    PetscCall(stream_.Run([&] {
       const size_t bytes = to.size() * sizeof(T);
       cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, cuda_.stream), "cudaMemcpyAsync");
       cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
@@ -109,8 +65,8 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  Cuda cuda_;
-  cuda::Event before_, after_;
+  PetscRRBStream stream_;
+  Cuda &cuda_ = stream_.cuda;
   std::unique_ptr<cuda::StencilReader> reader_;
   Grid read_; /* what the reader was made for */
   cuda::DeviceStencil stencil_;
@@ -139,7 +95,7 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
     PetscCall(VecGetArrayReadAndMemType(near_null, &v, &where));
     PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A vector of this matrix is on the host");
   }
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     if (!reader_ || !same(grid, read_)) {
       reader_ = nullptr;
       reader_ = std::make_unique<cuda::StencilReader>(grid);
@@ -164,14 +120,14 @@ PetscErrorCode CudaBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
-  PetscCall(OnStream([&] { *core = rrb::make_factorization<PetscInt>(cuda_, extent, o, single != PETSC_FALSE); }));
+  PetscCall(stream_.Run([&] { *core = rrb::make_factorization<PetscInt>(cuda_, extent, o, single != PETSC_FALSE); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode CudaBackend::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     core.refresh(stencil(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), cuda_.stream);
   }));
@@ -200,7 +156,7 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
              "The inverse of the last Schur complement, %" PetscInt_FMT " unknowns, is for at most %d on a device. Use "
              "more -pc_rrb_levels, or -pc_rrb_coarse cholesky",
              b.size(), rrb::largest_device_inverse);
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
     const rrb::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1};
@@ -213,7 +169,7 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
   rrb::LastBlock<PetscInt> &b = core.last_block();
 
   PetscFunctionBegin;
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     if (inverse_)
       cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(rrb::CoarseStatus),
                                   cudaMemcpyDeviceToHost, cuda_.stream),
@@ -236,13 +192,14 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
 PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
-    PetscCall(PCRRBTry(Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+    PetscCall(
+        PCRRBTry(PetscRRBStream::Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(host_r_, core.coarse_r()));
   PetscCall(coarse_.Solve(host_r_.data(), host_z_.data(), part));
   const size_t bytes = host_z_.size() * sizeof(double);
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     cuda::check(cudaMemcpyAsync(core.coarse_z(), host_z_.data(), bytes, cudaMemcpyHostToDevice, cuda_.stream),
                 "cudaMemcpyAsync");
   }));
@@ -254,7 +211,7 @@ PetscErrorCode CudaBackend::EstimateForCycle(Core &core) {
   PetscErrorCode solved = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     if (inverse_)
       graphs_.estimate(cuda_, core, LastBlockSolver(core));
     else
@@ -273,7 +230,7 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
   PetscCall(PetscLogGpuTimeBegin());
   PetscErrorCode solved = PETSC_SUCCESS;
-  PetscCall(OnStream([&] {
+  PetscCall(stream_.Run([&] {
     if (part == rrb::Part::whole && inverse_)
       graphs_.apply(cuda_, core, r, z, LastBlockSolver(core));
     else
@@ -315,6 +272,10 @@ PetscErrorCode CudaBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CudaBackend::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
+  return KSPRRBCreateCuda(stream_, core, full, (PetscBool)(inverse_ != nullptr), LastBlockSolver(core), solver);
+}
+
 double CudaBackend::bytes() const {
   const cuda::DeviceStencil &s = stencil_;
   const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes();
@@ -329,7 +290,7 @@ PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBTry(Failed, [&] { backend->reset(made = new CudaBackend); }));
+  PetscCall(PCRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

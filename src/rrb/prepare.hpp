@@ -7,10 +7,9 @@
 namespace petscrrb::rrb {
 
 // In place: V A V, V = diag(v), by its couplings' weights -v_i a_ij v_j >= 0 (E, N, NE, NW) and by each row's excess
-// v_i (A v)_i (C), which is the diagonal less the weights. A positive coupling goes to both diagonals: it leaves the
-// excess as it is; unless `move_positive` is off, and it is a negative weight. An excess below `rounding` times the row's
-// magnitudes is taken for 0.
-inline void prepare(Stencil &s, const Grid &grid, double rounding, bool move_positive = true) {
+// v_i (A v)_i (C), which is the diagonal less the weights. An excess below `rounding` times the row's magnitudes is taken
+// for 0.
+inline void prepare(Stencil &s, const Grid &grid, double rounding, Positive positive = Positive::moves) {
   const index_t nx = grid.n[0], ny = grid.n[1], n = nx * ny;
   const bool corners = !s.NE.empty(), scaled = !s.v.empty();
   const auto east = [&](index_t i) { return i + 1 < nx ? i + 1 : 0; };
@@ -50,7 +49,7 @@ inline void prepare(Stencil &s, const Grid &grid, double rounding, bool move_pos
       if (a->empty()) continue;
       double *p = a->data() + row;
 #pragma omp simd
-      for (index_t i = 0; i < nx; ++i) p[i] = move_positive ? weight(p[i]) : -p[i];
+      for (index_t i = 0; i < nx; ++i) p[i] = weight(p[i], positive);
     }
   });
 }

@@ -59,6 +59,7 @@ struct NoDirection {
 template <class Backend, class Core> class FullCG {
 public:
   static constexpr bool scaled = false; // A itself, whatever V is in the preconditioner
+  static constexpr bool may_overrun = false;
 
   FullCG(const Backend &on, Core &core)
       : on_(on), core_(core), x_(core.extent()), box_{x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi}, memory_(5 * x_.nodes()),
@@ -93,6 +94,7 @@ public:
     return precondition(norm, false, solve);
   }
   const Scalars<Backend> &scalars() const { return scalars_; }
+  void steps_taken() { pending_ = true; }
   void drop_step() { pending_ = false; }
   void solution(const double *, double *x, bool add) const {
     const Correction<Strided<1>> value{view(delta, Inner{}), view(p, Inner{}), pending_ ? scalars_.at(alpha) : nullptr};
@@ -138,8 +140,8 @@ private:
     const auto z_ = view(z, Inner{});
     sum(energy_b1, TimesNode<Strided<1>, Strided<1>>{view(r, Inner{}), z_});
     if (norm == Norm::preconditioned) sum(squares_b1, Square{z_});
-    on_.for_each({0, 1, 0, 1},
-                 AfterCycle{scalars_.data(), scalars_.at(curvature_b2)}); // which is 0: one class of nodes
+    // one class of nodes: the slots of the others stay 0
+    on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), scalars_.at(curvature_b2), start});
     return error;
   }
 

@@ -39,6 +39,7 @@ enum Slot {
   alpha,      // rho_before / curvature
   beta,       // rho / rho_before
   steps,      // since the start
+  ended,      // not 0: steps do nothing any more
   slots
 };
 
@@ -57,6 +58,7 @@ struct AfterCycle {
   bool start;
 
   PETSCRRB_HD void operator()(index_t, index_t) const {
+    if (s[ended] != 0.0 && !start) return;
     s[rho_before] = s[rho];
     s[rho] = s[energy_b1] + *below;
     s[beta] = s[rho] / s[rho_before];

@@ -60,7 +60,7 @@ PetscErrorCode HostSolver<CG>::Refresh(const Csr &csr, const Grid &grid, const d
   else if (facts_.zero_rows)
     *values = KSP_RRB_VALUES_ZERO_ROWS;
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb::prepare(stencil_, grid, 1e-14, false);
+  rrb::prepare(stencil_, grid, 1e-14, Positive::stays);
   cg_.refresh(rrb::prepared(stencil_));
   if (!cg_.positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -56,3 +56,7 @@ struct Host;
 }
 PetscErrorCode KSPRRBCreateHost(const petscrrb::Host &, KSPRRBSolver::Core &, PetscBool full,
                                 const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
+/* captured: solving the last block launches kernels and nothing else */
+class PetscRRBStream;
+PetscErrorCode KSPRRBCreateCuda(PetscRRBStream &, KSPRRBSolver::Core &, PetscBool full, PetscBool captured,
+                                const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);

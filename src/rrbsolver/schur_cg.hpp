@@ -15,7 +15,8 @@ template <class Backend> struct SchurVectors {
   const BlackLevel &level;
   const SchurMatrix<Backend> &s1;
   const Scalars<Backend> &scalars;
-  Quad<Dense> p, q, r, delta;
+  Quad<Dense> p, q, delta, r;
+  Dense r_odd;               // on a device b1 of r after odd steps; r_odd follows r in memory
   const double *v = nullptr; // of every node in natural order: all is that of V A V; NULL: V = I
 };
 
@@ -29,18 +30,20 @@ template <class Backend> class SchurLoops;
 
 template <class Backend, class Core> class SchurCG {
 public:
-  static constexpr bool scaled = true; // it is that of V A V
+  static constexpr bool scaled = true;      // it is that of V A V
+  static constexpr bool may_overrun = true; // on a device, steps after the end do nothing
 
   SchurCG(const Backend &on, Core &core)
       : on_(on), core_(core), level_(core.black_level()), halo_(level_.extent), s1_(level_.extent, level_.layout),
-        scalars_(slots, level_.layout.rows), loops_(level_), x_{level_, s1_, scalars_, {}, {}, {}, {}, nullptr} {
-    memory_.resize(level_.layout.size() * 8);
+        scalars_(slots, level_.layout.rows), loops_(level_), x_{level_, s1_, scalars_, {}, {}, {}, {}, {}, nullptr} {
+    memory_.resize(level_.layout.size() * (8 + Backend::on_device));
     double *p = memory_.data();
-    for (auto *vector : {&x_.p, &x_.q, &x_.r, &x_.delta})
+    for (auto *vector : {&x_.p, &x_.q, &x_.delta, &x_.r})
       for (Class c : {b1, b2}) {
         vector->c[c] = level_.layout.view(p);
         p += level_.layout.size();
       }
+    if (Backend::on_device) x_.r_odd = level_.layout.view(p);
   }
   SchurCG(const SchurCG &) = delete;
   SchurCG &operator=(const SchurCG &) = delete;
@@ -70,6 +73,8 @@ public:
     return solve_below(norm, false, solve);
   }
   const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
+  // Without step(): by a graph that was captured from it.
+  void steps_taken() { pending_ = true; }
   // The last step's alpha p is no part of the solution: the step broke down.
   void drop_step() { pending_ = false; }
 

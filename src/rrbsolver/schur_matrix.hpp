@@ -117,6 +117,8 @@ public:
     return !(n[r1].failed + n[r1].null + n[r2].failed + n[r2].null);
   }
 
+  // X, E and N of b1 and b2, then skew, one array after the other
+  const Dense &first_array() const { return s_.X[b1]; }
   const Red &red() const { return red_; }
   const SchurViews<Dense> &views() const { return s_; }
   std::size_t bytes() const { return memory_.bytes(); }

@@ -1,0 +1,39 @@
+#include "glue/petsc_compat.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "glue/stream_cuda.h"
+
+PetscErrorCode PetscRRBStream::Start() {
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(Find());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBStream::Find() {
+  PetscDeviceContext context;
+  void *handle;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+  cuda.stream = *(cudaStream_t *)handle;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+cudaStream_t PetscRRBStream::Ready() {
+  if (Find() != PETSC_SUCCESS) throw std::runtime_error("PETSc has no current stream");
+  if (cuda.stream) before_.let_wait(cuda.stream, nullptr);
+  return cuda.stream;
+}
+
+PetscErrorCode PetscRRBStream::Failed(const std::exception &e) {
+  const auto *error = dynamic_cast<const petscrrb::cuda::Error *>(&e);
+  const bool memory = error ? error->out_of_memory() : dynamic_cast<const std::bad_alloc *>(&e) != nullptr;
+
+  if (memory) SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU, "RRB: %s", e.what());
+}
+
+#endif

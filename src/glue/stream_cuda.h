@@ -1,0 +1,38 @@
+/* Where our kernels run among PETSc's: on the stream of the current PetscDeviceContext. */
+#pragma once
+
+#include "backend/cuda.hpp"
+
+#include <petscdevice.h>
+
+class PetscRRBStream {
+public:
+  petscrrb::Cuda cuda;
+
+  /* makes PETSc's device ready */
+  PetscErrorCode Start();
+  /* f(), which may throw, with cuda.stream set. PETSc's operations on vectors that are not told a context are on the
+     default stream, whichever context is current: where that is another one, each waits for the other. */
+  template <class F> PetscErrorCode Run(const F &f) {
+    PetscFunctionBegin;
+    PetscCall(Find());
+    try {
+      if (cuda.stream) before_.let_wait(cuda.stream, nullptr);
+      f();
+      if (cuda.stream) after_.let_wait(nullptr, cuda.stream);
+    } catch (const std::exception &e) {
+      PetscCall(Failed(e));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* the same without an error handler: the stream, once the work so far is there */
+  cudaStream_t Ready();
+
+  /* raises the error that was thrown */
+  static PetscErrorCode Failed(const std::exception &);
+
+private:
+  PetscErrorCode Find();
+
+  petscrrb::cuda::Event before_, after_;
+};

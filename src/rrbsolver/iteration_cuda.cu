@@ -1,0 +1,145 @@
+// See iteration_cuda.hpp.
+#include "rrbsolver/iteration_cuda.hpp"
+
+#include "backend/cuda_loop.cuh"
+#include "rrbsolver/full_cg.hpp"
+#include "rrbsolver/schur_loops_cuda.cuh"
+
+namespace petscrrb::rrbsolver {
+namespace {
+
+// What a run is told and what it leaves.
+struct Run {
+  Limits limits;
+  int taken; // steps
+  bool ended;
+  Numbers numbers[DeviceIteration::most_steps];
+};
+
+__global__ void begin_run(Run *run, double *scalars, Limits limits) {
+  run->limits = limits;
+  run->taken = 0;
+  run->ended = false;
+  scalars[ended] = 0.0;
+}
+
+// Whether the host must see a step before the next one: it ends the run, or KSPCG's tests would end the solve.
+__device__ bool ends(const Run &run, const Numbers &n) {
+  const bool tested = run.taken > run.limits.untested;
+  const bool regular = n.curvature > 0.0 && n.rho > 0.0 && isfinite(n.curvature) && isfinite(n.rho) && isfinite(n.norm);
+  return run.taken >= run.limits.most || !regular ||
+         (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
+}
+
+__global__ void end_step(Run *run, double *scalars, Norm norm, cuda::Condition repeat) {
+  cuda::await_previous();
+  if (!run->ended) {
+    const Numbers n = numbers_of(scalars, norm);
+    run->numbers[run->taken++] = n;
+    run->ended = ends(*run, n);
+    scalars[ended] = run->ended;
+  }
+  repeat.set(!run->ended);
+}
+
+template <class CG> class Iteration final : public DeviceIteration {
+public:
+  Iteration(Cuda &on, Core &core, Loop loop) : on_(on), core_(core), cg_(on, core), run_(1), loop_(loop) {}
+
+  void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
+  bool positive() const override { return cg_.positive(); }
+  int start(const double *r0, Norm norm, const Solve &solve) override { return cg_.start(r0, norm, solve); }
+  Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().read(on_), norm); }
+  int run(Norm norm, const Limits &limits, bool captured, const Solve &solve, std::vector<Numbers> &steps) override {
+    Limits l = limits;
+    l.most = captured ? std::min(l.most, most_steps) : 1;
+    begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), cg_.scalars().data(), l);
+    cuda::check_launch("begin_run");
+    int error = 0;
+    if (!captured) {
+      error = take_step(norm, solve, {});
+      if (!error) read(steps);
+    } else
+      launch(norm, solve, steps);
+    return error;
+  }
+  void drop_step() override { cg_.drop_step(); }
+  void solution(const double *r0, double *x, bool add) const override { cg_.solution(r0, x, add); }
+  std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
+
+private:
+  int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
+    const int error = cg_.step(norm, solve);
+    if (error) return error;
+    cuda::launch("end of a step", end_step, false, 1, 1, 0, on_.stream, run_.data(), cg_.scalars().data(), norm,
+                 repeat);
+    return 0;
+  }
+
+  void launch(Norm norm, const Solve &solve, std::vector<Numbers> &steps) {
+    if (graph_.empty() || norm_ != norm || amli_ != core_.amli().used) {
+      graph_.capture(on_, loop_ == Loop::automatic,
+                     [&](cuda::Condition repeat) { (void)take_step(norm, solve, repeat); });
+      norm_ = norm;
+      amli_ = core_.amli().used;
+    }
+    cg_.steps_taken();
+    do graph_.launch(on_, CG::may_overrun ? 4 : 1);
+    while (!read(steps));
+  }
+
+  // Adds what came of the steps that are taken since the last time; true: the run has ended. The first ones come with
+  // what says how many there are.
+  bool read(std::vector<Numbers> &steps) {
+    constexpr int first = 32;
+    const auto copy = [&](int from, int to) {
+      const char *source = reinterpret_cast<const char *>(run_.data());
+      const std::size_t begin = from ? offsetof(Run, numbers) + from * sizeof(Numbers) : 0,
+                        end = offsetof(Run, numbers) + to * sizeof(Numbers);
+      cuda::check(cudaMemcpyAsync(reinterpret_cast<char *>(report_.data()) + begin, source + begin, end - begin,
+                                  cudaMemcpyDeviceToHost, on_.stream),
+                  "cudaMemcpyAsync");
+      cuda::check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");
+    };
+    const Run &run = *report_.data();
+    copy(0, first);
+    if (run.taken > first) copy(first, run.taken);
+    steps.assign(run.numbers, run.numbers + run.taken);
+    return run.ended;
+  }
+
+  Cuda &on_;
+  Core &core_;
+  CG cg_;
+  cuda::Buffer<Run> run_;
+  cuda::Pinned<Run> report_;
+  Loop loop_;
+  cuda::Loop graph_;       // of a step
+  Norm norm_ = Norm::none; // what was captured, with
+  bool amli_ = false;
+};
+
+struct IdentityRow {
+  const unsigned char *identity;
+  const double *diagonal, *b;
+  double *x;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    if (identity[i]) x[i] = b[i] / diagonal[i];
+  }
+};
+
+} // namespace
+
+std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, bool full,
+                                                       DeviceIteration::Loop loop) {
+  if (full) return std::make_unique<Iteration<FullCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
+  return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
+}
+
+void set_identity_rows(const Cuda &on, index_t n, const unsigned char *identity, const double *diagonal,
+                       const double *b, double *x) {
+  on.for_each({0, n, 0, 1}, IdentityRow{identity, diagonal, b, x});
+}
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,55 @@
+// The RRB-solver's iteration on a device: enqueued step by step, or many steps as a graph that the host does not watch.
+#pragma once
+
+#include "backend/cuda.hpp"
+#include "rrb/rrb.hpp"
+#include "rrbsolver/iteration.hpp"
+
+#include <petscsystypes.h>
+
+#include <functional>
+
+namespace petscrrb::rrbsolver {
+
+// When a run of steps ends: after `most`, or once the norm of one is `below` or less, or `above` or more; but not because
+// of the norm before `untested` of them. Also where a sum is not what conjugate gradients need.
+struct Limits {
+  int most = 1, untested = 0;
+  double below = -1.0, above = 0.0;
+};
+
+class DeviceIteration {
+public:
+  using Core = Factorization<PetscInt>;
+  using Solve = std::function<int(Part)>; // with the last block: 0, or an error that ends the work
+
+  // How a run repeats its step: in a graph's conditional node, or by launching the step's graph so many times that no step
+  // waits for the host, where there are no such nodes.
+  enum class Loop {
+    automatic,
+    launches
+  };
+  static constexpr int most_steps = 1 << 12; // of a run
+
+  virtual ~DeviceIteration() = default;
+  virtual void refresh(const PreparedStencil &) = 0;
+  virtual bool positive() const = 0; // waits
+  virtual int start(const double *r0, Norm, const Solve &) = 0;
+  virtual Numbers started(Norm) const = 0; // waits
+  // Takes steps until the limits say so, and adds what came of them; waits. captured: the steps are a graph, for which
+  // solve() may only launch kernels, the same ones as long as the factorization's arrays are.
+  virtual int run(Norm, const Limits &, bool captured, const Solve &, std::vector<Numbers> &) = 0;
+  virtual void drop_step() = 0;
+  virtual void solution(const double *r0, double *x, bool add) const = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+// full: on all nodes. `on` and the factorization must outlive what is made.
+std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &, bool full,
+                                                       DeviceIteration::Loop = DeviceIteration::Loop::automatic);
+
+// x = b / diagonal where identity is set
+void set_identity_rows(const Cuda &on, index_t n, const unsigned char *identity, const double *diagonal,
+                       const double *b, double *x);
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,203 @@
+// The kernels of an iteration on S1. A thread owns a column of nodes (h), the two black ones of each row, and marches
+// through some rows (k); values of the row before stay in registers, those of the columns beside it come from the cache.
+#pragma once
+
+#include "backend/partial_sum_cuda.cuh"
+#include "rrb/sweep_kernels.cuh"
+#include "rrbsolver/schur_cg.hpp"
+
+namespace petscrrb::rrbsolver::device {
+
+using namespace rrb::device;
+
+constexpr int threads = 128;
+using Sum = cuda::BlockSum<threads>;
+
+// Arrays of one layout, one after the other.
+struct Vector {
+  Arrays<double> at; // b1, b2
+  Around around_x, around_y;
+
+  __device__ const double *b1_at(int h, int k) const { return at.at(0, around_x(h), around_y(k)); }
+  __device__ const double *b2_at(int h, int k) const { return at.at(1, around_x(h), around_y(k)); }
+};
+
+// A thread's column and its rows [k0, k1). Threads past the end read what the arrays' borders hold.
+struct Column {
+  int h, k0, k1;
+  bool inside;
+
+  __device__ Column(const Box &box, int rows) {
+    h = box.h0 + int(blockIdx.x) * threads + int(threadIdx.x);
+    inside = h < box.h1;
+    h = min(h, box.h1);
+    k0 = box.k0 + int(blockIdx.y) * rows;
+    k1 = min(k0 + rows, box.k1);
+  }
+};
+
+// Three nodes of a row around a column.
+struct Triple {
+  double left, here, right;
+};
+
+struct ProductArrays {
+  Arrays<const double> s1; // X of b1 and b2, E, N; the four skew ones
+  Vector p;
+  Arrays<double> q;
+};
+
+// q = S1 p and the sum of p q; then alpha.
+struct Product {
+  ProductArrays a;
+  Box box;
+
+  __device__ double s(int array, int h, int k) const { return __ldg(a.s1.at(array, h, k)); }
+  __device__ Triple row(int c, int h, int k) const {
+    const auto at = [&](int i) { return __ldg(c ? a.p.b2_at(i, k) : a.p.b1_at(i, k)); };
+    return {at(h - 1), at(h), at(h + 1)};
+  }
+
+  // the sum over a thread's nodes
+  __device__ double march(const Column &c) const {
+    const int h = c.h;
+    double sum = 0.0;
+    // what of the row below its nodes and ours share
+    double north1 = s(4, h, c.k0 - 1), north2 = s(5, h, c.k0 - 1), nw = s(8, h, c.k0 - 1), ne = s(9, h - 1, c.k0 - 1);
+    Triple b1_below = row(0, h, c.k0 - 1), b1_here = row(0, h, c.k0);
+    Triple b2_below = row(1, h, c.k0 - 1), b2_here = row(1, h, c.k0);
+    for (int k = c.k0; k < c.k1; ++k) {
+      const Triple b1_above = row(0, h, k + 1), b2_above = row(1, h, k + 1);
+      const double x1 = s(0, h, k), x2 = s(1, h, k), e1 = s(2, h, k), e1_left = s(2, h - 1, k), e2 = s(3, h, k),
+                   e2_left = s(3, h - 1, k), n1 = s(4, h, k), n2 = s(5, h, k), sw = s(6, h, k), se = s(7, h, k),
+                   se_left = s(7, h - 1, k), nw_here = s(8, h, k), ne_here = s(9, h, k), ne_left = s(9, h - 1, k);
+      const double q1 = x1 * b1_here.here - (e1 * b1_here.right + e1_left * b1_here.left) -
+                        (n1 * b1_above.here + north1 * b1_below.here) - (sw * b2_here.here + se * b2_here.right) -
+                        (nw_here * b2_above.here + ne_here * b2_above.right);
+      const double q2 = x2 * b2_here.here - (e2 * b2_here.right + e2_left * b2_here.left) -
+                        (n2 * b2_above.here + north2 * b2_below.here) - (sw * b1_here.here + se_left * b1_here.left) -
+                        (nw * b1_below.here + ne * b1_below.left);
+      if (c.inside && box.owns(b1, h, k)) *a.q.at(0, h, k) = q1, sum += q1 * b1_here.here;
+      if (c.inside && box.owns(b2, h, k)) *a.q.at(1, h, k) = q2, sum += q2 * b2_here.here;
+      b1_below = b1_here, b1_here = b1_above, b2_below = b2_here, b2_here = b2_above;
+      north1 = n1, north2 = n2, nw = nw_here, ne = ne_left;
+    }
+    return sum;
+  }
+};
+
+__global__ void __launch_bounds__(threads) product(Product f, Sum sum, double *scalars, int rows) {
+  const Column column(f.box, rows);
+  cuda::start_next();
+  cuda::await_previous();
+  if (scalars[ended] != 0.0) return;
+  if (sum.add(f.march(column))) {
+    scalars[curvature] = *sum.total;
+    scalars[alpha] = scalars[rho] / *sum.total;
+  }
+}
+
+// r -= alpha q, level 2 of the forward sweep, and the sum of r^2 / d at b1. r of b1 goes from one array to the other, since
+// the threads beside this one read it.
+template <class T, class Next> struct Residual {
+  Arrays<const T> factor; // w and 1/d of all classes, as in DenseGrid
+  Vector r, q;            // r.at: b1 of even steps, b2; b1 of odd steps
+  Next y;
+  Box box;
+  const double *v; // of V A V, in natural order, for the norm of r
+  NaturalBox natural;
+
+  __device__ double w(int i, int h, int k) const { return __ldg(factor.at(3 * i + b1, h, k)); }
+  __device__ double dinv(int h, int k) const { return __ldg(factor.at(12 + b1, h, k)); }
+  __device__ double square(double r_here, Class c, int h, int k) const {
+    if (v) r_here /= natural.value(v, 2 * h + parity_x(c) - natural.x0, 2 * k + parity_y(c) - natural.y0);
+    return r_here * r_here;
+  }
+
+  // sums: of r^2 / d, of r^2 at b1 and at b2
+  template <bool squares> __device__ void march(const Column &c, bool start, double a, int from, double sums[2]) const {
+    const int h = c.h, to = 2 - from;
+    const auto r1 = [&](int i, int k) {
+      const int x = r.around_x(i), y_ = r.around_y(k);
+      const double value = __ldg(r.at.at(from, x, y_));
+      return start ? value : value - a * __ldg(q.at.at(0, x, y_));
+    };
+    double below = r1(h, c.k0 - 1), below_left = r1(h - 1, c.k0 - 1);
+    double nw = w(NW, h, c.k0 - 1), ne = w(NE, h - 1, c.k0 - 1);
+    for (int k = c.k0; k < c.k1; ++k) {
+      const double sw = w(SW, h, k), se = w(SE, h - 1, k), nw_here = w(NW, h, k), ne_left = w(NE, h - 1, k);
+      const double here = r1(h, k), left = r1(h - 1, k), d = dinv(h, k);
+      double r2 = *r.at.at(1, h, k);
+      if (!start) r2 -= a * __ldg(q.at.at(1, h, k));
+      if (c.inside && box.owns(b1, h, k)) {
+        if (!start) *const_cast<double *>(r.at.at(to, h, k)) = here;
+        sums[0] += here * here * d;
+        if (squares) sums[1] += square(here, b1, h, k);
+      }
+      if (c.inside && box.owns(b2, h, k)) {
+        if (!start) *const_cast<double *>(r.at.at(1, h, k)) = r2;
+        if (squares) sums[1] += square(r2, b2, h, k);
+        y.store(h, k, r2 + (sw * here + se * left + nw * below + ne * below_left));
+      }
+      below = here, below_left = left, nw = nw_here, ne = ne_left;
+    }
+  }
+};
+
+template <bool squares, class F>
+__global__ void __launch_bounds__(threads) residual(F f, bool start, Sum energy, Sum norm, double *scalars, int rows) {
+  const Column column(f.box, rows);
+  cuda::start_next();
+  cuda::await_previous();
+  if (!start && scalars[ended] != 0.0) return;
+  double sums[2] = {};
+  const int from = !start && int(scalars[steps]) % 2 ? 2 : 0;
+  f.template march<squares>(column, start, scalars[alpha], from, sums);
+  if (energy.add(sums[0])) scalars[energy_b1] = *energy.total;
+  if constexpr (squares)
+    if (norm.add(sums[1])) scalars[squares_b1] = *norm.total;
+}
+
+// delta += alpha p, p = z + beta p, with level 2 of the backward sweep.
+template <class T, class Next> struct Direction {
+  Arrays<const T> factor;
+  Arrays<double> r, p, delta; // r as in Residual
+  Next z;
+  Box box;
+
+  __device__ double w(int i, int h, int k) const { return __ldg(factor.at(3 * i + b1, h, k)); }
+
+  __device__ void march(const Column &c, bool first, double a, double b, int from) const {
+    const int h = c.h;
+    double here = z(h, c.k0), right = z(h + 1, c.k0);
+    for (int k = c.k0; k < c.k1; ++k) {
+      const double above = z(h, k + 1), above_right = z(h + 1, k + 1);
+      const double z1 = __ldg(r.at(from, h, k)) * __ldg(factor.at(12 + b1, h, k)) +
+                        (w(SW, h, k) * here + w(SE, h, k) * right + w(NW, h, k) * above + w(NE, h, k) * above_right);
+      if (c.inside && box.owns(b1, h, k)) update(0, h, k, z1, first, a, b);
+      if (c.inside && box.owns(b2, h, k)) update(1, h, k, here, first, a, b);
+      here = above, right = above_right;
+    }
+  }
+  __device__ void update(int c, int h, int k, double z_here, bool first, double a, double b) const {
+    double *p_here = p.at(c, h, k), *delta_here = delta.at(c, h, k);
+    if (first) {
+      *delta_here = 0.0, *p_here = z_here;
+    } else {
+      const double before = *p_here;
+      *delta_here += a * before;
+      *p_here = z_here + b * before;
+    }
+  }
+};
+
+template <class F> __global__ void __launch_bounds__(threads) direction(F f, const double *scalars, int rows) {
+  const Column column(f.box, rows);
+  cuda::start_next();
+  cuda::await_previous();
+  if (scalars[ended] != 0.0) return;
+  const int count = int(scalars[steps]);
+  f.march(column, count == 0, scalars[alpha], scalars[beta], count % 2 ? 2 : 0);
+}
+
+} // namespace petscrrb::rrbsolver::device

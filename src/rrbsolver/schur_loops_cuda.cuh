@@ -1,0 +1,107 @@
+// An iteration's loops over the finest grid on a device.
+#pragma once
+
+#include "backend/cuda_shape.cuh"
+#include "backend/scalars_cuda.cuh"
+#include "rrbsolver/schur_kernels.cuh"
+
+namespace petscrrb::rrbsolver {
+
+// The array of two that an uncounted step has written, after so many counted ones.
+struct PingPong {
+  Dense even, odd;
+  const double *steps;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return int(*steps) % 2 ? even(h, k) : odd(h, k); }
+};
+
+template <> class SchurLoops<Cuda> {
+public:
+  explicit SchurLoops(const BlackLevel &level)
+      : x_(level.extent), layout_(level.layout), box_(rrb::device::box_of(x_, layout_)), overlap_(may_overlap()) {
+    const index_t parts = across() * layout_.rows;
+    for (auto *sum : {&curvature_, &energy_, &squares_}) sum->reserve(parts);
+  }
+
+  void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
+    with_level(x.level, x.level.solution, [&](auto factor, auto z) {
+      using F = device::Direction<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(z)>;
+      launch(on, device::direction<F>, [&](int) {
+        return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, box_}, x.scalars.data());
+      });
+    });
+  }
+  void product(const Cuda &on, const SchurVectors<Cuda> &x) {
+    const Dense &s1 = x.s1.first_array();
+    const device::ProductArrays a{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q)};
+    launch(on, device::product, [&](int blocks) {
+      return std::tuple(device::Product{a, box_}, take(curvature_, blocks), x.scalars.data());
+    });
+  }
+  void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool start, Norm norm) {
+    const rrb::device::NaturalBox natural{int(x_.x.lo), int(x_.y.lo), int(x_.x.hi - x_.x.lo), int(x_.y.hi - x_.y.lo)};
+    with_level(x.level, x.level.right_hand_side, [&](auto factor, auto y) {
+      using F = device::Residual<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(y)>;
+      const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, box_, x.v, natural};
+      const auto arguments = [&](int blocks) {
+        return std::tuple(f, start, take(energy_, blocks), take(squares_, blocks), x.scalars.data());
+      };
+      if (norm == Norm::unpreconditioned)
+        launch(on, device::residual<true, F>, arguments);
+      else
+        launch(on, device::residual<false, F>, arguments);
+    });
+  }
+  PingPong r_b1(const SchurVectors<Cuda> &x) const { return {x.r[b1], x.r_odd, x.scalars.at(steps)}; }
+  std::size_t bytes() const { return curvature_.bytes() + energy_.bytes() + squares_.bytes(); }
+
+private:
+  static bool may_overlap() { return cuda::may_overlap(device::product); }
+  int across() const { return (int(layout_.columns) + device::threads - 1) / device::threads; }
+
+  rrb::device::Arrays<double> arrays(const Quad<Dense> &q) const { return {q[b1].p, layout_.size(), int(q[b1].pitch)}; }
+  // b1, b2, and b1 of odd steps
+  rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
+  device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, box_.x, box_.y}; }
+  static device::Sum take(PartialSum<Cuda> &sum, int blocks) {
+    sum.start();
+    return sum.template take<device::threads>(blocks, true);
+  }
+
+  // f(the factor's arrays, b2 where it continues)
+  template <class F> void with_level(const BlackLevel &level, const NextGrid &next, const F &f) const {
+    level.with_factor([&](const auto &factor) {
+      const auto &w = factor.w[0].q[r1];
+      using T = std::remove_pointer_t<decltype(w.p)>;
+      const rrb::device::Arrays<const T> arrays{w.p, layout_.size(), int(w.pitch)};
+      if (next.dense)
+        f(arrays, rrb::device::dense_next(x_, next));
+      else
+        f(arrays, rrb::device::natural_next(x_, next));
+    });
+  }
+
+  // arguments(blocks): the kernel's, a tuple, but for the rows of a thread
+  template <class Kernel, class Arguments>
+  void launch(const Cuda &on, Kernel *kernel, const Arguments &arguments) const {
+    const int along = box_.k1 - box_.k0;
+    const int rows =
+        cuda::rows_of_part(across(), along, cuda::resident_blocks(kernel, device::threads), most_rows, 0.5);
+    const dim3 blocks(across(), (along + rows - 1) / rows);
+    std::apply(
+        [&](const auto &...a) {
+          cuda::launch("the RRB-solver", kernel, overlap_, blocks, device::threads, 0, on.stream, a..., rows);
+        },
+        arguments(int(blocks.x * blocks.y)));
+  }
+
+  static constexpr int most_rows = 16;
+
+  Extent x_;
+  DenseLayout layout_;
+  rrb::device::Box box_;
+  bool overlap_; // a kernel may start before the one before it has ended
+  PartialSum<Cuda> curvature_, energy_, squares_;
+};
+
+} // namespace petscrrb::rrbsolver
