@@ -55,18 +55,18 @@ inline double tridiagonal_eigenvalue(const Vector &diagonal, const Vector &off, 
   return (low + high) / 2;
 }
 
-// Solves A x = b from x = 0 until norm <= target.
+// Solves A x = b from x = 0 until norm <= target. Iteration 0 has the norm `first`.
 inline CGResult cg_to(const Matrix &A, const Vector &b, const std::function<Vector(const Vector &)> &precondition,
-                      Norm norm, double target, int most) {
+                      Norm norm, double first, double target, int most) {
   CGResult result;
   Vector r = b, z = precondition(r), p = z, diagonal, off;
   result.x.assign(b.size(), 0.0);
   double rho = dot(r, z), alpha = 0, beta = 0;
-  const auto test = [&] {
-    result.history.push_back(norm_of(norm, r, z));
-    return result.history.back() <= target;
+  const auto test = [&](double size) {
+    result.history.push_back(size);
+    return size <= target;
   };
-  for (result.converged = test(); !result.converged && result.iterations < most;) {
+  for (result.converged = test(first); !result.converged && result.iterations < most;) {
     const Vector q = A.multiply(p);
     const double old_alpha = alpha, curvature = dot(p, q);
     if (!(curvature > 0)) break;
@@ -81,7 +81,7 @@ inline CGResult cg_to(const Matrix &A, const Vector &b, const std::function<Vect
     rho *= beta;
     result.iterations++;
     if (!(rho >= 0)) break;
-    result.converged = test();
+    result.converged = test(norm_of(norm, r, z));
     off.push_back(std::sqrt(beta) / alpha);
     for (std::size_t i = 0; i < p.size(); i++) p[i] = z[i] + beta * p[i];
   }
@@ -96,7 +96,8 @@ inline CGResult cg_to(const Matrix &A, const Vector &b, const std::function<Vect
 // Until norm <= rtol * (norm of b).
 inline CGResult cg(const Matrix &A, const Vector &b, const std::function<Vector(const Vector &)> &precondition,
                    Norm norm = Norm::natural, double rtol = 1e-6, int most = 10000) {
-  return cg_to(A, b, precondition, norm, rtol * norm_of(norm, b, precondition(b)), most);
+  const double first = norm_of(norm, b, precondition(b));
+  return cg_to(A, b, precondition, norm, first, rtol * first, most);
 }
 
 } // namespace reference

@@ -14,8 +14,8 @@
 
 namespace reference {
 
-// S = A_BB - A_BR D_R^-1 A_RB. Vectors and S keep the numbering of all nodes; S has no entries outside of the black nodes.
-// Rows of the identity are known, whatever their colour, and belong to neither.
+// S = A_BB - A_BR D_R^-1 A_RB. Vectors and S keep the numbering of all nodes; S has no entries outside of the black
+// nodes. Rows of the identity are known, whatever their colour, and belong to neither.
 class FirstSchur {
 public:
   FirstSchur(const Matrix &A, const Grid &grid) : A_(A), S_(A.size()) {
@@ -99,9 +99,9 @@ private:
   }
 };
 
-// Solves A x = b from x0. Iteration 0 is x0 on all nodes; after it red and known nodes are exact. M^-1 of a vector that is 0
-// on the red nodes is what precondition does: the method below level 1, and then the red nodes. The norm to reach is
-// relative to b's, whatever x0 is.
+// Solves A x = b from x0. Iteration 0 is x0 on all nodes; after it red and known nodes are exact. What `precondition`
+// makes of a vector that is 0 on the red nodes is the method below level 1, and then the red nodes. The norm to reach
+// is relative to b's, whatever x0 is.
 inline CGResult schur_cg(const Matrix &A, const Grid &grid, const Vector &b, const Vector &x0,
                          const std::function<Vector(const Vector &)> &precondition, Norm norm = Norm::natural,
                          double rtol = 1e-6, int most = 10000) {
@@ -109,16 +109,14 @@ inline CGResult schur_cg(const Matrix &A, const Grid &grid, const Vector &b, con
   Vector r0 = A.multiply(x0);
   for (std::size_t p = 0; p < b.size(); p++) r0[p] = b[p] - r0[p];
   const double first = norm_of(norm, r0, precondition(r0)), target = rtol * norm_of(norm, b, precondition(b));
-  if (first <= target) {
-    CGResult result;
-    result.x = x0;
+  const Vector r = schur.reduce(r0);
+  CGResult result = cg_to(schur.matrix(), r, precondition, norm, first, target, most);
+  if (first > target && dot(r, r) == 0) { // what is known was all
+    result.iterations = 1;
     result.converged = true;
-    result.history.push_back(first);
-    return result;
+    result.history.push_back(0);
   }
-  CGResult result = cg_to(schur.matrix(), schur.reduce(r0), precondition, norm, target, most);
-  result.history[0] = first;
-  const Vector correction = schur.extend(result.x, r0);
+  const Vector correction = result.iterations ? schur.extend(result.x, r0) : Vector(b.size(), 0.0);
   for (std::size_t p = 0; p < b.size(); p++) result.x[p] = x0[p] + correction[p];
   return result;
 }
