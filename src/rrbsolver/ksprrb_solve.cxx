@@ -303,6 +303,7 @@ static PetscErrorCode StartAndIterate(KSP ksp) {
 PetscErrorCode KSPSolve_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(KSPRRBCheckPC(ksp));
+  PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   ksp->its = 0;
   s->started = PETSC_FALSE;

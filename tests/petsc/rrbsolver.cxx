@@ -116,14 +116,14 @@ TEST_F(RRBSolver, RefusesAnotherPreconditioner) {
   const Vector b = vector_of(problem.b), x = like(b);
   for (const char *other : {PCJACOBI, PCNONE, PCGAMG, PCICC}) {
     const Solver by_option = ksp_of(A, std::string("-ksp_type rrb -pc_type ") + other);
-    expect_refused(KSPSolve(by_option, b, x), PETSC_ERR_SUP, {"-ksp_type rrb", other, "-pc_type rrb"});
+    expect_refused(KSPSolve(by_option, b, x), PETSC_ERR_SUP, {"KSPRRB", other, "-pc_type rrb"});
     const Solver before = created(A), after = created(A);
     ok(PCSetType(pc_of(before), other));
     ok(KSPSetType(before, "rrb"));
     ok(KSPSetType(after, "rrb"));
     ok(PCSetType(pc_of(after), other));
     for (KSP ksp : {KSP(before), KSP(after)})
-      expect_refused(KSPSetUp(ksp), PETSC_ERR_SUP, {"-ksp_type rrb", other, "-pc_type rrb"});
+      expect_refused(KSPSetUp(ksp), PETSC_ERR_SUP, {"KSPRRB", other, "-pc_type rrb"});
   }
 }
 
