@@ -26,6 +26,7 @@ struct PCRRBState {
   PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
   PetscInt64 build = 0;          /* counts the hierarchies of this PC */
+  PetscInt64 uses = 0;           /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
   PetscObjectState factored = 0; /* the matrix's at the last factorization */
 };
 

@@ -92,6 +92,8 @@ public:
     sum(squares_b1, SubtractNode<Strided<1>>{r_, q_, a});
     return precondition(norm, false, solve);
   }
+  // z is of its own: nobody else writes there.
+  template <class Solve> auto resume(const Solve &) { return decltype(start({}, {}, std::declval<Solve>()))(); }
   const Scalars<Backend> &scalars() const { return scalars_; }
   void drop_step() { pending_ = false; }
   void solution(const double *, double *x, bool add) const {

@@ -162,6 +162,7 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
     s->add = PETSC_TRUE;
   }
   s->r0 = r0;
+  s->uses = ++((PC_RRB *)ksp->pc->data)->state->uses;
   PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));
   if (!apart) *norm = numbers->norm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,11 +206,14 @@ static KSPRRBLimits LimitsOf(KSP ksp) {
 
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
 
   PetscFunctionBegin;
   if (s->seen == s->ahead.size()) {
     s->ahead.clear();
     s->seen = 0;
+    if (pc->uses != s->uses) PetscCall(s->solver->Resume());
+    s->uses = ++pc->uses;
     PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp), &s->ahead));
     s->started = PETSC_TRUE;
   }
