@@ -149,10 +149,10 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
     PetscCall(MatNullSpaceRemove(null, work)); /* the pseudo-inverse of the last block expects it */
     r0 = work;
   }
-  /* The iteration knows the norm where its red nodes are the preconditioner's, too. */
+  /* The iteration knows the norm where it starts from x0 itself and its red nodes are the preconditioner's, too. */
   const bool same = pc->factored == s->values && !pc->values.positive;
   const bool apart =
-      s->form == KSP_RRB_SCHUR && (known || type == Norm::preconditioned || (type == Norm::natural && !same));
+      known || (s->form == KSP_RRB_SCHUR && (type == Norm::preconditioned || (type == Norm::natural && !same)));
   if (apart) PetscCall(NormByApplication(ksp, r0, norm));
   if (known) {
     if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));

@@ -195,15 +195,36 @@ TEST_F(RRBSolver, SharesItsPreconditioner) {
   }
 }
 
-TEST(RRBSolverView, NamesTheForm) {
-  for (const auto &[problem, words] : {std::pair{reference::poisson(40), "Schur complement"},
-                                       {reference::random_nine_points({30, 31}, 0), "9-point"}}) {
-    const Matrix A = matrix_of(problem);
-    const Solver ksp = ksp_of(A, "-ksp_type rrb");
+struct Form {
+  Problem problem;
+  const char *options, *words;
+};
+
+TEST(RRBSolverView, NamesTheFormAndWhy) {
+  const Problem five = reference::random_faces({90, 71}, 10);
+  for (const Form &form :
+       {Form{five, "-pc_rrb_levels 6", "on the first Schur complement, in r1/r2/b1/b2 storage"},
+        {five, "-pc_rrb_levels 1", "on all nodes"},
+        {reference::random_faces({90, 72, false, true}, 10), "-pc_rrb_levels 6", "on the first Schur complement"},
+        {reference::random_nine_points({90, 71}, 0), "-pc_rrb_levels 6", "because the matrix is no 5-point matrix"},
+        {reference::random_faces({90, 71, false, true}, 10), "-pc_rrb_levels 6", "because red nodes couple around a "},
+        {reference::isolated_cells(60, 61), "-pc_rrb_levels 6", "because the matrix has rows of zeros"}}) {
+    const Matrix A = matrix_of(form.problem);
+    const Solver ksp = ksp_of(A, std::string("-ksp_type rrb ") + form.options);
     EXPECT_NE(view(ksp).find("type: rrb"), std::string::npos); // not set up
-    ok(KSPSetUp(ksp));
-    EXPECT_NE(view(ksp).find(words), std::string::npos) << view(ksp);
+    (void)solve(ksp, form.problem.b);
+    EXPECT_NE(view(ksp).find(form.words), std::string::npos) << view(ksp);
+    EXPECT_NE(view(ksp).find("memory: "), std::string::npos) << view(ksp);
   }
+}
+
+TEST(RRBSolverView, SaysThatThereAreTwoMatrices) {
+  const Problem problem = reference::random_faces({60, 41}, 10);
+  const Matrix A = matrix_of(problem), P = matrix_of(problem);
+  const Solver ksp = ksp_of(A, "-ksp_type rrb", P);
+  (void)solve(ksp, problem.b);
+  EXPECT_NE(view(ksp).find("by PETSc's products"), std::string::npos) << view(ksp);
+  EXPECT_NE(view(ksp).find("because the preconditioner is made from another matrix"), std::string::npos) << view(ksp);
 }
 
 TEST(RRBSolverView, InAString) {
@@ -211,7 +232,7 @@ TEST(RRBSolverView, InAString) {
   const Solver ksp = ksp_of(A, "-ksp_type rrb");
   char text[256] = "";
   Handle<PetscViewer, PetscViewerDestroy> viewer;
-  ok(KSPSetUp(ksp));
+  (void)solve(ksp, reference::random_vector(400));
   ok(PetscViewerStringOpen(PETSC_COMM_SELF, text, sizeof(text), viewer.put()));
   ok(KSPView(ksp, viewer));
   EXPECT_NE(std::string(text).find("rrb"), std::string::npos) << text;

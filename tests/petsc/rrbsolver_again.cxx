@@ -80,7 +80,7 @@ TEST_P(Values, MayBeNewerThanThePreconditioner) {
   set_values(A, c.after.A);
   const Solve expected = solve(cg, c.after.b), result = solve(ksp, c.after.b);
   EXPECT_EQ(result.reason, expected.reason);
-  EXPECT_NEAR(result.iterations, expected.iterations, 2 + expected.iterations / 20);
+  EXPECT_LE(result.iterations, expected.iterations + 2 + expected.iterations / 20); // fewer, where S1 is exact
   EXPECT_LT(relative_residual(c.after, result.x), 1e-6);
   ok(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
   expect_as_new(ksp, c.after, "-ksp_rtol 1e-9");

@@ -160,7 +160,7 @@ class RRBSolverIn : public testing::TestWithParam<Slot> {};
 // In each place where a KSP can be, with its own preconditioner.
 TEST_P(RRBSolverIn, Slot) {
   for (const Problem &problem :
-       {reference::random_faces({48, 40}, 10), reference::random_nine_points({40, 37}, 0, 0.1)}) {
+       {reference::random_faces({48, 40}, 10), reference::random_nine_points({40, 36}, 0, 0.1)}) {
     const Matrix A = matrix_of(problem);
     const Solver ksp = ksp_of(A, std::string("-ksp_rtol 1e-8 ") + GetParam().options);
     for (int times = 0; times < 2; ++times) {

@@ -34,7 +34,7 @@ std::vector<Named> five_points() {
   for (double &value : D) value = std::pow(10.0, value);
   return {{"poisson", poisson(31)},
           {"random_faces", random_faces({45, 38}, 100)},
-          {"jumps", random_jumps({40, 41}, 1e3, 3)},
+          {"jumps", random_jumps({40, 41}, 30, 3)},
           {"rings", periodic({36, 28, true, true}, 0.1)},
           {"ring_in_y", random_faces({27, 30, false, true}, 10)},
           {"rows_of_the_identity", identity_rows(random_faces({33, 35}, 10), fixed, false)},
