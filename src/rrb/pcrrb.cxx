@@ -40,6 +40,7 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
     PetscCall(VecSet(y, PETSC_INFINITY));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  ++s.uses;
   PetscCall(s.backend->Apply(pc, *s.core, x, y, part));
   if (s.coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,7 +25,8 @@ struct PCRRBState {
   PCRRBCoarse coarse;         /* in use */
   PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
-  PetscInt64 build = 0;          /* counts the hierarchies of this PC */
+  PetscInt64 build = 0;          /* which hierarchy this is, of all of them */
+  PetscInt64 uses = 0;           /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
   PetscObjectState factored = 0; /* the matrix's at the last factorization */
 };
 
@@ -44,7 +45,6 @@ typedef struct {
   PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
   PCRRBPrecision precision;
   KSP coarse_ksp;
-  PetscInt64 builds; /* so many hierarchies were made */
   PCRRBState *state;
 } PC_RRB;
 

@@ -53,6 +53,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
 
 /* Everything that depends on the grid and on the options, but not on values. */
 static PetscErrorCode Build(PC pc) {
+  static PetscInt64 builds = 0;
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
   const Grid &g = s->grid;
@@ -81,7 +82,7 @@ static PetscErrorCode Build(PC pc) {
   }
   if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
-  s->build = ++rrb->builds;
+  s->build = ++builds;
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
   s->coarse = rrb->coarse;
   if (!rrb->coarse_set && device && s->core->last_block().size() <= rrb::largest_device_inverse)

@@ -93,6 +93,8 @@ public:
     sum(squares_b1, SubtractNode<Strided<1>>{r_, q_, a});
     return precondition(norm, false, solve);
   }
+  // z is of its own: nobody else writes there.
+  template <class Solve> auto resume(const Solve &) { return decltype(start({}, {}, std::declval<Solve>()))(); }
   const Scalars<Backend> &scalars() const { return scalars_; }
   void steps_taken() { pending_ = true; }
   void drop_step() { pending_ = false; }

@@ -29,6 +29,7 @@ public:
     steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode Resume() override { return cg_.resume(solve_); }
   void DropStep() override { cg_.drop_step(); }
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
   double bytes() const override {

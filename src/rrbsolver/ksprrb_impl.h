@@ -34,6 +34,7 @@ struct KSPRRBState {
   Vec r0 = nullptr;                         /* borrowed: the residual that is corrected */
   PetscBool add = PETSC_FALSE;              /* the correction goes on top of x */
   PetscBool started = PETSC_FALSE;          /* there is a correction */
+  PetscInt64 uses = 0;                      /* of the preconditioner, see PCRRBState, by its own last step */
   std::vector<KSPRRBSolver::Numbers> ahead; /* of steps that are taken, */
   std::size_t seen = 0;                     /* so many of which are tested */
 };

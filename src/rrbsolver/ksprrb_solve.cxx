@@ -149,10 +149,10 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
     PetscCall(MatNullSpaceRemove(null, work)); /* the pseudo-inverse of the last block expects it */
     r0 = work;
   }
-  /* The iteration knows the norm where its red nodes are the preconditioner's, too. */
+  /* The iteration knows the norm where it starts from x0 itself and its red nodes are the preconditioner's, too. */
   const bool same = pc->factored == s->values && !pc->values.positive;
   const bool apart =
-      s->form == KSP_RRB_SCHUR && (known || type == Norm::preconditioned || (type == Norm::natural && !same));
+      known || (s->form == KSP_RRB_SCHUR && (type == Norm::preconditioned || (type == Norm::natural && !same)));
   if (apart) PetscCall(NormByApplication(ksp, r0, norm));
   if (known) {
     if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));
@@ -162,6 +162,7 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
     s->add = PETSC_TRUE;
   }
   s->r0 = r0;
+  s->uses = ++((PC_RRB *)ksp->pc->data)->state->uses;
   PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));
   if (!apart) *norm = numbers->norm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -205,11 +206,14 @@ static KSPRRBLimits LimitsOf(KSP ksp) {
 
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
 
   PetscFunctionBegin;
   if (s->seen == s->ahead.size()) {
     s->ahead.clear();
     s->seen = 0;
+    if (pc->uses != s->uses) PetscCall(s->solver->Resume());
+    s->uses = ++pc->uses;
     PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp), &s->ahead));
     s->started = PETSC_TRUE;
   }
@@ -303,6 +307,7 @@ static PetscErrorCode StartAndIterate(KSP ksp) {
 PetscErrorCode KSPSolve_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(KSPRRBCheckPC(ksp));
+  PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   ksp->its = 0;
   s->started = PETSC_FALSE;

@@ -44,6 +44,8 @@ public:
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;
   virtual PetscErrorCode Steps(Norm, const KSPRRBLimits &, std::vector<Numbers> *) = 0;
+  /* Somebody else has used the preconditioner since the last Start() or Steps(): a convergence test, a monitor. */
+  virtual PetscErrorCode Resume() = 0;
   virtual void DropStep() = 0; /* the last one is no part of the solution */
   /* x = or += the correction of the solution so far */
   virtual PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) = 0;

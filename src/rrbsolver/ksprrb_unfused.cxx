@@ -49,6 +49,7 @@ public:
     steps->push_back(now_);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode Resume() override { return PETSC_SUCCESS; }
   void DropStep() override { pending_ = PETSC_FALSE; }
   PetscErrorCode Solution(Vec, Vec x, PetscBool add) override {
     PetscFunctionBegin;

@@ -72,6 +72,11 @@ public:
     loops_.residual(on_, x_, false, norm);
     return solve_below(norm, false, solve);
   }
+  // The levels below have been used by somebody else since: their vectors once more.
+  template <class Solve> auto resume(const Solve &solve) {
+    loops_.residual(on_, x_, true, Norm::none);
+    return Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
+  }
   const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
   // Without step(): by a graph that was captured from it.
   void steps_taken() { pending_ = true; }

@@ -207,25 +207,32 @@ reference::Vector applied(PC pc, const reference::Vector &r) {
   return values_of(y);
 }
 
-std::string view(PC pc) {
-  std::string text;
+template <class Show> static std::string shown(const Show &show) {
   Handle<PetscViewer, PetscViewerDestroy> viewer;
   char *buffer = nullptr;
   std::size_t size = 0;
   std::FILE *file = open_memstream(&buffer, &size);
   ok(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, viewer.put()));
-  ok(PCView(pc, viewer));
+  ok(show(viewer));
   ok(PetscViewerFlush(viewer));
   std::fclose(file);
-  text.assign(buffer, size);
+  const std::string text(buffer, size);
   std::free(buffer);
   return text;
 }
 
-Solve solve(KSP ksp, const reference::Vector &b) {
+std::string view(PC pc) {
+  return shown([&](PetscViewer viewer) { return PCView(pc, viewer); });
+}
+std::string view(KSP ksp) {
+  return shown([&](PetscViewer viewer) { return KSPView(ksp, viewer); });
+}
+
+Solve solve(KSP ksp, const reference::Vector &b, const reference::Vector &x0) {
   Solve out;
   PetscInt iterations;
-  const Vector rhs = vector_of(b), x = like(rhs);
+  const Vector rhs = vector_of(b), x = x0.empty() ? like(rhs) : vector_of(x0);
+  if (!x0.empty()) ok(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   ok(KSPSolve(ksp, rhs, x));
   ok(KSPGetIterationNumber(ksp, &iterations));
   ok(KSPGetConvergedReason(ksp, &out.reason));

@@ -120,13 +120,14 @@ Preconditioner pc_of(Mat P, const std::string &options = ""); // of type rrb, no
 PC pc_of(KSP ksp);
 reference::Vector applied(PC pc, const reference::Vector &r);
 std::string view(PC pc);
+std::string view(KSP ksp);
 
 struct Solve {
   int iterations = 0;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   reference::Vector x;
 };
-Solve solve(KSP ksp, const reference::Vector &b);
+Solve solve(KSP ksp, const reference::Vector &b, const reference::Vector &x0 = {}); // from x0, or from zero
 
 // With the papers' stopping test: CG, natural norm, rtol 1e-6, from zero; unless `options` says otherwise.
 extern const char papers[];

@@ -13,14 +13,19 @@ namespace reference {
 
 enum class Norm {
   natural,
+  preconditioned,
   unpreconditioned
 };
+
+inline double norm_of(Norm norm, const Vector &r, const Vector &z) {
+  return std::sqrt(norm == Norm::natural ? dot(r, z) : norm == Norm::preconditioned ? dot(z, z) : dot(r, r));
+}
 
 struct CGResult {
   int iterations = 0;
   bool converged = false;
   double smallest = 0, largest = 0; // eigenvalues of the Lanczos matrix
-  Vector x;
+  Vector x, history;                // of the norm, from iteration 0 on
   double kappa() const { return largest / smallest; }
 };
 
@@ -50,16 +55,18 @@ inline double tridiagonal_eigenvalue(const Vector &diagonal, const Vector &off, 
   return (low + high) / 2;
 }
 
-// Solves A x = b from x = 0 until norm <= rtol * (norm of b), in the natural norm sqrt((r, M^-1 r)) or in sqrt((r, r)).
-inline CGResult cg(const Matrix &A, const Vector &b, const std::function<Vector(const Vector &)> &precondition,
-                   Norm norm = Norm::natural, double rtol = 1e-6, int most = 10000) {
+// Solves A x = b from x = 0 until norm <= target. Iteration 0 has the norm `first`.
+inline CGResult cg_to(const Matrix &A, const Vector &b, const std::function<Vector(const Vector &)> &precondition,
+                      Norm norm, double first, double target, int most) {
   CGResult result;
   Vector r = b, z = precondition(r), p = z, diagonal, off;
   result.x.assign(b.size(), 0.0);
   double rho = dot(r, z), alpha = 0, beta = 0;
-  auto size = [&] { return std::sqrt(norm == Norm::natural ? rho : dot(r, r)); };
-  const double target = rtol * size();
-  for (result.converged = size() <= target; !result.converged && result.iterations < most;) {
+  const auto test = [&](double size) {
+    result.history.push_back(size);
+    return size <= target;
+  };
+  for (result.converged = test(first); !result.converged && result.iterations < most;) {
     const Vector q = A.multiply(p);
     const double old_alpha = alpha, curvature = dot(p, q);
     if (!(curvature > 0)) break;
@@ -74,7 +81,7 @@ inline CGResult cg(const Matrix &A, const Vector &b, const std::function<Vector(
     rho *= beta;
     result.iterations++;
     if (!(rho >= 0)) break;
-    result.converged = size() <= target;
+    result.converged = test(norm_of(norm, r, z));
     off.push_back(std::sqrt(beta) / alpha);
     for (std::size_t i = 0; i < p.size(); i++) p[i] = z[i] + beta * p[i];
   }
@@ -84,6 +91,13 @@ inline CGResult cg(const Matrix &A, const Vector &b, const std::function<Vector(
     result.largest = tridiagonal_eigenvalue(diagonal, off, static_cast<int>(diagonal.size()) - 1);
   }
   return result;
+}
+
+// Until norm <= rtol * (norm of b).
+inline CGResult cg(const Matrix &A, const Vector &b, const std::function<Vector(const Vector &)> &precondition,
+                   Norm norm = Norm::natural, double rtol = 1e-6, int most = 10000) {
+  const double first = norm_of(norm, b, precondition(b));
+  return cg_to(A, b, precondition, norm, first, rtol * first, most);
 }
 
 } // namespace reference
