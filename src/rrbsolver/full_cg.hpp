@@ -72,6 +72,7 @@ public:
   bool positive() const { return true; }
 
   template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
+    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     on_.copy(at(r), r0, x_.nodes());
     for (Vector i : {p, delta}) on_.for_each({0, x_.nodes(), 0, 1}, SetZero{at(i)});
     if (norm == Norm::unpreconditioned) sum(squares_b1, Square{view(r, Inner{})});

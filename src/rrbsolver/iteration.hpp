@@ -51,6 +51,11 @@ struct AfterProduct {
     s[alpha] = s[rho] / s[curvature];
   }
 };
+struct BeforeStart {
+  double *s;
+
+  PETSCRRB_HD void operator()(index_t, index_t) const { s[steps] = s[ended] = 0.0; }
+};
 // The end of a step, or of the start. below: (y, z) on the next grid.
 struct AfterCycle {
   double *s;
@@ -58,11 +63,11 @@ struct AfterCycle {
   bool start;
 
   PETSCRRB_HD void operator()(index_t, index_t) const {
-    if (s[ended] != 0.0 && !start) return;
+    if (s[ended] != 0.0) return;
     s[rho_before] = s[rho];
     s[rho] = s[energy_b1] + *below;
     s[beta] = s[rho] / s[rho_before];
-    s[steps] = start ? 0.0 : s[steps] + 1.0;
+    if (!start) s[steps] += 1.0;
   }
 };
 

@@ -63,6 +63,7 @@ public:
       launch(norm, solve, steps);
     return error;
   }
+  int resume(const Solve &solve) override { return cg_.resume(solve); }
   void drop_step() override { cg_.drop_step(); }
   void solution(const double *r0, double *x, bool add) const override { cg_.solution(r0, x, add); }
   std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }

@@ -39,6 +39,7 @@ public:
   // Takes steps until the limits say so, and adds what came of them; waits. captured: the steps are a graph, for which
   // solve() may only launch kernels, the same ones as long as the factorization's arrays are.
   virtual int run(Norm, const Limits &, bool captured, const Solve &, std::vector<Numbers> &) = 0;
+  virtual int resume(const Solve &) = 0; // others have used the levels' vectors since
   virtual void drop_step() = 0;
   virtual void solution(const double *r0, double *x, bool add) const = 0;
   virtual std::size_t bytes() const = 0;

@@ -23,6 +23,7 @@ public:
   PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm, const KSPRRBLimits &, std::vector<Numbers> *) override;
+  PetscErrorCode Resume() override;
   void DropStep() override { iteration_->drop_step(); }
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
   double bytes() const override {
@@ -103,6 +104,15 @@ PetscErrorCode DeviceSolver::Steps(Norm norm, const KSPRRBLimits &limits, std::v
     error = iteration_->run(norm, l, captured_ != PETSC_FALSE, solve_, *steps);
   }));
   PetscCall(PetscLogGpuTimeEnd());
+  PetscCall((PetscErrorCode)error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceSolver::Resume() {
+  int error = 0;
+
+  PetscFunctionBegin;
+  PetscCall(stream_.Run([&] { error = iteration_->resume(solve_); }));
   PetscCall((PetscErrorCode)error);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

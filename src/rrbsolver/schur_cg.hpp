@@ -58,6 +58,7 @@ public:
   // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
   // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
   template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
+    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     eliminate_red(r0);
     loops_.residual(on_, x_, true, Norm::none);
     sum_initial(r0, norm);

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(threads) residual(F f, bool start, Sum energy,
   cuda::await_previous();
   if (!start && scalars[ended] != 0.0) return;
   double sums[2] = {};
-  const int from = !start && int(scalars[steps]) % 2 ? 2 : 0;
+  const int from = int(scalars[steps]) % 2 ? 2 : 0;
   f.template march<squares>(column, start, scalars[alpha], from, sums);
   if (energy.add(sums[0])) scalars[energy_b1] = *energy.total;
   if constexpr (squares)
