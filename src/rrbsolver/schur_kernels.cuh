@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(threads) residual(F f, bool start, Sum energy,
   f.template march<squares>(column, start, scalars[alpha], from, sums);
   if (energy.add(sums[0])) scalars[energy_b1] = *energy.total;
   if constexpr (squares)
-    if (norm.add(sums[1])) scalars[squares_b1] = *norm.total;
+    if (norm.add(sums[1])) scalars[squares_b1] = *norm.total, scalars[squares_b2] = 0.0;
 }
 
 // delta += alpha p, p = z + beta p, with level 2 of the backward sweep.
