@@ -211,7 +211,7 @@ $(VENV)/%.installed: %/requirements.txt | $(VENV)/bin/python
 	@touch $@
 
 .PHONY: demo demo-built bench bench-built docs format
-demo: prerequisites    ## a Poisson problem with -pc_type rrb beside other preconditioners: table and picture
+demo: prerequisites    ## a Poisson problem with -ksp_type rrb beside other solvers: table and picture
 	+@$(submake) demo-built
 demo-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/demo.py $(ARGS)
