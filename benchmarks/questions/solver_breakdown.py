@@ -28,12 +28,12 @@ def plot(rows, figure):
     chosen = [row for row in rows if row["n"] == TABLE and row["precision"] == "double"]
     kernels, forward = figure.subplots(1, 2)
     parts = {row["what"]: float(row["us"]) for row in chosen if row["part"] == "kernel"}
-    bar(kernels, "one H200", parts)
+    bar(kernels, "this GPU", parts)
     bar(kernels, "the paper's\\nTitan X", {name: 1000 * ms / PAPER_ITERATIONS
                                           for name, (ms, *_) in papers.BREAKDOWN.items() if name != "memcpy"})
     kernels.set(xlabel="us an iteration", title="Table 5.1")
     grids = [float(row["us"]) for row in chosen if row["part"] == "forward"]
-    forward.semilogy(range(1, len(grids) + 1), grids, "o-", label="one H200")
+    forward.semilogy(range(1, len(grids) + 1), grids, "o-", label="this GPU")
     forward.semilogy(range(1, len(papers.FORWARD) + 1), papers.FORWARD, "x", color="black",
                      label="the paper's Titan X; the last one: all below")
     forward.set(xlabel="grid", ylabel="us", title="Table 5.2: forward substitution")
