@@ -112,6 +112,8 @@ static PetscErrorCode FillMatrix(Problem *p) {
   for (PetscInt j = 0; j < n; ++j)
     for (PetscInt i = 0; i < n; ++i) FillRow(p, i, j, values + p->rows[j * n + i]);
   PetscCall(MatSeqAIJRestoreArrayWrite(p->A, &values));
+  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY)); /* says that they are new */
+  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
   if (p->device) PetscCall(MatMult(p->A, p->b, p->product));
   PetscFunctionReturn(0);
 }
