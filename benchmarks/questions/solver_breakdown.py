@@ -29,20 +29,22 @@ def plot(rows, figure):
     kernels, forward = figure.subplots(1, 2)
     parts = {row["what"]: float(row["us"]) for row in chosen if row["part"] == "kernel"}
     bar(kernels, "this GPU", parts)
-    bar(kernels, "the paper's\\nTitan X", {name: 1000 * ms / PAPER_ITERATIONS
-                                          for name, (ms, *_) in papers.BREAKDOWN.items() if name != "memcpy"})
-    kernels.set(xlabel="us an iteration", title="Table 5.1")
+    bar(kernels, "the paper's Titan X", {name: 1000 * ms / PAPER_ITERATIONS
+                                         for name, (ms, *_) in papers.BREAKDOWN.items() if name != "memcpy"})
+    kernels.set(xlabel="% of an iteration", title="Table 5.1")
     grids = [float(row["us"]) for row in chosen if row["part"] == "forward"]
     forward.semilogy(range(1, len(grids) + 1), grids, "o-", label="this GPU")
     forward.semilogy(range(1, len(papers.FORWARD) + 1), papers.FORWARD, "x", color="black",
                      label="the paper's Titan X; the last one: all below")
     forward.set(xlabel="grid", ylabel="us", title="Table 5.2: forward substitution")
-    forward.legend()
+    forward.legend(fontsize=7)
 
 
 def bar(ax, where, parts):
-    left = 0
+    total, left = sum(parts.values()), 0
+    where = f"{where}\n{total:.0f} us"
     for name, us in parts.items():
-        ax.barh(where, us, left=left)
-        ax.text(left + us / 2, where, name, rotation=90, ha="center", va="center", fontsize=7)
-        left += us
+        share = 100 * us / total
+        ax.barh(where, share, left=left)
+        ax.text(left + share / 2, where, name, rotation=90, ha="center", va="center", fontsize=7)
+        left += share
