@@ -37,6 +37,7 @@ struct Vectors {
       for (const rrb::Class c : {rrb::b1, rrb::b2}) vector->c[c] = next();
     x.r_odd = next();
     s1.refresh(rrb.on, poisson.stencil());
+    for (std::size_t i = 0; i < rrbsolver::slots; ++i) scalars.write(rrb.on, i, i == rrbsolver::steps);
   }
 };
 
