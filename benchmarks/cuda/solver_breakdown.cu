@@ -70,52 +70,71 @@ double iteration(Factored &rrb, const Poisson &poisson, index_t n) {
   return times[repeats / 2];
 }
 
+// What a vector's copy takes that no cache holds: the bandwidth that anything bound by memory can reach.
+void copy(const Cuda &on, Clock &clock) {
+  const cuda::Buffer<double> from(std::size_t(1) << 26), to(from.size());
+  const auto work = [&] {
+    cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, on.stream), "a copy");
+  };
+  row("copy", "of a vector", clock.time(work), 2.0 * double(from.bytes()), 0);
+}
+
+struct Work {
+  double bytes = 0, flops = 0;
+
+  Work operator+(const Work &o) const { return {bytes + o.bytes, flops + o.flops}; }
+};
+Work operator*(double nodes, const Work &w) { return {nodes * w.bytes, nodes * w.flops}; }
+
+// Of a black node, as docs/numerics.md counts it; word: the factor's. A coarser grid's is that of breakdown.cxx.
+Work product() { return {56, 19}; }
+Work forward(double word) { return {28 + 2.5 * word, 7.5}; }
+Work backward(double word) { return {40 + 2.5 * word, 8.5}; }
+Work coarser_forward(double word) { return {12 + 3 * word, 6}; }
+Work coarser_backward(double word) { return {16 + 3.75 * word, 7}; }
+Work last_block(const Factored &rrb) { return {double(rrb.last->bytes()), double(rrb.last->bytes()) / 4}; }
+
+void time(Clock &clock, const char *part, const std::string &what, const Work &w, const std::function<void()> &work) {
+  row(part, what, clock.time(work), w.bytes, w.flops);
+}
+
+void forward_by_grids(Factored &rrb, Clock &clock, double word) {
+  rrb::Extent e = rrb.extent.coarser();
+  for (int g = 1; g < rrb.core->options().storage_grids; ++g, e = e.coarser())
+    time(clock, "forward", "grid " + std::to_string(g + 1), double(e.nodes()) * coarser_forward(word),
+         [&] { rrb.core->down(g, g + 1, nullptr, nullptr, rrb::Part::whole); });
+  time(clock, "forward", "last block", last_block(rrb), [&] { rrb.solve_last(); });
+}
+
 void run(index_t n, int levels, bool single) {
-  const double word = single ? 4 : 8; // of the factor
-  const double black = 0.5 * double(n) * double(n);
-  const Poisson poisson(n), again(n); // the factorization overwrites its matrix
+  const double word = single ? 4 : 8, black = 0.5 * double(n) * double(n);
+  const Poisson poisson(n), again(n), third(n); // each is overwritten
   Factored rrb(n, levels, single);
   rrb.refresh(poisson);
-  auto &core = *rrb.core;
   const Vectors v(rrb, again);
   rrbsolver::SchurLoops<Cuda> loops(v.level);
   Clock clock(rrb.on.stream);
-  double bytes = 0, flops = 0;
-  const auto time = [&](const char *part, const std::string &what, double b, double f,
-                        const std::function<void()> &work) {
-    row(part, what, clock.time(work), b, f);
-    if (part == std::string("kernel")) bytes += b, flops += f;
-  };
-
-  // bytes a black node as docs/numerics.md counts them, operations likewise; a coarser grid's as breakdown.cxx does
-  time("kernel", "product", 56 * black, 19 * black, [&] { loops.product(rrb.on, v.x); });
-  const auto forward = [&] { loops.residual(rrb.on, v.x, false, Norm::natural); };
-  time("kernel", "r and forward", (28 + 2.5 * word) * black, 7.5 * black, forward);
-  const double last = double(rrb.last->bytes());
-  double below = last, below_flops = last / 4;
+  Work below = last_block(rrb);
   rrb::Extent e = rrb.extent.coarser();
-  for (int g = 1; g < levels / 2; ++g, e = e.coarser()) {
-    below += double(e.nodes()) * (28 + 6.75 * word);
-    below_flops += double(e.nodes()) * 13;
-  }
+  for (int g = 1; g < levels / 2; ++g, e = e.coarser())
+    below = below + double(e.nodes()) * (coarser_forward(word) + coarser_backward(word));
   cuda::Graph graph;
   const auto solve = [&](rrb::Part) {
     rrb.solve_last();
     return 0;
   };
-  graph.capture(rrb.on, [&] { (void)rrb::Cycle(core).apply_below(1, solve, rrb::Energy::yes); });
-  time("kernel", "below", below, below_flops, [&] { graph.launch(rrb.on); });
-  time("kernel", "backward with p and x", (40 + 2.5 * word) * black, 8.5 * black,
-       [&] { loops.direction(rrb.on, v.x); });
+  graph.capture(rrb.on, [&] { (void)rrb::Cycle(*rrb.core).apply_below(1, solve, rrb::Energy::yes); });
+  const auto subtract = [&] { loops.residual(rrb.on, v.x, false, Norm::natural); };
 
-  time("forward", "grid 1", (28 + 2.5 * word) * black, 7.5 * black, forward);
-  e = rrb.extent.coarser();
-  for (int g = 1; g < levels / 2; ++g, e = e.coarser())
-    time("forward", "grid " + std::to_string(g + 1), double(e.nodes()) * (12 + 3 * word), 6 * double(e.nodes()),
-         [&] { core.down(g, g + 1, nullptr, nullptr, rrb::Part::whole); });
-  time("forward", "last block", last, last / 4, [&] { rrb.solve_last(); });
-  const Poisson third(n);
-  row("iteration", "in a loop of many", iteration(rrb, third, n), bytes, flops);
+  time(clock, "kernel", "product", black * product(), [&] { loops.product(rrb.on, v.x); });
+  time(clock, "kernel", "r and forward", black * forward(word), subtract);
+  time(clock, "kernel", "below", below, [&] { graph.launch(rrb.on); });
+  time(clock, "kernel", "backward with p and x", black * backward(word), [&] { loops.direction(rrb.on, v.x); });
+  time(clock, "forward", "grid 1", black * forward(word), subtract);
+  forward_by_grids(rrb, clock, word);
+  copy(rrb.on, clock);
+  const Work all = black * (product() + forward(word) + backward(word)) + below;
+  row("iteration", "in a loop of many", iteration(rrb, third, n), all.bytes, all.flops);
 }
 
 } // namespace
