@@ -28,7 +28,7 @@ VERSION := $(SERIES).$(call header_macro,SUBMINOR)
 
 find_sources = $(sort $(foreach folder,$(wildcard $(1)),$(shell find $(folder) -name '$(2)')))
 object = $(patsubst %,$(BUILD)/obj/%.o,$(1))
-program = $(patsubst $(1)/%,$(BUILD)/$(2)/%,$(basename $(wildcard $(1)/*.c) $(wildcard $(1)/*.cxx)))
+program = $(patsubst $(1)/%,$(BUILD)/$(2)/%,$(basename $(wildcard $(addprefix $(1)/,*.c *.cxx *.cu))))
 
 cuda_sources := $(call find_sources,src,*.cu)
 library_objects := $(call object,$(call find_sources,src,*.cxx) $(if $(NVCC),$(cuda_sources)))
@@ -142,9 +142,13 @@ $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.cxx.o $(library)
 	$(call quiet,LINK)$(link_program)
 
 # those reach what the library hides
+link_to_core = $(CXX) $(link_flags) -o $@ $< $(core) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
 $(BUILD)/benchmarks/cuda/%: $(BUILD)/obj/benchmarks/cuda/%.cxx.o $(core)
 	@mkdir -p $(@D)
-	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $< $(core) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS)
+	$(call quiet,LINK)$(link_to_core)
+$(BUILD)/benchmarks/cuda/%: $(BUILD)/obj/benchmarks/cuda/%.cu.o $(core)
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(link_to_core)
 
 .SECONDARY:
 ifneq ($(wildcard $(BUILD)/obj),)
@@ -211,7 +215,7 @@ $(VENV)/%.installed: %/requirements.txt | $(VENV)/bin/python
 	@touch $@
 
 .PHONY: demo demo-built bench bench-built docs format
-demo: prerequisites    ## a Poisson problem with -pc_type rrb beside other preconditioners: table and picture
+demo: prerequisites    ## a Poisson problem with -ksp_type rrb beside other solvers: table and picture
 	+@$(submake) demo-built
 demo-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/demo.py $(ARGS)

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-NUMBERS = ("iterations", "residual", "kappa", "setup_ms", "refresh_ms", "solve_ms", "apply_ms")
+NUMBERS = ("levels", "iterations", "residual", "kappa", "setup_ms", "refresh_ms", "solve_ms", "apply_ms")
 
 
 class Driver:
@@ -16,6 +16,7 @@ class Driver:
         self.plugin = self.find("lib/libpetscrrb.so")
         self.petsc = "unknown"
         self.copy_rate = None  # GB/s, as measured by the last run with -copies
+        self.failures = []
 
     def find(self, name):
         path = self.build / name
@@ -23,31 +24,36 @@ class Driver:
             raise SystemExit(f"{path} is not there: type 'make' and 'make benchmarks' first.")
         return path
 
-    def run(self, solvers, *options):
-        """Runs the solvers, a dict of name: options, by turns. Returns a dict of name: row."""
-        code, rows, message = self.start(solvers, options)
+    def run(self, solvers, *options, norm="natural"):
+        """Runs the solvers, a dict of name: options, by turns, each until the norm has fallen. Returns {name: row}."""
+        return self.run_norms(solvers, (norm,), *options)[norm]
+
+    def run_norms(self, solvers, norms, *options):
+        """The same with each of the norms, after one set-up. Returns {norm: {name: row}}."""
+        code, rows, message = self.start(solvers, norms, options)
         if code == 0:
             return rows
         if len(solvers) == 1:
-            return {name: failed(message) for name in solvers}
+            return {norm: {name: failed(message) for name in solvers} for norm in norms}
         # one of them takes the whole process down: find out which
-        rows = {}
+        rows = {norm: {} for norm in norms}
         for name, text in solvers.items():
-            rows |= self.run({name: text}, *options)
+            for norm, row in self.run_norms({name: text}, norms, *options).items():
+                rows[norm] |= row
         return rows
 
-    @staticmethod
-    def solved(rows):
-        """The rows of the solvers that solved. One that PETSc lacks is said; one that failed ends the benchmark."""
+    def solved(self, rows):
+        """The rows of the solvers that solved. One that PETSc lacks is said; one that failed is remembered too."""
         for name, row in rows.items():
             if row["status"] == "failed":
-                raise SystemExit(f"{name} failed: {row['reason']}")
+                self.failures.append(f"{name} failed: {row['reason']}")
+                print(f"  {self.failures[-1]}", flush=True)
             if row["status"] == "missing":
                 print(f"  {name} is not in this PETSc", flush=True)
         return {name: row for name, row in rows.items() if row["status"] == "ok"}
 
-    def start(self, solvers, options):
-        command = [str(self.program), "-dll_append", str(self.plugin), *map(str, options)]
+    def start(self, solvers, norms, options):
+        command = [str(self.program), "-dll_append", str(self.plugin), "-norm", ",".join(norms), *map(str, options)]
         for index, (name, text) in enumerate(solvers.items()):
             command += [f"-solver_{index}", f"{name}: {text}"]
         # threads that spin while they wait lose whole time slices when anything else runs on the machine
@@ -59,9 +65,10 @@ class Driver:
                 self.copy_rate = float(line.split()[2])
             elif line.startswith("# "):
                 self.petsc = line[2:].replace("Petsc", "PETSc").replace("PETSc Release Version", "").strip()
-        table = [line for line in lines if line.count(",") >= 12 and not line.startswith("#")]
-        rows = {row["solver"]: numbers(row) for row in csv.DictReader(table)}
-        code = done.returncode or int(set(rows) != set(solvers))
+        rows = {norm: {} for norm in norms}
+        for row in csv.DictReader(line for line in lines if line.count(",") >= 12 and not line.startswith("#")):
+            rows[row["norm"]][row["solver"]] = numbers(row)
+        code = done.returncode or int(any(set(rows[norm]) != set(solvers) for norm in norms))
         return code, rows, message_of(done)
 
 

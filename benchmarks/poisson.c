@@ -5,7 +5,8 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -backend <host>      host or cuda: where the matrix and the vectors are\n\
   -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, -threads <t>, and -dmda for a\n\
                        preconditioner that needs the grid from a DM\n\
-  -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned\n\
+  -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned; or several, separated by\n\
+                       commas: each solver is set up once, and solves to each of them\n\
   -rtol <1e-6>         relative tolerance in that norm\n\
   -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured\n\
   -batch <1>           applications that are measured together, one after the other\n\
@@ -15,92 +16,64 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -output <file>       write the first solver's solution as raw doubles\n";
 
 /* Solvers take turns (A B C A B C ...), so that a machine that slows down slows all of them. */
-#include "problem.h"
-#include <petscdevice.h>
-#include <petscdmda.h>
-#include <petscksp.h>
-#include <petsctime.h>
+#include "solver.h"
 #if defined(_OPENMP)
   #include <omp.h>
 #endif
 
-#define MAX_SOLVERS 32
-#define MAX_TIMES   64
-
-enum {
-  SETUP,
-  REFRESH,
-  SOLVE,
-  APPLY,
-  PHASES
-};
+#define MAX_SOLVERS 64
 
 typedef struct {
-  int count;
-  PetscReal seconds[MAX_TIMES], spent;
-} Times;
-
-typedef struct {
-  char name[64], prefix[16], why[512];
-  PetscErrorCode error;
-  PetscInt threads, iterations;
-  PetscBool dmda;
-  KSP ksp;
-  KSPConvergedReason reason;
-  PetscReal residual, kappa;
-  Times times[PHASES];
-} Solver;
-
-typedef struct {
-  Problem problem;
+  Task task;
   PetscBool kappa;
-  KSPNormType norm;
-  PetscReal rtol, seconds;
-  PetscInt repeats[PHASES], batch, copies, solvers;
+  PetscReal seconds;
+  PetscInt repeats[PHASES], copies, solvers, threads;
   char output[PETSC_MAX_PATH_LEN];
   Solver solver[MAX_SOLVERS];
-  Vec x, y;
 } Run;
 
-static const char *const problems[] = {"poisson", "variable", "jumps"};
+static const char *const problems[] = {"poisson", "variable", "jumps", "Kind", "", NULL};
+static const char *const backends[] = {"host", "cuda"};
 
-static PetscErrorCode ReadOptions(Run *run) {
-  const char *const norms[] = {"natural", "preconditioned", "unpreconditioned"};
-  const char *const counts[] = {"-setups", "-refreshes", "-solves", "-applies"};
-  const char *const backends[] = {"host", "cuda"};
-  const KSPNormType types[] = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED};
-  PetscInt n = 511, kind = POISSON, norm = 0, backend = 0;
-  PetscReal anisotropy = 1;
+static PetscErrorCode ReadCounts(Run *run) {
+  const char *const counts[] = {"-setups", "-refreshes", "-applies", "-solves"};
 
   PetscFunctionBeginUser;
-  run->rtol = 1e-6;
   run->seconds = 30;
-  run->batch = 1;
+  run->task.batch = 1;
   run->repeats[SETUP] = run->repeats[REFRESH] = 3;
   run->repeats[SOLVE] = 5;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 3, &kind, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-norm", norms, 3, &norm, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &run->batch, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-batch", &run->task.batch, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-copies", &run->copies, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &run->rtol, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &run->seconds, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-kappa", &run->kappa, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-output", run->output, sizeof(run->output), NULL));
   for (int phase = 0; phase < PHASES; ++phase) {
     PetscCall(PetscOptionsGetInt(NULL, NULL, counts[phase], &run->repeats[phase], NULL));
     PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d",
                counts[phase], MAX_TIMES);
   }
-  PetscCheck(n >= 1 && n <= 30000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 30000");
-  PetscCheck(run->batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
+  PetscCheck(run->task.batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
   PetscCheck(run->copies < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-copies must be below %d", MAX_TIMES);
-  run->norm = types[norm];
-  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, (PetscBool)backend, &run->problem));
-  PetscCall(VecDuplicate(run->problem.b, &run->x));
-  PetscCall(VecDuplicate(run->problem.b, &run->y));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReadTask(Task *task) {
+  PetscInt n = 511, kind = POISSON, backend = 0, count = MAX_NORMS;
+  PetscReal anisotropy = 1;
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  task->rtol = 1e-6;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 3, &kind, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
+  PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-norm", norms, task->norm, &count, &set));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &task->rtol, NULL));
+  PetscCheck(n >= 1 && n <= 20000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 20000");
+  task->norms = set ? count : 1;
+  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, (PetscBool)backend, &task->problem));
+  PetscCall(VecDuplicate(task->problem.b, &task->x));
+  PetscCall(VecDuplicate(task->problem.b, &task->y));
   PetscFunctionReturn(0);
 }
 
@@ -124,11 +97,7 @@ static PetscErrorCode ReadSolvers(Run *run) {
     PetscCall(PetscOptionsPrefixPush(NULL, s->prefix));
     PetscCall(PetscOptionsInsertString(NULL, options));
     PetscCall(PetscOptionsPrefixPop(NULL));
-#if defined(_OPENMP)
-    s->threads = omp_get_max_threads();
-#else
-    s->threads = 1;
-#endif
+    s->threads = run->threads;
     PetscCall(PetscOptionsGetInt(NULL, s->prefix, "-threads", &s->threads, NULL));
     PetscCall(PetscOptionsHasName(NULL, s->prefix, "-dmda", &s->dmda));
     ++run->solvers;
@@ -137,138 +106,49 @@ static PetscErrorCode ReadSolvers(Run *run) {
   PetscFunctionReturn(0);
 }
 
-/* Only its grids and what leads from one to the next: the matrix stays ours. */
-static PetscErrorCode SetDMDA(Run *run, KSP ksp) {
-  const PetscInt n = run->problem.n;
-  MatType mat;
-  VecType vec;
-  DM da;
-  PC pc;
-
+static PetscErrorCode SetThreads(PetscInt threads) {
   PetscFunctionBeginUser;
-  PetscCall(MatGetType(run->problem.A, &mat));
-  PetscCall(VecGetType(run->problem.b, &vec));
-  PetscCall(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, 1, 1, 1, 1, NULL,
-                         NULL, &da));
-  PetscCall(DMSetMatType(da, mat));
-  PetscCall(DMSetVecType(da, vec));
-  PetscCall(DMSetUp(da));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetDM(pc, da)); /* and not KSPSetDM(), which would let it make the matrix */
-  PetscCall(DMDestroy(&da));
+#if defined(_OPENMP)
+  omp_set_num_threads((int)threads);
+#else
+  PetscCheck(threads == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "-threads needs this program compiled with OpenMP");
+#endif
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Create(Run *run, Solver *s) {
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
-  PetscCall(KSPSetOptionsPrefix(s->ksp, s->prefix));
-  PetscCall(KSPSetType(s->ksp, KSPCG));
-  PetscCall(KSPSetNormType(s->ksp, run->norm));
-  PetscCall(KSPSetTolerances(s->ksp, run->rtol, 1e-50, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSetOperators(s->ksp, run->problem.A, run->problem.A));
-  if (s->dmda) PetscCall(SetDMDA(run, s->ksp));
-  PetscCall(KSPSetFromOptions(s->ksp));
-  PetscFunctionReturn(0);
-}
-
-/* The time when the device, too, has done all that it was given. */
-static PetscErrorCode Clock(const Run *run, PetscLogDouble *seconds) {
-  PetscFunctionBeginUser;
-  if (run->problem.device) {
-    PetscDeviceContext context;
-
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextSynchronize(context));
-  }
-  PetscCall(PetscTime(seconds));
-  PetscFunctionReturn(0);
-}
-
-/* What is done once in a phase. The clock runs around the solver's own work only. */
-static PetscErrorCode Once(Run *run, Solver *s, int phase, PetscLogDouble *seconds) {
-  PetscLogDouble start, end;
-  PC pc;
-
-  PetscFunctionBeginUser;
-  if (phase == SETUP) PetscCall(Create(run, s));
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(Clock(run, &start));
-  switch (phase) {
-  case REFRESH: PetscCall(KSPSetOperators(s->ksp, run->problem.A, run->problem.A)); /* falls through */
-  case SETUP:
-    PetscCall(KSPSetUp(s->ksp));
-    PetscCall(KSPSetUpOnBlocks(s->ksp));
-    break;
-  case SOLVE: PetscCall(KSPSolve(s->ksp, run->problem.b, run->x)); break;
-  case APPLY:
-    for (PetscInt i = 0; i < run->batch; ++i) PetscCall(PCApply(pc, run->problem.b, run->y));
-    break;
-  }
-  PetscCall(Clock(run, &end));
-  *seconds = (end - start) / (phase == APPLY ? run->batch : 1);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Residual(Run *run, Solver *s) {
-  PetscReal norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetConvergedReason(s->ksp, &s->reason));
-  PetscCall(KSPGetIterationNumber(s->ksp, &s->iterations));
-  PetscCall(MatMult(run->problem.A, run->x, run->y));
-  PetscCall(VecAYPX(run->y, -1, run->problem.b));
-  PetscCall(VecNorm(run->y, NORM_2, &s->residual));
-  PetscCall(VecNorm(run->problem.b, NORM_2, &norm));
-  s->residual /= norm;
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Write(Run *run) {
+static PetscErrorCode Write(const Run *run) {
+  const PetscInt n = run->task.problem.n;
   const PetscScalar *x;
   FILE *file;
 
   PetscFunctionBeginUser;
   PetscCall(PetscFOpen(PETSC_COMM_SELF, run->output, "wb", &file));
-  PetscCall(VecGetArrayRead(run->x, &x));
-  const size_t n = (size_t)run->problem.n * run->problem.n, written = fwrite(x, sizeof(*x), n, file);
-  PetscCall(VecRestoreArrayRead(run->x, &x));
+  PetscCall(VecGetArrayRead(run->task.x, &x));
+  const size_t size = (size_t)n * n, written = fwrite(x, sizeof(*x), size, file);
+  PetscCall(VecRestoreArrayRead(run->task.x, &x));
   PetscCall(PetscFClose(PETSC_COMM_SELF, file));
-  PetscCheck(written == n, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot write %s", run->output);
+  PetscCheck(written == size, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot write %s", run->output);
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Measure(Run *run, Solver *s, int phase) {
-  Times *t = &s->times[phase];
+  Times *t = phase == SOLVE ? &s->solves[run->task.now].times : &s->times[phase];
   PetscLogDouble seconds = 0;
 
   PetscFunctionBeginUser;
   if (t->count && t->spent > run->seconds) PetscFunctionReturn(0);
-  PetscCall(Once(run, s, phase, &seconds));
+  PetscCall(SolverDo(&run->task, s, phase, &seconds));
   t->seconds[t->count++] = seconds;
   t->spent += seconds;
-  if (phase == SOLVE) PetscCall(Residual(run, s));
+  if (phase == SOLVE) PetscCall(SolverResult(&run->task, s));
   if (phase == SOLVE && s == run->solver && run->output[0]) PetscCall(Write(run));
   PetscFunctionReturn(0);
 }
 
-/* The extreme eigenvalues as CG sees them with a random right-hand side. They converge after the solution has: CG goes on. */
 static PetscErrorCode Kappa(Run *run, Solver *s, int unused) {
-  PetscReal high, low;
-  PetscRandom random;
-
   PetscFunctionBeginUser;
   (void)unused;
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
-  PetscCall(VecSetRandom(run->y, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(Create(run, s));
-  PetscCall(KSPSetComputeSingularValues(s->ksp, PETSC_TRUE));
-  PetscCall(KSPSetTolerances(s->ksp, 1e-30, 1e-200, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSolve(s->ksp, run->y, run->x));
-  PetscCall(KSPComputeExtremeSingularValues(s->ksp, &high, &low));
-  s->kappa = high / low;
+  PetscCall(SolverKappa(&run->task, s));
   PetscFunctionReturn(0);
 }
 
@@ -287,28 +167,30 @@ static PetscErrorCode ForEach(Run *run, PetscErrorCode (*step)(Run *, Solver *, 
   for (PetscInt k = 0; k < run->solvers; ++k) {
     Solver *s = &run->solver[k];
 
-    if (s->error || s->reason < 0) continue;
-#if defined(_OPENMP)
-    omp_set_num_threads((int)s->threads);
-#else
-    PetscCheck(s->threads == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "-threads needs this program compiled with OpenMP");
-#endif
+    if (s->error || s->solves[run->task.now].reason < 0) continue;
+    PetscCall(SetThreads(s->threads));
     PetscCall(PetscPushErrorHandler(Remember, s));
     s->error = step(run, s, phase);
     PetscCall(PetscPopErrorHandler());
   }
+  PetscCall(SetThreads(run->threads));
   PetscFunctionReturn(0);
 }
 
-/* The median in milliseconds; the first of several is a warm-up and does not count. */
-static PetscErrorCode Median(const Times *t, PetscReal *ms) {
-  PetscReal sorted[MAX_TIMES];
-  const PetscInt skip = t->count > 1, n = t->count - skip;
-
+static PetscErrorCode MeasureAll(Run *run) {
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < n; ++i) sorted[i] = t->seconds[skip + i];
-  PetscCall(PetscSortReal(n, sorted));
-  *ms = 500 * (sorted[(n - 1) / 2] + sorted[n / 2]);
+  for (int phase = 0; phase < SOLVE; ++phase) {
+    for (PetscInt r = 0; run->repeats[phase] && r <= run->repeats[phase]; ++r) {
+      if (phase == REFRESH) PetscCall(FillMatrix(&run->task.problem));
+      PetscCall(ForEach(run, Measure, phase));
+    }
+  }
+  for (PetscInt now = 0; now < run->task.norms; ++now) {
+    run->task.now = now;
+    for (PetscInt r = 0; run->repeats[SOLVE] && r <= run->repeats[SOLVE]; ++r) PetscCall(ForEach(run, Measure, SOLVE));
+  }
+  run->task.now = 0;
+  if (run->kappa) PetscCall(ForEach(run, Kappa, 0));
   PetscFunctionReturn(0);
 }
 
@@ -323,16 +205,16 @@ static PetscErrorCode PrintCopies(const Run *run) {
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(&times, sizeof(times)));
-  PetscCall(VecGetType(run->problem.b, &type));
+  PetscCall(VecGetType(run->task.problem.b, &type));
   PetscCall(VecCreate(PETSC_COMM_SELF, &from));
   PetscCall(VecSetSizes(from, n, n));
   PetscCall(VecSetType(from, type));
   PetscCall(VecDuplicate(from, &to));
   PetscCall(VecSet(from, 1));
   for (PetscInt r = 0; r <= run->copies; ++r) {
-    PetscCall(Clock(run, &start));
+    PetscCall(Clock(&run->task, &start));
     for (PetscInt i = 0; i < batch; ++i) PetscCall(VecCopy(from, to));
-    PetscCall(Clock(run, &end));
+    PetscCall(Clock(&run->task, &end));
     times.seconds[times.count++] = (end - start) / batch;
   }
   PetscCall(Median(&times, &ms));
@@ -342,66 +224,89 @@ static PetscErrorCode PrintCopies(const Run *run) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Print(Run *run, const Solver *s) {
-  const char *status = s->error == PETSC_ERR_ARG_UNKNOWN_TYPE ? "missing" : s->error || s->reason < 0 ? "failed" : "ok";
+/* A cell of the table: empty where nothing was measured. */
+static PetscErrorCode PrintTime(const Times *t) {
+  PetscReal ms = 0;
+
+  PetscFunctionBeginUser;
+  if (t->count) PetscCall(Median(t, &ms));
+  if (t->count)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
+  const Solves *solves = &s->solves[now];
+  const char *status = s->error == PETSC_ERR_ARG_UNKNOWN_TYPE ? "missing"
+                       : s->error || solves->reason < 0       ? "failed"
+                                                              : "ok";
   char why[512];
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrncpy(why, s->why, sizeof(why)));
-  if (!s->error) PetscCall(PetscStrncpy(why, KSPConvergedReasons[s->reason], sizeof(why)));
+  if (!s->error) PetscCall(PetscStrncpy(why, KSPConvergedReasons[solves->reason], sizeof(why)));
   for (char *c = why; *c; ++c)
     if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,\"%s\"", s->name,
-                        problems[run->problem.kind], run->problem.n, s->threads, status, why));
-  if (s->times[SOLVE].count)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", s->iterations, (double)s->residual));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%s,%" PetscInt_FMT ",%s,\"%s\"", s->name,
+                        problems[run->task.problem.kind], run->task.problem.n, norms[run->task.norm[now]], s->threads,
+                        status, why));
+  if (s->levels)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT, s->levels));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+  if (solves->times.count)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", solves->iterations, (double)solves->residual));
   else
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ",,"));
   if (s->kappa > 0)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)s->kappa));
   else
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
-  for (int phase = 0; phase < PHASES; ++phase) {
-    PetscReal ms = 0;
-
-    if (s->times[phase].count) PetscCall(Median(&s->times[phase], &ms));
-    if (s->times[phase].count)
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
-    else
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
-  }
+  for (int phase = 0; phase < SOLVE; ++phase) PetscCall(PrintTime(&s->times[phase]));
+  PetscCall(PrintTime(&solves->times));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscFunctionReturn(0);
 }
 
-int main(int argc, char **argv) {
+static PetscErrorCode PrintAll(const Run *run) {
   char version[128];
+
+  PetscFunctionBeginUser;
+  if (run->copies) PetscCall(PrintCopies(run));
+  PetscCall(PetscGetVersion(version, sizeof(version)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "# %s\nsolver,problem,n,norm,threads,status,reason,levels,iterations,residual,kappa,"
+                        "setup_ms,refresh_ms,apply_ms,solve_ms\n",
+                        version));
+  for (PetscInt k = 0; k < run->solvers; ++k)
+    for (PetscInt now = 0; now < run->task.norms; ++now) PetscCall(Print(run, &run->solver[k], now));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv) {
   Run *run;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscNew(&run));
-  PetscCall(ReadOptions(run));
+  run->threads = 1;
+#if defined(_OPENMP)
+  run->threads = omp_get_max_threads();
+#endif
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-kappa", &run->kappa, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-output", run->output, sizeof(run->output), NULL));
+  PetscCall(ReadCounts(run));
+  PetscCall(ReadTask(&run->task));
   PetscCall(ReadSolvers(run));
-  for (int phase = 0; phase < PHASES; ++phase) {
-    for (PetscInt r = 0; run->repeats[phase] && r <= run->repeats[phase]; ++r) {
-      if (phase == REFRESH) PetscCall(FillMatrix(&run->problem));
-      PetscCall(ForEach(run, Measure, phase));
-    }
-  }
-  if (run->kappa) PetscCall(ForEach(run, Kappa, 0));
-  if (run->copies) PetscCall(PrintCopies(run));
-  PetscCall(PetscGetVersion(version, sizeof(version)));
-  PetscCall(PetscPrintf(
-      PETSC_COMM_SELF,
-      "# %s\nsolver,problem,n,threads,status,reason,iterations,residual,kappa,setup_ms,refresh_ms,solve_ms,apply_ms\n",
-      version));
-  for (PetscInt k = 0; k < run->solvers; ++k) PetscCall(Print(run, &run->solver[k]));
+  PetscCall(MeasureAll(run));
+  PetscCall(PrintAll(run));
   for (PetscInt k = 0; k < run->solvers; ++k)
     if (!run->solver[k].error) PetscCall(KSPDestroy(&run->solver[k].ksp));
-  PetscCall(VecDestroy(&run->x));
-  PetscCall(VecDestroy(&run->y));
-  PetscCall(ProblemDestroy(&run->problem));
+  PetscCall(VecDestroy(&run->task.x));
+  PetscCall(VecDestroy(&run->task.y));
+  PetscCall(ProblemDestroy(&run->task.problem));
   PetscCall(PetscFree(run));
   PetscCall(PetscFinalize());
   return 0;

@@ -1,9 +1,18 @@
-"""Writes the measured tables of README.md from results/solvers.csv and results/device.csv."""
+"""Writes the measured tables of README.md from results/solver_host.csv and results/solver_device.csv."""
 import csv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NAMES = {"mg": "mg on a DMDA", "rrb, v": "rrb, `-pc_rrb_cycle v`", "rrb, 8 levels": "rrb, `-pc_rrb_levels 8`"}
+NAMES = {
+    "rrb": "`-ksp_type rrb`",
+    "rrb, v": "`-ksp_type rrb -pc_rrb_cycle v`",
+    "rrb, amli": "`-ksp_type rrb -pc_rrb_cycle amli`",
+    "rrb, one thread": "`-ksp_type rrb`, one thread",
+    "cg + rrb": "`-ksp_type cg -pc_type rrb`",
+    "cg + gamg": "CG with GAMG",
+    "cg + boomeramg": "CG with BoomerAMG",
+    "cg + mg": "CG with PCMG on a DMDA",
+}
 
 
 def ms(text):
@@ -18,32 +27,32 @@ def read(name):
     return notes, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
-def table(rows, columns):
-    out = ["| unknowns | preconditioner | set-up | refresh with new values | solve | iterations |", "|---|---|---|---|---|---|"]
+def table(rows):
+    out = ["| unknowns | solver | set-up | refresh with new values | solve | iterations |", "|---|---|---|---|---|---|"]
     for row in rows:
-        cells = [f"{row['n']} x {row['n']}", NAMES.get(row["solver"], row["solver"]), *(ms(row[key]) for key in columns),
-                 row["iterations"]]
-        out.append("| " + " | ".join(cells) + " |")
+        if row["solver"] in NAMES:
+            cells = [f"{row['n']} x {row['n']}", NAMES[row["solver"]],
+                     *(ms(row[f"{what}_ms"]) for what in ("setup", "refresh", "solve")), row["iterations"]]
+            out.append("| " + " | ".join(cells) + " |")
     return "\n".join(out)
 
 
-PROBLEM = ("Poisson's equation, CG until the true relative residual is 1e-6, every preconditioner with its defaults{}, in "
+PROBLEM = ("Poisson's equation, until the true relative residual is 1e-6, each solver with its defaults{}, in "
            "milliseconds:\n\n")
-COLUMNS = ("setup_ms", "refresh_ms", "solve_ms")
 
 
 def on_host():
-    notes, rows = read("solvers")
+    notes, rows = read("solver_host")
     chosen = [row for row in rows if row["norm"] == "unpreconditioned"]
-    return (PROBLEM.format("") + table(chosen, COLUMNS) +
+    return (PROBLEM.format("") + table(chosen) +
             f"\n\n{notes['machine']}, load by other programs {notes['load by other programs']}; PETSc {notes['PETSc']}; "
             f"{notes['date']}, commit {notes['commit']}. GAMG and BoomerAMG ran on one thread.\n")
 
 
 def on_device():
-    notes, rows = read("device")
-    chosen = [row for row in rows if row["solver"] in ("rrb", "rrb, v", "gamg", "boomeramg", "mg")]
-    return (PROBLEM.format(" (mg: one Chebyshev-Jacobi step a level)") + table(chosen, COLUMNS) +
+    notes, rows = read("solver_device")
+    chosen = [row for row in rows if row["problem"] == "poisson" and row["test"] == "true residual"]
+    return (PROBLEM.format(" (PCMG: one Chebyshev-Jacobi sweep a level)") + table(chosen) +
             f"\n\n{notes['device']}; PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}.\n")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from driver import Driver, commit, device, processor
 
-QUESTIONS = ("storage", "threads", "solvers", "scaling", "levels", "hard")
-DEVICE_QUESTIONS = ("device", "curve", "breakdown")
+QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard")
+DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -23,7 +23,7 @@ def note(text):
 def write(name, question, rows, driver, load):
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
-    machine = processor() + (f"\n# device: {device()}" if name in DEVICE_QUESTIONS else "")
+    machine = processor() + (f"\n# device: {device()}" if device() else "")
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(f"# {question}\n# date: {datetime.date.today()}\n# machine: {machine}\n"
                    f"# load by other programs: {load:.1f}\n# PETSc: {driver.petsc}\n# commit: {commit()}\n")
@@ -63,6 +63,8 @@ def main():
         rows = question.measure(driver, note)
         write(name, question.QUESTION, rows, driver, load)
         draw(name, question.plot, rows, driver.build / "plots")
+    if driver.failures:
+        raise SystemExit("\n".join(driver.failures))
 
 
 if __name__ == "__main__":

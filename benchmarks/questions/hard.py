@@ -19,8 +19,8 @@ def measure(driver, note):
     rows = []
     for problem, options in PROBLEMS.items():
         note(problem)
-        measured = driver.run(SOLVERS, "-n", N, "-norm", "unpreconditioned", "-setups", 1, "-refreshes", 0, "-solves", 1,
-                              *options)
+        measured = driver.run(SOLVERS, "-n", N, "-setups", 1, "-refreshes", 0, "-solves", 1, *options,
+                              norm="unpreconditioned")
         for name, row in measured.items():
             if row["status"] == "missing":
                 continue

@@ -86,7 +86,7 @@ struct Product {
   }
 };
 
-__global__ void __launch_bounds__(threads) product(Product f, Sum sum, double *scalars, int rows) {
+inline __global__ void __launch_bounds__(threads) product(Product f, Sum sum, double *scalars, int rows) {
   const Column column(f.box, rows);
   cuda::start_next();
   cuda::await_previous();

@@ -1,0 +1,103 @@
+// What the device's breakdowns share: a Poisson matrix that was factored on a device, and a clock.
+#pragma once
+
+#include "backend/cuda.hpp"
+#include "rrb/coarse_cuda.hpp"
+#include "rrb/cycle_graphs.hpp"
+
+#include <petscsystypes.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <stdexcept>
+
+namespace petscrrb {
+
+// A five-point matrix with Dirichlet sides: weights 1, and as excess what a side takes away.
+struct Poisson {
+  cuda::Buffer<double> X, E, N;
+
+  explicit Poisson(index_t n) {
+    std::vector<double> x(n * n, 0.0), e(n * n, 1.0), u(n * n, 1.0);
+    for (index_t i = 0; i < n; ++i) {
+      x[i] += 1, x[(n - 1) * n + i] += 1, x[i * n] += 1, x[i * n + n - 1] += 1;
+      e[i * n + n - 1] = 0, u[(n - 1) * n + i] = 0;
+    }
+    X.assign(x), E.assign(e), N.assign(u);
+  }
+  rrb::PreparedStencil stencil() const { return {X.data(), E.data(), N.data(), nullptr, nullptr, nullptr}; }
+};
+
+// Its RRB-l, all grids in r1/r2/b1/b2 storage; the V cycle.
+struct Factored {
+  Cuda on;
+  rrb::Extent extent;
+  std::unique_ptr<rrb::Factorization<PetscInt>> core;
+  std::unique_ptr<rrb::DeviceCoarse> last;
+
+  Factored(index_t n, int levels, bool single) : extent{{0, n, n, false}, {0, n, n, false}} {
+    cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    core = rrb::make_factorization<PetscInt>(on, extent, {levels, levels / 2, 32, 0}, single);
+    rrb::LastBlock<PetscInt> &b = core->last_block();
+    const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
+        y(b.y.begin(), b.y.end());
+    last = std::make_unique<rrb::DeviceCoarse>(
+        int(b.size()), ia.data(), ja.data(), x.data(), y.data(),
+        rrb::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
+  }
+  void refresh(const Poisson &poisson) {
+    core->refresh(poisson.stencil(), {1.0, false});
+    last->refresh(core->last_values(), core->last_excess(), on.stream);
+    if (!core->outcome().ok) throw std::runtime_error("the factorization failed");
+  }
+  void solve_last() const { last->apply(core->coarse_r(), core->coarse_z(), on.stream); }
+};
+
+class Clock {
+public:
+  explicit Clock(cudaStream_t stream) : stream_(stream) {
+    cuda::check(cudaEventCreate(&start_), "cudaEventCreate");
+    cuda::check(cudaEventCreate(&stop_), "cudaEventCreate");
+  }
+  // median of some batches, microseconds a call
+  double time(const std::function<void()> &work) {
+    constexpr int batch = 20, batches = 15;
+    std::vector<float> ms(batches);
+    work();
+    for (float &m : ms) {
+      cuda::check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+      for (int i = 0; i < batch; ++i) work();
+      cuda::check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+      cuda::check(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+      cuda::check(cudaEventElapsedTime(&m, start_, stop_), "cudaEventElapsedTime");
+    }
+    std::sort(ms.begin(), ms.end());
+    return 1000.0 * ms[batches / 2] / batch;
+  }
+
+private:
+  cudaStream_t stream_;
+  cudaEvent_t start_, stop_;
+};
+
+// main() of a breakdown: run(n, levels, single), from the arguments N [LEVELS [single]].
+template <class Run> int break_down(int argc, char **argv, const char *head, const Run &run) {
+  const index_t n = argc > 1 ? std::atoll(argv[1]) : 0;
+  if (n < 3) {
+    std::fprintf(stderr, "usage: %s N [LEVELS [single]]\n", argv[0]);
+    return 2;
+  }
+  try {
+    const int levels = argc > 2 ? std::atoi(argv[2]) : rrb::default_levels(n, n, rrb::largest_device_inverse);
+    std::puts(head);
+    run(n, levels, argc > 3);
+    return 0;
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
+
+} // namespace petscrrb

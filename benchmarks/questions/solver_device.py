@@ -1,0 +1,81 @@
+"""On a GPU: the RRB-solver beside PETSc's CG with PCRRB, GAMG, BoomerAMG and PCMG on a DMDA, and the bytes it must move."""
+QUESTION = "On a GPU, how long does the RRB-solver take beside others, and how long would its bytes take to copy?"
+
+SIZES = (127, 255, 1023, 2047, 4095, 8191)
+PROBLEMS = ("poisson", "variable")
+NORMS = ("natural", "unpreconditioned")
+RRB = {f"rrb, {cycle}{kind}": f"-ksp_type rrb -pc_rrb_cycle {cycle}{options}"
+       for cycle in ("v", "amli") for kind, options in (("", ""), (", single", " -pc_rrb_precision single"))}
+PEERS = {
+    "cg + rrb": "-pc_type rrb",
+    "cg + gamg": "-pc_type gamg",
+    "cg + boomeramg": "-pc_type hypre -pc_hypre_type boomeramg",
+}
+AMLI_FROM = 1023  # below, the default number of levels is too small for it
+BYTES = {"double": 185, "single": 161}  # a black node and iteration of the V cycle: docs/numerics.md counts them
+
+
+def solvers(n):
+    """What runs together on n x n unknowns."""
+    chosen = {name: options for name, options in RRB.items() if "amli" not in name or n >= AMLI_FROM}
+    if n == 2047:
+        chosen["rrb, v, 12 levels"] = RRB["rrb, v"] + " -pc_rrb_levels 12"
+    # GAMG's set-up takes more than ten seconds on 4095 x 4095
+    return chosen | {name: options for name, options in PEERS.items() if n < 4095 or (n == 4095 and "gamg" not in name)}
+
+
+def multigrid(n):
+    """PCMG down to 5 x 5 points or so, one Chebyshev-Jacobi sweep before and after each coarser grid."""
+    levels = n.bit_length() - 3
+    return {"cg + mg": f"-dmda -pc_type mg -pc_mg_levels {levels} -pc_mg_galerkin both -mg_levels_ksp_type chebyshev "
+                       "-mg_levels_ksp_max_it 1 -mg_levels_pc_type jacobi"}
+
+
+def measure(driver, note):
+    rows = []
+    for n in SIZES:
+        for problem in PROBLEMS:
+            note(f"n = {n}, {problem}")
+            rows += compare(driver, solvers(n), problem, n)
+            if n <= 4095:
+                rows += compare(driver, multigrid(n + 2), problem, n + 2)  # whose grids are nested: 2^k + 1 points a side
+    return rows
+
+
+def compare(driver, chosen, problem, n):
+    measured = driver.run_norms(chosen, NORMS, "-backend", "cuda", "-problem", problem, "-n", n, "-setups", 2,
+                                "-refreshes", 3, "-solves", 9, "-seconds", 0.5, "-copies", 11)
+    return [line(name, row, problem, n, norm, driver.copy_rate)
+            for norm, solved in measured.items() for name, row in driver.solved(solved).items()]
+
+
+def line(name, row, problem, n, norm, copy_rate):
+    count = int(row["iterations"])
+    us = 1000 * row["solve_ms"] / max(count, 1)
+    out = {"n": n, "problem": problem, "solver": name, "test": "natural" if norm == "natural" else "true residual",
+           "levels": "" if row["levels"] is None else int(row["levels"]), "iterations": count, "residual": row["residual"]}
+    out |= {f"{what}_ms": row[f"{what}_ms"] for what in ("setup", "refresh", "solve")}
+    out |= {"us_per_iteration": round(us, 2), "bytes_per_iteration": "", "copy_gb_per_s": copy_rate, "times_copy": ""}
+    if name.startswith("rrb"):
+        moved = BYTES["single" if "single" in name else "double"] * ((n * n + 1) // 2)
+        out |= {"bytes_per_iteration": moved, "times_copy": round(us * copy_rate * 1e3 / moved, 3)}
+    return out
+
+
+def plot(rows, figure):
+    axes = figure.subplots(1, 2)
+    chosen = [row for row in rows if row["problem"] == "poisson" and row["test"] == "true residual"]
+    for name in dict.fromkeys(row["solver"] for row in chosen if "levels" not in row["solver"]):
+        mine = [row for row in chosen if row["solver"] == name]
+        style = "o-" if name.startswith("rrb") else "s--"
+        axes[0].plot([row["n"] for row in mine], [row["solve_ms"] for row in mine], style, markersize=3, label=name)
+        if name.startswith("rrb"):
+            axes[1].plot([row["n"] for row in mine], [row["times_copy"] for row in mine], style, markersize=3, label=name)
+    axes[0].set(yscale="log", ylabel="ms", title="Poisson, true residual 1e-6")
+    axes[1].axhline(1, color="gray", linewidth=0.8)
+    axes[1].set(yscale="log", title="time of an iteration / time to copy its bytes")
+    for ax in axes:
+        ax.set(xscale="log", xlabel="unknowns a side")
+        ax.set_xticks(SIZES, SIZES, minor=False, fontsize=7)
+        ax.set_xticks([], minor=True)
+        ax.legend(fontsize=6)

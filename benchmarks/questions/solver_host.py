@@ -1,0 +1,49 @@
+"""The RRB-solver beside PETSc's CG with PCRRB, GAMG and hypre's BoomerAMG: set-up, refresh and solve on the host."""
+QUESTION = "How do set-up, refresh and solve of the RRB-solver compare with CG and PCRRB, GAMG and BoomerAMG?"
+
+SIZES = (511, 2047)
+SOLVERS = {
+    "rrb": "-ksp_type rrb",
+    "rrb, v": "-ksp_type rrb -pc_rrb_cycle v",
+    "rrb, one thread": "-ksp_type rrb -threads 1",
+    "cg + rrb": "-pc_type rrb",
+    "cg + rrb, v": "-pc_type rrb -pc_rrb_cycle v",
+    "cg + rrb, one thread": "-pc_type rrb -threads 1",
+    "cg + gamg": "-pc_type gamg -threads 1",
+    "cg + boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1",
+}
+PHASES = ("setup", "refresh", "solve")
+
+
+def measure(driver, note):
+    rows = []
+    for n in SIZES:
+        note(f"n = {n}")
+        measured = driver.run_norms(SOLVERS, ("natural", "unpreconditioned"), "-n", n, "-setups", 2, "-refreshes", 3,
+                                    "-solves", 7, "-seconds", 15)
+        for norm, solved in measured.items():
+            solved = driver.solved(solved)
+            base = solved["rrb"]
+            rows += [{"n": n, "norm": norm, "solver": name, "threads": int(row["threads"]), "levels": number(row["levels"]),
+                      "iterations": int(row["iterations"]), "residual": row["residual"]}
+                     | {f"{what}_ms": row[f"{what}_ms"] for what in PHASES}
+                     | {f"{what}_ratio": round(row[f"{what}_ms"] / base[f"{what}_ms"], 3) for what in PHASES}
+                     for name, row in solved.items()]
+    return rows
+
+
+def number(levels):
+    return "" if levels is None else int(levels)
+
+
+def plot(rows, figure):
+    axes = figure.subplots(1, len(SIZES))
+    for ax, n in zip(axes, SIZES):
+        chosen = [row for row in rows if row["n"] == n and row["norm"] == "unpreconditioned"]
+        for index, what in enumerate(PHASES):
+            ax.bar([at + 0.27 * (index - 1) for at in range(len(chosen))], [row[f"{what}_ms"] for row in chosen], 0.25,
+                   label=what)
+        ax.set_xticks(range(len(chosen)), [row["solver"].replace(", ", "\n").replace(" + ", " +\n") for row in chosen],
+                      fontsize=7)
+        ax.set(yscale="log", ylabel="ms", title=f"{n} x {n} unknowns, true residual 1e-6")
+    axes[0].legend()
