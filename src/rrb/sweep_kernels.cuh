@@ -141,18 +141,27 @@ template <bool Scaled> struct NaturalVector {
     const double value = box.value(r, a, b);
     return Scaled && v_r ? value * box.value(v_r, a, b) : value;
   }
+  __device__ double unscaled(Class c, int h, int k) const {
+    return box.value(r, around_x(2 * h + parity_x(c)) - box.x0, around_y(2 * k + parity_y(c)) - box.y0);
+  }
   __device__ void store(const Box &, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
+    store(h, k, b2_value, r1_value, r2_value, b1_value, false);
+  }
+  // add: to what is there
+  __device__ void store(int h, int k, double b2_value, double r1_value, double r2_value, double b1_value,
+                        bool add) const {
     const int a = 2 * h - box.x0, b = 2 * k - box.y0;
-    put(a, b, b2_value), put(a + 1, b, r1_value);
-    put(a, b + 1, r2_value), put(a + 1, b + 1, b1_value);
+    put(a, b, b2_value, add), put(a + 1, b, r1_value, add);
+    put(a, b + 1, r2_value, add), put(a + 1, b + 1, b1_value, add);
   }
 
 private:
-  __device__ void put(int a, int b, double value) const {
+  __device__ void put(int a, int b, double value, bool add) const {
     if (!box.contains(a, b)) return;
     const index_t i = box.place(a, b);
-    z[i] = Scaled && v_z ? value * __ldg(v_z + i) : value;
+    if (Scaled && v_z) value *= __ldg(v_z + i);
+    z[i] = add ? z[i] + value : value;
   }
 };
 

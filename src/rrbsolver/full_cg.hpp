@@ -77,11 +77,13 @@ public:
     for (Vector i : {p, delta}) on_.for_each({0, x_.nodes(), 0, 1}, SetZero{at(i)});
     if (norm == Norm::unpreconditioned) sum(squares_b1, Square{view(r, Inner{})});
     pending_ = false;
-    const auto error = precondition(norm, true, solve);
+    const auto error = precondition(norm, solve, [&](const double *none) {
+      on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), none, true});
+    });
     on_.for_each({0, 1, 0, 1}, NoDirection{scalars_.data()});
     return error;
   }
-  template <class Solve> auto step(Norm norm, const Solve &solve) {
+  template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
     const auto p_ = view(p, Inner{}), q_ = view(q, Inner{}), r_ = view(r, Inner{}), delta_ = view(delta, Inner{});
     const double *a = scalars_.at(alpha), *b = scalars_.at(beta);
     pending_ = true;
@@ -92,12 +94,17 @@ public:
       multiply([&](auto, double *) { return Zero{}; });
     on_.for_each({0, 1, 0, 1}, AfterProduct{scalars_.data()});
     sum(squares_b1, SubtractNode<Strided<1>>{r_, q_, a});
-    return precondition(norm, false, solve);
+    return precondition(norm, solve, finish);
   }
   // z is of its own: nobody else writes there.
   template <class Solve> auto resume(const Solve &) { return decltype(start({}, {}, std::declval<Solve>()))(); }
   const Scalars<Backend> &scalars() const { return scalars_; }
   void steps_taken() { pending_ = true; }
+  // The residual is 0: so is the correction.
+  void settle() {
+    on_.for_each({0, x_.nodes(), 0, 1}, SetZero{at(delta)});
+    pending_ = false;
+  }
   void drop_step() { pending_ = false; }
   void solution(const double *, double *x, bool add) const {
     const Correction<Strided<1>> value{view(delta, Inner{}), view(p, Inner{}), pending_ ? scalars_.at(alpha) : nullptr};
@@ -138,13 +145,12 @@ private:
     scalars_.sum(on_, curvature_b1, box_, {box_.h0 + 1, box_.h1 - 1, box_.k0 + 1, box_.k1 - 1}, at_(Inner{}),
                  at_(Edge{}));
   }
-  template <class Solve> auto precondition(Norm norm, bool start, const Solve &solve) {
+  template <class Solve, class Finish> auto precondition(Norm norm, const Solve &solve, const Finish &finish) {
     const auto error = Cycle<Core>(core_).apply(at(r), at(z), Part::whole, solve);
     const auto z_ = view(z, Inner{});
     sum(energy_b1, TimesNode<Strided<1>, Strided<1>>{view(r, Inner{}), z_});
     if (norm == Norm::preconditioned) sum(squares_b1, Square{z_});
-    // one class of nodes: the slots of the others stay 0
-    on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), scalars_.at(curvature_b2), start});
+    if (!error) finish(scalars_.at(curvature_b2)); // 0: one class of nodes, and the slots of the others stay 0
     return error;
   }
 

@@ -43,6 +43,8 @@ enum Slot {
   slots
 };
 
+constexpr std::size_t squares_of(int c) { return squares_r1 + c; } // c: a Class
+
 struct AfterProduct {
   double *s;
 

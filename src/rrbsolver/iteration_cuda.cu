@@ -31,9 +31,11 @@ __device__ bool ends(const Run &run, const Numbers &n) {
          (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
 }
 
-__global__ void end_step(Run *run, double *scalars, Norm norm, cuda::Condition repeat) {
+// One thread.
+__global__ void end_step(Run *run, double *scalars, const double *below, Norm norm, cuda::Condition repeat) {
   cuda::await_previous();
   if (!run->ended) {
+    AfterCycle{scalars, below, false}(0, 0);
     const Numbers n = numbers_of(scalars, norm);
     run->numbers[run->taken++] = n;
     run->ended = ends(*run, n);
@@ -44,7 +46,8 @@ __global__ void end_step(Run *run, double *scalars, Norm norm, cuda::Condition r
 
 template <class CG> class Iteration final : public DeviceIteration {
 public:
-  Iteration(Cuda &on, Core &core, Loop loop) : on_(on), core_(core), cg_(on, core), run_(1), loop_(loop) {}
+  Iteration(Cuda &on, Core &core, Loop loop)
+      : on_(on), core_(core), cg_(on, core), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step)) {}
 
   void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
   bool positive() const override { return cg_.positive(); }
@@ -64,17 +67,17 @@ public:
     return error;
   }
   int resume(const Solve &solve) override { return cg_.resume(solve); }
+  void settle() override { cg_.settle(); }
   void drop_step() override { cg_.drop_step(); }
   void solution(const double *r0, double *x, bool add) const override { cg_.solution(r0, x, add); }
   std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
 
 private:
   int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
-    const int error = cg_.step(norm, solve);
-    if (error) return error;
-    cuda::launch("end of a step", end_step, false, 1, 1, 0, on_.stream, run_.data(), cg_.scalars().data(), norm,
-                 repeat);
-    return 0;
+    return cg_.step(norm, solve, [&](const double *below) {
+      cuda::launch("the end of a step", end_step, overlap_, 1, 1, 0, on_.stream, run_.data(), cg_.scalars().data(),
+                   below, norm, repeat);
+    });
   }
 
   void launch(Norm norm, const Solve &solve, std::vector<Numbers> &steps) {
@@ -115,6 +118,7 @@ private:
   cuda::Buffer<Run> run_;
   cuda::Pinned<Run> report_;
   Loop loop_;
+  bool overlap_;           // a kernel may start before the one before it has ended
   cuda::Loop graph_;       // of a step
   Norm norm_ = Norm::none; // what was captured, with
   bool amli_ = false;

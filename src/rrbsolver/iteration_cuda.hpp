@@ -40,6 +40,7 @@ public:
   // solve() may only launch kernels, the same ones as long as the factorization's arrays are.
   virtual int run(Norm, const Limits &, bool captured, const Solve &, std::vector<Numbers> &) = 0;
   virtual int resume(const Solve &) = 0; // others have used the levels' vectors since
+  virtual void settle() = 0;             // the black nodes' correction is 0
   virtual void drop_step() = 0;
   virtual void solution(const double *r0, double *x, bool add) const = 0;
   virtual std::size_t bytes() const = 0;

@@ -24,6 +24,9 @@ public:
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm, const KSPRRBLimits &, std::vector<Numbers> *) override;
   PetscErrorCode Resume() override;
+  PetscErrorCode Settle() override {
+    return stream_.Run([&] { iteration_->settle(); });
+  }
   void DropStep() override { iteration_->drop_step(); }
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
   double bytes() const override {

@@ -25,9 +25,14 @@ public:
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
     PetscFunctionBegin;
-    PetscCall(cg_.step(norm, solve_));
-    steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
+    double *s = cg_.scalars().data();
+    PetscCall(cg_.step(norm, solve_, [&](const double *below) { rrbsolver::AfterCycle{s, below, false}(0, 0); }));
+    steps->push_back(rrbsolver::numbers_of(s, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Settle() override {
+    cg_.settle();
+    return PETSC_SUCCESS;
   }
   PetscErrorCode Resume() override { return cg_.resume(solve_); }
   void DropStep() override { cg_.drop_step(); }

@@ -252,6 +252,12 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
   KSP_RRB *rrb = (KSP_RRB *)ksp->data;
 
   PetscFunctionBegin;
+  if (before.rho == 0.0 && i == 0) { /* the red nodes have all of the residual */
+    PetscCall(rrb->state->solver->Settle());
+    rrb->state->started = PETSC_TRUE;
+    *n = Numbers();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (before.rho == 0.0) {
     PetscCall(PetscInfo(ksp, "converged due to (r, M^-1 r) = 0\n"));
     ksp->reason = KSP_CONVERGED_ATOL;

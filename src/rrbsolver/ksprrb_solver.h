@@ -46,7 +46,8 @@ public:
   virtual PetscErrorCode Steps(Norm, const KSPRRBLimits &, std::vector<Numbers> *) = 0;
   /* Somebody else has used the preconditioner since the last Start() or Steps(): a convergence test, a monitor. */
   virtual PetscErrorCode Resume() = 0;
-  virtual void DropStep() = 0; /* the last one is no part of the solution */
+  virtual PetscErrorCode Settle() = 0; /* the correction is that of the red nodes alone */
+  virtual void DropStep() = 0;         /* the last one is no part of the solution */
   /* x = or += the correction of the solution so far */
   virtual PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) = 0;
   virtual double bytes() const = 0;

@@ -50,6 +50,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Resume() override { return PETSC_SUCCESS; }
+  PetscErrorCode Settle() override { return PETSC_SUCCESS; }
   void DropStep() override { pending_ = PETSC_FALSE; }
   PetscErrorCode Solution(Vec, Vec x, PetscBool add) override {
     PetscFunctionBegin;

@@ -23,6 +23,31 @@ public:
     for (auto *sum : {&curvature_, &energy_, &squares_}) sum->reserve(parts);
   }
 
+  void eliminate_red(const Cuda &on, const SchurVectors<Cuda> &x, const double *r0, Norm norm) {
+    x.level.with_factor([&](const auto &factor) {
+      with_natural(x, r0, nullptr, [&](const auto &natural, auto scaled) {
+        const auto arrays_of_factor = factor_arrays(factor);
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(arrays_of_factor.p)>>;
+        using F = device::EliminateRed<T, decltype(scaled)::value>;
+        launch(on, device::eliminate_red<F>, [&](int blocks) {
+          const F f{red_arrays(x), arrays_of_factor, natural, r_arrays(x), box_, norm};
+          return std::tuple(f, take(energy_, blocks), x.scalars.data());
+        });
+      });
+    });
+  }
+  void correct(const Cuda &on, const SchurVectors<Cuda> &x, const double *a, const double *r0, double *to,
+               bool add) const {
+    with_natural(x, r0, to, [&](const auto &natural, auto scaled) {
+      using F = device::Correct<decltype(scaled)::value>;
+      launch(
+          on, device::correct<F>,
+          [&](int) {
+            return std::tuple(F{red_arrays(x), natural, vector(arrays(x.p)), vector(arrays(x.delta)), box_, add}, a);
+          },
+          false);
+    });
+  }
   void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
     with_level(x.level, x.level.solution, [&](auto factor, auto z) {
       using F = device::Direction<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(z)>;
@@ -39,10 +64,9 @@ public:
     });
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool start, Norm norm) {
-    const rrb::device::NaturalBox natural{int(x_.x.lo), int(x_.y.lo), int(x_.x.hi - x_.x.lo), int(x_.y.hi - x_.y.lo)};
     with_level(x.level, x.level.right_hand_side, [&](auto factor, auto y) {
       using F = device::Residual<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(y)>;
-      const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, box_, x.v, natural};
+      const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, box_, x.v, natural_box()};
       const auto arguments = [&](int blocks) {
         return std::tuple(f, start, take(energy_, blocks), take(squares_, blocks), x.scalars.data());
       };
@@ -68,29 +92,47 @@ private:
     return sum.template take<device::threads>(blocks, true);
   }
 
+  rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
+    const Dense &red = x.s1.first_red_array();
+    return {red.p, layout_.size(), int(red.pitch)};
+  }
+  template <class Factor> auto factor_arrays(const Factor &factor) const {
+    const auto &w = factor.w[0].q[r1];
+    using T = std::remove_pointer_t<decltype(w.p)>;
+    return rrb::device::Arrays<const T>{w.p, layout_.size(), int(w.pitch)};
+  }
+  rrb::device::NaturalBox natural_box() const {
+    return {int(x_.x.lo), int(x_.y.lo), int(x_.x.hi - x_.x.lo), int(x_.y.hi - x_.y.lo)};
+  }
+  // f(r and z in natural order, whether they are scaled by v)
+  template <class F> void with_natural(const SchurVectors<Cuda> &x, const double *r, double *z, const F &f) const {
+    const rrb::device::Around around_x = rrb::device::around(x_.x, 1), around_y = rrb::device::around(x_.y, 1);
+    if (x.v)
+      f(rrb::device::NaturalVector<true>{r, x.v, z, x.v, natural_box(), around_x, around_y}, std::true_type{});
+    else
+      f(rrb::device::NaturalVector<false>{r, nullptr, z, nullptr, natural_box(), around_x, around_y},
+        std::false_type{});
+  }
   // f(the factor's arrays, b2 where it continues)
   template <class F> void with_level(const BlackLevel &level, const NextGrid &next, const F &f) const {
     level.with_factor([&](const auto &factor) {
-      const auto &w = factor.w[0].q[r1];
-      using T = std::remove_pointer_t<decltype(w.p)>;
-      const rrb::device::Arrays<const T> arrays{w.p, layout_.size(), int(w.pitch)};
       if (next.dense)
-        f(arrays, rrb::device::dense_next(x_, next));
+        f(factor_arrays(factor), rrb::device::dense_next(x_, next));
       else
-        f(arrays, rrb::device::natural_next(x_, next));
+        f(factor_arrays(factor), rrb::device::natural_next(x_, next));
     });
   }
 
-  // arguments(blocks): the kernel's, a tuple, but for the rows of a thread
+  // arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself for the kernel before it
   template <class Kernel, class Arguments>
-  void launch(const Cuda &on, Kernel *kernel, const Arguments &arguments) const {
+  void launch(const Cuda &on, Kernel *kernel, const Arguments &arguments, bool waits = true) const {
     const int along = box_.k1 - box_.k0;
     const int rows =
         cuda::rows_of_part(across(), along, cuda::resident_blocks(kernel, device::threads), most_rows, 0.5);
     const dim3 blocks(across(), (along + rows - 1) / rows);
     std::apply(
         [&](const auto &...a) {
-          cuda::launch("the RRB-solver", kernel, overlap_, blocks, device::threads, 0, on.stream, a..., rows);
+          cuda::launch("the RRB-solver", kernel, overlap_ && waits, blocks, device::threads, 0, on.stream, a..., rows);
         },
         arguments(int(blocks.x * blocks.y)));
   }

@@ -2,9 +2,8 @@
 // and added in order: the same bits for any number of threads.
 #pragma once
 
-#include "backend/scalars_host.hpp"
 #include "rrb/chunks.hpp"
-#include "rrbsolver/schur_cg.hpp"
+#include "rrbsolver/schur_ends_host.hpp"
 
 namespace petscrrb::rrbsolver {
 
@@ -12,6 +11,14 @@ template <> class SchurLoops<Host> {
 public:
   explicit SchurLoops(const BlackLevel &level)
       : scratch_(level.extent.x), halo_(level.extent), sums_(3 * level.layout.rows) {}
+
+  void eliminate_red(const Host &on, const SchurVectors<Host> &x, const double *r0, Norm norm) const {
+    SchurEnds(on, x).eliminate_red(r0, norm);
+  }
+  void correct(const Host &on, const SchurVectors<Host> &x, const double *a, const double *r0, double *to,
+               bool add) const {
+    SchurEnds(on, x).correct(a, r0, to, add);
+  }
 
   void direction(const Host &on, const SchurVectors<Host> &x) const {
     const Chunks chunks(x.level.extent, scratch_);

@@ -119,6 +119,8 @@ public:
 
   // X, E and N of b1 and b2, then skew, one array after the other
   const Dense &first_array() const { return s_.X[b1]; }
+  // w and 1/d of r1, then of r2
+  const Dense &first_red_array() const { return red_.w[0].q[r1]; }
   const Red &red() const { return red_; }
   const SchurViews<Dense> &views() const { return s_; }
   std::size_t bytes() const { return memory_.bytes(); }

@@ -39,4 +39,15 @@ template <Class c, class R, class F> struct RedCorrection {
   }
 };
 
+struct ClearNode {
+  Dense x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = 0.0; }
+};
+
+// A vector of all nodes in natural order.
+template <class T> NaturalField<2, T> natural(const Extent &x, T *p) {
+  return {p, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
+}
+
 } // namespace petscrrb::rrbsolver
