@@ -99,7 +99,7 @@ struct Box {
 // The right-hand side of a grid in its own arrays; they have a border of zeroes. What a kernel does not write it may read
 // through the read-only path.
 template <bool ReadOnly> struct DenseVector {
-  Arrays<double> x;
+  Arrays<double> x, z; // z: the solution, which may be x
   Around around_x, around_y;
 
   __device__ double operator()(Class c, int h, int k) const {
@@ -108,10 +108,10 @@ template <bool ReadOnly> struct DenseVector {
   }
   __device__ void store(const Box &box, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
-    if (box.owns(b2, h, k)) *x.at(b2, h, k) = b2_value;
-    if (box.owns(r1, h, k)) *x.at(r1, h, k) = r1_value;
-    if (box.owns(r2, h, k)) *x.at(r2, h, k) = r2_value;
-    if (box.owns(b1, h, k)) *x.at(b1, h, k) = b1_value;
+    if (box.owns(b2, h, k)) *z.at(b2, h, k) = b2_value;
+    if (box.owns(r1, h, k)) *z.at(r1, h, k) = r1_value;
+    if (box.owns(r2, h, k)) *z.at(r2, h, k) = r2_value;
+    if (box.owns(b1, h, k)) *z.at(b1, h, k) = b1_value;
   }
 };
 
@@ -348,7 +348,7 @@ inline NaturalNext natural_next(const Extent &x, const NextGrid &next) {
           around(x.y, 2)};
 }
 template <bool ReadOnly, class T> DenseVector<ReadOnly> dense_vector(const DenseGrid<Cuda, T> &d) {
-  return {arrays(d.vector()), around(d.extent.x, 2), around(d.extent.y, 2)};
+  return {arrays(d.right_hand_side()), arrays(d.solution()), around(d.extent.x, 2), around(d.extent.y, 2)};
 }
 
 } // namespace device
