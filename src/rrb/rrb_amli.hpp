@@ -1,4 +1,4 @@
-// AMLI within the hierarchy: on which grid its steps (amli.hpp) are. Where that is in the tail, whose levels work in place,
+// AMLI within the hierarchy: on which grid its steps (amli.hpp) are. Where that is in the tail, which works in place,
 // vectors are copied to and fro.
 #pragma once
 

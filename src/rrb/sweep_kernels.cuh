@@ -241,12 +241,11 @@ __global__ void __launch_bounds__(32 * warps)
 struct NoEnergy {
   static constexpr bool wanted = false;
 };
-template <class Next> struct WithEnergy {
-  static constexpr bool wanted = true;
+template <class Next, bool start> struct WithEnergy {
+  static constexpr bool wanted = true, from_next = start; // from_next: the terms of `next` are not there yet
 
   cuda::BlockSum<32 * warps> sum;
-  Next kept; // the right-hand side of what is `next`, where its terms are not there yet
-  bool from_next;
+  Next kept; // its right-hand side
 };
 
 // Returns a thread's share of the energy.
@@ -293,7 +292,7 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
       if (mine) {
         energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
                   RedEnergy<Here<double>, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
-        if (wanted.from_next) energy += wanted.kept(h, k) * z2.v[1][1];
+        if constexpr (Energy::from_next) energy += wanted.kept(h, k) * z2.v[1][1];
       }
     if (mine) x.store(box, h, k, z2.v[1][1], r1_here, r2_here, z1.v[1][1]);
     z1.v[0][1] = z1.v[1][1];

@@ -1,5 +1,4 @@
-// What of RRB is left below a grid, on a device: the solution against the host's, and its energy against the product of both
-// vectors.
+// What of RRB is left below a grid, on a device: the solution against the host's, its energy against the product of both.
 #include "unit/reference_support.hpp"
 #include "unit/rrb_support.hpp"
 
@@ -19,7 +18,7 @@ using reference::Vector;
 using rrb::Energy;
 using support::Choice;
 
-// A matrix factored on the device, with the last block's inverse there; on a stream that the NULL stream does not wait for.
+// A matrix factored on the device, with the last block's inverse there; its stream is not one that the NULL stream awaits.
 class DeviceRRB {
   auto solver() {
     return [this](rrb::Part) {
