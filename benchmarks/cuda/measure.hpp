@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 
 namespace petscrrb {
@@ -30,16 +31,16 @@ struct Poisson {
   rrb::PreparedStencil stencil() const { return {X.data(), E.data(), N.data(), nullptr, nullptr, nullptr}; }
 };
 
-// Its RRB-l, all grids in r1/r2/b1/b2 storage; the V cycle.
+// Its RRB-l, all grids in r1/r2/b1/b2 storage; the V cycle unless AMLI is given a grid.
 struct Factored {
   Cuda on;
   rrb::Extent extent;
   std::unique_ptr<rrb::Factorization<PetscInt>> core;
   std::unique_ptr<rrb::DeviceCoarse> last;
 
-  Factored(index_t n, int levels, bool single) : extent{{0, n, n, false}, {0, n, n, false}} {
+  Factored(index_t n, int levels, bool single, int amli_grid = 0) : extent{{0, n, n, false}, {0, n, n, false}} {
     cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    core = rrb::make_factorization<PetscInt>(on, extent, {levels, levels / 2, 32, 0}, single);
+    core = rrb::make_factorization<PetscInt>(on, extent, {levels, levels / 2, 32, amli_grid}, single);
     rrb::LastBlock<PetscInt> &b = core->last_block();
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
@@ -51,8 +52,12 @@ struct Factored {
     core->refresh(poisson.stencil(), {1.0, false});
     last->refresh(core->last_values(), core->last_excess(), on.stream);
     if (!core->outcome().ok) throw std::runtime_error("the factorization failed");
+    (void)rrb::Cycle(*core).estimate([this](rrb::Part) { return solve_last(); });
   }
-  void solve_last() const { last->apply(core->coarse_r(), core->coarse_z(), on.stream); }
+  int solve_last() const {
+    last->apply(core->coarse_r(), core->coarse_z(), on.stream);
+    return 0;
+  }
 };
 
 class Clock {
@@ -62,7 +67,7 @@ public:
     cuda::check(cudaEventCreate(&stop_), "cudaEventCreate");
   }
   // median of some batches, microseconds a call
-  double time(const std::function<void()> &work) {
+  double time(const std::function<void()> &work) const {
     constexpr int batch = 20, batches = 15;
     std::vector<float> ms(batches);
     work();

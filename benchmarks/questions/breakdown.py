@@ -23,7 +23,8 @@ def measure(driver, note):
 def plot(rows, figure):
     axes = figure.subplots(1, len(CASES))
     for ax, (n, _) in zip(axes, CASES):
-        chosen = [row for row in rows if row["n"] == n and row["precision"] == "double" and "application" not in row["what"]]
+        chosen = [row for row in rows
+                  if row["n"] == n and row["precision"] == "double" and row["what"] in ("forward", "backward", "last block")]
         ax.barh([f"{row['what']} {row['grid']}" for row in chosen], [float(row["us"]) for row in chosen])
         ax.invert_yaxis()
         ax.set(title=f"{n} x {n}", xlabel="us")

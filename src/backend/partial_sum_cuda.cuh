@@ -46,7 +46,7 @@ private:
     if (threadIdx.x == 0) {
       __threadfence(); // our value is there before our ticket
       yes = atomicAdd(ticket, 1u) == unsigned(blocks - 1);
-      __threadfence();
+      if (yes) __threadfence();
     }
     __syncthreads();
     return yes;
@@ -54,7 +54,7 @@ private:
 };
 
 // Each block sums the nodes that are its own whatever the device.
-constexpr int sum_part_threads = 128, sum_part_blocks = 64;
+constexpr int sum_part_threads = 128, sum_part_blocks = 64, sum_all_threads = 512;
 
 template <class F>
 __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, BlockSum<sum_part_threads> sum) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
     value += f(box.h0 + i % columns, box.k0 + i / columns);
   sum.add(value);
 }
-inline __global__ void __launch_bounds__(sum_part_threads) add_nothing(BlockSum<sum_part_threads> sum) {
+inline __global__ void __launch_bounds__(sum_all_threads) add_nothing(BlockSum<sum_all_threads> sum) {
   start_next();
   await_previous();
   sum.add(0.0);
@@ -76,7 +76,7 @@ inline __global__ void __launch_bounds__(sum_part_threads) add_nothing(BlockSum<
 
 template <> class PartialSum<Cuda> {
 public:
-  PartialSum() : total_(1), ticket_(1) {}
+  PartialSum() : total_(1), ticket_(1), overlap_(cuda::may_overlap(cuda::add_nothing)) {}
 
   static index_t parts(Range2) { return cuda::sum_part_blocks; }
   void reserve(index_t parts) { partial_.resize(parts + 1); } // one is finish()'s
@@ -96,8 +96,8 @@ public:
   // Sets the total, unless the last kernel does.
   void finish(const Cuda &on) {
     if (finished_) return;
-    cuda::launch("sum", cuda::add_nothing, false, 1, cuda::sum_part_threads, 0, on.stream,
-                 take<cuda::sum_part_threads>(1, true));
+    cuda::launch("sum", cuda::add_nothing, overlap_, 1, cuda::sum_all_threads, 0, on.stream,
+                 take<cuda::sum_all_threads>(1, true));
   }
   const double *total() const { return total_.data(); }
   std::size_t bytes() const { return partial_.bytes() + total_.bytes() + ticket_.bytes(); }
@@ -107,6 +107,7 @@ private:
   cuda::Buffer<unsigned> ticket_;
   int used_ = 0;
   bool finished_ = false;
+  bool overlap_;
 };
 
 } // namespace petscrrb

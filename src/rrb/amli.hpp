@@ -4,108 +4,88 @@
 
 #include "backend/partial_sum.hpp"
 #include "backend/scalars.hpp"
+#include "rrb/grid_product.hpp"
 #include "rrb/lanczos.hpp"
-#include "rrb/steps.hpp"
-
-#include <algorithm>
-#include <cmath>
 
 namespace petscrrb::rrb {
 
-// S x at node (a, b) of the grid, from excess and weights: no diagonal, so that nothing cancels in a singular S.
-template <class M, class X> struct GridProduct {
-  M s;
-  X x;
+// The right-hand side of the second V-cycle, c0 r - c1 S B r, in place of r, which is kept for the energy.
+struct SecondRightHandSide {
+  Quad<Dense> r, kept;
+  const double *c0, *c1;
 
-  PETSCRRB_HD double operator()(index_t a, index_t b) const {
-    const double c = x(a, b);
-    return s.X(a, b) * c + (s.E(a, b) * (c - x(a + 1, b)) + s.E(a - 1, b) * (c - x(a - 1, b))) +
-           (s.N(a, b) * (c - x(a, b + 1)) + s.N(a, b - 1) * (c - x(a, b - 1))) +
-           (s.NE(a, b) * (c - x(a + 1, b + 1)) + s.NE(a - 1, b - 1) * (c - x(a - 1, b - 1))) +
-           (s.NW(a, b) * (c - x(a - 1, b + 1)) + s.NW(a + 1, b - 1) * (c - x(a + 1, b - 1)));
+  PETSCRRB_HD double load(Class c, index_t h, index_t k) const { return r[c](h, k); }
+  PETSCRRB_HD void store(Class c, index_t h, index_t k, double before, double product) const {
+    kept[c].at(h, k) = before;
+    r[c].at(h, k) = *c0 * before - *c1 * product;
   }
 };
 
-template <class Product, class Y> struct StoreProduct {
-  Product product;
-  Y y;
+template <class U, class V> struct TimesNode {
+  U u;
+  V v;
 
-  PETSCRRB_HD void operator()(index_t a, index_t b) const { y.at(a, b) = product(a, b); }
-};
-
-// The right-hand side of the second V-cycle: c0 r - c1 S B r.
-template <class Product, class R, class Y> struct SecondRightHandSide {
-  Product product; // of B r
-  R r;
-  Y y;
-  const double *c0, *c1;
-
-  PETSCRRB_HD void operator()(index_t a, index_t b) const { y.at(a, b) = *c0 * r(a, b) - *c1 * product(a, b); }
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return u(h, k) * v(h, k); }
 };
 
 template <class From, class To> struct CopyNode {
   From from;
   To to;
 
-  PETSCRRB_HD void operator()(index_t a, index_t b) const { to.at(a, b) = from(a, b); }
-};
-
-template <class From, class To> struct CopyStencil {
-  From from;
-  To to;
-
-  PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    to.X.at(a, b) = from.X(a, b);
-    to.E.at(a, b) = from.E(a, b);
-    to.N.at(a, b) = from.N(a, b);
-    to.NE.at(a, b) = from.NE(a, b);
-    to.NW.at(a, b) = from.NW(a, b);
-  }
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { to.at(h, k) = from(h, k); }
 };
 
 // x = +-d^-1/2 by a hash of the node, d the diagonal: every part of the matrix gets the same share of energy, however
 // far its coefficients jump. 0 at nodes without couplings, where B is exact.
-template <class M, class X> struct StartVector {
-  M s;
-  X x;
+template <Class c> struct StartVector {
+  StencilQuads<Quad<Dense>> s;
+  Quad<Dense> x;
 
-  PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    const double weights = s.E(a, b) + s.E(a - 1, b) + s.N(a, b) + s.N(a, b - 1) + s.NE(a, b) + s.NE(a - 1, b - 1) +
-                           s.NW(a, b) + s.NW(a + 1, b - 1);
-    const double d = weights > 0.0 ? s.X(a, b) + weights : 0.0, size = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double weights = near<c, 0, 0>(s.E, h, k) + near<c, -1, 0>(s.E, h, k) + near<c, 0, 0>(s.N, h, k) +
+                           near<c, 0, -1>(s.N, h, k) + near<c, 0, 0>(s.NE, h, k) + near<c, -1, -1>(s.NE, h, k) +
+                           near<c, 0, 0>(s.NW, h, k) + near<c, 1, -1>(s.NW, h, k);
+    const double d = weights > 0.0 ? s.X[c](h, k) + weights : 0.0, size = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
+    const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
     unsigned hash = unsigned(a) * 2654435761u ^ unsigned(b) * 2246822519u;
     hash = (hash ^ hash >> 15) * 3266489917u;
-    x.at(a, b) = (hash >> 16 & 1u) ? size : -size;
+    x[c].at(h, k) = (hash >> 16 & 1u) ? size : -size;
   }
 };
 
 // The vectors of conjugate gradients; alpha and beta are quotients of sums, 0 where there is nothing left to divide by.
+// Like the sums they go over all four classes, whose arrays are zero where a class has no node.
 PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
 
-template <class U, class V> struct TimesNode {
-  U u;
-  V v;
+struct TimesNodes {
+  Quad<Dense> u, v;
 
-  PETSCRRB_HD double operator()(index_t a, index_t b) const { return u(a, b) * v(a, b); }
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    return (u[r1](h, k) * v[r1](h, k) + u[r2](h, k) * v[r2](h, k)) +
+           (u[b1](h, k) * v[b1](h, k) + u[b2](h, k) * v[b2](h, k));
+  }
 };
 
-// p = z + beta p
-template <class Z, class V> struct NextDirection {
-  Z z;
-  V p;
-  const double *rho, *rho_before;
+// p = z + beta p; at first p = z
+struct NextDirection {
+  Quad<Dense> z, p;
+  const double *rho, *rho_before; // rho_before NULL: at first
 
-  PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    p.at(a, b) = z(a, b) + quotient(*rho, *rho_before) * p(a, b);
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double beta = rho_before ? quotient(*rho, *rho_before) : 0.0;
+    for (Class c : {r1, r2, b1, b2}) p[c].at(h, k) = z[c](h, k) + beta * p[c](h, k);
   }
 };
 
 // r -= alpha q
-template <class V> struct NextResidual {
-  V q, r;
+struct NextResidual {
+  Quad<Dense> q, r;
   const double *rho, *curvature;
 
-  PETSCRRB_HD void operator()(index_t a, index_t b) const { r.at(a, b) -= quotient(*rho, *curvature) * q(a, b); }
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double alpha = quotient(*rho, *curvature);
+    for (Class c : {r1, r2, b1, b2}) r[c].at(h, k) -= alpha * q[c](h, k);
+  }
 };
 
 // What came of AMLI at the last refresh.
@@ -117,58 +97,65 @@ struct AmliReport {
 
 constexpr int estimate_steps = 8;
 
-// The grid's matrix before its elimination, which overwrites it and lumps what crosses odd seams, and a few vectors.
-// V: the hierarchy's own vector on this grid, (a, b) its nodes.
+// The grid's matrix before its elimination, which overwrites it and lumps what crosses odd seams, and a few vectors: all
+// in the layout of r1/r2/b1/b2 storage, with what is around a periodic side in the borders.
 template <class Backend> class Amli {
 public:
   static constexpr int steps = estimate_steps;
 
-  explicit Amli(const Extent &x)
-      : x_(x), box_{x.x.lo, x.x.hi, x.y.lo, x.y.hi}, n_(x.nodes()), memory_(9 * n_),
-        scalars_(2 + 2 * steps, x.y.hi - x.y.lo) {}
+  // r, z: right-hand side and solution in the hierarchy
+  Amli(const Extent &x, const DenseLayout &layout, const Quad<Dense> &r, const Quad<Dense> &z) : Amli(x, layout, 7) {
+    r_ = r, z_ = z;
+  }
+  // The hierarchy works in place: both are here, to be copied.
+  Amli(const Extent &x, const DenseLayout &layout) : Amli(x, layout, 9) { r_ = array(7), z_ = array(8); }
 
-  template <class M> void keep_matrix(const Backend &on, const M &from) {
-    const auto to = matrix(Inner{});
-    everywhere(on, CopyStencil<M, std::decay_t<decltype(to)>>{from, to});
+  const Quad<Dense> &right_hand_side() const { return r_; }
+  const Quad<Dense> &solution() const { return z_; }
+
+  // from: by classes
+  template <class Q> void keep_matrix(const Backend &on, const StencilQuads<Q> &from) const {
+    const auto to = matrix();
+    copy(on, from.X, to.X), copy(on, from.E, to.E), copy(on, from.N, to.N);
+    copy(on, from.NE, to.NE), copy(on, from.NW, to.NW);
+    fill_ring_borders(on, x_, {to.X, to.E, to.N, to.NE, to.NW});
+  }
+  template <class V, class W> void copy(const Backend &on, const Quad<V> &from, const Quad<W> &to) const {
+    for (Class c : {r1, r2, b1, b2}) on.for_each(x_.nodes_of(c), CopyNode<V, W>{from[c], to[c]});
   }
 
-  // The polynomial: keep r; the caller applies B in place; then what B is applied to for the result.
-  template <class V> void keep_right_hand_side(const Backend &on, const V &x) { copy(on, x, view(r, Inner{})); }
-  template <class V> void second_right_hand_side(const Backend &on, const V &x) {
-    const auto kept = view(r, Inner{});
-    copy(on, x, view(z, Inner{}));
-    nodes(on, [&](auto w) {
-      const auto s_z = product(w, z);
-      return SecondRightHandSide<decltype(s_z), decltype(kept), V>{s_z, kept, x, scalars_.at(0), scalars_.at(1)};
-    });
+  // The polynomial: z = B r is there; then r is what B is applied to for the result.
+  void second_right_hand_side(const Backend &on) const {
+    multiply(on, z_, SecondRightHandSide{r_, kept(), scalars_.at(0), scalars_.at(1)});
   }
-
-  // The product of the right-hand side that was kept and the solution x.
-  template <class V> void add_energy(const Backend &on, const V &x, PartialSum<Backend> &energy) const {
-    const auto kept = view(r, Inner{});
-    energy.add(on, box_, TimesNode<decltype(kept), V>{kept, x});
+  // The right-hand side of the step, until the next one.
+  Quad<Dense> kept() const { return array(q); }
+  // Its product with the solution z.
+  template <class V> void add_energy(const Backend &on, const Quad<V> &z, PartialSum<Backend> &energy) const {
+    for (Class c : {r1, r2, b1, b2}) energy.add(on, x_.nodes_of(c), TimesNode<Dense, V>{kept()[c], z[c]});
   }
-  index_t energy_parts() const { return PartialSum<Backend>::parts(box_); }
+  index_t energy_parts() const {
+    index_t n = 0;
+    for (Class c : {r1, r2, b1, b2}) n += PartialSum<Backend>::parts(x_.nodes_of(c));
+    return n;
+  }
 
   // Conjugate gradients for S x = r = S x_0, of which only the Lanczos matrix is wanted. The right-hand side is
   // consistent by construction where S is singular.
-  void start_estimate(const Backend &on) {
-    const auto x0 = view(p, Inner{});
-    nodes(on, [&](auto w) { return StartVector<decltype(matrix(w)), decltype(x0)>{matrix(w), x0}; });
-    multiply(on, p, r);
+  void start_estimate(const Backend &on) const {
+    on.for_each(x_.nodes_of(r1), StartVector<r1>{matrix(), array(p)});
+    on.for_each(x_.nodes_of(r2), StartVector<r2>{matrix(), array(p)});
+    on.for_each(x_.nodes_of(b1), StartVector<b1>{matrix(), array(p)});
+    on.for_each(x_.nodes_of(b2), StartVector<b2>{matrix(), array(p)});
+    multiply(on, array(p), StoreProduct{r_});
   }
-  template <class V> void put_residual(const Backend &on, const V &x) { copy(on, view(r, Inner{}), x); }
-  template <class V> void step(const Backend &on, int j, const V &b_r) {
-    const auto at = [&](Slot s) { return view(s, Inner{}); };
-    using W = decltype(at(r));
-    scalars_.sum(on, rho(j), box_, TimesNode<W, V>{at(r), b_r});
-    if (j == 0)
-      copy(on, b_r, at(p));
-    else
-      everywhere(on, NextDirection<V, W>{b_r, at(p), scalars_.at(rho(j)), scalars_.at(rho(j - 1))});
-    multiply(on, p, q);
-    scalars_.sum(on, curvature(j), box_, TimesNode<W, W>{at(p), at(q)});
-    everywhere(on, NextResidual<W>{at(q), at(r), scalars_.at(rho(j)), scalars_.at(curvature(j))});
+  // z = B r is there.
+  void step(const Backend &on, int j) const {
+    scalars_.sum(on, rho(j), box_, TimesNodes{r_, z_});
+    on.for_each(box_, NextDirection{z_, array(p), scalars_.at(rho(j)), j ? scalars_.at(rho(j - 1)) : nullptr});
+    multiply(on, array(p), StoreProduct{array(q)});
+    scalars_.sum(on, curvature(j), box_, TimesNodes{array(p), array(q)});
+    on.for_each(box_, NextResidual{array(q), r_, scalars_.at(rho(j)), scalars_.at(curvature(j))});
   }
   // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
   // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact.
@@ -188,6 +175,10 @@ public:
 private:
   static constexpr double exact_below = 1.05, largest = 20.0;
 
+  Amli(const Extent &x, const DenseLayout &layout, int arrays)
+      : x_(x), layout_(layout), box_{layout.h0, layout.h0 + layout.columns, layout.k0, layout.k0 + layout.rows},
+        memory_(layout.size() * 4 * arrays), scalars_(2 + 2 * steps, layout.rows) {}
+
   // An estimate by few steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
   // be so even where the estimate is 20 % too small, which is what the theory of random start vectors warns of.
   static double safe_bound(double estimate) {
@@ -195,48 +186,28 @@ private:
     return 1.0 + std::max(1.05 * above, 1.25 * above - 1.0);
   }
 
-  enum Slot { // arrays of the grid; the first five are the matrix
-    r = 5,
-    z,
-    p,
-    q
-  };
+  static constexpr int p = 5, q = 6; // arrays of the grid; the first five are the matrix
   static std::size_t rho(int j) { return 2 + j; }
   static std::size_t curvature(int j) { return 2 + steps + j; }
 
-  Strided<1> view(int slot, Inner) const {
-    const index_t pitch = x_.x.hi - x_.x.lo;
-    return {memory_.data() + slot * n_ - (x_.y.lo * pitch + x_.x.lo), pitch, 1};
+  Quad<Dense> array(int i) const {
+    const auto view = [&](Class c) { return layout_.view(memory_.data() + (4 * i + c) * layout_.size()); };
+    return {{view(r1), view(r2), view(b1), view(b2)}};
   }
-  Guarded<double> view(int slot, Edge) const {
-    const Strided<1> v = view(slot, Inner{});
-    return {{v.p, v.row, 1}, box_, x_.x.periodic ? x_.x.n : 0, x_.y.periodic ? x_.y.n : 0};
-  }
-  template <class Where> auto matrix(Where w) const {
-    return StencilOut<decltype(view(0, w))>{view(0, w), view(1, w), view(2, w), view(3, w), view(4, w)};
-  }
-  template <class Where> auto product(Where w, Slot x) const {
-    return GridProduct<decltype(matrix(w)), decltype(view(x, w))>{matrix(w), view(x, w)};
-  }
+  StencilQuads<Quad<Dense>> matrix() const { return {array(0), array(1), array(2), array(3), array(4)}; }
 
-  // op(Inner{}) where all neighbours exist, op(Edge{}) on the rim
-  template <class Op> void nodes(const Backend &on, const Op &op) const {
-    on.for_each(box_, {box_.h0 + 1, box_.h1 - 1, box_.k0 + 1, box_.k1 - 1}, op(Inner{}), op(Edge{}));
-  }
-  template <class F> void everywhere(const Backend &on, const F &f) const { on.for_each(box_, box_, f, f); }
-  template <class From, class To> void copy(const Backend &on, const From &from, const To &to) const {
-    everywhere(on, CopyNode<From, To>{from, to});
-  }
-  void multiply(const Backend &on, Slot x, Slot y) const {
-    const auto to = view(y, Inner{});
-    nodes(on, [&](auto w) { return StoreProduct<decltype(product(w, x)), decltype(to)>{product(w, x), to}; });
+  template <class Then> void multiply(const Backend &on, const Quad<Dense> &x, const Then &then) const {
+    fill_ring_borders(on, x_, {x});
+    product_(on, x_, layout_, matrix(), x, then);
   }
 
   Extent x_;
-  Range2 box_;
-  index_t n_;
+  DenseLayout layout_;
+  Range2 box_; // h and k of all classes
   typename Backend::template Array<double> memory_;
+  ProductLoop<Backend> product_;
   Scalars<Backend> scalars_; // the polynomial's two coefficients, then the sums of the estimate
+  Quad<Dense> r_, z_;
   double lambda_max_ = 1.0;
 };
 

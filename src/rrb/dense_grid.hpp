@@ -145,12 +145,13 @@ public:
   using Matrix = StencilFields<DenseField, DenseField>;
   using Factor = FactorFields<DenseFieldOf<T>>;
 
-  // first: the finest grid, whose matrix and vectors stay in natural order
-  DenseGrid(const Extent &x, index_t block, bool first) : extent(x), halo(x), layout_(x, block) {
+  // first: the finest grid, whose matrix and vectors stay in natural order; keep: the right-hand side, by a solution that
+  // has arrays of its own
+  DenseGrid(const Extent &x, index_t block, bool first, bool keep) : extent(x), halo(x), layout_(x, block) {
     // where sweeps do not work in place, b1 after the forward sweep has an array of its own
-    const bool own_b1 = first || Backend::on_device;
+    const bool own_b1 = first || keep || Backend::on_device;
     factor_memory_.resize(layout_.size() * 15);
-    memory_.resize(layout_.size() * ((first ? 0 : 24) + own_b1));
+    memory_.resize(layout_.size() * ((first ? 0 : 24) + (keep ? 4 : 0) + own_b1));
     T *w = factor_memory_.data();
     for (auto &f : factor.w) place(f, {r1, r2, b1}, w);
     place(factor.dinv, {r1, r2, b1}, w);
@@ -158,14 +159,17 @@ public:
     if (!first)
       for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
         place(*f, {r1, r2, b1, b2}, p);
+    z_ = x_;
+    if (keep) place(z_, {r1, r2, b1, b2}, p);
     b1_ = own_b1 ? layout_.view(p) : x_.q[b1];
   }
 
   StencilOut<Split> matrix_out() const {
     return {{matrix.X.q}, {matrix.E.q}, {matrix.N.q}, {matrix.NE.q}, {matrix.NW.q}};
   }
-  // the right-hand side, then the solution; not on the finest grid
-  const Quad<Dense> &vector() const { return x_.q; }
+  // not on the finest grid; the same arrays unless the right-hand side is kept
+  const Quad<Dense> &right_hand_side() const { return x_.q; }
+  const Quad<Dense> &solution() const { return z_.q; }
   const Dense &b1_after_forward() const { return b1_; }
   const DenseLayout &layout() const { return layout_; }
   std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes(); }
@@ -199,7 +203,7 @@ private:
   DenseLayout layout_;
   typename Backend::template Array<T> factor_memory_;
   typename Backend::template Array<double> memory_;
-  DenseField x_;
+  DenseField x_, z_;
   Dense b1_;
 };
 

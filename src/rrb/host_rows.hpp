@@ -92,7 +92,7 @@ private:
   Pair right_hand_side(const Chunk &c, index_t k, bool upper, int to) const {
     const Class e = upper ? r2 : b2, o = upper ? b1 : r1;
     if (k == none || 2 * k + upper < x_.y.lo || 2 * k + upper >= x_.y.hi) return {c.scratch(zero), c.scratch(zero)};
-    if (!natural_.r) return {&d_.vector()[e].at(0, k), &d_.vector()[o].at(0, k)};
+    if (!natural_.r) return {&d_.right_hand_side()[e].at(0, k), &d_.right_hand_side()[o].at(0, k)};
     const Pair p{c.scratch(to), c.scratch(to + 1)};
     const index_t row = (2 * k + upper - x_.y.lo) * (x_.x.hi - x_.x.lo);
     split_row(natural_.r + row, x_.x, p.even, p.odd);
@@ -176,7 +176,7 @@ private:
   double row_energy(const Chunk &c, index_t k, const double *b2_here, const NextGrid *kept) const {
     double sum = 0.0;
     for (Class e : {r1, r2, b1}) {
-      const double *r = e == b1 ? &d_.b1_after_forward().at(0, k) : &d_.vector()[e].at(0, k);
+      const double *r = e == b1 ? &d_.b1_after_forward().at(0, k) : &d_.right_hand_side()[e].at(0, k);
       if (owns(e, k)) sum += sum_along_row(n_[e], [r, d = dinv(e, k)](index_t h) { return r[h] * r[h] * d[h]; });
     }
     if (!kept || !owns(b2, k)) return sum;
@@ -194,7 +194,7 @@ private:
       double *above_row = b2_row(c, above(k), other), *b1_here = c.scratch(zero);
       if (energy) energy[k - k0_] = row_energy(c, k, here, kept);
       if (owns(b1, k)) {
-        b1_here = natural_.r ? c.scratch(2 + other) : &d_.vector()[b1].at(0, k);
+        b1_here = natural_.r ? c.scratch(2 + other) : &d_.solution()[b1].at(0, k);
         backward_b1<Couple>(k, here, above_row, b1_here, scaling);
       }
       backward_red<Couple>(c, k, here, above_row, b1_below, b1_here, scaling);
@@ -210,19 +210,21 @@ private:
     const Rows z2{{nullptr, b2_here, b2_above}}, z1{{b1_below, b1_here, nullptr}};
     if (owns(r1, k) || owns(b2, k)) {
       const Pair in = lower(c, k, 4);
-      const Rows r{{nullptr, in.odd, nullptr}};
+      const Rows r{{nullptr, in.odd, nullptr}},
+          z{{nullptr, natural_.z ? in.odd : &d_.solution()[r1].at(0, k), nullptr}};
       const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
-      along_row(n_[r1], BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
+      along_row(n_[r1], BackwardR1{f, r, z1, z2, z, scaling}, next, fetch_);
       if (natural_.z)
         store_z(2 * k, b2_here, in.odd);
       else if (owns(b2, k))
-        std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.vector()[b2].at(n_[b2].h0, k));
+        std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.solution()[b2].at(n_[b2].h0, k));
     }
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
-      const Rows r{{nullptr, in.even, nullptr}};
+      const Rows r{{nullptr, in.even, nullptr}},
+          z{{nullptr, natural_.z ? in.even : &d_.solution()[r2].at(0, k), nullptr}};
       const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
-      along_row(n_[r2], BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
+      along_row(n_[r2], BackwardR2{f, r, z1, z2, z, scaling}, next, fetch_);
       if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
     }
   }
@@ -250,7 +252,7 @@ public:
 
   template <bool Couple>
   void forward(const Host &on, const DenseGrid<Host, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
-    if (!natural.r) d.halo.exchange(on, {r1, r2}, {d.vector()[r1], d.vector()[r2]});
+    if (!natural.r) d.halo.exchange(on, {r1, r2}, {d.right_hand_side()[r1], d.right_hand_side()[r2]});
     HostRows<T>(d, next, scratch_, natural).template forward<Couple>();
   }
   template <bool Couple>

@@ -178,7 +178,9 @@ private:
   bool sweep_adds_start(int from, int to) const;
   void add_tail_energy(int q);
   void backward_dense_with_energy(int g, int from, bool last);
-  template <class Op> void on_amli_vector(double *z, const Op &op) const;
+  void make_amli();
+  bool amli_in_tail() const { return options_.amli_grid >= options_.storage_grids; }
+  auto amli_tail(double *z) const;
 
   const Backend &on_;
   Extent extent_;

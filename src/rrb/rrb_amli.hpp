@@ -1,46 +1,62 @@
-// AMLI within the hierarchy: which arrays its steps (amli.hpp) work on.
+// AMLI within the hierarchy: on which grid its steps (amli.hpp) are. Where that is in the tail, which works in place,
+// vectors are copied to and fro.
 #pragma once
 
 #include "rrb/rrb.hpp"
 
 namespace petscrrb::rrb {
 
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::make_amli() {
+  const int g = options_.amli_grid;
+  if (!g) return;
+  if (amli_in_tail()) {
+    const Extent &x = tail_.grid(g - options_.storage_grids);
+    amli_ = std::make_unique<Amli<Backend>>(x, DenseLayout(x, options_.block));
+  } else
+    amli_ = std::make_unique<Amli<Backend>>(dense_[g].extent, dense_[g].layout(), dense_[g].right_hand_side(),
+                                            dense_[g].solution());
+  if (dense_.empty()) work_.resize(extent_.nodes());
+}
+
+// Its grid's vector in the tail, by classes. z: the one handed to naive storage.
+template <class Backend, class Int, class T> auto Rrb<Backend, Int, T>::amli_tail(double *z) const {
+  const int dense = options_.storage_grids;
+  return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense).get(Inner{});
+}
+
 // Before its elimination.
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_matrix(int g) {
   if (!amli_ || g != options_.amli_grid) return;
-  if (g < options_.storage_grids)
-    amli_->keep_matrix(on_, dense_[g].matrix_out());
+  const auto keep = [&](const auto &m) {
+    const auto by_class = [](const auto &field) { return field.get(Inner{}); };
+    amli_->keep_matrix(on_, StencilQuads<std::decay_t<decltype(by_class(m.X))>>{
+                                by_class(m.X), by_class(m.E), by_class(m.N), by_class(m.NE), by_class(m.NW)});
+  };
+  if (amli_in_tail())
+    keep(tail_.matrix(g - options_.storage_grids));
   else
-    amli_->keep_matrix(on_, tail_.whole_matrix(g - options_.storage_grids));
-}
-
-// op(x): the vector of AMLI's grid, by the coordinates of its nodes. z: the one handed to naive storage.
-template <class Backend, class Int, class T>
-template <class Op>
-void Rrb<Backend, Int, T>::on_amli_vector(double *z, const Op &op) const {
-  const int dense = options_.storage_grids, g = options_.amli_grid;
-  if (g < dense)
-    op(Split{dense_[g].vector()});
-  else
-    op(tail_.field(dense ? tail_.vector() : z, g - dense).all());
+    keep(dense_[g].matrix);
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_right_hand_side(double *z) {
-  on_amli_vector(z, [&](const auto &x) { amli_->keep_right_hand_side(on_, x); });
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(z), amli_->right_hand_side());
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::second_right_hand_side(double *z) {
-  on_amli_vector(z, [&](const auto &x) { amli_->second_right_hand_side(on_, x); });
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(z), amli_->solution());
+  amli_->second_right_hand_side(on_);
+  if (amli_in_tail()) amli_->copy(on_, amli_->right_hand_side(), amli_tail(z));
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_estimate() { amli_->start_estimate(on_); }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::put_residual() {
-  on_amli_vector(work(), [&](const auto &x) { amli_->put_residual(on_, x); });
+  if (amli_in_tail()) amli_->copy(on_, amli_->right_hand_side(), amli_tail(work()));
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::estimate_step(int j) {
-  on_amli_vector(work(), [&](const auto &x) { amli_->step(on_, j, x); });
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(work()), amli_->solution());
+  amli_->step(on_, j);
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::finish_estimate() {

@@ -26,12 +26,12 @@ template <class Op> void choose(bool couple, const Op &op) {
 }
 
 template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::right_hand_side(int g) const {
-  if (g < options_.storage_grids) return {dense_[g].vector(), {}, true, dense_[g].extent};
+  if (g < options_.storage_grids) return {dense_[g].right_hand_side(), {}, true, dense_[g].extent};
   return {{}, tail_.above(tail_.vector()), false, tail_.base()};
 }
 
 template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::solution(int g) const {
-  if (g < options_.storage_grids) return {dense_[g].vector(), {}, true, dense_[g].extent};
+  if (g < options_.storage_grids) return {dense_[g].solution(), {}, true, dense_[g].extent};
   return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
 }
 

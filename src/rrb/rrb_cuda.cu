@@ -1,5 +1,6 @@
 // RRB on CUDA devices.
 #include "backend/scalars_cuda.cuh"
+#include "rrb/grid_product_cuda.cuh"
 #include "rrb/sweeps_cuda.cuh"
 
 #include "rrb/rrb_amli.hpp"

@@ -23,7 +23,7 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::reserve_
 
 // The next sweep up reads the solution from which it begins; it adds y.z there as well if y is in the same layout.
 template <class Backend, class Int, class T> bool Rrb<Backend, Int, T>::sweep_adds_start(int from, int to) const {
-  return from > to && from == grids() && in_place();
+  return from > to && (from == grids() ? in_place() : !amli_in_tail());
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_energy(int from, int to, double *z) {
@@ -31,8 +31,10 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_en
   if (sweep_adds_start(from, to)) return;
   if (from == grids())
     energy_.add(on_, {0, block_.size(), 0, 1}, TimesEntry{coarse_r(), coarse_z_.data()});
+  else if (amli_in_tail())
+    amli_->add_energy(on_, amli_tail(z), energy_);
   else
-    on_amli_vector(z, [&](const auto &x) { amli_->add_energy(on_, x, energy_); });
+    amli_->add_energy(on_, amli_->solution(), energy_);
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::add_tail_energy(int q) {
@@ -48,7 +50,8 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::add_tail
 
 template <class Backend, class Int, class T>
 void Rrb<Backend, Int, T>::backward_dense_with_energy(int g, int from, bool last) {
-  const NextGrid kept = right_hand_side(g + 1);
+  NextGrid kept = right_hand_side(g + 1);
+  if (from < grids()) kept.split = amli_->kept();
   const bool start = g + 1 == from && sweep_adds_start(from, g);
   sweeps_.backward(on_, dense_[g], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr, last});
 }

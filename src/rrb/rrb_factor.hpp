@@ -10,7 +10,7 @@ Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options
     : on_(on), extent_(NaturalTail<Backend, T>::folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
-    dense_.emplace_back(x, o.block, g == 0);
+    dense_.emplace_back(x, o.block, g == 0, g > 0 && g == o.amli_grid);
     x = NaturalTail<Backend, T>::folded(x.coarser());
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
@@ -19,11 +19,7 @@ Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
   Backend::assign(at_, block_.at);
-  if (o.amli_grid) {
-    const int q = o.amli_grid - o.storage_grids;
-    amli_ = std::make_unique<Amli<Backend>>(q < 0 ? dense_[o.amli_grid].extent : tail_.grid(q));
-    if (dense_.empty()) work_.resize(extent_.nodes());
-  }
+  make_amli();
   if (!dense_.empty()) reserve_energy();
   if (!Backend::on_device) return;
   a_.resize(block_.a.size());

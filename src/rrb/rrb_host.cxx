@@ -1,6 +1,7 @@
 // RRB on the host.
 #include "backend/partial_sum_host.hpp"
 #include "backend/scalars_host.hpp"
+#include "rrb/grid_product_host.hpp"
 #include "rrb/host_rows.hpp"
 #include "rrb/rrb_amli.hpp"
 #include "rrb/rrb_apply.hpp"

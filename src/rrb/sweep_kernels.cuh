@@ -99,7 +99,7 @@ struct Box {
 // The right-hand side of a grid in its own arrays; they have a border of zeroes. What a kernel does not write it may read
 // through the read-only path.
 template <bool ReadOnly> struct DenseVector {
-  Arrays<double> x;
+  Arrays<double> x, z; // z: the solution, which may be x
   Around around_x, around_y;
 
   __device__ double operator()(Class c, int h, int k) const {
@@ -108,10 +108,10 @@ template <bool ReadOnly> struct DenseVector {
   }
   __device__ void store(const Box &box, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
-    if (box.owns(b2, h, k)) *x.at(b2, h, k) = b2_value;
-    if (box.owns(r1, h, k)) *x.at(r1, h, k) = r1_value;
-    if (box.owns(r2, h, k)) *x.at(r2, h, k) = r2_value;
-    if (box.owns(b1, h, k)) *x.at(b1, h, k) = b1_value;
+    if (box.owns(b2, h, k)) *z.at(b2, h, k) = b2_value;
+    if (box.owns(r1, h, k)) *z.at(r1, h, k) = r1_value;
+    if (box.owns(r2, h, k)) *z.at(r2, h, k) = r2_value;
+    if (box.owns(b1, h, k)) *z.at(b1, h, k) = b1_value;
   }
 };
 
@@ -250,12 +250,11 @@ __global__ void __launch_bounds__(32 * warps)
 struct NoEnergy {
   static constexpr bool wanted = false;
 };
-template <class Next> struct WithEnergy {
-  static constexpr bool wanted = true;
+template <class Next, bool start> struct WithEnergy {
+  static constexpr bool wanted = true, from_next = start; // from_next: the terms of `next` are not there yet
 
   cuda::BlockSum<32 * warps> sum;
-  Next kept; // the right-hand side of what is `next`, where its terms are not there yet
-  bool from_next;
+  Next kept; // its right-hand side
 };
 
 // Returns a thread's share of the energy.
@@ -302,7 +301,7 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
       if (mine) {
         energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
                   RedEnergy<Here<double>, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
-        if (wanted.from_next) energy += wanted.kept(h, k) * z2.v[1][1];
+        if constexpr (Energy::from_next) energy += wanted.kept(h, k) * z2.v[1][1];
       }
     if (mine) x.store(box, h, k, z2.v[1][1], r1_here, r2_here, z1.v[1][1]);
     z1.v[0][1] = z1.v[1][1];
@@ -357,7 +356,7 @@ inline NaturalNext natural_next(const Extent &x, const NextGrid &next) {
           around(x.y, 2)};
 }
 template <bool ReadOnly, class T> DenseVector<ReadOnly> dense_vector(const DenseGrid<Cuda, T> &d) {
-  return {arrays(d.vector()), around(d.extent.x, 2), around(d.extent.y, 2)};
+  return {arrays(d.right_hand_side()), arrays(d.solution()), around(d.extent.x, 2), around(d.extent.y, 2)};
 }
 
 } // namespace device

@@ -40,16 +40,21 @@ public:
   }
   void backward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next,
                 const EnergyShare<Cuda> &energy) const {
+    const auto x = device::dense_vector<false>(d);
     with_next(d, next, [&](const auto &b2, const auto &as_next) {
       using Next = std::decay_t<decltype(b2)>;
-      using Energy = device::WithEnergy<Next>;
-      const auto x = device::dense_vector<false>(d);
-      const Next kept = energy.kept ? as_next(*energy.kept) : b2;
-      launch(on, d, device::backward<true, Scaling::full, T, std::decay_t<decltype(x)>, Next, Energy>, x, b2,
-             [&](int blocks) {
-               const auto sum = energy.sum.template take<32 * device::warps>(blocks, energy.last);
-               return std::tuple(Energy{sum, kept, energy.kept != nullptr});
-             });
+      const auto sweep = [&](auto start) {
+        using Energy = device::WithEnergy<Next, decltype(start)::value>;
+        launch(on, d, device::backward<true, Scaling::full, T, std::decay_t<decltype(x)>, Next, Energy>, x, b2,
+               [&](int blocks) {
+                 const auto sum = energy.sum.template take<32 * device::warps>(blocks, energy.last);
+                 return std::tuple(Energy{sum, start ? as_next(*energy.kept) : b2});
+               });
+      };
+      if (energy.kept)
+        sweep(std::true_type{});
+      else
+        sweep(std::false_type{});
     });
   }
   // of the energy's sum, at most
