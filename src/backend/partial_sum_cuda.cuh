@@ -8,6 +8,18 @@
 namespace petscrrb {
 namespace cuda {
 
+// The sum of all threads' values, known to all of a block.
+template <int threads> __device__ double sum_of_block(double value) {
+  __shared__ double warp[threads / 32];
+  for (int step = 16; step; step /= 2) value += __shfl_down_sync(~0u, value, step);
+  __syncthreads(); // warp may still be read
+  if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = warp[0];
+  for (int w = 1; w < threads / 32; ++w) value += warp[w];
+  return value;
+}
+
 // A kernel's share of a sum.
 template <int threads> struct BlockSum {
   double *all;      // partial values: of the kernels before, then ours
@@ -16,31 +28,19 @@ template <int threads> struct BlockSum {
   unsigned *ticket; // how many of our blocks have ended; 0 before and after
   double *total;
 
-  // By all threads of a block, once: value is the thread's. True for one thread of all, after which the total is there.
-  __device__ bool add(double value) const {
+  // By all threads of a block, once: value is the thread's.
+  __device__ void add(double value) const {
     const int block = int(blockIdx.y * gridDim.x + blockIdx.x), blocks = int(gridDim.x * gridDim.y);
-    value = of_block(value);
+    value = sum_of_block<threads>(value);
     if (threadIdx.x == 0) all[first + block] = value;
-    if (!last || !is_last(blocks)) return false;
+    if (!last || !is_last(blocks)) return;
     value = 0.0;
     for (int i = int(threadIdx.x); i < first + blocks; i += threads) value += __ldcg(all + i);
-    value = of_block(value);
+    value = sum_of_block<threads>(value);
     if (threadIdx.x == 0) *total = value, *ticket = 0;
-    return threadIdx.x == 0;
   }
 
 private:
-  // known to all
-  __device__ static double of_block(double value) {
-    __shared__ double warp[threads / 32];
-    for (int step = 16; step; step /= 2) value += __shfl_down_sync(~0u, value, step);
-    __syncthreads(); // warp may still be read
-    if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = value;
-    __syncthreads();
-    value = warp[0];
-    for (int w = 1; w < threads / 32; ++w) value += warp[w];
-    return value;
-  }
   __device__ bool is_last(int blocks) const {
     __shared__ bool yes;
     if (threadIdx.x == 0) {

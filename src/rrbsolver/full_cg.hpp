@@ -71,15 +71,14 @@ public:
   void refresh(const PreparedStencil &a) { matrix_ = a; }
   bool positive() const { return true; }
 
-  template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
+  template <class Solve, class Finish>
+  auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
+    pending_ = false;
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     on_.copy(at(r), r0, x_.nodes());
     for (Vector i : {p, delta}) on_.for_each({0, x_.nodes(), 0, 1}, SetZero{at(i)});
     if (norm == Norm::unpreconditioned) sum(squares_b1, Square{view(r, Inner{})});
-    pending_ = false;
-    const auto error = precondition(norm, solve, [&](const double *none) {
-      on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), none, true});
-    });
+    const auto error = precondition(norm, solve, finish);
     on_.for_each({0, 1, 0, 1}, NoDirection{scalars_.data()});
     return error;
   }
@@ -97,7 +96,7 @@ public:
     return precondition(norm, solve, finish);
   }
   // z is of its own: nobody else writes there.
-  template <class Solve> auto resume(const Solve &) { return decltype(start({}, {}, std::declval<Solve>()))(); }
+  template <class Solve> auto resume(const Solve &solve) { return decltype(solve(Part::whole))(0); }
   const Scalars<Backend> &scalars() const { return scalars_; }
   void steps_taken() { pending_ = true; }
   // The residual is 0: so is the correction.

@@ -31,11 +31,23 @@ __device__ bool ends(const Run &run, const Numbers &n) {
          (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
 }
 
-// One thread.
-__global__ void end_step(Run *run, double *scalars, const double *below, Norm norm, cuda::Condition repeat) {
+constexpr int end_threads = 256;
+
+struct NothingPending {
+  template <int> __device__ void add_up(double *, Norm) const {}
+};
+
+// One block. run: NULL at the start.
+template <class Pending>
+__global__ void __launch_bounds__(end_threads)
+    end_step(Run *run, double *scalars, Pending pending, const double *below, Norm norm, cuda::Condition repeat) {
   cuda::await_previous();
-  if (!run->ended) {
-    AfterCycle{scalars, below, false}(0, 0);
+  const bool ended_before = run && run->ended;
+  if (!ended_before) pending.template add_up<end_threads>(scalars, norm);
+  if (threadIdx.x != 0) return;
+  if (!ended_before) AfterCycle{scalars, below, !run}(0, 0);
+  if (!run) return;
+  if (!ended_before) {
     const Numbers n = numbers_of(scalars, norm);
     run->numbers[run->taken++] = n;
     run->ended = ends(*run, n);
@@ -44,14 +56,21 @@ __global__ void end_step(Run *run, double *scalars, const double *below, Norm no
   repeat.set(!run->ended);
 }
 
+template <class Core> device::Pending pending_of(const SchurCG<Cuda, Core> &cg, Norm norm, bool start) {
+  return cg.loops().pending(norm, start);
+}
+template <class Core> NothingPending pending_of(const FullCG<Cuda, Core> &, Norm, bool) { return {}; }
+
 template <class CG> class Iteration final : public DeviceIteration {
 public:
   Iteration(Cuda &on, Core &core, Loop loop)
-      : on_(on), core_(core), cg_(on, core), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step)) {}
+      : on_(on), core_(core), cg_(on, core), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step<Pending>)) {}
 
   void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
   bool positive() const override { return cg_.positive(); }
-  int start(const double *r0, Norm norm, const Solve &solve) override { return cg_.start(r0, norm, solve); }
+  int start(const double *r0, Norm norm, const Solve &solve) override {
+    return cg_.start(r0, norm, solve, [&](const double *below) { end(nullptr, below, norm, {}); });
+  }
   Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().read(on_), norm); }
   int run(Norm norm, const Limits &limits, bool captured, const Solve &solve, std::vector<Numbers> &steps) override {
     Limits l = limits;
@@ -73,11 +92,15 @@ public:
   std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
 
 private:
+  using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
+
   int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
-    return cg_.step(norm, solve, [&](const double *below) {
-      cuda::launch("the end of a step", end_step, overlap_, 1, 1, 0, on_.stream, run_.data(), cg_.scalars().data(),
-                   below, norm, repeat);
-    });
+    return cg_.step(norm, solve, [&](const double *below) { end(run_.data(), below, norm, repeat); });
+  }
+  void end(Run *run, const double *below, Norm norm, cuda::Condition repeat) {
+    const auto pending = pending_of(cg_, norm, !run);
+    cuda::launch("the end of a step", end_step<Pending>, overlap_, 1, end_threads, 0, on_.stream, run,
+                 cg_.scalars().data(), pending, below, norm, repeat);
   }
 
   void launch(Norm norm, const Solve &solve, std::vector<Numbers> &steps) {

@@ -25,9 +25,8 @@ public:
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
     PetscFunctionBegin;
-    double *s = cg_.scalars().data();
-    PetscCall(cg_.step(norm, solve_, [&](const double *below) { rrbsolver::AfterCycle{s, below, false}(0, 0); }));
-    steps->push_back(rrbsolver::numbers_of(s, norm));
+    PetscCall(cg_.step(norm, solve_, After(false)));
+    steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Settle() override {
@@ -43,6 +42,10 @@ public:
   }
 
 private:
+  auto After(bool start) const {
+    return [this, start](const double *below) { rrbsolver::AfterCycle{cg_.scalars().data(), below, start}(0, 0); };
+  }
+
   CG cg_;
   SolveLastBlock solve_;
   Stencil stencil_;
@@ -91,7 +94,7 @@ template <class CG> PetscErrorCode HostSolver<CG>::Start(Vec r0, Norm norm, Numb
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(r0, &r));
-  PetscCall(cg_.start(r, norm, solve_));
+  PetscCall(cg_.start(r, norm, solve_, After(true)));
   *numbers = rrbsolver::numbers_of(cg_.scalars().data(), norm);
   PetscCall(VecRestoreArrayRead(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -59,16 +59,16 @@ public:
 
   // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
   // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
-  template <class Solve> auto start(const double *r0, Norm norm, const Solve &solve) {
+  // finish(below) does the work of AfterCycle.
+  template <class Solve, class Finish>
+  auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
+    pending_ = false;
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     loops_.eliminate_red(on_, x_, r0, norm);
     loops_.residual(on_, x_, true, Norm::none);
-    pending_ = false;
-    return solve_below(Norm::none, solve, [&](const double *below) {
-      on_.for_each({0, 1, 0, 1}, AfterCycle{scalars_.data(), below, true});
-    });
+    return solve_below(Norm::none, solve, finish);
   }
-  // One iteration: p, q, r and what depends on r. finish(below) does the work of AfterCycle.
+  // One iteration: p, q, r and what depends on r.
   template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
     pending_ = true;
     loops_.direction(on_, x_);
@@ -76,6 +76,7 @@ public:
     loops_.residual(on_, x_, false, norm);
     return solve_below(norm, solve, finish);
   }
+  const SchurLoops<Backend> &loops() const { return loops_; }
   // Without step(): by a graph that was captured from it.
   void steps_taken() { pending_ = true; }
   // The levels below have been used by somebody else since: their vectors once more.

@@ -11,7 +11,25 @@ namespace petscrrb::rrbsolver::device {
 using namespace rrb::device;
 
 constexpr int threads = 128;
-using Sum = cuda::BlockSum<threads>;
+
+// A sum in parts, one a thread block: whoever needs it adds them, always in the same order. A block that waited for the
+// others to do so would keep its registers from those that have work.
+struct Parts {
+  double *part;
+  int count;
+
+  // by all threads of a block, once: value is the thread's
+  __device__ void set(double value) const {
+    value = cuda::sum_of_block<threads>(value);
+    if (threadIdx.x == 0) part[blockIdx.y * gridDim.x + blockIdx.x] = value;
+  }
+  // known to all threads of a block
+  template <int size> __device__ double sum() const {
+    double value = 0.0;
+    for (int i = int(threadIdx.x); i < count; i += size) value += __ldcg(part + i);
+    return cuda::sum_of_block<size>(value);
+  }
+};
 
 // Arrays of one layout, one after the other.
 struct Vector {
@@ -47,7 +65,7 @@ struct ProductArrays {
   Arrays<double> q;
 };
 
-// q = S1 p and the sum of p q; then alpha.
+// q = S1 p and the parts of the sum of p q.
 struct Product {
   ProductArrays a;
   Box box;
@@ -86,15 +104,12 @@ struct Product {
   }
 };
 
-inline __global__ void __launch_bounds__(threads) product(Product f, Sum sum, double *scalars, int rows) {
+inline __global__ void __launch_bounds__(threads)
+    product(Product f, Parts curvatures, const double *scalars, int rows) {
   const Column column(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
-  if (scalars[ended] != 0.0) return;
-  if (sum.add(f.march(column))) {
-    scalars[curvature] = *sum.total;
-    scalars[alpha] = scalars[rho] / *sum.total;
-  }
+  if (scalars[ended] == 0.0) curvatures.set(f.march(column));
 }
 
 // r -= alpha q, level 2 of the forward sweep, and the sum of r^2 / d at b1. r of b1 goes from one array to the other, since
@@ -144,18 +159,23 @@ template <class T, class Next> struct Residual {
   }
 };
 
+// The first block also keeps what the sum of p q has become.
 template <bool squares, class F>
-__global__ void __launch_bounds__(threads) residual(F f, bool start, Sum energy, Sum norm, double *scalars, int rows) {
+__global__ void __launch_bounds__(threads)
+    residual(F f, bool start, Parts curvatures, Parts energies, Parts norms, double *scalars, int rows) {
   const Column column(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
-  if (!start && scalars[ended] != 0.0) return;
-  double sums[2] = {};
-  const int from = int(scalars[steps]) % 2 ? 2 : 0;
-  f.template march<squares>(column, start, scalars[alpha], from, sums);
-  if (energy.add(sums[0])) scalars[energy_b1] = *energy.total;
-  if constexpr (squares)
-    if (norm.add(sums[1])) scalars[squares_b1] = *norm.total, scalars[squares_b2] = 0.0;
+  double sums[2] = {}, a = 0.0;
+  if (!start) {
+    if (scalars[ended] != 0.0) return;
+    const double sum = curvatures.sum<threads>();
+    a = scalars[rho] / sum;
+    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) scalars[curvature] = sum, scalars[alpha] = a;
+  }
+  f.template march<squares>(column, start, a, int(scalars[steps]) % 2 ? 2 : 0, sums);
+  energies.set(sums[0]);
+  if constexpr (squares) norms.set(sums[1]);
 }
 
 // delta += alpha p, p = z + beta p, with level 2 of the backward sweep.
@@ -236,14 +256,11 @@ template <class T, bool scaled> struct EliminateRed {
   }
 };
 
-template <class F> __global__ void __launch_bounds__(threads) eliminate_red(F f, Sum sum, double *scalars, int rows) {
+template <class F> __global__ void __launch_bounds__(threads) eliminate_red(F f, Parts norms, int rows) {
   const Column column(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
-  if (!sum.add(f.march(column))) return;
-  scalars[energy_r1] = f.norm == Norm::natural ? *sum.total : 0.0;
-  scalars[squares_b1] = *sum.total;
-  scalars[energy_r2] = scalars[squares_r1] = scalars[squares_r2] = scalars[squares_b2] = 0.0;
+  norms.set(f.march(column));
 }
 
 // x = or += delta + a p at the black nodes, and at the red ones what follows from it and r0.
@@ -277,5 +294,22 @@ template <class F> __global__ void __launch_bounds__(threads) correct(F f, const
   const Column column(f.box, rows);
   f.march(column, a ? *a : 0.0);
 }
+
+// What the loops have left to be added: the terms of r^2 / d at b1 and those of the norm, if that is one of their sums.
+struct Pending {
+  Parts energies, norms;
+  bool has_norm;
+
+  // by all threads of the only block
+  template <int size> __device__ void add_up(double *scalars, Norm norm) const {
+    const double energy = energies.sum<size>(), other = has_norm ? norms.sum<size>() : 0.0;
+    if (threadIdx.x != 0) return;
+    scalars[energy_b1] = energy;
+    if (!has_norm) return;
+    scalars[energy_r1] = norm == Norm::natural ? other : 0.0;
+    scalars[squares_b1] = other;
+    scalars[energy_r2] = scalars[squares_r1] = scalars[squares_r2] = scalars[squares_b2] = 0.0;
+  }
+};
 
 } // namespace petscrrb::rrbsolver::device

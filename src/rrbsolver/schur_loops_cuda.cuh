@@ -18,9 +18,10 @@ struct PingPong {
 template <> class SchurLoops<Cuda> {
 public:
   explicit SchurLoops(const BlackLevel &level)
-      : x_(level.extent), layout_(level.layout), box_(rrb::device::box_of(x_, layout_)), overlap_(may_overlap()) {
-    const index_t parts = across() * layout_.rows;
-    for (auto *sum : {&curvature_, &energy_, &squares_}) sum->reserve(parts);
+      : x_(level.extent), layout_(level.layout), box_(rrb::device::box_of(x_, layout_)),
+        overlap_(cuda::may_overlap(device::product)) {
+    parts_.resize(3 * most_parts());
+    for (int i = 0; i < 3; ++i) sums_[i] = {parts_.data() + i * most_parts(), 0};
   }
 
   void eliminate_red(const Cuda &on, const SchurVectors<Cuda> &x, const double *r0, Norm norm) {
@@ -31,7 +32,7 @@ public:
         using F = device::EliminateRed<T, decltype(scaled)::value>;
         launch(on, device::eliminate_red<F>, [&](int blocks) {
           const F f{red_arrays(x), arrays_of_factor, natural, r_arrays(x), box_, norm};
-          return std::tuple(f, take(energy_, blocks), x.scalars.data());
+          return std::tuple(f, take(norms, blocks));
         });
       });
     });
@@ -60,7 +61,7 @@ public:
     const Dense &s1 = x.s1.first_array();
     const device::ProductArrays a{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q)};
     launch(on, device::product, [&](int blocks) {
-      return std::tuple(device::Product{a, box_}, take(curvature_, blocks), x.scalars.data());
+      return std::tuple(device::Product{a, box_}, take(curvatures, blocks), x.scalars.data());
     });
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool start, Norm norm) {
@@ -68,7 +69,8 @@ public:
       using F = device::Residual<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(y)>;
       const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, box_, x.v, natural_box()};
       const auto arguments = [&](int blocks) {
-        return std::tuple(f, start, take(energy_, blocks), take(squares_, blocks), x.scalars.data());
+        return std::tuple(f, start, sums_[curvatures], take(energies, blocks),
+                          norm == Norm::unpreconditioned ? take(norms, blocks) : sums_[norms], x.scalars.data());
       };
       if (norm == Norm::unpreconditioned)
         launch(on, device::residual<true, F>, arguments);
@@ -76,20 +78,30 @@ public:
         launch(on, device::residual<false, F>, arguments);
     });
   }
+  // For the kernel that ends a start or a step: what it has to add.
+  device::Pending pending(Norm norm, bool start) const {
+    return {sums_[energies], sums_[norms], start || norm == Norm::unpreconditioned};
+  }
   PingPong r_b1(const SchurVectors<Cuda> &x) const { return {x.r[b1], x.r_odd, x.scalars.at(steps)}; }
-  std::size_t bytes() const { return curvature_.bytes() + energy_.bytes() + squares_.bytes(); }
+  std::size_t bytes() const { return parts_.bytes(); }
 
 private:
-  static bool may_overlap() { return cuda::may_overlap(device::product); }
+  enum Sums {
+    curvatures,
+    energies,
+    norms
+  };
+
   int across() const { return (int(layout_.columns) + device::threads - 1) / device::threads; }
 
   rrb::device::Arrays<double> arrays(const Quad<Dense> &q) const { return {q[b1].p, layout_.size(), int(q[b1].pitch)}; }
   // b1, b2, and b1 of odd steps
   rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
   device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, box_.x, box_.y}; }
-  static device::Sum take(PartialSum<Cuda> &sum, int blocks) {
-    sum.start();
-    return sum.template take<device::threads>(blocks, true);
+  std::size_t most_parts() const { return std::size_t(across()) * layout_.rows; }
+  device::Parts take(Sums i, int blocks) {
+    sums_[i].count = blocks;
+    return sums_[i];
   }
 
   rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
@@ -143,7 +155,8 @@ private:
   DenseLayout layout_;
   rrb::device::Box box_;
   bool overlap_; // a kernel may start before the one before it has ended
-  PartialSum<Cuda> curvature_, energy_, squares_;
+  cuda::Buffer<double> parts_;
+  device::Parts sums_[3];
 };
 
 } // namespace petscrrb::rrbsolver
