@@ -59,6 +59,7 @@ TEST_P(Reasons, AFailedPreconditioner) {
     EXPECT_EQ(solve(ksp, problem.b).reason, KSP_DIVERGED_PC_FAILED) << type;
     EXPECT_EQ(solve(ksp, problem.b).reason, KSP_DIVERGED_PC_FAILED) << type;
     ok(MatScale(A, -1));
+    if (type != six) ok(KSPSetOperators(ksp, A, A)); // without it PETSc 3.18 has KSPCG fail once more
     expect_solves(ksp);
   }
 }
