@@ -50,11 +50,12 @@ def test_dmda_with_a_neumann_null_space(run, tutorial, rrb, cg):
     assert about(counts(run(tutorial("ksp/ksp", "ex50"), *words, *rrb)), counts(run(tutorial("ksp/ksp", "ex50"), *words, *cg)))
 
 
-@pytest.mark.parametrize("bc", ["dirichlet", "neumann"])
-def test_conductivity(run, tutorial, rrb, cg, bc):
-    """Dirichlet rows are kept in the matrix here, with their columns."""
-    words = ["-da_grid_x", 129, "-da_grid_y", 129, "-bc_type", bc, "-pc_rrb_levels", 8]
-    assert about(counts(run(tutorial("ksp/ksp", "ex29"), *words, *rrb)), counts(run(tutorial("ksp/ksp", "ex29"), *words, *cg)))
+@pytest.mark.parametrize("bc, low, high", [("dirichlet", 5, 13), ("neumann", 3, 10)])
+def test_conductivity(run, tutorial, rrb, bc, low, high):
+    """Dirichlet rows are kept in the matrix here, with their columns. With PETSc 3.26 KSPCG does not converge on them."""
+    output = run(tutorial("ksp/ksp", "ex29"), "-da_grid_x", 129, "-da_grid_y", 129, "-bc_type", bc, "-pc_rrb_levels", 8, *rrb)
+    (its,) = counts(output)
+    assert low <= its <= high
 
 
 def test_another_preconditioner_is_refused(run, tutorial, library):
@@ -83,9 +84,10 @@ def test_newton_gives_new_values_in_each_step(run, tutorial, rrb, cg):
 
 
 @pytest.mark.parametrize("method", ["beuler", "cn", "bdf"])
-def test_heat_in_time_steps(run, tutorial, rrb, method):
-    """Rows of the sides are diagonal, and the neighbours keep their columns: CG would not have it."""
-    output = run(tutorial("ts", "ex13"), "-da_grid_x", 60, "-da_grid_y", 63, "-ts_max_steps", 5, "-ts_type", method,
-                 "-ts_adapt_type", "none", "-pc_rrb_levels", 6, *rrb)
-    assert len(counts(output)) >= 5
-    assert all(n <= 15 for n in counts(output))
+def test_heat_in_time_steps(run, tutorial, rrb, cg, method):
+    """Rows of the sides are diagonal, and the neighbours keep their columns."""
+    words = ["-da_grid_x", 60, "-da_grid_y", 63, "-ts_max_steps", 5, "-ts_type", method, "-ts_adapt_type", "none",
+             "-pc_rrb_levels", 6]
+    here = counts(run(tutorial("ts", "ex13"), *words, *rrb))
+    assert len(here) >= 5
+    assert about(here, counts(run(tutorial("ts", "ex13"), *words, *cg)))
