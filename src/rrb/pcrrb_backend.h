@@ -19,8 +19,9 @@ struct PCRRBValues {
   petscrrb::ReadResult result = petscrrb::ReadResult::refused;
   std::string why; /* of a refusal */
   petscrrb::index_t identity_rows = 0, positive = 0;
-  PetscBool ring_is_cut = PETSC_FALSE; /* a periodic side that no value crosses any more: another grid than before */
-  PetscBool scaled = PETSC_FALSE;      /* by the near null vector */
+  PetscBool simpler =
+      PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */
+  PetscBool scaled = PETSC_FALSE; /* by the near null vector */
 };
 
 class KSPRRBSolver; /* rrbsolver/ksprrb_solver.h */

@@ -110,7 +110,7 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
                         facts_.useless_value, (long long)facts_.useless_row));
   values->identity_rows = facts_.identity_rows;
   values->positive = facts_.positive;
-  values->ring_is_cut = (PetscBool)facts_.ring_is_cut;
+  values->simpler = (PetscBool)(facts_.ring_is_cut || (grid.points == 9 && !facts_.corners));
   values->scaled = (PetscBool)stencil_.scaled;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -104,7 +104,7 @@ PetscErrorCode HostBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = facts_.identity_rows;
   values->positive = facts_.positive;
-  values->ring_is_cut = (PetscBool)ring_is_cut(stencil_, grid);
+  values->simpler = (PetscBool)(ring_is_cut(stencil_, grid) || (grid.points == 9 && !facts_.corners));
   PetscCall(ReadNearNullVector(pc, near_null));
   values->scaled = (PetscBool)!stencil_.v.empty();
   rrb::prepare(stencil_, grid, rounding);

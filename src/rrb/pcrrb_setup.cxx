@@ -47,7 +47,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
   PetscCall(s->backend->Read(pc, s->rows.csr, s->grid, s->near_null, s->rounding, &s->values));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
-  *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.ring_is_cut));
+  *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 // The RRB-solver used again: other right-hand sides, other values, other matrices, a preconditioner that is kept.
 #include "rrbsolver_support.hpp"
 
-#include <cmath>
+#include <malloc.h>
 
 using namespace petsctest;
 using reference::Problem;
@@ -204,6 +204,30 @@ TEST(RRBSolverAgain, TheTransposedSystem) {
     EXPECT_LT(relative_residual(problem, values_of(x)), 1e-7);
     EXPECT_LT(relative_residual(problem, solve(ksp, problem.b).x), 1e-7);
   }
+}
+
+TEST(RRBSolverAgain, HoldsNoMoreMemoryAfterFifty) {
+  for (const Problem &problem :
+       {reference::random_faces({80, 75}, 10), reference::random_nine_points({40, 37}, 0, 0.1)})
+    for (const char *norm : {"natural", "preconditioned"}) {
+      const Matrix A = matrix_of(problem);
+      const Solver ksp = ksp_of(A, six + "-ksp_norm_type " + norm);
+      const Vector b = vector_of(problem.b), x = like(b);
+      PetscLogDouble before, after;
+      const auto solve_often = [&](int times) {
+        for (int i = 0; i < times; ++i) {
+          ok(MatScale(A, i % 2 ? 2 : 0.5));
+          ok(KSPSolve(ksp, b, x));
+        }
+      };
+      solve_often(4);
+      ok(PetscMallocGetCurrentUsage(&before));
+      const std::size_t heap = mallinfo2().uordblks;
+      solve_often(50);
+      ok(PetscMallocGetCurrentUsage(&after));
+      EXPECT_EQ(after, before) << norm;
+      EXPECT_LE(mallinfo2().uordblks, heap + 1024) << norm;
+    }
 }
 
 // Two of them in turns, each with values of its own.

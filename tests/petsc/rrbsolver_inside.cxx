@@ -119,9 +119,7 @@ reference::Vector solve_heat(const std::string &options, bool nine_points, Petsc
   const Problem problem =
       nine_points ? reference::random_nine_points({41, 38}, 0, 0.1) : reference::random_faces({45, 38}, 10);
   Heat heat{matrix_of(problem)};
-  TimeSteps ts(options +
-               " -ts_max_time 2 -ts_exact_final_time matchstep -ts_dt 0.02 -snes_type ksponly -ksp_rtol 1e-10 "
-               "-pc_rrb_levels 6");
+  TimeSteps ts(options + " -snes_type ksponly -ksp_rtol 1e-10 -pc_rrb_levels 6");
   Matrix J;
   ok(MatDuplicate(heat.A, MAT_COPY_VALUES, J.put()));
   const Vector u = vector_of(problem.b);
@@ -129,6 +127,9 @@ reference::Vector solve_heat(const std::string &options, bool nine_points, Petsc
   ok(TSSetOptionsPrefix(ts, ts.prefix()));
   ok(TSSetIFunction(ts, nullptr, heat_function, &heat));
   ok(TSSetIJacobian(ts, J, J, heat_jacobian, &heat));
+  ok(TSSetTimeStep(ts, 0.02));
+  ok(TSSetMaxTime(ts, 2));
+  ok(TSSetExactFinalTime(ts, TS_EXACTFINALTIME_MATCHSTEP));
   ok(TSSetFromOptions(ts));
   ok(TSSolve(ts, u));
   ok(TSGetStepNumber(ts, steps));

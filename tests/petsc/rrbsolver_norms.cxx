@@ -130,7 +130,7 @@ TEST(RRBSolverEigenvalues, OfThePapers) {
   ok(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
   (void)solve(ksp, problem.b);
   ok(KSPComputeExtremeSingularValues(ksp, &largest, &smallest));
-  EXPECT_NEAR(smallest, 1, 1e-4);
+  EXPECT_NEAR(smallest, 1, 1e-3); // black nodes alone have little of it
   EXPECT_NEAR(largest / smallest, 10.056, 0.02);
 }
 

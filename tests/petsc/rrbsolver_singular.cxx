@@ -64,7 +64,8 @@ TEST_P(Singular, HasTheSolutionWithoutNullPart) {
     const std::string more = grid_option(problem) + "-ksp_rtol 1e-9 " + options;
     const Solve expected = solve(problem, cg_and_rrb + more), result = solve(problem, rrb + more);
     EXPECT_GT(result.reason, 0);
-    EXPECT_NEAR(result.iterations, expected.iterations, 1 + expected.iterations / 20);
+    EXPECT_LE(result.iterations, expected.iterations + 1);
+    EXPECT_GE(result.iterations, expected.iterations - 1 - expected.iterations / 8);
     EXPECT_LT(relative_residual(problem, result.x), 1e-6);
     EXPECT_LT(null_part(problem, result.x), 1e-9);
     EXPECT_LT(largest_difference(result.x, expected.x), 1e-5);

@@ -30,11 +30,15 @@ std::ostream &operator<<(std::ostream &o, const Named &n);
 // A guess with which the red rows hold, random on the black nodes.
 reference::Vector guess_with_red_rows(const reference::Problem &problem);
 
+// Random, but where a row knows its value by itself.
+reference::Vector guess_with_known_rows(const reference::Problem &problem);
+
 // The reference RRB-solver, with a factor of these options.
 reference::CGResult solve_slowly(const reference::Problem &problem, const reference::Options &options,
                                  reference::Norm norm = reference::Norm::natural, const reference::Vector &x0 = {});
 
-// Relative to the values, down to 1e-13 of the first one.
+// Relative to the values, down to 1e-13 of the first one. After ten iterations the method itself has made much of
+// rounding, and only their number is compared.
 void expect_near(const reference::Vector &history, const reference::Vector &expected, double relative);
 
 } // namespace petsctest
