@@ -32,7 +32,7 @@ template <class From, class To> struct CopyNode {
   From from;
   To to;
 
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { to.at(h, k) = from(h, k); }
+  PETSCRRB_HD void operator()(index_t a, index_t b) const { to.at(a, b) = from(a, b); }
 };
 
 // x = +-d^-1/2 by a hash of the node, d the diagonal: every part of the matrix gets the same share of energy, however
@@ -113,15 +113,15 @@ public:
   const Quad<Dense> &right_hand_side() const { return r_; }
   const Quad<Dense> &solution() const { return z_; }
 
-  // from: by classes
-  template <class Q> void keep_matrix(const Backend &on, const StencilQuads<Q> &from) const {
+  template <class V> void keep_matrix(const Backend &on, const StencilOut<V> &from) const {
     const auto to = matrix();
-    copy(on, from.X, to.X), copy(on, from.E, to.E), copy(on, from.N, to.N);
-    copy(on, from.NE, to.NE), copy(on, from.NW, to.NW);
+    copy(on, from.X, Split{to.X}), copy(on, from.E, Split{to.E}), copy(on, from.N, Split{to.N});
+    copy(on, from.NE, Split{to.NE}), copy(on, from.NW, Split{to.NW});
     fill_ring_borders(on, x_, {to.X, to.E, to.N, to.NE, to.NW});
   }
-  template <class V, class W> void copy(const Backend &on, const Quad<V> &from, const Quad<W> &to) const {
-    for (Class c : {r1, r2, b1, b2}) on.for_each(x_.nodes_of(c), CopyNode<V, W>{from[c], to[c]});
+  // by the coordinates of its nodes
+  template <class V, class W> void copy(const Backend &on, const V &from, const W &to) const {
+    on.for_each({x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi}, CopyNode<V, W>{from, to});
   }
 
   // The polynomial: z = B r is there; then r is what B is applied to for the result.

@@ -203,6 +203,15 @@ private:
     }
   }
 
+  // Where a row of the right-hand side becomes the solution: in place, or in a copy where it is kept.
+  double *solution_row(Class c, index_t k, double *right_hand_side) const {
+    const Dense &z = d_.solution()[c];
+    if (natural_.r || z.p == d_.right_hand_side()[c].p) return right_hand_side;
+    double *row = &z.at(0, k);
+    std::copy(right_hand_side + n_[c].h0, right_hand_side + n_[c].h1, row + n_[c].h0);
+    return row;
+  }
+
   template <bool Couple>
   void backward_red(const Chunk &c, index_t k, double *b2_here, double *b2_above, double *b1_below, double *b1_here,
                     Scaling scaling) const {
@@ -210,10 +219,9 @@ private:
     const Rows z2{{nullptr, b2_here, b2_above}}, z1{{b1_below, b1_here, nullptr}};
     if (owns(r1, k) || owns(b2, k)) {
       const Pair in = lower(c, k, 4);
-      const Rows r{{nullptr, in.odd, nullptr}},
-          z{{nullptr, natural_.z ? in.odd : &d_.solution()[r1].at(0, k), nullptr}};
+      const Rows r{{nullptr, solution_row(r1, k, in.odd), nullptr}};
       const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
-      along_row(n_[r1], BackwardR1{f, r, z1, z2, z, scaling}, next, fetch_);
+      along_row(n_[r1], BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z)
         store_z(2 * k, b2_here, in.odd);
       else if (owns(b2, k))
@@ -221,10 +229,9 @@ private:
     }
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
-      const Rows r{{nullptr, in.even, nullptr}},
-          z{{nullptr, natural_.z ? in.even : &d_.solution()[r2].at(0, k), nullptr}};
+      const Rows r{{nullptr, solution_row(r2, k, in.even), nullptr}};
       const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
-      along_row(n_[r2], BackwardR2{f, r, z1, z2, z, scaling}, next, fetch_);
+      along_row(n_[r2], BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
     }
   }

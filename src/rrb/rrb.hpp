@@ -180,7 +180,7 @@ private:
   void backward_dense_with_energy(int g, int from, bool last);
   void make_amli();
   bool amli_in_tail() const { return options_.amli_grid >= options_.storage_grids; }
-  auto amli_tail(double *z) const;
+  NaturalField<0> amli_tail(double *z) const;
 
   const Backend &on_;
   Extent extent_;

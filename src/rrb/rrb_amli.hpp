@@ -18,44 +18,39 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::make_aml
   if (dense_.empty()) work_.resize(extent_.nodes());
 }
 
-// Its grid's vector in the tail, by classes. z: the one handed to naive storage.
-template <class Backend, class Int, class T> auto Rrb<Backend, Int, T>::amli_tail(double *z) const {
+// Its grid's vector in the tail. z: the one handed to naive storage.
+template <class Backend, class Int, class T> NaturalField<0> Rrb<Backend, Int, T>::amli_tail(double *z) const {
   const int dense = options_.storage_grids;
-  return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense).get(Inner{});
+  return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense);
 }
 
 // Before its elimination.
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_matrix(int g) {
   if (!amli_ || g != options_.amli_grid) return;
-  const auto keep = [&](const auto &m) {
-    const auto by_class = [](const auto &field) { return field.get(Inner{}); };
-    amli_->keep_matrix(on_, StencilQuads<std::decay_t<decltype(by_class(m.X))>>{
-                                by_class(m.X), by_class(m.E), by_class(m.N), by_class(m.NE), by_class(m.NW)});
-  };
   if (amli_in_tail())
-    keep(tail_.matrix(g - options_.storage_grids));
+    amli_->keep_matrix(on_, tail_.whole_matrix(g - options_.storage_grids));
   else
-    keep(dense_[g].matrix);
+    amli_->keep_matrix(on_, dense_[g].matrix_out());
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_right_hand_side(double *z) {
-  if (amli_in_tail()) amli_->copy(on_, amli_tail(z), amli_->right_hand_side());
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->right_hand_side()});
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::second_right_hand_side(double *z) {
-  if (amli_in_tail()) amli_->copy(on_, amli_tail(z), amli_->solution());
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->solution()});
   amli_->second_right_hand_side(on_);
-  if (amli_in_tail()) amli_->copy(on_, amli_->right_hand_side(), amli_tail(z));
+  if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(z).all());
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_estimate() { amli_->start_estimate(on_); }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::put_residual() {
-  if (amli_in_tail()) amli_->copy(on_, amli_->right_hand_side(), amli_tail(work()));
+  if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(work()).all());
 }
 
 template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::estimate_step(int j) {
-  if (amli_in_tail()) amli_->copy(on_, amli_tail(work()), amli_->solution());
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(work()).all(), Split{amli_->solution()});
   amli_->step(on_, j);
 }
 

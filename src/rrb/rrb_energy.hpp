@@ -32,7 +32,7 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_en
   if (from == grids())
     energy_.add(on_, {0, block_.size(), 0, 1}, TimesEntry{coarse_r(), coarse_z_.data()});
   else if (amli_in_tail())
-    amli_->add_energy(on_, amli_tail(z), energy_);
+    amli_->add_energy(on_, amli_tail(z).get(Inner{}), energy_);
   else
     amli_->add_energy(on_, amli_->solution(), energy_);
 }
