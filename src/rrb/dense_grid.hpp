@@ -21,7 +21,7 @@ struct DenseLayout {
     k0 = half_down(x.y.lo);
     columns = half_down(x.x.hi - 1) + 1 - h0;
     rows = half_down(x.y.hi - 1) + 1 - k0;
-    border = std::max<index_t>(block, 8); // a cache line
+    border = std::max<index_t>(block + block % 2, 8); // a cache line; even, so that pairs of nodes are aligned
     pitch = border + (columns + border) / border * border;
   }
   index_t size() const { return rows ? pitch * (rows + 2) : 0; }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "backend/cuda_shape.cuh"
+#include <cstdio>
+#include <cstdlib>
 #include "backend/scalars_cuda.cuh"
 #include "rrbsolver/schur_kernels.cuh"
 
@@ -30,8 +32,9 @@ public:
         const auto arrays_of_factor = factor_arrays(factor);
         using T = std::remove_const_t<std::remove_pointer_t<decltype(arrays_of_factor.p)>>;
         using F = device::EliminateRed<T, decltype(scaled)::value>;
-        launch(on, device::eliminate_red<F>, [&](int blocks) {
+        launch<1>(on, device::eliminate_red<F>, [&](int blocks) {
           const F f{red_arrays(x), arrays_of_factor, natural, r_arrays(x), box_, norm};
+          if (getenv("SHOW")) fprintf(stderr, "red %p size %ld pitch %d factor %p natural r %p v_r %p nx %d ny %d r %p box %d %d %d %d blocks %d\n", (void *)f.red.p, (long)f.red.size, f.red.pitch, (void *)f.factor.p, (void *)f.r0.r, (void *)f.r0.v_r, f.r0.box.nx, f.r0.box.ny, (void *)f.r.p, f.box.h0, f.box.h1, f.box.k0, f.box.k1, blocks);
           return std::tuple(f, take(norms, blocks));
         });
       });
@@ -41,8 +44,7 @@ public:
                bool add) const {
     with_natural(x, r0, to, [&](const auto &natural, auto scaled) {
       using F = device::Correct<decltype(scaled)::value>;
-      launch(
-          on, device::correct<F>,
+      launch<1>(on, device::correct<F>,
           [&](int) {
             return std::tuple(F{red_arrays(x), natural, vector(arrays(x.p)), vector(arrays(x.delta)), box_, add}, a);
           },
@@ -52,7 +54,7 @@ public:
   void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
     with_level(x.level, x.level.solution, [&](auto factor, auto z) {
       using F = device::Direction<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(z)>;
-      launch(on, device::direction<F>, [&](int) {
+      launch<2>(on, device::direction<F>, [&](int) {
         return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, box_}, x.scalars.data());
       });
     });
@@ -60,7 +62,7 @@ public:
   void product(const Cuda &on, const SchurVectors<Cuda> &x) {
     const Dense &s1 = x.s1.first_array();
     const device::ProductArrays a{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q)};
-    launch(on, device::product, [&](int blocks) {
+    launch<2>(on, device::product, [&](int blocks) {
       return std::tuple(device::Product{a, box_}, take(curvatures, blocks), x.scalars.data());
     });
   }
@@ -73,9 +75,9 @@ public:
                           norm == Norm::unpreconditioned ? take(norms, blocks) : sums_[norms], x.scalars.data());
       };
       if (norm == Norm::unpreconditioned)
-        launch(on, device::residual<true, F>, arguments);
+        launch<2>(on, device::residual<true, F>, arguments);
       else
-        launch(on, device::residual<false, F>, arguments);
+        launch<2>(on, device::residual<false, F>, arguments);
     });
   }
   // For the kernel that ends a start or a step: what it has to add.
@@ -92,13 +94,16 @@ private:
     norms
   };
 
-  int across() const { return (int(layout_.columns) + device::threads - 1) / device::threads; }
+  // blocks across, whose threads have so many columns each
+  int across(int columns) const {
+    return (int(layout_.columns) + columns * device::threads - 1) / (columns * device::threads);
+  }
 
   rrb::device::Arrays<double> arrays(const Quad<Dense> &q) const { return {q[b1].p, layout_.size(), int(q[b1].pitch)}; }
   // b1, b2, and b1 of odd steps
   rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
   device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, box_.x, box_.y}; }
-  std::size_t most_parts() const { return std::size_t(across()) * layout_.rows; }
+  std::size_t most_parts() const { return std::size_t(across(1)) * layout_.rows; }
   device::Parts take(Sums i, int blocks) {
     sums_[i].count = blocks;
     return sums_[i];
@@ -136,12 +141,12 @@ private:
   }
 
   // arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself for the kernel before it
-  template <class Kernel, class Arguments>
+  template <int columns, class Kernel, class Arguments>
   void launch(const Cuda &on, Kernel *kernel, const Arguments &arguments, bool waits = true) const {
     const int along = box_.k1 - box_.k0;
     const int rows =
-        cuda::rows_of_part(across(), along, cuda::resident_blocks(kernel, device::threads), most_rows, 0.5);
-    const dim3 blocks(across(), (along + rows - 1) / rows);
+        cuda::rows_of_part(across(columns), along, cuda::resident_blocks(kernel, device::threads), most_rows, 0.5);
+    const dim3 blocks(across(columns), (along + rows - 1) / rows);
     std::apply(
         [&](const auto &...a) {
           cuda::launch("the RRB-solver", kernel, overlap_ && waits, blocks, device::threads, 0, on.stream, a..., rows);
