@@ -18,6 +18,7 @@ python=$build/venv/bin/python
 
 # Small problems, each kind of kernel once: a sanitizer makes them some hundred times slower.
 small='Device.IsWhatTheViewNames:Device.SetsUpFromTheDevice:Halves.*:OneLevel.*:DMDAMatrix.OnRings:Fallback.*'
+small+=':RRBSolverView.*:RRBSolver/Singular.IsSolvedInEachNorm/*:RRBSolver/KnownRows.*:RRBSolver/Solution.IsTrue/*'
 small+=':NullSpace.*:Pivots/Failure.*:Problem/Every.ConvergesAsKnown/one_line'
 small_core=${SMALL_CORE:-*Small*}
 

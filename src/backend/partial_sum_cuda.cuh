@@ -1,4 +1,4 @@
-// A sum of many parts on a CUDA device: a partial value a thread block, all added in order by the block that ends last.
+// A sum of many parts on a CUDA device: a term a thread block.
 #pragma once
 
 #include "backend/cuda.cuh"
@@ -20,41 +20,27 @@ template <int threads> __device__ double sum_of_block(double value) {
   return value;
 }
 
-// A kernel's share of a sum.
+// By all threads of a block, with the same result for all.
+template <int threads> __device__ double sum_of(const Terms &t) {
+  double value = 0.0;
+  for (int i = int(threadIdx.x); i < t.count; i += threads) value += __ldcg(t.term + i);
+  return sum_of_block<threads>(value);
+}
+
+// A kernel's share of a sum: a term a block. No block adds those of the others: while it waited for them, its registers
+// would be missing elsewhere.
 template <int threads> struct BlockSum {
-  double *all;      // partial values: of the kernels before, then ours
-  int first;        // of ours
-  bool last;        // no kernel follows: set the total
-  unsigned *ticket; // how many of our blocks have ended; 0 before and after
-  double *total;
+  double *term;
 
   // By all threads of a block, once: value is the thread's.
   __device__ void add(double value) const {
-    const int block = int(blockIdx.y * gridDim.x + blockIdx.x), blocks = int(gridDim.x * gridDim.y);
     value = sum_of_block<threads>(value);
-    if (threadIdx.x == 0) all[first + block] = value;
-    if (!last || !is_last(blocks)) return;
-    value = 0.0;
-    for (int i = int(threadIdx.x); i < first + blocks; i += threads) value += __ldcg(all + i);
-    value = sum_of_block<threads>(value);
-    if (threadIdx.x == 0) *total = value, *ticket = 0;
-  }
-
-private:
-  __device__ bool is_last(int blocks) const {
-    __shared__ bool yes;
-    if (threadIdx.x == 0) {
-      __threadfence(); // our value is there before our ticket
-      yes = atomicAdd(ticket, 1u) == unsigned(blocks - 1);
-      if (yes) __threadfence();
-    }
-    __syncthreads();
-    return yes;
+    if (threadIdx.x == 0) term[blockIdx.y * gridDim.x + blockIdx.x] = value;
   }
 };
 
 // Each block sums the nodes that are its own whatever the device.
-constexpr int sum_part_threads = 128, sum_part_blocks = 64, sum_all_threads = 512;
+constexpr int sum_part_threads = 128, sum_part_blocks = 64;
 
 template <class F>
 __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, BlockSum<sum_part_threads> sum) {
@@ -66,48 +52,31 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
     value += f(box.h0 + i % columns, box.k0 + i / columns);
   sum.add(value);
 }
-inline __global__ void __launch_bounds__(sum_all_threads) add_nothing(BlockSum<sum_all_threads> sum) {
-  start_next();
-  await_previous();
-  sum.add(0.0);
-}
 
 } // namespace cuda
 
 template <> class PartialSum<Cuda> {
 public:
-  PartialSum() : total_(1), ticket_(1), overlap_(cuda::may_overlap(cuda::add_nothing)) {}
-
   static index_t parts(Range2) { return cuda::sum_part_blocks; }
-  void reserve(index_t parts) { partial_.resize(parts + 1); } // one is finish()'s
+  void reserve(index_t parts) { partial_.resize(parts); }
 
-  void start() { used_ = 0, finished_ = false; }
-  // The share of a kernel of that many blocks. last: it sets the total, and nothing may be added any more.
-  template <int threads> cuda::BlockSum<threads> take(int blocks, bool last) {
-    finished_ = last;
-    return {partial_.data(), std::exchange(used_, used_ + blocks), last, ticket_.data(), total_.data()};
+  void start() { used_ = 0; }
+  // the share of a kernel of that many blocks
+  template <int threads> cuda::BlockSum<threads> take(int blocks) {
+    return {partial_.data() + std::exchange(used_, used_ + blocks)};
   }
   // The sum of f(h, k) over the box.
   template <class F> void add(const Cuda &on, Range2 box, const F &f) {
     if (!box.size()) return;
     cuda::launch("sum", cuda::add_box<F>, false, cuda::sum_part_blocks, cuda::sum_part_threads, 0, on.stream, box, f,
-                 take<cuda::sum_part_threads>(cuda::sum_part_blocks, false));
+                 take<cuda::sum_part_threads>(cuda::sum_part_blocks));
   }
-  // Sets the total, unless the last kernel does.
-  void finish(const Cuda &on) {
-    if (finished_) return;
-    cuda::launch("sum", cuda::add_nothing, overlap_, 1, cuda::sum_all_threads, 0, on.stream,
-                 take<cuda::sum_all_threads>(1, true));
-  }
-  const double *total() const { return total_.data(); }
-  std::size_t bytes() const { return partial_.bytes() + total_.bytes() + ticket_.bytes(); }
+  Terms terms() const { return {partial_.data(), used_}; }
+  std::size_t bytes() const { return partial_.bytes(); }
 
 private:
-  cuda::Buffer<double> partial_, total_;
-  cuda::Buffer<unsigned> ticket_;
-  int used_ = 0;
-  bool finished_ = false;
-  bool overlap_;
+  cuda::Buffer<double> partial_;
+  index_t used_ = 0;
 };
 
 } // namespace petscrrb

@@ -8,14 +8,12 @@ namespace petscrrb {
 
 template <> class PartialSum<Host> {
 public:
-  PartialSum() : total_(1) {}
-
-  // how many partial values add() takes
+  // how many terms add() makes
   static index_t parts(Range2 box) { return box.k1 - box.k0; }
   void reserve(index_t parts) { partial_.resize(parts); }
 
   void start() { used_ = 0; }
-  // Room for partial values, which the caller sets.
+  // Room for terms, which the caller sets.
   double *take(index_t n) { return partial_.data() + std::exchange(used_, used_ + n); }
   // The sum of f(h, k) over the box.
   template <class F> void add(const Host &, Range2 box, const F &f) {
@@ -28,18 +26,18 @@ public:
       row[k - box.k0] = s;
     }
   }
-  // Sets the total.
-  void finish(const Host &) const {
-    double sum = 0.0;
-    for (index_t i = 0; i < used_; ++i) sum += partial_.data()[i];
-    *total_.data() = sum;
-  }
-  const double *total() const { return total_.data(); }
-  std::size_t bytes() const { return partial_.bytes() + total_.bytes(); }
+  Terms terms() const { return {partial_.data(), used_}; }
+  std::size_t bytes() const { return partial_.bytes(); }
 
 private:
-  host::Buffer<double> partial_, total_;
+  host::Buffer<double> partial_;
   index_t used_ = 0;
 };
+
+inline double sum_of(const Terms &t) {
+  double sum = 0.0;
+  for (index_t i = 0; i < t.count; ++i) sum += t.term[i];
+  return sum;
+}
 
 } // namespace petscrrb

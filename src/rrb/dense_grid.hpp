@@ -106,11 +106,10 @@ struct NaturalVectors {
 };
 
 // What a sweep up adds to y^T B y (rrb.hpp). kept: the right-hand side on b2, whose solution the sweep reads; NULL: the
-// sweeps below have added their terms. last: no sweep follows, and on a device this one sets the total.
+// sweeps below have added their terms.
 template <class Backend> struct EnergyShare {
   PartialSum<Backend> &sum;
   const NextGrid *kept = nullptr;
-  bool last = false;
 };
 
 // Level 2 of the finest grid in r1/r2/b1/b2 storage, for those that work on its black nodes alone (rrbsolver/).

@@ -94,8 +94,9 @@ public:
   // The vectors of grid g, 1 <= g <= storage_grids, or of the tail: where down(g, ...) begins and up(..., g) ends.
   virtual NextGrid right_hand_side(int g) const = 0;
   virtual NextGrid solution(int g) const = 0;
-  // Of the last up(from, to, ..., Energy::yes), from the last block or AMLI's grid; to and storage_grids at least 1.
-  virtual const double *energy() const = 0;
+  // Of the last up(from, to, ..., Energy::yes), from the last block or AMLI's grid: the sum of the terms. to and
+  // storage_grids are at least 1.
+  virtual Terms energy() const = 0;
 
   // AMLI's step, on the vector of its grid, and the estimate for it
   virtual AmliReport amli() const = 0;
@@ -139,7 +140,7 @@ public:
   double *coarse_z() override { return coarse_z_.data(); }
   NextGrid right_hand_side(int g) const override;
   NextGrid solution(int g) const override;
-  const double *energy() const override { return energy_.total(); }
+  Terms energy() const override { return energy_.terms(); }
   AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }
   void keep_right_hand_side(double *z) override;
   void second_right_hand_side(double *z) override;
@@ -177,7 +178,7 @@ private:
   void start_energy(int from, int to, double *z);
   bool sweep_adds_start(int from, int to) const;
   void add_tail_energy(int q);
-  void backward_dense_with_energy(int g, int from, bool last);
+  void backward_dense_with_energy(int g, int from);
   void make_amli();
   bool amli_in_tail() const { return options_.amli_grid >= options_.storage_grids; }
   NaturalField<0> amli_tail(double *z) const;

@@ -140,10 +140,9 @@ void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part
   }
   for (int g = std::min(from, dense) - 1; g >= to; --g)
     if (energy == Energy::yes)
-      backward_dense_with_energy(g, from, g == to);
+      backward_dense_with_energy(g, from);
     else
       backward_dense(g, r, z, part);
-  if (energy == Energy::yes) energy_.finish(on_);
   if (to == 0 && !dense && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
 }
 

@@ -48,12 +48,11 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::add_tail
   if (tail_.even(q)) add(b1);
 }
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::backward_dense_with_energy(int g, int from, bool last) {
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::backward_dense_with_energy(int g, int from) {
   NextGrid kept = right_hand_side(g + 1);
   if (from < grids()) kept.split = amli_->kept();
   const bool start = g + 1 == from && sweep_adds_start(from, g);
-  sweeps_.backward(on_, dense_[g], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr, last});
+  sweeps_.backward(on_, dense_[g], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
 }
 
 } // namespace petscrrb::rrb

@@ -47,7 +47,7 @@ public:
         using Energy = device::WithEnergy<Next, decltype(start)::value>;
         launch(on, d, device::backward<true, Scaling::full, T, std::decay_t<decltype(x)>, Next, Energy>, x, b2,
                [&](int blocks) {
-                 const auto sum = energy.sum.template take<32 * device::warps>(blocks, energy.last);
+                 const auto sum = energy.sum.template take<32 * device::warps>(blocks);
                  return std::tuple(Energy{sum, start ? as_next(*energy.kept) : b2});
                });
       };

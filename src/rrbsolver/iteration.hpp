@@ -61,13 +61,13 @@ struct BeforeStart {
 // The end of a step, or of the start. below: (y, z) on the next grid.
 struct AfterCycle {
   double *s;
-  const double *below;
+  double below;
   bool start;
 
   PETSCRRB_HD void operator()(index_t, index_t) const {
     if (s[ended] != 0.0) return;
     s[rho_before] = s[rho];
-    s[rho] = s[energy_b1] + *below;
+    s[rho] = s[energy_b1] + below;
     s[beta] = s[rho] / s[rho_before];
     if (!start) s[steps] += 1.0;
   }

@@ -40,10 +40,14 @@ struct NothingPending {
 // One block. run: NULL at the start.
 template <class Pending>
 __global__ void __launch_bounds__(end_threads)
-    end_step(Run *run, double *scalars, Pending pending, const double *below, Norm norm, cuda::Condition repeat) {
+    end_step(Run *run, double *scalars, Pending pending, Terms terms, Norm norm, cuda::Condition repeat) {
   cuda::await_previous();
   const bool ended_before = run && run->ended;
-  if (!ended_before) pending.template add_up<end_threads>(scalars, norm);
+  double below = 0.0;
+  if (!ended_before) {
+    pending.template add_up<end_threads>(scalars, norm);
+    below = cuda::sum_of<end_threads>(terms);
+  }
   if (threadIdx.x != 0) return;
   if (!ended_before) AfterCycle{scalars, below, !run}(0, 0);
   if (!run) return;
@@ -69,7 +73,7 @@ public:
   void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
   bool positive() const override { return cg_.positive(); }
   int start(const double *r0, Norm norm, const Solve &solve) override {
-    return cg_.start(r0, norm, solve, [&](const double *below) { end(nullptr, below, norm, {}); });
+    return cg_.start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });
   }
   Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().read(on_), norm); }
   int run(Norm norm, const Limits &limits, bool captured, const Solve &solve, std::vector<Numbers> &steps) override {
@@ -95,9 +99,9 @@ private:
   using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
 
   int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
-    return cg_.step(norm, solve, [&](const double *below) { end(run_.data(), below, norm, repeat); });
+    return cg_.step(norm, solve, [&](const Terms &below) { end(run_.data(), below, norm, repeat); });
   }
-  void end(Run *run, const double *below, Norm norm, cuda::Condition repeat) {
+  void end(Run *run, const Terms &below, Norm norm, cuda::Condition repeat) {
     const auto pending = pending_of(cg_, norm, !run);
     cuda::launch("the end of a step", end_step<Pending>, overlap_, 1, end_threads, 0, on_.stream, run,
                  cg_.scalars().data(), pending, below, norm, repeat);

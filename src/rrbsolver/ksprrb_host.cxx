@@ -1,4 +1,5 @@
 /* KSPRRB where the matrix is on the host. */
+#include "backend/partial_sum_host.hpp"
 #include "backend/scalars_host.hpp"
 #include "grid/stencil.hpp"
 #include "rrb/pcrrb_backend.h"
@@ -43,7 +44,9 @@ public:
 
 private:
   auto After(bool start) const {
-    return [this, start](const double *below) { rrbsolver::AfterCycle{cg_.scalars().data(), below, start}(0, 0); };
+    return [this, start](const Terms &below) {
+      rrbsolver::AfterCycle{cg_.scalars().data(), sum_of(below), start}(0, 0);
+    };
   }
 
   CG cg_;

@@ -12,25 +12,7 @@ namespace petscrrb::rrbsolver::device {
 using namespace rrb::device;
 
 constexpr int threads = 128;
-
-// A sum in parts, one a thread block: whoever needs it adds them, always in the same order. A block that waited for the
-// others to do so would keep its registers from those that have work.
-struct Parts {
-  double *part;
-  int count;
-
-  // by all threads of a block, once: value is the thread's
-  __device__ void set(double value) const {
-    value = cuda::sum_of_block<threads>(value);
-    if (threadIdx.x == 0) part[blockIdx.y * gridDim.x + blockIdx.x] = value;
-  }
-  // known to all threads of a block
-  template <int size> __device__ double sum() const {
-    double value = 0.0;
-    for (int i = int(threadIdx.x); i < count; i += size) value += __ldcg(part + i);
-    return cuda::sum_of_block<size>(value);
-  }
-};
+using Sum = cuda::BlockSum<threads>;
 
 // Arrays of one layout, one after the other.
 struct Vector {
@@ -41,7 +23,7 @@ struct Vector {
   __device__ const double *b2_at(int h, int k) const { return at.at(1, around_x(h), around_y(k)); }
 };
 
-// A thread's column and its rows [k0, k1). Threads past the end read what the arrays' borders hold.
+// A thread's column and its rows [k0, k1).
 struct Column {
   int h, k0, k1;
   bool inside;
@@ -49,7 +31,6 @@ struct Column {
   __device__ Column(const Box &box, int rows) {
     h = box.h0 + int(blockIdx.x) * threads + int(threadIdx.x);
     inside = h < box.h1;
-    h = min(h, box.h1);
     k0 = box.k0 + int(blockIdx.y) * rows;
     k1 = min(k0 + rows, box.k1);
   }
@@ -182,12 +163,11 @@ struct Product {
   }
 };
 
-inline __global__ void __launch_bounds__(threads)
-    product(Product f, Parts curvatures, const double *scalars, int rows) {
+inline __global__ void __launch_bounds__(threads) product(Product f, Sum curvatures, const double *scalars, int rows) {
   const Columns columns(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
-  if (scalars[ended] == 0.0) curvatures.set(f.march(columns));
+  if (scalars[ended] == 0.0) curvatures.add(f.march(columns));
 }
 
 // r -= alpha q, level 2 of the forward sweep, and the sum of r^2 / d at b1. r of b1 goes from one array to the other, since
@@ -260,20 +240,20 @@ template <class T, class Next> struct Residual {
 // The first block also keeps what the sum of p q has become.
 template <bool squares, class F>
 __global__ void __launch_bounds__(threads)
-    residual(F f, bool start, Parts curvatures, Parts energies, Parts norms, double *scalars, int rows) {
+    residual(F f, bool start, Terms curvatures, Sum energies, Sum norms, double *scalars, int rows) {
   const Columns columns(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
   double sums[2] = {}, a = 0.0;
   if (!start) {
     if (scalars[ended] != 0.0) return;
-    const double sum = curvatures.sum<threads>();
+    const double sum = cuda::sum_of<threads>(curvatures);
     a = scalars[rho] / sum;
     if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) scalars[curvature] = sum, scalars[alpha] = a;
   }
   f.template march<squares>(columns, start, a, int(scalars[steps]) % 2 ? 2 : 0, sums);
-  energies.set(sums[0]);
-  if constexpr (squares) norms.set(sums[1]);
+  energies.add(sums[0]);
+  if constexpr (squares) norms.add(sums[1]);
 }
 
 // delta += alpha p, p = z + beta p, with level 2 of the backward sweep.
@@ -355,21 +335,21 @@ template <class T, bool scaled> struct EliminateRed {
                                     w(r1, N, h, k) * r1_here + w(r1, S, h, k + 1) * r1_above);
       const double to_b2 = at_b2 + (w(r1, W, h, k) * r1_here + w(r1, E, h - 1, k) * r1_left + w(r2, S, h, k) * r2_here +
                                     north * r2_below);
-      if (c.inside && box.owns(b1, h, k)) *r.at(0, h, k) = to_b1, sum += term(b1, at_b1, h, k);
-      if (c.inside && box.owns(b2, h, k)) *r.at(1, h, k) = to_b2, sum += term(b2, at_b2, h, k);
-      if (c.inside && box.owns(r1, h, k)) sum += term(r1, r1_here, h, k);
-      if (c.inside && box.owns(r2, h, k)) sum += term(r2, r2_here, h, k);
+      if (box.owns(b1, h, k)) *r.at(0, h, k) = to_b1, sum += term(b1, at_b1, h, k);
+      if (box.owns(b2, h, k)) *r.at(1, h, k) = to_b2, sum += term(b2, at_b2, h, k);
+      if (box.owns(r1, h, k)) sum += term(r1, r1_here, h, k);
+      if (box.owns(r2, h, k)) sum += term(r2, r2_here, h, k);
       r1_here = r1_above, r2_below = r2_here, north = north_here;
     }
     return sum;
   }
 };
 
-template <class F> __global__ void __launch_bounds__(threads) eliminate_red(F f, Parts norms, int rows) {
+template <class F> __global__ void __launch_bounds__(threads) eliminate_red(F f, Sum norms, int rows) {
   const Column column(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
-  norms.set(f.march(column));
+  norms.add(column.inside ? f.march(column) : 0.0);
 }
 
 // x = or += delta + a p at the black nodes, and at the red ones what follows from it and r0.
@@ -393,7 +373,7 @@ template <bool scaled> struct Correct {
                                                             w(r1, S, h, k) * below + w(r1, N, h, k) * here);
       const double at_r2 = r0(r2, h, k) * w(r2, 4, h, k) + (w(r2, W, h, k) * left + w(r2, E, h, k) * here +
                                                             w(r2, S, h, k) * b2_here + w(r2, N, h, k) * above);
-      if (c.inside) r0.store(h, k, b2_here, at_r1, at_r2, here, add);
+      r0.store(h, k, b2_here, at_r1, at_r2, here, add);
       below = here, b2_here = above;
     }
   }
@@ -401,17 +381,17 @@ template <bool scaled> struct Correct {
 
 template <class F> __global__ void __launch_bounds__(threads) correct(F f, const double *a, int rows) {
   const Column column(f.box, rows);
-  f.march(column, a ? *a : 0.0);
+  if (column.inside) f.march(column, a ? *a : 0.0);
 }
 
 // What the loops have left to be added: the terms of r^2 / d at b1 and those of the norm, if that is one of their sums.
 struct Pending {
-  Parts energies, norms;
+  Terms energies, norms;
   bool has_norm;
 
   // by all threads of the only block
   template <int size> __device__ void add_up(double *scalars, Norm norm) const {
-    const double energy = energies.sum<size>(), other = has_norm ? norms.sum<size>() : 0.0;
+    const double energy = cuda::sum_of<size>(energies), other = has_norm ? cuda::sum_of<size>(norms) : 0.0;
     if (threadIdx.x != 0) return;
     scalars[energy_b1] = energy;
     if (!has_norm) return;

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "backend/cuda_shape.cuh"
-#include <cstdio>
-#include <cstdlib>
 #include "backend/scalars_cuda.cuh"
 #include "rrbsolver/schur_kernels.cuh"
 
@@ -22,8 +20,7 @@ public:
   explicit SchurLoops(const BlackLevel &level)
       : x_(level.extent), layout_(level.layout), box_(rrb::device::box_of(x_, layout_)),
         overlap_(cuda::may_overlap(device::product)) {
-    parts_.resize(3 * most_parts());
-    for (int i = 0; i < 3; ++i) sums_[i] = {parts_.data() + i * most_parts(), 0};
+    for (auto &sum : sums_) sum.reserve(index_t(across(1)) * layout_.rows);
   }
 
   void eliminate_red(const Cuda &on, const SchurVectors<Cuda> &x, const double *r0, Norm norm) {
@@ -34,7 +31,6 @@ public:
         using F = device::EliminateRed<T, decltype(scaled)::value>;
         launch<1>(on, device::eliminate_red<F>, [&](int blocks) {
           const F f{red_arrays(x), arrays_of_factor, natural, r_arrays(x), box_, norm};
-          if (getenv("SHOW")) fprintf(stderr, "red %p size %ld pitch %d factor %p natural r %p v_r %p nx %d ny %d r %p box %d %d %d %d blocks %d\n", (void *)f.red.p, (long)f.red.size, f.red.pitch, (void *)f.factor.p, (void *)f.r0.r, (void *)f.r0.v_r, f.r0.box.nx, f.r0.box.ny, (void *)f.r.p, f.box.h0, f.box.h1, f.box.k0, f.box.k1, blocks);
           return std::tuple(f, take(norms, blocks));
         });
       });
@@ -44,7 +40,8 @@ public:
                bool add) const {
     with_natural(x, r0, to, [&](const auto &natural, auto scaled) {
       using F = device::Correct<decltype(scaled)::value>;
-      launch<1>(on, device::correct<F>,
+      launch<1>(
+          on, device::correct<F>,
           [&](int) {
             return std::tuple(F{red_arrays(x), natural, vector(arrays(x.p)), vector(arrays(x.delta)), box_, add}, a);
           },
@@ -71,8 +68,8 @@ public:
       using F = device::Residual<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(y)>;
       const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, box_, x.v, natural_box()};
       const auto arguments = [&](int blocks) {
-        return std::tuple(f, start, sums_[curvatures], take(energies, blocks),
-                          norm == Norm::unpreconditioned ? take(norms, blocks) : sums_[norms], x.scalars.data());
+        return std::tuple(f, start, sums_[curvatures].terms(), take(energies, blocks),
+                          norm == Norm::unpreconditioned ? take(norms, blocks) : device::Sum(), x.scalars.data());
       };
       if (norm == Norm::unpreconditioned)
         launch<2>(on, device::residual<true, F>, arguments);
@@ -82,10 +79,10 @@ public:
   }
   // For the kernel that ends a start or a step: what it has to add.
   device::Pending pending(Norm norm, bool start) const {
-    return {sums_[energies], sums_[norms], start || norm == Norm::unpreconditioned};
+    return {sums_[energies].terms(), sums_[norms].terms(), start || norm == Norm::unpreconditioned};
   }
   PingPong r_b1(const SchurVectors<Cuda> &x) const { return {x.r[b1], x.r_odd, x.scalars.at(steps)}; }
-  std::size_t bytes() const { return parts_.bytes(); }
+  std::size_t bytes() const { return sums_[0].bytes() + sums_[1].bytes() + sums_[2].bytes(); }
 
 private:
   enum Sums {
@@ -103,10 +100,9 @@ private:
   // b1, b2, and b1 of odd steps
   rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
   device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, box_.x, box_.y}; }
-  std::size_t most_parts() const { return std::size_t(across(1)) * layout_.rows; }
-  device::Parts take(Sums i, int blocks) {
-    sums_[i].count = blocks;
-    return sums_[i];
+  device::Sum take(Sums i, int blocks) {
+    sums_[i].start();
+    return sums_[i].template take<device::threads>(blocks);
   }
 
   rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
@@ -160,8 +156,7 @@ private:
   DenseLayout layout_;
   rrb::device::Box box_;
   bool overlap_; // a kernel may start before the one before it has ended
-  cuda::Buffer<double> parts_;
-  device::Parts sums_[3];
+  PartialSum<Cuda> sums_[3];
 };
 
 } // namespace petscrrb::rrbsolver

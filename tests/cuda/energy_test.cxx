@@ -9,6 +9,8 @@
 
 #include <petscsystypes.h>
 
+#include <numeric>
+
 namespace {
 
 namespace cuda = petscrrb::cuda;
@@ -57,10 +59,13 @@ public:
     return x;
   }
   double energy() const {
-    double e;
-    cuda::check(cudaMemcpyAsync(&e, core_->energy(), sizeof e, cudaMemcpyDeviceToHost, on_.stream), "energy");
+    const petscrrb::Terms terms = core_->energy();
+    Vector term(terms.count);
+    cuda::check(
+        cudaMemcpyAsync(term.data(), terms.term, term.size() * sizeof(double), cudaMemcpyDeviceToHost, on_.stream),
+        "energy");
     cuda::check(cudaStreamSynchronize(on_.stream), "energy");
-    return e;
+    return std::accumulate(term.begin(), term.end(), 0.0);
   }
   // the right-hand side of grid g that comes out of a sweep down
   Vector right_hand_side(int g, const Vector &b) {

@@ -101,7 +101,8 @@ TEST_P(FivePoints, CountAboutAsKSPCGFromAnyGuess) {
         SCOPED_TRACE(options);
         const Recorded expected = recorded(problem, cg_and_rrb + options, x0),
                        result = recorded(problem, rrb + options, x0);
-        EXPECT_EQ(result.reason, expected.reason);
+        // where the last residual is 0, not nearly so, it is below the absolute tolerance, too
+        EXPECT_TRUE(result.reason == expected.reason || result.reason == KSP_CONVERGED_ATOL) << result.reason;
         EXPECT_LE(result.iterations, expected.iterations + 1); // sometimes fewer: it starts from better values
         EXPECT_GE(result.iterations, expected.iterations - 1 - expected.iterations / 10);
         EXPECT_NEAR(result.history[0], expected.history[0], 1e-11 * expected.history[0]);

@@ -1,0 +1,130 @@
+// The RRB-solver's iteration on a device: as a loop that repeats itself, launch by launch and step by step it is the same.
+#include "unit/reference_support.hpp"
+#include "unit/rrb_support.hpp"
+
+#include "rrb/coarse_cuda.hpp"
+#include "rrb/cycle.hpp"
+#include "rrbsolver/iteration_cuda.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+namespace cuda = petscrrb::cuda;
+namespace rrb = petscrrb::rrb;
+using petscrrb::rrbsolver::DeviceIteration;
+using petscrrb::rrbsolver::Norm;
+using petscrrb::rrbsolver::Numbers;
+using reference::Vector;
+
+// A matrix, its factorization and last block on a device.
+struct Factored {
+  petscrrb::Cuda on;
+  cuda::Buffer<double> prepared[6], again[6];
+  std::unique_ptr<rrb::Factorization<PetscInt>> core;
+  std::unique_ptr<rrb::DeviceCoarse> last;
+
+  Factored(const support::Problem &p, const support::Choice &c) {
+    petscrrb::Grid grid;
+    grid.n[0] = p.nx, grid.n[1] = p.ny;
+    petscrrb::Stencil s = support::stencil_of(p.A, grid, p.corners, p.v);
+    const std::vector<double> *host[] = {&s.C, &s.E, &s.N, &s.NE, &s.NW, &s.v};
+    for (int i = 0; i < 6; ++i) prepared[i].assign(*host[i]), again[i].assign(*host[i]);
+    const rrb::Extent extent{{0, p.nx, p.nx, false}, {0, p.ny, p.ny, false}};
+    core = rrb::make_factorization<PetscInt>(on, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
+    const auto &b = core->last_block();
+    const auto ints = [](const auto &from) { return std::vector<int>(from.begin(), from.end()); };
+    last = std::make_unique<rrb::DeviceCoarse>(
+        int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
+        rrb::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
+    core->refresh(stencil(prepared), {c.omega, c.both});
+    last->refresh(core->last_values(), core->last_excess(), on.stream);
+    EXPECT_TRUE(core->outcome().ok);
+    (void)rrb::Cycle(*core).estimate(solver());
+  }
+  static rrb::PreparedStencil stencil(const cuda::Buffer<double> (&a)[6]) {
+    return {a[0].data(), a[1].data(), a[2].data(), a[3].data(), a[4].data(), a[5].data()};
+  }
+  DeviceIteration::Solve solver() {
+    return [this](rrb::Part) {
+      last->apply(core->coarse_r(), core->coarse_z(), on.stream);
+      return 0;
+    };
+  }
+};
+
+enum class How {
+  loop,
+  launches,
+  steps
+};
+
+struct Solved {
+  Vector x;
+  std::vector<Numbers> steps;
+};
+
+Solved solve(const support::Problem &p, const support::Choice &c, bool full, Norm norm, How how) {
+  Factored f(p, c);
+  const auto iteration = petscrrb::rrbsolver::make_device_iteration(
+      f.on, *f.core, full, how == How::launches ? DeviceIteration::Loop::launches : DeviceIteration::Loop::automatic);
+  iteration->refresh(Factored::stencil(f.again));
+  Vector b(p.nx * p.ny);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(1.0 + 3.7 * double(i));
+  const cuda::Buffer<double> r0(b);
+  cuda::Buffer<double> x(b.size());
+  Solved out;
+  EXPECT_EQ(iteration->start(r0.data(), norm, f.solver()), 0);
+  const double first = iteration->started(norm).norm;
+  while (out.steps.size() < 40 && (out.steps.empty() || out.steps.back().norm > 1e-9 * first)) {
+    std::vector<Numbers> more;
+    const petscrrb::rrbsolver::Limits limits{int(40 - out.steps.size()), 0, 1e-9 * first, 1e5 * first};
+    EXPECT_EQ(iteration->run(norm, limits, how != How::steps, f.solver(), more), 0);
+    if (how == How::steps) {
+      EXPECT_EQ(more.size(), 1u);
+    }
+    out.steps.insert(out.steps.end(), more.begin(), more.end());
+  }
+  iteration->solution(r0.data(), x.data(), false);
+  out.x.resize(b.size());
+  cuda::check(cudaMemcpy(out.x.data(), x.data(), x.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return out;
+}
+
+class SolverLoop : public testing::Test {
+protected:
+  void SetUp() override {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) GTEST_SKIP() << "no device";
+  }
+
+  static void expect_equal(const Solved &a, const Solved &b) {
+    ASSERT_EQ(a.steps.size(), b.steps.size());
+    for (std::size_t i = 0; i < a.steps.size(); ++i) {
+      EXPECT_EQ(a.steps[i].rho, b.steps[i].rho) << "step " << i;
+      EXPECT_EQ(a.steps[i].curvature, b.steps[i].curvature) << "step " << i;
+      EXPECT_EQ(a.steps[i].norm, b.steps[i].norm) << "step " << i;
+    }
+    EXPECT_EQ(a.x, b.x);
+  }
+};
+
+TEST_F(SolverLoop, SmallIsTheSameHoweverItRepeats) {
+  support::Choice v, amli;
+  v.levels = 6, v.storage_grids = 3;
+  amli.levels = 8, amli.storage_grids = 4, amli.amli_grid = 2;
+  for (const support::Choice &choice : {v, amli})
+    for (const Norm norm : {Norm::natural, Norm::unpreconditioned, Norm::preconditioned})
+      for (const bool full : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "levels " << choice.levels << " norm " << int(norm) << " full " << full);
+        support::Problem problem = support::converted(reference::random_faces({65, 70}, 3));
+        problem.corners = false;
+        const Solved loop = solve(problem, choice, full, norm, How::loop);
+        EXPECT_GT(loop.steps.size(), 3u);
+        EXPECT_LT(loop.steps.size(), 40u);
+        expect_equal(loop, solve(problem, choice, full, norm, How::launches));
+        expect_equal(loop, solve(problem, choice, full, norm, How::steps));
+      }
+}
+
+} // namespace
