@@ -31,7 +31,7 @@ __device__ bool ends(const Run &run, const Numbers &n) {
          (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
 }
 
-constexpr int end_threads = 256;
+constexpr int end_threads = 512;
 
 struct NothingPending {
   template <int> __device__ void add_up(double *, Norm) const {}

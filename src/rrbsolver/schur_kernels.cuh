@@ -237,7 +237,17 @@ template <class T, class Next> struct Residual {
   }
 };
 
-// The first block also keeps what the sum of p q has become.
+// Where there are many parts of the sum of p q, one block adds them for all of the next kernel.
+constexpr int few_terms = 256, add_threads = 512;
+inline __global__ void __launch_bounds__(add_threads) add_curvatures(Terms curvatures, double *scalars) {
+  cuda::start_next();
+  cuda::await_previous();
+  if (scalars[ended] != 0.0) return;
+  const double sum = cuda::sum_of<add_threads>(curvatures);
+  if (threadIdx.x == 0) scalars[curvature] = sum, scalars[alpha] = scalars[rho] / sum;
+}
+
+// Where there are few, every block does, and the first one keeps the sum. curvatures: none if they are added already.
 template <bool squares, class F>
 __global__ void __launch_bounds__(threads)
     residual(F f, bool start, Terms curvatures, Sum energies, Sum norms, double *scalars, int rows) {
@@ -247,9 +257,10 @@ __global__ void __launch_bounds__(threads)
   double sums[2] = {}, a = 0.0;
   if (!start) {
     if (scalars[ended] != 0.0) return;
-    const double sum = cuda::sum_of<threads>(curvatures);
+    const double sum = curvatures.count ? cuda::sum_of<threads>(curvatures) : scalars[curvature];
     a = scalars[rho] / sum;
-    if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) scalars[curvature] = sum, scalars[alpha] = a;
+    if (curvatures.count && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
+      scalars[curvature] = sum, scalars[alpha] = a;
   }
   f.template march<squares>(columns, start, a, int(scalars[steps]) % 2 ? 2 : 0, sums);
   energies.add(sums[0]);

@@ -62,13 +62,16 @@ public:
     launch<2>(on, device::product, [&](int blocks) {
       return std::tuple(device::Product{a, box_}, take(curvatures, blocks), x.scalars.data());
     });
+    if (few_curvatures().count) return;
+    cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream,
+                 sums_[curvatures].terms(), x.scalars.data());
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool start, Norm norm) {
     with_level(x.level, x.level.right_hand_side, [&](auto factor, auto y) {
       using F = device::Residual<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(y)>;
       const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, box_, x.v, natural_box()};
       const auto arguments = [&](int blocks) {
-        return std::tuple(f, start, sums_[curvatures].terms(), take(energies, blocks),
+        return std::tuple(f, start, few_curvatures(), take(energies, blocks),
                           norm == Norm::unpreconditioned ? take(norms, blocks) : device::Sum(), x.scalars.data());
       };
       if (norm == Norm::unpreconditioned)
@@ -100,6 +103,11 @@ private:
   // b1, b2, and b1 of odd steps
   rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
   device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, box_.x, box_.y}; }
+  // those that the next kernel adds by itself
+  Terms few_curvatures() const {
+    const Terms terms = sums_[curvatures].terms();
+    return terms.count <= device::few_terms ? terms : Terms();
+  }
   device::Sum take(Sums i, int blocks) {
     sums_[i].start();
     return sums_[i].template take<device::threads>(blocks);
