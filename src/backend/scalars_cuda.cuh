@@ -25,14 +25,14 @@ template <class F, class G> __global__ void sum_tiles(Range2 box, Range2 inner, 
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-inline __global__ void sum_partials(const double *partial, double *total) {
+static __global__ void sum_partials(const double *partial, double *total) {
   using Reduce = cub::BlockReduce<double, sum_blocks>;
   __shared__ typename Reduce::TempStorage shared;
   const double sum = Reduce(shared).Sum(partial[threadIdx.x]);
   if (threadIdx.x == 0) *total = sum;
 }
 
-inline __global__ void set_value(double *to, double value) { *to = value; }
+static __global__ void set_value(double *to, double value) { *to = value; }
 
 } // namespace cuda
 

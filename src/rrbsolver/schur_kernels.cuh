@@ -100,7 +100,7 @@ __device__ inline double sum(const Pair &v, bool first, bool second) {
 struct Row {
   Pair here, left, right;
 
-  __device__ Row() = default;
+  Row() = default;
   __device__ Row(const Columns &c, const Box &box, const Vector &v, int array, int h, int k) {
     const int row = v.around_y(k);
     here = pair(v.at.at(array, h, row));
@@ -163,7 +163,7 @@ struct Product {
   }
 };
 
-inline __global__ void __launch_bounds__(threads) product(Product f, Sum curvatures, const double *scalars, int rows) {
+static __global__ void __launch_bounds__(threads) product(Product f, Sum curvatures, const double *scalars, int rows) {
   const Columns columns(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
@@ -239,7 +239,7 @@ template <class T, class Next> struct Residual {
 
 // Where there are many parts of the sum of p q, one block adds them for all of the next kernel.
 constexpr int few_terms = 256, add_threads = 512;
-inline __global__ void __launch_bounds__(add_threads) add_curvatures(Terms curvatures, double *scalars) {
+static __global__ void __launch_bounds__(add_threads) add_curvatures(Terms curvatures, double *scalars) {
   cuda::start_next();
   cuda::await_previous();
   if (scalars[ended] != 0.0) return;

@@ -2,6 +2,8 @@
 #include "reference_support.hpp"
 #include "rrb_support.hpp"
 
+#include "backend/partial_sum_host.hpp"
+
 #include <gtest/gtest.h>
 
 #if defined(_OPENMP)
