@@ -1,15 +1,13 @@
 // What a device must keep: no copies, nothing allocated, the host's results, its errors, any stream. -backend cuda.
-#include "cuda_calls.hpp"
 #include "support.hpp"
+#include "traffic.hpp"
 #include "unit/reference_support.hpp"
 
 #include <petscdevice.h>
-#include <petsclog.h>
 
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <sstream>
 
 #include <unistd.h>
@@ -28,27 +26,6 @@ public:
 private:
   Backend before_;
 };
-
-// What PETSc itself has copied between host and device: vectors and matrices, without the scalars of dot products.
-double petsc_copies() {
-#if defined(PETSC_HAVE_DEVICE) && defined(PETSC_USE_LOG)
-  return petsc_ctog_ct + petsc_gtoc_ct;
-#else
-  return 0;
-#endif
-}
-
-struct Traffic {
-  double petsc;
-  CudaCalls cuda;
-};
-
-Traffic traffic_of(const std::function<void()> &work) {
-  const double petsc = petsc_copies();
-  const CudaCalls cuda = cuda_calls;
-  work();
-  return {petsc_copies() - petsc, cuda_calls - cuda};
-}
 
 reference::Vector entries_of(const reference::Matrix &A) {
   reference::Vector values;
