@@ -2,42 +2,40 @@
 // class in cache. The point operations are those of sweep.hpp; threads recompute the one row that they share.
 #pragma once
 
-#include "rrb/rows.hpp"
+#include "rrb/chunks.hpp"
 
 namespace petscrrb::rrb {
 
 // One grid's sweeps. T: what the factor is stored in.
-template <class T> class HostRows {
+template <class T> class HostRows : private Chunks {
 public:
   // next: the vector on b2 that a sweep writes or reads
   HostRows(const DenseGrid<Host, T> &grid, const NextGrid &next, const RowScratch &scratch,
            const NaturalVectors &natural)
-      : d_(grid), x_(grid.extent), next_{next}, scratch_(scratch), natural_(natural) {
-    for (Class c : {r1, r2, b1, b2}) n_[c] = x_.nodes_of(c);
-    k0_ = half_down(x_.y.lo);
-    k1_ = x_.empty() ? k0_ : half_down(x_.y.hi - 1) + 1;
-    fetch_ = x_.nodes() > fetch_above;
-  }
+      : Chunks(grid.extent, scratch), d_(grid), x_(grid.extent), next_{next}, natural_(natural),
+        fetch_(x_.nodes() > fetch_above) {}
 
   template <bool Couple> void forward() const {
-    in_chunks(
-        [&](Chunk c) { // b1 of the row below this chunk, before the thread that owns it overwrites it
+    run(
+        [&](const Chunk &c) { // b1 of the row below this chunk, before the thread that owns it overwrites it
+          clear(c.scratch(zero));
           const index_t k = below(c.k0);
           if (k == none) return;
           forward_b1<Couple>(k, lower(c, k, 0), upper(c, k, 4), lower(c, c.k0, 2), c.scratch(shared));
         },
-        [&](Chunk c) { forward_chunk<Couple>(c); });
+        [&](const Chunk &c) { forward_chunk<Couple>(c); });
   }
 
   // energy: its terms of each row; NULL: not wanted
   template <bool Couple> void backward(Scaling scaling, double *energy, const NextGrid *kept) const {
-    in_chunks(
-        [&](Chunk c) {
+    run(
+        [&](const Chunk &c) {
+          clear(c.scratch(zero));
           const index_t k = below(c.k0);
           if (k == none) return;
           backward_b1<Couple>(k, b2_row(c, k, 0), b2_row(c, above(k), 1), c.scratch(shared), scaling);
         },
-        [&](Chunk c) { backward_chunk<Couple>(c, scaling, energy, kept); });
+        [&](const Chunk &c) { backward_chunk<Couple>(c, scaling, energy, kept); });
   }
 
 private:
@@ -46,44 +44,6 @@ private:
   static constexpr int v_even = 12, v_odd = 13;
   static constexpr int kept_b2 = 12;             // v is the finest grid's, energy the others'
   static constexpr index_t fetch_above = 400000; // nodes, of 30 bytes of factor each; measured
-  static constexpr index_t none = std::numeric_limits<index_t>::min();
-
-  struct Chunk {
-    index_t k0, k1;
-    int thread;
-    const RowScratch *rows;
-
-    double *scratch(int i) const { return rows->row(thread, i); }
-  };
-
-  template <class Before, class Main> void in_chunks(const Before &before, const Main &main) const {
-    const index_t rows = k1_ - k0_;
-    if (rows <= 0) return;
-    const int threads = x_.nodes() > 4 * host::serial_below ? std::min<index_t>(scratch_.threads(), rows) : 1;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-      int me = 0, all = 1;
-#if defined(_OPENMP)
-      me = omp_get_thread_num(), all = omp_get_num_threads();
-#endif
-      const Chunk c{k0_ + rows * me / all, k0_ + rows * (me + 1) / all, me, &scratch_};
-      std::fill(c.scratch(zero) + half_down(x_.x.lo) - 1, c.scratch(zero) + half_down(x_.x.hi - 1) + 2, 0.0);
-      before(c);
-#pragma omp barrier
-      main(c);
-    }
-  }
-
-  // The row below / above in a ring or in the domain, or none.
-  index_t below(index_t k) const { return k > k0_ ? k - 1 : (x_.y.wraps() ? k1_ - 1 : none); }
-  index_t above(index_t k) const { return k + 1 < k1_ ? k + 1 : (x_.y.wraps() ? k0_ : none); }
-  bool owns(Class c, index_t k) const { return k >= n_[c].k0 && k < n_[c].k1 && n_[c].h1 > n_[c].h0; }
-
-  void border(Class c, double *row) const {
-    const bool ring = x_.x.wraps();
-    row[n_[c].h0 - 1] = ring ? row[n_[c].h1 - 1] : 0.0;
-    row[n_[c].h1] = ring ? row[n_[c].h0] : 0.0;
-  }
 
   // The classes (even, odd) = (b2, r1) or (r2, b1) of row k of the right-hand side: where they are, or split into scratch.
   struct Pair {
@@ -98,8 +58,8 @@ private:
     split_row(natural_.r + row, x_.x, p.even, p.odd);
     if (natural_.v_r) {
       split_row(natural_.v_r + row, x_.x, c.scratch(v_even), c.scratch(v_odd));
-      scale_row(p.even + n_[e].h0, c.scratch(v_even) + n_[e].h0, n_[e].h1 - n_[e].h0);
-      scale_row(p.odd + n_[o].h0, c.scratch(v_odd) + n_[o].h0, n_[o].h1 - n_[o].h0);
+      scale_row(p.even + nodes(e).h0, c.scratch(v_even) + nodes(e).h0, nodes(e).h1 - nodes(e).h0);
+      scale_row(p.odd + nodes(o).h0, c.scratch(v_odd) + nodes(o).h0, nodes(o).h1 - nodes(o).h0);
     }
     border(e, p.even);
     border(o, p.odd);
@@ -135,7 +95,7 @@ private:
     in.c[b1] = {{nullptr, up.odd, nullptr}};
     const auto f = factor_from_row<Couple>(d_.factor, k);
     const T *const next[] = {w(E, r2, k + 1), w(W, r2, k + 1), w(N, r1, k + 1), w(S, r1, k + 2)};
-    along_row(n_[b1], ForwardB1{f, in, Rows{{nullptr, out, nullptr}}}, next, fetch_);
+    along_row(nodes(b1), ForwardB1{f, in, Rows{{nullptr, out, nullptr}}}, next, fetch_);
     border(b1, out);
   }
 
@@ -150,8 +110,8 @@ private:
     const auto f = factor_from_row<Couple>(d_.factor, k);
     const T *const next[] = {w(W, r1, k + 1),  w(E, r1, k + 1),  w(S, r2, k + 1), w(N, r2, k),
                              w(SW, b1, k + 1), w(SE, b1, k + 1), w(NW, b1, k),    w(NE, b1, k)};
-    along_row(n_[b2], ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true}, next,
-              fetch_);
+    along_row(nodes(b2), ForwardB2{f, in, Rows{{b1_below, b1_here, nullptr}}, Rows{{nullptr, out, nullptr}}, true},
+              next, fetch_);
     next_.store(out, k);
   }
 
@@ -168,7 +128,7 @@ private:
     const auto f = factor_from_row<Couple>(d_.factor, k);
     const Rows z2{{nullptr, b2_here, b2_above}}, in{{nullptr, &d_.b1_after_forward().at(0, k), nullptr}};
     const T *const next[] = {w(0, b1, k + 1), w(1, b1, k + 1), w(2, b1, k + 1), w(3, b1, k + 1), dinv(b1, k + 1)};
-    along_row(n_[b1], BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling}, next, fetch_);
+    along_row(nodes(b1), BackwardB1{f, in, z2, Rows{{nullptr, out, nullptr}}, scaling}, next, fetch_);
     border(b1, out);
   }
 
@@ -177,12 +137,12 @@ private:
     double sum = 0.0;
     for (Class e : {r1, r2, b1}) {
       const double *r = e == b1 ? &d_.b1_after_forward().at(0, k) : &d_.right_hand_side()[e].at(0, k);
-      if (owns(e, k)) sum += sum_along_row(n_[e], [r, d = dinv(e, k)](index_t h) { return r[h] * r[h] * d[h]; });
+      if (owns(e, k)) sum += sum_along_row(nodes(e), [r, d = dinv(e, k)](index_t h) { return r[h] * r[h] * d[h]; });
     }
     if (!kept || !owns(b2, k)) return sum;
     double *y = c.scratch(kept_b2);
     NextRows{*kept}.load(y, k);
-    return sum + sum_along_row(n_[b2], [=](index_t h) { return y[h] * b2_here[h]; });
+    return sum + sum_along_row(nodes(b2), [=](index_t h) { return y[h] * b2_here[h]; });
   }
 
   template <bool Couple>
@@ -192,7 +152,7 @@ private:
     for (index_t k = c.k0; k < c.k1; ++k) {
       const int other = (k - c.k0) % 2 ? 0 : 1;
       double *above_row = b2_row(c, above(k), other), *b1_here = c.scratch(zero);
-      if (energy) energy[k - k0_] = row_energy(c, k, here, kept);
+      if (energy) energy[k - first()] = row_energy(c, k, here, kept);
       if (owns(b1, k)) {
         b1_here = natural_.r ? c.scratch(2 + other) : &d_.solution()[b1].at(0, k);
         backward_b1<Couple>(k, here, above_row, b1_here, scaling);
@@ -208,7 +168,7 @@ private:
     const Dense &z = d_.solution()[c];
     if (natural_.r || z.p == d_.right_hand_side()[c].p) return right_hand_side;
     double *row = &z.at(0, k);
-    std::copy(right_hand_side + n_[c].h0, right_hand_side + n_[c].h1, row + n_[c].h0);
+    std::copy(right_hand_side + nodes(c).h0, right_hand_side + nodes(c).h1, row + nodes(c).h0);
     return row;
   }
 
@@ -221,17 +181,17 @@ private:
       const Pair in = lower(c, k, 4);
       const Rows r{{nullptr, solution_row(r1, k, in.odd), nullptr}};
       const T *const next[] = {w(0, r1, k + 1), w(1, r1, k + 1), w(2, r1, k + 1), w(3, r1, k + 1), dinv(r1, k + 1)};
-      along_row(n_[r1], BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
+      along_row(nodes(r1), BackwardR1{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z)
         store_z(2 * k, b2_here, in.odd);
       else if (owns(b2, k))
-        std::copy(b2_here + n_[b2].h0, b2_here + n_[b2].h1, &d_.solution()[b2].at(n_[b2].h0, k));
+        std::copy(b2_here + nodes(b2).h0, b2_here + nodes(b2).h1, &d_.solution()[b2].at(nodes(b2).h0, k));
     }
     if (owns(r2, k) || owns(b1, k)) {
       const Pair in = upper(c, k, 4);
       const Rows r{{nullptr, solution_row(r2, k, in.even), nullptr}};
       const T *const next[] = {w(0, r2, k + 1), w(1, r2, k + 1), w(2, r2, k + 1), w(3, r2, k + 1), dinv(r2, k + 1)};
-      along_row(n_[r2], BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
+      along_row(nodes(r2), BackwardR2{f, r, z1, z2, r, scaling}, next, fetch_);
       if (natural_.z) store_z(2 * k + 1, in.even, b1_here);
     }
   }
@@ -244,10 +204,7 @@ private:
   const DenseGrid<Host, T> &d_;
   const Extent &x_;
   NextRows next_;
-  const RowScratch &scratch_;
   NaturalVectors natural_;
-  Range2 n_[4];
-  index_t k0_, k1_;
   bool fetch_; // the factor does not fit in cache
 };
 

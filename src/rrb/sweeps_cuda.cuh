@@ -1,11 +1,9 @@
 // The sweeps of RRB's grids on a device: which kernels, in which shape.
 #pragma once
 
+#include "backend/cuda_shape.cuh"
 #include "rrb/sweep_kernels.cuh"
 
-#include <cmath>
-#include <limits>
-#include <map>
 #include <tuple>
 
 namespace petscrrb::rrb {
@@ -62,20 +60,6 @@ public:
   std::size_t bytes() const { return 0; }
 
 private:
-  // The rows of a warp: many, because each part repeats one, but so many parts that the device is full, a whole number of
-  // times if possible.
-  static int rows_of(int across, int along, int resident) {
-    constexpr double repeated = 0.5; // of a row's work
-    int best = 1;
-    double least = std::numeric_limits<double>::infinity();
-    for (int rows = 1; rows <= device::most_rows; ++rows) {
-      const double blocks = double(across) * ((along + rows - 1) / rows);
-      const double time = std::ceil(blocks / resident) * (rows + repeated);
-      if (time < least) least = time, best = rows;
-    }
-    return std::max(best, (along + 65534) / 65535); // a grid of blocks has no more rows
-  }
-
   static int blocks_across(int columns) {
     return ((columns + device::columns - 1) / device::columns + device::warps - 1) / device::warps;
   }
@@ -86,7 +70,9 @@ private:
               const More &more) const {
     const device::Box box = device::box_of(d.extent, d.layout());
     const int across = blocks_across(box.h1 - box.h0);
-    const int along = box.k1 - box.k0, rows = rows_of(across, along, resident(kernel));
+    const int along = box.k1 - box.k0,
+              rows = cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, 32 * device::warps),
+                                        device::most_rows, 0.5);
     const dim3 blocks(across, (along + rows - 1) / rows);
     std::apply(
         [&](const auto &...last) {
@@ -94,19 +80,6 @@ private:
                        x, device::b1_after(d), next, rows, last...);
         },
         more(int(blocks.x * blocks.y)));
-  }
-
-  // how many blocks of a kernel the device holds at a time
-  template <class Kernel> int resident(Kernel *kernel) const {
-    static thread_local std::map<std::pair<int, const void *>, int> known;
-    int device, processors, blocks;
-    cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-    int &n = known[{device, reinterpret_cast<const void *>(kernel)}];
-    if (n) return n;
-    cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-    cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * device::warps, 0),
-                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    return n = std::max(1, blocks * processors);
   }
 
   // f(next as the kernels see it, how they see such a vector)

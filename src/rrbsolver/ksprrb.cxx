@@ -181,12 +181,14 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 
    Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
    operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
-   no such Schur complement (9-point, or with an odd number of points around a periodic side) is solved on all nodes;
-   where the preconditioner is made from another matrix, by PETSc's own operations. `KSPView()` says so.
+   no such Schur complement (9-point, or with an odd number of points around a periodic side), or whose finest grid is not in
+   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, by PETSc's own
+   operations. `KSPView()` says so.
 
    Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
    residual before the first iteration is that of the initial guess on all nodes; from the first iteration on red nodes
-   have none. Iterations are those of `KSPCG` where the initial guess satisfies the red nodes' equations, else within one.
+   have none. Iterations are those of `KSPCG` where the initial guess satisfies the red nodes' equations, else mostly within
+   one.
 
    Rows whose only nonzero is on the diagonal (Dirichlet conditions) make a matrix nonsymmetric if other rows keep their
    columns. Their known values are moved to the right-hand side: the iteration is on a symmetric matrix again.
