@@ -11,6 +11,7 @@
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
 typedef enum {

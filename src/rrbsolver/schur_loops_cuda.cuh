@@ -3,7 +3,7 @@
 
 #include "backend/cuda_shape.cuh"
 #include "backend/scalars_cuda.cuh"
-#include "rrbsolver/schur_kernels.cuh"
+#include "rrbsolver/schur_ends.cuh"
 
 namespace petscrrb::rrbsolver {
 

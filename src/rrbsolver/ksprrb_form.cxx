@@ -1,0 +1,84 @@
+/* Which form an iteration of KSPRRB takes, and the solver for it with the matrix's values. */
+#include "rrbsolver/ksprrb_impl.h"
+
+/* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
+static PetscErrorCode ChooseForm(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscBool vectors;
+
+  PetscFunctionBegin;
+  s->form = KSP_RRB_UNFUSED;
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
+  if (ksp->pc->mat != ksp->pc->pmat) {
+    s->why = "the preconditioner is made from another matrix";
+  } else if (ksp->transpose_solve) {
+    s->why = "the system is transposed";
+  } else if (vectors != pc->backend->on_device()) {
+    s->why = "matrix and vectors are not both on the host or both on the device";
+  } else {
+    s->form = KSP_RRB_FULL;
+    if (pc->grid.points != 5)
+      s->why = "the matrix is no 5-point matrix";
+    else if ((pc->grid.periodic[0] && pc->grid.n[0] % 2 && pc->grid.n[0] > 1) ||
+             (pc->grid.periodic[1] && pc->grid.n[1] % 2 && pc->grid.n[1] > 1))
+      s->why = "red nodes couple around a periodic side with an odd number of points";
+    else if (pc->core->options().storage_grids < 1)
+      s->why = "the finest grid is not in r1/r2/b1/b2 storage";
+    else
+      s->form = KSP_RRB_SCHUR;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix's values as they are now, whatever the preconditioner was made from. */
+static PetscErrorCode ReadValues(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscObjectState now;
+  KSPRRBValues values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)ksp->pc->mat, &now));
+  if (now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
+  const PetscErrorCode result = s->fused->Refresh(s->rows.csr, pc->grid, pc->backend->scaling(), &values);
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  PetscCall(result);
+  s->values = -1;
+  if (values == KSP_RRB_VALUES_OK) {
+    s->values = now;
+    s->factored = pc->factored;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->form = KSP_RRB_UNFUSED;
+  if (values == KSP_RRB_VALUES_NO_GRID)
+    s->why = "the matrix has changed and is not on the preconditioner's grid any more";
+  else if (values == KSP_RRB_VALUES_ZERO_ROWS)
+    s->why = "the matrix has rows of zeros";
+  else
+    s->why = "a red node's diagonal is not positive";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver for the form and the hierarchy, with the matrix's values. */
+PetscErrorCode KSPRRBPrepare(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+
+  PetscFunctionBegin;
+  PetscCall(ChooseForm(ksp));
+  if (s->form != KSP_RRB_UNFUSED) {
+    if (!s->fused || s->build != pc->build || s->fused_form != s->form) {
+      s->fused = nullptr;
+      PetscCall(pc->backend->CreateSolver(*pc->core, (PetscBool)(s->form == KSP_RRB_FULL), &s->fused));
+      s->build = pc->build;
+      s->fused_form = s->form;
+      s->values = -1;
+    }
+    PetscCall(ReadValues(ksp));
+  }
+  if (s->form == KSP_RRB_UNFUSED) PetscCall(KSPRRBCreateUnfused(ksp, &s->unfused));
+  s->solver = s->form == KSP_RRB_UNFUSED ? s->unfused.get() : s->fused.get();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
