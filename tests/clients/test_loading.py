@@ -36,6 +36,7 @@ OTHER_MINOR = """
 #define PETSC_VERSION_MINOR 99
 #include "register.cxx"
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC) { return PETSC_ERR_PLIB; }
+PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP) { return PETSC_ERR_PLIB; }
 """
 
 
