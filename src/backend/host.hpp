@@ -73,6 +73,22 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
   }
 }
 
+// row[k - box.k0] = the sum along row k of f(h, k), or of g(h, k) at nodes that are not in inner; each by one thread.
+template <class F, class G> void sum_rows(Range2 box, Range2 inner, const F &f, const G &g, double *row) {
+  inner = intersection(box, inner);
+#pragma omp parallel for schedule(static) if (box.size() > serial_below)
+  for (index_t k = box.k0; k < box.k1; ++k) {
+    const bool rim = k < inner.k0 || k >= inner.k1;
+    const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
+    double s = 0.0;
+    for (index_t h = box.h0; h < h0; ++h) s += g(h, k);
+#pragma omp simd reduction(+ : s)
+    for (index_t h = h0; h < h1; ++h) s += f(h, k);
+    for (index_t h = h1; h < box.h1; ++h) s += g(h, k);
+    row[k - box.k0] = s;
+  }
+}
+
 template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f, NodeCounts &n) {
   unsigned unlumped = 0, null = 0, failed = 0;
   double first = std::numeric_limits<double>::infinity();

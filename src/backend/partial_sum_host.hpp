@@ -17,14 +17,7 @@ public:
   double *take(index_t n) { return partial_.data() + std::exchange(used_, used_ + n); }
   // The sum of f(h, k) over the box.
   template <class F> void add(const Host &, Range2 box, const F &f) {
-    double *row = take(parts(box));
-#pragma omp parallel for schedule(static) if (box.size() > host::serial_below)
-    for (index_t k = box.k0; k < box.k1; ++k) {
-      double s = 0.0;
-#pragma omp simd reduction(+ : s)
-      for (index_t h = box.h0; h < box.h1; ++h) s += f(h, k);
-      row[k - box.k0] = s;
-    }
+    host::sum_rows(box, box, f, f, take(parts(box)));
   }
   Terms terms() const { return {partial_.data(), used_}; }
   std::size_t bytes() const { return partial_.bytes(); }

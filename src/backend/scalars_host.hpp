@@ -19,18 +19,7 @@ public:
   template <class F, class G>
   void sum(const Host &, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
     double *row = row_.data(), total = 0.0;
-    inner = intersection(box, inner);
-#pragma omp parallel for schedule(static) if (box.size() > host::serial_below)
-    for (index_t k = box.k0; k < box.k1; ++k) {
-      const bool rim = k < inner.k0 || k >= inner.k1;
-      const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
-      double s = 0.0;
-      for (index_t h = box.h0; h < h0; ++h) s += g(h, k);
-#pragma omp simd reduction(+ : s)
-      for (index_t h = h0; h < h1; ++h) s += f(h, k);
-      for (index_t h = h1; h < box.h1; ++h) s += g(h, k);
-      row[k - box.k0] = s;
-    }
+    host::sum_rows(box, inner, f, g, row);
     for (index_t k = box.k0; k < box.k1; ++k) total += row[k - box.k0];
     value_.data()[i] = total;
   }

@@ -34,6 +34,7 @@ template <class From, class To> struct CopyNode {
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const { to.at(a, b) = from(a, b); }
 };
+template <class From, class To> CopyNode(From, To) -> CopyNode<From, To>;
 
 // x = +-d^-1/2 by a hash of the node, d the diagonal: every part of the matrix gets the same share of energy, however
 // far its coefficients jump. 0 at nodes without couplings, where B is exact.

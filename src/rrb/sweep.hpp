@@ -7,6 +7,13 @@
 
 namespace petscrrb::rrb {
 
+// Takes the place of a view for a result that goes to no array.
+struct Result {
+  double *p;
+
+  PETSCRRB_HD double &at(index_t, index_t) const { return *p; }
+};
+
 // r_B -= A_BR D_R^-1 r_R of the odd level at a b1 node; w = weight / pivot = -a / d.
 template <class F, class X, class Y> struct ForwardB1 {
   F f;

@@ -22,12 +22,6 @@ struct Patch {
 
   __device__ double operator()(index_t h, index_t k) const { return v[k + 1][h + 1]; }
 };
-struct Result {
-  double *p;
-
-  __device__ double &at(index_t, index_t) const { return *p; }
-};
-
 // An array seen from one node.
 template <class T> struct Here {
   const T *p;

@@ -45,11 +45,6 @@ template <class V> struct NextDirectionNode {
   }
 };
 
-struct SetZero {
-  double *x;
-
-  PETSCRRB_HD void operator()(index_t i, index_t) const { x[i] = 0.0; }
-};
 struct NoDirection {
   double *s;
 

@@ -4,6 +4,7 @@
 #include "rrb/views.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace petscrrb::rrbsolver {
 
@@ -20,6 +21,14 @@ struct Numbers {
   double curvature = 0; // (p, A p)
   double rho = 0;       // (r, M^-1 r), r after the iteration
   double norm = 0;
+};
+
+// When a run of steps ends, which the host does not watch: after `most`, or once the norm of one is `below` or less, or
+// `above` or more; but not because of the norm before `untested` of them. Also where a sum is not what conjugate gradients
+// need.
+struct Limits {
+  int most = 1, untested = 0;
+  double below = -1.0, above = std::numeric_limits<double>::infinity();
 };
 
 // The scalars of an iteration, in the backend's memory.
@@ -130,13 +139,5 @@ template <class U, class W> struct WeightedSquare {
   }
 };
 template <class U, class W> WeightedSquare(U, W) -> WeightedSquare<U, W>;
-
-template <class From, class To> struct CopyTo {
-  From from;
-  To to;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { to.at(h, k) = from(h, k); }
-};
-template <class From, class To> CopyTo(From, To) -> CopyTo<From, To>;
 
 } // namespace petscrrb::rrbsolver

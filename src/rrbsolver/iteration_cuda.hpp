@@ -11,13 +11,6 @@
 
 namespace petscrrb::rrbsolver {
 
-// When a run of steps ends: after `most`, or once the norm of one is `below` or less, or `above` or more; but not because
-// of the norm before `untested` of them. Also where a sum is not what conjugate gradients need.
-struct Limits {
-  int most = 1, untested = 0;
-  double below = -1.0, above = 0.0;
-};
-
 class DeviceIteration {
 public:
   using Core = Factorization<PetscInt>;
@@ -36,7 +29,7 @@ public:
   virtual bool positive() const = 0; // waits
   virtual int start(const double *r0, Norm, const Solve &) = 0;
   virtual Numbers started(Norm) const = 0; // waits
-  // Takes steps until the limits say so, and adds what came of them; waits. captured: the steps are a graph, for which
+  // Takes steps until the limits say so, and sets what came of them; waits. captured: the steps are a graph, for which
   // solve() may only launch kernels, the same ones as long as the factorization's arrays are.
   virtual int run(Norm, const Limits &, bool captured, const Solve &, std::vector<Numbers> &) = 0;
   virtual int resume(const Solve &) = 0; // others have used the levels' vectors since

@@ -22,7 +22,7 @@ public:
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
   PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
-  PetscErrorCode Steps(Norm, const KSPRRBLimits &, std::vector<Numbers> *) override;
+  PetscErrorCode Steps(Norm, const Limits &, std::vector<Numbers> *) override;
   PetscErrorCode Resume() override;
   PetscErrorCode Settle() override {
     return stream_.Run([&] { iteration_->settle(); });
@@ -47,14 +47,10 @@ private:
 
 PetscErrorCode DeviceSolver::Refresh(const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
   PetscFunctionBegin;
-  *values = KSP_RRB_VALUES_OK;
   PetscCall(stream_.Run([&] {
     if (!reader_) reader_ = std::make_unique<cuda::StencilReader>(grid, Positive::stays);
-    const ReadResult result = reader_->read(csr, full_ ? nullptr : v, 1e-14, stencil_, facts_, stream_.cuda.stream);
-    if (result != ReadResult::ok)
-      *values = KSP_RRB_VALUES_NO_GRID;
-    else if (facts_.zero_rows)
-      *values = KSP_RRB_VALUES_ZERO_ROWS;
+    const ReadResult result = reader_->read(csr, full_ ? nullptr : v, rounding, stencil_, facts_, stream_.cuda.stream);
+    *values = KSPRRBValuesOf(result, facts_.zero_rows);
     if (*values != KSP_RRB_VALUES_OK) return;
     iteration_->refresh({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), stencil_.NE.data(),
                          stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr});
@@ -96,16 +92,12 @@ PetscErrorCode DeviceSolver::Start(Vec r0, Norm norm, Numbers *numbers) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceSolver::Steps(Norm norm, const KSPRRBLimits &limits, std::vector<Numbers> *steps) {
-  const auto to_int = [](PetscInt n) { return (int)PetscMin(n, (PetscInt)PETSC_INT32_MAX); };
+PetscErrorCode DeviceSolver::Steps(Norm norm, const Limits &limits, std::vector<Numbers> *steps) {
   int error = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(stream_.Run([&] {
-    const rrbsolver::Limits l{to_int(limits.most), to_int(limits.untested), limits.below, limits.above};
-    error = iteration_->run(norm, l, captured_ != PETSC_FALSE, solve_, *steps);
-  }));
+  PetscCall(stream_.Run([&] { error = iteration_->run(norm, limits, captured_ != PETSC_FALSE, solve_, *steps); }));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall((PetscErrorCode)error);
   PetscFunctionReturn(PETSC_SUCCESS);

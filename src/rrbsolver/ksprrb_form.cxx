@@ -20,8 +20,7 @@ static PetscErrorCode ChooseForm(KSP ksp) {
     s->form = KSP_RRB_FULL;
     if (pc->grid.points != 5)
       s->why = "the matrix is no 5-point matrix";
-    else if ((pc->grid.periodic[0] && pc->grid.n[0] % 2 && pc->grid.n[0] > 1) ||
-             (pc->grid.periodic[1] && pc->grid.n[1] % 2 && pc->grid.n[1] > 1))
+    else if (pc->core->extent().x.odd_ring() || pc->core->extent().y.odd_ring())
       s->why = "red nodes couple around a periodic side with an odd number of points";
     else if (pc->core->options().storage_grids < 1)
       s->why = "the finest grid is not in r1/r2/b1/b2 storage";

@@ -1,7 +1,6 @@
 /* KSPRRB where the matrix is on the host. */
 #include "backend/partial_sum_host.hpp"
 #include "backend/scalars_host.hpp"
-#include "grid/stencil.hpp"
 #include "rrb/pcrrb_backend.h"
 #include "rrb/prepare.hpp"
 #include "rrbsolver/full_cg.hpp"
@@ -24,7 +23,7 @@ public:
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
   PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
-  PetscErrorCode Steps(Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
+  PetscErrorCode Steps(Norm norm, const Limits &, std::vector<Numbers> *steps) override {
     PetscFunctionBegin;
     PetscCall(cg_.step(norm, solve_, After(false)));
     steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
@@ -61,18 +60,14 @@ PetscErrorCode HostSolver<CG>::Refresh(const Csr &csr, const Grid &grid, const d
   std::string why;
 
   PetscFunctionBegin;
-  *values = KSP_RRB_VALUES_OK;
   PetscCall(PCRRBTry(NoMemory, [&] {
     result = read_stencil(csr, grid, stencil_, facts_, why);
     if (CG::scaled && v && result == ReadResult::ok) stencil_.v.assign(v, v + stencil_.C.size());
   }));
   if (!v) stencil_.v.clear();
-  if (result != ReadResult::ok)
-    *values = KSP_RRB_VALUES_NO_GRID;
-  else if (facts_.zero_rows)
-    *values = KSP_RRB_VALUES_ZERO_ROWS;
+  *values = KSPRRBValuesOf(result, facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb::prepare(stencil_, grid, 1e-14, Positive::stays);
+  rrb::prepare(stencil_, grid, rounding, Positive::stays);
   cg_.refresh(rrb::prepared(stencil_));
   if (!cg_.positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -109,14 +109,15 @@ template <class K> static auto LeastIterations(K ksp, int) -> decltype(ksp->min_
 template <class K> static PetscInt LeastIterations(K, long) { return 0; }
 
 /* How far to go before the host must look. */
-static KSPRRBLimits LimitsOf(KSP ksp) {
-  KSPRRBLimits limits;
+static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
+  KSPRRBSolver::Limits limits;
+  const auto to_int = [](PetscInt n) { return (int)PetscMin(n, (PetscInt)std::numeric_limits<int>::max()); };
   const bool standard = ksp->converged == (decltype(ksp->converged))KSPConvergedDefault;
 
   if (ksp->numbermonitors || (!standard && ksp->normtype != KSP_NORM_NONE)) return limits;
-  limits.most = ksp->max_it - ksp->its + 1;
+  limits.most = to_int(ksp->max_it - ksp->its + 1);
   if (ksp->normtype == KSP_NORM_NONE) return limits;
-  limits.untested = PetscMax(0, PetscMax(ksp->chknorm + 1, LeastIterations(ksp, 0)) - ksp->its);
+  limits.untested = to_int(PetscMax(0, PetscMax(ksp->chknorm + 1, LeastIterations(ksp, 0)) - ksp->its));
   limits.below = ksp->ttol;
   limits.above = ksp->divtol * ksp->rnorm0;
   return limits;

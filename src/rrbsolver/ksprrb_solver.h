@@ -6,11 +6,11 @@
 
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
+#include "grid/stencil.hpp"
 #include "rrb/rrb.hpp"
 #include "rrbsolver/iteration.hpp"
 
 #include <functional>
-#include <limits>
 
 /* What the values of the matrix allow, of its rows in order of their importance. */
 enum KSPRRBValues {
@@ -20,19 +20,21 @@ enum KSPRRBValues {
   KSP_RRB_VALUES_NOT_POSITIVE /* a red node's diagonal is not */
 };
 
-/* Up to how many steps to take at once, and what ends them earlier, to be seen by the host's tests again. */
-struct KSPRRBLimits {
-  PetscInt most = 1;
-  PetscInt untested = 0;                                              /* so many of them whatever the norm */
-  double below = -1, above = std::numeric_limits<double>::infinity(); /* of the norm */
-};
+/* of what a reader found, before a red node is looked at */
+inline KSPRRBValues KSPRRBValuesOf(petscrrb::ReadResult result, petscrrb::index_t zero_rows) {
+  if (result != petscrrb::ReadResult::ok) return KSP_RRB_VALUES_NO_GRID;
+  return zero_rows ? KSP_RRB_VALUES_ZERO_ROWS : KSP_RRB_VALUES_OK;
+}
 
 class KSPRRBSolver {
 public:
   using Core = petscrrb::rrb::Factorization<PetscInt>;
   using Norm = petscrrb::rrbsolver::Norm;
   using Numbers = petscrrb::rrbsolver::Numbers;
+  using Limits = petscrrb::rrbsolver::Limits;
   using SolveLastBlock = std::function<PetscErrorCode(petscrrb::rrb::Part)>;
+
+  static constexpr double rounding = 1e-14; /* of a row's sum, see prepare.hpp */
 
   virtual ~KSPRRBSolver() = default;
   /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I */
@@ -43,7 +45,8 @@ public:
 
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;
-  virtual PetscErrorCode Steps(Norm, const KSPRRBLimits &, std::vector<Numbers> *) = 0;
+  /* one at least, and as many as the limits allow where the host need not look at each */
+  virtual PetscErrorCode Steps(Norm, const Limits &, std::vector<Numbers> *) = 0;
   /* Somebody else has used the preconditioner since the last Start() or Steps(): a convergence test, a monitor. */
   virtual PetscErrorCode Resume() = 0;
   virtual PetscErrorCode Settle() = 0; /* the correction is that of the red nodes alone */

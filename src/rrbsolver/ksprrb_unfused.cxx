@@ -29,7 +29,7 @@ public:
     *numbers = now_;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Steps(Norm norm, const KSPRRBLimits &, std::vector<Numbers> *steps) override {
+  PetscErrorCode Steps(Norm norm, const Limits &, std::vector<Numbers> *steps) override {
     const PetscReal rho = now_.rho;
 
     PetscFunctionBegin;

@@ -114,7 +114,7 @@ private:
       const Times<Z, std::decay_t<decltype(v[c])>> value{z, v[c], x_.v != nullptr};
       scalars_.sum(on_, squares_of(c), level_.extent.nodes_of(c), Square{value});
     };
-    level_.with_solution([&](const auto &z) { on_.for_each(level_.extent.nodes_of(b2), CopyTo{z, x_.q[b2]}); });
+    level_.with_solution([&](const auto &z) { on_.for_each(level_.extent.nodes_of(b2), CopyNode{z, x_.q[b2]}); });
     halo_.exchange(on_, {b2}, {x_.q[b2]});
     level_.with_factor([&](const auto &factor) {
       const auto f = factor.get(Inner{});

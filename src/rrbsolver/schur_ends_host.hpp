@@ -26,7 +26,7 @@ public:
   }
 
   void correct(const double *a, const double *r0, double *x, bool add) const {
-    for (Class c : {b1, b2}) on_.for_each(nodes(c), CopyTo{Correction<Dense>{x_.delta[c], x_.p[c], a}, x_.q[c]});
+    for (Class c : {b1, b2}) on_.for_each(nodes(c), CopyNode{Correction<Dense>{x_.delta[c], x_.p[c], a}, x_.q[c]});
     Halo<Host>(extent_).exchange(on_, {b1, b2}, {x_.q[b1], x_.q[b2]});
     const auto to = natural(extent_, x).get(Inner{});
     const auto v = natural(extent_, x_.v).get(Inner{});

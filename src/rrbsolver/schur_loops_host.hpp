@@ -54,10 +54,10 @@ public:
                [&](const auto &c) {
                  for (index_t k = c.k0; k < c.k1; ++k) {
                    double *sum = row_sums(chunks, k);
-                   sum[0] = !chunks.owns(b1, k) ? 0.0 : sum_along(chunks.nodes(b1), [&](index_t h) {
+                   sum[0] = !chunks.owns(b1, k) ? 0.0 : sum_along_row(chunks.nodes(b1), [&](index_t h) {
                      return x.p[b1](h, k) * (x.q[b1].at(h, k) = product.at_b1(h, k));
                    });
-                   sum[1] = !chunks.owns(b2, k) ? 0.0 : sum_along(chunks.nodes(b2), [&](index_t h) {
+                   sum[1] = !chunks.owns(b2, k) ? 0.0 : sum_along_row(chunks.nodes(b2), [&](index_t h) {
                      return x.p[b2](h, k) * (x.q[b2].at(h, k) = product.at_b2(h, k));
                    });
                  }
@@ -91,12 +91,6 @@ private:
   template <class F> static void along(Range2 nodes, const F &f) {
 #pragma omp simd
     for (index_t h = nodes.h0; h < nodes.h1; ++h) f(h, 0);
-  }
-  template <class F> static double sum_along(Range2 nodes, const F &f) {
-    double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-    for (index_t h = nodes.h0; h < nodes.h1; ++h) sum += f(h);
-    return sum;
   }
   static void update(Range2 nodes, const double *z, double *p, double *delta, double alpha, double beta, bool first) {
     if (first) {
@@ -147,7 +141,7 @@ private:
         if (!start) subtract(chunks.nodes(b1), b1_here, a, row(x.q[b1], k));
         chunks.border(b1, b1_here);
         const auto *dinv = &factor.dinv.q[b1].at(0, k);
-        sum[0] = sum_along(chunks.nodes(b1), [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
+        sum[0] = sum_along_row(chunks.nodes(b1), [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
         sum[1] = squares(b1, k);
       }
       if (chunks.owns(b2, k)) {
@@ -165,10 +159,10 @@ private:
   // of r, which is V times the matrix's own residual
   static double sum_squares(Range2 nodes, const SchurVectors<Host> &x, Class c, index_t k) {
     const double *r = row(x.r[c], k);
-    if (!x.v) return sum_along(nodes, [&](index_t h) { return r[h] * r[h]; });
+    if (!x.v) return sum_along_row(nodes, [&](index_t h) { return r[h] * r[h]; });
     const Side &along_x = x.level.extent.x;
     const double *v = x.v + (2 * k + parity_y(c) - x.level.extent.y.lo) * (along_x.hi - along_x.lo);
-    return sum_along(nodes, [&](index_t h) {
+    return sum_along_row(nodes, [&](index_t h) {
       const double value = r[h] / v[2 * h + parity_x(c) - along_x.lo];
       return value * value;
     });

@@ -19,11 +19,6 @@ template <class F, class X, class Y> struct ForwardSkew {
 template <class F, class X, class Y> ForwardSkew(F, X, X, Y) -> ForwardSkew<F, X, Y>;
 
 // The correction at a red node; R: its residual before all.
-struct Result {
-  double *p;
-
-  PETSCRRB_HD double &at(index_t, index_t) const { return *p; }
-};
 template <Class c, class R, class F> struct RedCorrection {
   F f;
   R r;
