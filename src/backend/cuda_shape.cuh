@@ -12,14 +12,16 @@
 namespace petscrrb::cuda {
 
 // how many blocks of a kernel the device holds at a time
-template <class Kernel> int resident_blocks(Kernel *kernel, int threads) {
+template <class Kernel> int resident_blocks(Kernel *kernel, int threads, int shared = 0) {
   static thread_local std::map<std::pair<int, const void *>, int> known;
   int device, processors, blocks;
   check(cudaGetDevice(&device), "cudaGetDevice");
   int &n = known[{device, reinterpret_cast<const void *>(kernel)}];
   if (n) return n;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
+  if (shared)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "cudaFuncSetAttribute");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return n = std::max(1, blocks * processors);
 }

@@ -164,8 +164,11 @@ struct DenseNext {
   Arrays<double> x;
   Around around_x, around_y;
 
-  __device__ double operator()(int h, int k) const { return __ldg(place(around_x(h), around_y(k))); }
+  __device__ double operator()(int h, int k) const { return __ldg(address(h, k)); }
   __device__ void store(int h, int k, double value) const { *place(h, k) = value; }
+  // for copies: where there is nothing, it is 0
+  __device__ bool contains(int, int) const { return true; }
+  __device__ const double *address(int h, int k) const { return place(around_x(h), around_y(k)); }
 
 private:
   __device__ double *place(int h, int k) const { return x.at(class_of(h, k), h >> 1, k >> 1); }
@@ -177,6 +180,10 @@ struct NaturalNext {
 
   __device__ double operator()(int h, int k) const { return box.value(p, around_x(h) - box.x0, around_y(k) - box.y0); }
   __device__ void store(int h, int k, double value) const { p[box.place(h - box.x0, k - box.y0)] = value; }
+  __device__ bool contains(int h, int k) const { return box.contains(around_x(h) - box.x0, around_y(k) - box.y0); }
+  __device__ const double *address(int h, int k) const {
+    return contains(h, k) ? p + box.place(around_x(h) - box.x0, around_y(k) - box.y0) : p;
+  }
 };
 
 // A warp's part of a box: columns from `first` on, rows [k0, k1).

@@ -1,7 +1,7 @@
 // What the RRB-solver does once a solve on a device, see schur_ends_host.hpp: a thread a column of nodes.
 #pragma once
 
-#include "rrbsolver/schur_kernels.cuh"
+#include "rrbsolver/columns_cuda.cuh"
 
 namespace petscrrb::rrbsolver::device {
 

@@ -3,7 +3,9 @@
 
 #include "backend/cuda_shape.cuh"
 #include "backend/scalars_cuda.cuh"
+#include "rrbsolver/schur_direction.cuh"
 #include "rrbsolver/schur_ends.cuh"
+#include "rrbsolver/schur_residual.cuh"
 
 namespace petscrrb::rrbsolver {
 
@@ -51,17 +53,16 @@ public:
   void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
     with_level(x.level, x.level.solution, [&](auto factor, auto z) {
       using F = device::Direction<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(z)>;
-      launch<2>(on, device::direction<F>, [&](int) {
+      launch_ahead<F>(on, device::direction<F>, [&](int) {
         return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, box_}, x.scalars.data());
       });
     });
   }
   void product(const Cuda &on, const SchurVectors<Cuda> &x) {
     const Dense &s1 = x.s1.first_array();
-    const device::ProductArrays a{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q)};
-    launch<2>(on, device::product, [&](int blocks) {
-      return std::tuple(device::Product{a, box_}, take(curvatures, blocks), x.scalars.data());
-    });
+    const device::Product f{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q), box_};
+    launch_ahead<device::Product>(
+        on, device::product, [&](int blocks) { return std::tuple(f, take(curvatures, blocks), x.scalars.data()); });
     if (few_curvatures().count) return;
     cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream,
                  sums_[curvatures].terms(), x.scalars.data());
@@ -75,9 +76,9 @@ public:
                           norm == Norm::unpreconditioned ? take(norms, blocks) : device::Sum(), x.scalars.data());
       };
       if (norm == Norm::unpreconditioned)
-        launch<2>(on, device::residual<true, F>, arguments);
+        launch_ahead<F>(on, device::residual<true, F>, arguments);
       else
-        launch<2>(on, device::residual<false, F>, arguments);
+        launch_ahead<F>(on, device::residual<false, F>, arguments);
     });
   }
   // For the kernel that ends a start or a step: what it has to add.
@@ -144,16 +145,22 @@ private:
     });
   }
 
+  // a kernel of two columns a thread, which fetches rows ahead
+  template <class F, class Kernel, class Arguments>
+  void launch_ahead(const Cuda &on, Kernel *kernel, const Arguments &arguments) const {
+    launch<2>(on, kernel, arguments, true, F::Ahead::bytes);
+  }
   // arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself for the kernel before it
   template <int columns, class Kernel, class Arguments>
-  void launch(const Cuda &on, Kernel *kernel, const Arguments &arguments, bool waits = true) const {
+  void launch(const Cuda &on, Kernel *kernel, const Arguments &arguments, bool waits = true, int shared = 0) const {
     const int along = box_.k1 - box_.k0;
-    const int rows =
-        cuda::rows_of_part(across(columns), along, cuda::resident_blocks(kernel, device::threads), most_rows, 0.5);
+    const int rows = cuda::rows_of_part(across(columns), along, cuda::resident_blocks(kernel, device::threads, shared),
+                                        most_rows, 0.5);
     const dim3 blocks(across(columns), (along + rows - 1) / rows);
     std::apply(
         [&](const auto &...a) {
-          cuda::launch("the RRB-solver", kernel, overlap_ && waits, blocks, device::threads, 0, on.stream, a..., rows);
+          cuda::launch("the RRB-solver", kernel, overlap_ && waits, blocks, device::threads, shared, on.stream, a...,
+                       rows);
         },
         arguments(int(blocks.x * blocks.y)));
   }
