@@ -38,6 +38,7 @@ public:
   ~Loop() { reset(); }
 
   bool empty() const { return !repeated_ && once_.empty(); }
+  bool repeats() const { return repeated_; } // by itself
   void reset() {
     if (repeated_) (void)cudaGraphExecDestroy(repeated_);
     repeated_ = nullptr;

@@ -115,8 +115,11 @@ private:
       amli_ = core_.amli().used;
     }
     cg_.steps_taken();
-    do graph_.launch(on_, CG::may_overrun ? 4 : 1);
-    while (!read(steps));
+    do {
+      graph_.launch(on_, CG::may_overrun ? 4 : 1);
+      if (read(steps)) return;
+    } while (!graph_.repeats());
+    throw std::runtime_error("the RRB-solver's loop on the device stopped before its end");
   }
 
   // Adds what came of the steps that are taken since the last time; true: the run has ended. The first ones come with
