@@ -42,7 +42,8 @@ struct Space {
   Grid grid; // of the rows
   Boxes boxes;
   bool phases = false;
-  const double *phi = nullptr; // phases by phi >= 0, a value a row, where the matrix is; null: by diagonals,
+  const double *phi = nullptr; // phases by phi >= 0, a value a row, where the matrix is; borrowed during setup() only.
+                               // Null: by diagonals,
   double jump = 10;            // rows i and j are of one phase where max(a_ii, a_jj) < jump * min(a_ii, a_jj)
   // A row's sum over the columns that are no identity rows counts as zero if it is at most this part of the diagonal.
   double rounding = 1e-14;
@@ -81,8 +82,8 @@ public:
 
   // Structure and values; allocates. Inside a refused or failed one nothing else may be called but setup().
   virtual Result setup(const Csr &, const Space &, Inverse) = 0;
-  // New values and the same pattern, phi and all else of the Space (its phi is read again); allocates nothing.
-  virtual Result refresh(const Csr &) = 0;
+  // New values, and perhaps a new phi, of the same pattern and Space; allocates nothing.
+  virtual Result refresh(const Csr &, const double *phi) = 0;
   virtual const Report &report() const = 0;
 
   virtual void restrict_residual(const double *r, const double *y) = 0; // c = Z^T r - (AZ)^T y; either may be null
