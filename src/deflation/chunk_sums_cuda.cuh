@@ -80,7 +80,7 @@ public:
     if (!chunks) return;
     const auto kernel = by_warps_ ? sum_chunks<32, Terms> : sum_chunks<chunk_threads, Terms>;
     kernel<<<(chunks + a_block - 1) / a_block, chunk_threads, 0, stream>>>(chunk_.data(), chunks, terms,
-                                                                          partial_.data(), arrived_.data(), result);
+                                                                           partial_.data(), arrived_.data(), result);
     cuda::check_launch(what);
   }
   std::size_t bytes() const { return chunk_.bytes() + partial_.bytes() + arrived_.bytes(); }

@@ -10,7 +10,7 @@ namespace petscrrb::deflation {
 // sum of theirs, in order.
 struct Chunk {
   int segment;
-  int first, of;         // the segment's first chunk, and how many it has
+  int first, of;        // the segment's first chunk, and how many it has
   int begin[2], end[2]; // places in the lists
 };
 
