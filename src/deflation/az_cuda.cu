@@ -55,7 +55,7 @@ struct FillValues {
   const int *label;
   double rounding;
   AzView az;
-  int *changed;
+  int *other_entries;
 
   __device__ void operator()(int i) const {
     if (label[i] < 0) return;
@@ -69,7 +69,7 @@ struct FillValues {
       if (e < end)
         az.value[e] = v;
       else if (v != 0.0)
-        *changed = 1;
+        *other_entries = 1;
     });
   }
 };
@@ -198,7 +198,7 @@ void DeviceAZ::setup(const Csr &A, const int *label, int count, double rounding,
 }
 
 void DeviceAZ::refresh(const Csr &A, const int *label, Found *found, cudaStream_t stream) const {
-  cuda::for_rows("values of AZ", int(A.n), FillValues{A, label, rounding_, view(), &found->changed}, stream);
+  cuda::for_rows("values of AZ", int(A.n), FillValues{A, label, rounding_, view(), &found->other_entries}, stream);
   cuda::for_rows("values of AZ", entries_, Gather{value_.data(), order_.data(), sorted_value_.data()}, stream);
 }
 

@@ -26,7 +26,7 @@ class DeviceAZ {
 public:
   // Structure and values. Allocates, and waits.
   void setup(const Csr &, const int *label, int count, double rounding, const cuda::Report<Found> &, cudaStream_t);
-  // New values; says changed where one is not zero that is not stored. Only launches kernels.
+  // New values; says so where one is not zero that is not stored. Only launches kernels.
   void refresh(const Csr &, const int *label, Found *, cudaStream_t) const;
 
   AzView view() const;

@@ -9,7 +9,8 @@ struct Found {
   unsigned long long asymmetry;        // bits of the largest |a_ij - a_ji|
   int identity_rows;
   int roots;         // connected phases
-  int changed;       // labels or the places of nonzeros in AZ are others than at setup
+  int other_labels;  // than at setup
+  int other_entries; // of AZ that are not zero
   int rows, entries; // of AZ
 };
 

@@ -147,9 +147,9 @@ struct Compare {
 
   __device__ void operator()(int i) const {
     const bool in_none = label[i] < 0;
-    if (is_identity(A, i) != in_none) found->changed = 1;
+    if (is_identity(A, i) != in_none) found->other_labels = 1;
     if (!root || in_none) return;
-    if (label[root[i]] != label[i]) found->changed = 1;
+    if (label[root[i]] != label[i]) found->other_labels = 1;
     if (root[i] == i) atomicAdd(&found->roots, 1);
   }
 };

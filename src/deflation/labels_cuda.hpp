@@ -17,7 +17,7 @@ public:
   }
   // Only launches kernels: they count roots, and say whether identity rows or phases are others than at setup.
   void check(const Csr &, const double *phi, Found *, cudaStream_t) const;
-  bool are_others(const Found &found) const { return found.changed || (phases_ && found.roots != count_); }
+  bool are_others(const Found &found) const { return found.other_labels || (phases_ && found.roots != count_); }
 
   const int *of_row() const { return of_row_.data(); } // -1: in none
   index_t count() const { return count_; }

@@ -149,8 +149,9 @@ Result CudaProjection::refresh(const Csr &A, const double *phi) {
   az_.refresh(A, labels_.of_row(), found_.device(), on_.stream);
   factor();
   const Found found = found_.read(on_.stream);
-  if (!found.not_finite && labels_.are_others(found)) return Result::rebuild;
-  return judge(A, found);
+  if (!found.not_finite && labels_.are_others(found)) return Result::rebuild; // symmetric was asked of others
+  const Result result = judge(A, found);
+  return result != Result::refused && found.other_entries ? Result::rebuild : result;
 }
 
 // Of what was found, and of E's factorization. The stream was waited for.
