@@ -11,8 +11,9 @@ using namespace petscrrb::deflation;
 
 namespace {
 
-/* Smaller eigenvalues of E, and pivots, as a part of the largest, are null directions. */
-constexpr PetscReal nothing = 1e-12;
+/* Smaller eigenvalues of E, as a part of the largest, and pivots, as a part of their diagonal, are null directions. So are
+   those that are rounding beside A's diagonal. */
+constexpr PetscReal nothing = 1e-12, rounding = 1e-14;
 
 class UserBackend final : public PCDeflationBackend {
 public:
@@ -35,6 +36,7 @@ private:
   PetscErrorCode Reset();
   PetscErrorCode Check(PC, Mat A, Mat Z);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
+  PetscErrorCode Measure(Mat A);
   PetscErrorCode Invert(KSPDeflationInverse);
   PetscErrorCode PseudoInvert(std::vector<PetscScalar> &e);
   PetscErrorCode Keep(const std::vector<PetscScalar> &e, PetscBool factor);
@@ -43,6 +45,7 @@ private:
   Mat Z_ = nullptr, AZ_ = nullptr, E_ = nullptr, inverse_of_E_ = nullptr; /* inverse_of_E_: E's factor or E^+ */
   Vec c_ = nullptr, other_ = nullptr, w_ = nullptr;
   PetscBool device_ = PETSC_FALSE;
+  PetscReal floor_ = 0; /* eigenvalues of E below it are rounding */
   KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
   std::string type_;
   Report report_;
@@ -89,6 +92,21 @@ PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode UserBackend::Measure(Mat A) {
+  PetscInt n;
+  PetscReal largest;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDiagonal(A, w_));
+  PetscCall(VecNorm(w_, NORM_INFINITY, &largest));
+  PetscCall(VecGetSize(c_, &n));
+  std::vector<PetscReal> norm(n);
+  PetscCall(MatGetColumnNorms(Z_, NORM_2, norm.data()));
+  floor_ = 0;
+  for (const PetscReal z : norm) floor_ = PetscMax(floor_, rounding * largest * z * z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* e, or its Cholesky factor, as a Mat where c is. */
 PetscErrorCode UserBackend::Keep(const std::vector<PetscScalar> &e, PetscBool factor) {
   PetscScalar *to;
@@ -126,7 +144,7 @@ PetscErrorCode UserBackend::PseudoInvert(std::vector<PetscScalar> &e) {
   LAPACKsyev_("V", "U", &n, e.data(), &n, value.data(), work.data(), &most, &info);
   PetscCall(PetscFPTrapPop());
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's xSYEV: info %d", (int)info);
-  const PetscReal least = nothing * PetscMax(value[n - 1], 0.0);
+  const PetscReal least = PetscMax(nothing * value[n - 1], floor_);
   if (value[0] < -least) {
     report_.why = "E = Z^T A Z is not positive definite: it has the eigenvalue " + text(value[0]);
     result_ = Result::failed;
@@ -179,7 +197,7 @@ PetscErrorCode UserBackend::Invert(KSPDeflationInverse wanted) {
   bool regular = !info;
   for (PetscInt i = 0; i < n && regular; ++i) {
     const PetscScalar pivot = factor[(size_t)i * n + i];
-    regular = pivot * pivot > nothing * e[(size_t)i * n + i];
+    regular = pivot * pivot > PetscMax(nothing * e[(size_t)i * n + i], floor_);
   }
   inverse_ = regular ? wanted : KSP_DEFLATION_EXPLICIT;
   if (!regular)
@@ -224,6 +242,7 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   }
   report_ = Report();
   PetscCall(Multiply(A, rebuild));
+  PetscCall(Measure(A));
   PetscCall(Invert(choice.inverse_set ? choice.inverse : KSP_DEFLATION_EXPLICIT));
   PetscCall(Describe());
   *result = result_;
