@@ -39,14 +39,16 @@ inline SmallMatrix laplacian(const Shape &s, unsigned seed, const std::function<
   return A;
 }
 
+inline petscrrb::Grid whole_grid_of(const Shape &s) {
+  petscrrb::Grid grid = grid_of(s);
+  grid.n[2] = s.nz;
+  grid.dim = s.points == 7 ? 3 : 2;
+  return grid;
+}
+
 inline deflation::Boxes boxes_of(const Shape &s, int p, int q, int r) {
-  const int n[3] = {s.nx, s.ny, s.nz}, parts[3] = {std::min(p, s.nx), std::min(q, s.ny), std::min(r, s.nz)};
-  deflation::Boxes boxes = {};
-  for (int x = 0; x < 3; ++x) {
-    boxes.count[x] = parts[x];
-    for (int i = 0; i < n[x]; ++i) boxes.piece[x].push_back(i * parts[x] / n[x]);
-  }
-  return boxes;
+  const petscrrb::index_t parts[3] = {p, q, r};
+  return deflation::blocks_of(whole_grid_of(s), parts);
 }
 
 inline int box_of(const Shape &s, const deflation::Boxes &b, int row) {
@@ -78,37 +80,33 @@ inline Vector random_values(std::size_t n, unsigned seed) {
 }
 
 inline std::vector<int> labels_of(const Shape &s, const reference::Matrix &A, const Division &d, int *count) {
-  const auto box = [&](int i) { return d.boxes.none() ? 0 : box_of(s, d.boxes, i); };
-  std::vector<int> label;
-  if (!d.phases) {
-    const std::vector<char> identity = reference::identity_rows(A);
-    for (int i = 0; i < A.size(); ++i) label.push_back(identity[i] ? -1 : box(i));
-    *count = d.boxes.none() ? 1 : int(d.boxes.size());
-    return label;
-  }
-  label = reference::connected_phases(A, [&](int i, int j) {
-    if (box(i) != box(j)) return false;
-    if (!d.phi.empty()) return (d.phi[i] >= 0) == (d.phi[j] >= 0);
-    const double a = std::abs(A.at(i, i)), b = std::abs(A.at(j, j));
-    return std::max(a, b) < d.jump * std::min(a, b);
-  });
-  *count = label.empty() ? 0 : *std::max_element(label.begin(), label.end()) + 1;
+  std::vector<int> box(A.size(), 0);
+  for (int i = 0; i < A.size() && !d.boxes.none(); ++i) box[i] = box_of(s, d.boxes, i);
+  *count = d.boxes.none() ? 1 : int(d.boxes.size());
+  if (!d.phases) return reference::without_identity_rows(A, box);
+  const auto label = reference::phase_labels(
+      A,
+      [&](int i, int j) {
+        if (!d.phi.empty()) return (d.phi[i] >= 0) == (d.phi[j] >= 0);
+        const double a = std::abs(A.at(i, i)), b = std::abs(A.at(j, j));
+        return std::max(a, b) < d.jump * std::min(a, b);
+      },
+      box);
+  *count = *std::max_element(label.begin(), label.end()) + 1;
   return label;
 }
 
 // A projection on a device, and vectors there. Each copy waits.
 class Device {
 public:
-  Device(const Shape &s, const Division &d, cudaStream_t stream) : stream_(stream), phi_(d.phi) {
+  // space.phi: of no interest
+  Device(const deflation::Space &space, const Vector &phi, cudaStream_t stream)
+      : stream_(stream), phi_(phi), space_(space) {
     on_.stream = stream;
-    space_.grid = grid_of(s);
-    space_.grid.n[2] = s.nz;
-    space_.grid.dim = s.points == 7 ? 3 : 2;
-    space_.boxes = d.boxes;
-    space_.phases = d.phases, space_.jump = d.jump;
     space_.phi = phi_.data();
     projection_ = deflation::make_projection_cuda(on_);
   }
+  Device(const Shape &s, const Division &d, cudaStream_t stream) : Device(space_of(s, d), d.phi, stream) {}
   Result setup(const DeviceRows &A, Inverse inverse) { return projection_->setup(A.csr(), space_, inverse); }
   Result refresh(const DeviceRows &A) { return projection_->refresh(A.csr(), phi_.data()); }
   void set_phi(const Vector &phi) {
@@ -140,6 +138,14 @@ public:
   }
 
 private:
+  static deflation::Space space_of(const Shape &s, const Division &d) {
+    deflation::Space space;
+    space.grid = whole_grid_of(s);
+    space.boxes = d.boxes;
+    space.phases = d.phases, space.jump = d.jump;
+    return space;
+  }
+
   petscrrb::Cuda on_;
   cudaStream_t stream_;
   cuda::Buffer<double> phi_;

@@ -1,5 +1,6 @@
 // The projection on a device: larger problems, what a refresh cannot do, and what is refused.
 #include "deflation_support.hpp"
+#include "unit/deflation_support.hpp"
 
 namespace deflation_test {
 namespace {
@@ -26,6 +27,30 @@ protected:
     EXPECT_EQ(device.apply(r, y), fresh.apply(r, y));
   }
 };
+
+// On the cases of the host's own tests.
+TEST_F(DeflationUse, AgreesWithTheHost) {
+  for (const deflationtest::Case &c : deflationtest::all_cases())
+    for (const Inverse inverse : {Inverse::explicit_inverse, Inverse::cholesky}) {
+      SCOPED_TRACE(c.name + (inverse == Inverse::cholesky ? ", Cholesky" : ", explicit"));
+      const deflationtest::Rows rows(c.A);
+      const DeviceRows on_device(rows.csr());
+      const Vector r = random_values(c.A.size(), 1), y = random_values(c.A.size(), 2);
+      const auto host = deflation::make_projection_host();
+      Device device(c.space, c.phi, stream);
+      ASSERT_EQ(host->setup(rows.csr(), c.space, inverse), Result::ok) << host->report().why;
+      ASSERT_EQ(device.setup(on_device, inverse), Result::ok) << device.report().why;
+      EXPECT_EQ(device.report().subdomains, host->report().subdomains);
+      EXPECT_EQ(device.report().empty, host->report().empty);
+      EXPECT_EQ(device.report().null_directions, host->report().null_directions);
+      EXPECT_EQ(device.report().identity_rows, host->report().identity_rows);
+      Vector z(r.size());
+      host->restrict_residual(r.data(), y.data());
+      host->solve();
+      host->prolong(y.data(), z.data());
+      expect_near(device.apply(r, y), z, 1e-9, "y + Z E^+ c");
+    }
+}
 
 // Segments of many chunks: E by its entries, c by its definition.
 TEST_F(DeflationUse, FewLargeSubdomains) {

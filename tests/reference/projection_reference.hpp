@@ -1,55 +1,18 @@
-// Subdomain deflation by its definition: Z, E = Z^T A Z and E^+ as dense matrices.
+// The parts of the projection one by one, for matrices of more rows than deflation_reference.hpp takes: only A Z and
+// E = Z^T A Z are dense.
 #pragma once
 
-#include "dense.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <vector>
+#include "deflation_reference.hpp"
 
 namespace reference {
-
-// A row that is coupled to no other one; it is in no subdomain.
-inline std::vector<char> identity_rows(const Matrix &A) {
-  std::vector<char> identity(A.size(), 1);
-  for (int i = 0; i < A.size(); i++)
-    for (const auto &[j, value] : A.row[i])
-      if (j != i && value != 0) identity[i] = 0;
-  return identity;
-}
-
-// Connected rows that `together` keeps together, numbered by their first rows; -1: identity rows.
-inline std::vector<int> connected_phases(const Matrix &A, const std::function<bool(int, int)> &together) {
-  const std::vector<char> identity = identity_rows(A);
-  std::vector<int> label(A.size(), -1), stack;
-  int count = 0;
-  for (int seed = 0; seed < A.size(); seed++) {
-    if (identity[seed] || label[seed] >= 0) continue;
-    label[seed] = count;
-    stack = {seed};
-    while (!stack.empty()) {
-      const int i = stack.back();
-      stack.pop_back();
-      for (const auto &[j, value] : A.row[i]) {
-        if (value == 0 || identity[j] || label[j] >= 0 || !together(i, j)) continue;
-        label[j] = count;
-        stack.push_back(j);
-      }
-    }
-    count++;
-  }
-  return label;
-}
 
 class Projection {
 public:
   Projection(const Matrix &A, std::vector<int> label, int count)
       : label_(std::move(label)), az_(A.size(), Vector(count, 0.0)), e_(count, Vector(count, 0.0)), size_(count, 0.0) {
-    const std::vector<char> identity = identity_rows(A);
     for (int i = 0; i < A.size(); i++)
       for (const auto &[j, value] : A.row[i])
-        if (!identity[i] && label_[j] >= 0) az_[i][label_[j]] += value;
+        if (label_[i] >= 0 && label_[j] >= 0) az_[i][label_[j]] += value;
     for (int i = 0; i < A.size(); i++) {
       if (label_[i] < 0) continue;
       for (int t = 0; t < count; t++) e_[label_[i]][t] += az_[i][t];
