@@ -50,7 +50,7 @@ PETSCRRB_HD inline RowSum row_sum(const Csr &A, const int *label, double roundin
 // f(subdomain, value) for each subdomain that couplings of row i lead to, its own last; zeros too. The row is in a
 // subdomain itself. Its own value is what the others leave of the row's sum: where that is 0 they cancel to the bit.
 template <class F>
-PETSCRRB_HD void each_of_az_row(const Csr &A, const int *label, PetscInt i, const RowSum &sum, const F &f) {
+PETSCRRB_HD inline void each_of_az_row(const Csr &A, const int *label, PetscInt i, const RowSum &sum, const F &f) {
   double others = 0.0;
   const PetscInt first = A.ia[i], end = A.ia[i + 1];
   for (PetscInt e = first; e < end && !sum.inside; ++e) {
