@@ -135,14 +135,16 @@ struct Gather {
 } // namespace
 
 void sort_by_subdomain(const int *of, int n, int count, cuda::Buffer<int> &place, std::vector<int> &start,
-                       cudaStream_t stream) {
-  cuda::Buffer<unsigned> key(n), sorted(n);
-  cuda::Buffer<int> unsorted(n), starts(count + 1);
+                       cuda::Scratch &scratch) {
+  const cuda::Scratch::Frame frame(scratch);
+  const cudaStream_t stream = scratch.stream();
+  unsigned *const key = scratch.take<unsigned>(n), *const sorted = scratch.take<unsigned>(n);
+  int *const unsorted = scratch.take<int>(n), *const starts = scratch.take<int>(count + 1);
   place.resize(n);
-  cuda::for_rows("keys", n, KeysOf{of, unsigned(count), key.data(), unsorted.data()}, stream);
-  if (n) cuda::Sorter(stream).sort(key.data(), sorted.data(), unsorted.data(), place.data(), n, unsigned(count) + 1u);
-  cuda::for_rows("starts", count + 1, FindStart{sorted.data(), n, starts.data()}, stream);
-  start = cuda::to_host(starts.data(), starts.size(), stream);
+  cuda::for_rows("keys", n, KeysOf{of, unsigned(count), key, unsorted}, stream);
+  if (n) cuda::sort(scratch, key, sorted, unsorted, place.data(), n, unsigned(count) + 1u);
+  cuda::for_rows("starts", count + 1, FindStart{sorted, n, starts}, stream);
+  start = cuda::to_host(starts, std::size_t(count) + 1, stream);
 }
 
 AzView DeviceAZ::view() const {
@@ -150,48 +152,47 @@ AzView DeviceAZ::view() const {
 }
 
 // row_, and where the entries of each row of A begin.
-void DeviceAZ::find_rows(const Csr &A, const int *label, const cuda::Buffer<int> &first_of_row,
-                         const cuda::Report<Found> &report, cudaStream_t stream) {
+void DeviceAZ::find_rows(const Csr &A, const int *label, int *first_of_row, const cuda::Report<Found> &report,
+                         cuda::Scratch &scratch) {
+  const cuda::Scratch::Frame frame(scratch);
+  const cudaStream_t stream = scratch.stream();
   const int n = int(A.n);
-  const cuda::Buffer<int> entries(n + 1), rows(n);
-  rows_ = entries_ = 0;
-  place_.resize(n);
-  if (n) {
-    cuda::check(cudaMemsetAsync(place_.data(), 0xff, place_.bytes(), stream), "cudaMemsetAsync");
-    cuda::Sorter sorter(stream);
-    cuda::for_rows("rows of AZ", n, CountEntries{A, label, rounding_, entries.data()}, stream);
-    sorter.offsets(entries.data(), first_of_row.data(), n + 1);
-    sorter.places(entries.data(), rows.data(), &report.device()->rows, n);
-    cuda::check(cudaMemcpyAsync(&report.device()->entries, first_of_row.data() + n, sizeof(int),
-                                cudaMemcpyDeviceToDevice, stream),
-                "cudaMemcpyAsync");
-    const Found &found = report.read(stream);
-    rows_ = found.rows, entries_ = found.entries;
-  }
-  row_.resize(rows_);
-  first_.resize(rows_ + 1);
-  cuda::check(cudaMemcpyAsync(row_.data(), rows.data(), row_.bytes(), cudaMemcpyDeviceToDevice, stream),
+  int *const entries = scratch.take<int>(n + 1), *const rows = scratch.take<int>(n);
+  Found *const found = report.device();
+  cuda::check(cudaMemsetAsync(entries + n, 0, sizeof(int), stream), "cudaMemsetAsync");
+  cuda::for_rows("rows of AZ", n, CountEntries{A, label, rounding_, entries}, stream);
+  cuda::find_offsets(scratch, entries, first_of_row, n + 1);
+  if (n) cuda::find_places(scratch, entries, rows, &found->rows, n);
+  cuda::check(cudaMemcpyAsync(&found->entries, first_of_row + n, sizeof(int), cudaMemcpyDeviceToDevice, stream),
               "cudaMemcpyAsync");
-  cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); // before `rows` goes
+  const Found &host = report.read(stream);
+  rows_ = host.rows, entries_ = host.entries;
+  row_.resize(rows_);
+  cuda::check(cudaMemcpyAsync(row_.data(), rows, row_.bytes(), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
 }
 
 void DeviceAZ::setup(const Csr &A, const int *label, int count, double rounding, const cuda::Report<Found> &report,
-                     cudaStream_t stream) {
+                     cuda::Scratch &scratch) {
+  const cudaStream_t stream = scratch.stream();
   const int n = int(A.n);
   rounding_ = rounding;
-  const cuda::Buffer<int> first_of_row(n + 1);
-  find_rows(A, label, first_of_row, report, stream);
-  cuda::for_rows("rows of AZ", rows_, PlaceRows{row_.data(), first_of_row.data(), place_.data(), first_.data()},
-                 stream);
-  cuda::check(
-      cudaMemcpyAsync(first_.data() + rows_, first_of_row.data() + n, sizeof(int), cudaMemcpyDeviceToDevice, stream),
-      "cudaMemcpyAsync");
+  place_.resize(n);
+  cuda::check(cudaMemsetAsync(place_.data(), 0xff, place_.bytes(), stream), "cudaMemsetAsync");
+  {
+    const cuda::Scratch::Frame frame(scratch);
+    int *const first_of_row = scratch.take<int>(n + 1);
+    find_rows(A, label, first_of_row, report, scratch);
+    first_.resize(rows_ + 1);
+    cuda::for_rows("rows of AZ", rows_, PlaceRows{row_.data(), first_of_row, place_.data(), first_.data()}, stream);
+    cuda::check(cudaMemcpyAsync(first_.data() + rows_, first_of_row + n, sizeof(int), cudaMemcpyDeviceToDevice, stream),
+                "cudaMemcpyAsync");
+  }
   subdomain_.resize(entries_);
   value_.resize(entries_ + rows_);
   sorted_value_.resize(entries_);
   cuda::for_rows("structure of AZ", rows_,
                  FillStructure{A, label, row_.data(), first_.data(), rounding, subdomain_.data()}, stream);
-  sort_by_subdomain(subdomain_.data(), entries_, count, order_, by_subdomain_.start, stream);
+  sort_by_subdomain(subdomain_.data(), entries_, count, order_, by_subdomain_.start, scratch);
   by_subdomain_.row.resize(entries_);
   cuda::for_rows("structure of AZ", entries_, RowsOfEntries{view(), order_.data(), by_subdomain_.row.data()}, stream);
   refresh(A, label, report.device(), stream);

@@ -6,6 +6,10 @@
 #include "deflation/found_cuda.hpp"
 #include "grid/csr.hpp"
 
+namespace petscrrb::cuda {
+class Scratch;
+}
+
 namespace petscrrb::deflation {
 
 // In device memory. Entry e of row row[b] of A is at first[b] <= e < first[b + 1].
@@ -25,7 +29,7 @@ struct BySubdomain {
 class DeviceAZ {
 public:
   // Structure and values. Allocates, and waits.
-  void setup(const Csr &, const int *label, int count, double rounding, const cuda::Report<Found> &, cudaStream_t);
+  void setup(const Csr &, const int *label, int count, double rounding, const cuda::Report<Found> &, cuda::Scratch &);
   // New values; says so where one is not zero that is not stored. Only launches kernels.
   void refresh(const Csr &, const int *label, Found *, cudaStream_t) const;
 
@@ -38,8 +42,7 @@ public:
   }
 
 private:
-  void find_rows(const Csr &, const int *label, const cuda::Buffer<int> &first_of_row, const cuda::Report<Found> &,
-                 cudaStream_t);
+  void find_rows(const Csr &, const int *label, int *first_of_row, const cuda::Report<Found> &, cuda::Scratch &);
 
   double rounding_ = 0;
   int rows_ = 0, entries_ = 0;
@@ -52,6 +55,6 @@ private:
 // What is at place i of a list belongs to subdomain of[i], those of -1 to none. Sorts the places by subdomain, each
 // subdomain's in their order; start: count + 1 places.
 void sort_by_subdomain(const int *of, int n, int count, cuda::Buffer<int> &place, std::vector<int> &start,
-                       cudaStream_t);
+                       cuda::Scratch &);
 
 } // namespace petscrrb::deflation

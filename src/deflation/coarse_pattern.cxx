@@ -4,27 +4,35 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 
 namespace petscrrb::deflation {
 
 CoarsePattern::CoarsePattern(int count, const std::vector<SumKey> &keys) : ia(1, 0), excess_from(count, -1) {
-  std::vector<std::vector<std::pair<int, int>>> row(count); // column, sum
-  for (int s = 0; s < count; ++s) row[s].push_back({s, -1});
+  // the columns of each row, and its places in other rows' columns: both sorted, since the keys are
+  std::vector<int> column(keys.size()), start(count + 1, 0), end(count + 1, 0), row, back(count + 1, 0);
   for (std::size_t k = 0; k < keys.size(); ++k) {
-    const int s = int(keys[k] / SumKey(count + 1)), t = int(keys[k] % SumKey(count + 1));
-    if (t == count) {
-      excess_from[s] = int(k);
-      continue;
-    }
-    row[s].push_back({t, int(k)});
-    row[t].push_back({s, -1});
+    const int s = int(keys[k] / SumKey(count + 1));
+    column[k] = int(keys[k] % SumKey(count + 1));
+    ++start[s + 1];
+    if (column[k] < count) ++back[column[k] + 1];
   }
-  for (auto &r : row) {
-    std::sort(r.begin(), r.end()); // of a column's places the one with a sum comes last
-    for (std::size_t q = 0; q < r.size(); ++q) {
-      if (q + 1 < r.size() && r[q + 1].first == r[q].first) continue;
-      ja.push_back(r[q].first), from.push_back(r[q].second);
+  for (int s = 0; s < count; ++s) start[s + 1] += start[s], back[s + 1] += back[s];
+  row.resize(back[count]);
+  end = back;
+  for (int s = 0; s < count; ++s)
+    for (int k = start[s]; k < start[s + 1]; ++k)
+      if (column[k] < count) row[end[column[k]]++] = s;
+  for (int s = 0; s < count; ++s) {
+    int k = start[s], b = back[s], stop = start[s + 1];
+    bool diagonal = false;
+    if (k < stop && column[stop - 1] == count) excess_from[s] = --stop;
+    while (k < stop || b < back[s + 1] || !diagonal) {
+      int next = diagonal ? count : s;
+      if (k < stop) next = std::min(next, column[k]);
+      if (b < back[s + 1]) next = std::min(next, row[b]);
+      const bool mine = k < stop && column[k] == next;
+      ja.push_back(next), from.push_back(mine ? k : -1);
+      k += mine, b += b < back[s + 1] && row[b] == next, diagonal = diagonal || next == s;
     }
     ia.push_back(int(ja.size()));
   }

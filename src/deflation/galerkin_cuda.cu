@@ -49,31 +49,32 @@ struct Entries {
 } // namespace
 
 // item_, and the key of each sum in order.
-std::vector<SumKey> DeviceGalerkin::find_sums(const AzView &az, const int *label, cudaStream_t stream) {
+std::vector<SumKey> DeviceGalerkin::find_sums(const AzView &az, const int *label, cuda::Scratch &scratch) {
+  const cuda::Scratch::Frame frame(scratch);
+  const cudaStream_t stream = scratch.stream();
   const int items = az.entries + az.rows;
   item_.resize(items);
   if (!items) {
     sums_.setup(Chunks({0}, {}), 0);
     return {};
   }
-  const cuda::Buffer<SumKey> key(items), sorted(items);
-  const cuda::Buffer<int> unsorted(items), length(items), runs(1);
-  cuda::for_rows("entries of E", az.rows, Keys{az, label, n_, key.data(), unsorted.data()}, stream);
-  cuda::Sorter sorter(stream);
-  sorter.sort(key.data(), sorted.data(), unsorted.data(), item_.data(), items, key_of(n_, 0, n_));
-  sorter.runs(sorted.data(), key.data(), length.data(), runs.data(), items);
-  const int sums = cuda::to_host(runs.data(), 1, stream)[0];
-  const std::vector<int> lengths = cuda::to_host(length.data(), sums, stream);
+  SumKey *const key = scratch.take<SumKey>(items), *const sorted = scratch.take<SumKey>(items);
+  int *const unsorted = scratch.take<int>(items), *const length = scratch.take<int>(items),
+             *const runs = scratch.take<int>(1);
+  cuda::for_rows("entries of E", az.rows, Keys{az, label, n_, key, unsorted}, stream);
+  cuda::sort(scratch, key, sorted, unsorted, item_.data(), items, key_of(n_, 0, n_));
+  cuda::find_runs(scratch, sorted, key, length, runs, items);
+  const int sums = cuda::to_host(runs, 1, stream)[0];
   std::vector<int> start(1, 0);
-  for (int each : lengths) start.push_back(start.back() + each);
+  for (int each : cuda::to_host(length, sums, stream)) start.push_back(start.back() + each);
   sums_.setup(Chunks(start, {}), sums);
-  return cuda::to_host(key.data(), sums, stream);
+  return cuda::to_host(key, sums, stream);
 }
 
 CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const std::vector<int> &rows,
-                                    cudaStream_t stream) {
+                                    cuda::Scratch &scratch) {
   n_ = int(rows.size());
-  const std::vector<SumKey> keys = find_sums(az, label, stream);
+  const std::vector<SumKey> keys = find_sums(az, label, scratch);
   CoarsePattern pattern(n_, keys);
   std::vector<int> empty(n_);
   for (int s = 0; s < n_; ++s) empty[s] = rows[s] == 0;

@@ -17,7 +17,7 @@ struct CoarseView {
 class DeviceGalerkin {
 public:
   // Structure. Allocates, and waits; the pattern is small, and goes to the host. rows: how many each subdomain has.
-  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &rows, cudaStream_t);
+  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &rows, cuda::Scratch &);
   // E from new entries of AZ; an empty subdomain has 1 on the diagonal. Only launches kernels.
   void refresh(const AzView &, cudaStream_t) const;
 
@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  std::vector<SumKey> find_sums(const AzView &, const int *label, cudaStream_t);
+  std::vector<SumKey> find_sums(const AzView &, const int *label, cuda::Scratch &);
 
   int n_ = 0;
   cuda::Buffer<int> ia_, ja_, from_, across_, excess_from_, empty_;

@@ -170,7 +170,9 @@ void DeviceLabels::find_phases(const Csr &A, const double *phi, cudaStream_t str
   cuda::for_rows("phases", n, Compress{parent}, stream);
 }
 
-void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cudaStream_t stream) {
+void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cuda::Scratch &scratch) {
+  const cuda::Scratch::Frame frame(scratch);
+  const cudaStream_t stream = scratch.stream();
   const int n = int(A.n);
   phases_ = space.phases, jump_ = space.jump;
   for (int x = 0; x < 3; ++x) {
@@ -182,14 +184,12 @@ void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cudaStr
   root_.resize(phases_ ? n : 0);
   diagonal_.resize(phases_ && !space.phi ? n : 0);
   count_ = space.boxes.none() ? 1 : space.boxes.size();
-  cuda::Buffer<int> is_root(root_.size()), rank(root_.size());
-  if (phases_ && n) {
-    find_phases(A, space.phi, stream);
-    cuda::for_rows("roots", n, MarkRoots{of_row_.data(), root_.data(), is_root.data(), &found->roots}, stream);
-    cuda::Sorter(stream).offsets(is_root.data(), rank.data(), n);
-    cuda::for_rows("labels", n, Number{root_.data(), rank.data(), of_row_.data()}, stream);
-    cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize"); // before `rank` goes
-  }
+  if (!phases_ || !n) return;
+  int *const is_root = scratch.take<int>(n), *const rank = scratch.take<int>(n);
+  find_phases(A, space.phi, stream);
+  cuda::for_rows("roots", n, MarkRoots{of_row_.data(), root_.data(), is_root, &found->roots}, stream);
+  cuda::find_offsets(scratch, is_root, rank, n);
+  cuda::for_rows("labels", n, Number{root_.data(), rank, of_row_.data()}, stream);
 }
 
 void DeviceLabels::check(const Csr &A, const double *phi, Found *found, cudaStream_t stream) const {

@@ -5,12 +5,16 @@
 #include "deflation/deflation.hpp"
 #include "deflation/found_cuda.hpp"
 
+namespace petscrrb::cuda {
+class Scratch;
+}
+
 namespace petscrrb::deflation {
 
 class DeviceLabels {
 public:
   // Counts identity rows and roots; what is found belongs to have_found() then.
-  void setup(const Csr &, const Space &, Found *, cudaStream_t);
+  void setup(const Csr &, const Space &, Found *, cuda::Scratch &);
   void have_found(const Found &found) {
     identity_rows_ = found.identity_rows;
     if (phases_) count_ = found.roots;

@@ -1,6 +1,7 @@
 // The projection on a CUDA device: three kernels an application and those of E^+; no copy of the matrix, and no sum whose
 // order changes.
 #include "backend/cuda_rows.cuh"
+#include "backend/cuda_sort.cuh"
 #include "deflation/inverse_cuda.hpp"
 #include "deflation/labels_cuda.hpp"
 #include "deflation/values_cuda.hpp"
@@ -78,7 +79,7 @@ private:
     report_.why = why;
     return Result::refused;
   }
-  void build(const Csr &, const Space &, Inverse);
+  void build(const Csr &, const Space &, Inverse, cuda::Scratch &);
   std::string why_not_definite() const;
   double bytes() const;
 
@@ -102,6 +103,9 @@ std::string too_many(index_t count) {
          " can be: use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
 }
 
+// The largest need is a sort of the rows: keys, places and what CUB takes for as many again.
+std::size_t scratch_bytes(PetscInt n) { return 24 * std::size_t(n) + (std::size_t(1) << 20); }
+
 Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
   constexpr auto most = std::numeric_limits<int>::max();
   report_ = {};
@@ -109,28 +113,29 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
   found_.clear(on_.stream);
   if (A.n >= most) return refuse("more rows than a device's projection counts");
   if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
-  labels_.setup(A, space, found_.device(), on_.stream);
+  cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));
+  labels_.setup(A, space, found_.device(), scratch);
   check_values(A, labels_.of_row(), found_.device(), on_.stream);
   const Found found = found_.read(on_.stream);
   labels_.have_found(found);
   const std::string why = why_refused(A, labels_.of_row(), found, on_.stream);
   if (!why.empty()) return refuse(why);
   if (labels_.count() > most_subdomains) return refuse(too_many(labels_.count()));
-  build(A, space, type);
+  build(A, space, type, scratch);
   factor();
   return judge(A, found_.read(on_.stream));
 }
 
-void CudaProjection::build(const Csr &A, const Space &space, Inverse type) {
+void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
   constexpr int no_boxes[3] = {0, 0, 0};
   n_ = int(A.n), count_ = int(labels_.count());
   const int *label = labels_.of_row();
-  az_.setup(A, label, count_, space.rounding, found_, on_.stream);
-  sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, on_.stream);
+  az_.setup(A, label, count_, space.rounding, found_, scratch);
+  sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
   sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
   std::vector<int> rows(count_);
   for (int s = 0; s < count_; ++s) rows[s] = rows_.start[s + 1] - rows_.start[s];
-  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, on_.stream);
+  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, scratch);
   memory_.resize(2 * std::size_t(count_));
   c_ = memory_.data(), other_ = c_ + count_;
   if (count_) inverse_ = make_inverse(pattern, space.phases ? no_boxes : space.boxes.count, type, library_, on_.stream);

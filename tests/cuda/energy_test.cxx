@@ -41,9 +41,10 @@ public:
     const rrb::Extent extent{{0, p.nx, p.nx, grid.periodic[0]}, {0, p.ny, p.ny, grid.periodic[1]}};
     core_ = rrb::make_factorization<PetscInt>(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     const auto &b = core_->last_block();
-    last_ = std::make_unique<coarse::DeviceCoarse>(
+    last_ = std::make_unique<petscrrb::coarse::DeviceCoarse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1});
+        petscrrb::coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
+                                    b.skew ? 2 : 1});
     factor(c);
   }
   DeviceRRB(const DeviceRRB &) = delete;
@@ -129,7 +130,7 @@ private:
   petscrrb::Cuda on_;
   cuda::Buffer<double> stencil_[6];
   std::unique_ptr<rrb::Factorization<PetscInt>> core_;
-  std::unique_ptr<coarse::DeviceCoarse> last_;
+  std::unique_ptr<petscrrb::coarse::DeviceCoarse> last_;
   bool ok_ = false;
 };
 
