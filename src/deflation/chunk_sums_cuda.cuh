@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(chunk_threads)
   if (at >= chunks) return; // a whole team
   const Chunk c = chunk[at];
   double value = 0.0;
-#pragma unroll 4
+#pragma unroll 8
   for (int k = c.begin[0] + thread; k < c.end[0]; k += team) value += terms.first(k);
 #pragma unroll 4
   for (int k = c.begin[1] + thread; k < c.end[1]; k += team) value += terms.second(k);
