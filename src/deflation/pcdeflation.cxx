@@ -177,7 +177,7 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (!d->deflation) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->inner) PetscFunctionReturn(PETSC_SUCCESS);
   const char *variant = KSPDeflationVariants[d->deflation->variant];
   if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", variant));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);

@@ -178,13 +178,15 @@ static PetscErrorCode Replace(PC pc, KSP ksp, Vec b, PCDeflationSolve *s) {
 
   PetscFunctionBegin;
   s->def1 = PETSC_TRUE;
-  s->A = pc->mat;
+  s->A = pc->mat; /* their references are ours now */
   s->b = b;
   PetscCall(PCDeflationGetWork(pc, 2, &Pb));
   PetscCall(VecCopy(b, Pb));
   PetscCall(Project(pc, Pb));
   PetscCall(MatDestroy(&d->PA));
   PetscCall(CreateShell(pc, pc->mat, &d->PA));
+  PetscCall(PetscObjectReference((PetscObject)d->PA));
+  PetscCall(PetscObjectReference((PetscObject)Pb));
   pc->mat = d->PA;
   ksp->vec_rhs = Pb;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,7 +205,10 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(GetManner(ksp, &manner));
   PetscCall(CheckInner(pc));
   const bool inside = !d->solves.empty() && d->solves.back().def1;
-  if (!inside) PetscCall(PCDeflationUpdate(pc, pc->mat));
+  if (!inside) { /* KSPSetUp() of PETSc 3.18 does not look for new values, PCApply() in the middle of a solve does */
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCDeflationUpdate(pc, pc->mat)); /* also where the preconditioner is reused */
+  }
   PetscCall(PCPreSolve(d->inner, ksp));
   s.ksp = ksp;
   s.guess_zero = ksp->guess_zero;
@@ -237,8 +242,10 @@ static PetscErrorCode Restore(PC pc) {
   s.ksp->guess_knoll = s.guess_knoll;
   if (s.ksp->converged == Converged) s.ksp->converged = s.converged;
   if (s.b) {
-    s.ksp->vec_rhs = s.b;
+    PetscCall(MatDestroy(&pc->mat));
+    PetscCall(VecDestroy(&s.ksp->vec_rhs));
     pc->mat = s.A;
+    s.ksp->vec_rhs = s.b;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,7 +263,10 @@ PetscErrorCode PCPostSolve_SubdomainDeflation(PC pc, KSP ksp, Vec, Vec x) {
 
 /* After an error in a solve. */
 PetscErrorCode PCDeflationForgetSolves(PC pc) {
+  PC_SubdomainDeflation *d = Data(pc);
+
   PetscFunctionBegin;
-  while (!Data(pc)->solves.empty()) PetscCall(Restore(pc));
+  for (; d->deflation && d->deflation->ksp && !d->solves.empty();) PetscCall(Restore(pc));
+  d->solves.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
