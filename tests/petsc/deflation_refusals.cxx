@@ -21,7 +21,7 @@ TEST(DeflationRefuses, SolversThatItIsNotFor) {
     const Solver ksp = ksp_of(A, block + ("-ksp_type " + type));
     expect_refused(ksp, problem, "-ksp_deflation is not for -ksp_type " + type);
   }
-  expect_refused(ksp_of(A, std::string(block) + "-ksp_type cg -ksp_pc_side symmetric"), problem,
+  expect_refused(ksp_of(A, std::string(block) + "-ksp_type gmres -ksp_pc_side symmetric"), problem,
                  "-ksp_deflation is not for -ksp_pc_side symmetric");
 }
 
@@ -115,7 +115,8 @@ TEST(DeflationFails, WhereEIsIndefinite) {
     for (int i = 0; i < problem.A.size(); ++i) ok(MatSetValue(A, i, i, 4.0, INSERT_VALUES));
     ok(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     ok(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-    EXPECT_GT(solve(ksp, problem.b).reason, 0) << variant; // new values, which are good
+    ok(KSPSetOperators(ksp, A, A)); // PETSc 3.18 would not look at values that came without it before it gives up
+    EXPECT_GT(solve(ksp, problem.b).reason, 0) << variant;
     set_values(A, problem.A);
   }
   const Solver strict = ksp_of(A, options + "-ksp_error_if_not_converged");
