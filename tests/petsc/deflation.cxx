@@ -27,13 +27,18 @@ protected:
   reference::Deflation d;
 };
 
+// What identity rows say is eliminated first: where their columns are kept, A is symmetric only then.
 TEST_P(Space, ThePreconditionerIsThatOfTheReference) {
-  const Values r = reference::random_vector(GetParam().A.size(), 7);
+  const Values x = reference::random_vector(GetParam().A.size(), 7);
+  Values known(x.size(), 0.0);
+  for (int i = 0; i < GetParam().A.size(); ++i)
+    if (reference::is_identity_row(GetParam().A, i)) known[i] = x[i] / GetParam().A.at(i, i);
+  const Values r = sum(x, -1, GetParam().A.multiply(known)), expected = sum(d.adef2(r, M(r)), 1, known);
   for (const char *inverse : {"explicit", "cholesky"}) {
     const Solver ksp = solver(std::string("-ksp_deflation_inverse ") + inverse);
     ok(KSPSetUp(ksp));
-    EXPECT_LT(largest_difference(applied(pc_of(ksp), r), d.adef2(r, M(r))), 1e-8) << inverse;
-    EXPECT_LT(largest_difference(applied(inner_of(ksp), r), M(r)), 1e-14) << inverse;
+    EXPECT_LT(largest_difference(applied(pc_of(ksp), x), expected), 1e-8) << inverse;
+    EXPECT_LT(largest_difference(applied(inner_of(ksp), x), M(x)), 1e-14) << inverse;
   }
 }
 

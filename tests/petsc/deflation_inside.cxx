@@ -117,6 +117,34 @@ INSTANTIATE_TEST_SUITE_P(Deflation, SingularMatrix,
                                          "-ksp_deflation stripe -ksp_deflation_inverse explicit",
                                          "-ksp_deflation stripe -ksp_deflation_inverse cholesky"));
 
+// --- Dirichlet rows that are kept in the matrix, with their columns and values that are not zero ---
+
+class KeptRows : public testing::TestWithParam<const char *> {};
+
+TEST_P(KeptRows, TakeTheirValuesAtTheStart) {
+  const auto side = [](int i, int j) { return i == 0 || j == 0 || i == 23 || j == 19; };
+  for (const bool with_columns : {false, true}) {
+    Problem problem = reference::identity_rows(reference::random_faces({24, 20}, 100), side, with_columns);
+    problem.b = problem.A.multiply(reference::random_vector(problem.A.size(), 3));
+    for (const char *guess : {"", "-ksp_initial_guess_nonzero"}) {
+      const Matrix A = matrix_of(problem);
+      const Solver ksp = ksp_of(A, std::string("-ksp_rtol 1e-9 -ksp_deflation block ") + guess + " " + GetParam());
+      const Solve result = solve(ksp, problem.b, *guess ? reference::random_vector(480, 9) : reference::Vector());
+      EXPECT_GT(result.reason, 0) << with_columns << guess;
+      EXPECT_LT(relative_residual(problem, result.x), 1e-7) << with_columns << guess;
+      EXPECT_LE(result.iterations, 60) << with_columns << guess;
+      EXPECT_NE(view(ksp).find("identity rows: 84"), std::string::npos) << view(ksp);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deflation, KeptRows,
+                         testing::Values("-ksp_type cg -pc_type jacobi",
+                                         "-ksp_type cg -pc_type jacobi -ksp_deflation_variant def1",
+                                         "-ksp_type cg -pc_type gamg", "-ksp_type minres -pc_type jacobi",
+                                         "-ksp_type gmres -ksp_gmres_restart 100 -pc_type jacobi",
+                                         "-ksp_type preonly -pc_type lu"));
+
 // --- a user's own vectors ---
 
 reference::Dense waves(int n, int count) {
