@@ -1,6 +1,8 @@
 /* How deflation gets into a KSP: -ksp_deflation on any of them, and the wrapper around its PC. */
 #include "deflation/kspdeflation_impl.h"
 
+#include <utility>
+
 static const char key[] = "PetscRRBDeflation";
 
 using Shared = std::shared_ptr<KSPDeflation>;
@@ -79,10 +81,11 @@ PetscErrorCode KSPDeflationWrap(KSP ksp) {
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped));
   if (deflation->choice.type != KSP_DEFLATION_NONE && !wrapped) PetscCall(Wrap(ksp, deflation));
   if (deflation->choice.type == KSP_DEFLATION_NONE && wrapped) {
-    PC inner = ((PC_SubdomainDeflation *)pc->data)->inner;
+    PC inner = std::exchange(((PC_SubdomainDeflation *)pc->data)->inner, nullptr); /* which its end would reset */
     if (pc->pmat) PetscCall(PCSetOperators(inner, pc->mat, pc->pmat));
     PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
     PetscCall(KSPSetPC(ksp, inner));
+    PetscCall(PCDestroy(&inner));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

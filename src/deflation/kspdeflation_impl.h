@@ -27,6 +27,7 @@ struct PCDeflationSolve {
   PetscBool guess_zero = PETSC_TRUE, guess_knoll = PETSC_FALSE;
   PetscErrorCode (*converged)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *) = nullptr;
   PetscBool symmetric = PETSC_FALSE; /* the preconditioner must be */
+  PetscBool fixed = PETSC_FALSE;     /* residuals are zero on identity rows from the start */
   PetscBool def1 = PETSC_FALSE;      /* A and b stand for the KSP's, which are P A and P b */
   Mat A = nullptr;
   Vec b = nullptr;
@@ -48,8 +49,9 @@ typedef struct {
   PetscInt64 version;
   PetscBool reference; /* the norm that residuals are compared with is being made: M^-1 alone */
   std::vector<PCDeflationSolve> solves;
-  Vec work[3]; /* made when they are needed first */
-  Mat PA;      /* a shell */
+  Vec work[4];     /* made when they are needed first */
+  Vec free, fixed; /* NULL without identity rows; else 1 on the other rows, and the inverse diagonal on these */
+  Mat PA;          /* a shell */
   PetscLogDouble seconds;
   PetscInt setups, refreshes;
 } PC_SubdomainDeflation;
@@ -66,6 +68,11 @@ PETSC_INTERN PetscErrorCode KSPDeflationStopHook(void);
 
 /* E and AZ for A as it is now, unless they are already. */
 PETSC_INTERN PetscErrorCode PCDeflationUpdate(PC, Mat A);
+/* Dirichlet rows that are kept in A, perhaps with their columns */
+PETSC_INTERN PetscErrorCode PCDeflationFindIdentityRows(PC, Mat A);
+PETSC_INTERN PetscErrorCode PCDeflationFix(PC, Vec r, Vec y); /* y = r / a_ii there */
+PETSC_INTERN PetscErrorCode PCDeflationEliminate(PC, Mat A, Vec r,
+                                                 Vec *rest); /* r less what their values give; 0 there */
 PETSC_INTERN PetscErrorCode PCDeflationGetWork(PC, PetscInt, Vec *);
 PETSC_INTERN PetscErrorCode PCPreSolve_SubdomainDeflation(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCPostSolve_SubdomainDeflation(PC, KSP, Vec, Vec);

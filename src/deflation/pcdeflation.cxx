@@ -67,24 +67,34 @@ static PetscErrorCode ApplyInner(PC pc, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* M^-1 without a coupling to identity rows */
+static PetscErrorCode ApplyDecoupled(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCall(ApplyInner(pc, x, y));
+  PetscCall(PCDeflationFix(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* y = P^T M^-1 x + Q x; with w = P x in the place of M^-1's x that is symmetric. */
-static PetscErrorCode ApplyProjected(PC pc, Vec x, Vec y, PetscBool symmetric) {
-  PC_SubdomainDeflation *d = Data(pc);
-  PCDeflationBackend &b = *d->backend;
-  Vec w = x;
+static PetscErrorCode ApplyProjected(PC pc, Vec x, Vec y, const PCDeflationSolve *solve) {
+  PCDeflationBackend &b = *Data(pc)->backend;
+  Vec r = x, w;
 
   PetscFunctionBegin;
-  if (symmetric) {
+  if (!solve || !solve->fixed) PetscCall(PCDeflationEliminate(pc, pc->mat, x, &r));
+  w = r;
+  if (solve && solve->symmetric) {
     PetscCall(PCDeflationGetWork(pc, 0, &w));
-    PetscCall(VecCopy(x, w));
+    PetscCall(VecCopy(r, w));
     PetscCall(b.Restrict(w, nullptr));
     PetscCall(b.Solve());
     PetscCall(b.Subtract(w));
   }
-  PetscCall(ApplyInner(pc, w, y));
-  PetscCall(b.Restrict(x, y));
+  PetscCall(ApplyDecoupled(pc, w, y));
+  PetscCall(b.Restrict(r, y));
   PetscCall(b.Solve());
   PetscCall(b.Prolong(y, y));
+  if (r != x) PetscCall(PCDeflationFix(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,10 +107,12 @@ static PetscErrorCode PCApply_SubdomainDeflation(PC pc, Vec x, Vec y) {
   if (!solve || !solve->def1) PetscCall(PCDeflationUpdate(pc, pc->mat));
   if (d->result != Result::ok)
     PetscCall(VecSet(y, PETSC_INFINITY));
-  else if (d->reference || d->deflation->variant == KSP_DEFLATION_DEF1)
+  else if (d->reference)
     PetscCall(ApplyInner(pc, x, y));
+  else if (d->deflation->variant == KSP_DEFLATION_DEF1)
+    PetscCall(ApplyDecoupled(pc, x, y));
   else
-    PetscCall(ApplyProjected(pc, x, y, (PetscBool)(solve && solve->symmetric)));
+    PetscCall(ApplyProjected(pc, x, y, solve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,6 +138,7 @@ static PetscErrorCode PCApplyTranspose_SubdomainDeflation(PC pc, Vec x, Vec y) {
   PetscCall(b.Solve());
   PetscCall(b.Subtract(w));
   PetscCall(PCApplyTranspose(d->inner, w, y));
+  PetscCall(PCDeflationFix(pc, x, y));
   PetscCall(b.Restrict(x, nullptr));
   PetscCall(b.Solve());
   PetscCall(b.Prolong(y, y));
@@ -177,7 +190,7 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (!d->deflation) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->inner) PetscFunctionReturn(PETSC_SUCCESS);
   const char *variant = KSPDeflationVariants[d->deflation->variant];
   if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", variant));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
@@ -202,6 +215,8 @@ static PetscErrorCode PCReset_SubdomainDeflation(PC pc) {
   d->backend.reset();
   d->A = d->space = PCDeflationSeen();
   for (Vec &w : d->work) PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&d->free));
+  PetscCall(VecDestroy(&d->fixed));
   PetscCall(MatDestroy(&d->PA));
   if (d->inner) PetscCall(PCReset(d->inner));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -84,7 +84,10 @@ static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) 
   PetscCall(PetscTime(&end));
   d->seconds = end - start;
   ++(rebuild ? d->setups : d->refreshes);
-  if (d->result == Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  if (d->result == Result::ok) {
+    PetscCall(PCDeflationFindIdentityRows(pc, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "Deflation: %s",
              why.c_str());
   PetscCall(PetscInfo(pc, "Deflation: %s\n", why.c_str()));

@@ -113,21 +113,36 @@ static PetscErrorCode Correct(PC pc, Mat A, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Start(PC pc, KSP ksp, Vec b, Vec x) {
+/* The guess, with what identity rows say. */
+static PetscErrorCode Guess(PC pc, KSP ksp, Vec b, Vec x) {
   PC_SubdomainDeflation *d = Data(pc);
 
   PetscFunctionBegin;
   if (ksp->guess_knoll) { /* x = M^-1 b, which is the user's M, not ours */
     PetscCall(PCApply(d->inner, b, x));
     PetscCall(KSP_RemoveNullSpace(ksp, x));
+    ksp->guess_zero = PETSC_FALSE;
   }
-  if (ksp->guess_zero && !ksp->guess_knoll) {
+  ksp->guess_knoll = PETSC_FALSE;
+  if (!d->free) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));
+  PetscCall(PCDeflationFix(pc, b, x));
+  ksp->guess_zero = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Start(PC pc, KSP ksp, Vec b, Vec x) {
+  PC_SubdomainDeflation *d = Data(pc);
+
+  PetscFunctionBegin;
+  PetscCall(Guess(pc, ksp, b, x));
+  if (ksp->guess_zero) {
     PetscCall(d->backend->Restrict(b, nullptr));
     PetscCall(d->backend->Solve());
     PetscCall(d->backend->Prolong(nullptr, x));
   } else
     PetscCall(Correct(pc, pc->mat, b, x));
-  ksp->guess_zero = ksp->guess_knoll = PETSC_FALSE;
+  ksp->guess_zero = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,19 +187,22 @@ static PetscErrorCode CreateShell(PC pc, Mat A, Mat *PA) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Replace(PC pc, KSP ksp, Vec b, PCDeflationSolve *s) {
+static PetscErrorCode Replace(PC pc, KSP ksp, Vec b, Vec x, PetscBool from_zero, PCDeflationSolve *s) {
   PC_SubdomainDeflation *d = Data(pc);
   Vec Pb;
 
   PetscFunctionBegin;
+  if (!from_zero) PetscCall(Guess(pc, ksp, b, x));
   s->def1 = PETSC_TRUE;
-  s->A = pc->mat;
+  s->A = pc->mat; /* their references are ours now */
   s->b = b;
   PetscCall(PCDeflationGetWork(pc, 2, &Pb));
   PetscCall(VecCopy(b, Pb));
   PetscCall(Project(pc, Pb));
   PetscCall(MatDestroy(&d->PA));
   PetscCall(CreateShell(pc, pc->mat, &d->PA));
+  PetscCall(PetscObjectReference((PetscObject)d->PA));
+  PetscCall(PetscObjectReference((PetscObject)Pb));
   pc->mat = d->PA;
   ksp->vec_rhs = Pb;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,7 +221,10 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(GetManner(ksp, &manner));
   PetscCall(CheckInner(pc));
   const bool inside = !d->solves.empty() && d->solves.back().def1;
-  if (!inside) PetscCall(PCDeflationUpdate(pc, pc->mat));
+  if (!inside) { /* KSPSetUp() of PETSc 3.18 does not look for new values, PCApply() in the middle of a solve does */
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCDeflationUpdate(pc, pc->mat)); /* also where the preconditioner is reused */
+  }
   PetscCall(PCPreSolve(d->inner, ksp));
   s.ksp = ksp;
   s.guess_zero = ksp->guess_zero;
@@ -217,10 +238,11 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   } else if (d->result != Result::ok)
     s.converged = nullptr;
   else if (d->deflation->variant == KSP_DEFLATION_DEF1)
-    PetscCall(Replace(pc, ksp, b, &s));
-  else if (!manner.from_zero)
+    PetscCall(Replace(pc, ksp, b, x, (PetscBool)manner.from_zero, &s));
+  else if (!manner.from_zero) {
     PetscCall(Start(pc, ksp, b, x));
-  else
+    s.fixed = PETSC_TRUE;
+  } else
     s.converged = nullptr;
   if (s.converged) ksp->converged = Converged;
   d->solves.push_back(s);
@@ -237,8 +259,10 @@ static PetscErrorCode Restore(PC pc) {
   s.ksp->guess_knoll = s.guess_knoll;
   if (s.ksp->converged == Converged) s.ksp->converged = s.converged;
   if (s.b) {
-    s.ksp->vec_rhs = s.b;
+    PetscCall(MatDestroy(&pc->mat));
+    PetscCall(VecDestroy(&s.ksp->vec_rhs));
     pc->mat = s.A;
+    s.ksp->vec_rhs = s.b;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,7 +280,10 @@ PetscErrorCode PCPostSolve_SubdomainDeflation(PC pc, KSP ksp, Vec, Vec x) {
 
 /* After an error in a solve. */
 PetscErrorCode PCDeflationForgetSolves(PC pc) {
+  PC_SubdomainDeflation *d = Data(pc);
+
   PetscFunctionBegin;
-  while (!Data(pc)->solves.empty()) PetscCall(Restore(pc));
+  for (; d->deflation && d->deflation->ksp && !d->solves.empty();) PetscCall(Restore(pc));
+  d->solves.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

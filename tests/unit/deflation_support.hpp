@@ -79,9 +79,9 @@ inline std::vector<Case> all_cases() {
   add_spaces(cases, "neumann", reference::neumann(9, 7).A, {9, 7, 1});
   add_spaces(cases, "ponds", reference::two_ponds(12, 6).A, {12, 6, 1});
   add_spaces(cases, "two_phase", reference::two_phase(12).A, {12, 12, 1});
-  add_spaces(cases, "identity_rows", reference::identity_rows(reference::random_faces({10, 9}, 10), hole, true).A,
+  add_spaces(cases, "identity_rows", reference::identity_rows(reference::random_faces({10, 9}, 10), hole, false).A,
              {10, 9, 1});
-  add_spaces(cases, "identity_columns", reference::identity_rows(reference::random_faces({10, 9}, 10), hole, false).A,
+  add_spaces(cases, "identity_columns", reference::identity_rows(reference::random_faces({10, 9}, 10), hole, true).A,
              {10, 9, 1});
   add_spaces(cases, "ring", reference::periodic({9, 8, true, true}, 0.01).A, {9, 8, 1});
   add_spaces(cases, "seven_points", reference::random_seven_points(6, 5, 4, 100, 0.1), {6, 5, 4});

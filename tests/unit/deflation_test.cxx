@@ -182,6 +182,10 @@ TEST(Deflation, FailsWhereEIsIndefinite) {
   const auto p = make_projection_host();
   EXPECT_EQ(p->setup(rows.csr(), blocks({8, 8, 1}, 2, 2), Inverse::cholesky), Result::failed);
   EXPECT_NE(p->report().why.find("not positive definite: at subdomain"), std::string::npos) << p->report().why;
+  const reference::Matrix good = reference::poisson(8).A;
+  ASSERT_EQ(p->refresh(Rows(good).csr(), nullptr), Result::ok) << p->report().why;
+  compare(*p,
+          reference::deflation_of(good, reference::columns_of(reference::block_labels(good, {8, 8, 1}, {2, 2, 1}))));
 }
 
 TEST(Deflation, BoxesCoverTheGrid) {
