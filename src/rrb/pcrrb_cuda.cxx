@@ -159,7 +159,8 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   PetscCall(stream_.Run([&] {
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
-    const coarse::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1};
+    const coarse::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
+                                  b.skew ? 2 : 1};
     inverse_ = std::make_unique<coarse::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
