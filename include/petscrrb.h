@@ -96,11 +96,69 @@ typedef enum {
   PC_RRB_PRECISION_SINGLE
 } PCRRBPrecision;
 
+/*E
+   KSPDeflationType - the subdomains whose constant vectors are deflated from a `KSP`
+
+   Values:
++  `KSP_DEFLATION_NONE`     - no deflation
+.  `KSP_DEFLATION_STRIPE`   - grid lines along x, or pieces of them
+.  `KSP_DEFLATION_BLOCK`    - blocks of grid points
+.  `KSP_DEFLATION_LEVELSET` - connected phases, or the parts of them that lie in one block
+-  `KSP_DEFLATION_USER`     - no subdomains: the columns of a matrix
+
+   Level: beginner
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationSetStripes()`, `KSPDeflationSetBlocks()`, `KSPDeflationSetLevelSet()`,
+          `KSPDeflationSetSpace()`
+E*/
+typedef enum {
+  KSP_DEFLATION_NONE,
+  KSP_DEFLATION_STRIPE,
+  KSP_DEFLATION_BLOCK,
+  KSP_DEFLATION_LEVELSET,
+  KSP_DEFLATION_USER
+} KSPDeflationType;
+
+/*E
+   KSPDeflationVariant - how the projection P = I - A Q, Q = Z E^-1 Z^T, gets into a `KSP`
+
+   Values:
++  `KSP_DEFLATION_ADEF2` - as a part of the preconditioner, P^T M^-1 + Q; the residual is that of A x = b
+-  `KSP_DEFLATION_DEF1`  - as a part of the operator: P A x^ = P b, x = Q b + P^T x^ (Gupta, van Gijzen and Vuik, Algorithm 1)
+
+   Level: intermediate
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationSetVariant()`
+E*/
+typedef enum {
+  KSP_DEFLATION_ADEF2,
+  KSP_DEFLATION_DEF1
+} KSPDeflationVariant;
+
+/*E
+   KSPDeflationInverse - how E = Z^T A Z is solved with
+
+   Values:
++  `KSP_DEFLATION_EXPLICIT` - its dense inverse is formed, which is one product in each application
+-  `KSP_DEFLATION_CHOLESKY` - two triangular solves with its Cholesky factor
+
+   Level: intermediate
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationSetInverse()`
+E*/
+typedef enum {
+  KSP_DEFLATION_EXPLICIT,
+  KSP_DEFLATION_CHOLESKY
+} KSPDeflationInverse;
+
 PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
 PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
 PETSC_EXTERN const char *const PCRRBCycles[];
 PETSC_EXTERN const char *const PCRRBPrecisions[];
+PETSC_EXTERN const char *const KSPDeflationTypes[];
+PETSC_EXTERN const char *const KSPDeflationVariants[];
+PETSC_EXTERN const char *const KSPDeflationInverses[];
 
 PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
@@ -126,3 +184,23 @@ PETSC_EXTERN PetscErrorCode PCRRBSetCycle(PC, PCRRBCycle);
 PETSC_EXTERN PetscErrorCode PCRRBGetCycle(PC, PCRRBCycle *);
 PETSC_EXTERN PetscErrorCode PCRRBSetPrecision(PC, PCRRBPrecision);
 PETSC_EXTERN PetscErrorCode PCRRBGetPrecision(PC, PCRRBPrecision *);
+
+PETSC_EXTERN PetscErrorCode KSPSetDeflation(KSP, KSPDeflationType);
+PETSC_EXTERN PetscErrorCode KSPGetDeflation(KSP, KSPDeflationType *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetStripes(KSP, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetStripes(KSP, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetBlocks(KSP, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetBlocks(KSP, PetscInt *, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetLevelSet(KSP, Vec);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetLevelSet(KSP, Vec *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetJump(KSP, PetscReal);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetJump(KSP, PetscReal *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetSpace(KSP, Mat);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetSpace(KSP, Mat *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetGrid(KSP, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetGrid(KSP, PetscInt *, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetVariant(KSP, KSPDeflationVariant);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetVariant(KSP, KSPDeflationVariant *);
+PETSC_EXTERN PetscErrorCode KSPDeflationSetInverse(KSP, KSPDeflationInverse);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetInverse(KSP, KSPDeflationInverse *);
+PETSC_EXTERN PetscErrorCode KSPDeflationGetPC(KSP, PC *);

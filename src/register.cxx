@@ -1,9 +1,13 @@
 /* Every type that the plugin adds, and its two entry points: -dll_append and PetscRRBInitializePackage(). */
+#include "glue/matrix.h"
 #include "glue/petsc_compat.h"
 #include "petscrrb.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
+PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
+PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void);
+PETSC_INTERN PetscErrorCode KSPDeflationStopHook(void);
 
 static PetscBool initialized = PETSC_FALSE;
 
@@ -31,6 +35,7 @@ static PetscErrorCode CheckVersion(void) {
 @*/
 PetscErrorCode PetscRRBFinalizePackage(void) {
   PetscFunctionBegin;
+  PetscCall(KSPDeflationStopHook());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,7 +54,7 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `KSPRRB`
+.seealso: `PCRRB`, `KSPRRB`, `KSPSetDeflation()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
@@ -57,6 +62,8 @@ PetscErrorCode PetscRRBInitializePackage(void) {
   PetscCall(CheckVersion());
   PetscCall(PCRegister(PCRRB, PCCreate_RRB));
   PetscCall(KSPRegister(KSPRRB, KSPCreate_RRB));
+  PetscCall(PCRegister(PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation));
+  PetscCall(KSPDeflationStartHook());
   PetscCall(PetscRegisterFinalize(PetscRRBFinalizePackage));
   initialized = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,6 +3,7 @@
 */
 #include "findgrid.h"
 
+#include "matrix.h"
 #include "petsc_compat.h"
 
 #include <petscdmda.h>
@@ -18,7 +19,7 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A,
   PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PCType type;
+  PetscRRBUse use;
 
   PetscFunctionBegin;
   *answers = PETSC_FALSE;
@@ -27,16 +28,16 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A,
   PetscCall(DMDAGetInfo(dm, &sides, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
   for (PetscInt x = sides; x < 3; x++) n[x] = 1;
   if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetType(pc, &type));
+  PetscCall(PetscRRBNameUse(pc, &use));
   PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
-             "-pc_type %s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
+             "%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
              ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
-             type, dof);
+             use.option.c_str(), dof);
   for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
   PetscCheck(thick <= dim, comm, PETSC_ERR_SUP,
-             "-pc_type %s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+             "%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
              " points: use another one, for example -pc_type gamg",
-             type, n[0], n[1], n[2]);
+             use.option.c_str(), n[0], n[1], n[2]);
   *g = Grid();
   g->dim = thick == 3 ? 3 : 2;
   if (sides < 3 || thick == 3)

@@ -71,30 +71,45 @@ static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PetscRRBNameUse(PC pc, PetscRRBUse *use) {
+  PCType type;
+  PetscBool deflation;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(pc, &type));
+  PetscCall(PetscStrcmp(type, PCSUBDOMAINDEFLATION, &deflation));
+  if (deflation)
+    *use = {"-ksp_deflation", "-sub_ksp_deflation", "give such a one as Amat (KSPSetOperators())"};
+  else
+    *use = {std::string("-pc_type ") + type, std::string("-sub_pc_type ") + type,
+            "give such a one as Pmat (KSPSetOperators(), -snes_mf_operator)"};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckShape(PC pc, Mat P) {
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscMPIInt ranks;
   PetscInt rows, columns;
-  PCType pctype;
+  PetscRRBUse use;
 
   PetscFunctionBegin;
-  PetscCall(PCGetType(pc, &pctype));
+  PetscCall(PetscRRBNameUse(pc, &use));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
   PetscCheck(ranks == 1, comm, PETSC_ERR_SUP,
-             "-pc_type %s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type "
-             "bjacobi (or asm) -sub_pc_type %s",
-             pctype, (int)ranks, pctype);
+             "%s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type bjacobi (or "
+             "asm) %s",
+             use.option.c_str(), (int)ranks, use.sub.c_str());
   PetscCall(MatGetSize(P, &rows, &columns));
   PetscCheck(rows == columns, comm, PETSC_ERR_ARG_SIZ,
-             "-pc_type %s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
-             pctype, rows, columns);
+             "%s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
+             use.option.c_str(), rows, columns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
   PetscBool seq, mpi, done;
   MatType type;
-  PCType pctype;
+  PetscRRBUse use;
 
   PetscFunctionBegin;
   PetscCall(CheckShape(pc, P));
@@ -105,12 +120,11 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &seq, MATSEQBAIJ, MATSEQSBAIJ, ""));
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &mpi, MATMPIBAIJ, MATMPISBAIJ, ""));
     PetscCall(MatGetType(P, &type));
-    PetscCall(PCGetType(pc, &pctype));
+    PetscCall(PetscRRBNameUse(pc, &use));
     PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "-pc_type %s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or "
-               "sbaij (-mat_type aij, -dm_mat_type aij), or give such a one as Pmat (KSPSetOperators(), "
-               "-snes_mf_operator)",
-               pctype, type);
+               "%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij "
+               "(-mat_type aij, -dm_mat_type aij), or %s",
+               use.option.c_str(), type, use.matrix);
     PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
     PetscCall(SequentialAIJ(m->converted, &m->rows));
   }
@@ -157,5 +171,17 @@ PetscErrorCode PetscRRBVecOnDevice(Vec x, PetscBool *yes) {
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, yes, VECSEQCUDA, VECMPICUDA, ""));
   PetscCall(VecBoundToCPU(x, &bound));
   if (bound) *yes = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatOnDevice(Mat A, PetscBool *yes) {
+  PetscMPIInt ranks;
+  Mat rows;
+
+  PetscFunctionBegin;
+  *yes = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
+  if (ranks == 1) PetscCall(SequentialAIJ(A, &rows));
+  if (ranks == 1 && rows) PetscCall(OnDevice(rows, yes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,6 +7,19 @@
 
 #include "../grid/csr.hpp"
 
+#include <string>
+
+/* The type of the PC that deflation puts around another one. PETSc's own PCDEFLATION has the name that it would have, and
+   the options -pc_deflation_... */
+#define PCSUBDOMAINDEFLATION "subdomaindeflation"
+
+/* How a user asks for what a PC of ours does, for messages. */
+struct PetscRRBUse {
+  std::string option, sub; /* the option, and the same inside each rank */
+  const char *matrix;      /* how another matrix is given to it */
+};
+PetscErrorCode PetscRRBNameUse(PC, PetscRRBUse *);
+
 /* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */
 typedef struct {
   petscrrb::Csr csr;    /* valid between Get and Restore */
@@ -25,3 +38,5 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 
 /* Whether a vector's values are the device's business: PETSc copies them for whoever asks for them on the host. */
 PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);
+/* Likewise for a matrix of any type. */
+PetscErrorCode PetscRRBMatOnDevice(Mat, PetscBool *);

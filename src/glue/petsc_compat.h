@@ -24,6 +24,22 @@
   #define PetscRRBOptionItems PetscOptionItems
 #endif
 
+/* What destroys a container's contents got a pointer to their pointer in 3.23. */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define PetscRRBContainerSetDestroy PetscContainerSetUserDestroy
+  #define PetscRRBContents(contents)  (contents)
+#else
+  #define PetscRRBContainerSetDestroy PetscContainerSetCtxDestroy
+  #define PetscRRBContents(contents)  (*(void **)(contents))
+#endif
+
+/* Who hears of every new PetscObject: a log handler since 3.20, before that whoever stands in PetscLogPHC. */
+#if defined(PETSC_USE_LOG) && PETSC_VERSION_GE(3, 20, 0)
+  #define PETSCRRB_LOG_HANDLERS 1
+#else
+  #define PETSCRRB_LOG_HANDLERS 0
+#endif
+
 /* Devices: where PETSc has CUDA and so have we. The first PETSc with PetscDeviceContextGetStreamHandle() is 3.20. */
 #if defined(PETSCRRB_HAVE_CUDA) && defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
   #define PETSCRRB_ON_DEVICES 1

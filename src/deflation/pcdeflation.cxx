@@ -1,0 +1,262 @@
+/* The PC that deflation puts around the user's: what PCApply(), PCView() and the like do. */
+#include "deflation/kspdeflation_impl.h"
+
+using petscrrb::deflation::Report;
+using petscrrb::deflation::Result;
+
+static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
+
+PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
+  Vec *work = &Data(pc)->work[k];
+
+  PetscFunctionBegin;
+  if (!*work) PetscCall(MatCreateVecs(pc->pmat, work, nullptr));
+  *w = *work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSP talks to the wrapper, which hands on what the inner PC must know. */
+static PetscErrorCode HandOn(PC pc) {
+  PC inner = Data(pc)->inner;
+
+  PetscFunctionBegin;
+  if (pc->dm && pc->dm != inner->dm) PetscCall(PCSetDM(inner, pc->dm));
+  if (pc->pmat && !Data(pc)->solves.size()) PetscCall(PCSetOperators(inner, pc->mat, pc->pmat));
+  PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
+  PetscCall(PCSetErrorIfFailure(inner, pc->erroriffailure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TakeFailedReason(PC pc) {
+  PCFailedReason reason = Data(pc)->inner->failedreason;
+
+  PetscFunctionBegin;
+  if (reason != PC_NOERROR) PetscCall(PCSetFailedReason(pc, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_SubdomainDeflation(PC pc) {
+  PC_SubdomainDeflation *d = Data(pc);
+
+  PetscFunctionBegin;
+  PetscCheck(
+      d->inner, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+      "The type %s is no preconditioner of its own: it is what -ksp_deflation and KSPSetDeflation() put around one",
+      PCSUBDOMAINDEFLATION);
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(HandOn(pc));
+  PetscCall(PCSetUp(d->inner));
+  PetscCall(TakeFailedReason(pc));
+  PetscCall(PCDeflationUpdate(pc, pc->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUpOnBlocks_SubdomainDeflation(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PCSetUpOnBlocks(Data(pc)->inner));
+  PetscCall(TakeFailedReason(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCApply() sets up what is not to be reused. */
+static PetscErrorCode ApplyInner(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCall(PCSetReusePreconditioner(Data(pc)->inner, pc->reusepreconditioner));
+  PetscCall(PCApply(Data(pc)->inner, x, y));
+  PetscCall(TakeFailedReason(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* M^-1 without a coupling to identity rows */
+static PetscErrorCode ApplyDecoupled(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCall(ApplyInner(pc, x, y));
+  PetscCall(PCDeflationFix(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = P^T M^-1 x + Q x; with w = P x in the place of M^-1's x that is symmetric. */
+static PetscErrorCode ApplyProjected(PC pc, Vec x, Vec y, const PCDeflationSolve *solve) {
+  PCDeflationBackend &b = *Data(pc)->backend;
+  Vec r = x, w;
+
+  PetscFunctionBegin;
+  if (!solve || !solve->fixed) PetscCall(PCDeflationEliminate(pc, pc->mat, x, &r));
+  w = r;
+  if (solve && solve->symmetric) {
+    PetscCall(PCDeflationGetWork(pc, 0, &w));
+    PetscCall(VecCopy(r, w));
+    PetscCall(b.Restrict(w, nullptr));
+    PetscCall(b.Solve());
+    PetscCall(b.Subtract(w));
+  }
+  PetscCall(ApplyDecoupled(pc, w, y));
+  PetscCall(b.Restrict(r, y));
+  PetscCall(b.Solve());
+  PetscCall(b.Prolong(y, y));
+  if (r != x) PetscCall(PCDeflationFix(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where E could not be factored y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
+static PetscErrorCode PCApply_SubdomainDeflation(PC pc, Vec x, Vec y) {
+  PC_SubdomainDeflation *d = Data(pc);
+  const PCDeflationSolve *solve = d->solves.empty() ? nullptr : &d->solves.back();
+
+  PetscFunctionBegin;
+  if (!solve || !solve->def1) PetscCall(PCDeflationUpdate(pc, pc->mat));
+  if (d->result != Result::ok)
+    PetscCall(VecSet(y, PETSC_INFINITY));
+  else if (d->reference)
+    PetscCall(ApplyInner(pc, x, y));
+  else if (d->deflation->variant == KSP_DEFLATION_DEF1)
+    PetscCall(ApplyDecoupled(pc, x, y));
+  else
+    PetscCall(ApplyProjected(pc, x, y, solve));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (P^T M^-1 + Q)^T = M^-T P + Q */
+static PetscErrorCode PCApplyTranspose_SubdomainDeflation(PC pc, Vec x, Vec y) {
+  PC_SubdomainDeflation *d = Data(pc);
+  PCDeflationBackend &b = *d->backend;
+  Vec w = nullptr;
+
+  PetscFunctionBegin;
+  if (d->result != Result::ok) {
+    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (d->reference || d->deflation->variant == KSP_DEFLATION_DEF1) {
+    PetscCall(PCApplyTranspose(d->inner, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCDeflationUpdate(pc, pc->mat));
+  PetscCall(PCDeflationGetWork(pc, 0, &w));
+  PetscCall(VecCopy(x, w));
+  PetscCall(b.Restrict(w, nullptr));
+  PetscCall(b.Solve());
+  PetscCall(b.Subtract(w));
+  PetscCall(PCApplyTranspose(d->inner, w, y));
+  PetscCall(PCDeflationFix(pc, x, y));
+  PetscCall(b.Restrict(x, nullptr));
+  PetscCall(b.Solve());
+  PetscCall(b.Prolong(y, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The prefix is the wrapper's, which is what KSPSetOptionsPrefix() sets. */
+static PetscErrorCode PCSetFromOptions_SubdomainDeflation(PC pc, PetscRRBOptionItems) {
+  PC_SubdomainDeflation *d = Data(pc);
+  const char *prefix;
+
+  PetscFunctionBegin;
+  if (!d->inner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HandOn(pc));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PCSetOptionsPrefix(d->inner, prefix));
+  PetscCall(PCSetFromOptions(d->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PC_SubdomainDeflation *d = Data(pc);
+  const Report &r = d->backend->report();
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "subdomains: %s\n", d->backend->subdomains().c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "dimension: %d", r.subdomains));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  if (r.empty) PetscCall(PetscViewerASCIIPrintf(viewer, ", %d of them without rows", r.empty));
+  if (r.null_directions) PetscCall(PetscViewerASCIIPrintf(viewer, ", null directions: %d", r.null_directions));
+  if (r.identity_rows) PetscCall(PetscViewerASCIIPrintf(viewer, ", identity rows: %lld", (long long)r.identity_rows));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "E^-1: %s, on the %s\n", r.inverse.c_str(),
+                                   d->backend->on_device() ? "device" : "host"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "A Z: %lld entries\n", (long long)r.stored));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", r.bytes));
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "setup: %.3g seconds, %" PetscInt_FMT " from nothing, %" PetscInt_FMT " with new values\n",
+      (double)d->seconds, d->setups, d->refreshes));
+  if (d->result != Result::ok) PetscCall(PetscViewerASCIIPrintf(viewer, "FAILED: %s\n", r.why.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
+  const PC_SubdomainDeflation *d = Data(pc);
+  PetscBool ascii, string;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (!d->inner) PetscFunctionReturn(PETSC_SUCCESS);
+  const char *variant = KSPDeflationVariants[d->deflation->variant];
+  if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", variant));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "deflation: %s, variant %s\n", KSPDeflationTypes[d->deflation->choice.type],
+                                   variant));
+  if (d->backend)
+    PetscCall(ViewState(pc, viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the preconditioner M^-1 that it is put around:\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PCView(d->inner, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_SubdomainDeflation(PC pc) {
+  PC_SubdomainDeflation *d = Data(pc);
+
+  PetscFunctionBegin;
+  PetscCall(PCDeflationForgetSolves(pc));
+  d->backend.reset();
+  d->A = d->space = PCDeflationSeen();
+  for (Vec &w : d->work) PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&d->free));
+  PetscCall(VecDestroy(&d->fixed));
+  PetscCall(MatDestroy(&d->PA));
+  if (d->inner) PetscCall(PCReset(d->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An application that asked for its KSP's PC got the wrapper. Where it sets the type of that (and so has not destroyed it)
+   it becomes the inner PC of another wrapper. */
+static PetscErrorCode PCDestroy_SubdomainDeflation(PC pc) {
+  PC_SubdomainDeflation *d = Data(pc);
+  std::shared_ptr<KSPDeflation> deflation = d->deflation;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_SubdomainDeflation(pc));
+  PetscCall(PetscObjectSetOptions((PetscObject)pc, nullptr));
+  PetscCall(PetscOptionsDestroy(&d->nothing));
+  PetscCall(PCDestroy(&d->inner));
+  delete d;
+  pc->data = nullptr;
+  if (((PetscObject)pc)->refct < 1 || !deflation || !deflation->ksp || deflation->ksp->pc != pc)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, nullptr));
+  PetscCall(KSPDeflationWrap(deflation->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_SubdomainDeflation(PC pc) {
+  PC_SubdomainDeflation *d = new PC_SubdomainDeflation();
+
+  PetscFunctionBegin;
+  pc->data = (void *)d;
+  PetscCall(PetscOptionsCreate(&d->nothing));
+  pc->ops->setup = PCSetUp_SubdomainDeflation;
+  pc->ops->setuponblocks = PCSetUpOnBlocks_SubdomainDeflation;
+  pc->ops->apply = PCApply_SubdomainDeflation;
+  pc->ops->applytranspose = PCApplyTranspose_SubdomainDeflation;
+  pc->ops->presolve = PCPreSolve_SubdomainDeflation;
+  pc->ops->postsolve = PCPostSolve_SubdomainDeflation;
+  pc->ops->setfromoptions = PCSetFromOptions_SubdomainDeflation;
+  pc->ops->view = PCView_SubdomainDeflation;
+  pc->ops->reset = PCReset_SubdomainDeflation;
+  pc->ops->destroy = PCDestroy_SubdomainDeflation;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,95 @@
+/* Deflation by subdomains where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
+#include "deflation/pcdeflation_subdomains.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "glue/stream_cuda.h"
+  #include "grid/find_cuda.hpp"
+
+using namespace petscrrb;
+
+namespace {
+
+class CudaBackend final : public PCDeflationSubdomains {
+public:
+  CudaBackend() { projection_ = deflation::make_projection_cuda(stream_.cuda); }
+  ~CudaBackend() override {
+    projection_.reset(); /* before the stream that it refers to */
+    for (Vec &x : near_) (void)VecDestroy(&x);
+  }
+  PetscErrorCode Start() { return stream_.Start(); }
+  PetscBool on_device() const override { return PETSC_TRUE; }
+
+protected:
+  PetscRRBRows Rows(const Csr &a) override {
+    return {a.n,
+            [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream_.Ready()); },
+            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
+            PetscRRBStream::Failed};
+  }
+  PetscErrorCode Run(const Work &work) override {
+    PetscFunctionBegin;
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(stream_.Run(work));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Log(PetscLogDouble flops) override { return PetscLogGpuFlops(flops); }
+  KSPDeflationInverse DefaultInverse() const override { return KSP_DEFLATION_EXPLICIT; }
+
+  PetscErrorCode Near(Vec x, int slot, PetscBool values, Vec *near) override {
+    PetscBool here;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBVecOnDevice(x, &here));
+    *near = x;
+    if (here) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!near_[slot]) {
+      PetscInt n;
+      PetscCall(PetscInfo(x, "The matrix is on the device and a vector is on the host: deflation copies it there in "
+                             "every application\n"));
+      PetscCall(VecGetLocalSize(x, &n));
+      PetscCall(VecCreate(PETSC_COMM_SELF, &near_[slot]));
+      PetscCall(VecSetSizes(near_[slot], n, n));
+      PetscCall(VecSetType(near_[slot], VECSEQCUDA));
+    }
+    if (values) PetscCall(VecCopy(x, near_[slot]));
+    *near = near_[slot];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode GetRead(Vec x, const PetscScalar **a) override { return VecGetArrayReadAndMemType(x, a, nullptr); }
+  PetscErrorCode RestoreRead(Vec x, const PetscScalar **a) override { return VecRestoreArrayReadAndMemType(x, a); }
+  PetscErrorCode Get(Vec x, PetscBool values, PetscScalar **a) override {
+    return values ? VecGetArrayAndMemType(x, a, nullptr) : VecGetArrayWriteAndMemType(x, a, nullptr);
+  }
+  PetscErrorCode Restore(Vec x, PetscBool values, PetscScalar **a) override {
+    return values ? VecRestoreArrayAndMemType(x, a) : VecRestoreArrayWriteAndMemType(x, a);
+  }
+
+private:
+  PetscRRBStream stream_;
+  Vec near_[2] = {}; /* of vectors that are on the host */
+};
+
+} // namespace
+
+PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *backend) {
+  CudaBackend *made = nullptr;
+
+  PetscFunctionBegin;
+  try {
+    backend->reset(made = new CudaBackend);
+  } catch (const std::exception &e) {
+    PetscCall(PetscRRBStream::Failed(e));
+  }
+  PetscCall(made->Start());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+
+#endif

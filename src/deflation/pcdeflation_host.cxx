@@ -1,0 +1,55 @@
+/* Deflation by subdomains where the matrix is on the host. PETSc copies there what a vector has on a device. */
+#include "deflation/pcdeflation_subdomains.h"
+#include "grid/find.hpp"
+
+using namespace petscrrb;
+
+static PetscErrorCode NoMemory(const std::exception &e) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for deflation: %s", e.what());
+}
+
+namespace {
+
+class HostBackend final : public PCDeflationSubdomains {
+public:
+  HostBackend() { projection_ = deflation::make_projection_host(); }
+  PetscBool on_device() const override { return PETSC_FALSE; }
+
+protected:
+  PetscRRBRows Rows(const Csr &a) override {
+    return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
+            [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
+  }
+  PetscErrorCode Run(const Work &work) override {
+    try {
+      work();
+      return PETSC_SUCCESS;
+    } catch (const std::exception &e) {
+      return NoMemory(e);
+    }
+  }
+  PetscErrorCode Log(PetscLogDouble flops) override { return PetscLogFlops(flops); }
+  /* within E's profile, as cheap as E itself */
+  KSPDeflationInverse DefaultInverse() const override { return KSP_DEFLATION_CHOLESKY; }
+
+  PetscErrorCode Near(Vec x, int, PetscBool, Vec *near) override {
+    *near = x;
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode GetRead(Vec x, const PetscScalar **a) override { return VecGetArrayRead(x, a); }
+  PetscErrorCode RestoreRead(Vec x, const PetscScalar **a) override { return VecRestoreArrayRead(x, a); }
+  PetscErrorCode Get(Vec x, PetscBool values, PetscScalar **a) override {
+    return values ? VecGetArray(x, a) : VecGetArrayWrite(x, a);
+  }
+  PetscErrorCode Restore(Vec x, PetscBool values, PetscScalar **a) override {
+    return values ? VecRestoreArray(x, a) : VecRestoreArrayWrite(x, a);
+  }
+};
+
+} // namespace
+
+PetscErrorCode PCDeflationCreateHost(std::unique_ptr<PCDeflationBackend> *backend) {
+  PetscFunctionBegin;
+  *backend = std::make_unique<HostBackend>();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

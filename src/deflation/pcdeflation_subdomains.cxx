@@ -1,0 +1,108 @@
+/* Deflation by subdomains: from Mat and Vec to the arrays that the projection works on. */
+#include "deflation/pcdeflation_subdomains.h"
+
+using namespace petscrrb::deflation;
+
+PCDeflationSubdomains::~PCDeflationSubdomains() {
+  PetscBool up = PETSC_FALSE;
+  if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)PetscRRBMatrixReset(&rows_);
+}
+
+PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoice &choice, const double *phi,
+                                           PetscBool rebuild, Result *result) {
+  PetscFunctionBegin;
+  if (!rebuild) {
+    PetscCall(Run([&] { *result = projection_->refresh(rows_.csr, phi); }));
+    if (*result != Result::rebuild) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCDeflationDescribe(pc, A, choice, Rows(rows_.csr), &space_));
+  words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_);
+  inverse_ = choice.inverse_set ? choice.inverse : DefaultInverse();
+  space_.phi = phi;
+  const auto type = inverse_ == KSP_DEFLATION_EXPLICIT ? Inverse::explicit_inverse : Inverse::cholesky;
+  PetscCall(Run([&] { *result = projection_->setup(rows_.csr, space_, type); }));
+  space_.phi = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflationSubdomains::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space,
+                                            PetscBool rebuild, Result *result) {
+  Vec phi = nullptr;
+  const PetscScalar *values = nullptr;
+
+  PetscFunctionBegin;
+  if (space) {
+    PetscCall(Near((Vec)space, 0, PETSC_TRUE, &phi));
+    PetscCall(GetRead(phi, &values));
+  }
+  PetscCall(PetscRRBMatrixGet(pc, A, &rows_));
+  const PetscErrorCode code = Read(pc, A, choice, values, rebuild, result);
+  PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
+  if (phi) PetscCall(RestoreRead(phi, &values));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflationSubdomains::Restrict(Vec r, Vec y) {
+  const PetscScalar *from = nullptr, *minus = nullptr;
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  if (r) {
+    PetscCall(Near(r, 0, PETSC_TRUE, &r));
+    PetscCall(GetRead(r, &from));
+    PetscCall(VecGetLocalSize(r, &n));
+  }
+  if (y) {
+    PetscCall(Near(y, 1, PETSC_TRUE, &y));
+    PetscCall(GetRead(y, &minus));
+  }
+  PetscCall(Run([&] { projection_->restrict_residual(from, minus); }));
+  if (y) PetscCall(RestoreRead(y, &minus));
+  if (r) PetscCall(RestoreRead(r, &from));
+  PetscCall(Log((PetscLogDouble)n + (y ? 2.0 * (PetscLogDouble)report().stored : 0.0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflationSubdomains::Solve() {
+  PetscFunctionBegin;
+  PetscCall(Run([&] { projection_->solve(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflationSubdomains::Prolong(Vec y, Vec z) {
+  const PetscBool in_place = (PetscBool)(y == z);
+  const PetscScalar *from = nullptr;
+  PetscScalar *to;
+  PetscInt n;
+  Vec near;
+
+  PetscFunctionBegin;
+  PetscCall(Near(z, 0, in_place, &near));
+  if (y && !in_place) {
+    PetscCall(Near(y, 1, PETSC_TRUE, &y));
+    PetscCall(GetRead(y, &from));
+  }
+  PetscCall(Get(near, in_place, &to));
+  PetscCall(Run([&] { projection_->prolong(in_place ? to : from, to); }));
+  PetscCall(Restore(near, in_place, &to));
+  if (y && !in_place) PetscCall(RestoreRead(y, &from));
+  if (near != z) PetscCall(VecCopy(near, z));
+  PetscCall(VecGetLocalSize(z, &n));
+  PetscCall(Log((PetscLogDouble)n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflationSubdomains::Subtract(Vec w) {
+  PetscScalar *to;
+  Vec near;
+
+  PetscFunctionBegin;
+  PetscCall(Near(w, 0, PETSC_TRUE, &near));
+  PetscCall(Get(near, PETSC_TRUE, &to));
+  PetscCall(Run([&] { projection_->subtract(to); }));
+  PetscCall(Restore(near, PETSC_TRUE, &to));
+  if (near != w) PetscCall(VecCopy(near, w));
+  PetscCall(Log(2.0 * (PetscLogDouble)report().stored));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

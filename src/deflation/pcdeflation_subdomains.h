@@ -1,0 +1,48 @@
+/* Deflation by subdomains, on the host or a device: what differs is how arrays are got at, and who computes. */
+#pragma once
+
+#include "deflation/pcdeflation_backend.h"
+
+#include <functional>
+
+class PCDeflationSubdomains : public PCDeflationBackend {
+public:
+  ~PCDeflationSubdomains() override;
+  PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool,
+                       petscrrb::deflation::Result *) final;
+  const petscrrb::deflation::Report &report() const final { return projection_->report(); }
+  std::string subdomains() const final { return words_; }
+  KSPDeflationInverse inverse() const final { return inverse_; }
+  const petscrrb::Grid *grid() const final { return &space_.grid; }
+  const petscrrb::deflation::Boxes *boxes() const final { return &space_.boxes; }
+
+  PetscErrorCode Restrict(Vec, Vec) final;
+  PetscErrorCode Solve() final;
+  PetscErrorCode Prolong(Vec, Vec) final;
+  PetscErrorCode Subtract(Vec) final;
+
+protected:
+  using Work = std::function<void()>;
+
+  virtual PetscRRBRows Rows(const petscrrb::Csr &) = 0;
+  virtual PetscErrorCode Run(const Work &) = 0; /* it may throw */
+  virtual PetscErrorCode Log(PetscLogDouble flops) = 0;
+  virtual KSPDeflationInverse DefaultInverse() const = 0;
+  /* x itself, or one whose array is where the matrix is, kept under `slot`; its values are those of x where that is said */
+  virtual PetscErrorCode Near(Vec x, int slot, PetscBool values, Vec *near) = 0;
+  virtual PetscErrorCode GetRead(Vec, const PetscScalar **) = 0;
+  virtual PetscErrorCode RestoreRead(Vec, const PetscScalar **) = 0;
+  virtual PetscErrorCode Get(Vec, PetscBool values, PetscScalar **) = 0;
+  virtual PetscErrorCode Restore(Vec, PetscBool values, PetscScalar **) = 0;
+
+  std::unique_ptr<petscrrb::deflation::Projection> projection_;
+
+private:
+  PetscErrorCode Read(PC, Mat, const KSPDeflationChoice &, const double *phi, PetscBool rebuild,
+                      petscrrb::deflation::Result *);
+
+  PetscRRBMatrix rows_ = {};
+  petscrrb::deflation::Space space_;
+  KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
+  std::string words_;
+};

@@ -1,0 +1,236 @@
+// Deflation around PETSc's preconditioners, inside of its solvers, on singular matrices, and with a user's own vectors.
+#include "deflation_support.hpp"
+
+#include <cmath>
+
+using namespace petsctest;
+using reference::Problem;
+
+namespace {
+
+const char block[] = "-ksp_rtol 1e-8 -ksp_deflation block -ksp_deflation_blocks 8,8 ";
+
+int count_of(const Problem &problem, const std::string &options) {
+  const Matrix A = matrix_of(problem);
+  const Solver ksp = ksp_of(A, options);
+  const Solve result = solve(ksp, problem.b);
+  EXPECT_GT(result.reason, 0) << options;
+  EXPECT_LT(relative_residual(problem, result.x), 1e-5) << options;
+  return result.iterations;
+}
+
+// --- preconditioners ---
+
+class Inner : public testing::TestWithParam<const char *> {};
+
+TEST_P(Inner, TakesNoMoreIterationsDeflated) {
+  const Problem problem = reference::two_phase(48);
+  const std::string pc = std::string("-ksp_type cg -ksp_norm_type unpreconditioned -pc_type ") + GetParam() + " ";
+  const int plain = count_of(problem, pc + "-ksp_rtol 1e-8");
+  for (const char *variant : {"adef2", "def1"}) {
+    const int deflated = count_of(problem, pc + block + "-ksp_deflation_variant " + variant);
+    EXPECT_LE(deflated, plain + 1) << variant; // one that hardly leaves small eigenvalues may not gain
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deflation, Inner,
+                         testing::Values("none", "jacobi", "icc", "gamg", "rrb", "bjacobi -sub_pc_type icc"),
+                         [](const auto &info) { return std::string(info.param).substr(0, 4); });
+
+// --- solvers ---
+
+struct Krylov {
+  const char *name, *options;
+};
+
+std::ostream &operator<<(std::ostream &o, const Krylov &k) { return o << k.name; }
+
+class InsideOf : public testing::TestWithParam<Krylov> {};
+
+TEST_P(InsideOf, TakesFewerIterationsDeflated) {
+  const Problem problem = reference::two_phase(32);
+  const std::string ksp = std::string("-pc_type jacobi ") + GetParam().options + " ";
+  const int plain = count_of(problem, ksp + "-ksp_rtol 1e-8");
+  for (const char *variant : {"adef2", "def1"}) {
+    const int deflated = count_of(problem, ksp + block + "-ksp_deflation_variant " + variant);
+    EXPECT_LT(deflated, 0.7 * plain) << variant;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Deflation, InsideOf,
+    testing::Values(Krylov{"cg", "-ksp_type cg"}, Krylov{"cg_natural", "-ksp_type cg -ksp_norm_type natural"},
+                    Krylov{"fcg", "-ksp_type fcg"}, Krylov{"pipecg", "-ksp_type pipecg"},
+                    Krylov{"gmres", "-ksp_type gmres -ksp_gmres_restart 200"},
+                    Krylov{"gmres_right", "-ksp_type gmres -ksp_gmres_restart 200 -ksp_pc_side right"},
+                    Krylov{"fgmres", "-ksp_type fgmres -ksp_gmres_restart 200"}, Krylov{"bcgs", "-ksp_type bcgs"},
+                    Krylov{"minres", "-ksp_type minres"}, Krylov{"symmlq", "-ksp_type symmlq"},
+                    Krylov{"cr", "-ksp_type cr"}),
+    [](const auto &info) { return info.param.name; });
+
+// BNN is symmetric, and its CG takes the iterations of adef2's.
+TEST(Deflation, IsSymmetricWhereItMustBe) {
+  const Problem problem = reference::two_phase(32);
+  const int cg =
+      count_of(problem, std::string("-ksp_type cg -ksp_norm_type unpreconditioned -pc_type jacobi ") + block);
+  const int minres = count_of(problem, std::string("-ksp_type minres -pc_type jacobi ") + block);
+  EXPECT_NEAR(minres, cg, 0.2 * cg);
+}
+
+// The eigenvalue estimates of Chebyshev are a solver of their own with the same preconditioner.
+TEST(Deflation, IsInsideOfChebyshev) {
+  const Problem problem = reference::two_phase(24);
+  const char options[] = "-ksp_type chebyshev -ksp_max_it 1000 -pc_type jacobi -ksp_norm_type unpreconditioned "
+                         "-ksp_chebyshev_esteig 0,0.02,0,1.1 ";
+  EXPECT_LT(count_of(problem, options + std::string(block)), 300);
+}
+
+TEST(Deflation, IsTheExactSolverAroundAnExactSolver) {
+  const Problem problem = reference::two_phase(16);
+  EXPECT_EQ(count_of(problem, "-ksp_type preonly -pc_type cholesky -ksp_deflation block"), 1);
+}
+
+// --- singular matrices ---
+
+class SingularMatrix : public testing::TestWithParam<const char *> {};
+
+TEST_P(SingularMatrix, Converges) {
+  std::vector<std::pair<const char *, Problem>> problems = {{"neumann", reference::neumann(20, 17)},
+                                                            {"ponds", reference::two_ponds(24, 12)}};
+  for (const auto &[name, problem] : problems)
+    for (const bool attached : {true, false}) {
+      const Matrix A = attached ? matrix_of(problem) : matrix_of(problem.A);
+      const Solver ksp =
+          ksp_of(A, std::string("-ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 -ksp_norm_type unpreconditioned "
+                                "-ksp_deflation_grid ") +
+                        std::to_string(problem.grid.nx) + "," + std::to_string(problem.grid.ny) + " " + GetParam());
+      const Solve result = solve(ksp, problem.b);
+      EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL) << name << attached;
+      EXPECT_LT(relative_residual(problem, result.x), 1.1e-8) << name << attached;
+      EXPECT_NE(view(ksp).find("null directions: 1"), std::string::npos) << name << view(ksp); // 1 on both ponds
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deflation, SingularMatrix,
+                         testing::Values("-ksp_deflation block -ksp_deflation_blocks 4,4",
+                                         "-ksp_deflation block -ksp_deflation_blocks 4,4 -ksp_deflation_variant def1",
+                                         "-ksp_deflation stripe -ksp_deflation_inverse explicit",
+                                         "-ksp_deflation stripe -ksp_deflation_inverse cholesky"));
+
+// --- Dirichlet rows that are kept in the matrix, with their columns and values that are not zero ---
+
+class KeptRows : public testing::TestWithParam<const char *> {};
+
+TEST_P(KeptRows, TakeTheirValuesAtTheStart) {
+  const auto side = [](int i, int j) { return i == 0 || j == 0 || i == 23 || j == 19; };
+  for (const bool with_columns : {false, true}) {
+    Problem problem = reference::identity_rows(reference::random_faces({24, 20}, 100), side, with_columns);
+    problem.b = problem.A.multiply(reference::random_vector(problem.A.size(), 3));
+    for (const char *guess : {"", "-ksp_initial_guess_nonzero"}) {
+      const Matrix A = matrix_of(problem);
+      const Solver ksp = ksp_of(A, std::string("-ksp_rtol 1e-9 -ksp_deflation block ") + guess + " " + GetParam());
+      const Solve result = solve(ksp, problem.b, *guess ? reference::random_vector(480, 9) : reference::Vector());
+      EXPECT_GT(result.reason, 0) << with_columns << guess;
+      EXPECT_LT(relative_residual(problem, result.x), 1e-7) << with_columns << guess;
+      EXPECT_LE(result.iterations, 60) << with_columns << guess;
+      EXPECT_NE(view(ksp).find("identity rows: 84"), std::string::npos) << view(ksp);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deflation, KeptRows,
+                         testing::Values("-ksp_type cg -pc_type jacobi",
+                                         "-ksp_type cg -pc_type jacobi -ksp_deflation_variant def1",
+                                         "-ksp_type cg -pc_type gamg", "-ksp_type minres -pc_type jacobi",
+                                         "-ksp_type gmres -ksp_gmres_restart 100 -pc_type jacobi",
+                                         "-ksp_type preonly -pc_type lu"));
+
+// --- a user's own vectors ---
+
+reference::Dense waves(int n, int count) {
+  reference::Dense Z = reference::zeros(n, count);
+  for (int i = 0; i < n; ++i)
+    for (int k = 0; k < count; ++k) Z[i][k] = std::cos(3.14159265358979 * k * (i + 0.5) / n) + 0.1 * ((i * 7 + k) % 5);
+  return Z;
+}
+
+Matrix matrix_of_columns(const reference::Dense &Z, bool dense) {
+  const PetscInt n = PetscInt(Z.size()), m = PetscInt(Z[0].size());
+  reference::Vector columns;
+  for (PetscInt k = 0; k < m; ++k)
+    for (PetscInt i = 0; i < n; ++i) columns.push_back(Z[i][k]);
+  if (dense) return dense_of(n, m, columns);
+  Matrix out;
+  ok(MatCreate(PETSC_COMM_SELF, out.put()));
+  ok(MatSetSizes(out, n, m, n, m));
+  ok(MatSetType(out, backend.mat));
+  ok(MatSeqAIJSetPreallocation(out, m, nullptr));
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt k = 0; k < m; ++k)
+      if (Z[i][k] != 0) ok(MatSetValue(out, i, k, Z[i][k], INSERT_VALUES));
+  ok(MatAssemblyBegin(out, MAT_FINAL_ASSEMBLY));
+  ok(MatAssemblyEnd(out, MAT_FINAL_ASSEMBLY));
+  return out;
+}
+
+Solver user_solver(Mat A, Mat Z, const std::string &more) {
+  Solver ksp("-ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 -ksp_norm_type unpreconditioned -ksp_deflation user " + more);
+  ok(KSPCreate(PETSC_COMM_SELF, ksp.put()));
+  ok(KSPSetOptionsPrefix(ksp, ksp.prefix()));
+  ok(KSPSetOperators(ksp, A, A));
+  if (Z) ok(KSPDeflationSetSpace(ksp, Z));
+  ok(KSPSetFromOptions(ksp));
+  return ksp;
+}
+
+class UserSpace : public testing::TestWithParam<const char *> {};
+
+TEST_P(UserSpace, IsThatOfTheReference) {
+  const Problem problem = reference::random_faces({9, 8}, 100);
+  const Matrix A = matrix_of(problem);
+  const reference::Vector r = reference::random_vector(problem.A.size(), 7), y = jacobi(problem.A, r);
+  const auto hats = reference::columns_of(reference::block_labels(problem.A, {9, 8, 1}, {3, 3, 1}));
+  for (const auto &[dense, columns] : {std::pair{true, waves(72, 6)}, {false, hats}}) {
+    const Matrix Z = matrix_of_columns(columns, dense);
+    const reference::Deflation d = reference::deflation_of(problem.A, columns);
+    const Solver ksp = user_solver(A, Z, GetParam());
+    const Solve result = solve(ksp, problem.b);
+    EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
+    EXPECT_LT(relative_residual(problem, result.x), 1.1e-8);
+    if (std::string(GetParam()).find("def1") != std::string::npos) continue;
+    EXPECT_LT(largest_difference(applied(pc_of(ksp), r), d.adef2(r, y)), 1e-9) << dense;
+  }
+}
+
+TEST_P(UserSpace, MayHaveDependentVectorsAndASingularMatrix) {
+  const Problem problem = reference::neumann(9, 8);
+  const Matrix A = matrix_of(problem);
+  reference::Dense columns = waves(72, 6);
+  for (auto &row : columns) {
+    row[0] = 1;               // in the null space
+    row[5] = row[4] + row[3]; // nothing new
+  }
+  const Matrix Z = matrix_of_columns(columns, true);
+  const Solver ksp = user_solver(A, Z, GetParam());
+  const Solve result = solve(ksp, problem.b);
+  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
+  EXPECT_LT(relative_residual(problem, result.x), 1.1e-8);
+  EXPECT_NE(view(ksp).find("null directions: 2"), std::string::npos) << view(ksp);
+}
+
+TEST_P(UserSpace, FollowsNewValues) {
+  const Problem one = reference::random_faces({9, 8}, 100), other = reference::random_faces({9, 8}, 100, 5);
+  const Matrix A = matrix_of(one), Z = matrix_of_columns(waves(72, 6), true);
+  const Solver ksp = user_solver(A, Z, GetParam());
+  (void)solve(ksp, one.b);
+  set_values(A, other.A);
+  const Solve result = solve(ksp, other.b);
+  EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
+  EXPECT_LT(relative_residual(other, result.x), 1.1e-8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Deflation, UserSpace,
+                         testing::Values("-ksp_deflation_inverse explicit", "-ksp_deflation_inverse cholesky",
+                                         "-ksp_deflation_variant def1"));
+
+} // namespace
