@@ -3,6 +3,7 @@
 #include "petscrrb.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 
 static PetscBool initialized = PETSC_FALSE;
@@ -49,13 +50,14 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `KSPRRB`
+.seealso: `PCRRB`, `PCNEUMANN`, `KSPRRB`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
   PetscCall(PCRegister(PCRRB, PCCreate_RRB));
+  PetscCall(PCRegister(PCNEUMANN, PCCreate_Neumann));
   PetscCall(KSPRegister(KSPRRB, KSPCreate_RRB));
   PetscCall(PetscRegisterFinalize(PetscRRBFinalizePackage));
   initialized = PETSC_TRUE;
