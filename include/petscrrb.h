@@ -10,8 +10,9 @@
 #define PETSCRRB_VERSION_MINOR    1
 #define PETSCRRB_VERSION_SUBMINOR 0
 
-#define PCRRB  "rrb"
-#define KSPRRB "rrb"
+#define PCRRB     "rrb"
+#define PCNEUMANN "neumann"
+#define KSPRRB    "rrb"
 
 /*E
    PCRRBLumpNodes - the nodes whose dropped couplings are added to the diagonal in `PCRRB`
@@ -151,6 +152,40 @@ typedef enum {
   KSP_DEFLATION_CHOLESKY
 } KSPDeflationInverse;
 
+/*E
+   PCNeumannType - which polynomial of the triangles `PCNEUMANN` applies
+
+   Values:
++  `PC_NEUMANN_SERIES`  - K^T K, K the Neumann series of (I + L~)^-1 cut off after some terms (Gupta, van Gijzen, Vuik, eq. (14))
+-  `PC_NEUMANN_POISSON` - the incomplete Poisson preconditioner (I - L D^-1)(I - D^-1 L^T) (there, eq. (7))
+
+   Level: beginner
+
+.seealso: `PCNEUMANN`, `PCNeumannSetType()`, `PCNeumannSetTerms()`
+E*/
+typedef enum {
+  PC_NEUMANN_SERIES,
+  PC_NEUMANN_POISSON
+} PCNeumannType;
+
+/*E
+   PCNeumannDrop - which entries `PCNEUMANN` leaves out of the incomplete Poisson preconditioner
+
+   Values:
++  `PC_NEUMANN_DROP_NONE`      - none: its two factors are applied one after the other
+.  `PC_NEUMANN_DROP_PATTERN`   - those where the matrix has no coupling
+-  `PC_NEUMANN_DROP_THRESHOLD` - those off the diagonal that are smaller than a threshold
+
+   Level: intermediate
+
+.seealso: `PCNEUMANN`, `PCNeumannSetDrop()`, `PCNeumannSetDropThreshold()`
+E*/
+typedef enum {
+  PC_NEUMANN_DROP_NONE,
+  PC_NEUMANN_DROP_PATTERN,
+  PC_NEUMANN_DROP_THRESHOLD
+} PCNeumannDrop;
+
 PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
 PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
@@ -159,6 +194,8 @@ PETSC_EXTERN const char *const PCRRBPrecisions[];
 PETSC_EXTERN const char *const KSPDeflationTypes[];
 PETSC_EXTERN const char *const KSPDeflationVariants[];
 PETSC_EXTERN const char *const KSPDeflationInverses[];
+PETSC_EXTERN const char *const PCNeumannTypes[];
+PETSC_EXTERN const char *const PCNeumannDrops[];
 
 PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
@@ -184,6 +221,19 @@ PETSC_EXTERN PetscErrorCode PCRRBSetCycle(PC, PCRRBCycle);
 PETSC_EXTERN PetscErrorCode PCRRBGetCycle(PC, PCRRBCycle *);
 PETSC_EXTERN PetscErrorCode PCRRBSetPrecision(PC, PCRRBPrecision);
 PETSC_EXTERN PetscErrorCode PCRRBGetPrecision(PC, PCRRBPrecision *);
+
+PETSC_EXTERN PetscErrorCode PCNeumannSetTerms(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCNeumannGetTerms(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCNeumannSetType(PC, PCNeumannType);
+PETSC_EXTERN PetscErrorCode PCNeumannGetType(PC, PCNeumannType *);
+PETSC_EXTERN PetscErrorCode PCNeumannSetScale(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCNeumannGetScale(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCNeumannSetDrop(PC, PCNeumannDrop);
+PETSC_EXTERN PetscErrorCode PCNeumannGetDrop(PC, PCNeumannDrop *);
+PETSC_EXTERN PetscErrorCode PCNeumannSetDropThreshold(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCNeumannGetDropThreshold(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCNeumannSetGrid(PC, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCNeumannGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 
 PETSC_EXTERN PetscErrorCode KSPSetDeflation(KSP, KSPDeflationType);
 PETSC_EXTERN PetscErrorCode KSPGetDeflation(KSP, KSPDeflationType *);

@@ -4,6 +4,7 @@
 #include "petscrrb.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void);
@@ -54,13 +55,14 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `KSPRRB`, `KSPSetDeflation()`
+.seealso: `PCRRB`, `PCNEUMANN`, `KSPRRB`, `KSPSetDeflation()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
   PetscCall(PCRegister(PCRRB, PCCreate_RRB));
+  PetscCall(PCRegister(PCNEUMANN, PCCreate_Neumann));
   PetscCall(KSPRegister(KSPRRB, KSPCreate_RRB));
   PetscCall(PCRegister(PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation));
   PetscCall(KSPDeflationStartHook());

@@ -14,8 +14,9 @@ using petscrrb::Grid;
 
 /* Whether dm is a DMDA whose points are the rows of the matrix; its sizes are then in g. A 3D one with a side of one
    point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
-   grid), is no answer. */
-static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A, Grid *g, PetscBool *answers) {
+   grid), is no answer. needed: several unknowns a point are an error, otherwise no answer either. */
+static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A, PetscBool needed, Grid *g,
+                              PetscBool *answers) {
   PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -27,7 +28,7 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A,
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetInfo(dm, &sides, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
   for (PetscInt x = sides; x < 3; x++) n[x] = 1;
-  if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n || (dof > 1 && !needed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
              "%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
@@ -64,9 +65,9 @@ static PetscErrorCode FullName(PC pc, const char *option, std::string *name) {
 
 /* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
 static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const PetscRRBRows &A,
-                            Grid *g, std::string *why, PetscBool *found) {
+                            PetscBool needed, Grid *g, std::string *why, PetscBool *found) {
   PetscFunctionBegin;
-  PetscCall(AskDMDA(pc, dm, dim, A, g, found));
+  PetscCall(AskDMDA(pc, dm, dim, A, needed, g, found));
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
   const std::string reason = A.check(option, *g);
   g->source = source;
@@ -77,14 +78,17 @@ static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* found_any: NULL where there must be a grid */
 static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &A,
-                           Grid *g) {
+                           Grid *g, PetscBool *found_any) {
   MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PetscBool needed = (PetscBool)!found_any;
   DM dm;
   PetscBool found = PETSC_FALSE;
   std::string name, why;
 
   PetscFunctionBegin;
+  if (found_any) *found_any = PETSC_TRUE;
   PetscCall(FullName(pc, option, &name));
   *g = Grid();
   if (n && n[0] > 0 && n[1] > 0) {
@@ -96,15 +100,20 @@ static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetDM(pc, &dm));
-  PetscCall(TryDM(pc, dm, dim, name.c_str(), "PC's DMDA", A, g, &why, &found));
+  PetscCall(TryDM(pc, dm, dim, name.c_str(), "PC's DMDA", A, needed, g, &why, &found));
   if (!found) {
     PetscCall(MatGetDM(P, &dm));
-    PetscCall(TryDM(pc, dm, dim, name.c_str(), "Mat's DMDA", A, g, &why, &found));
+    PetscCall(TryDM(pc, dm, dim, name.c_str(), "Mat's DMDA", A, needed, g, &why, &found));
   }
   if (!found) {
     *g = Grid();
     const std::string reason = A.find((int)dim, name.c_str(), *g);
     g->source = "matrix pattern";
+    if (!reason.empty() && !needed) {
+      *found_any = PETSC_FALSE;
+      PetscCall(PetscInfo(pc, "There is no grid. %s\n", reason.c_str()));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCheck(reason.empty(), comm, PETSC_ERR_ARG_WRONG, "%s", why.empty() ? reason.c_str() : why.c_str());
   }
   PetscCall(PetscInfo(pc,
@@ -117,7 +126,18 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], 
                                 const PetscRRBRows &A, Grid *g) {
   PetscFunctionBegin;
   try {
-    PetscCall(Find(pc, P, dim, n, option, A, g));
+    PetscCall(Find(pc, P, dim, n, option, A, g, NULL));
+  } catch (const std::exception &e) {
+    PetscCall(A.failed(e));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+                                     const PetscRRBRows &A, Grid *g, PetscBool *found) {
+  PetscFunctionBegin;
+  try {
+    PetscCall(Find(pc, P, dim, n, option, A, g, found));
   } catch (const std::exception &e) {
     PetscCall(A.failed(e));
   }

@@ -23,3 +23,8 @@ struct PetscRRBRows {
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */
 PetscErrorCode PetscRRBFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &,
                                 petscrrb::Grid *);
+
+/* The same for who can do without a grid: *found says whether there is one, and -info why there is none. Sizes that the
+   user gave must fit. */
+PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option,
+                                     const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);

@@ -1,63 +1,16 @@
 // What a device must keep: no copies, nothing allocated, the host's results, its errors, any stream. -backend cuda.
-#include "support.hpp"
+#include "device_support.hpp"
 #include "traffic.hpp"
 #include "unit/reference_support.hpp"
 
 #include <petscdevice.h>
 
 #include <cmath>
-#include <cstdio>
-#include <fstream>
-#include <sstream>
-
-#include <unistd.h>
 
 using namespace petsctest;
 using reference::Problem;
 
 namespace {
-
-// As long as it lives, matrices and vectors are the host's.
-class OnTheHost {
-public:
-  OnTheHost() : before_(std::exchange(backend, Backend{})) {}
-  ~OnTheHost() { backend = before_; }
-
-private:
-  Backend before_;
-};
-
-reference::Vector entries_of(const reference::Matrix &A) {
-  reference::Vector values;
-  for (const auto &row : A.row)
-    for (const auto &entry : row) values.push_back(entry.second);
-  return values;
-}
-
-// From a device's vector, so that the values never are on the host.
-void assemble_on_device(Mat A, const reference::Vector &values) {
-  const Vector v = vector_of(values);
-  const PetscScalar *a;
-  PetscMemType where;
-  ok(VecGetArrayReadAndMemType(v, &a, &where));
-  EXPECT_TRUE(PetscMemTypeDevice(where));
-  ok(MatSetValuesCOO(A, a, INSERT_VALUES));
-  ok(VecRestoreArrayReadAndMemType(v, &a));
-}
-
-Matrix assembled_on_device(const Problem &problem) {
-  std::vector<PetscInt> rows, columns;
-  for (PetscInt i = 0; i < problem.A.size(); ++i)
-    for (const auto &entry : problem.A.row[i]) rows.push_back(i), columns.push_back(entry.first);
-  const PetscInt n = problem.A.size();
-  Matrix A;
-  ok(MatCreate(PETSC_COMM_SELF, A.put()));
-  ok(MatSetSizes(A, n, n, n, n));
-  ok(MatSetType(A, backend.mat));
-  ok(MatSetPreallocationCOO(A, PetscCount(rows.size()), rows.data(), columns.data()));
-  assemble_on_device(A, entries_of(problem.A));
-  return A;
-}
 
 const char *const several[] = {"-pc_rrb_levels 8 ", "-pc_rrb_levels 5 -pc_rrb_lump_nodes both ",
                                "-pc_rrb_levels 12 -pc_rrb_cycle amli ", "-pc_rrb_levels 9 -pc_rrb_precision single ",
@@ -116,7 +69,7 @@ TEST(Device, RefreshesWithoutTheHost) {
   SKIP_ON_HOST();
   const Problem before = nine(), after = changed_nine();
   for (const char *options : several) {
-    const Matrix A = assembled_on_device(before), same = matrix_of(after);
+    const Matrix A = assembled_on_device(before.A), same = matrix_of(after);
     const Preconditioner pc = pc_of(A, options);
     const Traffic first = traffic_of([&] { ok(PCSetUp(pc)); });
     EXPECT_GT(first.cuda.allocations, 0) << "this does not count what the library allocates";
@@ -136,7 +89,7 @@ TEST(Device, RefreshesWithoutTheHost) {
 TEST(Device, SetsUpFromTheDevice) {
   SKIP_ON_HOST();
   const Problem problem = nine();
-  const Matrix A = assembled_on_device(problem);
+  const Matrix A = assembled_on_device(problem.A);
   const Preconditioner pc = pc_of(A, "-pc_rrb_grid 130,97 -pc_rrb_levels 8");
   const Traffic seen = traffic_of([&] { ok(PCSetUp(pc)); });
   EXPECT_EQ(seen.petsc, 0);
@@ -204,27 +157,6 @@ TEST(Device, IsBitwiseTheSameFromRunToRun) {
 }
 
 // ---- mixed cases ----
-
-std::string info_of(const std::function<void()> &work) {
-  const std::string name = testing::TempDir() + "petscrrb_info_" + std::to_string(getpid());
-  ok(PetscInfoSetFile(name.c_str(), "w"));
-  ok(PetscInfoAllow(PETSC_TRUE));
-  work();
-  ok(PetscInfoAllow(PETSC_FALSE));
-  std::fflush(nullptr);
-  std::ostringstream text;
-  text << std::ifstream(name + ".0").rdbuf();
-  std::remove((name + ".0").c_str());
-  return text.str();
-}
-
-bool says_that_it_copies(const std::string &info) {
-  std::istringstream lines(info);
-  const auto has = [](const std::string &line, const char *word) { return line.find(word) != std::string::npos; };
-  for (std::string line; std::getline(lines, line);)
-    if (has(line, "RRB") && has(line, "host") && has(line, "device") && has(line, "cop")) return true;
-  return false;
-}
 
 class Mixed : public testing::TestWithParam<bool> {}; // whether the matrix is the one on the device
 

@@ -1,0 +1,173 @@
+/* PCNEUMANN, the PETSc preconditioner: what PCApply(), PCView() and PCReset() do. No arithmetic. */
+#include "neumann/pcneumann_impl.h"
+
+using namespace petscrrb;
+
+PetscErrorCode PCReset_Neumann(PC pc) {
+  PC_Neumann *neumann = (PC_Neumann *)pc->data;
+
+  PetscFunctionBegin;
+  if (neumann->state) {
+    PetscCall(PetscRRBMatrixReset(&neumann->state->rows));
+    delete neumann->state;
+    neumann->state = nullptr;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_Neumann(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PCReset_Neumann(pc));
+  PetscCall(PCNeumannComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
+static PetscErrorCode PCApply_Neumann(PC pc, Vec x, Vec y) {
+  const PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+
+  PetscFunctionBegin;
+  if (s->failed)
+    PetscCall(VecSet(y, PETSC_INFINITY));
+  else
+    PetscCall(s->form->Apply(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_Neumann(PC pc, Mat X, Mat Y) {
+  PetscInt columns;
+  Vec x, y;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  for (PetscInt j = 0; j < columns; ++j) {
+    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
+    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
+    PetscCall(PCApply_Neumann(pc, x, y));
+    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
+    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
+  const PCNeumannState *s = neumann->state;
+  const Grid &g = s->grid;
+  PetscLogDouble bytes;
+
+  PetscFunctionBegin;
+  if (neumann->drop != PC_NEUMANN_DROP_NONE)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "stored as one sparse matrix\n"));
+  else if (!s->on_grid)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "no grid: products with sparse triangles\n"));
+  else {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld", (long long)g.n[0], (long long)g.n[1]));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (g.dim == 3) PetscCall(PetscViewerASCIIPrintf(viewer, " x %lld", (long long)g.n[2]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %d-point, from the %s\n", g.points, g.source.c_str()));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+    for (int d = 0; d < 3; ++d)
+      if (g.periodic[d]) PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c\n", "xyz"[d]));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "largest row sum of the scaled triangle: %g\n", s->found.norm));
+  if (s->found.identity_rows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s->found.identity_rows));
+  PetscCall(s->form->Bytes(&bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
+  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
+  PetscBool ascii, string;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (string && neumann->type == PC_NEUMANN_POISSON) PetscCall(PetscViewerStringSPrintf(viewer, " poisson"));
+  if (string && neumann->type == PC_NEUMANN_SERIES)
+    PetscCall(PetscViewerStringSPrintf(viewer, " terms %" PetscInt_FMT, neumann->terms));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  if (neumann->type == PC_NEUMANN_SERIES)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "Neumann series, terms: %" PetscInt_FMT "\n", neumann->terms));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "incomplete Poisson of the %s matrix\n",
+                                     neumann->scale ? "diagonally scaled" : "unscaled"));
+  if (neumann->drop == PC_NEUMANN_DROP_PATTERN)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries where the matrix has none\n"));
+  if (neumann->drop == PC_NEUMANN_DROP_THRESHOLD)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries below %g\n", (double)neumann->threshold));
+  if (neumann->state && neumann->state->form)
+    PetscCall(ViewState(pc, viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCNEUMANN - Truncated Neumann series and incomplete Poisson preconditioners, which are nothing but stencil products
+
+   Options Database Keys:
++  -pc_neumann_terms <k>                        - terms after the first one in the series; default 2
+.  -pc_neumann_type <series,poisson>            - the series, or incomplete Poisson; default series
+.  -pc_neumann_scale <bool>                     - incomplete Poisson of the diagonally scaled matrix; default true
+.  -pc_neumann_drop <none,pattern,threshold>    - entries that are left out of incomplete Poisson; default none
+.  -pc_neumann_drop_threshold <t>               - the threshold; default 0.1
+-  -pc_neumann_grid <nx,ny[,nz]>                - unknowns in x, y and z, where neither a DM nor the matrix tells
+
+   Level: beginner
+
+   Notes:
+   With A~ = D^-1/2 A D^-1/2, D the diagonal of A, and L~ the strictly lower triangle of A~, M^-1 is D^-1/2 K^T K
+   D^-1/2 with K = I - L~ + L~^2 - ... of k + 1 terms: Neu1 of the paper has k = 1, Neu2 has k = 2, and k = 0 is
+   `PCJACOBI`. The scaling is part of M^-1, so this is a preconditioner of the unscaled system, and its iterations are
+   those of the scaled one. Incomplete Poisson is D^-1/2 (I - L~)(I - L~^T) D^-1/2, or (I - L D^-1)(I - D^-1 L^T)
+   unscaled.
+
+   The matrix is symmetric with a positive diagonal, on one MPI rank. M is symmetric and positive definite for every
+   such matrix and any k (incomplete Poisson too, where nothing is dropped), so it can be used with `KSPCG`. On a 2D
+   grid with 5 or 9 points and a 3D one with 7, of any sizes, periodic sides included, one application reads vector
+   and couplings once. Other matrices are multiplied with by PETSc (cuSPARSE on a device). Identity rows (Dirichlet
+   conditions kept in the matrix, masked cells) are decoupled.
+
+   It smooths: with one level the iterations grow with the grid. It is meant for GPUs, in company of a deflation or as a
+   smoother.
+
+   Errors:
+   A matrix that is not finite or not symmetric is an error that names the row. A diagonal entry that is not positive
+   makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
+
+   References:
+.  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, 2013
+
+.seealso: `PCNeumannSetTerms()`, `PCNeumannSetType()`, `PCNeumannSetScale()`, `PCNeumannSetDrop()`,
+          `PCNeumannSetDropThreshold()`, `PCNeumannSetGrid()`, `PCRRB`, `PCJACOBI`
+M*/
+PetscErrorCode PCCreate_Neumann(PC pc) {
+  PC_Neumann *neumann;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&neumann));
+  pc->data = (void *)neumann;
+  neumann->terms = 2;
+  neumann->type = PC_NEUMANN_SERIES;
+  neumann->scale = PETSC_TRUE;
+  neumann->drop = PC_NEUMANN_DROP_NONE;
+  neumann->threshold = 0.1;
+
+  pc->ops->setup = PCSetUp_Neumann;
+  pc->ops->apply = PCApply_Neumann;
+  pc->ops->applytranspose = PCApply_Neumann; /* M is symmetric */
+  pc->ops->matapply = PCMatApply_Neumann;
+  pc->ops->setfromoptions = PCSetFromOptions_Neumann;
+  pc->ops->view = PCView_Neumann;
+  pc->ops->reset = PCReset_Neumann;
+  pc->ops->destroy = PCDestroy_Neumann;
+  PetscCall(PCNeumannComposeSetters(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,180 @@
+/* PCNEUMANN where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
+#include "neumann/pcneumann_sparse.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "glue/stream_cuda.h"
+  #include "grid/csr_cuda.hpp"
+  #include "grid/find_cuda.hpp"
+  #include "neumann/grid_series.hpp"
+
+using namespace petscrrb;
+
+namespace {
+
+class OnGrid final : public PCNeumannForm {
+public:
+  OnGrid(PetscRRBStream &stream, const Grid &g, const neumann::Series &s)
+      : stream_(stream), series_(neumann::make_grid_series(stream.cuda, g, s)), flops_(PCNeumannFlops(g, s.terms)) {}
+  ~OnGrid() override {
+    (void)VecDestroy(&r_);
+    (void)VecDestroy(&z_);
+  }
+
+  PetscErrorCode Refresh(PC, const Csr &rows, neumann::Findings *found) override {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] { *found = series_->refresh(rows); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Bytes(PetscLogDouble *bytes) override {
+    *bytes = series_->bytes();
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode Apply(PC, Vec, Vec) override;
+
+private:
+  PetscErrorCode ApplyHere(Vec, Vec);
+
+  PetscRRBStream &stream_;
+  const std::unique_ptr<neumann::GridSeries> series_;
+  const double flops_;
+  Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
+};
+
+PetscErrorCode OnGrid::ApplyHere(Vec x, Vec y) {
+  const PetscScalar *r;
+  PetscScalar *z;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
+  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(stream_.Run([&] { series_->apply(r, z); }));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(PetscLogGpuFlops(flops_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors that are on the host go to the device and back by PETSc's own copies. */
+PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
+  PetscBool r, z;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBVecOnDevice(x, &r));
+  PetscCall(PetscRRBVecOnDevice(y, &z));
+  if (r && z) {
+    PetscCall(ApplyHere(x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!r_) {
+    PetscCall(PetscInfo(pc,
+                        "PCNEUMANN: the matrix is on the device and the vectors are on the host: they are copied there "
+                        "and back in every application\n"));
+    PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
+  }
+  PetscCall(VecCopy(x, r_));
+  PetscCall(ApplyHere(r_, z_));
+  PetscCall(VecCopy(z_, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+class Sparse final : public PCNeumannSparse {
+public:
+  explicit Sparse(PetscRRBStream &stream) : stream_(stream) {}
+
+  PetscErrorCode Start(const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold) {
+    neumann::SparsePlan plan;
+
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] {
+      const cuda::HostCopy copy(rows, stream_.cuda.stream); /* for the pattern; new values come without the host */
+      plan = neumann::make_sparse_plan(copy.csr(), kept, series.in == neumann::Scale::s, threshold);
+      values_ = neumann::make_sparse_values(stream_.cuda, rows.n, plan);
+    }));
+    lower_empty_ = plan.lower.entries() == 0;
+    second_empty_ = plan.second.entries() == 0;
+    PetscCall(Create(rows.n, MATSEQAIJCUSPARSE, plan, series));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscBool on_device() const override { return PETSC_TRUE; }
+  /* The arrays are not got for writing alone: that does not make them. The first time zeros go to the device. */
+  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, neumann::Findings *found) override {
+    const PetscBool with_lower = (PetscBool)(lower && !lower_empty_), with_second = (PetscBool)!second_empty_;
+    PetscScalar *a = nullptr, *b = nullptr, *scale;
+
+    PetscFunctionBegin;
+    PetscCall(VecGetArrayWriteAndMemType(s, &scale, nullptr));
+    if (with_lower) PetscCall(MatSeqAIJCUSPARSEGetArray(lower, &a));
+    if (with_second) PetscCall(MatSeqAIJCUSPARSEGetArray(second, &b));
+    PetscCall(stream_.Run([&] { *found = values_->refresh(rows, scale, a, b); }));
+    if (with_second) PetscCall(MatSeqAIJCUSPARSERestoreArray(second, &b));
+    if (with_lower) PetscCall(MatSeqAIJCUSPARSERestoreArray(lower, &a));
+    PetscCall(VecRestoreArrayWriteAndMemType(s, &scale));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscRRBStream &stream_;
+  bool lower_empty_ = false, second_empty_ = false; /* PETSc has no arrays of those */
+};
+
+class CudaBackend final : public PCNeumannBackend {
+public:
+  PetscErrorCode Start() { return stream_.Start(); }
+
+  PetscBool on_device() const override { return PETSC_TRUE; }
+  PetscRRBRows rows(const Csr &a) override {
+    return {a.n,
+            [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream_.Ready()); },
+            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
+            PetscRRBStream::Failed};
+  }
+  PetscErrorCode CreateOnGrid(const Grid &g, const neumann::Series &series,
+                              std::unique_ptr<PCNeumannForm> *form) override {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] { *form = std::make_unique<OnGrid>(stream_, g, series); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode CreateSparse(PC, const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold,
+                              std::unique_ptr<PCNeumannForm> *form) override {
+    auto made = std::make_unique<Sparse>(stream_);
+
+    PetscFunctionBegin;
+    PetscCall(made->Start(rows, series, kept, threshold));
+    *form = std::move(made);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] {
+      const cuda::HostCopy copy(rows, stream_.cuda.stream);
+      *why = neumann::why_refused(copy.csr());
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscRRBStream stream_;
+};
+
+} // namespace
+
+PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *backend) {
+  CudaBackend *made = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PCNeumannTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
+  PetscCall(made->Start());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+
+#endif

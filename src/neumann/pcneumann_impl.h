@@ -1,0 +1,82 @@
+/* The data of PCNEUMANN, shared by its files; and how M^-1 is kept, by the grid and by where the matrix is. */
+#pragma once
+
+#include <petsc/private/pcimpl.h>
+
+#include "glue/findgrid.h"
+#include "glue/matrix.h"
+#include "glue/petsc_compat.h"
+#include "neumann/findings.hpp"
+#include "neumann/series.hpp"
+#include "neumann/sparse.hpp"
+#include "petscrrb.h"
+
+#include <memory>
+
+PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
+PETSC_INTERN PetscErrorCode PCSetUp_Neumann(PC);
+PETSC_INTERN PetscErrorCode PCReset_Neumann(PC);
+PETSC_INTERN PetscErrorCode PCSetFromOptions_Neumann(PC, PetscRRBOptionItems);
+PETSC_INTERN PetscErrorCode PCNeumannComposeSetters(PC, PetscBool);
+
+/* Either fused loops on a grid, or PETSc's products with sparse matrices. */
+class PCNeumannForm {
+public:
+  virtual ~PCNeumannForm() = default;
+  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::neumann::Findings *) = 0;
+  virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
+  virtual PetscErrorCode Bytes(PetscLogDouble *) = 0;
+};
+
+/* What of PCNEUMANN depends on where the matrix is: implemented in pcneumann_host.cxx and pcneumann_cuda.cxx. */
+class PCNeumannBackend {
+public:
+  virtual ~PCNeumannBackend() = default;
+  virtual PetscBool on_device() const = 0;
+  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
+  virtual PetscErrorCode CreateOnGrid(const petscrrb::Grid &, const petscrrb::neumann::Series &,
+                                      std::unique_ptr<PCNeumannForm> *) = 0;
+  virtual PetscErrorCode CreateSparse(PC, const petscrrb::Csr &, const petscrrb::neumann::Series &,
+                                      petscrrb::neumann::Kept, double threshold, std::unique_ptr<PCNeumannForm> *) = 0;
+  virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+};
+
+PetscErrorCode PCNeumannCreateHost(std::unique_ptr<PCNeumannBackend> *);
+PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *);
+
+/* What PCSetUp() makes; all of it goes with PCReset(). */
+struct PCNeumannState {
+  std::unique_ptr<PCNeumannBackend> backend;
+  petscrrb::Grid grid;
+  PetscBool on_grid = PETSC_FALSE; /* there is one */
+  std::unique_ptr<PCNeumannForm> form;
+  petscrrb::neumann::Findings found;
+  PetscBool failed = PETSC_FALSE; /* a diagonal entry is not positive */
+  PetscRRBMatrix rows = {};
+};
+
+/* What a user can set, as it was set. */
+typedef struct {
+  PetscInt terms;
+  PCNeumannType type;
+  PetscBool scale;
+  PCNeumannDrop drop;
+  PetscReal threshold;
+  PetscInt grid[3];
+  PCNeumannState *state;
+} PC_Neumann;
+
+/* Calls f(), which may throw, inside of a PETSc function. */
+template <class F> PetscErrorCode PCNeumannTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
+  try {
+    f();
+    return PETSC_SUCCESS;
+  } catch (const std::exception &e) {
+    return failed(e);
+  }
+}
+
+/* of an application on a grid: two for each coupling, term and triangle, and the diagonal */
+static inline PetscLogDouble PCNeumannFlops(const petscrrb::Grid &g, int terms) {
+  return (PetscLogDouble)(g.n[0] * g.n[1] * g.n[2]) * (2.0 + 4.0 * terms * (g.points / 2));
+}

@@ -1,0 +1,134 @@
+/* PCSetUp() of PCNEUMANN: the grid if there is one, the form that M^-1 is kept in, the values, what is said of them. */
+#include "neumann/pcneumann_impl.h"
+
+using namespace petscrrb;
+
+static neumann::Series SeriesOf(const PC_Neumann *n) {
+  return n->type == PC_NEUMANN_SERIES ? neumann::neumann((int)n->terms)
+                                      : neumann::incomplete_poisson(n->scale != PETSC_FALSE);
+}
+
+static PetscErrorCode CheckChoices(PC pc) {
+  const PC_Neumann *n = (PC_Neumann *)pc->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  if (n->type == PC_NEUMANN_POISSON) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(
+      n->scale, comm, PETSC_ERR_ARG_INCOMP,
+      "A Neumann series is always one of the scaled matrix: -pc_neumann_scale 0 is for -pc_neumann_type poisson");
+  PetscCheck(n->drop == PC_NEUMANN_DROP_NONE, comm, PETSC_ERR_ARG_INCOMP,
+             "Nothing of a Neumann series is dropped: -pc_neumann_drop is for -pc_neumann_type poisson");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of Pmat into the form; *rebuild where there is a coupling that the grid has no place for. */
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  std::string why;
+
+  PetscFunctionBegin;
+  PetscCall(s->form->Refresh(pc, s->rows.csr, &s->found));
+  const ReadResult result = s->found.result();
+  if (result == ReadResult::refused) PetscCall(s->backend->WhyRefused(s->rows.csr, &why));
+  PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "PCNEUMANN cannot use this matrix: %s", why.c_str());
+  *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the pattern and on the options, but not on values. */
+static PetscErrorCode Build(PC pc) {
+  const PC_Neumann *n = (PC_Neumann *)pc->data;
+  PCNeumannState *s = n->state;
+  const bool asked = n->grid[0] > 0;
+
+  PetscFunctionBegin;
+  s->form.reset();
+  s->on_grid = PETSC_FALSE;
+  if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
+    const PetscRRBRows rows = s->backend->rows(s->rows.csr);
+    PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, 3, n->grid, "-pc_neumann_grid", rows, &s->grid, &s->on_grid));
+  }
+  if (s->on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
+    PetscCall(s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const neumann::Kept kept = n->drop == PC_NEUMANN_DROP_NONE      ? neumann::Kept::triangles
+                             : n->drop == PC_NEUMANN_DROP_PATTERN ? neumann::Kept::pattern
+                                                                  : neumann::Kept::threshold;
+  PetscCall(s->backend->CreateSparse(pc, s->rows.csr, SeriesOf(n), kept, n->threshold, &s->form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportFailure(PC pc) {
+  const long long row = (long long)((PC_Neumann *)pc->data)->state->found.bad_pivot;
+
+  PetscFunctionBegin;
+  PetscCheck(!pc->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+             "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite", row);
+  PetscCall(PetscInfo(
+      pc, "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite\n", row));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  PetscBool foreign = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!rebuild) {
+    PetscCall(ReadValues(pc, &rebuild));
+    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
+  }
+  if (rebuild) {
+    PetscCall(Build(pc));
+    PetscCall(ReadValues(pc, &foreign));
+    PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
+  }
+  s->failed = (PetscBool)(s->found.bad_pivot != neumann::no_row);
+  if (s->found.norm >= 1 && !s->failed)
+    PetscCall(
+        PetscInfo(pc,
+                  "The largest row sum of the scaled triangle is %g, not below 1: the terms of the Neumann series "
+                  "need not get smaller, and more terms may not help\n",
+                  s->found.norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The backend for where the matrix is now: another one than before starts from nothing. */
+static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+
+  PetscFunctionBegin;
+  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  s->form.reset();
+  s->backend = nullptr;
+  if (s->rows.on_device)
+    PetscCall(PCNeumannCreateCuda(&s->backend));
+  else
+    PetscCall(PCNeumannCreateHost(&s->backend));
+  *rebuild = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_Neumann(PC pc) {
+  PC_Neumann *n = (PC_Neumann *)pc->data;
+  PetscBool rebuild =
+      (PetscBool)(!n->state || !n->state->form || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(CheckChoices(pc));
+  if (rebuild) PetscCall(PCReset_Neumann(pc));
+  if (!n->state) n->state = new PCNeumannState;
+  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &n->state->rows));
+  PetscCall(ChooseBackend(pc, &rebuild));
+  const PetscErrorCode result = SetUpFromRows(pc, rebuild);
+  if (result) n->state->form.reset();                /* the next setup starts from the rows again */
+  PetscCall(PetscRRBMatrixRestore(&n->state->rows)); /* of a refused matrix too: it may be gone at the next call */
+  PetscCall(result);
+  if (n->state->failed) PetscCall(ReportFailure(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

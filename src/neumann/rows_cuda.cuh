@@ -1,0 +1,93 @@
+// Loops over rows on a device that find out about them.
+#pragma once
+
+#include "backend/cuda.hpp"
+#include "findings.hpp"
+#include "read.hpp"
+
+#include <cstring>
+
+namespace petscrrb::neumann {
+
+// Findings as kernels add to them. Maxima of doubles that are not negative are those of their bits; no order matters.
+struct DeviceFindings {
+  unsigned long long identity_rows, bad_pivot, diagonal, asymmetry, norm; // bad_pivot: all ones less the row
+  unsigned flags;                                                         // 1: not finite, 2: foreign
+};
+
+namespace rows_kernels {
+
+constexpr int threads = 256, most_blocks = 1024;
+
+__device__ inline unsigned long long bits(double value) {
+  return static_cast<unsigned long long>(__double_as_longlong(value));
+}
+
+__device__ inline double largest_of_warp(double value) {
+  for (int k = 16; k; k /= 2) value = fmax(value, __shfl_xor_sync(~0u, value, k));
+  return value;
+}
+
+template <class F> __global__ void __launch_bounds__(threads) look(PetscInt rows, F f, DeviceFindings *all) {
+  unsigned identity = 0, flags = 0;
+  RowFinding most;
+  unsigned long long bad = 0;
+  for (index_t p = index_t(blockIdx.x) * threads + threadIdx.x; p < rows; p += index_t(gridDim.x) * threads) {
+    const RowFinding r = f(static_cast<PetscInt>(p));
+    identity += r.identity;
+    flags |= (r.not_finite ? 1u : 0u) | (r.foreign ? 2u : 0u);
+    if (r.bad_pivot) bad = max(bad, ~0ull - static_cast<unsigned long long>(p));
+    most.diagonal = larger(r.diagonal, most.diagonal);
+    most.asymmetry = larger(r.asymmetry, most.asymmetry);
+    most.norm = larger(r.norm, most.norm);
+  }
+  for (int k = 16; k; k /= 2) {
+    identity += __shfl_xor_sync(~0u, identity, k);
+    flags |= __shfl_xor_sync(~0u, flags, k);
+  }
+  most.diagonal = largest_of_warp(most.diagonal);
+  most.asymmetry = largest_of_warp(most.asymmetry);
+  most.norm = largest_of_warp(most.norm);
+  if (bad) atomicMax(&all->bad_pivot, bad);
+  if (threadIdx.x % 32) return;
+  if (identity) atomicAdd(&all->identity_rows, static_cast<unsigned long long>(identity));
+  if (flags) atomicOr(&all->flags, flags);
+  if (most.diagonal > 0) atomicMax(&all->diagonal, bits(most.diagonal));
+  if (most.asymmetry > 0) atomicMax(&all->asymmetry, bits(most.asymmetry));
+  if (most.norm > 0) atomicMax(&all->norm, bits(most.norm));
+}
+
+inline double value(unsigned long long bits) {
+  double d;
+  static_assert(sizeof d == sizeof bits, "64 bits");
+  std::memcpy(&d, &bits, sizeof d);
+  return d;
+}
+
+} // namespace rows_kernels
+
+// Adds what f(p) says of each row.
+template <class F>
+void at_rows(PetscInt rows, const F &f, const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
+  const index_t blocks = (index_t(rows) + rows_kernels::threads - 1) / rows_kernels::threads;
+  if (!blocks) return;
+  rows_kernels::look<<<static_cast<unsigned>(std::min<index_t>(blocks, rows_kernels::most_blocks)),
+                       rows_kernels::threads, 0, stream>>>(rows, f, all.device());
+  cuda::check_launch("look");
+}
+
+// Waits for the stream.
+inline Findings read(const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
+  const DeviceFindings d = all.read(stream);
+  Findings f;
+  f.identity_rows = static_cast<index_t>(d.identity_rows);
+  if (d.bad_pivot) f.bad_pivot = static_cast<index_t>(~0ull - d.bad_pivot);
+  f.not_finite = d.flags & 1;
+  f.foreign = d.flags & 2;
+  f.diagonal = rows_kernels::value(d.diagonal);
+  f.asymmetry = rows_kernels::value(d.asymmetry);
+  f.norm = rows_kernels::value(d.norm);
+  return f;
+}
+
+} // namespace petscrrb::neumann
