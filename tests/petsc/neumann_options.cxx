@@ -204,7 +204,15 @@ TEST(NeumannRefused, DiagonalsThatAreNotPositive) {
 
 // ---- new values ----
 
-// As if all were set up anew; of a matrix that becomes one on no grid, too.
+// To the last bit on the host; cuSPARSE's products may differ in it.
+void expect_same(const reference::Vector &x, const reference::Vector &y, const std::string &what) {
+  if (backend.device)
+    EXPECT_LT(largest_difference(x, y), 1e-14) << what;
+  else
+    EXPECT_EQ(x, y) << what;
+}
+
+// As if all were set up anew.
 TEST(NeumannRefresh, EqualsARebuild) {
   for (const Shape &s : shapes)
     for (const char *options :
@@ -215,9 +223,9 @@ TEST(NeumannRefresh, EqualsARebuild) {
       const Preconditioner pc = neumann_of(A, options);
       const reference::Vector before = applied(pc, r);
       set_values(A, reference_of(uneven(s, 2)));
-      EXPECT_EQ(applied(pc, r), applied(neumann_of(B, options), r)) << words(s) << ", " << options;
+      expect_same(applied(pc, r), applied(neumann_of(B, options), r), words(s) + ", " + options);
       set_values(A, reference_of(uneven(s, 1)));
-      EXPECT_EQ(applied(pc, r), before) << words(s) << ", " << options;
+      expect_same(applied(pc, r), before, words(s) + ", " + options);
     }
 }
 
