@@ -12,7 +12,7 @@ from pathlib import Path
 from driver import Driver, commit, device, processor
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard")
-DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown")
+DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from config.log import ConfigureError
 
 DEFAULT_CUDA_ARCHITECTURES = ["75", "80", "90"]
+CUDA_LIBRARIES = ["cudart", "cusolver", "cublas"]
 
 # The C compilers that a PETSc built without C++ names, and their C++ siblings.
 CXX_OF_CC = {"mpicc": "mpicxx", "gcc": "g++", "clang": "clang++", "cc": "c++", "mpiicc": "mpiicpc", "icx": "icpx"}
@@ -127,6 +128,11 @@ def cuda_flags(log, petsc, nvcc, cxx, wish):
     folders = [home / "lib64", home / "lib", *home.glob("targets/*/lib"), Path("/usr/lib/x86_64-linux-gnu")]
     for folder in folders:
         if (folder / "libcudart.so").exists():
-            return flags, [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lcudart"], names
-    raise ConfigureError(f"{nvcc} is there, but not its libcudart.so: install the CUDA runtime's development files, "
-                         "or\n  without CUDA:   ./configure.py --with-cuda=0")
+            break
+    else:
+        folder = home / "lib64"
+    missing = [f"lib{name}.so" for name in CUDA_LIBRARIES if not (folder / f"lib{name}.so").exists()]
+    if missing:
+        raise ConfigureError(f"{nvcc} is there, but not {', '.join(missing)} in {folder}: install the CUDA libraries' "
+                             "development files, or\n  without CUDA:   ./configure.py --with-cuda=0")
+    return flags, [f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l{name}" for name in CUDA_LIBRARIES)], names

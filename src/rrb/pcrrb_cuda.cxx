@@ -6,7 +6,7 @@
   #include "glue/stream_cuda.h"
   #include "grid/find_cuda.hpp"
   #include "grid/stencil_cuda.hpp"
-  #include "rrb/coarse_cuda.hpp"
+  #include "coarse/coarse_cuda.hpp"
   #include "rrb/cycle_graphs.hpp"
   #include "rrbsolver/ksprrb_solver.h"
 
@@ -71,11 +71,11 @@ private:
   Grid read_; /* what the reader was made for */
   cuda::DeviceStencil stencil_;
   cuda::DeviceFacts facts_;
-  std::unique_ptr<rrb::DeviceCoarse> inverse_; /* or */
+  std::unique_ptr<coarse::DeviceCoarse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
   rrb::CycleGraphs graphs_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
-  cuda::Pinned<rrb::CoarseStatus> status_;
+  cuda::Pinned<coarse::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
   Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
 };
@@ -159,8 +159,9 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   PetscCall(stream_.Run([&] {
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
-    const rrb::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1};
-    inverse_ = std::make_unique<rrb::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+    const coarse::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
+                                  b.skew ? 2 : 1};
+    inverse_ = std::make_unique<coarse::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,7 +172,7 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
   PetscFunctionBegin;
   PetscCall(stream_.Run([&] {
     if (inverse_)
-      cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(rrb::CoarseStatus),
+      cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(coarse::CoarseStatus),
                                   cudaMemcpyDeviceToHost, cuda_.stream),
                   "cudaMemcpyAsync");
     *outcome = core.outcome(); /* waits, for the status too */

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/last_block.hpp"
-#include "rrb/coarse_cuda_plan.hpp"
+#include "coarse/coarse_cuda_plan.hpp"
 
 #include <array>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace coarse_test {
 
-using petscrrb::rrb::GridShape;
+using petscrrb::coarse::GridShape;
 using reference::Vector;
 
 struct Problem {

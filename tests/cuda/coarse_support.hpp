@@ -2,7 +2,7 @@
 #pragma once
 
 #include "coarse_problems.hpp"
-#include "rrb/coarse_cuda.hpp"
+#include "coarse/coarse_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace coarse_test {
 
 namespace cuda = petscrrb::cuda;
-using petscrrb::rrb::CoarseStatus;
-using petscrrb::rrb::DeviceCoarse;
+using petscrrb::coarse::CoarseStatus;
+using petscrrb::coarse::DeviceCoarse;
 
 // Every test needs a device.
 class OnDevice : public ::testing::Test {

@@ -1,7 +1,7 @@
 // How the last block's solver is used on a device: in a captured graph, inside a kernel, without unknowns. And its times.
 #include "coarse_support.hpp"
 
-#include "rrb/coarse_cuda_apply.cuh"
+#include "coarse/coarse_cuda_apply.cuh"
 
 #include <cooperative_groups.h>
 
@@ -13,7 +13,7 @@
 namespace coarse_test {
 namespace {
 
-namespace coarse = petscrrb::rrb::coarse;
+namespace coarse = petscrrb::coarse;
 
 class CoarseUse : public OnDevice {
 protected:

@@ -3,7 +3,7 @@
 #include "unit/rrb_support.hpp"
 
 #include "backend/cuda_graph.hpp"
-#include "rrb/coarse_cuda.hpp"
+#include "coarse/coarse_cuda.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 
 namespace {
 
+namespace coarse = petscrrb::coarse;
 namespace cuda = petscrrb::cuda;
 namespace rrb = petscrrb::rrb;
 using petscrrb::index_t;
@@ -41,9 +42,9 @@ public:
     const rrb::Extent extent{{0, p.nx, p.nx, grid.periodic[0]}, {0, p.ny, p.ny, grid.periodic[1]}};
     core_ = rrb::make_factorization<PetscInt>(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     const auto &b = core_->last_block();
-    last_ = std::make_unique<rrb::DeviceCoarse>(
+    last_ = std::make_unique<coarse::DeviceCoarse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        rrb::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1});
+        coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1});
     factor(c);
   }
   DeviceRRB(const DeviceRRB &) = delete;
@@ -129,7 +130,7 @@ private:
   petscrrb::Cuda on_;
   cuda::Buffer<double> stencil_[6];
   std::unique_ptr<rrb::Factorization<PetscInt>> core_;
-  std::unique_ptr<rrb::DeviceCoarse> last_;
+  std::unique_ptr<coarse::DeviceCoarse> last_;
   bool ok_ = false;
 };
 

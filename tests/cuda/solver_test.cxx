@@ -2,7 +2,7 @@
 #include "unit/reference_support.hpp"
 #include "unit/rrb_support.hpp"
 
-#include "rrb/coarse_cuda.hpp"
+#include "coarse/coarse_cuda.hpp"
 #include "rrb/cycle.hpp"
 #include "rrbsolver/iteration_cuda.hpp"
 
@@ -10,6 +10,7 @@
 
 namespace {
 
+namespace coarse = petscrrb::coarse;
 namespace cuda = petscrrb::cuda;
 namespace rrb = petscrrb::rrb;
 using petscrrb::rrbsolver::DeviceIteration;
@@ -22,7 +23,7 @@ struct Factored {
   petscrrb::Cuda on;
   cuda::Buffer<double> prepared[6], again[6];
   std::unique_ptr<rrb::Factorization<PetscInt>> core;
-  std::unique_ptr<rrb::DeviceCoarse> last;
+  std::unique_ptr<coarse::DeviceCoarse> last;
 
   Factored(const support::Problem &p, const support::Choice &c) {
     petscrrb::Grid grid;
@@ -34,9 +35,9 @@ struct Factored {
     core = rrb::make_factorization<PetscInt>(on, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     const auto &b = core->last_block();
     const auto ints = [](const auto &from) { return std::vector<int>(from.begin(), from.end()); };
-    last = std::make_unique<rrb::DeviceCoarse>(
+    last = std::make_unique<coarse::DeviceCoarse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        rrb::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
+        coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
     core->refresh(stencil(prepared), {c.omega, c.both});
     last->refresh(core->last_values(), core->last_excess(), on.stream);
     EXPECT_TRUE(core->outcome().ok);

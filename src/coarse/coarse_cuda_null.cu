@@ -1,16 +1,16 @@
 // What a refresh must know about components that may be singular, from solutions with the pinned matrix.
 #include "backend/cuda.hpp"
-#include "rrb/coarse_cuda_apply.cuh"
+#include "coarse/coarse_cuda_apply.cuh"
 
 #include <cooperative_groups.h>
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 namespace {
 
 constexpr int threads = 1024;
 
-// part of a pinned diagonal, as in coarse_null.cxx
+// part of a pinned diagonal, as in rrb/coarse_null.cxx
 constexpr double singular_below = 1e-11;
 
 // v, u and gamma of component c, from scratch = G right_hand_side. Where the factorization had to decide, that is
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads) null_directions(View s) {
 void find_null_directions(const View &s, cudaStream_t stream) {
   apply_pinned(s, s.right_hand_side, s.scratch, stream);
   null_directions<<<1, threads, team_values(s) * sizeof(double), stream>>>(s);
-  cuda::check_launch("null directions of the last block");
+  cuda::check_launch("null directions of the coarse matrix");
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

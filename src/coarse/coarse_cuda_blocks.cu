@@ -1,10 +1,10 @@
 // Eliminates the blocks between the separators, one thread block each, and assembles the matrix that is left on the
 // separators.
 #include "backend/cuda.hpp"
-#include "rrb/coarse_cuda_device.cuh"
-#include "rrb/coarse_cuda_view.hpp"
+#include "coarse/coarse_cuda_device.cuh"
+#include "coarse/coarse_cuda_view.hpp"
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 namespace {
 
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(row_threads) assemble(View s, const double *a)
 void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
   if (s.blocks) {
     blocks<<<s.blocks, threads, 0, stream>>>(s, a);
-    cuda::check_launch("blocks of the last block");
+    cuda::check_launch("blocks of the coarse matrix");
   }
   if (s.pitch) {
     assemble<<<s.pitch, row_threads, s.pitch * sizeof(double), stream>>>(s, a);
@@ -208,4 +208,4 @@ void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
   }
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

@@ -1,7 +1,7 @@
-// Lays out the memory of the last block's solver, and puts its kernels in order.
-#include "rrb/coarse_cuda.hpp"
+// Lays out the memory of the coarse matrix's solver, and puts its kernels in order.
+#include "coarse/coarse_cuda.hpp"
 
-namespace petscrrb::rrb {
+namespace petscrrb::coarse {
 
 namespace {
 
@@ -26,8 +26,8 @@ private:
 
 DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
                            Launch launch) {
-  const coarse::Plan plan(n, ia, ja, x, y, shape);
-  coarse::Schedule schedule(plan);
+  const Plan plan(n, ia, ja, x, y, shape);
+  Schedule schedule(plan);
   Image image;
   const std::size_t at_ia = image.add(std::vector<int>(ia, ia + n + 1)),
                     at_ja = image.add(std::vector<int>(ja, ja + ia[n])), at_blocks = image.add(plan.blocks),
@@ -43,18 +43,18 @@ DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, co
   view_.n = n, view_.blocks = int(plan.blocks.size());
   view_.pitch = plan.pitch(), view_.touching = plan.touching, view_.condensed_size = plan.condensed;
   view_.ia = words + at_ia, view_.ja = words + at_ja, view_.nodes = words + at_nodes;
-  view_.block = reinterpret_cast<const coarse::Block *>(words + at_blocks);
-  view_.entries = reinterpret_cast<const coarse::Entry *>(words + at_entries);
+  view_.block = reinterpret_cast<const Block *>(words + at_blocks);
+  view_.entries = reinterpret_cast<const Entry *>(words + at_entries);
   view_.separator = words + at_separator, view_.row_start = words + at_row_start;
-  view_.row_entries = reinterpret_cast<const coarse::Entry *>(words + at_row_entries);
+  view_.row_entries = reinterpret_cast<const Entry *>(words + at_row_entries);
   view_.touching_block = words + at_touching_block, view_.touching_place = words + at_touching_place;
   view_.block_of_condensed = words + at_block_of_condensed, view_.handled_by = words + at_handled;
   view_.phase_start = words + at_phase_start;
-  view_.tasks = reinterpret_cast<const coarse::Task *>(words + at_tasks);
-  view_.pairs = reinterpret_cast<const coarse::Pair *>(words + at_pairs);
+  view_.tasks = reinterpret_cast<const Task *>(words + at_tasks);
+  view_.pairs = reinterpret_cast<const Pair *>(words + at_pairs);
   phase_start_ = std::move(schedule.phase_start);
 
-  const std::size_t pitch = plan.pitch(), tile = coarse::panel * coarse::panel;
+  const std::size_t pitch = plan.pitch(), tile = panel * panel;
   const auto even = [](std::size_t i) { return (i + 1) / 2 * 2; };
   const std::size_t sizes[] = {even(plan.factors),
                                even(plan.transposed),
@@ -90,20 +90,20 @@ void DeviceCoarse::choose_launches(Launch launch) {
   int device = 0, able = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   cuda::check(cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device), "cudaDeviceGetAttribute");
-  resident_ = able && launch == Launch::automatic ? coarse::resident_blocks(device) : 0;
-  view_.overlap = coarse::may_overlap();
+  resident_ = able && launch == Launch::automatic ? resident_blocks(device) : 0;
+  view_.overlap = may_overlap();
 }
 
 void DeviceCoarse::refresh(const double *a, const double *excess, cudaStream_t stream) {
-  coarse::find_components(view_, a, excess, stream);
+  find_components(view_, a, excess, stream);
   if (!view_.n) return;
-  coarse::eliminate_blocks(view_, a, stream);
-  coarse::invert_separators(view_, phase_start_, resident_, stream);
-  coarse::find_null_directions(view_, stream);
+  eliminate_blocks(view_, a, stream);
+  invert_separators(view_, phase_start_, resident_, stream);
+  find_null_directions(view_, stream);
 }
 
 void DeviceCoarse::apply(const double *r, double *z, cudaStream_t stream) const {
   if (view_.n) coarse::apply(view_, r, z, stream);
 }
 
-} // namespace petscrrb::rrb
+} // namespace petscrrb::coarse

@@ -1,11 +1,11 @@
-// Connected components of the last block, by one thread block; those whose row sums do not make them regular are pinned,
-// as coarse_null.cxx does on the host.
+// Connected components of the coarse matrix, by one thread block; those whose row sums do not make them regular are pinned,
+// as rrb/coarse_null.cxx does on the host.
 #include "backend/cuda.hpp"
-#include "rrb/coarse_cuda_view.hpp"
+#include "coarse/coarse_cuda_view.hpp"
 
 #include <climits>
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 namespace {
 
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(threads) components(View s, const double *a, c
 
 void find_components(const View &s, const double *a, const double *excess, cudaStream_t stream) {
   components<<<1, threads, 0, stream>>>(s, a, excess);
-  cuda::check_launch("components of the last block");
+  cuda::check_launch("components of the coarse matrix");
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

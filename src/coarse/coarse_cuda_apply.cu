@@ -1,9 +1,9 @@
-// The last block's (pseudo-)inverse applied by the whole device, in three short kernels. Each reads its matrices before it
-// waits for the kernel before it.
+// The coarse matrix's (pseudo-)inverse applied by the whole device, in three short kernels. Each reads its matrices
+// before it waits for the kernel before it.
 #include "backend/cuda_overlap.cuh"
-#include "rrb/coarse_cuda_apply.cuh"
+#include "coarse/coarse_cuda_apply.cuh"
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 namespace {
 
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, U
 }
 
 void apply(const View &s, const double *r, double *z, Use use, cudaStream_t stream) {
-  const char *what = "application of the last block";
+  const char *what = "application of the coarse matrix";
   const int rows = row_threads / 32;
   cuda::launch(what, condense_all, false, s.blocks + dot_blocks, block_threads, 0, stream, s, r, use);
   if (s.pitch)
@@ -132,4 +132,4 @@ void apply_pinned(const View &s, const double *r, double *z, cudaStream_t stream
   apply(s, r, z, Use::refresh, stream);
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

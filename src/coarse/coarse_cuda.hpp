@@ -1,11 +1,11 @@
-// Solves with the last Schur complement on a CUDA device: its (pseudo-)inverse in two levels of dense blocks, formed and
-// applied by kernels of our own.
+// Solves with a coarse matrix, symmetric and on a small grid, on a CUDA device: its (pseudo-)inverse in two levels of
+// dense blocks, formed and applied by kernels of our own. RRB's last block is one, and deflation's E for boxes.
 #pragma once
 
 #include "backend/cuda.hpp"
-#include "rrb/coarse_cuda_view.hpp"
+#include "coarse/coarse_cuda_view.hpp"
 
-namespace petscrrb::rrb {
+namespace petscrrb::coarse {
 
 class DeviceCoarse {
 public:
@@ -28,20 +28,20 @@ public:
   // in device memory, of the last refresh
   const CoarseStatus *device_status() const { return &view_.state->status; }
   // for kernels that contain an application: see coarse_cuda_apply.cuh
-  const coarse::View &view() const { return view_; }
+  const View &view() const { return view_; }
   int size() const { return view_.n; }
   std::size_t bytes() const { return integers_.bytes() + doubles_.bytes() + components_.bytes() + state_.bytes(); }
 
 private:
   void choose_launches(Launch launch);
 
-  coarse::View view_ = {};
+  View view_ = {};
   cuda::Buffer<int> integers_;
   cuda::Buffer<double> doubles_;
-  cuda::Buffer<coarse::Component> components_;
-  cuda::Buffer<coarse::State> state_;
+  cuda::Buffer<Component> components_;
+  cuda::Buffer<State> state_;
   std::vector<int> phase_start_; // of the dense inverse
   int resident_ = 0;             // thread blocks of a cooperative launch, 0: one launch a phase
 };
 
-} // namespace petscrrb::rrb
+} // namespace petscrrb::coarse

@@ -1,20 +1,18 @@
-// What the kernels of the last block see of it, all in device memory, and the host functions that launch them.
+// What the kernels of the coarse matrix see of it, all in device memory, and the host functions that launch them.
 #pragma once
 
-#include "rrb/coarse_cuda_plan.hpp"
+#include "coarse/coarse_cuda_plan.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 
-namespace petscrrb::rrb {
+namespace petscrrb::coarse {
 
 struct CoarseStatus {
   int spd;             // 0: a pivot is not positive, or a value not finite
   int null_directions; // of a positive semidefinite matrix
 };
-
-namespace coarse {
 
 // What a refresh finds out. A component is handled where it may be singular.
 struct State {
@@ -77,5 +75,4 @@ void apply(const View &, const double *r, double *z, cudaStream_t);
 // by the pinned matrix, and only where there are components to handle
 void apply_pinned(const View &, const double *r, double *z, cudaStream_t);
 
-} // namespace coarse
-} // namespace petscrrb::rrb
+} // namespace petscrrb::coarse

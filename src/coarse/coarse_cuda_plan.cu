@@ -1,11 +1,11 @@
 // Chooses the separators that leave the smallest dense matrix, and lists what the kernels gather. Host code only.
-#include "rrb/coarse_cuda_plan.hpp"
+#include "coarse/coarse_cuda_plan.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 namespace {
 
@@ -84,7 +84,7 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
     : n_(n), ia_(ia), ja_(ja) {
   if (n > largest_n) throw std::invalid_argument("more unknowns than a device solves with directly");
   for (int i = 0; i < n; ++i)
-    if (ia[i + 1] - ia[i] > largest_row) throw std::invalid_argument("a row of the last block is too long");
+    if (ia[i + 1] - ia[i] > largest_row) throw std::invalid_argument("a row of the coarse matrix is too long");
   row_start.assign(1, 0);
   if (!n) return;
   for (const Cuts &cuts : candidates(s)) {
@@ -102,7 +102,7 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
     list_separators();
     return;
   }
-  throw std::invalid_argument("the last block couples unknowns that are further apart than said");
+  throw std::invalid_argument("the coarse matrix couples unknowns that are further apart than said");
 }
 
 // Blocks, their unknowns and entries from the part that each unknown is in. False: they are too large, or not separated.
@@ -214,4 +214,4 @@ void Plan::list_separators() {
     }
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

@@ -1,13 +1,13 @@
-// How the last block is substructured for a device: lines of separators, and the small blocks of unknowns between them.
-// Symbolic, on the host.
+// How the coarse matrix is substructured for a device: lines of separators, and the small blocks of unknowns between
+// them. Symbolic, on the host.
 #pragma once
 
-#include "rrb/coarse_cuda_schedule.hpp"
+#include "coarse/coarse_cuda_schedule.hpp"
 
 #include <functional>
 #include <vector>
 
-namespace petscrrb::rrb {
+namespace petscrrb::coarse {
 
 // The grid on which the unknowns stand, and how many steps a coupling reaches at most: 1 between all points of a grid,
 // 2 between its black ones.
@@ -16,8 +16,6 @@ struct GridShape {
   bool periodic_x = false, periodic_y = false;
   int reach = 1;
 };
-
-namespace coarse {
 
 constexpr int largest_n = 4096;      // unknowns
 constexpr int largest_interior = 64; // unknowns of a block
@@ -76,5 +74,4 @@ private:
   std::vector<int> block_of_, separator_of_; // of each unknown, or -1
 };
 
-} // namespace coarse
-} // namespace petscrrb::rrb
+} // namespace petscrrb::coarse

@@ -1,13 +1,13 @@
 // Orders the separators and lists the tasks of their matrix's elimination. Host code only.
-#include "rrb/coarse_cuda_schedule.hpp"
+#include "coarse/coarse_cuda_schedule.hpp"
 
-#include "rrb/coarse_cuda_plan.hpp"
+#include "coarse/coarse_cuda_plan.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 DissectionOrder dissection_order(const std::vector<int> &separators, const std::vector<Region> &regions) {
   std::map<std::array<int, 3>, std::vector<int>> groups; // deepest level first
@@ -146,4 +146,4 @@ Schedule::Schedule(const Plan &plan) {
     }
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

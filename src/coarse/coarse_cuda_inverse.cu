@@ -1,14 +1,14 @@
 // Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
 // tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
 #include "backend/cuda.hpp"
-#include "rrb/coarse_cuda_device.cuh"
-#include "rrb/coarse_cuda_view.hpp"
+#include "coarse/coarse_cuda_device.cuh"
+#include "coarse/coarse_cuda_view.hpp"
 
 #include <cooperative_groups.h>
 
 #include <algorithm>
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 namespace {
 
@@ -246,4 +246,4 @@ void invert_separators(const View &s, const std::vector<int> &phase_start, int r
   }
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

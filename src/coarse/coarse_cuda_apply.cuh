@@ -1,10 +1,10 @@
-// An application of the last block's (pseudo-)inverse, as device functions: for the kernels of coarse_cuda_apply.cu, and
-// for kernels that contain a whole application.
+// An application of the coarse matrix's (pseudo-)inverse, as device functions: for the kernels of
+// coarse_cuda_apply.cu, and for kernels that contain a whole application.
 #pragma once
 
-#include "rrb/coarse_cuda_view.hpp"
+#include "coarse/coarse_cuda_view.hpp"
 
-namespace petscrrb::rrb::coarse {
+namespace petscrrb::coarse {
 
 // Shared memory of each thread block of apply_by_team, in values.
 inline __host__ __device__ int team_values(const View &s) { return s.pitch; }
@@ -137,4 +137,4 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
   team.sync();
 }
 
-} // namespace petscrrb::rrb::coarse
+} // namespace petscrrb::coarse

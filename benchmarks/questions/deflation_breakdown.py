@@ -1,0 +1,34 @@
+"""On a GPU: what deflation costs in set-up, refresh and application, for each kind of subdomain."""
+import csv
+import subprocess
+
+QUESTION = "On a GPU, how long do set-up, refresh and the parts of an application of deflation take?"
+
+CASES = (1024, 2048)  # cells a side
+PARTS = ("restrict", "solve", "prolong")
+
+
+def measure(driver, note):
+    program = driver.find("benchmarks/cuda/deflation_breakdown")
+    rows = []
+    for n in CASES:
+        note(f"n = {n}")
+        done = subprocess.run([program, str(n)], capture_output=True, text=True, check=True)
+        rows += [{"n": n} | row for row in csv.DictReader(done.stdout.splitlines())]
+    return rows
+
+
+def plot(rows, figure):
+    axes = figure.subplots(1, len(CASES))
+    for ax, n in zip(axes, CASES):
+        chosen = [row for row in rows if row["n"] == n]
+        names = list(dict.fromkeys(f"{row['space']}, {row['inverse']}" for row in chosen))
+        left = [0.0] * len(names)
+        for part in PARTS:
+            us = [float(row["us"]) for row in chosen if row["part"] == part]
+            ax.barh(names, us, left=left, label=part)
+            left = [a + b for a, b in zip(left, us)]
+        ax.invert_yaxis()
+        ax.set(title=f"{n} x {n}", xlabel="us an application")
+        ax.tick_params(axis="y", labelsize=6)
+    axes[0].legend(fontsize=7)

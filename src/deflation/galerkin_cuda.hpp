@@ -1,0 +1,40 @@
+// E = Z^T A Z on a device, sparse, from the entries of A Z.
+#pragma once
+
+#include "deflation/az_cuda.hpp"
+#include "deflation/chunk_sums_cuda.cuh"
+#include "deflation/coarse_pattern.hpp"
+
+namespace petscrrb::deflation {
+
+// In device memory.
+struct CoarseView {
+  int n;
+  const int *ia, *ja;
+  const double *a, *excess; // excess: row sums, exact where they are 0
+};
+
+class DeviceGalerkin {
+public:
+  // Structure. Allocates, and waits; the pattern is small, and goes to the host. rows: how many each subdomain has.
+  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &rows, cuda::Scratch &);
+  // E from new entries of AZ; an empty subdomain has 1 on the diagonal. Only launches kernels.
+  void refresh(const AzView &, cudaStream_t) const;
+
+  CoarseView view() const { return {n_, ia_.data(), ja_.data(), a_.data(), excess_.data()}; }
+  std::size_t bytes() const {
+    return ia_.bytes() + ja_.bytes() + from_.bytes() + across_.bytes() + excess_from_.bytes() + empty_.bytes() +
+           item_.bytes() + sum_.bytes() + a_.bytes() + excess_.bytes() + sums_.bytes();
+  }
+
+private:
+  std::vector<SumKey> find_sums(const AzView &, const int *label, cuda::Scratch &);
+
+  int n_ = 0;
+  cuda::Buffer<int> ia_, ja_, from_, across_, excess_from_, empty_;
+  cuda::Buffer<int> item_; // places in AzView::value, sum by sum
+  cuda::Buffer<double> sum_, a_, excess_;
+  ChunkSums sums_;
+};
+
+} // namespace petscrrb::deflation

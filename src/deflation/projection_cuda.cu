@@ -1,0 +1,218 @@
+// The projection on a CUDA device: three kernels an application and those of E^+; no copy of the matrix, and no sum whose
+// order changes.
+#include "backend/cuda_rows.cuh"
+#include "backend/cuda_sort.cuh"
+#include "deflation/inverse_cuda.hpp"
+#include "deflation/labels_cuda.hpp"
+#include "deflation/values_cuda.hpp"
+
+#include <limits>
+
+namespace petscrrb::deflation {
+
+namespace {
+
+// What a subdomain's c is the sum of: rows of r, entries of AZ times y.
+struct Residual {
+  const double *r, *y;
+  const int *row, *az_row;
+  const double *az;
+
+  __device__ double first(int k) const { return r ? r[row[k]] : 0.0; }
+  __device__ double second(int q) const { return y ? -az[q] * y[az_row[q]] : 0.0; }
+};
+
+constexpr int prolong_rows = 4; // of a thread
+
+// z = y + Z c. No __restrict__: z may be y.
+__global__ void __launch_bounds__(cuda::row_threads)
+    prolong_rows_of(int n, const int *label, const double *c, const double *y, double *z) {
+  const int first = int(blockIdx.x) * cuda::row_threads * prolong_rows + int(threadIdx.x);
+  int at[prolong_rows];
+  double value[prolong_rows];
+#pragma unroll
+  for (int k = 0; k < prolong_rows; ++k) {
+    const int i = first + k * cuda::row_threads;
+    at[k] = i < n ? label[i] : -1;
+    value[k] = y && i < n ? y[i] : 0.0;
+  }
+#pragma unroll
+  for (int k = 0; k < prolong_rows; ++k) {
+    const int i = first + k * cuda::row_threads;
+    if (i < n) z[i] = at[k] < 0 ? value[k] : value[k] + c[at[k]];
+  }
+}
+
+struct Subtract {
+  AzView az;
+  const double *c;
+  double *w;
+
+  __device__ void operator()(int b) const {
+    double sum = 0.0;
+    for (int e = az.first[b]; e < az.first[b + 1]; ++e) sum = fma(az.value[e], c[az.subdomain[e]], sum);
+    w[az.row[b]] -= sum;
+  }
+};
+
+class CudaProjection final : public Projection {
+public:
+  explicit CudaProjection(Cuda &on) : on_(on) {}
+
+  Result setup(const Csr &, const Space &, Inverse) override;
+  Result refresh(const Csr &, const double *phi) override;
+  const Report &report() const override { return report_; }
+
+  void restrict_residual(const double *r, const double *y) override;
+  void solve() override;
+  void prolong(const double *y, double *z) override;
+  void subtract(double *w) override;
+
+private:
+  // the second half of a setup or a refresh: E and its inverse from AZ
+  void factor() {
+    galerkin_.refresh(az_.view(), on_.stream);
+    if (inverse_) inverse_->refresh(galerkin_.view(), on_.stream);
+  }
+  Result judge(const Csr &, const Found &);
+  Result refuse(const std::string &why) {
+    report_.why = why;
+    return Result::refused;
+  }
+  void build(const Csr &, const Space &, Inverse, cuda::Scratch &);
+  std::string why_not_definite() const;
+  double bytes() const;
+
+  Cuda &on_;
+  std::shared_ptr<DenseLibrary> library_;
+  cuda::Report<Found> found_;
+  deflation::Report report_;
+  int n_ = 0, count_ = 0;
+  DeviceLabels labels_;
+  DeviceAZ az_;
+  BySubdomain rows_;
+  ChunkSums sums_;
+  DeviceGalerkin galerkin_;
+  std::unique_ptr<DeviceInverse> inverse_;
+  cuda::Buffer<double> memory_; // for c and for what it becomes
+  double *c_ = nullptr, *other_ = nullptr;
+};
+
+std::string too_many(index_t count) {
+  return std::to_string(count) + " subdomains are too many, at most " + std::to_string(most_subdomains) +
+         " can be: use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
+}
+
+// The largest need is a sort of the rows: keys, places and what CUB takes for as many again.
+std::size_t scratch_bytes(PetscInt n) { return 24 * std::size_t(n) + (std::size_t(1) << 20); }
+
+Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
+  constexpr auto most = std::numeric_limits<int>::max();
+  report_ = {};
+  inverse_ = nullptr;
+  found_.clear(on_.stream);
+  if (A.n >= most) return refuse("more rows than a device's projection counts");
+  if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
+  cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));
+  labels_.setup(A, space, found_.device(), scratch);
+  check_values(A, labels_.of_row(), found_.device(), on_.stream);
+  const Found found = found_.read(on_.stream);
+  labels_.have_found(found);
+  const std::string why = why_refused(A, labels_.of_row(), found, on_.stream);
+  if (!why.empty()) return refuse(why);
+  if (labels_.count() > most_subdomains) return refuse(too_many(labels_.count()));
+  build(A, space, type, scratch);
+  factor();
+  return judge(A, found_.read(on_.stream));
+}
+
+void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
+  constexpr int no_boxes[3] = {0, 0, 0};
+  n_ = int(A.n), count_ = int(labels_.count());
+  const int *label = labels_.of_row();
+  az_.setup(A, label, count_, space.rounding, found_, scratch);
+  sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
+  sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
+  std::vector<int> rows(count_);
+  for (int s = 0; s < count_; ++s) rows[s] = rows_.start[s + 1] - rows_.start[s];
+  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, scratch);
+  memory_.resize(2 * std::size_t(count_));
+  c_ = memory_.data(), other_ = c_ + count_;
+  if (count_) inverse_ = make_inverse(pattern, space.phases ? no_boxes : space.boxes.count, type, library_, on_.stream);
+  report_.subdomains = count_;
+  report_.empty = int(std::count(rows.begin(), rows.end(), 0));
+  report_.identity_rows = labels_.identity_rows();
+  report_.stored = az_.view().entries;
+  report_.inverse = inverse_ ? inverse_->description() : "no subdomains";
+  report_.bytes = bytes();
+}
+
+Result CudaProjection::refresh(const Csr &A, const double *phi) {
+  found_.clear(on_.stream);
+  labels_.check(A, phi, found_.device(), on_.stream);
+  check_values(A, labels_.of_row(), found_.device(), on_.stream);
+  az_.refresh(A, labels_.of_row(), found_.device(), on_.stream);
+  factor();
+  const Found found = found_.read(on_.stream);
+  if (!found.not_finite && labels_.are_others(found)) return Result::rebuild; // symmetric was asked of others
+  const Result result = judge(A, found);
+  return result != Result::refused && found.other_entries ? Result::rebuild : result;
+}
+
+// Of what was found, and of E's factorization. The stream was waited for.
+Result CudaProjection::judge(const Csr &A, const Found &found) {
+  const std::string why = why_refused(A, labels_.of_row(), found, on_.stream);
+  if (!why.empty()) return refuse(why);
+  const InverseStatus status = inverse_ ? inverse_->status() : InverseStatus();
+  report_.null_directions = status.null_directions;
+  if (status.definite) return Result::ok;
+  report_.why = status.bad_pivot < 0
+                    ? why_not_definite()
+                    : "E = Z^T A Z is not positive definite at subdomain " + std::to_string(status.bad_pivot);
+  return Result::failed;
+}
+
+// With E on the host, which is small: this is for a message.
+std::string CudaProjection::why_not_definite() const {
+  const CoarseView e = galerkin_.view();
+  const std::vector<int> ia = cuda::to_host(e.ia, e.n + 1, on_.stream);
+  const std::vector<int> ja = cuda::to_host(e.ja, ia.back(), on_.stream);
+  const int at = first_bad_pivot(ia, ja, cuda::to_host(e.a, ia.back(), on_.stream));
+  return "E = Z^T A Z is not positive definite" + (at < 0 ? "" : " at subdomain " + std::to_string(at));
+}
+
+double CudaProjection::bytes() const {
+  return double(labels_.bytes() + az_.bytes() + rows_.row.bytes() + sums_.bytes() + galerkin_.bytes() +
+                memory_.bytes()) +
+         (inverse_ ? inverse_->bytes() : 0.0);
+}
+
+void CudaProjection::restrict_residual(const double *r, const double *y) {
+  const Residual terms{r, y, rows_.row.data(), az_.by_subdomain().row.data(), az_.value_by_subdomain()};
+  c_ = memory_.data(), other_ = c_ + count_; // always the same, so that an application may be captured
+  sums_.sum("restriction", terms, c_, on_.stream);
+}
+
+void CudaProjection::solve() {
+  if (!inverse_) return;
+  double *const solution = inverse_->solve(c_, other_, on_.stream);
+  if (solution != c_) std::swap(c_, other_);
+}
+
+void CudaProjection::prolong(const double *y, double *z) {
+  constexpr int rows = cuda::row_threads * prolong_rows;
+  if (!n_) return;
+  prolong_rows_of<<<unsigned(n_ - 1) / rows + 1, cuda::row_threads, 0, on_.stream>>>(n_, labels_.of_row(), c_, y, z);
+  cuda::check_launch("prolongation");
+}
+
+void CudaProjection::subtract(double *w) {
+  const AzView az = az_.view();
+  cuda::for_rows("subtraction", az.rows, Subtract{az, c_, w}, on_.stream);
+}
+
+} // namespace
+
+std::unique_ptr<Projection> make_projection_cuda(Cuda &on) { return std::make_unique<CudaProjection>(on); }
+
+} // namespace petscrrb::deflation

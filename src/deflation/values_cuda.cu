@@ -1,0 +1,84 @@
+// Holds every coupling of a matrix against the one across the diagonal, a thread a row.
+#include "deflation/values_cuda.hpp"
+
+#include "backend/cuda_rows.cuh"
+#include "deflation/az_row.hpp"
+
+#include <cstring>
+
+namespace petscrrb::deflation {
+
+namespace {
+
+constexpr double symmetric_to = 1e-10; // of the largest diagonal
+
+__device__ double coupling(const Csr &A, PetscInt row, PetscInt column) {
+  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
+    if (A.ja[e] == column) return A.a[e];
+  return 0.0;
+}
+
+// The largest |a_ij - a_ji| of a row.
+__device__ double asymmetry(const Csr &A, const int *label, PetscInt i) {
+  double most = 0.0;
+  if (label[i] < 0) return most;
+  for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+    const PetscInt j = A.ja[e];
+    if (j != i && label[j] >= 0) most = fmax(most, fabs(A.a[e] - coupling(A, j, i)));
+  }
+  return most;
+}
+
+__global__ void __launch_bounds__(cuda::row_threads) check_rows(Csr A, const int *label, Found *found) {
+  const int i = int(blockIdx.x) * cuda::row_threads + int(threadIdx.x);
+  double check = 0.0, diagonal = 0.0, most = 0.0;
+  if (i < A.n) {
+    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+      check += A.a[e] * 0.0; // 0 as long as all are finite
+      if (A.ja[e] == i) diagonal = fabs(A.a[e]);
+    }
+    most = asymmetry(A, label, i);
+  }
+  cuda::raise(&found->not_finite, check != 0.0 ? int(A.n) - i : 0);
+  cuda::raise(&found->largest_diagonal, cuda::ordered_bits(diagonal));
+  cuda::raise(&found->asymmetry, cuda::ordered_bits(most));
+}
+
+struct FindAsymmetric {
+  Csr A;
+  const int *label;
+  double allowed;
+  int *from_last;
+
+  __device__ void operator()(int i) const {
+    if (asymmetry(A, label, i) > allowed) atomicMax(from_last, int(A.n) - i);
+  }
+};
+
+double value_of(unsigned long long bits) {
+  double value;
+  static_assert(sizeof value == sizeof bits, "");
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+} // namespace
+
+void check_values(const Csr &A, const int *label, Found *found, cudaStream_t stream) {
+  if (A.n == 0) return;
+  check_rows<<<unsigned(A.n - 1) / cuda::row_threads + 1, cuda::row_threads, 0, stream>>>(A, label, found);
+  cuda::check_launch("values of the matrix");
+}
+
+std::string why_refused(const Csr &A, const int *label, const Found &found, cudaStream_t stream) {
+  const int n = int(A.n);
+  if (found.not_finite) return "row " + std::to_string(n - found.not_finite) + " holds an entry that is not finite";
+  const double allowed = symmetric_to * value_of(found.largest_diagonal);
+  if (value_of(found.asymmetry) <= allowed) return "";
+  const cuda::Buffer<int> from_last(1);
+  cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
+  return "the matrix is not symmetric at row " + std::to_string(n - cuda::to_host(from_last.data(), 1, stream)[0]) +
+         ", and deflation needs a symmetric one: E = Z^T A Z would not be positive definite";
+}
+
+} // namespace petscrrb::deflation
