@@ -173,18 +173,13 @@ void HostInverse::project(double *c) {
 
 void HostInverse::invert() {
   const int n = size();
-#pragma omp parallel
-  {
-    std::vector<double> x(n);
-#pragma omp for schedule(dynamic, 16)
-    for (int j = 0; j < n; ++j) {
-      std::fill(x.begin(), x.end(), 0.0);
-      x[position_[j]] = 1.0;
-      forward(x.data(), position_[j]);
-      backward(x.data());
-      double *column = inverse_.data() + std::size_t(j) * n;
-      for (int p = 0; p < n; ++p) column[at_[p]] = x[p];
-    }
+#pragma omp parallel for schedule(dynamic, 16)
+  for (int p = 0; p < n; ++p) { // in the order of elimination
+    double *column = inverse_.data() + std::size_t(p) * n;
+    std::fill_n(column, n, 0.0);
+    column[p] = 1.0;
+    forward(column, p);
+    backward(column);
   }
 #pragma omp parallel for schedule(dynamic, 16)
   for (int j = 0; j < n; ++j)
@@ -204,18 +199,17 @@ std::string HostInverse::refresh(const double *e, const std::vector<char> &groun
 void HostInverse::apply(double *c) {
   const int n = size();
   project(c);
+  for (int p = 0; p < n; ++p) work_[p] = c[at_[p]];
   if (type_ == Inverse::explicit_inverse) {
 #pragma omp parallel for schedule(static) if (n > serial_below)
-    for (int i = 0; i < n; ++i) {
-      const double *row = inverse_.data() + std::size_t(i) * n;
+    for (int p = 0; p < n; ++p) {
+      const double *row = inverse_.data() + std::size_t(p) * n;
       double s = 0.0;
 #pragma omp simd reduction(+ : s)
-      for (int j = 0; j < n; ++j) s += row[j] * c[j];
-      work_[i] = s;
+      for (int q = 0; q < n; ++q) s += row[q] * work_[q];
+      c[at_[p]] = s;
     }
-    std::copy(work_.begin(), work_.end(), c);
   } else {
-    for (int p = 0; p < n; ++p) work_[p] = c[at_[p]];
     forward(work_.data(), 0);
     backward(work_.data());
     for (int p = 0; p < n; ++p) c[at_[p]] = work_[p];

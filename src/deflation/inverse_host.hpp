@@ -35,7 +35,7 @@ private:
   std::vector<int> position_, at_;        // of an unknown in the order of elimination; the unknown at a position
   std::vector<int> first_;                // of each position: where its row of L starts
   std::vector<std::size_t> row_;          // of each position: row_[i] + k is entry (i, k) of L
-  host::Buffer<double> factor_, inverse_; // inverse_: in E's own order
+  host::Buffer<double> factor_, inverse_; // both in the order of elimination
   std::vector<int> component_, members_;  // of each unknown, -1: in no singular one; how many in each
   std::vector<char> dropped_;             // positions without a pivot: a null direction
   std::vector<double> work_, mean_;

@@ -56,7 +56,7 @@ template <class T> static PetscErrorCode Set(KSP ksp, T KSPDeflation::*member, T
    is not positive definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`.
 
    References:
-.  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, report 11-15, Delft University of Technology, 2011
+.  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, 2013
 
 .seealso: `KSPGetDeflation()`, `KSPDeflationSetStripes()`, `KSPDeflationSetBlocks()`, `KSPDeflationSetLevelSet()`,
           `KSPDeflationSetJump()`, `KSPDeflationSetSpace()`, `KSPDeflationSetGrid()`, `KSPDeflationSetVariant()`,

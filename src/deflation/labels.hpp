@@ -5,17 +5,31 @@
 
 namespace petscrrb::deflation {
 
-struct Labels {
-  std::vector<int> of_row; // -1: an identity row, in none
-  int count = 0;           // of subdomains; some boxes may hold no row
-  index_t identity_rows = 0;
+// Calls after the first one of a matrix's size allocate nothing.
+class Labels {
+public:
+  // Returns the reason where a value is not finite or there are too many subdomains.
+  std::string find(const Csr &, const Space &, const double *phi);
+  bool same_as(const Labels &other) const { return of_row_ == other.of_row_; }
+
+  const std::vector<int> &of_row() const { return of_row_; } // -1: an identity row, in none
+  int count() const { return count_; }                       // of subdomains; some boxes may hold no row
+  index_t identity_rows() const { return identity_rows_; }
+  std::size_t bytes() const;
+
+private:
+  int box(const Space &, PetscInt row) const;
+  void find_phases(const Csr &, const Space &, const double *phi);
+
+  std::vector<int> of_row_, first_; // first_: a row's component, while phases are found
+  std::vector<double> diagonal_;
+  std::vector<unsigned char> identity_;
+  int count_ = 0;
+  index_t identity_rows_ = 0;
 };
 
 // The reason why this matrix cannot be deflated, or an empty string.
 std::string why_not(const Csr &, const std::vector<int> &of_row);
-
-// Returns the reason where there are too many subdomains.
-std::string label(const Csr &, const Space &, const double *phi, Labels &);
 
 inline double diagonal(const Csr &a, PetscInt i) {
   for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p)

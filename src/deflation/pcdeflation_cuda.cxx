@@ -27,7 +27,7 @@ protected:
             [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
             PetscRRBStream::Failed};
   }
-  PetscErrorCode Run(const Work &work) override {
+  PetscErrorCode Run(const PCDeflationWork &work) override {
     PetscFunctionBegin;
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(stream_.Run(work));

@@ -20,7 +20,7 @@ protected:
     return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
             [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
   }
-  PetscErrorCode Run(const Work &work) override {
+  PetscErrorCode Run(const PCDeflationWork &work) override {
     try {
       work();
       return PETSC_SUCCESS;

@@ -3,7 +3,17 @@
 
 #include "deflation/pcdeflation_backend.h"
 
-#include <functional>
+/* A function that is called at once: borrowed, where std::function would allocate. */
+class PCDeflationWork {
+public:
+  template <class F>
+  PCDeflationWork(const F &f) : f_(&f), call_([](const void *work) { (*static_cast<const F *>(work))(); }) {}
+  void operator()() const { call_(f_); }
+
+private:
+  const void *f_;
+  void (*call_)(const void *);
+};
 
 class PCDeflationSubdomains : public PCDeflationBackend {
 public:
@@ -22,10 +32,8 @@ public:
   PetscErrorCode Subtract(Vec) final;
 
 protected:
-  using Work = std::function<void()>;
-
   virtual PetscRRBRows Rows(const petscrrb::Csr &) = 0;
-  virtual PetscErrorCode Run(const Work &) = 0; /* it may throw */
+  virtual PetscErrorCode Run(const PCDeflationWork &) = 0; /* it may throw */
   virtual PetscErrorCode Log(PetscLogDouble flops) = 0;
   virtual KSPDeflationInverse DefaultInverse() const = 0;
   /* x itself, or one whose array is where the matrix is, kept under `slot`; its values are those of x where that is said */

@@ -40,6 +40,7 @@ private:
   std::size_t row_of_az(const Csr &, PetscInt i, Entry *entry) const;
   void find_excess(const Csr &);
   bool read_values(const Csr &);
+  void reserve();
   void sort_by_subdomain();
   void add_to_E();
   Result invert(const Csr &);
@@ -50,6 +51,7 @@ private:
   Report report_;
   std::vector<Run> runs_, outside_;   // of each subdomain in turn; of rows that are in none
   std::vector<int> run_start_;        // of each subdomain
+  std::vector<Entry> entry_;          // of one row
   std::vector<PetscInt> az_row_;      // the rows that AZ has entries in
   std::vector<std::size_t> az_start_; // and where these are
   std::vector<Entry> az_;             // AZ by rows
@@ -67,7 +69,7 @@ private:
 
 // Runs of rows of one subdomain, sorted by subdomain.
 void HostProjection::find_runs() {
-  const std::vector<int> &label = labels_.of_row;
+  const std::vector<int> &label = labels_.of_row();
   const PetscInt n = PetscInt(label.size());
   std::vector<std::pair<int, Run>> found;
   for (PetscInt i = 0; i < n;) {
@@ -78,19 +80,19 @@ void HostProjection::find_runs() {
   }
   std::stable_sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
   runs_.clear(), outside_.clear();
-  run_start_.assign(labels_.count + 1, 0);
+  run_start_.assign(labels_.count() + 1, 0);
   for (const auto &[k, run] : found) {
     (k < 0 ? outside_ : runs_).push_back(run);
     if (k >= 0) ++run_start_[k + 1];
   }
-  for (int k = 0; k < labels_.count; ++k) run_start_[k + 1] += run_start_[k];
-  empty_.resize(labels_.count);
-  for (int k = 0; k < labels_.count; ++k) empty_[k] = run_start_[k] == run_start_[k + 1];
+  for (int k = 0; k < labels_.count(); ++k) run_start_[k + 1] += run_start_[k];
+  empty_.resize(labels_.count());
+  for (int k = 0; k < labels_.count(); ++k) empty_[k] = run_start_[k] == run_start_[k + 1];
 }
 
 // Row i of A Z: the sums of its entries by subdomain, sorted; those that rounding alone left are not there.
 std::size_t HostProjection::row_of_az(const Csr &a, PetscInt i, Entry *entry) const {
-  const std::vector<int> &label = labels_.of_row;
+  const std::vector<int> &label = labels_.of_row();
   std::size_t n = 0;
   double diagonal = 0;
   for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
@@ -111,9 +113,12 @@ std::size_t HostProjection::row_of_az(const Csr &a, PetscInt i, Entry *entry) co
 
 // Which subdomains neighbour one another, whatever the values.
 void HostProjection::find_pattern(const Csr &a) {
-  const std::vector<int> &label = labels_.of_row;
-  std::vector<std::vector<int>> row(labels_.count);
-  for (int k = 0; k < labels_.count; ++k) row[k].push_back(k);
+  const std::vector<int> &label = labels_.of_row();
+  PetscInt longest = 0;
+  for (PetscInt i = 0; i < a.n; ++i) longest = std::max(longest, a.ia[i + 1] - a.ia[i]);
+  entry_.resize(longest);
+  std::vector<std::vector<int>> row(labels_.count());
+  for (int k = 0; k < labels_.count(); ++k) row[k].push_back(k);
   for (PetscInt i = 0; i < a.n; ++i) {
     if (label[i] < 0) continue;
     std::vector<int> &mine = row[label[i]];
@@ -136,7 +141,7 @@ void HostProjection::find_pattern(const Csr &a) {
 
 // grounded_: the subdomains with a row whose sum is not zero.
 void HostProjection::find_excess(const Csr &a) {
-  const std::vector<int> &label = labels_.of_row;
+  const std::vector<int> &label = labels_.of_row();
   std::fill(grounded_.begin(), grounded_.end(), 0);
   for (PetscInt i = 0; i < a.n; ++i) {
     if (label[i] < 0) continue;
@@ -151,25 +156,32 @@ void HostProjection::find_excess(const Csr &a) {
 
 // AZ by rows. False where there is no room for its entries any more.
 bool HostProjection::read_values(const Csr &a) {
-  const std::size_t room = az_.capacity(), rows = az_row_.capacity();
-  PetscInt longest = 0;
-  for (PetscInt i = 0; i < a.n; ++i) longest = std::max(longest, a.ia[i + 1] - a.ia[i]);
-  std::vector<Entry> entry(longest);
+  const std::size_t room = az_.capacity(), rows = az_row_.capacity(), starts = az_start_.capacity();
   az_.clear(), az_row_.clear(), az_start_.clear();
   for (PetscInt i = 0; i < a.n; ++i) {
-    if (labels_.of_row[i] < 0) continue; // a row of A that couples with nothing; what its column has is not ours
-    const std::size_t n = row_of_az(a, i, entry.data());
+    if (labels_.of_row()[i] < 0) continue; // a row of A that couples with nothing; what its column has is not ours
+    const std::size_t n = row_of_az(a, i, entry_.data());
     if (!n) continue;
     az_row_.push_back(i);
     az_start_.push_back(az_.size());
-    az_.insert(az_.end(), entry.begin(), entry.begin() + n);
+    az_.insert(az_.end(), entry_.begin(), entry_.begin() + n);
   }
   az_start_.push_back(az_.size());
-  return az_.capacity() == room && az_row_.capacity() == rows;
+  return az_.capacity() == room && az_row_.capacity() == rows && az_start_.capacity() == starts;
+}
+
+// As many entries as AZ has room for.
+void HostProjection::reserve() {
+  const std::size_t room = az_.capacity(), parts = room / longest_run + labels_.count() + 1;
+  column_row_.reserve(room);
+  column_value_.reserve(room);
+  part_first_.reserve(parts);
+  part_start_.reserve(labels_.count() + 1);
+  partial_.resize(std::max(parts, runs_.size()));
 }
 
 void HostProjection::sort_by_subdomain() {
-  const int m = labels_.count;
+  const int m = labels_.count();
   column_start_.assign(m + 1, 0);
   for (const Entry &e : az_) ++column_start_[e.subdomain + 1];
   for (int k = 0; k < m; ++k) column_start_[k + 1] += column_start_[k];
@@ -188,8 +200,6 @@ void HostProjection::sort_by_subdomain() {
     part_start_.push_back(int(part_first_.size()));
   }
   part_first_.push_back(az_.size());
-  if (partial_.size() < std::max(part_first_.size(), runs_.size()))
-    partial_.resize(std::max(part_first_.size(), runs_.size()));
 }
 
 // E = Z^T (A Z), the mean of it and its transpose.
@@ -199,10 +209,10 @@ void HostProjection::add_to_E() {
     return std::lower_bound(e_ja_.begin() + e_ia_[k], e_ja_.begin() + e_ia_[k + 1], l) - e_ja_.begin();
   };
   for (std::size_t r = 0; r < az_row_.size(); ++r) {
-    const int k = labels_.of_row[az_row_[r]];
+    const int k = labels_.of_row()[az_row_[r]];
     for (std::size_t p = az_start_[r]; p < az_start_[r + 1]; ++p) e_[place(k, az_[p].subdomain)] += az_[p].value;
   }
-  for (int k = 0; k < labels_.count; ++k) {
+  for (int k = 0; k < labels_.count(); ++k) {
     if (empty_[k]) e_[place(k, k)] = 1.0;
     for (int p = e_ia_[k]; p < e_ia_[k + 1] && e_ja_[p] < k; ++p) {
       double &back = e_[place(e_ja_[p], k)];
@@ -218,8 +228,8 @@ Result HostProjection::invert(const Csr &a) {
   report_.why = inverse_.refresh(e_.data(), grounded_, empty_);
   report_.null_directions = inverse_.null_directions();
   report_.stored = index_t(az_.size());
-  const double labels = double(labels_.of_row.size() + again_.of_row.size()) * sizeof(int);
-  report_.bytes = labels + double((runs_.size() + outside_.size()) * sizeof(Run) + az_.size() * sizeof(Entry)) +
+  report_.bytes = double(labels_.bytes() + again_.bytes()) +
+                  double((runs_.size() + outside_.size()) * sizeof(Run) + az_.size() * sizeof(Entry)) +
                   double((az_row_.size() + column_row_.size()) * sizeof(PetscInt)) +
                   8.0 * double(az_start_.size() + column_value_.size() + partial_.size() + c_.size() + e_.size()) +
                   inverse_.bytes();
@@ -230,26 +240,28 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
   space_ = space;
   space_.phi = nullptr;
   report_ = Report();
-  report_.why = label(a, space, space.phi, labels_);
-  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row);
+  report_.why = labels_.find(a, space, space.phi);
+  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row());
   if (!report_.why.empty()) return Result::refused;
+  again_ = labels_; // room for a refresh
   find_runs();
   find_pattern(a);
-  report_.subdomains = labels_.count;
+  report_.subdomains = labels_.count();
   report_.empty = int(std::count(empty_.begin(), empty_.end(), 1));
-  report_.identity_rows = labels_.identity_rows;
-  grounded_.assign(labels_.count, 0);
-  c_.assign(labels_.count, 0.0);
+  report_.identity_rows = labels_.identity_rows();
+  grounded_.assign(labels_.count(), 0);
+  c_.assign(labels_.count(), 0.0);
   inverse_.setup(e_ia_, e_ja_, type);
   report_.inverse = inverse_.description();
   (void)read_values(a);
+  reserve();
   return invert(a);
 }
 
 Result HostProjection::refresh(const Csr &a, const double *phi) {
-  report_.why = label(a, space_, phi, again_);
-  if (report_.why.empty() && again_.of_row != labels_.of_row) return Result::rebuild;
-  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row);
+  report_.why = again_.find(a, space_, phi);
+  if (report_.why.empty() && !again_.same_as(labels_)) return Result::rebuild;
+  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row());
   if (!report_.why.empty()) return Result::refused;
   if (!read_values(a)) return Result::rebuild;
   return invert(a);
@@ -257,9 +269,9 @@ Result HostProjection::refresh(const Csr &a, const double *phi) {
 
 // c[k] += the sum of part(p) over start[k] <= p < start[k + 1]
 template <class F> void HostProjection::sum_parts(const std::vector<int> &start, std::size_t parts, const F &part) {
-#pragma omp parallel for schedule(static) if (labels_.of_row.size() > std::size_t(host::serial_below))
+#pragma omp parallel for schedule(static) if (labels_.of_row().size() > std::size_t(host::serial_below))
   for (std::size_t p = 0; p < parts; ++p) partial_[p] = part(p);
-  for (int k = 0; k < labels_.count; ++k)
+  for (int k = 0; k < labels_.count(); ++k)
     for (int p = start[k]; p < start[k + 1]; ++p) c_[k] += partial_[p];
 }
 
@@ -283,8 +295,8 @@ void HostProjection::restrict_residual(const double *r, const double *y) {
 void HostProjection::prolong(const double *y, double *z) {
   for (const Run &run : outside_)
     for (PetscInt i = run.first; i < run.end; ++i) z[i] = y ? y[i] : 0.0;
-#pragma omp parallel for schedule(static) if (labels_.of_row.size() > std::size_t(host::serial_below))
-  for (int k = 0; k < labels_.count; ++k)
+#pragma omp parallel for schedule(static) if (labels_.of_row().size() > std::size_t(host::serial_below))
+  for (int k = 0; k < labels_.count(); ++k)
     for (int p = run_start_[k]; p < run_start_[k + 1]; ++p)
       for (PetscInt i = runs_[p].first; i < runs_[p].end; ++i) z[i] = (y ? y[i] : 0.0) + c_[k];
 }

@@ -31,14 +31,14 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A,
   if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n || (dof > 1 && !needed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
-             "%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
+             "%s%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
              ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
-             use.option.c_str(), dof);
+             use.option, use.value, dof);
   for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
   PetscCheck(thick <= dim, comm, PETSC_ERR_SUP,
-             "%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+             "%s%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
              " points: use another one, for example -pc_type gamg",
-             use.option.c_str(), n[0], n[1], n[2]);
+             use.option, use.value, n[0], n[1], n[2]);
   *g = Grid();
   g->dim = thick == 3 ? 3 : 2;
   if (sides < 3 || thick == 3)

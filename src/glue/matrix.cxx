@@ -79,10 +79,9 @@ PetscErrorCode PetscRRBNameUse(PC pc, PetscRRBUse *use) {
   PetscCall(PCGetType(pc, &type));
   PetscCall(PetscStrcmp(type, PCSUBDOMAINDEFLATION, &deflation));
   if (deflation)
-    *use = {"-ksp_deflation", "-sub_ksp_deflation", "give such a one as Amat (KSPSetOperators())"};
+    *use = {"-ksp_deflation", "", "-sub_ksp_deflation", "give such a one as Amat (KSPSetOperators())"};
   else
-    *use = {std::string("-pc_type ") + type, std::string("-sub_pc_type ") + type,
-            "give such a one as Pmat (KSPSetOperators(), -snes_mf_operator)"};
+    *use = {"-pc_type ", type, "-sub_pc_type ", "give such a one as Pmat (KSPSetOperators(), -snes_mf_operator)"};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,14 +94,15 @@ static PetscErrorCode CheckShape(PC pc, Mat P) {
   PetscFunctionBegin;
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
-  PetscCheck(ranks == 1, comm, PETSC_ERR_SUP,
-             "%s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type bjacobi (or "
-             "asm) %s",
-             use.option.c_str(), (int)ranks, use.sub.c_str());
+  PetscCheck(
+      ranks == 1, comm, PETSC_ERR_SUP,
+      "%s%s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type bjacobi (or "
+      "asm) %s%s",
+      use.option, use.value, (int)ranks, use.sub, use.value);
   PetscCall(MatGetSize(P, &rows, &columns));
   PetscCheck(rows == columns, comm, PETSC_ERR_ARG_SIZ,
-             "%s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
-             use.option.c_str(), rows, columns);
+             "%s%s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
+             use.option, use.value, rows, columns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,9 +122,9 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
     PetscCall(MatGetType(P, &type));
     PetscCall(PetscRRBNameUse(pc, &use));
     PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij "
+               "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij "
                "(-mat_type aij, -dm_mat_type aij), or %s",
-               use.option.c_str(), type, use.matrix);
+               use.option, use.value, type, use.matrix);
     PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
     PetscCall(SequentialAIJ(m->converted, &m->rows));
   }

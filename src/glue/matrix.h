@@ -7,17 +7,16 @@
 
 #include "../grid/csr.hpp"
 
-#include <string>
-
 /* The type of the PC that deflation puts around another one. PETSc's own PCDEFLATION has the name that it would have, and
    the options -pc_deflation_... */
 #define PCSUBDOMAINDEFLATION "subdomaindeflation"
 
 /* How a user asks for what a PC of ours does, for messages. */
-struct PetscRRBUse {
-  std::string option, sub; /* the option, and the same inside each rank */
-  const char *matrix;      /* how another matrix is given to it */
-};
+typedef struct {
+  const char *option, *value; /* "-pc_type rrb" in two parts, or an option alone */
+  const char *sub;            /* the option of the same inside each rank */
+  const char *matrix;         /* how another matrix is given to it */
+} PetscRRBUse;
 PetscErrorCode PetscRRBNameUse(PC, PetscRRBUse *);
 
 /* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */

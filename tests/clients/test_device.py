@@ -64,3 +64,21 @@ def test_log_view_counts_no_copies(run, tutorial, library, device, pc, event, so
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 500, "-n", 511, "-dll_append", library, "-pc_type", pc, "-ksp_type", "cg",
                  *AIJ, *device, "-log_view")
     assert (sum(copies(output, event)) > 0) == some, output
+
+
+@pytest.mark.parametrize("space", [["block"], ["stripe"], ["levelset", "-ksp_deflation_blocks", "8,8"],
+                                   ["block", "-ksp_deflation_variant", "def1"]], ids=["block", "stripe", "levelset", "def1"])
+def test_deflation(run, tutorial, library, device, space):
+    words = ["-da_grid_x", 250, "-da_grid_y", 263, "-random_exact_sol", "-ksp_rtol", 1e-8, "-pc_type", "jacobi", "-ksp_view",
+             "-dll_append", library, "-ksp_deflation", *space, *device, *STRICT]
+    here, there = run(tutorial("ksp/ksp", "ex46"), *words, *DM), run(tutorial("ksp/ksp", "ex46"), *words)
+    assert abs(counts(here)[0] - counts(there)[0]) <= 1
+    assert error(here) < 1e-4
+    assert "on the device" in here
+    assert "on the host" in there
+
+
+def test_deflation_copies_nothing(run, tutorial, library, device):
+    output = run(tutorial("ksp/ksp", "ex2"), "-m", 500, "-n", 511, "-dll_append", library, "-pc_type", "jacobi", "-ksp_type",
+                 "cg", "-ksp_deflation", "block", *AIJ, *device, "-log_view")
+    assert sum(copies(output, "PCApply")) == 0, output

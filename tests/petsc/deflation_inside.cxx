@@ -138,11 +138,11 @@ TEST_P(KeptRows, TakeTheirValuesAtTheStart) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Deflation, KeptRows,
-    testing::Values("-ksp_type cg -pc_type jacobi", "-ksp_type cg -pc_type jacobi -ksp_deflation_variant def1",
-                    "-ksp_type cg -pc_type gamg", "-ksp_type minres -pc_type jacobi",
-                    "-ksp_type gmres -ksp_gmres_restart 100 -pc_type jacobi"));
+INSTANTIATE_TEST_SUITE_P(Deflation, KeptRows,
+                         testing::Values("-ksp_type cg -pc_type jacobi",
+                                         "-ksp_type cg -pc_type jacobi -ksp_deflation_variant def1",
+                                         "-ksp_type cg -pc_type gamg", "-ksp_type minres -pc_type jacobi",
+                                         "-ksp_type gmres -ksp_gmres_restart 100 -pc_type jacobi"));
 
 TEST(Deflation, SolvesKeptRowsExactlyAroundAnExactSolver) { // nothing is put right before preonly
   const auto side = [](int i, int) { return i == 0; };

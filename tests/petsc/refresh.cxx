@@ -168,6 +168,26 @@ TEST(Refresh, AndApplyMakeNoVectors) {
     }
 }
 
+TEST(Refresh, OfDeflationAndApplyMakeNoVectors) {
+  SKIP_ON_DEVICE("PETSc's own device code makes C++ objects");
+  const Problem problem = reference::random_faces({30, 20}, 100);
+  for (const char *options : {"-ksp_deflation block", "-ksp_deflation stripe -ksp_deflation_inverse explicit",
+                              "-ksp_deflation levelset -ksp_deflation_blocks 3,3"}) {
+    const Matrix A = matrix_of(problem);
+    const Solver ksp = ksp_of(A, std::string("-ksp_type cg -pc_type jacobi ") + options);
+    const Vector r = vector_of(problem.b), z = like(r);
+    long before = news;
+    ok(KSPSetUp(ksp));
+    EXPECT_GT(news - before, 20) << "this does not count what the library allocates";
+    ok(PCApply(pc_of(ksp), r, z));
+    ok(MatScale(A, 2));
+    before = news;
+    ok(PCSetUp(pc_of(ksp)));
+    ok(PCApply(pc_of(ksp), r, z));
+    EXPECT_EQ(news - before, 0) << options;
+  }
+}
+
 // Another matrix in the same PC: of another pattern, of another shape with as many points, of another size.
 TEST(Operators, MayBeOthers) {
   const Problem five = reference::random_faces({30, 20}, 10), nine = reference::random_nine_points({30, 20}, 0.1),
