@@ -168,7 +168,7 @@ Result CudaProjection::judge(const Csr &A, const Found &found) {
   if (status.definite) return Result::ok;
   report_.why = status.bad_pivot < 0
                     ? why_not_definite()
-                    : "E = Z^T A Z is not positive definite at subdomain " + std::to_string(status.bad_pivot);
+                    : "E = Z^T A Z is not positive definite: at subdomain " + std::to_string(status.bad_pivot);
   return Result::failed;
 }
 
@@ -178,7 +178,7 @@ std::string CudaProjection::why_not_definite() const {
   const std::vector<int> ia = cuda::to_host(e.ia, e.n + 1, on_.stream);
   const std::vector<int> ja = cuda::to_host(e.ja, ia.back(), on_.stream);
   const int at = first_bad_pivot(ia, ja, cuda::to_host(e.a, ia.back(), on_.stream));
-  return "E = Z^T A Z is not positive definite" + (at < 0 ? "" : " at subdomain " + std::to_string(at));
+  return "E = Z^T A Z is not positive definite" + (at < 0 ? "" : ": at subdomain " + std::to_string(at));
 }
 
 double CudaProjection::bytes() const {
