@@ -7,7 +7,8 @@ PROBLEMS = ("two_phase", "bubbles")
 CELLS = {"host": 256, "cuda": 1024}  # a side
 NEU2 = "-pc_type neumann -pc_neumann_terms 2"
 WAYS = (("adef2", "explicit"), ("adef2", "cholesky"), ("def1", "explicit"))
-PEERS = {"gamg": "-pc_type gamg", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg", "rrb": "-pc_type rrb"}
+PEERS = {"gamg": "-pc_type gamg -threads 1", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1",
+         "rrb": "-pc_type rrb", "rrb-solver": "-ksp_type rrb"}
 
 
 def blocks(n, cells):
@@ -19,17 +20,17 @@ def spaces(n):
         "blocks of 16^2": f"-ksp_deflation block {blocks(n, 16)}",
         "blocks of 32^2": f"-ksp_deflation block {blocks(n, 32)}",
         "level set": "-ksp_deflation levelset",
+        "level set in blocks of 16^2": f"-ksp_deflation levelset {blocks(n, 16)}",
         "level set in blocks of 32^2": f"-ksp_deflation levelset {blocks(n, 32)}",
         "2n stripes": "-ksp_deflation stripe",
     }
 
 
-def solvers(n, backend):
+def solvers(n):
     """{(preconditioner, space, variant, inverse): options}"""
     chosen = {("neu2", space, *way): f"{NEU2} {options} -ksp_deflation_variant {way[0]} -ksp_deflation_inverse {way[1]}"
               for space, options in spaces(n).items() for way in WAYS}
-    one = " -threads 1" if backend == "host" else ""
-    return chosen | {("neu2", "", "", ""): NEU2} | {(name, "", "", ""): text + one for name, text in PEERS.items()}
+    return chosen | {(name, "", "", ""): text for name, text in ({"neu2": NEU2} | PEERS).items()}
 
 
 def measure(driver, note):
@@ -38,7 +39,7 @@ def measure(driver, note):
     n = CELLS[backend]
     for problem in PROBLEMS:
         note(f"{problem}, {backend}, n = {n}")
-        chosen = solvers(n, backend)
+        chosen = solvers(n)
         measured = driver.solved(driver.run({" | ".join(key): text for key, text in chosen.items()}, "-backend", backend,
                                             "-problem", problem, "-n", n, "-random_start", "-setups", 2, "-refreshes", 3,
                                             "-solves", 9, "-seconds", 2, norm="unpreconditioned"))
