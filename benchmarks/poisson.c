@@ -1,6 +1,8 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
   -n <511>             unknowns a side\n\
-  -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3) or jumps (1 or 1e6 from face to face)\n\
+  -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
+                       two_phase (one above the other) or bubbles (16 circles)\n\
+  -jump <1000>         of the densities of two phases\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
   -backend <host>      host or cuda: where the matrix and the vectors are\n\
   -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, -threads <t>, and -dmda for a\n\
@@ -8,6 +10,7 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned; or several, separated by\n\
                        commas: each solver is set up once, and solves to each of them\n\
   -rtol <1e-6>         relative tolerance in that norm\n\
+  -random_start        solve from random values between 0 and 1 instead of from zero\n\
   -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured\n\
   -batch <1>           applications that are measured together, one after the other\n\
   -copies <0>          how often the copy of a vector is measured\n\
@@ -32,7 +35,7 @@ typedef struct {
   Solver solver[MAX_SOLVERS];
 } Run;
 
-static const char *const problems[] = {"poisson", "variable", "jumps", "Kind", "", NULL};
+static const char *const problems[] = {"poisson", "variable", "jumps", "two_phase", "bubbles", "Kind", "", NULL};
 static const char *const backends[] = {"host", "cuda"};
 
 static PetscErrorCode ReadCounts(Run *run) {
@@ -58,22 +61,29 @@ static PetscErrorCode ReadCounts(Run *run) {
 
 static PetscErrorCode ReadTask(Task *task) {
   PetscInt n = 511, kind = POISSON, backend = 0, count = MAX_NORMS;
-  PetscReal anisotropy = 1;
-  PetscBool set;
+  PetscReal anisotropy = 1, jump = 1000;
+  PetscBool set, random = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   task->rtol = 1e-6;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 3, &kind, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 5, &kind, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &jump, NULL));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
   PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-norm", norms, task->norm, &count, &set));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &task->rtol, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-random_start", &random, NULL));
   PetscCheck(n >= 1 && n <= 20000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 20000");
   task->norms = set ? count : 1;
-  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, (PetscBool)backend, &task->problem));
+  PetscCheck(jump > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-jump must be positive");
+  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, jump, (PetscBool)backend, &task->problem));
   PetscCall(VecDuplicate(task->problem.b, &task->x));
   PetscCall(VecDuplicate(task->problem.b, &task->y));
+  if (random) {
+    PetscCall(VecDuplicate(task->problem.b, &task->guess));
+    PetscCall(VecSetRandom(task->guess, NULL));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -306,6 +316,7 @@ int main(int argc, char **argv) {
     if (!run->solver[k].error) PetscCall(KSPDestroy(&run->solver[k].ksp));
   PetscCall(VecDestroy(&run->task.x));
   PetscCall(VecDestroy(&run->task.y));
+  PetscCall(VecDestroy(&run->task.guess));
   PetscCall(ProblemDestroy(&run->task.problem));
   PetscCall(PetscFree(run));
   PetscCall(PetscFinalize());

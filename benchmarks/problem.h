@@ -1,5 +1,6 @@
 /* The linear systems that poisson.c solves: -div(k grad u) = f on the unit square, u = 0 on its boundary,
-   n x n unknowns, h = 1/(n+1), five points, both sides multiplied by h^2. */
+   n x n unknowns, h = 1/(n+1), five points, both sides multiplied by h^2. And those of the pressure in two phases (Gupta,
+   van Gijzen and Vuik): n x n cells, k = 1/density, u = 0 on the top side, no flow through the others, u given. */
 #pragma once
 
 #include <petscmat.h>
@@ -7,16 +8,19 @@
 #define MODES 24
 
 typedef enum {
-  POISSON,  /* k = 1 */
-  VARIABLE, /* smooth and random, contrast 1e3 */
-  JUMPS     /* 1 or 1e6 at random from face to face */
+  POISSON,   /* k = 1 */
+  VARIABLE,  /* smooth and random, contrast 1e3 */
+  JUMPS,     /* 1 or 1e6 at random from face to face */
+  TWO_PHASE, /* the lower half is heavy, the upper one light */
+  BUBBLES    /* 16 light circles */
 } Kind;
 
 typedef struct {
   Kind kind;
   PetscInt n;           /* unknowns a side */
   PetscReal anisotropy; /* k in x is this many times k in y */
-  PetscReal *k;         /* coefficient at the (n+2)^2 points with the boundary's, where it is smooth */
+  PetscReal jump;       /* of the densities of two phases */
+  PetscReal *k;         /* coefficient at the (n+2)^2 points with the boundary's, or NULL: it belongs to faces */
   PetscBool device;     /* A and b are on the device */
   PetscInt *rows, *columns;
   PetscScalar *values;
@@ -76,12 +80,41 @@ static PetscErrorCode RandomCoefficients(Problem *p) {
   PetscFunctionReturn(0);
 }
 
+/* One circle in each of 4 x 4 squares, near its middle, 0.5 to 0.7 of it wide. */
+static PetscBool InBubble(const Problem *p, PetscInt i, PetscInt j) {
+  const PetscReal x = 4 * (i + 0.5) / p->n, y = 4 * (j + 0.5) / p->n;
+  uint64_t state = (uint64_t)(4 * (int)y + (int)x);
+  const PetscReal cx = (int)x + 0.4 + 0.2 * Uniform(&state), cy = (int)y + 0.4 + 0.2 * Uniform(&state);
+  const PetscReal radius = 0.25 + 0.1 * Uniform(&state);
+
+  return (PetscBool)((x - cx) * (x - cx) + (y - cy) * (y - cy) < radius * radius);
+}
+
+/* 1 in light cells and 1/jump in heavy ones. The harmonic mean with 0 is a wall without flow, that with the cell's own
+   coefficient is the wall at the top. */
+static PetscErrorCode PhaseCoefficients(Problem *p) {
+  const PetscInt n = p->n, line = n + 2;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(line * line, &p->k));
+#pragma omp parallel for
+  for (PetscInt j = 0; j < n; ++j) {
+    for (PetscInt i = 0; i < n; ++i) {
+      const PetscBool light = p->kind == BUBBLES ? InBubble(p, i, j) : (PetscBool)(j >= n / 2);
+
+      p->k[(j + 1) * line + i + 1] = light ? 1 : 1 / p->jump;
+    }
+  }
+  PetscCall(PetscArraycpy(p->k + (n + 1) * line, p->k + n * line, line));
+  PetscFunctionReturn(0);
+}
+
 /* k on the face between two neighbouring points; the same from either of them. */
 static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscBool in_x) {
   const PetscReal scale = in_x ? p->anisotropy : 1;
 
   if (p->kind == POISSON) return scale;
-  if (p->kind == VARIABLE) return scale * 2 / (1 / p->k[here] + 1 / p->k[there]);
+  if (p->k) return scale * 2 / (1 / p->k[here] + 1 / p->k[there]);
   uint64_t face = 2 * (uint64_t)PetscMin(here, there) + (in_x ? 1 : 0);
   (void)Uniform(&face);
   return scale * (Uniform(&face) < 0.5 ? 1 : 1e6);
@@ -149,6 +182,19 @@ static PetscErrorCode CreateMatrix(Problem *p) {
   PetscFunctionReturn(0);
 }
 
+/* b = A u, u(i) = cos(i), in the order of the unknowns. */
+static PetscErrorCode MultiplyCosine(Problem *p) {
+  PetscScalar *u;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayWrite(p->product, &u));
+#pragma omp parallel for
+  for (PetscInt i = 0; i < p->n * p->n; ++i) u[i] = PetscCosReal(i);
+  PetscCall(VecRestoreArrayWrite(p->product, &u));
+  PetscCall(MatMult(p->A, p->product, p->b));
+  PetscFunctionReturn(0);
+}
+
 /* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017. Else f = 1. */
 static PetscErrorCode FillRightHandSide(Problem *p) {
   const PetscReal h = 1.0 / (p->n + 1);
@@ -170,7 +216,8 @@ static PetscErrorCode FillRightHandSide(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, PetscBool device, Problem *p) {
+static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy, PetscReal jump, PetscBool device,
+                                    Problem *p) {
   PetscFunctionBeginUser;
 #if !defined(PETSC_HAVE_CUDA)
   PetscCheck(!device, PETSC_COMM_SELF, PETSC_ERR_SUP, "-backend cuda: this PETSc was configured without CUDA");
@@ -178,13 +225,20 @@ static PetscErrorCode ProblemCreate(Kind kind, PetscInt n, PetscReal anisotropy,
   p->kind = kind;
   p->n = n;
   p->anisotropy = anisotropy;
+  p->jump = jump;
   p->device = device;
   p->k = NULL;
   if (kind == VARIABLE) PetscCall(RandomCoefficients(p));
+  if (kind == TWO_PHASE || kind == BUBBLES) PetscCall(PhaseCoefficients(p));
   PetscCall(CreateMatrix(p));
   PetscCall(MatCreateVecs(p->A, &p->product, &p->b));
-  PetscCall(FillRightHandSide(p));
-  PetscCall(FillMatrix(p));
+  if (kind == TWO_PHASE || kind == BUBBLES) {
+    PetscCall(FillMatrix(p));
+    PetscCall(MultiplyCosine(p));
+  } else {
+    PetscCall(FillRightHandSide(p));
+    PetscCall(FillMatrix(p));
+  }
   PetscFunctionReturn(0);
 }
 

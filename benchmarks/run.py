@@ -11,7 +11,7 @@ from pathlib import Path
 
 from driver import Driver, commit, device, processor
 
-QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard")
+QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown")
 RESULTS = Path(__file__).resolve().parent / "results"
 

@@ -53,7 +53,7 @@ typedef struct {
   PetscInt norms, now; /* norm[now] is the one in use */
   PetscReal rtol;
   PetscInt batch;
-  Vec x, y;
+  Vec x, y, guess; /* from which solves start, or NULL: from zero */
 } Task;
 
 /* Only its grids and what leads from one to the next: the matrix stays ours. */
@@ -160,6 +160,10 @@ static PetscErrorCode SolverSolve(const Task *task, Solver *s, PetscLogDouble *s
 
   PetscFunctionBeginUser;
   PetscCall(KSPSetNormType(s->ksp, norm_types[task->norm[task->now]]));
+  if (task->guess) {
+    PetscCall(VecCopy(task->guess, task->x));
+    PetscCall(KSPSetInitialGuessNonzero(s->ksp, PETSC_TRUE));
+  }
   PetscCall(Clock(task, &start));
   PetscCall(KSPSolve(s->ksp, task->problem.b, task->x));
   PetscCall(Clock(task, &end));

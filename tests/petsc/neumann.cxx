@@ -183,41 +183,15 @@ int iterations(const Problem &problem, const reference::Vector &x0, const std::s
   return done.iterations;
 }
 
-// On the residual of the scaled system; the mean of some random starts, among which counts vary by some per cent.
-double known_iterations(int n, const std::string &options) {
-  constexpr int starts = 8;
-  const Problem problem = two_phases(n), scaled = diagonally_scaled(problem);
-  int sum = 0;
-  for (unsigned seed = 1; seed <= starts; ++seed) {
-    reference::Vector x = reference::random_vector(n * n, seed);
-    for (int p = 0; p < n * n; ++p) x[p] = (x[p] + 0.5) * std::sqrt(problem.A.at(p, p));
-    sum += iterations(scaled, x, options);
-  }
-  return double(sum) / starts;
-}
-
-TEST(Neumann, TakesTheKnownIterations) {
-  struct Row {
-    const char *options;
-    int at_32, at_64;
-  };
-  for (const Row &row :
-       {Row{"-pc_neumann_terms 0", 114, 196}, Row{"-pc_neumann_terms 1", 61, 105}, Row{"-pc_neumann_terms 2", 52, 84},
-        Row{"-pc_neumann_terms 3", 47, 75}, Row{"-pc_neumann_type poisson", 64, 104}}) {
-    EXPECT_NEAR(known_iterations(32, row.options), row.at_32, 2 + 0.04 * row.at_32) << row.options;
-    EXPECT_NEAR(known_iterations(64, row.options), row.at_64, 2 + 0.04 * row.at_64) << row.options;
-  }
-}
-
 TEST(Neumann, UnscaledPoissonIsWorseThanJacobi) {
-  const Problem problem = two_phases(32);
+  const Problem problem = reference::two_phase(32);
   EXPECT_GT(iterations(problem, reference::random_vector(32 * 32, 3), "-pc_neumann_type poisson -pc_neumann_scale 0"),
             1.5 * 114); // twice to three times; the random start moves it
 }
 
 // In the natural norm, which is that of both systems.
 TEST(Neumann, TakesTheIterationsOfTheScaledSystem) {
-  const Problem problem = two_phases(48), scaled = diagonally_scaled(problem);
+  const Problem problem = reference::two_phase(48), scaled = diagonally_scaled(problem);
   const reference::Vector zero(problem.b.size(), 0.0);
   for (const char *options : {"-pc_neumann_terms 1", "-pc_neumann_terms 2", "-pc_neumann_type poisson",
                               "-pc_neumann_type poisson -pc_neumann_drop pattern"}) {

@@ -123,9 +123,9 @@ TEST(NeumannDevice, RefreshesWithoutTheHost) {
 
 TEST(NeumannDevice, CopiesNothingInASolve) {
   SKIP_ON_HOST();
-  const Matrix A = matrix_of(two_phases(32).A);
+  const Matrix A = matrix_of(reference::two_phase(32).A);
   const Solver ksp = ksp_of(A, "-ksp_type cg -ksp_rtol 1e-6 -pc_type neumann");
-  const Vector b = vector_of(two_phases(32).b), x = like(b);
+  const Vector b = vector_of(reference::two_phase(32).b), x = like(b);
   ok(KSPSolve(ksp, b, x)); // also takes all to the device
   const Traffic seen = traffic_of([&] { ok(KSPSolve(ksp, b, x)); });
   EXPECT_EQ(seen.petsc, 0);
