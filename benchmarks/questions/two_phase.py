@@ -30,6 +30,8 @@ def solvers(n):
     """{(preconditioner, space, variant, inverse): options}"""
     chosen = {("neu2", space, *way): f"{NEU2} {options} -ksp_deflation_variant {way[0]} -ksp_deflation_inverse {way[1]}"
               for space, options in spaces(n).items() for way in WAYS}
+    chosen["neu2, single reduction", "blocks of 16^2", "adef2", "explicit"] = \
+        f"-ksp_cg_single_reduction {NEU2} {spaces(n)['blocks of 16^2']}"
     return chosen | {(name, "", "", ""): text for name, text in ({"neu2": NEU2} | PEERS).items()}
 
 
