@@ -105,7 +105,7 @@ def speedups(ax, rows, names):
     for index, name in enumerate(names):
         for inverse, style in zip(INVERSES, ("o-", "s--")):
             host = {row["n"]: row["solve_ms"] for row in select(rows, backend="host", preconditioner=name, inverse=inverse)}
-            chosen = select(rows, backend="cuda", preconditioner=name, inverse=inverse)
+            chosen = [row for row in select(rows, backend="cuda", preconditioner=name, inverse=inverse) if row["n"] in host]
             if chosen:  # not for Block-IC
                 curve(ax, chosen, [host[row["n"]] / row["solve_ms"] for row in chosen], f"C{index}{style}",
                       f"{name}, {inverse}")
@@ -113,7 +113,7 @@ def speedups(ax, rows, names):
 
 
 def clocks(ax, rows, names, backends):
-    n = max(row["n"] for row in rows)
+    n = min(max(row["n"] for row in select(rows, backend=backend)) for backend in backends)
     for index, backend in enumerate(backends):
         chosen = select(rows, backend=backend, n=n, inverse="explicit")
         ax.bar([names.index(row["preconditioner"]) + 0.4 * index for row in chosen], [row["solve_ms"] for row in chosen], 0.38,
