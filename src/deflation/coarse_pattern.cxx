@@ -42,21 +42,24 @@ CoarsePattern::CoarsePattern(int count, const std::vector<SumKey> &keys) : ia(1,
       across[p] = int(std::lower_bound(ja.begin() + ia[ja[p]], ja.begin() + ia[ja[p] + 1], s) - ja.begin());
 }
 
-bool fits(const CoarsePattern &e, const int count[3], BoxGrid &grid) {
+bool fits(const CoarsePattern &e, const std::vector<int> &box, const int count[3], BoxGrid &grid) {
   int stride[2] = {1, 1}, sides = 0, before = 1;
-  grid = BoxGrid{{1, 1}, {false, false}};
-  for (int x = 0; x < 3; before *= count[x++]) {
-    if (count[x] == 1) continue;
+  grid = BoxGrid();
+  grid.n[0] = grid.n[1] = 1;
+  for (int d = 0; d < 3; before *= count[d++]) {
+    if (count[d] == 1) continue;
     if (sides == 2) return false;
-    grid.n[sides] = count[x], stride[sides++] = before;
+    grid.n[sides] = count[d], stride[sides++] = before;
   }
+  for (int b : box) grid.x.push_back(b / stride[0] % grid.n[0]), grid.y.push_back(b / stride[1] % grid.n[1]);
   for (int s = 0; s < e.size(); ++s)
     for (int p = e.ia[s]; p < e.ia[s + 1]; ++p)
-      for (int x = 0; x < 2; ++x) {
-        const int n = grid.n[x], steps = std::abs(s / stride[x] % n - e.ja[p] / stride[x] % n);
+      for (int d = 0; d < 2; ++d) {
+        const std::vector<int> &at = d ? grid.y : grid.x;
+        const int steps = std::abs(at[s] - at[e.ja[p]]);
         if (steps <= 1) continue;
-        if (steps != n - 1) return false;
-        grid.periodic[x] = true;
+        if (steps != grid.n[d] - 1) return false;
+        grid.periodic[d] = true;
       }
   return true;
 }

@@ -23,14 +23,16 @@ public:
   std::vector<int> excess_from; // of each row: the sum of its rows' sums, -1: none
 };
 
-// Where the subdomains stand on a grid of boxes, two of whose sides are longer than 1 at most: along these.
+// A grid of boxes, two of whose sides are longer than 1 at most: along these.
 struct BoxGrid {
   int n[2] = {0, 0};
   bool periodic[2] = {false, false}; // couplings go around
+  std::vector<int> x, y;             // of each subdomain: where its box stands
 };
 
-// Whether all couplings of E lead to neighbours on it.
-bool fits(const CoarsePattern &, const int count[3], BoxGrid &);
+// Whether all couplings of E lead within a box or to neighbours of it. box: the number of each subdomain's; count: boxes
+// each way.
+bool fits(const CoarsePattern &, const std::vector<int> &box, const int count[3], BoxGrid &);
 
 // The first unknown at which a Cholesky factorization fails, -1: none. For messages.
 int first_bad_pivot(const std::vector<int> &ia, const std::vector<int> &ja, const std::vector<double> &a);

@@ -13,9 +13,9 @@ namespace {
 
 class SubstructuredInverse final : public DeviceInverse {
 public:
-  SubstructuredInverse(const CoarsePattern &e, const std::vector<int> &x, const std::vector<int> &y,
-                       const coarse::GridShape &shape)
-      : inverse_(e.size(), e.ia.data(), e.ja.data(), x.data(), y.data(), shape) {}
+  SubstructuredInverse(const CoarsePattern &e, const BoxGrid &grid)
+      : inverse_(e.size(), e.ia.data(), e.ja.data(), grid.x.data(), grid.y.data(),
+                 {grid.n[0], grid.n[1], grid.periodic[0], grid.periodic[1], 1}) {}
 
   void refresh(const CoarseView &e, cudaStream_t stream) override {
     inverse_.refresh(e.a, e.excess, stream);
@@ -37,29 +37,30 @@ private:
 };
 
 // Null: it is not for this pattern. Unknowns that fit into one block may be coupled in any way.
-std::unique_ptr<DeviceInverse> make_substructured(const CoarsePattern &e, const int count[3]) {
+std::unique_ptr<DeviceInverse> make_substructured(const CoarsePattern &e, const std::vector<int> &box,
+                                                  const int count[3]) {
   BoxGrid grid;
   const int n = e.size();
   if (n > coarse::largest_n) return nullptr;
-  const bool boxes = count[0] > 0 && fits(e, count, grid);
+  const bool boxes = !box.empty() && fits(e, box, count, grid);
   if (!boxes && n > coarse::largest_interior) return nullptr;
-  if (!boxes) grid = BoxGrid{{n, 1}, {false, false}};
-  std::vector<int> x(n), y(n);
-  for (int s = 0; s < n; ++s) x[s] = s % grid.n[0], y[s] = s / grid.n[0];
+  if (!boxes) {
+    grid = BoxGrid{{n, 1}, {false, false}, std::vector<int>(n), std::vector<int>(n, 0)};
+    std::iota(grid.x.begin(), grid.x.end(), 0);
+  }
   try {
-    return std::make_unique<SubstructuredInverse>(
-        e, x, y, coarse::GridShape{grid.n[0], grid.n[1], grid.periodic[0], grid.periodic[1], 1});
-  } catch (const std::invalid_argument &) { // rows too long for its kernels
+    return std::make_unique<SubstructuredInverse>(e, grid);
+  } catch (const std::invalid_argument &) { // rows too long for its kernels, or too many subdomains in a box
     return nullptr;
   }
 }
 
 } // namespace
 
-std::unique_ptr<DeviceInverse> make_inverse(const CoarsePattern &e, const int count[3], Inverse type,
-                                            std::shared_ptr<DenseLibrary> &library, cudaStream_t stream) {
+std::unique_ptr<DeviceInverse> make_inverse(const CoarsePattern &e, const std::vector<int> &box, const int count[3],
+                                            Inverse type, std::shared_ptr<DenseLibrary> &library, cudaStream_t stream) {
   if (type == Inverse::explicit_inverse)
-    if (auto inverse = make_substructured(e, count)) return inverse;
+    if (auto inverse = make_substructured(e, box, count)) return inverse;
   if (!library) library = std::make_shared<DenseLibrary>();
   return std::make_unique<DenseInverse>(e.size(), type, library, stream);
 }

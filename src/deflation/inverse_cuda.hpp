@@ -31,8 +31,9 @@ public:
 
 class DenseLibrary; // handles of cuSOLVER and cuBLAS
 
-// Allocates, and waits. count: boxes each way, zeros: no boxes. library: made where it is needed first, as it takes long.
-std::unique_ptr<DeviceInverse> make_inverse(const CoarsePattern &, const int count[3], Inverse,
-                                            std::shared_ptr<DenseLibrary> &library, cudaStream_t);
+// Allocates, and waits. box: of each subdomain; empty: there are no boxes. count: boxes each way. library: made where it is
+// needed first, as it takes long.
+std::unique_ptr<DeviceInverse> make_inverse(const CoarsePattern &, const std::vector<int> &box, const int count[3],
+                                            Inverse, std::shared_ptr<DenseLibrary> &library, cudaStream_t);
 
 } // namespace petscrrb::deflation

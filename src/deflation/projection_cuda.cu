@@ -7,6 +7,7 @@
 #include "deflation/values_cuda.hpp"
 
 #include <limits>
+#include <numeric>
 
 namespace petscrrb::deflation {
 
@@ -55,6 +56,13 @@ struct Subtract {
   }
 };
 
+struct FirstRow {
+  const int *row, *start;
+  int *first;
+
+  __device__ void operator()(int s) const { first[s] = row[start[s]]; }
+};
+
 class CudaProjection final : public Projection {
 public:
   explicit CudaProjection(Cuda &on) : on_(on) {}
@@ -80,6 +88,7 @@ private:
     return Result::refused;
   }
   void build(const Csr &, const Space &, Inverse, cuda::Scratch &);
+  std::vector<int> box_of_subdomains(const Space &, cuda::Scratch &) const;
   std::string why_not_definite() const;
   double bytes() const;
 
@@ -127,7 +136,6 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
 }
 
 void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
-  constexpr int no_boxes[3] = {0, 0, 0};
   n_ = int(A.n), count_ = int(labels_.count());
   const int *label = labels_.of_row();
   az_.setup(A, label, count_, space.rounding, found_, scratch);
@@ -138,13 +146,34 @@ void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda:
   const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, scratch);
   memory_.resize(2 * std::size_t(count_));
   c_ = memory_.data(), other_ = c_ + count_;
-  if (count_) inverse_ = make_inverse(pattern, space.phases ? no_boxes : space.boxes.count, type, library_, on_.stream);
+  if (count_)
+    inverse_ = make_inverse(pattern, box_of_subdomains(space, scratch), space.boxes.count, type, library_, on_.stream);
   report_.subdomains = count_;
   report_.empty = int(std::count(rows.begin(), rows.end(), 0));
   report_.identity_rows = labels_.identity_rows();
   report_.stored = az_.view().entries;
   report_.inverse = inverse_ ? inverse_->description() : "no subdomains";
   report_.bytes = bytes();
+}
+
+// Empty: there are no boxes.
+std::vector<int> CudaProjection::box_of_subdomains(const Space &space, cuda::Scratch &scratch) const {
+  const Boxes &boxes = space.boxes;
+  std::vector<int> box(boxes.none() ? 0 : count_);
+  std::iota(box.begin(), box.end(), 0);
+  if (box.empty() || !space.phases) return box;
+  const cuda::Scratch::Frame frame(scratch);
+  int *const start = scratch.take<int>(count_), *const first = scratch.take<int>(count_);
+  cuda::check(cudaMemcpyAsync(start, rows_.start.data(), count_ * sizeof(int), cudaMemcpyHostToDevice, on_.stream),
+              "cudaMemcpyAsync");
+  cuda::for_rows("first rows", count_, FirstRow{rows_.row.data(), start, first}, on_.stream);
+  const index_t nx = index_t(boxes.piece[0].size()), ny = index_t(boxes.piece[1].size());
+  const std::vector<int> rows = cuda::to_host(first, count_, on_.stream);
+  for (int s = 0; s < count_; ++s) {
+    const index_t i = rows[s] % nx, j = rows[s] / nx % ny, k = rows[s] / (nx * ny);
+    box[s] = (boxes.piece[2][k] * boxes.count[1] + boxes.piece[1][j]) * boxes.count[0] + boxes.piece[0][i];
+  }
+  return box;
 }
 
 Result CudaProjection::refresh(const Csr &A, const double *phi) {

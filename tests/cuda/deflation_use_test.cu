@@ -14,6 +14,22 @@ protected:
   static double none(int) { return 0; }
   SmallMatrix plain() const { return laplacian(s, 1, one, none); }
 
+  // Returns how E was inverted.
+  std::string expect_inverse(const Shape &large, SmallMatrix &A, const Division &d, Inverse inverse) {
+    const reference::Matrix matrix = copy_of(A);
+    int count = 0;
+    const std::vector<int> label = labels_of(large, matrix, d, &count);
+    Device device(large, d, stream);
+    const DeviceRows rows(A.csr());
+    EXPECT_EQ(device.setup(rows, inverse), Result::ok) << device.report().why;
+    EXPECT_EQ(device.report().subdomains, count);
+    const Vector r = random_values(large.size(), 1), product = matrix.multiply(device.apply(r, Vector(r.size(), 0.0)));
+    Vector restricted(count, 0.0), again(count, 0.0);
+    for (int i = 0; i < large.size(); ++i) restricted[label[i]] += r[i], again[label[i]] += product[i];
+    expect_near(again, restricted, 1e-9, device.report().inverse.c_str());
+    return device.report().inverse;
+  }
+
   // The refresh says so, and the next setup is as that of a new one.
   void expect_rebuild(Device &device, const Division &now, SmallMatrix &A, Inverse inverse) {
     const DeviceRows rows(A.csr());
@@ -76,25 +92,30 @@ TEST_F(DeflationUse, FewLargeSubdomains) {
   }
 }
 
-// More boxes than a dense reference takes: Z^T A (Z c) is what was restricted.
+// Z^T A (Z c) is what was restricted, also where a dense reference would be too large.
 TEST_F(DeflationUse, ManyBoxes) {
   const Shape large{140, 130};
   SmallMatrix A = laplacian(large, 3, one, [](int p) { return p % 7 ? 0.0 : 0.05; });
-  const reference::Matrix matrix = copy_of(A);
   for (const auto &[x, y] : {std::pair{64, 64}, {70, 65}, {2, 130}, {140, 13}})
-    for (const Inverse inverse : {Inverse::explicit_inverse, Inverse::cholesky}) {
-      const Division d{boxes_of(large, x, y, 1)};
-      int count = 0;
-      const std::vector<int> label = labels_of(large, matrix, d, &count);
-      Device device(large, d, stream);
-      const DeviceRows rows(A.csr());
-      ASSERT_EQ(device.setup(rows, inverse), Result::ok) << device.report().why;
-      const Vector r = random_values(large.size(), 1),
-                   product = matrix.multiply(device.apply(r, Vector(r.size(), 0.0)));
-      Vector restricted(count, 0.0), again(count, 0.0);
-      for (int i = 0; i < large.size(); ++i) restricted[label[i]] += r[i], again[label[i]] += product[i];
-      expect_near(again, restricted, 1e-9, device.report().inverse.c_str());
-    }
+    for (const Inverse inverse : {Inverse::explicit_inverse, Inverse::cholesky})
+      expect_inverse(large, A, {boxes_of(large, x, y, 1)}, inverse);
+}
+
+// A box that an interface cuts is several subdomains, which stand at one place of the grid of boxes.
+TEST_F(DeflationUse, PhasesInManyBoxes) {
+  const Shape large{140, 130};
+  const auto inside = [&](int p) {
+    const double x = p % large.nx % 35 - 17.0, y = p / large.nx % 32 - 16.0;
+    return x * x + y * y < 130.0;
+  };
+  SmallMatrix A = laplacian(
+      large, 4, [&](int p) { return inside(p) ? 1e-3 : 1.0; }, [](int p) { return p ? 0.0 : 1.0; });
+  Division d{boxes_of(large, 20, 19, 1)};
+  d.phases = true;
+  for (const Inverse inverse : {Inverse::explicit_inverse, Inverse::cholesky}) {
+    const std::string how = expect_inverse(large, A, d, inverse);
+    if (inverse == Inverse::explicit_inverse) EXPECT_NE(how.find("two levels"), std::string::npos) << how;
+  }
 }
 
 TEST_F(DeflationUse, NewIdentityRowIsARebuild) {

@@ -4,6 +4,7 @@
 #include "deflation/coarse_pattern.hpp"
 #include "small_matrix.hpp"
 
+#include <numeric>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -130,21 +131,33 @@ CoarsePattern box_pattern(int nx, int ny, int steps, bool around) {
   return CoarsePattern(nx * ny, keys);
 }
 
+std::vector<int> numbers(int n) {
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 TEST(CoarsePattern, FitsGridsOfBoxes) {
   BoxGrid grid;
   const int flat[3] = {7, 5, 1}, upright[3] = {7, 1, 5}, line[3] = {1, 1, 35}, solid[3] = {7, 5, 2};
-  EXPECT_TRUE(fits(box_pattern(7, 5, 1, false), flat, grid));
+  EXPECT_TRUE(fits(box_pattern(7, 5, 1, false), numbers(7 * 5), flat, grid));
   EXPECT_EQ(grid.n[0], 7);
   EXPECT_EQ(grid.n[1], 5);
   EXPECT_FALSE(grid.periodic[0] || grid.periodic[1]);
-  EXPECT_TRUE(fits(box_pattern(7, 5, 1, true), upright, grid));
+  EXPECT_TRUE(fits(box_pattern(7, 5, 1, true), numbers(7 * 5), upright, grid));
   EXPECT_TRUE(grid.periodic[0]);
   EXPECT_FALSE(grid.periodic[1]);
-  EXPECT_FALSE(fits(box_pattern(7, 5, 2, false), flat, grid));
-  EXPECT_FALSE(fits(box_pattern(7, 5, 1, false), line, grid));
-  EXPECT_FALSE(fits(box_pattern(7, 10, 1, false), solid, grid));
-  EXPECT_TRUE(fits(box_pattern(35, 1, 1, false), line, grid));
+  EXPECT_FALSE(fits(box_pattern(7, 5, 2, false), numbers(7 * 5), flat, grid));
+  EXPECT_FALSE(fits(box_pattern(7, 5, 1, false), numbers(7 * 5), line, grid));
+  EXPECT_FALSE(fits(box_pattern(7, 10, 1, false), numbers(7 * 10), solid, grid));
+  EXPECT_TRUE(fits(box_pattern(35, 1, 1, false), numbers(35 * 1), line, grid));
   EXPECT_EQ(grid.n[0] * grid.n[1], 35);
+  EXPECT_EQ(grid.x[34], 34);
+  // boxes 0, 1, 2 of three, the second of them twice
+  const int three[3] = {3, 1, 1};
+  EXPECT_TRUE(fits(box_pattern(4, 1, 2, false), {0, 1, 1, 2}, three, grid));
+  EXPECT_EQ(grid.x, (std::vector<int>{0, 1, 1, 2}));
+  EXPECT_EQ(grid.y, (std::vector<int>(4, 0)));
 }
 
 TEST(CoarsePattern, NamesTheFirstBadPivot) {
