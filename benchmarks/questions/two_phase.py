@@ -21,6 +21,7 @@ def spaces(n):
         "blocks of 32^2": f"-ksp_deflation block {blocks(n, 32)}",
         "level set": "-ksp_deflation levelset",
         "level set in blocks of 16^2": f"-ksp_deflation levelset {blocks(n, 16)}",
+        "level set in 56 x 56 blocks": "-ksp_deflation levelset -ksp_deflation_blocks 56,56",
         "level set in blocks of 32^2": f"-ksp_deflation levelset {blocks(n, 32)}",
         "2n stripes": "-ksp_deflation stripe",
     }

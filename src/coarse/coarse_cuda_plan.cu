@@ -43,17 +43,29 @@ std::vector<int> bisection(const Side &side, bool periodic) {
   return level;
 }
 
-// Of points along a side: on which line, -1: none; and how many lines of levels below `level` lie before.
-struct Position {
-  std::vector<int> part, level_of_line;
+constexpr int deepest_of_all = 6; // levels of a dissection
 
-  int level(int point, int none) const { return part[point] < 0 ? level_of_line[-1 - part[point]] : none; }
-  int region(int point, int level) const {
-    int before = 0;
-    for (int i = 0; i < point; ++i)
-      if (part[i] < 0 && (i == 0 || part[i] != part[i - 1])) before += level_of_line[-1 - part[i]] < level;
-    return before;
+// Of points along a side: on which line, -1: none; and how many lines of levels below `level` lie before.
+class Position {
+public:
+  Position(std::vector<int> part, const std::vector<int> &level_of_line)
+      : part(std::move(part)), level_of_line_(level_of_line) {
+    for (int level = 0; level < deepest_of_all; ++level) {
+      int count = 0;
+      for (std::size_t i = 0; i < this->part.size(); ++i) {
+        before_[level].push_back(count);
+        const int line = -1 - this->part[i];
+        if (line >= 0 && (i == 0 || this->part[i - 1] != this->part[i])) count += level_of_line_[line] < level;
+      }
+    }
   }
+  int level(int point, int none) const { return part[point] < 0 ? level_of_line_[-1 - part[point]] : none; }
+  int region(int point, int level) const { return before_[level][point]; }
+
+  const std::vector<int> part;
+
+private:
+  std::vector<int> level_of_line_, before_[deepest_of_all];
 };
 
 struct Cuts {
@@ -132,7 +144,6 @@ bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
 
 // The nested dissection of fewest phases that does not enlarge the matrix by much: regions are padded to whole tiles.
 void Plan::order_separators(const std::vector<int> &unknowns, const RegionOf &region) {
-  constexpr int deepest_of_all = 6;
   std::size_t allowed = 0;
   DissectionOrder best;
   for (int deepest = 0; deepest < deepest_of_all; ++deepest) {
