@@ -26,7 +26,6 @@ public:
     const std::size_t n = static_cast<std::size_t>(g_.size());
     for (int m = 0; m < g_.steps; ++m) w_[m].resize(n);
     s_.resize(n);
-    identity_.resize(n);
     choose_limits();
     for (int k = 0; k < work_vectors(series, limits_); ++k) work_[k].resize(n);
   }
@@ -35,8 +34,7 @@ public:
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     found_.clear(on_.stream);
-    read_couplings(A, g_, s_.data(), identity_.data(), w,
-                   [&](const auto &f) { at_rows(g_.size(), f, found_, on_.stream); });
+    read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, found_, on_.stream); });
     return read(found_, on_.stream);
   }
 
@@ -46,7 +44,7 @@ public:
   }
 
   double bytes() const override {
-    std::size_t sum = s_.bytes() + identity_.bytes();
+    std::size_t sum = s_.bytes();
     for (const auto &w : w_) sum += w.bytes();
     for (const auto &w : work_) sum += w.bytes();
     return static_cast<double>(sum);
@@ -103,7 +101,6 @@ private:
   Limits limits_{0, 1};
   std::size_t shared_ = 0;
   cuda::Buffer<double> w_[most_steps], s_, work_[3];
-  cuda::Buffer<unsigned char> identity_;
   cuda::Report<DeviceFindings> found_;
 };
 

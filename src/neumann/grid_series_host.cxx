@@ -41,7 +41,6 @@ public:
     const std::size_t n = static_cast<std::size_t>(g_.size());
     for (int m = 0; m < g_.steps; ++m) w_[m].resize(n);
     s_.resize(n);
-    identity_.resize(n);
     for (int k = 0; k < work_vectors(series, most); ++k) work_[k].resize(n);
   }
 
@@ -49,7 +48,7 @@ public:
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     Findings all;
-    read_couplings(A, g_, s_.data(), identity_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
+    read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
     return all;
   }
 
@@ -66,7 +65,7 @@ public:
   }
 
   double bytes() const override {
-    std::size_t sum = s_.bytes() + identity_.bytes() + windows_.size() * sizeof(double);
+    std::size_t sum = s_.bytes() + windows_.size() * sizeof(double);
     for (const auto &w : w_) sum += w.bytes();
     for (const auto &w : work_) sum += w.bytes();
     return static_cast<double>(sum);
@@ -117,7 +116,6 @@ private:
   const Lattice g_;
   const Series series_;
   host::Buffer<double> w_[most_steps], s_, work_[3];
-  host::Buffer<unsigned char> identity_;
   std::vector<double> windows_; // a thread's each
 };
 
