@@ -16,17 +16,6 @@ namespace {
 
 constexpr Limits most{8, 8}; // with more, halos are more than tiles
 
-struct OneThread {
-  template <class F> void lines(const int low[3], const int high[3], const F &f) const {
-    for (int k = low[2]; k < high[2]; ++k)
-      for (int j = low[1]; j < high[1]; ++j) f(j, k);
-  }
-  template <class F> void along(int low, int high, const F &f) const {
-#pragma omp simd
-    for (int i = low; i < high; ++i) f(i);
-  }
-};
-
 #ifdef _OPENMP
 std::size_t threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
 std::size_t this_thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
@@ -108,7 +97,7 @@ private:
           tile.first[d] = at[d] * size[d];
           tile.size[d] = static_cast<int>(std::min<PetscInt>(size[d], g_.n[d] - tile.first[d]));
         }
-        TileWork<steps, around, OneThread>({}, g_, a, tile, memory).run(p);
+        TileWork<steps, around>(g_, a, tile, memory).run(p);
       }
     }
   }
