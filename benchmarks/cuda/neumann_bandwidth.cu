@@ -1,28 +1,34 @@
-// Times applications of Neumann series on a device, on a 2D five-point Poisson matrix, against the copy of a vector:
-// neumann_bandwidth [N]. CSV. ratio: to what the bytes that must move take at the copy's bandwidth.
+// Times applications of Neumann series on a device, on Poisson matrices with 5 points, and 7 in 3D with about as many
+// unknowns, against the copy of a vector: neumann_bandwidth [N]. CSV. ratio: to what the bytes that must move take at
+// the copy's bandwidth.
 #include "measure.hpp"
 #include "neumann/grid_series.hpp"
 
+#include <cmath>
 #include <vector>
 
 namespace petscrrb {
 namespace {
 
-// -Laplace with Dirichlet sides on n x n points, as CSR on the device.
+// -Laplace with Dirichlet sides on n x n x planes points, as CSR on the device.
 struct Rows {
   cuda::Buffer<PetscInt> ia, ja;
   cuda::Buffer<PetscScalar> a;
 
-  explicit Rows(PetscInt n) {
+  Rows(PetscInt n, PetscInt planes) {
     std::vector<PetscInt> start{0}, column;
     std::vector<PetscScalar> value;
-    const auto add = [&](PetscInt q, double v) { column.push_back(q), value.push_back(v); };
-    for (PetscInt p = 0; p < n * n; ++p) {
-      if (p >= n) add(p - n, -1);
-      if (p % n) add(p - 1, -1);
-      add(p, 4);
-      if (p % n < n - 1) add(p + 1, -1);
-      if (p < n * n - n) add(p + n, -1);
+    const auto add = [&](bool there, PetscInt q, double v) {
+      if (there) column.push_back(q), value.push_back(v);
+    };
+    for (PetscInt p = 0, plane = n * n, rows = plane * planes; p < rows; ++p) {
+      add(p >= plane, p - plane, -1);
+      add(p % plane >= n, p - n, -1);
+      add(p % n > 0, p - 1, -1);
+      add(true, p, planes > 1 ? 6 : 4);
+      add(p % n < n - 1, p + 1, -1);
+      add(p % plane < plane - n, p + n, -1);
+      add(p < rows - plane, p + plane, -1);
       start.push_back(PetscInt(column.size()));
     }
     ia.assign(start), ja.assign(column), a.assign(value);
@@ -39,30 +45,59 @@ double copy_bandwidth(const Cuda &on, Clock &clock) {
   return 2.0 * double(from.bytes()) / us * 1e-3;
 }
 
-void run(PetscInt n) {
-  Cuda on;
-  cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  Clock clock(on.stream);
-  const Rows A(n);
-  Grid grid;
-  grid.n[0] = grid.n[1] = n;
-  const double points = double(n) * double(n), copy = copy_bandwidth(on, clock);
-  cuda::Buffer<double> r(std::size_t(n) * n), z(r.size());
-  const auto row = [&](const char *what, int terms, double us, double bytes) {
-    std::printf("%lld,%s,%d,%.2f,%.0f,%.0f,%.0f,%.3f\n", (long long)n, what, terms, us, bytes, bytes / us * 1e-3, copy,
-                us / (bytes / copy * 1e-3));
-  };
-  for (const int terms : {0, 1, 2, 3, 4, 6}) {
-    const auto series = neumann::make_grid_series(on, grid, neumann::neumann(terms));
-    const double refresh = clock.time([&] { (void)series->refresh(A.csr()); });
-    const double us = clock.time([&] { series->apply(r.data(), z.data()); });
-    row("apply", terms, us, (terms ? 40 : 24) * points); // r, D^-1/2, z; E and N where there are terms
-    if (terms == 2) row("refresh", terms, refresh, (4 + 5 * 12 + 3 * 8) * points);
+class Bench {
+public:
+  explicit Bench(PetscInt n) : n_(n) {
+    cuda::check(cudaStreamCreateWithFlags(&on_.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    clock_ = std::make_unique<Clock>(on_.stream);
+    copy_ = copy_bandwidth(on_, *clock_);
   }
-  const auto poisson = neumann::make_grid_series(on, grid, neumann::incomplete_poisson(true));
-  (void)poisson->refresh(A.csr());
-  row("poisson", 1, clock.time([&] { poisson->apply(r.data(), z.data()); }), 40 * points);
-}
+
+  void run() {
+    const Rows flat(n_, 1);
+    const auto side = PetscInt(std::cbrt(double(n_) * double(n_)));
+    const Rows cube(side, side);
+    Grid grid;
+    grid.n[0] = grid.n[1] = n_;
+    for (const int terms : {0, 1, 2, 3, 4, 5, 6, 8, 9, 12})
+      time("apply", flat, grid, terms, neumann::neumann(terms), terms > 8 ? (terms + 5) / 6 : 0);
+    time("poisson", flat, grid, 1, neumann::incomplete_poisson(true), 0);
+    time("poisson_unscaled", flat, grid, 1, neumann::incomplete_poisson(false), 0);
+    grid.periodic[0] = grid.periodic[1] = true;
+    for (const int terms : {2, 3, 4}) time("periodic", flat, grid, terms, neumann::neumann(terms), terms > 3 ? 1 : 0);
+    Grid solid;
+    solid.dim = 3, solid.points = 7;
+    for (auto &n : solid.n) n = side;
+    for (const int terms : {1, 2, 3, 4, 6})
+      time("apply_3d", cube, solid, terms, neumann::neumann(terms), terms > 3 ? 1 : 0);
+    time("poisson_3d", cube, solid, 1, neumann::incomplete_poisson(true), 0);
+    solid.periodic[0] = solid.periodic[1] = solid.periodic[2] = true;
+    for (const int terms : {1, 2}) time("periodic_3d", cube, solid, terms, neumann::neumann(terms), terms > 1 ? 1 : 0);
+  }
+
+private:
+  // passes: for each triangle; 0: one for both
+  void time(const char *what, const Rows &A, const Grid &grid, int terms, const neumann::Series &kind, int passes) {
+    const std::size_t rows = A.ia.size() - 1;
+    const cuda::Buffer<double> r(rows), z(rows);
+    const auto series = neumann::make_grid_series(on_, grid, kind);
+    const double couplings = terms ? grid.points / 2 : 0; // each pass reads them, D^-1/2 and a vector, and writes one;
+    const double vectors = passes ? 6 * passes + 2 * (passes - 1) : 3; // one that continues another reads one more
+    const double refresh = clock_->time([&] { (void)series->refresh(A.csr()); });
+    row(what, terms, clock_->time([&] { series->apply(r.data(), z.data()); }),
+        8 * (vectors + couplings * std::max(1, 2 * passes)) * double(rows));
+    if (terms == 2) row("refresh", terms, refresh, double(A.ja.bytes() + A.a.bytes()) + (12 + 8 * couplings) * rows);
+  }
+  void row(const char *what, int terms, double us, double bytes) const {
+    std::printf("%lld,%s,%d,%.2f,%.0f,%.0f,%.0f,%.3f\n", (long long)n_, what, terms, us, bytes, bytes / us * 1e-3,
+                copy_, us / (bytes / copy_ * 1e-3));
+  }
+
+  const PetscInt n_;
+  Cuda on_;
+  std::unique_ptr<Clock> clock_;
+  double copy_ = 0;
+};
 
 } // namespace
 } // namespace petscrrb
@@ -75,7 +110,7 @@ int main(int argc, char **argv) {
   }
   try {
     std::puts("n,what,terms,us,bytes,GB_per_s,copy_GB_per_s,ratio");
-    petscrrb::run(static_cast<PetscInt>(n));
+    petscrrb::Bench(static_cast<PetscInt>(n)).run();
     return 0;
   } catch (const std::exception &e) {
     std::fprintf(stderr, "%s\n", e.what());

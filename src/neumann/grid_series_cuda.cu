@@ -1,14 +1,11 @@
-// A series on a grid on a device: warps march through strips where no side is periodic; else tiles in shared memory.
+// A series on a grid on a device: warps march through strips.
 #include "grid_series.hpp"
 
 #include "march_cuda.cuh"
 #include "rows_cuda.cuh"
-#include "tiles_cuda.cuh"
 
 namespace petscrrb::neumann {
 namespace {
-
-using cuda::check;
 
 // no terms
 __global__ void scale(PetscInt n, const double *s, Piece p) {
@@ -16,18 +13,13 @@ __global__ void scale(PetscInt n, const double *s, Piece p) {
     p.z[i] = scaled(p.out, s[i], scaled(p.in, s[i], p.r[i]));
 }
 
-constexpr int most_in_tiles = 3;
-constexpr double worth_fusing = 8; // what a tile may read for each of its points, if that saves a pass
-
 class DeviceSeries final : public GridSeries {
 public:
   DeviceSeries(const Cuda &on, const Grid &grid, const Series &series)
-      : on_(on), g_(lattice_of(grid)), series_(series) {
+      : on_(on), g_(lattice_of(grid)), series_(series), limits_(most_marched(g_.steps, g_.any_periodic())) {
     const std::size_t n = static_cast<std::size_t>(g_.size());
     for (int m = 0; m < g_.steps; ++m) w_[m].resize(n);
     s_.resize(n);
-    identity_.resize(n);
-    choose_limits();
     for (int k = 0; k < work_vectors(series, limits_); ++k) work_[k].resize(n);
   }
 
@@ -35,8 +27,7 @@ public:
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     found_.clear(on_.stream);
-    read_couplings(A, g_, s_.data(), identity_.data(), w,
-                   [&](const auto &f) { at_rows(g_.size(), f, found_, on_.stream); });
+    read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, found_, on_.stream); });
     return read(found_, on_.stream);
   }
 
@@ -46,7 +37,7 @@ public:
   }
 
   double bytes() const override {
-    std::size_t sum = s_.bytes() + identity_.bytes();
+    std::size_t sum = s_.bytes();
     for (const auto &w : w_) sum += w.bytes();
     for (const auto &w : work_) sum += w.bytes();
     return static_cast<double>(sum);
@@ -59,51 +50,34 @@ private:
     return c;
   }
 
-  // The marches are for K^T K.
-  bool marches(const Piece &p) const {
-    return !g_.any_periodic() && p.first == Triangle::lower && p.then == p.steps && p.steps > 0 &&
-           p.steps <= most_marched && p.in == Scale::s && p.between == Scale::none && p.out == Scale::s;
-  }
-
-  void choose_limits() {
-    int device, most;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "cudaDeviceGetAttribute");
-    shared_ = static_cast<std::size_t>(most);
-    check(cudaFuncSetAttribute(kernel_of_tiles(g_.steps, g_.any_periodic()),
-                               cudaFuncAttributeMaxDynamicSharedMemorySize, most),
-          "cudaFuncSetAttribute");
-    TileShape ignored;
-    const auto cost = [&](int steps, int then) {
-      const Piece p{Triangle::lower, steps, then, Scale::s, Scale::none, Scale::s, nullptr, nullptr, nullptr};
-      if (marches(p)) return 1.0;
-      return choose_tile(g_, halo_of(g_, p), shared_, ignored);
-    };
-    for (int k = 1; k <= most_in_tiles; ++k) {
-      const double both = cost(k, k), one = cost(k, 0);
-      if (both > 0 && both <= worth_fusing) limits_.both = k;
-      if (one > 0 && one <= worth_fusing) limits_.one = k;
-    }
-  }
-
   void pass(const Piece &p) const {
     if (p.steps == 0) {
       scale<<<1024, 256, 0, on_.stream>>>(g_.size(), s_.data(), p);
       return cuda::check_launch("scale");
     }
-    if (!marches(p)) return apply_in_tiles(g_, couplings(), p, shared_, on_.stream);
-    if (g_.steps == 2) return march<2>(p.steps, g_, couplings(), p.r, p.z, on_.stream);
-    if (g_.steps == 3) return march<3>(p.steps, g_, couplings(), p.r, p.z, on_.stream);
-    march<4>(p.steps, g_, couplings(), p.r, p.z, on_.stream);
+    if (g_.any_periodic())
+      pass<true>(p);
+    else
+      pass<false>(p);
+  }
+  template <bool around> void pass(const Piece &p) const {
+    if (g_.steps == 2)
+      pass<2, around>(p);
+    else if (g_.steps == 3)
+      pass<3, around>(p);
+    else
+      pass<4, around>(p);
+  }
+  template <int steps, bool around> void pass(const Piece &p) const {
+    with_march<steps, around>(p,
+                              [&](auto marching) { march<steps, around>(marching, g_, couplings(), p, on_.stream); });
   }
 
   const Cuda &on_;
   const Lattice g_;
   const Series series_;
-  Limits limits_{0, 1};
-  std::size_t shared_ = 0;
+  const Limits limits_;
   cuda::Buffer<double> w_[most_steps], s_, work_[3];
-  cuda::Buffer<unsigned char> identity_;
   cuda::Report<DeviceFindings> found_;
 };
 

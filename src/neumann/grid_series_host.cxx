@@ -16,17 +16,6 @@ namespace {
 
 constexpr Limits most{8, 8}; // with more, halos are more than tiles
 
-struct OneThread {
-  template <class F> void lines(const int low[3], const int high[3], const F &f) const {
-    for (int k = low[2]; k < high[2]; ++k)
-      for (int j = low[1]; j < high[1]; ++j) f(j, k);
-  }
-  template <class F> void along(int low, int high, const F &f) const {
-#pragma omp simd
-    for (int i = low; i < high; ++i) f(i);
-  }
-};
-
 #ifdef _OPENMP
 std::size_t threads() { return static_cast<std::size_t>(omp_get_max_threads()); }
 std::size_t this_thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
@@ -41,7 +30,6 @@ public:
     const std::size_t n = static_cast<std::size_t>(g_.size());
     for (int m = 0; m < g_.steps; ++m) w_[m].resize(n);
     s_.resize(n);
-    identity_.resize(n);
     for (int k = 0; k < work_vectors(series, most); ++k) work_[k].resize(n);
   }
 
@@ -49,7 +37,7 @@ public:
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     Findings all;
-    read_couplings(A, g_, s_.data(), identity_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
+    read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
     return all;
   }
 
@@ -66,7 +54,7 @@ public:
   }
 
   double bytes() const override {
-    std::size_t sum = s_.bytes() + identity_.bytes() + windows_.size() * sizeof(double);
+    std::size_t sum = s_.bytes() + windows_.size() * sizeof(double);
     for (const auto &w : w_) sum += w.bytes();
     for (const auto &w : work_) sum += w.bytes();
     return static_cast<double>(sum);
@@ -109,7 +97,7 @@ private:
           tile.first[d] = at[d] * size[d];
           tile.size[d] = static_cast<int>(std::min<PetscInt>(size[d], g_.n[d] - tile.first[d]));
         }
-        TileWork<steps, around, OneThread>({}, g_, a, tile, memory).run(p);
+        TileWork<steps, around>(g_, a, tile, memory).run(p);
       }
     }
   }
@@ -117,7 +105,6 @@ private:
   const Lattice g_;
   const Series series_;
   host::Buffer<double> w_[most_steps], s_, work_[3];
-  host::Buffer<unsigned char> identity_;
   std::vector<double> windows_; // a thread's each
 };
 

@@ -1,4 +1,4 @@
-// K^T K on a device where no side is periodic: warps, in 3D blocks, that march through strips of the grid.
+// A piece on a device: warps, in 3D blocks, that march through strips of the grid.
 #pragma once
 
 #include "march.hpp"
@@ -37,105 +37,97 @@ struct MarchShape {
   PetscInt strips;
 };
 
-template <int steps, int terms> struct Ends { // lanes at the ends of a strip that are there for their neighbours
-  static constexpr int each = steps == 4 ? 2 * terms : terms, inner = lanes - 2 * each;
-};
+// Where a lane's coordinate is; -1: outside
+template <bool around> __device__ PetscInt place(const Lattice &g, PetscInt c, int d) {
+  if constexpr (around) return g.wrapped(c, d);
+  return c >= 0 && c < g.n[d] ? c : -1;
+}
 
-template <int steps, int terms>
+// What the compiler may know of a piece.
+template <class Marching> __device__ Piece known(Piece p) {
+  if constexpr (Marching::neumann) p.in = p.out = Scale::s, p.between = Scale::none, p.start = nullptr;
+  return p;
+}
+
+template <int steps, bool around, class Marching>
 __global__ void __launch_bounds__(march_warps *lanes)
-    march_strips(Lattice g, Couplings a, const double *r, double *z, MarchShape shape) {
-  using Marching = March<steps, terms, double, Strip>;
-  using Line = typename Marching::Line;
+    march_strips(Lattice g, Couplings a, Piece piece, MarchShape shape) {
+  const Piece p = known<Marching>(piece);
   const int lane = threadIdx.x % lanes;
   const PetscInt strip = static_cast<PetscInt>(blockIdx.x) * march_warps + threadIdx.x / lanes;
   if (strip >= shape.strips) return;
-  const PetscInt i = strip * Ends<steps, terms>::inner + lane - Ends<steps, terms>::each;
-  const bool inside = i >= 0 && i < g.n[0];
-  const bool mine = inside && lane >= Ends<steps, terms>::each && lane < lanes - Ends<steps, terms>::each;
+  const PetscInt i = strip * (lanes - Marching::west - Marching::east) + lane - Marching::west;
+  const PetscInt x = place<around>(g, i, 0);
+  const bool mine = x == i && i >= 0 && lane >= Marching::west && lane < lanes - Marching::east;
   const PetscInt first = static_cast<PetscInt>(blockIdx.y) * shape.lines, last = min(first + shape.lines, g.n[1]);
-  Marching march{Strip()};
-  for (PetscInt j0 = first - terms; j0 < last + terms; j0 += lines_at_once) {
-    Line line[lines_at_once];
+  typename Marching::template Steps<double> march;
+  Strip neighbours;
+  for (PetscInt j0 = first - Marching::before; j0 < last + Marching::after; j0 += lines_at_once) {
+    Line<steps, around, double> line[lines_at_once];
+    PetscInt y[lines_at_once];
 #pragma unroll
     for (int k = 0; k < lines_at_once; ++k) {
-      const PetscInt j = j0 + k, p = j * g.n[0] + i;
-      line[k] = Line{};
-      if (!inside || j < 0 || j >= g.n[1]) continue;
-      line[k].t = r[p];
-      line[k].s = a.s[p];
-#pragma unroll
-      for (int m = 0; m < steps; ++m) line[k].w[m] = a.w[m][p];
+      y[k] = place<around>(g, j0 + k, 1);
+      fetch(a, p, x < 0 || y[k] < 0 ? -1 : y[k] * g.n[0] + x, line[k]);
     }
 #pragma unroll
     for (int k = 0; k < lines_at_once; ++k) {
-      const PetscInt j = j0 + k - terms;
-      double s;
-      line[k].t *= line[k].s;
-      const double v = march.next(line[k], &s);
-      if (mine && j >= first && j < last) z[j * g.n[0] + i] = s * v;
+      const PetscInt j = j0 + k - Marching::after;
+      prepare(g, p, x, y[k], 0, line[k]);
+      march.next(neighbours, p.between, line[k]);
+      if (mine && j >= first && j < last) p.z[j * g.n[0] + i] = scaled(p.out, line[k].s, line[k].y);
     }
   }
 }
 
-template <int terms>
+template <bool around, class Marching>
 __global__ void __launch_bounds__(march_rows *lanes)
-    march_planes(Lattice g, Couplings a, const double *r, double *z, MarchShape shape) {
-  using Marching = March<3, terms, double, Plane>;
+    march_planes(Lattice g, Couplings a, Piece piece, MarchShape shape) {
+  constexpr int before = Marching::before, after = Marching::after, ends = before + after;
   __shared__ double shared[2][march_rows][lanes];
-  const int x = threadIdx.x, y = threadIdx.y;
+  const Piece p = known<Marching>(piece);
+  const int lane = threadIdx.x, row = threadIdx.y;
   const PetscInt strip = static_cast<PetscInt>(blockIdx.x) % shape.strips,
                  rows = static_cast<PetscInt>(blockIdx.x) / shape.strips;
-  const PetscInt i = strip * (lanes - 2 * terms) + x - terms, j = rows * (march_rows - 2 * terms) + y - terms;
-  const bool inside = i >= 0 && i < g.n[0] && j >= 0 && j < g.n[1];
-  const bool mine = inside && x >= terms && x < lanes - terms && y >= terms && y < march_rows - terms;
+  const PetscInt i = strip * (lanes - ends) + lane - before, j = rows * (march_rows - ends) + row - before;
+  const PetscInt x = place<around>(g, i, 0), y = place<around>(g, j, 1);
+  const bool inside = x >= 0 && y >= 0, mine = inside && x == i && y == j && lane >= before && lane < lanes - after &&
+                                               row >= before && row < march_rows - after;
   const PetscInt first = static_cast<PetscInt>(blockIdx.y) * shape.lines, last = min(first + shape.lines, g.n[2]);
-  const PetscInt plane = g.n[0] * g.n[1], column = j * g.n[0] + i;
+  const PetscInt plane = g.n[0] * g.n[1], column = y * g.n[0] + x;
+  typename Marching::template Steps<double> march;
   Plane neighbours;
   neighbours.shared = shared;
   neighbours.turn = 0;
-  Marching march{neighbours};
-  for (PetscInt k = first - terms; k < last + terms; ++k) {
-    typename Marching::Line line{};
-    if (inside && k >= 0 && k < g.n[2]) {
-      const PetscInt p = k * plane + column;
-      line.s = a.s[p];
-      line.t = line.s * r[p];
-#pragma unroll
-      for (int m = 0; m < 3; ++m) line.w[m] = a.w[m][p];
-    }
-    double s;
-    const double v = march.next(line, &s);
-    if (mine && k - terms >= first && k - terms < last) z[(k - terms) * plane + column] = s * v;
+  for (PetscInt k = first - before; k < last + after; ++k) {
+    const PetscInt z = place<around>(g, k, 2), done = k - after;
+    Line<3, around, double> line;
+    fetch(a, p, inside && z >= 0 ? z * plane + column : -1, line);
+    prepare(g, p, x, y, z, line);
+    march.next(neighbours, p.between, line);
+    if (mine && done >= first && done < last) p.z[done * plane + column] = scaled(p.out, line.s, line.y);
   }
 }
 
-template <int steps, int terms>
-void march(const Lattice &g, const Couplings &a, const double *r, double *z, cudaStream_t stream) {
+template <int steps, bool around, class Marching>
+void march(Marching, const Lattice &g, const Couplings &a, const Piece &p, cudaStream_t stream) {
   const auto parts = [](PetscInt n, int size) { return (n + size - 1) / size; };
-  MarchShape shape{0, parts(g.n[0], Ends<steps, terms>::inner)};
+  const int ends = Marching::west + Marching::east;
+  MarchShape shape{0, parts(g.n[0], lanes - ends)};
   if constexpr (steps == 3) {
-    const PetscInt across = shape.strips * parts(g.n[1], march_rows - 2 * terms);
-    const int resident = cuda::resident_blocks(march_planes<terms>, march_rows * lanes);
-    shape.lines = cuda::rows_of_part(int(across), int(g.n[2]), resident, 256, 2 * terms);
+    const PetscInt across = shape.strips * parts(g.n[1], march_rows - ends);
+    const int resident = cuda::resident_blocks(march_planes<around, Marching>, march_rows * lanes);
+    shape.lines = cuda::rows_of_part(int(across), int(g.n[2]), resident, 256, Marching::before + Marching::after);
     const dim3 blocks(unsigned(across), unsigned(parts(g.n[2], shape.lines)));
-    march_planes<terms><<<blocks, dim3(lanes, march_rows), 0, stream>>>(g, a, r, z, shape);
+    march_planes<around, Marching><<<blocks, dim3(lanes, march_rows), 0, stream>>>(g, a, p, shape);
   } else {
     const PetscInt across = parts(shape.strips, march_warps);
-    const int resident = cuda::resident_blocks(march_strips<steps, terms>, march_warps * lanes);
-    shape.lines = cuda::rows_of_part(int(across), int(g.n[1]), resident, 256, 2 * terms);
+    const int resident = cuda::resident_blocks(march_strips<steps, around, Marching>, march_warps * lanes);
+    shape.lines = cuda::rows_of_part(int(across), int(g.n[1]), resident, 256, Marching::before + Marching::after);
     const dim3 blocks(unsigned(across), unsigned(parts(g.n[1], shape.lines)));
-    march_strips<steps, terms><<<blocks, march_warps * lanes, 0, stream>>>(g, a, r, z, shape);
+    march_strips<steps, around, Marching><<<blocks, march_warps * lanes, 0, stream>>>(g, a, p, shape);
   }
   cuda::check_launch("march");
-}
-
-constexpr int most_marched = 3; // terms
-
-template <int steps>
-void march(int terms, const Lattice &g, const Couplings &a, const double *r, double *z, cudaStream_t stream) {
-  if (terms == 1) return march<steps, 1>(g, a, r, z, stream);
-  if (terms == 2) return march<steps, 2>(g, a, r, z, stream);
-  march<steps, 3>(g, a, r, z, stream);
 }
 
 } // namespace petscrrb::neumann

@@ -23,7 +23,7 @@ struct Halo {
   int low[3] = {}, high[3] = {};
 
   // A triangle looks back along a side (the lower one), or ahead; both ways in x at nine points, and over seams.
-  PETSCRRB_HD void add(const Lattice &g, Triangle t, int steps) {
+  void add(const Lattice &g, Triangle t, int steps) {
     for (int d = 0; d < (g.steps == 3 ? 3 : 2); ++d) {
       const bool both = g.periodic[d] || (d == 0 && g.steps == 4);
       low[d] += t == Triangle::lower || both ? steps : 0;
@@ -44,6 +44,9 @@ struct Limits {
   int both, one;
 };
 
+// The fewest terms of a piece of one triangle in a series of more than most.both: pieces are as equal as can be.
+constexpr int least_alone(Limits most) { return std::min(most.both, (most.one - 1) / 2) + 1; }
+
 // Work vectors that a series needs.
 inline int work_vectors(const Series &s, Limits most) { return s.terms > most.both ? 3 : 0; }
 
@@ -52,7 +55,7 @@ template <class Pass>
 void in_pieces(const Series &s, Limits most, const double *r, double *z, double *const work[3], const Pass &pass) {
   if (s.terms <= most.both) return pass(Piece{s.first, s.terms, s.terms, s.in, s.between, s.out, r, nullptr, z});
   const int pieces = (s.terms + most.one - 1) / most.one;
-  const auto steps = [&](int k) { return std::min(most.one, s.terms - k * most.one); };
+  const auto steps = [&](int k) { return s.terms / pieces + (k < s.terms % pieces ? 1 : 0); };
   const double *y = nullptr;
   for (int k = 0; k < pieces; ++k) {
     double *to = work[k % 2];

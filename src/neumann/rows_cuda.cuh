@@ -1,7 +1,8 @@
 // Loops over rows on a device that find out about them.
 #pragma once
 
-#include "backend/cuda.hpp"
+#include "backend/cuda_rows.cuh"
+#include "backend/cuda_shape.cuh"
 #include "findings.hpp"
 #include "read.hpp"
 
@@ -17,16 +18,7 @@ struct DeviceFindings {
 
 namespace rows_kernels {
 
-constexpr int threads = 256, most_blocks = 1024;
-
-__device__ inline unsigned long long bits(double value) {
-  return static_cast<unsigned long long>(__double_as_longlong(value));
-}
-
-__device__ inline double largest_of_warp(double value) {
-  for (int k = 16; k; k /= 2) value = fmax(value, __shfl_xor_sync(~0u, value, k));
-  return value;
-}
+constexpr int threads = 256;
 
 template <class F> __global__ void __launch_bounds__(threads) look(PetscInt rows, F f, DeviceFindings *all) {
   unsigned identity = 0, flags = 0;
@@ -45,16 +37,13 @@ template <class F> __global__ void __launch_bounds__(threads) look(PetscInt rows
     identity += __shfl_xor_sync(~0u, identity, k);
     flags |= __shfl_xor_sync(~0u, flags, k);
   }
-  most.diagonal = largest_of_warp(most.diagonal);
-  most.asymmetry = largest_of_warp(most.asymmetry);
-  most.norm = largest_of_warp(most.norm);
-  if (bad) atomicMax(&all->bad_pivot, bad);
+  cuda::raise(&all->bad_pivot, bad);
+  cuda::raise(&all->diagonal, cuda::ordered_bits(most.diagonal));
+  cuda::raise(&all->asymmetry, cuda::ordered_bits(most.asymmetry));
+  cuda::raise(&all->norm, cuda::ordered_bits(most.norm));
   if (threadIdx.x % 32) return;
   if (identity) atomicAdd(&all->identity_rows, static_cast<unsigned long long>(identity));
   if (flags) atomicOr(&all->flags, flags);
-  if (most.diagonal > 0) atomicMax(&all->diagonal, bits(most.diagonal));
-  if (most.asymmetry > 0) atomicMax(&all->asymmetry, bits(most.asymmetry));
-  if (most.norm > 0) atomicMax(&all->norm, bits(most.norm));
 }
 
 inline double value(unsigned long long bits) {
@@ -71,8 +60,9 @@ template <class F>
 void at_rows(PetscInt rows, const F &f, const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
   const index_t blocks = (index_t(rows) + rows_kernels::threads - 1) / rows_kernels::threads;
   if (!blocks) return;
-  rows_kernels::look<<<static_cast<unsigned>(std::min<index_t>(blocks, rows_kernels::most_blocks)),
-                       rows_kernels::threads, 0, stream>>>(rows, f, all.device());
+  const int resident = cuda::resident_blocks(rows_kernels::look<F>, rows_kernels::threads);
+  rows_kernels::look<<<static_cast<unsigned>(std::min<index_t>(blocks, resident)), rows_kernels::threads, 0, stream>>>(
+      rows, f, all.device());
   cuda::check_launch("look");
 }
 

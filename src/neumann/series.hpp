@@ -13,7 +13,7 @@ enum class Scale {
   squared
 };
 
-PETSCRRB_HD inline double scaled(Scale scale, double s, double x) {
+template <class V> PETSCRRB_HD inline V scaled(Scale scale, const V &s, const V &x) {
   if (scale == Scale::s) return s * x;
   if (scale == Scale::inverse) return x / s;
   if (scale == Scale::squared) return s * s * x;
@@ -24,7 +24,7 @@ enum class Triangle {
   lower,
   upper
 };
-PETSCRRB_HD inline Triangle other(Triangle t) { return t == Triangle::lower ? Triangle::upper : Triangle::lower; }
+PETSCRRB_HD constexpr Triangle other(Triangle t) { return t == Triangle::lower ? Triangle::upper : Triangle::lower; }
 
 // A triangle's series is sum over j <= terms of (-L~)^j, by Horner's rule: y = t - L~ y, `terms` times.
 struct Series {

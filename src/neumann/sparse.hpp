@@ -38,6 +38,43 @@ struct PatternView {
   const PetscInt *ia, *ja, *here, *there;
 };
 
+// s and the identity rows. A row without nonzeros is an identity row.
+struct ReadDiagonal {
+  Csr A;
+  double *s;
+  unsigned char *identity;
+
+  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
+    RowFinding found;
+    bool coupled = false;
+    double d = 0, check = 0;
+    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+      check += A.a[e] * 0.0;
+      if (A.ja[e] == p)
+        d = A.a[e];
+      else if (A.a[e] != 0)
+        coupled = true;
+    }
+    found.not_finite = check != 0;
+    found.identity = !coupled;
+    if (!coupled && d == 0) d = 1;
+    if (coupled) found.diagonal = d < 0 ? -d : d;
+    found.bad_pivot = !(d > 0);
+    s[p] = scale_of(d);
+    identity[p] = !coupled;
+    return found;
+  }
+};
+
+// The mean of a_pq and a_qp, scaled; none with an identity row.
+PETSCRRB_HD inline double coupling(double here, double there, PetscInt p, PetscInt q, const double *s,
+                                   const unsigned char *identity, RowFinding &found) {
+  if (identity[p] | identity[q]) return 0;
+  const double difference = here - there;
+  found.asymmetry = larger(found.asymmetry, difference < 0 ? -difference : difference);
+  return 0.5 * (here + there) * s[p] * s[q];
+}
+
 // The row p of a triangle with a minus.
 struct FillTriangle {
   const PetscScalar *a;

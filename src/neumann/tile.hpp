@@ -1,5 +1,5 @@
 // A piece on one tile of the grid: the tile with its halo is read once, and each step of Horner's rule is done on what
-// of it still is right. On any lattice, for host and device: a Team is a thread, or a block of them.
+// of it still is right. On any lattice, on the host.
 #pragma once
 
 #include "piece.hpp"
@@ -12,18 +12,17 @@ struct Tile {
   int size[3];
   Halo halo;
 
-  PETSCRRB_HD int window(int d) const { return halo.low[d] + size[d] + halo.high[d]; }
-  PETSCRRB_HD int points() const { return window(0) * window(1) * window(2); }
+  int window(int d) const { return halo.low[d] + size[d] + halo.high[d]; }
+  int points() const { return window(0) * window(1) * window(2); }
 };
 
-// Doubles that a team needs for each point of a window: t and two vectors, the couplings, and those that are reversed.
+// Doubles that it needs for each point of a window: t and two vectors, the couplings, and those that are reversed.
 constexpr int doubles_of_window(int steps, bool around) { return 3 + (around ? 2 : 1) * steps; }
 
-template <int steps, bool around, class Team> class TileWork {
+template <int steps, bool around> class TileWork {
 public:
-  PETSCRRB_HD TileWork(const Team &t, const Lattice &lattice, const Couplings &couplings, const Tile &which,
-                       double *memory)
-      : team(t), g(lattice), a(couplings), tile(which), wx(which.window(0)), wy(which.window(1)), wz(which.window(2)) {
+  TileWork(const Lattice &lattice, const Couplings &couplings, const Tile &which, double *memory)
+      : g(lattice), a(couplings), tile(which), wx(which.window(0)), wy(which.window(1)), wz(which.window(2)) {
     const int n = wx * wy * wz;
     for (int v = 0; v < 3; ++v) vector[v] = memory + v * n;
     for (int m = 0; m < steps; ++m) {
@@ -35,11 +34,11 @@ public:
     }
   }
 
-  PETSCRRB_HD void run(const Piece &p) {
+  void run(const Piece &p) {
     for (int d = 0; d < 3; ++d) low[d] = 0, high[d] = tile.window(d);
     t_ = vector[0];
     in_ = p.start ? vector[1] : t_;
-    team.lines(low, high, [&](int j, int k) { load(p, j, k); });
+    lines([&](int j, int k) { load(p, j, k); });
     horner(p.first, p.steps);
     if (p.then) {
       between(p.between);
@@ -49,19 +48,28 @@ public:
   }
 
 private:
-  PETSCRRB_HD double *unused() const {
+  template <class F> void lines(const F &f) const {
+    for (int k = low[2]; k < high[2]; ++k)
+      for (int j = low[1]; j < high[1]; ++j) f(j, k);
+  }
+  template <class F> static void along(int from, int to, const F &f) {
+#pragma omp simd
+    for (int i = from; i < to; ++i) f(i);
+  }
+
+  double *unused() const {
     for (int v = 0; v < 2; ++v)
       if (vector[v] != t_ && vector[v] != in_) return vector[v];
     return vector[2];
   }
-  PETSCRRB_HD int at(int i, int j, int k) const { return (k * wy + j) * wx + i; }
+  int at(int i, int j, int k) const { return (k * wy + j) * wx + i; }
 
-  PETSCRRB_HD void load(const Piece &p, int j, int k) {
+  void load(const Piece &p, int j, int k) {
     const PetscInt y = g.wrapped(tile.first[1] - tile.halo.low[1] + j, 1);
     const PetscInt z = g.wrapped(tile.first[2] - tile.halo.low[2] + k, 2);
     const PetscInt x0 = tile.first[0] - tile.halo.low[0], base = (z * g.n[1] + y) * g.n[0] + x0;
     const int line = at(0, j, k);
-    if (y < 0 || z < 0) return team.along(0, wx, [&](int i) { clear(line + i); });
+    if (y < 0 || z < 0) return along(0, wx, [&](int i) { clear(line + i); });
     const int left = x0 < 0 ? (-x0 < wx ? int(-x0) : wx) : 0;
     const int right = g.n[0] - x0 < wx ? (g.n[0] - x0 > left ? int(g.n[0] - x0) : left) : wx;
     const auto outside = [&](int i) {
@@ -71,21 +79,21 @@ private:
       else
         fetch(p, line + i, base - x0 + x, x, y, z);
     };
-    team.along(0, left, outside);
+    along(0, left, outside);
     if (around || p.in != Scale::s)
-      team.along(left, right, [&](int i) { fetch(p, line + i, base + i, x0 + i, y, z); });
+      along(left, right, [&](int i) { fetch(p, line + i, base + i, x0 + i, y, z); });
     else
       fetch_line(p, line, left, right, base);
-    team.along(right, wx, outside);
+    along(right, wx, outside);
   }
-  PETSCRRB_HD void clear(int c) {
+  void clear(int c) {
     t_[c] = in_[c] = 0; // in_ may be t_
     for (int m = 0; m < steps; ++m) {
       ahead[m][c] = 0;
       if (around) back[m][c] = 0;
     }
   }
-  PETSCRRB_HD void fetch(const Piece &p, int c, PetscInt row, PetscInt x, PetscInt y, PetscInt z) {
+  void fetch(const Piece &p, int c, PetscInt row, PetscInt x, PetscInt y, PetscInt z) {
     t_[c] = scaled(p.in, a.s[row], p.r[row]);
     if (p.start) in_[c] = p.start[row];
     for (int m = 0; m < steps; ++m) {
@@ -97,19 +105,19 @@ private:
   }
 
   // The same for what is most of it, in loops that are vectorized.
-  PETSCRRB_HD void fetch_line(const Piece &p, int line, int left, int right, PetscInt base) {
+  void fetch_line(const Piece &p, int line, int left, int right, PetscInt base) {
     const double *r = p.r + base, *scale = a.s + base;
     double *t = t_ + line;
-    team.along(left, right, [=](int i) { t[i] = scale[i] * r[i]; });
+    along(left, right, [=](int i) { t[i] = scale[i] * r[i]; });
     if (p.start) copy(in_ + line, p.start + base, left, right);
     for (int m = 0; m < steps; ++m) copy(ahead[m] + line, a.w[m] + base, left, right);
   }
-  PETSCRRB_HD void copy(double *to, const double *from, int left, int right) {
-    team.along(left, right, [=](int i) { to[i] = from[i]; });
+  void copy(double *to, const double *from, int left, int right) {
+    along(left, right, [=](int i) { to[i] = from[i]; });
   }
 
   // Each step is right on less of the window, as the halo counts it.
-  PETSCRRB_HD void horner(Triangle triangle, int count) {
+  void horner(Triangle triangle, int count) {
     Halo one;
     one.add(g, triangle, 1);
     for (int k = 0; k < count; ++k) {
@@ -138,42 +146,41 @@ private:
     }
   }
   // y becomes t
-  PETSCRRB_HD void between(Scale scale) {
+  void between(Scale scale) {
     if (scale != Scale::none) at_rows([&](int c, PetscInt row) { in_[c] = scaled(scale, a.s[row], in_[c]); });
     t_ = in_;
   }
-  PETSCRRB_HD void store(const Piece &p) { // what is left of the window is the tile
-    team.lines(low, high, [&](int j, int k) {
+  void store(const Piece &p) { // what is left of the window is the tile
+    lines([&](int j, int k) {
       const PetscInt y = tile.first[1] + j - low[1], z = tile.first[2] + k - low[2];
       const PetscInt row = (z * g.n[1] + y) * g.n[0] + tile.first[0] - low[0];
       const double *in = in_ + at(0, j, k), *scale = a.s + row;
       double *to = p.z + row;
       if (p.out == Scale::s)
-        team.along(low[0], high[0], [=](int i) { to[i] = scale[i] * in[i]; });
+        along(low[0], high[0], [=](int i) { to[i] = scale[i] * in[i]; });
       else
-        team.along(low[0], high[0], [=, out = p.out](int i) { to[i] = scaled(out, scale[i], in[i]); });
+        along(low[0], high[0], [=, out = p.out](int i) { to[i] = scaled(out, scale[i], in[i]); });
     });
   }
 
-  template <class F> PETSCRRB_HD void everywhere(const F &f) {
-    team.lines(low, high, [&](int j, int k) {
+  template <class F> void everywhere(const F &f) {
+    lines([&](int j, int k) {
       const int line = at(0, j, k);
-      team.along(low[0], high[0], [&](int i) { f(line + i, ahead, back, offset, turn); });
+      along(low[0], high[0], [&](int i) { f(line + i, ahead, back, offset, turn); });
     });
   }
-  template <class F> PETSCRRB_HD void at_rows(const F &f) {
-    team.lines(low, high, [&](int j, int k) {
+  template <class F> void at_rows(const F &f) {
+    lines([&](int j, int k) {
       const PetscInt x = tile.first[0] - tile.halo.low[0];
       const PetscInt y = tile.first[1] - tile.halo.low[1] + j, z = tile.first[2] - tile.halo.low[2] + k;
       const int line = at(0, j, k);
-      team.along(low[0], high[0], [&](int i) {
+      along(low[0], high[0], [&](int i) {
         const PetscInt row = g.row(x + i, y, z);
         if (row >= 0) f(line + i, row);
       });
     });
   }
 
-  const Team &team;
   const Lattice &g;
   const Couplings &a;
   const Tile &tile;

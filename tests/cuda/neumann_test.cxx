@@ -1,5 +1,5 @@
-// A Neumann series on a device, against the same on the host and against dense matrices: grids that marches and tiles
-// take.
+// A Neumann series on a device, against the same on the host and against dense matrices: grids of all
+// kinds.
 #include "../../src/neumann/grid_series.hpp"
 
 #include "../../src/backend/cuda.hpp"
@@ -81,7 +81,7 @@ void compare(const Shape &s, const Csr &A, const Series &series, const std::stri
 }
 
 void compare_all(const Shape &s, const Csr &A) {
-  for (int terms : {0, 1, 2, 3, 4, 7}) compare(s, A, neumann::neumann(terms), std::to_string(terms));
+  for (int terms : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) compare(s, A, neumann::neumann(terms), std::to_string(terms));
   for (bool scaled : {true, false}) compare(s, A, incomplete_poisson(scaled), scaled ? "scaled" : "not scaled");
 }
 

@@ -1,7 +1,7 @@
 // The march that a device's warps do, with lanes that are played by arrays, against dense matrices.
 #include "../../src/neumann/march.hpp"
 
-#include "../../src/neumann/grid_series.hpp"
+#include "../../src/neumann/read.hpp"
 #include "neumann_support.hpp"
 
 #include <gtest/gtest.h>
@@ -10,10 +10,11 @@
 
 using namespace neumann_support;
 using namespace petscrrb;
+using namespace petscrrb::neumann;
 
 namespace {
 
-constexpr int across = 16, rows = 12; // lanes of a warp, warps of a block
+constexpr int across = 32, rows = 16; // lanes of a warp, warps of a block
 
 // A value of each lane.
 struct Values : std::array<double, across * rows> {
@@ -34,6 +35,10 @@ Values operator*(const Values &a, const Values &b) {
   return each([&](int l) { return a[l] * b[l]; });
 }
 
+Values operator/(const Values &a, const Values &b) {
+  return each([&](int l) { return a[l] / b[l]; });
+}
+
 // What comes from beyond the ends is something that must not matter.
 struct Lanes {
   static constexpr double beyond = 1e30;
@@ -52,85 +57,123 @@ struct Lanes {
   }
 };
 
-// L~ on the grid, by coordinates.
-struct Scaled {
-  const Shape s;
-  const reference::ScaledTriangle t;
+// The couplings of a matrix as a series on its grid holds them.
+struct Held {
+  const Lattice g;
+  std::vector<double> s, w[most_steps];
 
-  double coupling(int i, int j, int k, int di, int dj, int dk) const {
-    const int x = i + di, y = j + dj, z = k + dk;
-    if (x < 0 || x >= s.nx || y >= s.ny || z >= s.nz) return 0;
-    return t.L[std::size_t(s.row(x, y, z))][std::size_t(s.row(i, j, k))];
+  Held(SmallMatrix &A, const Shape &shape) : g(lattice_of(lattice(shape))), s(std::size_t(g.size())) {
+    double *to[most_steps] = {};
+    for (int m = 0; m < g.steps; ++m) w[m].resize(s.size()), to[m] = w[m].data();
+    read_couplings(A.csr(3), g, s.data(), to, [&](const auto &f) {
+      for (PetscInt p = 0; p < g.size(); ++p) (void)f(p);
+    });
+  }
+  Couplings couplings() const {
+    Couplings c{{}, s.data()};
+    for (int m = 0; m < g.steps; ++m) c.w[m] = w[m].data();
+    return c;
   }
 };
 
-// As the kernels deal out the grid: lanes over x (and y in 3D), lines in tasks; ends: lanes that are there for others.
-template <int steps, int terms>
-std::vector<double> marched(const Shape &s, const SmallMatrix &A, const std::vector<double> &r) {
-  using Marching = neumann::March<steps, terms, Values, Lanes>;
-  const Scaled a{s, reference::ScaledTriangle(reference_of(A))};
-  const int ends = steps == 4 ? 2 * terms : terms, height = steps == 3 ? rows : 1, ends_y = steps == 3 ? terms : 0;
-  const int lines = steps == 3 ? s.nz : s.ny, most = 5, planes = steps == 3 ? s.ny : 1;
-  std::vector<double> z(r.size(), std::nan(""));
-  for (int y0 = 0; y0 < planes; y0 += height - 2 * ends_y)
-    for (int x0 = 0; x0 < s.nx; x0 += across - 2 * ends)
-      for (int first = 0; first < lines; first += most) {
-        const int last = std::min(first + most, lines);
-        Marching march{Lanes()};
-        const auto place = [&](int l, int line) {
-          const int y = y0 + l / across - ends_y;
-          const std::array<int, 3> at{x0 + l % across - ends, steps == 3 ? y : line, steps == 3 ? line : 0};
-          const bool inside = at[0] >= 0 && at[0] < s.nx && line >= 0 && line < lines && l / across < height &&
-                              (steps != 3 || (y >= 0 && y < s.ny));
-          return std::pair{inside, at};
-        };
-        for (int line = first - terms; line < last + terms; ++line) {
-          typename Marching::Line in{};
-          for (int l = 0; l < across * rows; ++l) {
-            const auto [inside, at] = place(l, line);
-            if (!inside) continue;
-            const int p = s.row(at[0], at[1], at[2]);
-            in.s[l] = 1 / std::sqrt(a.t.d[std::size_t(p)]);
-            in.t[l] = in.s[l] * r[std::size_t(p)];
-            for (int m = 0; m < steps; ++m) {
-              const int step[4][3] = {{1, 0, 0}, {0, 1, 0}, {steps == 4, steps == 4, steps == 3}, {-1, 1, 0}};
-              in.w[m][l] = a.coupling(at[0], at[1], at[2], step[m][0], step[m][1], step[m][2]);
-            }
-          }
-          Values scale;
-          const Values v = march.next(in, &scale);
-          for (int l = 0; l < across * height; ++l) {
-            const auto [inside, at] = place(l, line - terms);
-            const bool mine = l % across >= ends && l % across < across - ends && l / across >= ends_y &&
-                              l / across < height - ends_y && line - terms >= first && line - terms < last;
-            if (inside && mine) z[std::size_t(s.row(at[0], at[1], at[2]))] = scale[l] * v[l];
-          }
-        }
-      }
+// A strip's lanes over x (and y in 3D), from `x0`, `y0` on, and its lines from `first` to `last`.
+template <int steps, bool around, class M> struct Task {
+  static constexpr int height = steps == 3 ? rows : 1, ends_y = steps == 3 ? 1 : 0;
+
+  const Lattice &g;
+  const Couplings a;
+  const Piece &p;
+  const int x0, y0, first, last;
+
+  int x(int l) const { return x0 + l % across - M::west; }
+  int y(int l, int line) const { return steps == 3 ? y0 + l / across - M::west : line; }
+  bool mine(int l, int line) const { // lanes at the ends are there for others
+    const int i = l % across, j = l / across;
+    return i >= M::west && i < across - M::east && j >= ends_y * M::west && j < height - ends_y * M::east &&
+           line >= first && line < last && x(l) < g.n[0] && y(l, line) < g.n[1];
+  }
+
+  void run() const {
+    typename M::template Steps<Values> march;
+    Lanes lanes;
+    for (int line = first - M::before; line < last + M::after; ++line) {
+      Line<steps, around, Values> in;
+      for (int l = 0; l < across * height; ++l) load(l, line, in);
+      march.next(lanes, p.between, in);
+      const int done = line - M::after;
+      for (int l = 0; l < across * height; ++l)
+        if (mine(l, done))
+          p.z[g.row(x(l), y(l, done), steps == 3 ? done : 0)] = scaled(p.out, in.s[std::size_t(l)], in.y[l]);
+    }
+  }
+  void load(int l, int line, Line<steps, around, Values> &to) const {
+    const PetscInt i = g.wrapped(x(l), 0), j = g.wrapped(y(l, line), 1), k = steps == 3 ? g.wrapped(line, 2) : 0;
+    Line<steps, around, double> point;
+    fetch(a, p, i < 0 || j < 0 || k < 0 ? -1 : (k * g.n[1] + j) * g.n[0] + i, point);
+    prepare(g, p, i, j, k, point);
+    to.t[l] = point.t, to.y[l] = point.y, to.s[l] = point.s;
+    for (int m = 0; m < steps; ++m) to.ahead[m][l] = point.ahead[m];
+    for (int m = 0; m < (around ? steps : 0); ++m) to.back[m][l] = point.back[m];
+  }
+};
+
+// As the kernels deal out the grid.
+template <int steps, bool around> void marched(const Held &held, const Piece &p) {
+  with_march<steps, around>(p, [&](auto marching) {
+    using M = decltype(marching);
+    constexpr int ends = M::west + M::east, most = 5;
+    const int lines = int(held.g.n[steps == 3 ? 2 : 1]), height = steps == 3 ? int(held.g.n[1]) : 1;
+    for (int y0 = 0; y0 < height; y0 += steps == 3 ? rows - ends : 1)
+      for (int x0 = 0; x0 < held.g.n[0]; x0 += across - ends)
+        for (int first = 0; first < lines; first += most)
+          Task<steps, around, M>{held.g, held.couplings(), p, x0, y0, first, std::min(first + most, lines)}.run();
+  });
+}
+
+template <int steps, bool around>
+std::vector<double> applied(const Held &held, const Series &series, const std::vector<double> &r) {
+  std::vector<double> z(r.size(), std::nan("")), work[3] = {z, z, z};
+  double *const free[3] = {work[0].data(), work[1].data(), work[2].data()};
+  in_pieces(series, most_marched(steps, around), r.data(), z.data(), free,
+            [&](const Piece &p) { marched<steps, around>(held, p); });
   return z;
 }
 
-template <int terms> void compare(const Shape &s) {
-  const SmallMatrix A = uneven(s);
-  const std::vector<double> r = random_values(std::size_t(s.size()));
-  const std::vector<double> z = s.points == 5   ? marched<2, terms>(s, A, r)
-                                : s.points == 9 ? marched<4, terms>(s, A, r)
-                                                : marched<3, terms>(s, A, r);
-  const std::vector<double> known = reference::product(reference::neumann_inverse(reference_of(A), terms), r);
+template <int steps> std::vector<double> applied(const Held &held, const Series &series, const std::vector<double> &r) {
+  return held.g.any_periodic() ? applied<steps, true>(held, series, r) : applied<steps, false>(held, series, r);
+}
+
+void compare(const Shape &s, const Series &series, const reference::Dense &inverse, const std::string &what) {
+  SmallMatrix A = uneven(s);
+  const Held held(A, s);
+  const std::vector<double> r = random_values(std::size_t(s.size())), known = reference::product(inverse, r);
+  const std::vector<double> z = held.g.steps == 2   ? applied<2>(held, series, r)
+                                : held.g.steps == 4 ? applied<4>(held, series, r)
+                                                    : applied<3>(held, series, r);
   double most = 0;
   for (double v : known) most = std::max(most, std::fabs(v));
   for (std::size_t i = 0; i < z.size(); ++i)
-    ASSERT_NEAR(z[i], known[i], 1e-12 * most) << words(s) << ", " << terms << " terms, at " << i;
+    ASSERT_NEAR(z[i], known[i], 1e-12 * most) << words(s) << ", " << what << ", at " << i;
 }
 
+const Shape deep{9, 27, 5, false, false, false, 7};
+
+// In one piece, in one for each triangle, in several.
 TEST(NeumannMarch, IsTheSeriesOfTheDenseMatrix) {
-  for (const Shape &s : shapes) {
-    if (s.px || s.py || s.pz) continue;
-    compare<1>(s);
-    compare<2>(s);
-    compare<3>(s);
+  for (const Shape &s : shapes)
+    for (int terms : {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 20})
+      compare(s, neumann::neumann(terms), reference::neumann_inverse(reference_of(uneven(s)), terms),
+              std::to_string(terms) + " terms");
+  compare(deep, neumann::neumann(2), reference::neumann_inverse(reference_of(uneven(deep)), 2), "2 terms");
+}
+
+TEST(NeumannMarch, IsTheDenseIncompletePoisson) {
+  for (bool scaled : {true, false}) {
+    for (const Shape &s : shapes)
+      compare(s, incomplete_poisson(scaled), reference::poisson_inverse(reference_of(uneven(s)), scaled),
+              scaled ? "scaled" : "not");
+    compare(deep, incomplete_poisson(scaled), reference::poisson_inverse(reference_of(uneven(deep)), scaled), "deep");
   }
-  compare<2>({9, 27, 5, false, false, false, 7});
 }
 
 } // namespace
