@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import googletest
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,7 +34,7 @@ def main(arguments):
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(name, None)
     count = Count()
-    status = pytest.main(["-c", str(ROOT / "tests/pytest.ini"), f"--rootdir={ROOT}", *paths, *wishes], plugins=[count])
+    status = pytest.main(["-c", str(ROOT / "tests/pytest.ini"), f"--rootdir={ROOT}", *paths, *wishes], plugins=[count, googletest])
     good = status == pytest.ExitCode.OK and count.passed > 0 and count.failed == 0
     if not good and not count.failed:
         count.failed = 1  # nothing ran, or pytest itself failed
