@@ -12,7 +12,8 @@ from pathlib import Path
 from driver import Driver, commit, device, processor
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation")
-DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown")
+DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
+                    "neumann_bandwidth")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -61,6 +62,8 @@ def main():
         question = importlib.import_module(f"questions.{name}")
         print(f"{name}: {question.QUESTION}", flush=True)
         rows = question.measure(driver, note)
+        if not rows:
+            continue  # the driver's failures say why
         write(name, question.QUESTION, rows, driver, load)
         draw(name, question.plot, rows, driver.build / "plots")
     if driver.failures:
