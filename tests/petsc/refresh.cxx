@@ -13,9 +13,12 @@ using reference::Problem;
 
 static long news; // C++ allocations so far; the library's vectors are made by this one
 
-void *operator new(std::size_t size) {
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
   ++news;
-  if (void *p = std::malloc(size ? size : 1)) return p;
+  return std::malloc(size ? size : 1);
+}
+void *operator new(std::size_t size) {
+  if (void *p = operator new(size, std::nothrow)) return p;
   throw std::bad_alloc();
 }
 void operator delete(void *p) noexcept { std::free(p); }
