@@ -1,12 +1,10 @@
 /* What of deflation depends on where the matrix is, and on whether Z is a matrix: one class for each. */
 #pragma once
 
-#include <petsc/private/pcimpl.h>
-
 #include "deflation/deflation.hpp"
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
-#include "glue/petsc_compat.h"
+#include "glue/pc.h"
 #include "petscrrb.h"
 
 #include <memory>

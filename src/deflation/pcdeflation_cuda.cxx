@@ -4,7 +4,6 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "glue/stream_cuda.h"
-  #include "grid/find_cuda.hpp"
 
 using namespace petscrrb;
 
@@ -21,12 +20,7 @@ public:
   PetscBool on_device() const override { return PETSC_TRUE; }
 
 protected:
-  PetscRRBRows Rows(const Csr &a) override {
-    return {a.n,
-            [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream_.Ready()); },
-            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
-            PetscRRBStream::Failed};
-  }
+  PetscRRBRows Rows(const Csr &a) override { return stream_.Rows(a); }
   PetscErrorCode Run(const PCDeflationWork &work) override {
     PetscFunctionBegin;
     PetscCall(PetscLogGpuTimeBegin());
@@ -77,11 +71,7 @@ PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *backen
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  try {
-    backend->reset(made = new CudaBackend);
-  } catch (const std::exception &e) {
-    PetscCall(PetscRRBStream::Failed(e));
-  }
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,5 @@
 /* Deflation by subdomains where the matrix is on the host. PETSc copies there what a vector has on a device. */
 #include "deflation/pcdeflation_subdomains.h"
-#include "grid/find.hpp"
 
 using namespace petscrrb;
 
@@ -16,18 +15,8 @@ public:
   PetscBool on_device() const override { return PETSC_FALSE; }
 
 protected:
-  PetscRRBRows Rows(const Csr &a) override {
-    return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
-            [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
-  }
-  PetscErrorCode Run(const PCDeflationWork &work) override {
-    try {
-      work();
-      return PETSC_SUCCESS;
-    } catch (const std::exception &e) {
-      return NoMemory(e);
-    }
-  }
+  PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
+  PetscErrorCode Run(const PCDeflationWork &work) override { return PetscRRBTry(NoMemory, work); }
   PetscErrorCode Log(PetscLogDouble flops) override { return PetscLogFlops(flops); }
   /* within E's profile, as cheap as E itself */
   KSPDeflationInverse DefaultInverse() const override { return KSP_DEFLATION_CHOLESKY; }

@@ -3,6 +3,7 @@
 */
 #include "findgrid.h"
 
+#include "../grid/find.hpp"
 #include "matrix.h"
 #include "petsc_compat.h"
 
@@ -11,6 +12,11 @@
 #include <algorithm>
 
 using petscrrb::Grid;
+
+PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, PetscErrorCode (*failed)(const std::exception &)) {
+  return {a.n, [a](int dim, const char *option, Grid &g) { return petscrrb::find_grid(a, dim, option, g); },
+          [a](const char *option, Grid &g) { return petscrrb::check_grid(a, option, g); }, failed};
+}
 
 /* Whether dm is a DMDA whose points are the rows of the matrix; its sizes are then in g. A 3D one with a side of one
    point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine

@@ -5,6 +5,7 @@
 
 #include <petscpc.h>
 
+#include "../grid/csr.hpp"
 #include "../grid/grid.hpp"
 
 #include <exception>
@@ -18,6 +19,7 @@ struct PetscRRBRows {
   std::function<std::string(const char *option, petscrrb::Grid &)> check;
   PetscErrorCode (*failed)(const std::exception &); /* where one of them threw: raises the error */
 };
+PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &, PetscErrorCode (*failed)(const std::exception &));
 
 /* dim: 2 or 3, the most that the PC can do; n: dim sizes as the user gave them, zeros for none; option: its name with
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */

@@ -3,6 +3,7 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "glue/stream_cuda.h"
+  #include "grid/find_cuda.hpp"
 
 PetscErrorCode PetscRRBStream::Start() {
   PetscFunctionBegin;
@@ -26,6 +27,12 @@ cudaStream_t PetscRRBStream::Ready() {
   if (Find() != PETSC_SUCCESS) throw std::runtime_error("PETSc has no current stream");
   if (cuda.stream) before_.let_wait(cuda.stream, nullptr);
   return cuda.stream;
+}
+
+PetscRRBRows PetscRRBStream::Rows(const petscrrb::Csr &a) {
+  using namespace petscrrb;
+  return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, Ready()); },
+          [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, Ready()); }, Failed};
 }
 
 PetscErrorCode PetscRRBStream::Failed(const std::exception &e) {

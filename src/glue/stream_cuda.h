@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/cuda.hpp"
+#include "glue/findgrid.h"
 
 #include <petscdevice.h>
 
@@ -27,6 +28,9 @@ public:
   }
   /* the same without an error handler: the stream, once the work so far is there */
   cudaStream_t Ready();
+
+  /* what is asked about rows on the device; this must outlive it */
+  PetscRRBRows Rows(const petscrrb::Csr &);
 
   /* raises the error that was thrown */
   static PetscErrorCode Failed(const std::exception &);

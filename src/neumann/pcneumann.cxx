@@ -36,19 +36,7 @@ static PetscErrorCode PCApply_Neumann(PC pc, Vec x, Vec y) {
 }
 
 static PetscErrorCode PCMatApply_Neumann(PC pc, Mat X, Mat Y) {
-  PetscInt columns;
-  Vec x, y;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetSize(X, nullptr, &columns));
-  for (PetscInt j = 0; j < columns; ++j) {
-    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
-    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
-    PetscCall(PCApply_Neumann(pc, x, y));
-    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
-    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_Neumann(pc, x, y); });
 }
 
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {

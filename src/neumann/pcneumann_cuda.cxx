@@ -5,7 +5,6 @@
 
   #include "glue/stream_cuda.h"
   #include "grid/csr_cuda.hpp"
-  #include "grid/find_cuda.hpp"
   #include "neumann/grid_series.hpp"
 
 using namespace petscrrb;
@@ -126,12 +125,7 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override {
-    return {a.n,
-            [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream_.Ready()); },
-            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
-            PetscRRBStream::Failed};
-  }
+  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
   PetscErrorCode CreateOnGrid(const Grid &g, const neumann::Series &series,
                               std::unique_ptr<PCNeumannForm> *form) override {
     PetscFunctionBegin;
@@ -166,7 +160,7 @@ PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *backend) {
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(PCNeumannTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,4 @@
 /* PCNEUMANN where the matrix is on the host. */
-#include "grid/find.hpp"
 #include "neumann/grid_series.hpp"
 #include "neumann/pcneumann_sparse.h"
 
@@ -56,7 +55,7 @@ PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
   PetscCall(SayWhereVectorsAre(pc, x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(PCNeumannTry(NoMemory, [&] { series_->apply(r, z); }));
+  PetscCall(PetscRRBTry(NoMemory, [&] { series_->apply(r, z); }));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(VecRestoreArrayRead(x, &r));
   PetscCall(PetscLogFlops(flops_));
@@ -69,7 +68,7 @@ public:
     neumann::SparsePlan plan;
 
     PetscFunctionBegin;
-    PetscCall(PCNeumannTry(NoMemory, [&] {
+    PetscCall(PetscRRBTry(NoMemory, [&] {
       plan = neumann::make_sparse_plan(rows, kept, series.in == neumann::Scale::s, threshold);
       values_ = neumann::make_sparse_values(rows.n, plan);
     }));
@@ -97,14 +96,11 @@ private:
 class HostBackend final : public PCNeumannBackend {
 public:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override {
-    return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
-            [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
-  }
+  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
   PetscErrorCode CreateOnGrid(const Grid &g, const neumann::Series &series,
                               std::unique_ptr<PCNeumannForm> *form) override {
     PetscFunctionBegin;
-    PetscCall(PCNeumannTry(NoMemory, [&] { *form = std::make_unique<OnGrid>(g, series); }));
+    PetscCall(PetscRRBTry(NoMemory, [&] { *form = std::make_unique<OnGrid>(g, series); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode CreateSparse(PC, const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold,
@@ -118,7 +114,7 @@ public:
   }
   PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
     PetscFunctionBegin;
-    PetscCall(PCNeumannTry(NoMemory, [&] { *why = neumann::why_refused(rows); }));
+    PetscCall(PetscRRBTry(NoMemory, [&] { *why = neumann::why_refused(rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

@@ -1,11 +1,9 @@
 /* The data of PCNEUMANN, shared by its files; and how M^-1 is kept, by the grid and by where the matrix is. */
 #pragma once
 
-#include <petsc/private/pcimpl.h>
-
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
-#include "glue/petsc_compat.h"
+#include "glue/pc.h"
 #include "neumann/findings.hpp"
 #include "neumann/series.hpp"
 #include "neumann/sparse.hpp"
@@ -65,16 +63,6 @@ typedef struct {
   PetscInt grid[3];
   PCNeumannState *state;
 } PC_Neumann;
-
-/* Calls f(), which may throw, inside of a PETSc function. */
-template <class F> PetscErrorCode PCNeumannTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
-  try {
-    f();
-    return PETSC_SUCCESS;
-  } catch (const std::exception &e) {
-    return failed(e);
-  }
-}
 
 /* of an application on a grid: two for each coupling, term and triangle, and the diagonal */
 static inline PetscLogDouble PCNeumannFlops(const petscrrb::Grid &g, int terms) {

@@ -4,30 +4,8 @@
 const char *const PCNeumannTypes[] = {"series", "poisson", "PCNeumannType", "PC_NEUMANN_", nullptr};
 const char *const PCNeumannDrops[] = {"none", "pattern", "threshold", "PCNeumannDrop", "PC_NEUMANN_DROP_", nullptr};
 
-/* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
-static PetscErrorCode Rebuild(PC pc) {
-  PetscFunctionBegin;
-  PetscUseTypeMethod(pc, reset);
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class T, T PC_Neumann::*member> static PetscErrorCode Set(PC pc, T value) {
-  PC_Neumann *neumann = (PC_Neumann *)pc->data;
-
-  PetscFunctionBegin;
-  if (neumann->*member != value) {
-    neumann->*member = value;
-    PetscCall(Rebuild(pc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class T, T PC_Neumann::*member> static PetscErrorCode Get(PC pc, T *value) {
-  PetscFunctionBegin;
-  *value = ((PC_Neumann *)pc->data)->*member;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+template <class T, T PC_Neumann::*member> constexpr auto Set = PetscRRBSet<PC_Neumann, T, member>;
+template <class T, T PC_Neumann::*member> constexpr auto Get = PetscRRBGet<PC_Neumann, T, member>;
 
 static PetscErrorCode PCNeumannSetGrid_Neumann(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
   PC_Neumann *neumann = (PC_Neumann *)pc->data;
@@ -37,7 +15,7 @@ static PetscErrorCode PCNeumannSetGrid_Neumann(PC pc, PetscInt nx, PetscInt ny, 
     neumann->grid[0] = nx;
     neumann->grid[1] = ny;
     neumann->grid[2] = nz;
-    PetscCall(Rebuild(pc));
+    PetscCall(PetscRRBRebuild(pc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,30 +78,22 @@ PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems PetscOptionsO
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Method> static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Method *method) {
-  void (*any)(void) = on ? (void (*)(void))method : nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, name, any));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* on: let the public functions find their methods; off: before the type goes away */
 PetscErrorCode PCNeumannComposeSetters(PC pc, PetscBool on) {
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
-  PetscCall(Compose(o, on, "PCNeumannSetTerms_C", Set<PetscInt, &PC_Neumann::terms>));
-  PetscCall(Compose(o, on, "PCNeumannGetTerms_C", Get<PetscInt, &PC_Neumann::terms>));
-  PetscCall(Compose(o, on, "PCNeumannSetType_C", Set<PCNeumannType, &PC_Neumann::type>));
-  PetscCall(Compose(o, on, "PCNeumannGetType_C", Get<PCNeumannType, &PC_Neumann::type>));
-  PetscCall(Compose(o, on, "PCNeumannSetScale_C", Set<PetscBool, &PC_Neumann::scale>));
-  PetscCall(Compose(o, on, "PCNeumannGetScale_C", Get<PetscBool, &PC_Neumann::scale>));
-  PetscCall(Compose(o, on, "PCNeumannSetDrop_C", Set<PCNeumannDrop, &PC_Neumann::drop>));
-  PetscCall(Compose(o, on, "PCNeumannGetDrop_C", Get<PCNeumannDrop, &PC_Neumann::drop>));
-  PetscCall(Compose(o, on, "PCNeumannSetDropThreshold_C", Set<PetscReal, &PC_Neumann::threshold>));
-  PetscCall(Compose(o, on, "PCNeumannGetDropThreshold_C", Get<PetscReal, &PC_Neumann::threshold>));
-  PetscCall(Compose(o, on, "PCNeumannSetGrid_C", PCNeumannSetGrid_Neumann));
-  PetscCall(Compose(o, on, "PCNeumannGetGrid_C", PCNeumannGetGrid_Neumann));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetTerms_C", Set<PetscInt, &PC_Neumann::terms>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetTerms_C", Get<PetscInt, &PC_Neumann::terms>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetType_C", Set<PCNeumannType, &PC_Neumann::type>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetType_C", Get<PCNeumannType, &PC_Neumann::type>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetScale_C", Set<PetscBool, &PC_Neumann::scale>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetScale_C", Get<PetscBool, &PC_Neumann::scale>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetDrop_C", Set<PCNeumannDrop, &PC_Neumann::drop>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetDrop_C", Get<PCNeumannDrop, &PC_Neumann::drop>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetDropThreshold_C", Set<PetscReal, &PC_Neumann::threshold>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetDropThreshold_C", Get<PetscReal, &PC_Neumann::threshold>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetGrid_C", PCNeumannSetGrid_Neumann));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetGrid_C", PCNeumannGetGrid_Neumann));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,19 +53,7 @@ static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y) {
 }
 
 static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y) {
-  PetscInt columns;
-  Vec x, y;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetSize(X, nullptr, &columns));
-  for (PetscInt j = 0; j < columns; ++j) {
-    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
-    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
-    PetscCall(ApplyPart(pc, x, y, Part::whole));
-    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
-    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_RRB(pc, x, y); });
 }
 
 /* They are halves of the V-cycle, which is what is in use for them where the cycle was left to us. */

@@ -1,11 +1,9 @@
 /* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx. */
 #pragma once
 
-#include <petsc/private/pcimpl.h>
-
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
-#include "glue/petsc_compat.h"
+#include "glue/pc.h"
 #include "grid/stencil.hpp"
 #include "petscrrb.h"
 #include "rrb/coarse.hpp"
@@ -60,13 +58,3 @@ public:
 
 PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *);
 PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *);
-
-/* Calls f(), which may throw, inside of a PETSc function. */
-template <class F> PetscErrorCode PCRRBTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
-  try {
-    f();
-    return PETSC_SUCCESS;
-  } catch (const std::exception &e) {
-    return failed(e);
-  }
-}

@@ -4,7 +4,6 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "glue/stream_cuda.h"
-  #include "grid/find_cuda.hpp"
   #include "grid/stencil_cuda.hpp"
   #include "coarse/coarse_cuda.hpp"
   #include "rrb/cycle_graphs.hpp"
@@ -24,12 +23,7 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override {
-    return {a.n,
-            [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, stream_.Ready()); },
-            [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, stream_.Ready()); },
-            PetscRRBStream::Failed};
-  }
+  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
   void weights(double *x, double *y) const override { *x = facts_.weights_x, *y = facts_.weights_y; }
   PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
@@ -194,7 +188,7 @@ PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
     PetscCall(
-        PCRRBTry(PetscRRBStream::Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+        PetscRRBTry(PetscRRBStream::Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(host_r_, core.coarse_r()));
@@ -291,7 +285,7 @@ PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

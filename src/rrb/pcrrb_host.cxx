@@ -1,6 +1,5 @@
 /* PCRRB where the matrix is on the host. */
 #include "backend/host.hpp"
-#include "grid/find.hpp"
 #include "rrb/pcrrb_impl.h"
 #include "rrb/prepare.hpp"
 #include "rrbsolver/ksprrb_solver.h"
@@ -19,10 +18,7 @@ namespace {
 class HostBackend final : public PCRRBBackend {
 public:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override {
-    return {a.n, [a](int dim, const char *option, Grid &g) { return find_grid(a, dim, option, g); },
-            [a](const char *option, Grid &g) { return check_grid(a, option, g); }, NoMemory};
-  }
+  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
   void weights(double *x, double *y) const override {
     *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
     *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
@@ -100,7 +96,7 @@ PetscErrorCode HostBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
                                  PCRRBValues *values) {
   PetscFunctionBegin;
   *values = PCRRBValues();
-  PetscCall(PCRRBTry(NoMemory, [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
+  PetscCall(PetscRRBTry(NoMemory, [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = facts_.identity_rows;
   values->positive = facts_.positive;
@@ -116,8 +112,8 @@ PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
-  PetscCall(
-      PCRRBTry(NoMemory, [&] { *core = rrb::make_factorization<PetscInt>(host_, extent, o, single != PETSC_FALSE); }));
+  PetscCall(PetscRRBTry(NoMemory,
+                        [&] { *core = rrb::make_factorization<PetscInt>(host_, extent, o, single != PETSC_FALSE); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

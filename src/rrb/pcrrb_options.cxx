@@ -7,30 +7,8 @@ const char *const PCRRBCoarseTypes[] = {"cholesky", "inverse", "ksp", "PCRRBCoar
 const char *const PCRRBCycles[] = {"v", "amli", "PCRRBCycle", "PC_RRB_CYCLE_", nullptr};
 const char *const PCRRBPrecisions[] = {"double", "single", "PCRRBPrecision", "PC_RRB_PRECISION_", nullptr};
 
-/* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
-static PetscErrorCode Rebuild(PC pc) {
-  PetscFunctionBegin;
-  PetscUseTypeMethod(pc, reset);
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class T, T PC_RRB::*member> static PetscErrorCode Set(PC pc, T value) {
-  PC_RRB *rrb = (PC_RRB *)pc->data;
-
-  PetscFunctionBegin;
-  if (rrb->*member != value) {
-    rrb->*member = value;
-    PetscCall(Rebuild(pc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class T, T PC_RRB::*member> static PetscErrorCode Get(PC pc, T *value) {
-  PetscFunctionBegin;
-  *value = ((PC_RRB *)pc->data)->*member;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+template <class T, T PC_RRB::*member> constexpr auto Set = PetscRRBSet<PC_RRB, T, member>;
+template <class T, T PC_RRB::*member> constexpr auto Get = PetscRRBGet<PC_RRB, T, member>;
 
 /* of those that have a default that depends on the grid: the value in use */
 template <PetscInt PC_RRB::*member, int petscrrb::rrb::Options::*used>
@@ -49,7 +27,7 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny) {
   if (rrb->grid[0] != nx || rrb->grid[1] != ny) {
     rrb->grid[0] = nx;
     rrb->grid[1] = ny;
-    PetscCall(Rebuild(pc));
+    PetscCall(PetscRRBRebuild(pc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,7 +49,7 @@ template <class T, T PC_RRB::*member, PetscBool PC_RRB::*was_set> static PetscEr
   if (!(rrb->*was_set) || rrb->*member != value) {
     rrb->*member = value;
     rrb->*was_set = PETSC_TRUE;
-    PetscCall(Rebuild(pc));
+    PetscCall(PetscRRBRebuild(pc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -174,40 +152,32 @@ PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObjec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class Method> static PetscErrorCode Compose(PetscObject o, PetscBool on, const char name[], Method *method) {
-  void (*any)(void) = on ? (void (*)(void))method : nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, name, any));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* on: let the public functions find their methods; off: before the type goes away */
 PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
-  PetscCall(Compose(o, on, "PCRRBSetLevels_C", Set<PetscInt, &PC_RRB::levels>));
-  PetscCall(Compose(o, on, "PCRRBGetLevels_C", GetUsed<&PC_RRB::levels, &petscrrb::rrb::Options::levels>));
-  PetscCall(Compose(o, on, "PCRRBSetLumping_C", Set<PetscReal, &PC_RRB::lumping>));
-  PetscCall(Compose(o, on, "PCRRBGetLumping_C", Get<PetscReal, &PC_RRB::lumping>));
-  PetscCall(Compose(o, on, "PCRRBSetLumpNodes_C", Set<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
-  PetscCall(Compose(o, on, "PCRRBGetLumpNodes_C", Get<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
-  PetscCall(Compose(o, on, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
-  PetscCall(Compose(o, on, "PCRRBGetGrid_C", PCRRBGetGrid_RRB));
-  PetscCall(Compose(o, on, "PCRRBSetStorage_C", Set<PCRRBStorage, &PC_RRB::storage>));
-  PetscCall(Compose(o, on, "PCRRBGetStorage_C", Get<PCRRBStorage, &PC_RRB::storage>));
-  PetscCall(Compose(o, on, "PCRRBSetStorageGrids_C", Set<PetscInt, &PC_RRB::storage_grids>));
-  PetscCall(Compose(o, on, "PCRRBGetStorageGrids_C",
-                    GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
-  PetscCall(Compose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
-  PetscCall(Compose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
-  PetscCall(Compose(o, on, "PCRRBSetCoarse_C", SetChoice<PCRRBCoarse, &PC_RRB::coarse, &PC_RRB::coarse_set>));
-  PetscCall(Compose(o, on, "PCRRBGetCoarse_C", GetChoice<PCRRBCoarse, &PC_RRB::coarse, &PCRRBState::coarse>));
-  PetscCall(Compose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
-  PetscCall(Compose(o, on, "PCRRBSetCycle_C", SetChoice<PCRRBCycle, &PC_RRB::cycle, &PC_RRB::cycle_set>));
-  PetscCall(Compose(o, on, "PCRRBGetCycle_C", GetChoice<PCRRBCycle, &PC_RRB::cycle, &PCRRBState::cycle>));
-  PetscCall(Compose(o, on, "PCRRBSetPrecision_C", Set<PCRRBPrecision, &PC_RRB::precision>));
-  PetscCall(Compose(o, on, "PCRRBGetPrecision_C", Get<PCRRBPrecision, &PC_RRB::precision>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetLevels_C", Set<PetscInt, &PC_RRB::levels>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetLevels_C", GetUsed<&PC_RRB::levels, &petscrrb::rrb::Options::levels>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetLumping_C", Set<PetscReal, &PC_RRB::lumping>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetLumping_C", Get<PetscReal, &PC_RRB::lumping>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetLumpNodes_C", Set<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetLumpNodes_C", Get<PCRRBLumpNodes, &PC_RRB::lump_nodes>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetGrid_C", PCRRBGetGrid_RRB));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetStorage_C", Set<PCRRBStorage, &PC_RRB::storage>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetStorage_C", Get<PCRRBStorage, &PC_RRB::storage>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetStorageGrids_C", Set<PetscInt, &PC_RRB::storage_grids>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetStorageGrids_C",
+                            GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetCoarse_C", SetChoice<PCRRBCoarse, &PC_RRB::coarse, &PC_RRB::coarse_set>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarse_C", GetChoice<PCRRBCoarse, &PC_RRB::coarse, &PCRRBState::coarse>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetCycle_C", SetChoice<PCRRBCycle, &PC_RRB::cycle, &PC_RRB::cycle_set>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetCycle_C", GetChoice<PCRRBCycle, &PC_RRB::cycle, &PCRRBState::cycle>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetPrecision_C", Set<PCRRBPrecision, &PC_RRB::precision>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetPrecision_C", Get<PCRRBPrecision, &PC_RRB::precision>));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -60,7 +60,7 @@ PetscErrorCode HostSolver<CG>::Refresh(const Csr &csr, const Grid &grid, const d
   std::string why;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBTry(NoMemory, [&] {
+  PetscCall(PetscRRBTry(NoMemory, [&] {
     result = read_stencil(csr, grid, stencil_, facts_, why);
     if (CG::scaled && v && result == ReadResult::ok) stencil_.v.assign(v, v + stencil_.C.size());
   }));
@@ -122,7 +122,7 @@ void create(const Host &host, KSPRRBSolver::Core &core, const KSPRRBSolver::Solv
 PetscErrorCode KSPRRBCreateHost(const Host &host, KSPRRBSolver::Core &core, PetscBool full,
                                 const KSPRRBSolver::SolveLastBlock &solve, std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
-  PetscCall(PCRRBTry(NoMemory, [&] {
+  PetscCall(PetscRRBTry(NoMemory, [&] {
     if (full)
       create<rrbsolver::FullCG>(host, core, solve, solver);
     else

@@ -1,0 +1,69 @@
+/* What all our preconditioners do in the same way. */
+#pragma once
+
+#include <petsc/private/pcimpl.h>
+
+#include "glue/petsc_compat.h"
+
+#include <exception>
+
+/* Calls f(), which may throw, inside of a PETSc function. */
+template <class F> PetscErrorCode PetscRRBTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
+  try {
+    f();
+    return PETSC_SUCCESS;
+  } catch (const std::exception &e) {
+    return failed(e);
+  }
+}
+
+/* apply(x, y) for each column of dense matrices. */
+template <class Apply> PetscErrorCode PetscRRBMatApply(Mat X, Mat Y, const Apply &apply) {
+  PetscInt columns;
+  Vec x, y;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  for (PetscInt j = 0; j < columns; ++j) {
+    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
+    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
+    PetscCall(apply(x, y));
+    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
+    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
+inline PetscErrorCode PetscRRBRebuild(PC pc) {
+  PetscFunctionBegin;
+  PetscUseTypeMethod(pc, reset);
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The methods behind a setter and a getter of one member of pc->data. */
+template <class Data, class T, T Data::*member> PetscErrorCode PetscRRBSet(PC pc, T value) {
+  Data *data = (Data *)pc->data;
+
+  PetscFunctionBegin;
+  if (data->*member != value) {
+    data->*member = value;
+    PetscCall(PetscRRBRebuild(pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class Data, class T, T Data::*member> PetscErrorCode PetscRRBGet(PC pc, T *value) {
+  PetscFunctionBegin;
+  *value = ((Data *)pc->data)->*member;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* on: the public function of this name finds its method; off: it does not any more */
+template <class Method> PetscErrorCode PetscRRBCompose(PetscObject o, PetscBool on, const char name[], Method *method) {
+  void (*any)(void) = on ? (void (*)(void))method : nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction(o, name, any));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
