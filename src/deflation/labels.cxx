@@ -1,8 +1,9 @@
 // Which subdomain each row of a matrix on the host is in, and whether the matrix may be deflated at all.
 #include "deflation/labels.hpp"
 
+#include "deflation/refusals.hpp"
 #include "grid/fit.hpp"
-#include "grid/text.hpp"
+#include "grid/stencil.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +12,6 @@
 namespace petscrrb::deflation {
 
 namespace {
-
-std::string too_many(index_t count) {
-  return text(count) + " subdomains are too many, at most " + text(index_t(most_subdomains)) +
-         " can be: use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
-}
 
 // Union and find; a root is the smallest row of its tree.
 int root(std::vector<int> &parent, int i) {
@@ -91,12 +87,10 @@ std::string why_not(const Csr &a, const std::vector<int> &of_row) {
       if (j == i || of_row[j] < 0) continue;
       const PetscInt *end = a.ja + a.ia[j + 1], *found = std::find(a.ja + a.ia[j], end, i);
       const double back = found == end ? 0.0 : a.a[found - a.ja];
-      if (std::abs(a.a[p] - back) > 1e-10 * largest) row = std::min(row, i);
+      if (std::abs(a.a[p] - back) > symmetric * largest) row = std::min(row, i);
     }
   }
-  if (row == a.n) return "";
-  return "the matrix is not symmetric at row " + text(index_t(row)) +
-         ", and deflation needs a symmetric one: E = Z^T A Z would not be positive definite";
+  return row == a.n ? "" : not_symmetric(row);
 }
 
 } // namespace petscrrb::deflation

@@ -4,6 +4,7 @@
 #include "backend/cuda_sort.cuh"
 #include "deflation/inverse_cuda.hpp"
 #include "deflation/labels_cuda.hpp"
+#include "deflation/refusals.hpp"
 #include "deflation/values_cuda.hpp"
 
 #include <limits>
@@ -106,11 +107,6 @@ private:
   cuda::Buffer<double> memory_; // for c and for what it becomes
   double *c_ = nullptr, *other_ = nullptr;
 };
-
-std::string too_many(index_t count) {
-  return std::to_string(count) + " subdomains are too many, at most " + std::to_string(most_subdomains) +
-         " can be: use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
-}
 
 // The largest need is a sort of the rows: keys, places and what CUB takes for as many again.
 std::size_t scratch_bytes(PetscInt n) { return 24 * std::size_t(n) + (std::size_t(1) << 20); }

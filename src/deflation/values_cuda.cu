@@ -3,14 +3,14 @@
 
 #include "backend/cuda_rows.cuh"
 #include "deflation/az_row.hpp"
+#include "deflation/refusals.hpp"
+#include "grid/stencil.hpp"
 
 #include <cstring>
 
 namespace petscrrb::deflation {
 
 namespace {
-
-constexpr double symmetric_to = 1e-10; // of the largest diagonal
 
 __device__ double coupling(const Csr &A, PetscInt row, PetscInt column) {
   for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
@@ -73,12 +73,11 @@ void check_values(const Csr &A, const int *label, Found *found, cudaStream_t str
 std::string why_refused(const Csr &A, const int *label, const Found &found, cudaStream_t stream) {
   const int n = int(A.n);
   if (found.not_finite) return "row " + std::to_string(n - found.not_finite) + " holds an entry that is not finite";
-  const double allowed = symmetric_to * value_of(found.largest_diagonal);
+  const double allowed = symmetric * value_of(found.largest_diagonal);
   if (value_of(found.asymmetry) <= allowed) return "";
   const cuda::Buffer<int> from_last(1);
   cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
-  return "the matrix is not symmetric at row " + std::to_string(n - cuda::to_host(from_last.data(), 1, stream)[0]) +
-         ", and deflation needs a symmetric one: E = Z^T A Z would not be positive definite";
+  return not_symmetric(n - cuda::to_host(from_last.data(), 1, stream)[0]);
 }
 
 } // namespace petscrrb::deflation
