@@ -3,6 +3,7 @@
 #include "stencil.hpp"
 
 #include "reach.hpp"
+#include "refusal.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -193,20 +194,6 @@ std::string pair_of_rows(const Grid &g, PetscInt p, PetscInt q) {
   return "row " + text(index_t(p)) + " at " + place(g, p) + ", column " + text(index_t(q)) + " at " + place(g, q);
 }
 
-double entry(const Csr &A, PetscInt row, PetscInt column) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] == column) return A.a[e];
-  return 0;
-}
-
-std::string where_not_finite(const Csr &A, const Grid &g) {
-  for (PetscInt p = 0; p < A.n; ++p)
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
-      if (not_finite(A.a[e]) != 0)
-        return "The matrix is not finite: " + pair_of_rows(g, p, A.ja[e]) + " holds " + text(A.a[e]);
-  return "";
-}
-
 // Couplings outside the stencil: with identity rows they count as dropped; the first other one is told.
 std::string where_foreign(const Csr &A, const Grid &g, StencilFacts &f) {
   std::string why;
@@ -224,20 +211,6 @@ std::string where_foreign(const Csr &A, const Grid &g, StencilFacts &f) {
     return true;
   });
   return why;
-}
-
-std::string where_asymmetric(const Csr &A, const Grid &g, const StencilFacts &f) {
-  PetscInt row = A.n, column = A.n;
-  for (PetscInt p = 0; p < A.n; ++p)
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-      const PetscInt q = A.ja[e], low = std::min(p, q), high = std::max(p, q);
-      if (f.identity[p] || f.identity[q] || low > row || (low == row && high >= column)) continue;
-      if (std::fabs(A.a[e] - entry(A, q, p)) > symmetric * f.largest_diagonal) row = low, column = high;
-    }
-  return "The matrix is not symmetric: " + pair_of_rows(g, row, column) + " holds " + text(entry(A, row, column)) +
-         ", the transposed entry is " + text(entry(A, column, row)) +
-         "; they may differ by 1e-10 of the largest diagonal entry, " + text(f.largest_diagonal) +
-         ". For a nonsymmetric matrix use another preconditioner, for example -ksp_type gmres -pc_type gamg (or ilu)";
 }
 
 } // namespace
@@ -259,8 +232,9 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f
   f.corners = t.corners;
   f.largest_diagonal = t.diagonal;
   f.asymmetry = t.asymmetry;
+  const auto words = [&](PetscInt p, PetscInt q) { return pair_of_rows(g, p, q); };
   if (t.not_finite) {
-    why = where_not_finite(A, g);
+    why = where_not_finite(A, words);
     return ReadResult::refused;
   }
   if (t.foreign) {
@@ -271,7 +245,7 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f
     }
   }
   if (t.asymmetry > symmetric * t.diagonal) {
-    why = where_asymmetric(A, g, f);
+    why = where_asymmetric(A, f.identity, f.largest_diagonal, words);
     return ReadResult::refused;
   }
   return ReadResult::ok;
