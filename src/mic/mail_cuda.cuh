@@ -3,7 +3,7 @@
 
 #include "backend/cuda.hpp"
 
-namespace petscrrb::mic {
+namespace petscrrb::mic::device {
 
 // A message is there when its number is that of the sweep. Each sweep has another number and writes all messages, so nothing is
 // ever reset.
@@ -61,4 +61,4 @@ private:
   const unsigned sweep_;
 };
 
-} // namespace petscrrb::mic
+} // namespace petscrrb::mic::device

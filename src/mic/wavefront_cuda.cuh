@@ -2,20 +2,19 @@
 #pragma once
 
 #include "backend/cuda_shared.cuh"
+#include "chunks.hpp"
 #include "mail_cuda.cuh"
 #include "order.hpp"
-#include "point.hpp"
+#include "pivot.hpp"
 
 #include <type_traits>
 #include <utility>
 
-namespace petscrrb::mic {
+namespace petscrrb::mic::device {
 
-// The values of a factor for one step of a column lie together: pairs of w along i and j (in 2D: w along i), w along the
-// march, 1/d. Where all couplings of a direction are alike there is 1/d alone.
-template <int points, bool flat, bool constant> struct Chunk {
-  static constexpr int across = flat ? 1 : 2; // couplings across the tile
-  static constexpr int along = across * points, inverse = constant ? 0 : along + points, size = inverse + points;
+// What kernels find out about pivots: counts, and the first bad one as all ones less its row.
+struct PivotFindings {
+  unsigned long long bad, null_rows, shifted;
 };
 
 // What a sweep works on. Directions are those of the order: 0 and 1 across the tiles, 2 the march.
@@ -32,6 +31,8 @@ template <class T> struct Sweep {
   Message *mail[2];  // along i: tq messages a step, along j: tp
   unsigned sweep;    // the number of its messages
   unsigned *ticket, first_ticket;
+  PivotRule rule; // of a factorization
+  PivotFindings *found;
 };
 
 // What comes from other tiles comes in groups of steps, which some warps of a block wait for by turns: a look into the
@@ -173,13 +174,10 @@ public:
       : t_(int(threadIdx.x)), ip_(back ? tp - 1 - t_ % tp : t_ % tp), jp_(back ? tq - 1 - t_ / tp : t_ / tp),
         rows_(c.points[2]), steps_(steps(c)),
         there_(c.P * tp + t_ % tp < c.points[0] && c.Q * tq + t_ / tp < c.points[1]),
-        at_(there_ ? -(ip_ + jp_) : -(1 << 30)), work_(s, c, t_), sweep_(s.sweep) {
-    const index_t place = s.order.block_origin(c.block) + index_t(c.P * tp + t_ % tp) * s.order.stride[0] +
-                          index_t(c.Q * tq + t_ / tp) * s.order.stride[1] +
-                          (back ? index_t(rows_ - 1) * s.order.stride[2] : 0);
+        at_(there_ ? -(ip_ + jp_) : -(1 << 30)), work_(s, c, t_, place(s, c)), sweep_(s.sweep) {
     layer_ = back ? -s.order.stride[2] : s.order.stride[2];
-    if (reads) in_ = s.r + c.side * s.r_stride + place;
-    if (writes) out_ = s.z + c.side * s.z_stride + place;
+    if (reads) in_ = s.r + c.side * s.r_stride + place(s, c);
+    if (writes) out_ = s.z + c.side * s.z_stride + place(s, c);
     auto &exchange = *reinterpret_cast<Traffic *>(memory);
     p_ = cuda::shared_address(&exchange.p[0][jp_][ip_]);
     q_ = cuda::shared_address(&exchange.q[0][flat ? 0 : jp_][ip_]);
@@ -227,7 +225,7 @@ public:
       if (!flat) cuda::store_shared(q_ + odd * Traffic::q_step, work_.hand_q);
       if (send_p_) send(to_p_ + turn * tq, work_.hand_p, sweep_);
       if (send_q_) send(to_q_ + turn * tp, work_.hand_q, sweep_);
-      if (unsigned(at_ + turn) < unsigned(rows_)) work_.template store<turn>();
+      if (unsigned(at_ + turn) < unsigned(rows_)) work_.template store<turn>(at_ + turn);
       if (writes) write(step + turn - (lag + 1), z);
       values = next;
     };
@@ -244,6 +242,12 @@ public:
   }
 
 private:
+  // the natural index of this thread's first point
+  __device__ index_t place(const Sweep<T> &s, const Column &c) const {
+    return s.order.block_origin(c.block) + index_t(c.P * tp + t_ % tp) * s.order.stride[0] +
+           index_t(c.Q * tq + t_ / tp) * s.order.stride[1] + (back ? index_t(rows_ - 1) * s.order.stride[2] : 0);
+  }
+
   static constexpr unsigned halo_step = 32 * sizeof(double);
 
   __device__ unsigned around(unsigned place) const {
@@ -319,4 +323,4 @@ __global__ void __launch_bounds__(TileShape<tp, tq>::threads)
     March<Work, tp, tq, ahead>(s, column, memory).run();
 }
 
-} // namespace petscrrb::mic
+} // namespace petscrrb::mic::device

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace petscrrb::mic {
+namespace petscrrb::mic::device {
 
 template <class T> using PairOf = std::conditional_t<sizeof(T) == sizeof(double), double2, float2>;
 
@@ -15,13 +15,13 @@ template <class T> struct FactorValues {
   T along, inverse;
 };
 
-// The values of a factor on their way into a slot of shared memory and from there: all, or all but 1/d.
-template <class T, int points, bool flat, bool constant, bool with_inverse> class FactorCopies {
-  using Layout = Chunk<points, flat, constant>;
-  static constexpr bool across = !constant, inverse = constant || with_inverse;
+// The values of a factor on their way into a slot of shared memory and from there: w, 1/d or both.
+template <class T, int points, bool flat, bool with_w, bool with_inverse> class FactorCopies {
+  using Layout = Chunk<points, flat>;
+  static constexpr int inverse = with_w ? Layout::inverse : 0; // where it is in the slot
 
 public:
-  static constexpr int bytes = int(sizeof(T)) * (inverse ? Layout::size : Layout::inverse);
+  static constexpr int bytes = int(sizeof(T)) * (inverse + (with_inverse ? points : 0));
 
   __device__ FactorCopies(const T *chunk, int t)
       : pairs_(reinterpret_cast<const char *>(chunk) + t * sizeof(PairOf<T>)), singles_(chunk + t) {}
@@ -29,24 +29,25 @@ public:
   // chunks: from the one that this stands at
   template <int chunks> __device__ void fetch(unsigned slot, int t) const {
     constexpr int skipped = chunks * Layout::size;
-    if (across && !flat)
+    const unsigned single = slot + t * unsigned(sizeof(T));
+    if (with_w && flat) cuda::copy_ahead(single, singles_ + skipped);
+    if (with_w && !flat)
       cuda::copy_ahead(slot + t * unsigned(sizeof(PairOf<T>)),
                        reinterpret_cast<const PairOf<T> *>(pairs_ + skipped * int(sizeof(T))));
-    if (across && flat) cuda::copy_ahead(slot + t * unsigned(sizeof(T)), singles_ + skipped);
-    if (across) cuda::copy_ahead(slot + (Layout::along + t) * unsigned(sizeof(T)), singles_ + skipped + Layout::along);
-    if (inverse)
-      cuda::copy_ahead(slot + (Layout::inverse + t) * unsigned(sizeof(T)), singles_ + skipped + Layout::inverse);
+    if (with_w) cuda::copy_ahead(single + Layout::along * unsigned(sizeof(T)), singles_ + skipped + Layout::along);
+    if (with_inverse) cuda::copy_ahead(single + inverse * unsigned(sizeof(T)), singles_ + skipped + Layout::inverse);
   }
   template <int chunks> __device__ void advance() {
     pairs_ += chunks * Layout::size * int(sizeof(T));
     singles_ += chunks * Layout::size;
   }
   __device__ static FactorValues<T> load(unsigned slot, int t) {
+    const unsigned single = slot + t * unsigned(sizeof(T));
     FactorValues<T> v{};
-    if (across && !flat) cuda::load_shared(slot + t * unsigned(sizeof(PairOf<T>)), v.across);
-    if (across && flat) cuda::load_shared(slot + t * unsigned(sizeof(T)), v.across.x);
-    if (across) cuda::load_shared(slot + (Layout::along + t) * unsigned(sizeof(T)), v.along);
-    if (inverse) cuda::load_shared(slot + (Layout::inverse + t) * unsigned(sizeof(T)), v.inverse);
+    if (with_w && flat) cuda::load_shared(single, v.across.x);
+    if (with_w && !flat) cuda::load_shared(slot + t * unsigned(sizeof(PairOf<T>)), v.across);
+    if (with_w) cuda::load_shared(single + Layout::along * unsigned(sizeof(T)), v.along);
+    if (with_inverse) cuda::load_shared(single + inverse * unsigned(sizeof(T)), v.inverse);
     return v;
   }
 
@@ -63,18 +64,20 @@ template <bool constant, int d, class T> __device__ double weight(const FactorVa
 
 // u = r - w u of the lower neighbours
 template <class Real, int points, bool flat, bool constant> class Forward {
+  using Copies = FactorCopies<Real, points, flat, !constant, constant>;
+
 public:
   using T = Real;
   static constexpr bool backward = false, reads_natural = true, writes_natural = false;
-  static constexpr int bytes = FactorCopies<T, points, flat, constant, false>::bytes;
+  static constexpr int bytes = Copies::bytes;
   struct Values {
     FactorValues<T> factor;
     double r;
   };
   double hand_p = 0, hand_q = 0;
 
-  __device__ Forward(const Sweep<T> &s, const Column &c, int t)
-      : factor_(s.factor + c.start / points * Chunk<points, flat, constant>::size, t),
+  __device__ Forward(const Sweep<T> &s, const Column &c, int t, index_t)
+      : factor_(s.factor + c.start / points * Chunk<points, flat>::size, t),
         u_(s.u + c.side * s.order.size() + c.start + t) {
     for (int d = 0; d < 3; ++d) a_[d] = constant ? s.constant[d] : 0;
   }
@@ -90,18 +93,18 @@ public:
     if (!flat) hand_q = times(weight<constant, 1>(v.factor, a_), y_);
     m_ = times(weight<constant, 2>(v.factor, a_), y_);
   }
-  template <int turn> __device__ void store() const { u_[turn * points] = y_; }
+  template <int turn> __device__ void store(int) const { u_[turn * points] = y_; }
   template <int turns> __device__ void advance_fetch() { factor_.template advance<turns>(); }
   template <int turns> __device__ void advance_store() { u_ += turns * points; }
 
 private:
-  FactorCopies<T, points, flat, constant, false> factor_;
+  Copies factor_;
   double *u_, a_[3], y_ = 0, m_ = 0;
 };
 
 // z = u / d - w z of the upper neighbours
 template <class Real, int points, bool flat, bool constant> class Backward {
-  using Copies = FactorCopies<Real, points, flat, constant, true>;
+  using Copies = FactorCopies<Real, points, flat, !constant, true>;
 
 public:
   using T = Real;
@@ -113,8 +116,8 @@ public:
   };
   double hand_p = 0, hand_q = 0;
 
-  __device__ Backward(const Sweep<T> &s, const Column &c, int t)
-      : factor_(s.factor + (c.start / points + c.last_row) * Chunk<points, flat, constant>::size, t),
+  __device__ Backward(const Sweep<T> &s, const Column &c, int t, index_t)
+      : factor_(s.factor + (c.start / points + c.last_row) * Chunk<points, flat>::size, t),
         u_(s.u + c.side * s.order.size() + c.start + c.last_row * points + t) {
     for (int d = 0; d < 3; ++d) a_[d] = constant ? s.constant[d] : 0;
   }
@@ -137,7 +140,7 @@ public:
     if (!flat) y_ = minus(y_, times(weight<constant, 1>(v.factor, a_), q));
     hand_p = hand_q = y_;
   }
-  template <int turn> __device__ void store() const {}
+  template <int turn> __device__ void store(int) const {}
   template <int turns> __device__ void advance_fetch() {
     factor_.template advance<-turns>();
     u_ -= turns * points;
@@ -150,4 +153,4 @@ private:
   double a_[3], y_ = 0;
 };
 
-} // namespace petscrrb::mic
+} // namespace petscrrb::mic::device
