@@ -95,7 +95,7 @@ TEST(MicRanks, AreBlockJacobi) {
 TEST(MicRanks, TakeOtherTypesOfMatrices) {
   for (MatType type : {MATMPIBAIJ, MATMPISBAIJ}) {
     const Matrix A = planes_of(some_each(), 1, type), B = planes_of(some_each());
-    EXPECT_EQ(applied_here(mic_of(A), A), expected_here(B, "")) << type;
+    EXPECT_LT(largest_difference(applied_here(mic_of(A), A), expected_here(B, "")), 1e-12) << type;
   }
 }
 
