@@ -48,11 +48,10 @@ struct Active {
         last(static_cast<int>(std::min<PetscInt>(c.lanes, step + 1))) {}
 };
 
-// Steps [from, to) of a sweep, up or down: `some` does any of them, `all` those in which every lane has a point.
+// Steps [from, to) of a sweep, up or down: `some` does any of them, `all` those in which every lane that is in the grid has
+// a point.
 template <int lanes, class Sweep> void in_steps(const Column &c, PetscInt from, PetscInt to, Sweep &sweep) {
-  const bool full = c.lanes == lanes && c.n >= lanes;
-  const PetscInt a = full ? std::clamp<PetscInt>(lanes - 1, from, to) : to;
-  const PetscInt b = full ? std::clamp<PetscInt>(c.n, a, to) : to;
+  const PetscInt a = std::clamp<PetscInt>(lanes - 1, from, to), b = std::clamp<PetscInt>(c.n, a, to);
   if (Sweep::up) {
     for (PetscInt s = from; s < a; ++s) sweep.some(s);
     if (a < b) sweep.all(a, b);
@@ -66,6 +65,20 @@ template <int lanes, class Sweep> void in_steps(const Column &c, PetscInt from, 
 
 // A factor along the directions of an order: w to the next lane, across (null in 2D) and along the march; 1 / d.
 template <class T> struct Factor { const T *lane, *across, *march, *inverse; };
+
+// run(std::bool_constant, std::bool_constant)
+template <class Run> void choose(bool a, bool b, const Run &run) {
+  const auto with = [&](auto first) { b ? run(first, std::true_type()) : run(first, std::false_type()); };
+  a ? with(std::true_type()) : with(std::false_type());
+}
+
+// A row of values next to a column, one for each point of the march; where there is none, always the same zero.
+template <class D> struct Rim {
+  D *first;
+  index_t apart;
+
+  [[gnu::always_inline]] D &operator[](PetscInt x) const { return first[x * apart]; }
+};
 
 // u = D y with (D + L) y = r; if half, also z = D^-1/2 u.
 template <int lanes, class T, bool half> class Forward {
@@ -82,42 +95,54 @@ public:
     for (int i = on.last; i-- > on.first;) { // of a lane before, what it did a step ago is wanted
       const PetscInt x = s - i;
       const index_t k = c.at + index_t(s % c.n) * lanes + i, p = i * apart + x * along;
+      const double before = i ? lane[i - 1] : c.before ? edge[x - c.next_edge] : 0;
       const double across = c.below ? times(f.across[k - c.across], u[k - c.across]) : 0;
-      const double v = forward(r[p], march.v[i], i ? lane.v[i - 1] : from_before(x), across);
+      const double v = forward(r[p], march[i], before, across);
       u[k] = v;
-      march.v[i] = times(f.march[k], v);
-      lane.v[i] = times(f.lane[k], v);
-      if (i == lanes - 1 && c.after) edge[x] = lane.v[i];
+      march.set(i, times(f.march[k], v));
+      lane.set(i, times(f.lane[k], v));
+      if (i == lanes - 1 && c.after) edge[x] = lane[i];
       if (half) z[p] = times(std::sqrt(double(f.inverse[k])), v);
     }
   }
   void all(PetscInt from, PetscInt to) {
-    Lanes<lanes> m = march, l = lane;
+    const auto run = [&](auto below, auto whole) { all<below.value, whole.value>(from, to); };
+    choose(c.below, c.lanes == lanes, run);
+  }
+
+private:
+  using V = Lanes<lanes>;
+
+  template <bool below, bool whole> void all(PetscInt from, PetscInt to) {
+    const double nothing = 0;
+    double unused;
+    const Rim<const double> before =
+        c.before ? Rim<const double>{edge - c.next_edge, 1} : Rim<const double>{&nothing, 0};
+    const Rim<double> after = c.after ? Rim<double>{edge, 1} : Rim<double>{&unused, 0};
+    const T *const w = f.lane, *const along_march = f.march, *const under = below ? f.across - c.across : nullptr;
+    double *const to_u = u;
+    const int there = whole ? lanes : c.lanes; // the other lanes' values are zero, and stay so
+    V m = march, l = lane;
     for (PetscInt s = from; s < to; ++s) {
       const index_t k = c.at + index_t(s) * lanes;
-      const Lanes<lanes> t = Lanes<lanes>::gather(r + s * along, apart - along), p = l.from_before(from_before(s));
-      Lanes<lanes> q;
-      if (c.below) q = Lanes<lanes>::load(f.across + k - c.across) * Lanes<lanes>::load(u + k - c.across);
-      const auto v = Lanes<lanes>::each([&](int i) { return forward(t.v[i], m.v[i], p.v[i], q.v[i]); });
-      v.store(u + k);
-      m = Lanes<lanes>::load(f.march + k) * v;
-      l = Lanes<lanes>::load(f.lane + k) * v;
-      if (c.after) edge[s - lanes + 1] = l.v[lanes - 1];
-      if (half) (Lanes<lanes>::root(f.inverse + k) * v).scatter(z + s * along, apart - along);
+      V v = V::gather(r + s * along, apart - along, there) - m - l.from_before(before[s]); // forward(), of all lanes
+      if (below) v = v - V::load(under + k) * V::load(to_u + k - c.across);
+      v.store(to_u + k);
+      m = V::load(along_march + k) * v;
+      l = V::load(w + k) * v;
+      after[s - lanes + 1] = l[lanes - 1];
+      if (half) (V::root(f.inverse + k) * v).scatter(z + s * along, apart - along, there);
     }
     march = m;
     lane = l;
   }
-
-private:
-  double from_before(PetscInt x) const { return c.before ? edge[x - c.next_edge] : 0; }
 
   const Column c;
   const Factor<T> f;
   const index_t apart, along; // natural order, between lanes and along the march
   const double *const r;
   double *const u, *const edge, *const z;
-  Lanes<lanes> march, lane; // what each lane hands on
+  V march, lane; // what each lane hands on
 };
 
 // (I + D^-1 L^T) z = D^-1 u; if half, D^-1/2 r in place of D^-1 u.
@@ -136,36 +161,46 @@ public:
       const PetscInt x = s - i;
       const index_t k = c.at + index_t(s % c.n) * lanes + i, p = i * apart + x * along;
       const double y = half ? times(std::sqrt(double(f.inverse[k])), r[p]) : times(f.inverse[k], u[k]);
+      const double after = i < lanes - 1 ? known[i + 1] : c.after ? z[p + apart] : 0;
       const double across = c.above ? times(f.across[k], z[p + next]) : 0;
-      const double after = i < lanes - 1 ? known.v[i + 1] : from_after(x);
-      known.v[i] = backward(y, times(f.march[k], known.v[i]), times(f.lane[k], after), across);
-      z[p] = known.v[i];
+      known.set(i, backward(y, times(f.march[k], known[i]), times(f.lane[k], after), across));
+      z[p] = known[i];
     }
   }
   void all(PetscInt from, PetscInt to) {
-    using V = Lanes<lanes>;
-    V v = known;
-    for (PetscInt s = to; s-- > from;) {
-      const index_t k = c.at + index_t(s) * lanes, p = s * along, skew = apart - along;
-      const V y = half ? V::root(f.inverse + k) * V::gather(r + p, skew) : V::load(f.inverse + k) * V::load(u + k);
-      const V m = V::load(f.march + k) * v, l = V::load(f.lane + k) * v.from_after(from_after(s - lanes + 1));
-      V q;
-      if (c.above) q = V::load(f.across + k) * V::gather(z + next + p, skew);
-      v = V::each([&](int i) { return backward(y.v[i], m.v[i], l.v[i], q.v[i]); });
-      v.scatter(z + p, skew);
-    }
-    known = v;
+    const auto run = [&](auto above, auto whole) { all<above.value, whole.value>(from, to); };
+    choose(c.above, c.lanes == lanes, run);
   }
 
 private:
-  double from_after(PetscInt x) const { return c.after ? z[lanes * apart + x * along] : 0; }
+  using V = Lanes<lanes>;
+
+  template <bool above, bool whole> void all(PetscInt from, PetscInt to) {
+    const double nothing = 0;
+    const Rim<const double> after =
+        c.after ? Rim<const double>{z + lanes * apart, along} : Rim<const double>{&nothing, 0};
+    const index_t skew = apart - along;
+    const Factor<T> a = f;
+    double *const to_z = z;
+    const int there = whole ? lanes : c.lanes;
+    V v = known;
+    for (PetscInt s = to; s-- > from;) {
+      const index_t k = c.at + index_t(s) * lanes, p = s * along;
+      const V y =
+          half ? V::root(a.inverse + k) * V::gather(r + p, skew, there) : V::load(a.inverse + k) * V::load(u + k);
+      v = y - V::load(a.march + k) * v - V::load(a.lane + k) * v.from_after(after[s - lanes + 1]); // backward()
+      if (above) v = v - V::load(a.across + k) * V::gather(to_z + next + p, skew, there);
+      v.scatter(to_z + p, skew, there);
+    }
+    known = v;
+  }
 
   const Column c;
   const Factor<T> f;
   const index_t apart, along, next;
   const double *const u, *const r;
   double *const z;
-  Lanes<lanes> known; // z, a step ago
+  V known; // z, a step ago
 };
 
 } // namespace petscrrb::mic

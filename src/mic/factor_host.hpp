@@ -24,16 +24,16 @@ public:
     for (int i = on.last; i-- > on.first;) {
       const PetscInt x = s - i;
       const index_t k = c.at + index_t(s % c.n) * lanes + i;
-      double excess = u[k] + march.v[i] + (i ? lane.v[i - 1] : c.before ? edge[x - c.next_edge] : 0);
+      double excess = u[k] + march[i] + (i ? lane[i - 1] : c.before ? edge[x - c.next_edge] : 0);
       if (c.below) excess += u[k - c.across];
       const double b[3] = {-double(w[0][k]), w[1] ? -double(w[1][k]) : 0, -double(w[2][k])}, sum = b[0] + b[1] + b[2];
       PivotIs is;
       const Pivot d = rule.pivot(excess, sum, inverse[k], is);
       if (is != PivotIs::good) note(is, (sum + excess) / inverse[k], c.row + i * apart + x * along);
-      lane.v[i] = d.handed(b[0], rule.omega);
-      march.v[i] = d.handed(b[2], rule.omega);
+      lane.set(i, d.handed(b[0], rule.omega));
+      march.set(i, d.handed(b[2], rule.omega));
       if (w[1]) u[k] = d.handed(b[1], rule.omega);
-      if (i == lanes - 1 && c.after) edge[x] = lane.v[i];
+      if (i == lanes - 1 && c.after) edge[x] = lane[i];
       for (int a = 0; a < 3; ++a)
         if (w[a]) w[a][k] = static_cast<T>(d.d > 0 ? -b[a] / d.d : 0);
       inverse[k] = static_cast<T>(d.d > 0 ? 1 / d.d : 0);
