@@ -12,6 +12,7 @@
 
 #define PCRRB     "rrb"
 #define PCNEUMANN "neumann"
+#define PCMIC     "mic"
 #define KSPRRB    "rrb"
 
 /*E
@@ -186,6 +187,38 @@ typedef enum {
   PC_NEUMANN_DROP_THRESHOLD
 } PCNeumannDrop;
 
+/*E
+   PCMICType - which diagonal D the factors of `PCMIC` have, M = (D + L) D^-1 (D + L^T)
+
+   Values:
++  `PC_MIC_TYPE_MIC`  - that of the modified incomplete Cholesky factorization, with omega 0 the incomplete one, IC(0)
+-  `PC_MIC_TYPE_SSOR` - the matrix's over omega, and M over 2 - omega: symmetric successive overrelaxation
+
+   Level: beginner
+
+.seealso: `PCMIC`, `PCMICSetType()`, `PCMICSetOmega()`
+E*/
+typedef enum {
+  PC_MIC_TYPE_MIC,
+  PC_MIC_TYPE_SSOR
+} PCMICType;
+
+/*E
+   PCMICPrecision - the precision in which `PCMIC` stores its factor
+
+   Values:
++  `PC_MIC_PRECISION_DOUBLE` - double
+-  `PC_MIC_PRECISION_SINGLE` - single for couplings and inverse pivots; vectors and arithmetic stay double
+
+   Level: intermediate
+
+.seealso: `PCMIC`, `PCMICSetPrecision()`
+E*/
+typedef enum {
+  PC_MIC_PRECISION_DOUBLE,
+  PC_MIC_PRECISION_SINGLE
+} PCMICPrecision;
+
 PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
 PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
@@ -196,6 +229,8 @@ PETSC_EXTERN const char *const KSPDeflationVariants[];
 PETSC_EXTERN const char *const KSPDeflationInverses[];
 PETSC_EXTERN const char *const PCNeumannTypes[];
 PETSC_EXTERN const char *const PCNeumannDrops[];
+PETSC_EXTERN const char *const PCMICTypes[];
+PETSC_EXTERN const char *const PCMICPrecisions[];
 
 PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
@@ -224,6 +259,8 @@ PETSC_EXTERN PetscErrorCode PCRRBGetPrecision(PC, PCRRBPrecision *);
 
 PETSC_EXTERN PetscErrorCode PCNeumannSetTerms(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCNeumannGetTerms(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCNeumannSetOmega(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCNeumannGetOmega(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCNeumannSetType(PC, PCNeumannType);
 PETSC_EXTERN PetscErrorCode PCNeumannGetType(PC, PCNeumannType *);
 PETSC_EXTERN PetscErrorCode PCNeumannSetScale(PC, PetscBool);
@@ -234,6 +271,19 @@ PETSC_EXTERN PetscErrorCode PCNeumannSetDropThreshold(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCNeumannGetDropThreshold(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCNeumannSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCNeumannGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
+
+PETSC_EXTERN PetscErrorCode PCMICSetType(PC, PCMICType);
+PETSC_EXTERN PetscErrorCode PCMICGetType(PC, PCMICType *);
+PETSC_EXTERN PetscErrorCode PCMICSetOmega(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCMICGetOmega(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCMICSetPrecision(PC, PCMICPrecision);
+PETSC_EXTERN PetscErrorCode PCMICGetPrecision(PC, PCMICPrecision *);
+PETSC_EXTERN PetscErrorCode PCMICSetShift(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCMICGetShift(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCMICSetBlockLines(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCMICGetBlockLines(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCMICSetGrid(PC, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCMICGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 
 PETSC_EXTERN PetscErrorCode KSPSetDeflation(KSP, KSPDeflationType);
 PETSC_EXTERN PetscErrorCode KSPGetDeflation(KSP, KSPDeflationType *);

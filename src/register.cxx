@@ -5,6 +5,7 @@
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void);
@@ -55,7 +56,7 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `PCNEUMANN`, `KSPRRB`, `KSPSetDeflation()`
+.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `KSPRRB`, `KSPSetDeflation()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
@@ -63,6 +64,7 @@ PetscErrorCode PetscRRBInitializePackage(void) {
   PetscCall(CheckVersion());
   PetscCall(PCRegister(PCRRB, PCCreate_RRB));
   PetscCall(PCRegister(PCNEUMANN, PCCreate_Neumann));
+  PetscCall(PCRegister(PCMIC, PCCreate_MIC));
   PetscCall(KSPRegister(KSPRRB, KSPCreate_RRB));
   PetscCall(PCRegister(PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation));
   PetscCall(KSPDeflationStartHook());

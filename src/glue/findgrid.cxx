@@ -18,8 +18,8 @@ PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, PetscErrorCode (*failed)
           [a](const char *option, Grid &g) { return petscrrb::check_grid(a, option, g); }, failed};
 }
 
-/* Whether dm is a DMDA whose points are the rows of the matrix; its sizes are then in g. A 3D one with a side of one
-   point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
+/* Whether dm is a DMDA whose points on this rank are the rows; the sizes of its box are then in g. A 3D one with a side of
+   one point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
    grid), is no answer. needed: several unknowns a point are an error, otherwise no answer either. */
 static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A, PetscBool needed, Grid *g,
                               PetscBool *answers) {
@@ -32,7 +32,8 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A,
   *answers = PETSC_FALSE;
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMDAGetInfo(dm, &sides, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetInfo(dm, &sides, NULL, NULL, NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(dm, NULL, NULL, NULL, &n[0], &n[1], &n[2]));
   for (PetscInt x = sides; x < 3; x++) n[x] = 1;
   if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n || (dof > 1 && !needed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBNameUse(pc, &use));
@@ -84,25 +85,22 @@ static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* found_any: NULL where there must be a grid */
+/* needed: a DMDA that shows why there can be no grid is an error; otherwise it is no answer */
 static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &A,
-                           Grid *g, PetscBool *found_any) {
-  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const PetscBool needed = (PetscBool)!found_any;
+                           PetscBool needed, Grid *g, PetscRRBTrouble *no) {
   DM dm;
   PetscBool found = PETSC_FALSE;
   std::string name, why;
 
   PetscFunctionBegin;
-  if (found_any) *found_any = PETSC_TRUE;
   PetscCall(FullName(pc, option, &name));
   *g = Grid();
+  *no = PetscRRBTrouble();
   if (n && n[0] > 0 && n[1] > 0) {
     g->dim = dim == 3 && n[2] > 1 ? 3 : 2;
     std::copy(n, n + g->dim, g->n);
-    why = A.check(name.c_str(), *g);
-    PetscCheck(why.empty(), comm, PETSC_ERR_ARG_INCOMP, "%s", why.c_str());
     g->source = "option";
+    *no = {A.check(name.c_str(), *g), PETSC_ERR_ARG_INCOMP};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetDM(pc, &dm));
@@ -115,37 +113,52 @@ static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const
     *g = Grid();
     const std::string reason = A.find((int)dim, name.c_str(), *g);
     g->source = "matrix pattern";
-    if (!reason.empty() && !needed) {
-      *found_any = PETSC_FALSE;
-      PetscCall(PetscInfo(pc, "There is no grid. %s\n", reason.c_str()));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCheck(reason.empty(), comm, PETSC_ERR_ARG_WRONG, "%s", why.empty() ? reason.c_str() : why.c_str());
+    if (!reason.empty()) *no = {why.empty() || !needed ? reason : why, PETSC_ERR_ARG_WRONG};
   }
-  PetscCall(PetscInfo(pc,
-                      "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
-                      (PetscInt64)g->n[0], (PetscInt64)g->n[1], (PetscInt64)g->n[2], g->source.c_str()));
+  if (no->why.empty())
+    PetscCall(PetscInfo(pc,
+                        "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
+                        (PetscInt64)g->n[0], (PetscInt64)g->n[1], (PetscInt64)g->n[2], g->source.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindOrThrow(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+                                  const PetscRRBRows &A, PetscBool needed, Grid *g, PetscRRBTrouble *no) {
+  PetscFunctionBegin;
+  try {
+    PetscCall(Find(pc, P, dim, n, option, A, needed, g, no));
+  } catch (const std::exception &e) {
+    PetscCall(A.failed(e));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
                                 const PetscRRBRows &A, Grid *g) {
+  PetscRRBTrouble no;
+
   PetscFunctionBegin;
-  try {
-    PetscCall(Find(pc, P, dim, n, option, A, g, NULL));
-  } catch (const std::exception &e) {
-    PetscCall(A.failed(e));
-  }
+  PetscCall(FindOrThrow(pc, P, dim, n, option, A, PETSC_TRUE, g, &no));
+  PetscCheck(no.why.empty(), PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+                                      const PetscRRBRows &A, Grid *g, PetscRRBTrouble *no) {
+  PetscFunctionBegin;
+  PetscCall(FindOrThrow(pc, P, dim, n, option, A, PETSC_TRUE, g, no));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
                                      const PetscRRBRows &A, Grid *g, PetscBool *found) {
+  PetscRRBTrouble no;
+
   PetscFunctionBegin;
-  try {
-    PetscCall(Find(pc, P, dim, n, option, A, g, found));
-  } catch (const std::exception &e) {
-    PetscCall(A.failed(e));
-  }
+  PetscCall(FindOrThrow(pc, P, dim, n, option, A, PETSC_FALSE, g, &no));
+  PetscCheck(no.why.empty() || no.code != PETSC_ERR_ARG_INCOMP, PetscObjectComm((PetscObject)pc), no.code, "%s",
+             no.why.c_str());
+  *found = (PetscBool)no.why.empty();
+  if (!*found) PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

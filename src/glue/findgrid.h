@@ -7,6 +7,7 @@
 
 #include "../grid/csr.hpp"
 #include "../grid/grid.hpp"
+#include "agree.h"
 
 #include <exception>
 #include <functional>
@@ -26,7 +27,12 @@ PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &, PetscErrorCode (*failed)(
 PetscErrorCode PetscRRBFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &,
                                 petscrrb::Grid *);
 
-/* The same for who can do without a grid: *found says whether there is one, and -info why there is none. Sizes that the
-   user gave must fit. */
+/* The same for rows that are one rank's part of a matrix, of any number of ranks: says where there is none, and raises
+   nothing that only one rank would raise. */
+PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, PetscInt dim, const PetscInt n[], const char *option,
+                                      const PetscRRBRows &, petscrrb::Grid *, PetscRRBTrouble *);
+
+/* The same as the first, for who can do without a grid: *found says whether there is one, and -info why there is none.
+   Sizes that the user gave must fit. */
 PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option,
                                      const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);

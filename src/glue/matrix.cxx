@@ -7,6 +7,10 @@
 
 #include <petscmat.h>
 
+static const char cannot_read[] =
+    "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij (-mat_type "
+    "aij, -dm_mat_type aij), or %s";
+
 /* The SeqAIJ in an AIJ of any kind, NULL if P is something else. */
 static PetscErrorCode SequentialAIJ(Mat P, Mat *rows) {
   PetscBool seq, mpi;
@@ -121,10 +125,8 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &mpi, MATMPIBAIJ, MATMPISBAIJ, ""));
     PetscCall(MatGetType(P, &type));
     PetscCall(PetscRRBNameUse(pc, &use));
-    PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-               "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij "
-               "(-mat_type aij, -dm_mat_type aij), or %s",
-               use.option, use.value, type, use.matrix);
+    PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, cannot_read, use.option, use.value, type,
+               use.matrix);
     PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
     PetscCall(SequentialAIJ(m->converted, &m->rows));
   }
@@ -161,6 +163,25 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *m) {
   PetscCall(MatDestroy(&m->converted));
   m->source = 0;
   m->pattern = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBDiagonalBlock(PC pc, Mat P, Mat *block) {
+  PetscMPIInt ranks;
+  PetscBool has;
+  MatType type;
+  PetscRRBUse use;
+
+  PetscFunctionBegin;
+  *block = P;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
+  if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHasOperation(P, MATOP_GET_DIAGONAL_BLOCK, &has));
+  PetscCall(MatGetType(P, &type));
+  PetscCall(PetscRRBNameUse(pc, &use));
+  PetscCheck(has, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, cannot_read, use.option, use.value, type,
+             use.matrix);
+  PetscCall(MatGetDiagonalBlock(P, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,5 @@
 /*
-   The rows of a Mat on one rank, whatever its type: AIJ as it is, BAIJ and SBAIJ converted, others refused by name.
+   The rows of a Mat on one rank, or of one rank's diagonal block, whatever its type: AIJ as it is, BAIJ and SBAIJ converted, others refused by name.
 */
 #pragma once
 
@@ -34,6 +34,9 @@ typedef struct {
 PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
+
+/* The rows and columns of P that are this rank's own; borrowed. P itself on one rank. */
+PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
 
 /* Whether a vector's values are the device's business: PETSc copies them for whoever asks for them on the host. */
 PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);

@@ -17,12 +17,12 @@ namespace petscrrb::mic {
 // length of the march, so that nothing is stored for the steps in which some points of a tile have not yet begun, or are
 // done.
 struct Order {
-  int axis[3];        // the natural directions (0: x, 1: y, 2: z) of i, j and the march
-  PetscInt n[3];      // points of a block along them; the last block may have fewer along `cut`
-  index_t stride[3];  // between neighbours along them, in natural order
-  int tp, tq;         // points of a tile
-  PetscInt tiles[2];  // of a block, along i and j
-  int cut;            // which of n[] the blocks cut: 0, 1 or 2
+  int axis[3];           // the natural directions (0: x, 1: y, 2: z) of i, j and the march
+  PetscInt n[3];         // points of a block along them; the last block may have fewer along `cut`
+  index_t stride[3];     // between neighbours along them, in natural order
+  int tp, tq;            // points of a tile
+  PetscInt tiles[2];     // of a block, along i and j
+  int cut;               // which of n[] the blocks cut: 0, 1 or 2
   PetscInt blocks, last; // how many there are; points of the last one along `cut`
 
   PETSCRRB_HD int tile_size() const { return tp * tq; }

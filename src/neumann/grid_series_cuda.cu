@@ -2,7 +2,8 @@
 #include "grid_series.hpp"
 
 #include "march_cuda.cuh"
-#include "rows_cuda.cuh"
+#include "grid/rows_cuda.cuh"
+#include "read.hpp"
 
 namespace petscrrb::neumann {
 namespace {
@@ -23,7 +24,7 @@ public:
     for (int k = 0; k < work_vectors(series, limits_); ++k) work_[k].resize(n);
   }
 
-  Findings refresh(const Csr &A) override {
+  CouplingFindings refresh(const Csr &A) override {
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     found_.clear(on_.stream);

@@ -2,7 +2,8 @@
 #include "grid_series.hpp"
 
 #include "backend/host.hpp"
-#include "host_rows.hpp"
+#include "grid/rows_host.hpp"
+#include "read.hpp"
 #include "tile.hpp"
 
 #include <vector>
@@ -33,10 +34,10 @@ public:
     for (int k = 0; k < work_vectors(series, most); ++k) work_[k].resize(n);
   }
 
-  Findings refresh(const Csr &A) override {
+  CouplingFindings refresh(const Csr &A) override {
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
-    Findings all;
+    CouplingFindings all;
     read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
     return all;
   }

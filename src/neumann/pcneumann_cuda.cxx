@@ -20,7 +20,7 @@ public:
     (void)VecDestroy(&z_);
   }
 
-  PetscErrorCode Refresh(PC, const Csr &rows, neumann::Findings *found) override {
+  PetscErrorCode Refresh(PC, const Csr &rows, CouplingFindings *found) override {
     PetscFunctionBegin;
     PetscCall(stream_.Run([&] { *found = series_->refresh(rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,7 +101,7 @@ public:
 private:
   PetscBool on_device() const override { return PETSC_TRUE; }
   /* The arrays are not got for writing alone: that does not make them. The first time zeros go to the device. */
-  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, neumann::Findings *found) override {
+  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, CouplingFindings *found) override {
     const PetscBool with_lower = (PetscBool)(lower && !lower_empty_), with_second = (PetscBool)!second_empty_;
     PetscScalar *a = nullptr, *b = nullptr, *scale;
 
@@ -145,7 +145,7 @@ public:
     PetscFunctionBegin;
     PetscCall(stream_.Run([&] {
       const cuda::HostCopy copy(rows, stream_.cuda.stream);
-      *why = neumann::why_refused(copy.csr());
+      *why = why_refused(copy.csr());
     }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -15,7 +15,7 @@ public:
   OnGrid(const Grid &g, const neumann::Series &s)
       : series_(neumann::make_grid_series(g, s)), flops_(PCNeumannFlops(g, s.terms)) {}
 
-  PetscErrorCode Refresh(PC, const Csr &rows, neumann::Findings *found) override {
+  PetscErrorCode Refresh(PC, const Csr &rows, CouplingFindings *found) override {
     *found = series_->refresh(rows);
     return PETSC_SUCCESS;
   }
@@ -78,7 +78,7 @@ public:
 
 private:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, neumann::Findings *found) override {
+  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, CouplingFindings *found) override {
     PetscScalar *a = nullptr, *b, *scale;
 
     PetscFunctionBegin;
@@ -114,7 +114,7 @@ public:
   }
   PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
     PetscFunctionBegin;
-    PetscCall(PetscRRBTry(NoMemory, [&] { *why = neumann::why_refused(rows); }));
+    PetscCall(PetscRRBTry(NoMemory, [&] { *why = why_refused(rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };

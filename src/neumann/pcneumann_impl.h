@@ -4,7 +4,7 @@
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
-#include "neumann/findings.hpp"
+#include "grid/couplings.hpp"
 #include "neumann/series.hpp"
 #include "neumann/sparse.hpp"
 #include "petscrrb.h"
@@ -21,7 +21,7 @@ PETSC_INTERN PetscErrorCode PCNeumannComposeSetters(PC, PetscBool);
 class PCNeumannForm {
 public:
   virtual ~PCNeumannForm() = default;
-  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::neumann::Findings *) = 0;
+  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::CouplingFindings *) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
   virtual PetscErrorCode Bytes(PetscLogDouble *) = 0;
 };
@@ -48,7 +48,7 @@ struct PCNeumannState {
   petscrrb::Grid grid;
   PetscBool on_grid = PETSC_FALSE; /* there is one */
   std::unique_ptr<PCNeumannForm> form;
-  petscrrb::neumann::Findings found;
+  petscrrb::CouplingFindings found;
   PetscBool failed = PETSC_FALSE; /* a diagonal entry is not positive */
   PetscRRBMatrix rows = {};
 };

@@ -87,7 +87,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
     PetscCall(ReadValues(pc, &foreign));
     PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
   }
-  s->failed = (PetscBool)(s->found.bad_pivot != neumann::no_row);
+  s->failed = (PetscBool)(s->found.bad_pivot != no_row);
   if (s->found.norm >= 1 && !s->failed)
     PetscCall(
         PetscInfo(pc,

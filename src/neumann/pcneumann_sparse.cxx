@@ -34,7 +34,7 @@ PetscErrorCode PCNeumannSparse::Create(PetscInt n, MatType type, const neumann::
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNeumannSparse::Refresh(PC, const Csr &rows, neumann::Findings *found) {
+PetscErrorCode PCNeumannSparse::Refresh(PC, const Csr &rows, CouplingFindings *found) {
   PetscFunctionBegin;
   PetscCall(Fill(rows, s_, lower_, second_, found));
   PetscFunctionReturn(PETSC_SUCCESS);

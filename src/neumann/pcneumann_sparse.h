@@ -7,7 +7,7 @@
 class PCNeumannSparse : public PCNeumannForm {
 public:
   ~PCNeumannSparse() override;
-  PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::neumann::Findings *) override;
+  PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::CouplingFindings *) override;
   PetscErrorCode Apply(PC, Vec, Vec) override;
   PetscErrorCode Bytes(PetscLogDouble *) override;
 
@@ -16,7 +16,7 @@ protected:
   PetscErrorCode Create(PetscInt rows, MatType type, const petscrrb::neumann::SparsePlan &,
                         const petscrrb::neumann::Series &);
   /* the arrays of the matrices and of s to values_->refresh() */
-  virtual PetscErrorCode Fill(const petscrrb::Csr &, Vec s, Mat lower, Mat second, petscrrb::neumann::Findings *) = 0;
+  virtual PetscErrorCode Fill(const petscrrb::Csr &, Vec s, Mat lower, Mat second, petscrrb::CouplingFindings *) = 0;
   virtual PetscBool on_device() const = 0;
 
   std::unique_ptr<petscrrb::neumann::SparseValues> values_;

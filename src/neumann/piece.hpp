@@ -1,7 +1,7 @@
 // A series in pieces: what one pass over memory does. Most series are one piece.
 #pragma once
 
-#include "lattice.hpp"
+#include "read.hpp"
 #include "series.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // device.
 #pragma once
 
-#include "findings.hpp"
+#include "grid/couplings.hpp"
 #include "sparse.hpp"
 
 #include <memory>
@@ -19,7 +19,7 @@ public:
 
   // From a matrix of the same pattern, which lies where this does, as s and the values do. lower: those of the first
   // triangle, null where only the product is kept or where there are none. Allocates nothing.
-  virtual Findings refresh(const Csr &, double *s, double *lower, double *second) = 0;
+  virtual CouplingFindings refresh(const Csr &, double *s, double *lower, double *second) = 0;
   virtual double bytes() const = 0;
 };
 

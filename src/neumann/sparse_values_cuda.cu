@@ -1,7 +1,7 @@
 // The values of a series that is on no grid, on a device.
 #include "sparse_values.hpp"
 
-#include "rows_cuda.cuh"
+#include "grid/rows_cuda.cuh"
 
 namespace petscrrb::neumann {
 namespace {
@@ -22,7 +22,7 @@ public:
     if (kept_ != Kept::triangles) triangle_.resize(static_cast<std::size_t>(plan.lower.entries()));
   }
 
-  Findings refresh(const Csr &A, double *s, double *lower, double *second) override {
+  CouplingFindings refresh(const Csr &A, double *s, double *lower, double *second) override {
     const cudaStream_t stream = on_.stream;
     double *const triangle = lower ? lower : triangle_.data();
     found_.clear(stream);

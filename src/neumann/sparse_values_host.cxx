@@ -1,7 +1,7 @@
 // The values of a series that is on no grid, on the host.
 #include "sparse_values.hpp"
 
-#include "host_rows.hpp"
+#include "grid/rows_host.hpp"
 
 namespace petscrrb::neumann {
 namespace {
@@ -14,12 +14,12 @@ public:
     if (plan.kept != Kept::triangles) triangle_.resize(static_cast<std::size_t>(plan.lower.entries()));
   }
 
-  Findings refresh(const Csr &A, double *s, double *lower, double *second) override {
-    Findings all;
+  CouplingFindings refresh(const Csr &A, double *s, double *lower, double *second) override {
+    CouplingFindings all;
     double *const triangle = lower ? lower : triangle_.data();
     at_rows(A.n, ReadDiagonal{A, s, identity_.data()}, all);
     at_rows(A.n, FillTriangle{A.a, view(plan_.lower), s, identity_.data(), triangle}, all);
-    Findings ignored; // of the other triangle
+    CouplingFindings ignored; // of the other triangle
     if (plan_.kept == Kept::triangles)
       at_rows(A.n, FillTriangle{A.a, view(plan_.second), s, identity_.data(), second}, ignored);
     else

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "backend/range.hpp"
-#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
-namespace petscrrb::neumann {
+#include <petscsystypes.h>
+
+namespace petscrrb {
 
 // Couplings are kept by the earlier of their ends in the window of the grid: m leads from a point by step(m), around
 // periodic sides. Over a seam that is from a later point in natural order to an earlier one: such a coupling is
@@ -68,11 +70,4 @@ inline Lattice lattice_of(const Grid &g) {
   return l;
 }
 
-// L~ = D^-1/2 L D^-1/2 on a lattice: the value of each coupling at the point where it begins, zero where there is none;
-// and s = D^-1/2.
-struct Couplings {
-  const double *w[most_steps];
-  const double *s;
-};
-
-} // namespace petscrrb::neumann
+} // namespace petscrrb

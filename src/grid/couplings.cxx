@@ -1,12 +1,12 @@
 // The words of a refusal.
-#include "findings.hpp"
+#include "couplings.hpp"
 
-#include "grid/refusal.hpp"
-#include "grid/text.hpp"
+#include "refusal.hpp"
+#include "text.hpp"
 
 #include <cmath>
 
-namespace petscrrb::neumann {
+namespace petscrrb {
 
 std::string why_refused(const Csr &A) {
   const auto words = [](PetscInt row, PetscInt column) {
@@ -22,4 +22,4 @@ std::string why_refused(const Csr &A) {
   return where_asymmetric(A, identity, diagonal, words);
 }
 
-} // namespace petscrrb::neumann
+} // namespace petscrrb

@@ -3,17 +3,17 @@
 
 #include "backend/cuda_rows.cuh"
 #include "backend/cuda_shape.cuh"
-#include "findings.hpp"
-#include "read.hpp"
+#include "couplings.hpp"
+#include "read_couplings.hpp"
 
 #include <cstring>
 
-namespace petscrrb::neumann {
+namespace petscrrb {
 
-// Findings as kernels add to them. Maxima of doubles that are not negative are those of their bits; no order matters.
+// CouplingFindings as kernels add to them. Maxima of doubles that are not negative are those of their bits; no order matters.
 struct DeviceFindings {
   unsigned long long identity_rows, bad_pivot, diagonal, asymmetry, norm; // bad_pivot: all ones less the row
-  unsigned flags;                                                         // 1: not finite, 2: foreign
+  unsigned flags;                                                         // 1: not finite, 2: foreign, 4: varies
 };
 
 namespace rows_kernels {
@@ -27,7 +27,7 @@ template <class F> __global__ void __launch_bounds__(threads) look(PetscInt rows
   for (index_t p = index_t(blockIdx.x) * threads + threadIdx.x; p < rows; p += index_t(gridDim.x) * threads) {
     const RowFinding r = f(static_cast<PetscInt>(p));
     identity += r.identity;
-    flags |= (r.not_finite ? 1u : 0u) | (r.foreign ? 2u : 0u);
+    flags |= (r.not_finite ? 1u : 0u) | (r.foreign ? 2u : 0u) | (r.varies ? 4u : 0u);
     if (r.bad_pivot) bad = max(bad, ~0ull - static_cast<unsigned long long>(p));
     most.diagonal = larger(r.diagonal, most.diagonal);
     most.asymmetry = larger(r.asymmetry, most.asymmetry);
@@ -67,9 +67,9 @@ void at_rows(PetscInt rows, const F &f, const cuda::Report<DeviceFindings> &all,
 }
 
 // Waits for the stream.
-inline Findings read(const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
+inline CouplingFindings read(const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
   const DeviceFindings d = all.read(stream);
-  Findings f;
+  CouplingFindings f;
   f.identity_rows = static_cast<index_t>(d.identity_rows);
   if (d.bad_pivot) f.bad_pivot = static_cast<index_t>(~0ull - d.bad_pivot);
   f.not_finite = d.flags & 1;
@@ -77,7 +77,8 @@ inline Findings read(const cuda::Report<DeviceFindings> &all, cudaStream_t strea
   f.diagonal = rows_kernels::value(d.diagonal);
   f.asymmetry = rows_kernels::value(d.asymmetry);
   f.norm = rows_kernels::value(d.norm);
+  f.varies = d.flags & 4;
   return f;
 }
 
-} // namespace petscrrb::neumann
+} // namespace petscrrb

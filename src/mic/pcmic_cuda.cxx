@@ -1,0 +1,146 @@
+/* PCMIC where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
+#include "mic/pcmic_impl.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "glue/stream_cuda.h"
+  #include "grid/csr_cuda.hpp"
+
+using namespace petscrrb;
+
+namespace {
+
+class CudaBackend final : public PCMICBackend {
+public:
+  ~CudaBackend() override {
+    (void)VecDestroy(&r_);
+    (void)VecDestroy(&z_);
+  }
+  PetscErrorCode Start() { return stream_.Start(); }
+
+  PetscBool on_device() const override { return PETSC_TRUE; }
+  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscErrorCode Create(const Grid &g, const mic::Options &options) override {
+    PetscFunctionBegin;
+    flops_ = PCMICFlops(g);
+    PetscCall(stream_.Run([&] { mic_ = mic::make_mic(stream_.cuda, g, options); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Refresh(const Csr &rows, mic::Findings *found) override {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] { *found = mic_->refresh(rows); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Apply(PC, PCMICPart, Vec, Vec) override;
+  PetscErrorCode MatApply(Mat, Mat, PetscBool *) override;
+  double bytes() const override { return mic_ ? mic_->bytes() : 0; }
+  PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] {
+      const cuda::HostCopy copy(rows, stream_.cuda.stream);
+      *why = why_refused(copy.csr());
+    }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscErrorCode ApplyHere(PCMICPart, Vec, Vec);
+
+  PetscRRBStream stream_;
+  std::unique_ptr<mic::Mic> mic_;
+  double flops_ = 0;
+  Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
+};
+
+PetscErrorCode CudaBackend::ApplyHere(PCMICPart part, Vec x, Vec y) {
+  const PetscScalar *r;
+  PetscScalar *z;
+
+  PetscFunctionBegin;
+  if (!mic_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
+  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(stream_.Run([&] { PCMICApply(*mic_, part, r, z); }));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(PetscLogGpuFlops(part == PCMICPart::all ? flops_ : 0.5 * flops_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors that are on the host go to the device and back by PETSc's own copies. */
+PetscErrorCode CudaBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
+  PetscBool r, z;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBVecOnDevice(x, &r));
+  PetscCall(PetscRRBVecOnDevice(y, &z));
+  if (r && z) {
+    PetscCall(ApplyHere(part, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!r_) {
+    PetscCall(PetscInfo(pc, "PCMIC: the matrix is on the device and the vectors are on the host: they are copied there "
+                            "and back in every application\n"));
+    PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
+  }
+  PetscCall(VecCopy(x, r_));
+  PetscCall(ApplyHere(part, r_, z_));
+  PetscCall(VecCopy(z_, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DenseOnDevice(Mat A, PetscBool *yes) {
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, yes, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
+  PetscCall(MatBoundToCPU(A, &bound));
+  if (bound) *yes = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
+  const PetscScalar *r;
+  PetscScalar *z;
+  PetscInt columns, from, to;
+  PetscBool x, y;
+
+  PetscFunctionBegin;
+  PetscCall(DenseOnDevice(X, &x));
+  PetscCall(DenseOnDevice(Y, &y));
+  *done = (PetscBool)(x && y);
+  if (!*done || !mic_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  PetscCall(MatDenseGetLDA(X, &from));
+  PetscCall(MatDenseGetLDA(Y, &to));
+  PetscCall(MatDenseGetArrayReadAndMemType(X, &r, nullptr));
+  PetscCall(MatDenseGetArrayWriteAndMemType(Y, &z, nullptr));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(stream_.Run([&] { mic_->apply(r, from, z, to, (int)columns); }));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(MatDenseRestoreArrayWriteAndMemType(Y, &z));
+  PetscCall(MatDenseRestoreArrayReadAndMemType(X, &r));
+  PetscCall(PetscLogGpuFlops(columns * flops_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *backend) {
+  CudaBackend *made = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
+  PetscCall(made->Start());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+
+#endif
