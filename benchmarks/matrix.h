@@ -2,6 +2,7 @@
    natural order; on the host or on a device. */
 #pragma once
 
+#include "random.h"
 #include <petscmat.h>
 
 typedef enum {
@@ -25,12 +26,6 @@ typedef struct {
   Mat A;
   Vec b, product;
 } Problem;
-
-/* Uniform in [0, 1), the same on every machine. */
-static PetscReal Uniform(uint64_t *state) {
-  *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
-  return (PetscReal)(*state >> 11) / 9007199254740992.0;
-}
 
 static PetscInt Unknowns(const Problem *p) { return p->n[0] * p->n[1] * p->n[2]; }
 
@@ -106,12 +101,15 @@ static void FillPattern(Problem *p) {
   p->rows[Unknowns(p)] = (PetscInt)(column - p->columns);
 }
 
-/* In arrays of our own: to fill them takes a small part of what MatSetValues() takes. */
-static PetscErrorCode CreateMatrix(Problem *p) {
+/* A, whose arrays are our own (to fill them takes a small part of what MatSetValues() takes), and the vectors. */
+static PetscErrorCode CreateSystem(Problem *p) {
   const PetscInt n = Unknowns(p);
   PetscInt count = n;
 
   PetscFunctionBeginUser;
+#if !defined(PETSC_HAVE_CUDA)
+  PetscCheck(!p->device, PETSC_COMM_SELF, PETSC_ERR_SUP, "-backend cuda: this PETSc was configured without CUDA");
+#endif
   for (PetscInt d = 0; d < p->dim; ++d) count += 2 * (n - n / p->n[d]);
   PetscCall(PetscMalloc3(n + 1, &p->rows, count, &p->columns, count, &p->values));
   FillPattern(p);
@@ -122,5 +120,16 @@ static PetscErrorCode CreateMatrix(Problem *p) {
 #endif
   PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
+  PetscCall(MatCreateVecs(p->A, &p->product, &p->b));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroySystem(Problem *p) {
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(p->k));
+  PetscCall(VecDestroy(&p->b));
+  PetscCall(VecDestroy(&p->product));
+  PetscCall(MatDestroy(&p->A));
+  PetscCall(PetscFree3(p->rows, p->columns, p->values));
   PetscFunctionReturn(0);
 }

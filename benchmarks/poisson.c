@@ -83,7 +83,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
     if (!solid) p->n[d] = d < 2 ? n : 1;
   }
   PetscCheck(!solid || sides == 3, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-grid takes three numbers");
-  PetscCall(ProblemCreate(p));
+  PetscCall(CreateProblem(p));
   PetscFunctionReturn(0);
 }
 
@@ -246,7 +246,7 @@ int main(int argc, char **argv) {
   PetscCall(VecDestroy(&run->task.x));
   PetscCall(VecDestroy(&run->task.y));
   PetscCall(VecDestroy(&run->task.guess));
-  PetscCall(ProblemDestroy(&run->task.problem));
+  PetscCall(DestroySystem(&run->task.problem));
   PetscCall(PetscFree(run));
   PetscCall(PetscFinalize());
   return 0;

@@ -20,22 +20,6 @@ static PetscErrorCode MultiplyCosine(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-/* Normal, by Box and Muller. */
-static PetscErrorCode FillNormal(Problem *p) {
-  uint64_t state = 2013;
-  PetscScalar *b;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetArrayWrite(p->b, &b));
-  for (PetscInt i = 0; i < Unknowns(p); ++i) {
-    const PetscReal radius = PetscSqrtReal(-2 * PetscLogReal(1 - Uniform(&state)));
-
-    b[i] = radius * PetscCosReal(2 * PETSC_PI * Uniform(&state));
-  }
-  PetscCall(VecRestoreArrayWrite(p->b, &b));
-  PetscFunctionReturn(0);
-}
-
 /* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017. Else f = 1. */
 static PetscErrorCode FillFunction(Problem *p) {
   const PetscInt n = p->n[0];
@@ -59,30 +43,16 @@ static PetscErrorCode FillFunction(Problem *p) {
 }
 
 /* What the problem is, is filled in; the rest is made here. */
-static PetscErrorCode ProblemCreate(Problem *p) {
+static PetscErrorCode CreateProblem(Problem *p) {
   PetscFunctionBeginUser;
-#if !defined(PETSC_HAVE_CUDA)
-  PetscCheck(!p->device, PETSC_COMM_SELF, PETSC_ERR_SUP, "-backend cuda: this PETSc was configured without CUDA");
-#endif
   if (p->kind == VARIABLE) PetscCall(RandomCoefficients(p));
   if (TwoPhases(p)) PetscCall(PhaseCoefficients(p));
-  PetscCall(CreateMatrix(p));
-  PetscCall(MatCreateVecs(p->A, &p->product, &p->b));
+  PetscCall(CreateSystem(p));
   if (p->dim == 3)
-    PetscCall(FillNormal(p));
+    PetscCall(FillNormal(p->b));
   else if (!TwoPhases(p))
     PetscCall(FillFunction(p));
   PetscCall(FillMatrix(p));
   if (TwoPhases(p)) PetscCall(MultiplyCosine(p));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode ProblemDestroy(Problem *p) {
-  PetscFunctionBeginUser;
-  PetscCall(PetscFree(p->k));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->product));
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(PetscFree3(p->rows, p->columns, p->values));
   PetscFunctionReturn(0);
 }
