@@ -74,8 +74,9 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
 
    The matrix is symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any sizes and with any coefficients. Identity
    rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled; couplings around a periodic side are left
-   out of M; a singular matrix leaves a null direction. Positive definite matrices whose couplings are not positive
-   always have positive pivots; others may fail: set a shift, or a smaller omega.
+   out of M; a singular matrix leaves a null direction. All pivots are positive where no coupling is positive and the
+   matrix is diagonally dominant (with omega 0 it need only be positive definite). Others may fail: set a shift, or a
+   smaller omega.
 
    With several ranks this is block Jacobi: each rank factors its own diagonal block, which must be on a grid. With a
    `DMDA` it is the rank's box.

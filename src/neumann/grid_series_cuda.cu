@@ -28,7 +28,8 @@ public:
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     found_.clear(on_.stream);
-    read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, found_, on_.stream); });
+    read_couplings(A, g_, series_.omega, s_.data(), w,
+                   [&](const auto &f) { at_rows(g_.size(), f, found_, on_.stream); });
     return read(found_, on_.stream);
   }
 

@@ -38,7 +38,7 @@ public:
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     CouplingFindings all;
-    read_couplings(A, g_, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
+    read_couplings(A, g_, series_.omega, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
     return all;
   }
 

@@ -80,9 +80,10 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
     PetscCall(PetscViewerStringSPrintf(viewer, " terms %" PetscInt_FMT, neumann->terms));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  if (neumann->type == PC_NEUMANN_SERIES)
+  if (neumann->type == PC_NEUMANN_SERIES) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "Neumann series, terms: %" PetscInt_FMT "\n", neumann->terms));
-  else
+    if (neumann->omega != 1) PetscCall(PetscViewerASCIIPrintf(viewer, "omega: %g\n", (double)neumann->omega));
+  } else
     PetscCall(PetscViewerASCIIPrintf(viewer, "incomplete Poisson of the %s matrix\n",
                                      neumann->scale ? "diagonally scaled" : "unscaled"));
   if (neumann->drop == PC_NEUMANN_DROP_PATTERN)
@@ -102,6 +103,7 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
 
    Options Database Keys:
 +  -pc_neumann_terms <k>                        - terms after the first one in the series; default 2
+.  -pc_neumann_omega <omega>                    - relaxation of the triangles of the series; default 1
 .  -pc_neumann_type <series,poisson>            - the series, or incomplete Poisson; default series
 .  -pc_neumann_scale <bool>                     - incomplete Poisson of the diagonally scaled matrix; default true
 .  -pc_neumann_drop <none,pattern,threshold>    - entries that are left out of incomplete Poisson; default none
@@ -116,6 +118,9 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
    `PCJACOBI`. The scaling is part of M^-1, so this is a preconditioner of the unscaled system, and its iterations are
    those of the scaled one. Incomplete Poisson is D^-1/2 (I - L~)(I - L~^T) D^-1/2, or (I - L D^-1)(I - D^-1 L^T)
    unscaled.
+
+   With omega, L~ is replaced by omega L~ and M^-1 is multiplied by omega (2 - omega). With one term that is the
+   approximate inverse of SSOR, (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1) with D' = D / omega.
 
    The matrix is symmetric with a positive diagonal, on one MPI rank. M is symmetric and positive definite for every
    such matrix and any k (incomplete Poisson too, where nothing is dropped), so it can be used with `KSPCG`. On a 2D
@@ -133,8 +138,8 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
    References:
 .  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, 2013
 
-.seealso: `PCNeumannSetTerms()`, `PCNeumannSetType()`, `PCNeumannSetScale()`, `PCNeumannSetDrop()`,
-          `PCNeumannSetDropThreshold()`, `PCNeumannSetGrid()`, `PCRRB`, `PCJACOBI`
+.seealso: `PCNeumannSetTerms()`, `PCNeumannSetOmega()`, `PCNeumannSetType()`, `PCNeumannSetScale()`,
+          `PCNeumannSetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetGrid()`, `PCMIC`, `PCRRB`, `PCJACOBI`
 M*/
 PetscErrorCode PCCreate_Neumann(PC pc) {
   PC_Neumann *neumann;
@@ -143,6 +148,7 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   PetscCall(PetscNew(&neumann));
   pc->data = (void *)neumann;
   neumann->terms = 2;
+  neumann->omega = 1;
   neumann->type = PC_NEUMANN_SERIES;
   neumann->scale = PETSC_TRUE;
   neumann->drop = PC_NEUMANN_DROP_NONE;

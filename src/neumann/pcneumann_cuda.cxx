@@ -89,7 +89,7 @@ public:
     PetscFunctionBegin;
     PetscCall(stream_.Run([&] {
       const cuda::HostCopy copy(rows, stream_.cuda.stream); /* for the pattern; new values come without the host */
-      plan = neumann::make_sparse_plan(copy.csr(), kept, series.in == neumann::Scale::s, threshold);
+      plan = neumann::make_sparse_plan(copy.csr(), series, kept, threshold);
       values_ = neumann::make_sparse_values(stream_.cuda, rows.n, plan);
     }));
     lower_empty_ = plan.lower.entries() == 0;

@@ -69,7 +69,7 @@ public:
 
     PetscFunctionBegin;
     PetscCall(PetscRRBTry(NoMemory, [&] {
-      plan = neumann::make_sparse_plan(rows, kept, series.in == neumann::Scale::s, threshold);
+      plan = neumann::make_sparse_plan(rows, series, kept, threshold);
       values_ = neumann::make_sparse_values(rows.n, plan);
     }));
     PetscCall(Create(rows.n, MATSEQAIJ, plan, series));

@@ -56,6 +56,7 @@ struct PCNeumannState {
 /* What a user can set, as it was set. */
 typedef struct {
   PetscInt terms;
+  PetscReal omega;
   PCNeumannType type;
   PetscBool scale;
   PCNeumannDrop drop;

@@ -61,6 +61,68 @@ PetscErrorCode PCNeumannGetTerms(PC pc, PetscInt *k) {
 }
 
 /*@
+   PCNeumannSetOmega - Sets the relaxation of the triangles in the Neumann series of `PCNEUMANN`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  omega - between 0 and 2, 1 by default
+
+   Options Database Key:
+.  -pc_neumann_omega <omega> - the relaxation
+
+   Level: intermediate
+
+   Notes:
+   The series is that of (I + omega L~)^-1, and M^-1 is multiplied by omega (2 - omega). With one term
+   (`PCNeumannSetTerms()`) this is the approximate inverse of SSOR,
+
+   M^-1 = (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1), D' = D / omega.
+
+   For incomplete Poisson (`PCNeumannSetType()`) another one than 1 is an error, raised in `PCSetUp()`.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not between 0 and 2.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetOmega()`, `PCNeumannSetTerms()`, `PCMICSetOmega()`
+@*/
+PetscErrorCode PCNeumannSetOmega(PC pc, PetscReal omega) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, omega, 2);
+  PetscCheck(omega > 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Omega %g must be between 0 and 2", (double)omega);
+  PetscTryMethod(pc, "PCNeumannSetOmega_C", (PC, PetscReal), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCNeumannGetOmega - Gets the relaxation of the triangles in the Neumann series of `PCNEUMANN`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner context
+
+   Output Parameter:
+.  omega - the relaxation
+
+   Level: intermediate
+
+.seealso: `PCNEUMANN`, `PCNeumannSetOmega()`
+@*/
+PetscErrorCode PCNeumannGetOmega(PC pc, PetscReal *omega) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCheck(omega, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscUseMethod(pc, "PCNeumannGetOmega_C", (PC, PetscReal *), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
    PCNeumannSetType - Sets which polynomial of the triangles `PCNEUMANN` applies
 
    Logically Collective

@@ -59,6 +59,7 @@ static PetscErrorCode MoreOptions(PC pc, PetscRRBOptionItems PetscOptionsObject)
 PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems PetscOptionsObject) {
   const PC_Neumann *neumann = (PC_Neumann *)pc->data;
   PetscInt terms = neumann->terms;
+  PetscReal omega = neumann->omega;
   PCNeumannType type = neumann->type;
   PetscBool scale = neumann->scale, set;
 
@@ -67,6 +68,9 @@ PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems PetscOptionsO
   PetscCall(PetscOptionsInt("-pc_neumann_terms", "Terms after the first one in the series", "PCNeumannSetTerms", terms,
                             &terms, &set));
   if (set) PetscCall(PCNeumannSetTerms(pc, terms));
+  PetscCall(PetscOptionsReal("-pc_neumann_omega", "Relaxation of the triangles of the series", "PCNeumannSetOmega",
+                             omega, &omega, &set));
+  if (set) PetscCall(PCNeumannSetOmega(pc, omega));
   PetscCall(PetscOptionsEnum("-pc_neumann_type", "The series, or incomplete Poisson", "PCNeumannSetType",
                              PCNeumannTypes, (PetscEnum)type, (PetscEnum *)&type, &set));
   if (set) PetscCall(PCNeumannSetType(pc, type));
@@ -85,6 +89,8 @@ PetscErrorCode PCNeumannComposeSetters(PC pc, PetscBool on) {
   PetscFunctionBegin;
   PetscCall(PetscRRBCompose(o, on, "PCNeumannSetTerms_C", Set<PetscInt, &PC_Neumann::terms>));
   PetscCall(PetscRRBCompose(o, on, "PCNeumannGetTerms_C", Get<PetscInt, &PC_Neumann::terms>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannSetOmega_C", Set<PetscReal, &PC_Neumann::omega>));
+  PetscCall(PetscRRBCompose(o, on, "PCNeumannGetOmega_C", Get<PetscReal, &PC_Neumann::omega>));
   PetscCall(PetscRRBCompose(o, on, "PCNeumannSetType_C", Set<PCNeumannType, &PC_Neumann::type>));
   PetscCall(PetscRRBCompose(o, on, "PCNeumannGetType_C", Get<PCNeumannType, &PC_Neumann::type>));
   PetscCall(PetscRRBCompose(o, on, "PCNeumannSetScale_C", Set<PetscBool, &PC_Neumann::scale>));

@@ -4,7 +4,7 @@
 using namespace petscrrb;
 
 static neumann::Series SeriesOf(const PC_Neumann *n) {
-  return n->type == PC_NEUMANN_SERIES ? neumann::neumann((int)n->terms)
+  return n->type == PC_NEUMANN_SERIES ? neumann::neumann((int)n->terms, n->omega)
                                       : neumann::incomplete_poisson(n->scale != PETSC_FALSE);
 }
 
@@ -13,6 +13,8 @@ static PetscErrorCode CheckChoices(PC pc) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
+  PetscCheck(n->type == PC_NEUMANN_SERIES || n->omega == 1, comm, PETSC_ERR_ARG_INCOMP,
+             "Incomplete Poisson is not relaxed: -pc_neumann_omega is for -pc_neumann_type series");
   if (n->type == PC_NEUMANN_POISSON) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(
       n->scale, comm, PETSC_ERR_ARG_INCOMP,

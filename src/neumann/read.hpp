@@ -2,11 +2,12 @@
 #pragma once
 
 #include "grid/read_couplings.hpp"
+#include "series.hpp"
 
 namespace petscrrb::neumann {
 
-// L~ = D^-1/2 L D^-1/2 on a lattice: the value of each coupling at the point where it begins, zero where there is none;
-// and s = D^-1/2.
+// L~ = D^-1/2 L D^-1/2, relaxed, on a lattice: the value of each coupling at the point where it begins, zero where there is
+// none; and s = D^-1/2, relaxed.
 struct Couplings {
   const double *w[most_steps];
   const double *s;
@@ -17,12 +18,14 @@ PETSCRRB_HD inline double scale_of(double diagonal) { return diagonal > 0 ? 1 / 
 template <int steps> struct PutScaled {
   static constexpr bool wants_diagonals_there = true, wants_own_values = false;
 
+  Relaxation relaxed;
   double *s, *w[most_steps];
 
   PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &) const {
-    const double scale = scale_of(row.diagonal);
+    const double scale = (row.identity ? 1 : relaxed.scale) * scale_of(row.diagonal);
     s[p.row] = scale;
-    for (int m = 0; m < steps; ++m) w[m][p.row] = row.ahead[m] * scale * scale_of(row.there[m]);
+    for (int m = 0; m < steps; ++m)
+      w[m][p.row] = relaxed.coupling * row.ahead[m] * scale * (relaxed.scale * scale_of(row.there[m]));
   }
 };
 
@@ -47,8 +50,8 @@ template <int steps> struct RowSum {
 
 // Both loops, in their order: each(f) calls f(row) for all rows.
 template <int steps, class Each>
-void read_couplings(const Csr &A, const Lattice &g, double *s, double *const w[], const Each &each) {
-  PutScaled<steps> put{s, {}};
+void read_couplings(const Csr &A, const Lattice &g, double omega, double *s, double *const w[], const Each &each) {
+  PutScaled<steps> put{Relaxation(omega), s, {}};
   RowSum<steps> sum{g, {{}, s}};
   for (int m = 0; m < steps; ++m) sum.a.w[m] = put.w[m] = w[m];
   each(ReadCouplings<steps, PutScaled<steps>>{A, g, put});
@@ -56,10 +59,10 @@ void read_couplings(const Csr &A, const Lattice &g, double *s, double *const w[]
 }
 
 template <class Each>
-void read_couplings(const Csr &A, const Lattice &g, double *s, double *const w[], const Each &each) {
-  if (g.steps == 2) return read_couplings<2>(A, g, s, w, each);
-  if (g.steps == 3) return read_couplings<3>(A, g, s, w, each);
-  read_couplings<4>(A, g, s, w, each);
+void read_couplings(const Csr &A, const Lattice &g, double omega, double *s, double *const w[], const Each &each) {
+  if (g.steps == 2) return read_couplings<2>(A, g, omega, s, w, each);
+  if (g.steps == 3) return read_couplings<3>(A, g, omega, s, w, each);
+  read_couplings<4>(A, g, omega, s, w, each);
 }
 
 } // namespace petscrrb::neumann

@@ -83,9 +83,9 @@ SparsePattern pattern_of(const Rows &rows) {
 
 } // namespace
 
-SparsePlan make_sparse_plan(const Csr &A, Kept kept, bool scaled, double threshold) {
+SparsePlan make_sparse_plan(const Csr &A, const Series &series, Kept kept, double threshold) {
   const Rows lower = lower_rows(A);
-  SparsePlan plan{kept, scaled, threshold, pattern_of(lower), {}};
+  SparsePlan plan{kept, series.in == Scale::s, threshold, series.omega, pattern_of(lower), {}};
   if (kept == Kept::triangles)
     plan.second = pattern_of(transposed(lower));
   else

@@ -25,13 +25,14 @@ struct SparsePlan {
   Kept kept;
   bool scaled;      // of the product
   double threshold; // likewise
+  double omega;     // of the triangles
 
   SparsePattern lower;
   SparsePattern second; // the upper triangle, or the product
 };
 
 // By what is stored in the rows, whatever the values are: an entry that is 0 now may not stay so. Rows on the host.
-SparsePlan make_sparse_plan(const Csr &, Kept, bool scaled, double threshold);
+SparsePlan make_sparse_plan(const Csr &, const Series &, Kept, double threshold);
 
 // The same pattern where its values are made.
 struct PatternView {
@@ -41,6 +42,7 @@ struct PatternView {
 // s and the identity rows. A row without nonzeros is an identity row.
 struct ReadDiagonal {
   Csr A;
+  Relaxation relaxed;
   double *s;
   unsigned char *identity;
 
@@ -60,7 +62,7 @@ struct ReadDiagonal {
     if (!coupled && d == 0) d = 1;
     if (coupled) found.diagonal = d < 0 ? -d : d;
     found.bad_pivot = !(d > 0);
-    s[p] = scale_of(d);
+    s[p] = (coupled ? relaxed.scale : 1) * scale_of(d);
     identity[p] = !coupled;
     return found;
   }
@@ -79,6 +81,7 @@ PETSCRRB_HD inline double coupling(double here, double there, PetscInt p, PetscI
 struct FillTriangle {
   const PetscScalar *a;
   PatternView pattern;
+  Relaxation relaxed;
   const double *s;
   const unsigned char *identity;
   double *value;
@@ -87,7 +90,9 @@ struct FillTriangle {
     RowFinding found;
     for (PetscInt e = pattern.ia[p]; e < pattern.ia[p + 1]; ++e) {
       const PetscInt here = pattern.here[e], there = pattern.there[e];
-      value[e] = -coupling(here < 0 ? 0 : a[here], there < 0 ? 0 : a[there], p, pattern.ja[e], s, identity, found);
+      const double scaled =
+          coupling(here < 0 ? 0 : a[here], there < 0 ? 0 : a[there], p, pattern.ja[e], s, identity, found);
+      value[e] = -relaxed.coupling * scaled;
       found.norm += fabs(value[e]);
     }
     return found;

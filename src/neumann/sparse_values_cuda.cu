@@ -17,8 +17,8 @@ struct DevicePattern {
 class DeviceValues final : public SparseValues {
 public:
   DeviceValues(const Cuda &on, PetscInt rows, const SparsePlan &plan)
-      : on_(on), kept_(plan.kept), scaled_(plan.scaled), threshold_(plan.threshold), lower_(plan.lower),
-        second_(plan.second), identity_(static_cast<std::size_t>(rows)) {
+      : on_(on), kept_(plan.kept), scaled_(plan.scaled), threshold_(plan.threshold), relaxed_(plan.omega),
+        lower_(plan.lower), second_(plan.second), identity_(static_cast<std::size_t>(rows)) {
     if (kept_ != Kept::triangles) triangle_.resize(static_cast<std::size_t>(plan.lower.entries()));
   }
 
@@ -27,10 +27,10 @@ public:
     double *const triangle = lower ? lower : triangle_.data();
     found_.clear(stream);
     ignored_.clear(stream);
-    at_rows(A.n, ReadDiagonal{A, s, identity_.data()}, found_, stream);
-    at_rows(A.n, FillTriangle{A.a, lower_.view(), s, identity_.data(), triangle}, found_, stream);
+    at_rows(A.n, ReadDiagonal{A, relaxed_, s, identity_.data()}, found_, stream);
+    at_rows(A.n, FillTriangle{A.a, lower_.view(), relaxed_, s, identity_.data(), triangle}, found_, stream);
     if (kept_ == Kept::triangles)
-      at_rows(A.n, FillTriangle{A.a, second_.view(), s, identity_.data(), second}, ignored_, stream);
+      at_rows(A.n, FillTriangle{A.a, second_.view(), relaxed_, s, identity_.data(), second}, ignored_, stream);
     else
       at_rows(A.n, FillProduct{lower_.view(), second_.view(), triangle, s, kept_, scaled_, threshold_, second},
               ignored_, stream);
@@ -46,6 +46,7 @@ private:
   const Kept kept_;
   const bool scaled_;
   const double threshold_;
+  const Relaxation relaxed_;
   const DevicePattern lower_, second_;
   cuda::Buffer<unsigned char> identity_;
   cuda::Buffer<double> triangle_;

@@ -16,12 +16,13 @@ public:
 
   CouplingFindings refresh(const Csr &A, double *s, double *lower, double *second) override {
     CouplingFindings all;
+    const Relaxation relaxed(plan_.omega);
     double *const triangle = lower ? lower : triangle_.data();
-    at_rows(A.n, ReadDiagonal{A, s, identity_.data()}, all);
-    at_rows(A.n, FillTriangle{A.a, view(plan_.lower), s, identity_.data(), triangle}, all);
+    at_rows(A.n, ReadDiagonal{A, relaxed, s, identity_.data()}, all);
+    at_rows(A.n, FillTriangle{A.a, view(plan_.lower), relaxed, s, identity_.data(), triangle}, all);
     CouplingFindings ignored; // of the other triangle
     if (plan_.kept == Kept::triangles)
-      at_rows(A.n, FillTriangle{A.a, view(plan_.second), s, identity_.data(), second}, ignored);
+      at_rows(A.n, FillTriangle{A.a, view(plan_.second), relaxed, s, identity_.data(), second}, ignored);
     else
       at_rows(A.n,
               FillProduct{view(plan_.lower), view(plan_.second), triangle, s, plan_.kept, plan_.scaled, plan_.threshold,

@@ -82,6 +82,7 @@ void compare(const Shape &s, const Csr &A, const Series &series, const std::stri
 
 void compare_all(const Shape &s, const Csr &A) {
   for (int terms : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11}) compare(s, A, neumann::neumann(terms), std::to_string(terms));
+  compare(s, A, neumann::neumann(2, 1.5), "relaxed");
   for (bool scaled : {true, false}) compare(s, A, incomplete_poisson(scaled), scaled ? "scaled" : "not scaled");
 }
 

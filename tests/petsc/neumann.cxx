@@ -20,6 +20,9 @@ std::vector<Choice> choices() {
   for (int k : {0, 1, 2, 3, 4, 7, 11})
     all.push_back(
         {"-pc_neumann_terms " + std::to_string(k), [=](const reference::Matrix &A) { return neumann_inverse(A, k); }});
+  for (double omega : {0.7, 1.5})
+    all.push_back({"-pc_neumann_terms 2 -pc_neumann_omega " + std::to_string(omega),
+                   [=](const reference::Matrix &A) { return neumann_inverse(A, 2, omega); }});
   const auto poisson = [&](const char *options, bool scaled, Dropped dropped, double threshold) {
     all.push_back({std::string("-pc_neumann_type poisson ") + options,
                    [=](const reference::Matrix &A) { return poisson_inverse(A, scaled, dropped, threshold); }});
@@ -169,6 +172,26 @@ TEST(Neumann, AppliesToSeveralColumns) {
   const Matrix X = dense_of(n, 3, columns, lda), Y = dense_of(n, 3, reference::Vector(columns.size(), 7.0), lda);
   ok(PCMatApply(pc, X, Y));
   EXPECT_EQ(values_of_dense(Y, lda), expected);
+}
+
+// (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1), D' = D / omega, as it is written
+TEST(Neumann, WithOneTermIsTheApproximateInverseOfSSOR) {
+  const double omega = 1.3;
+  const reference::Matrix A = reference_of(uneven({4, 3, 5, false, false, false, 7}));
+  const Matrix P = matrix_of(A);
+  const reference::Vector r = random_values(std::size_t(A.size()));
+  reference::Vector y(r), z;
+  for (int i = 0; i < A.size(); ++i)
+    for (const auto &[j, a] : A.row[i])
+      if (j < i) y[i] -= omega / A.at(j, j) * a * r[j];
+  for (int i = 0; i < A.size(); ++i) y[i] *= omega / A.at(i, i);
+  z = y;
+  for (int i = 0; i < A.size(); ++i) {
+    for (const auto &[j, a] : A.row[i])
+      if (j > i) z[i] -= omega / A.at(i, i) * a * y[j];
+    z[i] *= 2 - omega;
+  }
+  EXPECT_LT(largest_difference(applied(neumann_of(P, "-pc_neumann_terms 1 -pc_neumann_omega 1.3"), r), z), 1e-13);
 }
 
 // ---- iterations ----

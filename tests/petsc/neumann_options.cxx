@@ -12,6 +12,7 @@ namespace {
 struct Everything {
   PetscInt terms = 2, nx = 0, ny = 0, nz = 0;
   PCNeumannType type = PC_NEUMANN_SERIES;
+  PetscReal omega = 1;
   PetscBool scale = PETSC_TRUE;
   PCNeumannDrop drop = PC_NEUMANN_DROP_NONE;
   PetscReal threshold = 0.1;
@@ -20,6 +21,7 @@ struct Everything {
 Everything all_of(PC pc) {
   Everything e;
   ok(PCNeumannGetTerms(pc, &e.terms));
+  ok(PCNeumannGetOmega(pc, &e.omega));
   ok(PCNeumannGetType(pc, &e.type));
   ok(PCNeumannGetScale(pc, &e.scale));
   ok(PCNeumannGetDrop(pc, &e.drop));
@@ -30,6 +32,7 @@ Everything all_of(PC pc) {
 
 void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.terms, b.terms);
+  EXPECT_EQ(a.omega, b.omega);
   EXPECT_EQ(a.type, b.type);
   EXPECT_EQ(a.scale, b.scale);
   EXPECT_EQ(a.drop, b.drop);
@@ -39,7 +42,7 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.nz, b.nz);
 }
 
-const Everything other{5, 4, 3, 5, PC_NEUMANN_POISSON, PETSC_FALSE, PC_NEUMANN_DROP_THRESHOLD, 0.25};
+const Everything other{5, 4, 3, 5, PC_NEUMANN_POISSON, 1.25, PETSC_FALSE, PC_NEUMANN_DROP_THRESHOLD, 0.25};
 const Shape shape{4, 3, 5, false, false, false, 7};
 
 class NeumannChoices : public testing::Test {
@@ -52,6 +55,7 @@ TEST_F(NeumannChoices, SettersAndGettersAgree) {
   const Preconditioner pc = neumann_of(A);
   expect_equal(all_of(pc), Everything());
   ok(PCNeumannSetTerms(pc, other.terms));
+  ok(PCNeumannSetOmega(pc, other.omega));
   ok(PCNeumannSetType(pc, other.type));
   ok(PCNeumannSetScale(pc, other.scale));
   ok(PCNeumannSetDrop(pc, other.drop));
@@ -63,9 +67,11 @@ TEST_F(NeumannChoices, SettersAndGettersAgree) {
 }
 
 TEST_F(NeumannChoices, OptionsSayTheSameAsSetters) {
-  expect_equal(all_of(neumann_of(A, "-pc_neumann_terms 5 -pc_neumann_type poisson -pc_neumann_scale 0 -pc_neumann_drop "
-                                    "threshold -pc_neumann_drop_threshold 0.25 -pc_neumann_grid 4,3,5")),
-               other);
+  expect_equal(
+      all_of(neumann_of(
+          A, "-pc_neumann_terms 5 -pc_neumann_omega 1.25 -pc_neumann_type poisson "
+             "-pc_neumann_scale 0 -pc_neumann_drop threshold -pc_neumann_drop_threshold 0.25 -pc_neumann_grid 4,3,5")),
+      other);
   const Preconditioner flat = neumann_of(A, "-pc_neumann_grid 20,3");
   EXPECT_EQ(all_of(flat).nz, 1);
 }
@@ -87,6 +93,9 @@ TEST_F(NeumannChoices, TakeEffectAtTheNextSetUp) {
   expect(reference::neumann_inverse(values, 2));
   ok(PCNeumannSetTerms(pc, 1));
   expect(reference::neumann_inverse(values, 1));
+  ok(PCNeumannSetOmega(pc, 1.2));
+  expect(reference::neumann_inverse(values, 1, 1.2));
+  ok(PCNeumannSetOmega(pc, 1));
   ok(PCNeumannSetType(pc, PC_NEUMANN_POISSON));
   expect(reference::poisson_inverse(values, true));
   ok(PCNeumannSetScale(pc, PETSC_FALSE));
@@ -108,6 +117,9 @@ TEST_F(NeumannChoices, OutOfRangeAreRefused) {
     raised = {};
   };
   expect_refused(PCNeumannSetTerms(pc, -1), PETSC_ERR_ARG_OUTOFRANGE, "terms -1");
+  expect_refused(PCNeumannSetOmega(pc, 2), PETSC_ERR_ARG_OUTOFRANGE, "Omega 2");
+  expect_refused(PCNeumannSetOmega(pc, 0), PETSC_ERR_ARG_OUTOFRANGE, "Omega 0");
+  expect_refused(PCNeumannSetOmega(pc, std::nan("")), PETSC_ERR_ARG_OUTOFRANGE, "Omega nan");
   expect_refused(PCNeumannSetType(pc, (PCNeumannType)2), PETSC_ERR_ARG_OUTOFRANGE, "PCNeumannType 2");
   expect_refused(PCNeumannSetDrop(pc, (PCNeumannDrop)3), PETSC_ERR_ARG_OUTOFRANGE, "PCNeumannDrop 3");
   expect_refused(PCNeumannSetDropThreshold(pc, -0.5), PETSC_ERR_ARG_OUTOFRANGE, "Threshold -0.5");
@@ -120,6 +132,10 @@ TEST_F(NeumannChoices, OutOfRangeAreRefused) {
   ok(PCNeumannSetDrop(pc, PC_NEUMANN_DROP_PATTERN));
   expect_refused(PCSetUp(pc), PETSC_ERR_ARG_INCOMP, "-pc_neumann_drop");
   ok(PCNeumannSetDrop(pc, PC_NEUMANN_DROP_NONE));
+  ok(PCNeumannSetOmega(pc, 1.5));
+  ok(PCNeumannSetType(pc, PC_NEUMANN_POISSON));
+  expect_refused(PCSetUp(pc), PETSC_ERR_ARG_INCOMP, "-pc_neumann_omega");
+  ok(PCNeumannSetType(pc, PC_NEUMANN_SERIES));
   ok(PCSetUp(pc));
   EXPECT_THROW(neumann_of(A, "-pc_neumann_grid 60"), std::runtime_error);
   EXPECT_THROW(neumann_of(A, "-pc_neumann_grid 4,3,5,1"), std::runtime_error);
@@ -132,6 +148,10 @@ TEST_F(NeumannChoices, AreInTheView) {
   };
   const Preconditioner pc = neumann_of(A);
   expect_lines(view(pc), {"Neumann series, terms: 2", "not set up yet"});
+  EXPECT_EQ(view(pc).find("omega"), std::string::npos);
+  ok(PCNeumannSetOmega(pc, 1.5));
+  expect_lines(view(pc), {"omega: 1.5"});
+  ok(PCNeumannSetOmega(pc, 1));
   ok(PCSetUp(pc));
   expect_lines(view(pc), {"grid: 4 x 3 x 5, 7-point, from the matrix pattern",
                           backend.device ? "backend: cuda" : "backend: host"});

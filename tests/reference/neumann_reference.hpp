@@ -3,6 +3,7 @@
 
 #include "dense.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -73,9 +74,11 @@ inline Vector root(const Vector &d, double power) {
   return s;
 }
 
-// M^-1 = D^-1/2 K^T K D^-1/2, K the sum over j <= terms of (-L~)^j.
-inline Dense neumann_inverse(const Matrix &A, int terms) {
-  const ScaledTriangle t(A);
+// M^-1 = omega (2 - omega) D^-1/2 K^T K D^-1/2, K the sum over j <= terms of (-omega L~)^j; 1/d in identity rows.
+inline Dense neumann_inverse(const Matrix &A, int terms, double omega = 1) {
+  ScaledTriangle t(A);
+  for (Vector &row : t.L)
+    for (double &value : row) value *= omega;
   const std::size_t n = t.d.size();
   Dense power(n, Vector(n, 0.0)), K(n, Vector(n, 0.0));
   for (std::size_t i = 0; i < n; i++) power[i][i] = K[i][i] = 1;
@@ -84,7 +87,12 @@ inline Dense neumann_inverse(const Matrix &A, int terms) {
     for (std::size_t i = 0; i < n; i++)
       for (std::size_t k = 0; k < n; k++) K[i][k] += (j % 2 ? -1 : 1) * power[i][k];
   }
-  return scaled_by(product(transposed(K), K), root(t.d, -0.5));
+  Vector s = root(t.d, -0.5);
+  for (std::size_t i = 0; i < n; i++) {
+    const auto coupled = [&](const auto &entry) { return entry.first != int(i) && entry.second != 0; };
+    if (std::any_of(A.row[i].begin(), A.row[i].end(), coupled)) s[i] *= std::sqrt(omega * (2 - omega));
+  }
+  return scaled_by(product(transposed(K), K), s);
 }
 
 enum class Dropped {

@@ -37,6 +37,14 @@ TEST(NeumannGrid, IsTheSeriesOfTheDenseMatrix) {
     }
 }
 
+TEST(NeumannGrid, IsRelaxed) {
+  for (const Shape &s : shapes)
+    for (double omega : {0.25, 1.75}) {
+      SmallMatrix A = uneven(s);
+      compare(A, s, neumann::neumann(2, omega), reference::neumann_inverse(reference_of(A), 2, omega), "relaxed");
+    }
+}
+
 TEST(NeumannGrid, IsTheDenseIncompletePoisson) {
   for (const Shape &s : shapes)
     for (bool scaled : {true, false}) {
@@ -51,7 +59,9 @@ TEST(NeumannGrid, DecouplesIdentityRows) {
     for (bool column_too : {true, false}) {
       SmallMatrix A = uneven(s);
       for (int p = 0; p < s.size(); p += 3) A.make_identity(p, column_too, p % 2 ? 0.5 : 2);
-      compare(A, s, neumann::neumann(3), reference::neumann_inverse(reference_of(A), 3), "identity rows");
+      for (double omega : {1.0, 1.5})
+        compare(A, s, neumann::neumann(3, omega), reference::neumann_inverse(reference_of(A), 3, omega),
+                "identity rows");
     }
 }
 
