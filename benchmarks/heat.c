@@ -4,7 +4,8 @@ On the unit cube, u = 0 on its sides, from u = 3 sin(pi x) sin(pi y) sin(pi z), 
 solved from the values of the step before it.\n\
   -grid <100,100,100>  cells along x, y and z; the unknowns are the points inside\n\
   -dt <1e-3> -t <0.1>  the time step, and until when\n\
-  -source <0>          f is a normal random number at each point, so many times; the same all the time\n\
+  -source <0>          f is a normal random number at each point, so many times, the same all the time; or several,\n\
+                       separated by commas: each solver is set up once, and solves with each of them\n\
   -backend <host>      host or cuda: where the matrix and the vectors are\n\
   -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, -threads <t>, and -dmda for a\n\
                        preconditioner that needs the grid from a DM\n\
@@ -15,6 +16,8 @@ solved from the values of the step before it.\n\
 
 #define HEIGHTS 5 /* z of the points (1/2, 1/2, z) where the error is taken: 0.1, 0.3 ... 0.9 */
 
+#define MAX_SOURCES MAX_NORMS
+
 typedef struct {
   PetscReal error[HEIGHTS];
 } Errors;
@@ -22,16 +25,18 @@ typedef struct {
 typedef struct {
   Task task;
   PetscInt cells[3], steps;
-  PetscReal t, dt, source;
-  Vec start, f; /* dt times the source, or NULL */
+  PetscReal t, dt, source[MAX_SOURCES];
+  PetscInt sources, now; /* source[now] is the one in use */
+  Vec start, f;          /* where a simulation starts, and dt times the random numbers */
   Solvers solvers;
-  Errors errors[MAX_SOLVERS];
+  Errors errors[MAX_SOLVERS][MAX_SOURCES];
 } Heat;
 
 /* A is 1 + dt/2 times the negative Laplacian with seven points. */
 static PetscErrorCode ReadProblem(Heat *heat) {
   Problem *p = &heat->task.problem;
   PetscInt *cells = heat->cells, sides = 3;
+  PetscBool set;
 
   PetscFunctionBeginUser;
   cells[0] = cells[1] = cells[2] = 100;
@@ -40,7 +45,9 @@ static PetscErrorCode ReadProblem(Heat *heat) {
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", cells, &sides, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dt", &heat->dt, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-t", &heat->t, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-source", &heat->source, NULL));
+  heat->sources = MAX_SOURCES;
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-source", heat->source, &heat->sources, &set));
+  if (!set) heat->sources = 1;
   PetscCheck(heat->dt > 0 && heat->t >= heat->dt, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-dt must be in (0, t]");
   PetscCheck(
       cells[0] % 2 == 0 && cells[1] % 2 == 0 && cells[2] % 10 == 0 &&
@@ -83,22 +90,21 @@ static PetscErrorCode CreateVectors(Heat *heat) {
   PetscCall(VecDuplicate(heat->task.problem.b, &heat->task.x));
   PetscCall(VecDuplicate(heat->task.problem.b, &heat->start));
   PetscCall(FillStart(heat));
-  if (heat->source > 0) {
-    PetscCall(VecDuplicate(heat->task.problem.b, &heat->f));
-    PetscCall(FillNormal(heat->f));
-    PetscCall(VecScale(heat->f, heat->dt * heat->source));
-  }
+  PetscCall(VecDuplicate(heat->task.problem.b, &heat->f));
+  PetscCall(FillNormal(heat->f));
+  PetscCall(VecScale(heat->f, heat->dt));
   PetscFunctionReturn(0);
 }
 
 /* The right-hand side of the step from x: with A = 1 + dt/2 L it is (1 - dt/2 L) x + dt f = 2 x - A x + dt f. */
 static PetscErrorCode BeginStep(Heat *heat) {
+  const PetscReal source = heat->source[heat->now];
   const Vec x = heat->task.x, b = heat->task.problem.b;
 
   PetscFunctionBeginUser;
   PetscCall(MatMult(heat->task.problem.A, x, b));
   PetscCall(VecAXPBY(b, 2, -1, x));
-  if (heat->f) PetscCall(VecAXPY(b, 1, heat->f));
+  if (source != 0) PetscCall(VecAXPY(b, source, heat->f));
   PetscFunctionReturn(0);
 }
 
@@ -137,7 +143,7 @@ static PetscErrorCode TakeErrors(const Heat *heat, Errors *errors) {
 static PetscErrorCode Simulate(void *context, Solver *s) {
   Heat *heat = (Heat *)context;
   Task *task = &heat->task;
-  Solves *solves = &s->solves[0];
+  Solves *solves = &s->solves[heat->now];
   PetscLogDouble start, end;
   PetscInt iterations;
 
@@ -154,7 +160,7 @@ static PetscErrorCode Simulate(void *context, Solver *s) {
   }
   PetscCall(Clock(task, &end));
   solves->times.seconds[solves->times.count++] = end - start;
-  PetscCall(TakeErrors(heat, &heat->errors[s - heat->solvers.solver]));
+  PetscCall(TakeErrors(heat, &heat->errors[s - heat->solvers.solver][heat->now]));
   PetscFunctionReturn(0);
 }
 
@@ -165,26 +171,29 @@ static PetscErrorCode MeasureAll(Heat *heat) {
     PetscCall(BeginStep(heat));
     PetscCall(ForEach(&heat->solvers, 0, SetUp, heat));
   }
-  PetscCall(ForEach(&heat->solvers, 0, Simulate, heat));
+  for (; heat->now < heat->sources; ++heat->now) PetscCall(ForEach(&heat->solvers, heat->now, Simulate, heat));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Print(const Heat *heat, PetscInt index) {
+static PetscErrorCode Print(const Heat *heat, PetscInt index, PetscInt now) {
   const Solver *s = &heat->solvers.solver[index];
-  const PetscBool known = (PetscBool)(!heat->f && s->solves[0].times.count);
+  const Solves *solves = &s->solves[now];
+  const PetscBool known = (PetscBool)(heat->source[now] == 0 && solves->times.count && solves->reason >= 0);
   const PetscInt *cells = heat->cells;
+  char source[32];
 
   PetscFunctionBeginUser;
+  (void)snprintf(source, sizeof(source), "%g", (double)heat->source[now]); /* PETSc's would write "1." */
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "\"%s\",%" PetscInt_FMT "x%" PetscInt_FMT "x%" PetscInt_FMT ",%s,%" PetscInt_FMT, s->name,
-                        cells[0], cells[1], cells[2], norms[heat->task.norm[0]], s->threads));
-  PetscCall(PrintStatus(s, 0));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%" PetscInt_FMT, heat->steps, s->solves[0].iterations));
+                        "\"%s\",%" PetscInt_FMT "x%" PetscInt_FMT "x%" PetscInt_FMT ",%s,%s,%" PetscInt_FMT, s->name,
+                        cells[0], cells[1], cells[2], source, norms[heat->task.norm[0]], s->threads));
+  PetscCall(PrintStatus(s, now));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%" PetscInt_FMT, heat->steps, solves->iterations));
   PetscCall(PrintTime(&s->times[SETUP]));
-  PetscCall(PrintTime(&s->solves[0].times));
+  PetscCall(PrintTime(&solves->times));
   for (int h = 0; h < HEIGHTS; ++h) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
-    if (known) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.4e", (double)heat->errors[index].error[h]));
+    if (known) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.4e", (double)heat->errors[index][now].error[h]));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscFunctionReturn(0);
@@ -204,10 +213,11 @@ int main(int argc, char **argv) {
   PetscCall(MeasureAll(heat));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "# %s\nsolver,grid,norm,threads,status,reason,steps,iterations,setup_ms,solve_ms,"
+                        "# %s\nsolver,grid,source,norm,threads,status,reason,steps,iterations,setup_ms,solve_ms,"
                         "error_1,error_3,error_5,error_7,error_9\n",
                         version));
-  for (PetscInt k = 0; k < heat->solvers.count; ++k) PetscCall(Print(heat, k));
+  for (PetscInt k = 0; k < heat->solvers.count; ++k)
+    for (PetscInt now = 0; now < heat->sources; ++now) PetscCall(Print(heat, k, now));
   PetscCall(DestroySolvers(&heat->solvers));
   PetscCall(VecDestroy(&heat->task.x));
   PetscCall(VecDestroy(&heat->start));
