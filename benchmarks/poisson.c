@@ -52,6 +52,7 @@ static PetscErrorCode ReadCounts(Run *run) {
     PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d",
                counts[phase], MAX_TIMES);
   }
+  PetscCheck(run->repeats[SETUP] >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-setups must be at least 1");
   PetscCheck(run->task.batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
   PetscCheck(run->copies < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-copies must be below %d", MAX_TIMES);
   PetscFunctionReturn(0);

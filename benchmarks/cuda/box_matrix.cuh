@@ -67,7 +67,6 @@ public:
     cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
   Csr csr() const { return {rows_, ia_.data(), ja_.data(), a_.data()}; }
-  double bytes() const { return double(ia_.bytes() + ja_.bytes() + a_.bytes()); }
 
   // The same in the host's memory.
   class Copy {

@@ -1,5 +1,5 @@
 // Times incomplete Cholesky on a device and on the host, on a box of unknowns with seven points: mic_sweeps NX NY NZ. CSV.
-// ratio: to what the bytes that must move take at the bandwidth of a copy.
+// times_copy: of an application, to what the bytes that must move take at the bandwidth of a copy.
 #include "box_matrix.cuh"
 #include "measure.hpp"
 #include "mic/mic.hpp"
@@ -12,15 +12,10 @@ namespace {
 
 // Of an unknown: forward reads r and three couplings over pivots, and writes u; backward reads these and 1/pivot, and
 // writes z. Where the couplings are constant, 1/pivot is read in their place.
-double bytes_applied(bool variable, bool single) {
+int bytes_an_unknown(bool variable, bool single) {
   const int factor = single ? 4 : 8;
   return variable ? 32 + 7 * factor : 32 + 2 * factor;
 }
-// Of a half: it scales by the root of the pivot, so that either reads it.
-double bytes_half(bool variable, bool single) { return 16 + (variable ? 4 : 1) * (single ? 4 : 8); }
-// Written by a factorization.
-double bytes_factor(bool variable, bool single) { return (variable ? 4 : 1) * (single ? 4 : 8); }
-
 __global__ void fill_residual(Box box, double *r) {
   const index_t p = index_t(blockIdx.x) * blockDim.x + threadIdx.x;
   if (p < box.points()) r[p] = box.face(p, 6) - 1;
@@ -54,16 +49,15 @@ private:
     options_.single = single;
     const auto mic = mic::make_mic(on_, grid_, options_);
     refresh(*mic, A.csr(), variable);
-    const auto time = [&](const char *part, double bytes, const std::function<void()> &work) {
-      const double us = clock_->time(work, 10, 9), ideal = bytes / copy_ * 1e-3;
-      std::printf("%s,cuda,%s,%s,%.4f,%.0f,%.0f,%.0f,%.3f\n", variable ? "variable" : "constant",
-                  single ? "single" : "double", part, us * 1e-3, bytes, bytes / us * 1e-3, copy_, us / ideal);
-    };
-    const double points = double(r_.size());
-    time("application", bytes_applied(variable, single) * points, [&] { mic->apply(r_.data(), z_.data()); });
-    time("left half", bytes_half(variable, single) * points, [&] { mic->apply_left(r_.data(), z_.data()); });
-    time("right half", bytes_half(variable, single) * points, [&] { mic->apply_right(r_.data(), z_.data()); });
-    time("refresh", A.bytes() + bytes_factor(variable, single) * points, [&] { refresh(*mic, A.csr(), variable); });
+    const auto time = [&](const std::function<void()> &work) { return clock_->time(work, 10, 9) * 1e-3; };
+    const double applied = time([&] { mic->apply(r_.data(), z_.data()); });
+    const double left = time([&] { mic->apply_left(r_.data(), z_.data()); });
+    const double right = time([&] { mic->apply_right(r_.data(), z_.data()); });
+    const double factored = time([&] { refresh(*mic, A.csr(), variable); });
+    const int bytes = bytes_an_unknown(variable, single);
+    const double rate = rate_of(applied, bytes);
+    std::printf("%s,cuda,%s,%d,%.4f,%.0f,%.3f,%.4f,%.4f,%.4f,%.0f\n", variable ? "variable" : "constant",
+                single ? "single" : "double", bytes, applied, rate, copy_ / rate, left, right, factored, copy_);
   }
 
   void on_host(const BoxMatrix &matrix) {
@@ -72,18 +66,17 @@ private:
     const std::vector<double> r(r_.size(), 1);
     std::vector<double> z(r_.size());
     const auto mic = mic::make_mic(grid_, options_);
-    const double first = wall([&] { refresh(*mic, A.csr(), true); });
+    const double factored = wall([&] { refresh(*mic, A.csr(), true); });
     mic->apply(r.data(), z.data());
     double times[3];
     for (double &ms : times) ms = wall([&] { mic->apply(r.data(), z.data()); });
     std::sort(times, times + 3);
-    const double points = double(r.size());
-    on_host("application", times[1], bytes_applied(true, false) * points);
-    on_host("refresh", first, matrix.bytes() + bytes_factor(true, false) * points);
+    const int bytes = bytes_an_unknown(true, false);
+    std::printf("variable,host,double,%d,%.4f,%.1f,,,,%.4f,\n", bytes, times[1], rate_of(times[1], bytes), factored);
   }
-  static void on_host(const char *part, double ms, double bytes) {
-    std::printf("variable,host,double,%s,%.4f,%.0f,%.1f,,\n", part, ms, bytes, bytes / ms * 1e-6);
-  }
+
+  // GB/s
+  double rate_of(double ms, int bytes) const { return bytes * double(r_.size()) / ms * 1e-6; }
   // milliseconds
   static double wall(const std::function<void()> &work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -117,7 +110,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   try {
-    std::puts("couplings,where,precision,part,ms,bytes,GB_per_s,copy_GB_per_s,ratio");
+    std::puts("couplings,where,precision,bytes_an_unknown,ms,GB_per_s,times_copy,left_half_ms,right_half_ms,refresh_ms,"
+              "copy_GB_per_s");
     petscrrb::Bench(n[0], n[1], n[2]).run();
     return 0;
   } catch (const std::exception &e) {
