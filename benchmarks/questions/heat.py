@@ -29,7 +29,8 @@ def measure(driver, note):
 def run(driver, note, backend, model, solvers):
     note(f"{model}, {backend}")
     grid = ",".join(map(str, MODELS[model]))
-    measured = driver.heat(solvers, SOURCES.get(model, ("0",)), "-backend", backend, "-grid", grid, "-dt", DT)
+    sources = SOURCES.get(model, ("0",)) if backend == "cuda" else ("0",)
+    measured = driver.heat(solvers, sources, "-backend", backend, "-grid", grid, "-dt", DT)
     return [line(backend, model, source, name, row) for source, solved in measured.items()
             for name, row in driver.solved(solved).items()]
 
