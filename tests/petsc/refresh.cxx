@@ -11,10 +11,11 @@
 using namespace petsctest;
 using reference::Problem;
 
-static long news; // C++ allocations so far; the library's vectors are made by this one
+long petsctest::allocated;
 
+// The library's vectors are made by this one.
 void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
-  ++news;
+  ++allocated;
   return std::malloc(size ? size : 1);
 }
 void *operator new(std::size_t size) {
@@ -160,14 +161,14 @@ TEST(Refresh, AndApplyMakeNoVectors) {
       const Matrix A = matrix_of(c.before);
       const Preconditioner pc = pc_of(A, grid_option(c.before) + options);
       const Vector r = vector_of(c.before.b), z = like(r);
-      long before = news;
+      long before = allocated;
       ok(PCSetUp(pc));
-      EXPECT_GT(news - before, 20) << "this does not count what the library allocates";
+      EXPECT_GT(allocated - before, 20) << "this does not count what the library allocates";
       ok(MatScale(A, 2));
-      before = news;
+      before = allocated;
       ok(PCSetUp(pc));
       ok(PCApply(pc, r, z));
-      EXPECT_EQ(news - before, 0) << c.name << ", " << options;
+      EXPECT_EQ(allocated - before, 0) << c.name << ", " << options;
     }
 }
 
@@ -179,15 +180,15 @@ TEST(Refresh, OfDeflationAndApplyMakeNoVectors) {
     const Matrix A = matrix_of(problem);
     const Solver ksp = ksp_of(A, std::string("-ksp_type cg -pc_type jacobi ") + options);
     const Vector r = vector_of(problem.b), z = like(r);
-    long before = news;
+    long before = allocated;
     ok(KSPSetUp(ksp));
-    EXPECT_GT(news - before, 20) << "this does not count what the library allocates";
+    EXPECT_GT(allocated - before, 20) << "this does not count what the library allocates";
     ok(PCApply(pc_of(ksp), r, z));
     ok(MatScale(A, 2));
-    before = news;
+    before = allocated;
     ok(PCSetUp(pc_of(ksp)));
     ok(PCApply(pc_of(ksp), r, z));
-    EXPECT_EQ(news - before, 0) << options;
+    EXPECT_EQ(allocated - before, 0) << options;
   }
 }
 

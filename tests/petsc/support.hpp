@@ -37,6 +37,8 @@ struct Raised {
 };
 extern Raised raised;
 
+extern long allocated; // how often C++ memory was, so far
+
 void start_petsc(); // PetscInitialize() and the library's types
 void stop_petsc();
 

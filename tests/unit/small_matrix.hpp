@@ -30,6 +30,8 @@ public:
     return entry == rows[p].end() ? 0 : entry->second;
   }
 
+  const std::vector<std::map<int, double>> &entries() const { return rows; }
+
   // Dirichlet: the row is gone, its column stays with the neighbours or goes too.
   void make_identity(int p, bool column_too, double diagonal = 1) {
     rows[p] = {{p, diagonal}};
