@@ -72,9 +72,11 @@ def in_3d():
     out += ["| " + " | ".join([row["grid"].replace("x", " x "), row["problem"], SOLID[row["solver"]],
                                *(ms(row[f"{what}_ms"]) for what in ("setup", "refresh", "solve")), row["iterations"]]) + " |"
             for row in rows if row["backend"] == where and row["solver"] in SOLID]
+    machine = notes["device"] if where == "cuda" else \
+        f"{notes['machine']}, load by other programs {notes['load by other programs']}"
     return ("Seven points, until the true relative residual is 1e-6, in milliseconds; with r = 100, 0.01 is added to the "
-            "diagonal:\n\n" + "\n".join(out) + f"\n\n{notes['device' if where == 'cuda' else 'machine']}; "
-            f"PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}.\n")
+            "diagonal:\n\n" + "\n".join(out) + f"\n\n{machine}; PETSc {notes['PETSc']}; "
+            f"{notes['date']}, commit {notes['commit']}.\n")
 
 
 def put(text, name, content):
