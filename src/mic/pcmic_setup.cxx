@@ -37,12 +37,18 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_MIC *m = (PC_MIC *)pc->data;
   PCMICState *s = m->state;
   PetscRRBUse use;
+  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   s->ready = PETSC_FALSE;
   PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, 3, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr), &s->grid,
                                    trouble));
-  if (!trouble->why.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!trouble->why.empty()) {
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+    if (ranks > 1)
+      trouble->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (s->grid.points == 9) {
     PetscCall(PetscRRBNameUse(pc, &use));
     *trouble = {std::string(use.option) + use.value +

@@ -5,7 +5,8 @@
 #include <cmath>
 
 using namespace petsctest;
-using namespace neumann_support;
+using mic_support::shapes;
+using mic_support::uneven;
 
 namespace {
 
@@ -14,68 +15,67 @@ std::string sizes(const Shape &s) {
          (s.points == 7 ? "," + std::to_string(s.nz) : "");
 }
 
-void expect_applied(PC pc, const Factors &factors, const std::string &what, double tolerance = 1e-12) {
+void expect_applied(PC pc, const Factorization &factors, const std::string &what) {
   const reference::Vector r = random_values(factors.d.size());
-  EXPECT_LT(largest_difference(applied(pc, r), factors.apply(r)), tolerance) << what;
+  EXPECT_LT(largest_difference(applied(pc, r), factors.solve(r)), 1e-12) << what;
 }
 
 void compare(const SmallMatrix &A, const Shape &s, const std::string &what) {
-  const reference::Matrix B = reference_of(A), K = kept(A, s);
-  const Matrix P = matrix_of(B);
+  const Matrix P = matrix_of(reference_of(A));
+  const Kept kept(A, s);
   for (const double omega : {0.0, 0.6, 1.0}) {
     const std::string option = "-pc_mic_omega " + std::to_string(omega) + sizes(s);
-    expect_applied(mic_of(P, option), mic_factors(K, omega), words(s) + ", " + what + ", " + option);
+    expect_applied(mic_of(P, option), Factorization::mic(kept.A, omega), words(s) + ", " + what + ", " + option);
   }
   for (const double omega : {0.8, 1.0, 1.7}) {
     const std::string option = "-pc_mic_type ssor -pc_mic_omega " + std::to_string(omega) + sizes(s);
-    Factors factors = ssor_factors(K, omega);
-    for (int p = 0; p < A.size(); ++p) // an identity row is not relaxed
-      if (B.row[p].size() <= 1) factors.d[p] = K.at(p, p) * factors.divisor;
-    expect_applied(mic_of(P, option), factors, words(s) + ", " + what + ", " + option);
+    expect_applied(mic_of(P, option), Factorization::ssor(kept.A, omega, kept.identity),
+                   words(s) + ", " + what + ", " + option);
   }
 }
 
 TEST(Mic, IsTheTextbooksOnEveryShape) {
-  for (const Shape &s : mic_shapes()) compare(dominant(s), s, "");
+  for (const Shape &s : shapes) compare(uneven(s), s, "");
 }
 
 TEST(Mic, DecouplesIdentityRowsAndMasks) {
-  for (const Shape &s : mic_shapes())
+  for (const Shape &s : shapes)
     for (bool column_too : {true, false}) {
-      SmallMatrix A = dominant(s);
+      SmallMatrix A = uneven(s);
       for (int p = 0; p < s.size(); p += 4) A.make_identity(p, column_too, p % 3 ? 0.5 : 2);
       compare(A, s, "identity rows");
     }
 }
 
 TEST(Mic, TakesARowOfZerosForTheIdentity) {
-  SmallMatrix A = dominant({6, 5});
+  SmallMatrix A = uneven({6, 5});
   A.make_identity(8, true, 0);
   const Matrix P = matrix_of([&] {
     reference::Matrix out = reference_of(A);
     out.add(8, 8, 0);
     return out;
   }());
-  expect_applied(mic_of(P, "-pc_mic_grid 6,5 -pc_mic_omega 1"), mic_factors(kept(A, {6, 5}), 1), "a row of zeros");
+  expect_applied(mic_of(P, "-pc_mic_grid 6,5 -pc_mic_omega 1"), Factorization::mic(Kept(A, {6, 5}).A, 1),
+                 "a row of zeros");
 }
 
 TEST(Mic, LeavesOutWhatIsBetweenBlocks) {
   for (const Shape &s : {Shape{9, 13}, Shape{5, 9, 1, false, true}, Shape{4, 5, 9, false, false, false, 7},
                          Shape{3, 4, 3, true, true, true, 7}})
     for (const int lines : {1, 2, 4, 50}) {
-      const SmallMatrix A = dominant(s);
+      const SmallMatrix A = uneven(s);
       const Matrix P = matrix_of(reference_of(A));
       const std::string option = "-pc_mic_omega 0.5 -pc_mic_block_lines " + std::to_string(lines) + sizes(s);
-      expect_applied(mic_of(P, option), mic_factors(kept(A, s, lines), 0.5), words(s) + ", " + option);
+      expect_applied(mic_of(P, option), Factorization::mic(Kept(A, s, lines).A, 0.5), words(s) + ", " + option);
     }
 }
 
 TEST(Mic, IsPETScsIncompleteCholesky) {
-  for (const Shape &s : mic_shapes()) {
+  for (const Shape &s : shapes) {
     if (s.px || s.py || s.pz) continue; // PETSc keeps what goes around
-    const Matrix P = matrix_of(reference_of(dominant(s)));
+    const Matrix P = matrix_of(reference_of(uneven(s)));
     const OnTheHost host;
-    const Matrix Q = matrix_of(reference_of(dominant(s)));
+    const Matrix Q = matrix_of(reference_of(uneven(s)));
     const Solver icc = ksp_of(Q, "-pc_type icc -pc_factor_mat_ordering_type natural -pc_factor_shift_type none");
     ok(KSPSetUp(icc));
     const reference::Vector r = random_values(std::size_t(s.size()));
@@ -85,9 +85,9 @@ TEST(Mic, IsPETScsIncompleteCholesky) {
 }
 
 TEST(Mic, KeepsRowSumsAtOmegaOne) {
-  for (const Shape &s : mic_shapes()) {
+  for (const Shape &s : shapes) {
     if (s.px || s.py || s.pz) continue;
-    const reference::Matrix A = reference_of(dominant(s));
+    const reference::Matrix A = reference_of(uneven(s));
     const reference::Vector one(std::size_t(s.size()), 1.0);
     const Matrix P = matrix_of(A);
     EXPECT_LT(largest_difference(applied(mic_of(P, "-pc_mic_omega 1" + sizes(s)), A.multiply(one)), one), 1e-12)
@@ -98,7 +98,7 @@ TEST(Mic, KeepsRowSumsAtOmegaOne) {
 TEST(Mic, IsTheSameInSinglePrecisionToItsDigits) {
   for (const Shape &s : {Shape{33, 17}, Shape{8, 9, 10, false, false, false, 7}})
     for (const std::string options : {"-pc_mic_omega 0.9", "-pc_mic_type ssor -pc_mic_omega 1.5"}) {
-      const Matrix P = matrix_of(reference_of(dominant(s)));
+      const Matrix P = matrix_of(reference_of(uneven(s)));
       const reference::Vector r = random_values(std::size_t(s.size()));
       const reference::Vector z = applied(mic_of(P, options), r),
                               x = applied(mic_of(P, options + " -pc_mic_precision single"), r);
@@ -117,17 +117,17 @@ TEST(Mic, TakesTheGridOfADMDA) {
   ok(DMSetUp(da));
   ok(DMCreateMatrix(da, A.put()));
   const Shape s{4, 5, 6, false, true, false, 7};
-  set_values(A, reference_of(dominant(s)));
+  set_values(A, reference_of(uneven(s)));
   const Preconditioner pc = mic_of(A, "-pc_mic_omega 0.7");
-  expect_applied(pc, mic_factors(kept(dominant(s), s), 0.7), "a DMDA");
+  expect_applied(pc, Factorization::mic(Kept(uneven(s), s).A, 0.7), "a DMDA");
   EXPECT_NE(view(pc).find("grid: 4 x 5 x 6, 7-point, from the Mat's DMDA\n"), std::string::npos) << view(pc);
 }
 
 TEST(Mic, TakesOtherTypesOfMatrices) {
   const Shape s{9, 7};
   for (MatType type : {MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATSEQSBAIJ}) {
-    const Matrix P = matrix_of(reference_of(dominant(s)), type);
-    expect_applied(mic_of(P, "-pc_mic_omega 0.7"), mic_factors(kept(dominant(s), s), 0.7), type);
+    const Matrix P = matrix_of(reference_of(uneven(s)), type);
+    expect_applied(mic_of(P, "-pc_mic_omega 0.7"), Factorization::mic(Kept(uneven(s), s).A, 0.7), type);
   }
 }
 
@@ -144,7 +144,7 @@ TEST(Mic, HasTwoHalves) {
   for (const Shape &s : {Shape{17, 9}, Shape{9, 8, 1, true, false}, Shape{6, 5, 7, false, false, false, 7}})
     for (const char *options : {"-pc_mic_omega 0.9", "-pc_mic_type ssor -pc_mic_omega 1.4",
                                 "-pc_mic_block_lines 2 -pc_mic_precision single"}) {
-      const Matrix P = matrix_of(reference_of(dominant(s)));
+      const Matrix P = matrix_of(reference_of(uneven(s)));
       const Preconditioner pc = mic_of(P, options);
       const reference::Vector x = reference::random_vector(s.size(), 1), y = reference::random_vector(s.size(), 2);
       const reference::Vector left = part(pc, PCApplySymmetricLeft, x), right = part(pc, PCApplySymmetricRight, y);
@@ -159,7 +159,7 @@ TEST(Mic, HasTwoHalves) {
 TEST(Mic, AppliesToSeveralColumns) {
   for (const Shape &s : {Shape{17, 9}, Shape{6, 5, 7, false, false, false, 7}})
     for (const PetscInt more : {0, 3}) {
-      const Matrix P = matrix_of(reference_of(dominant(s)));
+      const Matrix P = matrix_of(reference_of(uneven(s)));
       const Preconditioner pc = mic_of(P);
       const PetscInt n = s.size(), lda = n + more;
       reference::Vector columns(std::size_t(5 * lda), 7.0), expected(columns);

@@ -1,0 +1,37 @@
+"""PCMIC on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
+import re
+
+import pytest
+
+from test_tutorials import STRICT, counts
+
+CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_googletests(run, build, ranks):
+    output = run(build / "tests/petsc", "--gtest_filter=MicRanks.*", "--gtest_color=no", ranks=ranks)
+    assert output.count("[  PASSED  ] 7 tests.") == ranks
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("program, sizes", [(("ksp/ksp", "ex45"), [*CUBE, "-ksp_type", "gmres"]),
+                                            (("ksp/ksp", "ex46"), ["-da_grid_x", 40, "-da_grid_y", 30]),
+                                            (("ksp/ksp", "ex2"), ["-m", 40, "-n", 30])],
+                         ids=["dmda-3d", "dmda-2d", "rows"])
+def test_is_block_jacobi(run, tutorial, library, ranks, program, sizes):
+    words = ["-dll_append", library, "-ksp_monitor", *STRICT, *sizes]
+    own = run(tutorial(*program), *words, "-pc_type", "mic", ranks=ranks)
+    bjacobi = run(tutorial(*program), *words, "-pc_type", "bjacobi", "-sub_pc_type", "mic", ranks=ranks)
+    alone = run(tutorial(*program), *words, "-pc_type", "mic")
+    norms = [re.findall(r"KSP Residual norm (\S+)", output) for output in (own, bjacobi)]
+    assert [float(n) for n in norms[0]] == pytest.approx([float(n) for n in norms[1]], rel=1e-6)
+    assert counts(own) == counts(bjacobi)
+    assert counts(alone)[0] <= counts(own)[0] <= 2 * counts(alone)[0] + 5
+
+
+def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
+    """Rows of 30 points, and 410 of them on each rank."""
+    output = run(tutorial("ksp/ksp", "ex2"), "-m", 41, "-n", 30, "-dll_append", library, "-pc_type", "mic", ranks=3, fails=True)
+    assert "on rank 0: No 2D grid with 5 or 9 points" in output
+    assert "With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes" in output
