@@ -40,16 +40,16 @@ struct Order {
   // Where the values of the point at natural coordinates x lie.
   PETSCRRB_HD index_t at(const PetscInt x[3]) const {
     PetscInt c[3] = {x[axis[0]], x[axis[1]], x[axis[2]]};
-    const PetscInt block = blocks == 1 ? 0 : c[cut] / n[cut]; // divisions take long
+    const PetscInt block = c[cut] / n[cut];
     c[cut] -= block * n[cut];
     const PetscInt P = c[0] / tp, Q = c[1] / tq, i = c[0] - P * tp, j = c[1] - Q * tq;
-    const PetscInt step = c[2] + i + j, length = rows == n[2] ? points(block, 2) : rows;
-    return column_start(block, P, Q) + (index_t(step < length ? step : step % length) * tile_size() + j * tp + i);
+    const PetscInt step = (c[2] + i + j) % (rows == n[2] ? points(block, 2) : rows);
+    return column_start(block, P, Q) + (index_t(step) * tile_size() + j * tp + i);
   }
   // Whether a coupling in natural direction d from a point with coordinate c along it stays inside of the grid and of the
   // point's block.
   PETSCRRB_HD bool kept(int d, PetscInt c, const PetscInt side[3]) const {
-    return c + 1 < side[d] && (blocks == 1 || d != axis[cut] || (c + 1) % n[cut] != 0);
+    return c + 1 < side[d] && (d != axis[cut] || (c + 1) % n[cut] != 0);
   }
 };
 
