@@ -20,12 +20,12 @@ namespace rows_kernels {
 
 constexpr int threads = 256;
 
-template <class F> __global__ void __launch_bounds__(threads) look(PetscInt rows, F f, DeviceFindings *all) {
+template <class F> __global__ void __launch_bounds__(threads) look(index_t rows, F f, DeviceFindings *all) {
   unsigned identity = 0, flags = 0;
   RowFinding most;
   unsigned long long bad = 0;
   for (index_t p = index_t(blockIdx.x) * threads + threadIdx.x; p < rows; p += index_t(gridDim.x) * threads) {
-    const RowFinding r = f(static_cast<PetscInt>(p));
+    const RowFinding r = f(p);
     identity += r.identity;
     flags |= (r.not_finite ? 1u : 0u) | (r.foreign ? 2u : 0u) | (r.varies ? 4u : 0u);
     if (r.bad_pivot) bad = max(bad, ~0ull - static_cast<unsigned long long>(p));
@@ -57,8 +57,8 @@ inline double value(unsigned long long bits) {
 
 // Adds what f(p) says of each row.
 template <class F>
-void at_rows(PetscInt rows, const F &f, const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
-  const index_t blocks = (index_t(rows) + rows_kernels::threads - 1) / rows_kernels::threads;
+void at_rows(index_t rows, const F &f, const cuda::Report<DeviceFindings> &all, cudaStream_t stream) {
+  const index_t blocks = (rows + rows_kernels::threads - 1) / rows_kernels::threads;
   if (!blocks) return;
   const int resident = cuda::resident_blocks(rows_kernels::look<F>, rows_kernels::threads);
   rows_kernels::look<<<static_cast<unsigned>(std::min<index_t>(blocks, resident)), rows_kernels::threads, 0, stream>>>(

@@ -69,7 +69,13 @@ public:
     read_.clear(on_.stream);
     pivots_.clear(on_.stream);
     read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, common_.data(),
-                [&](PetscInt rows, const auto &f) { at_rows(rows, f, read_, on_.stream); });
+                [&](PetscInt rows, const auto &f) {
+                  using F = std::decay_t<decltype(f)>;
+                  if (rows == 1)
+                    at_rows(1, f, read_, on_.stream);
+                  else
+                    at_rows(o_.size(), InOrder<points, F>{o_, f}, read_, on_.stream);
+                });
     if (!ssor) sweep<Factorize<T, points, flat>>(1);
     cuda::check(cudaMemcpyAsync(first_.data(), common_.data(), common_.bytes(), cudaMemcpyDeviceToHost, on_.stream),
                 "cudaMemcpyAsync");

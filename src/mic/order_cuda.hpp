@@ -1,6 +1,7 @@
 // The order of a device's wavefronts: which direction is marched along, and how large tiles are.
 #pragma once
 
+#include "grid/read_couplings.hpp"
 #include "mic.hpp"
 #include "order.hpp"
 
@@ -36,5 +37,31 @@ inline Order device_order(const Grid &g, const Options &options, int processors)
     }
   return best;
 }
+
+// The row whose values lie at `at` of an order of tiles of so many points; -1 where there is none.
+template <int tile> PETSCRRB_HD index_t row_at(const Order &o, index_t at) {
+  const auto chunk = static_cast<unsigned>(at / tile), column = chunk / unsigned(o.rows);
+  const PetscInt t = static_cast<PetscInt>(at % tile), i = t % o.tp, j = t / o.tp;
+  const PetscInt block = column / unsigned(o.columns()), across = column % unsigned(o.columns());
+  const PetscInt c[3] = {across % o.tiles[0] * o.tp + i, across / o.tiles[0] * o.tq + j,
+                         PetscInt(chunk % unsigned(o.rows)) - i - j};
+  index_t row = o.block_origin(block);
+  for (int d = 0; d < 3; ++d) {
+    if (c[d] < 0 || c[d] >= o.points(block, d)) return -1;
+    row += c[d] * o.stride[d];
+  }
+  return row;
+}
+
+// f(row) in the order, so that what it writes goes to memory side by side.
+template <int tile, class F> struct InOrder {
+  Order order;
+  F f;
+
+  PETSCRRB_HD RowFinding operator()(index_t at) const {
+    const index_t row = row_at<tile>(order, at);
+    return row < 0 ? RowFinding() : f(static_cast<PetscInt>(row));
+  }
+};
 
 } // namespace petscrrb::mic::device
