@@ -63,8 +63,25 @@ template <int lanes, class Sweep> void in_steps(const Column &c, PetscInt from, 
   }
 }
 
-// A factor along the directions of an order: w to the next lane, across (null in 2D) and along the march; 1 / d.
-template <class T> struct Factor { const T *lane, *across, *march, *inverse; };
+// A factor along the directions of an order, 0 to the next lane, 1 across and 2 along the march: w, and 1 / d.
+template <class T> struct Stored {
+  const T *w[3], *inverse; // w[1] is null in 2D
+
+  [[gnu::always_inline]] double at(int direction, index_t k) const { return w[direction][k]; }
+  template <class V> [[gnu::always_inline]] V all(int direction, index_t k) const { return V::load(w[direction] + k); }
+};
+
+// The same where the couplings of a direction are all alike. It has w beyond the sides of blocks, too: no one is there to
+// take what they hand on.
+template <class T> struct Alike {
+  double a[3]; // of SSOR, over 2 - omega
+  const T *inverse;
+
+  [[gnu::always_inline]] double at(int direction, index_t k) const { return times(a[direction], inverse[k]); }
+  template <class V> [[gnu::always_inline]] V all(int direction, index_t k) const {
+    return V::each([&](int) { return a[direction]; }) * V::load(inverse + k);
+  }
+};
 
 // run(std::bool_constant, std::bool_constant)
 template <class Run> void choose(bool a, bool b, const Run &run) {
@@ -81,11 +98,11 @@ template <class D> struct Rim {
 };
 
 // u = D y with (D + L) y = r; if half, also z = D^-1/2 u.
-template <int lanes, class T, bool half> class Forward {
+template <int lanes, class Factor, bool half> class Forward {
 public:
   static constexpr bool up = true;
 
-  Forward(const Order &o, const Column &column, const Factor<T> &factor, const double *right, double *values,
+  Forward(const Order &o, const Column &column, const Factor &factor, const double *right, double *values,
           double *edges, double *left)
       : c(column), f(factor), apart(o.stride[0]), along(o.stride[2]), r(right + c.row), u(values), edge(edges + c.edge),
         z(left + c.row) {}
@@ -96,11 +113,11 @@ public:
       const PetscInt x = s - i;
       const index_t k = c.at + index_t(s % c.n) * lanes + i, p = i * apart + x * along;
       const double before = i ? lane[i - 1] : c.before ? edge[x - c.next_edge] : 0;
-      const double across = c.below ? times(f.across[k - c.across], u[k - c.across]) : 0;
+      const double across = c.below ? times(f.at(1, k - c.across), u[k - c.across]) : 0;
       const double v = forward(r[p], march[i], before, across);
       u[k] = v;
-      march.set(i, times(f.march[k], v));
-      lane.set(i, times(f.lane[k], v));
+      march.set(i, times(f.at(2, k), v));
+      lane.set(i, times(f.at(0, k), v));
       if (i == lanes - 1 && c.after) edge[x] = lane[i];
       if (half) z[p] = times(std::sqrt(double(f.inverse[k])), v);
     }
@@ -119,26 +136,26 @@ private:
     const Rim<const double> before =
         c.before ? Rim<const double>{edge - c.next_edge, 1} : Rim<const double>{&nothing, 0};
     const Rim<double> after = c.after ? Rim<double>{edge, 1} : Rim<double>{&unused, 0};
-    const T *const w = f.lane, *const along_march = f.march, *const under = below ? f.across - c.across : nullptr;
+    const Factor a = f;
     double *const to_u = u;
     const int there = whole ? lanes : c.lanes; // the other lanes' values are zero, and stay so
     V m = march, l = lane;
     for (PetscInt s = from; s < to; ++s) {
       const index_t k = c.at + index_t(s) * lanes;
       V v = V::gather(r + s * along, apart - along, there) - m - l.from_before(before[s]); // forward(), of all lanes
-      if (below) v = v - V::load(under + k) * V::load(to_u + k - c.across);
+      if (below) v = v - a.template all<V>(1, k - c.across) * V::load(to_u + k - c.across);
       v.store(to_u + k);
-      m = V::load(along_march + k) * v;
-      l = V::load(w + k) * v;
+      m = a.template all<V>(2, k) * v;
+      l = a.template all<V>(0, k) * v;
       after[s - lanes + 1] = l[lanes - 1];
-      if (half) (V::root(f.inverse + k) * v).scatter(z + s * along, apart - along, there);
+      if (half) (V::root(a.inverse + k) * v).scatter(z + s * along, apart - along, there);
     }
     march = m;
     lane = l;
   }
 
   const Column c;
-  const Factor<T> f;
+  const Factor f;
   const index_t apart, along; // natural order, between lanes and along the march
   const double *const r;
   double *const u, *const edge, *const z;
@@ -146,11 +163,11 @@ private:
 };
 
 // (I + D^-1 L^T) z = D^-1 u; if half, D^-1/2 r in place of D^-1 u.
-template <int lanes, class T, bool half> class Backward {
+template <int lanes, class Factor, bool half> class Backward {
 public:
   static constexpr bool up = false;
 
-  Backward(const Order &o, const Column &column, const Factor<T> &factor, const double *values, const double *right,
+  Backward(const Order &o, const Column &column, const Factor &factor, const double *values, const double *right,
            double *left)
       : c(column), f(factor), apart(o.stride[0]), along(o.stride[2]), next(o.stride[1]), u(values), r(right + c.row),
         z(left + c.row) {}
@@ -162,8 +179,8 @@ public:
       const index_t k = c.at + index_t(s % c.n) * lanes + i, p = i * apart + x * along;
       const double y = half ? times(std::sqrt(double(f.inverse[k])), r[p]) : times(f.inverse[k], u[k]);
       const double after = i < lanes - 1 ? known[i + 1] : c.after ? z[p + apart] : 0;
-      const double across = c.above ? times(f.across[k], z[p + next]) : 0;
-      known.set(i, backward(y, times(f.march[k], known[i]), times(f.lane[k], after), across));
+      const double across = c.above ? times(f.at(1, k), z[p + next]) : 0;
+      known.set(i, backward(y, times(f.at(2, k), known[i]), times(f.at(0, k), after), across));
       z[p] = known[i];
     }
   }
@@ -180,7 +197,7 @@ private:
     const Rim<const double> after =
         c.after ? Rim<const double>{z + lanes * apart, along} : Rim<const double>{&nothing, 0};
     const index_t skew = apart - along;
-    const Factor<T> a = f;
+    const Factor a = f;
     double *const to_z = z;
     const int there = whole ? lanes : c.lanes;
     V v = known;
@@ -188,15 +205,15 @@ private:
       const index_t k = c.at + index_t(s) * lanes, p = s * along;
       const V y =
           half ? V::root(a.inverse + k) * V::gather(r + p, skew, there) : V::load(a.inverse + k) * V::load(u + k);
-      v = y - V::load(a.march + k) * v - V::load(a.lane + k) * v.from_after(after[s - lanes + 1]); // backward()
-      if (above) v = v - V::load(a.across + k) * V::gather(to_z + next + p, skew, there);
+      v = y - a.template all<V>(2, k) * v - a.template all<V>(0, k) * v.from_after(after[s - lanes + 1]); // backward()
+      if (above) v = v - a.template all<V>(1, k) * V::gather(to_z + next + p, skew, there);
       v.scatter(to_z + p, skew, there);
     }
     known = v;
   }
 
   const Column c;
-  const Factor<T> f;
+  const Factor f;
   const index_t apart, along, next;
   const double *const u, *const r;
   double *const z;

@@ -27,10 +27,11 @@ public:
     Findings found;
     const bool ssor = options_.type == Type::ssor;
     const Values<T> to{{w_[0].data(), w_[1].data(), w_[2].data()}, inverse_.data()};
-    T common[3];
+    T common[3] = {};
     read_matrix(A, g_, o_, to, u_.data(), ssor ? options_.omega : 0, common,
                 [&](PetscInt rows, const auto &f) { at_rows(rows, f, found.read); });
-    found.constant = !found.read.varies;
+    constant_ = found.constant = !found.read.varies;
+    for (int m = 0; m < 3; ++m) common_[m] = ssor ? common[m] / (2 - options_.omega) : common[m];
     if (!ssor && found.read.result() == ReadResult::ok && found.read.bad_pivot == no_row) factorize(to, found);
     return found;
   }
@@ -51,29 +52,40 @@ public:
   }
 
 private:
-  Factor<T> factor() const {
-    return {w_[o_.axis[0]].data(), w_[o_.axis[1]].data(), w_[o_.axis[2]].data(), inverse_.data()};
-  }
-
   void factorize(const Values<T> &to, Findings &found) {
     sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
       return Factorize<lanes, T>(o_, c, to, {options_.omega, options_.shift}, u_.data(), edges_.data(), found);
     });
   }
+  // use(factor), as it is stored
+  template <class Use> void with_factor(const Use &use) const {
+    const int *axis = o_.axis;
+    if (constant_)
+      use(Alike<T>{{common_[axis[0]], common_[axis[1]], common_[axis[2]]}, inverse_.data()});
+    else
+      use(Stored<T>{{w_[axis[0]].data(), w_[axis[1]].data(), w_[axis[2]].data()}, inverse_.data()});
+  }
   template <bool half> void forward(const double *r, double *z) {
-    sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
-      return Forward<lanes, T, half>(o_, c, factor(), r, u_.data(), edges_.data(), z);
+    with_factor([&](const auto &factor) {
+      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
+        return Forward<lanes, std::decay_t<decltype(factor)>, half>(o_, c, factor, r, u_.data(), edges_.data(), z);
+      });
     });
   }
   template <bool half> void backward(const double *r, double *z) {
-    sweep_blocks<lanes>(o_, together_, progress_,
-                        [&](const Column &c) { return Backward<lanes, T, half>(o_, c, factor(), u_.data(), r, z); });
+    with_factor([&](const auto &factor) {
+      sweep_blocks<lanes>(o_, together_, progress_, [&](const Column &c) {
+        return Backward<lanes, std::decay_t<decltype(factor)>, half>(o_, c, factor, u_.data(), r, z);
+      });
+    });
   }
 
   const Lattice g_;
   const Options options_;
   const Order o_;
   const bool together_;
+  bool constant_ = false;
+  double common_[3] = {};          // couplings, along the natural directions, if they are constant
   host::Buffer<T> w_[3], inverse_; // w: along the natural directions
   host::Buffer<double> u_, edges_;
   std::vector<Progress> progress_;

@@ -6,10 +6,10 @@
 
 namespace mic_support {
 
-// T: what the factor is stored as. axis: the directions as the order has them, whose terms are added up in turn.
+// T: what the factor is stored as. constant: its w are not, as couplings are all alike. axis: the directions as the order has them, whose terms are added up in turn.
 template <class T> class Naive {
 public:
-  Naive(const Kept &kept, const Shape &shape, const Options &options, const int axis_of_order[3])
+  Naive(const Kept &kept, const Shape &shape, const Options &options, const int axis_of_order[3], bool constant = false)
       : s(shape), axis{axis_of_order[0], axis_of_order[1], axis_of_order[2]}, inverse(s.size()) {
     for (auto &w : W) w.assign(std::size_t(s.size()), 0);
     const int stride[3] = {1, s.nx, s.nx * s.ny};
@@ -38,6 +38,11 @@ public:
         W[m][p] = T(d.d > 0 ? -b[m] / d.d : 0);
       }
       inverse[p] = T(d.d > 0 ? 1 / d.d : 0);
+    }
+    if (!constant) return;
+    for (int d = 0; d < 3; ++d) {
+      const double a = T(coupling(0, d)) / (options.type == Type::ssor ? 2 - options.omega : 1);
+      for (int p = 0; p < s.size(); ++p) W[d][p] = coupling(p, d) == 0 ? 0 : petscrrb::mic::times(a, inverse[p]);
     }
   }
 
@@ -72,7 +77,8 @@ private:
 
   const Shape s;
   const int axis[3];
-  std::vector<T> W[3], inverse;
+  std::vector<double> W[3];
+  std::vector<T> inverse;
 };
 
 } // namespace mic_support

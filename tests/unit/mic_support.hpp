@@ -66,6 +66,35 @@ inline SmallMatrix uneven(const Shape &s, unsigned seed = 1) {
   return A;
 }
 
+// Couplings of -1, row sums of `shift`, and more where a side is not insulated.
+inline SmallMatrix laplacian(const Shape &s, double shift, bool insulated) {
+  SmallMatrix A(s.size());
+  const int sides = s.points == 7 ? 6 : 4;
+  for (int p = 0; p < s.size(); ++p) {
+    const int i = p % s.nx, j = p / s.nx % s.ny, k = p / s.nx / s.ny;
+    int neighbours = 0;
+    for (int d = 0; d < sides / 2; ++d)
+      for (int step : {-1, 1}) {
+        const int q = neighbour(s, i, j, k, d == 0 ? step : 0, d == 1 ? step : 0, d == 2 ? step : 0);
+        if (q >= 0) A.set(p, q, -1), ++neighbours;
+      }
+    A.set(p, p, (insulated ? neighbours : sides) + shift);
+  }
+  return A;
+}
+
+// Random couplings; the row sums are zero.
+inline SmallMatrix singular(const Shape &s) {
+  SmallMatrix A = random_matrix(s);
+  for (int p = 0; p < s.size(); ++p) {
+    double sum = 0;
+    for (const auto &[q, a] : A.entries()[p])
+      if (q != p) sum += a;
+    A.set(p, p, sum < 0 ? -sum : 1);
+  }
+  return A;
+}
+
 inline Shape solid(int nx, int ny, int nz) { return {nx, ny, nz, false, false, false, 7}; }
 
 const std::vector<Shape> shapes{{1, 1},

@@ -178,36 +178,56 @@ struct Threads {
 };
 #endif
 
-template <class T> void compare_to_the_bit(const Shape &s, const Options &o, int most_threads = 1) {
-  SmallMatrix A = uneven(s);
+template <class T> void compare_to_the_bit(SmallMatrix &A, const Shape &s, const Options &o, int most_threads = 1) {
   const auto r = random_values(std::size_t(s.size()));
   const Grid g = lattice(s);
-  const Naive<T> naive(Kept(A, s, int(o.block_lines)), s, o, host_order(g, o).axis);
-  const auto z = naive.solve(r);
+  const Csr rows = A.csr();
+  const bool constant = make_mic(g, o)->refresh(rows).constant;
+  const auto z = Naive<T>(Kept(A, s, int(o.block_lines)), s, o, host_order(g, o).axis, constant).solve(r);
   for (int n = 1; n <= most_threads; ++n) {
     const Threads threads(n);
-    const auto mic = made(A.csr(), s, o);
+    const auto mic = made(rows, s, o);
     for (int again = 0; again < 3; ++again) ASSERT_EQ(applied(*mic, r), z) << about(s, o) << ", " << n << " threads";
   }
 }
 
+// Couplings that are all alike, whose w are not stored.
+SmallMatrix constant_couplings(const Shape &s) {
+  SmallMatrix A = laplacian(s, 0.1, s.px || s.py || s.pz);
+  for (int p = 0; p < s.size(); p += 5) A.set(p, p, A.at(p, p) + 1);
+  return A;
+}
+
+TEST(Mic, ConstantCouplingsAreTheTextbooks) {
+  for (const Shape &s : shapes)
+    for (Options o : all_options())
+      for (int lines : {0, 3}) {
+        SmallMatrix A = constant_couplings(s);
+        o.block_lines = lines;
+        EXPECT_TRUE(make_mic(lattice(s), o)->refresh(A.csr()).constant);
+        compare(A, s, o);
+      }
+}
+
 TEST(Mic, IsTheSequentialSweepToTheBit) {
   for (const Shape &s : shapes)
-    for (const Options &o : all_options()) {
-      compare_to_the_bit<double>(s, o);
-      Options single = o;
-      single.single = true;
-      compare_to_the_bit<float>(s, single);
-    }
+    for (Options o : all_options())
+      for (SmallMatrix A : {uneven(s), constant_couplings(s)}) {
+        o.single = false;
+        compare_to_the_bit<double>(A, s, o);
+        o.single = true;
+        compare_to_the_bit<float>(A, s, o);
+      }
 }
 
 TEST(Mic, ThreadsAreTheSequentialSweepToTheBit) {
   for (const Shape &s : {Shape{130, 75}, Shape{64, 160}, solid(23, 41, 11), solid(64, 9, 17), solid(11, 160, 6)})
     for (Options o : {Options{Type::mic, 0.97}, Options{Type::ssor, 1.5}})
-      for (int lines : {0, 2, 30}) {
-        o.block_lines = lines;
-        compare_to_the_bit<double>(s, o, 4);
-      }
+      for (SmallMatrix A : {uneven(s), constant_couplings(s)})
+        for (int lines : {0, 2, 30}) {
+          o.block_lines = lines;
+          compare_to_the_bit<double>(A, s, o, 4);
+        }
 }
 
 } // namespace
