@@ -16,7 +16,7 @@
    Level: beginner
 
    Notes:
-   SSOR needs no factorization, and mic takes about half of its iterations at the same price an application.
+   SSOR needs no factorization. At the same price an application mic takes a half to a third of its iterations.
 
    It takes effect at the next `PCSetUp()`.
 
