@@ -1,18 +1,18 @@
-"""Runs the driver (poisson.c) and reads its CSV. Shared by demo.py and run.py."""
+"""Runs the drivers (poisson.c and heat.c) and reads their CSV. Shared by demo.py and run.py."""
 import csv
 import os
 import subprocess
 from pathlib import Path
 
-NUMBERS = ("levels", "iterations", "residual", "kappa", "setup_ms", "refresh_ms", "solve_ms", "apply_ms")
+TEXTS = ("solver", "problem", "n", "grid", "source", "norm", "threads", "status", "reason")
 
 
 class Driver:
-    """The driver and the plugin in the build directory, which make names in PETSCRRB_BUILD."""
+    """The drivers and the plugin in the build directory, which make names in PETSCRRB_BUILD."""
 
     def __init__(self):
         self.build = Path(os.environ.get("PETSCRRB_BUILD") or Path(__file__).parent.parent / "build").resolve()
-        self.program = self.find("benchmarks/poisson")
+        self.poisson = self.find("benchmarks/poisson")
         self.plugin = self.find("lib/libpetscrrb.so")
         self.petsc = "unknown"
         self.copy_rate = None  # GB/s, as measured by the last run with -copies
@@ -30,16 +30,25 @@ class Driver:
 
     def run_norms(self, solvers, norms, *options):
         """The same with each of the norms, after one set-up. Returns {norm: {name: row}}."""
-        code, rows, message = self.start(solvers, norms, options)
+        return self.run_each(self.poisson, "norm", norms, solvers, options)
+
+    def heat(self, solvers, sources, *options):
+        """The heat equation with each of the sources, to the true residual. Returns {source: {name: row}}."""
+        options += ("-norm", "unpreconditioned")
+        return self.run_each(self.find("benchmarks/heat"), "source", sources, solvers, options)
+
+    def run_each(self, program, key, values, solvers, options):
+        """{value: {name: row}} for each value of the option that is the key."""
+        code, rows, message = self.start(program, key, values, solvers, options)
         if code == 0:
             return rows
         if len(solvers) == 1:
-            return {norm: {name: failed(message) for name in solvers} for norm in norms}
+            return {value: {name: failed(message) for name in solvers} for value in values}
         # one of them takes the whole process down: find out which
-        rows = {norm: {} for norm in norms}
+        rows = {value: {} for value in values}
         for name, text in solvers.items():
-            for norm, row in self.run_norms({name: text}, norms, *options).items():
-                rows[norm] |= row
+            for value, row in self.run_each(program, key, values, {name: text}, options).items():
+                rows[value] |= row
         return rows
 
     def solved(self, rows):
@@ -52,8 +61,8 @@ class Driver:
                 print(f"  {name} is not in this PETSc", flush=True)
         return {name: row for name, row in rows.items() if row["status"] == "ok"}
 
-    def start(self, solvers, norms, options):
-        command = [str(self.program), "-dll_append", str(self.plugin), "-norm", ",".join(norms), *map(str, options)]
+    def start(self, program, key, values, solvers, options):
+        command = [str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
         for index, (name, text) in enumerate(solvers.items()):
             command += [f"-solver_{index}", f"{name}: {text}"]
         # threads that spin while they wait lose whole time slices when anything else runs on the machine
@@ -65,19 +74,19 @@ class Driver:
                 self.copy_rate = float(line.split()[2])
             elif line.startswith("# "):
                 self.petsc = line[2:].replace("Petsc", "PETSc").replace("PETSc Release Version", "").strip()
-        rows = {norm: {} for norm in norms}
+        rows = {value: {} for value in values}
         for row in csv.DictReader(line for line in lines if line.count(",") >= 12 and not line.startswith("#")):
-            rows[row["norm"]][row["solver"]] = numbers(row)
-        code = done.returncode or int(any(set(rows[norm]) != set(solvers) for norm in norms))
+            rows[row[key]][row["solver"]] = numbers(row)
+        code = done.returncode or int(any(set(rows[value]) != set(solvers) for value in values))
         return code, rows, message_of(done)
 
 
 def numbers(row):
-    return row | {key: float(row[key]) if row[key] else None for key in NUMBERS}
+    return {key: text if key in TEXTS else float(text) if text else None for key, text in row.items()}
 
 
 def failed(message):
-    return {"status": "failed", "reason": message} | {key: None for key in NUMBERS}
+    return {"status": "failed", "reason": message, "iterations": None, "residual": None}
 
 
 def message_of(done):

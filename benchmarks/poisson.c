@@ -1,9 +1,11 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
-  -n <511>             unknowns a side\n\
+  -n <511>             unknowns a side, in 2D\n\
+  -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson and variable, a normal random right-hand side\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
                        two_phase (one above the other) or bubbles (16 circles)\n\
   -jump <1000>         of the densities of two phases\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
+  -r <0>               1/r is added to the diagonal; 0: nothing\n\
   -backend <host>      host or cuda: where the matrix and the vectors are\n\
   -solver_<k>          \"name: options\", k = 0, 1, ...: options of KSP and PC, -threads <t>, and -dmda for a\n\
                        preconditioner that needs the grid from a DM\n\
@@ -18,25 +20,21 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -kappa               estimate the condition number too\n\
   -output <file>       write the first solver's solution as raw doubles\n";
 
-/* Solvers take turns (A B C A B C ...), so that a machine that slows down slows all of them. */
-#include "solver.h"
-#if defined(_OPENMP)
-  #include <omp.h>
-#endif
-
-#define MAX_SOLVERS 64
+#include "phases.h"
+#include "problem.h"
+#include "solvers.h"
 
 typedef struct {
   Task task;
   PetscBool kappa;
   PetscReal seconds;
-  PetscInt repeats[PHASES], copies, solvers, threads;
+  PetscInt repeats[PHASES], copies;
+  int phase; /* the one that is measured */
   char output[PETSC_MAX_PATH_LEN];
-  Solver solver[MAX_SOLVERS];
+  Solvers solvers;
 } Run;
 
 static const char *const problems[] = {"poisson", "variable", "jumps", "two_phase", "bubbles", "Kind", "", NULL};
-static const char *const backends[] = {"host", "cuda"};
 
 static PetscErrorCode ReadCounts(Run *run) {
   const char *const counts[] = {"-setups", "-refreshes", "-applies", "-solves"};
@@ -54,30 +52,49 @@ static PetscErrorCode ReadCounts(Run *run) {
     PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d",
                counts[phase], MAX_TIMES);
   }
+  PetscCheck(run->repeats[SETUP] >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-setups must be at least 1");
   PetscCheck(run->task.batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
   PetscCheck(run->copies < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-copies must be below %d", MAX_TIMES);
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ReadTask(Task *task) {
-  PetscInt n = 511, kind = POISSON, backend = 0, count = MAX_NORMS;
-  PetscReal anisotropy = 1, jump = 1000;
-  PetscBool set, random = PETSC_FALSE;
+static PetscErrorCode ReadProblem(Problem *p) {
+  PetscInt n = 511, kind = POISSON, sides = 3;
+  PetscReal anisotropy = 1, r = 0;
+  PetscBool solid;
 
   PetscFunctionBeginUser;
-  task->rtol = 1e-6;
+  p->jump = 1000;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", p->n, &sides, &solid));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 5, &kind, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &jump, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
-  PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-norm", norms, task->norm, &count, &set));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &task->rtol, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-random_start", &random, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &p->jump, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-r", &r, NULL));
   PetscCheck(n >= 1 && n <= 20000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 20000");
-  task->norms = set ? count : 1;
-  PetscCheck(jump > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-jump must be positive");
-  PetscCall(ProblemCreate((Kind)kind, n, anisotropy, jump, (PetscBool)backend, &task->problem));
+  PetscCheck(p->jump > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-jump must be positive");
+  PetscCheck(r >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-r must not be negative");
+  PetscCheck(!solid || kind == POISSON || kind == VARIABLE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-grid: -problem %s is for 2D", problems[kind]);
+  p->kind = (Kind)kind;
+  p->dim = solid ? 3 : 2;
+  p->added = r > 0 ? 1 / r : 0;
+  for (int d = 0; d < 3; ++d) {
+    p->scale[d] = d == 0 ? anisotropy : 1;
+    if (!solid) p->n[d] = d < 2 ? n : 1;
+  }
+  PetscCheck(!solid || sides == 3, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-grid takes three numbers");
+  PetscCall(CreateProblem(p));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode ReadTask(Task *task) {
+  PetscBool random = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(ReadTest(task, 1e-6));
+  PetscCall(ReadProblem(&task->problem));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-random_start", &random, NULL));
   PetscCall(VecDuplicate(task->problem.b, &task->x));
   PetscCall(VecDuplicate(task->problem.b, &task->y));
   if (random) {
@@ -87,120 +104,57 @@ static PetscErrorCode ReadTask(Task *task) {
   PetscFunctionReturn(0);
 }
 
-/* Each solver has an options prefix of its own, under which its options are put. */
-static PetscErrorCode ReadSolvers(Run *run) {
-  char key[16], text[2048], *options;
-
-  PetscFunctionBeginUser;
-  for (int k = 0; k < MAX_SOLVERS; ++k) {
-    Solver *s = &run->solver[run->solvers];
-    PetscBool set;
-
-    PetscCall(PetscSNPrintf(key, sizeof(key), "-solver_%d", k));
-    PetscCall(PetscOptionsGetString(NULL, NULL, key, text, sizeof(text), &set));
-    if (!set) continue;
-    PetscCall(PetscStrchr(text, ':', &options));
-    PetscCheck(options, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "%s must be \"name: options\"", key);
-    *options++ = 0;
-    PetscCall(PetscStrncpy(s->name, text, sizeof(s->name)));
-    PetscCall(PetscSNPrintf(s->prefix, sizeof(s->prefix), "s%d_", k));
-    PetscCall(PetscOptionsPrefixPush(NULL, s->prefix));
-    PetscCall(PetscOptionsInsertString(NULL, options));
-    PetscCall(PetscOptionsPrefixPop(NULL));
-    s->threads = run->threads;
-    PetscCall(PetscOptionsGetInt(NULL, s->prefix, "-threads", &s->threads, NULL));
-    PetscCall(PetscOptionsHasName(NULL, s->prefix, "-dmda", &s->dmda));
-    ++run->solvers;
-  }
-  PetscCheck(run->solvers, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "No solver: give -solver_0 \"name: options\"");
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode SetThreads(PetscInt threads) {
-  PetscFunctionBeginUser;
-#if defined(_OPENMP)
-  omp_set_num_threads((int)threads);
-#else
-  PetscCheck(threads == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "-threads needs this program compiled with OpenMP");
-#endif
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Write(const Run *run) {
-  const PetscInt n = run->task.problem.n;
   const PetscScalar *x;
   FILE *file;
 
   PetscFunctionBeginUser;
   PetscCall(PetscFOpen(PETSC_COMM_SELF, run->output, "wb", &file));
   PetscCall(VecGetArrayRead(run->task.x, &x));
-  const size_t size = (size_t)n * n, written = fwrite(x, sizeof(*x), size, file);
+  const size_t size = (size_t)Unknowns(&run->task.problem), written = fwrite(x, sizeof(*x), size, file);
   PetscCall(VecRestoreArrayRead(run->task.x, &x));
   PetscCall(PetscFClose(PETSC_COMM_SELF, file));
   PetscCheck(written == size, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot write %s", run->output);
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Measure(Run *run, Solver *s, int phase) {
-  Times *t = phase == SOLVE ? &s->solves[run->task.now].times : &s->times[phase];
+static PetscErrorCode Measure(void *context, Solver *s) {
+  Run *run = (Run *)context;
+  Times *t = run->phase == SOLVE ? &s->solves[run->task.now].times : &s->times[run->phase];
   PetscLogDouble seconds = 0;
 
   PetscFunctionBeginUser;
   if (t->count && t->spent > run->seconds) PetscFunctionReturn(0);
-  PetscCall(SolverDo(&run->task, s, phase, &seconds));
+  PetscCall(SolverDo(&run->task, s, run->phase, &seconds));
   t->seconds[t->count++] = seconds;
   t->spent += seconds;
-  if (phase == SOLVE) PetscCall(SolverResult(&run->task, s));
-  if (phase == SOLVE && s == run->solver && run->output[0]) PetscCall(Write(run));
+  if (run->phase == SOLVE) PetscCall(SolverResult(&run->task, s));
+  if (run->phase == SOLVE && s == run->solvers.solver && run->output[0]) PetscCall(Write(run));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Kappa(Run *run, Solver *s, int unused) {
+static PetscErrorCode Kappa(void *context, Solver *s) {
   PetscFunctionBeginUser;
-  (void)unused;
-  PetscCall(SolverKappa(&run->task, s));
-  PetscFunctionReturn(0);
-}
-
-/* Keeps the first message instead of printing a traceback: one solver's error must not end the comparison. */
-static PetscErrorCode Remember(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode error,
-                               PetscErrorType type, const char *message, void *context) {
-  Solver *s = (Solver *)context;
-
-  (void)comm, (void)line, (void)function, (void)file;
-  if (type == PETSC_ERROR_INITIAL) (void)PetscStrncpy(s->why, message ? message : "", sizeof(s->why));
-  return error;
-}
-
-static PetscErrorCode ForEach(Run *run, PetscErrorCode (*step)(Run *, Solver *, int), int phase) {
-  PetscFunctionBeginUser;
-  for (PetscInt k = 0; k < run->solvers; ++k) {
-    Solver *s = &run->solver[k];
-
-    if (s->error || s->solves[run->task.now].reason < 0) continue;
-    PetscCall(SetThreads(s->threads));
-    PetscCall(PetscPushErrorHandler(Remember, s));
-    s->error = step(run, s, phase);
-    PetscCall(PetscPopErrorHandler());
-  }
-  PetscCall(SetThreads(run->threads));
+  PetscCall(SolverKappa(&((Run *)context)->task, s));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode MeasureAll(Run *run) {
+  Solvers *solvers = &run->solvers;
+  PetscInt *now = &run->task.now;
+
   PetscFunctionBeginUser;
-  for (int phase = 0; phase < SOLVE; ++phase) {
-    for (PetscInt r = 0; run->repeats[phase] && r <= run->repeats[phase]; ++r) {
-      if (phase == REFRESH) PetscCall(FillMatrix(&run->task.problem));
-      PetscCall(ForEach(run, Measure, phase));
+  for (run->phase = 0; run->phase < SOLVE; ++run->phase) {
+    for (PetscInt r = 0; run->repeats[run->phase] && r <= run->repeats[run->phase]; ++r) {
+      if (run->phase == REFRESH) PetscCall(FillMatrix(&run->task.problem));
+      PetscCall(ForEach(solvers, *now, Measure, run));
     }
   }
-  for (PetscInt now = 0; now < run->task.norms; ++now) {
-    run->task.now = now;
-    for (PetscInt r = 0; run->repeats[SOLVE] && r <= run->repeats[SOLVE]; ++r) PetscCall(ForEach(run, Measure, SOLVE));
-  }
-  run->task.now = 0;
-  if (run->kappa) PetscCall(ForEach(run, Kappa, 0));
+  for (; *now < run->task.norms; ++*now)
+    for (PetscInt r = 0; run->repeats[SOLVE] && r <= run->repeats[SOLVE]; ++r)
+      PetscCall(ForEach(solvers, *now, Measure, run));
+  *now = 0;
+  if (run->kappa) PetscCall(ForEach(solvers, *now, Kappa, run));
   PetscFunctionReturn(0);
 }
 
@@ -234,34 +188,15 @@ static PetscErrorCode PrintCopies(const Run *run) {
   PetscFunctionReturn(0);
 }
 
-/* A cell of the table: empty where nothing was measured. */
-static PetscErrorCode PrintTime(const Times *t) {
-  PetscReal ms = 0;
-
-  PetscFunctionBeginUser;
-  if (t->count) PetscCall(Median(t, &ms));
-  if (t->count)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
-  else
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
   const Solves *solves = &s->solves[now];
-  const char *status = s->error == PETSC_ERR_ARG_UNKNOWN_TYPE ? "missing"
-                       : s->error || solves->reason < 0       ? "failed"
-                                                              : "ok";
-  char why[512];
+  const Problem *p = &run->task.problem;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrncpy(why, s->why, sizeof(why)));
-  if (!s->error) PetscCall(PetscStrncpy(why, KSPConvergedReasons[solves->reason], sizeof(why)));
-  for (char *c = why; *c; ++c)
-    if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT ",%s,%" PetscInt_FMT ",%s,\"%s\"", s->name,
-                        problems[run->task.problem.kind], run->task.problem.n, norms[run->task.norm[now]], s->threads,
-                        status, why));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT, s->name, problems[p->kind], p->n[0]));
+  if (p->dim == 3) PetscCall(PetscPrintf(PETSC_COMM_SELF, "x%" PetscInt_FMT "x%" PetscInt_FMT, p->n[1], p->n[2]));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,%" PetscInt_FMT, norms[run->task.norm[now]], s->threads));
+  PetscCall(PrintStatus(s, now));
   if (s->levels)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT, s->levels));
   else
@@ -290,8 +225,8 @@ static PetscErrorCode PrintAll(const Run *run) {
                         "# %s\nsolver,problem,n,norm,threads,status,reason,levels,iterations,residual,kappa,"
                         "setup_ms,refresh_ms,apply_ms,solve_ms\n",
                         version));
-  for (PetscInt k = 0; k < run->solvers; ++k)
-    for (PetscInt now = 0; now < run->task.norms; ++now) PetscCall(Print(run, &run->solver[k], now));
+  for (PetscInt k = 0; k < run->solvers.count; ++k)
+    for (PetscInt now = 0; now < run->task.norms; ++now) PetscCall(Print(run, &run->solvers.solver[k], now));
   PetscFunctionReturn(0);
 }
 
@@ -301,23 +236,18 @@ int main(int argc, char **argv) {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscNew(&run));
-  run->threads = 1;
-#if defined(_OPENMP)
-  run->threads = omp_get_max_threads();
-#endif
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-kappa", &run->kappa, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-output", run->output, sizeof(run->output), NULL));
   PetscCall(ReadCounts(run));
   PetscCall(ReadTask(&run->task));
-  PetscCall(ReadSolvers(run));
+  PetscCall(ReadSolvers(&run->solvers));
   PetscCall(MeasureAll(run));
   PetscCall(PrintAll(run));
-  for (PetscInt k = 0; k < run->solvers; ++k)
-    if (!run->solver[k].error) PetscCall(KSPDestroy(&run->solver[k].ksp));
+  PetscCall(DestroySolvers(&run->solvers));
   PetscCall(VecDestroy(&run->task.x));
   PetscCall(VecDestroy(&run->task.y));
   PetscCall(VecDestroy(&run->task.guess));
-  PetscCall(ProblemDestroy(&run->task.problem));
+  PetscCall(DestroySystem(&run->task.problem));
   PetscCall(PetscFree(run));
   PetscCall(PetscFinalize());
   return 0;

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from driver import Driver, commit, device, processor
 
-QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation")
+QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
+             "mic_solve", "heat")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
-                    "neumann_bandwidth")
+                    "neumann_bandwidth", "mic_sweeps")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

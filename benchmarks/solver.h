@@ -1,7 +1,8 @@
-/* One of the solvers that poisson.c compares: how it is made, and what it took in each phase and under each norm. */
+/* One of the solvers that a benchmark compares: how it is made and set up, and what it took in each phase and under each
+   norm. */
 #pragma once
 
-#include "problem.h"
+#include "matrix.h"
 #include <petscdevice.h>
 #include <petscdmda.h>
 #include <petscksp.h>
@@ -44,6 +45,7 @@ typedef struct {
 } Solver;
 
 static const char *const norms[] = {"natural", "preconditioned", "unpreconditioned", "Norm", "", NULL};
+static const char *const backends[] = {"host", "cuda"};
 static const KSPNormType norm_types[] = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED};
 
 /* What all of them solve, and to which test. */
@@ -56,9 +58,25 @@ typedef struct {
   Vec x, y, guess; /* from which solves start, or NULL: from zero */
 } Task;
 
+/* Where the problem lies, and how far it is solved. */
+static PetscErrorCode ReadTest(Task *task, PetscReal rtol) {
+  PetscInt backend = 0, count = MAX_NORMS;
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  task->rtol = rtol;
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
+  PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-norm", norms, task->norm, &count, &set));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &task->rtol, NULL));
+  task->problem.device = (PetscBool)backend;
+  task->norms = set ? count : 1;
+  PetscFunctionReturn(0);
+}
+
 /* Only its grids and what leads from one to the next: the matrix stays ours. */
 static PetscErrorCode SolverSetDMDA(const Task *task, KSP ksp) {
-  const PetscInt n = task->problem.n;
+  const PetscInt *n = task->problem.n;
+  const DMBoundaryType none = DM_BOUNDARY_NONE;
   MatType mat;
   VecType vec;
   DM da;
@@ -67,8 +85,11 @@ static PetscErrorCode SolverSetDMDA(const Task *task, KSP ksp) {
   PetscFunctionBeginUser;
   PetscCall(MatGetType(task->problem.A, &mat));
   PetscCall(VecGetType(task->problem.b, &vec));
-  PetscCall(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, 1, 1, 1, 1, NULL,
-                         NULL, &da));
+  if (task->problem.dim == 2)
+    PetscCall(DMDACreate2d(PETSC_COMM_SELF, none, none, DMDA_STENCIL_STAR, n[0], n[1], 1, 1, 1, 1, NULL, NULL, &da));
+  else
+    PetscCall(DMDACreate3d(PETSC_COMM_SELF, none, none, none, DMDA_STENCIL_STAR, n[0], n[1], n[2], 1, 1, 1, 1, 1, NULL,
+                           NULL, NULL, &da));
   PetscCall(DMSetMatType(da, mat));
   PetscCall(DMSetVecType(da, vec));
   PetscCall(DMSetUp(da));
@@ -139,86 +160,6 @@ static PetscErrorCode SolverSetUp(const Task *task, Solver *s, PetscLogDouble *s
   PetscCall(KSPSetTolerances(s->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, most));
   PetscCall(SolverGetLevels(s));
   *seconds = PetscMax(0, (first - start) - (second - first));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode SolverApply(const Task *task, Solver *s, PetscLogDouble *seconds) {
-  PetscLogDouble start, end;
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(Clock(task, &start));
-  for (PetscInt i = 0; i < task->batch; ++i) PetscCall(PCApply(pc, task->problem.b, task->y));
-  PetscCall(Clock(task, &end));
-  *seconds = (end - start) / task->batch;
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode SolverSolve(const Task *task, Solver *s, PetscLogDouble *seconds) {
-  PetscLogDouble start, end;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPSetNormType(s->ksp, norm_types[task->norm[task->now]]));
-  if (task->guess) {
-    PetscCall(VecCopy(task->guess, task->x));
-    PetscCall(KSPSetInitialGuessNonzero(s->ksp, PETSC_TRUE));
-  }
-  PetscCall(Clock(task, &start));
-  PetscCall(KSPSolve(s->ksp, task->problem.b, task->x));
-  PetscCall(Clock(task, &end));
-  *seconds = end - start;
-  PetscFunctionReturn(0);
-}
-
-/* What is done once in a phase. The clock runs around the solver's own work only. */
-static PetscErrorCode SolverDo(const Task *task, Solver *s, int phase, PetscLogDouble *seconds) {
-  PetscFunctionBeginUser;
-  switch (phase) {
-  case SETUP:
-    PetscCall(SolverCreate(task, s));
-    PetscCall(SolverSetUp(task, s, seconds));
-    break;
-  case REFRESH:
-    PetscCall(KSPSetOperators(s->ksp, task->problem.A, task->problem.A));
-    PetscCall(SolverSetUp(task, s, seconds));
-    break;
-  case APPLY: PetscCall(SolverApply(task, s, seconds)); break;
-  case SOLVE: PetscCall(SolverSolve(task, s, seconds)); break;
-  }
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode SolverResult(const Task *task, Solver *s) {
-  Solves *solves = &s->solves[task->now];
-  PetscReal norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetConvergedReason(s->ksp, &solves->reason));
-  PetscCall(KSPGetIterationNumber(s->ksp, &solves->iterations));
-  PetscCall(MatMult(task->problem.A, task->x, task->y));
-  PetscCall(VecAYPX(task->y, -1, task->problem.b));
-  PetscCall(VecNorm(task->y, NORM_2, &solves->residual));
-  PetscCall(VecNorm(task->problem.b, NORM_2, &norm));
-  solves->residual /= norm;
-  PetscFunctionReturn(0);
-}
-
-/* The extreme eigenvalues as CG sees them with a random right-hand side. They converge after the solution has: CG goes on. */
-static PetscErrorCode SolverKappa(const Task *task, Solver *s) {
-  PetscReal high, low;
-  PetscRandom random;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &random));
-  PetscCall(VecSetRandom(task->y, random));
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(SolverCreate(task, s));
-  PetscCall(KSPSetComputeSingularValues(s->ksp, PETSC_TRUE));
-  PetscCall(KSPSetTolerances(s->ksp, 1e-30, 1e-200, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSolve(s->ksp, task->y, task->x));
-  PetscCall(KSPComputeExtremeSingularValues(s->ksp, &high, &low));
-  s->kappa = high / low;
   PetscFunctionReturn(0);
 }
 

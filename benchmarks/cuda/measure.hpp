@@ -67,8 +67,7 @@ public:
     cuda::check(cudaEventCreate(&stop_), "cudaEventCreate");
   }
   // median of some batches, microseconds a call
-  double time(const std::function<void()> &work) const {
-    constexpr int batch = 20, batches = 15;
+  double time(const std::function<void()> &work, int batch = 20, int batches = 15) const {
     std::vector<float> ms(batches);
     work();
     for (float &m : ms) {
@@ -86,6 +85,15 @@ private:
   cudaStream_t stream_;
   cudaEvent_t start_, stop_;
 };
+
+// GB/s of a copy that no cache holds
+inline double copy_bandwidth(const Cuda &on, const Clock &clock) {
+  const cuda::Buffer<double> from(std::size_t(1) << 26), to(from.size());
+  const double us = clock.time([&] {
+    cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, on.stream), "a copy");
+  });
+  return 2.0 * double(from.bytes()) / us * 1e-3;
+}
 
 // main() of a breakdown: run(n, levels, single), from the arguments N [LEVELS [single]].
 template <class Run> int break_down(int argc, char **argv, const char *head, const Run &run) {

@@ -36,15 +36,6 @@ struct Rows {
   Csr csr() const { return {PetscInt(ia.size()) - 1, ia.data(), ja.data(), a.data()}; }
 };
 
-// GB/s of a copy that no cache holds
-double copy_bandwidth(const Cuda &on, Clock &clock) {
-  const cuda::Buffer<double> from(std::size_t(1) << 26), to(from.size());
-  const double us = clock.time([&] {
-    cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, on.stream), "a copy");
-  });
-  return 2.0 * double(from.bytes()) / us * 1e-3;
-}
-
 class Bench {
 public:
   explicit Bench(PetscInt n) : n_(n) {
