@@ -16,7 +16,7 @@
    Level: beginner
 
    Notes:
-   SSOR needs no factorization, and mic takes about half of its iterations at the same price an application.
+   SSOR needs no factorization. At the same price an application mic takes a half to a third of its iterations.
 
    It takes effect at the next `PCSetUp()`.
 
@@ -72,8 +72,8 @@ PetscErrorCode PCMICGetType(PC pc, PCMICType *type) {
 
    Notes:
    0 is the incomplete Cholesky factorization IC(0), that of `PCICC` in natural ordering. 1 is MIC(0), which keeps row
-   sums: M 1 = A 1. As a rule a little less than 1 is best, and the less the larger the grid: the default grows from 0.9 on
-   small grids to 0.995 on large ones. `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
+   sums: M 1 = A 1. As a rule a little less than 1 is best, and the less the larger the grid: the default is 1 - 48 / n^2,
+   n the mean number of points a side, but at least 0.9 and at most 0.995 (in 2D 0.9995). `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
 
    It takes effect at the next `PCSetUp()`, which raises `PETSC_ERR_ARG_INCOMP` where the type does not take it.
 

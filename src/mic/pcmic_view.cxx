@@ -66,7 +66,9 @@ static PetscErrorCode ViewGrid(const PC_MIC *mic, bool several, PetscViewer view
     PetscCall(PetscViewerASCIIPrintf(viewer, "blocks of %" PetscInt_FMT " %s, not coupled: %lld\n", mic->block_lines,
                                      last == 1 ? "lines" : "planes",
                                      (long long)((g.n[last] + mic->block_lines - 1) / mic->block_lines)));
-  if (s->found.constant) PetscCall(PetscViewerASCIIPrintf(viewer, "constant couplings: only pivots are stored\n"));
+  if (s->found.constant)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "constant couplings%s\n",
+                                     s->backend->on_device() ? ": an application reads only pivots" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
