@@ -20,6 +20,9 @@ namespace rows_kernels {
 
 constexpr int threads = 256;
 
+// The row that f(p) is about, for those that do not take rows in their order.
+template <class F> __device__ index_t row_of(const F &, index_t p) { return p; }
+
 template <class F> __global__ void __launch_bounds__(threads) look(index_t rows, F f, DeviceFindings *all) {
   unsigned identity = 0, flags = 0;
   RowFinding most;
@@ -28,7 +31,7 @@ template <class F> __global__ void __launch_bounds__(threads) look(index_t rows,
     const RowFinding r = f(p);
     identity += r.identity;
     flags |= (r.not_finite ? 1u : 0u) | (r.foreign ? 2u : 0u) | (r.varies ? 4u : 0u);
-    if (r.bad_pivot) bad = max(bad, ~0ull - static_cast<unsigned long long>(p));
+    if (r.bad_pivot) bad = max(bad, ~0ull - static_cast<unsigned long long>(row_of(f, p)));
     most.diagonal = larger(r.diagonal, most.diagonal);
     most.asymmetry = larger(r.asymmetry, most.asymmetry);
     most.norm = larger(r.norm, most.norm);

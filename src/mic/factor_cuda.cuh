@@ -81,7 +81,7 @@ private:
   const int t_;
   const index_t place_, layer_; // in natural order: the column's first point, and from point to point
   const PivotRule rule_;
-  PivotFindings *const found_;
+  FactorFindings<T> *const found_;
   double x_ = 0, m_ = 0;
   bool begun_ = false;
   PivotIs is_ = PivotIs::good;

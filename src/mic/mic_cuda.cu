@@ -58,8 +58,8 @@ template <class T, int tp, int tq> class DeviceMic final : public Mic {
 
 public:
   DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
-      : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1),
-        common_(3) {
+      : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1) {
+
     factor_.resize(static_cast<std::size_t>(o_.size() / points * Factor::Layout::size));
     make_room(1);
   }
@@ -67,8 +67,8 @@ public:
   Findings refresh(const Csr &A) override {
     const bool ssor = options_.type == Type::ssor;
     read_.clear(on_.stream);
-    pivots_.clear(on_.stream);
-    read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, common_.data(),
+    made_.clear(on_.stream);
+    read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, made_.device()->common,
                 [&](PetscInt rows, const auto &f) {
                   using F = std::decay_t<decltype(f)>;
                   if (rows == 1)
@@ -77,12 +77,15 @@ public:
                     at_rows(o_.size(), InOrder<points, F>{o_, f}, read_, on_.stream);
                 });
     if (!ssor) sweep<Factorize<T, points, flat>>(1);
-    cuda::check(cudaMemcpyAsync(first_.data(), common_.data(), common_.bytes(), cudaMemcpyDeviceToHost, on_.stream),
-                "cudaMemcpyAsync");
     Findings found;
     found.read = read(read_, on_.stream);
     found.constant = constant_ = !found.read.varies;
-    if (!ssor) look_at_pivots(found);
+    const FactorFindings<T> made = made_.read(on_.stream);
+    for (int d = 0; d < 3; ++d) { // of SSOR, 1/d has the rest in it
+      const int natural = o_.axis[d];
+      task_.constant[d] = natural < g_.steps ? double(made.common[natural]) / (ssor ? 2 - options_.omega : 1) : 0;
+    }
+    if (!ssor) look_at_pivots(made, found);
     return found;
   }
 
@@ -127,8 +130,7 @@ private:
     sides_ = sides;
   }
 
-  void look_at_pivots(Findings &found) {
-    const PivotFindings p = pivots_.read(on_.stream);
+  void look_at_pivots(const FactorFindings<T> &p, Findings &found) {
     found.null_rows = static_cast<index_t>(p.null_rows);
     found.shifted = static_cast<index_t>(p.shifted);
     if (!p.bad) return;
@@ -152,15 +154,13 @@ private:
     (void)cuda::resident_blocks(kernel, threads, shared); // allows the kernel so much shared memory
     task_.order = o_;
     task_.factor = factor_.data();
-    const double w = options_.type == Type::ssor ? 1 / (2 - options_.omega) : 1; // of SSOR, 1/d has this in it
-    for (int d = 0; d < 3; ++d) task_.constant[d] = o_.axis[d] < g_.steps ? w * first_.data()[o_.axis[d]] : 0;
     task_.u = u_.data();
     task_.sides = sides;
     task_.tiles = tiles_.data();
     task_.mail[0] = mail_[0].data(), task_.mail[1] = mail_[1].data();
     task_.ticket = ticket_.data();
     task_.rule = {options_.omega, options_.shift};
-    task_.found = pivots_.device();
+    task_.found = made_.device();
     ++task_.sweep;
     kernel<<<static_cast<unsigned>(blocks), threads, shared, on_.stream>>>(task_);
     cuda::check_launch("wavefront");
@@ -179,10 +179,8 @@ private:
   cuda::Buffer<Message> mail_[2];
   cuda::Buffer<int2> tiles_;
   cuda::Buffer<unsigned> ticket_;
-  cuda::Buffer<T> common_; // couplings of the first point
-  cuda::Pinned<T> first_{3};
   cuda::Report<DeviceFindings> read_;
-  cuda::Report<PivotFindings> pivots_;
+  cuda::Report<FactorFindings<T>> made_;
 };
 
 template <class T> std::unique_ptr<Mic> make_device(const Cuda &on, const Grid &g, const Options &options) {

@@ -63,5 +63,6 @@ template <int tile, class F> struct InOrder {
     return row < 0 ? RowFinding() : f(static_cast<PetscInt>(row));
   }
 };
+template <int tile, class F> PETSCRRB_HD index_t row_of(const InOrder<tile, F> &f, index_t at) { return row_at<tile>(f.order, at); }
 
 } // namespace petscrrb::mic::device

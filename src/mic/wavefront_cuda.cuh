@@ -12,9 +12,11 @@
 
 namespace petscrrb::mic::device {
 
-// What kernels find out about pivots: counts, and the first bad one as all ones less its row.
-struct PivotFindings {
+// What kernels find out about a factor: counts of pivots, and the first bad one as all ones less its row; and the couplings
+// of the first point, along the natural directions.
+template <class T> struct FactorFindings {
   unsigned long long bad, null_rows, shifted;
+  T common[3];
 };
 
 // What a sweep works on. Directions are those of the order: 0 and 1 across the tiles, 2 the march.
@@ -32,7 +34,7 @@ template <class T> struct Sweep {
   unsigned sweep;    // the number of its messages
   unsigned *ticket, first_ticket;
   PivotRule rule; // of a factorization
-  PivotFindings *found;
+  FactorFindings<T> *found;
 };
 
 // What comes from other tiles comes in groups of steps, which some warps of a block wait for by turns: a look into the

@@ -1,6 +1,7 @@
 // Incomplete factorizations on a device, against the same on the host: grids of all kinds; and to the bit against a
 // sequential sweep.
 #include "../../src/mic/mic.hpp"
+#include "../../src/mic/order_cuda.hpp"
 
 #include "../unit/mic_naive.hpp"
 #include "read_support.hpp"
@@ -76,6 +77,7 @@ public:
   bool refresh(const Csr &A, const std::string &what) {
     const DeviceRows rows(A);
     const Findings here = device->refresh(rows.csr()), there = host->refresh(A);
+    constant = here.constant;
     expect_same(here, there, what);
     return there.read.result() == ReadResult::ok && !there.bad_pivot();
   }
@@ -105,6 +107,7 @@ private:
   Cuda on_;
 
 public:
+  bool constant = false; // the couplings
   const std::unique_ptr<Mic> host;
   std::unique_ptr<Mic> device;
   const std::vector<double> r;
@@ -249,6 +252,8 @@ TEST_F(MicOnDevice, ManyColumnsAreEachItself) {
 
 // SSOR's factor is the same to the bit wherever it is computed, so that nothing but the sweeps is compared.
 TEST_F(MicOnDevice, SweepsAreTheSequentialOnesToTheBit) {
+  int processors;
+  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
   for (const auto &list : {shapes, large_shapes})
     for (const Shape &s : list) {
       SmallMatrix A = uneven(s);
@@ -256,9 +261,9 @@ TEST_F(MicOnDevice, SweepsAreTheSequentialOnesToTheBit) {
         OnBoth both(s, o, stream);
         ASSERT_TRUE(both.refresh(A.csr(), about(s, o)));
         const Kept kept(A, s);
-        const int axis[3] = {0, s.points == 7 ? 1 : 2, s.points == 7 ? 2 : 1}; // as the device's order has them
-        const auto z =
-            o.single ? Naive<float>(kept, s, o, axis).solve(both.r) : Naive<double>(kept, s, o, axis).solve(both.r);
+        const Order order = device::device_order(lattice(s), o, processors);
+        const auto z = o.single ? Naive<float>(kept, s, o, order.axis, both.constant).solve(both.r)
+                                : Naive<double>(kept, s, o, order.axis, both.constant).solve(both.r);
         ASSERT_EQ(both.applied(), z) << about(s, o);
       }
     }
