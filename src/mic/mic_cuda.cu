@@ -59,7 +59,6 @@ template <class T, int tp, int tq> class DeviceMic final : public Mic {
 public:
   DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
       : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1) {
-
     factor_.resize(static_cast<std::size_t>(o_.size() / points * Factor::Layout::size));
     make_room(1);
   }
@@ -74,7 +73,7 @@ public:
                   if (rows == 1)
                     at_rows(1, f, read_, on_.stream);
                   else
-                    at_rows(o_.size(), InOrder<points, F>{o_, f}, read_, on_.stream);
+                    at_rows(rows_to_read(o_), InOrder<F>{o_, f}, read_, on_.stream);
                 });
     if (!ssor) sweep<Factorize<T, points, flat>>(1);
     Findings found;

@@ -38,31 +38,34 @@ inline Order device_order(const Grid &g, const Options &options, int processors)
   return best;
 }
 
-// The row whose values lie at `at` of an order of tiles of so many points; -1 where there is none.
-template <int tile> PETSCRRB_HD index_t row_at(const Order &o, index_t at) {
-  const auto chunk = static_cast<unsigned>(at / tile), column = chunk / unsigned(o.rows);
-  const PetscInt t = static_cast<PetscInt>(at % tile), i = t % o.tp, j = t / o.tp;
-  const PetscInt block = column / unsigned(o.columns()), across = column % unsigned(o.columns());
-  const PetscInt c[3] = {across % o.tiles[0] * o.tp + i, across / o.tiles[0] * o.tq + j,
-                         PetscInt(chunk % unsigned(o.rows)) - i - j};
+// Rows as a device reads them: tile by tile and layer by layer, so that parts of rows are read side by side, and what is written
+// of a sector comes at nearly the same time. index: up to rows_to_read(); -1 where there is no point.
+PETSCRRB_HD inline index_t row_to_read(const Order &o, index_t index) {
+  const auto t = static_cast<int>(index % o.tile_size());
+  const auto slice = static_cast<unsigned>(index / o.tile_size()), column = slice / unsigned(o.n[2]);
+  const auto block = PetscInt(column / unsigned(o.columns())), tile = PetscInt(column % unsigned(o.columns()));
+  const PetscInt c[3] = {tile % o.tiles[0] * o.tp + t % o.tp, tile / o.tiles[0] * o.tq + t / o.tp,
+                         PetscInt(slice % unsigned(o.n[2]))};
   index_t row = o.block_origin(block);
   for (int d = 0; d < 3; ++d) {
-    if (c[d] < 0 || c[d] >= o.points(block, d)) return -1;
+    if (c[d] >= o.points(block, d)) return -1;
     row += c[d] * o.stride[d];
   }
   return row;
 }
+inline index_t rows_to_read(const Order &o) { return index_t(o.blocks) * o.columns() * o.n[2] * o.tile_size(); }
 
-// f(row) in the order, so that what it writes goes to memory side by side.
-template <int tile, class F> struct InOrder {
+template <class F> struct InOrder {
   Order order;
   F f;
 
-  PETSCRRB_HD RowFinding operator()(index_t at) const {
-    const index_t row = row_at<tile>(order, at);
+  PETSCRRB_HD RowFinding operator()(index_t index) const {
+    const index_t row = row_to_read(order, index);
     return row < 0 ? RowFinding() : f(static_cast<PetscInt>(row));
   }
 };
-template <int tile, class F> PETSCRRB_HD index_t row_of(const InOrder<tile, F> &f, index_t at) { return row_at<tile>(f.order, at); }
+template <class F> PETSCRRB_HD index_t row_of(const InOrder<F> &f, index_t index) {
+  return row_to_read(f.order, index);
+}
 
 } // namespace petscrrb::mic::device
