@@ -67,8 +67,7 @@ static PetscErrorCode ViewGrid(const PC_MIC *mic, bool several, PetscViewer view
                                      last == 1 ? "lines" : "planes",
                                      (long long)((g.n[last] + mic->block_lines - 1) / mic->block_lines)));
   if (s->found.constant)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "constant couplings%s\n",
-                                     s->backend->on_device() ? ": an application reads only pivots" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "constant couplings: an application reads only pivots\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
