@@ -21,10 +21,11 @@ enum class Type {
 
 struct Options {
   Type type = Type::mic;
-  double omega = 1;        // mic: 0 for IC(0) to 1 for MIC(0); ssor: the relaxation, between 0 and 2
-  bool single = false;     // the factor is stored in single precision
-  double shift = 0;        // mic: a pivot below so much of the matrix's diagonal entry is raised to that; 0: it fails
-  index_t block_lines = 0; // lines of the last direction (y in 2D, z in 3D) a block; blocks are not coupled; 0: one block
+  double omega = 1;    // mic: 0 for IC(0) to 1 for MIC(0); ssor: the relaxation, between 0 and 2
+  bool single = false; // the factor is stored in single precision
+  double shift = 0;    // mic: a pivot below so much of the matrix's diagonal entry is raised to that; 0: it fails
+  index_t block_lines =
+      0; // lines of the last direction (y in 2D, z in 3D) a block; blocks are not coupled; 0: one block
 };
 
 // M = (D + L) D^-1 (D + L^T) (ssor: divided by 2 - omega) with L the strictly lower triangle of the matrix in natural

@@ -1,0 +1,199 @@
+// The factorization and its sweeps on a device.
+#include "factor_cuda.cuh"
+#include "grid/rows_cuda.cuh"
+#include "mic.hpp"
+#include "order_cuda.hpp"
+#include "read.hpp"
+
+namespace petscrrb::mic {
+namespace device {
+namespace {
+
+// The columns of a block, each after those that it waits for: by the diagonals of the tiles across.
+std::vector<int2> by_diagonals(const Order &o) {
+  std::vector<int2> tiles;
+  tiles.reserve(static_cast<std::size_t>(o.columns()));
+  for (PetscInt sum = 0; sum < o.tiles[0] + o.tiles[1] - 1; ++sum)
+    for (PetscInt Q = std::max<PetscInt>(0, sum - o.tiles[0] + 1); Q <= std::min<PetscInt>(sum, o.tiles[1] - 1); ++Q)
+      tiles.push_back({int(sum - Q), int(Q)});
+  return tiles;
+}
+
+// The two halves of M^-1 by a loop over all values: C = (D + L) D^-1/2, and sweeps have u = D y between them.
+template <class Chunks> struct HalfOut { // z = D^-1/2 u
+  Order order;
+  PetscInt n[3];
+  Chunks factor;
+  const double *u;
+  double *z;
+
+  __device__ void operator()(int p) const {
+    const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
+    const index_t at = order.at(x);
+    z[p] = sqrt(double(factor.inverse(at))) * u[at];
+  }
+};
+template <class Chunks> struct HalfIn { // u = D^1/2 r
+  Order order;
+  PetscInt n[3];
+  Chunks factor;
+  const double *r;
+  double *u;
+
+  __device__ void operator()(int p) const {
+    const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
+    const index_t at = order.at(x);
+    const double inverse = factor.inverse(at);
+    u[at] = inverse > 0 ? r[p] / sqrt(inverse) : 0;
+  }
+};
+
+template <class T, int tp, int tq> class DeviceMic final : public Mic {
+  static constexpr int points = tp * tq, ahead = 8, most_sides = 4;
+  static constexpr bool flat = tq == 1;
+  using Post = Mail<tp, tq>;
+  using Factor = Chunks<T, points, flat>;
+  template <bool constant> using Up = Forward<T, points, flat, constant>;
+  template <bool constant> using Down = Backward<T, points, flat, constant>;
+
+public:
+  DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
+      : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1),
+        common_(3) {
+    factor_.resize(static_cast<std::size_t>(o_.size() / points * Factor::Layout::size));
+    make_room(1);
+  }
+
+  Findings refresh(const Csr &A) override {
+    const bool ssor = options_.type == Type::ssor;
+    read_.clear(on_.stream);
+    pivots_.clear(on_.stream);
+    read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, common_.data(),
+                [&](PetscInt rows, const auto &f) { at_rows(rows, f, read_, on_.stream); });
+    if (!ssor) sweep<Factorize<T, points, flat>>(1);
+    cuda::check(cudaMemcpyAsync(first_.data(), common_.data(), common_.bytes(), cudaMemcpyDeviceToHost, on_.stream),
+                "cudaMemcpyAsync");
+    Findings found;
+    found.read = read(read_, on_.stream);
+    found.constant = constant_ = !found.read.varies;
+    if (!ssor) look_at_pivots(found);
+    return found;
+  }
+
+  void apply(const double *r, index_t r_stride, double *z, index_t z_stride, int columns) override {
+    make_room(std::min(columns, most_sides));
+    for (int k = 0; k < columns; k += most_sides) {
+      task_.r = r + k * r_stride, task_.r_stride = r_stride;
+      task_.z = z + k * z_stride, task_.z_stride = z_stride;
+      forward(std::min(columns - k, most_sides));
+      backward(std::min(columns - k, most_sides));
+    }
+  }
+  void apply_left(const double *r, double *z) override {
+    task_.r = r;
+    forward(1);
+    cuda::for_rows("half of M^-1", int(g_.size()),
+                   HalfOut<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), u_.data(), z}, on_.stream);
+  }
+  void apply_right(const double *r, double *z) override {
+    cuda::for_rows("half of M^-1", int(g_.size()),
+                   HalfIn<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), r, u_.data()}, on_.stream);
+    task_.z = z;
+    backward(1);
+  }
+
+  double bytes() const override {
+    return double(factor_.bytes() + u_.bytes() + mail_[0].bytes() + mail_[1].bytes() + tiles_.bytes());
+  }
+
+private:
+  Factor factor() const {
+    Factor f{factor_.data(), {}};
+    for (int d = 0; d < 3; ++d) f.direction[o_.axis[d]] = d;
+    return f;
+  }
+
+  // for so many right-hand sides at a time
+  void make_room(int sides) {
+    if (sides <= sides_) return;
+    u_.resize(static_cast<std::size_t>(sides * o_.size()));
+    for (int d = 0; d < (flat ? 1 : 2); ++d) mail_[d].resize(static_cast<std::size_t>(sides * Post::size(o_, d)));
+    sides_ = sides;
+  }
+
+  void look_at_pivots(Findings &found) {
+    const PivotFindings p = pivots_.read(on_.stream);
+    found.null_rows = static_cast<index_t>(p.null_rows);
+    found.shifted = static_cast<index_t>(p.shifted);
+    if (!p.bad) return;
+    found.pivot = static_cast<index_t>(~0ull - p.bad);
+    const LatticePoint point(g_, static_cast<PetscInt>(found.pivot));
+    T value; // left in place of 1/d
+    cuda::check(
+        cudaMemcpyAsync(&value, &factor().inverse(o_.at(point.at)), sizeof value, cudaMemcpyDeviceToHost, on_.stream),
+        "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");
+    found.pivot_value = value;
+  }
+
+  void forward(int sides) { constant_ ? sweep<Up<true>>(sides) : sweep<Up<false>>(sides); }
+  void backward(int sides) { constant_ ? sweep<Down<true>>(sides) : sweep<Down<false>>(sides); }
+
+  template <class Work> void sweep(int sides) {
+    constexpr auto kernel = wavefront<Work, tp, tq, ahead>;
+    constexpr int threads = TileShape<tp, tq>::threads, shared = Memory<Work, tp, tq, ahead>::bytes;
+    const index_t blocks = index_t(o_.columns()) * o_.blocks * sides;
+    (void)cuda::resident_blocks(kernel, threads, shared); // allows the kernel so much shared memory
+    task_.order = o_;
+    task_.factor = factor_.data();
+    const double w = options_.type == Type::ssor ? 1 / (2 - options_.omega) : 1; // of SSOR, 1/d has this in it
+    for (int d = 0; d < 3; ++d) task_.constant[d] = o_.axis[d] < g_.steps ? w * first_.data()[o_.axis[d]] : 0;
+    task_.u = u_.data();
+    task_.sides = sides;
+    task_.tiles = tiles_.data();
+    task_.mail[0] = mail_[0].data(), task_.mail[1] = mail_[1].data();
+    task_.ticket = ticket_.data();
+    task_.rule = {options_.omega, options_.shift};
+    task_.found = pivots_.device();
+    ++task_.sweep;
+    kernel<<<static_cast<unsigned>(blocks), threads, shared, on_.stream>>>(task_);
+    cuda::check_launch("wavefront");
+    task_.first_ticket += static_cast<unsigned>(blocks);
+  }
+
+  const Cuda &on_;
+  const Lattice g_;
+  const Options options_;
+  const Order o_;
+  Sweep<T> task_{};
+  int sides_ = 0;
+  bool constant_ = false;
+  cuda::Buffer<T> factor_;
+  cuda::Buffer<double> u_;
+  cuda::Buffer<Message> mail_[2];
+  cuda::Buffer<int2> tiles_;
+  cuda::Buffer<unsigned> ticket_;
+  cuda::Buffer<T> common_; // couplings of the first point
+  cuda::Pinned<T> first_{3};
+  cuda::Report<DeviceFindings> read_;
+  cuda::Report<PivotFindings> pivots_;
+};
+
+template <class T> std::unique_ptr<Mic> make_device(const Cuda &on, const Grid &g, const Options &options) {
+  int device, processors;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  const Order o = device_order(g, options, processors);
+  if (o.tq == 1) return std::make_unique<DeviceMic<T, 32, 1>>(on, g, options, o);
+  if (o.tq == 8) return std::make_unique<DeviceMic<T, 16, 8>>(on, g, options, o);
+  return std::make_unique<DeviceMic<T, 16, 16>>(on, g, options, o);
+}
+
+} // namespace
+} // namespace device
+
+std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options) {
+  return options.single ? device::make_device<float>(on, g, options) : device::make_device<double>(on, g, options);
+}
+
+} // namespace petscrrb::mic
