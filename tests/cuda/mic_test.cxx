@@ -1,6 +1,5 @@
 // Incomplete factorizations on a device, against the same on the host: grids of all kinds; and to the bit against a
 // sequential sweep.
-#include "../../src/mic/mic.hpp"
 #include "../../src/mic/order_cuda.hpp"
 
 #include "../unit/mic_naive.hpp"
@@ -32,6 +31,13 @@ std::vector<Options> all_options() {
   all.push_back({Type::mic, 0});
   all.push_back({Type::ssor, 1});
   return all;
+}
+
+int processors() {
+  int device, count;
+  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  return count;
 }
 
 std::vector<double> read(const cuda::Buffer<double> &from) {
@@ -252,8 +258,6 @@ TEST_F(MicOnDevice, ManyColumnsAreEachItself) {
 
 // SSOR's factor is the same to the bit wherever it is computed, so that nothing but the sweeps is compared.
 TEST_F(MicOnDevice, SweepsAreTheSequentialOnesToTheBit) {
-  int processors;
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "cudaDeviceGetAttribute");
   for (const auto &list : {shapes, large_shapes})
     for (const Shape &s : list) {
       SmallMatrix A = uneven(s);
@@ -261,7 +265,7 @@ TEST_F(MicOnDevice, SweepsAreTheSequentialOnesToTheBit) {
         OnBoth both(s, o, stream);
         ASSERT_TRUE(both.refresh(A.csr(), about(s, o)));
         const Kept kept(A, s);
-        const Order order = device::device_order(lattice(s), o, processors);
+        const Order order = device::device_order(lattice(s), o, processors());
         const auto z = o.single ? Naive<float>(kept, s, o, order.axis, both.constant).solve(both.r)
                                 : Naive<double>(kept, s, o, order.axis, both.constant).solve(both.r);
         ASSERT_EQ(both.applied(), z) << about(s, o);

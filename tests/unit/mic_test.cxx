@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #ifdef _OPENMP
   #include <omp.h>
 #endif
@@ -149,6 +151,20 @@ TEST(Mic, ManyColumnsAreEachItself) {
     for (int p = 0; p < n; ++p) ASSERT_EQ(z[std::size_t(k * to + p)], alone[std::size_t(p)]);
     for (int p = n; p < to; ++p) ASSERT_EQ(z[std::size_t(k * to + p)], -7.0);
   }
+}
+
+// Of a solver that diverged nothing stays behind, in lanes without points neither.
+TEST(Mic, ForgetsWhatIsNotFinite) {
+  for (const Shape &s : {Shape{33, 31}, solid(17, 9, 5)})
+    for (SmallMatrix A : {uneven(s), laplacian(s, 0.1, false)}) {
+      const auto mic = made(A.csr(), s, {Type::mic, 0.9});
+      const auto r = random_values(std::size_t(s.size())), z = applied(*mic, r);
+      (void)applied(*mic, std::vector<double>(r.size(), std::nan("")));
+      EXPECT_EQ(applied(*mic, r), z);
+      (void)left(*mic, std::vector<double>(r.size(), 1e308));
+      (void)right(*mic, std::vector<double>(r.size(), std::numeric_limits<double>::infinity()));
+      EXPECT_EQ(applied(*mic, r), z);
+    }
 }
 
 TEST(Mic, ARefreshIsANewOne) {
