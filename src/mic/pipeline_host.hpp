@@ -1,5 +1,5 @@
-// Sweeps through the columns of a block by several threads. A thread owns every so many-th strip of columns, and follows
-// the threads of the strips before it at a distance.
+// Sweeps through the columns of a block by several threads. A thread owns some strips of columns, and follows the threads of
+// the strips before them at a distance.
 #pragma once
 
 #include "column_host.hpp"
@@ -59,6 +59,18 @@ void follow(const Column &c, index_t columns_done, const Progress *before, Progr
   }
 }
 
+// The strips of a thread: first, first + step, ... before last. Threads in 3D have neighbouring strips, and work in
+// different planes, one behind the other. In 2D there is one plane, and each is a strip behind the one before.
+struct Share {
+  PetscInt first, last, step;
+};
+
+inline Share share_of(PetscInt strips, PetscInt planes, int thread, int threads) {
+  if (planes < threads) return {thread, strips, threads};
+  const auto begin = [&](int t) { return static_cast<PetscInt>(index_t(strips) * t / threads); };
+  return {begin(thread), begin(thread + 1), 1};
+}
+
 // The columns of a block in the order of the sweep; make(column) is the sweep of one. It is the same whatever the number
 // of threads: a thread only waits for columns that are earlier in that order, and goes through its own in that order, so
 // that the earliest that is not done can always be done.
@@ -81,12 +93,15 @@ void sweep_block(const Order &o, PetscInt block, bool together, std::vector<Prog
   }
   for (Progress &p : progress) p.clear();
 #pragma omp parallel num_threads(threads)
-  for (PetscInt q = 0; q < across; ++q)
-    for (PetscInt p = member(); p < strips; p += team()) {
-      const Column c = column(q, p);
-      auto sweep = make(c);
-      follow<lanes>(c, q, p ? &progress[std::size_t(p - 1)] : nullptr, progress[std::size_t(p)], sweep);
-    }
+  {
+    const Share share = share_of(strips, across, up ? member() : team() - 1 - member(), team());
+    for (PetscInt q = 0; q < across; ++q)
+      for (PetscInt p = share.first; p < share.last; p += share.step) {
+        const Column c = column(q, p);
+        auto sweep = make(c);
+        follow<lanes>(c, q, p ? &progress[std::size_t(p - 1)] : nullptr, progress[std::size_t(p)], sweep);
+      }
+  }
 }
 
 // All blocks: each by a thread where there are enough of them.

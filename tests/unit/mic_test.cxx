@@ -237,7 +237,8 @@ TEST(Mic, IsTheSequentialSweepToTheBit) {
 }
 
 TEST(Mic, ThreadsAreTheSequentialSweepToTheBit) {
-  for (const Shape &s : {Shape{130, 75}, Shape{64, 160}, solid(23, 41, 11), solid(64, 9, 17), solid(11, 160, 6)})
+  for (const Shape &s :
+       {Shape{130, 75}, Shape{64, 160}, solid(23, 41, 11), solid(64, 9, 17), solid(11, 160, 6), solid(64, 80, 3)})
     for (Options o : {Options{Type::mic, 0.97}, Options{Type::ssor, 1.5}})
       for (SmallMatrix A : {uneven(s), constant_couplings(s)})
         for (int lines : {0, 2, 30}) {
