@@ -65,7 +65,7 @@ struct Held {
   Held(SmallMatrix &A, const Shape &shape) : g(lattice_of(lattice(shape))), s(std::size_t(g.size())) {
     double *to[most_steps] = {};
     for (int m = 0; m < g.steps; ++m) w[m].resize(s.size()), to[m] = w[m].data();
-    read_couplings(A.csr(3), g, s.data(), to, [&](const auto &f) {
+    read_couplings(A.csr(3), g, 1, s.data(), to, [&](const auto &f) {
       for (PetscInt p = 0; p < g.size(); ++p) (void)f(p);
     });
   }
