@@ -72,8 +72,8 @@ PetscErrorCode PCMICGetType(PC pc, PCMICType *type) {
 
    Notes:
    0 is the incomplete Cholesky factorization IC(0), that of `PCICC` in natural ordering. 1 is MIC(0), which keeps row
-   sums: M 1 = A 1. As a rule a little less than 1 is best, and the less the larger the grid: the default is 1 - 48 / n^2,
-   n the mean number of points a side, but at least 0.9 and at most 0.995 (in 2D 0.9995). `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
+   sums: M 1 = A 1. As a rule a little less than 1 is best, and the less the larger the grid: the default is 1 - 24 / n^2,
+   n the mean number of points a side, but at least 0.9 and at most 0.999 (in 2D 0.9995). `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
 
    It takes effect at the next `PCSetUp()`, which raises `PETSC_ERR_ARG_INCOMP` where the type does not take it.
 
