@@ -60,8 +60,15 @@ template <int groups> __device__ void await_copies() {
 }
 
 // A barrier of so many threads of a block, in whole warps that may be at different places of the program.
-template <int threads> __device__ void meet(int barrier) {
-  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(threads) : "memory");
+template <int threads, int barrier> __device__ void meet() {
+  asm volatile("bar.sync %0, %1;" ::"n"(barrier), "n"(threads) : "memory");
+}
+// Barrier first + k of `count`; which one must be known from the instruction, or tools take it for that of the whole block.
+template <int threads, int first, int count> __device__ void meet_at(int k) {
+  if (count == 1 || k == 0)
+    meet<threads, first>();
+  else if constexpr (count > 1)
+    meet_at<threads, first + 1, count - 1>(k - 1);
 }
 
 } // namespace petscrrb::cuda

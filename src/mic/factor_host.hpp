@@ -36,7 +36,7 @@ public:
       if (i == lanes - 1 && c.after) edge[x] = lane[i];
       for (int a = 0; a < 3; ++a)
         if (w[a]) w[a][k] = static_cast<T>(d.d > 0 ? -b[a] / d.d : 0);
-      inverse[k] = static_cast<T>(d.d > 0 ? 1 / d.d : 0);
+      inverse[k] = static_cast<T>(d.inverse);
     }
   }
   void all(PetscInt from, PetscInt to) {

@@ -40,19 +40,26 @@ public:
   __device__ void receive(int first, double value[steps]) const {
     long long bits[steps] = {};
     unsigned number[steps];
+#pragma unroll
+    for (int k = 0; k < steps; ++k) number[k] = first + k < count_ ? sweep_ - 1 : sweep_;
     bool missing;
     do {
       missing = false;
 #pragma unroll
-      for (int k = 0; k < steps; ++k) {
-        number[k] = sweep_;
-        if (first + k < count_) look(from_ + index_t(first + k) * between_, bits[k], number[k]);
-      }
+      for (int k = 0; k < steps; ++k)
+        if (number[k] != sweep_) look(from_ + index_t(first + k) * between_, bits[k], number[k]);
 #pragma unroll
       for (int k = 0; k < steps; ++k) missing |= number[k] != sweep_;
     } while (__any_sync(~0u, missing));
 #pragma unroll
     for (int k = 0; k < steps; ++k) value[k] = __longlong_as_double(bits[k]);
+  }
+
+  // Messages of these steps will be looked for: memory may no longer be in the device's cache.
+  __device__ void expect(int first) const {
+#pragma unroll
+    for (int k = 0; k < steps; ++k)
+      if (first + k < count_) asm volatile("prefetch.global.L2 [%0];" ::"l"(from_ + index_t(first + k) * between_));
   }
 
 private:

@@ -49,5 +49,7 @@ public:
 std::unique_ptr<Mic> make_mic(const Grid &, const Options &);
 // All work goes to the stream, which the owner sets before each call.
 std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &);
+// The same with tiles for a device whose blocks have so many bytes of shared memory.
+std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &, int shared);
 
 } // namespace petscrrb::mic

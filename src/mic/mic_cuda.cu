@@ -49,7 +49,7 @@ template <class Chunks> struct HalfIn { // u = D^1/2 r
 };
 
 template <class T, int tp, int tq> class DeviceMic final : public Mic {
-  static constexpr int points = tp * tq, ahead = 8, most_sides = 4;
+  static constexpr int points = tp * tq, ahead = 16, most_sides = 4;
   static constexpr bool flat = tq == 1;
   using Post = Mail<tp, tq>;
   using Factor = Chunks<T, points, flat>;
@@ -57,6 +57,12 @@ template <class T, int tp, int tq> class DeviceMic final : public Mic {
   template <bool constant> using Down = Backward<T, points, flat, constant>;
 
 public:
+  // that a block needs of shared memory, at most
+  static constexpr int shared() {
+    return std::max({Memory<Up<false>, tp, tq, ahead>::bytes, Memory<Down<false>, tp, tq, ahead>::bytes,
+                     Memory<Factorize<T, points, flat>, tp, tq, ahead>::bytes});
+  }
+
   DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
       : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1) {
     factor_.resize(static_cast<std::size_t>(o_.size() / points * Factor::Layout::size));
@@ -148,7 +154,7 @@ private:
 
   template <class Work> void sweep(int sides) {
     constexpr auto kernel = wavefront<Work, tp, tq, ahead>;
-    constexpr int threads = TileShape<tp, tq>::threads, shared = Memory<Work, tp, tq, ahead>::bytes;
+    constexpr int threads = Crew<Work, tp, tq>::count, shared = Memory<Work, tp, tq, ahead>::bytes;
     const index_t blocks = index_t(o_.columns()) * o_.blocks * sides;
     (void)cuda::resident_blocks(kernel, threads, shared); // allows the kernel so much shared memory
     task_.order = o_;
@@ -182,21 +188,40 @@ private:
   cuda::Report<FactorFindings<T>> made_;
 };
 
-template <class T> std::unique_ptr<Mic> make_device(const Cuda &on, const Grid &g, const Options &options) {
-  int device, processors;
+int attribute(cudaDeviceAttr of) {
+  int device, value;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  const Order o = device_order(g, options, processors);
-  if (o.tq == 1) return std::make_unique<DeviceMic<T, 32, 1>>(on, g, options, o);
-  if (o.tq == 8) return std::make_unique<DeviceMic<T, 16, 8>>(on, g, options, o);
-  return std::make_unique<DeviceMic<T, 16, 16>>(on, g, options, o);
+  cuda::check(cudaDeviceGetAttribute(&value, of, device), "cudaDeviceGetAttribute");
+  return value;
 }
+
+template <class T> struct Maker {
+  const Cuda &on;
+  const Grid &grid;
+  const Options &options;
+
+  template <int tp, int tq> std::unique_ptr<Mic> make() const {
+    const Order o = device_order(grid, options, attribute(cudaDevAttrMultiProcessorCount), {tp, tq});
+    return std::make_unique<DeviceMic<T, tp, tq>>(on, grid, options, o);
+  }
+  // the largest tiles for so much shared memory
+  std::unique_ptr<Mic> make(int shared) const {
+    if (is_flat(grid)) return make<32, 1>();
+    if (DeviceMic<T, 16, 8>::shared() <= shared) return make<16, 8>();
+    if (DeviceMic<T, 8, 8>::shared() <= shared) return make<8, 8>();
+    return make<8, 4>();
+  }
+};
 
 } // namespace
 } // namespace device
 
+std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options, int shared) {
+  return options.single ? device::Maker<float>{on, g, options}.make(shared)
+                        : device::Maker<double>{on, g, options}.make(shared);
+}
 std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options) {
-  return options.single ? device::make_device<float>(on, g, options) : device::make_device<double>(on, g, options);
+  return make_mic(on, g, options, device::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
 } // namespace petscrrb::mic

@@ -11,7 +11,7 @@ namespace petscrrb::mic::device {
 
 // Measured on an H200, in steps of a column: what it takes a tile to hand values on beyond its own steps, and how much longer
 // a step takes where right-hand side and result are not read and written along lines of memory.
-constexpr double hop = 20, across_lines = 3;
+constexpr double hop = 14, across_lines = 3;
 
 // Steps that a sweep takes: the longest chain of tiles that wait for one another, and what the processors have to do.
 inline double steps_of(const Order &o, int processors) {
@@ -20,21 +20,25 @@ inline double steps_of(const Order &o, int processors) {
   return chain + work * (o.axis[0] == 0 ? 1 : across_lines);
 }
 
-// Tiles of one warp in 2D, of 16 x 16 points in 3D, or of half as many where there are too few tiles for all processors.
-inline Order device_order(const Grid &g, const Options &options, int processors) {
+struct Tile {
+  int p, q;
+};
+
+// Nothing is handed on along one direction: tiles are lines of as many points as a warp has lanes.
+inline bool is_flat(const Grid &g) { return g.n[0] == 1 || g.n[1] == 1 || g.n[2] == 1; }
+
+inline Order device_order(const Grid &g, const Options &options, int processors, Tile tile = {16, 8}) {
   const int axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
-  const bool flat = g.n[0] == 1 || g.n[1] == 1 || g.n[2] == 1;
+  const bool flat = is_flat(g);
+  if (flat) tile = {32, 1};
   Order best{};
   double least = std::numeric_limits<double>::infinity();
-  for (const auto &axis : axes)
-    for (const int tq : {16, 8}) {
-      if (flat && g.n[axis[1]] != 1) continue; // nothing is handed on along j there
-      const Order o = flat ? make_order(g, options.block_lines, axis, 32, 1, false)
-                           : make_order(g, options.block_lines, axis, 16, tq, false);
-      if (tq == 16 && !flat && double(o.columns()) * double(o.blocks) < 0.75 * processors) continue;
-      const double steps = steps_of(o, processors) * (tq == 16 ? 1 : 1.01);
-      if (steps < least) least = steps, best = o;
-    }
+  for (const auto &axis : axes) {
+    if (flat && g.n[axis[1]] != 1) continue;
+    const Order o = make_order(g, options.block_lines, axis, tile.p, tile.q, false);
+    const double steps = steps_of(o, processors);
+    if (steps < least) least = steps, best = o;
+  }
   return best;
 }
 

@@ -26,15 +26,15 @@ struct PivotRule {
     is = PivotIs::good;
     if (fabs(d) <= null_pivot * diagonal) {
       is = PivotIs::null;
-      return {0, 0, B};
+      return {0, 0, B, 0};
     }
     if (shift > 0 && d < shift * diagonal) {
       is = PivotIs::raised;
-      return {shift * diagonal, shift * diagonal - B, B};
+      return {shift * diagonal, shift * diagonal - B, B, 1 / (shift * diagonal)};
     }
-    if (d > 0) return {d, x, B};
+    if (d > 0) return {d, x, B, 1 / d};
     is = PivotIs::bad;
-    return {0, 0, B};
+    return {0, 0, B, 0};
   }
 };
 

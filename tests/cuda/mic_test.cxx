@@ -73,10 +73,11 @@ void expect_same(const Findings &here, const Findings &there, const std::string 
 // A factorization on the device, and the vectors that it is applied to.
 class OnBoth {
 public:
-  OnBoth(const Shape &s, const Options &o, cudaStream_t stream)
+  // shared: memory of a block; 0: the device's
+  OnBoth(const Shape &s, const Options &o, cudaStream_t stream, int shared = 0)
       : host(make_mic(lattice(s), o)), r(random_values(std::size_t(s.size()))), x(r), y(r.size()) {
     on_.stream = stream;
-    device = make_mic(on_, lattice(s), o);
+    device = shared ? make_mic(on_, lattice(s), o, shared) : make_mic(on_, lattice(s), o);
   }
 
   // Whether they can be used.
@@ -175,6 +176,19 @@ TEST_F(MicOnDevice, AllShapesAreTheHosts) {
       compare(masked.csr(), s, o);
     }
   }
+}
+
+// Devices whose blocks have less shared memory have smaller tiles.
+TEST_F(MicOnDevice, SmallerTilesAreTheHosts) {
+  for (const int shared : {1, 80 << 10})
+    for (const Shape &s : {solid(31, 33, 24), solid(65, 17, 40), solid(3, 5, 7), solid(48, 48, 5)}) {
+      SmallMatrix A = uneven(s);
+      for (const Options &o : all_options()) {
+        OnBoth both(s, o, stream, shared);
+        ASSERT_TRUE(both.refresh(A.csr(), about(s, o)));
+        both.compare(about(s, o));
+      }
+    }
 }
 
 TEST_F(MicOnDevice, LargeGridsAreTheHosts) {
