@@ -100,7 +100,7 @@ public:
       task_.r = r + k * r_stride, task_.r_stride = r_stride;
       task_.z = z + k * z_stride, task_.z_stride = z_stride;
       forward(std::min(columns - k, most_sides));
-      backward(std::min(columns - k, most_sides));
+      backward(std::min(columns - k, most_sides), true);
     }
   }
   void apply_left(const double *r, double *z) override {
@@ -113,7 +113,7 @@ public:
     cuda::for_rows("half of M^-1", int(g_.size()),
                    HalfIn<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), r, u_.data()}, on_.stream);
     task_.z = z;
-    backward(1);
+    backward(1, false);
   }
 
   double bytes() const override {
@@ -150,9 +150,12 @@ private:
   }
 
   void forward(int sides) { constant_ ? sweep<Up<true>>(sides) : sweep<Up<false>>(sides); }
-  void backward(int sides) { constant_ ? sweep<Down<true>>(sides) : sweep<Down<false>>(sides); }
+  // after_forward: the sweep before it in the stream
+  void backward(int sides, bool after_forward) {
+    constant_ ? sweep<Down<true>>(sides, after_forward) : sweep<Down<false>>(sides, after_forward);
+  }
 
-  template <class Work> void sweep(int sides) {
+  template <class Work> void sweep(int sides, bool overlap = false) {
     constexpr auto kernel = wavefront<Work, tp, tq, ahead>;
     constexpr int threads = Crew<Work, tp, tq>::count, shared = Memory<Work, tp, tq, ahead>::bytes;
     const index_t blocks = index_t(o_.columns()) * o_.blocks * sides;
@@ -167,8 +170,9 @@ private:
     task_.rule = {options_.omega, options_.shift};
     task_.found = made_.device();
     ++task_.sweep;
-    kernel<<<static_cast<unsigned>(blocks), threads, shared, on_.stream>>>(task_);
-    cuda::check_launch("wavefront");
+    static const bool may_overlap = cuda::may_overlap(kernel);
+    cuda::launch("wavefront", kernel, overlap && may_overlap, dim3(static_cast<unsigned>(blocks)), threads, shared,
+                 on_.stream, task_);
     task_.first_ticket += static_cast<unsigned>(blocks);
   }
 

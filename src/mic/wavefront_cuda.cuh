@@ -1,6 +1,7 @@
 // A sweep through a grid on a device: each block of threads takes a column of tiles, and marches through it step by step.
 #pragma once
 
+#include "backend/cuda_overlap.cuh"
 #include "point.hpp"
 #include "supply_cuda.cuh"
 
@@ -238,6 +239,10 @@ __global__ void __launch_bounds__(Crew<Work, tp, tq>::count)
     cuda::publish_phases();
   }
   const Column column = take_column<Work, tp, tq>(s);
+  if (Work::backward)
+    cuda::await_previous(); // of the sweep forward, if it lets this one start while it ends
+  else
+    cuda::start_next();
   if (column.outside) return;
   const int helper = (int(threadIdx.x) - Workers::points) / 32, steps = Wavefront::steps(column);
   if (threadIdx.x >= Workers::count - 32)
