@@ -88,8 +88,8 @@ __device__ void send(const Sweep<typename Work::T> &s, const Column &c, char *me
     else
       cuda::meet<Crew<Work, tp, tq>::at_step, step_barrier>();
     if (step == 0) continue; // nothing has been computed
-    double value;
-    cuda::load_shared(from + step % 2 * Traffic::p_step, value);
+    double value = 0;
+    if (there) cuda::load_shared(from + step % 2 * Traffic::p_step, value);
     if (far) send(to, value, s.sweep);
     to += width;
   }
