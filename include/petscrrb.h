@@ -10,10 +10,11 @@
 #define PETSCRRB_VERSION_MINOR    1
 #define PETSCRRB_VERSION_SUBMINOR 0
 
-#define PCRRB     "rrb"
-#define PCNEUMANN "neumann"
-#define PCMIC     "mic"
-#define KSPRRB    "rrb"
+#define PCRRB        "rrb"
+#define PCNEUMANN    "neumann"
+#define PCMIC        "mic"
+#define KSPRRB       "rrb"
+#define PCBLOCKRELAX "blockrelax"
 
 /*E
    PCRRBLumpNodes - the nodes whose dropped couplings are added to the diagonal in `PCRRB`
@@ -219,6 +220,62 @@ typedef enum {
   PC_MIC_PRECISION_SINGLE
 } PCMICPrecision;
 
+/*E
+   PCBlockRelaxType - which blocks of `PCBLOCKRELAX` see what others have become in the same sweep
+
+   Values:
++  `PC_BLOCKRELAX_TYPE_JACOBI`   - none: all are computed from the old vector
+.  `PC_BLOCKRELAX_TYPE_CHAOTIC`  - those that come later, in no order: block Gauss-Seidel that differs from run to run
+-  `PC_BLOCKRELAX_TYPE_COLOURED` - those of later colours: block Gauss-Seidel that is the same in every run
+
+   Level: beginner
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxSetType()`
+E*/
+typedef enum {
+  PC_BLOCKRELAX_TYPE_JACOBI,
+  PC_BLOCKRELAX_TYPE_CHAOTIC,
+  PC_BLOCKRELAX_TYPE_COLOURED
+} PCBlockRelaxType;
+
+/*E
+   PCBlockRelaxInverse - how `PCBLOCKRELAX` inverts blocks of constant coefficients
+
+   Values:
++  `PC_BLOCKRELAX_INVERSE_AUTO`   - whichever is faster
+.  `PC_BLOCKRELAX_INVERSE_TENSOR` - by fast diagonalization in the sine bases of the block's sides
+-  `PC_BLOCKRELAX_INVERSE_DENSE`  - as a dense matrix
+
+   Level: intermediate
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxSetInverse()`
+E*/
+typedef enum {
+  PC_BLOCKRELAX_INVERSE_AUTO,
+  PC_BLOCKRELAX_INVERSE_TENSOR,
+  PC_BLOCKRELAX_INVERSE_DENSE
+} PCBlockRelaxInverse;
+
+/*E
+   PCBlockRelaxParallel - what the threads of `PCBLOCKRELAX` share on the host
+
+   Values:
++  `PC_BLOCKRELAX_PARALLEL_AUTO`    - by the numbers of patches, blocks and threads
+.  `PC_BLOCKRELAX_PARALLEL_PATCHES` - patches: a thread takes whole ones
+.  `PC_BLOCKRELAX_PARALLEL_BLOCKS`  - the blocks of one patch after the other
+-  `PC_BLOCKRELAX_PARALLEL_BOTH`    - all blocks of all patches
+
+   Level: advanced
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxSetParallel()`
+E*/
+typedef enum {
+  PC_BLOCKRELAX_PARALLEL_AUTO,
+  PC_BLOCKRELAX_PARALLEL_PATCHES,
+  PC_BLOCKRELAX_PARALLEL_BLOCKS,
+  PC_BLOCKRELAX_PARALLEL_BOTH
+} PCBlockRelaxParallel;
+
 PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
 PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
@@ -231,6 +288,9 @@ PETSC_EXTERN const char *const PCNeumannTypes[];
 PETSC_EXTERN const char *const PCNeumannDrops[];
 PETSC_EXTERN const char *const PCMICTypes[];
 PETSC_EXTERN const char *const PCMICPrecisions[];
+PETSC_EXTERN const char *const PCBlockRelaxTypes[];
+PETSC_EXTERN const char *const PCBlockRelaxInverses[];
+PETSC_EXTERN const char *const PCBlockRelaxParallels[];
 
 PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
@@ -284,6 +344,29 @@ PETSC_EXTERN PetscErrorCode PCMICSetBlockLines(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCMICGetBlockLines(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCMICSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCMICGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
+
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetType(PC, PCBlockRelaxType);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetType(PC, PCBlockRelaxType *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetOmega(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetOmega(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetSweeps(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetSweeps(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetColours(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetColours(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetSymmetric(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetSymmetric(PC, PetscBool *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetInverse(PC, PCBlockRelaxInverse);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetInverse(PC, PCBlockRelaxInverse *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetParallel(PC, PCBlockRelaxParallel);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetParallel(PC, PCBlockRelaxParallel *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetMemory(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetMemory(PC, PetscReal *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetBlockSize(PC, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetBlockSize(PC, PetscInt *, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetGrid(PC, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxSetPatches(PC, PetscInt, const PetscInt[]);
+PETSC_EXTERN PetscErrorCode PCBlockRelaxGetPatches(PC, PetscInt *, const PetscInt *[]);
 
 PETSC_EXTERN PetscErrorCode KSPSetDeflation(KSP, KSPDeflationType);
 PETSC_EXTERN PetscErrorCode KSPGetDeflation(KSP, KSPDeflationType *);

@@ -1,0 +1,129 @@
+/* PCBLOCKRELAX, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
+#include "blockrelax/pcblockrelax_impl.h"
+
+using namespace petscrrb;
+
+PetscErrorCode PCReset_BlockRelax(PC pc) {
+  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+
+  PetscFunctionBegin;
+  if (b->state) {
+    PetscCall(PetscRRBMatrixReset(&b->state->rows));
+    PetscCall(VecDestroy(&b->state->correction));
+    delete b->state;
+    b->state = nullptr;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PCReset_BlockRelax(pc));
+  PetscCall(PCBlockRelaxComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PetscFree(((PC_BlockRelax *)pc->data)->sizes));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After a failed setup y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
+static PetscErrorCode PCApply_BlockRelax(PC pc, Vec x, Vec y) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+
+  PetscFunctionBegin;
+  if (b->state->failed)
+    PetscCall(VecSet(y, PETSC_INFINITY));
+  else
+    PetscCall(b->state->backend->Sweep(pc, x, y, b->sweeps, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyTranspose_BlockRelax(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCheck(PCBlockRelaxIsSymmetric((PC_BlockRelax *)pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Block Gauss-Seidel is not symmetric and has no transpose here: use -pc_blockrelax_type jacobi, or "
+             "-pc_blockrelax_type coloured -pc_blockrelax_symmetric");
+  PetscCall(PCApply_BlockRelax(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
+  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_BlockRelax(pc, x, y); });
+}
+
+/*MC
+   PCBLOCKRELAX - Block Jacobi and block Gauss-Seidel over boxes of a structured grid, with exact inverses of the blocks
+
+   Options Database Keys:
++  -pc_blockrelax_type <jacobi,chaotic,coloured> - which blocks see which; default jacobi
+.  -pc_blockrelax_block_size <bx,by[,bz]>        - cells of a block in x, y and z; default 8,8,8, in 2D 32,32
+.  -pc_blockrelax_omega <omega>                  - the relaxation; default 0.8 for jacobi, 1 for the others
+.  -pc_blockrelax_sweeps <s>                     - sweeps an application; default 1
+.  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default as few as will do
+.  -pc_blockrelax_symmetric <bool>               - coloured: the colours forth and back; default false
+.  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks of constant coefficients are inverted; default auto
+.  -pc_blockrelax_parallel <auto,patches,blocks,both> - what threads share on the host; default auto
+.  -pc_blockrelax_memory <bytes>                 - the most that the blocks' factors may take; default 0: no limit
+-  -pc_blockrelax_grid <nx,ny[,nz]>              - unknowns in x, y and z, where neither a DM nor the matrix tells
+
+   Level: beginner
+
+   Notes:
+   A sweep is x <- x + omega M^-1 (b - A x) (the paper's eq. (6)). For jacobi M is the block diagonal of A. For
+   the others a block sees what its neighbours have become: in no order with chaotic, which is fast and not the same
+   from run to run; colour by colour with coloured, which is. Lines and planes are blocks, too: a side of a block may be
+   as long as that of the grid.
+
+   It is a smoother, for PCMG above all, a preconditioner, and with `KSPRICHARDSON` a solver. There x is updated
+   in place, several sweeps in one call. Unless the norm type is `KSP_NORM_NONE`, rtol, abstol and dtol are held against
+   the residual's own norm, relative to that of b.
+
+   M is symmetric for jacobi and for coloured with `PCBlockRelaxSetSymmetric()`; `KSPCG` needs one of them. chaotic,
+   and coloured in one direction, are for `KSPRICHARDSON`, `KSPGMRES` (chaotic: `KSPFGMRES`) and smoothers. With more
+   sweeps than one M is positive definite if Richardson's iteration converges.
+
+   The matrix is symmetric, with 5 or 9 points on a 2D grid or 7 on a 3D one, of any sizes and with any coefficients, or
+   on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
+
+   With several ranks blocks do not cross ranks, and between ranks it is Jacobi.
+
+   Errors:
+   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A block that is not
+   positive definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with
+   `-ksp_error_if_not_converged`. Too few colours are an error.
+
+   References:
+.  * - M. Rodriguez, B. Philip, Z. Wang, M. Berrill, Block-relaxation methods for 3D constant-coefficient stencils on GPUs
+       and multicore CPUs, 2012
+
+.seealso: `PCBlockRelaxSetType()`, `PCBlockRelaxSetBlockSize()`, `PCBlockRelaxSetOmega()`, `PCBlockRelaxSetSweeps()`,
+          `PCBlockRelaxSetColours()`, `PCBlockRelaxSetSymmetric()`, `PCBlockRelaxSetInverse()`,
+          `PCBlockRelaxSetParallel()`, `PCBlockRelaxSetMemory()`, `PCBlockRelaxSetGrid()`, `PCBlockRelaxSetPatches()`,
+          `PCMIC`, `PCNEUMANN`, `PCSOR`, `PCPBJACOBI`, `PCMG`
+M*/
+PetscErrorCode PCCreate_BlockRelax(PC pc) {
+  PC_BlockRelax *b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&b));
+  pc->data = (void *)b;
+  b->type = PC_BLOCKRELAX_TYPE_JACOBI;
+  b->omega = PETSC_DECIDE;
+  b->sweeps = 1;
+  b->colours = PETSC_DECIDE;
+  b->inverse = PC_BLOCKRELAX_INVERSE_AUTO;
+  b->parallel = PC_BLOCKRELAX_PARALLEL_AUTO;
+
+  pc->ops->setup = PCSetUp_BlockRelax;
+  pc->ops->presolve = PCPreSolve_BlockRelax;
+  pc->ops->postsolve = PCPostSolve_BlockRelax;
+  pc->ops->apply = PCApply_BlockRelax;
+  pc->ops->applytranspose = PCApplyTranspose_BlockRelax;
+  pc->ops->applyrichardson = PCApplyRichardson_BlockRelax;
+  pc->ops->matapply = PCMatApply_BlockRelax;
+  pc->ops->setfromoptions = PCSetFromOptions_BlockRelax;
+  pc->ops->view = PCView_BlockRelax;
+  pc->ops->reset = PCReset_BlockRelax;
+  pc->ops->destroy = PCDestroy_BlockRelax;
+  PetscCall(PCBlockRelaxComposeSetters(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

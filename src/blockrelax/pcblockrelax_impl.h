@@ -1,0 +1,84 @@
+/* The data of PCBLOCKRELAX, shared by its files; and what of it depends on where the matrix is. */
+#pragma once
+
+#include "blockrelax/blockrelax.hpp"
+#include "glue/agree.h"
+#include "glue/findgrid.h"
+#include "glue/matrix.h"
+#include "glue/pc.h"
+#include "petscrrb.h"
+
+#include <memory>
+#include <vector>
+
+PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC);
+PETSC_INTERN PetscErrorCode PCSetUp_BlockRelax(PC);
+PETSC_INTERN PetscErrorCode PCReset_BlockRelax(PC);
+PETSC_INTERN PetscErrorCode PCView_BlockRelax(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCSetFromOptions_BlockRelax(PC, PetscRRBOptionItems);
+PETSC_INTERN PetscErrorCode PCBlockRelaxComposeSetters(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCPreSolve_BlockRelax(PC, KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCPostSolve_BlockRelax(PC, KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCApplyRichardson_BlockRelax(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt,
+                                                         PetscBool, PetscInt *, PCRichardsonConvergedReason *);
+
+/* Patches that lie one after the other, and what their points couple with. */
+struct PCBlockRelaxShape {
+  std::vector<petscrrb::blockrelax::Patch> patches;
+  int points = 0;
+  bool periodic[3] = {};
+};
+
+/* Implemented in pcblockrelax_host.cxx. */
+class PCBlockRelaxBackend {
+public:
+  virtual ~PCBlockRelaxBackend() = default;
+  virtual PetscBool on_device() const = 0;
+  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
+  /* The blocks, without values. Before that there are none, as on a rank without rows: then nothing is relaxed. */
+  virtual PetscErrorCode Create(const PCBlockRelaxShape &, const petscrrb::blockrelax::Options &) = 0;
+  virtual PetscErrorCode Refresh(const petscrrb::Csr &, petscrrb::blockrelax::Findings *) = 0;
+  virtual PetscErrorCode Sweep(PC, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) = 0;
+  virtual double bytes() const = 0;
+  /* of a matrix that is refused */
+  virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+};
+
+PetscErrorCode PCBlockRelaxCreateHost(std::unique_ptr<PCBlockRelaxBackend> *);
+
+/* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and blocks. */
+struct PCBlockRelaxState {
+  std::unique_ptr<PCBlockRelaxBackend> backend;
+  PetscBool ready = PETSC_FALSE; /* there is all that does not depend on values */
+  petscrrb::Grid grid;           /* of no points where there are patches, or no rows */
+  PCBlockRelaxShape shape;
+  petscrrb::blockrelax::Options options;
+  petscrrb::blockrelax::Findings found;
+  PetscBool failed = PETSC_FALSE;   /* on some rank a block is not positive definite */
+  PetscBool in_place = PETSC_FALSE; /* Richardson's iteration is that of the blocks' own matrix */
+  Vec correction = nullptr;         /* where it is not */
+  PetscRRBMatrix rows = {};
+};
+
+/* What a user can set, as it was set. */
+typedef struct {
+  PCBlockRelaxType type;
+  PetscInt block[3]; /* zeros: by the dimension */
+  PetscReal omega;   /* PETSC_DECIDE: by the type */
+  PetscInt sweeps;
+  PetscInt colours; /* PETSC_DECIDE: as few as will do */
+  PetscBool symmetric;
+  PCBlockRelaxInverse inverse;
+  PCBlockRelaxParallel parallel;
+  PetscReal memory;
+  PetscInt grid[3];
+  PetscInt patches, *sizes; /* three for each patch */
+  PetscBool no_norm;        /* the KSP that is solving wants no norms */
+  PetscBool said;           /* -info has been told about the KSP */
+  PCBlockRelaxState *state;
+} PC_BlockRelax;
+
+/* Whether M is symmetric where the matrix is, and the same in each application. */
+static inline PetscBool PCBlockRelaxIsSymmetric(const PC_BlockRelax *b) {
+  return (PetscBool)(b->type == PC_BLOCKRELAX_TYPE_JACOBI || (b->type == PC_BLOCKRELAX_TYPE_COLOURED && b->symmetric));
+}

@@ -1,0 +1,277 @@
+/* PCSetUp() of PCBLOCKRELAX: the grid or the patches, their blocks, the values, and what all ranks say of them together. */
+#include "blockrelax/colours.hpp"
+#include "blockrelax/pcblockrelax_impl.h"
+
+#include <algorithm>
+
+using namespace petscrrb;
+
+static PetscErrorCode CheckChoices(PC pc) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const bool coloured = b->type == PC_BLOCKRELAX_TYPE_COLOURED;
+
+  PetscFunctionBegin;
+  PetscCheck(
+      coloured || !b->symmetric, comm, PETSC_ERR_ARG_INCOMP,
+      "-pc_blockrelax_symmetric is for -pc_blockrelax_type coloured: jacobi is symmetric as it is, chaotic never");
+  PetscCheck(coloured || b->colours == PETSC_DECIDE, comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_blockrelax_colours is for -pc_blockrelax_type coloured");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt LongestSide(const PCBlockRelaxShape &shape, int d) {
+  PetscInt longest = 1;
+  for (const blockrelax::Patch &p : shape.patches) longest = std::max(longest, p.n[d]);
+  return longest;
+}
+
+/* A block is no longer than the longest patch. */
+static void SetBlock(const PC_BlockRelax *b, const PCBlockRelaxShape &shape, blockrelax::Options &o) {
+  const bool solid = LongestSide(shape, 2) > 1;
+  const PetscInt by_default[3] = {solid ? 8 : 32, solid ? 8 : 32, 8};
+  for (int d = 0; d < 3; ++d)
+    o.block[d] = (int)std::min(b->block[d] ? b->block[d] : by_default[d], LongestSide(shape, d));
+}
+
+static int LeastColours(const PCBlockRelaxShape &shape, const int block[3]) {
+  return blockrelax::least_colours(shape.patches, {{block[0], block[1], block[2]}}, shape.points, shape.periodic);
+}
+
+static blockrelax::Options OptionsOf(const PC_BlockRelax *b, const PCBlockRelaxShape &shape) {
+  using namespace blockrelax;
+  Options o;
+  o.order = b->type == PC_BLOCKRELAX_TYPE_JACOBI    ? Order::jacobi
+            : b->type == PC_BLOCKRELAX_TYPE_CHAOTIC ? Order::chaotic
+                                                    : Order::coloured;
+  SetBlock(b, shape, o);
+  o.omega = b->omega;
+  if (b->omega == PETSC_DECIDE) o.omega = o.order == Order::jacobi ? 0.8 : 1;
+  o.colours = b->colours == PETSC_DECIDE ? LeastColours(shape, o.block) : (int)b->colours;
+  o.symmetric = b->symmetric;
+  o.inverse = b->inverse == PC_BLOCKRELAX_INVERSE_TENSOR  ? Inverse::tensor
+              : b->inverse == PC_BLOCKRELAX_INVERSE_DENSE ? Inverse::dense
+                                                          : Inverse::automatic;
+  o.parallel = b->parallel == PC_BLOCKRELAX_PARALLEL_PATCHES  ? Parallel::patches
+               : b->parallel == PC_BLOCKRELAX_PARALLEL_BLOCKS ? Parallel::blocks
+               : b->parallel == PC_BLOCKRELAX_PARALLEL_BOTH   ? Parallel::both
+                                                              : Parallel::automatic;
+  o.memory = b->memory;
+  return o;
+}
+
+/* The patches that were set, one after the other; their stencil is not known yet. */
+static void UsePatches(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+  const index_t rows = s->rows.csr.n;
+  index_t first = 0;
+  bool fits = true;
+  for (PetscInt p = 0; p < b->patches && fits; ++p) {
+    const PetscInt *n = b->sizes + 3 * p;
+    s->shape.patches.push_back({{n[0], n[1], n[2]}, (PetscInt)first});
+    fits = n[0] <= rows && n[1] <= rows / n[0] && n[2] <= rows / n[0] / n[1];
+    if (fits) first += (index_t)n[0] * n[1] * n[2];
+    fits = fits && first <= rows;
+  }
+  if (!fits || first != rows)
+    *trouble = {"the patches of PCBlockRelaxSetPatches() have " + std::string(fits ? "fewer" : "more") +
+                    " unknowns than the matrix has rows, which are " + std::to_string(rows),
+                PETSC_ERR_ARG_INCOMP};
+  s->shape.points = LongestSide(s->shape, 2) > 1 ? 7 : 5;
+}
+
+static PetscErrorCode UseGrid(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, 3, b->grid, "-pc_blockrelax_grid", s->backend->rows(s->rows.csr),
+                                   &s->grid, trouble));
+  if (!trouble->why.empty()) {
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+    if (ranks > 1)
+      trouble->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const Grid &g = s->grid;
+  s->shape.patches = {{{(PetscInt)g.n[0], (PetscInt)g.n[1], (PetscInt)g.n[2]}, 0}};
+  s->shape.points = g.points;
+  std::copy(g.periodic, g.periodic + 3, s->shape.periodic);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateBlocks(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+
+  PetscFunctionBegin;
+  s->options = OptionsOf(b, s->shape);
+  const int needed = LeastColours(s->shape, s->options.block);
+  if (s->options.order == blockrelax::Order::coloured && s->options.colours < needed) {
+    *trouble = {"-pc_blockrelax_colours " + std::to_string(s->options.colours) + " is too few: blocks of " +
+                    std::to_string(s->shape.points) + "-point matrices take " + std::to_string(needed) +
+                    " here, so that none couples with another of its colour",
+                PETSC_ERR_ARG_INCOMP};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(s->backend->Create(s->shape, s->options));
+  s->ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the pattern and on the options, but not on values. */
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+
+  PetscFunctionBegin;
+  s->ready = PETSC_FALSE;
+  s->grid = Grid();
+  s->shape = PCBlockRelaxShape();
+  if (b->sizes)
+    UsePatches(pc, trouble);
+  else
+    PetscCall(UseGrid(pc, trouble));
+  if (trouble->why.empty()) PetscCall(CreateBlocks(pc, trouble));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values into the blocks; *rebuild where there is a coupling that has no place in them. */
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  std::string why;
+
+  PetscFunctionBegin;
+  PetscCall(s->backend->Refresh(s->rows.csr, &s->found));
+  const ReadResult result = s->found.read.result();
+  *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  if (result == ReadResult::refused) {
+    PetscCall(s->backend->WhyRefused(s->rows.csr, &why));
+    *trouble = {"PCBLOCKRELAX cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Patches whose points couple with corners, too. */
+static PetscErrorCode Widen(PC pc, PetscBool *foreign, PetscRRBTrouble *trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+
+  PetscFunctionBegin;
+  s->shape.points = s->shape.points == 7 ? 27 : 9;
+  s->ready = PETSC_FALSE;
+  PetscCall(CreateBlocks(pc, trouble));
+  if (s->ready) PetscCall(ReadValues(pc, foreign, trouble));
+  if (trouble->why.empty() && *foreign)
+    *trouble = {"PCBLOCKRELAX cannot use this matrix: within a patch a row couples with one that is no neighbour",
+                PETSC_ERR_ARG_WRONG};
+  *foreign = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PetscBool foreign = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(Build(pc, trouble));
+  if (b->state->ready) PetscCall(ReadValues(pc, &foreign, trouble));
+  if (foreign && b->sizes) PetscCall(Widen(pc, &foreign, trouble));
+  PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SayBadBlock(PC pc, PetscRRBTrouble *trouble) {
+  const blockrelax::Findings &f = ((PC_BlockRelax *)pc->data)->state->found;
+  const bool diagonal = f.read.bad_pivot != no_row;
+  PetscInt first;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
+  const std::string row = "row " + std::to_string(first + (diagonal ? f.read.bad_pivot : f.pivot));
+  *trouble = {diagonal ? "the diagonal entry of " + row + " is not positive: the matrix is not positive definite"
+                       : "the block of " + row + " is not positive definite",
+              PETSC_ERR_MAT_LU_ZRPVT};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On this rank. */
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+
+  PetscFunctionBegin;
+  if (s->rows.csr.n == 0) {
+    s->ready = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!rebuild) {
+    PetscCall(ReadValues(pc, &rebuild, trouble));
+    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
+  }
+  if (rebuild) PetscCall(BuildAndRead(pc, trouble));
+  if (trouble->why.empty() && (s->found.read.bad_pivot != no_row || s->found.pivot != no_row))
+    PetscCall(SayBadBlock(pc, trouble));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+
+  PetscFunctionBegin;
+  PetscCheck(!s->rows.on_device, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_type blockrelax works on the host so far, and the matrix is on a device: MatBindToCPU() keeps it on "
+             "the host");
+  if (s->backend) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCBlockRelaxCreateHost(&s->backend));
+  *rebuild = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpOnRank(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
+  PetscFunctionBegin;
+  PetscCall(ChooseBackend(pc, &rebuild));
+  PetscCall(SetUpFromRows(pc, rebuild, trouble));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What all ranks do about the trouble of one. */
+static PetscErrorCode Report(PC pc, const PetscRRBTrouble &trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
+
+  PetscFunctionBegin;
+  s->failed = (PetscBool)!trouble.why.empty();
+  if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pivot) s->ready = PETSC_FALSE;
+  PetscCheck(pivot && !pc->erroriffailure, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
+  PetscCall(PetscInfo(pc, "Block relaxation: %s\n", trouble.why.c_str()));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_BlockRelax(PC pc) {
+  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  const PetscBool rebuild =
+      (PetscBool)(!b->state || !b->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PetscRRBTrouble trouble;
+  PetscMPIInt ranks;
+  Mat block;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(CheckChoices(pc));
+  if (rebuild) PetscCall(PCReset_BlockRelax(pc));
+  if (!b->state) b->state = new PCBlockRelaxState;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  b->state->in_place = (PetscBool)(ranks == 1 && pc->mat == pc->pmat);
+  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
+  PetscCall(PetscRRBMatrixGet(pc, block, &b->state->rows));
+  const PetscErrorCode result = SetUpOnRank(pc, rebuild, &trouble);
+  if (result) b->state->ready = PETSC_FALSE;         /* the next setup starts from the rows again */
+  PetscCall(PetscRRBMatrixRestore(&b->state->rows)); /* of a refused matrix too: it may be gone at the next call */
+  PetscCall(result);
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
+  PetscCall(Report(pc, trouble));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
