@@ -6,6 +6,7 @@
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
+PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC);
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void);
@@ -56,7 +57,7 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `KSPRRB`, `KSPSetDeflation()`
+.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `KSPRRB`, `KSPSetDeflation()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
@@ -65,6 +66,7 @@ PetscErrorCode PetscRRBInitializePackage(void) {
   PetscCall(PCRegister(PCRRB, PCCreate_RRB));
   PetscCall(PCRegister(PCNEUMANN, PCCreate_Neumann));
   PetscCall(PCRegister(PCMIC, PCCreate_MIC));
+  PetscCall(PCRegister(PCBLOCKRELAX, PCCreate_BlockRelax));
   PetscCall(KSPRegister(KSPRRB, KSPCreate_RRB));
   PetscCall(PCRegister(PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation));
   PetscCall(KSPDeflationStartHook());
