@@ -239,11 +239,11 @@ typedef enum {
 } PCBlockRelaxType;
 
 /*E
-   PCBlockRelaxInverse - how `PCBLOCKRELAX` inverts blocks of constant coefficients
+   PCBlockRelaxInverse - how `PCBLOCKRELAX` inverts its blocks
 
    Values:
 +  `PC_BLOCKRELAX_INVERSE_AUTO`   - whichever is faster
-.  `PC_BLOCKRELAX_INVERSE_TENSOR` - by fast diagonalization in the sine bases of the block's sides
+.  `PC_BLOCKRELAX_INVERSE_TENSOR` - where coefficients are constant, in the sine bases of the block's sides
 -  `PC_BLOCKRELAX_INVERSE_DENSE`  - as a dense matrix
 
    Level: intermediate

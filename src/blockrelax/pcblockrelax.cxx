@@ -60,7 +60,7 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
 .  -pc_blockrelax_sweeps <s>                     - sweeps an application; default 1
 .  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default as few as will do
 .  -pc_blockrelax_symmetric <bool>               - coloured: the colours forth and back; default false
-.  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks of constant coefficients are inverted; default auto
+.  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks are inverted; default auto
 .  -pc_blockrelax_parallel <auto,patches,blocks,both> - what threads share on the host; default auto
 .  -pc_blockrelax_memory <bytes>                 - the most that the blocks' factors may take; default 0: no limit
 -  -pc_blockrelax_grid <nx,ny[,nz]>              - unknowns in x, y and z, where neither a DM nor the matrix tells

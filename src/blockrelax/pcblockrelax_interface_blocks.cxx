@@ -70,7 +70,7 @@ PetscErrorCode PCBlockRelaxGetBlockSize(PC pc, PetscInt *bx, PetscInt *by, Petsc
 }
 
 /*@
-   PCBlockRelaxSetInverse - Sets how `PCBLOCKRELAX` inverts blocks of constant coefficients
+   PCBlockRelaxSetInverse - Sets how `PCBLOCKRELAX` inverts its blocks
 
    Logically Collective
 
@@ -85,8 +85,8 @@ PetscErrorCode PCBlockRelaxGetBlockSize(PC pc, PetscInt *bx, PetscInt *by, Petsc
 
    Notes:
    All blocks of a shape then share one inverse. tensor applies it in the sine bases of the sides, some dozens of operations a
-   cell, dense as a matrix, twice as many as a block has cells. Where coefficients vary, blocks are factored one by
-   one, whatever is set. `PCView()` says what is in use.
+   cell, dense as a matrix, twice as many operations as a block has cells. Where coefficients vary, blocks are factored one
+   by one, or with dense inverted. `PCView()` says what is in use.
 
    It takes effect at the next `PCSetUp()`.
 
@@ -103,7 +103,7 @@ PetscErrorCode PCBlockRelaxSetInverse(PC pc, PCBlockRelaxInverse inverse) {
 }
 
 /*@
-   PCBlockRelaxGetInverse - Gets how `PCBLOCKRELAX` inverts blocks of constant coefficients
+   PCBlockRelaxGetInverse - Gets how `PCBLOCKRELAX` inverts its blocks
 
    Not Collective
 
@@ -195,8 +195,8 @@ PetscErrorCode PCBlockRelaxGetParallel(PC pc, PCBlockRelaxParallel *parallel) {
    Level: advanced
 
    Notes:
-   It is of use where coefficients vary, and each block has a factor of its own. If the factors are larger, `PCSetUp()`
-   raises `PETSC_ERR_MEM`: take smaller blocks.
+   It is of use where coefficients vary, and each block has a factor of its own. Blocks whose factors have no place are
+   factored anew in each sweep, which gives the same.
 
    It takes effect at the next `PCSetUp()`.
 

@@ -129,9 +129,8 @@ static PetscErrorCode MoreOptions(PC pc, PetscRRBOptionItems PetscOptionsObject)
   PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsEnum("-pc_blockrelax_inverse", "How blocks of constant coefficients are inverted",
-                             "PCBlockRelaxSetInverse", PCBlockRelaxInverses, (PetscEnum)inverse, (PetscEnum *)&inverse,
-                             &set));
+  PetscCall(PetscOptionsEnum("-pc_blockrelax_inverse", "How blocks are inverted", "PCBlockRelaxSetInverse",
+                             PCBlockRelaxInverses, (PetscEnum)inverse, (PetscEnum *)&inverse, &set));
   if (set) PetscCall(PCBlockRelaxSetInverse(pc, inverse));
   PetscCall(PetscOptionsEnum("-pc_blockrelax_parallel", "What threads share on the host", "PCBlockRelaxSetParallel",
                              PCBlockRelaxParallels, (PetscEnum)parallel, (PetscEnum *)&parallel, &set));
