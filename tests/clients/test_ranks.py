@@ -1,4 +1,4 @@
-"""PCMIC on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
+"""PCMIC and PCBLOCKRELAX on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
 import re
 
 import pytest
@@ -9,9 +9,10 @@ CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_googletests(run, build, ranks):
-    output = run(build / "tests/petsc", "--gtest_filter=MicRanks.*", "--gtest_color=no", ranks=ranks)
-    assert output.count("[  PASSED  ] 7 tests.") == ranks
+@pytest.mark.parametrize("suite, tests", [("MicRanks", 7), ("BlockRelaxRanks", 3)])
+def test_googletests(run, build, ranks, suite, tests):
+    output = run(build / "tests/petsc", f"--gtest_filter={suite}.*", "--gtest_color=no", ranks=ranks)
+    assert output.count(f"[  PASSED  ] {tests} tests.") == ranks
 
 
 @pytest.mark.parametrize("ranks", [2, 4])

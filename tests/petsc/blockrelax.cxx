@@ -128,6 +128,27 @@ TEST_F(BlockRelax, PatchesMayHaveCorners) {
   EXPECT_NE(view(pc).find("patches: 2, 9-point\n"), std::string::npos) << view(pc);
 }
 
+TEST_F(BlockRelax, OnePatchIsAGridOf27Points) {
+  reference::Matrix A(120);
+  for (int p = 0; p < 120; ++p)
+    for (int q = 0; q < 120; ++q) {
+      const int far[3] = {q % 4 - p % 4, q / 4 % 5 - p / 4 % 5, q / 20 - p / 20};
+      if (std::max({std::abs(far[0]), std::abs(far[1]), std::abs(far[2])}) < 2)
+        A.add(p, q, p == q ? 27 : -1 + 0.01 * ((p + q) % 7));
+    }
+  const Matrix P = matrix_of(A);
+  const reference::Vector r = random_values(120);
+  const PetscInt sizes[] = {4, 5, 6};
+  const Preconditioner pc = relax_of(P, "-pc_blockrelax_omega 1 -pc_blockrelax_block_size 8,8,2"),
+                       coloured = relax_of(P, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 2,2,2");
+  for (PC each : {PC(pc), PC(coloured)}) ok(PCBlockRelaxSetPatches(each, 1, sizes));
+  EXPECT_LT(largest_difference(applied(pc, r), block_jacobi(A, {40, 40, 40}, r)), 1e-11);
+  PetscInt colours;
+  ok(PCSetUp(coloured));
+  ok(PCBlockRelaxGetColours(coloured, &colours));
+  EXPECT_EQ(colours, 8);
+}
+
 TEST_F(BlockRelax, IsItsTransposeWhereItIsSymmetric) {
   const Matrix P = matrix_of(reference_of(uneven({9, 7})));
   const reference::Vector x = reference::random_vector(63, 1), y = reference::random_vector(63, 2);
