@@ -1,0 +1,63 @@
+// Symmetric matrices within a band, factored as L D L^T where they lie.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+
+namespace petscrrb::blockrelax {
+
+constexpr double null_pivot = 1e-12; // of the diagonal entry: rounding
+
+// Row i holds columns i - width to i; in a factor, those of L, and 1 / d in place of its diagonal.
+struct Band {
+  int n, width;
+
+  std::size_t size() const { return std::size_t(n) * (width + 1); }
+  // column 0, which may lie before the row
+  template <class T> T *row(T *a, int i) const { return a + std::ptrdiff_t(i) * (width + 1) + width - i; }
+  int first(int i) const { return i > width ? i - width : 0; }
+
+  // Returns the first row whose pivot is negative, or -1. A direction that is null but for rounding is left out: its 1 / d
+  // is zero.
+  int factor(double *a) const {
+    for (int i = 0; i < n; ++i) {
+      double *ai = row(a, i);
+      const double diagonal = ai[i];
+      for (int j = first(i); j < i; ++j) {
+        const double *aj = row(a, j);
+        double sum = ai[j];
+#pragma omp simd reduction(- : sum)
+        for (int k = first(i); k < j; ++k) sum -= ai[k] * aj[k];
+        ai[j] = sum;
+      }
+      double d = diagonal;
+      for (int j = first(i); j < i; ++j) {
+        const double l = ai[j] * row(a, j)[j];
+        d -= ai[j] * l;
+        ai[j] = l;
+      }
+      if (!(d >= -null_pivot * diagonal)) return i;
+      ai[i] = d > null_pivot * diagonal ? 1 / d : 0;
+    }
+    return -1;
+  }
+
+  // x becomes A^-1 x.
+  void solve(const double *a, double *x) const {
+    for (int i = 0; i < n; ++i) {
+      const double *ai = row(a, i);
+      double sum = x[i];
+#pragma omp simd reduction(- : sum)
+      for (int k = first(i); k < i; ++k) sum -= ai[k] * x[k];
+      x[i] = sum;
+    }
+    for (int i = 0; i < n; ++i) x[i] *= row(a, i)[i];
+    for (int i = n; i-- > 0;) {
+      const double *ai = row(a, i), xi = x[i];
+#pragma omp simd
+      for (int k = first(i); k < i; ++k) x[k] -= ai[k] * xi;
+    }
+  }
+};
+
+} // namespace petscrrb::blockrelax

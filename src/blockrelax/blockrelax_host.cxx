@@ -1,0 +1,158 @@
+// Sweeps over blocks on the host.
+#include "blockrelax.hpp"
+
+#include "inverses_host.hpp"
+#include "residual_host.hpp"
+
+namespace petscrrb::blockrelax {
+namespace {
+
+// What a sweep reads and writes: twice the same vector, but for Jacobi.
+struct Vectors {
+  const double *b, *from;
+  double *to;
+};
+
+class HostBlockRelax final : public BlockRelax {
+public:
+  HostBlockRelax(const std::vector<Patch> &patches, int points, const bool periodic[3], const Options &options)
+      : l_(patches, points, periodic, options.block), options_(options), A_(l_), inverses_(l_, A_, options),
+        colours_(options.order == Order::coloured ? colours_of(patches, l_.cut, points, periodic, options.colours).count
+                                                  : 1),
+        blocks_(l_, colours_, colours()), together_(l_.rows >= host::serial_below) {
+    if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
+    for (int c = 0; c < colours_; ++c) passes_.push_back(c);
+    // an exact inverse twice in a row is none
+    if (options.symmetric && options.order == Order::coloured)
+      for (int c = options.omega == 1 ? colours_ - 1 : colours_; c-- > 0;) passes_.push_back(c);
+  }
+
+  Findings refresh(const Csr &A) override {
+    Findings found;
+    found.read = A_.read(A);
+    found.constant = A_.constant();
+    ghosts_.resize(A_.ghosts().size());
+    if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
+    found.pivot = inverses_.refresh(scratch_);
+    found.shapes = inverses_.kinds();
+    found.used = inverses_.used();
+    return found;
+  }
+
+  void sweep(const double *b, double *x, int sweeps, bool from_zero) override {
+    scratch_.prepare(inverses_.work() + l_.most_cells() + l_.most_window());
+    if (from_zero && (options_.order != Order::jacobi || sweeps == 0)) fill(x, nullptr);
+    if (options_.order != Order::jacobi) {
+      for (int s = 0; s < sweeps; ++s) once({b, x, x}, from_zero && s == 0);
+      return;
+    }
+    double *const two[2] = {x, other_.data()}; // the last sweep is to end in x
+    if (!from_zero && sweeps % 2 == 1) fill(two[1], x);
+    for (int s = sweeps; s-- > 0;) once({b, two[(s + 1) % 2], two[s % 2]}, from_zero && s == sweeps - 1);
+  }
+
+  double bytes() const override {
+    return A_.bytes() + inverses_.bytes() + blocks_.bytes() + scratch_.bytes() +
+           static_cast<double>(other_.bytes() + ghosts_.size() * sizeof(double));
+  }
+
+private:
+  std::vector<int> colours() const {
+    std::vector<int> colour(static_cast<std::size_t>(l_.blocks()));
+    if (options_.order != Order::coloured) return colour;
+    const Colours all = colours_of(l_.patches, l_.cut, l_.points, l_.periodic, options_.colours);
+    for (index_t b = 0; b < l_.blocks(); ++b) {
+      const index_t patch = l_.patch_of(b);
+      colour[b] = all.of(l_.patches[patch], l_.cut, static_cast<PetscInt>(b - l_.first_block[patch]));
+    }
+    return colour;
+  }
+
+  void fill(double *to, const double *from) const { // null: zero
+#pragma omp parallel for schedule(static) if (together_)
+    for (PetscInt p = 0; p < l_.rows; ++p) to[p] = from ? from[p] : 0;
+  }
+
+  Parallel ways() const {
+    if (options_.parallel != Parallel::automatic) return options_.parallel;
+    // enough patches for all threads to end at about the same time
+    return l_.patches.size() >= 8 * threads() ? Parallel::patches : Parallel::both;
+  }
+
+  // Other patches are as they were before the sweep.
+  void once(const Vectors &v, bool zero) {
+    const std::vector<PetscInt> &rows = A_.ghosts();
+    const Parallel way = ways();
+    const index_t patches = static_cast<index_t>(l_.patches.size()), ghosts = static_cast<index_t>(rows.size());
+#pragma omp parallel if (together_)
+    {
+      double *const memory = scratch_.mine();
+#pragma omp for schedule(static)
+      for (index_t g = 0; g < ghosts; ++g) ghosts_[g] = zero ? 0 : v.from[rows[g]];
+      if (way == Parallel::patches) {
+#pragma omp for schedule(dynamic)
+        for (index_t p = 0; p < patches; ++p)
+          for (std::size_t k = 0; k < passes_.size(); ++k)
+            for (index_t t = first(k, p); t < first(k, p + 1); ++t) relax(blocks_[t], v, zero && k == 0, memory);
+      } else {
+        const index_t step = way == Parallel::both ? patches : 1;
+        for (index_t p = 0; p < patches; p += step)
+          for (std::size_t k = 0; k < passes_.size(); ++k) {
+#pragma omp for schedule(static)
+            for (index_t t = first(k, p); t < first(k, p + step); ++t) relax(blocks_[t], v, zero && k == 0, memory);
+          }
+      }
+    }
+  }
+  index_t first(std::size_t pass, index_t patch) const { return blocks_.first(passes_[pass], patch); }
+
+  void relax(index_t b, const Vectors &v, bool zero, double *memory) const {
+    if (options_.order == Order::chaotic && together_) return relax<true>(b, v, false, memory);
+    relax<false>(b, v, zero && options_.order != Order::chaotic, memory);
+  }
+
+  // zero: x is zero, and is not read
+  template <bool shared> void relax(index_t b, const Vectors &v, bool zero, double *memory) const {
+    double *const r = memory + inverses_.work(), *const u = r + l_.most_cells();
+    l_.at(b, [&](const Patch &p, const Block &block) {
+      Window window(l_, p, block, u);
+      if (zero) {
+        at_cells(p, block, [&](int cell, PetscInt row, const PetscInt *) { r[cell] = v.b[row]; });
+      } else {
+        window.fill<shared>(v.from);
+        residual_of_block(l_, A_, p, block, window, v.b, r);
+        for (const Link *link = A_.links(b); link != A_.links_end(b); ++link)
+          r[link->cell] -= link->a * (link->to < 0 ? ghosts_[~link->to] : load<shared>(v.from + link->to));
+      }
+      inverses_.solve(b, r, memory);
+      const double *now = r;
+      for (int k = 0; k < block.n[2]; ++k)
+        for (int j = 0; j < block.n[1]; ++j, now += block.n[0]) {
+          double *to = v.to + row_at(p, block.first[0], block.first[1] + j, block.first[2] + k);
+          const double *old = window.line(j, k);
+          for (int i = 0; i < block.n[0]; ++i) store<shared>(to + i, (zero ? 0 : old[i]) + options_.omega * now[i]);
+        }
+    });
+  }
+
+  const Layout l_;
+  const Options options_;
+  HostMatrix A_;
+  HostInverses inverses_;
+  const int colours_;
+  const BlockOrder blocks_;
+  const bool together_;
+  std::vector<int> passes_; // colours, in the order in which a sweep takes them
+  host::Buffer<double> other_;
+  std::vector<double> ghosts_;
+  Scratch scratch_;
+};
+
+} // namespace
+
+std::unique_ptr<BlockRelax> make_blockrelax(const std::vector<Patch> &patches, int points, const bool periodic[3],
+                                            const Options &options) {
+  return std::make_unique<HostBlockRelax>(patches, points, periodic, options);
+}
+
+} // namespace petscrrb::blockrelax

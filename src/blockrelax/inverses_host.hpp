@@ -1,0 +1,72 @@
+// The inverses of the diagonal blocks on the host. Blocks that are alike share one.
+#pragma once
+
+#include "band.hpp"
+#include "blockrelax.hpp"
+#include "matrix_host.hpp"
+#include "scratch_host.hpp"
+#include "sine.hpp"
+
+#include <array>
+
+namespace petscrrb::blockrelax {
+
+class HostInverses {
+public:
+  HostInverses(const Layout &layout, const HostMatrix &matrix, const Options &options)
+      : l_(layout), A_(matrix), options_(options), key_(static_cast<std::size_t>(layout.blocks())),
+        kind_of_(static_cast<std::size_t>(layout.blocks())) {}
+
+  // Of the matrix as it is now. Returns the first row of a block that is not positive definite, or no_row.
+  index_t refresh(Scratch &);
+  // r becomes A_bb^-1 r; work: as many doubles as work() says.
+  void solve(index_t b, double *r, double *work) const;
+
+  std::size_t work() const { return work_; }
+  index_t kinds() const { return static_cast<index_t>(kinds_.size()); }
+  const char *used() const;
+  double bytes() const;
+
+private:
+  enum class Method {
+    tensor,
+    dense,
+    factored
+  };
+  using Hash = std::array<std::uint64_t, 2>;
+  struct Key {
+    Hash hash;
+    index_t block;
+  };
+  struct Kind {
+    index_t block; // the first of its kind
+    int n[3], cells, width;
+    std::size_t at; // where its inverse lies, or nowhere
+  };
+  static constexpr std::size_t nowhere = ~std::size_t(0);
+
+  Hash hash(index_t b) const;
+  void find_kinds();
+  Kind kind_of(index_t b) const;
+  Method choose() const;
+  bool even() const;
+  void place();
+  std::size_t size(const Kind &) const;
+  int factor(const Kind &, double *to) const;
+  int make(const Kind &, double *to, double *work) const;
+  int make_tensor(const Kind &, double *to) const;
+  void make_dense(const Band &, const double *factor, double *to) const;
+
+  const Layout &l_;
+  const HostMatrix &A_;
+  const Options options_;
+  Method method_ = Method::factored;
+  std::vector<Key> key_;
+  std::vector<int> kind_of_; // of each block
+  std::vector<Kind> kinds_;
+  SineBases bases_;
+  host::Buffer<double> inverse_;
+  std::size_t work_ = 0;
+};
+
+} // namespace petscrrb::blockrelax

@@ -1,0 +1,111 @@
+// The residual of one block on the host: the block with what is around it is copied into a window in cache.
+#pragma once
+
+#include "matrix_host.hpp"
+
+namespace petscrrb::blockrelax {
+
+// A vector that other threads change while it is read; shared: they do
+template <bool shared> double load(const double *x) {
+  double value;
+  if constexpr (shared)
+    __atomic_load(x, &value, __ATOMIC_RELAXED);
+  else
+    value = *x;
+  return value;
+}
+template <bool shared> void store(double *x, double value) {
+  if constexpr (shared)
+    __atomic_store(x, &value, __ATOMIC_RELAXED);
+  else
+    *x = value;
+}
+
+class Window {
+public:
+  Window(const Layout &l, const Patch &patch, const Block &block, double *memory) : p_(patch), b_(block), u_(memory) {
+    for (int d = 0; d < 3; ++d) {
+      halo_[d] = l.neighbours.halo[d];
+      n_[d] = block.n[d] + 2 * halo_[d];
+    }
+  }
+
+  // Where line (j, k) of the block begins.
+  double *line(int j, int k) const { return u_ + ((k + halo_[2]) * n_[1] + j + halo_[1]) * n_[0] + halo_[0]; }
+  const int *sides() const { return n_; }
+
+  // Outside the patch it is zero.
+  template <bool shared> void fill(const double *x) {
+    for (int k = -halo_[2]; k < b_.n[2] + halo_[2]; ++k)
+      for (int j = -halo_[1]; j < b_.n[1] + halo_[1]; ++j) {
+        const PetscInt y = b_.first[1] + j, z = b_.first[2] + k;
+        double *u = line(j, k);
+        if (y < 0 || y >= p_.n[1] || z < 0 || z >= p_.n[2]) {
+          std::fill_n(u - halo_[0], n_[0], 0.0);
+          continue;
+        }
+        const double *from = x + row_at(p_, b_.first[0], y, z);
+        const bool left = b_.first[0] > 0, right = b_.first[0] + b_.n[0] < p_.n[0];
+        u[-1] = left ? load<shared>(from - 1) : 0;
+        for (int i = 0; i < b_.n[0]; ++i) u[i] = load<shared>(from + i);
+        u[b_.n[0]] = right ? load<shared>(from + b_.n[0]) : 0;
+      }
+  }
+
+private:
+  const Patch &p_;
+  const Block &b_;
+  double *u_;
+  int n_[3], halo_[3];
+};
+
+// r = b - A x along a line of n cells that begins at `row`, without links.
+template <int steps>
+void residual_of_line(const HostMatrix &A, const Neighbours &near, const PetscInt side[3], const int window[3],
+                      PetscInt row, int n, const double *b, const double *u, double *r) {
+  int o[steps];
+  for (int m = 0; m < steps; ++m) o[m] = offset(window, near.step[m]);
+  if (A.constant()) {
+    const Couplings &c = A.common();
+#pragma omp simd
+    for (int i = 0; i < n; ++i) {
+      double sum = b[row + i] - c.diagonal * u[i];
+      for (int m = 0; m < steps; ++m) sum -= c.ahead[m] * (u[i + o[m]] + u[i - o[m]]);
+      r[i] = sum;
+    }
+    return;
+  }
+  const double *ahead[steps], *back[steps], *diagonal = A.diagonals() + row;
+  for (int m = 0; m < steps; ++m) {
+    ahead[m] = A.ahead(m) + row;
+    back[m] = ahead[m] - offset(side, near.step[m]);
+  }
+#pragma omp simd
+  for (int i = 0; i < n; ++i) {
+    double sum = b[row + i] - diagonal[i] * u[i];
+    for (int m = 0; m < steps; ++m) sum -= ahead[m][i] * u[i + o[m]] + back[m][i] * u[i - o[m]];
+    r[i] = sum;
+  }
+}
+
+template <int steps>
+void residual_of_block(const Layout &l, const HostMatrix &A, const Patch &p, const Block &block, const Window &window,
+                       const double *b, double *r) {
+  for (int k = 0; k < block.n[2]; ++k)
+    for (int j = 0; j < block.n[1]; ++j, r += block.n[0])
+      residual_of_line<steps>(A, l.neighbours, p.n, window.sides(),
+                              row_at(p, block.first[0], block.first[1] + j, block.first[2] + k), block.n[0], b,
+                              window.line(j, k), r);
+}
+
+inline void residual_of_block(const Layout &l, const HostMatrix &A, const Patch &p, const Block &block,
+                              const Window &window, const double *b, double *r) {
+  switch (l.points) {
+  case 5: return residual_of_block<2>(l, A, p, block, window, b, r);
+  case 7: return residual_of_block<3>(l, A, p, block, window, b, r);
+  case 9: return residual_of_block<4>(l, A, p, block, window, b, r);
+  default: return residual_of_block<13>(l, A, p, block, window, b, r);
+  }
+}
+
+} // namespace petscrrb::blockrelax
