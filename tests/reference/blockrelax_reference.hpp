@@ -45,17 +45,21 @@ inline std::vector<RelaxedBlock> blocks_of(const std::vector<RelaxedPatch> &patc
   return blocks;
 }
 
-// Of a symmetric positive definite matrix, given by its rows' entries (row, column, value).
+// Of a symmetric positive definite matrix, given by its rows' entries (row, column, value). Rows begin at their first
+// entry, and so do the factor's.
 class DenseCholesky {
 public:
   using Entries = std::vector<std::pair<std::array<int, 2>, double>>;
 
-  DenseCholesky(int n, const Entries &entries) : L(n, Vector(n, 0.0)) {
-    for (const auto &[at, value] : entries) L[at[0]][at[1]] = value;
+  DenseCholesky(int n, const Entries &entries) : L(n, Vector(n, 0.0)), first(n, n) {
+    for (const auto &[at, value] : entries) {
+      L[at[0]][at[1]] = value;
+      first[at[0]] = std::min(first[at[0]], at[1]);
+    }
     for (int i = 0; i < n; i++)
-      for (int j = 0; j <= i; j++) {
+      for (int j = first[i]; j <= i; j++) {
         double sum = L[i][j];
-        for (int k = 0; k < j; k++) sum -= L[i][k] * L[j][k];
+        for (int k = std::max(first[i], first[j]); k < j; k++) sum -= L[i][k] * L[j][k];
         if (i == j && !(sum > 0)) throw std::invalid_argument("a block is not positive definite");
         L[i][j] = i == j ? std::sqrt(sum) : sum / L[j][j];
       }
@@ -64,26 +68,27 @@ public:
   Vector solve(Vector x) const {
     const int n = static_cast<int>(L.size());
     for (int i = 0; i < n; i++) {
-      for (int k = 0; k < i; k++) x[i] -= L[i][k] * x[k];
+      for (int k = first[i]; k < i; k++) x[i] -= L[i][k] * x[k];
       x[i] /= L[i][i];
     }
     for (int i = n; i-- > 0;) {
       x[i] /= L[i][i];
-      for (int k = 0; k < i; k++) x[k] -= L[i][k] * x[i];
+      for (int k = first[i]; k < i; k++) x[k] -= L[i][k] * x[i];
     }
     return x;
   }
 
 private:
   std::vector<Vector> L;
+  std::vector<int> first;
 };
 
 // x += omega M^-1 (b - A x). Blocks that are alike share a factor. What is in other patches is taken as it was before
 // the sweep. A block's inverse has no couplings with identity rows; it is 1 for those whose diagonal is zero.
 class BlockRelaxation {
 public:
-  BlockRelaxation(const Matrix &matrix, std::vector<RelaxedBlock> partition, double relaxation)
-      : A(matrix), blocks(std::move(partition)), omega(relaxation), identity(A.size(), true), patch(A.size(), -1) {
+  BlockRelaxation(const Matrix &matrix, std::vector<RelaxedBlock> partition)
+      : A(matrix), blocks(std::move(partition)), identity(A.size(), true), patch(A.size(), -1) {
     for (int p = 0; p < A.size(); p++)
       for (const auto &[q, a] : A.row[p])
         if (q != p && a != 0) identity[p] = false;
@@ -95,28 +100,28 @@ public:
 
   BlockRelaxation(const BlockRelaxation &) = delete; // blocks point to the factors
 
-  Vector jacobi(const Vector &b, const Vector &x) const {
+  Vector jacobi(const Vector &b, const Vector &x, double omega = 1) const {
     Vector next = x;
-    for (std::size_t n = 0; n < blocks.size(); n++) relax(n, b, x, x, next);
+    for (std::size_t n = 0; n < blocks.size(); n++) relax(n, omega, b, x, x, next);
     return next;
   }
   // Gauss-Seidel in the order of the blocks.
-  Vector lexicographic(const Vector &b, const Vector &x) const {
+  Vector lexicographic(const Vector &b, const Vector &x, double omega = 1) const {
     Vector next = x;
-    for (std::size_t n = 0; n < blocks.size(); n++) relax(n, b, x, next, next);
+    for (std::size_t n = 0; n < blocks.size(); n++) relax(n, omega, b, x, next, next);
     return next;
   }
   // Gauss-Seidel colour by colour.
-  Vector coloured(const Vector &b, const Vector &x) const {
+  Vector coloured(const Vector &b, const Vector &x, double omega = 1) const {
     Vector next = x;
-    for (int colour = 0; colour < colours(); colour++) relax_colour(colour, b, x, next);
+    for (int colour = 0; colour < colours(); colour++) relax_colour(colour, omega, b, x, next);
     return next;
   }
-  // The colours forth and back.
-  Vector symmetric(const Vector &b, const Vector &x) const {
+  // The colours forth and back; the last one twice, unless that is of no use since omega is 1.
+  Vector symmetric(const Vector &b, const Vector &x, double omega = 1) const {
     Vector next = x;
-    for (int colour = 0; colour < colours(); colour++) relax_colour(colour, b, x, next);
-    for (int colour = colours(); colour-- > 0;) relax_colour(colour, b, x, next);
+    for (int colour = 0; colour < colours(); colour++) relax_colour(colour, omega, b, x, next);
+    for (int colour = omega == 1 ? colours() - 1 : colours(); colour-- > 0;) relax_colour(colour, omega, b, x, next);
     return next;
   }
 
@@ -126,12 +131,12 @@ private:
     for (const RelaxedBlock &block : blocks) most = std::max(most, block.colour + 1);
     return most;
   }
-  void relax_colour(int colour, const Vector &b, const Vector &before, Vector &x) const {
+  void relax_colour(int colour, double omega, const Vector &b, const Vector &before, Vector &x) const {
     for (std::size_t n = 0; n < blocks.size(); n++)
-      if (blocks[n].colour == colour) relax(n, b, before, x, x);
+      if (blocks[n].colour == colour) relax(n, omega, b, before, x, x);
   }
   // x: what the block sees of its own patch; before: of the others
-  void relax(std::size_t n, const Vector &b, const Vector &before, const Vector &x, Vector &next) const {
+  void relax(std::size_t n, double omega, const Vector &b, const Vector &before, const Vector &x, Vector &next) const {
     const RelaxedBlock &block = blocks[n];
     Vector r;
     for (int p : block.rows) {
@@ -159,7 +164,6 @@ private:
 
   const Matrix A;
   const std::vector<RelaxedBlock> blocks;
-  const double omega;
   std::vector<bool> identity;
   std::vector<int> patch; // of each row
   std::map<std::pair<int, DenseCholesky::Entries>, DenseCholesky> factors;

@@ -171,16 +171,12 @@ inline reference::BlockRelaxation relaxation(const Domain &domain, const SmallMa
     patches.push_back({{int(p.n[0]), int(p.n[1]), int(p.n[2])}, static_cast<int>(p.first)});
   auto blocks = reference::blocks_of(patches, {o.block[0], o.block[1], o.block[2]});
   for (auto &block : blocks) block.colour = colour_of(block, domain.s, o.colours);
-  return {reference_of(A), blocks, o.omega};
+  return {reference_of(A), blocks};
 }
 
-inline Vector relaxed(const reference::BlockRelaxation &reference, const Options &o, const Vector &b, Vector x,
-                      int sweeps) {
-  while (sweeps-- > 0)
-    x = o.order == Order::jacobi ? reference.jacobi(b, x)
-        : o.symmetric            ? reference.symmetric(b, x)
-                                 : reference.coloured(b, x);
-  return x;
+inline Vector relaxed(const reference::BlockRelaxation &reference, const Options &o, const Vector &b, const Vector &x) {
+  if (o.order == Order::jacobi) return reference.jacobi(b, x, o.omega);
+  return o.symmetric ? reference.symmetric(b, x, o.omega) : reference.coloured(b, x, o.omega);
 }
 
 inline std::unique_ptr<BlockRelax> make(const Domain &domain, const Options &o) {
@@ -209,6 +205,11 @@ inline Options coloured(int bx, int by, int bz, int colours = 2) {
   Options o = jacobi(bx, by, bz, 1);
   o.order = Order::coloured;
   o.colours = colours;
+  return o;
+}
+inline Options symmetric(int bx, int by, int bz) {
+  Options o = coloured(bx, by, bz);
+  o.symmetric = true;
   return o;
 }
 inline Options chaotic(int bx, int by, int bz) {
