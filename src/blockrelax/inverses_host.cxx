@@ -1,6 +1,8 @@
 // Finds the blocks that are alike, and inverts one of each kind.
 #include "inverses_host.hpp"
 
+#include "transform_host.hpp"
+
 #include <cstring>
 #include <tuple>
 
