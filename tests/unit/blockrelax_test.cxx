@@ -183,6 +183,23 @@ TEST(BlockRelax, EachInverseIsTheSame) {
     }
 }
 
+// What has no room is computed when it is needed.
+TEST(BlockRelax, KeepsToItsMemory) {
+  const Domain domain = solid(20, 17, 13);
+  const Vector b = random_values(domain.s.size(), -1, 1), x = random_values(domain.s.size(), 0, 1, 7);
+  SmallMatrix A = random_couplings(domain);
+  Options o = coloured(8, 8, 4);
+  const auto all = made(domain, A, o);
+  double before = all->bytes();
+  for (double memory : {5e5, 1e5, 1.0}) {
+    o.memory = memory;
+    const auto some = made(domain, A, o);
+    expect_near(swept(*some, b, x, 2), swept(*all, b, x, 2), "memory " + std::to_string(memory));
+    EXPECT_LT(some->bytes(), before);
+    before = some->bytes();
+  }
+}
+
 TEST(BlockRelax, ConstantCoefficientsAreFound) {
   const Shape s = solid(20, 17, 13);
   SmallMatrix A = constant(s);
