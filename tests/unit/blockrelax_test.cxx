@@ -200,16 +200,15 @@ TEST(BlockRelax, KeepsToItsMemory) {
   }
 }
 
-TEST(BlockRelax, ConstantCoefficientsAreFound) {
-  const Shape s = solid(20, 17, 13);
-  SmallMatrix A = constant(s);
-  auto relax = make(s, jacobi(8, 8, 8));
-  Findings found = relax->refresh(A.csr());
-  EXPECT_TRUE(found.constant);
-  EXPECT_EQ(found.shapes, 2 * 2 * 2); // 8 and 4, 8 and 1, 8 and 5
-  A.set_both(s.row(9, 9, 9), s.row(10, 9, 9), -1.01);
-  EXPECT_FALSE(relax->refresh(A.csr()).constant);
-  EXPECT_GT(relax->bytes(), 0);
+TEST(BlockRelax, NoSweepsChangeNothing) {
+  const Domain domain = solid(9, 8, 7);
+  SmallMatrix A = random_couplings(domain);
+  const Vector b = random_values(A.size(), -1, 1), x = random_values(A.size(), 0, 1, 7);
+  for (const Options &o : {jacobi(4, 4, 4), coloured(4, 4, 4), chaotic(4, 4, 4)}) {
+    const auto relax = made(domain, A, o);
+    EXPECT_EQ(swept(*relax, b, x, 0), x) << words(domain, o);
+    EXPECT_EQ(swept_from_zero(*relax, b, 0), Vector(x.size(), 0.0)) << words(domain, o);
+  }
 }
 
 TEST(BlockRelax, ARefreshIsANewOne) {
@@ -261,28 +260,6 @@ TEST(BlockRelax, SymmetricSweepsAreSymmetricAndPositive) {
         EXPECT_GT(size, 0) << words(domain, o);
         EXPECT_NEAR(reference::dot(y, Mx), reference::dot(x, My), 1e-12 * size) << words(domain, o);
       }
-}
-
-TEST(BlockRelax, SaysWhatIsWrong) {
-  const Shape s = solid(9, 8, 7);
-  const auto found = [&](const std::function<void(SmallMatrix &)> &spoil, const Options &o = jacobi(4, 4, 4)) {
-    SmallMatrix A = random_couplings(s);
-    spoil(A);
-    return make(s, o)->refresh(A.csr());
-  };
-  const int p = s.row(5, 5, 5);
-  EXPECT_EQ(found([&](SmallMatrix &A) { A.set(p, p + 1, -3); }).read.result(), ReadResult::refused);
-  EXPECT_EQ(found([&](SmallMatrix &A) { A.set_both(p, p + 1, std::nan("")); }).read.result(), ReadResult::refused);
-  EXPECT_EQ(found([&](SmallMatrix &A) { A.set_both(p, p + 2, -0.1); }).read.result(), ReadResult::rebuild);
-  EXPECT_EQ(found([&](SmallMatrix &A) { A.set_both(p, p + 2, 0); }).read.result(), ReadResult::ok);
-  EXPECT_EQ(found([&](SmallMatrix &A) { A.set(p, p, -1); }).read.bad_pivot, p);
-  const auto indefinite = [&](SmallMatrix &A) { A.set_both(p, p + 1, -100); };
-  const Findings in_block = found(indefinite);
-  EXPECT_EQ(in_block.read.bad_pivot, no_row);
-  ASSERT_NE(in_block.pivot, no_row);
-  EXPECT_TRUE(in_block.pivot == p + 1 || in_block.pivot == s.row(4, 4, 4))
-      << in_block.pivot;                                       // of the block, or the block's
-  EXPECT_EQ(found(indefinite, jacobi(3, 4, 4)).pivot, no_row); // between blocks
 }
 
 } // namespace
