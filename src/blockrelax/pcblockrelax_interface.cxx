@@ -17,7 +17,7 @@
    Level: beginner
 
    Notes:
-   jacobi is symmetric. chaotic takes half of its sweeps or fewer, and is another operator at each application: it is for
+   jacobi is symmetric. chaotic takes about half of its sweeps, and is another operator at each application: it is for
    `KSPRICHARDSON`, for smoothers, and for flexible Krylov methods. coloured takes as few sweeps and is the same from run
    to run; `PCBlockRelaxSetSymmetric()` makes it fit for `KSPCG`.
 
