@@ -17,6 +17,8 @@ namespace petscrrb {
 
 namespace host {
 
+constexpr index_t serial_below = 8192; // nodes; waking the threads costs more than the loop
+
 // Zeroed memory whose rows start at a cache line, as the vector loads want it. Not copyable: it may be gigabytes.
 template <class T> class Buffer {
 public:
@@ -40,7 +42,7 @@ public:
 #if defined(__linux__)
     if (page == huge_page) (void)madvise(p_, bytes, MADV_HUGEPAGE); // a sweep reads from fifteen arrays at once
 #endif
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (n > std::size_t(serial_below))
     for (std::size_t i = 0; i < n; ++i) p_[i] = T(); // the threads that will sweep the rows touch them first
   }
   T *data() const { return p_; }
@@ -53,8 +55,6 @@ private:
   T *p_ = nullptr;
   std::size_t n_ = 0;
 };
-
-constexpr index_t serial_below = 8192; // nodes; waking the threads costs more than the loop
 
 // f(h, k) at every node of inner, g(h, k) at the other nodes of box: f need not look where it reads.
 template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) {

@@ -12,10 +12,6 @@ namespace {
 
 class CudaBackend final : public PCMICBackend {
 public:
-  ~CudaBackend() override {
-    (void)VecDestroy(&r_);
-    (void)VecDestroy(&z_);
-  }
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
@@ -49,7 +45,7 @@ private:
   PetscRRBStream stream_;
   std::unique_ptr<mic::Mic> mic_;
   double flops_ = 0;
-  Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
+  PetscRRBVectorsOnDevice vectors_;
 };
 
 PetscErrorCode CudaBackend::ApplyHere(PCMICPart part, Vec x, Vec y) {
@@ -69,26 +65,8 @@ PetscErrorCode CudaBackend::ApplyHere(PCMICPart part, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors that are on the host go to the device and back by PETSc's own copies. */
 PetscErrorCode CudaBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
-  PetscBool r, z;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBVecOnDevice(x, &r));
-  PetscCall(PetscRRBVecOnDevice(y, &z));
-  if (r && z) {
-    PetscCall(ApplyHere(part, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!r_) {
-    PetscCall(PetscInfo(pc, "PCMIC: the matrix is on the device and the vectors are on the host: they are copied there "
-                            "and back in every application\n"));
-    PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
-  }
-  PetscCall(VecCopy(x, r_));
-  PetscCall(ApplyHere(part, r_, z_));
-  PetscCall(VecCopy(z_, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return vectors_.Use(pc, "PCMIC", x, y, [&](Vec r, Vec z) { return ApplyHere(part, r, z); });
 }
 
 static PetscErrorCode DenseOnDevice(Mat A, PetscBool *yes) {

@@ -34,25 +34,10 @@ public:
   }
 
 private:
-  PetscErrorCode SayWhereVectorsAre(PC, Vec);
-
   std::unique_ptr<mic::Mic> mic_;
   double flops_ = 0;
-  bool said_ = false; /* where the vectors are */
+  PetscRRBVectorsOnHost vectors_;
 };
-
-PetscErrorCode HostBackend::SayWhereVectorsAre(PC pc, Vec x) {
-  PetscBool device;
-
-  PetscFunctionBegin;
-  if (said_) PetscFunctionReturn(PETSC_SUCCESS);
-  said_ = true;
-  PetscCall(PetscRRBVecOnDevice(x, &device));
-  if (device)
-    PetscCall(PetscInfo(pc, "PCMIC: the matrix is on the host and the vectors are on the device: they are copied there "
-                            "and back in every application\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode HostBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
   const PetscScalar *r;
@@ -60,7 +45,7 @@ PetscErrorCode HostBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
 
   PetscFunctionBegin;
   if (!mic_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SayWhereVectorsAre(pc, x));
+  PetscCall(vectors_.Say(pc, "PCMIC", x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
   PetscCall(PetscRRBTry(NoMemory, [&] { PCMICApply(*mic_, part, r, z); }));

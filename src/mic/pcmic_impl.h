@@ -5,6 +5,7 @@
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
+#include "glue/vectors.h"
 #include "mic/mic.hpp"
 #include "petscrrb.h"
 

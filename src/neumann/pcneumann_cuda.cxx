@@ -15,10 +15,6 @@ class OnGrid final : public PCNeumannForm {
 public:
   OnGrid(PetscRRBStream &stream, const Grid &g, const neumann::Series &s)
       : stream_(stream), series_(neumann::make_grid_series(stream.cuda, g, s)), flops_(PCNeumannFlops(g, s.terms)) {}
-  ~OnGrid() override {
-    (void)VecDestroy(&r_);
-    (void)VecDestroy(&z_);
-  }
 
   PetscErrorCode Refresh(PC, const Csr &rows, CouplingFindings *found) override {
     PetscFunctionBegin;
@@ -37,7 +33,7 @@ private:
   PetscRRBStream &stream_;
   const std::unique_ptr<neumann::GridSeries> series_;
   const double flops_;
-  Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
+  PetscRRBVectorsOnDevice vectors_;
 };
 
 PetscErrorCode OnGrid::ApplyHere(Vec x, Vec y) {
@@ -56,27 +52,8 @@ PetscErrorCode OnGrid::ApplyHere(Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors that are on the host go to the device and back by PETSc's own copies. */
 PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
-  PetscBool r, z;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBVecOnDevice(x, &r));
-  PetscCall(PetscRRBVecOnDevice(y, &z));
-  if (r && z) {
-    PetscCall(ApplyHere(x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!r_) {
-    PetscCall(PetscInfo(pc,
-                        "PCNEUMANN: the matrix is on the device and the vectors are on the host: they are copied there "
-                        "and back in every application\n"));
-    PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
-  }
-  PetscCall(VecCopy(x, r_));
-  PetscCall(ApplyHere(r_, z_));
-  PetscCall(VecCopy(z_, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return vectors_.Use(pc, "PCNEUMANN", x, y, [&](Vec r, Vec z) { return ApplyHere(r, z); });
 }
 
 class Sparse final : public PCNeumannSparse {

@@ -26,33 +26,17 @@ public:
   PetscErrorCode Apply(PC, Vec, Vec) override;
 
 private:
-  PetscErrorCode SayWhereVectorsAre(PC, Vec);
-
   const std::unique_ptr<neumann::GridSeries> series_;
   const double flops_;
-  bool said_ = false; /* where the vectors are */
+  PetscRRBVectorsOnHost vectors_;
 };
-
-PetscErrorCode OnGrid::SayWhereVectorsAre(PC pc, Vec x) {
-  PetscBool device;
-
-  PetscFunctionBegin;
-  if (said_) PetscFunctionReturn(PETSC_SUCCESS);
-  said_ = true;
-  PetscCall(PetscRRBVecOnDevice(x, &device));
-  if (device)
-    PetscCall(PetscInfo(pc,
-                        "PCNEUMANN: the matrix is on the host and the vectors are on the device: they are copied there "
-                        "and back in every application\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
   const PetscScalar *r;
   PetscScalar *z;
 
   PetscFunctionBegin;
-  PetscCall(SayWhereVectorsAre(pc, x));
+  PetscCall(vectors_.Say(pc, "PCNEUMANN", x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
   PetscCall(PetscRRBTry(NoMemory, [&] { series_->apply(r, z); }));

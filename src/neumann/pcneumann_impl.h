@@ -4,6 +4,7 @@
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
+#include "glue/vectors.h"
 #include "grid/couplings.hpp"
 #include "neumann/series.hpp"
 #include "neumann/sparse.hpp"

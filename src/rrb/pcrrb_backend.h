@@ -4,6 +4,7 @@
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
+#include "glue/vectors.h"
 #include "grid/stencil.hpp"
 #include "petscrrb.h"
 #include "rrb/coarse.hpp"

@@ -16,10 +16,6 @@ namespace {
 class CudaBackend final : public PCRRBBackend {
 public:
   CudaBackend() = default;
-  ~CudaBackend() override {
-    (void)VecDestroy(&r_);
-    (void)VecDestroy(&z_);
-  }
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
@@ -44,7 +40,6 @@ private:
   }
   PetscErrorCode SolveLastBlock(Core &, rrb::Part);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part);
-  PetscErrorCode MoveToDevice(PC, Core &, Vec, Vec, rrb::Part);
   auto LastBlockSolver(Core &core) {
     return [this, &core](rrb::Part part) { return SolveLastBlock(core, part); };
   }
@@ -71,7 +66,7 @@ private:
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   cuda::Pinned<coarse::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
-  Vec r_ = nullptr, z_ = nullptr; /* for vectors that are on the host */
+  PetscRRBVectorsOnDevice vectors_;
 };
 
 bool same(const Grid &a, const Grid &b) {
@@ -239,32 +234,8 @@ PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors that are on the host go to the device and back by PETSc's own copies. */
-PetscErrorCode CudaBackend::MoveToDevice(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  PetscFunctionBegin;
-  if (!r_) {
-    PetscCall(PetscInfo(
-        pc, "PCRRB: the matrix is on the device and the vectors are on the host: they are copied there and back "
-            "in every application\n"));
-    PetscCall(MatCreateVecs(pc->pmat, &r_, &z_));
-  }
-  PetscCall(VecCopy(x, r_));
-  PetscCall(ApplyHere(pc, core, r_, z_, part));
-  PetscCall(VecCopy(z_, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CudaBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  PetscBool r, z;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBVecOnDevice(x, &r));
-  PetscCall(PetscRRBVecOnDevice(y, &z));
-  if (r && z)
-    PetscCall(ApplyHere(pc, core, x, y, part));
-  else
-    PetscCall(MoveToDevice(pc, core, x, y, part));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return vectors_.Use(pc, "PCRRB", x, y, [&](Vec r, Vec z) { return ApplyHere(pc, core, r, z, part); });
 }
 
 PetscErrorCode CudaBackend::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {

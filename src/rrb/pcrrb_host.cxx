@@ -52,13 +52,11 @@ private:
     return [this, &core](rrb::Part part) { return coarse_.Solve(core.coarse_r(), core.coarse_z(), part); };
   }
   PetscErrorCode ReadNearNullVector(PC, Vec);
-  PetscErrorCode SayWhereVectorsAre(PC, Vec);
-
   Host host_;
   Stencil stencil_;
   StencilFacts facts_;
   rrb::CoarseSolver coarse_;
-  bool said_ = false; /* where the vectors are */
+  PetscRRBVectorsOnHost vectors_;
 };
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
@@ -119,26 +117,12 @@ PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
 
 PetscErrorCode HostBackend::EstimateForCycle(Core &core) { return rrb::Cycle(core).estimate(LastBlockSolver(core)); }
 
-PetscErrorCode HostBackend::SayWhereVectorsAre(PC pc, Vec x) {
-  PetscBool device;
-
-  PetscFunctionBegin;
-  if (said_) PetscFunctionReturn(PETSC_SUCCESS);
-  said_ = true;
-  PetscCall(PetscRRBVecOnDevice(x, &device));
-  if (device)
-    PetscCall(PetscInfo(pc,
-                        "PCRRB: the matrix is on the host and the vectors are on the device: they are copied there and "
-                        "back in every application\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
 
   PetscFunctionBegin;
-  PetscCall(SayWhereVectorsAre(pc, x));
+  PetscCall(vectors_.Say(pc, "PCRRB", x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
   PetscCall(rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core)));

@@ -242,6 +242,7 @@ TEST(Mic, ThreadsAreTheSequentialSweepToTheBit) {
     for (Options o : {Options{Type::mic, 0.97}, Options{Type::ssor, 1.5}})
       for (SmallMatrix A : {uneven(s), constant_couplings(s)})
         for (int lines : {0, 2, 30}) {
+          if (lines && o.type == Type::ssor) continue; // blocks are the same to both
           o.block_lines = lines;
           compare_to_the_bit<double>(A, s, o, 4);
         }

@@ -1,0 +1,66 @@
+/* Vectors that are on the other side of the bus than the matrix: PETSc copies them in every application, and -info says so. */
+#pragma once
+
+#include "glue/matrix.h"
+#include "glue/pc.h"
+
+/* For a matrix on the host, whose PC asks for the arrays of vectors there. */
+class PetscRRBVectorsOnHost {
+public:
+  /* says once where x is; type: of the PC, for the message */
+  PetscErrorCode Say(PC pc, const char type[], Vec x) {
+    PetscBool device;
+
+    PetscFunctionBegin;
+    if (said_) PetscFunctionReturn(PETSC_SUCCESS);
+    said_ = true;
+    PetscCall(PetscRRBVecOnDevice(x, &device));
+    if (device)
+      PetscCall(PetscInfo(pc,
+                          "%s: the matrix is on the host and the vectors are on the device: they are copied there and "
+                          "back in every application\n",
+                          type));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  bool said_ = false;
+};
+
+/* For a matrix on the device: apply(x, y) is called with vectors there. */
+class PetscRRBVectorsOnDevice {
+public:
+  PetscRRBVectorsOnDevice() = default;
+  PetscRRBVectorsOnDevice(const PetscRRBVectorsOnDevice &) = delete;
+  PetscRRBVectorsOnDevice &operator=(const PetscRRBVectorsOnDevice &) = delete;
+  ~PetscRRBVectorsOnDevice() {
+    (void)VecDestroy(&x_);
+    (void)VecDestroy(&y_);
+  }
+
+  template <class Apply> PetscErrorCode Use(PC pc, const char type[], Vec x, Vec y, const Apply &apply) {
+    PetscBool r, z;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBVecOnDevice(x, &r));
+    PetscCall(PetscRRBVecOnDevice(y, &z));
+    if (r && z) {
+      PetscCall(apply(x, y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (!x_) {
+      PetscCall(PetscInfo(pc,
+                          "%s: the matrix is on the device and the vectors are on the host: they are copied there and "
+                          "back in every application\n",
+                          type));
+      PetscCall(MatCreateVecs(pc->pmat, &x_, &y_));
+    }
+    PetscCall(VecCopy(x, x_));
+    PetscCall(apply(x_, y_));
+    PetscCall(VecCopy(y_, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  Vec x_ = nullptr, y_ = nullptr;
+};
