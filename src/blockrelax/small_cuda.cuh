@@ -183,7 +183,6 @@ __global__ void __launch_bounds__(threads, 4)
   const index_t line = b.first + index_t(at.y) * b.line, first = line + at.x;
   constexpr Read how = in_place ? Read::shared : Read::again;
   double r[side][2], u[side][2];
-  cuda::start_next();
   cuda::await_previous();
 #pragma unroll
   for (int z = 0; z < side; ++z) load_if<Read::once>(z < b.n[2], at, pass.b + first + index_t(z) * b.plane, r[z]);
