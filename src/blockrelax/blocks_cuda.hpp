@@ -32,7 +32,8 @@ struct Pass {
   double omega;
   bool zero;               // `from` is zero, and is not read
   DeviceValues values;
-  const double *link_sums; // of each block with links, as many as Layout::most_cells(): what r loses at its cells
+  const double *link_sums; // of each block with links, most_cells each: what r loses at its cells in natural order
+  int most_cells;          // Layout's
 };
 
 } // namespace petscrrb::blockrelax
