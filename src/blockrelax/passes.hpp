@@ -16,6 +16,13 @@ inline std::vector<int> colours_of_blocks(const Layout &l, int wanted) {
   return colour;
 }
 
+// Colour by colour; Jacobi's blocks have one.
+inline BlockOrder order_of_blocks(const Layout &l, const Options &options) {
+  if (options.order == Order::jacobi) return BlockOrder(l, 1, std::vector<int>(static_cast<std::size_t>(l.blocks())));
+  const int wanted = options.order == Order::chaotic ? 0 : options.colours; // as few as will do
+  return BlockOrder(l, colours_of(l.patches, l.cut, l.points, l.periodic, wanted).count, colours_of_blocks(l, wanted));
+}
+
 // A symmetric sweep takes the last colour once where omega is 1: an exact inverse twice in a row is none.
 inline std::vector<int> colours_in_turn(int colours, bool symmetric, double omega) {
   std::vector<int> turn;

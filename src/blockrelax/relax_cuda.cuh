@@ -7,14 +7,15 @@ namespace petscrrb::blockrelax {
 
 // What a group has for itself.
 struct Rooms {
-  int vector, window;          // doubles of shared memory for a block's cells, and for its factorization
-  double *vectors, *factors;   // of global memory, if a block's cells or its factor have no room: so many a thread block
+  int vector, window;        // doubles of shared memory for a block's cells, and for its factorization
+  double *vectors, *factors; // of global memory, if a block's cells or its factor have no room: so many a thread block
   index_t vectors_stride, factors_stride;
 };
 
 using RelaxKernel = void (*)(Pass, DeviceInverses, Rooms);
 
 constexpr int relax_threads = 128, wide_group = 256;
+constexpr int most_threads = 2048; // of a multiprocessor
 
 // Kernels are compiled for groups of 8, 32 and `wide_group` threads; in_global: the cells lie in global memory, wide groups
 // only.
@@ -30,6 +31,8 @@ public:
   void prepare(int points, const BlockInverses &);
   void operator()(const Pass &, const BlockInverses &, cudaStream_t) const;
   double bytes() const { return static_cast<double>(vectors_.bytes()); }
+  // Blocks that the device has at a time, at most.
+  index_t resident() const { return index_t(processors_) * most_threads / group_; }
 
 private:
   RelaxKernel kernel_ = nullptr;
@@ -102,8 +105,7 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
 
 template <int points, bool constant, bool in_place, class Group>
 __device__ void residual_of_block(const Pass &pass, const DeviceBlock &block, double *r) {
-  const double *const sums =
-      block.links < 0 ? nullptr : pass.link_sums + index_t(block.links) * pass.most_cells;
+  const double *const sums = block.links < 0 ? nullptr : pass.link_sums + index_t(block.links) * pass.most_cells;
   for (Cells<Group> c(block); c.more(); c.next()) {
     const double value = residual<points, constant, in_place>(pass, block, c.row(), c.at);
     r[c.cell] = sums ? value - sums[c.cell] : value;
@@ -139,7 +141,8 @@ __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
   const Group g;
   const int groups = int(blockDim.x) / Group::size;
   double *const mine = memory + g.number() * (in_global ? 0 : Solve::vectors * rooms.vector);
-  double *const r = in_global ? rooms.vectors + blockIdx.x * rooms.vectors_stride : mine, *const work = r + rooms.vector;
+  double *const r = in_global ? rooms.vectors + blockIdx.x * rooms.vectors_stride : mine, *const work =
+                                                                                              r + rooms.vector;
   double *const window = rooms.window ? memory + (in_global ? 0 : Solve::vectors * rooms.vector) : nullptr;
   for (int t = int(blockIdx.x) * groups + g.number(); t < pass.count; t += int(gridDim.x) * groups) {
     const DeviceBlock block = pass.blocks[t];
