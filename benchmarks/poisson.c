@@ -20,6 +20,7 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -kappa               estimate the condition number too\n\
   -output <file>       write the first solver's solution as raw doubles\n";
 
+#include "copies.h"
 #include "phases.h"
 #include "problem.h"
 #include "solvers.h"
@@ -54,7 +55,6 @@ static PetscErrorCode ReadCounts(Run *run) {
   }
   PetscCheck(run->repeats[SETUP] >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-setups must be at least 1");
   PetscCheck(run->task.batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
-  PetscCheck(run->copies < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-copies must be below %d", MAX_TIMES);
   PetscFunctionReturn(0);
 }
 
@@ -158,36 +158,6 @@ static PetscErrorCode MeasureAll(Run *run) {
   PetscFunctionReturn(0);
 }
 
-/* Copies of vectors that no cache holds, ten together: the bandwidth that anything bound by memory can reach. */
-static PetscErrorCode PrintCopies(const Run *run) {
-  const PetscInt n = 1 << 26, batch = 10;
-  PetscLogDouble start, end;
-  PetscReal ms;
-  VecType type;
-  Vec from, to;
-  Times times;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMemzero(&times, sizeof(times)));
-  PetscCall(VecGetType(run->task.problem.b, &type));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &from));
-  PetscCall(VecSetSizes(from, n, n));
-  PetscCall(VecSetType(from, type));
-  PetscCall(VecDuplicate(from, &to));
-  PetscCall(VecSet(from, 1));
-  for (PetscInt r = 0; r <= run->copies; ++r) {
-    PetscCall(Clock(&run->task, &start));
-    for (PetscInt i = 0; i < batch; ++i) PetscCall(VecCopy(from, to));
-    PetscCall(Clock(&run->task, &end));
-    times.seconds[times.count++] = (end - start) / batch;
-  }
-  PetscCall(Median(&times, &ms));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "# copy: %.1f GB/s\n", (double)(2e-6 * sizeof(PetscScalar) * n / ms)));
-  PetscCall(VecDestroy(&from));
-  PetscCall(VecDestroy(&to));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
   const Solves *solves = &s->solves[now];
   const Problem *p = &run->task.problem;
@@ -219,7 +189,7 @@ static PetscErrorCode PrintAll(const Run *run) {
   char version[128];
 
   PetscFunctionBeginUser;
-  if (run->copies) PetscCall(PrintCopies(run));
+  if (run->copies) PetscCall(PrintCopies(&run->task, run->copies));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
                         "# %s\nsolver,problem,n,norm,threads,status,reason,levels,iterations,residual,kappa,"

@@ -12,7 +12,7 @@ from pathlib import Path
 from driver import Driver, commit, device, processor
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
-             "mic_solve", "heat")
+             "mic_solve", "heat", "block_sizes")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps")
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -2,7 +2,7 @@
    norm. */
 #pragma once
 
-#include "matrix.h"
+#include "system.h"
 #include <petscdevice.h>
 #include <petscdmda.h>
 #include <petscksp.h>
