@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-TEXTS = ("solver", "problem", "n", "grid", "coefficients", "source", "norm", "threads", "status", "reason")
+TEXTS = ("solver", "problem", "n", "grid", "coefficients", "source", "norm", "rtol", "threads", "status", "reason")
 
 
 class Driver:

@@ -11,9 +11,10 @@ static char help[] = "Solves one linear system with several solvers and prints, 
                        preconditioner that needs the grid from a DM\n\
   -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned; or several, separated by\n\
                        commas: each solver is set up once, and solves to each of them\n\
-  -rtol <1e-6>         relative tolerance in that norm\n\
+  -rtol <1e-6>         relative tolerance in that norm; or several for one norm\n\
   -random_start        solve from random values between 0 and 1 instead of from zero\n\
-  -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured\n\
+  -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured, after a warm-up; -setups 0: once,\n\
+                       without one\n\
   -batch <1>           applications that are measured together, one after the other\n\
   -copies <0>          how often the copy of a vector is measured\n\
   -seconds <30>        measure a thing no more often once it has taken a solver this long\n\
@@ -53,7 +54,6 @@ static PetscErrorCode ReadCounts(Run *run) {
     PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d",
                counts[phase], MAX_TIMES);
   }
-  PetscCheck(run->repeats[SETUP] >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-setups must be at least 1");
   PetscCheck(run->task.batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
   PetscFunctionReturn(0);
 }
@@ -145,7 +145,9 @@ static PetscErrorCode MeasureAll(Run *run) {
 
   PetscFunctionBeginUser;
   for (run->phase = 0; run->phase < SOLVE; ++run->phase) {
-    for (PetscInt r = 0; run->repeats[run->phase] && r <= run->repeats[run->phase]; ++r) {
+    const PetscInt repeats = run->repeats[run->phase];
+
+    for (PetscInt r = 0; (repeats || run->phase == SETUP) && r <= repeats; ++r) {
       if (run->phase == REFRESH) PetscCall(FillMatrix(&run->task.problem));
       PetscCall(ForEach(solvers, *now, Measure, run));
     }
@@ -165,7 +167,8 @@ static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT, s->name, problems[p->kind], p->n[0]));
   if (p->dim == 3) PetscCall(PetscPrintf(PETSC_COMM_SELF, "x%" PetscInt_FMT "x%" PetscInt_FMT, p->n[1], p->n[2]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,%" PetscInt_FMT, norms[run->task.norm[now]], s->threads));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,%g,%" PetscInt_FMT, norms[run->task.norm[now]],
+                        (double)run->task.rtol[now], s->threads));
   PetscCall(PrintStatus(s, now));
   if (s->levels)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT, s->levels));
@@ -192,7 +195,7 @@ static PetscErrorCode PrintAll(const Run *run) {
   if (run->copies) PetscCall(PrintCopies(&run->task, run->copies));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "# %s\nsolver,problem,n,norm,threads,status,reason,levels,iterations,residual,kappa,"
+                        "# %s\nsolver,problem,n,norm,rtol,threads,status,reason,levels,iterations,residual,kappa,"
                         "setup_ms,refresh_ms,apply_ms,solve_ms\n",
                         version));
   for (PetscInt k = 0; k < run->solvers.count; ++k)

@@ -36,6 +36,21 @@ static PetscErrorCode AllocateSystem(Problem *p, PetscInt rows, PetscInt entries
   PetscFunctionReturn(0);
 }
 
+/* -point_blocks <s>: of so many rows, one after the other, for PETSc's relaxation by blocks. */
+static PetscErrorCode SetPointBlocks(Mat A, PetscInt rows) {
+  PetscInt size = 0, *sizes;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-point_blocks", &size, NULL));
+  if (size < 1) PetscFunctionReturn(0);
+  const PetscInt count = (rows + size - 1) / size;
+  PetscCall(PetscMalloc1(count, &sizes));
+  for (PetscInt i = 0; i < count; ++i) sizes[i] = PetscMin(size, rows - i * size);
+  PetscCall(MatSetVariableBlockSizes(A, count, sizes));
+  PetscCall(PetscFree(sizes));
+  PetscFunctionReturn(0);
+}
+
 /* A of these arrays (to fill them takes a small part of what MatSetValues() takes), and the vectors. */
 static PetscErrorCode CreateMatrix(Problem *p, PetscInt rows) {
   PetscFunctionBeginUser;
@@ -45,6 +60,7 @@ static PetscErrorCode CreateMatrix(Problem *p, PetscInt rows) {
 #endif
   PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
+  PetscCall(SetPointBlocks(p->A, rows));
   PetscCall(MatCreateVecs(p->A, &p->product, &p->b));
   PetscFunctionReturn(0);
 }
