@@ -52,7 +52,7 @@ __device__ int factor(const Group &g, const DeviceBand &band, double *a, double 
 template <class Group> __device__ void solve(const Group &g, const DeviceBand &band, const double *a, double *x) {
   constexpr int early = 3; // values of a thread
   const int n = band.n, w = band.width;
-  const auto load = [&](int j, double (&v)[early]) {
+  const auto load = [&](int j, double(&v)[early]) {
     const double *const c = band.column(a, j);
 #pragma unroll
     for (int s = 0; s < early; ++s) {

@@ -30,7 +30,7 @@ struct Pass {
   const double *b, *from;
   double *to;
   double omega;
-  bool zero;               // `from` is zero, and is not read
+  bool zero; // `from` is zero, and is not read
   DeviceValues values;
   const double *link_sums; // of each block with links, most_cells each: what r loses at its cells in natural order
   int most_cells;          // Layout's

@@ -7,8 +7,8 @@ namespace petscrrb::blockrelax {
 
 template <int threads> struct Group {
   static constexpr int size = threads;
-  static constexpr bool whole = size > 32;           // a thread block has one
-  static constexpr int lanes = whole ? 32 : size;    // in two dimensions
+  static constexpr bool whole = size > 32;        // a thread block has one
+  static constexpr int lanes = whole ? 32 : size; // in two dimensions
   static constexpr int lines = size / lanes;
 
   __device__ static int rank() { return threadIdx.x % size; }

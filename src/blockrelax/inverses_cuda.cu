@@ -17,8 +17,8 @@ __host__ __device__ unsigned long long mixed(unsigned long long x) {
 
 // Of 128 bits: blocks that have the same are taken to be alike. Sums, so that couplings come in any order.
 template <int size>
-__global__ void __launch_bounds__(threads)
-    hash_blocks(const DeviceBlock *blocks, int count, DeviceInverses all, unsigned long long *hash, int *width, int *most) {
+__global__ void __launch_bounds__(threads) hash_blocks(const DeviceBlock *blocks, int count, DeviceInverses all,
+                                                       unsigned long long *hash, int *width, int *most) {
   const Group<size> g;
   const int t = int(blockIdx.x) * (threads / size) + g.number();
   if (t >= count) return;
@@ -98,16 +98,14 @@ struct PlaceKinds {
     const index_t end = at[k] + size[k];
     const bool fits = memory <= 0 || double(end) * sizeof(double) <= memory;
     kinds[k].at = fits ? at[k] : -1;
-    const bool next_fits =
-        k + 1 < made->kinds && (memory <= 0 || double(end + size[k + 1]) * sizeof(double) <= memory);
+    const bool next_fits = k + 1 < made->kinds && (memory <= 0 || double(end + size[k + 1]) * sizeof(double) <= memory);
     if (fits && !next_fits) made->size = end; // those that fit are the first ones
     if (!fits) atomicAdd(&made->without, 1);
   }
 };
 
 // Unit vectors are solved for, one a thread.
-template <class Group>
-__device__ void invert(const Group &g, const DeviceBand &band, const double *a, double *to) {
+template <class Group> __device__ void invert(const Group &g, const DeviceBand &band, const double *a, double *to) {
   const index_t n = band.n;
   for (int c = g.rank(); c < n; c += Group::size) {
     double *const x = to + c;
@@ -138,7 +136,8 @@ struct Making {
   unsigned long long *bad;
 };
 
-template <int size> __global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(DeviceInverses all, Making m) {
+template <int size>
+__global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(DeviceInverses all, Making m) {
   extern __shared__ double memory[];
   const Group<size> g;
   const int groups = int(blockDim.x) / size, me = int(blockIdx.x) * groups + g.number();
@@ -148,8 +147,7 @@ template <int size> __global__ void __launch_bounds__(size > 32 ? size : threads
     const DeviceBlock block = m.blocks[kind.block];
     const bool here = m.method == Method::factored && kind.at >= 0;
     double *const to = here ? m.inverse + kind.at : m.scratch + me * m.factor;
-    const int bad =
-        factor_block(g, all, block, kind.width, to, m.window ? memory + g.number() * m.window : nullptr);
+    const int bad = factor_block(g, all, block, kind.width, to, m.window ? memory + g.number() * m.window : nullptr);
     if (bad >= 0) {
       const int i = bad % block.n[0], j = bad / block.n[0] % block.n[1], z = bad / block.n[0] / block.n[1];
       const index_t row = block.first + index_t(z) * block.plane + index_t(j) * block.line + i;
@@ -166,9 +164,8 @@ template <class T> void at_least(cuda::Buffer<T> &b, std::size_t n) {
 }
 template <class T> void copy(cuda::Buffer<T> &to, const std::vector<T> &from, cudaStream_t stream) {
   at_least(to, from.size());
-  cuda::check(
-      cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
-      "cudaMemcpyAsync");
+  cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+              "cudaMemcpyAsync");
 }
 int attribute(cudaDeviceAttr which) {
   int device, value;
@@ -188,7 +185,8 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
     l_.at(b, [&](const Patch &p, const Block &block) {
       std::size_t s = 0;
       while (s < shapes_.size() && !std::equal(block.n, block.n + 3, shapes_[s].n)) ++s;
-      if (s == shapes_.size()) shapes_.push_back({{block.n[0], block.n[1], block.n[2]},
+      if (s == shapes_.size())
+        shapes_.push_back({{block.n[0], block.n[1], block.n[2]},
                            place[b],
                            row_at(p, block.first[0], block.first[1], block.first[2])});
       shape_of[b] = static_cast<int>(s);
@@ -271,7 +269,8 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   const std::size_t n = static_cast<std::size_t>(blocks);
   if (kind_of_.size() != n) {
     for (auto *b : {&hash_, &hash_sorted_}) b->resize(2 * n);
-    for (auto *b : {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
+    for (auto *b :
+         {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
       b->resize(n);
     size_.resize(n);
     at_.resize(n);
@@ -308,15 +307,14 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("kinds", blocks,
                  MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
-                                 is_first_.data(), kind_at_.data(), width_.data(), blocks, method_ == Method::dense,
-                                 kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
+                           is_first_.data(), kind_at_.data(), width_.data(), blocks, method_ == Method::dense,
+                           kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
                  stream);
   by_cub("places", [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
   });
   cuda::for_rows("places", blocks,
-                 PlaceKinds{kinds_buffer_.data(), size_.data(), at_.data(), options_.memory, made_.device()},
-                 stream);
+                 PlaceKinds{kinds_buffer_.data(), size_.data(), at_.data(), options_.memory, made_.device()}, stream);
   const MadeInverses made = made_.read(stream);
   kinds_ = made.kinds;
   extent_ = Extent();
@@ -363,20 +361,17 @@ index_t BlockInverses::refresh(cudaStream_t stream) {
 }
 
 DeviceInverses BlockInverses::view() const {
-  return {kinds_buffer_.data(),
-          shapes_used_ ? shape_of_.data() : kind_of_.data(),
-          inverse_.data(),
-          bases_.data(),
-          l_.neighbours,
-          A_.values(),
-          A_.links(),
-          int(l_.most_cells())};
+  return {kinds_buffer_.data(), shapes_used_ ? shape_of_.data() : kind_of_.data(),
+          inverse_.data(),      bases_.data(),
+          l_.neighbours,        A_.values(),
+          A_.links(),           int(l_.most_cells())};
 }
 
 double BlockInverses::bytes() const {
   std::size_t sum = shape_of_.bytes() + bases_.bytes() + inverse_.bytes() + scratch_.bytes() + kinds_buffer_.bytes() +
                     hash_.bytes() + hash_sorted_.bytes() + size_.bytes() + at_.bytes() + cub_.bytes();
-  for (const auto *b : {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
+  for (const auto *b :
+       {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
     sum += b->bytes();
   return static_cast<double>(sum);
 }

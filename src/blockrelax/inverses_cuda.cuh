@@ -48,8 +48,9 @@ __device__ int factor_block(const Group &g, const DeviceInverses &all, const Dev
   return factor(g, band, a, window, [&](int j) {
     if (all.values.constant) return all.values.diagonal;
     const int i = j % block.n[0], k = j / block.n[0];
-    const double d = all.values.diagonals[block.first + index_t(k / block.n[1]) * block.plane +
-                                          index_t(k % block.n[1]) * block.line + i];
+    const double d =
+        all.values
+            .diagonals[block.first + index_t(k / block.n[1]) * block.plane + index_t(k % block.n[1]) * block.line + i];
     return d == 0 ? 1 : d;
   });
 }

@@ -337,8 +337,9 @@ template <int steps> DeviceRows<steps> DeviceMatrix::rows_of(const Csr &A) const
 }
 
 template <int steps> void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
-  Survey<steps> f{rows_of<steps>(A), read_common_.device(), store ? diagonal_.data() : nullptr, {}, count_.data(),
-                  &totals_.device()->cells, &totals_.device()->links};
+  Survey<steps> f{
+      rows_of<steps>(A),        read_common_.device(),   store ? diagonal_.data() : nullptr, {}, count_.data(),
+      &totals_.device()->cells, &totals_.device()->links};
   for (int m = 0; store && m < steps; ++m) f.ahead[m] = ahead_[m].data() + slack_;
   found_.clear(stream);
   totals_.clear(stream);
@@ -394,14 +395,16 @@ void DeviceMatrix::make_links(const Csr &A, int cells, int links, cudaStream_t s
     return cub::DeviceSelect::Flagged(p, bytes, all, count_.data(), row_unsorted_.data(), selected, int(l_.rows),
                                       stream);
   });
-  cuda::for_rows("blocks of rows", cells, FindKeys{patches(), row_unsorted_.data(), place_.data(), key_.data()}, stream);
+  cuda::for_rows("blocks of rows", cells, FindKeys{patches(), row_unsorted_.data(), place_.data(), key_.data()},
+                 stream);
   by_cub("order of links", [&](void *p, std::size_t &bytes) {
     return cub::DeviceRadixSort::SortPairs(p, bytes, key_.data(), key_sorted_.data(), row_unsorted_.data(), row_.data(),
                                            cells, 0, 32, stream);
   });
   cuda::check(cudaMemsetAsync(has_.data(), 0, has_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("numbers of links", cells + 1,
-                 CountLinks{row_.data(), count_.data(), key_sorted_.data(), counts_.data(), has_.data(), cells}, stream);
+                 CountLinks{row_.data(), count_.data(), key_sorted_.data(), counts_.data(), has_.data(), cells},
+                 stream);
   by_cub("places of links", [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, counts_.data(), first_.data(), cells + 1, stream);
   });
@@ -428,7 +431,8 @@ void DeviceMatrix::make_links(const Csr &A, int cells, int links, cudaStream_t s
 }
 
 template <int steps> void DeviceMatrix::fill_links(const Csr &A, cudaStream_t stream) {
-  cuda::for_rows("links", linked_, FillLinks<steps>{rows_of<steps>(A), row_.data(), first_.data(), link_.data()}, stream);
+  cuda::for_rows("links", linked_, FillLinks<steps>{rows_of<steps>(A), row_.data(), first_.data(), link_.data()},
+                 stream);
 }
 
 DeviceValues DeviceMatrix::values() const {
@@ -459,7 +463,8 @@ double DeviceMatrix::bytes() const {
   std::size_t sum = patch_.bytes() + first_block_.bytes() + blocks_.bytes() + place_.bytes() + identity_.bytes() +
                     diagonal_.bytes() + count_.bytes() + row_.bytes() + bound_.bytes() + sum_at_.bytes() +
                     link_.bytes() + ghost_.bytes() + sum_.bytes() + cub_.bytes();
-  for (const auto *b : {&row_unsorted_, &key_, &key_sorted_, &counts_, &first_, &has_, &index_, &first_cell_, &found_at_})
+  for (const auto *b :
+       {&row_unsorted_, &key_, &key_sorted_, &counts_, &first_, &has_, &index_, &first_cell_, &found_at_})
     sum += b->bytes();
   for (const auto &a : ahead_) sum += a.bytes();
   return static_cast<double>(sum);

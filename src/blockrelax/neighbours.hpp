@@ -38,9 +38,7 @@ struct Neighbours {
 };
 
 // How far step s is in an array of such sides.
-template <class Int> PETSCRRB_HD inline Int offset(const Int n[3], Step s) {
-  return (s.z * n[1] + s.y) * n[0] + s.x;
-}
+template <class Int> PETSCRRB_HD inline Int offset(const Int n[3], Step s) { return (s.z * n[1] + s.y) * n[0] + s.x; }
 
 // What a row has within its patch. ahead: the means of a_pq and a_qp; none with identity rows
 struct Couplings {

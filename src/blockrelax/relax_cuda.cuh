@@ -7,8 +7,8 @@ namespace petscrrb::blockrelax {
 
 // What a group has for itself.
 struct Rooms {
-  int vector, window;          // doubles of shared memory for a block's cells, and for its factorization
-  double *vectors, *factors;   // of global memory, if a block's cells or its factor have no room: so many a thread block
+  int vector, window;        // doubles of shared memory for a block's cells, and for its factorization
+  double *vectors, *factors; // of global memory, if a block's cells or its factor have no room: so many a thread block
   index_t vectors_stride, factors_stride;
 };
 
@@ -102,8 +102,7 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
 
 template <int points, bool constant, bool in_place, class Group>
 __device__ void residual_of_block(const Pass &pass, const DeviceBlock &block, double *r) {
-  const double *const sums =
-      block.links < 0 ? nullptr : pass.link_sums + index_t(block.links) * pass.most_cells;
+  const double *const sums = block.links < 0 ? nullptr : pass.link_sums + index_t(block.links) * pass.most_cells;
   for (Cells<Group> c(block); c.more(); c.next()) {
     const double value = residual<points, constant, in_place>(pass, block, c.row(), c.at);
     r[c.cell] = sums ? value - sums[c.cell] : value;
@@ -139,7 +138,8 @@ __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
   const Group g;
   const int groups = int(blockDim.x) / Group::size;
   double *const mine = memory + g.number() * (in_global ? 0 : Solve::vectors * rooms.vector);
-  double *const r = in_global ? rooms.vectors + blockIdx.x * rooms.vectors_stride : mine, *const work = r + rooms.vector;
+  double *const r = in_global ? rooms.vectors + blockIdx.x * rooms.vectors_stride : mine, *const work =
+                                                                                              r + rooms.vector;
   double *const window = rooms.window ? memory + (in_global ? 0 : Solve::vectors * rooms.vector) : nullptr;
   for (int t = int(blockIdx.x) * groups + g.number(); t < pass.count; t += int(gridDim.x) * groups) {
     const DeviceBlock block = pass.blocks[t];
