@@ -6,6 +6,7 @@
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
+#include "glue/vectors.h"
 #include "petscrrb.h"
 
 #include <memory>
@@ -29,7 +30,7 @@ struct PCBlockRelaxShape {
   bool periodic[3] = {};
 };
 
-/* Implemented in pcblockrelax_host.cxx. */
+/* Implemented in pcblockrelax_host.cxx and pcblockrelax_cuda.cxx. */
 class PCBlockRelaxBackend {
 public:
   virtual ~PCBlockRelaxBackend() = default;
@@ -45,6 +46,7 @@ public:
 };
 
 PetscErrorCode PCBlockRelaxCreateHost(std::unique_ptr<PCBlockRelaxBackend> *);
+PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and blocks. */
 struct PCBlockRelaxState {
@@ -54,9 +56,10 @@ struct PCBlockRelaxState {
   PCBlockRelaxShape shape;
   petscrrb::blockrelax::Options options;
   petscrrb::blockrelax::Findings found;
-  PetscBool failed = PETSC_FALSE;   /* on some rank a block is not positive definite */
-  PetscBool in_place = PETSC_FALSE; /* Richardson's iteration is that of the blocks' own matrix */
-  Vec correction = nullptr;         /* where it is not */
+  PetscBool failed = PETSC_FALSE;                       /* on some rank a block is not positive definite */
+  PetscBool in_place = PETSC_FALSE;                     /* Richardson's iteration is that of the blocks' own matrix */
+  Vec correction = nullptr;                             /* where it is not */
+  PetscLogDouble residual_flops = 0, inverse_flops = 0; /* of one sweep */
   PetscRRBMatrix rows = {};
 };
 
@@ -81,4 +84,12 @@ typedef struct {
 /* Whether M is symmetric where the matrix is, and the same in each application. */
 static inline PetscBool PCBlockRelaxIsSymmetric(const PC_BlockRelax *b) {
   return (PetscBool)(b->type == PC_BLOCKRELAX_TYPE_JACOBI || (b->type == PC_BLOCKRELAX_TYPE_COLOURED && b->symmetric));
+}
+
+/* of so many sweeps; Jacobi from zero needs no residual */
+static inline PetscLogDouble PCBlockRelaxFlops(PC pc, PetscInt sweeps, PetscBool from_zero) {
+  const PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  const bool without = from_zero && s->options.order == petscrrb::blockrelax::Order::jacobi;
+  return (PetscLogDouble)sweeps * s->inverse_flops +
+         (PetscLogDouble)(without ? sweeps - 1 : sweeps) * s->residual_flops;
 }
