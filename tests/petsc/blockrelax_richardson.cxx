@@ -8,9 +8,6 @@ using reference::Problem;
 
 namespace {
 
-class BlockRelaxRichardson : public HostOnly {};
-class BlockRelaxSlots : public HostOnly {};
-
 constexpr const char *types[] = {"jacobi", "chaotic", "coloured", "coloured -pc_blockrelax_symmetric"};
 
 std::string richardson(const std::string &options) {
@@ -22,7 +19,7 @@ double residual(const Problem &problem, const reference::Vector &x) {
   return std::sqrt(reference::dot(r, r) / reference::dot(problem.b, problem.b));
 }
 
-TEST_F(BlockRelaxRichardson, StopsAtItsTolerance) {
+TEST(BlockRelaxRichardson, StopsAtItsTolerance) {
   const Problem problem = cube(12, 3, 1);
   const Matrix A = matrix_of(problem.A);
   for (const char *type : types)
@@ -36,7 +33,7 @@ TEST_F(BlockRelaxRichardson, StopsAtItsTolerance) {
 }
 
 // With a monitor KSPRICHARDSON iterates by itself, and applies.
-TEST_F(BlockRelaxRichardson, IsTheOneOfTheKSP) {
+TEST(BlockRelaxRichardson, IsTheOneOfTheKSP) {
   const Problem problem = cube(12, 3, 1);
   const Matrix A = matrix_of(problem.A);
   const reference::Vector guess = random_values(problem.b.size());
@@ -53,7 +50,7 @@ TEST_F(BlockRelaxRichardson, IsTheOneOfTheKSP) {
     }
 }
 
-TEST_F(BlockRelaxRichardson, CountsAndReasonsWithoutANorm) {
+TEST(BlockRelaxRichardson, CountsAndReasonsWithoutANorm) {
   const Problem problem = cube(8, 3, 1);
   const Matrix A = matrix_of(problem.A);
   for (const char *type : types) {
@@ -66,7 +63,7 @@ TEST_F(BlockRelaxRichardson, CountsAndReasonsWithoutANorm) {
   }
 }
 
-TEST_F(BlockRelaxRichardson, SaysWhyItStopped) {
+TEST(BlockRelaxRichardson, SaysWhyItStopped) {
   const Problem problem = cube(8, 3, 0);
   const Matrix A = matrix_of(problem.A);
   const auto reason = [&](const std::string &options, const reference::Vector &b, const reference::Vector &x0 = {}) {
@@ -83,7 +80,7 @@ TEST_F(BlockRelaxRichardson, SaysWhyItStopped) {
 }
 
 // The residual is that of Amat, the blocks are Pmat's.
-TEST_F(BlockRelaxRichardson, SolvesWithAmat) {
+TEST(BlockRelaxRichardson, SolvesWithAmat) {
   const Problem problem = cube(8, 3, 1);
   const Matrix A = matrix_of(problem.A), P = matrix_of(cube(8, 3, 0.9).A);
   for (const char *type : types) {
@@ -93,7 +90,7 @@ TEST_F(BlockRelaxRichardson, SolvesWithAmat) {
   }
 }
 
-TEST_F(BlockRelaxRichardson, FailsWhereABlockIsNotDefinite) {
+TEST(BlockRelaxRichardson, FailsWhereABlockIsNotDefinite) {
   reference::Matrix A = cube(8, 2, 0).A;
   A.row[19][19] = -1;
   const Matrix P = matrix_of(A);
@@ -112,7 +109,7 @@ void expect_solved(const Problem &problem, const std::string &options, int most)
   EXPECT_LT(residual(problem, done.x), 1e-6) << options;
 }
 
-TEST_F(BlockRelaxSlots, PreconditionsKrylovMethods) {
+TEST(BlockRelaxSlots, PreconditionsKrylovMethods) {
   const Problem problem = cube(16, 3, 0);
   const std::string block = " -ksp_rtol 1e-8 -pc_type blockrelax -pc_blockrelax_block_size 4,4,4 -pc_blockrelax_type ";
   expect_solved(problem, "-ksp_type cg" + block + "jacobi", 40);
@@ -122,7 +119,7 @@ TEST_F(BlockRelaxSlots, PreconditionsKrylovMethods) {
   expect_solved(problem, "-ksp_type cg -ksp_deflation block -ksp_deflation_blocks 2,2,2" + block + "jacobi", 40);
 }
 
-TEST_F(BlockRelaxSlots, SmoothsInMultigrid) {
+TEST(BlockRelaxSlots, SmoothsInMultigrid) {
   Array da;
   ok(DMDACreate3d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 17, 17, 17,
                   1, 1, 1, 1, 1, nullptr, nullptr, nullptr, da.put()));
@@ -148,7 +145,7 @@ TEST_F(BlockRelaxSlots, SmoothsInMultigrid) {
   }
 }
 
-TEST_F(BlockRelaxSlots, InfoSaysThatCGNeedsASymmetricOne) {
+TEST(BlockRelaxSlots, InfoSaysThatCGNeedsASymmetricOne) {
   const Problem problem = cube(8, 3, 0);
   const Matrix A = matrix_of(problem.A);
   const auto says = [&](const std::string &type) {
