@@ -56,12 +56,23 @@ struct PCBlockRelaxState {
   PCBlockRelaxShape shape;
   petscrrb::blockrelax::Options options;
   petscrrb::blockrelax::Findings found;
-  PetscBool failed = PETSC_FALSE;                       /* on some rank a block is not positive definite */
-  PetscBool in_place = PETSC_FALSE;                     /* Richardson's iteration is that of the blocks' own matrix */
-  Vec correction = nullptr;                             /* where it is not */
+  PetscBool failed = PETSC_FALSE; /* on some rank a block is not positive definite */
+  PetscObjectId matrix = 0;       /* whose values the blocks have, */
+  PetscObjectState values = 0;    /* and which of them */
+  PetscBool one_rank = PETSC_FALSE;
+  Vec correction = nullptr; /* of Richardson's iteration where the blocks do not know all of Amat */
   PetscLogDouble residual_flops = 0, inverse_flops = 0; /* of one sweep */
   PetscRRBMatrix rows = {};
 };
+
+/* What PCApplyRichardson() is not told of the test of the KSP that is solving. */
+typedef struct {
+  PetscBool no_norm;                /* there is none, as in smoothers */
+  PetscBool to_initial, to_smaller; /* rtol refers to the initial residual, or to the smaller of that and b */
+  PetscBool its_suffice;            /* max_it iterations are convergence */
+  PetscInt untested, least;         /* norms are of no interest, or of none yet */
+} PCBlockRelaxTest;
+static const PCBlockRelaxTest PCBlockRelaxNoKSP = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, -1, 0};
 
 /* What a user can set, as it was set. */
 typedef struct {
@@ -76,8 +87,9 @@ typedef struct {
   PetscReal memory;
   PetscInt grid[3];
   PetscInt patches, *sizes; /* three for each patch */
-  PetscBool no_norm;        /* the KSP that is solving wants no norms */
-  PetscBool said;           /* -info has been told about the KSP */
+  PCBlockRelaxTest test;
+  PetscReal norm; /* the last that a KSP's solve computed of a residual; negative: none */
+  PetscBool said; /* -info has been told about the KSP */
   PCBlockRelaxState *state;
 } PC_BlockRelax;
 

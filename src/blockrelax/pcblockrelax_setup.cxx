@@ -283,13 +283,15 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   if (rebuild) PetscCall(PCReset_BlockRelax(pc));
   if (!b->state) b->state = new PCBlockRelaxState;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  b->state->in_place = (PetscBool)(ranks == 1 && pc->mat == pc->pmat);
+  b->state->one_rank = (PetscBool)(ranks == 1);
   PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
   PetscCall(PetscRRBMatrixGet(pc, block, &b->state->rows));
   const PetscErrorCode result = SetUpOnRank(pc, rebuild, &trouble);
   if (result) b->state->ready = PETSC_FALSE;         /* the next setup starts from the rows again */
   PetscCall(PetscRRBMatrixRestore(&b->state->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &b->state->values));
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
   PetscCall(Report(pc, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);
