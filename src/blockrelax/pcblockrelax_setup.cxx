@@ -87,8 +87,8 @@ static PetscErrorCode UseGrid(PC pc, PetscRRBTrouble *trouble) {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, 3, b->grid, "-pc_blockrelax_grid", s->backend->rows(s->rows.csr),
-                                   &s->grid, trouble));
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::box, b->grid, "-pc_blockrelax_grid",
+                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
   if (!trouble->why.empty()) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
     if (ranks > 1)
