@@ -2,6 +2,7 @@
 #include "blockrelax.hpp"
 
 #include "passes.hpp"
+#include "products_cuda.hpp"
 #include "relax_cuda.cuh"
 #include "small_cuda.cuh"
 
@@ -12,7 +13,13 @@ class DeviceBlockRelax final : public BlockRelax {
 public:
   DeviceBlockRelax(const Cuda &on, const std::vector<Patch> &patches, int points, const bool periodic[3],
                    const Options &options)
-      : DeviceBlockRelax(on, options, Layout(patches, points, periodic, options.block)) {}
+      : on_(on), l_(patches, points, periodic, options.block), options_(options), order_(order_of_blocks(l_, options)),
+        bounds_(bounds(order_)), A_(l_, order_, bounds_), inverses_(l_, order_, A_, options) {
+    if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
+    for (int c : colours_in_turn(colours(), options.symmetric && options.order == Order::coloured, options.omega))
+      turns_.push_back({c, c + 1});
+    if (SmallTensor::takes(l_)) small_ = std::make_unique<SmallTensor>(l_);
+  }
 
   Findings refresh(const Csr &A) override {
     Findings found;
@@ -23,7 +30,9 @@ public:
     found.shapes = inverses_.kinds();
     found.used = name_of(inverses_.method());
     small_now_ = small_ && inverses_.method() == Method::tensor && small_->refresh(A_.values(), on_.stream);
-    if (!small_now_) relax_.prepare(l_.points, inverses_);
+    products_now_ = DenseProducts::takes(A_, inverses_);
+    if (products_now_ && !products_) products_ = std::make_unique<DenseProducts>(l_, order_, bounds_, inverses_);
+    if (!small_now_ && !products_now_) relax_.prepare(l_.points, inverses_);
     if (options_.order == Order::chaotic) turns_ = chaotic_turns();
     return found;
   }
@@ -43,7 +52,7 @@ public:
 
   double bytes() const override {
     return A_.bytes() + inverses_.bytes() + relax_.bytes() + (small_ ? small_->bytes() : 0) +
-           static_cast<double>(other_.bytes());
+           (products_ ? products_->bytes() : 0) + static_cast<double>(other_.bytes());
   }
 
 private:
@@ -51,17 +60,6 @@ private:
   struct Turn {
     int first, last;
   };
-
-  DeviceBlockRelax(const Cuda &on, const Options &options, const Layout &layout)
-      : DeviceBlockRelax(on, options, layout, order_of_blocks(layout, options)) {}
-  DeviceBlockRelax(const Cuda &on, const Options &options, const Layout &layout, const BlockOrder &order)
-      : on_(on), l_(layout), options_(options), bounds_(bounds(order)), A_(l_, order, bounds_),
-        inverses_(l_, order, A_, options) {
-    if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
-    for (int c : colours_in_turn(colours(), options.symmetric && options.order == Order::coloured, options.omega))
-      turns_.push_back({c, c + 1});
-    if (SmallTensor::takes(l_)) small_ = std::make_unique<SmallTensor>(l_);
-  }
 
   static std::vector<index_t> bounds(const BlockOrder &order) {
     std::vector<index_t> at;
@@ -74,13 +72,15 @@ private:
   // not coupled then, and see what was relaxed before. If all blocks of a colour were there at once it would be Jacobi's
   // sweep, undamped, which does not smooth: then each colour is a launch.
   std::vector<Turn> chaotic_turns() const {
-    const index_t resident = small_now_ ? SmallTensor::resident() : relax_.resident();
+    index_t fewest = l_.blocks();
     std::vector<Turn> turns;
-    bool together = true;
     for (int c = 0; c < colours(); ++c) {
-      together = together && bounds_[c + 1] - bounds_[c] >= resident;
+      fewest = std::min(fewest, bounds_[c + 1] - bounds_[c]);
       turns.push_back({c, c + 1});
     }
+    const bool together = small_now_      ? fewest >= SmallTensor::resident()
+                          : products_now_ ? false
+                                          : fewest >= relax_.resident();
     return together ? std::vector<Turn>{{0, colours()}} : turns;
   }
 
@@ -92,10 +92,14 @@ private:
       const Turn turn = turns_[k];
       const bool from_zero = zero && k == 0;
       for (int c = turn.first; c < turn.last && !from_zero; ++c) A_.sum_links(c, from, ghosts, on_.stream);
-      const index_t first = bounds_[turn.first], count = bounds_[turn.last] - first;
-      const Pass pass{
-          A_.blocks() + first, static_cast<int>(count),          b, from, to, options_.omega, from_zero, A_.values(),
-          A_.link_sums(),      static_cast<int>(l_.most_cells())};
+      Pass pass{A_.blocks(),    0,         b,           from,           to,
+                options_.omega, from_zero, A_.values(), A_.link_sums(), int(l_.most_cells())};
+      if (products_now_) {
+        products_->relax(turn.first, pass, inverses_, on_.stream);
+        continue;
+      }
+      pass.blocks += bounds_[turn.first];
+      pass.count = static_cast<int>(bounds_[turn.last] - bounds_[turn.first]);
       if (small_now_)
         small_->relax(pass, on_.stream);
       else
@@ -106,12 +110,14 @@ private:
   const Cuda &on_;
   const Layout l_;
   const Options options_;
+  const BlockOrder order_;
   const std::vector<index_t> bounds_; // of colours, in the order of blocks
   DeviceMatrix A_;
   BlockInverses inverses_;
   GeneralRelax relax_;
   std::unique_ptr<SmallTensor> small_; // if there may be use for it
-  bool small_now_ = false;
+  std::unique_ptr<DenseProducts> products_;
+  bool small_now_ = false, products_now_ = false;
   std::vector<Turn> turns_; // of a sweep
   cuda::Buffer<double> other_;
 };

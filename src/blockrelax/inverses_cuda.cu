@@ -178,8 +178,8 @@ int attribute(cudaDeviceAttr which) {
 
 BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,
                              const Options &options)
-    : l_(layout), A_(matrix), options_(options) {
-  std::vector<int> shape_of(static_cast<std::size_t>(l_.blocks())), place(shape_of.size());
+    : l_(layout), A_(matrix), options_(options), shape_of_(static_cast<std::size_t>(layout.blocks())) {
+  std::vector<int> place(shape_of_.size());
   for (index_t t = 0; t < l_.blocks(); ++t) place[order[t]] = static_cast<int>(t);
   for (index_t b = 0; b < l_.blocks(); ++b)
     l_.at(b, [&](const Patch &p, const Block &block) {
@@ -189,9 +189,9 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
         shapes_.push_back({{block.n[0], block.n[1], block.n[2]},
                            place[b],
                            row_at(p, block.first[0], block.first[1], block.first[2])});
-      shape_of[b] = static_cast<int>(s);
+      shape_of_[b] = static_cast<int>(s);
     });
-  shape_of_.assign(shape_of);
+  shape_of_there_.assign(shape_of_);
   resident_ = attribute(cudaDevAttrMultiProcessorCount);
 }
 
@@ -361,15 +361,16 @@ index_t BlockInverses::refresh(cudaStream_t stream) {
 }
 
 DeviceInverses BlockInverses::view() const {
-  return {kinds_buffer_.data(), shapes_used_ ? shape_of_.data() : kind_of_.data(),
+  return {kinds_buffer_.data(), shapes_used_ ? shape_of_there_.data() : kind_of_.data(),
           inverse_.data(),      bases_.data(),
           l_.neighbours,        A_.values(),
           A_.links(),           int(l_.most_cells())};
 }
 
 double BlockInverses::bytes() const {
-  std::size_t sum = shape_of_.bytes() + bases_.bytes() + inverse_.bytes() + scratch_.bytes() + kinds_buffer_.bytes() +
-                    hash_.bytes() + hash_sorted_.bytes() + size_.bytes() + at_.bytes() + cub_.bytes();
+  std::size_t sum = shape_of_there_.bytes() + bases_.bytes() + inverse_.bytes() + scratch_.bytes() +
+                    kinds_buffer_.bytes() + hash_.bytes() + hash_sorted_.bytes() + size_.bytes() + at_.bytes() +
+                    cub_.bytes();
   for (const auto *b :
        {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
     sum += b->bytes();

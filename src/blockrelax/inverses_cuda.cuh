@@ -57,6 +57,11 @@ __device__ int factor_block(const Group &g, const DeviceInverses &all, const Dev
 
 class BlockInverses {
 public:
+  struct Shape {
+    int n[3], first; // place of its first block
+    index_t row;     // and that block's first row
+  };
+
   BlockInverses(const Layout &, const BlockOrder &, const DeviceMatrix &, const Options &);
 
   // Of the matrix as it is now. Returns the first row of a block that is not positive definite, or no_row.
@@ -66,6 +71,12 @@ public:
   Method method() const { return method_; }
   index_t kinds() const { return kinds_; }
   const Extent &extent() const { return extent_; }
+  const std::vector<Shape> &shapes() const { return shapes_; }
+  const std::vector<int> &shape_of() const { return shape_of_; } // of each block
+  // Of all blocks of a shape, where the matrix is constant, or null.
+  const double *inverse_of_shape(int s) const {
+    return host_kinds_[s].at < 0 ? nullptr : inverse_.data() + host_kinds_[s].at;
+  }
   // of a factor for which there was no place, in doubles; 0 if all have one
   index_t anew() const { return anew_; }
   double *scratch() const { return scratch_.data(); } // so large for each of resident() thread blocks
@@ -90,12 +101,9 @@ private:
   int resident_ = 0;
   bool shapes_used_ = false; // kind_of_ is that of shapes
 
-  struct Shape {
-    int n[3], first; // place of its first block
-    index_t row;     // and that block's first row
-  };
   std::vector<Shape> shapes_;
-  cuda::Buffer<int> shape_of_; // of each block
+  std::vector<int> shape_of_;
+  cuda::Buffer<int> shape_of_there_;
   SineBases sine_;
   cuda::Buffer<double> bases_, inverse_, scratch_;
   std::vector<DeviceKind> host_kinds_;

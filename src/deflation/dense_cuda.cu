@@ -63,32 +63,13 @@ void check(cusolverStatus_t status, const char *what) {
   throw std::runtime_error(std::string(what) + ": cuSOLVER's error " + std::to_string(int(status)));
 }
 
-void check(cublasStatus_t status, const char *what) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  if (status == CUBLAS_STATUS_ALLOC_FAILED) cuda::check(cudaErrorMemoryAllocation, what);
-  throw std::runtime_error(std::string(what) + ": cuBLAS's error " + std::to_string(int(status)));
-}
+DenseLibrary::DenseLibrary() { check(cusolverDnCreate(&solver_), "cusolverDnCreate"); }
 
-DenseLibrary::DenseLibrary() {
-  check(cusolverDnCreate(&solver_), "cusolverDnCreate");
-  const cublasStatus_t status = cublasCreate(&blas_);
-  if (status != CUBLAS_STATUS_SUCCESS) (void)cusolverDnDestroy(solver_); // no destructor will
-  check(status, "cublasCreate");
-}
-
-DenseLibrary::~DenseLibrary() {
-  (void)cublasDestroy(blas_);
-  (void)cusolverDnDestroy(solver_);
-}
+DenseLibrary::~DenseLibrary() { (void)cusolverDnDestroy(solver_); }
 
 cusolverDnHandle_t DenseLibrary::solver(cudaStream_t stream) const {
   check(cusolverDnSetStream(solver_, stream), "cusolverDnSetStream");
   return solver_;
-}
-
-cublasHandle_t DenseLibrary::blas(cudaStream_t stream) const {
-  check(cublasSetStream(blas_, stream), "cublasSetStream");
-  return blas_;
 }
 
 DenseInverse::DenseInverse(int n, Inverse type, std::shared_ptr<DenseLibrary> library, cudaStream_t stream)
@@ -156,8 +137,9 @@ double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const
   const cublasHandle_t blas = library_->blas(stream);
   if (singular) project(null(), c, stream);
   for (const cublasOperation_t half : {CUBLAS_OP_N, CUBLAS_OP_T})
-    check(cublasDtrsv(blas, CUBLAS_FILL_MODE_LOWER, half, CUBLAS_DIAG_NON_UNIT, n_, matrix_.data(), int(pitch_), c, 1),
-          "trsv");
+    cuda::check(
+        cublasDtrsv(blas, CUBLAS_FILL_MODE_LOWER, half, CUBLAS_DIAG_NON_UNIT, n_, matrix_.data(), int(pitch_), c, 1),
+        "trsv");
   if (singular) project(null(), c, stream);
   return c;
 }

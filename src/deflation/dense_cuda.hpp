@@ -1,15 +1,14 @@
 // E^+ as a dense matrix on a device: E is factored by cuSOLVER, and inverted, or solved with by cuBLAS.
 #pragma once
 
+#include "backend/cublas.hpp"
 #include "deflation/inverse_cuda.hpp"
 
-#include <cublas_v2.h>
 #include <cusolverDn.h>
 
 namespace petscrrb::deflation {
 
 void check(cusolverStatus_t, const char *what);
-void check(cublasStatus_t, const char *what);
 
 class DenseLibrary {
 public:
@@ -19,11 +18,11 @@ public:
   ~DenseLibrary();
 
   cusolverDnHandle_t solver(cudaStream_t) const;
-  cublasHandle_t blas(cudaStream_t) const;
+  cublasHandle_t blas(cudaStream_t stream) const { return blas_.on(stream); }
 
 private:
   cusolverDnHandle_t solver_ = nullptr;
-  cublasHandle_t blas_ = nullptr;
+  cuda::Blas blas_;
 };
 
 // Components of E's graph that are singular: all sums of their rows are 0, and their null vector is constant. In device
