@@ -327,7 +327,7 @@ void BlockInverses::make(cudaStream_t stream) {
   Making m{A_.blocks(), int(kinds_), method_, inverse_.data(), scratch_.data(), 0, 0, &made_.device()->bad};
   const DeviceInverses all = view();
   const bool in_scratch = anew_ || method_ == Method::dense;
-  const bool large = in_scratch || extent_.width > 64;
+  const bool large = in_scratch || extent_.width > 24;
   const int window = int(DeviceBand{0, extent_.width}.window());
   const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
   m.factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
@@ -343,7 +343,7 @@ void BlockInverses::make(cudaStream_t stream) {
   if (large)
     launch(make_inverses<wide>, 1, wide);
   else
-    launch(make_inverses<32>, extent_.width > 32 ? 2 : 4, 32);
+    launch(make_inverses<32>, 4, 32);
 }
 
 index_t BlockInverses::refresh(cudaStream_t stream) {

@@ -42,7 +42,8 @@ void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
   const index_t bytes = index_t(vectors) * cells * index_t(sizeof(double));
   const int narrow = method == Method::factored ? 1024 : method == Method::tensor ? 128 : 64; // cells
   const bool wide = anew || cells > narrow || (method == Method::factored && e.width > 96);
-  group_ = wide ? wide_group : cells <= 16 ? 8 : 32;
+  const bool thin = method == Method::factored && e.width <= 8; // few threads have work
+  group_ = wide ? wide_group : cells <= 16 || thin ? 8 : 32;
   const bool in_global = bytes > most_shared_;
   rooms_ = {};
   rooms_.vector = cells;
