@@ -1,10 +1,10 @@
-"""Runs the drivers (poisson.c and heat.c) and reads their CSV. Shared by demo.py and run.py."""
+"""Runs the drivers (poisson.c, heat.c and blocks.c) and reads their CSV. Shared by demo.py and run.py."""
 import csv
 import os
 import subprocess
 from pathlib import Path
 
-TEXTS = ("solver", "problem", "n", "grid", "source", "norm", "threads", "status", "reason")
+TEXTS = ("solver", "problem", "n", "grid", "coefficients", "source", "norm", "rtol", "threads", "status", "reason")
 
 
 class Driver:
@@ -36,6 +36,10 @@ class Driver:
         """The heat equation with each of the sources, to the true residual. Returns {source: {name: row}}."""
         options += ("-norm", "unpreconditioned")
         return self.run_each(self.find("benchmarks/heat"), "source", sources, solvers, options)
+
+    def blocks(self, solvers, *options, coefficients="constant"):
+        """Relaxation on patches: so many sweeps of each solver. Returns {name: row}."""
+        return self.run_each(self.find("benchmarks/blocks"), "coefficients", (coefficients,), solvers, options)[coefficients]
 
     def run_each(self, program, key, values, solvers, options):
         """{value: {name: row}} for each value of the option that is the key."""

@@ -12,6 +12,7 @@ solved from the values of the step before it.\n\
   -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned\n\
   -rtol <1e-8>         relative to the right-hand side, in that norm\n";
 
+#include "matrix.h"
 #include "solvers.h"
 
 #define HEIGHTS 5 /* z of the points (1/2, 1/2, z) where the error is taken: 0.1, 0.3 ... 0.9 */

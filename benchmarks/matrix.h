@@ -1,31 +1,8 @@
 /* Matrices of -div(k grad u) + c u with u = 0 on the boundary: nx x ny unknowns and 5 points, or nx x ny x nz and 7, in
-   natural order; on the host or on a device. */
+   natural order. */
 #pragma once
 
-#include "random.h"
-#include <petscmat.h>
-
-typedef enum {
-  POISSON,   /* k = 1 */
-  VARIABLE,  /* smooth and random, contrast 1e3 */
-  JUMPS,     /* 1 or 1e6 at random from face to face */
-  TWO_PHASE, /* the lower half is heavy, the upper one light */
-  BUBBLES    /* 16 light circles */
-} Kind;
-
-typedef struct {
-  Kind kind;
-  PetscInt dim, n[3]; /* 2 or 3; unknowns a side, 1 in z in 2D */
-  PetscReal scale[3]; /* k in each direction is so many times what the kind says */
-  PetscReal added;    /* c */
-  PetscReal jump;     /* of the densities of two phases */
-  PetscBool device;   /* A and b are on the device */
-  PetscReal *k;       /* coefficient at the points with the boundary's, n + 2 a side, or NULL: it belongs to faces */
-  PetscInt *rows, *columns;
-  PetscScalar *values;
-  Mat A;
-  Vec b, product;
-} Problem;
+#include "system.h"
 
 static PetscInt Unknowns(const Problem *p) { return p->n[0] * p->n[1] * p->n[2]; }
 
@@ -101,35 +78,33 @@ static void FillPattern(Problem *p) {
   p->rows[Unknowns(p)] = (PetscInt)(column - p->columns);
 }
 
-/* A, whose arrays are our own (to fill them takes a small part of what MatSetValues() takes), and the vectors. */
 static PetscErrorCode CreateSystem(Problem *p) {
   const PetscInt n = Unknowns(p);
   PetscInt count = n;
 
   PetscFunctionBeginUser;
-#if !defined(PETSC_HAVE_CUDA)
-  PetscCheck(!p->device, PETSC_COMM_SELF, PETSC_ERR_SUP, "-backend cuda: this PETSc was configured without CUDA");
-#endif
   for (PetscInt d = 0; d < p->dim; ++d) count += 2 * (n - n / p->n[d]);
-  PetscCall(PetscMalloc3(n + 1, &p->rows, count, &p->columns, count, &p->values));
+  PetscCall(AllocateSystem(p, n, count));
   FillPattern(p);
   PetscCall(PetscArrayzero(p->values, count));
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, p->rows, p->columns, p->values, &p->A));
-#if defined(PETSC_HAVE_CUDA)
-  if (p->device) PetscCall(MatConvert(p->A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &p->A));
-#endif
-  PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
-  PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
-  PetscCall(MatCreateVecs(p->A, &p->product, &p->b));
+  PetscCall(CreateMatrix(p, n));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode DestroySystem(Problem *p) {
+/* Normal, by Box and Muller. */
+static PetscErrorCode FillNormal(Vec v) {
+  uint64_t state = 2013;
+  PetscScalar *values;
+  PetscInt n;
+
   PetscFunctionBeginUser;
-  PetscCall(PetscFree(p->k));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->product));
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(PetscFree3(p->rows, p->columns, p->values));
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayWrite(v, &values));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal radius = PetscSqrtReal(-2 * PetscLogReal(1 - Uniform(&state)));
+
+    values[i] = radius * PetscCosReal(2 * PETSC_PI * Uniform(&state));
+  }
+  PetscCall(VecRestoreArrayWrite(v, &values));
   PetscFunctionReturn(0);
 }

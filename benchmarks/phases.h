@@ -21,6 +21,7 @@ static PetscErrorCode SolverSolve(const Task *task, Solver *s, PetscLogDouble *s
 
   PetscFunctionBeginUser;
   PetscCall(KSPSetNormType(s->ksp, norm_types[task->norm[task->now]]));
+  PetscCall(KSPSetTolerances(s->ksp, task->rtol[task->now], PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   if (task->guess) {
     PetscCall(VecCopy(task->guess, task->x));
     PetscCall(KSPSetInitialGuessNonzero(s->ksp, PETSC_TRUE));

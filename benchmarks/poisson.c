@@ -11,15 +11,17 @@ static char help[] = "Solves one linear system with several solvers and prints, 
                        preconditioner that needs the grid from a DM\n\
   -norm <natural>      norm of the convergence test: natural, preconditioned or unpreconditioned; or several, separated by\n\
                        commas: each solver is set up once, and solves to each of them\n\
-  -rtol <1e-6>         relative tolerance in that norm\n\
+  -rtol <1e-6>         relative tolerance in that norm; or several for one norm\n\
   -random_start        solve from random values between 0 and 1 instead of from zero\n\
-  -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured\n\
+  -setups <3> -refreshes <3> -solves <5> -applies <0>   how often each is measured, after a warm-up; -setups 0: once,\n\
+                       without one\n\
   -batch <1>           applications that are measured together, one after the other\n\
   -copies <0>          how often the copy of a vector is measured\n\
   -seconds <30>        measure a thing no more often once it has taken a solver this long\n\
   -kappa               estimate the condition number too\n\
   -output <file>       write the first solver's solution as raw doubles\n";
 
+#include "copies.h"
 #include "phases.h"
 #include "problem.h"
 #include "solvers.h"
@@ -52,9 +54,7 @@ static PetscErrorCode ReadCounts(Run *run) {
     PetscCheck(run->repeats[phase] < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s must be below %d",
                counts[phase], MAX_TIMES);
   }
-  PetscCheck(run->repeats[SETUP] >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-setups must be at least 1");
   PetscCheck(run->task.batch >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-batch must be at least 1");
-  PetscCheck(run->copies < MAX_TIMES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-copies must be below %d", MAX_TIMES);
   PetscFunctionReturn(0);
 }
 
@@ -145,7 +145,9 @@ static PetscErrorCode MeasureAll(Run *run) {
 
   PetscFunctionBeginUser;
   for (run->phase = 0; run->phase < SOLVE; ++run->phase) {
-    for (PetscInt r = 0; run->repeats[run->phase] && r <= run->repeats[run->phase]; ++r) {
+    const PetscInt repeats = run->repeats[run->phase];
+
+    for (PetscInt r = 0; (repeats || run->phase == SETUP) && r <= repeats; ++r) {
       if (run->phase == REFRESH) PetscCall(FillMatrix(&run->task.problem));
       PetscCall(ForEach(solvers, *now, Measure, run));
     }
@@ -158,36 +160,6 @@ static PetscErrorCode MeasureAll(Run *run) {
   PetscFunctionReturn(0);
 }
 
-/* Copies of vectors that no cache holds, ten together: the bandwidth that anything bound by memory can reach. */
-static PetscErrorCode PrintCopies(const Run *run) {
-  const PetscInt n = 1 << 26, batch = 10;
-  PetscLogDouble start, end;
-  PetscReal ms;
-  VecType type;
-  Vec from, to;
-  Times times;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMemzero(&times, sizeof(times)));
-  PetscCall(VecGetType(run->task.problem.b, &type));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &from));
-  PetscCall(VecSetSizes(from, n, n));
-  PetscCall(VecSetType(from, type));
-  PetscCall(VecDuplicate(from, &to));
-  PetscCall(VecSet(from, 1));
-  for (PetscInt r = 0; r <= run->copies; ++r) {
-    PetscCall(Clock(&run->task, &start));
-    for (PetscInt i = 0; i < batch; ++i) PetscCall(VecCopy(from, to));
-    PetscCall(Clock(&run->task, &end));
-    times.seconds[times.count++] = (end - start) / batch;
-  }
-  PetscCall(Median(&times, &ms));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "# copy: %.1f GB/s\n", (double)(2e-6 * sizeof(PetscScalar) * n / ms)));
-  PetscCall(VecDestroy(&from));
-  PetscCall(VecDestroy(&to));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
   const Solves *solves = &s->solves[now];
   const Problem *p = &run->task.problem;
@@ -195,7 +167,8 @@ static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT, s->name, problems[p->kind], p->n[0]));
   if (p->dim == 3) PetscCall(PetscPrintf(PETSC_COMM_SELF, "x%" PetscInt_FMT "x%" PetscInt_FMT, p->n[1], p->n[2]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,%" PetscInt_FMT, norms[run->task.norm[now]], s->threads));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,%g,%" PetscInt_FMT, norms[run->task.norm[now]],
+                        (double)run->task.rtol[now], s->threads));
   PetscCall(PrintStatus(s, now));
   if (s->levels)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT, s->levels));
@@ -219,10 +192,10 @@ static PetscErrorCode PrintAll(const Run *run) {
   char version[128];
 
   PetscFunctionBeginUser;
-  if (run->copies) PetscCall(PrintCopies(run));
+  if (run->copies) PetscCall(PrintCopies(&run->task, run->copies));
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF,
-                        "# %s\nsolver,problem,n,norm,threads,status,reason,levels,iterations,residual,kappa,"
+                        "# %s\nsolver,problem,n,norm,rtol,threads,status,reason,levels,iterations,residual,kappa,"
                         "setup_ms,refresh_ms,apply_ms,solve_ms\n",
                         version));
   for (PetscInt k = 0; k < run->solvers.count; ++k)

@@ -8,21 +8,3 @@ static PetscReal Uniform(uint64_t *state) {
   *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
   return (PetscReal)(*state >> 11) / 9007199254740992.0;
 }
-
-/* Normal, by Box and Muller. */
-static PetscErrorCode FillNormal(Vec v) {
-  uint64_t state = 2013;
-  PetscScalar *values;
-  PetscInt n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VecGetArrayWrite(v, &values));
-  for (PetscInt i = 0; i < n; ++i) {
-    const PetscReal radius = PetscSqrtReal(-2 * PetscLogReal(1 - Uniform(&state)));
-
-    values[i] = radius * PetscCosReal(2 * PETSC_PI * Uniform(&state));
-  }
-  PetscCall(VecRestoreArrayWrite(v, &values));
-  PetscFunctionReturn(0);
-}

@@ -12,9 +12,9 @@ from pathlib import Path
 from driver import Driver, commit, device, processor
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
-             "mic_solve", "heat")
+             "mic_solve", "heat", "block_sizes", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
-                    "neumann_bandwidth", "mic_sweeps")
+                    "neumann_bandwidth", "mic_sweeps", "block_sweeps")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -2,7 +2,7 @@
    norm. */
 #pragma once
 
-#include "matrix.h"
+#include "levels.h"
 #include <petscdevice.h>
 #include <petscdmda.h>
 #include <petscksp.h>
@@ -52,24 +52,28 @@ static const KSPNormType norm_types[] = {KSP_NORM_NATURAL, KSP_NORM_PRECONDITION
 typedef struct {
   Problem problem;
   PetscEnum norm[MAX_NORMS];
-  PetscInt norms, now; /* norm[now] is the one in use */
-  PetscReal rtol;
+  PetscReal rtol[MAX_NORMS];
+  PetscInt norms, now; /* norm[now] and rtol[now] are in use */
   PetscInt batch;
   Vec x, y, guess; /* from which solves start, or NULL: from zero */
 } Task;
 
 /* Where the problem lies, and how far it is solved. */
 static PetscErrorCode ReadTest(Task *task, PetscReal rtol) {
-  PetscInt backend = 0, count = MAX_NORMS;
-  PetscBool set;
+  PetscInt backend = 0, count = MAX_NORMS, tolerances = MAX_NORMS;
+  PetscBool set, more;
 
   PetscFunctionBeginUser;
-  task->rtol = rtol;
+  for (int i = 0; i < MAX_NORMS; ++i) task->rtol[i] = rtol;
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-backend", backends, 2, &backend, NULL));
   PetscCall(PetscOptionsGetEnumArray(NULL, NULL, "-norm", norms, task->norm, &count, &set));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &task->rtol, NULL));
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-rtol", task->rtol, &tolerances, &more));
   task->problem.device = (PetscBool)backend;
   task->norms = set ? count : 1;
+  PetscCheck(!more || tolerances == 1 || task->norms == 1, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT,
+             "Several norms or several tolerances, not both");
+  for (PetscInt i = 1; i < (more ? task->norms : 1); ++i) task->rtol[i] = task->rtol[0];
+  for (; more && task->norms < tolerances; ++task->norms) task->norm[task->norms] = task->norm[0];
   PetscFunctionReturn(0);
 }
 
@@ -93,6 +97,7 @@ static PetscErrorCode SolverSetDMDA(const Task *task, KSP ksp) {
   PetscCall(DMSetMatType(da, mat));
   PetscCall(DMSetVecType(da, vec));
   PetscCall(DMSetUp(da));
+  PetscCall(DMKSPSetComputeOperators(da, FillCoarser, (void *)&task->problem)); /* without -pc_mg_galerkin */
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetDM(pc, da)); /* and not KSPSetDM(), which would let it make the matrix */
   PetscCall(DMDestroy(&da));
@@ -106,7 +111,7 @@ static PetscErrorCode SolverCreate(const Task *task, Solver *s) {
   PetscCall(KSPSetOptionsPrefix(s->ksp, s->prefix));
   PetscCall(KSPSetType(s->ksp, KSPCG));
   PetscCall(KSPSetNormType(s->ksp, norm_types[task->norm[task->now]]));
-  PetscCall(KSPSetTolerances(s->ksp, task->rtol, 1e-50, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetTolerances(s->ksp, task->rtol[task->now], 1e-50, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetOperators(s->ksp, task->problem.A, task->problem.A));
   if (s->dmda) PetscCall(SolverSetDMDA(task, s->ksp));
   PetscCall(KSPSetFromOptions(s->ksp));

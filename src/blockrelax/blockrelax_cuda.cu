@@ -1,7 +1,9 @@
 // Sweeps over blocks on a device.
 #include "blockrelax.hpp"
 
+#include "passes.hpp"
 #include "relax_cuda.cuh"
+#include "small_cuda.cuh"
 
 namespace petscrrb::blockrelax {
 namespace {
@@ -20,7 +22,9 @@ public:
     found.pivot = inverses_.refresh(on_.stream);
     found.shapes = inverses_.kinds();
     found.used = name_of(inverses_.method());
-    relax_.prepare(l_.points, inverses_);
+    small_now_ = small_ && inverses_.method() == Method::tensor && small_->refresh(A_.values(), on_.stream);
+    if (!small_now_) relax_.prepare(l_.points, inverses_);
+    if (options_.order == Order::chaotic) turns_ = chaotic_turns();
     return found;
   }
 
@@ -38,51 +42,64 @@ public:
   }
 
   double bytes() const override {
-    return A_.bytes() + inverses_.bytes() + relax_.bytes() + static_cast<double>(other_.bytes());
+    return A_.bytes() + inverses_.bytes() + relax_.bytes() + (small_ ? small_->bytes() : 0) +
+           static_cast<double>(other_.bytes());
   }
 
 private:
+  // Colours that are relaxed in one launch.
+  struct Turn {
+    int first, last;
+  };
+
   DeviceBlockRelax(const Cuda &on, const Options &options, const Layout &layout)
-      : DeviceBlockRelax(on, options, layout, ordered(layout, options)) {}
+      : DeviceBlockRelax(on, options, layout, order_of_blocks(layout, options)) {}
   DeviceBlockRelax(const Cuda &on, const Options &options, const Layout &layout, const BlockOrder &order)
       : on_(on), l_(layout), options_(options), bounds_(bounds(order)), A_(l_, order, bounds_),
         inverses_(l_, order, A_, options) {
     if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
-    const int colours = static_cast<int>(bounds_.size()) - 1;
-    for (int c = 0; c < colours; ++c) passes_.push_back(c);
-    // an exact inverse twice in a row is none
-    if (options.symmetric && options.order == Order::coloured)
-      for (int c = options.omega == 1 ? colours - 1 : colours; c-- > 0;) passes_.push_back(c);
+    for (int c : colours_in_turn(colours(), options.symmetric && options.order == Order::coloured, options.omega))
+      turns_.push_back({c, c + 1});
+    if (SmallTensor::takes(l_)) small_ = std::make_unique<SmallTensor>(l_);
   }
 
-  static BlockOrder ordered(const Layout &l, const Options &o) {
-    std::vector<int> colour(static_cast<std::size_t>(l.blocks()));
-    if (o.order == Order::jacobi) return BlockOrder(l, 1, colour);
-    const Colours all = colours_of(l.patches, l.cut, l.points, l.periodic, o.colours);
-    for (index_t b = 0; b < l.blocks(); ++b) {
-      const index_t patch = l.patch_of(b);
-      colour[b] = all.of(l.patches[patch], l.cut, static_cast<PetscInt>(b - l.first_block[patch]));
-    }
-    return BlockOrder(l, all.count, colour);
-  }
   static std::vector<index_t> bounds(const BlockOrder &order) {
     std::vector<index_t> at;
     for (int c = 0; c <= order.colours(); ++c) at.push_back(order.first(c));
     return at;
   }
+  int colours() const { return static_cast<int>(bounds_.size()) - 1; }
+
+  // One launch, in which blocks start colour after colour but do not wait for one another. Blocks that start together are
+  // not coupled then, and see what was relaxed before. If all blocks of a colour were there at once it would be Jacobi's
+  // sweep, undamped, which does not smooth: then each colour is a launch.
+  std::vector<Turn> chaotic_turns() const {
+    const index_t resident = small_now_ ? SmallTensor::resident() : relax_.resident();
+    std::vector<Turn> turns;
+    bool together = true;
+    for (int c = 0; c < colours(); ++c) {
+      together = together && bounds_[c + 1] - bounds_[c] >= resident;
+      turns.push_back({c, c + 1});
+    }
+    return together ? std::vector<Turn>{{0, colours()}} : turns;
+  }
 
   // Other patches are as they were before the sweep.
   void once(const double *b, const double *from, double *to, bool zero) {
-    const bool ghosts = from == to && passes_.size() > 1;
+    const bool ghosts = from == to && turns_.size() > 1;
     if (ghosts) A_.keep_ghosts(from, on_.stream);
-    for (std::size_t k = 0; k < passes_.size(); ++k) {
-      const int range = passes_[k];
+    for (std::size_t k = 0; k < turns_.size(); ++k) {
+      const Turn turn = turns_[k];
       const bool from_zero = zero && k == 0;
-      if (!from_zero) A_.sum_links(range, from, ghosts, on_.stream);
-      const index_t first = bounds_[range], count = bounds_[range + 1] - first;
-      relax_({A_.blocks() + first, static_cast<int>(count), b, from, to, options_.omega, from_zero, A_.values(),
-              A_.link_sums(), static_cast<int>(l_.most_cells())},
-             inverses_, on_.stream);
+      for (int c = turn.first; c < turn.last && !from_zero; ++c) A_.sum_links(c, from, ghosts, on_.stream);
+      const index_t first = bounds_[turn.first], count = bounds_[turn.last] - first;
+      const Pass pass{
+          A_.blocks() + first, static_cast<int>(count),          b, from, to, options_.omega, from_zero, A_.values(),
+          A_.link_sums(),      static_cast<int>(l_.most_cells())};
+      if (small_now_)
+        small_->relax(pass, on_.stream);
+      else
+        relax_(pass, inverses_, on_.stream);
     }
   }
 
@@ -93,7 +110,9 @@ private:
   DeviceMatrix A_;
   BlockInverses inverses_;
   GeneralRelax relax_;
-  std::vector<int> passes_; // colours, in the order in which a sweep takes them
+  std::unique_ptr<SmallTensor> small_; // if there may be use for it
+  bool small_now_ = false;
+  std::vector<Turn> turns_; // of a sweep
   cuda::Buffer<double> other_;
 };
 

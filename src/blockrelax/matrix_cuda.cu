@@ -307,19 +307,7 @@ void DeviceMatrix::set_up_blocks(const BlockOrder &order) {
   for (index_t t = 0; t < l_.blocks(); ++t) {
     const index_t b = order[t];
     place[b] = static_cast<int>(t);
-    l_.at(b, [&](const Patch &p, const Block &block) {
-      DeviceBlock &to = blocks[t];
-      to.first = row_at(p, block.first[0], block.first[1], block.first[2]);
-      to.line = static_cast<int>(p.n[0]), to.plane = static_cast<int>(p.n[0] * p.n[1]);
-      to.sides = 0;
-      for (int d = 0; d < 3; ++d) {
-        to.n[d] = block.n[d];
-        to.sides |= (block.first[d] > 0 ? 1u : 0u) << 2 * d;
-        to.sides |= (block.first[d] + block.n[d] < p.n[d] ? 2u : 0u) << 2 * d;
-      }
-      to.number = static_cast<int>(b);
-      to.links = -1;
-    });
+    blocks[t] = device_block(l_, b);
   }
   blocks_.assign(blocks);
   place_.assign(place);

@@ -52,7 +52,6 @@ inline Method choose(Inverse wanted, const Couplings *common, const Neighbours &
 
 // Returns 0 if the block is not positive definite, else -1.
 inline int tensor_inverse(const Neighbours &near, const Couplings &c, const int n[3], double *to) {
-  const auto cosine = [](int k, int of) { return std::cos(std::acos(-1.0) * (k + 1) / (of + 1)); };
   int cell = 0, bad = -1;
   for (int z = 0; z < n[2]; ++z)
     for (int y = 0; y < n[1]; ++y)

@@ -15,6 +15,7 @@ struct Rooms {
 using RelaxKernel = void (*)(Pass, DeviceInverses, Rooms);
 
 constexpr int relax_threads = 128, wide_group = 256;
+constexpr int most_threads = 2048; // of a multiprocessor
 
 // Kernels are compiled for groups of 8, 32 and `wide_group` threads; in_global: the cells lie in global memory, wide groups
 // only.
@@ -30,6 +31,8 @@ public:
   void prepare(int points, const BlockInverses &);
   void operator()(const Pass &, const BlockInverses &, cudaStream_t) const;
   double bytes() const { return static_cast<double>(vectors_.bytes()); }
+  // Blocks that the device has at a time, at most.
+  index_t resident() const { return index_t(processors_) * most_threads / group_; }
 
 private:
   RelaxKernel kernel_ = nullptr;

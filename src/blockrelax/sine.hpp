@@ -32,4 +32,6 @@ private:
   std::vector<std::size_t> at_;
 };
 
+inline double cosine(int k, int n) { return std::cos(std::acos(-1.0) * (k + 1) / (n + 1)); }
+
 } // namespace petscrrb::blockrelax
