@@ -32,9 +32,9 @@ def plot(rows, figure):
             at = [row[key] if group == "sizes" else float(row[key]) for row in mine]
             scale = 3 if group == "counts" else 1  # the paper's three sweeps
             ax.plot(at, [scale * float(row["ms"]) for row in mine], "o-", markersize=4, label=", ".join(filter(None, name)))
-        ax.set(title=title, ylabel="ms of three sweeps" if group == "counts" else "ms a sweep", ylim=(0, None))
+        ax.set(title=title, ylabel="ms of three sweeps" if group == "counts" else "ms a sweep")
         ax.legend(fontsize=7)
-    axes[0][1].set(xlabel="cells", xlim=(0, None))
+    axes[0][1].set(xlabel="cells", xlim=(0, None), ylim=(0, None))
     axes[1][0].set_yscale("log")
     axes[1][0].tick_params(axis="x", labelrotation=40, labelsize=7)
     axes[1][1].set(xscale="log", yscale="log")

@@ -80,5 +80,5 @@ def plot(rows, figure):
     of = {row["smoother"]: row["sweep_ms"] for row in rows}
     sweeps.barh(list(of), list(of.values()), color="tab:gray")
     sweeps.tick_params(axis="y", labelsize=7)
-    sweeps.set(xlabel="ms a sweep of the finest grid")
+    sweeps.set(xlabel="ms a sweep, finest grid")
     sweeps.invert_yaxis()

@@ -8,6 +8,18 @@ namespace petscrrb::blockrelax {
 
 constexpr double null_pivot = 1e-12; // of the diagonal entry: rounding
 
+// With eight partial sums, since one would wait for each addition.
+inline double dot(const double *a, const double *b, int n) {
+  double parts[8] = {};
+  int k = 0;
+  for (; k + 8 <= n; k += 8)
+    for (int l = 0; l < 8; ++l) parts[l] += a[k + l] * b[k + l];
+  double sum = 0;
+  for (; k < n; ++k) sum += a[k] * b[k];
+  for (double part : parts) sum += part;
+  return sum;
+}
+
 // Row i holds columns i - width to i; in a factor, those of L, and 1 / d in place of its diagonal.
 struct Band {
   int n, width;
@@ -25,10 +37,7 @@ struct Band {
       const double diagonal = ai[i];
       for (int j = first(i); j < i; ++j) {
         const double *aj = row(a, j);
-        double sum = ai[j];
-#pragma omp simd reduction(- : sum)
-        for (int k = first(i); k < j; ++k) sum -= ai[k] * aj[k];
-        ai[j] = sum;
+        ai[j] -= dot(ai + first(i), aj + first(i), j - first(i));
       }
       double d = diagonal;
       for (int j = first(i); j < i; ++j) {
@@ -46,10 +55,7 @@ struct Band {
   void solve(const double *a, double *x) const {
     for (int i = 0; i < n; ++i) {
       const double *ai = row(a, i);
-      double sum = x[i];
-#pragma omp simd reduction(- : sum)
-      for (int k = first(i); k < i; ++k) sum -= ai[k] * x[k];
-      x[i] = sum;
+      x[i] -= dot(ai + first(i), x + first(i), i - first(i));
     }
     for (int i = 0; i < n; ++i) x[i] *= row(a, i)[i];
     for (int i = n; i-- > 0;) {

@@ -20,38 +20,36 @@ struct DeviceBand {
 // window: room for as many columns as are changed by one, or null; diagonal(j): of the matrix
 template <class Group, class Diagonal>
 __device__ int factor(const Group &g, const DeviceBand &band, double *a, double *window, const Diagonal &diagonal) {
+  constexpr int together = 4; // columns whose values a thread has on their way at a time
   const int n = band.n, w = band.width, wide = w + 1;
-  const auto column = [&](int j) { return window ? window + index_t(j % wide) * wide : band.column(a, j); };
   const int lane = g.rank() % Group::lanes, line = g.rank() / Group::lanes;
   if (window)
     for (index_t i = g.rank(); i < (n < wide ? band.size() : band.window()); i += Group::size) window[i] = a[i];
   g.sync();
-  for (int j = 0; j < n; ++j) {
-    double *const c = column(j);
+  for (int j = 0, place = 0; j < n; ++j, place = place + 1 < wide ? place + 1 : 0) { // place: j % wide
+    const auto column = [&](int k) {
+      const int at = place + k < wide ? place + k : place + k - wide;
+      return window ? window + index_t(at) * wide : band.column(a, j + k);
+    };
+    double *const c = column(0);
     const double d = c[0], full = diagonal(j);
     if (!(d >= -null_pivot * full)) return j;
     const double inverse = d > null_pivot * full ? 1 / d : 0;
     const int last = min(w, n - 1 - j);
-    constexpr int together = 4; // columns of a line of threads, whose values are on their way at the same time
-    for (int k = 1 + line; k <= last; k += together * Group::lines) {
-      double l[together];
+    for (int first = 1 + line; first <= last; first += together * Group::lines)
+      for (int m = first + lane; m <= last; m += Group::lanes) {
+        const double cm = c[m] * inverse;
+        double *to[together], v[together];
 #pragma unroll
-      for (int u = 0; u < together; ++u) l[u] = k + u * Group::lines <= last ? c[k + u * Group::lines] * inverse : 0;
-      for (int m = k + lane; m <= last; m += Group::lanes) {
-        const double cm = c[m];
-        double value[together];
-#pragma unroll
-        for (int u = 0; u < together; ++u) {
-          const int column_of = k + u * Group::lines;
-          if (column_of <= m) value[u] = column(j + column_of)[m - column_of];
+        for (int s = 0; s < together; ++s) {
+          const int k = first + s * Group::lines;
+          to[s] = k <= m ? column(k) + (m - k) : nullptr;
+          if (to[s]) v[s] = *to[s] - c[k] * cm;
         }
 #pragma unroll
-        for (int u = 0; u < together; ++u) {
-          const int column_of = k + u * Group::lines;
-          if (column_of <= m) column(j + column_of)[m - column_of] = value[u] - l[u] * cm;
-        }
+        for (int s = 0; s < together; ++s)
+          if (to[s]) *to[s] = v[s];
       }
-    }
     g.sync();
     double *const out = band.column(a, j);
     for (int k = g.rank(); k < wide; k += Group::size) {

@@ -41,13 +41,10 @@ public:
   void sweep(const double *b, double *x, int sweeps, bool from_zero) override {
     scratch_.prepare(inverses_.work() + l_.most_cells() + l_.most_window());
     if (from_zero && (options_.order != Order::jacobi || sweeps == 0)) fill(x, nullptr);
-    if (options_.order != Order::jacobi) {
-      for (int s = 0; s < sweeps; ++s) once({b, x, x}, from_zero && s == 0);
-      return;
-    }
-    double *const two[2] = {x, other_.data()}; // the last sweep is to end in x
-    if (!from_zero && sweeps % 2 == 1) fill(two[1], x);
-    for (int s = sweeps; s-- > 0;) once({b, two[(s + 1) % 2], two[s % 2]}, from_zero && s == sweeps - 1);
+    if (options_.order == Order::jacobi && !from_zero && sweeps % 2 == 1) fill(other_.data(), x);
+    if (sweeps > 1 && ways() == Parallel::patches && A_.ghosts().empty())
+      return one_patch_after_the_other(b, x, sweeps, from_zero);
+    for (int s = 0; s < sweeps; ++s) once(vectors(b, x, sweeps - s), from_zero && s == 0);
   }
 
   double bytes() const override {
@@ -58,6 +55,13 @@ public:
 private:
   std::vector<int> one_colour() const { return std::vector<int>(static_cast<std::size_t>(l_.blocks())); }
 
+  // Of a sweep; Jacobi's last one is to end in x.
+  Vectors vectors(const double *b, double *x, int left) const {
+    if (options_.order != Order::jacobi) return {b, x, x};
+    double *const two[2] = {x, other_.data()};
+    return {b, two[left % 2], two[(left - 1) % 2]};
+  }
+
   void fill(double *to, const double *from) const { // null: zero
 #pragma omp parallel for schedule(static) if (together_)
     for (PetscInt p = 0; p < l_.rows; ++p) to[p] = from ? from[p] : 0;
@@ -67,6 +71,22 @@ private:
     if (options_.parallel != Parallel::automatic) return options_.parallel;
     // enough patches for all threads to end at about the same time
     return l_.patches.size() >= 8 * threads() ? Parallel::patches : Parallel::both;
+  }
+
+  // All sweeps of a patch, which may stay in cache: where patches are not coupled.
+  void one_patch_after_the_other(const double *b, double *x, int sweeps, bool from_zero) {
+    const index_t patches = static_cast<index_t>(l_.patches.size());
+#pragma omp parallel if (together_)
+    {
+      double *const memory = scratch_.mine();
+#pragma omp for schedule(dynamic)
+      for (index_t p = 0; p < patches; ++p)
+        for (int s = 0; s < sweeps; ++s) patch(p, vectors(b, x, sweeps - s), from_zero && s == 0, memory);
+    }
+  }
+  void patch(index_t p, const Vectors &v, bool zero, double *memory) const {
+    for (std::size_t k = 0; k < passes_.size(); ++k)
+      for (index_t t = first(k, p); t < first(k, p + 1); ++t) relax(blocks_[t], v, zero && k == 0, memory);
   }
 
   // Other patches are as they were before the sweep.
@@ -81,9 +101,7 @@ private:
       for (index_t g = 0; g < ghosts; ++g) ghosts_[g] = zero ? 0 : v.from[rows[g]];
       if (way == Parallel::patches) {
 #pragma omp for schedule(dynamic)
-        for (index_t p = 0; p < patches; ++p)
-          for (std::size_t k = 0; k < passes_.size(); ++k)
-            for (index_t t = first(k, p); t < first(k, p + 1); ++t) relax(blocks_[t], v, zero && k == 0, memory);
+        for (index_t p = 0; p < patches; ++p) patch(p, v, zero, memory);
       } else {
         const index_t step = way == Parallel::both ? patches : 1;
         for (index_t p = 0; p < patches; p += step)
@@ -115,13 +133,15 @@ private:
           r[link->cell] -= link->a * (link->to < 0 ? ghosts_[~link->to] : load<shared>(v.from + link->to));
       }
       inverses_.solve(b, r, memory);
-      const double *now = r;
-      for (int k = 0; k < block.n[2]; ++k)
-        for (int j = 0; j < block.n[1]; ++j, now += block.n[0]) {
-          double *to = v.to + row_at(p, block.first[0], block.first[1] + j, block.first[2] + k);
-          const double *old = window.line(j, k);
-          for (int i = 0; i < block.n[0]; ++i) store<shared>(to + i, (zero ? 0 : old[i]) + options_.omega * now[i]);
-        }
+      at_length(block.n[0], [&](auto n) {
+        const double *now = r;
+        for (int k = 0; k < block.n[2]; ++k)
+          for (int j = 0; j < block.n[1]; ++j, now += n) {
+            double *to = v.to + row_at(p, block.first[0], block.first[1] + j, block.first[2] + k);
+            const double *old = window.line(j, k);
+            for (int i = 0; i < n; ++i) store<shared>(to + i, (zero ? 0 : old[i]) + options_.omega * now[i]);
+          }
+      });
     });
   }
 

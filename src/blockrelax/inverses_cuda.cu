@@ -363,7 +363,7 @@ void BlockInverses::make(cudaStream_t stream) {
   Making m{A_.blocks(), int(kinds_), method_, inverse_.data(), scratch_.data(), 0, 0, &made_.device()->bad};
   const DeviceInverses all = view();
   const bool in_scratch = anew_ || method_ == Method::dense;
-  const bool large = in_scratch || extent_.width > 24;
+  const bool large = in_scratch || extent_.width > 16;
   const int window = int(DeviceBand{0, extent_.width}.window());
   const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
   m.factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);

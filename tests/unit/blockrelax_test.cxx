@@ -104,6 +104,11 @@ TEST(BlockRelax, TwoDimensions) {
         compare_all(Shape{nx, ny, 1, false, false, false, points}, bx, by, 1);
 }
 
+TEST(BlockRelax, LongSides) {
+  compare_all(Shape{130, 9, 1, false, false, false, 5}, 65, 9, 1);
+  compare_all(solid(5, 70, 4), 5, 70, 4);
+}
+
 TEST(BlockRelax, TwentySevenPoints) {
   for (const Shape &s : {solid(9, 5, 6, 27), solid(8, 8, 8, 27), solid(3, 1, 4, 27)})
     for (const auto &[bx, by, bz] :
@@ -225,23 +230,39 @@ TEST(BlockRelax, ARefreshIsANewOne) {
   }
 }
 
+SmallMatrix apart(const Domain &domain) { // no couplings between patches
+  const auto patch = [&](int p) {
+    std::size_t at = 0;
+    while (at + 1 < domain.patches.size() && domain.patches[at + 1].first <= domain.row[p]) ++at;
+    return at;
+  };
+  SmallMatrix A =
+      coupled(domain, [&](int p, int q, int, int, int) { return patch(p) == patch(q) ? -1 - 0.1 * (p % 3) : 0; });
+  set_diagonals(A, 1.02);
+  return A;
+}
+
 // To the bit, for any number of threads and however they share the work.
 TEST(BlockRelax, IsReproducible) {
   const Domain domains[] = {solid(33, 17, 21), {solid(33, 17, 21), {{8, 17}, {9}, {11, 13}}}};
   for (const Domain &domain : domains)
-    for (Options o : {jacobi(8, 4, 4), symmetric(8, 4, 4)}) {
-      SmallMatrix A = random_couplings(domain);
-      const Vector b = random_values(A.size(), -1, 1), x = random_values(A.size(), 0, 1, 7);
-      const Vector once = swept(*made(domain, A, o), b, x, 2);
-      for (int n : {1, 2, 5})
-        for (Parallel parallel : {Parallel::automatic, Parallel::patches, Parallel::blocks, Parallel::both}) {
-          const Threads threads(n);
-          o.parallel = parallel;
-          const auto relax = made(domain, A, o);
-          for (int again = 0; again < 2; ++again)
-            ASSERT_EQ(swept(*relax, b, x, 2), once) << words(domain, o) << ", " << n << " threads";
-        }
-    }
+    for (MakeMatrix matrix : {variable, MakeMatrix(apart)})
+      for (Options o : {jacobi(8, 4, 4), symmetric(8, 4, 4)}) {
+        SmallMatrix A = matrix(domain);
+        const Vector b = random_values(A.size(), -1, 1), x = random_values(A.size(), 0, 1, 7);
+        o.parallel = Parallel::both;
+        const Vector twice = swept(*made(domain, A, o), b, x, 2), fifth = swept(*made(domain, A, o), b, twice, 3);
+        for (int n : {1, 2, 5})
+          for (Parallel parallel : {Parallel::automatic, Parallel::patches, Parallel::blocks, Parallel::both}) {
+            const Threads threads(n);
+            o.parallel = parallel;
+            const auto relax = made(domain, A, o);
+            for (int again = 0; again < 2; ++again) {
+              ASSERT_EQ(swept(*relax, b, x, 2), twice) << words(domain, o) << ", " << n << " threads";
+              ASSERT_EQ(swept(*relax, b, x, 5), fifth) << words(domain, o) << ", " << n << " threads";
+            }
+          }
+      }
 }
 
 // What CG asks of a preconditioner.
