@@ -61,10 +61,12 @@ __device__ int factor(const Group &g, const DeviceBand &band, double *a, double 
   return -1;
 }
 
-// x becomes A^-1 x. Columns are on their way while the one before them is used.
-template <class Group> __device__ void solve(const Group &g, const DeviceBand &band, const double *a, double *x) {
-  constexpr int early = 3; // values of a thread
+// x becomes A^-1 x. `depth` columns are on their way while one is used, `early` values of each by a thread; what is beyond is
+// read when it is needed.
+template <int early, int depth, class Group>
+__device__ void solve(const Group &g, const DeviceBand &band, const double *a, double *x) {
   const int n = band.n, w = band.width;
+  double ahead[depth][early];
   const auto load = [&](int j, double(&v)[early]) {
     const double *const c = band.column(a, j);
 #pragma unroll
@@ -73,46 +75,57 @@ template <class Group> __device__ void solve(const Group &g, const DeviceBand &b
       v[s] = j >= 0 && j + k < n && k <= w ? __ldcs(c + k) : 0;
     }
   };
-  double next[early], now[early];
   if (w > 0) {
-    load(0, next);
-    for (int j = 0; j + 1 < n; ++j) {
 #pragma unroll
-      for (int s = 0; s < early; ++s) now[s] = next[s];
-      load(j + 1, next);
-      const double xj = x[j];
-      const int last = min(w, n - 1 - j);
+    for (int d = 0; d < depth; ++d) load(d, ahead[d]);
+    for (int first = 0; first + 1 < n; first += depth)
 #pragma unroll
-      for (int s = 0; s < early; ++s) {
-        const int k = 1 + g.rank() + s * Group::size;
-        if (k <= last) x[j + k] -= now[s] * xj;
+      for (int d = 0; d < depth; ++d) {
+        const int j = first + d;
+        if (j + 1 >= n) break;
+        const double xj = x[j];
+        const int last = min(w, n - 1 - j);
+#pragma unroll
+        for (int s = 0; s < early; ++s) {
+          const int k = 1 + g.rank() + s * Group::size;
+          if (k <= last) x[j + k] -= ahead[d][s] * xj;
+        }
+        load(j + depth, ahead[d]);
+        for (int k = 1 + g.rank() + early * Group::size; k <= last; k += Group::size)
+          x[j + k] -= band.column(a, j)[k] * xj;
+        g.sync();
       }
-      for (int k = 1 + g.rank() + early * Group::size; k <= last; k += Group::size)
-        x[j + k] -= band.column(a, j)[k] * xj;
-      g.sync();
-    }
   }
   for (int j = g.rank(); j < n; j += Group::size) x[j] *= band.column(a, j)[0];
   g.sync();
   if (w == 0) return;
-  load(n - 2, next);
-  for (int j = n - 2; j >= 0; --j) {
 #pragma unroll
-    for (int s = 0; s < early; ++s) now[s] = next[s];
-    load(j - 1, next);
-    const int last = min(w, n - 1 - j);
-    double sum = 0;
+  for (int d = 0; d < depth; ++d) load(n - 2 - d, ahead[d]);
+  for (int first = n - 2; first >= 0; first -= depth)
 #pragma unroll
-    for (int s = 0; s < early; ++s) {
-      const int k = 1 + g.rank() + s * Group::size;
-      if (k <= last) sum += now[s] * x[j + k];
+    for (int d = 0; d < depth; ++d) {
+      const int j = first - d;
+      if (j < 0) break;
+      const int last = min(w, n - 1 - j);
+      double sum = 0;
+#pragma unroll
+      for (int s = 0; s < early; ++s) {
+        const int k = 1 + g.rank() + s * Group::size;
+        if (k <= last) sum += ahead[d][s] * x[j + k];
+      }
+      load(j - depth, ahead[d]);
+      for (int k = 1 + g.rank() + early * Group::size; k <= last; k += Group::size)
+        sum += band.column(a, j)[k] * x[j + k];
+      sum = g.sum(sum);
+      if (g.rank() == 0) x[j] -= sum;
+      g.sync();
     }
-    for (int k = 1 + g.rank() + early * Group::size; k <= last; k += Group::size)
-      sum += band.column(a, j)[k] * x[j + k];
-    sum = g.sum(sum);
-    if (g.rank() == 0) x[j] -= sum;
-    g.sync();
-  }
+}
+template <class Group> __device__ void solve(const Group &g, const DeviceBand &band, const double *a, double *x) {
+  if (band.width <= Group::size)
+    solve<1, 8>(g, band, a, x);
+  else
+    solve<3, 4>(g, band, a, x);
 }
 
 } // namespace petscrrb::blockrelax

@@ -1,8 +1,10 @@
 // Finds the blocks that are alike, and inverts one of each kind.
-#include "inverses_cuda.cuh"
+#include "relax_cuda.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+
+#include <map>
 
 namespace petscrrb::blockrelax {
 namespace {
@@ -84,7 +86,7 @@ struct MakeKinds {
     if (!is_first[b]) return;
     const DeviceBlock block = blocks[place[b]];
     const index_t cells = index_t(block.n[0]) * block.n[1] * block.n[2];
-    kinds[k] = {-1, place[b], width[b], {}};
+    kinds[k] = {-1, place[b], width[b], {}, {}};
     size[k] = cells * (dense ? cells : width[b] + 1);
   }
 };
@@ -215,13 +217,50 @@ void BlockInverses::reserve(index_t inverses, bool all_have_place) {
   if (anew_ || method_ == Method::dense) at_least(scratch_, static_cast<std::size_t>(resident_ * factor));
 }
 
+// Sine bases, and behind them the same in tiles of 8 x 4, filled up with zeros.
+void BlockInverses::find_bases() {
+  if (basis_of_.empty()) {
+    for (const Shape &shape : shapes_)
+      for (int n : shape.n) sine_.add(n);
+    std::vector<double> values = sine_.values();
+    std::map<int, index_t> tiles;
+    for (const Shape &shape : shapes_)
+      for (int n : shape.n) {
+        if (!tiles.insert({n, static_cast<index_t>(values.size())}).second || n > longest_tiled) continue;
+        for (int j = 0; j < n; j += 8)
+          for (int k = 0; k < n; k += 4)
+            for (int lane = 0; lane < 32; ++lane) {
+              const int row = j + lane / 4, column = k + lane % 4;
+              values.push_back(row < n && column < n ? sine_[n][row * n + column] : 0);
+            }
+      }
+    for (const Shape &shape : shapes_) {
+      basis_of_.emplace_back(), tiles_of_.emplace_back();
+      for (int d = 0; d < 3; ++d) {
+        basis_of_.back()[d] = static_cast<index_t>(sine_.at(shape.n[d]));
+        tiles_of_.back()[d] = tiles[shape.n[d]];
+      }
+    }
+    bases_.assign(values);
+  }
+  bool good = extent_.cells >= 64 && attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    const int *n = shapes_[k].n;
+    std::copy_n(basis_of_[k].data(), 3, host_kinds_[k].basis);
+    std::copy_n(tiles_of_[k].data(), 3, host_kinds_[k].tiles);
+    good = good && std::max({n[0], n[1], n[2]}) <= longest_tiled;
+    tiled_room_ = std::max(tiled_room_, blockrelax::tiled_room(n));
+  }
+  if (!good) tiled_room_ = 0;
+}
+
 // Blocks of a shape are alike.
 void BlockInverses::refresh_constant(cudaStream_t stream) {
   const Couplings &c = A_.common();
   extent_ = Extent();
   host_kinds_.clear();
   for (const Shape &shape : shapes_) {
-    DeviceKind kind{-1, shape.first, 0, {}};
+    DeviceKind kind{-1, shape.first, 0, {}, {}};
     for (int m = 0; m < l_.neighbours.count; ++m) {
       const Step s = l_.neighbours.step[m];
       const bool fits = (s.x == 0 || shape.n[0] > 1) && (s.y == 0 || shape.n[1] > 1) && (s.z == 0 || shape.n[2] > 1);
@@ -239,13 +278,9 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
     const bool fits = options_.memory <= 0 || static_cast<double>(next) * sizeof(double) <= options_.memory;
     if (fits) host_kinds_[k].at = std::exchange(sum, next);
     all = all && fits;
-    if (method_ != Method::tensor) continue;
-    const std::size_t before = sine_.values().size();
-    for (int d = 0; d < 3; ++d) sine_.add(n[d]);
-    for (int d = 0; d < 3; ++d) host_kinds_[k].basis[d] = static_cast<index_t>(sine_.at(n[d]));
-    if (before != sine_.values().size()) bases_.resize(0);
   }
-  if (method_ == Method::tensor && !bases_.size()) bases_.assign(sine_.values());
+  tiled_room_ = 0;
+  if (method_ == Method::tensor) find_bases();
   reserve(sum, all);
   kinds_ = static_cast<index_t>(shapes_.size());
   copy(kinds_buffer_, host_kinds_, stream);
@@ -265,6 +300,7 @@ index_t BlockInverses::make_tensor(cudaStream_t stream) {
 }
 
 void BlockInverses::refresh_variable(cudaStream_t stream) {
+  tiled_room_ = 0;
   const int blocks = static_cast<int>(l_.blocks());
   const std::size_t n = static_cast<std::size_t>(blocks);
   if (kind_of_.size() != n) {

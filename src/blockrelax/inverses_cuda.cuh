@@ -5,12 +5,14 @@
 #include "matrix_cuda.cuh"
 #include "method.hpp"
 
+#include <array>
+
 namespace petscrrb::blockrelax {
 
 struct DeviceKind {
-  index_t at;       // where its inverse lies, or -1: it has no place
-  int block, width; // block: the place of its first in the order of blocks
-  index_t basis[3];
+  index_t at;                 // where its inverse lies, or -1: it has no place
+  int block, width;           // block: the place of its first in the order of blocks
+  index_t basis[3], tiles[3]; // tiles: the same bases as tensor cores take them
 };
 
 struct MadeInverses {
@@ -77,6 +79,8 @@ public:
   const double *inverse_of_shape(int s) const {
     return host_kinds_[s].at < 0 ? nullptr : inverse_.data() + host_kinds_[s].at;
   }
+  // What a block takes as tensor cores relax it, in doubles; 0: they are of no use
+  int tiled_room() const { return tiled_room_; }
   // of a factor for which there was no place, in doubles; 0 if all have one
   index_t anew() const { return anew_; }
   double *scratch() const { return scratch_.data(); } // so large for each of resident() thread blocks
@@ -89,6 +93,7 @@ private:
   index_t make_tensor(cudaStream_t);
   void make(cudaStream_t);
   void reserve(index_t inverses, bool all_have_place);
+  void find_bases();
   index_t size(int cells, int width) const;
   template <class Call> void by_cub(const char *what, const Call &);
 
@@ -98,6 +103,7 @@ private:
   Method method_ = Method::factored;
   Extent extent_;
   index_t kinds_ = 0, anew_ = 0;
+  int tiled_room_ = 0;
   int resident_ = 0;
   bool shapes_used_ = false; // kind_of_ is that of shapes
 
@@ -105,6 +111,7 @@ private:
   std::vector<int> shape_of_;
   cuda::Buffer<int> shape_of_there_;
   SineBases sine_;
+  std::vector<std::array<index_t, 3>> basis_of_, tiles_of_; // of each shape
   cuda::Buffer<double> bases_, inverse_, scratch_;
   std::vector<DeviceKind> host_kinds_;
   std::vector<double> host_inverse_;

@@ -6,7 +6,8 @@
 namespace petscrrb::blockrelax {
 namespace {
 
-struct BandFactors {
+struct BandFactors : relax_kernels::InOrder {
+  static constexpr bool anew = true;
   static constexpr int vectors = 1;
 
   template <class Group>
@@ -42,8 +43,11 @@ void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
   const index_t bytes = index_t(vectors) * cells * index_t(sizeof(double));
   const int narrow = method == Method::factored ? 1024 : method == Method::tensor ? 128 : 64; // cells
   const bool wide = anew || cells > narrow || (method == Method::factored && e.width > 96);
-  group_ = wide ? wide_group : cells <= 16 ? 8 : 32;
+  const bool thin = method == Method::factored && e.width <= 8; // few threads have work
+  group_ = wide ? wide_group : cells <= 16 || thin ? 8 : 32;
   const bool in_global = bytes > most_shared_;
+  const int tiled = anew ? 0 : inverses.tiled_room();
+  if (tiled && tiled * index_t(sizeof(double)) <= most_shared_) return prepare_tiled(points, cells, tiled);
   rooms_ = {};
   rooms_.vector = cells;
   index_t shared = in_global ? 0 : bytes;
@@ -68,6 +72,22 @@ void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
   kernel_ = method == Method::tensor  ? tensor_kernel(points, group_, in_global)
             : method == Method::dense ? dense_kernel(points, group_, in_global)
                                       : band_kernel(points, group_, in_global);
+  allow_shared();
+}
+
+void GeneralRelax::prepare_tiled(int points, int cells, int room) {
+  rooms_ = {};
+  rooms_.vector = room;
+  few_ = false;
+  group_ = cells <= 1024 ? 32 : wide_group;
+  const int bytes = room * int(sizeof(double));
+  groups_ = group_ == wide_group ? 1 : std::clamp((64 << 10) / bytes, 1, relax_threads / group_);
+  shared_ = groups_ * bytes;
+  kernel_ = tiled_kernel(points, group_);
+  allow_shared();
+}
+
+void GeneralRelax::allow_shared() const {
   cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_),
               "cudaFuncSetAttribute");
 }

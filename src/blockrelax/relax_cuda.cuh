@@ -22,6 +22,11 @@ constexpr int most_threads = 2048; // of a multiprocessor
 RelaxKernel tensor_kernel(int points, int group, bool in_global);
 RelaxKernel dense_kernel(int points, int group, bool in_global);
 RelaxKernel band_kernel(int points, int group, bool in_global);
+// Sine bases on tensor cores: no side is longer than this, groups of 32 and `wide_group` threads, cells in shared memory.
+constexpr int longest_tiled = 64;
+RelaxKernel tiled_kernel(int points, int group);
+// What a block then takes of shared memory, in doubles.
+int tiled_room(const int n[3]);
 
 // Launches what is right for blocks as they are.
 class GeneralRelax {
@@ -35,6 +40,9 @@ public:
   index_t resident() const { return index_t(processors_) * most_threads / group_; }
 
 private:
+  void prepare_tiled(int points, int cells, int room);
+  void allow_shared() const;
+
   RelaxKernel kernel_ = nullptr;
   int group_ = 0, groups_ = 0, shared_ = 0; // groups: of a thread block
   bool few_ = false;                        // thread blocks, each with its own global memory
@@ -103,37 +111,51 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
   return sum;
 }
 
-template <int points, bool constant, bool in_place, class Group>
+template <int points, bool constant, bool in_place, class Solve, class Group>
 __device__ void residual_of_block(const Pass &pass, const DeviceBlock &block, double *r) {
   const double *const sums = block.links < 0 ? nullptr : pass.link_sums + index_t(block.links) * pass.most_cells;
   for (Cells<Group> c(block); c.more(); c.next()) {
     const double value = residual<points, constant, in_place>(pass, block, c.row(), c.at);
-    r[c.cell] = sums ? value - sums[c.cell] : value;
+    r[Solve::place(block, c)] = sums ? value - sums[c.cell] : value;
   }
 }
 
-template <int points, class Group>
+template <int points, class Solve, class Group>
 __device__ void find_residual(const Pass &pass, const DeviceBlock &block, double *r) {
   if (pass.zero)
-    for (Cells<Group> c(block); c.more(); c.next()) r[c.cell] = pass.b[c.row()];
+    for (Cells<Group> c(block); c.more(); c.next()) r[Solve::place(block, c)] = pass.b[c.row()];
   else if (pass.values.constant)
-    pass.from == pass.to ? residual_of_block<points, true, true, Group>(pass, block, r)
-                         : residual_of_block<points, true, false, Group>(pass, block, r);
+    pass.from == pass.to ? residual_of_block<points, true, true, Solve, Group>(pass, block, r)
+                         : residual_of_block<points, true, false, Solve, Group>(pass, block, r);
   else
-    pass.from == pass.to ? residual_of_block<points, false, true, Group>(pass, block, r)
-                         : residual_of_block<points, false, false, Group>(pass, block, r);
+    pass.from == pass.to ? residual_of_block<points, false, true, Solve, Group>(pass, block, r)
+                         : residual_of_block<points, false, false, Solve, Group>(pass, block, r);
 }
 
-template <class Group> __device__ void update(const Pass &pass, const DeviceBlock &block, const double *now) {
+template <class Solve, class Group>
+__device__ void update(const Pass &pass, const DeviceBlock &block, const double *now) {
   const bool in_place = pass.from == pass.to;
   for (Cells<Group> c(block); c.more(); c.next()) {
     const index_t row = c.row();
     const double old = pass.zero ? 0 : in_place ? __ldcg(pass.from + row) : pass.from[row];
-    pass.to[row] = old + pass.omega * now[c.cell];
+    pass.to[row] = old + pass.omega * now[Solve::place(block, c)];
   }
 }
 
-// Solve::apply(group, inverses, block, kind, r, work): where the result lies, r or work; all threads have met after it.
+// Values in the order of cells.
+struct InOrder {
+  template <class Cells> __device__ static int place(const DeviceBlock &, const Cells &c) { return c.cell; }
+};
+
+// A block whose inverse had no place.
+template <class Group>
+__device__ __noinline__ void solve_anew(const Group &g, const DeviceInverses &all, const DeviceBlock &block, int width,
+                                        double *factor, double *window, double *r) {
+  (void)factor_block(g, all, block, width, factor, window);
+  solve(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], width}, factor, r);
+}
+
+// Solve::place(block, cells): where a cell's value is. Solve::apply(group, inverses, block, kind, r, work): where the result lies, r or work; all threads have met after it.
 template <int points, class Solve, class Group, bool in_global>
 __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
     relax(Pass pass, DeviceInverses all, Rooms rooms) {
@@ -147,17 +169,14 @@ __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
   for (int t = int(blockIdx.x) * groups + g.number(); t < pass.count; t += int(gridDim.x) * groups) {
     const DeviceBlock block = pass.blocks[t];
     const DeviceKind kind = all.kinds[all.kind_of[block.number]];
-    find_residual<points, Group>(pass, block, r);
+    find_residual<points, Solve, Group>(pass, block, r);
     g.sync();
     const double *now = r;
     if (kind.at >= 0)
       now = Solve::apply(g, all, block, kind, r, work);
-    else if constexpr (Group::whole) {
-      double *const a = rooms.factors + blockIdx.x * rooms.factors_stride;
-      (void)factor_block(g, all, block, kind.width, a, window);
-      solve(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], kind.width}, a, r);
-    }
-    update<Group>(pass, block, now);
+    else if constexpr (Group::whole && Solve::anew)
+      solve_anew(g, all, block, kind.width, rooms.factors + blockIdx.x * rooms.factors_stride, window, r);
+    update<Solve, Group>(pass, block, now);
     g.sync();
   }
 }

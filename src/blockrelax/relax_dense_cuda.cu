@@ -4,7 +4,8 @@
 namespace petscrrb::blockrelax {
 namespace {
 
-struct Dense {
+struct Dense : relax_kernels::InOrder {
+  static constexpr bool anew = true;
   static constexpr int vectors = 2;
 
   template <class Group>

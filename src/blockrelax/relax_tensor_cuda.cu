@@ -4,7 +4,8 @@
 namespace petscrrb::blockrelax {
 namespace {
 
-struct Tensor {
+struct Tensor : relax_kernels::InOrder {
+  static constexpr bool anew = true;
   static constexpr int vectors = 2;
 
   // out = S in along a side of n cells that are `apart`
