@@ -24,7 +24,7 @@ small_core=${SMALL_CORE:-*Small*}
 
 sanitize() {
   local status=0 filter=$small filter_core=$small_core
-  # racecheck does not follow bulk copies that one warp awaits for others, nor synccheck barriers of some warps of a block
+  # neither follows barriers of some warps of a block
   case $1 in racecheck | synccheck) filter_core+=-Mic* ;; esac
   [ "$1" = racecheck ] || filter+=:$small_solver # racecheck cannot follow graphs with conditional nodes
   # racecheck warns of races within cuSPARSE's product

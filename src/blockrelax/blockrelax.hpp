@@ -33,10 +33,10 @@ enum class Parallel {
 };
 
 struct Options {
-  Order order = Order::chaotic;
+  Order order = Order::jacobi;
   int block[3] = {8, 8, 8};
-  double omega = 1;
-  int colours = 2;
+  double omega = 0.8;
+  int colours = 0;        // 0: as few as will do; fewer are an exception
   bool symmetric = false; // coloured: the colours forth and back
   Inverse inverse = Inverse::automatic;
   Parallel parallel = Parallel::automatic;
@@ -45,8 +45,9 @@ struct Options {
 
 struct Findings {
   CouplingFindings read;
-  bool constant = false;  // every cell of every patch has the same couplings within its block
-  index_t shapes = 0;     // distinct inverses that are held
+  bool constant = false; // all rows have the same diagonal and couplings with their neighbours, as far as a patch goes,
+                         // and none with others of their block
+  index_t shapes = 0;    // distinct inverses that are held
   index_t pivot = no_row; // the first row of a block that is not positive definite
   std::string used;       // tensor, dense or factored: for -ksp_view
 };

@@ -2,6 +2,7 @@
 #include "blockrelax.hpp"
 
 #include "inverses_host.hpp"
+#include "passes.hpp"
 #include "residual_host.hpp"
 
 namespace petscrrb::blockrelax {
@@ -19,12 +20,10 @@ public:
       : l_(patches, points, periodic, options.block), options_(options), A_(l_), inverses_(l_, A_, options),
         colours_(options.order == Order::coloured ? colours_of(patches, l_.cut, points, periodic, options.colours).count
                                                   : 1),
-        blocks_(l_, colours_, colours()), together_(l_.rows >= host::serial_below) {
+        blocks_(l_, colours_, options.order == Order::coloured ? colours_of_blocks(l_, options.colours) : one_colour()),
+        together_(l_.rows >= host::serial_below),
+        passes_(colours_in_turn(colours_, options.symmetric && options.order == Order::coloured, options.omega)) {
     if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
-    for (int c = 0; c < colours_; ++c) passes_.push_back(c);
-    // an exact inverse twice in a row is none
-    if (options.symmetric && options.order == Order::coloured)
-      for (int c = options.omega == 1 ? colours_ - 1 : colours_; c-- > 0;) passes_.push_back(c);
   }
 
   Findings refresh(const Csr &A) override {
@@ -54,16 +53,7 @@ public:
   }
 
 private:
-  std::vector<int> colours() const {
-    std::vector<int> colour(static_cast<std::size_t>(l_.blocks()));
-    if (options_.order != Order::coloured) return colour;
-    const Colours all = colours_of(l_.patches, l_.cut, l_.points, l_.periodic, options_.colours);
-    for (index_t b = 0; b < l_.blocks(); ++b) {
-      const index_t patch = l_.patch_of(b);
-      colour[b] = all.of(l_.patches[patch], l_.cut, static_cast<PetscInt>(b - l_.first_block[patch]));
-    }
-    return colour;
-  }
+  std::vector<int> one_colour() const { return std::vector<int>(static_cast<std::size_t>(l_.blocks())); }
 
   // Of a sweep; Jacobi's last one is to end in x.
   Vectors vectors(const double *b, double *x, int left) const {
@@ -162,7 +152,7 @@ private:
   const int colours_;
   const BlockOrder blocks_;
   const bool together_;
-  std::vector<int> passes_; // colours, in the order in which a sweep takes them
+  const std::vector<int> passes_; // colours, in the order in which a sweep takes them
   host::Buffer<double> other_;
   std::vector<double> ghosts_;
   Scratch scratch_;

@@ -14,6 +14,19 @@ struct DeviceBlock {
   int links;      // its place among the blocks with links, or -1
 };
 
+inline DeviceBlock device_block(const Layout &l, index_t number) {
+  return l.at(number, [&](const Patch &p, const Block &block) {
+    const PetscInt *f = block.first;
+    DeviceBlock b{row_at(p, f[0], f[1], f[2]), int(p.n[0]), int(p.n[0] * p.n[1]), {}, 0, int(number), -1};
+    for (int d = 0; d < 3; ++d) {
+      b.n[d] = block.n[d];
+      if (f[d] > 0) b.sides |= 1u << 2 * d;
+      if (f[d] + block.n[d] < p.n[d]) b.sides |= 2u << 2 * d;
+    }
+    return b;
+  });
+}
+
 // Couplings within patches.
 struct DeviceValues {
   bool constant;
@@ -30,9 +43,10 @@ struct Pass {
   const double *b, *from;
   double *to;
   double omega;
-  bool zero;               // `from` is zero, and is not read
+  bool zero; // `from` is zero, and is not read
   DeviceValues values;
-  const double *link_sums; // of each block with links, as many as Layout::most_cells(): what r loses at its cells
+  const double *link_sums; // of each block with links, most_cells each: what r loses at its cells in natural order
+  int most_cells;          // Layout's
 };
 
 } // namespace petscrrb::blockrelax

@@ -3,6 +3,9 @@
 
 #include "patches.hpp"
 
+#include <stdexcept>
+#include <string>
+
 namespace petscrrb::blockrelax {
 
 // Along a side colours alternate; around a periodic one with an odd number of blocks the last has a colour of its own.
@@ -24,7 +27,8 @@ struct Colours {
   }
 };
 
-// Of as many colours as are wanted, or fewer if that is no use; of least_colours() if that is more.
+// Of as many colours as are wanted, or fewer if that is no use; 0: as few as will do. Throws std::invalid_argument where
+// more are needed.
 inline Colours colours_of(const std::vector<Patch> &patches, const Cut &cut, int points, const bool periodic[3],
                           int wanted) {
   Colours c{1, false, {1, 1, 1}, {periodic[0], periodic[1], periodic[2]}};
@@ -34,8 +38,11 @@ inline Colours colours_of(const std::vector<Patch> &patches, const Cut &cut, int
       c.side[d] = std::max(c.side[d], blocks == 1 ? 1 : periodic[d] && blocks % 2 == 1 ? 3 : 2);
     }
   c.count = c.side[0] * c.side[1] * c.side[2];
-  c.sum = (points == 5 || points == 7) && wanted < c.count;
-  if (c.sum) c.count = std::max({c.side[0], c.side[1], c.side[2]});
+  const int least = points == 5 || points == 7 ? std::max({c.side[0], c.side[1], c.side[2]}) : c.count;
+  if (wanted != 0 && wanted < least)
+    throw std::invalid_argument("blocks take " + std::to_string(least) + " colours, not " + std::to_string(wanted));
+  c.sum = least < c.count && wanted < c.count;
+  if (c.sum) c.count = least;
   return c;
 }
 

@@ -10,8 +10,6 @@ namespace petscrrb::blockrelax {
 
 namespace {
 
-constexpr std::size_t most_dense = 512; // cells: a larger dense inverse is not chosen, since it leaves the cache
-
 std::array<std::uint64_t, 2> mixed(std::array<std::uint64_t, 2> h, std::uint64_t x) {
   h[0] = (h[0] ^ x) * 0x9e3779b97f4a7c15u;
   h[1] = (h[1] + x) * 0xd6e8feb86659fd93u;
@@ -62,34 +60,6 @@ void HostInverses::find_kinds() {
   }
 }
 
-// Whether couplings do not change when a side is turned around.
-bool HostInverses::even() const {
-  const Neighbours &near = l_.neighbours;
-  const double *a = A_.common().ahead;
-  bool same = true;
-  for (int m = 0; m < near.count; ++m) {
-    const Step s = near.step[m];
-    for (int x = -1; x <= 1; x += 2)
-      for (int y = -1; y <= 1; y += 2) same = same && a[m] == a[near.find({x * s.x, y * s.y, s.z})];
-  }
-  return same;
-}
-
-// Each cell costs 4 (nx + ny + nz) operations by sine bases, and 4 times the width by its factor.
-HostInverses::Method HostInverses::choose() const {
-  const bool constant = A_.constant();
-  int sides = 1, width = 1;
-  std::size_t cells = 0;
-  for (const Kind &kind : kinds_) {
-    sides = std::max(sides, kind.n[0] + kind.n[1] + kind.n[2]);
-    width = std::max(width, kind.width);
-    cells = std::max<std::size_t>(cells, kind.cells);
-  }
-  if (options_.inverse == Inverse::dense) return Method::dense;
-  if (constant && even() && (options_.inverse == Inverse::tensor || sides <= 4 * width)) return Method::tensor;
-  return constant && cells <= most_dense && width > 1 ? Method::dense : Method::factored;
-}
-
 std::size_t HostInverses::size(const Kind &kind) const {
   if (method_ == Method::tensor) return static_cast<std::size_t>(kind.cells);
   if (method_ == Method::dense) return std::size_t(kind.cells) * kind.cells;
@@ -123,24 +93,6 @@ int HostInverses::factor(const Kind &kind, double *to) const {
   return band.factor(to);
 }
 
-int HostInverses::make_tensor(const Kind &kind, double *to) const {
-  const Couplings &c = A_.common();
-  int cell = 0, bad = -1;
-  for (int z = 0; z < kind.n[2]; ++z)
-    for (int y = 0; y < kind.n[1]; ++y)
-      for (int x = 0; x < kind.n[0]; ++x, ++cell) {
-        const double cosines[3] = {cosine(x, kind.n[0]), cosine(y, kind.n[1]), cosine(z, kind.n[2])};
-        double value = c.diagonal;
-        for (int m = 0; m < l_.neighbours.count; ++m) {
-          const Step s = l_.neighbours.step[m];
-          value += 2 * c.ahead[m] * (s.x ? cosines[0] : 1) * (s.y ? cosines[1] : 1) * (s.z ? cosines[2] : 1);
-        }
-        if (!(value >= -null_pivot * c.diagonal)) bad = 0;
-        to[cell] = value > null_pivot * c.diagonal ? 1 / value : 0;
-      }
-  return bad;
-}
-
 void HostInverses::make_dense(const Band &band, const double *factor, double *to) const {
   std::fill_n(to, std::size_t(band.n) * band.n, 0.0);
   for (int i = 0; i < band.n; ++i) {
@@ -154,7 +106,7 @@ void HostInverses::make_dense(const Band &band, const double *factor, double *to
 
 // Returns the first cell whose pivot is negative, or -1.
 int HostInverses::make(const Kind &kind, double *to, double *work) const {
-  if (method_ == Method::tensor) return make_tensor(kind, to);
+  if (method_ == Method::tensor) return tensor_inverse(l_.neighbours, A_.common(), kind.n, to);
   if (method_ == Method::factored) return factor(kind, to);
   const int bad = factor(kind, work);
   if (bad < 0) make_dense({kind.cells, kind.width}, work, to);
@@ -163,7 +115,9 @@ int HostInverses::make(const Kind &kind, double *to, double *work) const {
 
 index_t HostInverses::refresh(Scratch &scratch) {
   find_kinds();
-  method_ = choose();
+  Extent extent;
+  for (const Kind &kind : kinds_) extent.add(kind.n, kind.width);
+  method_ = choose(options_.inverse, A_.constant() ? &A_.common() : nullptr, l_.neighbours, extent);
   if (method_ == Method::tensor)
     for (const Kind &kind : kinds_)
       for (int n : kind.n) bases_.add(n);
@@ -206,10 +160,6 @@ void HostInverses::solve(index_t b, double *r, double *work) const {
     for (int k = 0; k < kind.cells; ++k) sum += row[k] * work[k];
     r[i] = sum;
   }
-}
-
-const char *HostInverses::used() const {
-  return method_ == Method::tensor ? "tensor" : method_ == Method::dense ? "dense" : "factored";
 }
 
 double HostInverses::bytes() const {

@@ -4,8 +4,8 @@
 #include "band.hpp"
 #include "blockrelax.hpp"
 #include "matrix_host.hpp"
+#include "method.hpp"
 #include "scratch_host.hpp"
-#include "sine.hpp"
 
 #include <array>
 
@@ -24,15 +24,10 @@ public:
 
   std::size_t work() const { return work_; }
   index_t kinds() const { return static_cast<index_t>(kinds_.size()); }
-  const char *used() const;
+  const char *used() const { return name_of(method_); }
   double bytes() const;
 
 private:
-  enum class Method {
-    tensor,
-    dense,
-    factored
-  };
   using Hash = std::array<std::uint64_t, 2>;
   struct Key {
     Hash hash;
@@ -48,13 +43,10 @@ private:
   Hash hash(index_t b) const;
   void find_kinds();
   Kind kind_of(index_t b) const;
-  Method choose() const;
-  bool even() const;
   void place();
   std::size_t size(const Kind &) const;
   int factor(const Kind &, double *to) const;
   int make(const Kind &, double *to, double *work) const;
-  int make_tensor(const Kind &, double *to) const;
   void make_dense(const Band &, const double *factor, double *to) const;
 
   const Layout &l_;

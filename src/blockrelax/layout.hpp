@@ -50,7 +50,7 @@ public:
   PetscInt rows = 0;
 };
 
-inline PetscInt row_at(const Patch &p, PetscInt i, PetscInt j, PetscInt k) {
+PETSCRRB_HD inline PetscInt row_at(const Patch &p, PetscInt i, PetscInt j, PetscInt k) {
   return p.first + (k * p.n[1] + j) * p.n[0] + i;
 }
 
@@ -66,13 +66,13 @@ template <class F> void at_cells(const Patch &p, const Block &b, const F &f) {
 }
 
 // Whether the cell that is step s from `at` is among n cells a side from `first` on.
-inline bool within(const PetscInt first[3], const int n[3], const PetscInt at[3], Step s) {
+PETSCRRB_HD inline bool within(const PetscInt first[3], const int n[3], const PetscInt at[3], Step s) {
   const int step[3] = {s.x, s.y, s.z};
   for (int d = 0; d < 3; ++d)
     if (at[d] + step[d] < first[d] || at[d] + step[d] >= first[d] + n[d]) return false;
   return true;
 }
-inline bool within(const Patch &p, const PetscInt at[3], Step s) {
+PETSCRRB_HD inline bool within(const Patch &p, const PetscInt at[3], Step s) {
   const int step[3] = {s.x, s.y, s.z};
   for (int d = 0; d < 3; ++d)
     if (at[d] + step[d] < 0 || at[d] + step[d] >= p.n[d]) return false;
@@ -95,6 +95,7 @@ public:
   index_t operator[](index_t t) const { return block_[t]; }
   index_t first(int colour, index_t patch) const { return start_[colour * patches_ + patch]; }
   index_t first(int colour) const { return first(colour, 0); }
+  index_t colours() const { return static_cast<index_t>(start_.size() - 1) / patches_; }
   double bytes() const { return static_cast<double>((start_.size() + block_.size()) * sizeof(index_t)); }
 
 private:

@@ -16,11 +16,6 @@ struct Link {
   double a;
 };
 
-// What a row has within its patch. ahead: the means of a_pq and a_qp; none with identity rows
-struct Couplings {
-  double diagonal = 0, ahead[most_neighbours] = {};
-};
-
 class HostMatrix {
 public:
   explicit HostMatrix(const Layout &layout) : l_(layout), links_at_(static_cast<std::size_t>(layout.blocks() + 1)) {}

@@ -112,6 +112,7 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   b->colours = PETSC_DECIDE;
   b->inverse = PC_BLOCKRELAX_INVERSE_AUTO;
   b->parallel = PC_BLOCKRELAX_PARALLEL_AUTO;
+  b->test = PCBlockRelaxNoKSP;
 
   pc->ops->setup = PCSetUp_BlockRelax;
   pc->ops->presolve = PCPreSolve_BlockRelax;

@@ -21,7 +21,6 @@ public:
   }
   PetscErrorCode Refresh(const Csr &rows, blockrelax::Findings *found) override {
     PetscFunctionBegin;
-    couplings_ = rows.n ? rows.ia[rows.n] : 0;
     PetscCall(PetscRRBTry(NoMemory, [&] { *found = relax_->refresh(rows); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -34,26 +33,9 @@ public:
   }
 
 private:
-  PetscErrorCode SayWhereVectorsAre(PC, Vec);
-
   std::unique_ptr<blockrelax::BlockRelax> relax_;
-  PetscLogDouble couplings_ = 0;
-  bool said_ = false; /* where the vectors are */
+  PetscRRBVectorsOnHost vectors_;
 };
-
-PetscErrorCode HostBackend::SayWhereVectorsAre(PC pc, Vec x) {
-  PetscBool device;
-
-  PetscFunctionBegin;
-  if (said_) PetscFunctionReturn(PETSC_SUCCESS);
-  said_ = true;
-  PetscCall(PetscRRBVecOnDevice(x, &device));
-  if (device)
-    PetscCall(PetscInfo(pc,
-                        "PCBLOCKRELAX: the matrix is on the host and the vectors are on the device: they are copied "
-                        "there and back in every application\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode HostBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) {
   const PetscScalar *right;
@@ -61,13 +43,13 @@ PetscErrorCode HostBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBoo
 
   PetscFunctionBegin;
   if (!relax_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SayWhereVectorsAre(pc, b));
+  PetscCall(vectors_.Say(pc, "PCBLOCKRELAX", b));
   PetscCall(VecGetArrayRead(b, &right));
   PetscCall(from_zero ? VecGetArrayWrite(x, &u) : VecGetArray(x, &u));
   PetscCall(PetscRRBTry(NoMemory, [&] { relax_->sweep(right, u, (int)sweeps, from_zero != PETSC_FALSE); }));
   PetscCall(from_zero ? VecRestoreArrayWrite(x, &u) : VecRestoreArray(x, &u));
   PetscCall(VecRestoreArrayRead(b, &right));
-  PetscCall(PetscLogFlops((double)(sweeps - (from_zero ? 1 : 0)) * 2 * couplings_));
+  PetscCall(PetscLogFlops(PCBlockRelaxFlops(pc, sweeps, from_zero)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

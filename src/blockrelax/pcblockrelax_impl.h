@@ -6,6 +6,7 @@
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
+#include "glue/vectors.h"
 #include "petscrrb.h"
 
 #include <memory>
@@ -29,7 +30,7 @@ struct PCBlockRelaxShape {
   bool periodic[3] = {};
 };
 
-/* Implemented in pcblockrelax_host.cxx. */
+/* Implemented in pcblockrelax_host.cxx and pcblockrelax_cuda.cxx. */
 class PCBlockRelaxBackend {
 public:
   virtual ~PCBlockRelaxBackend() = default;
@@ -45,6 +46,7 @@ public:
 };
 
 PetscErrorCode PCBlockRelaxCreateHost(std::unique_ptr<PCBlockRelaxBackend> *);
+PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and blocks. */
 struct PCBlockRelaxState {
@@ -54,11 +56,23 @@ struct PCBlockRelaxState {
   PCBlockRelaxShape shape;
   petscrrb::blockrelax::Options options;
   petscrrb::blockrelax::Findings found;
-  PetscBool failed = PETSC_FALSE;   /* on some rank a block is not positive definite */
-  PetscBool in_place = PETSC_FALSE; /* Richardson's iteration is that of the blocks' own matrix */
-  Vec correction = nullptr;         /* where it is not */
+  PetscBool failed = PETSC_FALSE; /* on some rank a block is not positive definite */
+  PetscObjectId matrix = 0;       /* whose values the blocks have, */
+  PetscObjectState values = 0;    /* and which of them */
+  PetscBool one_rank = PETSC_FALSE;
+  Vec correction = nullptr; /* of Richardson's iteration where the blocks do not know all of Amat */
+  PetscLogDouble residual_flops = 0, inverse_flops = 0; /* of one sweep */
   PetscRRBMatrix rows = {};
 };
+
+/* What PCApplyRichardson() is not told of the test of the KSP that is solving. */
+typedef struct {
+  PetscBool no_norm;                /* there is none, as in smoothers */
+  PetscBool to_initial, to_smaller; /* rtol refers to the initial residual, or to the smaller of that and b */
+  PetscBool its_suffice;            /* max_it iterations are convergence */
+  PetscInt untested, least;         /* norms are of no interest, or of none yet */
+} PCBlockRelaxTest;
+static const PCBlockRelaxTest PCBlockRelaxNoKSP = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, -1, 0};
 
 /* What a user can set, as it was set. */
 typedef struct {
@@ -73,12 +87,21 @@ typedef struct {
   PetscReal memory;
   PetscInt grid[3];
   PetscInt patches, *sizes; /* three for each patch */
-  PetscBool no_norm;        /* the KSP that is solving wants no norms */
-  PetscBool said;           /* -info has been told about the KSP */
+  PCBlockRelaxTest test;
+  PetscReal norm; /* the last that a KSP's solve computed of a residual; negative: none */
+  PetscBool said; /* -info has been told about the KSP */
   PCBlockRelaxState *state;
 } PC_BlockRelax;
 
 /* Whether M is symmetric where the matrix is, and the same in each application. */
 static inline PetscBool PCBlockRelaxIsSymmetric(const PC_BlockRelax *b) {
   return (PetscBool)(b->type == PC_BLOCKRELAX_TYPE_JACOBI || (b->type == PC_BLOCKRELAX_TYPE_COLOURED && b->symmetric));
+}
+
+/* of so many sweeps; Jacobi from zero needs no residual */
+static inline PetscLogDouble PCBlockRelaxFlops(PC pc, PetscInt sweeps, PetscBool from_zero) {
+  const PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  const bool without = from_zero && s->options.order == petscrrb::blockrelax::Order::jacobi;
+  return (PetscLogDouble)sweeps * s->inverse_flops +
+         (PetscLogDouble)(without ? sweeps - 1 : sweeps) * s->residual_flops;
 }

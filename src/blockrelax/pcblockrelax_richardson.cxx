@@ -1,21 +1,36 @@
 /* PCApplyRichardson() of PCBLOCKRELAX: the relaxation as a solver by itself, which sweeps over x in place. */
 #include "blockrelax/pcblockrelax_impl.h"
 
-#include <petscksp.h>
+#include <petsc/private/kspimpl.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-/* PCApplyRichardson() is not told that nobody wants norms, as no smoother's KSP does: only the KSP knows. */
+/* With KSPConvergedDefault() and KSPConvergedSkip() only, KSPRICHARDSON comes here. */
+static PCBlockRelaxTest TestOf(KSP ksp) {
+  using Converged = decltype(ksp->converged);
+  PCBlockRelaxTest test = {};
+
+  test.no_norm = (PetscBool)(ksp->normtype == KSP_NORM_NONE || ksp->converged == (Converged)KSPConvergedSkip);
+  test.untested = ksp->chknorm;
+  test.least = PetscRRBLeastIterations(ksp, 0);
+  if (ksp->converged == (Converged)KSPConvergedDefault) {
+    const KSPConvergedDefaultCtx *options = (KSPConvergedDefaultCtx *)ksp->cnvP;
+    test.to_initial = options->initialrtol;
+    test.to_smaller = options->mininitialrtol;
+    test.its_suffice = options->convmaxits;
+  }
+  return test;
+}
+
 PetscErrorCode PCPreSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  KSPNormType norm;
   PetscBool symmetric;
 
   PetscFunctionBegin;
-  PetscCall(KSPGetNormType(ksp, &norm));
-  b->no_norm = (PetscBool)(norm == KSP_NORM_NONE);
+  b->test = TestOf(ksp);
+  b->norm = -1;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &symmetric, KSPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
                                       KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPNASH, KSPSTCG, KSPGLTR, KSPQCG, KSPMINRES,
                                       KSPSYMMLQ, KSPCR, KSPPIPECR, ""));
@@ -27,20 +42,38 @@ PetscErrorCode PCPreSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPostSolve_BlockRelax(PC pc, KSP, Vec, Vec) {
+PetscErrorCode PCPostSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
+  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+
   PetscFunctionBegin;
-  ((PC_BlockRelax *)pc->data)->no_norm = PETSC_FALSE;
+  b->test = PCBlockRelaxNoKSP;
+  if (b->norm >= 0) ksp->rnorm = b->norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- x + M^-1 (b - A x), so many times. In place where A is what the blocks know all of: Pmat, and on one rank. */
+/* Whether the blocks know all of Amat as it is now: -ksp_reuse_preconditioner keeps them while Amat changes. */
+static PetscErrorCode KnowAmat(PC pc, PetscBool *know) {
+  const PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  PetscObjectId matrix;
+  PetscObjectState values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->mat, &matrix));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->mat, &values));
+  *know = (PetscBool)(s->one_rank && matrix == s->matrix && values == s->values);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- x + M^-1 (b - A x), so many times. */
 static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscBool from_zero) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
   PCBlockRelaxState *s = data->state;
+  PetscBool in_place;
 
   PetscFunctionBegin;
   if (times == 0 && from_zero) PetscCall(VecSet(x, 0));
-  if (s->in_place) {
+  PetscCall(KnowAmat(pc, &in_place));
+  if (in_place) {
     if (times) PetscCall(s->backend->Sweep(pc, b, x, times * data->sweeps, from_zero));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -57,32 +90,45 @@ static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As KSPConvergedDefault() would decide. */
+/* As KSPConvergedDefault() would decide of the residual's own norm. */
 struct Tolerances {
   PetscReal relative, absolute, divergence, reference;
 
-  KSPConvergedReason Judge(PetscReal norm) const {
+  void SetReference(const PCBlockRelaxTest &test, PetscReal right_side, PetscReal initial) {
+    reference = test.to_initial || right_side == 0 ? initial : right_side;
+    if (test.to_smaller) reference = std::min(reference, initial);
+  }
+  KSPConvergedReason Judge(const PCBlockRelaxTest &test, PetscInt its, PetscReal norm) const {
+    if (its <= test.untested) return KSP_CONVERGED_ITERATING;
     if (!std::isfinite(norm)) return KSP_DIVERGED_NANORINF;
+    if (its < test.least) return KSP_CONVERGED_ITERATING;
     if (norm <= std::max(relative * reference, absolute))
       return norm < absolute ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
     return divergence > 0 && norm >= divergence * reference ? KSP_DIVERGED_DTOL : KSP_CONVERGED_ITERATING;
   }
 };
 
+static PetscErrorCode Norm(PC pc, Vec b, Vec x, Vec w, PetscReal *norm) {
+  PetscFunctionBegin;
+  PetscCall(MatResidual(pc->mat, b, x, w));
+  PetscCall(VecNorm(w, NORM_2, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode IterateUntil(PC pc, Vec b, Vec x, Vec w, Tolerances t, PetscInt most, PetscBool from_zero,
                                    PetscInt *its, KSPConvergedReason *reason) {
-  PetscReal norm;
+  PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
+  const PCBlockRelaxTest &test = data->test;
+  PetscReal right_side;
 
   PetscFunctionBegin;
-  PetscCall(VecNorm(b, NORM_2, &t.reference));
+  PetscCall(VecNorm(b, NORM_2, &right_side));
+  data->norm = right_side;
+  if (!from_zero) PetscCall(Norm(pc, b, x, w, &data->norm));
+  t.SetReference(test, right_side, data->norm);
   for (*its = 0;; ++*its) {
-    norm = t.reference;
-    if (*its > 0 || !from_zero) {
-      PetscCall(MatResidual(pc->mat, b, x, w));
-      PetscCall(VecNorm(w, NORM_2, &norm));
-    }
-    if (t.reference == 0) t.reference = norm;
-    *reason = t.Judge(norm);
+    if (*its > 0 && (*its > test.untested || *its == most)) PetscCall(Norm(pc, b, x, w, &data->norm));
+    *reason = test.its_suffice && *its == most ? KSP_CONVERGED_ITS : t.Judge(test, *its, data->norm);
     if (!*reason && *its == most) *reason = KSP_DIVERGED_ITS;
     if (*reason) break;
     PetscCall(Iterate(pc, b, x, w, 1, (PetscBool)(from_zero && *its == 0)));
@@ -110,7 +156,7 @@ PetscErrorCode PCApplyRichardson_BlockRelax(PC pc, Vec b, Vec x, Vec w, PetscRea
   if (data->state->failed) {
     PetscCall(VecSet(x, PETSC_INFINITY));
     why = KSP_DIVERGED_PC_FAILED;
-  } else if (data->no_norm) {
+  } else if (data->test.no_norm) {
     PetscCall(Iterate(pc, b, x, w, most, from_zero));
     *its = most;
   } else

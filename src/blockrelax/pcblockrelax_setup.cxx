@@ -87,8 +87,8 @@ static PetscErrorCode UseGrid(PC pc, PetscRRBTrouble *trouble) {
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, 3, b->grid, "-pc_blockrelax_grid", s->backend->rows(s->rows.csr),
-                                   &s->grid, trouble));
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::box, b->grid, "-pc_blockrelax_grid",
+                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
   if (!trouble->why.empty()) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
     if (ranks > 1)
@@ -138,6 +138,21 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Two for each coupling; of a cell 4 (bx + by + bz) in sine bases, else 2 for each entry of its row and column of a factor,
+   or of its row of an inverse. */
+static void CountFlops(PCBlockRelaxState *s) {
+  const blockrelax::Options &o = s->options;
+  const double bx = o.block[0], by = o.block[1], bz = o.block[2];
+  const double of_cell = s->found.used == "tensor"  ? 4 * (bx + by + bz)
+                         : s->found.used == "dense" ? 2 * bx * by * bz
+                                                    : 4 * bx * (bz > 1 ? by : 1);
+  const double turns = o.order != blockrelax::Order::coloured || !o.symmetric ? 1
+                       : o.omega == 1                                         ? 2 - 1.0 / o.colours
+                                                                              : 2;
+  s->residual_flops = turns * (double)s->rows.csr.n * 2 * s->shape.points;
+  s->inverse_flops = turns * (double)s->rows.csr.n * of_cell;
+}
+
 /* Values into the blocks; *rebuild where there is a coupling that has no place in them. */
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
   PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
@@ -145,6 +160,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *tro
 
   PetscFunctionBegin;
   PetscCall(s->backend->Refresh(s->rows.csr, &s->found));
+  CountFlops(s);
   const ReadResult result = s->found.read.result();
   *rebuild = (PetscBool)(result == ReadResult::rebuild);
   if (result == ReadResult::refused) {
@@ -215,15 +231,18 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The backend for where the matrix is now: another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
 
   PetscFunctionBegin;
-  PetscCheck(!s->rows.on_device, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-pc_type blockrelax works on the host so far, and the matrix is on a device: MatBindToCPU() keeps it on "
-             "the host");
-  if (s->backend) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCBlockRelaxCreateHost(&s->backend));
+  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  s->ready = PETSC_FALSE;
+  s->backend = nullptr;
+  if (s->rows.on_device)
+    PetscCall(PCBlockRelaxCreateCuda(&s->backend));
+  else
+    PetscCall(PCBlockRelaxCreateHost(&s->backend));
   *rebuild = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -264,13 +283,15 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   if (rebuild) PetscCall(PCReset_BlockRelax(pc));
   if (!b->state) b->state = new PCBlockRelaxState;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  b->state->in_place = (PetscBool)(ranks == 1 && pc->mat == pc->pmat);
+  b->state->one_rank = (PetscBool)(ranks == 1);
   PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
   PetscCall(PetscRRBMatrixGet(pc, block, &b->state->rows));
   const PetscErrorCode result = SetUpOnRank(pc, rebuild, &trouble);
   if (result) b->state->ready = PETSC_FALSE;         /* the next setup starts from the rows again */
   PetscCall(PetscRRBMatrixRestore(&b->state->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &b->state->values));
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
   PetscCall(Report(pc, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,6 +21,8 @@ public:
         values_.push_back(scale * std::sin(pi * static_cast<double>(std::size_t(i) * j % (2 * (n + 1))) / (n + 1)));
   }
   const double *operator[](int n) const { return values_.data() + at_[n]; }
+  std::size_t at(int n) const { return at_[n]; } // of values()
+  const std::vector<double> &values() const { return values_; }
   double bytes() const { return static_cast<double>(values_.size() * sizeof(double)); }
 
 private:

@@ -9,7 +9,7 @@ using namespace petscrrb::deflation;
    must be told from the nonzeros is that of a stencil. */
 static PetscRRBRows AnyStencil(const PetscRRBRows &rows) {
   PetscRRBRows out = rows;
-  out.check = [n = rows.n](const char *option, Grid &g) {
+  out.check = [n = rows.n](Widest, const char *option, Grid &g) {
     const index_t points = g.n[0] * g.n[1] * (g.dim == 3 ? g.n[2] : 1);
     if (points == n) return std::string();
     return std::string("A grid of ") + sizes(g) + " has " + text(points) + " points, and the matrix " +
@@ -35,7 +35,7 @@ PetscErrorCode PCDeflationDescribe(PC pc, Mat A, const KSPDeflationChoice &choic
   PetscCall(MatGetNullSpace(A, &null));
   if (null) space->rounding = 1e-10; /* where the application says that A v = 0, small row sums are errors */
   if (space->phases && !blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBFindGrid(pc, A, 3, choice.grid, "-ksp_deflation_grid", AnyStencil(rows), &space->grid));
+  PetscCall(PetscRRBFindGrid(pc, A, Widest::star, choice.grid, "-ksp_deflation_grid", AnyStencil(rows), &space->grid));
   if (choice.type == KSP_DEFLATION_STRIPE)
     space->boxes = stripes_of(space->grid, choice.lines, choice.cuts);
   else {

@@ -12,16 +12,17 @@
 #include <algorithm>
 
 using petscrrb::Grid;
+using petscrrb::Widest;
 
 PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, PetscErrorCode (*failed)(const std::exception &)) {
-  return {a.n, [a](int dim, const char *option, Grid &g) { return petscrrb::find_grid(a, dim, option, g); },
-          [a](const char *option, Grid &g) { return petscrrb::check_grid(a, option, g); }, failed};
+  return {a.n, [a](Widest w, const char *option, Grid &g) { return petscrrb::find_grid(a, w, option, g); },
+          [a](Widest w, const char *option, Grid &g) { return petscrrb::check_grid(a, w, option, g); }, failed};
 }
 
 /* Whether dm is a DMDA whose points on this rank are the rows; the sizes of its box are then in g. A 3D one with a side of
    one point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
    grid), is no answer. needed: several unknowns a point are an error, otherwise no answer either. */
-static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A, PetscBool needed, Grid *g,
+static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A, PetscBool needed, Grid *g,
                               PetscBool *answers) {
   PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
@@ -42,7 +43,7 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, PetscInt dim, const PetscRRBRows &A,
              ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
              use.option, use.value, dof);
   for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
-  PetscCheck(thick <= dim, comm, PETSC_ERR_SUP,
+  PetscCheck(thick <= 2 || widest != Widest::flat, comm, PETSC_ERR_SUP,
              "%s%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
              " points: use another one, for example -pc_type gamg",
              use.option, use.value, n[0], n[1], n[2]);
@@ -71,12 +72,12 @@ static PetscErrorCode FullName(PC pc, const char *option, std::string *name) {
 }
 
 /* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
-static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, const char *source, const PetscRRBRows &A,
+static PetscErrorCode TryDM(PC pc, DM dm, Widest widest, const char *option, const char *source, const PetscRRBRows &A,
                             PetscBool needed, Grid *g, std::string *why, PetscBool *found) {
   PetscFunctionBegin;
-  PetscCall(AskDMDA(pc, dm, dim, A, needed, g, found));
+  PetscCall(AskDMDA(pc, dm, widest, A, needed, g, found));
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::string reason = A.check(option, *g);
+  const std::string reason = A.check(widest, option, *g);
   g->source = source;
   if (reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   *found = PETSC_FALSE;
@@ -86,7 +87,7 @@ static PetscErrorCode TryDM(PC pc, DM dm, PetscInt dim, const char *option, cons
 }
 
 /* needed: a DMDA that shows why there can be no grid is an error; otherwise it is no answer */
-static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &A,
+static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option, const PetscRRBRows &A,
                            PetscBool needed, Grid *g, PetscRRBTrouble *no) {
   DM dm;
   PetscBool found = PETSC_FALSE;
@@ -97,21 +98,21 @@ static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const
   *g = Grid();
   *no = PetscRRBTrouble();
   if (n && n[0] > 0 && n[1] > 0) {
-    g->dim = dim == 3 && n[2] > 1 ? 3 : 2;
+    g->dim = widest != Widest::flat && n[2] > 1 ? 3 : 2;
     std::copy(n, n + g->dim, g->n);
     g->source = "option";
-    *no = {A.check(name.c_str(), *g), PETSC_ERR_ARG_INCOMP};
+    *no = {A.check(widest, name.c_str(), *g), PETSC_ERR_ARG_INCOMP};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetDM(pc, &dm));
-  PetscCall(TryDM(pc, dm, dim, name.c_str(), "PC's DMDA", A, needed, g, &why, &found));
+  PetscCall(TryDM(pc, dm, widest, name.c_str(), "PC's DMDA", A, needed, g, &why, &found));
   if (!found) {
     PetscCall(MatGetDM(P, &dm));
-    PetscCall(TryDM(pc, dm, dim, name.c_str(), "Mat's DMDA", A, needed, g, &why, &found));
+    PetscCall(TryDM(pc, dm, widest, name.c_str(), "Mat's DMDA", A, needed, g, &why, &found));
   }
   if (!found) {
     *g = Grid();
-    const std::string reason = A.find((int)dim, name.c_str(), *g);
+    const std::string reason = A.find(widest, name.c_str(), *g);
     g->source = "matrix pattern";
     if (!reason.empty()) *no = {why.empty() || !needed ? reason : why, PETSC_ERR_ARG_WRONG};
   }
@@ -122,40 +123,40 @@ static PetscErrorCode Find(PC pc, Mat P, PetscInt dim, const PetscInt n[], const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FindOrThrow(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+static PetscErrorCode FindOrThrow(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                   const PetscRRBRows &A, PetscBool needed, Grid *g, PetscRRBTrouble *no) {
   PetscFunctionBegin;
   try {
-    PetscCall(Find(pc, P, dim, n, option, A, needed, g, no));
+    PetscCall(Find(pc, P, widest, n, option, A, needed, g, no));
   } catch (const std::exception &e) {
     PetscCall(A.failed(e));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                 const PetscRRBRows &A, Grid *g) {
   PetscRRBTrouble no;
 
   PetscFunctionBegin;
-  PetscCall(FindOrThrow(pc, P, dim, n, option, A, PETSC_TRUE, g, &no));
+  PetscCall(FindOrThrow(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
   PetscCheck(no.why.empty(), PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                       const PetscRRBRows &A, Grid *g, PetscRRBTrouble *no) {
   PetscFunctionBegin;
-  PetscCall(FindOrThrow(pc, P, dim, n, option, A, PETSC_TRUE, g, no));
+  PetscCall(FindOrThrow(pc, P, widest, n, option, A, PETSC_TRUE, g, no));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, PetscInt dim, const PetscInt n[], const char *option,
+PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                      const PetscRRBRows &A, Grid *g, PetscBool *found) {
   PetscRRBTrouble no;
 
   PetscFunctionBegin;
-  PetscCall(FindOrThrow(pc, P, dim, n, option, A, PETSC_FALSE, g, &no));
+  PetscCall(FindOrThrow(pc, P, widest, n, option, A, PETSC_FALSE, g, &no));
   PetscCheck(no.why.empty() || no.code != PETSC_ERR_ARG_INCOMP, PetscObjectComm((PetscObject)pc), no.code, "%s",
              no.why.c_str());
   *found = (PetscBool)no.why.empty();

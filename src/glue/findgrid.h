@@ -6,6 +6,7 @@
 #include <petscpc.h>
 
 #include "../grid/csr.hpp"
+#include "../grid/find.hpp"
 #include "../grid/grid.hpp"
 #include "agree.h"
 
@@ -16,23 +17,23 @@
 /* What is asked about the rows, wherever they are: find_grid() and check_grid() of grid/find.hpp. */
 struct PetscRRBRows {
   PetscInt n;
-  std::function<std::string(int max_dim, const char *option, petscrrb::Grid &)> find;
-  std::function<std::string(const char *option, petscrrb::Grid &)> check;
+  std::function<std::string(petscrrb::Widest, const char *option, petscrrb::Grid &)> find;
+  std::function<std::string(petscrrb::Widest, const char *option, petscrrb::Grid &)> check;
   PetscErrorCode (*failed)(const std::exception &); /* where one of them threw: raises the error */
 };
 PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &, PetscErrorCode (*failed)(const std::exception &));
 
-/* dim: 2 or 3, the most that the PC can do; n: dim sizes as the user gave them, zeros for none; option: its name with
+/* widest: what the PC takes; n: two or three sizes as the user gave them, zeros for none; option: its name with
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */
-PetscErrorCode PetscRRBFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option, const PetscRRBRows &,
-                                petscrrb::Grid *);
+PetscErrorCode PetscRRBFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
+                                const PetscRRBRows &, petscrrb::Grid *);
 
 /* The same for rows that are one rank's part of a matrix, of any number of ranks: says where there is none, and raises
    nothing that only one rank would raise. */
-PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, PetscInt dim, const PetscInt n[], const char *option,
+PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                       const PetscRRBRows &, petscrrb::Grid *, PetscRRBTrouble *);
 
 /* The same as the first, for who can do without a grid: *found says whether there is one, and -info why there is none.
    Sizes that the user gave must fit. */
-PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, PetscInt dim, const PetscInt n[], const char *option,
+PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                      const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);

@@ -40,6 +40,12 @@
   #define PETSCRRB_LOG_HANDLERS 0
 #endif
 
+/* min_it of a KSP is newer than some PETSc that we build with. */
+#if defined(__cplusplus)
+template <class K> auto PetscRRBLeastIterations(K ksp, int) -> decltype(ksp->min_it) { return ksp->min_it; }
+template <class K> PetscInt PetscRRBLeastIterations(K, long) { return 0; }
+#endif
+
 /* Devices: where PETSc has CUDA and so have we. The first PETSc with PetscDeviceContextGetStreamHandle() is 3.20. */
 #if defined(PETSCRRB_HAVE_CUDA) && defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
   #define PETSCRRB_ON_DEVICES 1

@@ -31,8 +31,8 @@ cudaStream_t PetscRRBStream::Ready() {
 
 PetscRRBRows PetscRRBStream::Rows(const petscrrb::Csr &a) {
   using namespace petscrrb;
-  return {a.n, [=](int dim, const char *option, Grid &g) { return cuda::find_grid(a, dim, option, g, Ready()); },
-          [=](const char *option, Grid &g) { return cuda::check_grid(a, option, g, Ready()); }, Failed};
+  return {a.n, [=](Widest w, const char *option, Grid &g) { return cuda::find_grid(a, w, option, g, Ready()); },
+          [=](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); }, Failed};
 }
 
 PetscErrorCode PetscRRBStream::Failed(const std::exception &e) {

@@ -27,7 +27,7 @@ private:
   bool said_ = false;
 };
 
-/* For a matrix on the device: apply(x, y) is called with vectors there. */
+/* For a matrix on the device: apply(x, y) is called with vectors there, and writes y; reads_y: what was in y is there, too. */
 class PetscRRBVectorsOnDevice {
 public:
   PetscRRBVectorsOnDevice() = default;
@@ -38,7 +38,8 @@ public:
     (void)VecDestroy(&y_);
   }
 
-  template <class Apply> PetscErrorCode Use(PC pc, const char type[], Vec x, Vec y, const Apply &apply) {
+  template <class Apply>
+  PetscErrorCode Use(PC pc, const char type[], Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
     PetscBool r, z;
 
     PetscFunctionBegin;
@@ -56,6 +57,7 @@ public:
       PetscCall(MatCreateVecs(pc->pmat, &x_, &y_));
     }
     PetscCall(VecCopy(x, x_));
+    if (reads_y) PetscCall(VecCopy(y, y_));
     PetscCall(apply(x_, y_));
     PetscCall(VecCopy(y_, y));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,10 +43,34 @@ std::vector<Grid> candidates_3d(index_t n, const std::vector<index_t> &distances
   return grids;
 }
 
-std::vector<Grid> candidates(index_t n, int max_dim, const std::vector<index_t> &distances) {
+std::vector<Grid> candidates(index_t n, Widest widest, const std::vector<index_t> &distances) {
   auto grids = candidates_2d(n, distances);
-  if (max_dim == 3)
+  if (widest != Widest::flat)
     for (const Grid &g : candidates_3d(n, distances)) grids.push_back(g);
+  return grids;
+}
+
+// Divisors of `of`, more than 1 and less than that, that are so far away from a distance.
+std::vector<index_t> divisors_near(const std::vector<index_t> &distances, std::initializer_list<index_t> away,
+                                   index_t of) {
+  std::vector<index_t> found;
+  for (index_t d : distances)
+    for (index_t a : away)
+      if (d + a > 1 && d + a < of && of % (d + a) == 0) found.push_back(d + a);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+// With 27 points. Neighbours at faces may not be coupled, as with trilinear elements on cubes.
+std::vector<Grid> candidates_box(index_t n, const std::vector<index_t> &distances) {
+  std::vector<Grid> grids;
+  for (index_t nx : divisors_near(distances, {-1, 0, 1}, n))
+    for (index_t plane : divisors_near(distances, {-nx - 1, -nx, -nx + 1, -1, 0, 1, nx - 1, nx, nx + 1}, n))
+      if (plane > nx && plane % nx == 0) {
+        grids.push_back(grid_of(nx, plane / nx, n / plane));
+        grids.back().points = 27;
+      }
   return grids;
 }
 
@@ -60,7 +84,10 @@ bool is_proper(const Grid &g, const Fit &f) {
 
 void settle(Grid &g, const Fit &f) {
   for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
-  if (g.dim == 2) g.points = f.seen >> SouthWest ? 9 : 5;
+  if (g.dim == 2)
+    g.points = f.seen >> SouthWest ? 9 : 5;
+  else
+    g.points = f.seen >> (Up + 1) ? 27 : 7;
 }
 
 struct Match {
@@ -97,8 +124,14 @@ std::string misfit(Pattern &A, const Match &m) {
          place(m.grid, m.fit.row) + " to " + place(m.grid, m.fit.column) + ", which is no neighbour";
 }
 
-std::string instead(const char *option, int max_dim) {
-  return std::string("Give the sizes with ") + option + (max_dim == 3 ? " nx,ny[,nz]" : " nx,ny") +
+bool takes_3d(Widest widest) { return widest != Widest::flat; }
+
+std::string sizes_of(const char *option, Widest widest) {
+  return std::string(option) + (takes_3d(widest) ? " nx,ny[,nz]" : " nx,ny");
+}
+
+std::string instead(const char *option, Widest widest) {
+  return "Give the sizes with " + sizes_of(option, widest) +
          ", attach the DMDA, or use another preconditioner, for example -pc_type gamg";
 }
 
@@ -111,18 +144,50 @@ std::vector<Match> best(Pattern &A, const std::vector<Grid> &candidates, Match &
   return found;
 }
 
-std::string no_match(Pattern &A, const Distances &d, int max_dim, const Match &closest, const char *option) {
-  std::string why = "No 2D grid with 5 or 9 points";
+// So many couplings have a place that many a matrix of other kind fits a grid with short sides: those that do so by
+// accident have gaps.
+std::vector<Match> boxes(Pattern &A, const Distances &distances, Match &closest) {
+  if (distances.too_many) return {};
+  auto found = best(A, candidates_box(A.rows(), distances.all), closest);
+  found.erase(std::remove_if(found.begin(), found.end(), [&](const Match &m) { return !A.is_complete(m.grid, m.fit); }),
+              found.end());
+  return found;
+}
+
+const char only_stars[] = "Its stencils have 27 points, and this preconditioner takes those of 7. Use another one, for "
+                          "example -pc_type blockrelax or gamg";
+
+// Of a matrix on a grid that is not taken; empty if it is on none.
+std::string too_wide(Pattern &A, const Distances &d, const Distances &all, Widest widest) {
   Match ignored;
-  if (max_dim == 3) why += ", nor a 3D one with 7,";
-  why += " fits the nonzeros of the matrix (" + text(A.rows()) + " rows; coupled rows are";
-  for (index_t distance : d.all) why += (distance == d.all.front() ? " " : ", ") + text(distance);
-  why += " apart): " + misfit(A, closest) + ". ";
-  const auto solid = max_dim == 2 ? best(A, candidates_3d(A.rows(), d.all), ignored) : std::vector<Match>();
-  if (!solid.empty())
-    return why + "It is a 3D matrix on " + sizes(solid[0].grid) +
+  std::vector<Match> found;
+  if (widest == Widest::flat && !d.too_many) found = best(A, candidates_3d(A.rows(), d.all), ignored);
+  if (found.empty() && widest != Widest::box) found = boxes(A, all, ignored);
+  if (found.empty()) return "";
+  if (widest == Widest::flat)
+    return "It is a 3D matrix on " + sizes(found[0].grid) +
            " points, and this preconditioner is for 2D. Use another one, for example -pc_type gamg";
-  return why + instead(option, max_dim);
+  return "It is a 3D matrix on " + sizes(found[0].grid) + " points. " + only_stars;
+}
+
+std::string too_many(Pattern &A, Widest widest) {
+  const bool box = widest == Widest::box;
+  const std::size_t most = box ? most_distances_of_box : most_distances;
+  const Pair first = A.one_too_many(most);
+  return "The matrix is on no structured grid: in the rows up to " + text(index_t(first.row)) +
+         " coupled rows are more than " + text(index_t(most)) + " different distances apart, and a grid with 5, 7" +
+         (box ? ", 9 or 27" : " or 9") + " points has " + text(index_t(most)) + " at most; " +
+         coupling(A, first.row, first.column) + ". ";
+}
+
+std::string no_match(Pattern &A, const Distances &d, Widest widest, const Match &closest) {
+  constexpr std::size_t shown = 13;
+  std::string why = "No 2D grid with 5 or 9 points";
+  if (takes_3d(widest)) why += widest == Widest::box ? ", nor a 3D one with 7 or 27," : ", nor a 3D one with 7,";
+  why += " fits the nonzeros of the matrix (" + text(A.rows()) + " rows; coupled rows are";
+  for (std::size_t i = 0; i < std::min(d.all.size(), shown); ++i) why += (i ? ", " : " ") + text(d.all[i]);
+  if (d.all.size() > shown) why += ", ...";
+  return why + " apart): " + misfit(A, closest) + ". ";
 }
 
 // The grid fits by corners and seams alone, and another one fits as it should: the given sizes are wrong. A 63 x 64
@@ -130,29 +195,34 @@ std::string no_match(Pattern &A, const Distances &d, int max_dim, const Match &c
 bool is_far_fetched(Pattern &A, const Match &m) {
   Match ignored;
   if (is_proper(m.grid, m.fit)) return false;
-  const auto found = best(A, candidates(A.rows(), 3, A.distances().all), ignored);
+  const auto found = best(A, candidates(A.rows(), Widest::star, A.distances(most_distances).all), ignored);
   return found.size() == 1 && is_proper(found[0].grid, found[0].fit);
 }
 
 } // namespace
 
-std::string find_grid(Pattern &A, int max_dim, const char *option, Grid &grid) {
+std::string find_grid(Pattern &A, Widest widest, const char *option, Grid &grid) {
   Match closest;
+  std::vector<Match> found;
   if (A.rows() == 0) return "The matrix has no rows, hence no grid";
   const std::string bad = A.mark_identity();
   if (!bad.empty()) return bad;
-  const Distances d = A.distances();
-  if (d.row >= 0)
-    return "The matrix is on no structured grid: in the rows up to " + text(index_t(d.row)) +
-           " coupled rows are more than 10 different distances apart, and a grid with 5, 7 or 9 points has 10 at "
-           "most; " +
-           coupling(A, d.row, d.column) + ". " + instead(option, max_dim);
-  const auto found = best(A, candidates(A.rows(), max_dim, d.all), closest);
-  if (found.empty()) return no_match(A, d, max_dim, closest, option);
+  const Distances d = A.distances(most_distances);
+  if (!d.too_many) found = best(A, candidates(A.rows(), widest, d.all), closest);
+  if (found.empty()) {
+    const Distances all = d.too_many ? A.distances(most_distances_of_box) : d;
+    if (widest == Widest::box) found = boxes(A, all, closest);
+    if (found.empty()) {
+      const std::string wide = too_wide(A, d, all, widest);
+      const bool many = widest == Widest::box ? all.too_many : d.too_many;
+      const std::string why = many ? too_many(A, widest) : no_match(A, all, widest, closest);
+      return why + (wide.empty() ? instead(option, widest) : wide);
+    }
+  }
   if (found.size() > 1) {
     std::string why = "Several grids fit the nonzeros of the matrix:";
     for (const Match &m : found) why += (&m == &found[0] ? " " : ", ") + description(m.grid);
-    return why + ". Say which with " + option + (max_dim == 3 ? " nx,ny[,nz]" : " nx,ny") + ", or attach the DMDA";
+    return why + ". Say which with " + sizes_of(option, widest) + ", or attach the DMDA";
   }
   const std::string source = grid.source;
   grid = found[0].grid;
@@ -160,7 +230,24 @@ std::string find_grid(Pattern &A, int max_dim, const char *option, Grid &grid) {
   return "";
 }
 
-std::string check_grid(Pattern &A, const char *option, Grid &grid) {
+namespace {
+
+// The stencils to try on a grid, the narrower ones first.
+std::vector<Grid> stencils_on(const Grid &grid, Widest widest) {
+  std::vector<Grid> all(widest == Widest::box && grid.dim == 3 ? 4 : 2, grid);
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    for (bool &around : all[s].periodic) around = false;
+    all[s].points = grid.dim == 2 ? 5 : s < 2 ? 7 : 27;
+    if (s % 2 == 0) continue;
+    all[s] = all_around(all[s]);
+    if (grid.dim == 2) all[s].points = 9;
+  }
+  return all;
+}
+
+} // namespace
+
+std::string check_grid(Pattern &A, Widest widest, const char *option, Grid &grid) {
   index_t size = 1;
   bool fits = true;
   for (int x = 0; x < 3; ++x) {
@@ -172,35 +259,34 @@ std::string check_grid(Pattern &A, const char *option, Grid &grid) {
            " rows. Correct " + option + ", or leave it out to have the grid found";
   const std::string bad = A.mark_identity();
   if (!bad.empty()) return bad;
-  Match m{grid, {}};
-  for (bool &around : m.grid.periodic) around = false;
-  m.grid.points = grid.dim == 3 ? 7 : 5;
-  m.fit = A.fit(m.grid);
-  if (!m.fit.ok()) {
-    Match wider{all_around(m.grid), {}};
-    if (grid.dim == 2) wider.grid.points = 9;
-    wider.fit = A.fit(wider.grid);
-    if (!wider.fit.ok() || !is_far_fetched(A, wider)) m = wider;
+  Match m;
+  for (const Grid &g : stencils_on(grid, widest)) {
+    const Match next{g, A.fit(g)};
+    if (m.grid.n[0] == 0 || !next.fit.ok() || !is_far_fetched(A, next)) m = next;
+    if (m.fit.ok()) break;
   }
   if (m.fit.ok()) {
     grid.points = m.grid.points;
     settle(grid, m.fit);
     return "";
   }
-  Grid other;
+  Grid other, box = all_around(grid);
+  box.points = 27;
   std::string why = "The matrix does not fit the grid: " + misfit(A, m) + ". ";
-  if (find_grid(A, 3, option, other).empty()) why += "Its nonzeros fit " + description(other) + ". ";
+  if (widest == Widest::star && grid.dim == 3 && A.fit(box).ok()) return why + only_stars;
+  if (find_grid(A, widest == Widest::box ? widest : Widest::star, option, other).empty())
+    why += "Its nonzeros fit " + description(other) + ". ";
   return why + "Set " + option + " to its sizes, or use another preconditioner, for example -pc_type gamg";
 }
 
-std::string find_grid(const Csr &A, int max_dim, const char *option, Grid &grid) {
+std::string find_grid(const Csr &A, Widest widest, const char *option, Grid &grid) {
   HostPattern pattern(A);
-  return find_grid(pattern, max_dim, option, grid);
+  return find_grid(pattern, widest, option, grid);
 }
 
-std::string check_grid(const Csr &A, const char *option, Grid &grid) {
+std::string check_grid(const Csr &A, Widest widest, const char *option, Grid &grid) {
   HostPattern pattern(A);
-  return check_grid(pattern, option, grid);
+  return check_grid(pattern, widest, option, grid);
 }
 
 } // namespace petscrrb

@@ -13,8 +13,8 @@ namespace {
 
 using Word = unsigned long long;
 
-constexpr int threads = 256, rows_a_thread = 4, most_points = directions;
-constexpr int slots = static_cast<int>(most_distances) + 1;
+constexpr int threads = 256, rows_a_thread = 4;
+constexpr int slots = static_cast<int>(most_distances_of_box) + 1;
 constexpr Word nowhere = ~Word(0);
 
 // The answers to all questions; each uses its part.
@@ -47,9 +47,9 @@ struct Geometry {
   }
 };
 
-// As Reach in reach.hpp, whose tables a device does not see.
-struct Neighbours {
-  PetscInt d[most_points];
+// As Reach in reach.hpp, whose tables a device does not see. most: directions, 9 or 27
+template <int most> struct Neighbours {
+  PetscInt d[most];
 
   __device__ Neighbours(const Geometry &g, PetscInt p) {
     const PetscInt at[3] = {p % g.n[0], p / g.n[0] % g.n[1], p / (g.n[0] * g.n[1])};
@@ -60,11 +60,23 @@ struct Neighbours {
       to[x][1] = at[x] < g.n[x] - 1 ? stride : g.around[x] ? -ring : g.none;
       stride *= g.n[x];
     }
-    const auto corner = [&](int x, int y) {
-      return to[0][x] == g.none || to[1][y] == g.none ? g.none : to[0][x] + to[1][y];
-    };
+    const auto both = [&](PetscInt a, PetscInt b) { return a == g.none || b == g.none ? g.none : a + b; };
+    const auto corner = [&](int x, int y) { return both(to[0][x], to[1][y]); };
     d[Centre] = 0;
     d[West] = to[0][0], d[East] = to[0][1], d[South] = to[1][0], d[North] = to[1][1];
+    if constexpr (most == most_directions) {
+      const auto along = [&](int x, int step) { return step == 0 ? 0 : to[x][step > 0]; };
+      d[Down] = to[2][0], d[Up] = to[2][1];
+      int m = Up + 1;
+#pragma unroll
+      for (int z = -1; z <= 1; ++z)
+#pragma unroll
+        for (int y = -1; y <= 1; ++y)
+#pragma unroll
+          for (int x = -1; x <= 1; ++x)
+            if (x * x + y * y + z * z > 1) d[m++] = both(both(along(0, x), along(1, y)), along(2, z));
+      return;
+    }
     for (int m = SouthWest; m < directions; ++m) d[m] = g.none;
     if (g.dim == 3) {
       d[Down] = to[2][0], d[Up] = to[2][1];
@@ -78,7 +90,7 @@ struct Neighbours {
   __device__ unsigned direction(PetscInt difference) const {
     unsigned bits = 0;
 #pragma unroll
-    for (int m = 0; m < most_points; ++m) bits |= d[m] == difference ? 1u << m : 0u;
+    for (int m = 0; m < most; ++m) bits |= d[m] == difference ? 1u << m : 0u;
     return bits;
   }
 };
@@ -110,8 +122,8 @@ __global__ void __launch_bounds__(threads) mark_identity(Csr A, unsigned char *i
 }
 
 // Whether there was room for it.
-__device__ bool insert(Word *set, Word distance) {
-  for (int k = 0; k < slots; ++k) {
+__device__ bool insert(Word *set, int room, Word distance) {
+  for (int k = 0; k < room; ++k) {
     Word here = *const_cast<volatile Word *>(set + k);
     if (here == 0) here = atomicCAS(set + k, Word(0), distance);
     if (here == 0 || here == distance) return true;
@@ -120,17 +132,19 @@ __device__ bool insert(Word *set, Word distance) {
 }
 
 // Each block collects for itself, so that few threads meet at the common set.
-__global__ void __launch_bounds__(threads) find_distances(Csr A, const unsigned char *identity, Answer *answer) {
+__global__ void __launch_bounds__(threads)
+    find_distances(Csr A, const unsigned char *identity, int places, Answer *answer) {
   __shared__ Word set[slots];
   bool room = true;
   if (threadIdx.x < slots) set[threadIdx.x] = 0;
   __syncthreads();
   for_rows(A.n, [&](PetscInt p) {
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1] && !identity[p] && room; ++e)
-      if (takes_part(A, identity, p, e)) room = insert(set, static_cast<Word>(A.ja[e] > p ? A.ja[e] - p : p - A.ja[e]));
+      if (takes_part(A, identity, p, e))
+        room = insert(set, places, static_cast<Word>(A.ja[e] > p ? A.ja[e] - p : p - A.ja[e]));
   });
   __syncthreads();
-  if (threadIdx.x < slots && set[threadIdx.x] != 0) room = insert(answer->distances, set[threadIdx.x]) && room;
+  if (threadIdx.x < slots && set[threadIdx.x] != 0) room = insert(answer->distances, places, set[threadIdx.x]) && room;
   if (!room) answer->too_many = 1;
 }
 
@@ -149,8 +163,9 @@ __device__ unsigned seams(const Geometry &g, PetscInt p, unsigned seen) {
 }
 
 // The place in its row of the first coupling that leads to no neighbour; -1 if all do. Adds the directions to `seen`.
-__device__ PetscInt find_misfit(const Csr &A, const unsigned char *identity, const Neighbours &neighbours, PetscInt p,
-                                unsigned &seen) {
+template <int most>
+__device__ PetscInt find_misfit(const Csr &A, const unsigned char *identity, const Neighbours<most> &neighbours,
+                                PetscInt p, unsigned &seen) {
   for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
     if (!takes_part(A, identity, p, e)) continue;
     const unsigned bit = neighbours.direction(A.ja[e] - p);
@@ -167,6 +182,7 @@ __device__ void tell_misfit(Word misfit, Answer *answer) {
     atomicMin(&answer->misfit, misfit);
 }
 
+template <int most>
 __global__ void __launch_bounds__(threads)
     hold_against(Csr A, const unsigned char *identity, Geometry g, Answer *answer) {
   const Word first = Word(blockIdx.x) * threads * rows_a_thread;
@@ -177,7 +193,7 @@ __global__ void __launch_bounds__(threads)
   for_rows(A.n, [&](PetscInt p) {
     if (identity[p] || misfit != nowhere) return;
     unsigned of_row = 0;
-    const PetscInt place = find_misfit(A, identity, Neighbours(g, p), p, of_row);
+    const PetscInt place = find_misfit(A, identity, Neighbours<most>(g, p), p, of_row);
     if (place >= 0) misfit = Word(p) << 32 | Word(place);
     seen |= of_row;
     crossed |= seams(g, p, of_row);
@@ -193,16 +209,17 @@ __global__ void look_up_misfit(Csr A, Answer *answer) {
 }
 
 // Whether each row has all directions in `used` that lead to coupled rows.
+template <int most>
 __global__ void __launch_bounds__(threads)
     look_for_gaps(Csr A, const unsigned char *identity, Geometry g, unsigned used, Answer *answer) {
   for_rows(A.n, [&](PetscInt p) {
     if (identity[p]) return;
-    const Neighbours neighbours(g, p);
+    const Neighbours<most> neighbours(g, p);
     unsigned missing = used;
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
       if (A.a[e] != 0) missing &= ~neighbours.direction(A.ja[e] - p);
 #pragma unroll
-    for (int m = 1; m < most_points; ++m)
+    for (int m = 1; m < most; ++m)
       if (missing >> m & 1 && neighbours.d[m] != g.none && !identity[p + neighbours.d[m]]) answer->incomplete = 1;
   });
 }
@@ -215,7 +232,8 @@ public:
 
   index_t rows() const override { return A.n; }
   std::string mark_identity() override;
-  Distances distances() override;
+  Distances distances(std::size_t most) override;
+  Pair one_too_many(std::size_t most) override { return on_host().one_too_many(most); }
   Fit fit(const Grid &) override;
   bool is_complete(const Grid &, const Fit &) override;
   double coupling(PetscInt row, PetscInt column) override { return on_host().coupling(row, column); }
@@ -254,15 +272,15 @@ std::string DevicePattern::mark_identity() {
   return host_reason;
 }
 
-Distances DevicePattern::distances() {
+Distances DevicePattern::distances(std::size_t most) {
   Distances d;
   answer.clear(stream);
-  find_distances<<<blocks(), threads, 0, stream>>>(A, identity.data(), answer.device());
+  find_distances<<<blocks(), threads, 0, stream>>>(A, identity.data(), static_cast<int>(most) + 1, answer.device());
   check_launch("find_distances");
   const Answer &found = answer.read(stream);
   for (const Word distance : found.distances)
     if (distance) d.all.push_back(static_cast<index_t>(distance));
-  if (found.too_many || d.all.size() > most_distances) return on_host().distances();
+  d.too_many = found.too_many || d.all.size() > most;
   std::sort(d.all.begin(), d.all.end());
   return d;
 }
@@ -271,7 +289,8 @@ Fit DevicePattern::fit(const Grid &grid) {
   Fit f;
   answer.clear(stream);
   check(cudaMemsetAsync(&answer.device()->misfit, 0xff, sizeof(Word), stream), "cudaMemsetAsync");
-  hold_against<<<blocks(), threads, 0, stream>>>(A, identity.data(), Geometry(grid), answer.device());
+  const auto kernel = grid.points > directions ? hold_against<most_directions> : hold_against<directions>;
+  kernel<<<blocks(), threads, 0, stream>>>(A, identity.data(), Geometry(grid), answer.device());
   check_launch("hold_against");
   look_up_misfit<<<1, 1, 0, stream>>>(A, answer.device());
   check_launch("look_up_misfit");
@@ -289,22 +308,22 @@ bool DevicePattern::is_complete(const Grid &grid, const Fit &f) {
   Grid g = grid;
   for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
   answer.clear(stream);
-  look_for_gaps<<<blocks(), threads, 0, stream>>>(A, identity.data(), Geometry(g), used_directions(g, f),
-                                                  answer.device());
+  const auto kernel = g.points > directions ? look_for_gaps<most_directions> : look_for_gaps<directions>;
+  kernel<<<blocks(), threads, 0, stream>>>(A, identity.data(), Geometry(g), used_directions(g, f), answer.device());
   check_launch("look_for_gaps");
   return !answer.read(stream).incomplete;
 }
 
 } // namespace
 
-std::string find_grid(const Csr &rows, int max_dim, const char *option, Grid &grid, cudaStream_t stream) {
+std::string find_grid(const Csr &rows, Widest widest, const char *option, Grid &grid, cudaStream_t stream) {
   DevicePattern pattern(rows, stream);
-  return petscrrb::find_grid(pattern, max_dim, option, grid);
+  return petscrrb::find_grid(pattern, widest, option, grid);
 }
 
-std::string check_grid(const Csr &rows, const char *option, Grid &grid, cudaStream_t stream) {
+std::string check_grid(const Csr &rows, Widest widest, const char *option, Grid &grid, cudaStream_t stream) {
   DevicePattern pattern(rows, stream);
-  return petscrrb::check_grid(pattern, option, grid);
+  return petscrrb::check_grid(pattern, widest, option, grid);
 }
 
 } // namespace petscrrb::cuda

@@ -8,7 +8,7 @@ namespace petscrrb::cuda {
 
 // As their namesakes for rows on the host. For setups: they allocate, and wait for the stream several times. Fewer than
 // 2^32 rows.
-std::string find_grid(const Csr &device_rows, int max_dim, const char *option, Grid &grid, cudaStream_t);
-std::string check_grid(const Csr &device_rows, const char *option, Grid &grid, cudaStream_t);
+std::string find_grid(const Csr &device_rows, Widest, const char *option, Grid &grid, cudaStream_t);
+std::string check_grid(const Csr &device_rows, Widest, const char *option, Grid &grid, cudaStream_t);
 
 } // namespace petscrrb::cuda

@@ -7,42 +7,49 @@
 namespace petscrrb {
 namespace {
 
-bool insert(std::vector<index_t> &set, index_t d) {
-  if (std::find(set.begin(), set.end(), d) == set.end()) set.push_back(d);
-  return set.size() <= most_distances;
+// Whether there was room for it.
+bool insert(std::vector<index_t> &set, index_t d, std::size_t most) {
+  if (std::find(set.begin(), set.end(), d) != set.end()) return true;
+  if (set.size() == most) return false;
+  set.push_back(d);
+  return true;
 }
 
 } // namespace
 
-Distances HostPattern::distances_in(PetscInt first, PetscInt last) const {
-  Distances d;
+// Returns the first coupling for which there is no room, row -1 if there is none.
+Pair HostPattern::collect(PetscInt first, PetscInt last, std::size_t most, std::vector<index_t> &all) const {
   for (PetscInt p = first; p < last; ++p) {
     if (identity[p]) continue;
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       const PetscInt q = A.ja[e];
       if (q == p || A.a[e] == 0 || identity[q]) continue;
-      if (insert(d.all, std::abs(index_t(q) - p))) continue;
-      d.row = p;
-      d.column = q;
-      return d;
+      if (!insert(all, std::abs(index_t(q) - p), most)) return {p, q};
     }
   }
-  return d;
+  return {-1, -1};
 }
 
-Distances HostPattern::distances() {
+Distances HostPattern::distances(std::size_t most) {
   constexpr PetscInt chunk = 1 << 16;
   Distances all;
-  bool too_many = false;
 #pragma omp parallel for schedule(static) if (A.n > chunk)
   for (PetscInt c = 0; c < A.n / chunk + 1; ++c) {
-    const Distances d = distances_in(c * chunk, c < A.n / chunk ? (c + 1) * chunk : A.n);
+    std::vector<index_t> mine;
+    const bool room = collect(c * chunk, c < A.n / chunk ? (c + 1) * chunk : A.n, most, mine).row < 0;
 #pragma omp critical(petscrrb_distances)
-    for (index_t x : d.all) too_many |= !insert(all.all, x);
+    {
+      all.too_many |= !room;
+      for (index_t d : mine) all.too_many |= !insert(all.all, d, most);
+    }
   }
-  if (too_many) return distances_in(0, A.n); // from the start, for the first such row
   std::sort(all.all.begin(), all.all.end());
   return all;
+}
+
+Pair HostPattern::one_too_many(std::size_t most) {
+  std::vector<index_t> all;
+  return collect(0, A.n, most, all);
 }
 
 double HostPattern::coupling(PetscInt row, PetscInt column) {

@@ -20,11 +20,16 @@ enum Direction {
   NorthEast,
   directions
 };
-constexpr int Down = 5, Up = 6; // in 3D, in place of the corners
+constexpr int Down = 5, Up = 6; // in 3D, in place of the corners, which follow
 
 constexpr int step2d[directions][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
                                        {-1, -1, 0}, {1, -1, 0}, {-1, 1, 0}, {1, 1, 0}};
-constexpr int step3d[7][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
+constexpr int most_directions = 27;
+// the neighbours at edges and corners after the others, in natural order
+constexpr int step3d[most_directions][3] = {
+    {0, 0, 0},   {-1, 0, 0},  {1, 0, 0},  {0, -1, 0},  {0, 1, 0},  {0, 0, -1}, {0, 0, 1},   {-1, -1, -1}, {0, -1, -1},
+    {1, -1, -1}, {-1, 0, -1}, {1, 0, -1}, {-1, 1, -1}, {0, 1, -1}, {1, 1, -1}, {-1, -1, 0}, {1, -1, 0},   {-1, 1, 0},
+    {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},  {-1, 0, 1}, {1, 0, 1},  {-1, 1, 1},  {0, 1, 1},    {1, 1, 1}};
 
 // Calling all of a side periodic that may be: couplings around it then have a place.
 inline Grid all_around(Grid g) {
@@ -33,7 +38,7 @@ inline Grid all_around(Grid g) {
 }
 
 struct Reach {
-  PetscInt d[directions]; // no difference of two rows where there is no neighbour
+  PetscInt d[most_directions]; // no difference of two rows where there is no neighbour
   int count;
 
   int direction(PetscInt difference) const {

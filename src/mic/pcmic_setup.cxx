@@ -41,8 +41,8 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
 
   PetscFunctionBegin;
   s->ready = PETSC_FALSE;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, 3, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr), &s->grid,
-                                   trouble));
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr),
+                                   &s->grid, trouble));
   if (!trouble->why.empty()) {
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
     if (ranks > 1)

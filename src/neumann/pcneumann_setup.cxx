@@ -50,7 +50,8 @@ static PetscErrorCode Build(PC pc) {
   s->on_grid = PETSC_FALSE;
   if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
     const PetscRRBRows rows = s->backend->rows(s->rows.csr);
-    PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, 3, n->grid, "-pc_neumann_grid", rows, &s->grid, &s->on_grid));
+    PetscCall(
+        PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", rows, &s->grid, &s->on_grid));
   }
   if (s->on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
     PetscCall(s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form));

@@ -152,7 +152,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   if (rebuild) {
     s->core.reset(); /* if there is no grid this time, the next setup starts from here again */
     const PetscRRBRows rows = s->backend->rows(s->rows.csr);
-    PetscCall(PetscRRBFindGrid(pc, pc->pmat, 2, rrb->grid, "-pc_rrb_grid", rows, &s->grid));
+    PetscCall(PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, rrb->grid, "-pc_rrb_grid", rows, &s->grid));
     PetscCall(ReadValues(pc, &ok));
     PetscCall(Build(pc));
   }

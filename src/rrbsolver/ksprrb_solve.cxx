@@ -104,10 +104,6 @@ PetscErrorCode KSPRRBCorrect(KSP ksp, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* min_it is newer than some PETSc that we build with. */
-template <class K> static auto LeastIterations(K ksp, int) -> decltype(ksp->min_it) { return ksp->min_it; }
-template <class K> static PetscInt LeastIterations(K, long) { return 0; }
-
 /* How far to go before the host must look. */
 static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
   KSPRRBSolver::Limits limits;
@@ -117,7 +113,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
   if (ksp->numbermonitors || (!standard && ksp->normtype != KSP_NORM_NONE)) return limits;
   limits.most = to_int(ksp->max_it - ksp->its + 1);
   if (ksp->normtype == KSP_NORM_NONE) return limits;
-  limits.untested = to_int(PetscMax(0, PetscMax(ksp->chknorm + 1, LeastIterations(ksp, 0)) - ksp->its));
+  limits.untested = to_int(PetscMax(0, PetscMax(ksp->chknorm + 1, PetscRRBLeastIterations(ksp, 0)) - ksp->its));
   limits.below = ksp->ttol;
   limits.above = ksp->divtol * ksp->rnorm0;
   return limits;

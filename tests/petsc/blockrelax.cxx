@@ -6,8 +6,6 @@ using mic_support::uneven;
 
 namespace {
 
-class BlockRelax : public HostOnly {};
-
 // Blocks of whole planes (lines in 2D) are PETSc's blocks, too.
 reference::Vector block_jacobi(const reference::Matrix &A, const std::vector<PetscInt> &rows,
                                const reference::Vector &r) {
@@ -44,7 +42,7 @@ std::vector<PetscInt> rows_of(const Slabs &s) {
   return chunks(s.shape.size(), s.lines * s.shape.nx * (s.shape.points == 7 ? s.shape.ny : 1));
 }
 
-TEST_F(BlockRelax, JacobiIsPETScsBlockJacobiOnSlabs) {
+TEST(BlockRelax, JacobiIsPETScsBlockJacobiOnSlabs) {
   for (const Slabs &s : slabs) {
     const reference::Matrix A = reference_of(uneven(s.shape));
     const Matrix P = matrix_of(A);
@@ -56,7 +54,7 @@ TEST_F(BlockRelax, JacobiIsPETScsBlockJacobiOnSlabs) {
   }
 }
 
-TEST_F(BlockRelax, SweepsFollowEachOther) {
+TEST(BlockRelax, SweepsFollowEachOther) {
   for (const Slabs &s : slabs)
     for (const char *type : {"jacobi", "coloured", "coloured -pc_blockrelax_symmetric"}) {
       const reference::Matrix A = reference_of(uneven(s.shape));
@@ -71,7 +69,7 @@ TEST_F(BlockRelax, SweepsFollowEachOther) {
 }
 
 // Odd slabs see what the even ones have become.
-TEST_F(BlockRelax, ColouredIsGaussSeidelOfTwoHalves) {
+TEST(BlockRelax, ColouredIsGaussSeidelOfTwoHalves) {
   const Slabs s{{4, 5, 6, false, false, false, 7}, 2};
   const reference::Matrix A = reference_of(uneven(s.shape));
   const Matrix P = matrix_of(A);
@@ -90,7 +88,7 @@ TEST_F(BlockRelax, ColouredIsGaussSeidelOfTwoHalves) {
             1e-11);
 }
 
-TEST_F(BlockRelax, OfOneBlockSolves) {
+TEST(BlockRelax, OfOneBlockSolves) {
   for (const char *type : {"jacobi -pc_blockrelax_omega 1", "chaotic", "coloured"})
     for (const Shape &s : {Shape{7, 6}, Shape{5, 4, 3, false, false, false, 7}}) {
       const reference::Matrix A = reference_of(uneven(s));
@@ -102,7 +100,7 @@ TEST_F(BlockRelax, OfOneBlockSolves) {
 }
 
 // Two lattices of planes that are coupled plane to plane are two patches of one grid.
-TEST_F(BlockRelax, BlocksDoNotCrossPatches) {
+TEST(BlockRelax, BlocksDoNotCrossPatches) {
   const Shape s{4, 5, 6, false, false, false, 7};
   const reference::Matrix A = reference_of(uneven(s));
   const Matrix P = matrix_of(A);
@@ -116,7 +114,7 @@ TEST_F(BlockRelax, BlocksDoNotCrossPatches) {
   EXPECT_LT(largest_difference(applied(pc, r), block_jacobi(A, {40, 40, 40}, r)), 1e-11);
 }
 
-TEST_F(BlockRelax, PatchesMayHaveCorners) {
+TEST(BlockRelax, PatchesMayHaveCorners) {
   const Shape s{6, 7, 1, false, false, false, 9};
   const reference::Matrix A = reference_of(uneven(s));
   const Matrix P = matrix_of(A);
@@ -128,7 +126,7 @@ TEST_F(BlockRelax, PatchesMayHaveCorners) {
   EXPECT_NE(view(pc).find("patches: 2, 9-point\n"), std::string::npos) << view(pc);
 }
 
-TEST_F(BlockRelax, OnePatchIsAGridOf27Points) {
+TEST(BlockRelax, OnePatchIsAGridOf27Points) {
   reference::Matrix A(120);
   for (int p = 0; p < 120; ++p)
     for (int q = 0; q < 120; ++q) {
@@ -149,7 +147,7 @@ TEST_F(BlockRelax, OnePatchIsAGridOf27Points) {
   EXPECT_EQ(colours, 8);
 }
 
-TEST_F(BlockRelax, IsItsTransposeWhereItIsSymmetric) {
+TEST(BlockRelax, IsItsTransposeWhereItIsSymmetric) {
   const Matrix P = matrix_of(reference_of(uneven({9, 7})));
   const reference::Vector x = reference::random_vector(63, 1), y = reference::random_vector(63, 2);
   const std::string block = " -pc_blockrelax_block_size 2,3";
@@ -170,7 +168,7 @@ TEST_F(BlockRelax, IsItsTransposeWhereItIsSymmetric) {
   }
 }
 
-TEST_F(BlockRelax, AppliesToSeveralColumns) {
+TEST(BlockRelax, AppliesToSeveralColumns) {
   const Matrix P = matrix_of(reference_of(uneven({9, 7})));
   const Preconditioner pc = relax_of(P);
   const reference::Vector x = reference::random_vector(189, 3);
@@ -182,7 +180,7 @@ TEST_F(BlockRelax, AppliesToSeveralColumns) {
               applied(pc, reference::Vector(x.begin() + 63 * j, x.begin() + 63 * (j + 1))));
 }
 
-TEST_F(BlockRelax, TakesOtherTypesOfMatrices) {
+TEST(BlockRelax, TakesOtherTypesOfMatrices) {
   const Slabs s{{9, 7}, 2};
   const reference::Matrix A = reference_of(uneven(s.shape));
   const reference::Vector r = random_values(63), z = block_jacobi(A, rows_of(s), r);
@@ -193,7 +191,7 @@ TEST_F(BlockRelax, TakesOtherTypesOfMatrices) {
   }
 }
 
-TEST_F(BlockRelax, FollowsNewValues) {
+TEST(BlockRelax, FollowsNewValues) {
   const Slabs s{{4, 5, 6, false, false, false, 7}, 2};
   const reference::Matrix first = reference_of(uneven(s.shape, 1)), second = reference_of(uneven(s.shape, 2));
   const Matrix P = matrix_of(first);

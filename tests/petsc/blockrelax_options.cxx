@@ -53,7 +53,7 @@ const Everything other{
     PC_BLOCKRELAX_PARALLEL_BLOCKS, {2, 3, 4}, {4, 3, 5}};
 const Shape shape{4, 3, 5, false, false, false, 7};
 
-class BlockRelaxChoices : public HostOnly {
+class BlockRelaxChoices : public testing::Test {
 protected:
   const Matrix A = matrix_of(reference_of(uneven(shape)));
 };
@@ -201,7 +201,8 @@ TEST_F(BlockRelaxChoices, AreInTheView) {
   expect_lines(pc, {"block Jacobi, omega: the default", "not set up yet"});
   ok(PCSetUp(pc));
   expect_lines(pc, {"block Jacobi, omega: 0.8 (the default)", "grid: 4 x 3 x 5, 7-point, from the matrix pattern",
-                    "blocks: 2 x 2 x 2, 12 of them", "coefficients: variable", "backend: host"});
+                    "blocks: 2 x 2 x 2, 12 of them", "coefficients: variable",
+                    backend.device ? "backend: cuda" : "backend: host"});
   EXPECT_NE(view(pc).find("memory: "), std::string::npos);
   for (const char *word : {"ranks", "identity", "periodic", "colours", "sweeps"})
     EXPECT_EQ(view(pc).find(word), std::string::npos) << word;

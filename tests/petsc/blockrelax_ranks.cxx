@@ -6,12 +6,12 @@ using namespace petsctest;
 
 namespace {
 
-class BlockRelaxRanks : public HostOnly {
+class BlockRelaxRanks : public testing::Test {
 protected:
   void SetUp() override {
-    HostOnly::SetUp();
     ok(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 10, PETSC_DECIDE,
                     PETSC_DECIDE, 1, 1, nullptr, nullptr, da.put()));
+    ok(DMSetMatType(da, backend.mat));
     ok(DMSetUp(da));
     ok(DMCreateMatrix(da, A.put()));
     fill(4.5);

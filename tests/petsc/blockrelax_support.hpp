@@ -6,11 +6,6 @@
 
 namespace petsctest {
 
-class HostOnly : public testing::Test {
-protected:
-  void SetUp() override { SKIP_ON_DEVICE("block relaxation works on the host so far"); }
-};
-
 inline Preconditioner relax_of(Mat P, const std::string &options = "") { // not set up
   Preconditioner pc(options);
   ok(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(P)), pc.put()));

@@ -70,8 +70,8 @@ inline bool says_that_it_copies(const std::string &info) {
   std::istringstream lines(info);
   const auto has = [](const std::string &line, const char *word) { return line.find(word) != std::string::npos; };
   for (std::string line; std::getline(lines, line);)
-    if ((has(line, "RRB") || has(line, "NEUMANN") || has(line, "MIC")) && has(line, "host") && has(line, "device") &&
-        has(line, "cop"))
+    if ((has(line, "RRB") || has(line, "NEUMANN") || has(line, "MIC") || has(line, "BLOCKRELAX")) &&
+        has(line, "host") && has(line, "device") && has(line, "cop"))
       return true;
   return false;
 }

@@ -47,4 +47,17 @@ TEST(BlockRelaxFindings, SaysWhatIsWrong) {
   EXPECT_EQ(found(indefinite, jacobi(3, 4, 4)).pivot, no_row); // between blocks
 }
 
+TEST(BlockRelaxFindings, TooFewColoursAreAnException) {
+  EXPECT_THROW(make(solid(9, 8, 7), coloured(4, 4, 4, 1)), std::invalid_argument);
+  EXPECT_THROW(make(solid(9, 8, 7, 27), coloured(4, 4, 4, 7)), std::invalid_argument);
+  EXPECT_THROW(make(around(solid(9, 8, 7), true, false, false), coloured(3, 4, 4, 2)), std::invalid_argument);
+  EXPECT_NO_THROW(make(solid(9, 8, 7), coloured(9, 8, 7, 1)));
+  const Domain domain = solid(9, 8, 7, 27);
+  SmallMatrix A = constant(domain);
+  const Vector b = random_values(domain.s.size(), -1, 1);
+  const auto few = make(domain, coloured(4, 4, 4, 0)), eight = make(domain, coloured(4, 4, 4, 8));
+  for (const auto &relax : {few.get(), eight.get()}) (void)relax->refresh(A.csr());
+  EXPECT_EQ(swept_from_zero(*few, b, 2), swept_from_zero(*eight, b, 2));
+}
+
 } // namespace

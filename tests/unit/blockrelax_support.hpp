@@ -199,6 +199,7 @@ inline Options jacobi(int bx, int by, int bz, double omega = 0.8) {
   o.order = Order::jacobi;
   o.block[0] = bx, o.block[1] = by, o.block[2] = bz;
   o.omega = omega;
+  o.colours = 2; // of the reference, which does not use them
   return o;
 }
 inline Options coloured(int bx, int by, int bz, int colours = 2) {

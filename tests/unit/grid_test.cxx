@@ -9,14 +9,17 @@
 #include <limits>
 
 using petscrrb::Grid;
+using petscrrb::Widest;
 
 namespace {
 
-std::string find(SmallMatrix &A, Grid &g, int max_dim = 2, unsigned seed = 0) {
-  return petscrrb::find_grid(A.csr(seed), max_dim, "-pc_rrb_grid", g);
+std::string find(SmallMatrix &A, Grid &g, Widest widest = Widest::flat, unsigned seed = 0) {
+  return petscrrb::find_grid(A.csr(seed), widest, "-pc_rrb_grid", g);
 }
 
-std::string check(SmallMatrix &A, Grid &g) { return petscrrb::check_grid(A.csr(), "-pc_rrb_grid", g); }
+std::string check(SmallMatrix &A, Grid &g, Widest widest = Widest::star) {
+  return petscrrb::check_grid(A.csr(), widest, "-pc_rrb_grid", g);
+}
 
 Grid given(int dim, int nx, int ny, int nz = 1) {
   Grid g;
@@ -28,7 +31,7 @@ Grid given(int dim, int nx, int ny, int nz = 1) {
 }
 
 void expect_shape(const Grid &g, const Shape &s) {
-  EXPECT_EQ(g.dim, s.points == 7 ? 3 : 2);
+  EXPECT_EQ(g.dim, s.points == 7 || s.points == 27 ? 3 : 2);
   EXPECT_EQ(g.n[0], s.nx);
   EXPECT_EQ(g.n[1], s.ny);
   EXPECT_EQ(g.n[2], s.nz);
@@ -60,11 +63,11 @@ TEST(FindGrid, EverySmall2DGrid) {
           SCOPED_TRACE(name(s));
           auto A = random_matrix(s);
           Grid g, h = given(2, nx, ny);
-          EXPECT_EQ(find(A, g, 2, 7), "");
+          EXPECT_EQ(find(A, g, Widest::flat, 7), "");
           expect_shape(g, s);
           EXPECT_EQ(check(A, h), "");
           expect_shape(h, s);
-          EXPECT_EQ(find(A, h, 3), ""); // where 3D is possible too
+          EXPECT_EQ(find(A, h, Widest::star), ""); // where 3D is possible too
           expect_shape(h, s);
         }
 }
@@ -81,9 +84,79 @@ TEST(FindGrid, EverySmall3DGrid) {
           Grid g, h = given(3, nx, ny, nz);
           EXPECT_EQ(check(A, h), "");
           expect_shape(h, s);
-          EXPECT_EQ(find(A, g, 3, 5), "");
+          EXPECT_EQ(find(A, g, Widest::star, 5), "");
           expect_shape(g, s);
         }
+}
+
+// All of six points that are 2 along a side and 3 around the next one are coupled with all, and so they are the other way
+// round.
+bool is_ambiguous(const Shape &s) {
+  const auto pair = [](int n, bool around, int m, bool around_m) {
+    return (n == 2 && m == 3 && around_m) || (n == 3 && around && m == 2);
+  };
+  return pair(s.nx, s.px, s.ny, s.py) || pair(s.ny, s.py, s.nz, s.pz);
+}
+
+TEST(FindGrid, EverySmallGridOf27Points) {
+  for (int nx = 2; nx <= 6; ++nx)
+    for (int ny = 2; ny <= 6; ++ny)
+      for (int nz = 2; nz <= 5; ++nz)
+        for (int periodic = 0; periodic < 8; ++periodic) {
+          const Shape s{nx, ny, nz, (periodic & 1) != 0, (periodic & 2) != 0, (periodic & 4) != 0, 27};
+          if ((s.px && nx < 3) || (s.py && ny < 3) || (s.pz && nz < 3)) continue;
+          SCOPED_TRACE(name(s));
+          auto A = random_matrix(s);
+          Grid g, h = given(3, nx, ny, nz);
+          EXPECT_EQ(check(A, h, Widest::box), "");
+          expect_shape(h, s);
+          const std::string why = find(A, g, Widest::box, 5);
+          if (is_ambiguous(s)) {
+            expect_part(why, "Several grids fit");
+            continue;
+          }
+          EXPECT_EQ(why, "");
+          expect_shape(g, s);
+        }
+}
+
+// Trilinear elements on cubes: neighbours at faces are not coupled. With Dirichlet rows at the boundary.
+TEST(FindGrid, TrilinearElements) {
+  for (const Shape &s :
+       {Shape{4, 4, 4}, Shape{5, 4, 6}, Shape{8, 8, 8}, Shape{4, 7, 5, true}, Shape{5, 5, 6, true, true, true}})
+    for (const bool walls : {false, true}) {
+      Shape box = s;
+      box.points = 27;
+      SmallMatrix A = random_matrix(box);
+      for (int p = 0; p < s.size(); ++p)
+        for (const auto &[q, a] : A.entries()[p]) {
+          const int d[3] = {p % s.nx - q % s.nx, p / s.nx % s.ny - q / s.nx % s.ny, p / s.nx / s.ny - q / s.nx / s.ny};
+          int along = 0;
+          for (int x : d) along += x != 0;
+          if (along == 1) A.set(p, q, 0);
+        }
+      for (int p = 0; p < s.size() && walls && s.nx > 4; ++p) {
+        const int at[3] = {p % s.nx, p / s.nx % s.ny, p / s.nx / s.ny};
+        if (at[0] == 0 || at[0] == s.nx - 1 || at[1] == 0 || at[2] == 0) A.make_identity(p, true);
+      }
+      SCOPED_TRACE(name(box) + (walls ? " walls" : ""));
+      Grid g, h = given(3, s.nx, s.ny, s.nz);
+      EXPECT_EQ(find(A, g, Widest::box), "");
+      EXPECT_EQ(check(A, h, Widest::box), "");
+      for (const Grid &found : {g, h}) {
+        EXPECT_EQ(found.n[0], s.nx);
+        EXPECT_EQ(found.n[1], s.ny);
+        EXPECT_EQ(found.points, 27);
+      }
+    }
+}
+
+TEST(FindGrid, CornersInThreeDimensionsWhereTheyAreNotTaken) {
+  auto A = random_matrix({6, 5, 4, false, false, false, 27});
+  Grid g, h = given(3, 6, 5, 4);
+  expect_part(find(A, g, Widest::flat), "It is a 3D matrix on 6 x 5 x 4 points, and this preconditioner is for 2D");
+  expect_part(find(A, g, Widest::star), "It is a 3D matrix on 6 x 5 x 4 points. Its stencils have 27 points, and this");
+  expect_part(check(A, h), "Its stencils have 27 points, and this preconditioner takes those of 7");
 }
 
 TEST(FindGrid, ChainsAndRings) {
@@ -93,7 +166,7 @@ TEST(FindGrid, ChainsAndRings) {
       const Shape s{n, 1, 1, ring};
       auto A = random_matrix(s);
       Grid g, column = given(2, 1, n);
-      EXPECT_EQ(find(A, g, 3), "");
+      EXPECT_EQ(find(A, g, Widest::star), "");
       expect_shape(g, s);
       EXPECT_EQ(check(A, column), "");
       expect_shape(column, {1, n, 1, false, ring});
@@ -138,7 +211,7 @@ TEST(FindGrid, ExplicitZerosAreNoCouplings) {
   auto A = random_matrix({7, 6, 1, true});
   A.pad(16);
   Grid g;
-  EXPECT_EQ(find(A, g, 2, 3), "");
+  EXPECT_EQ(find(A, g, Widest::flat, 3), "");
   expect_shape(g, {7, 6, 1, true});
 }
 
@@ -179,7 +252,7 @@ TEST(FindGrid, RandomMasks) {
     }
     Grid g;
     SCOPED_TRACE(trial);
-    EXPECT_EQ(find(A, g, 3), "");
+    EXPECT_EQ(find(A, g, Widest::star), "");
     expect_shape(g, s);
   }
 }
@@ -253,12 +326,13 @@ TEST(FindGrid, TooManyDistances) {
   expect_part(why, "row 20 couples with column 31 (-1)");
   expect_part(why, "more than 10 different distances");
   expect_part(why, "-pc_type gamg");
+  expect_part(find(A, g, Widest::box), "No 2D grid with 5 or 9 points, nor a 3D one with 7 or 27, fits");
 }
 
 TEST(FindGrid, ThreeDimensionalWhereTwoArePossible) {
   auto A = random_matrix({4, 5, 6, false, false, false, 7});
   Grid g;
-  const std::string why = find(A, g, 2);
+  const std::string why = find(A, g, Widest::flat);
   expect_part(why, "3D matrix on 4 x 5 x 6 points");
   expect_part(why, "row ");
   expect_part(why, "-pc_type gamg");
@@ -313,6 +387,8 @@ TEST(CheckGrid, ThreeDimensionalCornersAreRefused) {
   A.set_both(s.row(1, 1, 1), s.row(2, 2, 1), -1);
   Grid g = given(3, 3, 4, 5);
   expect_part(check(A, g), "row 16 couples with column 20 (-1), from (1, 1, 1) to (2, 2, 1)");
+  EXPECT_EQ(check(A, g, Widest::box), "");
+  expect_shape(g, {3, 4, 5, false, false, false, 27});
 }
 
 TEST(CheckGrid, FarFetchedSizesAreRefused) {

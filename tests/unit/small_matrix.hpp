@@ -77,7 +77,7 @@ private:
 struct Shape {
   int nx, ny, nz = 1;
   bool px = false, py = false, pz = false;
-  int points = 5; // 5, 9 or 7
+  int points = 5; // 5, 9, 7 or 27
 
   int size() const { return nx * ny * nz; }
   int row(int i, int j, int k = 0) const { return (k * ny + j) * nx + i; }
@@ -119,7 +119,7 @@ inline SmallMatrix random_matrix(const Shape &s, unsigned seed = 1) {
           for (int dj = -1; dj <= 1; ++dj)
             for (int di = -1; di <= 1; ++di) {
               const int away = std::abs(di) + std::abs(dj) + std::abs(dk), p = s.row(i, j, k);
-              if (away == 0 || away > (s.points == 9 ? 2 : 1)) continue;
+              if (away == 0 || away > (s.points == 9 ? 2 : s.points == 27 ? 3 : 1)) continue;
               const int q = neighbour(s, i, j, k, di, dj, dk);
               if (q >= 0 && q != p && A.at(p, q) == 0) A.set_both(p, q, value(random));
             }

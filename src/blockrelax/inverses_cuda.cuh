@@ -1,0 +1,112 @@
+// The inverses of the diagonal blocks on a device. Blocks that are alike share one.
+#pragma once
+
+#include "band_cuda.cuh"
+#include "matrix_cuda.cuh"
+#include "method.hpp"
+
+namespace petscrrb::blockrelax {
+
+struct DeviceKind {
+  index_t at;       // where its inverse lies, or -1: it has no place
+  int block, width; // block: the place of its first in the order of blocks
+  index_t basis[3];
+};
+
+struct MadeInverses {
+  unsigned long long bad; // all ones less the first row whose pivot is negative
+  int width;              // the largest
+  int kinds, without;     // without: those that have no place
+  index_t size;           // of the inverses of the others
+};
+
+// What a kernel needs to solve with a block.
+struct DeviceInverses {
+  const DeviceKind *kinds;
+  const int *kind_of; // of each block, by its number
+  const double *inverse, *bases;
+  Neighbours near;
+  DeviceValues values; // for kinds without a place
+  DeviceLinks links;
+  int most_cells;
+};
+
+// Assembles and factors a block; as factor().
+template <class Group>
+__device__ int factor_block(const Group &g, const DeviceInverses &all, const DeviceBlock &block, int width, double *a,
+                            double *window) {
+  const DeviceBand band{block.n[0] * block.n[1] * block.n[2], width};
+  for (index_t i = g.rank(); i < band.size(); i += Group::size) a[i] = 0;
+  g.sync();
+  // what links add may be there before, since no coupling within the block is between the same cells as a link
+  within_block(block, all.near, all.values, all.links, all.most_cells, g.rank(), Group::size,
+               [&](int cell, int other, double value) {
+                 const int low = cell < other ? cell : other, high = cell < other ? other : cell;
+                 if (value != 0) band.column(a, low)[high - low] = value;
+               });
+  g.sync();
+  return factor(g, band, a, window, [&](int j) {
+    if (all.values.constant) return all.values.diagonal;
+    const int i = j % block.n[0], k = j / block.n[0];
+    const double d =
+        all.values
+            .diagonals[block.first + index_t(k / block.n[1]) * block.plane + index_t(k % block.n[1]) * block.line + i];
+    return d == 0 ? 1 : d;
+  });
+}
+
+class BlockInverses {
+public:
+  BlockInverses(const Layout &, const BlockOrder &, const DeviceMatrix &, const Options &);
+
+  // Of the matrix as it is now. Returns the first row of a block that is not positive definite, or no_row.
+  index_t refresh(cudaStream_t);
+
+  DeviceInverses view() const;
+  Method method() const { return method_; }
+  index_t kinds() const { return kinds_; }
+  const Extent &extent() const { return extent_; }
+  // of a factor for which there was no place, in doubles; 0 if all have one
+  index_t anew() const { return anew_; }
+  double *scratch() const { return scratch_.data(); } // so large for each of resident() thread blocks
+  int resident() const { return resident_; }
+  double bytes() const;
+
+private:
+  void refresh_constant(cudaStream_t);
+  void refresh_variable(cudaStream_t);
+  index_t make_tensor(cudaStream_t);
+  void make(cudaStream_t);
+  void reserve(index_t inverses, bool all_have_place);
+  index_t size(int cells, int width) const;
+  template <class Call> void by_cub(const char *what, const Call &);
+
+  const Layout &l_;
+  const DeviceMatrix &A_;
+  const Options options_;
+  Method method_ = Method::factored;
+  Extent extent_;
+  index_t kinds_ = 0, anew_ = 0;
+  int resident_ = 0;
+  bool shapes_used_ = false; // kind_of_ is that of shapes
+
+  struct Shape {
+    int n[3], first; // place of its first block
+    index_t row;     // and that block's first row
+  };
+  std::vector<Shape> shapes_;
+  cuda::Buffer<int> shape_of_; // of each block
+  SineBases sine_;
+  cuda::Buffer<double> bases_, inverse_, scratch_;
+  std::vector<DeviceKind> host_kinds_;
+  std::vector<double> host_inverse_;
+  cuda::Buffer<DeviceKind> kinds_buffer_;
+
+  cuda::Report<MadeInverses> made_;
+  cuda::Buffer<unsigned long long> hash_, hash_sorted_; // the first halves in front
+  cuda::Buffer<int> number_, number_sorted_, width_, flag_, is_first_, run_, first_of_run_, kind_at_, kind_of_;
+  cuda::Buffer<index_t> size_, at_;
+  cuda::Buffer<char> cub_;
+};
+
+} // namespace petscrrb::blockrelax
