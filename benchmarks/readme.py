@@ -1,4 +1,4 @@
-"""Writes the measured tables of README.md from results/solver_host.csv, results/solver_device.csv and results/mic_solve.csv."""
+"""Writes the measured tables of README.md from solver_host.csv, solver_device.csv, mic_solve.csv and smoother.csv in results/."""
 import csv
 from pathlib import Path
 
@@ -79,6 +79,20 @@ def in_3d():
             f"{notes['date']}, commit {notes['commit']}.\n")
 
 
+def smoothers():
+    notes, rows = read("smoother")
+    n, where = rows[0]["n"], rows[0]["backend"]
+    out = ["| method | smoother of PCMG | a sweep of it | iterations to 1e-8 | solve |", "|---|---|---|---|---|"]
+    out += ["| " + " | ".join([row["method"], row["smoother"].replace("blocks", "`-pc_type blockrelax`"), ms(row["sweep_ms"]),
+                               row["iterations_to_1e-8"], ms(row["ms_to_1e-8"])]) + " |"
+            for row in rows if row["coarser_grids"] == "discretized"]
+    machine = notes["device"] if where == "cuda" else \
+        f"{notes['machine']}, load by other programs {notes['load by other programs']}"
+    return (f"Poisson's equation on {n} x {n} x {n} points, PCMG on a DMDA with one sweep before and after each coarser grid, until "
+            "the true relative residual is 1e-8, in milliseconds:\n\n" + "\n".join(out) + f"\n\n{machine}; PETSc {notes['PETSc']}; "
+            f"{notes['date']}, commit {notes['commit']}.\n")
+
+
 def put(text, name, content):
     begin, end = f"<!-- begin of {name} -->\n", f"<!-- end of {name} -->\n"
     before, rest = text.split(begin)
@@ -90,7 +104,8 @@ def main():
     text = readme.read_text(encoding="utf-8")
     text = put(text, "the host's table", on_host())
     text = put(text, "the device's table", on_device())
-    readme.write_text(put(text, "the table in 3D", in_3d()), encoding="utf-8")
+    text = put(text, "the table in 3D", in_3d())
+    readme.write_text(put(text, "the table of smoothers", smoothers()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from driver import Driver, commit, device, processor
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
-             "mic_solve", "heat", "block_sizes", "smoother")
+             "mic_solve", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps")
 RESULTS = Path(__file__).resolve().parent / "results"
