@@ -61,7 +61,6 @@ template <int most> struct Neighbours {
       stride *= g.n[x];
     }
     const auto both = [&](PetscInt a, PetscInt b) { return a == g.none || b == g.none ? g.none : a + b; };
-    const auto corner = [&](int x, int y) { return both(to[0][x], to[1][y]); };
     d[Centre] = 0;
     d[West] = to[0][0], d[East] = to[0][1], d[South] = to[1][0], d[North] = to[1][1];
     if constexpr (most == most_directions) {
@@ -75,14 +74,15 @@ template <int most> struct Neighbours {
 #pragma unroll
           for (int x = -1; x <= 1; ++x)
             if (x * x + y * y + z * z > 1) d[m++] = both(both(along(0, x), along(1, y)), along(2, z));
-      return;
-    }
-    for (int m = SouthWest; m < directions; ++m) d[m] = g.none;
-    if (g.dim == 3) {
-      d[Down] = to[2][0], d[Up] = to[2][1];
-    } else if (g.points == 9) {
-      d[SouthWest] = corner(0, 0), d[SouthEast] = corner(1, 0);
-      d[NorthWest] = corner(0, 1), d[NorthEast] = corner(1, 1);
+    } else {
+      const auto corner = [&](int x, int y) { return both(to[0][x], to[1][y]); };
+      for (int m = SouthWest; m < directions; ++m) d[m] = g.none;
+      if (g.dim == 3) {
+        d[Down] = to[2][0], d[Up] = to[2][1];
+      } else if (g.points == 9) {
+        d[SouthWest] = corner(0, 0), d[SouthEast] = corner(1, 0);
+        d[NorthWest] = corner(0, 1), d[NorthEast] = corner(1, 1);
+      }
     }
   }
 

@@ -23,30 +23,31 @@ void expect_equal(const Grid &got, const Grid &expected) {
 }
 
 struct FindOnDevice : OnDevice {
-  void expect_found(const Csr &A, int max_dim = 2) {
+  void expect_found(const Csr &A, Widest widest = Widest::flat) {
     const DeviceRows rows(A);
     Grid expected, got;
     expected.source = got.source = "as before";
-    why = petscrrb::find_grid(A, max_dim, option, expected);
-    EXPECT_EQ(cuda::find_grid(rows.csr(), max_dim, option, got, stream), why);
+    why = petscrrb::find_grid(A, widest, option, expected);
+    EXPECT_EQ(cuda::find_grid(rows.csr(), widest, option, got, stream), why);
     expect_equal(got, expected);
   }
-  void expect_checked(const Csr &A, const Shape &s) {
+  void expect_checked(const Csr &A, const Shape &s, Widest widest = Widest::star) {
     const DeviceRows rows(A);
     Grid expected = grid_of(s);
     expected.dim = s.nz > 1 ? 3 : 2;
     expected.n[2] = s.nz;
     Grid got = expected;
-    why = petscrrb::check_grid(A, option, expected);
-    EXPECT_EQ(cuda::check_grid(rows.csr(), option, got, stream), why);
+    why = petscrrb::check_grid(A, widest, option, expected);
+    EXPECT_EQ(cuda::check_grid(rows.csr(), widest, option, got, stream), why);
     expect_equal(got, expected);
   }
   void expect_all(const Csr &A, const Shape &s) {
     SCOPED_TRACE(name(s));
-    expect_found(A, 2);
-    expect_found(A, 3);
-    expect_checked(A, s);
-    expect_checked(A, {s.ny, s.nx, s.nz});
+    for (const Widest widest : {Widest::flat, Widest::star, Widest::box}) {
+      expect_found(A, widest);
+      expect_checked(A, s, widest);
+      expect_checked(A, {s.ny, s.nx, s.nz}, widest);
+    }
   }
   void expect_reason(const char *part) { EXPECT_NE(why.find(part), std::string::npos) << why; }
 
@@ -73,6 +74,20 @@ TEST_F(FindOnDevice, ThreeDimensions) {
         auto A = random_matrix(s);
         expect_all(A.csr(), s);
       }
+}
+
+TEST_F(FindOnDevice, TwentySevenPoints) {
+  for (const Shape &s : {Shape{2, 4, 3}, Shape{5, 4, 6}, Shape{4, 7, 5, true}, Shape{5, 5, 6, true, true, true},
+                         Shape{3, 3, 9, false, true, true}, Shape{30, 20, 17, false, false, true}}) {
+    Shape box = s;
+    box.points = 27;
+    auto A = random_matrix(box);
+    expect_all(A.csr(), box);
+    expect_found(A.csr(), Widest::box);
+    EXPECT_EQ(why, "");
+    if (s.nx < 30) A.set_both(0, s.size() / 2, -1);
+    expect_all(A.csr(), box);
+  }
 }
 
 TEST_F(FindOnDevice, LargerGrids) {
