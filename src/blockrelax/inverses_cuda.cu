@@ -1,4 +1,5 @@
 // Finds the blocks that are alike, and inverts one of each kind.
+#include "make_inverses_cuda.cuh"
 #include "relax_cuda.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -7,159 +8,10 @@
 #include <map>
 
 namespace petscrrb::blockrelax {
+
+using namespace inverse_kernels;
+
 namespace {
-
-constexpr int threads = 128, wide = 256; // wide: of groups that work on large blocks
-
-__host__ __device__ unsigned long long mixed(unsigned long long x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
-// Of 128 bits: blocks that have the same are taken to be alike. Sums, so that couplings come in any order.
-template <int size>
-__global__ void __launch_bounds__(threads) hash_blocks(const DeviceBlock *blocks, int count, DeviceInverses all,
-                                                       unsigned long long *hash, int *width, int *most) {
-  const Group<size> g;
-  const int t = int(blockIdx.x) * (threads / size) + g.number();
-  if (t >= count) return;
-  const DeviceBlock block = blocks[t];
-  unsigned long long h[2] = {};
-  int far = 0;
-  within_block(block, all.near, all.values, all.links, all.most_cells, g.rank(), size, [&](int i, int j, double a) {
-    const unsigned long long where = mixed((static_cast<unsigned long long>(i) << 32 | unsigned(j)) + 1);
-    const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(a));
-    h[0] += mixed(where ^ bits);
-    h[1] += mixed(0x9e3779b97f4a7c15u * where + bits);
-    if (a != 0) far = max(far, i > j ? i - j : j - i);
-  });
-  for (int k = size / 2; k; k /= 2) {
-    h[0] += __shfl_xor_sync(g.mask(), h[0], k);
-    h[1] += __shfl_xor_sync(g.mask(), h[1], k);
-    far = max(far, __shfl_xor_sync(g.mask(), far, k));
-  }
-  if (g.rank()) return;
-  for (int d = 0; d < 3; ++d)
-    for (int k = 0; k < 2; ++k) h[k] = mixed(h[k] + unsigned(2 * block.n[d] + k));
-  hash[block.number] = h[0];
-  hash[count + block.number] = h[1];
-  width[block.number] = far;
-  if (far > *const_cast<volatile int *>(most)) atomicMax(most, far);
-}
-
-struct Count {
-  int *to;
-  __device__ void operator()(int i) const { to[i] = i; }
-};
-struct FindFirsts { // in the order of hashes
-  const unsigned long long *hash;
-  const int *number;
-  int blocks, *starts, *is_first;
-  __device__ void operator()(int s) const {
-    const int b = number[s], before = s ? number[s - 1] : 0;
-    const bool first = s == 0 || hash[b] != hash[before] || hash[blocks + b] != hash[blocks + before];
-    starts[s] = is_first[b] = first;
-  }
-};
-struct NameFirsts {
-  const int *number, *starts, *run;
-  int *first_of_run;
-  __device__ void operator()(int s) const {
-    if (starts[s]) first_of_run[run[s] - 1] = number[s];
-  }
-};
-// Kinds are numbered as their first blocks are.
-struct MakeKinds {
-  const DeviceBlock *blocks;
-  const int *place, *number, *run, *first_of_run, *is_first, *kind_at, *width;
-  int count;
-  bool dense;
-  int *kind_of;
-  DeviceKind *kinds;
-  index_t *size;
-  MadeInverses *made;
-  __device__ void operator()(int s) const {
-    const int b = number[s], k = kind_at[b];
-    kind_of[b] = kind_at[first_of_run[run[s] - 1]];
-    if (b == count - 1) made->kinds = k + is_first[b];
-    if (!is_first[b]) return;
-    const DeviceBlock block = blocks[place[b]];
-    const index_t cells = index_t(block.n[0]) * block.n[1] * block.n[2];
-    kinds[k] = {-1, place[b], width[b], {}, {}};
-    size[k] = cells * (dense ? cells : width[b] + 1);
-  }
-};
-struct PlaceKinds {
-  DeviceKind *kinds;
-  const index_t *size, *at;
-  double memory;
-  MadeInverses *made;
-  __device__ void operator()(int k) const {
-    if (k >= made->kinds) return;
-    const index_t end = at[k] + size[k];
-    const bool fits = memory <= 0 || double(end) * sizeof(double) <= memory;
-    kinds[k].at = fits ? at[k] : -1;
-    const bool next_fits = k + 1 < made->kinds && (memory <= 0 || double(end + size[k + 1]) * sizeof(double) <= memory);
-    if (fits && !next_fits) made->size = end; // those that fit are the first ones
-    if (!fits) atomicAdd(&made->without, 1);
-  }
-};
-
-// Unit vectors are solved for, one a thread.
-template <class Group> __device__ void invert(const Group &g, const DeviceBand &band, const double *a, double *to) {
-  const index_t n = band.n;
-  for (int c = g.rank(); c < n; c += Group::size) {
-    double *const x = to + c;
-    for (int i = 0; i < n; ++i) x[i * n] = i == c;
-    for (int j = c; j < n; ++j) {
-      const double xj = x[j * n];
-      for (int k = 1; k <= band.width && j + k < n; ++k) x[(j + k) * n] -= band.column(a, j)[k] * xj;
-    }
-    for (int j = band.n; j-- > 0;) {
-      double sum = x[j * n] * band.column(a, j)[0];
-      for (int k = 1; k <= band.width && j + k < n; ++k) sum -= band.column(a, j)[k] * x[(j + k) * n];
-      x[j * n] = sum;
-    }
-  }
-  g.sync();
-  for (index_t i = g.rank(); i < n * n; i += Group::size) // symmetric to the last bit
-    if (i / n < i % n) to[i] = to[i % n * n + i / n];
-  g.sync();
-}
-
-struct Making {
-  const DeviceBlock *blocks;
-  int kinds;
-  Method method;
-  double *inverse, *scratch;
-  index_t factor; // doubles of scratch for each group
-  int window;     // doubles of shared memory for each group; or none
-  unsigned long long *bad;
-};
-
-template <int size>
-__global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(DeviceInverses all, Making m) {
-  extern __shared__ double memory[];
-  const Group<size> g;
-  const int groups = int(blockDim.x) / size, me = int(blockIdx.x) * groups + g.number();
-  for (int k = me; k < m.kinds; k += int(gridDim.x) * groups) {
-    const DeviceKind kind = all.kinds[k];
-    if (m.method == Method::tensor && kind.at >= 0) continue;
-    const DeviceBlock block = m.blocks[kind.block];
-    const bool here = m.method == Method::factored && kind.at >= 0;
-    double *const to = here ? m.inverse + kind.at : m.scratch + me * m.factor;
-    const int bad = factor_block(g, all, block, kind.width, to, m.window ? memory + g.number() * m.window : nullptr);
-    if (bad >= 0) {
-      const int i = bad % block.n[0], j = bad / block.n[0] % block.n[1], z = bad / block.n[0] / block.n[1];
-      const index_t row = block.first + index_t(z) * block.plane + index_t(j) * block.line + i;
-      if (g.rank() == 0) atomicMax(m.bad, ~0ull - static_cast<unsigned long long>(row));
-    } else if (m.method == Method::dense && kind.at >= 0) {
-      invert(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], kind.width}, to, m.inverse + kind.at);
-    }
-    g.sync();
-  }
-}
 
 template <class T> void at_least(cuda::Buffer<T> &b, std::size_t n) {
   if (b.size() < n) b.resize(n);
