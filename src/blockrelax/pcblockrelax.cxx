@@ -81,7 +81,7 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
    and coloured in one direction, are for `KSPRICHARDSON`, `KSPGMRES` (chaotic: `KSPFGMRES`) and smoothers. With more
    sweeps than one M is positive definite if Richardson's iteration converges.
 
-   The matrix is symmetric, with 5 or 9 points on a 2D grid or 7 on a 3D one, of any sizes and with any coefficients, or
+   The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any sizes and with any coefficients, or
    on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
 
    With several ranks blocks do not cross ranks, and between ranks it is Jacobi.

@@ -144,13 +144,13 @@ std::vector<Match> best(Pattern &A, const std::vector<Grid> &candidates, Match &
   return found;
 }
 
-// So many couplings have a place that many a matrix of other kind fits a grid with short sides: those that do so by
-// accident have gaps.
+// So many couplings have a place that a matrix of other kind may fit a grid with short sides by accident: then it has
+// gaps, and some neighbours are not coupled anywhere.
 std::vector<Match> boxes(Pattern &A, const Distances &distances, Match &closest) {
   if (distances.too_many) return {};
   auto found = best(A, candidates_box(A.rows(), distances.all), closest);
-  found.erase(std::remove_if(found.begin(), found.end(), [&](const Match &m) { return !A.is_complete(m.grid, m.fit); }),
-              found.end());
+  const auto accidental = [&](const Match &m) { return !is_proper(m.grid, m.fit) && !A.is_complete(m.grid, m.fit); };
+  found.erase(std::remove_if(found.begin(), found.end(), accidental), found.end());
   return found;
 }
 

@@ -18,8 +18,7 @@ enum class Widest {
 // columns. `option` is what a user sets to name the grid ("-pc_rrb_grid"); messages point to it.
 
 // The only grid that fits: 2D with 5 or 9 points, chains and diagonal matrices (n x 1), 3D with 7 points or 27, as far as
-// they are taken. One with 27 only if all rows have the same neighbours: there are few matrices that fit none. Sets all of
-// `grid` but its source.
+// they are taken. Sets all of `grid` but its source.
 std::string find_grid(const Csr &, Widest, const char *option, Grid &grid);
 
 // Holds every row against grid.dim and grid.n, and sets grid.periodic and grid.points.
