@@ -14,7 +14,7 @@ SWEEPS = {"chebyshev + jacobi": f"{CHEBYSHEV} jacobi", "chebyshev + sor": f"{CHE
 SWEEPS |= {name: f"-ksp_type richardson -pc_type blockrelax -pc_blockrelax_type {kind}" for name, kind in BLOCKS.items()}
 METHODS = {"cg": ("chebyshev + jacobi", "chebyshev + sor", "chebyshev + vpbjacobi", "blocks, jacobi",
                   "blocks, coloured, symmetric"),
-           "fgmres": ("chebyshev + jacobi", "blocks, jacobi", "blocks, coloured", "blocks, chaotic")}
+           "fgmres": ("chebyshev + jacobi", "blocks, coloured", "blocks, chaotic")}
 
 
 def smoothers(backend):
@@ -34,7 +34,7 @@ def solvers(backend, levels):
     chosen = {f"{method} | {name} | discretized": f"-ksp_type {method} {multigrid(levels, known[name])}"
               for method, names in METHODS.items() for name in names if name in known}
     for name in ("chebyshev + jacobi", "chebyshev + sor"):
-        if name in known:
+        if name in known and backend == "host":
             chosen[f"cg | {name} | Galerkin"] = f"{multigrid(levels, known[name])} -pc_mg_galerkin both"
     return chosen
 

@@ -5,17 +5,17 @@
 namespace petscrrb::blockrelax {
 namespace {
 
-using relax_kernels::find_residual, relax_kernels::update;
+using relax_kernels::find_residual, relax_kernels::InOrder, relax_kernels::update;
 
 // A thread block for each column.
 template <int points>
 __global__ void __launch_bounds__(wide_group) gather(Pass pass, const int *places, int cells, double *columns) {
   const DeviceBlock block = pass.blocks[places[blockIdx.x]];
-  find_residual<points, Group<wide_group>>(pass, block, columns + index_t(blockIdx.x) * cells);
+  find_residual<points, InOrder, Group<wide_group>>(pass, block, columns + index_t(blockIdx.x) * cells);
 }
 __global__ void __launch_bounds__(wide_group) scatter(Pass pass, const int *places, int cells, const double *columns) {
   const DeviceBlock block = pass.blocks[places[blockIdx.x]];
-  update<Group<wide_group>>(pass, block, columns + index_t(blockIdx.x) * cells);
+  update<InOrder, Group<wide_group>>(pass, block, columns + index_t(blockIdx.x) * cells);
 }
 
 void gather(int points, const Pass &pass, const int *places, int count, int cells, double *columns,
