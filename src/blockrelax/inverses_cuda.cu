@@ -109,8 +109,8 @@ void BlockInverses::find_bases() {
 // Blocks of a shape are alike.
 void BlockInverses::refresh_constant(cudaStream_t stream) {
   const Couplings &c = A_.common();
+  const std::vector<DeviceKind> before = std::exchange(host_kinds_, {});
   extent_ = Extent();
-  host_kinds_.clear();
   for (const Shape &shape : shapes_) {
     DeviceKind kind{-1, shape.first, 0, {}, {}};
     for (int m = 0; m < l_.neighbours.count; ++m) {
@@ -135,20 +135,23 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
   if (method_ == Method::tensor) find_bases();
   reserve(sum, all);
   kinds_ = static_cast<index_t>(shapes_.size());
-  copy(kinds_buffer_, host_kinds_, stream);
+  if (!shapes_used_ || !(host_kinds_ == before)) copy(kinds_buffer_, host_kinds_, stream);
   shapes_used_ = true;
 }
 
-// Returns the first row of a block that is not positive definite.
-index_t BlockInverses::make_tensor(cudaStream_t stream) {
-  index_t first = no_row;
-  host_inverse_.resize(inverse_.size());
-  for (std::size_t k = 0; k < shapes_.size(); ++k)
-    if (host_kinds_[k].at >= 0 &&
-        tensor_inverse(l_.neighbours, A_.common(), shapes_[k].n, host_inverse_.data() + host_kinds_[k].at) >= 0)
-      first = std::min(first, shapes_[k].row);
-  copy(inverse_, host_inverse_, stream);
-  return first;
+void BlockInverses::make_tensor(cudaStream_t stream) {
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    const int *n = shapes_[k].n;
+    if (host_kinds_[k].at < 0) continue;
+    cuda::for_rows("inverses in sine bases", n[0] * n[1] * n[2],
+                   TensorInverse{l_.neighbours,
+                                 A_.common(),
+                                 {n[0], n[1], n[2]},
+                                 shapes_[k].row,
+                                 inverse_.data() + host_kinds_[k].at,
+                                 &made_.device()->bad},
+                   stream);
+  }
 }
 
 void BlockInverses::refresh_variable(cudaStream_t stream) {
@@ -241,11 +244,10 @@ index_t BlockInverses::refresh(cudaStream_t stream) {
   else
     refresh_variable(stream);
   made_.clear(stream);
-  index_t first = method_ == Method::tensor ? make_tensor(stream) : no_row;
-  if (method_ == Method::tensor && !anew_) return first;
-  make(stream);
-  if (const unsigned long long bad = made_.read(stream).bad) first = std::min(first, static_cast<index_t>(~0ull - bad));
-  return first;
+  if (method_ == Method::tensor) make_tensor(stream);
+  if (method_ != Method::tensor || anew_) make(stream);
+  const unsigned long long bad = made_.read(stream).bad;
+  return bad ? static_cast<index_t>(~0ull - bad) : no_row;
 }
 
 DeviceInverses BlockInverses::view() const {

@@ -13,6 +13,11 @@ struct DeviceKind {
   index_t at;                 // where its inverse lies, or -1: it has no place
   int block, width;           // block: the place of its first in the order of blocks
   index_t basis[3], tiles[3]; // tiles: the same bases as tensor cores take them
+
+  bool operator==(const DeviceKind &o) const {
+    return at == o.at && block == o.block && width == o.width && std::equal(basis, basis + 3, o.basis) &&
+           std::equal(tiles, tiles + 3, o.tiles);
+  }
 };
 
 struct MadeInverses {
@@ -90,7 +95,7 @@ public:
 private:
   void refresh_constant(cudaStream_t);
   void refresh_variable(cudaStream_t);
-  index_t make_tensor(cudaStream_t);
+  void make_tensor(cudaStream_t);
   void make(cudaStream_t);
   void reserve(index_t inverses, bool all_have_place);
   void find_bases();
@@ -114,7 +119,6 @@ private:
   std::vector<std::array<index_t, 3>> basis_of_, tiles_of_; // of each shape
   cuda::Buffer<double> bases_, inverse_, scratch_;
   std::vector<DeviceKind> host_kinds_;
-  std::vector<double> host_inverse_;
   cuda::Buffer<DeviceKind> kinds_buffer_;
 
   cuda::Report<MadeInverses> made_;

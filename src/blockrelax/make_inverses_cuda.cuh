@@ -30,6 +30,22 @@ template <class Group> __device__ void invert(const Group &g, const DeviceBand &
   g.sync();
 }
 
+// The inverse of a shape in sine bases, a thread a value.
+struct TensorInverse {
+  Neighbours near;
+  Couplings c;
+  int n[3];
+  index_t row; // first of a block of this shape
+  double *to;
+  unsigned long long *bad;
+
+  __device__ void operator()(int cell) const {
+    const double value = tensor_eigenvalue(near, c, n, cell);
+    to[cell] = inverse_of_eigenvalue(value, c);
+    if (!is_good_eigenvalue(value, c)) atomicMax(bad, ~0ull - static_cast<unsigned long long>(row));
+  }
+};
+
 struct Making {
   const DeviceBlock *blocks;
   int kinds;

@@ -50,21 +50,33 @@ inline Method choose(Inverse wanted, const Couplings *common, const Neighbours &
   return common && e.cells <= most_dense && e.width > 1 ? Method::dense : Method::factored;
 }
 
+// Of a block of n cells in sine bases.
+PETSCRRB_HD inline double tensor_eigenvalue(const Neighbours &near, const Couplings &c, const int n[3], int cell) {
+  const int at[3] = {cell % n[0], cell / n[0] % n[1], cell / n[0] / n[1]};
+  double cosines[3], value = c.diagonal;
+  for (int d = 0; d < 3; ++d) cosines[d] = cosine(at[d], n[d]);
+  for (int m = 0; m < near.count; ++m) {
+    const Step s = near.step[m];
+    value += 2 * c.ahead[m] * (s.x ? cosines[0] : 1) * (s.y ? cosines[1] : 1) * (s.z ? cosines[2] : 1);
+  }
+  return value;
+}
+// Directions that are null but for rounding are left out.
+PETSCRRB_HD inline double inverse_of_eigenvalue(double value, const Couplings &c) {
+  return value > null_pivot * c.diagonal ? 1 / value : 0;
+}
+PETSCRRB_HD inline bool is_good_eigenvalue(double value, const Couplings &c) {
+  return value >= -null_pivot * c.diagonal;
+}
+
 // Returns 0 if the block is not positive definite, else -1.
 inline int tensor_inverse(const Neighbours &near, const Couplings &c, const int n[3], double *to) {
-  int cell = 0, bad = -1;
-  for (int z = 0; z < n[2]; ++z)
-    for (int y = 0; y < n[1]; ++y)
-      for (int x = 0; x < n[0]; ++x, ++cell) {
-        const double cosines[3] = {cosine(x, n[0]), cosine(y, n[1]), cosine(z, n[2])};
-        double value = c.diagonal;
-        for (int m = 0; m < near.count; ++m) {
-          const Step s = near.step[m];
-          value += 2 * c.ahead[m] * (s.x ? cosines[0] : 1) * (s.y ? cosines[1] : 1) * (s.z ? cosines[2] : 1);
-        }
-        if (!(value >= -null_pivot * c.diagonal)) bad = 0;
-        to[cell] = value > null_pivot * c.diagonal ? 1 / value : 0;
-      }
+  int bad = -1;
+  for (int cell = 0; cell < n[0] * n[1] * n[2]; ++cell) {
+    const double value = tensor_eigenvalue(near, c, n, cell);
+    if (!is_good_eigenvalue(value, c)) bad = 0;
+    to[cell] = inverse_of_eigenvalue(value, c);
+  }
   return bad;
 }
 

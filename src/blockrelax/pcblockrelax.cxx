@@ -47,7 +47,13 @@ static PetscErrorCode PCApplyTranspose_BlockRelax(PC pc, Vec x, Vec y) {
 }
 
 static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
-  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_BlockRelax(pc, x, y); });
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!b->state->failed) PetscCall(b->state->backend->SweepColumns(pc, X, Y, b->sweeps, &done));
+  if (!done) PetscCall(PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_BlockRelax(pc, x, y); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*MC

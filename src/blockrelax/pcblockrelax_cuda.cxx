@@ -3,6 +3,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
+  #include "glue/columns.h"
   #include "glue/stream_cuda.h"
   #include "grid/csr_cuda.hpp"
 
@@ -29,6 +30,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Sweep(PC, Vec, Vec, PetscInt, PetscBool) override;
+  PetscErrorCode SweepColumns(PC, Mat, Mat, PetscInt, PetscBool *) override;
   double bytes() const override { return relax_ ? relax_->bytes() : 0; }
   PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
     PetscFunctionBegin;
@@ -69,6 +71,22 @@ PetscErrorCode CudaBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBoo
   if (!relax_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(vectors_.Use(pc, "PCBLOCKRELAX", b, x, here, (PetscBool)!from_zero));
   PetscCall(PetscLogGpuFlops(PCBlockRelaxFlops(pc, sweeps, from_zero)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBUseColumnsOnDevice(
+      B, X, done, [&](const PetscScalar *b, PetscInt from, PetscScalar *x, PetscInt to, int columns) -> PetscErrorCode {
+        PetscFunctionBegin;
+        if (!relax_) PetscFunctionReturn(PETSC_SUCCESS);
+        PetscCall(stream_.Run([&] {
+          for (int k = 0; k < columns; ++k)
+            relax_->sweep(b + index_t(k) * from, x + index_t(k) * to, (int)sweeps, true);
+        }));
+        PetscCall(PetscLogGpuFlops(columns * PCBlockRelaxFlops(pc, sweeps, PETSC_TRUE)));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

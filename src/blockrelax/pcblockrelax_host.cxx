@@ -1,5 +1,6 @@
 /* PCBLOCKRELAX where the matrix is on the host. */
 #include "blockrelax/pcblockrelax_impl.h"
+#include "glue/columns.h"
 
 using namespace petscrrb;
 
@@ -25,6 +26,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Sweep(PC, Vec, Vec, PetscInt, PetscBool) override;
+  PetscErrorCode SweepColumns(PC, Mat, Mat, PetscInt, PetscBool *) override;
   double bytes() const override { return relax_ ? relax_->bytes() : 0; }
   PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
     PetscFunctionBegin;
@@ -50,6 +52,23 @@ PetscErrorCode HostBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBoo
   PetscCall(from_zero ? VecRestoreArrayWrite(x, &u) : VecRestoreArray(x, &u));
   PetscCall(VecRestoreArrayRead(b, &right));
   PetscCall(PetscLogFlops(PCBlockRelaxFlops(pc, sweeps, from_zero)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HostBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  if (!relax_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBUseColumns(
+      B, X, [&](const PetscScalar *b, PetscInt from, PetscScalar *x, PetscInt to, int columns) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(PetscRRBTry(NoMemory, [&] {
+          for (int k = 0; k < columns; ++k)
+            relax_->sweep(b + index_t(k) * from, x + index_t(k) * to, (int)sweeps, true);
+        }));
+        PetscCall(PetscLogFlops(columns * PCBlockRelaxFlops(pc, sweeps, PETSC_TRUE)));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

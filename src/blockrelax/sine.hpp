@@ -1,6 +1,8 @@
 // Sine bases, which diagonalize stencils that are alike in all cells and in both directions along a side.
 #pragma once
 
+#include "backend/range.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -32,6 +34,6 @@ private:
   std::vector<std::size_t> at_;
 };
 
-inline double cosine(int k, int n) { return std::cos(std::acos(-1.0) * (k + 1) / (n + 1)); }
+PETSCRRB_HD inline double cosine(int k, int n) { return cos(3.14159265358979323846 * (k + 1) / (n + 1)); }
 
 } // namespace petscrrb::blockrelax

@@ -3,6 +3,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
+  #include "glue/columns.h"
   #include "glue/stream_cuda.h"
   #include "grid/csr_cuda.hpp"
 
@@ -69,38 +70,16 @@ PetscErrorCode CudaBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
   return vectors_.Use(pc, "PCMIC", x, y, [&](Vec r, Vec z) { return ApplyHere(part, r, z); });
 }
 
-static PetscErrorCode DenseOnDevice(Mat A, PetscBool *yes) {
-  PetscBool bound;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, yes, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
-  PetscCall(MatBoundToCPU(A, &bound));
-  if (bound) *yes = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode CudaBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
-  const PetscScalar *r;
-  PetscScalar *z;
-  PetscInt columns, from, to;
-  PetscBool x, y;
-
   PetscFunctionBegin;
-  PetscCall(DenseOnDevice(X, &x));
-  PetscCall(DenseOnDevice(Y, &y));
-  *done = (PetscBool)(x && y);
-  if (!*done || !mic_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetSize(X, nullptr, &columns));
-  PetscCall(MatDenseGetLDA(X, &from));
-  PetscCall(MatDenseGetLDA(Y, &to));
-  PetscCall(MatDenseGetArrayReadAndMemType(X, &r, nullptr));
-  PetscCall(MatDenseGetArrayWriteAndMemType(Y, &z, nullptr));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(stream_.Run([&] { mic_->apply(r, from, z, to, (int)columns); }));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(MatDenseRestoreArrayWriteAndMemType(Y, &z));
-  PetscCall(MatDenseRestoreArrayReadAndMemType(X, &r));
-  PetscCall(PetscLogGpuFlops(columns * flops_));
+  PetscCall(PetscRRBUseColumnsOnDevice(
+      X, Y, done, [&](const PetscScalar *r, PetscInt from, PetscScalar *z, PetscInt to, int columns) -> PetscErrorCode {
+        PetscFunctionBegin;
+        if (!mic_) PetscFunctionReturn(PETSC_SUCCESS);
+        PetscCall(stream_.Run([&] { mic_->apply(r, from, z, to, columns); }));
+        PetscCall(PetscLogGpuFlops(columns * flops_));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

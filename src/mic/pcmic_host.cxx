@@ -1,4 +1,5 @@
 /* PCMIC where the matrix is on the host. */
+#include "glue/columns.h"
 #include "mic/pcmic_impl.h"
 
 using namespace petscrrb;
@@ -56,22 +57,16 @@ PetscErrorCode HostBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
 }
 
 PetscErrorCode HostBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
-  const PetscScalar *r;
-  PetscScalar *z;
-  PetscInt columns, from, to;
-
   PetscFunctionBegin;
   *done = PETSC_TRUE;
   if (!mic_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetSize(X, nullptr, &columns));
-  PetscCall(MatDenseGetLDA(X, &from));
-  PetscCall(MatDenseGetLDA(Y, &to));
-  PetscCall(MatDenseGetArrayRead(X, &r));
-  PetscCall(MatDenseGetArrayWrite(Y, &z));
-  PetscCall(PetscRRBTry(NoMemory, [&] { mic_->apply(r, from, z, to, (int)columns); }));
-  PetscCall(MatDenseRestoreArrayWrite(Y, &z));
-  PetscCall(MatDenseRestoreArrayRead(X, &r));
-  PetscCall(PetscLogFlops(columns * flops_));
+  PetscCall(PetscRRBUseColumns(
+      X, Y, [&](const PetscScalar *r, PetscInt from, PetscScalar *z, PetscInt to, int columns) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(PetscRRBTry(NoMemory, [&] { mic_->apply(r, from, z, to, columns); }));
+        PetscCall(PetscLogFlops(columns * flops_));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

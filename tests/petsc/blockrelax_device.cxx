@@ -19,7 +19,7 @@ OnDevice blockrelax() {
            "-pc_blockrelax_type coloured -pc_blockrelax_symmetric -pc_blockrelax_block_size 5,3,2",
            "-pc_blockrelax_block_size 100,1,1", "-pc_blockrelax_block_size 4,4,4 -pc_blockrelax_inverse dense",
            "-pc_blockrelax_block_size 8,8,8 -pc_blockrelax_memory 1e5"},
-          4};
+          6};
 }
 
 // Blocks see what they see, so that only what is left out is promised.
