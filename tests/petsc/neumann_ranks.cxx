@@ -172,8 +172,9 @@ TEST(NeumannRanks, RefuseTogether) {
   // across two ranks
   A = reference_of(uneven(s));
   const int cut = ranks() > 1 ? uneven_rows(A.size())[0] : 20;
-  A.row[std::size_t(cut)][cut - 7] *= 2;
-  expect_refused(by_rows(A, uneven_rows(A.size())), "The matrix is not symmetric: row ");
+  A.row[std::size_t(cut - 1)][cut + 6] *= 2;
+  expect_refused(by_rows(A, uneven_rows(A.size())),
+                 "not symmetric: row " + std::to_string(cut - 1) + ", column " + std::to_string(cut + 6));
   A = reference_of(uneven(s));
   A.row[40][41] = NAN;
   expect_refused(by_rows(A, uneven_rows(A.size())), "not finite: row 40, column 41");

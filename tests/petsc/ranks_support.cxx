@@ -90,7 +90,7 @@ Distributed by_rows(const reference::Matrix &values, const std::vector<int> &row
 
 std::vector<int> uneven_rows(int n) {
   std::vector<int> rows;
-  for (int r = 0; r < ranks(); ++r) rows.push_back(n * (r + 2) / (ranks() + 3));
+  for (int r = 0; r < ranks(); ++r) rows.push_back(n * (1 + r % 3) / (3 * ranks()));
   rows.back() += n - std::accumulate(rows.begin(), rows.end(), 0);
   return rows;
 }
