@@ -22,12 +22,12 @@ int root(std::vector<int> &parent, int i) {
 } // namespace
 
 // One box for all where there are none.
-int Labels::box(const Space &space, PetscInt row) const {
+int Labels::box(const Space &space, index_t point) const {
   const Boxes &b = space.boxes;
   if (b.none()) return 0;
   const index_t nx = index_t(b.piece[0].size()), ny = index_t(b.piece[1].size());
-  const index_t line = row / nx;
-  return (b.piece[2][line / ny] * b.count[1] + b.piece[1][line % ny]) * b.count[0] + b.piece[0][row % nx];
+  const index_t line = point / nx;
+  return (b.piece[2][line / ny] * b.count[1] + b.piece[1][line % ny]) * b.count[0] + b.piece[0][point % nx];
 }
 
 void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
@@ -55,14 +55,16 @@ void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
 
 std::string Labels::find(const Csr &a, const Space &space, const double *phi) {
   if (!space.phases && space.boxes.size() > most_subdomains) return too_many(space.boxes.size());
-  const std::string why = mark_identity(a, identity_);
+  Csr all = a; // with ghosts
+  if (space.ranks) all.n += space.ranks->ghosts();
+  const std::string why = mark_identity(all, identity_);
   if (!why.empty()) return why;
-  of_row_.resize(a.n);
+  of_row_.resize(all.n);
   index_t identity_rows = 0;
 #pragma omp parallel for schedule(static) reduction(+ : identity_rows)
-  for (PetscInt i = 0; i < a.n; ++i) {
-    of_row_[i] = identity_[i] ? -1 : box(space, i);
-    identity_rows += identity_[i];
+  for (PetscInt i = 0; i < all.n; ++i) {
+    of_row_[i] = identity_[i] ? -1 : box(space, space.ranks ? space.ranks->point(i) : i);
+    if (i < a.n) identity_rows += identity_[i];
   }
   identity_rows_ = identity_rows;
   count_ = space.boxes.none() ? 1 : int(space.boxes.size());
@@ -74,10 +76,11 @@ std::size_t Labels::bytes() const {
   return (of_row_.size() + first_.size()) * sizeof(int) + diagonal_.size() * sizeof(double) + identity_.size();
 }
 
-std::string why_not(const Csr &a, const std::vector<int> &of_row) {
+std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks *ranks) {
   double largest = 0;
 #pragma omp parallel for schedule(static) reduction(max : largest)
   for (PetscInt i = 0; i < a.n; ++i) largest = std::max(largest, std::abs(diagonal(a, i)));
+  if (ranks) largest = ranks->largest(largest);
   PetscInt row = a.n;
 #pragma omp parallel for schedule(static) reduction(min : row)
   for (PetscInt i = 0; i < a.n; ++i) {
@@ -90,7 +93,7 @@ std::string why_not(const Csr &a, const std::vector<int> &of_row) {
       if (std::abs(a.a[p] - back) > symmetric * largest) row = std::min(row, i);
     }
   }
-  return row == a.n ? "" : not_symmetric(row);
+  return row == a.n ? "" : not_symmetric(ranks ? ranks->number(row) : row);
 }
 
 } // namespace petscrrb::deflation

@@ -12,13 +12,13 @@ public:
   std::string find(const Csr &, const Space &, const double *phi);
   bool same_as(const Labels &other) const { return of_row_ == other.of_row_; }
 
-  const std::vector<int> &of_row() const { return of_row_; } // -1: an identity row, in none
+  const std::vector<int> &of_row() const { return of_row_; } // of ghosts too; -1: an identity row, in none
   int count() const { return count_; }                       // of subdomains; some boxes may hold no row
   index_t identity_rows() const { return identity_rows_; }
   std::size_t bytes() const;
 
 private:
-  int box(const Space &, PetscInt row) const;
+  int box(const Space &, index_t point) const;
   void find_phases(const Csr &, const Space &, const double *phi);
 
   std::vector<int> of_row_, first_; // first_: a row's component, while phases are found
@@ -29,7 +29,7 @@ private:
 };
 
 // The reason why this matrix cannot be deflated, or an empty string.
-std::string why_not(const Csr &, const std::vector<int> &of_row);
+std::string why_not(const Csr &, const std::vector<int> &of_row, const Ranks *);
 
 inline double diagonal(const Csr &a, PetscInt i) {
   for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p)

@@ -6,10 +6,13 @@
 #include <petscdmda.h>
 
 #include <numeric>
+#include <utility>
 
-/* *answers: dm is a DMDA whose points on each rank are its rows. All unknowns of a point follow one another. */
-static PetscErrorCode AskDMDA(DM dm, Mat P, std::vector<PetscInt> *order, PetscBool *answers) {
-  PetscInt sides, dof, rows, n[3], all[3], at[3];
+/* *answers: dm is a DMDA whose points on each rank are its rows, all unknowns of a point following one another. all: points a
+   side; at, n: the rank's box. */
+static PetscErrorCode AskDMDA(DM dm, Mat P, PetscInt all[3], PetscInt at[3], PetscInt n[3], PetscInt *dof,
+                              PetscBool *answers) {
+  PetscInt sides, rows;
   PetscBool da = PETSC_FALSE;
   PetscMPIInt mine, everyone;
 
@@ -18,41 +21,86 @@ static PetscErrorCode AskDMDA(DM dm, Mat P, std::vector<PetscInt> *order, PetscB
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLocalSize(P, &rows, NULL));
-  PetscCall(DMDAGetInfo(dm, &sides, &all[0], &all[1], &all[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetInfo(dm, &sides, &all[0], &all[1], &all[2], NULL, NULL, NULL, dof, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetCorners(dm, &at[0], &at[1], &at[2], &n[0], &n[1], &n[2]));
   for (PetscInt d = sides; d < 3; ++d) {
     at[d] = 0;
     n[d] = all[d] = 1;
   }
-  mine = (PetscInt64)n[0] * n[1] * n[2] * dof == rows;
+  mine = (PetscInt64)n[0] * n[1] * n[2] * *dof == rows;
   PetscCallMPI(MPI_Allreduce(&mine, &everyone, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)P)));
-  if (!everyone) PetscFunctionReturn(PETSC_SUCCESS);
-  order->clear();
-  for (PetscInt k = at[2]; k < at[2] + n[2]; ++k)
-    for (PetscInt j = at[1]; j < at[1] + n[1]; ++j)
-      for (PetscInt i = at[0] * dof; i < (at[0] + n[0]) * dof; ++i)
-        order->push_back((k * all[1] + j) * all[0] * dof + i);
-  *answers = PETSC_TRUE;
+  *answers = (PetscBool)everyone;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBNaturalOrder(PC pc, Mat P, std::vector<PetscInt> *order, std::string *source) {
-  PetscInt first, last;
+/* source: NULL where nobody answers. */
+static PetscErrorCode Ask(PC pc, Mat P, PetscInt all[3], PetscInt at[3], PetscInt n[3], PetscInt *dof,
+                          const char **source) {
   PetscBool found;
   DM dm;
 
   PetscFunctionBegin;
   PetscCall(PCGetDM(pc, &dm));
   *source = "PC's DMDA";
-  PetscCall(AskDMDA(dm, P, order, &found));
+  PetscCall(AskDMDA(dm, P, all, at, n, dof, &found));
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(P, &dm));
   *source = "Mat's DMDA";
-  PetscCall(AskDMDA(dm, P, order, &found));
-  if (found) PetscFunctionReturn(PETSC_SUCCESS);
-  *source = "numbering of the rows";
+  PetscCall(AskDMDA(dm, P, all, at, n, dof, &found));
+  if (!found) *source = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBNaturalOrder(PC pc, Mat P, std::vector<PetscInt> *order, std::string *source) {
+  PetscInt first, last, all[3], at[3], n[3], dof;
+  const char *name;
+
+  PetscFunctionBegin;
+  PetscCall(Ask(pc, P, all, at, n, &dof, &name));
+  *source = name ? name : "numbering of the rows";
+  if (name) {
+    order->clear();
+    for (PetscInt k = at[2]; k < at[2] + n[2]; ++k)
+      for (PetscInt j = at[1]; j < at[1] + n[1]; ++j)
+        for (PetscInt i = at[0] * dof; i < (at[0] + n[0]) * dof; ++i)
+          order->push_back((k * all[1] + j) * all[0] * dof + i);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetOwnershipRange(P, &first, &last));
   order->resize((std::size_t)(last - first));
   std::iota(order->begin(), order->end(), first);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sides of one point go last: what is thin is 2D. */
+PetscErrorCode PetscRRBFindGridOfAllRanks(PC pc, Mat P, const PetscInt sizes[3], const char *option,
+                                          petscrrb::Grid *g) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscInt rows, all[3], at[3], n[3], dof = 1;
+  const char *name;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(P, &rows, NULL));
+  if (sizes[0] > 0) {
+    for (int d = 0; d < 3; ++d) all[d] = PetscMax(sizes[d], 1);
+    name = "option";
+  } else
+    PetscCall(Ask(pc, P, all, at, n, &dof, &name));
+  PetscCheck(name, comm, PETSC_ERR_ARG_WRONG,
+             "With several ranks the grid is told by a DMDA or by %s, and by the numbers of the rows in natural order",
+             option);
+  PetscCheck(dof == 1, comm, PETSC_ERR_SUP, "%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT,
+             option, dof);
+  PetscCheck((PetscInt64)all[0] * all[1] * all[2] == rows, comm, PETSC_ERR_ARG_INCOMP,
+             "A grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+             " is not one of the matrix, which has %" PetscInt_FMT " rows (%s)",
+             all[0], all[1], all[2], rows, option);
+  *g = petscrrb::Grid();
+  for (int side = 0; side < 2; ++side)
+    for (int d = 0; d < 2 && all[2] > 1; ++d)
+      if (all[d] == 1) std::swap(all[d], all[d + 1]);
+  for (int d = 0; d < 3; ++d) g->n[d] = all[d];
+  g->dim = all[2] > 1 ? 3 : 2;
+  g->source = name;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

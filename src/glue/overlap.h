@@ -8,6 +8,7 @@
 #include <petscsf.h>
 
 #include "../grid/csr.hpp"
+#include "../grid/grid.hpp"
 
 #include <string>
 #include <vector>
@@ -57,3 +58,7 @@ private:
 /* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
    points, else its own. Collective. */
 PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::string *source);
+
+/* The grid of all ranks, whose natural order that is: n, the sizes that a user gave, zeros for none; else those of that
+   DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */
+PetscErrorCode PetscRRBFindGridOfAllRanks(PC, Mat, const PetscInt n[3], const char *option, petscrrb::Grid *);
