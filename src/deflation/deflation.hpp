@@ -45,6 +45,7 @@ public:
 
   // collective; the results are the same on all ranks, to the last bit
   virtual void sum(double *, std::size_t) const = 0;
+  virtual void bring(double *) const = 0; // values of own rows to the ghosts' places behind them
   virtual double largest(double) const = 0;
   virtual std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const = 0; // what any rank has, sorted
   virtual std::string first(const std::string &why) const = 0; // of the first that says something

@@ -20,9 +20,11 @@ public:
 private:
   int box(const Space &, index_t point) const;
   void find_phases(const Csr &, const Space &, const double *phi);
+  void number_here();
+  void number_on_ranks(PetscInt own, const Ranks &);
 
-  std::vector<int> of_row_, first_; // first_: a row's component, while phases are found
-  std::vector<double> diagonal_;
+  std::vector<int> of_row_, first_;       // first_: a row's component, while phases are found
+  std::vector<double> diagonal_, values_; // values_: of phi with ghosts, then what rows tell those of other ranks
   std::vector<unsigned char> identity_;
   int count_ = 0;
   index_t identity_rows_ = 0;

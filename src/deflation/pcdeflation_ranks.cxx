@@ -34,6 +34,11 @@ void PCDeflationRanks::sum(double *x, std::size_t n) const {
   Check(MPI_Bcast(x, (int)n, MPI_DOUBLE, 0, comm_));
 }
 
+void PCDeflationRanks::bring(double *values) const {
+  if (overlap_.BringRows(values) != PETSC_SUCCESS)
+    throw std::runtime_error("PETSc could not send values to other ranks");
+}
+
 double PCDeflationRanks::largest(double x) const {
   Check(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, comm_));
   return x;

@@ -51,15 +51,8 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
   const PetscBool user = (PetscBool)(d->deflation->choice.type == KSP_DEFLATION_USER);
   PetscBool device = PETSC_FALSE;
-  PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
-  PetscCheck(ranks == 1 || d->deflation->choice.type != KSP_DEFLATION_LEVELSET, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_SUP,
-             "-ksp_deflation levelset works on one rank so far, and the matrix is on %d: use -ksp_deflation block or "
-             "stripe",
-             (int)ranks);
   if (!user) PetscCall(PetscRRBMatOnDevice(A, &device));
   if (d->backend && !*rebuild && (user || d->backend->on_device() == device)) PetscFunctionReturn(PETSC_SUCCESS);
   *rebuild = PETSC_TRUE;

@@ -15,7 +15,7 @@ struct PetscRRBOverlap::Entries {
 };
 
 PetscRRBOverlap::~PetscRRBOverlap() {
-  for (PetscSF &sf : from_) (void)PetscSFDestroy(&sf);
+  for (PetscSF *sf : {&rows_, &from_[0], &from_[1]}) (void)PetscSFDestroy(sf);
 }
 
 PetscInt PetscRRBOverlap::LocalOf(PetscInt global) const {
@@ -135,18 +135,17 @@ PetscErrorCode PetscRRBOverlap::Connect(Mat P, const Entries &entries) {
 PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
   std::vector<PetscInt> mine;
   PetscLayout layout;
-  PetscSF sf;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBNaturalOrder(pc, A, &mine, &source_));
   order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
   std::copy(mine.begin(), mine.end(), order_.begin());
   PetscCall(MatGetLayouts(A, &layout, NULL));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, (PetscInt)ghosts_.size(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
-  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscSFDestroy(&rows_));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &rows_));
+  PetscCall(PetscSFSetGraphLayout(rows_, layout, (PetscInt)ghosts_.size(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
+  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,6 +186,13 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
 }
 
 /* --- values --- */
+
+PetscErrorCode PetscRRBOverlap::BringRows(PetscScalar *values) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode GetArray(Mat block, PetscBool device, const PetscScalar **a) {
   PetscFunctionBegin;

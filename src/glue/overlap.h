@@ -26,6 +26,9 @@ public:
   /* The values of P, of the same pattern, in the order of ja(): to the device if P is there, else to the host. Collective. */
   PetscErrorCode Bring(Mat P, PetscScalar *a);
 
+  /* Values of own rows, on the host, to the ghosts that follow them. Collective. */
+  PetscErrorCode BringRows(PetscScalar *values);
+
   PetscInt own() const { return own_; }
   PetscInt ghosts() const {
     return (PetscInt)ghosts_.size() + 1;
@@ -52,7 +55,8 @@ private:
   std::vector<PetscInt> ghosts_; /* global, sorted */
   std::vector<PetscInt> ia_, ja_, order_;
   std::string source_;
-  PetscSF from_[2] = {}; /* the diagonal block's values, and the other's */
+  PetscSF rows_ = nullptr; /* own rows to ghosts */
+  PetscSF from_[2] = {};   /* the diagonal block's values, and the other's */
 };
 
 /* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
