@@ -1,6 +1,7 @@
 /* The natural order of the rows of a matrix on several ranks. */
 #include "overlap.h"
 
+#include "matrix.h"
 #include "petsc_compat.h"
 
 #include <petscdmda.h>
@@ -78,6 +79,7 @@ PetscErrorCode PetscRRBFindGridOfAllRanks(PC pc, Mat P, const PetscInt sizes[3],
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscInt rows, all[3], at[3], n[3], dof = 1;
   const char *name;
+  PetscRRBUse use;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(P, &rows, NULL));
@@ -89,8 +91,11 @@ PetscErrorCode PetscRRBFindGridOfAllRanks(PC pc, Mat P, const PetscInt sizes[3],
   PetscCheck(name, comm, PETSC_ERR_ARG_WRONG,
              "With several ranks the grid is told by a DMDA or by %s, and by the numbers of the rows in natural order",
              option);
-  PetscCheck(dof == 1, comm, PETSC_ERR_SUP, "%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT,
-             option, dof);
+  PetscCall(PetscRRBNameUse(pc, &use));
+  PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
+             "%s%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
+             ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
+             use.option, use.value, dof);
   PetscCheck((PetscInt64)all[0] * all[1] * all[2] == rows, comm, PETSC_ERR_ARG_INCOMP,
              "A grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
              " is not one of the matrix, which has %" PetscInt_FMT " rows (%s)",
