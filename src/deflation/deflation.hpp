@@ -5,6 +5,7 @@
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,13 +34,31 @@ Boxes blocks_of(const Grid &, const index_t parts[3]);
 // Pieces of `lines` grid lines along x (neighbours in y; the last piece of a plane may have fewer), each in `cuts` parts.
 Boxes stripes_of(const Grid &, index_t lines, index_t cuts);
 
+// A rank's part of a matrix on several ranks, and what they do together. Its Csr has own rows, then ghosts: rows of others
+// that own ones are coupled with, the last of which is empty and stands for all that are further away.
+class Ranks {
+public:
+  virtual ~Ranks() = default;
+  virtual PetscInt ghosts() const = 0;
+  virtual index_t point(PetscInt row) const = 0;  // its grid point in natural order, of ghosts too
+  virtual index_t number(PetscInt row) const = 0; // in the whole matrix
+
+  // collective; the results are the same on all ranks, to the last bit
+  virtual void sum(double *, std::size_t) const = 0;
+  virtual void bring(double *) const = 0; // values of own rows to the ghosts' places behind them
+  virtual double largest(double) const = 0;
+  virtual std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const = 0; // what any rank has, sorted
+  virtual std::string first(const std::string &why) const = 0; // of the first that says something
+};
+
 // A row whose only nonzero is its diagonal (or that has none) is an identity row: in no subdomain, Z is zero there.
 // Explicit zeros are no couplings.
 //
 // Boxes alone: the subdomain is the box. Phases: connected components of the couplings a_ij != 0 between rows of the
 // same phase and, where there are boxes too, of the same box; numbered in the order of their first rows.
 struct Space {
-  Grid grid; // of the rows
+  Grid grid;                    // of the rows, of all ranks
+  const Ranks *ranks = nullptr; // of a matrix on several; borrowed for good
   Boxes boxes;
   bool phases = false;
   const double *phi = nullptr; // phases by phi >= 0, a value a row, where the matrix is; borrowed during setup() only.

@@ -39,8 +39,12 @@ template <class T> static PetscErrorCode Set(KSP ksp, T KSPDeflation::*member, T
    Notes:
    Z has one vector a subdomain, 1 on its rows; rows without a coupling (Dirichlet rows that are kept) are in none.
    With E = Z^T A Z, Q = Z E^-1 Z^T and P = I - A Q the solver never sees the small eigenvalues that go with Z, for
-   example those of a jump of coefficients. A is symmetric, on one MPI rank. Where it is singular E is inverted on the
-   complement of its null space. E follows the operator by itself, also where the preconditioner is reused.
+   example those of a jump of coefficients. A is symmetric. Where it is singular E is inverted on the complement of its
+   null space. E follows the operator by itself, also where the preconditioner is reused.
+
+   On several MPI ranks subdomains are those of the grid of all, and so are the iterations. The grid is that of a
+   `DMDA`, or `KSPDeflationSetGrid()` tells it and the rows are numbered in its natural order. Each rank has the inverse
+   of E. Matrices on a device and `KSP_DEFLATION_USER` are for one rank.
 
    Any preconditioner can be inside, whose options and type are set as without deflation. `KSPGetPC()` gives what is put
    around it; `KSPDeflationGetPC()` gives itself. `KSPMINRES` and others that need a symmetric preconditioner get one

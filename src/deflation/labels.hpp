@@ -12,24 +12,26 @@ public:
   std::string find(const Csr &, const Space &, const double *phi);
   bool same_as(const Labels &other) const { return of_row_ == other.of_row_; }
 
-  const std::vector<int> &of_row() const { return of_row_; } // -1: an identity row, in none
+  const std::vector<int> &of_row() const { return of_row_; } // of ghosts too; -1: an identity row, in none
   int count() const { return count_; }                       // of subdomains; some boxes may hold no row
   index_t identity_rows() const { return identity_rows_; }
   std::size_t bytes() const;
 
 private:
-  int box(const Space &, PetscInt row) const;
+  int box(const Space &, index_t point) const;
   void find_phases(const Csr &, const Space &, const double *phi);
+  void number_here();
+  void number_on_ranks(PetscInt own, const Ranks &);
 
-  std::vector<int> of_row_, first_; // first_: a row's component, while phases are found
-  std::vector<double> diagonal_;
+  std::vector<int> of_row_, first_;       // first_: a row's component, while phases are found
+  std::vector<double> diagonal_, values_; // values_: of phi with ghosts, then what rows tell those of other ranks
   std::vector<unsigned char> identity_;
   int count_ = 0;
   index_t identity_rows_ = 0;
 };
 
 // The reason why this matrix cannot be deflated, or an empty string.
-std::string why_not(const Csr &, const std::vector<int> &of_row);
+std::string why_not(const Csr &, const std::vector<int> &of_row, const Ranks *);
 
 inline double diagonal(const Csr &a, PetscInt i) {
   for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p)

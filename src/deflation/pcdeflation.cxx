@@ -162,6 +162,7 @@ static PetscErrorCode PCSetFromOptions_SubdomainDeflation(PC pc, PetscRRBOptionI
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_SubdomainDeflation *d = Data(pc);
   const Report &r = d->backend->report();
+  double all[] = {(double)r.stored, r.bytes}; /* over all ranks */
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "subdomains: %s\n", d->backend->subdomains().c_str()));
@@ -174,8 +175,9 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   PetscCall(PetscViewerASCIIPrintf(viewer, "E^-1: %s, on the %s\n", r.inverse.c_str(),
                                    d->backend->on_device() ? "device" : "host"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "A Z: %lld entries\n", (long long)r.stored));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", r.bytes));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "A Z: %.0f entries\n", all[0]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", all[1]));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "setup: %.3g seconds, %" PetscInt_FMT " from nothing, %" PetscInt_FMT " with new values\n",
       (double)d->seconds, d->setups, d->refreshes));

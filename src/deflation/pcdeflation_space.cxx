@@ -1,5 +1,6 @@
 /* The subdomains that were chosen, as the mathematics wants them: their grid is found, defaults are filled in. */
 #include "deflation/pcdeflation_backend.h"
+#include "glue/overlap.h"
 #include "grid/text.hpp"
 
 using namespace petscrrb;
@@ -27,6 +28,7 @@ PetscErrorCode PCDeflationDescribe(PC pc, Mat A, const KSPDeflationChoice &choic
                                    Space *space) {
   const PetscBool blocks = (PetscBool)(choice.blocks[0] > 0);
   MatNullSpace null;
+  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   *space = Space();
@@ -35,7 +37,12 @@ PetscErrorCode PCDeflationDescribe(PC pc, Mat A, const KSPDeflationChoice &choic
   PetscCall(MatGetNullSpace(A, &null));
   if (null) space->rounding = 1e-10; /* where the application says that A v = 0, small row sums are errors */
   if (space->phases && !blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBFindGrid(pc, A, Widest::star, choice.grid, "-ksp_deflation_grid", AnyStencil(rows), &space->grid));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
+  if (ranks > 1)
+    PetscCall(PetscRRBFindGridOfAllRanks(pc, A, choice.grid, "-ksp_deflation_grid", &space->grid));
+  else
+    PetscCall(
+        PetscRRBFindGrid(pc, A, Widest::star, choice.grid, "-ksp_deflation_grid", AnyStencil(rows), &space->grid));
   if (choice.type == KSP_DEFLATION_STRIPE)
     space->boxes = stripes_of(space->grid, choice.lines, choice.cuts);
   else {

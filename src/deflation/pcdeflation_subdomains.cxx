@@ -8,19 +8,46 @@ PCDeflationSubdomains::~PCDeflationSubdomains() {
   if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)PetscRRBMatrixReset(&rows_);
 }
 
+/* Another pattern than before has new ghosts. */
+PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) {
+  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt ranks;
+  Mat P;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (ranks == 1) {
+    PetscCall(PetscRRBMatrixGet(pc, A, &rows_));
+    csr_ = rows_.csr;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(!on_device(), comm, PETSC_ERR_SUP,
+             "-ksp_deflation works on one rank so far where the matrix is on a device: use -mat_type aij, or "
+             "-ksp_deflation none");
+  PetscCall(PetscRRBMatrixOnRanks(pc, A, &rows_, &P));
+  if (*rebuild || !ranks_) {
+    ranks_ = std::make_unique<PCDeflationRanks>(PetscObjectComm((PetscObject)pc));
+    PetscCall(ranks_->Build(pc, A, P));
+    *rebuild = PETSC_TRUE;
+  }
+  PetscCall(ranks_->Bring(P, &csr_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoice &choice, const double *phi,
                                            PetscBool rebuild, Result *result) {
   PetscFunctionBegin;
   if (!rebuild) {
-    PetscCall(Run([&] { *result = projection_->refresh(rows_.csr, phi); }));
+    PetscCall(Run([&] { *result = projection_->refresh(csr_, phi); }));
     if (*result != Result::rebuild) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCDeflationDescribe(pc, A, choice, Rows(rows_.csr), &space_));
+  PetscCall(PCDeflationDescribe(pc, A, choice, Rows(csr_), &space_));
   words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_);
   inverse_ = choice.inverse_set ? choice.inverse : DefaultInverse();
   space_.phi = phi;
+  space_.ranks = ranks_.get();
   const auto type = inverse_ == KSP_DEFLATION_EXPLICIT ? Inverse::explicit_inverse : Inverse::cholesky;
-  PetscCall(Run([&] { *result = projection_->setup(rows_.csr, space_, type); }));
+  PetscCall(Run([&] { *result = projection_->setup(csr_, space_, type); }));
   space_.phi = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -35,7 +62,7 @@ PetscErrorCode PCDeflationSubdomains::SetUp(PC pc, Mat A, const KSPDeflationChoi
     PetscCall(Near((Vec)space, 0, PETSC_TRUE, &phi));
     PetscCall(GetRead(phi, &values));
   }
-  PetscCall(PetscRRBMatrixGet(pc, A, &rows_));
+  PetscCall(GetRows(pc, A, &rebuild));
   const PetscErrorCode code = Read(pc, A, choice, values, rebuild, result);
   PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
   if (phi) PetscCall(RestoreRead(phi, &values));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "deflation/pcdeflation_backend.h"
+#include "deflation/pcdeflation_ranks.h"
 
 /* A function that is called at once: borrowed, where std::function would allocate. */
 class PCDeflationWork {
@@ -46,10 +47,13 @@ protected:
   std::unique_ptr<petscrrb::deflation::Projection> projection_;
 
 private:
+  PetscErrorCode GetRows(PC, Mat, PetscBool *rebuild);
   PetscErrorCode Read(PC, Mat, const KSPDeflationChoice &, const double *phi, PetscBool rebuild,
                       petscrrb::deflation::Result *);
 
   PetscRRBMatrix rows_ = {};
+  std::unique_ptr<PCDeflationRanks> ranks_; /* of a matrix on several */
+  petscrrb::Csr csr_;                       /* rows_'s, or theirs */
   petscrrb::deflation::Space space_;
   KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
   std::string words_;

@@ -71,8 +71,10 @@ PetscErrorCode UserBackend::Check(PC pc, Mat A, Mat Z) {
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCheck(ranks == 1, comm, PETSC_ERR_SUP, "-ksp_deflation works on one rank so far, and the matrix is on %d",
-             (int)ranks);
+  PetscCheck(
+      ranks == 1, comm, PETSC_ERR_SUP,
+      "-ksp_deflation user works on one rank so far, and the matrix is on %d: use -ksp_deflation block or stripe",
+      (int)ranks);
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetSize(Z, &n, &columns));
   PetscCheck(n == rows, comm, PETSC_ERR_ARG_SIZ,

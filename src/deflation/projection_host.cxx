@@ -35,7 +35,7 @@ private:
     double value;
   };
 
-  void find_runs();
+  void find_runs(PetscInt rows);
   void find_pattern(const Csr &);
   std::size_t row_of_az(const Csr &, PetscInt i, Entry *entry) const;
   void find_excess(const Csr &);
@@ -44,6 +44,13 @@ private:
   void sort_by_subdomain();
   void add_to_E();
   Result invert(const Csr &);
+  void join(std::vector<std::vector<int>> &row) const;
+  // over all ranks
+  void sum(double *x, std::size_t n) const {
+    if (space_.ranks) space_.ranks->sum(x, n);
+  }
+  bool any(bool here) const { return space_.ranks ? space_.ranks->largest(here) > 0 : here; }
+  std::string first(const std::string &why) const { return space_.ranks ? space_.ranks->first(why) : why; }
   template <class F> void sum_parts(const std::vector<int> &start, std::size_t parts, const F &);
 
   Space space_;
@@ -68,9 +75,8 @@ private:
 };
 
 // Runs of rows of one subdomain, sorted by subdomain.
-void HostProjection::find_runs() {
+void HostProjection::find_runs(PetscInt n) {
   const std::vector<int> &label = labels_.of_row();
-  const PetscInt n = PetscInt(label.size());
   std::vector<std::pair<int, Run>> found;
   for (PetscInt i = 0; i < n;) {
     PetscInt end = i + 1;
@@ -87,7 +93,10 @@ void HostProjection::find_runs() {
   }
   for (int k = 0; k < labels_.count(); ++k) run_start_[k + 1] += run_start_[k];
   empty_.resize(labels_.count());
-  for (int k = 0; k < labels_.count(); ++k) empty_[k] = run_start_[k] == run_start_[k + 1];
+  std::vector<double> rows(labels_.count());
+  for (int k = 0; k < labels_.count(); ++k) rows[k] = run_start_[k + 1] - run_start_[k];
+  sum(rows.data(), rows.size());
+  for (int k = 0; k < labels_.count(); ++k) empty_[k] = rows[k] == 0;
 }
 
 // Row i of A Z: the sums of its entries by subdomain, sorted; those that rounding alone left are not there.
@@ -129,6 +138,7 @@ void HostProjection::find_pattern(const Csr &a) {
       row[k].push_back(label[i]); // where only one of the two entries is stored
     }
   }
+  if (space_.ranks) join(row);
   e_ia_.assign(1, 0), e_ja_.clear();
   for (std::vector<int> &r : row) {
     std::sort(r.begin(), r.end());
@@ -137,6 +147,14 @@ void HostProjection::find_pattern(const Csr &a) {
     e_ia_.push_back(int(e_ja_.size()));
   }
   e_.assign(e_ja_.size(), 0.0);
+}
+
+// What other ranks know of E's pattern.
+void HostProjection::join(std::vector<std::vector<int>> &row) const {
+  std::vector<std::uint64_t> pairs;
+  for (std::size_t k = 0; k < row.size(); ++k)
+    for (int l : row[k]) pairs.push_back(std::uint64_t(k) * row.size() + std::uint64_t(l));
+  for (std::uint64_t pair : space_.ranks->unite(pairs)) row[pair / row.size()].push_back(int(pair % row.size()));
 }
 
 // grounded_: the subdomains with a row whose sum is not zero.
@@ -152,6 +170,10 @@ void HostProjection::find_excess(const Csr &a) {
     }
     if (std::abs(sum) > space_.rounding * diagonal) grounded_[label[i]] = 1;
   }
+  if (!space_.ranks) return;
+  std::copy(grounded_.begin(), grounded_.end(), c_.begin());
+  this->sum(c_.data(), c_.size());
+  for (std::size_t k = 0; k < c_.size(); ++k) grounded_[k] = c_[k] > 0;
 }
 
 // AZ by rows. False where there is no room for its entries any more.
@@ -212,6 +234,7 @@ void HostProjection::add_to_E() {
     const int k = labels_.of_row()[az_row_[r]];
     for (std::size_t p = az_start_[r]; p < az_start_[r + 1]; ++p) e_[place(k, az_[p].subdomain)] += az_[p].value;
   }
+  sum(e_.data(), e_.size());
   for (int k = 0; k < labels_.count(); ++k) {
     if (empty_[k]) e_[place(k, k)] = 1.0;
     for (int p = e_ia_[k]; p < e_ia_[k + 1] && e_ja_[p] < k; ++p) {
@@ -240,15 +263,17 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
   space_ = space;
   space_.phi = nullptr;
   report_ = Report();
-  report_.why = labels_.find(a, space, space.phi);
-  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row());
+  report_.why = first(labels_.find(a, space, space.phi));
+  if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space.ranks));
   if (!report_.why.empty()) return Result::refused;
   again_ = labels_; // room for a refresh
-  find_runs();
+  find_runs(a.n);
   find_pattern(a);
   report_.subdomains = labels_.count();
   report_.empty = int(std::count(empty_.begin(), empty_.end(), 1));
-  report_.identity_rows = labels_.identity_rows();
+  double identity_rows = double(labels_.identity_rows());
+  sum(&identity_rows, 1);
+  report_.identity_rows = index_t(identity_rows);
   grounded_.assign(labels_.count(), 0);
   c_.assign(labels_.count(), 0.0);
   inverse_.setup(e_ia_, e_ja_, type);
@@ -259,11 +284,11 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
 }
 
 Result HostProjection::refresh(const Csr &a, const double *phi) {
-  report_.why = again_.find(a, space_, phi);
-  if (report_.why.empty() && !again_.same_as(labels_)) return Result::rebuild;
-  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row());
+  report_.why = first(again_.find(a, space_, phi));
+  if (report_.why.empty() && any(!again_.same_as(labels_))) return Result::rebuild;
+  if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space_.ranks));
   if (!report_.why.empty()) return Result::refused;
-  if (!read_values(a)) return Result::rebuild;
+  if (any(!read_values(a))) return Result::rebuild;
   return invert(a);
 }
 
@@ -290,6 +315,7 @@ void HostProjection::restrict_residual(const double *r, const double *y) {
       for (std::size_t e = part_first_[p]; e < part_first_[p + 1]; ++e) s -= column_value_[e] * y[column_row_[e]];
       return s;
     });
+  sum(c_.data(), c_.size());
 }
 
 void HostProjection::prolong(const double *y, double *z) {

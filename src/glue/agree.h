@@ -3,6 +3,7 @@
 
 #include <petscsys.h>
 
+#include <exception>
 #include <string>
 
 struct PetscRRBTrouble {
@@ -12,3 +13,19 @@ struct PetscRRBTrouble {
 
 /* The trouble of the first rank that has any, on all ranks; with several, it says which rank it is. Collective. */
 PetscErrorCode PetscRRBFirstTrouble(MPI_Comm, PetscRRBTrouble *);
+
+/* Calls f(), which may throw, on all ranks: they raise the same error if it did on one. say: what an exception means. */
+template <class F>
+PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, PetscRRBTrouble (*say)(const std::exception &), const F &f) {
+  PetscRRBTrouble trouble;
+  PetscErrorCode code;
+
+  try {
+    f();
+  } catch (const std::exception &e) {
+    trouble = say(e);
+  }
+  code = PetscRRBFirstTrouble(comm, &trouble);
+  if (!code && !trouble.why.empty()) SETERRQ(comm, trouble.code, "%s", trouble.why.c_str());
+  return code;
+}

@@ -89,34 +89,43 @@ PetscErrorCode PetscRRBNameUse(PC pc, PetscRRBUse *use) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckShape(PC pc, Mat P) {
-  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+static PetscErrorCode CheckRanks(PC pc, Mat P) {
   PetscMPIInt ranks;
-  PetscInt rows, columns;
   PetscRRBUse use;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
   PetscCheck(
-      ranks == 1, comm, PETSC_ERR_SUP,
+      ranks == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
       "%s%s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type bjacobi (or "
       "asm) %s%s",
       use.option, use.value, (int)ranks, use.sub, use.value);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckShape(PC pc, Mat P) {
+  PetscInt rows, columns;
+  PetscRRBUse use;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBNameUse(pc, &use));
   PetscCall(MatGetSize(P, &rows, &columns));
-  PetscCheck(rows == columns, comm, PETSC_ERR_ARG_SIZ,
+  PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
              "%s%s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
              use.option, use.value, rows, columns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
-  PetscBool seq, mpi, done;
+/* m->rows, and whose they are */
+static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
+  PetscBool seq, mpi;
   MatType type;
   PetscRRBUse use;
 
   PetscFunctionBegin;
   PetscCall(CheckShape(pc, P));
+  *aij = P;
   PetscCall(SequentialAIJ(P, &m->rows));
   if (m->rows)
     PetscCall(MatDestroy(&m->converted));
@@ -129,8 +138,26 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
                use.matrix);
     PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
     PetscCall(SequentialAIJ(m->converted, &m->rows));
+    *aij = m->converted;
   }
   PetscCall(OnDevice(m->rows, &m->on_device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixOnRanks(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
+  PetscFunctionBegin;
+  PetscCall(FindRows(pc, P, m, aij));
+  m->rows = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
+  PetscBool done;
+  Mat aij;
+
+  PetscFunctionBegin;
+  PetscCall(CheckRanks(pc, P));
+  PetscCall(FindRows(pc, P, m, &aij));
   if (m->on_device) {
     PetscCall(GetDeviceArrays(m));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -196,13 +223,11 @@ PetscErrorCode PetscRRBVecOnDevice(Vec x, PetscBool *yes) {
 }
 
 PetscErrorCode PetscRRBMatOnDevice(Mat A, PetscBool *yes) {
-  PetscMPIInt ranks;
   Mat rows;
 
   PetscFunctionBegin;
   *yes = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &ranks));
-  if (ranks == 1) PetscCall(SequentialAIJ(A, &rows));
-  if (ranks == 1 && rows) PetscCall(OnDevice(rows, yes));
+  PetscCall(SequentialAIJ(A, &rows));
+  if (rows) PetscCall(OnDevice(rows, yes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -35,6 +35,9 @@ PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 
+/* P of several ranks as a MATMPIAIJ: itself, or the copy that m keeps; borrowed. Sets m->on_device, no rows. */
+PetscErrorCode PetscRRBMatrixOnRanks(PC, Mat P, PetscRRBMatrix *m, Mat *aij);
+
 /* The rows and columns of P that are this rank's own; borrowed. P itself on one rank. */
 PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
 

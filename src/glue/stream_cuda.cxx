@@ -35,12 +35,17 @@ PetscRRBRows PetscRRBStream::Rows(const petscrrb::Csr &a) {
           [=](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); }, Failed};
 }
 
-PetscErrorCode PetscRRBStream::Failed(const std::exception &e) {
+PetscRRBTrouble PetscRRBStream::Say(const std::exception &e) {
   const auto *error = dynamic_cast<const petscrrb::cuda::Error *>(&e);
   const bool memory = error ? error->out_of_memory() : dynamic_cast<const std::bad_alloc *>(&e) != nullptr;
 
-  if (memory) SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_GPU, "RRB: %s", e.what());
+  if (memory) return {std::string("No memory for RRB: ") + e.what(), PETSC_ERR_MEM};
+  return {std::string("RRB: ") + e.what(), PETSC_ERR_GPU};
+}
+
+PetscErrorCode PetscRRBStream::Failed(const std::exception &e) {
+  const PetscRRBTrouble trouble = Say(e);
+  SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
 }
 
 #endif

@@ -32,7 +32,8 @@ public:
   /* what is asked about rows on the device; this must outlive it */
   PetscRRBRows Rows(const petscrrb::Csr &);
 
-  /* raises the error that was thrown */
+  /* what was thrown; raised as an error */
+  static PetscRRBTrouble Say(const std::exception &);
   static PetscErrorCode Failed(const std::exception &);
 
 private:

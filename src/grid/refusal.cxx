@@ -30,7 +30,7 @@ std::string where_asymmetric(const Csr &A, const Flags &identity, double largest
       if (identity[p] || identity[q] || low > row || (low == row && high >= column)) continue;
       if (std::fabs(A.a[e] - entry(A, q, p)) > symmetric * largest_diagonal) row = low, column = high;
     }
-  if (row == A.n) return "The matrix is not symmetric";
+  if (row == A.n) return "";
   return "The matrix is not symmetric: " + words(row, column) + " holds " + text(entry(A, row, column)) +
          ", the transposed entry is " + text(entry(A, column, row)) +
          "; they may differ by 1e-10 of the largest diagonal entry, " + text(largest_diagonal) +

@@ -17,7 +17,7 @@ double entry(const Csr &, PetscInt row, PetscInt column); // 0 where there is no
 // The first entry that is not finite; an empty string if all are.
 std::string where_not_finite(const Csr &, const PairWords &);
 // The first two entries that differ by more than `symmetric` (stencil.hpp) of the largest diagonal entry; identity rows and
-// their columns do not count. For a matrix that has such.
+// their columns do not count. An empty string if there are none.
 std::string where_asymmetric(const Csr &, const Flags &identity, double largest_diagonal, const PairWords &);
 
 } // namespace petscrrb

@@ -43,11 +43,19 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_Neumann *neumann = (PC_Neumann *)pc->data;
   const PCNeumannState *s = neumann->state;
   const Grid &g = s->grid;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscLogDouble bytes;
+  PetscMPIInt ranks;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (s->overlap)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d; order: %s\n", (int)ranks,
+                                     s->overlap->source().c_str()));
   if (neumann->drop != PC_NEUMANN_DROP_NONE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "stored as one sparse matrix\n"));
+  else if (s->overlap)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "products with sparse triangles\n"));
   else if (!s->on_grid)
     PetscCall(PetscViewerASCIIPrintf(viewer, "no grid: products with sparse triangles\n"));
   else {
@@ -64,6 +72,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (s->found.identity_rows)
     PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s->found.identity_rows));
   PetscCall(s->form->Bytes(&bytes));
+  if (s->overlap) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,17 +131,19 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
    With omega, L~ is replaced by omega L~ and M^-1 is multiplied by omega (2 - omega). With one term that is the
    approximate inverse of SSOR, (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1) with D' = D / omega.
 
-   The matrix is symmetric with a positive diagonal, on one MPI rank. M is symmetric and positive definite for every
-   such matrix and any k (incomplete Poisson too, where nothing is dropped), so it can be used with `KSPCG`. On a 2D
-   grid with 5 or 9 points and a 3D one with 7, of any sizes, periodic sides included, one application reads vector
-   and couplings once. Other matrices are multiplied with by PETSc (cuSPARSE on a device). Identity rows (Dirichlet
-   conditions kept in the matrix, masked cells) are decoupled.
+   The matrix is symmetric with a positive diagonal. M is symmetric and positive definite for every such matrix and any
+   k (incomplete Poisson too, where nothing is dropped), so it can be used with `KSPCG`. On a 2D grid with 5 or 9
+   points and a 3D one with 7, of any sizes, periodic sides included, one application on one MPI rank reads vector and
+   couplings once. Other matrices are multiplied with by PETSc (cuSPARSE on a device), and so are those on several
+   ranks, where M is the same as on one: the triangle is that of the natural order of the `DMDA` that the `PC` or the
+   matrix has, or of the numbers of the rows. Identity rows (Dirichlet conditions kept in the matrix, masked cells) are
+   decoupled.
 
    It smooths: with one level the iterations grow with the grid. It is meant for GPUs, in company of a deflation or as a
    smoother.
 
    Errors:
-   A matrix that is not finite or not symmetric is an error that names the row. A diagonal entry that is not positive
+   A matrix that is not finite or not symmetric is an error that names the row, on all ranks the same. A diagonal entry that is not positive
    makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
 
    References:

@@ -60,41 +60,50 @@ class Sparse final : public PCNeumannSparse {
 public:
   explicit Sparse(PetscRRBStream &stream) : stream_(stream) {}
 
-  PetscErrorCode Start(const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold) {
+  PetscErrorCode Start(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
+                       neumann::Kept kept, double threshold) {
+    static const MatType types[] = {MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE};
     neumann::SparsePlan plan;
 
     PetscFunctionBegin;
-    PetscCall(stream_.Run([&] {
-      const cuda::HostCopy copy(rows, stream_.cuda.stream); /* for the pattern; new values come without the host */
-      plan = neumann::make_sparse_plan(copy.csr(), series, kept, threshold);
+    const cudaStream_t stream = stream_.Ready();
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] {
+      if (overlap) {
+        ia_.assign(overlap->ia());
+        ja_.assign(overlap->ja());
+        a_.resize(ja_.size());
+        plan = neumann::make_sparse_plan(overlap->rows(nullptr), series, kept, threshold, PCNeumannGhosts(overlap));
+      } else {
+        const cuda::HostCopy copy(rows, stream); /* for the pattern; new values come without the host */
+        plan = neumann::make_sparse_plan(copy.csr(), series, kept, threshold);
+      }
       values_ = neumann::make_sparse_values(stream_.cuda, rows.n, plan);
     }));
-    lower_empty_ = plan.lower.entries() == 0;
-    second_empty_ = plan.second.entries() == 0;
-    PetscCall(Create(rows.n, MATSEQAIJCUSPARSE, plan, series));
+    PetscCall(Create(pc, overlap, types, plan, series));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
   PetscBool on_device() const override { return PETSC_TRUE; }
-  /* The arrays are not got for writing alone: that does not make them. The first time zeros go to the device. */
-  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, CouplingFindings *found) override {
-    const PetscBool with_lower = (PetscBool)(lower && !lower_empty_), with_second = (PetscBool)!second_empty_;
-    PetscScalar *a = nullptr, *b = nullptr, *scale;
-
+  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
     PetscFunctionBegin;
-    PetscCall(VecGetArrayWriteAndMemType(s, &scale, nullptr));
-    if (with_lower) PetscCall(MatSeqAIJCUSPARSEGetArray(lower, &a));
-    if (with_second) PetscCall(MatSeqAIJCUSPARSEGetArray(second, &b));
-    PetscCall(stream_.Run([&] { *found = values_->refresh(rows, scale, a, b); }));
-    if (with_second) PetscCall(MatSeqAIJCUSPARSERestoreArray(second, &b));
-    if (with_lower) PetscCall(MatSeqAIJCUSPARSERestoreArray(lower, &a));
-    PetscCall(VecRestoreArrayWriteAndMemType(s, &scale));
+    PetscCall(overlap.Bring(P, a_.data()));
+    *rows = {overlap.own(), ia_.data(), ja_.data(), a_.data()};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* Not for writing alone: that does not make the arrays. The first time zeros go to the device. */
+  PetscErrorCode GetArray(Mat A, PetscScalar **a) override { return MatSeqAIJCUSPARSEGetArray(A, a); }
+  PetscErrorCode RestoreArray(Mat A, PetscScalar **a) override { return MatSeqAIJCUSPARSERestoreArray(A, a); }
+  PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
+                      CouplingFindings *found) override {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] { *found = values_->refresh(rows, s, lower, second); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscRRBStream &stream_;
-  bool lower_empty_ = false, second_empty_ = false; /* PETSc has no arrays of those */
+  cuda::Buffer<PetscInt> ia_, ja_; /* of rows with ghosts */
+  cuda::Buffer<PetscScalar> a_;
 };
 
 class CudaBackend final : public PCNeumannBackend {
@@ -109,12 +118,12 @@ public:
     PetscCall(stream_.Run([&] { *form = std::make_unique<OnGrid>(stream_, g, series); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode CreateSparse(PC, const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold,
-                              std::unique_ptr<PCNeumannForm> *form) override {
+  PetscErrorCode CreateSparse(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
+                              neumann::Kept kept, double threshold, std::unique_ptr<PCNeumannForm> *form) override {
     auto made = std::make_unique<Sparse>(stream_);
 
     PetscFunctionBegin;
-    PetscCall(made->Start(rows, series, kept, threshold));
+    PetscCall(made->Start(pc, overlap, rows, series, kept, threshold));
     *form = std::move(made);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -4,8 +4,11 @@
 
 using namespace petscrrb;
 
+static PetscRRBTrouble OutOfMemory(const std::exception &e) {
+  return {std::string("No memory for the Neumann series: ") + e.what(), PETSC_ERR_MEM};
+}
 static PetscErrorCode NoMemory(const std::exception &e) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the Neumann series: %s", e.what());
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s", OutOfMemory(e).why.c_str());
 }
 
 namespace {
@@ -48,33 +51,38 @@ PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
 
 class Sparse final : public PCNeumannSparse {
 public:
-  PetscErrorCode Start(const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold) {
+  PetscErrorCode Start(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
+                       neumann::Kept kept, double threshold) {
+    static const MatType types[] = {MATSEQAIJ, MATMPIAIJ};
     neumann::SparsePlan plan;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBTry(NoMemory, [&] {
-      plan = neumann::make_sparse_plan(rows, series, kept, threshold);
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), OutOfMemory, [&] {
+      if (overlap) a_.resize(static_cast<std::size_t>(overlap->entries()));
+      plan = neumann::make_sparse_plan(rows, series, kept, threshold, PCNeumannGhosts(overlap));
       values_ = neumann::make_sparse_values(rows.n, plan);
     }));
-    PetscCall(Create(rows.n, MATSEQAIJ, plan, series));
+    PetscCall(Create(pc, overlap, types, plan, series));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscErrorCode Fill(const Csr &rows, Vec s, Mat lower, Mat second, CouplingFindings *found) override {
-    PetscScalar *a = nullptr, *b, *scale;
-
+  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
     PetscFunctionBegin;
-    PetscCall(VecGetArrayWrite(s, &scale));
-    if (lower) PetscCall(MatSeqAIJGetArrayWrite(lower, &a));
-    PetscCall(MatSeqAIJGetArrayWrite(second, &b));
-    *found = values_->refresh(rows, scale, a, b);
-    PetscCall(MatSeqAIJRestoreArrayWrite(second, &b));
-    if (lower) PetscCall(MatSeqAIJRestoreArrayWrite(lower, &a));
-    PetscCall(VecRestoreArrayWrite(s, &scale));
+    PetscCall(overlap.Bring(P, a_.data()));
+    *rows = overlap.rows(a_.data());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode GetArray(Mat A, PetscScalar **a) override { return MatSeqAIJGetArrayWrite(A, a); }
+  PetscErrorCode RestoreArray(Mat A, PetscScalar **a) override { return MatSeqAIJRestoreArrayWrite(A, a); }
+  PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
+                      CouplingFindings *found) override {
+    *found = values_->refresh(rows, s, lower, second);
+    return PETSC_SUCCESS;
+  }
+
+  std::vector<PetscScalar> a_; /* of rows with ghosts */
 };
 
 class HostBackend final : public PCNeumannBackend {
@@ -87,12 +95,12 @@ public:
     PetscCall(PetscRRBTry(NoMemory, [&] { *form = std::make_unique<OnGrid>(g, series); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode CreateSparse(PC, const Csr &rows, const neumann::Series &series, neumann::Kept kept, double threshold,
-                              std::unique_ptr<PCNeumannForm> *form) override {
+  PetscErrorCode CreateSparse(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
+                              neumann::Kept kept, double threshold, std::unique_ptr<PCNeumannForm> *form) override {
     auto made = std::make_unique<Sparse>();
 
     PetscFunctionBegin;
-    PetscCall(made->Start(rows, series, kept, threshold));
+    PetscCall(made->Start(pc, overlap, rows, series, kept, threshold));
     *form = std::move(made);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

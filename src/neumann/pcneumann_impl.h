@@ -3,6 +3,7 @@
 
 #include "glue/findgrid.h"
 #include "glue/matrix.h"
+#include "glue/overlap.h"
 #include "glue/pc.h"
 #include "glue/vectors.h"
 #include "grid/couplings.hpp"
@@ -35,8 +36,10 @@ public:
   virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   virtual PetscErrorCode CreateOnGrid(const petscrrb::Grid &, const petscrrb::neumann::Series &,
                                       std::unique_ptr<PCNeumannForm> *) = 0;
-  virtual PetscErrorCode CreateSparse(PC, const petscrrb::Csr &, const petscrrb::neumann::Series &,
-                                      petscrrb::neumann::Kept, double threshold, std::unique_ptr<PCNeumannForm> *) = 0;
+  /* overlap: of a matrix on several ranks, in the place of the rows' arrays, else NULL */
+  virtual PetscErrorCode CreateSparse(PC, PetscRRBOverlap *overlap, const petscrrb::Csr &,
+                                      const petscrrb::neumann::Series &, petscrrb::neumann::Kept, double threshold,
+                                      std::unique_ptr<PCNeumannForm> *) = 0;
   virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
@@ -47,11 +50,13 @@ PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *);
 struct PCNeumannState {
   std::unique_ptr<PCNeumannBackend> backend;
   petscrrb::Grid grid;
-  PetscBool on_grid = PETSC_FALSE; /* there is one */
+  PetscBool on_grid = PETSC_FALSE;          /* there is one */
+  std::unique_ptr<PetscRRBOverlap> overlap; /* on several ranks */
   std::unique_ptr<PCNeumannForm> form;
   petscrrb::CouplingFindings found;
   PetscBool failed = PETSC_FALSE; /* a diagonal entry is not positive */
   PetscRRBMatrix rows = {};
+  Mat on_ranks = nullptr; /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
 };
 
 /* What a user can set, as it was set. */
@@ -65,6 +70,13 @@ typedef struct {
   PetscInt grid[3];
   PCNeumannState *state;
 } PC_Neumann;
+
+/* On several ranks (pcneumann_ranks.cxx): the rows that each works with; what all of them found, with global rows; the words
+   of the rank that found the first bad entry. Collective. */
+PETSC_INTERN PetscErrorCode PCNeumannBuildOverlap(PC);
+PETSC_INTERN PetscErrorCode PCNeumannAgree(PC, petscrrb::CouplingFindings *);
+PETSC_INTERN PetscErrorCode PCNeumannWhyRefusedOnRanks(PC, std::string *);
+petscrrb::neumann::Ghosts PCNeumannGhosts(const PetscRRBOverlap *);
 
 /* of an application on a grid: two for each coupling, term and triangle, and the diagonal */
 static inline PetscLogDouble PCNeumannFlops(const petscrrb::Grid &g, int terms) {

@@ -24,6 +24,18 @@ static PetscErrorCode CheckChoices(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first bad entry in words. */
+static PetscErrorCode WhyRefused(PC pc, std::string *why) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+
+  PetscFunctionBegin;
+  if (s->overlap)
+    PetscCall(PCNeumannWhyRefusedOnRanks(pc, why));
+  else
+    PetscCall(s->backend->WhyRefused(s->rows.csr, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Values of Pmat into the form; *rebuild where there is a coupling that the grid has no place for. */
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
@@ -31,8 +43,9 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
 
   PetscFunctionBegin;
   PetscCall(s->form->Refresh(pc, s->rows.csr, &s->found));
+  if (s->overlap) PetscCall(PCNeumannAgree(pc, &s->found));
   const ReadResult result = s->found.result();
-  if (result == ReadResult::refused) PetscCall(s->backend->WhyRefused(s->rows.csr, &why));
+  if (result == ReadResult::refused) PetscCall(WhyRefused(pc, &why));
   PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCNEUMANN cannot use this matrix: %s", why.c_str());
   *rebuild = (PetscBool)(result == ReadResult::rebuild);
@@ -44,14 +57,18 @@ static PetscErrorCode Build(PC pc) {
   const PC_Neumann *n = (PC_Neumann *)pc->data;
   PCNeumannState *s = n->state;
   const bool asked = n->grid[0] > 0;
+  Csr rows = s->rows.csr;
 
   PetscFunctionBegin;
   s->form.reset();
+  s->overlap.reset();
   s->on_grid = PETSC_FALSE;
-  if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
-    const PetscRRBRows rows = s->backend->rows(s->rows.csr);
-    PetscCall(
-        PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", rows, &s->grid, &s->on_grid));
+  if (s->on_ranks) {
+    PetscCall(PCNeumannBuildOverlap(pc));
+    rows = s->overlap->rows(nullptr);
+  } else if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
+    PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", s->backend->rows(rows),
+                                    &s->grid, &s->on_grid));
   }
   if (s->on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
     PetscCall(s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form));
@@ -60,7 +77,7 @@ static PetscErrorCode Build(PC pc) {
   const neumann::Kept kept = n->drop == PC_NEUMANN_DROP_NONE      ? neumann::Kept::triangles
                              : n->drop == PC_NEUMANN_DROP_PATTERN ? neumann::Kept::pattern
                                                                   : neumann::Kept::threshold;
-  PetscCall(s->backend->CreateSparse(pc, s->rows.csr, SeriesOf(n), kept, n->threshold, &s->form));
+  PetscCall(s->backend->CreateSparse(pc, s->overlap.get(), rows, SeriesOf(n), kept, n->threshold, &s->form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,7 +85,7 @@ static PetscErrorCode ReportFailure(PC pc) {
   const long long row = (long long)((PC_Neumann *)pc->data)->state->found.bad_pivot;
 
   PetscFunctionBegin;
-  PetscCheck(!pc->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT,
              "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite", row);
   PetscCall(PetscInfo(
       pc, "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite\n", row));
@@ -100,6 +117,14 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SetUpOrCatch(PC pc, PetscBool rebuild) {
+  try {
+    return SetUpFromRows(pc, rebuild);
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the Neumann series: %s", e.what());
+  }
+}
+
 /* The backend for where the matrix is now: another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
@@ -116,6 +141,20 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode GetRows(PC pc) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  s->on_ranks = nullptr;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->pmat), &ranks));
+  if (ranks > 1)
+    PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
+  else
+    PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCSetUp_Neumann(PC pc) {
   PC_Neumann *n = (PC_Neumann *)pc->data;
   PetscBool rebuild =
@@ -126,10 +165,11 @@ PetscErrorCode PCSetUp_Neumann(PC pc) {
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_Neumann(pc));
   if (!n->state) n->state = new PCNeumannState;
-  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &n->state->rows));
+  PetscCall(GetRows(pc));
   PetscCall(ChooseBackend(pc, &rebuild));
-  const PetscErrorCode result = SetUpFromRows(pc, rebuild);
-  if (result) n->state->form.reset();                /* the next setup starts from the rows again */
+  const PetscErrorCode result = SetUpOrCatch(pc, rebuild);
+  if (result) n->state->form.reset(); /* the next setup starts from the rows again */
+  n->state->on_ranks = nullptr;
   PetscCall(PetscRRBMatrixRestore(&n->state->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
   if (n->state->failed) PetscCall(ReportFailure(pc));

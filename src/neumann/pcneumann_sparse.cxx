@@ -3,6 +3,7 @@
 
 using namespace petscrrb;
 using neumann::Scale;
+using neumann::SparsePattern;
 using neumann::Triangle;
 
 PCNeumannSparse::~PCNeumannSparse() {
@@ -11,7 +12,7 @@ PCNeumannSparse::~PCNeumannSparse() {
   for (Vec *v : {&s_, &work_[0], &work_[1], &work_[2], &x_, &y_}) (void)VecDestroy(v);
 }
 
-static PetscErrorCode CreateMatrix(PetscInt n, MatType type, const neumann::SparsePattern &pattern, Mat *A) {
+static PetscErrorCode CreateHere(PetscInt n, MatType type, const SparsePattern &pattern, Mat *A) {
   const std::vector<PetscScalar> zeros(pattern.ja.size(), 0.0);
 
   PetscFunctionBegin;
@@ -22,21 +23,81 @@ static PetscErrorCode CreateMatrix(PetscInt n, MatType type, const neumann::Spar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNeumannSparse::Create(PetscInt n, MatType type, const neumann::SparsePlan &plan,
-                                       const neumann::Series &series) {
+/* Global columns in order: ghosts before the own ones, the own ones, ghosts after them. */
+static PetscErrorCode CreateOnRanks(PC pc, MatType type, const PetscRRBOverlap &rows, const SparsePattern pattern[2],
+                                    Mat *A) {
+  const PetscInt n = rows.own(), first = n ? rows.global(0) : 0;
+  std::vector<PetscInt> ia{0}, ja;
+  PetscInt N;
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < n; ++p) {
+    const SparsePattern &own = pattern[0], &ghost = pattern[1];
+    PetscInt e = ghost.ia[p];
+    for (; e < ghost.ia[p + 1] && rows.global(ghost.ja[e]) < first; ++e) ja.push_back(rows.global(ghost.ja[e]));
+    for (PetscInt f = own.ia[p]; f < own.ia[p + 1]; ++f) ja.push_back(first + own.ja[f]);
+    for (; e < ghost.ia[p + 1]; ++e) ja.push_back(rows.global(ghost.ja[e]));
+    ia.push_back((PetscInt)ja.size());
+  }
+  const std::vector<PetscScalar> zeros(ja.size(), 0.0);
+  PetscCall(MatGetSize(pc->pmat, &N, nullptr));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), A));
+  PetscCall(MatSetSizes(*A, n, n, N, N));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*A, ia.data(), ja.data(), zeros.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateMatrix(PC pc, const PetscRRBOverlap *overlap, PetscInt n, const MatType types[2],
+                                   const SparsePattern pattern[2], Mat *A, PCNeumannBlocks *blocks) {
+  PetscFunctionBegin;
+  *blocks = PCNeumannBlocks();
+  if (overlap) {
+    PetscCall(CreateOnRanks(pc, types[1], *overlap, pattern, A));
+    PetscCall(MatMPIAIJGetSeqAIJ(*A, &blocks->own, &blocks->ghost, nullptr));
+  } else {
+    PetscCall(CreateHere(n, types[0], pattern[0], A));
+    blocks->own = *A;
+  }
+  if (!pattern[0].entries()) blocks->own = nullptr;
+  if (!pattern[1].entries()) blocks->ghost = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNeumannSparse::Create(PC pc, PetscRRBOverlap *overlap, const MatType types[2],
+                                       const neumann::SparsePlan &plan, const neumann::Series &series) {
+  PetscInt n;
+
   PetscFunctionBegin;
   series_ = series;
-  PetscCall(CreateMatrix(n, type, plan.second, &second_));
+  overlap_ = overlap;
+  PetscCall(MatGetLocalSize(pc->pmat, &n, nullptr));
+  PetscCall(CreateMatrix(pc, overlap, n, types, plan.second, &second_, &blocks_[1]));
   PetscCall(MatCreateVecs(second_, &s_, nullptr));
   if (plan.kept != neumann::Kept::triangles) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateMatrix(n, type, plan.lower, &lower_));
+  PetscCall(CreateMatrix(pc, overlap, n, types, plan.lower, &lower_, &blocks_[0]));
   for (Vec &v : work_) PetscCall(VecDuplicate(s_, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNeumannSparse::Refresh(PC, const Csr &rows, CouplingFindings *found) {
+PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, CouplingFindings *found) {
+  Csr rows = rows_here;
+  neumann::SparseArrays values[2];
+  PetscScalar *s;
+
   PetscFunctionBegin;
-  PetscCall(Fill(rows, s_, lower_, second_, found));
+  if (overlap_) PetscCall(Bring(*overlap_, ((PC_Neumann *)pc->data)->state->on_ranks, &rows));
+  PetscCall(VecGetArrayWriteAndMemType(s_, &s, nullptr));
+  for (int m = 0; m < 2; ++m) {
+    if (blocks_[m].own) PetscCall(GetArray(blocks_[m].own, &values[m].own));
+    if (blocks_[m].ghost) PetscCall(GetArray(blocks_[m].ghost, &values[m].ghost));
+  }
+  PetscCall(Fill(rows, s, values[0], values[1], found));
+  for (int m = 0; m < 2; ++m) {
+    if (blocks_[m].ghost) PetscCall(RestoreArray(blocks_[m].ghost, &values[m].ghost));
+    if (blocks_[m].own) PetscCall(RestoreArray(blocks_[m].own, &values[m].own));
+  }
+  PetscCall(VecRestoreArrayWriteAndMemType(s_, &s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +178,7 @@ PetscErrorCode PCNeumannSparse::Bytes(PetscLogDouble *bytes) {
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(s_, &n));
   *bytes = values_->bytes() + (lower_ ? 4.0 : 1.0) * (double)n * sizeof(PetscScalar);
+  if (overlap_) *bytes += (double)overlap_->entries() * (sizeof(PetscScalar) + sizeof(PetscInt));
   for (const Mat A : {lower_, second_}) {
     MatInfo info;
     if (!A) continue;

@@ -25,13 +25,18 @@ void sort_and_join(std::vector<Entry> &row) {
   row.resize(kept);
 }
 
-Rows lower_rows(const Csr &A) {
-  Rows rows(static_cast<std::size_t>(A.n));
-  for (PetscInt p = 0; p < A.n; ++p)
+Rows lower_rows(const Csr &A, const Ghosts &ghosts) {
+  const PetscInt rows_here = A.n + ghosts.n, beyond = ghosts.n ? rows_here - 1 : -1;
+  const auto place = [&](PetscInt p) { return ghosts.order.empty() ? p : ghosts.order[p]; };
+  Rows rows(static_cast<std::size_t>(rows_here));
+  for (PetscInt p = 0; p < rows_here; ++p)
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       const PetscInt q = A.ja[e];
-      if (q < p) rows[p].push_back({q, e, -1});
-      if (q > p) rows[q].push_back({p, -1, e});
+      if (q == p || q == beyond) continue;
+      if (place(q) < place(p))
+        rows[p].push_back({q, e, -1});
+      else
+        rows[q].push_back({p, -1, e});
     }
   for (auto &row : rows) sort_and_join(row);
   return rows;
@@ -44,34 +49,28 @@ Rows transposed(const Rows &rows) {
   return out;
 }
 
-// With both triangles and the diagonal.
-Rows symmetric_rows(const Rows &lower) {
-  Rows rows = transposed(lower);
-  for (std::size_t p = 0; p < rows.size(); ++p) {
-    rows[p].push_back({static_cast<PetscInt>(p), -1, -1});
-    rows[p].insert(rows[p].end(), lower[p].begin(), lower[p].end());
-    sort_and_join(rows[p]);
+// Both triangles and the diagonal; with the fill of (I - L)(I - L^T): rows that share a column.
+Rows product_rows(const Rows &lower, const Rows &upper, PetscInt own, bool fill) {
+  Rows rows(static_cast<std::size_t>(own));
+  for (PetscInt p = 0; p < own; ++p) {
+    auto &row = rows[p];
+    row.push_back({p, -1, -1});
+    row.insert(row.end(), lower[p].begin(), lower[p].end());
+    row.insert(row.end(), upper[p].begin(), upper[p].end());
+    if (fill)
+      for (const Entry &e : lower[p])
+        for (const Entry &f : upper[e.column]) row.push_back({f.column, -1, -1});
+    sort_and_join(row);
   }
   return rows;
 }
 
-// Those below the diagonal of (I - L)(I - L^T): rows that share a column.
-Rows product_rows(const Rows &lower) {
-  const Rows upper = transposed(lower);
-  Rows rows = lower;
-  for (std::size_t p = 0; p < rows.size(); ++p) {
-    for (const Entry &e : lower[p])
-      for (const Entry &f : upper[e.column])
-        if (f.column < static_cast<PetscInt>(p)) rows[p].push_back({f.column, -1, -1});
-    sort_and_join(rows[p]);
-  }
-  return rows;
-}
-
-SparsePattern pattern_of(const Rows &rows) {
+// The first `count` rows, their columns from `first` to `end`.
+SparsePattern pattern_of(const Rows &rows, PetscInt count, PetscInt first, PetscInt end) {
   SparsePattern out;
-  for (const auto &row : rows) {
-    for (const Entry &e : row) {
+  for (PetscInt p = 0; p < count; ++p) {
+    for (const Entry &e : rows[p]) {
+      if (e.column < first || e.column >= end) continue;
       out.ja.push_back(e.column);
       out.here.push_back(e.here);
       out.there.push_back(e.there);
@@ -83,13 +82,21 @@ SparsePattern pattern_of(const Rows &rows) {
 
 } // namespace
 
-SparsePlan make_sparse_plan(const Csr &A, const Series &series, Kept kept, double threshold) {
-  const Rows lower = lower_rows(A);
-  SparsePlan plan{kept, series.in == Scale::s, threshold, series.omega, pattern_of(lower), {}};
-  if (kept == Kept::triangles)
-    plan.second = pattern_of(transposed(lower));
-  else
-    plan.second = pattern_of(symmetric_rows(kept == Kept::pattern ? lower : product_rows(lower)));
+SparsePlan make_sparse_plan(const Csr &A, const Series &series, Kept kept, double threshold, const Ghosts &ghosts) {
+  const PetscInt all = A.n + ghosts.n;
+  const Rows lower = lower_rows(A, ghosts), upper = transposed(lower);
+  SparsePlan plan{kept, series.in == Scale::s, threshold, series.omega, ghosts.n, {}, {}, {}};
+  const auto split = [&](const Rows &rows, SparsePattern *to) {
+    to[0] = pattern_of(rows, A.n, 0, A.n);
+    if (ghosts.n) to[1] = pattern_of(rows, A.n, A.n, all);
+  };
+  if (kept == Kept::triangles) {
+    split(lower, plan.lower);
+    split(upper, plan.second);
+  } else {
+    plan.triangle = pattern_of(lower, all, 0, all);
+    split(product_rows(lower, upper, A.n, kept == Kept::threshold), plan.second);
+  }
   return plan;
 }
 

@@ -13,13 +13,18 @@ class Cuda;
 
 namespace petscrrb::neumann {
 
+// The values of a pattern in two parts; null where there are none.
+struct SparseArrays {
+  double *own = nullptr, *ghost = nullptr;
+};
+
 class SparseValues {
 public:
   virtual ~SparseValues() = default;
 
-  // From a matrix of the same pattern, which lies where this does, as s and the values do. lower: those of the first
-  // triangle, null where only the product is kept or where there are none. Allocates nothing.
-  virtual CouplingFindings refresh(const Csr &, double *s, double *lower, double *second) = 0;
+  // From a matrix of the same pattern, which lies where this does, as s (of own rows) and the values do. lower: those of
+  // the first triangle, none where only the product is kept. Allocates nothing.
+  virtual CouplingFindings refresh(const Csr &, double *s, SparseArrays lower, SparseArrays second) = 0;
   virtual double bytes() const = 0;
 };
 

@@ -3,43 +3,65 @@
 
 #include "grid/rows_host.hpp"
 
+#include <algorithm>
+
 namespace petscrrb::neumann {
 namespace {
 
-PatternView view(const SparsePattern &p) { return {p.ia.data(), p.ja.data(), p.here.data(), p.there.data()}; }
+PatternView view(const SparsePattern &p) {
+  return p.ia.size() > 1 ? PatternView{p.ia.data(), p.ja.data(), p.here.data(), p.there.data()} : PatternView{};
+}
 
 class HostValues final : public SparseValues {
 public:
-  HostValues(PetscInt rows, const SparsePlan &plan) : plan_(plan), identity_(static_cast<std::size_t>(rows)) {
-    if (plan.kept != Kept::triangles) triangle_.resize(static_cast<std::size_t>(plan.lower.entries()));
+  HostValues(PetscInt rows, const SparsePlan &plan)
+      : plan_(plan), identity_(static_cast<std::size_t>(rows + plan.ghosts)),
+        triangle_(static_cast<std::size_t>(plan.triangle.entries())) {
+    if (plan.ghosts) s_.resize(identity_.size());
   }
 
-  CouplingFindings refresh(const Csr &A, double *s, double *lower, double *second) override {
-    CouplingFindings all;
+  CouplingFindings refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
+    CouplingFindings all, ignored;
     const Relaxation relaxed(plan_.omega);
-    double *const triangle = lower ? lower : triangle_.data();
-    at_rows(A.n, ReadDiagonal{A, relaxed, s, identity_.data()}, all);
-    at_rows(A.n, FillTriangle{A.a, view(plan_.lower), relaxed, s, identity_.data(), triangle}, all);
-    CouplingFindings ignored; // of the other triangle
-    if (plan_.kept == Kept::triangles)
-      at_rows(A.n, FillTriangle{A.a, view(plan_.second), relaxed, s, identity_.data(), second}, ignored);
-    else
+    double *const scale = plan_.ghosts ? s_.data() : s;
+    const ReadDiagonal diagonal{A, relaxed, scale, identity_.data()};
+    at_rows(A.n, diagonal, all);
+    at_rows(plan_.ghosts, RowsFrom<ReadDiagonal>{diagonal, A.n}, ignored);
+    if (plan_.kept == Kept::triangles) {
+      at_rows(A.n, triangle(A, plan_.lower[0], plan_.lower[1], scale, lower, true), all);
+      at_rows(A.n, triangle(A, plan_.second[0], plan_.second[1], scale, second, false), all);
+    } else {
+      at_rows(A.n + plan_.ghosts, triangle(A, plan_.triangle, {}, scale, {triangle_.data(), nullptr}, true), all);
       at_rows(A.n,
-              FillProduct{view(plan_.lower), view(plan_.second), triangle, s, plan_.kept, plan_.scaled, plan_.threshold,
-                          second},
+              FillProduct{view(plan_.triangle),
+                          {view(plan_.second[0]), view(plan_.second[1])},
+                          triangle_.data(),
+                          scale,
+                          plan_.kept,
+                          plan_.scaled,
+                          plan_.threshold,
+                          {second.own, second.ghost}},
               ignored);
+    }
+    if (plan_.ghosts) std::copy_n(scale, A.n, s);
     return all;
   }
 
   double bytes() const override {
-    const double entries = double(plan_.lower.ja.size() + plan_.second.ja.size());
-    return 3 * sizeof(PetscInt) * entries + 8.0 * double(triangle_.size()) + double(identity_.size());
+    double entries = double(plan_.triangle.ja.size());
+    for (int part = 0; part < 2; ++part) entries += double(plan_.lower[part].ja.size() + plan_.second[part].ja.size());
+    return 3 * sizeof(PetscInt) * entries + 8.0 * double(triangle_.size() + s_.size()) + double(identity_.size());
   }
 
 private:
+  FillTriangle triangle(const Csr &A, const SparsePattern &own, const SparsePattern &ghost, const double *s,
+                        SparseArrays to, bool sums) const {
+    return {A.a, {view(own), view(ghost)}, Relaxation(plan_.omega), s, identity_.data(), {to.own, to.ghost}, sums};
+  }
+
   const SparsePlan plan_;
   std::vector<unsigned char> identity_;
-  std::vector<double> triangle_;
+  std::vector<double> triangle_, s_; // s_: with that of ghosts
 };
 
 } // namespace

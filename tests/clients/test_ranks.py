@@ -1,4 +1,4 @@
-"""PCMIC and PCBLOCKRELAX on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
+"""PCMIC, PCBLOCKRELAX, PCNEUMANN and deflation on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
 import re
 
 import pytest
@@ -36,3 +36,33 @@ def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 41, "-n", 30, "-dll_append", library, "-pc_type", "mic", ranks=3, fails=True)
     assert "on rank 0: No 2D grid with 5 or 9 points" in output
     assert "With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes" in output
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 6])
+@pytest.mark.parametrize("suite, tests", [("NeumannRanks", 11), ("DeflationRanks", 5)])
+def test_the_same_as_on_one(run, build, ranks, suite, tests):
+    output = run(build / "tests/petsc", f"--gtest_filter={suite}.*", "--gtest_color=no", ranks=ranks, timeout=600)
+    assert output.count(f"[  PASSED  ] {tests} tests.") == ranks
+
+
+@pytest.mark.parametrize("options", [[], ["-pc_neumann_type", "poisson", "-pc_neumann_drop", "pattern"]], ids=["series", "poisson"])
+@pytest.mark.parametrize("program, sizes", [(("ksp/ksp", "ex45"), [*CUBE, "-ksp_type", "gmres"]),
+                                            (("ksp/ksp", "ex46"), ["-da_grid_x", 40, "-da_grid_y", 30]),
+                                            (("ksp/ksp", "ex2"), ["-m", 40, "-n", 30])],
+                         ids=["dmda-3d", "dmda-2d", "rows"])
+def test_tutorials_with_neumann(run, tutorial, library, program, sizes, options):
+    words = ["-dll_append", library, *STRICT, *sizes, "-pc_type", "neumann", *options]
+    alone = run(tutorial(*program), *words)
+    four = run(tutorial(*program), *words, "-ksp_view", ranks=4)
+    assert counts(four) == counts(alone)
+    assert "the same as on one rank, on 4; order: " + ("numbering of the rows" if program[1] == "ex2" else "") in four
+
+
+@pytest.mark.parametrize("program, sizes", [(("ksp/ksp", "ex45"), CUBE), (("ksp/ksp", "ex46"), ["-da_grid_x", 40, "-da_grid_y", 30]),
+                                            (("ksp/ksp", "ex2"), ["-m", 40, "-n", 30, "-ksp_deflation_grid", "30,40"])],
+                         ids=["dmda-3d", "dmda-2d", "rows"])
+@pytest.mark.parametrize("deflation", [["block"], ["stripe", "-ksp_deflation_stripe_lines", 4], ["block", "-ksp_deflation_variant", "def1"]],
+                         ids=["block", "stripe", "def1"])
+def test_tutorials_with_deflation(run, tutorial, library, program, sizes, deflation):
+    words = ["-dll_append", library, *STRICT, *sizes, "-pc_type", "neumann", "-ksp_deflation", *deflation]
+    assert counts(run(tutorial(*program), *words, ranks=4)) == counts(run(tutorial(*program), *words))

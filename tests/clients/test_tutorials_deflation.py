@@ -106,10 +106,9 @@ def test_only_where_its_prefix_is(run, tutorial, load):
     assert re.search(r"PC Object: \(sub_\).*\n\s*type: subdomaindeflation", output), output
 
 
-def test_several_ranks_are_refused(run, tutorial, load):
-    output = run(tutorial("ksp/ksp", "ex46"), *load, *BLOCK, ranks=2, fails=True)
-    assert "-ksp_deflation works on one rank so far" in output
-    assert "-sub_ksp_deflation" in output
+def test_several_ranks_need_a_grid(run, tutorial, load):
+    output = run(tutorial("ksp/ksp", "ex2"), "-m", 9, "-n", 8, *load, *BLOCK, ranks=2, fails=True)
+    assert "With several ranks the grid is told by a DMDA or by -ksp_deflation_grid" in output
 
 
 def test_several_unknowns_a_point_are_refused(run, tutorial, load):

@@ -1,0 +1,242 @@
+/* The own rows of a MATMPIAIJ and the ghosts: PETSc tells their pattern, by a matrix whose values are where the values stand. */
+#include "overlap.h"
+
+#include "matrix.h"
+#include "petsc_compat.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+struct PetscRRBOverlap::Entries {
+  std::vector<PetscInt> start{0}, column, place;
+
+  void EndRow() { start.push_back((PetscInt)column.size()); }
+};
+
+PetscRRBOverlap::~PetscRRBOverlap() {
+  for (PetscSF *sf : {&rows_, &from_[0], &from_[1]}) (void)PetscSFDestroy(sf);
+}
+
+PetscInt PetscRRBOverlap::LocalOf(PetscInt global) const {
+  if (global >= first_ && global < first_ + own_) return global - first_;
+  const auto at = std::lower_bound(ghosts_.begin(), ghosts_.end(), global);
+  return own_ + (PetscInt)((at != ghosts_.end() && *at == global ? at : ghosts_.end()) - ghosts_.begin());
+}
+
+/* Columns in order; places count from 0 in each block. */
+PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *out) {
+  const Mat block[2] = {own, other};
+  const PetscInt *ia[2], *ja[2];
+  PetscInt n[2];
+  PetscBool done;
+  std::vector<std::pair<PetscInt, PetscInt>> row;
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  }
+  for (PetscInt p = 0; p < own_; ++p) {
+    row.clear();
+    for (int b = 0; b < 2; ++b)
+      for (PetscInt e = ia[b][p]; e < ia[b][p + 1]; ++e) row.push_back({b ? columns[ja[b][e]] : first_ + ja[b][e], e});
+    std::sort(row.begin(), row.end());
+    for (const auto &[column, place] : row) {
+      out->column.push_back(column);
+      out->place.push_back(place);
+    }
+    out->EndRow();
+  }
+  for (int b = 0; b < 2; ++b)
+    PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* numbers: P with places for values, which are exact as such */
+static PetscErrorCode CreateNumbers(Mat P, const std::vector<PetscInt> &ia, const std::vector<PetscInt> &ja,
+                                    const std::vector<PetscInt> &place, Mat *numbers) {
+  const std::vector<PetscScalar> values(place.begin(), place.end());
+  PetscInt m, n, M, N;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(P, &m, &n));
+  PetscCall(MatGetSize(P, &M, &N));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)P), numbers));
+  PetscCall(MatSetSizes(*numbers, m, n, M, N));
+  PetscCall(MatSetType(*numbers, MATMPIAIJ));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*numbers, ia.data(), ja.data(), values.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the ghosts after those of `out`. */
+PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Mat numbers, Entries *out) {
+  PetscInt N;
+  IS rows, columns;
+  Mat *sub;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(P, &N, NULL));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)ghosts_.size(), ghosts_.data(), PETSC_COPY_VALUES, &rows));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &columns));
+  PetscCall(MatCreateSubMatrices(numbers, 1, &rows, &columns, MAT_INITIAL_MATRIX, &sub));
+  for (PetscInt p = 0; p < (PetscInt)ghosts_.size(); ++p) {
+    const PetscInt *column;
+    const PetscScalar *value;
+    PetscInt count;
+    PetscCall(MatGetRow(*sub, p, &count, &column, &value));
+    for (PetscInt e = 0; e < count; ++e) {
+      out->column.push_back(column[e]);
+      out->place.push_back((PetscInt)PetscRealPart(value[e]));
+    }
+    PetscCall(MatRestoreRow(*sub, p, &count, &column, &value));
+    out->EndRow();
+  }
+  PetscCall(MatDestroySubMatrices(1, &sub));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(ISDestroy(&rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each value comes from its owner's block, that of own rows from this rank's. */
+PetscErrorCode PetscRRBOverlap::Connect(Mat P, const Entries &entries) {
+  PetscLayout layout;
+  const PetscInt *ranges;
+  std::vector<PetscInt> leaf[2];
+  std::vector<PetscSFNode> root[2];
+  Mat block[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  for (PetscInt p = 0; p + 1 < (PetscInt)entries.start.size(); ++p) {
+    PetscMPIInt owner;
+    PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
+    for (PetscInt e = entries.start[p]; e < entries.start[p + 1]; ++e) {
+      const PetscInt q = entries.column[e];
+      const int b = q < ranges[owner] || q >= ranges[owner + 1];
+      leaf[b].push_back(e);
+      root[b].push_back({owner, entries.place[e]});
+    }
+  }
+  for (int b = 0; b < 2; ++b) {
+    MatInfo info;
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    PetscCall(PetscSFDestroy(&from_[b]));
+    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &from_[b]));
+    PetscCall(PetscSFSetGraph(from_[b], (PetscInt)info.nz_used, (PetscInt)leaf[b].size(), leaf[b].data(),
+                              PETSC_COPY_VALUES, root[b].data(), PETSC_COPY_VALUES));
+    PetscCall(PetscSFSetUp(from_[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
+  std::vector<PetscInt> mine;
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBNaturalOrder(pc, A, &mine, &source_));
+  order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
+  std::copy(mine.begin(), mine.end(), order_.begin());
+  PetscCall(MatGetLayouts(A, &layout, NULL));
+  PetscCall(PetscSFDestroy(&rows_));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &rows_));
+  PetscCall(PetscSFSetGraphLayout(rows_, layout, (PetscInt)ghosts_.size(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
+  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
+  const PetscInt *columns;
+  PetscInt count, last;
+  Mat own, other, numbers;
+  Entries mine;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(P, &first_, &last));
+  own_ = last - first_;
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &own, &other, &columns));
+  PetscCall(MatGetSize(other, NULL, &count));
+  ghosts_.assign(columns, columns + count);
+  std::sort(ghosts_.begin(), ghosts_.end());
+  PetscCall(TakeOwn(own, other, columns, &mine));
+  PetscCall(CreateNumbers(P, mine.start, mine.column, mine.place, &numbers));
+  Entries all = mine;
+  for (int layer = 1; layer <= layers; ++layer) {
+    if (layer > 1) {
+      for (PetscInt q : std::vector<PetscInt>(all.column))
+        if (q < first_ || q >= last) ghosts_.push_back(q);
+      std::sort(ghosts_.begin(), ghosts_.end());
+      ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
+      all = mine;
+    }
+    PetscCall(TakeGhosts(P, numbers, &all));
+  }
+  PetscCall(MatDestroy(&numbers));
+  PetscCall(Connect(P, all));
+  ia_ = all.start;
+  ia_.push_back(ia_.back());
+  ja_.clear();
+  for (PetscInt q : all.column) ja_.push_back(LocalOf(q));
+  PetscCall(BringOrder(pc, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- values --- */
+
+PetscErrorCode PetscRRBOverlap::BringRows(PetscScalar *values) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetArray(Mat block, PetscBool device, const PetscScalar **a) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (device) {
+    PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  (void)device;
+  PetscCall(MatSeqAIJGetArrayRead(block, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreArray(Mat block, PetscBool device, const PetscScalar **a) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (device) {
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block, a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  (void)device;
+  PetscCall(MatSeqAIJRestoreArrayRead(block, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscScalar *a) {
+  PetscBool device;
+  Mat block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatOnDevice(P, &device));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2; ++b) {
+    const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+    const PetscScalar *from = NULL;
+    MatInfo info;
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    const bool some = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
+    if (some) PetscCall(GetArray(block[b], device, &from));
+    PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from, memory, a, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from, a, MPI_REPLACE));
+    if (some) PetscCall(RestoreArray(block[b], device, &from));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

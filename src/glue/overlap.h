@@ -1,0 +1,68 @@
+/*
+   The rows of a matrix on several ranks that one rank works with: its own, then ghosts, which are other ranks' rows that
+   own ones are coupled with.
+*/
+#pragma once
+
+#include <petscpc.h>
+#include <petscsf.h>
+
+#include "../grid/csr.hpp"
+#include "../grid/grid.hpp"
+
+#include <string>
+#include <vector>
+
+class PetscRRBOverlap {
+public:
+  PetscRRBOverlap() = default;
+  PetscRRBOverlap(const PetscRRBOverlap &) = delete;
+  PetscRRBOverlap &operator=(const PetscRRBOverlap &) = delete;
+  ~PetscRRBOverlap();
+
+  /* The pattern of A, of which P is the MATMPIAIJ, on the host. layers: 1: rows that own ones are coupled with; 2: and those that these are.
+     Collective. */
+  PetscErrorCode Build(PC, Mat A, Mat P, int layers);
+  /* The values of P, of the same pattern, in the order of ja(): to the device if P is there, else to the host. Collective. */
+  PetscErrorCode Bring(Mat P, PetscScalar *a);
+
+  /* Values of own rows, on the host, to the ghosts that follow them. Collective. */
+  PetscErrorCode BringRows(PetscScalar *values);
+
+  PetscInt own() const { return own_; }
+  PetscInt ghosts() const {
+    return (PetscInt)ghosts_.size() + 1;
+  } /* the last one is for all that are not here; empty */
+  PetscInt entries() const { return ia_.back(); }
+  petscrrb::Csr rows(const PetscScalar *a) const { return {own_, ia_.data(), ja_.data(), a}; } /* ghosts follow */
+  const std::vector<PetscInt> &ia() const { return ia_; }
+  const std::vector<PetscInt> &ja() const { return ja_; }
+  PetscInt global(PetscInt row) const { return row < own_ ? first_ + row : ghosts_[(std::size_t)(row - own_)]; }
+  /* The place of each row in the natural order of the grid; "PC's DMDA", "Mat's DMDA" or "numbering of the rows" */
+  const std::vector<PetscInt> &order() const { return order_; }
+  const std::string &source() const { return source_; }
+
+private:
+  struct Entries; /* rows by global columns, and where each value stands on its owner */
+
+  PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
+  PetscErrorCode TakeGhosts(Mat P, Mat numbers, Entries *);
+  PetscErrorCode Connect(Mat P, const Entries &);
+  PetscErrorCode BringOrder(PC, Mat A);
+  PetscInt LocalOf(PetscInt global) const;
+
+  PetscInt own_ = 0, first_ = 0;
+  std::vector<PetscInt> ghosts_; /* global, sorted */
+  std::vector<PetscInt> ia_, ja_, order_;
+  std::string source_;
+  PetscSF rows_ = nullptr; /* own rows to ghosts */
+  PetscSF from_[2] = {};   /* the diagonal block's values, and the other's */
+};
+
+/* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
+   points, else its own. Collective. */
+PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::string *source);
+
+/* The grid of all ranks, whose natural order that is: n, the sizes that a user gave, zeros for none; else those of that
+   DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */
+PetscErrorCode PetscRRBFindGridOfAllRanks(PC, Mat, const PetscInt n[3], const char *option, petscrrb::Grid *);

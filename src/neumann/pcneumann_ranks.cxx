@@ -1,0 +1,84 @@
+/* PCNEUMANN on several ranks: their rows with ghosts in natural order, and what they have to agree about. */
+#include "neumann/pcneumann_impl.h"
+
+#include "grid/refusal.hpp"
+#include "grid/text.hpp"
+
+using namespace petscrrb;
+
+neumann::Ghosts PCNeumannGhosts(const PetscRRBOverlap *overlap) {
+  return overlap ? neumann::Ghosts{overlap->ghosts(), overlap->order()} : neumann::Ghosts();
+}
+
+/* A row of L~ L~^T reaches the neighbours' neighbours. */
+PetscErrorCode PCNeumannBuildOverlap(PC pc) {
+  const PC_Neumann *n = (PC_Neumann *)pc->data;
+  PCNeumannState *s = n->state;
+  const PetscInt64 points = (PetscInt64)n->grid[0] * n->grid[1] * PetscMax(n->grid[2], 1);
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
+  PetscCheck(!n->grid[0] || points == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "A grid of %" PetscInt64_FMT " points is not one of the matrix, which has %" PetscInt_FMT
+             " rows. Correct -pc_neumann_grid, or leave it out",
+             points, rows);
+  s->overlap = std::make_unique<PetscRRBOverlap>();
+  PetscCall(s->overlap->Build(pc, pc->pmat, s->on_ranks, n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNeumannAgree(PC pc, CouplingFindings *f) {
+  const PetscRRBOverlap *overlap = ((PC_Neumann *)pc->data)->state->overlap.get();
+  const bool bad = f->bad_pivot != no_row;
+  double most[] = {f->not_finite ? 1.0 : 0.0, f->diagonal, f->asymmetry, f->norm,
+                   bad ? -(double)overlap->global((PetscInt)f->bad_pivot) : -PETSC_INFINITY};
+  double rows = (double)f->identity_rows;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  if (f->not_finite) most[1] = most[2] = most[3] = 0; /* a maximum with NaN is anything */
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rows, 1, MPI_DOUBLE, MPI_SUM, comm));
+  f->not_finite = most[0] > 0;
+  f->diagonal = most[1];
+  f->asymmetry = most[2];
+  f->norm = most[3];
+  f->bad_pivot = most[4] == -PETSC_INFINITY ? no_row : (index_t)-most[4];
+  f->identity_rows = (index_t)rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads the matrix once more, on the host. */
+PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, std::string *why) {
+  const PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  const PetscRRBOverlap &overlap = *s->overlap;
+  std::vector<PetscScalar> a((std::size_t)overlap.entries());
+  PetscRRBTrouble trouble;
+  Flags identity;
+  Mat host = s->on_ranks;
+
+  PetscFunctionBegin;
+  if (s->rows.on_device) {
+    PetscCall(MatDuplicate(s->on_ranks, MAT_COPY_VALUES, &host));
+    PetscCall(MatBindToCPU(host, PETSC_TRUE));
+  }
+  PetscCall(s->overlap->Bring(host, a.data()));
+  if (host != s->on_ranks) PetscCall(MatDestroy(&host));
+  const auto words = [&](PetscInt row, PetscInt column) {
+    return "row " + text(index_t(overlap.global(row))) + ", column " + text(index_t(overlap.global(column)));
+  };
+  Csr rows = overlap.rows(a.data());
+  if (s->found.not_finite)
+    trouble.why = where_not_finite(rows, words);
+  else {
+    rows.n += overlap.ghosts();
+    (void)mark_identity(rows, identity);
+    rows.n = overlap.own();
+    trouble.why = where_asymmetric(rows, identity, s->found.diagonal, words);
+  }
+  trouble.code = PETSC_ERR_ARG_WRONG;
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
+  *why = trouble.why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

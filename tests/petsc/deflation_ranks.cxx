@@ -1,0 +1,108 @@
+// Deflation on several ranks is what it is on one: mpiexec -n 3 build/tests/petsc --gtest_filter='DeflationRanks*'
+#include "ranks_support.hpp"
+
+#include "reference/two_phase.hpp"
+
+#include <cmath>
+
+using namespace petsctest;
+using namespace petsctest::distributed;
+using namespace neumann_support;
+
+namespace {
+
+const std::vector<std::string> spaces{"block -ksp_deflation_blocks 3,2", "stripe -ksp_deflation_stripe_lines 2",
+                                      "block -ksp_deflation_variant def1"};
+
+std::string options_of(const Shape &s, const std::string &space, const std::string &pc) {
+  return "-ksp_type cg -ksp_rtol 1e-12 -ksp_max_it 2000 -pc_type " + pc + " -ksp_deflation " + space +
+         " -ksp_deflation_grid " + std::to_string(s.nx) + "," + std::to_string(s.ny) +
+         (s.points == 7 ? "," + std::to_string(s.nz) : "");
+}
+
+void expect_same(const reference::Matrix &A, const Shape &s, const std::string &options) {
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  const Solve alone = solve(ksp_of(matrix_of(A), options), b);
+  each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
+    const Solver ksp = ksp_of(d.A, options);
+    for (int times = 0; times < 2; ++times) { // new values, the second time
+      const Solve done = solve_on(ksp, d, b);
+      EXPECT_EQ(done.reason, alone.reason) << what << ", " << options;
+      EXPECT_EQ(done.iterations, alone.iterations) << what << ", " << options;
+      EXPECT_LT(largest_difference(done.x, own_part(d, alone.x)), 1e-10) << what << ", " << options;
+      set_new_values(d, A);
+    }
+  });
+}
+
+TEST(DeflationRanks, TakeTheSameIterations) {
+  for (const Shape &s : {Shape{5, 3}, Shape{13, 11}, Shape{6, 5, 4, false, false, false, 7}})
+    for (const std::string &space : spaces)
+      expect_same(reference_of(uneven(s)), s, options_of(s, space, s.nx > 6 ? "neumann" : "jacobi"));
+}
+
+// Phases that wind through all ranks: a spiral, and single cells.
+reference::Problem phases(int nx, int ny) {
+  return reference::two_phase(nx, ny, [=](int i, int j) {
+    const int ring = std::min(std::min(i, j), std::min(nx - 1 - i, ny - 1 - j));
+    const bool gate = i == ring && j == ring + 1;
+    return (ring % 2 == 0) != gate || (i * 5 + j * 3) % 17 == 0 ? 1.0 : 1e-4;
+  });
+}
+
+TEST(DeflationRanks, FindPhasesAcrossRanks) {
+  for (const Shape &s : {Shape{13, 11}, Shape{16, 9}})
+    for (const char *space : {"levelset", "levelset -ksp_deflation_blocks 2,2"}) {
+      std::string options = options_of(s, space, "jacobi");
+      if (std::string(space) == "levelset") options.resize(options.find(" -ksp_deflation_grid"));
+      expect_same(phases(s.nx, s.ny).A, s, options);
+    }
+}
+
+TEST(DeflationRanks, TakeTheSignOfALevelSet) {
+  const Shape s{12, 10};
+  const reference::Matrix A = phases(s.nx, s.ny).A;
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  reference::Vector phi;
+  for (int p = 0; p < A.size(); ++p) phi.push_back(std::sin(0.9 * (p % s.nx)) * std::cos(0.7 * (p / s.nx)));
+  const auto with = [&](Mat M, const Vector &values) {
+    Solver ksp = ksp_of(M, "-ksp_type cg -ksp_rtol 1e-12 -ksp_max_it 2000 -pc_type jacobi -ksp_deflation levelset");
+    ok(KSPDeflationSetLevelSet(ksp, values));
+    return ksp;
+  };
+  const Solve alone = solve(with(matrix_of(A), vector_of(phi)), b);
+  each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
+    const Solve done = solve_on(with(d.A, vector_on(d, phi)), d, b);
+    EXPECT_EQ(done.iterations, alone.iterations) << what;
+    EXPECT_LT(largest_difference(done.x, own_part(d, alone.x)), 1e-10) << what;
+  });
+}
+
+TEST(DeflationRanks, LeaveIdentityRows) {
+  const Shape s{9, 8};
+  SmallMatrix values = uneven(s);
+  for (int p = 0; p < s.nx; ++p) values.make_identity(p, false, 2);
+  expect_same(reference_of(values), s, options_of(s, "block -ksp_deflation_blocks 3,8", "jacobi"));
+}
+
+TEST(DeflationRanks, RefuseTogether) {
+  const Shape s{7, 6};
+  reference::Matrix A = reference_of(uneven(s));
+  const Distributed fine = by_rows(A, uneven_rows(A.size()));
+  A.row[40][41] *= 2;
+  const Distributed d = by_rows(A, uneven_rows(A.size()));
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  const auto expect = [&](const Distributed &on, const std::string &options, const std::string &words) {
+    const Vector rhs = vector_on(on, b), x = like(rhs);
+    const Solver ksp = ksp_of(on.A, "-ksp_type cg -pc_type jacobi " + options);
+    raised = {};
+    EXPECT_TRUE(refused(KSPSolve(ksp, rhs, x))) << options;
+    EXPECT_NE(raised.message.find(words), std::string::npos) << raised.message;
+  };
+  expect(d, "-ksp_deflation block -ksp_deflation_grid 7,6", "not symmetric at row 40");
+  if (ranks() == 1) return;
+  expect(fine, "-ksp_deflation block", "told by a DMDA or by -ksp_deflation_grid");
+  expect(fine, "-ksp_deflation block -ksp_deflation_grid 7,5", "is not one of the matrix");
+}
+
+} // namespace
