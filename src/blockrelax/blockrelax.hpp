@@ -49,7 +49,7 @@ struct Findings {
                          // and none with others of their block
   index_t shapes = 0;    // distinct inverses that are held
   index_t pivot = no_row; // the first row of a block that is not positive definite
-  std::string used;       // tensor, dense or factored: for -ksp_view
+  std::string used;       // tensor, dense, factored, or tensor and factored: for -ksp_view
 };
 
 class BlockRelax {

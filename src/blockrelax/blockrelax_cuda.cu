@@ -5,6 +5,7 @@
 #include "products_cuda.hpp"
 #include "relax_cuda.cuh"
 #include "small_cuda.cuh"
+#include "split_cuda.hpp"
 
 namespace petscrrb::blockrelax {
 namespace {
@@ -29,10 +30,16 @@ public:
     found.pivot = inverses_.refresh(on_.stream);
     found.shapes = inverses_.kinds();
     found.used = name_of(inverses_.method());
-    small_now_ = small_ && inverses_.method() == Method::tensor && small_->refresh(A_.values(), on_.stream);
+    small_now_ = small_ && inverses_.method() == Method::tensor && small_->refresh(A_.common_values(), on_.stream);
     products_now_ = DenseProducts::takes(A_, inverses_);
     if (products_now_ && !products_) products_ = std::make_unique<DenseProducts>(l_, order_, bounds_, inverses_);
     if (!small_now_ && !products_now_) relax_.prepare(l_.points, inverses_);
+    split_now_ = wants_split() && small_->refresh(A_.common_values(), on_.stream);
+    if (split_now_) {
+      if (!split_) split_ = std::make_unique<Split>(l_.blocks(), bounds_);
+      split_->refresh(A_, on_.stream);
+      if (split_->uniform() > 0) found.used = "tensor and factored";
+    }
     if (options_.order == Order::chaotic) turns_ = chaotic_turns();
     return found;
   }
@@ -52,7 +59,7 @@ public:
 
   double bytes() const override {
     return A_.bytes() + inverses_.bytes() + relax_.bytes() + (small_ ? small_->bytes() : 0) +
-           (products_ ? products_->bytes() : 0) + static_cast<double>(other_.bytes());
+           (split_ ? split_->bytes() : 0) + (products_ ? products_->bytes() : 0) + static_cast<double>(other_.bytes());
   }
 
 private:
@@ -68,19 +75,27 @@ private:
   }
   int colours() const { return static_cast<int>(bounds_.size()) - 1; }
 
+  // Where the matrix differs in few places only, most blocks are a warp's work, and the others a launch of their own. That
+  // is no gain if the device has all blocks at a time.
+  bool wants_split() const {
+    return small_ && !A_.constant() && inverses_.method() == Method::factored && l_.blocks() > relax_.resident();
+  }
+
   // One launch, in which blocks start colour after colour but do not wait for one another. Blocks that start together are
   // not coupled then, and see what was relaxed before. If all blocks of a colour were there at once it would be Jacobi's
   // sweep, undamped, which does not smooth: then each colour is a launch.
   std::vector<Turn> chaotic_turns() const {
-    index_t fewest = l_.blocks();
     std::vector<Turn> turns;
+    bool together = !products_now_;
+    const auto fill = [&](index_t blocks, index_t resident) { together = together && blocks >= resident; };
     for (int c = 0; c < colours(); ++c) {
-      fewest = std::min(fewest, bounds_[c + 1] - bounds_[c]);
       turns.push_back({c, c + 1});
+      if (split_now_) {
+        fill(split_->uniform(c, c + 1).count, SmallTensor::resident());
+        fill(split_->others(c, c + 1).count, relax_.resident());
+      } else
+        fill(bounds_[c + 1] - bounds_[c], small_now_ ? SmallTensor::resident() : relax_.resident());
     }
-    const bool together = small_now_      ? fewest >= SmallTensor::resident()
-                          : products_now_ ? false
-                                          : fewest >= relax_.resident();
     return together ? std::vector<Turn>{{0, colours()}} : turns;
   }
 
@@ -98,13 +113,23 @@ private:
         products_->relax(turn.first, pass, inverses_, on_.stream);
         continue;
       }
-      pass.blocks += bounds_[turn.first];
-      pass.count = static_cast<int>(bounds_[turn.last] - bounds_[turn.first]);
-      if (small_now_)
-        small_->relax(pass, on_.stream);
-      else
-        relax_(pass, inverses_, on_.stream);
+      if (split_now_) {
+        relax_part(split_->others(turn.first, turn.last), false, pass);
+        pass.values = A_.common_values();
+        relax_part(split_->uniform(turn.first, turn.last), true, pass);
+      } else
+        relax_part({A_.blocks() + bounds_[turn.first], bounds_[turn.last] - bounds_[turn.first]}, small_now_, pass);
     }
+  }
+
+  void relax_part(const Split::Range &part, bool small, Pass pass) {
+    pass.blocks = part.blocks;
+    pass.count = static_cast<int>(part.count);
+    if (pass.count == 0) return;
+    if (small)
+      small_->relax(pass, on_.stream);
+    else
+      relax_(pass, inverses_, on_.stream);
   }
 
   const Cuda &on_;
@@ -117,7 +142,8 @@ private:
   GeneralRelax relax_;
   std::unique_ptr<SmallTensor> small_; // if there may be use for it
   std::unique_ptr<DenseProducts> products_;
-  bool small_now_ = false, products_now_ = false;
+  std::unique_ptr<Split> split_;
+  bool small_now_ = false, split_now_ = false, products_now_ = false;
   std::vector<Turn> turns_; // of a sweep
   cuda::Buffer<double> other_;
 };

@@ -8,21 +8,36 @@ namespace petscrrb::blockrelax {
 
 DeviceMatrix::DeviceMatrix(const Layout &layout, const BlockOrder &order, const std::vector<index_t> &bounds)
     : l_(layout), bounds_(bounds), patch_(l_.patches), first_block_(l_.first_block),
-      identity_(static_cast<std::size_t>(l_.rows)), linked_at_(bounds.size() + 1),
-      count_(static_cast<std::size_t>(l_.rows)), bound_(bounds) {
-  std::vector<PetscInt> pair(2 * most_neighbours, -1);
-  for (const Patch &p : l_.patches) {
-    for (int m = 0; m < l_.neighbours.count; ++m) { // of the first cell with a neighbour
-      const Step s = l_.neighbours.step[m];
-      const PetscInt at[3] = {s.x < 0 ? 1 : 0, s.y < 0 ? 1 : 0, 0};
-      if (pair[2 * m] >= 0 || at[0] >= p.n[0] || at[1] >= p.n[1] || !within(p, at, s)) continue;
-      pair[2 * m] = row_at(p, at[0], at[1], at[2]);
-      pair[2 * m + 1] = pair[2 * m] + offset(p.n, s);
-    }
-    slack_ = std::max(slack_, offset(p.n, Step{1, 1, l_.neighbours.halo[2]}));
-  }
-  pair_.assign(pair);
+      identity_(static_cast<std::size_t>(l_.rows)), varying_(static_cast<std::size_t>(l_.blocks())),
+      linked_at_(bounds.size() + 1), count_(static_cast<std::size_t>(l_.rows)), bound_(bounds) {
+  for (const Patch &p : l_.patches) slack_ = std::max(slack_, offset(p.n, Step{1, 1, l_.neighbours.halo[2]}));
+  find_pairs();
   set_up_blocks(order);
+}
+
+// Of the middle of the largest patch, and in directions in which it has no neighbour of the first cell that has.
+void DeviceMatrix::find_pairs() {
+  std::vector<PetscInt> pair(2 * most_neighbours, -1);
+  const auto add = [&](const Patch &p, const PetscInt(&at)[3], int m) {
+    const Step s = l_.neighbours.step[m];
+    if (pair[2 * m] >= 0 || at[0] >= p.n[0] || at[1] >= p.n[1] || !within(p, at, s)) return;
+    pair[2 * m] = row_at(p, at[0], at[1], at[2]);
+    pair[2 * m + 1] = pair[2 * m] + offset(p.n, s);
+  };
+  const auto cells = [](const Patch &p) { return p.n[0] * p.n[1] * p.n[2]; };
+  const auto largest = std::max_element(l_.patches.begin(), l_.patches.end(),
+                                        [&](const Patch &p, const Patch &q) { return cells(p) < cells(q); });
+  if (largest != l_.patches.end()) {
+    const PetscInt middle[3] = {largest->n[0] / 2, largest->n[1] / 2, largest->n[2] / 2};
+    middle_ = row_at(*largest, middle[0], middle[1], middle[2]);
+    for (int m = 0; m < l_.neighbours.count; ++m) add(*largest, middle, m);
+  }
+  for (const Patch &p : l_.patches)
+    for (int m = 0; m < l_.neighbours.count; ++m) {
+      const Step s = l_.neighbours.step[m];
+      add(p, {s.x < 0 ? 1 : 0, s.y < 0 ? 1 : 0, 0}, m);
+    }
+  pair_.assign(pair);
 }
 
 void DeviceMatrix::set_up_blocks(const BlockOrder &order) {
@@ -43,11 +58,12 @@ template <int steps> DeviceRows<steps> DeviceMatrix::rows_of(const Csr &A) const
 
 template <int steps> void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
   Survey<steps> f{
-      rows_of<steps>(A),        read_common_.device(),   store ? diagonal_.data() : nullptr, {}, count_.data(),
-      &totals_.device()->cells, &totals_.device()->links};
+      rows_of<steps>(A), read_common_.device(), store ? diagonal_.data() : nullptr, {},
+      varying_.data(),   count_.data(),         &totals_.device()->cells,           &totals_.device()->links};
   for (int m = 0; store && m < steps; ++m) f.ahead[m] = ahead_[m].data() + slack_;
   found_.clear(stream);
   totals_.clear(stream);
+  cuda::check(cudaMemsetAsync(varying_.data(), 0, varying_.bytes(), stream), "cudaMemsetAsync");
   at_rows(l_.rows, f, found_, stream);
 }
 void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
@@ -62,7 +78,8 @@ void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
 CouplingFindings DeviceMatrix::read(const Csr &A, cudaStream_t stream) {
   if (l_.rows == 0) return {};
   cuda::for_rows("identity rows", int(l_.rows), FindIdentity{A, identity_.data()}, stream);
-  cuda::for_rows("common couplings", most_neighbours + 1, ReadCommon{A, pair_.data(), read_common_.device()}, stream);
+  cuda::for_rows("common couplings", most_neighbours + 1, ReadCommon{A, middle_, pair_.data(), read_common_.device()},
+                 stream);
   const bool room = diagonal_.size() > 0;
   survey(A, room, stream); // stores at once what was not constant before
   CouplingFindings all = petscrrb::read(found_, stream);
@@ -152,6 +169,12 @@ DeviceValues DeviceMatrix::values() const {
   return v;
 }
 
+DeviceValues DeviceMatrix::common_values() const {
+  DeviceValues v = values();
+  v.constant = true;
+  return v;
+}
+
 void DeviceMatrix::keep_ghosts(const double *x, cudaStream_t stream) {
   if (l_.patches.size() == 1) return;
   cuda::for_rows("ghosts", link_count_, KeepGhosts{link_.data(), x, ghost_.data()}, stream);
@@ -166,8 +189,8 @@ void DeviceMatrix::sum_links(int range, const double *x, bool kept, cudaStream_t
 
 double DeviceMatrix::bytes() const {
   std::size_t sum = patch_.bytes() + first_block_.bytes() + blocks_.bytes() + place_.bytes() + identity_.bytes() +
-                    diagonal_.bytes() + count_.bytes() + row_.bytes() + bound_.bytes() + sum_at_.bytes() +
-                    link_.bytes() + ghost_.bytes() + sum_.bytes() + cub_.bytes();
+                    varying_.bytes() + diagonal_.bytes() + count_.bytes() + row_.bytes() + bound_.bytes() +
+                    sum_at_.bytes() + link_.bytes() + ghost_.bytes() + sum_.bytes() + cub_.bytes();
   for (const auto *b :
        {&row_unsorted_, &key_, &key_sorted_, &counts_, &first_, &has_, &index_, &first_cell_, &found_at_})
     sum += b->bytes();

@@ -41,8 +41,12 @@ public:
   CouplingFindings read(const Csr &, cudaStream_t);
 
   bool constant() const { return constant_; }
-  const Couplings &common() const { return common_; } // if constant
+  // Those of a cell in the middle of the largest patch; if constant, of all cells.
+  const Couplings &common() const { return common_; }
   DeviceValues values() const;
+  DeviceValues common_values() const;
+  // Of each block, by its number: 0 if all its cells, and what couples them with others, have the common couplings.
+  const unsigned char *varying() const { return varying_.data(); }
   const DeviceBlock *blocks() const { return blocks_.data(); } // in their order
   const int *place() const { return place_.data(); }           // of each block in that order
   DeviceLinks links() const { return {link_.data(), first_.data(), sum_at_.data(), first_cell_.data()}; }
@@ -59,6 +63,7 @@ private:
   struct Totals {
     unsigned long long cells, links; // that have links, and these
   };
+  void find_pairs();
   void set_up_blocks(const BlockOrder &);
   void read_common(const Csr &, cudaStream_t);
   template <int steps> DeviceRows<steps> rows_of(const Csr &) const;
@@ -77,12 +82,12 @@ private:
 
   bool constant_ = false;
   Couplings common_;
-  PetscInt slack_ = 0;
-  cuda::Buffer<PetscInt> pair_; // rows whose coupling is that of a direction
+  PetscInt slack_ = 0, middle_ = 0; // middle: the row whose couplings are common
+  cuda::Buffer<PetscInt> pair_;     // rows whose coupling is that of a direction
   cuda::Report<Couplings> read_common_;
   cuda::Report<DeviceFindings> found_;
   cuda::Report<Totals> totals_;
-  cuda::Buffer<unsigned char> identity_;
+  cuda::Buffer<unsigned char> identity_, varying_;
   cuda::Buffer<double> diagonal_, ahead_[most_neighbours]; // empty as long as all matrices were constant
 
   int linked_ = 0, link_count_ = 0; // cells that have links, and these

@@ -36,6 +36,13 @@ struct PlaceOfRow {
     }
     block = p.first_block[low] + number;
   }
+  // Whether a step leads to another block.
+  __device__ bool leaves(const Cut &cut, const Step &s) const {
+    const int step[3] = {s.x, s.y, s.z};
+    bool other = false;
+    for (int d = 0; d < 3; ++d) other |= step[d] && (at[d] + step[d]) / cut.size[d] != at[d] / cut.size[d];
+    return other;
+  }
   __device__ bool has(PetscInt row) const { return row >= patch.first && row < end; }
 };
 
@@ -89,14 +96,15 @@ struct FindIdentity {
   __device__ void operator()(int p) const { identity[p] = is_identity(A, p); }
 };
 
-// What rows that were chosen have with each other, and the first diagonal.
+// What rows that were chosen have with each other, and the diagonal of one.
 struct ReadCommon {
   Csr A;
+  PetscInt middle;
   const PetscInt *pair;
   Couplings *to;
   __device__ void operator()(int m) const {
     if (m == most_neighbours) {
-      to->diagonal = entry_of(A, 0, 0);
+      to->diagonal = entry_of(A, middle, middle);
       return;
     }
     const PetscInt p = pair[2 * m], q = pair[2 * m + 1];
@@ -109,6 +117,7 @@ template <int steps> struct Survey {
   DeviceRows<steps> rows;
   const Couplings *common;
   double *diagonal, *ahead[steps];
+  unsigned char *varying; // of each block
   int *count;
   unsigned long long *cells, *links;
 
@@ -158,9 +167,13 @@ template <int steps> struct Survey {
         raise(found.asymmetry, fabs(value[m] - there));
         value[m] = 0.5 * (value[m] + there);
       }
-      found.varies |= inside && value[m] != common->ahead[m];
+      if (inside && value[m] != common->ahead[m]) {
+        found.varies = true;
+        if (place.leaves(rows.patches.cut, s)) varying[PlaceOfRow(rows.patches, q).block] = 1;
+      }
       if (diagonal) ahead[m][row] = value[m];
     }
+    if (found.varies) varying[place.block] = 1;
     if (diagonal) diagonal[row] = d;
     count[row] = links_here;
     if (links_here) {

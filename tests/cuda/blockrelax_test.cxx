@@ -86,12 +86,15 @@ std::vector<Options> deterministic(int bx, int by, int bz, int colours) {
 }
 
 struct BlockRelaxOnDevice : read_support::OnDevice {
-  void compare(const Domain &domain, SmallMatrix &A, const Options &o) {
+  // split: most blocks are solved in sine bases there
+  void compare(const Domain &domain, SmallMatrix &A, const Options &o, bool split = false) {
     const std::string what = words(domain, o);
     const auto host = make(domain, o);
     OnTheDevice device(domain, o, stream);
     const Csr rows = A.csr(3);
-    const Findings there = host->refresh(rows), here = device.refresh(rows);
+    const Findings there = host->refresh(rows);
+    Findings here = device.refresh(rows);
+    if (split) EXPECT_EQ(std::exchange(here.used, there.used), "tensor and factored") << what;
     expect_same(here, there, what);
     ASSERT_TRUE(usable(there) && usable(here)) << what;
     const Vector b = random_values(A.size(), -1, 1), x = random_values(A.size(), 0, 1, 7);
@@ -237,6 +240,26 @@ TEST_F(BlockRelaxOnDevice, BlocksThatAreAlikeShareFactors) {
     if (p % 25 % 4 == 3 && p % 25 < 24) A.set_both(p, p + 1, -0.1 - 0.01 * (p % 70));
   A.set(1000, 1000, 8);
   for (const Options &o : deterministic(4, 4, 4, 2)) compare(domain, A, o);
+}
+
+// More blocks than the device has at a time.
+TEST_F(BlockRelaxOnDevice, BlocksWithCommonCouplingsApartFromOthers) {
+  for (const Domain &domain : {Domain(solid(97, 88, 90)), Domain(around(solid(97, 88, 90), true, false, false)),
+                               Domain(solid(97, 88, 90), {{41}, {}, {48}})}) {
+    const auto row = [&](int i, int j, int k) { return domain.row[domain.s.row(i, j, k)]; };
+    SmallMatrix A = constant(domain);
+    for (int k = 0; k < 90; ++k)
+      for (int j = 0; j < 88; ++j) A.set(row(0, j, k), row(0, j, k), 9);
+    A.set(row(50, 40, 40), row(50, 40, 40), 7);         // within a block
+    A.set_both(row(71, 20, 20), row(72, 20, 20), -0.5); // between blocks along each side
+    A.set_both(row(20, 71, 20), row(20, 72, 20), -0.25);
+    A.set_both(row(20, 20, 71), row(20, 20, 72), -0.125);
+    const int alone = row(60, 60, 60);
+    for (const auto &[i, j, k] : std::vector<std::array<int, 3>>{
+             {59, 60, 60}, {61, 60, 60}, {60, 59, 60}, {60, 61, 60}, {60, 60, 59}, {60, 60, 61}})
+      A.set_both(alone, row(i, j, k), 0);
+    for (Options o : deterministic(8, 8, 8, 3)) compare(domain, A, o, true);
+  }
 }
 
 TEST_F(BlockRelaxOnDevice, NoSweepsChangeNothing) {
