@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Configures petscrrb: finds PETSc and the compilers, tests them, and writes BUILD/config.mk for the makefile.
 
-PETSC_DIR, PETSC_ARCH, CXX, CC, CXXFLAGS and CXXOPTFLAGS are read from the environment, or given as NAME=value.
+PETSC_DIR, PETSC_ARCH, CXX, CC, CXXFLAGS, CXXOPTFLAGS and CUDAOPTFLAGS are read from the environment, or given as NAME=value.
 """
 import argparse
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 from config import download, petsc as petscs, toolchain
 from config.log import ConfigureError, Log
 
-VARIABLES = ("PETSC_DIR", "PETSC_ARCH", "CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS")
+VARIABLES = ("PETSC_DIR", "PETSC_ARCH", "CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS", "CUDAOPTFLAGS")
 
 
 def boolean(text):
@@ -98,6 +98,7 @@ def configure(log, options):
         "CC": cc,
         "CXXFLAGS": options.CXXFLAGS,
         "CXXOPTFLAGS": options.CXXOPTFLAGS or "-O3",
+        "CUDAOPTFLAGS": options.CUDAOPTFLAGS or "-O3",
         "VISIBILITY_FLAGS": shlex.join(visibility),
         "OPENMP_FLAGS": shlex.join(openmp),
         "NVCC": nvcc or "",
@@ -123,7 +124,7 @@ def repeat(made, options):
     words = [f"--petsc-dir={made['PETSC_DIR']}", f"--petsc-arch={made['PETSC_ARCH']}", f"--prefix={options.prefix}",
              f"--with-cuda={int(bool(made['NVCC']))}", f"--with-cuda-arch={options.with_cuda_arch}",
              f"--with-openmp={int(options.with_openmp)}"]
-    words += [f"{name}={made[name]}" for name in ("CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS")]
+    words += [f"{name}={made[name]}" for name in ("CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS", "CUDAOPTFLAGS")]
     return shlex.join(words)
 
 

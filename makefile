@@ -61,7 +61,7 @@ comma := ,
 empty :=
 space := $(empty) $(empty)
 host_flags = -fPIC $(VISIBILITY_FLAGS) -Wall -Wextra $(arithmetic) $(OPENMP_FLAGS)
-nvcc_flags = -std=c++17 -O3 -fmad=true --extended-lambda --expt-relaxed-constexpr $(CUDA_COMPILE_FLAGS) \
+nvcc_flags = -std=c++17 $(CUDAOPTFLAGS) -fmad=true --extended-lambda --expt-relaxed-constexpr $(CUDA_COMPILE_FLAGS) \
   -Xcompiler $(subst $(space),$(comma),$(strip $(host_flags))) -Iinclude -Isrc -Itests $(PETSC_COMPILE_FLAGS) \
   -DPETSCRRB_HAVE_CUDA=1 -MMD -MP
 # PETSc may close the library while its objects live, hence nodelete

@@ -50,7 +50,7 @@ def test_format_would_change_a_crooked_file(run, root, build, tmp_path):
 @pytest.fixture
 def configure(run, root, tmp_path):
     """configure(argument, ..., fails=...) in a build folder that is thrown away; gives what it printed."""
-    empty = {name: "" for name in ("PETSC_DIR", "PETSC_ARCH", "CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS")}
+    empty = {name: "" for name in ("PETSC_DIR", "PETSC_ARCH", "CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS", "CUDAOPTFLAGS")}
 
     def call(*words, fails=True, env=None):
         return run(sys.executable, root / "configure.py", f"--build-dir={tmp_path / 'build'}", *words, fails=fails,
