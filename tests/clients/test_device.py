@@ -73,12 +73,13 @@ def test_deflation(run, tutorial, library, device, space):
              "-dll_append", library, "-ksp_deflation", *space, *device, *STRICT]
     here, there = run(tutorial("ksp/ksp", "ex46"), *words, *DM), run(tutorial("ksp/ksp", "ex46"), *words)
     assert abs(counts(here)[0] - counts(there)[0]) <= 1
-    assert error(here) < 1e-4
+    assert error(here) < 1e-3
     assert "on the device" in here
     assert "on the host" in there
 
 
 def test_deflation_copies_nothing(run, tutorial, library, device):
-    output = run(tutorial("ksp/ksp", "ex2"), "-m", 500, "-n", 511, "-dll_append", library, "-pc_type", "jacobi", "-ksp_type",
-                 "cg", "-ksp_deflation", "block", *AIJ, *device, "-log_view")
+    output = run(tutorial("ksp/ksp", "ex2"), "-m", 500, "-n", 511, "-dll_append", library, "-pc_type", "none", "-ksp_type",
+                 "cg", "-ksp_deflation", "block", "-random_exact_sol", "-ksp_converged_reason", *AIJ, *device, "-log_view")
+    assert counts(output)[0] > 10
     assert sum(copies(output, "PCApply")) == 0, output
