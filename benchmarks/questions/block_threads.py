@@ -16,13 +16,12 @@ SETS = {
 COUNTS = ("-setups", 0, "-times", 3, "-batch", 3, "-seconds", 0.5)
 
 
-def solver(kind, block, way, threads):
-    size = ",".join(3 * [str(block)])
-    return {f"{kind} | {block} | {way}, {threads}": f"-ksp_type richardson -pc_type blockrelax -pc_blockrelax_type {kind} "
-            f"-pc_blockrelax_block_size {size} -pc_blockrelax_parallel {way} -threads {threads}"}
+def solver(kind, way, threads):
+    return {f"{kind} | {way}, {threads}": f"-ksp_type richardson -pc_type blockrelax -pc_blockrelax_type {kind} "
+            f"-pc_blockrelax_block_size 8,8,8 -pc_blockrelax_parallel {way} -threads {threads}"}
 
 
-SOR = {"PETSc's SOR | 1 | none, 1": "-ksp_type richardson -pc_type sor -threads 1"}
+SOR = {"PETSc's SOR | none, 1": "-ksp_type richardson -pc_type sor -threads 1"}
 
 
 def cases():
@@ -31,10 +30,9 @@ def cases():
     scaling = dict(SOR)
     for threads in counts:
         for kind in TYPES:
-            for block in (4, 8):
-                for way in WAYS if threads > 1 else ("auto",):
-                    scaling |= solver(kind, block, way, threads)
-    some = {key: text for kind in TYPES for key, text in solver(kind, 8, "auto", cores).items()}
+            for way in WAYS if threads > 1 else ("auto",):
+                scaling |= solver(kind, way, threads)
+    some = {key: text for kind in TYPES for key, text in solver(kind, "auto", cores).items()}
     for index, name in enumerate(SETS):
         yield name, "constant", some | SOR if index else scaling
     yield "2x2x2 of 64x64x64, coupled", "variable", some | SOR
@@ -46,9 +44,9 @@ def measure(driver, note):
         note(f"{name}, {coefficients}")
         measured = driver.solved(driver.blocks(solvers, *SETS[name], *COUNTS, "-copies", 3, coefficients=coefficients))
         for key, row in measured.items():
-            kind, block, way = key.split(" | ")
+            kind, way = key.split(" | ")
             rows.append({"patches": name, "coefficients": coefficients, "cells": int(row["cells"]), "type": kind,
-                         "block": int(block), "threads_share": way.split(",")[0], "threads": int(row["threads"]),
+                         "threads_share": way.split(",")[0], "threads": int(row["threads"]),
                          "setup_ms": row["setup_ms"], "sweep_ms": row["sweep_ms"], "mcells_per_s": row["mcells_per_s"],
                          "residual_after_3": row["residual"], "copy_gb_per_s": driver.copy_rate})
     return rows
@@ -58,14 +56,12 @@ def plot(rows, figure):
     scaling, sets = figure.subplots(1, 2)
     first = [row for row in rows if row["patches"] == next(iter(SETS))]
     for kind in TYPES:
-        for block, style in ((4, "--"), (8, "-")):
-            mine = [row for row in first if row["type"] == kind and row["block"] == block]
-            one = next((row["sweep_ms"] for row in mine if row["threads"] == 1), None)
-            for mark, way in zip("o^s", WAYS if one else ()):
-                at = [row for row in mine if row["threads_share"] in (way, "auto")]
-                scaling.plot([row["threads"] for row in at], [one / row["sweep_ms"] for row in at], style + mark,
-                             color=f"C{TYPES.index(kind)}", markersize=4,
-                             label=f"{kind}, blocks of {block}^3, {way}" if way == "patches" else None)
+        mine = [row for row in first if row["type"] == kind]
+        one = next((row["sweep_ms"] for row in mine if row["threads"] == 1), None)
+        for mark, way in zip("o^s", WAYS if one else ()):
+            at = [row for row in mine if row["threads_share"] in (way, "auto")]
+            scaling.plot([row["threads"] for row in at], [one / row["sweep_ms"] for row in at], "-" + mark,
+                         color=f"C{TYPES.index(kind)}", markersize=4, label=kind if way == "patches" else None)
     most = max(row["threads"] for row in rows)
     scaling.plot([1, most], [1, most], color="gray", linewidth=0.8)
     scaling.set(xlabel="threads", ylabel="times faster than one", title="patches: o, blocks: ^, both: s")

@@ -81,9 +81,12 @@ void GeneralRelax::prepare_tiled(int points, int cells, int room) {
   allow_shared();
 }
 
+// As much as there is: others may launch the same kernel with more, or with less.
 void GeneralRelax::allow_shared() const {
-  cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_),
-              "cudaFuncSetAttribute");
+  cudaFuncAttributes needs;
+  cuda::check(cudaFuncGetAttributes(&needs, kernel_), "cudaFuncGetAttributes");
+  const int most = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - static_cast<int>(needs.sharedSizeBytes);
+  cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "cudaFuncSetAttribute");
 }
 
 void GeneralRelax::operator()(const Pass &pass, const BlockInverses &inverses, cudaStream_t stream) const {

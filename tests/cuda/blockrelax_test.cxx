@@ -263,6 +263,20 @@ TEST_F(BlockRelaxOnDevice, BlocksWithCommonCouplingsApartFromOthers) {
   }
 }
 
+// Levels of a multigrid method have blocks of several sizes.
+TEST_F(BlockRelaxOnDevice, LargeAndSmallBlocksSideBySide) {
+  const Domain large(Shape{130, 130}), small(Shape{33, 33});
+  for (MakeMatrix matrix : {MakeMatrix(constant), MakeMatrix(variable)}) {
+    const Options o = jacobi(64, 64, 1);
+    SmallMatrix A = matrix(large), B = matrix(small);
+    const Vector b = random_values(A.size(), -1, 1), x = random_values(A.size(), 0, 1, 7);
+    const auto host = make(large, o);
+    OnTheDevice first(large, o, stream), second(small, o, stream);
+    ASSERT_TRUE(usable(host->refresh(A.csr())) && usable(first.refresh(A.csr())) && usable(second.refresh(B.csr())));
+    expect_near(first.swept(b, x, 2), swept(*host, b, x, 2), words(large, o));
+  }
+}
+
 TEST_F(BlockRelaxOnDevice, NoSweepsChangeNothing) {
   const Domain domain = solid(9, 8, 7);
   SmallMatrix A = random_couplings(domain);

@@ -88,6 +88,7 @@ TEST(BlockRelaxBox, SmoothsOnGalerkinsLevels) {
   ok(DMDACreate3d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 17, 17, 17,
                   1, 1, 1, 1, 1, nullptr, nullptr, nullptr, da.put()));
   ok(DMSetMatType(da, backend.mat));
+  ok(DMSetVecType(da, backend.vec)); // PETSc's multigrid with vectors elsewhere does not converge as it should
   ok(DMSetUp(da));
   for (const char *type : {"jacobi", "coloured"}) {
     Matrix A;
@@ -102,7 +103,7 @@ TEST(BlockRelaxBox, SmoothsOnGalerkinsLevels) {
     ok(PCSetDM(pc_of(ksp), da));
     const Solve done = solve(ksp, problem.b);
     EXPECT_GT(done.reason, 0) << type;
-    EXPECT_LE(done.iterations, 16) << type;
+    EXPECT_LE(done.iterations, 9) << type;
     EXPECT_NE(view(ksp).find("grid: 9 x 9 x 9, 27-point, from the "), std::string::npos) << view(ksp);
   }
 }

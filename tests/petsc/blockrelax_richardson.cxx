@@ -160,6 +160,7 @@ TEST(BlockRelaxSlots, SmoothsInMultigrid) {
   ok(DMDACreate3d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 17, 17, 17,
                   1, 1, 1, 1, 1, nullptr, nullptr, nullptr, da.put()));
   ok(DMSetMatType(da, backend.mat));
+  ok(DMSetVecType(da, backend.vec)); // PETSc's multigrid with vectors elsewhere does not converge as it should
   ok(DMSetUp(da));
   const Problem problem = cube(17, 3, 0);
   for (const char *type : {"jacobi", "chaotic", "coloured", "coloured -mg_levels_pc_blockrelax_symmetric"}) {
@@ -175,7 +176,7 @@ TEST(BlockRelaxSlots, SmoothsInMultigrid) {
     ok(PCSetDM(pc_of(ksp), da));
     const Solve done = solve(ksp, problem.b);
     EXPECT_GT(done.reason, 0) << type;
-    EXPECT_LE(done.iterations, 16) << type;
+    EXPECT_LE(done.iterations, 9) << type;
     EXPECT_LT(residual(problem, done.x), 1e-6) << type;
   }
 }
