@@ -80,7 +80,7 @@ def test_deflation(run, tutorial, library, device, space):
 
 def test_deflation_copies_nothing(run, tutorial, library, device):
     output = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 500, "-da_grid_y", 511, "-random_exact_sol", "-dll_append", library,
-                 "-pc_type", "none", "-ksp_type", "cg", "-ksp_deflation", "block", "-ksp_converged_reason", *DM, *device,
-                 "-log_view")
+                 "-pc_type", "none", "-ksp_type", "cg", "-ksp_deflation", "block", "-ksp_converged_reason", "-options_left",
+                 *DM, *device, "-log_view")
     assert counts(output)[0] > 10
     assert sum(copies(output, "PCApply")) == 0, output
