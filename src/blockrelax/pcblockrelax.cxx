@@ -9,6 +9,7 @@ PetscErrorCode PCReset_BlockRelax(PC pc) {
   PetscFunctionBegin;
   if (b->state) {
     PetscCall(PetscRRBMatrixReset(&b->state->rows));
+    for (Vec &x : b->state->work) PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&b->state->correction));
     delete b->state;
     b->state = nullptr;
@@ -25,6 +26,24 @@ static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The sweeps of an application. With several ranks each has the others' values as they were before a sweep. */
+PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
+  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = data->state;
+  const PetscInt at_once = s->one_rank ? data->sweeps : std::min<PetscInt>(data->sweeps, 1);
+
+  PetscFunctionBegin;
+  PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
+  for (PetscInt i = at_once; i < data->sweeps; ++i) {
+    for (Vec &w : s->work)
+      if (!w) PetscCall(VecDuplicate(x, &w));
+    PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
+    PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
+    PetscCall(VecAXPY(x, 1, s->work[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* After a failed setup y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
 static PetscErrorCode PCApply_BlockRelax(PC pc, Vec x, Vec y) {
   const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
@@ -33,7 +52,7 @@ static PetscErrorCode PCApply_BlockRelax(PC pc, Vec x, Vec y) {
   if (b->state->failed)
     PetscCall(VecSet(y, PETSC_INFINITY));
   else
-    PetscCall(b->state->backend->Sweep(pc, x, y, b->sweeps, PETSC_TRUE));
+    PetscCall(PCBlockRelaxSweeps(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,7 +70,8 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
   PetscBool done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (!b->state->failed) PetscCall(b->state->backend->SweepColumns(pc, X, Y, b->sweeps, &done));
+  if (!b->state->failed && (b->state->one_rank || b->sweeps <= 1))
+    PetscCall(b->state->backend->SweepColumns(pc, X, Y, b->sweeps, &done));
   if (!done) PetscCall(PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_BlockRelax(pc, x, y); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +110,7 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
    The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any sizes and with any coefficients, or
    on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
 
-   With several ranks blocks do not cross ranks, and between ranks it is Jacobi.
+   With several ranks blocks do not cross ranks, and between ranks each sweep is Jacobi.
 
    Errors:
    A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A block that is not

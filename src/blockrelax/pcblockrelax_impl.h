@@ -47,6 +47,9 @@ public:
   virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
+/* x <- what the sweeps of an application make of zero */
+PETSC_INTERN PetscErrorCode PCBlockRelaxSweeps(PC, Vec b, Vec x);
+
 PetscErrorCode PCBlockRelaxCreateHost(std::unique_ptr<PCBlockRelaxBackend> *);
 PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *);
 
@@ -62,6 +65,7 @@ struct PCBlockRelaxState {
   PetscObjectId matrix = 0;       /* whose values the blocks have, */
   PetscObjectState values = 0;    /* and which of them */
   PetscBool one_rank = PETSC_FALSE;
+  Vec work[2] = {};         /* residual and correction between the sweeps of an application, on several ranks */
   Vec correction = nullptr; /* of Richardson's iteration where the blocks do not know all of Amat */
   PetscLogDouble residual_flops = 0, inverse_flops = 0; /* of one sweep */
   PetscRRBMatrix rows = {};

@@ -79,12 +79,12 @@ static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscB
   }
   for (PetscInt i = 0; i < times; ++i) {
     if (i == 0 && from_zero) {
-      PetscCall(s->backend->Sweep(pc, b, x, data->sweeps, PETSC_TRUE));
+      PetscCall(PCBlockRelaxSweeps(pc, b, x));
       continue;
     }
     if (!s->correction) PetscCall(VecDuplicate(x, &s->correction));
     PetscCall(MatResidual(pc->mat, b, x, w));
-    PetscCall(s->backend->Sweep(pc, w, s->correction, data->sweeps, PETSC_TRUE));
+    PetscCall(PCBlockRelaxSweeps(pc, w, s->correction));
     PetscCall(VecAXPY(x, 1, s->correction));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

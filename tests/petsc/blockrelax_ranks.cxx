@@ -6,12 +6,14 @@ using namespace petsctest;
 
 namespace {
 
-class BlockRelaxRanks : public testing::Test {
-protected:
-  void SetUp() override {
-    ok(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 10, PETSC_DECIDE,
-                    PETSC_DECIDE, 1, 1, nullptr, nullptr, da.put()));
+// 12 x 10 points.
+class System {
+public:
+  explicit System(MPI_Comm comm) {
+    ok(DMDACreate2d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 10, PETSC_DECIDE, PETSC_DECIDE, 1,
+                    1, nullptr, nullptr, da.put()));
     ok(DMSetMatType(da, backend.mat));
+    ok(DMSetVecType(da, backend.vec));
     ok(DMSetUp(da));
     ok(DMCreateMatrix(da, A.put()));
     fill(4.5);
@@ -34,12 +36,57 @@ protected:
     ok(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     ok(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   }
+
   Array da;
   Matrix A;
 };
 
+struct BlockRelaxRanks : testing::Test {
+  System all{PETSC_COMM_WORLD};
+  const Matrix &A = all.A;
+};
+
+// f(point in natural order, value) for each point of this rank.
+template <class F> void at_points(DM da, Vec x, const F &f) {
+  DMDALocalInfo info;
+  PetscScalar **a;
+  ok(DMDAGetLocalInfo(da, &info));
+  ok(DMDAVecGetArray(da, x, &a));
+  for (PetscInt j = info.ys; j < info.ys + info.ym; ++j)
+    for (PetscInt i = info.xs; i < info.xs + info.xm; ++i) f(12 * j + i, a[j][i]);
+  ok(DMDAVecRestoreArray(da, x, &a));
+}
+
+// M r by point, for the points of this rank; zero for others.
+reference::Vector applied_by_point(const System &system, const std::string &options) {
+  const reference::Vector r = random_values(120);
+  reference::Vector z(120);
+  const Preconditioner pc = relax_of(system.A, options);
+  Vector x, y;
+  ok(DMCreateGlobalVector(system.da, x.put()));
+  ok(VecDuplicate(x, y.put()));
+  at_points(system.da, x, [&](PetscInt p, PetscScalar &a) { a = r[std::size_t(p)]; });
+  ok(PCApply(pc, x, y));
+  at_points(system.da, y, [&](PetscInt p, PetscScalar &a) { z[std::size_t(p)] = a; });
+  return z;
+}
+
+// Blocks that no cut goes through, and values of neighbours as they were before each sweep.
+TEST_F(BlockRelaxRanks, RelaxAsOneWithJacobi) {
+  const System alone(PETSC_COMM_SELF);
+  for (const std::string sweeps : {"1", "2", "4"}) {
+    const std::string options = "-pc_blockrelax_block_size 2,1 -pc_blockrelax_sweeps " + sweeps;
+    const reference::Vector one = applied_by_point(alone, options), mine = applied_by_point(all, options);
+    DMDALocalInfo info;
+    ok(DMDAGetLocalInfo(all.da, &info));
+    for (PetscInt j = info.ys; j < info.ys + info.ym; ++j)
+      for (PetscInt i = info.xs; i < info.xs + info.xm; ++i)
+        EXPECT_NEAR(mine[std::size_t(12 * j + i)], one[std::size_t(12 * j + i)], 1e-14) << options;
+  }
+}
+
 TEST_F(BlockRelaxRanks, RelaxTheirOwnBlocks) {
-  for (const char *options : {"", "-pc_blockrelax_type coloured -pc_blockrelax_sweeps 2"}) {
+  for (const char *options : {"", "-pc_blockrelax_type coloured -pc_blockrelax_symmetric"}) {
     const std::string block = std::string(options) + " -pc_blockrelax_block_size 3,4";
     const Preconditioner pc = relax_of(A, block);
     Vector x, y;
@@ -78,7 +125,7 @@ TEST_F(BlockRelaxRanks, SolveTogether) {
 }
 
 TEST_F(BlockRelaxRanks, FailTogether) {
-  fill(-1);
+  all.fill(-1);
   const Preconditioner pc = relax_of(A);
   PCFailedReason reason;
   ok(PCSetUp(pc));
