@@ -6,11 +6,10 @@
 #include "rrb_reference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -206,7 +205,7 @@ private:
   Each<std::map<int, Pivot>> pivots_;
   Each<Values> kept_; // right-hand side of the eliminated nodes
 
-  auto owner() const {
+  std::function<std::size_t(int)> owner() const {
     return [this](int p) { return static_cast<std::size_t>(points_.owner(p)); };
   }
   bool is_left(int p) const { return points_.b2(p) || (!even_ && points_.b1(p)); }

@@ -1,0 +1,177 @@
+// RRB on boxes of several ranks, simulated, against RRB on one.
+#include "reference_support.hpp"
+#include "rrb/distributed.hpp"
+#include "rrb_support.hpp"
+#include "simulated_ranks.hpp"
+
+using namespace petscrrb::rrb;
+using support::SimulatedRanks;
+
+namespace {
+
+using petscrrb::index_t;
+using Cuts = std::vector<index_t>;
+
+Cuts even_cuts(index_t n, index_t parts) {
+  Cuts cuts;
+  for (index_t i = 0; i <= parts; ++i) cuts.push_back(n / parts * i + std::min(i, n % parts));
+  return cuts;
+}
+Cuts random_cuts(index_t n, int parts, reference::Random &random) {
+  Cuts cuts{0, n};
+  for (int i = 1; i < parts; ++i) cuts.push_back(index_t(random() * double(n + 1)));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+struct Partition {
+  Cuts x, y;
+};
+std::vector<Partition> partitions(const reference::Grid &g, reference::Random &random) {
+  return {{{0, g.nx}, {0, g.ny}},
+          {{0, g.nx}, even_cuts(g.ny, 4)},
+          {even_cuts(g.nx, 3), {0, g.ny}},
+          {even_cuts(g.nx, 2), even_cuts(g.ny, 3)},
+          {random_cuts(g.nx, 3, random), random_cuts(g.ny, 3, random)}};
+}
+
+std::string words(const Partition &p) {
+  std::string s = "x";
+  for (index_t c : p.x) s += " " + std::to_string(c);
+  s += " y";
+  for (index_t c : p.y) s += " " + std::to_string(c);
+  return s;
+}
+
+// The part of a stencil in a box.
+petscrrb::Stencil part_of(const petscrrb::Stencil &s, index_t nx, const Extent &x) {
+  petscrrb::Stencil part;
+  for (const auto field : {&petscrrb::Stencil::C, &petscrrb::Stencil::E, &petscrrb::Stencil::N,
+                           &petscrrb::Stencil::NE, &petscrrb::Stencil::NW})
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) (part.*field).push_back((s.*field)[b * nx + a]);
+  return part;
+}
+
+class LastBlockSolver {
+public:
+  explicit LastBlockSolver(support::Core &core) : core_(core) {
+    const auto &block = core.last_block();
+    reference::Graph graph(block.size());
+    reference::Vector scale(block.size());
+    for (int i = 0; i < block.size(); ++i) {
+      for (int q = block.ia[i]; q < block.ia[i + 1]; ++q) graph[i][block.ja[q]] = block.a[q];
+      scale[i] = graph[i][i];
+    }
+    EXPECT_LT(last_.factor(graph, scale), 0);
+  }
+  int operator()(Part) const {
+    reference::Vector x(core_.coarse_r(), core_.coarse_r() + core_.last_block().size());
+    last_.solve(x);
+    std::copy(x.begin(), x.end(), core_.coarse_z());
+    return 0;
+  }
+
+private:
+  support::Core &core_;
+  reference::LastBlock last_;
+};
+
+struct Case {
+  Options options;
+  Lumping lumping;
+  int distributed;
+};
+
+struct Result {
+  reference::Vector z;
+  index_t unlumped = 0, null = 0;
+};
+
+// z = M^-1 r by the ranks together.
+Result apply(const reference::Problem &p, const Partition &parts, const Case &c, const reference::Vector &r) {
+  petscrrb::Grid grid;
+  grid.n[0] = p.grid.nx, grid.n[1] = p.grid.ny;
+  grid.periodic[0] = p.grid.periodic_x && p.grid.nx > 2, grid.periodic[1] = p.grid.periodic_y && p.grid.ny > 2;
+  const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
+  const petscrrb::Stencil whole = support::stencil_of(p.A, grid, true, p.v);
+  const auto v = [&](index_t i) { return p.v.empty() ? 1.0 : p.v[i]; };
+  Result all{reference::Vector(r.size(), NAN), 0, 0};
+  std::mutex mutex;
+  SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
+    const petscrrb::Host host;
+    DistributedRrb<petscrrb::Host, int, double> rrb(host, ranks, boxes, c.options,
+                                                    std::min(c.distributed, most_distributed(boxes, c.options.levels)));
+    const Extent x = rrb.extent();
+    petscrrb::Stencil mine = part_of(whole, grid.n[0], x);
+    reference::Vector own_r, own_z(x.nodes());
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) own_r.push_back(r[b * grid.n[0] + a] * v(b * grid.n[0] + a));
+    for (int twice = 0; twice < 2; ++twice) { // a refresh leaves nothing behind
+      petscrrb::Stencil overwritten = mine;
+      rrb.refresh(prepared(overwritten), c.lumping);
+      const LastBlockSolver solve(rrb.tail());
+      rrb.down(own_r.data());
+      Cycle(rrb.tail()).apply(rrb.tail_r(), rrb.tail_z(), Part::whole, solve);
+      rrb.up(own_z.data());
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    const petscrrb::NodeCounts *n = rrb.counts();
+    for (int i = 0; i < 4 * std::min(c.distributed, most_distributed(boxes, c.options.levels)); ++i)
+      all.unlumped += n[i].unlumped, all.null += n[i].null;
+    if (ranks.rank() == 0) {
+      const Outcome o = rrb.tail().outcome();
+      all.unlumped += o.unlumped, all.null += o.null;
+    }
+    const double *z = own_z.data();
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) all.z[b * grid.n[0] + a] = *z++ * v(b * grid.n[0] + a);
+  });
+  return all;
+}
+
+void expect_same(const reference::Problem &p, const Partition &parts, Case c, const std::string &what) {
+  c.options.levels = std::min(c.options.levels, max_levels(p.grid.nx, p.grid.ny));
+  support::RealRRB one(support::converted(p), {c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, 0, false});
+  ASSERT_TRUE(one.outcome().ok && !one.redone()) << what;
+  const reference::Vector r = reference::random_vector(p.A.size(), 3), z = one.apply(r);
+  const Result many = apply(p, parts, c, r);
+  const std::string where = what + ", " + words(parts) + ", levels " + std::to_string(c.options.levels) + ", " +
+                            std::to_string(c.distributed) + " grids distributed";
+  EXPECT_LT(reference::difference(many.z, z), 1e-12 * reference::norm(z)) << where;
+  EXPECT_EQ(many.unlumped, one.outcome().unlumped) << where;
+  EXPECT_EQ(many.null, one.outcome().null) << where;
+}
+
+Options options_of(int levels) {
+  Options o;
+  o.levels = levels;
+  o.block = 8;
+  return o;
+}
+
+TEST(RrbRanks, AreTheSameOperatorAsOne) {
+  reference::Random random(7);
+  for (const auto &[name, problem] : reference::zoo_and_rings())
+    for (const Partition &parts : partitions(problem.grid, random))
+      for (const auto &[levels, distributed] : {std::pair{2, 1}, {3, 1}, {5, 2}, {6, 2}, {6, 3}, {99, 99}})
+        expect_same(problem, parts, {options_of(levels), {}, distributed}, name);
+}
+
+TEST(RrbRanks, AreTheSameWithOtherLumping) {
+  reference::Random random(8);
+  for (const auto &[name, problem] : reference::zoo_and_rings())
+    for (const Partition &parts : partitions(problem.grid, random)) {
+      expect_same(problem, parts, {options_of(5), {0.7, true}, 2}, name);
+      expect_same(problem, parts, {options_of(99), {1, true}, 99}, name);
+    }
+}
+
+TEST(RrbRanks, MayHaveOnePointEach) {
+  for (const auto &[nx, ny] : {std::pair{5, 3}, {4, 4}, {1, 9}, {8, 1}, {3, 3}})
+    for (const bool ring : {false, true})
+      expect_same(reference::random_nine_points({nx, ny, ring, ring}, 0), {even_cuts(nx, nx), even_cuts(ny, ny)},
+                  {options_of(99), {}, 99}, "one point each");
+}
+
+} // namespace
