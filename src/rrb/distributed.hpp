@@ -7,6 +7,17 @@
 
 namespace petscrrb::rrb {
 
+// *sum: of terms, in order
+struct AddTerms {
+  Terms terms;
+  double *sum;
+
+  PETSCRRB_HD void operator()(index_t, index_t) const {
+    *sum = 0.0;
+    for (index_t i = 0; i < terms.count; ++i) *sum += terms.term[i];
+  }
+};
+
 template <class Backend, class Int, class T> class DistributedRrb {
 public:
   using Tail = Factorization<Int>;
@@ -23,8 +34,12 @@ public:
     below.amli_grid = o.amli_grid > gathered ? o.amli_grid - gathered : 0;
     tail_ = make_factorization<Int>(on, all_, below, std::is_same_v<T, float>);
     for (int rank = 0; rank < ranks.count(); ++rank) nodes_.push_back(boxes.extent(rank, gathered).nodes());
-    mine_.resize(5 * own_.nodes());
-    received_.resize(5 * all_.nodes());
+    mine_.resize(5 * own_.nodes() + 1);
+    received_.resize(5 * all_.nodes() + ranks.count());
+    shares_.resize(ranks.count());
+    index_t parts = 0;
+    for (const auto &grid : grids_) parts += grid->energy_parts();
+    energy_.reserve(parts);
     stencil_.resize(5 * all_.nodes());
     r_.resize(all_.nodes());
     z_.resize(all_.nodes());
@@ -44,9 +59,8 @@ public:
     const StencilOut<Split> first = grids_.empty() ? StencilOut<Split>{} : grids_[0]->matrix();
     if (!grids_.empty()) to = &first;
     int i = 0;
-    for (const Split StencilOut<Split>::*field :
-         {&StencilOut<Split>::X, &StencilOut<Split>::E, &StencilOut<Split>::N, &StencilOut<Split>::NE,
-          &StencilOut<Split>::NW}) {
+    for (const Split StencilOut<Split>::*field : {&StencilOut<Split>::X, &StencilOut<Split>::E, &StencilOut<Split>::N,
+                                                  &StencilOut<Split>::NE, &StencilOut<Split>::NW}) {
       const double *values = from[i];
       if (to)
         set(to->*field, extent(), values);
@@ -61,7 +75,7 @@ public:
         grids_[g]->factor(on_, ranks_, lumping, grids_[g + 1]->matrix(), counts_.data() + 4 * g);
       else
         grids_[g]->factor(on_, ranks_, lumping, out(), counts_.data() + 4 * g);
-    gather(5, stencil_.data());
+    gather(5, stencil_.data(), nullptr);
     fold();
     const index_t n = all_.nodes();
     double *p = stencil_.data();
@@ -72,8 +86,10 @@ public:
   void down(const double *r) {
     if (grids_.empty()) on_.copy(mine_.data(), r, own_.nodes());
     if (!grids_.empty()) set(grids_[0]->vector(), extent(), r);
+    energy_.start();
     for (int g = 0; g < gathered_; ++g) {
       grids_[g]->down(on_, ranks_);
+      grids_[g]->add_energy(on_, energy_);
       const Extent next = boxes_.extent(ranks_.rank(), g + 1);
       const Dense left = grids_[g]->vector().q[b2];
       if (g + 1 < gathered_)
@@ -81,7 +97,8 @@ public:
       else
         copy(left, natural(mine_.data(), next), next);
     }
-    gather(1, r_.data());
+    on_.for_each({0, 1, 0, 1}, AddTerms{energy_.terms(), mine_.data() + own_.nodes()});
+    gather(1, r_.data(), shares_.data());
   }
   void up(double *z) {
     for (int g = gathered_ - 1; g >= 0; --g) {
@@ -99,10 +116,53 @@ public:
       copy(grids_[0]->vector(), natural(z, extent()), extent());
   }
 
-  // of own nodes on the distributed grids
-  const NodeCounts *counts() const { return on_.read(counts_); }
+  // After down(): r^T M^-1 r is the sum of what each rank adds here and of the product of tail_r() and tail_z().
+  const double *shares() const { return shares_.data(); }
+
+  // How the last refresh went, on all ranks; waits for it.
+  Outcome outcome() {
+    Outcome below = tail_->outcome(), o = distributed_outcome();
+    o.unlumped += below.unlumped;
+    o.null += below.null;
+    if (!o.ok || below.ok) return o;
+    o.ok = false;
+    o.failed_level = below.failed_level + 2 * gathered_;
+    o.failed_i = below.failed_i << gathered_;
+    o.failed_j = below.failed_j << gathered_;
+    return o;
+  }
 
 private:
+  // The first failure by levels, classes, rows and columns, as one rank would find it.
+  Outcome distributed_outcome() {
+    constexpr std::size_t told = 5;
+    const NodeCounts *n = on_.read(counts_);
+    std::vector<double> mine(told, 0.0);
+    mine[2] = 4 * gathered_;
+    for (int i = 4 * gathered_ - 1; i >= 0; --i) {
+      mine[0] += double(n[i].unlumped);
+      mine[1] += double(n[i].null);
+      if (n[i].failed)
+        mine[2] = i, mine[3] = double(n[i].first_failed >> 32),
+        mine[4] = double(n[i].first_failed % (index_t(1) << 32));
+    }
+    const std::vector<double> all = ranks_.tell(mine);
+    std::size_t first = 0;
+    Outcome o;
+    for (std::size_t p = 0; p < all.size(); p += told) {
+      o.unlumped += index_t(all[p]);
+      o.null += index_t(all[p + 1]);
+      if (std::lexicographical_compare(&all[p + 2], &all[p] + told, &all[first + 2], &all[first] + told)) first = p;
+    }
+    const int at = int(all[first + 2]), g = at / 4;
+    o.ok = at == 4 * gathered_;
+    if (o.ok) return o;
+    o.failed_level = 2 * g + (at % 4 == b1 ? 2 : 1);
+    o.failed_i = (2 * index_t(all[first + 4]) + parity_x(Class(at % 4))) << g;
+    o.failed_j = (2 * index_t(all[first + 3]) + parity_y(Class(at % 4))) << g;
+    return o;
+  }
+
   template <class From, class To> void copy(const From &from, const To &to, const Extent &x) const {
     on_.for_each({x.x.lo, x.x.hi, x.y.lo, x.y.hi}, CopyNode<From, To>{from, to});
   }
@@ -122,16 +182,17 @@ private:
     return {at(0), at(1), at(2), at(3), at(4)};
   }
 
-  // fields of own nodes, one after the other, to the same of all nodes
-  void gather(int fields, double *to) {
+  // fields of own nodes, one after the other, to the same of all nodes; one number more to each rank's place in last
+  void gather(int fields, double *to, double *last) {
     std::vector<index_t> n(nodes_);
-    for (index_t &values : n) values *= fields;
+    for (index_t &values : n) values = values * fields + (last ? 1 : 0);
     ranks_.gather(mine_.data(), n, received_.data());
     double *from = received_.data();
     for (int rank = 0; rank < ranks_.count(); ++rank) {
       const Extent x = boxes_.extent(rank, gathered_);
       for (int i = 0; i < fields; ++i, from += nodes_[rank])
         if (nodes_[rank]) copy(natural(from, x), natural(to + i * all_.nodes(), all_), x);
+      if (last) on_.copy(last + rank, from++, 1);
     }
   }
   // A ring of one point: corners become straight, couplings of a node with itself are none.
@@ -162,7 +223,8 @@ private:
   std::vector<std::unique_ptr<DistributedGrid<Backend, T>>> grids_;
   std::unique_ptr<Tail> tail_;
   std::vector<index_t> nodes_; // of each rank, gathered
-  Array<double> mine_, received_, stencil_, r_, z_;
+  Array<double> mine_, received_, stencil_, r_, z_, shares_;
+  PartialSum<Backend> energy_;
   Array<NodeCounts> counts_;
 };
 

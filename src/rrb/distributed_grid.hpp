@@ -2,6 +2,7 @@
 // exchange in a factorization, one on the way down, one on the way up (docs/design_ranks.md).
 #pragma once
 
+#include "backend/partial_sum.hpp"
 #include "rrb/slots_seam.hpp"
 #include "rrb/sweep.hpp"
 
@@ -68,6 +69,17 @@ public:
     const auto f = factor_.get(Inner{});
     on.for_each(widened(own_, 1).nodes_of(b1), ForwardB1{f, x, x[b1]});
     on.for_each(own_.nodes_of(b2), ForwardB2{f, x, x[b1], x[b2], true});
+  }
+  // After down(): what own red nodes add to y^T M^-1 y.
+  void add_energy(const Backend &on, PartialSum<Backend> &energy) const {
+    const Quad<Dense> y = vector().q;
+    const auto f = factor_.get(Inner{});
+    for (Class c : {r1, r2, b1}) energy.add(on, own_.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{y[c], f.dinv[c]});
+  }
+  index_t energy_parts() const {
+    index_t n = 0;
+    for (Class c : {r1, r2, b1}) n += PartialSum<Backend>::parts(own_.nodes_of(c));
+    return n;
   }
   // vector() has the solution at own b2; then at all own nodes.
   void up(const Backend &on, Ranks &ranks) const {

@@ -82,8 +82,12 @@ inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Travels 
       visit(a, b, p, q, boxes.owner(p, q, g));
     });
   };
-  each(me, [&](index_t a, index_t b, index_t, index_t, int owner) {
-    for (int f = field; f < field + fields; ++f) peers[owner].fill.push_back(at.of(f, a, b));
+  each(me, [&](index_t a, index_t b, index_t p, index_t q, int owner) {
+    const Slots there(extent(owner), block);
+    for (int f = field; f < field + fields; ++f) {
+      peers[owner].fill.push_back(at.of(f, a, b));
+      peers[owner].from.push_back(there.of(f, p, q));
+    }
   });
   for (int rank = 0; rank < boxes.count() && !mine.empty(); ++rank)
     each(rank, [&](index_t, index_t, index_t p, index_t q, int owner) {

@@ -28,8 +28,7 @@ struct SeamSlots {
       return straight + (end ? value(NW, a, b) + value(NE, a - 1, b - 1) : value(NE, a, b) + value(NW, a + 1, b - 1));
     }
     const double straight = a & 1 ? value(N, a, end ? b - 1 : b) : 0.0;
-    return straight +
-           (end ? value(NE, a - 1, b - 1) + value(NW, a + 1, b - 1) : value(NE, a, b) + value(NW, a, b));
+    return straight + (end ? value(NE, a - 1, b - 1) + value(NW, a + 1, b - 1) : value(NE, a, b) + value(NW, a, b));
   }
 };
 

@@ -102,8 +102,12 @@ public:
     if (ring_[1] && m_[1] % 2 == 0) j = (j + m_[1]) % m_[1];
     if (i >= 0 && i < m_[0] && j >= 0 && j < m_[1]) to.insert(j * spacing_ * grid_.nx + i * spacing_);
   }
-  void add_straight(std::set<int> &to, int p) const { add(to, p, 1, 0), add(to, p, -1, 0), add(to, p, 0, 1), add(to, p, 0, -1); }
-  void add_skew(std::set<int> &to, int p) const { add(to, p, 1, 1), add(to, p, -1, 1), add(to, p, 1, -1), add(to, p, -1, -1); }
+  void add_straight(std::set<int> &to, int p) const {
+    add(to, p, 1, 0), add(to, p, -1, 0), add(to, p, 0, 1), add(to, p, 0, -1);
+  }
+  void add_skew(std::set<int> &to, int p) const {
+    add(to, p, 1, 1), add(to, p, -1, 1), add(to, p, 1, -1), add(to, p, -1, -1);
+  }
 
 private:
   const Grid grid_;
@@ -251,8 +255,7 @@ private:
 
   int lump_odd(int p, Row &row, double omega, LumpNodes nodes) const {
     int unlumped = 0;
-    for (int side : {0, 1})
-      unlumped += lump(p, row, omega, [&](int i, int j) { return lost_over_seam(side, i, j); });
+    for (int side : {0, 1}) unlumped += lump(p, row, omega, [&](int i, int j) { return lost_over_seam(side, i, j); });
     return unlumped + lump(p, row, omega, [&](int i, int j) {
              if (points_.red(i) != points_.red(j)) return false;
              if (points_.red(i)) return true;
@@ -269,7 +272,8 @@ private:
 
   Pivot pivot(const Row &row, Findings &f) const {
     const double sum = row.weights(), d = row.excess + sum;
-    const bool null = std::abs(d) <= 1e-12 * (std::abs(row.excess) + sum), failed = !null && !(d > 0 && std::isfinite(d));
+    const bool null = std::abs(d) <= 1e-12 * (std::abs(row.excess) + sum),
+               failed = !null && !(d > 0 && std::isfinite(d));
     f.null += null, f.failed += failed;
     Pivot out{null || failed ? 0.0 : 1 / d, {}};
     for (const auto &[q, w] : row.weight) out.w[q] = w * out.inverse;
@@ -414,8 +418,9 @@ public:
   };
 
   RRB(const Matrix &A, const Grid &grid, const Options &options, const Partition &parts, int distributed)
-      : prepared_(A, without_short_rings(grid), options.v, options.v_is_null), parts_(parts),
-        whole_{{0, grid.nx}, {0, grid.ny}}, nx_(grid.nx), distributed_(std::min(distributed, (options.levels + 1) / 2)) {
+      : prepared_(A, without_short_rings(grid), options.v, options.v_is_null),
+        parts_(parts), whole_{{0, grid.nx}, {0, grid.ny}}, nx_(grid.nx),
+        distributed_(std::min(distributed, (options.levels + 1) / 2)) {
     for (int g = 0; 2 * g < options.levels; g++)
       grids_.emplace_back(without_short_rings(grid), g, parts_of(g), 2 * g + 2 <= options.levels);
     factor(options, options.omega);
@@ -429,7 +434,8 @@ public:
   Vector apply(const Vector &r, double *energy = nullptr) {
     Each<Values> x(parts_of(0).ranks());
     Each<double> shares(x.size(), 0.0);
-    for (std::size_t p = 0; p < r.size(); p++) x[owner(0, static_cast<int>(p))][static_cast<int>(p)] = r[p] * prepared_.v[p];
+    for (std::size_t p = 0; p < r.size(); p++)
+      x[owner(0, static_cast<int>(p))][static_cast<int>(p)] = r[p] * prepared_.v[p];
     for (int g = 0; g < grids(); g++) {
       regroup(g, x, shares);
       grids_[g].down(x, shares, log_.down);

@@ -26,7 +26,9 @@ std::vector<int> even_cuts(int n, int parts) {
 Partition even_boxes(const Grid &g, int columns, int rows) { return {even_cuts(g.nx, columns), even_cuts(g.ny, rows)}; }
 
 std::vector<Partition> partitions(const Grid &g, Random &random) {
-  return {even_boxes(g, 1, 4), even_boxes(g, 3, 1), even_boxes(g, 2, 3),
+  return {even_boxes(g, 1, 4),
+          even_boxes(g, 3, 1),
+          even_boxes(g, 2, 3),
           {random_cuts(g.nx, 4, random), random_cuts(g.ny, 3, random)}};
 }
 

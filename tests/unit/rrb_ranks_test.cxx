@@ -4,6 +4,8 @@
 #include "rrb_support.hpp"
 #include "simulated_ranks.hpp"
 
+#include "backend/partial_sum_host.hpp"
+
 using namespace petscrrb::rrb;
 using support::SimulatedRanks;
 
@@ -46,8 +48,8 @@ std::string words(const Partition &p) {
 // The part of a stencil in a box.
 petscrrb::Stencil part_of(const petscrrb::Stencil &s, index_t nx, const Extent &x) {
   petscrrb::Stencil part;
-  for (const auto field : {&petscrrb::Stencil::C, &petscrrb::Stencil::E, &petscrrb::Stencil::N,
-                           &petscrrb::Stencil::NE, &petscrrb::Stencil::NW})
+  for (const auto field : {&petscrrb::Stencil::C, &petscrrb::Stencil::E, &petscrrb::Stencil::N, &petscrrb::Stencil::NE,
+                           &petscrrb::Stencil::NW})
     for (index_t b = x.y.lo; b < x.y.hi; ++b)
       for (index_t a = x.x.lo; a < x.x.hi; ++a) (part.*field).push_back((s.*field)[b * nx + a]);
   return part;
@@ -85,7 +87,8 @@ struct Case {
 
 struct Result {
   reference::Vector z;
-  index_t unlumped = 0, null = 0;
+  Outcome outcome;
+  double energy = 0;
 };
 
 // z = M^-1 r by the ranks together.
@@ -96,32 +99,35 @@ Result apply(const reference::Problem &p, const Partition &parts, const Case &c,
   const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
   const petscrrb::Stencil whole = support::stencil_of(p.A, grid, true, p.v);
   const auto v = [&](index_t i) { return p.v.empty() ? 1.0 : p.v[i]; };
-  Result all{reference::Vector(r.size(), NAN), 0, 0};
+  Result all{reference::Vector(r.size(), NAN), {}, 0};
   std::mutex mutex;
   SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
     const petscrrb::Host host;
     DistributedRrb<petscrrb::Host, int, double> rrb(host, ranks, boxes, c.options,
                                                     std::min(c.distributed, most_distributed(boxes, c.options.levels)));
     const Extent x = rrb.extent();
-    petscrrb::Stencil mine = part_of(whole, grid.n[0], x);
+    const petscrrb::Stencil mine = part_of(whole, grid.n[0], x);
     reference::Vector own_r, own_z(x.nodes());
     for (index_t b = x.y.lo; b < x.y.hi; ++b)
       for (index_t a = x.x.lo; a < x.x.hi; ++a) own_r.push_back(r[b * grid.n[0] + a] * v(b * grid.n[0] + a));
+    Outcome outcome;
     for (int twice = 0; twice < 2; ++twice) { // a refresh leaves nothing behind
       petscrrb::Stencil overwritten = mine;
       rrb.refresh(prepared(overwritten), c.lumping);
+      outcome = rrb.outcome();
+      if (!outcome.ok) continue;
       const LastBlockSolver solve(rrb.tail());
       rrb.down(own_r.data());
       Cycle(rrb.tail()).apply(rrb.tail_r(), rrb.tail_z(), Part::whole, solve);
       rrb.up(own_z.data());
     }
+    double energy = 0;
+    for (int rank = 0; rank < ranks.count(); ++rank) energy += rrb.shares()[rank];
+    for (index_t i = 0; i < rrb.tail().extent().nodes(); ++i) energy += rrb.tail_r()[i] * rrb.tail_z()[i];
     const std::lock_guard<std::mutex> lock(mutex);
-    const petscrrb::NodeCounts *n = rrb.counts();
-    for (int i = 0; i < 4 * std::min(c.distributed, most_distributed(boxes, c.options.levels)); ++i)
-      all.unlumped += n[i].unlumped, all.null += n[i].null;
     if (ranks.rank() == 0) {
-      const Outcome o = rrb.tail().outcome();
-      all.unlumped += o.unlumped, all.null += o.null;
+      all.outcome = outcome;
+      all.energy = energy;
     }
     const double *z = own_z.data();
     for (index_t b = x.y.lo; b < x.y.hi; ++b)
@@ -139,8 +145,10 @@ void expect_same(const reference::Problem &p, const Partition &parts, Case c, co
   const std::string where = what + ", " + words(parts) + ", levels " + std::to_string(c.options.levels) + ", " +
                             std::to_string(c.distributed) + " grids distributed";
   EXPECT_LT(reference::difference(many.z, z), 1e-12 * reference::norm(z)) << where;
-  EXPECT_EQ(many.unlumped, one.outcome().unlumped) << where;
-  EXPECT_EQ(many.null, one.outcome().null) << where;
+  EXPECT_EQ(many.outcome.unlumped, one.outcome().unlumped) << where;
+  EXPECT_EQ(many.outcome.null, one.outcome().null) << where;
+  const double product = reference::dot(r, z);
+  EXPECT_NEAR(many.energy, product, 1e-11 * product) << where;
 }
 
 Options options_of(int levels) {
@@ -172,6 +180,26 @@ TEST(RrbRanks, MayHaveOnePointEach) {
     for (const bool ring : {false, true})
       expect_same(reference::random_nine_points({nx, ny, ring, ring}, 0), {even_cuts(nx, nx), even_cuts(ny, ny)},
                   {options_of(99), {}, 99}, "one point each");
+}
+
+// The same point, whoever has it.
+TEST(RrbRanks, FailTogether) {
+  for (const auto &[p, q] : {std::pair{1, 71}, {33, 30}, {30, 30}, {2, 20}, {20, 18}, {20, 20}}) { // of every class
+    reference::Problem problem = reference::random_nine_points({9, 8}, 0);
+    problem.A.add(p, p, -20);
+    problem.A.add(q, q, -20);
+    support::RealRRB one(support::converted(problem), {4, 0, false, 0, 8, 0, false});
+    EXPECT_FALSE(one.outcome().ok);
+    reference::Random random(9);
+    for (const Partition &parts : partitions(problem.grid, random))
+      for (const int distributed : {0, 1, 2}) {
+        const Result many = apply(problem, parts, {options_of(4), {0, false}, distributed}, reference::Vector(72, 0.0));
+        EXPECT_FALSE(many.outcome.ok);
+        EXPECT_EQ(many.outcome.failed_level, one.outcome().failed_level) << p << words(parts);
+        EXPECT_EQ(many.outcome.failed_i, one.outcome().failed_i) << p << words(parts);
+        EXPECT_EQ(many.outcome.failed_j, one.outcome().failed_j) << p << words(parts);
+      }
+  }
 }
 
 } // namespace

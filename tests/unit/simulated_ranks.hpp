@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -47,8 +48,9 @@ private:
         if (peer.fill.empty()) continue;
         for (const Plan::Peer &there : all_.plan_[peer.rank]->peers) {
           if (there.rank != rank_) continue;
-          if (there.send.size() != peer.fill.size()) throw std::logic_error("two sides of a message differ");
-          for (std::size_t i = 0; i < peer.fill.size(); ++i) array[peer.fill[i]] = all_.array_[peer.rank][there.send[i]];
+          if (there.send != peer.from) throw std::logic_error("two sides of a message differ");
+          for (std::size_t i = 0; i < peer.fill.size(); ++i)
+            array[peer.fill[i]] = all_.array_[peer.rank][there.send[i]];
         }
       }
       all_.wait();
@@ -58,6 +60,11 @@ private:
       all_.wait();
       for (int r = 0; r < all_.count_; ++r) to = std::copy_n(all_.array_[r], n[r], to);
       all_.wait();
+    }
+    std::vector<double> tell(const std::vector<double> &mine) override {
+      std::vector<double> all(mine.size() * all_.count_);
+      gather(mine.data(), std::vector<index_t>(all_.count_, index_t(mine.size())), all.data());
+      return all;
     }
 
   private:
