@@ -31,15 +31,27 @@ class Needs {
 public:
   Needs(const Extent &own, Travels what) : own_(own), what_(what) {}
 
+  // whether there may be such nodes in the box `of` of another rank
+  bool may_be_in(const Extent &of) const { return meet(own_.x, of.x) && meet(own_.y, of.y); }
   // visit(a, b) for every slot in turn, in an order that is the same on all ranks
   template <class Visit> void visit(const Visit &visit) const {
     if (own_.empty()) return;
-    for (index_t b = own_.y.lo - 3; b < own_.y.hi + 3; ++b)
-      for (index_t a = own_.x.lo - 3; a < own_.x.hi + 3; ++a)
-        if (!inside(own_, a, b) && needed(a, b)) visit(a, b);
+    for (index_t b = own_.y.lo - reach; b < own_.y.hi + reach; ++b)
+      for (index_t a = own_.x.lo - reach; a < own_.x.hi + reach; ++a) {
+        if (inside(own_, a, b)) a = own_.x.hi;
+        if (needed(a, b)) visit(a, b);
+      }
   }
 
 private:
+  static constexpr index_t reach = 3;
+
+  static bool meet(const Side &own, const Side &of) {
+    const index_t lo = own.lo - reach, hi = own.hi + reach;
+    const auto overlap = [&](index_t shift) { return lo < of.hi + shift && of.lo + shift < hi; };
+    if (!own.periodic) return overlap(0);
+    return hi - lo >= own.n || overlap(0) || overlap(own.n) || overlap(-own.n);
+  }
   static bool inside(const Extent &x, index_t a, index_t b) {
     return a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
   }
@@ -89,11 +101,13 @@ inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Travels 
       peers[owner].from.push_back(there.of(f, p, q));
     }
   });
-  for (int rank = 0; rank < boxes.count() && !mine.empty(); ++rank)
+  for (int rank = 0; rank < boxes.count() && !mine.empty(); ++rank) {
+    if (!Needs(extent(rank), what).may_be_in(mine)) continue;
     each(rank, [&](index_t, index_t, index_t p, index_t q, int owner) {
       if (owner != me) return;
       for (int f = field; f < field + fields; ++f) peers[rank].send.push_back(at.of(f, p, q));
     });
+  }
   Plan plan;
   for (int rank = 0; rank < boxes.count(); ++rank) {
     peers[rank].rank = rank;
