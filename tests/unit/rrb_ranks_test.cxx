@@ -182,6 +182,27 @@ TEST(RrbRanks, MayHaveOnePointEach) {
                   {options_of(99), {}, 99}, "one point each");
 }
 
+// Across a cut of n lines 2 n values go down and n go up, wherever it is.
+TEST(RrbRanks, SendAFewLines) {
+  const index_t n = 16;
+  const auto sent = [](const Boxes &boxes, Travels what) {
+    std::size_t values = 0;
+    for (int rank = 0; rank < boxes.count(); ++rank)
+      for (const Plan::Peer &peer : make_plan(boxes, 0, rank, 8, what, 0, 1).peers) {
+        EXPECT_NE(peer.rank, rank);
+        values += peer.send.size();
+      }
+    return values;
+  };
+  for (index_t cut = 3; cut <= 12; ++cut)
+    for (const bool in_x : {true, false}) {
+      const Cuts one{0, n}, two{0, cut, n};
+      const Boxes boxes(in_x ? two : one, in_x ? one : two, false, false);
+      EXPECT_EQ(sent(boxes, Travels::down), std::size_t(2 * n)) << cut;
+      EXPECT_EQ(sent(boxes, Travels::solutions), std::size_t(n)) << cut;
+    }
+}
+
 // The same point, whoever has it.
 TEST(RrbRanks, FailTogether) {
   for (const auto &[p, q] : {std::pair{1, 71}, {33, 30}, {30, 30}, {2, 20}, {20, 18}, {20, 20}}) { // of every class
