@@ -25,7 +25,8 @@ struct DenseLayout {
     border = std::max<index_t>(block + block % 2, 8); // a cache line; even, so that pairs of nodes are aligned
     pitch = border + (columns + border) / border * border;
   }
-  index_t size() const { return rows ? pitch * (rows + 2 * around) : 0; }
+  // the second slot past a row's end may be in the border of the row that follows, also behind the last one
+  index_t size() const { return rows ? pitch * (rows + 2 * around) + (around - 1) * border : 0; }
   index_t place(index_t h, index_t k) const { return (k - k0 + around) * pitch + border + h - h0; }
   template <class T> DenseOf<T> view(T *p) const { return {p + place(0, 0), pitch}; }
 };

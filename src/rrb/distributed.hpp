@@ -175,7 +175,7 @@ private:
   // a box's array in natural order, by coordinates
   static Strided<1> natural(double *p, const Extent &x) {
     const index_t pitch = x.x.hi - x.x.lo;
-    return {p - (x.y.lo * pitch + x.x.lo), pitch, 1};
+    return x.empty() ? Strided<1>{} : Strided<1>{p - (x.y.lo * pitch + x.x.lo), pitch, 1};
   }
   StencilOut<Strided<1>> out() const {
     const auto at = [&](int i) { return natural(mine_.data() + i * own_.nodes(), own_); };
