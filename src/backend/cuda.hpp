@@ -33,6 +33,14 @@ inline void check(cudaError_t code, const char *what) {
 }
 inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
 
+// Of the current device.
+inline int attribute(cudaDeviceAttr of) {
+  int device, value;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&value, of, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
 // Zeroed device memory; not copyable. Construction and resize() allocate and wait for the zeroes, so they belong into a
 // setup.
 template <class T> class Buffer {
@@ -75,6 +83,11 @@ private:
   T *p_ = nullptr;
   std::size_t n_ = 0;
 };
+
+// Allocates only if there is less; what was in it is gone then.
+template <class T> void at_least(Buffer<T> &buffer, std::size_t n) {
+  if (buffer.size() < n) buffer.resize(n);
+}
 
 // A point in a stream's work that another stream waits for.
 class Event {

@@ -58,6 +58,14 @@ template <class Call> void call_cub(const char *what, Scratch &scratch, const Ca
   check(call(scratch.take<char>(bytes), bytes), what);
 }
 
+// The same in memory that is kept for the next time.
+template <class Call> void call_cub(const char *what, Buffer<char> &kept, const Call &call) {
+  std::size_t bytes = 0;
+  check(call(nullptr, bytes), what);
+  at_least(kept, bytes);
+  check(call(kept.data(), bytes), what);
+}
+
 // Stable: of equal keys, what was first stays first. All keys are below `keys`.
 template <class Key, class Value>
 void sort(Scratch &s, const Key *key, Key *sorted, const Value *value, Value *with, int n, Key keys) {

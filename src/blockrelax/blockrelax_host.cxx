@@ -18,11 +18,10 @@ class HostBlockRelax final : public BlockRelax {
 public:
   HostBlockRelax(const std::vector<Patch> &patches, int points, const bool periodic[3], const Options &options)
       : l_(patches, points, periodic, options.block), options_(options), A_(l_), inverses_(l_, A_, options),
-        colours_(options.order == Order::coloured ? colours_of(patches, l_.cut, points, periodic, options.colours).count
-                                                  : 1),
-        blocks_(l_, colours_, options.order == Order::coloured ? colours_of_blocks(l_, options.colours) : one_colour()),
+        blocks_(options.order == Order::coloured ? order_of_blocks(l_, options) : natural_order(l_)),
         together_(l_.rows >= host::serial_below),
-        passes_(colours_in_turn(colours_, options.symmetric && options.order == Order::coloured, options.omega)) {
+        passes_(colours_in_turn(static_cast<int>(blocks_.colours()),
+                                options.symmetric && options.order == Order::coloured, options.omega)) {
     if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
   }
 
@@ -53,8 +52,6 @@ public:
   }
 
 private:
-  std::vector<int> one_colour() const { return std::vector<int>(static_cast<std::size_t>(l_.blocks())); }
-
   // Of a sweep; Jacobi's last one is to end in x.
   Vectors vectors(const double *b, double *x, int left) const {
     if (options_.order != Order::jacobi) return {b, x, x};
@@ -149,7 +146,6 @@ private:
   const Options options_;
   HostMatrix A_;
   HostInverses inverses_;
-  const int colours_;
   const BlockOrder blocks_;
   const bool together_;
   const std::vector<int> passes_; // colours, in the order in which a sweep takes them

@@ -1,9 +1,7 @@
 // Finds the blocks that are alike, and inverts one of each kind.
+#include "backend/cuda_sort.cuh"
 #include "make_inverses_cuda.cuh"
 #include "relax_cuda.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include <map>
 
@@ -13,21 +11,11 @@ using namespace inverse_kernels;
 
 namespace {
 
-template <class T> void at_least(cuda::Buffer<T> &b, std::size_t n) {
-  if (b.size() < n) b.resize(n);
-}
 template <class T> void copy(cuda::Buffer<T> &to, const std::vector<T> &from, cudaStream_t stream) {
-  at_least(to, from.size());
+  cuda::at_least(to, from.size());
   cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
               "cudaMemcpyAsync");
 }
-int attribute(cudaDeviceAttr which) {
-  int device, value;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
 } // namespace
 
 BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,
@@ -46,7 +34,7 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
       shape_of_[b] = static_cast<int>(s);
     });
   shape_of_there_.assign(shape_of_);
-  resident_ = attribute(cudaDevAttrMultiProcessorCount);
+  resident_ = cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
 index_t BlockInverses::size(int cells, int width) const {
@@ -55,18 +43,11 @@ index_t BlockInverses::size(int cells, int width) const {
                                     : DeviceBand{cells, width}.size();
 }
 
-template <class Call> void BlockInverses::by_cub(const char *what, const Call &call) {
-  std::size_t bytes = 0;
-  cuda::check(call(nullptr, bytes), what);
-  at_least(cub_, bytes);
-  cuda::check(call(cub_.data(), bytes), what);
-}
-
 void BlockInverses::reserve(index_t inverses, bool all_have_place) {
   const index_t factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   anew_ = all_have_place ? 0 : factor;
-  at_least(inverse_, static_cast<std::size_t>(inverses));
-  if (anew_ || method_ == Method::dense) at_least(scratch_, static_cast<std::size_t>(resident_ * factor));
+  cuda::at_least(inverse_, static_cast<std::size_t>(inverses));
+  if (anew_ || method_ == Method::dense) cuda::at_least(scratch_, static_cast<std::size_t>(resident_ * factor));
 }
 
 // Sine bases, and behind them the same in tiles of 8 x 4, filled up with zeros.
@@ -95,7 +76,7 @@ void BlockInverses::find_bases() {
     }
     bases_.assign(values);
   }
-  bool good = extent_.cells >= 64 && attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
+  bool good = extent_.cells >= 64 && cuda::attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
     const int *n = shapes_[k].n;
     std::copy_n(basis_of_[k].data(), 3, host_kinds_[k].basis);
@@ -166,7 +147,7 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
     size_.resize(n);
     at_.resize(n);
   }
-  at_least(kinds_buffer_, n);
+  cuda::at_least(kinds_buffer_, n);
   method_ = choose(options_.inverse, nullptr, l_.neighbours, Extent());
   made_.clear(stream);
   DeviceInverses all = view();
@@ -181,18 +162,18 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   else
     hash(Group<32>(), hash_blocks<32>);
   cuda::for_rows("blocks", blocks, Count{number_.data()}, stream);
-  by_cub("order of blocks", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("order of blocks", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceRadixSort::SortPairs(p, bytes, hash_.data(), hash_sorted_.data(), number_.data(),
                                            number_sorted_.data(), blocks, 0, 64, stream);
   });
   cuda::for_rows("first blocks", blocks,
                  FindFirsts{hash_.data(), number_sorted_.data(), blocks, flag_.data(), is_first_.data()}, stream);
-  by_cub("runs", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("runs", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::InclusiveSum(p, bytes, flag_.data(), run_.data(), blocks, stream);
   });
   cuda::for_rows("first blocks", blocks,
                  NameFirsts{number_sorted_.data(), flag_.data(), run_.data(), first_of_run_.data()}, stream);
-  by_cub("kinds", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("kinds", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, is_first_.data(), kind_at_.data(), blocks, stream);
   });
   cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
@@ -201,7 +182,7 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
                            is_first_.data(), kind_at_.data(), width_.data(), blocks, method_ == Method::dense,
                            kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
                  stream);
-  by_cub("places", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("places", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
   });
   cuda::for_rows("places", blocks,
@@ -220,7 +201,7 @@ void BlockInverses::make(cudaStream_t stream) {
   const bool in_scratch = anew_ || method_ == Method::dense;
   const bool large = in_scratch || extent_.width > 16;
   const int window = int(DeviceBand{0, extent_.width}.window());
-  const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
+  const int most = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
   m.factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   const auto launch = [&](auto kernel, int groups, int size) {
     m.window = extent_.width < 1024 && groups * window <= most ? window : 0;

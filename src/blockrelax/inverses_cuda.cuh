@@ -100,7 +100,6 @@ private:
   void reserve(index_t inverses, bool all_have_place);
   void find_bases();
   index_t size(int cells, int width) const;
-  template <class Call> void by_cub(const char *what, const Call &);
 
   const Layout &l_;
   const DeviceMatrix &A_;

@@ -1,22 +1,10 @@
 // Reads a matrix row by row: to find out about it, and to store what is not the same everywhere.
 #include "matrix_cuda.cuh"
 
+#include "backend/cuda_sort.cuh"
 #include "links_cuda.cuh"
 
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 namespace petscrrb::blockrelax {
-
-namespace {
-
-template <class T> void at_least(cuda::Buffer<T> &b, std::size_t n) {
-  if (b.size() < n) b.resize(n);
-}
-
-} // namespace
 
 DeviceMatrix::DeviceMatrix(const Layout &layout, const BlockOrder &order, const std::vector<index_t> &bounds)
     : l_(layout), bounds_(bounds), patch_(l_.patches), first_block_(l_.first_block),
@@ -47,13 +35,6 @@ void DeviceMatrix::set_up_blocks(const BlockOrder &order) {
   }
   blocks_.assign(blocks);
   place_.assign(place);
-}
-
-template <class Call> void DeviceMatrix::by_cub(const char *what, const Call &call) {
-  std::size_t bytes = 0;
-  cuda::check(call(nullptr, bytes), what);
-  at_least(cub_, bytes);
-  cuda::check(call(cub_.data(), bytes), what);
 }
 
 template <int steps> DeviceRows<steps> DeviceMatrix::rows_of(const Csr &A) const {
@@ -104,24 +85,24 @@ void DeviceMatrix::make_links(const Csr &A, int cells, int links, cudaStream_t s
     cuda::for_rows("blocks with links", blocks, MarkBlocks{nullptr, nullptr, blocks_.data()}, stream);
   linked_ = cells, link_count_ = links;
   if (cells == 0) return;
-  for (auto *b : {&row_unsorted_, &key_, &key_sorted_}) at_least(*b, std::size_t(cells));
-  at_least(row_, std::size_t(cells));
-  at_least(sum_at_, std::size_t(cells));
-  for (auto *b : {&counts_, &first_}) at_least(*b, std::size_t(cells) + 1);
-  for (auto *b : {&has_, &index_, &first_cell_}) at_least(*b, std::size_t(blocks) + 1);
-  at_least(found_at_, std::size_t(bounds) + 1);
-  at_least(link_, std::size_t(links));
-  at_least(ghost_, std::size_t(links));
+  for (auto *b : {&row_unsorted_, &key_, &key_sorted_}) cuda::at_least(*b, std::size_t(cells));
+  cuda::at_least(row_, std::size_t(cells));
+  cuda::at_least(sum_at_, std::size_t(cells));
+  for (auto *b : {&counts_, &first_}) cuda::at_least(*b, std::size_t(cells) + 1);
+  for (auto *b : {&has_, &index_, &first_cell_}) cuda::at_least(*b, std::size_t(blocks) + 1);
+  cuda::at_least(found_at_, std::size_t(bounds) + 1);
+  cuda::at_least(link_, std::size_t(links));
+  cuda::at_least(ghost_, std::size_t(links));
 
   const thrust::counting_iterator<int> all(0);
   int *const selected = found_at_.data(); // how many, known already
-  by_cub("rows with links", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("rows with links", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceSelect::Flagged(p, bytes, all, count_.data(), row_unsorted_.data(), selected, int(l_.rows),
                                       stream);
   });
   cuda::for_rows("blocks of rows", cells, FindKeys{patches(), row_unsorted_.data(), place_.data(), key_.data()},
                  stream);
-  by_cub("order of links", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("order of links", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceRadixSort::SortPairs(p, bytes, key_.data(), key_sorted_.data(), row_unsorted_.data(), row_.data(),
                                            cells, 0, 32, stream);
   });
@@ -129,10 +110,10 @@ void DeviceMatrix::make_links(const Csr &A, int cells, int links, cudaStream_t s
   cuda::for_rows("numbers of links", cells + 1,
                  CountLinks{row_.data(), count_.data(), key_sorted_.data(), counts_.data(), has_.data(), cells},
                  stream);
-  by_cub("places of links", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("places of links", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, counts_.data(), first_.data(), cells + 1, stream);
   });
-  by_cub("blocks with links", [&](void *p, std::size_t &bytes) {
+  cuda::call_cub("blocks with links", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, has_.data(), index_.data(), blocks + 1, stream);
   });
   cuda::for_rows("blocks with links", blocks, MarkBlocks{has_.data(), index_.data(), blocks_.data()}, stream);
@@ -150,7 +131,7 @@ void DeviceMatrix::make_links(const Csr &A, int cells, int links, cudaStream_t s
   default: fill_links<13>(A, stream);
   }
   linked_at_ = cuda::to_host(found_at_.data(), std::size_t(bounds) + 1, stream);
-  at_least(sum_, std::size_t(linked_at_.back()) * l_.most_cells());
+  cuda::at_least(sum_, std::size_t(linked_at_.back()) * l_.most_cells());
   cuda::check(cudaMemsetAsync(sum_.data(), 0, sum_.bytes(), stream), "cudaMemsetAsync");
 }
 

@@ -66,7 +66,6 @@ private:
   template <int steps> void survey(const Csr &, bool store, cudaStream_t);
   void make_links(const Csr &, int cells, int links, cudaStream_t);
   template <int steps> void fill_links(const Csr &, cudaStream_t);
-  template <class Call> void by_cub(const char *what, const Call &);
   DevicePatches patches() const { return {patch_.data(), first_block_.data(), int(l_.patches.size()), l_.cut}; }
 
   const Layout &l_;

@@ -16,9 +16,13 @@ inline std::vector<int> colours_of_blocks(const Layout &l, int wanted) {
   return colour;
 }
 
+// All of one colour.
+inline BlockOrder natural_order(const Layout &l) {
+  return BlockOrder(l, 1, std::vector<int>(static_cast<std::size_t>(l.blocks())));
+}
 // Colour by colour; Jacobi's blocks have one.
 inline BlockOrder order_of_blocks(const Layout &l, const Options &options) {
-  if (options.order == Order::jacobi) return BlockOrder(l, 1, std::vector<int>(static_cast<std::size_t>(l.blocks())));
+  if (options.order == Order::jacobi) return natural_order(l);
   const int wanted = options.order == Order::chaotic ? 0 : options.colours; // as few as will do
   return BlockOrder(l, colours_of(l.patches, l.cut, l.points, l.periodic, wanted).count, colours_of_blocks(l, wanted));
 }

@@ -231,41 +231,17 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The backend for where the matrix is now: another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
 
-  PetscFunctionBegin;
-  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  s->ready = PETSC_FALSE;
-  s->backend = nullptr;
-  if (s->rows.on_device)
-    PetscCall(PCBlockRelaxCreateCuda(&s->backend));
-  else
-    PetscCall(PCBlockRelaxCreateHost(&s->backend));
-  *rebuild = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBChooseBackend(
+      s, PCBlockRelaxCreateHost, PCBlockRelaxCreateCuda, [&] { s->ready = PETSC_FALSE; }, rebuild);
 }
 
 static PetscErrorCode SetUpOnRank(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
   PetscFunctionBegin;
   PetscCall(ChooseBackend(pc, &rebuild));
   PetscCall(SetUpFromRows(pc, rebuild, trouble));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What all ranks do about the trouble of one. */
-static PetscErrorCode Report(PC pc, const PetscRRBTrouble &trouble) {
-  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
-  const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
-
-  PetscFunctionBegin;
-  s->failed = (PetscBool)!trouble.why.empty();
-  if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!pivot) s->ready = PETSC_FALSE;
-  PetscCheck(pivot && !pc->erroriffailure, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
-  PetscCall(PetscInfo(pc, "Block relaxation: %s\n", trouble.why.c_str()));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,6 +269,6 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &b->state->values));
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  PetscCall(Report(pc, trouble));
+  PetscCall(PetscRRBReport(pc, b->state, trouble, "Block relaxation"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,13 +18,6 @@ struct BandFactors : relax_kernels::InOrder {
   }
 };
 
-int attribute(cudaDeviceAttr which) {
-  int device, value;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
 } // namespace
 
 RelaxKernel band_kernel(int points, int group, bool in_global) {
@@ -32,8 +25,8 @@ RelaxKernel band_kernel(int points, int group, bool in_global) {
 }
 
 GeneralRelax::GeneralRelax()
-    : most_shared_(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024), // the compiler needs some, too
-      processors_(attribute(cudaDevAttrMultiProcessorCount)) {}
+    : most_shared_(cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024), // the compiler needs some, too
+      processors_(cuda::attribute(cudaDevAttrMultiProcessorCount)) {}
 
 void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
   const Method method = inverses.method();

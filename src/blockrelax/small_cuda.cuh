@@ -25,12 +25,7 @@ constexpr int side = 8, plane = side * side, cells = side * plane, warps = 4, th
 __device__ inline index_t shape_of(const DeviceBlock &b) {
   return ((b.n[2] - 1) * side + b.n[1] - 1) * side + b.n[0] - 1;
 }
-inline bool available() {
-  int device, major;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
-  return major >= 8;
-}
+inline bool available() { return cuda::attribute(cudaDevAttrComputeCapabilityMajor) >= 8; }
 
 // A lane's place in its block. Lane 4 g + q has of an operand values g, q and g, 4 + q, but of a product g, 2 q and g, 2 q + 1.
 // So place g of a product stands for g / 2 + 4 (g % 2).

@@ -3,6 +3,7 @@
 
 #include <petsc/private/pcimpl.h>
 
+#include "glue/agree.h"
 #include "glue/petsc_compat.h"
 
 #include <exception>
@@ -31,6 +32,34 @@ template <class Apply> PetscErrorCode PetscRRBMatApply(Mat X, Mat Y, const Apply
     PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
     PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The backend for where the matrix is now: another one than before starts from nothing. forget(): what the old one made goes. */
+template <class State, class Create, class Forget>
+PetscErrorCode PetscRRBChooseBackend(State *s, Create on_host, Create on_device, const Forget &forget,
+                                     PetscBool *rebuild) {
+  PetscFunctionBegin;
+  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  forget();
+  s->backend = nullptr;
+  PetscCall((s->rows.on_device ? on_device : on_host)(&s->backend));
+  *rebuild = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What all ranks do about the trouble of one; a zero pivot is for the KSP to notice. method: for -info */
+template <class State>
+PetscErrorCode PetscRRBReport(PC pc, State *s, const PetscRRBTrouble &trouble, const char method[]) {
+  const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
+
+  PetscFunctionBegin;
+  s->failed = (PetscBool)!trouble.why.empty();
+  if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pivot) s->ready = PETSC_FALSE;
+  PetscCheck(pivot && !pc->erroriffailure, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
+  PetscCall(PetscInfo(pc, "%s: %s\n", method, trouble.why.c_str()));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -192,20 +192,13 @@ private:
   cuda::Report<FactorFindings<T>> made_;
 };
 
-int attribute(cudaDeviceAttr of) {
-  int device, value;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&value, of, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
 template <class T> struct Maker {
   const Cuda &on;
   const Grid &grid;
   const Options &options;
 
   template <int tp, int tq> std::unique_ptr<Mic> make() const {
-    const Order o = device_order(grid, options, attribute(cudaDevAttrMultiProcessorCount), {tp, tq});
+    const Order o = device_order(grid, options, cuda::attribute(cudaDevAttrMultiProcessorCount), {tp, tq});
     return std::make_unique<DeviceMic<T, tp, tq>>(on, grid, options, o);
   }
   // the largest tiles for so much shared memory
@@ -225,7 +218,7 @@ std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &opti
                         : device::Maker<double>{on, g, options}.make(shared);
 }
 std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options) {
-  return make_mic(on, g, options, device::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  return make_mic(on, g, options, cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
 } // namespace petscrrb::mic

@@ -135,35 +135,11 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The backend for where the matrix is now: another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCMICState *s = ((PC_MIC *)pc->data)->state;
 
-  PetscFunctionBegin;
-  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  s->ready = PETSC_FALSE;
-  s->backend = nullptr;
-  if (s->rows.on_device)
-    PetscCall(PCMICCreateCuda(&s->backend));
-  else
-    PetscCall(PCMICCreateHost(&s->backend));
-  *rebuild = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What all ranks do about the trouble of one. */
-static PetscErrorCode Report(PC pc, const PetscRRBTrouble &trouble) {
-  PCMICState *s = ((PC_MIC *)pc->data)->state;
-  const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
-
-  PetscFunctionBegin;
-  s->failed = (PetscBool)!trouble.why.empty();
-  if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!pivot) s->ready = PETSC_FALSE;
-  PetscCheck(pivot && !pc->erroriffailure, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
-  PetscCall(PetscInfo(pc, "MIC: %s\n", trouble.why.c_str()));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBChooseBackend(
+      s, PCMICCreateHost, PCMICCreateCuda, [&] { s->ready = PETSC_FALSE; }, rebuild);
 }
 
 PetscErrorCode PCSetUp_MIC(PC pc) {
@@ -186,6 +162,6 @@ PetscErrorCode PCSetUp_MIC(PC pc) {
   PetscCall(PetscRRBMatrixRestore(&m->state->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  PetscCall(Report(pc, trouble));
+  PetscCall(PetscRRBReport(pc, m->state, trouble, "MIC"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

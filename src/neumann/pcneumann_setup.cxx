@@ -125,20 +125,11 @@ static PetscErrorCode SetUpOrCatch(PC pc, PetscBool rebuild) {
   }
 }
 
-/* The backend for where the matrix is now: another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
 
-  PetscFunctionBegin;
-  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  s->form.reset();
-  s->backend = nullptr;
-  if (s->rows.on_device)
-    PetscCall(PCNeumannCreateCuda(&s->backend));
-  else
-    PetscCall(PCNeumannCreateHost(&s->backend));
-  *rebuild = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBChooseBackend(
+      s, PCNeumannCreateHost, PCNeumannCreateCuda, [&] { s->form.reset(); }, rebuild);
 }
 
 static PetscErrorCode GetRows(PC pc) {

@@ -174,20 +174,11 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The backend for where the matrix is now: another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
-  PetscFunctionBegin;
-  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  s->core.reset();
-  s->backend = nullptr;
-  if (s->rows.on_device)
-    PetscCall(PCRRBCreateCuda(&s->backend));
-  else
-    PetscCall(PCRRBCreateHost(&s->backend));
-  *rebuild = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBChooseBackend(
+      s, PCRRBCreateHost, PCRRBCreateCuda, [&] { s->core.reset(); }, rebuild);
 }
 
 PetscErrorCode PCSetUp_RRB(PC pc) {

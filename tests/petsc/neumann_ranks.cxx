@@ -57,7 +57,7 @@ void expect_same(PC pc, const Distributed &d, const reference::Matrix &A, const 
 }
 
 TEST(NeumannRanks, AreTheSameAsOne) {
-  Turns turns(2);
+  Turns turns(1);
   for (const Shape &s : some) {
     const reference::Matrix A = reference_of(uneven(s));
     each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
@@ -68,15 +68,16 @@ TEST(NeumannRanks, AreTheSameAsOne) {
 
 TEST(NeumannRanks, DecoupleIdentityRowsAndMasks) {
   Turns turns(1);
-  for (const Shape &s : some)
-    for (bool column_too : {true, false}) {
-      SmallMatrix values = uneven(s);
-      for (int p = 0; p < s.size(); p += 4) values.make_identity(p, column_too, p % 3 ? 0.5 : 2);
-      const reference::Matrix A = reference_of(values);
-      each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
-        for (const std::string &options : turns.next()) expect_same(neumann_of(d.A, options), d, A, options, what);
-      });
-    }
+  bool column_too = true; // for every other shape
+  for (const Shape &s : some) {
+    SmallMatrix values = uneven(s);
+    for (int p = 0; p < s.size(); p += 4) values.make_identity(p, column_too, p % 3 ? 0.5 : 2);
+    column_too = !column_too;
+    const reference::Matrix A = reference_of(values);
+    each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
+      for (const std::string &options : turns.next()) expect_same(neumann_of(d.A, options), d, A, options, what);
+    });
+  }
 }
 
 TEST(NeumannRanks, FollowNewValues) {
