@@ -10,6 +10,7 @@ template <int threads> struct Group {
   static constexpr bool whole = size > 32;        // a thread block has one
   static constexpr int lanes = whole ? 32 : size; // in two dimensions
   static constexpr int lines = size / lanes;
+  static constexpr int side = size >= 256 ? 16 : size >= 64 ? 8 : size >= 16 ? 4 : 2; // of a square of them
 
   __device__ static int rank() { return threadIdx.x % size; }
   __device__ static int number() { return threadIdx.x / size; } // in its thread block

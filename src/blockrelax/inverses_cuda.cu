@@ -37,10 +37,11 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
   resident_ = cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
-index_t BlockInverses::size(int cells, int width) const {
+index_t BlockInverses::size(int cells, const DeviceKind &kind) const {
   return method_ == Method::tensor  ? cells
          : method_ == Method::dense ? index_t(cells) * cells
-                                    : DeviceBand{cells, width}.size();
+         : kind.chunked             ? Chunks{cells, kind.width}.size()
+                                    : DeviceBand{cells, kind.width}.size();
 }
 
 void BlockInverses::reserve(index_t inverses, bool all_have_place) {
@@ -93,7 +94,7 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
   const std::vector<DeviceKind> before = std::exchange(host_kinds_, {});
   extent_ = Extent();
   for (const Shape &shape : shapes_) {
-    DeviceKind kind{-1, shape.first, 0, {}, {}};
+    DeviceKind kind{-1, shape.first, 0, false, {}, {}};
     for (int m = 0; m < l_.neighbours.count; ++m) {
       const Step s = l_.neighbours.step[m];
       const bool fits = (s.x == 0 || shape.n[0] > 1) && (s.y == 0 || shape.n[1] > 1) && (s.z == 0 || shape.n[2] > 1);
@@ -105,12 +106,19 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
   method_ = choose(options_.inverse, &c, l_.neighbours, extent_);
   index_t sum = 0;
   bool all = true;
+  chunk_ = 0, banded_ = false;
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
     const int *n = shapes_[k].n;
-    const index_t next = sum + size(n[0] * n[1] * n[2], host_kinds_[k].width);
+    DeviceKind &kind = host_kinds_[k];
+    kind.chunked = method_ == Method::factored && Chunks::suit(kind.width);
+    const index_t next = sum + size(n[0] * n[1] * n[2], kind);
     const bool fits = options_.memory <= 0 || static_cast<double>(next) * sizeof(double) <= options_.memory;
-    if (fits) host_kinds_[k].at = std::exchange(sum, next);
+    if (fits) kind.at = std::exchange(sum, next);
     all = all && fits;
+    if (kind.chunked && fits)
+      chunk_ = std::max(chunk_, kind.width);
+    else
+      banded_ = true;
   }
   tiled_room_ = 0;
   if (method_ == Method::tensor) find_bases();
@@ -141,8 +149,8 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   const std::size_t n = static_cast<std::size_t>(blocks);
   if (kind_of_.size() != n) {
     for (auto *b : {&hash_, &hash_sorted_}) b->resize(2 * n);
-    for (auto *b :
-         {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
+    for (auto *b : {&number_, &number_sorted_, &width_, &linked_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_,
+                    &kind_of_})
       b->resize(n);
     size_.resize(n);
     at_.resize(n);
@@ -153,8 +161,8 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   DeviceInverses all = view();
   const auto hash = [&](auto group, auto kernel) {
     constexpr int size = decltype(group)::size;
-    kernel<<<unsigned(blocks - 1) / (threads / size) + 1, threads, 0, stream>>>(A_.blocks(), blocks, all, hash_.data(),
-                                                                                width_.data(), &made_.device()->width);
+    kernel<<<unsigned(blocks - 1) / (threads / size) + 1, threads, 0, stream>>>(
+        A_.blocks(), blocks, all, hash_.data(), width_.data(), linked_.data(), &made_.device()->width);
     cuda::check_launch("hash_blocks");
   };
   if (l_.most_cells() <= 16)
@@ -179,8 +187,9 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("kinds", blocks,
                  MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
-                           is_first_.data(), kind_at_.data(), width_.data(), blocks, method_ == Method::dense,
-                           kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
+                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks,
+                           method_ == Method::dense, kind_of_.data(), kinds_buffer_.data(), size_.data(),
+                           made_.device()},
                  stream);
   cuda::call_cub("places", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
@@ -189,6 +198,7 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
                  PlaceKinds{kinds_buffer_.data(), size_.data(), at_.data(), options_.memory, made_.device()}, stream);
   const MadeInverses made = made_.read(stream);
   kinds_ = made.kinds;
+  chunk_ = made.chunk, banded_ = made.banded;
   extent_ = Extent();
   for (const Shape &shape : shapes_) extent_.add(shape.n, made.width);
   reserve(made.size, made.without == 0);
@@ -198,6 +208,8 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
 void BlockInverses::make(cudaStream_t stream) {
   Making m{A_.blocks(), int(kinds_), method_, inverse_.data(), scratch_.data(), 0, 0, &made_.device()->bad};
   const DeviceInverses all = view();
+  if (chunk_) make_chunks(all, m, chunk_, stream);
+  if (!banded_) return;
   const bool in_scratch = anew_ || method_ == Method::dense;
   const bool large = in_scratch || extent_.width > 16;
   const int window = int(DeviceBand{0, extent_.width}.window());
@@ -243,7 +255,7 @@ double BlockInverses::bytes() const {
                     kinds_buffer_.bytes() + hash_.bytes() + hash_sorted_.bytes() + size_.bytes() + at_.bytes() +
                     cub_.bytes();
   for (const auto *b :
-       {&number_, &number_sorted_, &width_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
+       {&number_, &number_sorted_, &width_, &linked_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
     sum += b->bytes();
   return static_cast<double>(sum);
 }

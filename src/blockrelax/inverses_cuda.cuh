@@ -2,6 +2,7 @@
 #pragma once
 
 #include "band_cuda.cuh"
+#include "chunks.hpp"
 #include "matrix_cuda.cuh"
 #include "method.hpp"
 
@@ -12,11 +13,12 @@ namespace petscrrb::blockrelax {
 struct DeviceKind {
   index_t at;                 // where its inverse lies, or -1: it has no place
   int block, width;           // block: the place of its first in the order of blocks
+  bool chunked;               // it is a factor in chunks, if it has a place
   index_t basis[3], tiles[3]; // tiles: the same bases as tensor cores take them
 
   bool operator==(const DeviceKind &o) const {
-    return at == o.at && block == o.block && width == o.width && std::equal(basis, basis + 3, o.basis) &&
-           std::equal(tiles, tiles + 3, o.tiles);
+    return at == o.at && block == o.block && width == o.width && chunked == o.chunked &&
+           std::equal(basis, basis + 3, o.basis) && std::equal(tiles, tiles + 3, o.tiles);
   }
 };
 
@@ -24,6 +26,8 @@ struct MadeInverses {
   unsigned long long bad; // all ones less the first row whose pivot is negative
   int width;              // the largest
   int kinds, without;     // without: those that have no place
+  int chunk;              // the widest of factors in chunks, or 0
+  int banded;             // whether there are others, or such without a place
   index_t size;           // of the inverses of the others
 };
 
@@ -86,6 +90,8 @@ public:
   }
   // What a block takes as tensor cores relax it, in doubles; 0: they are of no use
   int tiled_room() const { return tiled_room_; }
+  // rows of a chunk, the most; 0: no factor is in chunks
+  int chunk() const { return chunk_; }
   // of a factor for which there was no place, in doubles; 0 if all have one
   index_t anew() const { return anew_; }
   double *scratch() const { return scratch_.data(); } // so large for each of resident() thread blocks
@@ -99,7 +105,7 @@ private:
   void make(cudaStream_t);
   void reserve(index_t inverses, bool all_have_place);
   void find_bases();
-  index_t size(int cells, int width) const;
+  index_t size(int cells, const DeviceKind &) const;
 
   const Layout &l_;
   const DeviceMatrix &A_;
@@ -108,6 +114,8 @@ private:
   Extent extent_;
   index_t kinds_ = 0, anew_ = 0;
   int tiled_room_ = 0;
+  int chunk_ = 0;
+  bool banded_ = false; // there are factors that are not in chunks
   int resident_ = 0;
   bool shapes_used_ = false; // kind_of_ is that of shapes
 
@@ -122,7 +130,7 @@ private:
 
   cuda::Report<MadeInverses> made_;
   cuda::Buffer<unsigned long long> hash_, hash_sorted_; // the first halves in front
-  cuda::Buffer<int> number_, number_sorted_, width_, flag_, is_first_, run_, first_of_run_, kind_at_, kind_of_;
+  cuda::Buffer<int> number_, number_sorted_, width_, linked_, flag_, is_first_, run_, first_of_run_, kind_at_, kind_of_;
   cuda::Buffer<index_t> size_, at_;
   cuda::Buffer<char> cub_;
 };

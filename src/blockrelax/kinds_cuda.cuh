@@ -17,24 +17,26 @@ __host__ __device__ inline unsigned long long mixed(unsigned long long x) {
 // Of 128 bits: blocks that have the same are taken to be alike. Sums, so that couplings come in any order.
 template <int size>
 __global__ void __launch_bounds__(threads) hash_blocks(const DeviceBlock *blocks, int count, DeviceInverses all,
-                                                       unsigned long long *hash, int *width, int *most) {
+                                                       unsigned long long *hash, int *width, int *linked, int *most) {
   const Group<size> g;
   const int t = int(blockIdx.x) * (threads / size) + g.number();
   if (t >= count) return;
   const DeviceBlock block = blocks[t];
   unsigned long long h[2] = {};
-  int far = 0;
+  int far = 0, by_links = 0;
   within_block(block, all.near, all.values, all.links, all.most_cells, g.rank(), size, [&](int i, int j, double a) {
     const unsigned long long where = mixed((static_cast<unsigned long long>(i) << 32 | unsigned(j)) + 1);
     const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(a));
     h[0] += mixed(where ^ bits);
     h[1] += mixed(0x9e3779b97f4a7c15u * where + bits);
     if (a != 0) far = max(far, i > j ? i - j : j - i);
+    if (a != 0 && i > j) by_links = 1; // what is not one leads ahead
   });
   for (int k = size / 2; k; k /= 2) {
     h[0] += __shfl_xor_sync(g.mask(), h[0], k);
     h[1] += __shfl_xor_sync(g.mask(), h[1], k);
     far = max(far, __shfl_xor_sync(g.mask(), far, k));
+    by_links |= __shfl_xor_sync(g.mask(), by_links, k);
   }
   if (g.rank()) return;
   for (int d = 0; d < 3; ++d)
@@ -42,6 +44,7 @@ __global__ void __launch_bounds__(threads) hash_blocks(const DeviceBlock *blocks
   hash[block.number] = h[0];
   hash[count + block.number] = h[1];
   width[block.number] = far;
+  linked[block.number] = by_links;
   if (far > *const_cast<volatile int *>(most)) atomicMax(most, far);
 }
 
@@ -69,7 +72,7 @@ struct NameFirsts {
 // Kinds are numbered as their first blocks are.
 struct MakeKinds {
   const DeviceBlock *blocks;
-  const int *place, *number, *run, *first_of_run, *is_first, *kind_at, *width;
+  const int *place, *number, *run, *first_of_run, *is_first, *kind_at, *width, *linked;
   int count;
   bool dense;
   int *kind_of;
@@ -83,8 +86,9 @@ struct MakeKinds {
     if (!is_first[b]) return;
     const DeviceBlock block = blocks[place[b]];
     const index_t cells = index_t(block.n[0]) * block.n[1] * block.n[2];
-    kinds[k] = {-1, place[b], width[b], {}, {}};
-    size[k] = cells * (dense ? cells : width[b] + 1);
+    const bool chunked = !dense && !linked[b] && Chunks::suit(width[b]);
+    kinds[k] = {-1, place[b], width[b], chunked, {}, {}};
+    size[k] = dense ? cells * cells : chunked ? Chunks{int(cells), width[b]}.size() : cells * (width[b] + 1);
   }
 };
 struct PlaceKinds {
@@ -100,6 +104,10 @@ struct PlaceKinds {
     const bool next_fits = k + 1 < made->kinds && (memory <= 0 || double(end + size[k + 1]) * sizeof(double) <= memory);
     if (fits && !next_fits) made->size = end; // those that fit are the first ones
     if (!fits) atomicAdd(&made->without, 1);
+    if (!fits || !kinds[k].chunked)
+      made->banded = 1;
+    else if (kinds[k].width > *const_cast<volatile int *>(&made->chunk))
+      atomicMax(&made->chunk, kinds[k].width);
   }
 };
 

@@ -56,6 +56,17 @@ struct Making {
   unsigned long long *bad;
 };
 
+// row: in its block
+__device__ inline void report_negative(const DeviceBlock &block, int row, unsigned long long *bad) {
+  const int i = row % block.n[0], j = row / block.n[0] % block.n[1], k = row / block.n[0] / block.n[1];
+  const index_t at = block.first + index_t(k) * block.plane + index_t(j) * block.line + i;
+  atomicMax(bad, ~0ull - static_cast<unsigned long long>(at));
+}
+
+// Factors in chunks, of kinds that have a place for one. widest: of their bands
+void make_chunks(const DeviceInverses &, const Making &, int widest, cudaStream_t);
+
+// All others.
 template <int size>
 __global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(DeviceInverses all, Making m) {
   extern __shared__ double memory[];
@@ -63,15 +74,13 @@ __global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(Devi
   const int groups = int(blockDim.x) / size, me = int(blockIdx.x) * groups + g.number();
   for (int k = me; k < m.kinds; k += int(gridDim.x) * groups) {
     const DeviceKind kind = all.kinds[k];
-    if (m.method == Method::tensor && kind.at >= 0) continue;
+    if (kind.at >= 0 && (m.method == Method::tensor || kind.chunked)) continue;
     const DeviceBlock block = m.blocks[kind.block];
     const bool here = m.method == Method::factored && kind.at >= 0;
     double *const to = here ? m.inverse + kind.at : m.scratch + me * m.factor;
     const int bad = factor_block(g, all, block, kind.width, to, m.window ? memory + g.number() * m.window : nullptr);
     if (bad >= 0) {
-      const int i = bad % block.n[0], j = bad / block.n[0] % block.n[1], z = bad / block.n[0] / block.n[1];
-      const index_t row = block.first + index_t(z) * block.plane + index_t(j) * block.line + i;
-      if (g.rank() == 0) atomicMax(m.bad, ~0ull - static_cast<unsigned long long>(row));
+      if (g.rank() == 0) report_negative(block, bad, m.bad);
     } else if (m.method == Method::dense && kind.at >= 0) {
       invert(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], kind.width}, to, m.inverse + kind.at);
     }

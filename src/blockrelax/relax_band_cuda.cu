@@ -8,7 +8,6 @@ namespace {
 
 struct BandFactors : relax_kernels::InOrder {
   static constexpr bool anew = true;
-  static constexpr int vectors = 1;
 
   template <class Group>
   __device__ static double *apply(const Group &g, const DeviceInverses &all, const DeviceBlock &block,
@@ -31,18 +30,19 @@ GeneralRelax::GeneralRelax()
 void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
   const Method method = inverses.method();
   const Extent &e = inverses.extent();
-  const int cells = static_cast<int>(e.cells), vectors = method == Method::factored ? 1 : 2;
+  const int cells = static_cast<int>(e.cells), chunk = inverses.chunk();
+  const int work = method != Method::factored ? cells : chunk ? chunk_room(chunk) : 0;
   const bool anew = inverses.anew() > 0;
-  const index_t bytes = index_t(vectors) * cells * index_t(sizeof(double));
+  const index_t bytes = (index_t(cells) + work) * index_t(sizeof(double));
   const int narrow = method == Method::factored ? 1024 : method == Method::tensor ? 128 : 64; // cells
-  const bool wide = anew || cells > narrow || (method == Method::factored && e.width > 96);
+  const bool wide = anew || chunk || cells > narrow || (method == Method::factored && e.width > 96);
   const bool thin = method == Method::factored && e.width <= 8; // few threads have work
   group_ = wide ? wide_group : cells <= 16 || thin ? 8 : 32;
   const bool in_global = bytes > most_shared_;
   const int tiled = anew ? 0 : inverses.tiled_room();
   if (tiled && tiled * index_t(sizeof(double)) <= most_shared_) return prepare_tiled(points, cells, tiled);
   rooms_ = {};
-  rooms_.vector = cells;
+  rooms_.vector = cells, rooms_.work = work;
   index_t shared = in_global ? 0 : bytes;
   if (anew && e.width < 1024) {
     const index_t window = DeviceBand{cells, e.width}.window();
@@ -52,7 +52,7 @@ void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
     }
   }
   if (in_global) {
-    rooms_.vectors_stride = index_t(vectors) * cells;
+    rooms_.vectors_stride = index_t(cells) + work;
     const std::size_t needed = static_cast<std::size_t>(processors_ * rooms_.vectors_stride);
     if (vectors_.size() < needed) vectors_.resize(needed);
     rooms_.vectors = vectors_.data();
@@ -64,6 +64,7 @@ void GeneralRelax::prepare(int points, const BlockInverses &inverses) {
   shared_ = static_cast<int>(groups_ * shared);
   kernel_ = method == Method::tensor  ? tensor_kernel(points, group_, in_global)
             : method == Method::dense ? dense_kernel(points, group_, in_global)
+            : chunk                   ? chunk_kernel(points, in_global)
                                       : band_kernel(points, group_, in_global);
   allow_shared();
 }

@@ -7,7 +7,7 @@ namespace petscrrb::blockrelax {
 
 // What a group has for itself.
 struct Rooms {
-  int vector, window;        // doubles of shared memory for a block's cells, and for its factorization
+  int vector, work, window;  // doubles of shared memory for a block's cells, for its solver, and for its factorization
   double *vectors, *factors; // of global memory, if a block's cells or its factor have no room: so many a thread block
   index_t vectors_stride, factors_stride;
 };
@@ -22,6 +22,10 @@ constexpr int most_threads = 2048; // of a multiprocessor
 RelaxKernel tensor_kernel(int points, int group, bool in_global);
 RelaxKernel dense_kernel(int points, int group, bool in_global);
 RelaxKernel band_kernel(int points, int group, bool in_global);
+// Wide groups; factors in chunks, and banded ones.
+RelaxKernel chunk_kernel(int points, bool in_global);
+// What a block then takes beside its cells, in doubles.
+int chunk_room(int width);
 // Sine bases on tensor cores: no side is longer than this, groups of 32 and `wide_group` threads, cells in shared memory.
 constexpr int longest_tiled = 64;
 RelaxKernel tiled_kernel(int points, int group);
@@ -158,14 +162,13 @@ __device__ __noinline__ void solve_anew(const Group &g, const DeviceInverses &al
 // Solve::place(block, cells): where a cell's value is. Solve::apply(group, inverses, block, kind, r, work): where the result lies, r or work; all threads have met after it.
 template <int points, class Solve, class Group, bool in_global>
 __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
-    relax(Pass pass, DeviceInverses all, Rooms rooms) {
+    relax(Pass pass, const __grid_constant__ DeviceInverses all, Rooms rooms) {
   extern __shared__ double memory[];
   const Group g;
   const int groups = int(blockDim.x) / Group::size;
-  double *const mine = memory + g.number() * (in_global ? 0 : Solve::vectors * rooms.vector);
-  double *const r = in_global ? rooms.vectors + blockIdx.x * rooms.vectors_stride : mine, *const work =
-                                                                                              r + rooms.vector;
-  double *const window = rooms.window ? memory + (in_global ? 0 : Solve::vectors * rooms.vector) : nullptr;
+  const int room = in_global ? 0 : rooms.vector + rooms.work;
+  double *const r = in_global ? rooms.vectors + blockIdx.x * rooms.vectors_stride : memory + g.number() * room;
+  double *const work = r + rooms.vector, *const window = rooms.window ? memory + room : nullptr;
   for (int t = int(blockIdx.x) * groups + g.number(); t < pass.count; t += int(gridDim.x) * groups) {
     const DeviceBlock block = pass.blocks[t];
     const DeviceKind kind = all.kinds[all.kind_of[block.number]];

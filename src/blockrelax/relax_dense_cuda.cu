@@ -6,7 +6,6 @@ namespace {
 
 struct Dense : relax_kernels::InOrder {
   static constexpr bool anew = true;
-  static constexpr int vectors = 2;
 
   template <class Group>
   __device__ static double *apply(const Group &g, const DeviceInverses &all, const DeviceBlock &block,

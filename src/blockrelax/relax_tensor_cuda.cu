@@ -6,7 +6,6 @@ namespace {
 
 struct Tensor : relax_kernels::InOrder {
   static constexpr bool anew = true;
-  static constexpr int vectors = 2;
 
   // out = S in along a side of n cells that are `apart`
   template <class Group>

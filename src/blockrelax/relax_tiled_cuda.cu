@@ -17,7 +17,6 @@ struct Apart {
 };
 
 struct Tiled {
-  static constexpr int vectors = 1;
   static constexpr bool anew = false;
 
   template <class Cells> __device__ static int place(const DeviceBlock &block, const Cells &c) {

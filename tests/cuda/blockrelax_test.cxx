@@ -116,7 +116,7 @@ TEST_F(BlockRelaxOnDevice, SmallGridsAreTheHosts) {
   for (const Domain &domain :
        {Domain(solid(9, 5, 6)), Domain(around({12, 7}, true, true, false)), Domain({13, 9, 1, false, false, false, 9}),
         Domain(solid(7, 6, 5), {{3}, {}, {2}}), Domain(around(solid(6, 5, 3, 27), true, false, true))})
-    for (const Size &size : {Size{2, 2, 2}, Size{4, 5, 3}, Size{16, 1, 1}})
+    for (const Size &size : {Size{2, 2, 2}, Size{4, 5, 3}, Size{16, 1, 1}, Size{8, 6, 3}})
       compare_all(domain, size[0], size[1], size[2]);
 }
 
