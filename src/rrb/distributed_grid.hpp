@@ -43,10 +43,13 @@ public:
   StencilOut<Split> matrix() const { return {field(1), field(2), field(3), field(4), field(5)}; }
   std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes() + seams_.bytes(); }
 
-  // matrix() has own nodes' values. next: where those of the next grid's own nodes go.
+  // matrix() has own nodes' values. next: where those of the next grid's own nodes go. keep: NULL, or where the matrix goes
+  // before its elimination, with what is around, in the same layout.
   template <class Out>
-  void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4]) const {
+  void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4],
+              double *keep) const {
     ranks.exchange(rows_, memory_.data());
+    if (keep) on.copy(keep, memory_.data() + 4 * slots_.layout.size(), 20 * slots_.layout.size());
     seams_.lump(on, matrix(), lumping.omega, counts + b2);
     const StencilOut<Split> m = matrix();
     const StencilViews<Dense, Dense> a{m.X.q, m.E.q, m.N.q, m.NE.q, m.NW.q};
@@ -62,9 +65,11 @@ public:
     seams_.put_kept(on, next);
   }
 
-  // vector() has the right-hand side at own nodes; then what goes on is at own b2.
-  void down(const Backend &on, Ranks &ranks) const {
+  // vector() has the right-hand side at own nodes; then what goes on is at own b2. Where there are no couplings, each value
+  // stays what it is.
+  template <bool Couple> void down(const Backend &on, Ranks &ranks) const {
     ranks.exchange(down_, memory_.data());
+    if (!Couple) return;
     const Quad<Dense> x = vector().q;
     const auto f = factor_.get(Inner{});
     on.for_each(widened(own_, 1).nodes_of(b1), ForwardB1{f, x, x[b1]});
@@ -82,13 +87,13 @@ public:
     return n;
   }
   // vector() has the solution at own b2; then at all own nodes.
-  void up(const Backend &on, Ranks &ranks) const {
-    ranks.exchange(solutions_, memory_.data());
+  template <bool Couple> void up(const Backend &on, Ranks &ranks, Scaling scaling) const {
+    if (Couple) ranks.exchange(solutions_, memory_.data());
     const Quad<Dense> x = vector().q;
-    const auto f = factor_.get(Inner{});
-    on.for_each(widened(own_, 1).nodes_of(b1), BackwardB1{f, x[b1], x[b2], x[b1], Scaling::full});
-    on.for_each(own_.nodes_of(r1), BackwardR1{f, x[r1], x[b1], x[b2], x[r1], Scaling::full});
-    on.for_each(own_.nodes_of(r2), BackwardR2{f, x[r2], x[b1], x[b2], x[r2], Scaling::full});
+    const auto f = with_couplings<Couple>(factor_.get(Inner{}));
+    on.for_each(widened(own_, 1).nodes_of(b1), BackwardB1{f, x[b1], x[b2], x[b1], scaling});
+    on.for_each(own_.nodes_of(r1), BackwardR1{f, x[r1], x[b1], x[b2], x[r1], scaling});
+    on.for_each(own_.nodes_of(r2), BackwardR2{f, x[r2], x[b1], x[b2], x[r2], scaling});
   }
 
 private:

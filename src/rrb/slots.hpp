@@ -21,9 +21,10 @@ struct Slots {
 };
 
 enum class Travels {
-  rows,     // of the matrix, before the elimination: all that is up to three steps away
-  down,     // right-hand side: red nodes and b1
-  solutions // b2
+  rows,      // of the matrix, before the elimination: all that is up to three steps away
+  down,      // right-hand side: red nodes and b1
+  solutions, // b2
+  all        // of a vector: one step around
 };
 
 // What a box needs of others.
@@ -61,6 +62,9 @@ private:
   bool own(Class c, index_t a, index_t b) const { return class_of(a, b) == c && inside(own_, a, b); }
   bool needed(index_t a, index_t b) const {
     if (what_ == Travels::rows) return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b);
+    if (what_ == Travels::all)
+      return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b) && a >= own_.x.lo - 1 && a <= own_.x.hi &&
+             b >= own_.y.lo - 1 && b <= own_.y.hi;
     if (!inside(widened(own_, 2), a, b)) return false;
     const Class c = class_of(a, b);
     const auto any = [&](const auto &is, std::initializer_list<std::pair<int, int>> steps) {

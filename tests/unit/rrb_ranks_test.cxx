@@ -1,10 +1,13 @@
 // RRB on boxes of several ranks, simulated, against RRB on one.
 #include "reference_support.hpp"
-#include "rrb/distributed.hpp"
 #include "rrb_support.hpp"
 #include "simulated_ranks.hpp"
 
 #include "backend/partial_sum_host.hpp"
+#include "backend/scalars_host.hpp"
+#include "rrb/distributed_apply.hpp"
+#include "rrb/distributed_factor.hpp"
+#include "rrb/grid_product_host.hpp"
 
 using namespace petscrrb::rrb;
 using support::SimulatedRanks;
@@ -49,8 +52,8 @@ std::string words(const Partition &p) {
 petscrrb::Stencil part_of(const petscrrb::Stencil &s, index_t nx, const Extent &x) {
   petscrrb::Stencil part;
   for (const auto field : {&petscrrb::Stencil::C, &petscrrb::Stencil::E, &petscrrb::Stencil::N, &petscrrb::Stencil::NE,
-                           &petscrrb::Stencil::NW})
-    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+                           &petscrrb::Stencil::NW, &petscrrb::Stencil::v})
+    for (index_t b = x.y.lo; b < x.y.hi && !(s.*field).empty(); ++b)
       for (index_t a = x.x.lo; a < x.x.hi; ++a) (part.*field).push_back((s.*field)[b * nx + a]);
   return part;
 }
@@ -67,9 +70,9 @@ public:
     }
     EXPECT_LT(last_.factor(graph, scale), 0);
   }
-  int operator()(Part) const {
+  int operator()(Part part) const { // its halves are all and nothing
     reference::Vector x(core_.coarse_r(), core_.coarse_r() + core_.last_block().size());
-    last_.solve(x);
+    if (part != Part::right) last_.solve(x);
     std::copy(x.begin(), x.end(), core_.coarse_z());
     return 0;
   }
@@ -83,6 +86,7 @@ struct Case {
   Options options;
   Lumping lumping;
   int distributed;
+  std::vector<Part> parts{Part::whole}; // one applied to the other's result
 };
 
 struct Result {
@@ -98,32 +102,37 @@ Result apply(const reference::Problem &p, const Partition &parts, const Case &c,
   grid.periodic[0] = p.grid.periodic_x && p.grid.nx > 2, grid.periodic[1] = p.grid.periodic_y && p.grid.ny > 2;
   const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
   const petscrrb::Stencil whole = support::stencil_of(p.A, grid, true, p.v);
-  const auto v = [&](index_t i) { return p.v.empty() ? 1.0 : p.v[i]; };
   Result all{reference::Vector(r.size(), NAN), {}, 0};
   std::mutex mutex;
   SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
     const petscrrb::Host host;
-    DistributedRrb<petscrrb::Host, int, double> rrb(host, ranks, boxes, c.options,
-                                                    std::min(c.distributed, most_distributed(boxes, c.options.levels)));
+    const int distributed = std::min(c.distributed, most_distributed(boxes, c.options.levels));
+    DistributedRrb<petscrrb::Host, int, double> rrb(host, ranks, boxes, c.options, distributed);
+    rrb.want_shares();
     const Extent x = rrb.extent();
     const petscrrb::Stencil mine = part_of(whole, grid.n[0], x);
     reference::Vector own_r, own_z(x.nodes());
     for (index_t b = x.y.lo; b < x.y.hi; ++b)
-      for (index_t a = x.x.lo; a < x.x.hi; ++a) own_r.push_back(r[b * grid.n[0] + a] * v(b * grid.n[0] + a));
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) own_r.push_back(r[b * grid.n[0] + a]);
     Outcome outcome;
+    petscrrb::Stencil overwritten;
     for (int twice = 0; twice < 2; ++twice) { // a refresh leaves nothing behind
-      petscrrb::Stencil overwritten = mine;
+      overwritten = mine;
       rrb.refresh(prepared(overwritten), c.lumping);
       outcome = rrb.outcome();
       if (!outcome.ok) continue;
-      const LastBlockSolver solve(rrb.tail());
-      rrb.down(own_r.data());
-      Cycle(rrb.tail()).apply(rrb.tail_r(), rrb.tail_z(), Part::whole, solve);
-      rrb.up(own_z.data());
+      const LastBlockSolver solve(rrb);
+      Cycle(rrb).estimate(solve);
+      reference::Vector x = own_r;
+      for (const Part part : c.parts) {
+        Cycle(rrb).apply(x.data(), own_z.data(), part, solve);
+        x = own_z;
+      }
     }
+    const bool energies = !c.options.amli_grid && c.parts.size() == 1;
     double energy = 0;
-    for (int rank = 0; rank < ranks.count(); ++rank) energy += rrb.shares()[rank];
-    for (index_t i = 0; i < rrb.tail().extent().nodes(); ++i) energy += rrb.tail_r()[i] * rrb.tail_z()[i];
+    for (int rank = 0; rank < ranks.count() && energies; ++rank) energy += rrb.shares()[rank];
+    for (index_t i = 0; i < boxes.all(distributed).nodes(); ++i) energy += rrb.tail_r()[i] * rrb.tail_z()[i];
     const std::lock_guard<std::mutex> lock(mutex);
     if (ranks.rank() == 0) {
       all.outcome = outcome;
@@ -131,14 +140,17 @@ Result apply(const reference::Problem &p, const Partition &parts, const Case &c,
     }
     const double *z = own_z.data();
     for (index_t b = x.y.lo; b < x.y.hi; ++b)
-      for (index_t a = x.x.lo; a < x.x.hi; ++a) all.z[b * grid.n[0] + a] = *z++ * v(b * grid.n[0] + a);
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) all.z[b * grid.n[0] + a] = *z++;
   });
   return all;
 }
 
 void expect_same(const reference::Problem &p, const Partition &parts, Case c, const std::string &what) {
   c.options.levels = std::min(c.options.levels, max_levels(p.grid.nx, p.grid.ny));
-  support::RealRRB one(support::converted(p), {c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, 0, false});
+  const int amli = c.options.amli_grid < c.options.levels / 2 ? c.options.amli_grid : 0;
+  c.options.amli_grid = amli;
+  c.options.storage_grids = std::min(c.options.storage_grids, c.options.levels / 2);
+  support::RealRRB one(support::converted(p), {c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli, false});
   ASSERT_TRUE(one.outcome().ok && !one.redone()) << what;
   const reference::Vector r = reference::random_vector(p.A.size(), 3), z = one.apply(r);
   const Result many = apply(p, parts, c, r);
@@ -147,6 +159,7 @@ void expect_same(const reference::Problem &p, const Partition &parts, Case c, co
   EXPECT_LT(reference::difference(many.z, z), 1e-12 * reference::norm(z)) << where;
   EXPECT_EQ(many.outcome.unlumped, one.outcome().unlumped) << where;
   EXPECT_EQ(many.outcome.null, one.outcome().null) << where;
+  if (amli || c.parts.size() > 1) return;
   const double product = reference::dot(r, z);
   EXPECT_NEAR(many.energy, product, 1e-11 * product) << where;
 }
@@ -158,21 +171,45 @@ Options options_of(int levels) {
   return o;
 }
 
-TEST(RrbRanks, AreTheSameOperatorAsOne) {
-  reference::Random random(7);
+// visit(name, problem, partition, turn): a test takes another one of its choices at each turn, since threads cost more than
+// what they do here. There are five partitions of each problem.
+template <class Visit> void each_partition(unsigned seed, const Visit &visit) {
+  reference::Random random(seed);
+  int turn = 0;
   for (const auto &[name, problem] : reference::zoo_and_rings())
-    for (const Partition &parts : partitions(problem.grid, random))
-      for (const auto &[levels, distributed] : {std::pair{2, 1}, {3, 1}, {5, 2}, {6, 2}, {6, 3}, {99, 99}})
-        expect_same(problem, parts, {options_of(levels), {}, distributed}, name);
+    for (const Partition &parts : partitions(problem.grid, random)) visit(name, problem, parts, turn++);
+}
+
+TEST(RrbRanks, AreTheSameOperatorAsOne) {
+  const std::pair<int, int> choices[] = {{2, 1}, {3, 1}, {5, 2}, {6, 2}, {6, 3}, {99, 99}}; // levels, distributed
+  each_partition(7, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    const auto &[levels, distributed] = choices[turn % 6];
+    expect_same(problem, parts, {options_of(levels), {}, distributed}, name);
+  });
 }
 
 TEST(RrbRanks, AreTheSameWithOtherLumping) {
-  reference::Random random(8);
-  for (const auto &[name, problem] : reference::zoo_and_rings())
-    for (const Partition &parts : partitions(problem.grid, random)) {
-      expect_same(problem, parts, {options_of(5), {0.7, true}, 2}, name);
-      expect_same(problem, parts, {options_of(99), {1, true}, 99}, name);
-    }
+  each_partition(8, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    expect_same(problem, parts, turn % 2 ? Case{options_of(5), {0.7, true}, 2} : Case{options_of(99), {1, true}, 99},
+                name);
+  });
+}
+
+// Below the gathered grid, in either storage, at it, and above.
+TEST(RrbRanks, DoAmliOnAnyGrid) {
+  const std::pair<int, int> choices[] = {{1, 0}, {1, 3}, {2, 0}, {4, 0}}; // distributed, in r1/r2/b1/b2 storage
+  each_partition(10, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    Options options = options_of(8);
+    options.amli_grid = 2;
+    options.storage_grids = choices[turn % 4].second;
+    expect_same(problem, parts, {options, {}, choices[turn % 4].first}, name);
+  });
+}
+
+TEST(RrbRanks, HaveHalves) {
+  each_partition(11, [&](const auto &name, const auto &problem, const Partition &parts, int) {
+    expect_same(problem, parts, {options_of(6), {}, 2, {Part::left, Part::right}}, name);
+  });
 }
 
 TEST(RrbRanks, MayHaveOnePointEach) {
