@@ -66,3 +66,16 @@ PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::str
 /* The grid of all ranks, whose natural order that is: n, the sizes that a user gave, zeros for none; else those of that
    DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */
 PetscErrorCode PetscRRBFindGridOfAllRanks(PC, Mat, const PetscInt n[3], const char *option, petscrrb::Grid *);
+
+/* The boxes of points that the ranks have, of a 2D grid: rank j * columns + i has x[i] <= a < x[i + 1], y[j] <= b < y[j + 1]. */
+struct PetscRRBCuts {
+  std::vector<petscrrb::index_t> x, y;
+};
+
+/* Of the DMDA whose natural order that is, with the sizes of its grid; *found: there is one. Raises the reason where it is
+   not of 2D or has several unknowns a point. A 3D one with a side of one point is 2D. Collective. */
+PetscErrorCode PetscRRBCutsOfDMDA(PC, Mat, petscrrb::Grid *, PetscRRBCuts *, PetscBool *found);
+
+/* Where rows are numbered in natural order: lines, each of which goes to the rank that has its first point. *whole: no rank
+   begins within a line. Collective. */
+PetscErrorCode PetscRRBCutsOfRows(Mat, const petscrrb::Grid &, PetscRRBCuts *, PetscBool *whole);

@@ -147,9 +147,24 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
                                      (long long)(s.outcome.null + s.backend->null_directions())));
   if (s.omega_dropped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
-  const double bytes = (double)s.core->bytes() + s.backend->bytes();
+  PetscCall(s.backend->ViewRanks(viewer));
+  double bytes = (double)s.core->bytes() + s.backend->bytes();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
                                    bytes / (double)(g.n[0] * g.n[1])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* That of the first rank: all have the same. */
+static PetscErrorCode ViewCoarseKSP(KSP ksp, PetscViewer viewer) {
+  PetscMPIInt rank;
+  PetscViewer own;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)viewer), &rank));
+  PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
+  if (rank == 0) PetscCall(KSPView(ksp, own));
+  PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,7 +186,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
   if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
-    PetscCall(KSPView(rrb->coarse_ksp, viewer));
+    PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,6 +249,7 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->coarse = PC_RRB_COARSE_CHOLESKY;
   rrb->cycle = PC_RRB_CYCLE_V;
   rrb->precision = PC_RRB_PRECISION_DOUBLE;
+  rrb->gather_size = PETSC_DECIDE;
 
   pc->ops->setup = PCSetUp_RRB;
   pc->ops->apply = PCApply_RRB;
