@@ -71,18 +71,19 @@ PetscErrorCode PCRRBOnRanks::FindGrid(PC pc, const Csr &, Grid *grid) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscInt rows;
   PetscBool whole;
-  std::string why, source;
+  std::string why, source, option;
 
   PetscFunctionBegin;
   PetscCall(BuildOverlap(pc));
   PetscCall(FindCuts(pc, grid));
+  PetscCall(PetscRRBFullName(pc, "-pc_rrb_grid", &option));
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   const bool told = grid->n[0] > 0;
   source = told ? grid->source : "matrix pattern";
   PetscCall(PetscRRBTry(NoMemory, [&] {
     PetscRRBPatternOnRanks pattern(comm, overlap_, a_.data(), rows);
-    why = told ? check_grid(pattern, Widest::flat, "-pc_rrb_grid", *grid)
-               : find_grid(pattern, Widest::flat, "-pc_rrb_grid", *grid);
+    why = told ? check_grid(pattern, Widest::flat, option.c_str(), *grid)
+               : find_grid(pattern, Widest::flat, option.c_str(), *grid);
   }));
   grid->source = source;
   const bool by_rows = source == "option" || source == "matrix pattern";
