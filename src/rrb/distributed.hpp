@@ -64,6 +64,11 @@ private:
   using Grid = DistributedGrid<Backend, T>;
 
   Extent next_box(int g) const { return boxes_.extent(ranks_.rank(), g + 1); }
+  // where the vector of grid g goes on; natural: of the box `of`, on the gathered grid
+  NextGrid next_grid(int g, const double *natural, const Extent &of) const {
+    if (g + 1 < gathered_) return {grids_[g + 1]->vector().q, {}, true, next_box(g)};
+    return {{}, natural_order(natural, of), false, next_box(g)};
+  }
   bool amli_below() const { return options_.amli_grid > gathered_; }
   bool amli_gathered() const { return options_.amli_grid == gathered_; }
   // AMLI's vector of the gathered grid, or in a tail in natural order: it has one of its own for estimates.
@@ -82,6 +87,7 @@ private:
   Extent extent_;
   Gather<Backend> gather_;
   std::vector<std::unique_ptr<Grid>> grids_;
+  BoxSweeps<Backend, T> sweeps_;
   std::unique_ptr<Factorization<Int>> tail_;
   Array<double> stencil_, r_, z_, shares_; // of the gathered grid
   PartialSum<Backend> energy_;

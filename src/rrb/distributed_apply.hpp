@@ -18,12 +18,11 @@ struct AddTerms {
 
 template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
-  const auto from = natural_order(r, extent_);
   const double *v = part != Part::right ? v_ : nullptr;
   if (grids_.empty())
-    copy_nodes(on_, from, natural_order(gather_.mine(), extent_), extent_, v);
+    copy_nodes(on_, natural_order(r, extent_), natural_order(gather_.mine(), extent_), extent_, v);
   else
-    copy_nodes(on_, from, grids_[0]->vector(), extent_, v);
+    sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
   energy_.start();
 }
 
@@ -36,13 +35,10 @@ template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
   if (from == 0) start_down(r, part);
   for (int g = from; g < std::min(to, gathered_); ++g) {
-    choose(part != Part::right, [&](auto coupled) { grids_[g]->template down<decltype(coupled)::value>(on_, ranks_); });
+    const NextGrid next = next_grid(g, gather_.mine(), next_box(g));
+    choose(part != Part::right,
+           [&](auto coupled) { grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next); });
     if (shares_.size()) grids_[g]->add_energy(on_, energy_);
-    const Dense left = grids_[g]->vector().q[b2];
-    if (g + 1 < gathered_)
-      copy_nodes(on_, left, grids_[g + 1]->vector(), next_box(g));
-    else
-      copy_nodes(on_, left, natural_order(gather_.mine(), next_box(g)), next_box(g));
   }
   if (to >= gathered_ && (from < gathered_ || from == 0)) gather_down();
   if (to > gathered_ || to == grids())
@@ -54,22 +50,16 @@ void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, doubl
   if (from > gathered_ || from == grids())
     tail_->up(from - gathered_, std::max(to - gathered_, 0), r_.data(), tail_place(z), part, Energy::no);
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
-  for (int g = std::min(from, gathered_) - 1; g >= to; --g) {
-    const Dense solution = grids_[g]->vector().q[b2];
-    if (g + 1 < gathered_)
-      copy_nodes(on_, grids_[g + 1]->vector(), solution, next_box(g));
-    else
-      copy_nodes(on_, natural_order(z_.data(), gather_.all()), solution, next_box(g));
-    choose(part != Part::left,
-           [&](auto coupled) { grids_[g]->template up<decltype(coupled)::value>(on_, ranks_, scaling); });
-  }
-  if (to > 0) return;
-  const auto out = natural_order(z, extent_);
   const double *v = part != Part::left ? v_ : nullptr;
-  if (grids_.empty())
-    copy_nodes(on_, natural_order(z_.data(), gather_.all()), out, extent_, v);
-  else
-    copy_nodes(on_, grids_[0]->vector(), out, extent_, v);
+  for (int g = std::min(from, gathered_) - 1; g >= to; --g) {
+    const NextGrid next = next_grid(g, z_.data(), gather_.all());
+    const NaturalVectors natural = g == 0 ? NaturalVectors{nullptr, z, nullptr, v} : NaturalVectors{};
+    choose(part != Part::left, [&](auto coupled) {
+      grids_[g]->template up<decltype(coupled)::value>(on_, ranks_, sweeps_, next, natural, scaling);
+    });
+  }
+  if (to == 0 && grids_.empty())
+    copy_nodes(on_, natural_order(z_.data(), gather_.all()), natural_order(z, extent_), extent_, v);
 }
 
 // op(amli, right-hand side, solution): the arrays of its grid where the hierarchy has them.

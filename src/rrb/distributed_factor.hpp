@@ -9,7 +9,7 @@ template <class Backend, class Int, class T>
 DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o,
                                                 int gathered)
     : on_(on), ranks_(ranks), boxes_(boxes), gathered_(gathered), options_(o), extent_(boxes.extent(ranks.rank(), 0)),
-      gather_(on, ranks, boxes, gathered), counts_(4 * gathered) {
+      gather_(on, ranks, boxes, gathered), sweeps_(extent_), counts_(4 * gathered) {
   for (int g = 0; g < gathered; ++g) grids_.push_back(std::make_unique<Grid>(boxes, g, ranks.rank(), o.block));
   Options below = o;
   below.levels -= 2 * gathered;
@@ -128,7 +128,8 @@ template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int
 }
 
 template <class Backend, class Int, class T> std::size_t DistributedRrb<Backend, Int, T>::bytes() const {
-  std::size_t n = tail_->bytes() + gather_.bytes() + energy_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes();
+  std::size_t n =
+      tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes();
   for (const auto &grid : grids_) n += grid->bytes();
   if (amli_) n += amli_->bytes();
   if (above_) n += above_->bytes();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend/partial_sum.hpp"
+#include "rrb/box_sweeps.hpp"
 #include "rrb/slots_seam.hpp"
 #include "rrb/sweep.hpp"
 
@@ -65,15 +66,11 @@ public:
     seams_.put_kept(on, next);
   }
 
-  // vector() has the right-hand side at own nodes; then what goes on is at own b2. Where there are no couplings, each value
-  // stays what it is.
-  template <bool Couple> void down(const Backend &on, Ranks &ranks) const {
+  // vector() has the right-hand side at own nodes; what goes on goes to `next`.
+  template <bool Couple>
+  void down(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next) const {
     ranks.exchange(down_, memory_.data());
-    if (!Couple) return;
-    const Quad<Dense> x = vector().q;
-    const auto f = factor_.get(Inner{});
-    on.for_each(widened(own_, 1).nodes_of(b1), ForwardB1{f, x, x[b1]});
-    on.for_each(own_.nodes_of(b2), ForwardB2{f, x, x[b1], x[b2], true});
+    sweeps.template down<Couple>(on, box(), next);
   }
   // After down(): what own red nodes add to y^T M^-1 y.
   void add_energy(const Backend &on, PartialSum<Backend> &energy) const {
@@ -86,15 +83,15 @@ public:
     for (Class c : {r1, r2, b1}) n += PartialSum<Backend>::parts(own_.nodes_of(c));
     return n;
   }
-  // vector() has the solution at own b2; then at all own nodes.
-  template <bool Couple> void up(const Backend &on, Ranks &ranks, Scaling scaling) const {
+  // `next` has the solution at own b2; then vector() and, unless it is NULL, natural.z have it at all own nodes.
+  template <bool Couple>
+  void up(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next,
+          const NaturalVectors &natural, Scaling scaling) const {
+    sweeps.load(on, box(), next);
     if (Couple) ranks.exchange(solutions_, memory_.data());
-    const Quad<Dense> x = vector().q;
-    const auto f = with_couplings<Couple>(factor_.get(Inner{}));
-    on.for_each(widened(own_, 1).nodes_of(b1), BackwardB1{f, x[b1], x[b2], x[b1], scaling});
-    on.for_each(own_.nodes_of(r1), BackwardR1{f, x[r1], x[b1], x[b2], x[r1], scaling});
-    on.for_each(own_.nodes_of(r2), BackwardR2{f, x[r2], x[b1], x[b2], x[r2], scaling});
+    sweeps.template up<Couple>(on, box(), natural, scaling);
   }
+  BoxGrid<T> box() const { return {own_, vector().q, factor_}; }
 
 private:
   Split field(int i) const {

@@ -1,6 +1,7 @@
 // RRB on several ranks, on the host.
 #include "backend/partial_sum_host.hpp"
 #include "backend/scalars_host.hpp"
+#include "rrb/box_rows.hpp"
 #include "rrb/distributed_apply.hpp"
 #include "rrb/distributed_factor.hpp"
 #include "rrb/grid_product_host.hpp"

@@ -5,6 +5,7 @@
 
 #include "backend/partial_sum_host.hpp"
 #include "backend/scalars_host.hpp"
+#include "rrb/box_rows.hpp"
 #include "rrb/distributed_apply.hpp"
 #include "rrb/distributed_factor.hpp"
 #include "rrb/grid_product_host.hpp"
@@ -217,6 +218,13 @@ TEST(RrbRanks, MayHaveOnePointEach) {
     for (const bool ring : {false, true})
       expect_same(reference::random_nine_points({nx, ny, ring, ring}, 0), {even_cuts(nx, nx), even_cuts(ny, ny)},
                   {options_of(99), {}, 99}, "one point each");
+}
+
+// Boxes that are large enough to be swept by several threads.
+TEST(RrbRanks, ShareABoxBetweenThreads) {
+  const reference::Problem problem = reference::random_nine_points({300, 281}, 0);
+  expect_same(problem, {{0, 300}, {0, 133, 281}}, {options_of(10), {}, 3}, "threads");
+  expect_same(problem, {{0, 149, 300}, {0, 281}}, {options_of(10), {}, 3, {Part::left, Part::right}}, "threads");
 }
 
 // Across a cut of n lines 2 n values go down and n go up, wherever it is.
