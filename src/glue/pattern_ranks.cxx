@@ -15,7 +15,7 @@ static void CheckMPI(int code) {
   if (code != MPI_SUCCESS) throw std::runtime_error("MPI error " + std::to_string(code));
 }
 static index_t Smallest(MPI_Comm comm, index_t x) {
-  CheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT64_T, MPI_MIN, comm));
+  CheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPIU_INT64, MPI_MIN, comm));
   return x;
 }
 
@@ -26,7 +26,7 @@ std::vector<index_t> PetscRRBPatternOnRanks::gather(const std::vector<index_t> &
   CheckMPI(MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, comm_));
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
   std::vector<index_t> all((std::size_t)(starts.back() + counts.back()));
-  CheckMPI(MPI_Allgatherv(mine.data(), n, MPI_INT64_T, all.data(), counts.data(), starts.data(), MPI_INT64_T, comm_));
+  CheckMPI(MPI_Allgatherv(mine.data(), n, MPIU_INT64, all.data(), counts.data(), starts.data(), MPIU_INT64, comm_));
   return all;
 }
 

@@ -82,7 +82,8 @@ PetscErrorCode PCRRBOnRanks::ViewRanks(PetscViewer viewer) {
 
 double PCRRBOnRanks::bytes() const {
   return PCRRBHost::bytes() + bytes_of(rows_) + 8.0 * (double)(a_.size() + v_.size() + r_.size() + z_.size()) +
-         (double)identity_.size() + (double)sizeof(PetscInt) * (double)(overlap_.ja().size() + overlap_.ia().size());
+         (double)(identity_.size() + places_.bytes()) +
+         (double)sizeof(PetscInt) * (double)(overlap_.ja().size() + overlap_.ia().size());
 }
 
 PetscErrorCode PCRRBCreateOnRanks(std::unique_ptr<PCRRBBackend> *backend) {

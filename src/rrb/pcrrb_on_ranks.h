@@ -36,8 +36,9 @@ private:
   PetscRRBOverlap overlap_;
   bool built_ = false;
   std::vector<PetscScalar> a_; /* the values of the overlap's rows */
-  petscrrb::Flags identity_;   /* of the same */
-  std::vector<double> v_;      /* likewise; empty: 1 */
+  petscrrb::rrb::RowPlaces places_;
+  petscrrb::Flags identity_; /* of the same */
+  std::vector<double> v_;    /* likewise; empty: 1 */
   petscrrb::rrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   /* Where parts of lines are on another rank than their line: own rows are the roots, points of the box the leaves. */

@@ -96,6 +96,8 @@ PetscErrorCode PCRRBOnRanks::FindGrid(PC pc, const Csr &, Grid *grid) {
     PetscCall(PetscRRBCutsOfRows(pc->pmat, *grid, &cuts_, &whole));
     if (!whole) PetscCall(Connect(pc->pmat));
   }
+  PetscCall(
+      PetscRRBTryTogether(comm, SayNoMemory, [&] { places_.find(overlap_.rows(a_.data()), overlap_.order(), *grid); }));
   PetscCall(PetscInfo(pc, "Grid of %lld x %lld points, from the %s\n", (long long)grid->n[0], (long long)grid->n[1],
                       source.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,8 +209,8 @@ PetscErrorCode PCRRBOnRanks::Read(PC pc, const Csr &, const Grid &grid, Vec near
     size(stencil_, box);
     stencil_.v.resize(v_.empty() ? 0 : box);
     if (lines_) size(rows_, own);
-    facts_ = rrb::RowReader(overlap_.rows(a_.data()), overlap_.order(), identity_, v_.empty() ? nullptr : v_.data(),
-                            grid, rounding)
+    facts_ = rrb::RowReader(overlap_.rows(a_.data()), places_, overlap_.order(), identity_,
+                            v_.empty() ? nullptr : v_.data(), grid, rounding)
                  .read(lines_ ? rows_ : stencil_);
   }));
   PetscCall(Agree(pc));

@@ -27,12 +27,40 @@ struct RowFacts {
   }
 };
 
+// Of each entry of own rows: where it leads to on a grid, and where the transposed entry stands (-1: nowhere).
+struct RowPlaces {
+  std::vector<signed char> direction;
+  std::vector<PetscInt> transposed;
+
+  // order: the place in natural order of each row
+  void find(const Csr &A, const std::vector<PetscInt> &order, const Grid &g) {
+    direction.resize(A.ia[A.n]);
+    transposed.resize(A.ia[A.n]);
+#pragma omp parallel if (A.n >= rows_for_threads)
+    {
+      LineReach reach(g);
+#pragma omp for schedule(static)
+      for (PetscInt p = 0; p < A.n; ++p) {
+        const Reach &r = reach(order[p]);
+        for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+          const PetscInt q = A.ja[e];
+          direction[e] = static_cast<signed char>(r.direction(order[q] - order[p]));
+          transposed[e] = -1;
+          for (PetscInt t = A.ia[q]; t < A.ia[q + 1]; ++t)
+            if (A.ja[t] == p) transposed[e] = t;
+        }
+      }
+    }
+  }
+  std::size_t bytes() const { return direction.size() + transposed.size() * sizeof(PetscInt); }
+};
+
 class RowReader {
 public:
-  // order: the place in natural order of each row; identity, v (NULL: 1) likewise
-  RowReader(const Csr &rows, const std::vector<PetscInt> &order, const Flags &identity, const double *v, const Grid &g,
-            double rounding)
-      : A(rows), order_(order), identity_(identity), v_(v), g_(g), rounding_(rounding) {}
+  // order, identity and v (NULL: 1): of own rows and of those behind them
+  RowReader(const Csr &rows, const RowPlaces &places, const std::vector<PetscInt> &order, const Flags &identity,
+            const double *v, const Grid &g, double rounding)
+      : A(rows), places_(places), order_(order), identity_(identity), v_(v), g_(g), rounding_(rounding) {}
 
   // out: of own rows, in their order; its arrays have their sizes
   RowFacts read(Stencil &out) const {
@@ -40,9 +68,8 @@ public:
 #pragma omp parallel if (A.n >= rows_for_threads)
     {
       RowFacts mine;
-      LineReach reach(g_);
 #pragma omp for schedule(static)
-      for (PetscInt p = 0; p < A.n; ++p) put(p, reach(order_[p]), out, mine);
+      for (PetscInt p = 0; p < A.n; ++p) put(p, out, mine);
 #pragma omp critical(petscrrb_rows_on_ranks)
       all.add(mine);
     }
@@ -53,14 +80,8 @@ private:
   // The order in which prepare() adds the couplings of a row, so that the sums have the same bits.
   static constexpr Direction added[] = {East, West, North, South, NorthEast, NorthWest, SouthWest, SouthEast};
 
-  double entry(PetscInt row, PetscInt column) const {
-    for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-      if (A.ja[e] == column) return A.a[e];
-    return 0.0;
-  }
-
   // value: the couplings in each direction of V A V, the means of a_ij and a_ji; returns the diagonal's
-  double load(PetscInt p, const Reach &r, double value[directions], RowFacts &f) const {
+  double load(PetscInt p, double value[directions], RowFacts &f) const {
     double diagonal = 0.0, check = 0.0;
     std::fill_n(value, int(directions), 0.0);
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
@@ -72,12 +93,13 @@ private:
         continue;
       }
       if (identity_[p] || identity_[q]) continue;
-      const int m = r.direction(order_[q] - order_[p]);
+      const int m = places_.direction[e];
       if (m < 0) {
         f.foreign |= a != 0.0;
         continue;
       }
-      const double transposed = entry(q, p), mean = 0.5 * (a + transposed);
+      const PetscInt t = places_.transposed[e];
+      const double transposed = t < 0 ? 0.0 : A.a[t], mean = 0.5 * (a + transposed);
       f.asymmetry = std::max(f.asymmetry, std::abs(a - transposed));
       f.positive += is_upper(m) && mean > 0.0;
       value[m] = v_ ? mean * (v_[p] * v_[q]) : mean;
@@ -92,9 +114,9 @@ private:
   }
   static bool is_upper(int m) { return m == East || m == North || m == NorthEast || m == NorthWest; }
 
-  void put(PetscInt p, const Reach &r, Stencil &out, RowFacts &f) const {
+  void put(PetscInt p, Stencil &out, RowFacts &f) const {
     double value[directions];
-    Excess excess(load(p, r, value, f));
+    Excess excess(load(p, value, f));
     for (int i = 0; i < g_.points - 1; ++i) excess.add(value[added[i]]);
     out.C[p] = excess.value(rounding_);
     out.E[p] = weight(value[East], Positive::moves);
@@ -117,6 +139,7 @@ private:
   }
 
   const Csr A;
+  const RowPlaces &places_;
   const std::vector<PetscInt> &order_;
   const Flags &identity_;
   const double *v_;
