@@ -69,10 +69,10 @@ PetscErrorCode PCRRBOnRanks::ViewRanks(PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d boxes%s\n", boxes_->count(),
                                    (int)cuts_.x.size() - 1, (int)cuts_.y.size() - 1,
                                    lines_ ? "; some rows are on another rank than their line" : ""));
-  if (gathered_)
+  if (gathered_ > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "grids 0 to %d are distributed, ", gathered_ - 1));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "no grid is distributed, "));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s is distributed, ", gathered_ ? "grid 0" : "no grid"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid %d (%lld x %lld) is on every rank\n", gathered_, (long long)x.x.n,
                                    (long long)x.y.n));
