@@ -46,8 +46,11 @@ private:
   struct Entries; /* rows by global columns, and where each value stands on its owner */
 
   PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
+  PetscErrorCode CreateNumbers(Mat P, const Entries &own, Mat *numbers);
   PetscErrorCode TakeGhosts(Mat P, Mat numbers, Entries *);
-  PetscErrorCode Connect(Mat P, const Entries &);
+  PetscErrorCode SetPattern(Mat P, Entries &);
+  PetscErrorCode ConnectRows(Mat P);
+  PetscErrorCode Connect(Mat P, PetscBool device);
   PetscErrorCode BringOrder(PC, Mat A);
   PetscInt LocalOf(PetscInt global) const;
 
@@ -55,8 +58,11 @@ private:
   std::vector<PetscInt> ghosts_; /* global, sorted */
   std::vector<PetscInt> ia_, ja_, order_;
   std::string source_;
-  PetscSF rows_ = nullptr; /* own rows to ghosts */
-  PetscSF from_[2] = {};   /* the diagonal block's values, and the other's */
+  std::vector<PetscInt> place_;       /* of each entry, in its owner's block */
+  std::vector<unsigned char> other_;  /* which of them: 0: the diagonal one */
+  PetscSF rows_ = nullptr;            /* own rows to ghosts */
+  PetscSF from_[2] = {};              /* values of the blocks */
+  PetscBool connected_ = PETSC_FALSE; /* these have own rows too, as on a device */
 };
 
 /* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
