@@ -30,24 +30,48 @@ PetscErrorCode PCRRBOnRanks::Build(PC pc, const rrb::Extent &all, const rrb::Opt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* work() is done with other ranks; what goes wrong with the messages comes as an exception. */
+template <class Work> static PetscErrorCode Together(const Work &work) {
+  PetscErrorCode code = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  try {
+    code = work();
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "RRB on several ranks: %s", e.what());
+  }
+  PetscFunctionReturn(code);
+}
+
+PetscErrorCode PCRRBOnRanks::Factor(Core &core, rrb::Lumping lumping) {
+  return Together([&] { return PCRRBHost::Factor(core, lumping); });
+}
+
 /* The last block is the same on all ranks, as far as their processors are. */
 PetscErrorCode PCRRBOnRanks::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
-  PetscFunctionBegin;
-  PetscCall(PCRRBHost::FactorLastBlock(core, outcome, spd));
-  for (const double of_rank : ranks_->tell({(double)*spd}))
-    if (of_rank == 0) *spd = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Together([&] {
+    PetscFunctionBegin;
+    PetscCall(PCRRBHost::FactorLastBlock(core, outcome, spd));
+    for (const double of_rank : ranks_->tell({(double)*spd}))
+      if (of_rank == 0) *spd = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}
+
+PetscErrorCode PCRRBOnRanks::EstimateForCycle(Core &core) {
+  return Together([&] { return PCRRBHost::EstimateForCycle(core); });
 }
 
 PetscErrorCode PCRRBOnRanks::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  return Together([&] { return lines_ ? ApplyOnBoxes(pc, core, x, y, part) : PCRRBHost::Apply(pc, core, x, y, part); });
+}
+
+/* The vectors are not where the boxes are. */
+PetscErrorCode PCRRBOnRanks::ApplyOnBoxes(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
 
   PetscFunctionBegin;
-  if (!lines_) {
-    PetscCall(PCRRBHost::Apply(pc, core, x, y, part));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(vectors_.Say(pc, "PCRRB", x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(PetscSFBcastBegin(lines_, MPIU_SCALAR, r, r_.data(), MPI_REPLACE));

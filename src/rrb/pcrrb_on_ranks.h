@@ -18,7 +18,9 @@ public:
 
   PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool,
                        std::unique_ptr<Core> *) override;
+  PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping) override;
   PetscErrorCode FactorLastBlock(Core &, petscrrb::rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode EstimateForCycle(Core &) override;
   PetscErrorCode Apply(PC, Core &, Vec, Vec, petscrrb::rrb::Part) override;
   PetscErrorCode ViewRanks(PetscViewer) override;
   double bytes() const override;
@@ -32,6 +34,8 @@ private:
   PetscErrorCode Agree(PC);
   PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes();
+
+  PetscErrorCode ApplyOnBoxes(PC, Core &, Vec, Vec, petscrrb::rrb::Part);
 
   PetscRRBOverlap overlap_;
   bool built_ = false;

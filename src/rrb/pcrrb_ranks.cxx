@@ -36,16 +36,19 @@ int PCRRBRanks::count() const {
 PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
   std::vector<PetscInt> leaves;
   std::vector<PetscSFNode> roots;
-  petscrrb::index_t size = 0;
+  petscrrb::index_t size = 0, largest = 0;
 
   PetscFunctionBegin;
   for (const Plan::Peer &peer : plan.peers) {
     for (petscrrb::index_t at : peer.send) size = std::max(size, at + 1);
     for (std::size_t i = 0; i < peer.fill.size(); ++i) {
+      largest = std::max({largest, peer.fill[i], peer.from[i]});
       leaves.push_back((PetscInt)peer.fill[i]);
       roots.push_back({(PetscInt)peer.rank, (PetscInt)peer.from[i]});
     }
   }
+  PetscCheck(std::max(size, largest) < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "A box of this size needs a PETSc with 64-bit indices (--with-64-bit-indices), or more ranks");
   PetscCall(PetscSFCreate(comm_, sf));
   PetscCall(PetscSFSetGraph(*sf, (PetscInt)size, (PetscInt)leaves.size(), leaves.data(), PETSC_COPY_VALUES,
                             roots.data(), PETSC_COPY_VALUES));
