@@ -38,20 +38,21 @@ template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   v_ = s.v;
   on_.clear(counts_);
-  const auto take = [&](const auto &to) {
-    const auto set = [&](const auto &field, const double *values) {
-      if (values)
-        copy_nodes(on_, natural_order(values, extent_), field, extent_);
-      else
-        copy_nodes(on_, Zero{}, field, extent_);
-    };
-    set(to.X, s.X), set(to.E, s.E), set(to.N, s.N), set(to.NE, s.NE), set(to.NW, s.NW);
-  };
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
   if (grids_.empty())
-    take(gathered);
-  else
-    take(grids_[0]->matrix());
+    for (const auto &[to, values] :
+         {std::pair{gathered.X, s.X}, {gathered.E, s.E}, {gathered.N, s.N}, {gathered.NE, s.NE}, {gathered.NW, s.NW}}) {
+      if (values)
+        copy_nodes(on_, natural_order(values, extent_), to, extent_);
+      else
+        copy_nodes(on_, Zero{}, to, extent_);
+    }
+  else {
+    const StencilOut<Split> first = grids_[0]->matrix(); // where what is not given stays 0
+    for (const auto &[to, values] :
+         {std::pair{first.X, s.X}, {first.E, s.E}, {first.N, s.N}, {first.NE, s.NE}, {first.NW, s.NW}})
+      if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
+  }
   for (int g = 0; g < gathered_; ++g) {
     double *keep = above_ && g == options_.amli_grid ? above_->matrix_place() : nullptr;
     if (g + 1 < gathered_)

@@ -91,7 +91,8 @@ public:
     if (Couple) ranks.exchange(solutions_, memory_.data());
     sweeps.template up<Couple>(on, box(), natural, scaling);
   }
-  BoxGrid<T> box() const { return {own_, vector().q, factor_}; }
+  BoxGrid<T> box() const { return box(vector().q); }
+  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, factor_}; }
 
 private:
   Split field(int i) const {
