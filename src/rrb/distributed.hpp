@@ -71,7 +71,7 @@ private:
   }
   bool amli_below() const { return options_.amli_grid > gathered_; }
   bool amli_gathered() const { return options_.amli_grid == gathered_; }
-  // AMLI's vector of the gathered grid, or in a tail in natural order: it has one of its own for estimates.
+  // The tail's z: ours, but for AMLI's estimate in a tail in natural order, which has a vector of its own for that.
   double *tail_place(double *z) const { return z && z == tail_->work() ? z : z_.data(); }
   void fold();
   void start_down(const double *r, Part part);

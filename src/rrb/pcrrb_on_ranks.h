@@ -40,16 +40,16 @@ private:
   PetscRRBOverlap overlap_;
   bool built_ = false;
   std::vector<PetscScalar> a_; /* the values of the overlap's rows */
+  petscrrb::Flags identity_;   /* of the same */
+  std::vector<double> v_;      /* likewise; empty: 1 */
   petscrrb::rrb::RowPlaces places_;
-  petscrrb::Flags identity_; /* of the same */
-  std::vector<double> v_;    /* likewise; empty: 1 */
   petscrrb::rrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   /* Where parts of lines are on another rank than their line: own rows are the roots, points of the box the leaves. */
   PetscSF lines_ = nullptr;
-  petscrrb::Stencil rows_; /* of own rows, then */
-  bool corners_ = false;
-  std::vector<double> r_, z_;
+  petscrrb::Stencil rows_;    /* of own rows, then; stencil_ is the box's */
+  std::vector<double> r_, z_; /* of the box, then */
+  bool corners_ = false;      /* the grid has 9 points */
 
   std::unique_ptr<PCRRBRanks> ranks_;
   std::unique_ptr<petscrrb::rrb::Boxes> boxes_;
