@@ -309,6 +309,8 @@ PETSC_EXTERN PetscErrorCode PCRRBSetStorageGrids(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBGetStorageGrids(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCRRBSetComputeBlock(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBGetComputeBlock(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCRRBSetGatherSize(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBGetGatherSize(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCRRBSetCoarse(PC, PCRRBCoarse);
 PETSC_EXTERN PetscErrorCode PCRRBGetCoarse(PC, PCRRBCoarse *);
 PETSC_EXTERN PetscErrorCode PCRRBGetCoarseKSP(PC, KSP *);

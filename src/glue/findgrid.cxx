@@ -61,8 +61,7 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The option as a user has to type it for this PC. */
-static PetscErrorCode FullName(PC pc, const char *option, std::string *name) {
+PetscErrorCode PetscRRBFullName(PC pc, const char *option, std::string *name) {
   const char *prefix;
 
   PetscFunctionBegin;
@@ -94,7 +93,7 @@ static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], cons
   std::string name, why;
 
   PetscFunctionBegin;
-  PetscCall(FullName(pc, option, &name));
+  PetscCall(PetscRRBFullName(pc, option, &name));
   *g = Grid();
   *no = PetscRRBTrouble();
   if (n && n[0] > 0 && n[1] > 0) {

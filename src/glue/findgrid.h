@@ -37,3 +37,6 @@ PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, petscrrb::Widest widest, const Pe
    Sizes that the user gave must fit. */
 PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                      const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);
+
+/* The option as a user has to type it for this PC. */
+PetscErrorCode PetscRRBFullName(PC, const char *option, std::string *name);

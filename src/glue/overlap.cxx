@@ -12,6 +12,11 @@ struct PetscRRBOverlap::Entries {
   std::vector<PetscInt> start{0}, column, place;
 
   void EndRow() { start.push_back((PetscInt)column.size()); }
+  void Truncate(PetscInt rows) {
+    start.resize((std::size_t)rows + 1);
+    column.resize((std::size_t)start.back());
+    place.resize((std::size_t)start.back());
+  }
 };
 
 PetscRRBOverlap::~PetscRRBOverlap() {
@@ -53,19 +58,29 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* numbers: P with places for values, which are exact as such */
-static PetscErrorCode CreateNumbers(Mat P, const std::vector<PetscInt> &ia, const std::vector<PetscInt> &ja,
-                                    const std::vector<PetscInt> &place, Mat *numbers) {
-  const std::vector<PetscScalar> values(place.begin(), place.end());
+/* numbers: the rows of P that some rank has as ghosts, with places for values, which are exact as such */
+PetscErrorCode PetscRRBOverlap::CreateNumbers(Mat P, const Entries &own, Mat *numbers) {
+  std::vector<PetscInt> wanted((std::size_t)own_, 0), start{0}, column;
+  const std::vector<PetscInt> here(ghosts_.size(), 1);
+  std::vector<PetscScalar> place;
   PetscInt m, n, M, N;
 
   PetscFunctionBegin;
+  PetscCall(PetscSFReduceBegin(rows_, MPIU_INT, here.data(), wanted.data(), MPI_MAX));
+  PetscCall(PetscSFReduceEnd(rows_, MPIU_INT, here.data(), wanted.data(), MPI_MAX));
+  for (PetscInt p = 0; p < own_; ++p) {
+    for (PetscInt e = own.start[p]; wanted[(std::size_t)p] && e < own.start[p + 1]; ++e) {
+      column.push_back(own.column[e]);
+      place.push_back(own.place[e]);
+    }
+    start.push_back((PetscInt)column.size());
+  }
   PetscCall(MatGetLocalSize(P, &m, &n));
   PetscCall(MatGetSize(P, &M, &N));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)P), numbers));
   PetscCall(MatSetSizes(*numbers, m, n, M, N));
   PetscCall(MatSetType(*numbers, MATMPIAIJ));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*numbers, ia.data(), ja.data(), values.data()));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*numbers, start.data(), column.data(), place.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,26 +113,36 @@ PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Mat numbers, Entries *out) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each value comes from its owner's block, that of own rows from this rank's. */
-PetscErrorCode PetscRRBOverlap::Connect(Mat P, const Entries &entries) {
+PetscErrorCode PetscRRBOverlap::ConnectRows(Mat P) {
   PetscLayout layout;
-  const PetscInt *ranges;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(PetscSFDestroy(&rows_));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &rows_));
+  PetscCall(PetscSFSetGraphLayout(rows_, layout, (PetscInt)ghosts_.size(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each value comes from its owner's block. Those of own rows are copied by a loop on the host, and on a device likewise by
+   the PetscSF. */
+PetscErrorCode PetscRRBOverlap::Connect(Mat P, PetscBool device) {
+  PetscLayout layout;
   std::vector<PetscInt> leaf[2];
   std::vector<PetscSFNode> root[2];
   Mat block[2];
 
   PetscFunctionBegin;
+  if (from_[0] && connected_ == device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(P, &layout, NULL));
-  PetscCall(PetscLayoutGetRanges(layout, &ranges));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
-  for (PetscInt p = 0; p + 1 < (PetscInt)entries.start.size(); ++p) {
+  for (PetscInt p = device ? 0 : own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
     PetscMPIInt owner;
     PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
-    for (PetscInt e = entries.start[p]; e < entries.start[p + 1]; ++e) {
-      const PetscInt q = entries.column[e];
-      const int b = q < ranges[owner] || q >= ranges[owner + 1];
+    for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
+      const int b = other_[(std::size_t)e];
       leaf[b].push_back(e);
-      root[b].push_back({owner, entries.place[e]});
+      root[b].push_back({owner, place_[(std::size_t)e]});
     }
   }
   for (int b = 0; b < 2; ++b) {
@@ -129,23 +154,44 @@ PetscErrorCode PetscRRBOverlap::Connect(Mat P, const Entries &entries) {
                               PETSC_COPY_VALUES, root[b].data(), PETSC_COPY_VALUES));
     PetscCall(PetscSFSetUp(from_[b]));
   }
+  connected_ = device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
   std::vector<PetscInt> mine;
-  PetscLayout layout;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBNaturalOrder(pc, A, &mine, &source_));
   order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
   std::copy(mine.begin(), mine.end(), order_.begin());
-  PetscCall(MatGetLayouts(A, &layout, NULL));
-  PetscCall(PetscSFDestroy(&rows_));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &rows_));
-  PetscCall(PetscSFSetGraphLayout(rows_, layout, (PetscInt)ghosts_.size(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
   PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Local rows and columns, and where each value stands on the owner of its row. */
+PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
+  PetscLayout layout;
+  const PetscInt *ranges;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  ja_.clear();
+  other_.clear();
+  for (PetscInt p = 0; p + 1 < (PetscInt)all.start.size(); ++p) {
+    PetscMPIInt owner;
+    PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
+    for (PetscInt e = all.start[p]; e < all.start[p + 1]; ++e) {
+      const PetscInt q = all.column[e];
+      ja_.push_back(LocalOf(q));
+      other_.push_back(q < ranges[owner] || q >= ranges[owner + 1]);
+    }
+  }
+  ia_ = std::move(all.start);
+  ia_.push_back(ia_.back());
+  place_ = std::move(all.place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,7 +199,7 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
   const PetscInt *columns;
   PetscInt count, last;
   Mat own, other, numbers;
-  Entries mine;
+  Entries all;
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(P, &first_, &last));
@@ -162,25 +208,22 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
   PetscCall(MatGetSize(other, NULL, &count));
   ghosts_.assign(columns, columns + count);
   std::sort(ghosts_.begin(), ghosts_.end());
-  PetscCall(TakeOwn(own, other, columns, &mine));
-  PetscCall(CreateNumbers(P, mine.start, mine.column, mine.place, &numbers));
-  Entries all = mine;
+  PetscCall(TakeOwn(own, other, columns, &all));
   for (int layer = 1; layer <= layers; ++layer) {
     if (layer > 1) {
-      for (PetscInt q : std::vector<PetscInt>(all.column))
+      for (PetscInt q : all.column)
         if (q < first_ || q >= last) ghosts_.push_back(q);
       std::sort(ghosts_.begin(), ghosts_.end());
       ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
-      all = mine;
+      all.Truncate(own_);
     }
+    PetscCall(ConnectRows(P));
+    PetscCall(CreateNumbers(P, all, &numbers));
     PetscCall(TakeGhosts(P, numbers, &all));
+    PetscCall(MatDestroy(&numbers));
   }
-  PetscCall(MatDestroy(&numbers));
-  PetscCall(Connect(P, all));
-  ia_ = all.start;
-  ia_.push_back(ia_.back());
-  ja_.clear();
-  for (PetscInt q : all.column) ja_.push_back(LocalOf(q));
+  PetscCall(SetPattern(P, all));
+  for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
   PetscCall(BringOrder(pc, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,20 +266,24 @@ static PetscErrorCode RestoreArray(Mat block, PetscBool device, const PetscScala
 PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscScalar *a) {
   PetscBool device;
   Mat block[2];
+  const PetscScalar *from[2] = {};
 
   PetscFunctionBegin;
   PetscCall(PetscRRBMatOnDevice(P, &device));
+  PetscCall(Connect(P, device));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
   for (int b = 0; b < 2; ++b) {
     const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-    const PetscScalar *from = NULL;
     MatInfo info;
     PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
     const bool some = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
-    if (some) PetscCall(GetArray(block[b], device, &from));
-    PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from, memory, a, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from, a, MPI_REPLACE));
-    if (some) PetscCall(RestoreArray(block[b], device, &from));
+    if (some) PetscCall(GetArray(block[b], device, &from[b]));
+    PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from[b], memory, a, MPI_REPLACE));
+    if (!device)
+      for (PetscInt e = 0; some && e < ia_[(std::size_t)own_]; ++e)
+        if (other_[(std::size_t)e] == b) a[e] = from[b][place_[(std::size_t)e]];
+    PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
+    if (some) PetscCall(RestoreArray(block[b], device, &from[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -46,8 +46,11 @@ private:
   struct Entries; /* rows by global columns, and where each value stands on its owner */
 
   PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
+  PetscErrorCode CreateNumbers(Mat P, const Entries &own, Mat *numbers);
   PetscErrorCode TakeGhosts(Mat P, Mat numbers, Entries *);
-  PetscErrorCode Connect(Mat P, const Entries &);
+  PetscErrorCode SetPattern(Mat P, Entries &);
+  PetscErrorCode ConnectRows(Mat P);
+  PetscErrorCode Connect(Mat P, PetscBool device);
   PetscErrorCode BringOrder(PC, Mat A);
   PetscInt LocalOf(PetscInt global) const;
 
@@ -55,8 +58,11 @@ private:
   std::vector<PetscInt> ghosts_; /* global, sorted */
   std::vector<PetscInt> ia_, ja_, order_;
   std::string source_;
-  PetscSF rows_ = nullptr; /* own rows to ghosts */
-  PetscSF from_[2] = {};   /* the diagonal block's values, and the other's */
+  std::vector<PetscInt> place_;       /* of each entry, in its owner's block */
+  std::vector<unsigned char> other_;  /* which of them: 0: the diagonal one */
+  PetscSF rows_ = nullptr;            /* own rows to ghosts */
+  PetscSF from_[2] = {};              /* values of the blocks */
+  PetscBool connected_ = PETSC_FALSE; /* these have own rows too, as on a device */
 };
 
 /* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
@@ -66,3 +72,16 @@ PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::str
 /* The grid of all ranks, whose natural order that is: n, the sizes that a user gave, zeros for none; else those of that
    DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */
 PetscErrorCode PetscRRBFindGridOfAllRanks(PC, Mat, const PetscInt n[3], const char *option, petscrrb::Grid *);
+
+/* The boxes of points that the ranks have, of a 2D grid: rank j * columns + i has x[i] <= a < x[i + 1], y[j] <= b < y[j + 1]. */
+struct PetscRRBCuts {
+  std::vector<petscrrb::index_t> x, y;
+};
+
+/* Of the DMDA whose natural order that is, with the sizes of its grid; *found: there is one. Raises the reason where it is
+   not of 2D or has several unknowns a point. A 3D one with a side of one point is 2D. Collective. */
+PetscErrorCode PetscRRBCutsOfDMDA(PC, Mat, petscrrb::Grid *, PetscRRBCuts *, PetscBool *found);
+
+/* Where rows are numbered in natural order: lines, each of which goes to the rank that has its first point. *whole: no rank
+   begins within a line. Collective. */
+PetscErrorCode PetscRRBCutsOfRows(Mat, const petscrrb::Grid &, PetscRRBCuts *, PetscBool *whole);

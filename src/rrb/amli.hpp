@@ -98,18 +98,30 @@ struct AmliReport {
 
 constexpr int estimate_steps = 8;
 
+// One rank: what is around is around a ring, and sums are complete. (Several: amli_ranks.hpp.)
+template <class Backend> struct RingBorders {
+  Extent x;
+
+  void fill(const Backend &on, const Quad<Dense> &v) const { fill_ring_borders(on, x, {v}); }
+  void add_up(const Backend &, const Scalars<Backend> &, std::size_t) const {}
+};
+
 // The grid's matrix before its elimination, which overwrites it and lumps what crosses odd seams, and a few vectors: all
-// in the layout of r1/r2/b1/b2 storage, with what is around a periodic side in the borders.
-template <class Backend> class Amli {
+// in the layout of r1/r2/b1/b2 storage, with what is around the box in the borders.
+template <class Backend, class Borders = RingBorders<Backend>> class Amli {
 public:
   static constexpr int steps = estimate_steps;
 
   // r, z: right-hand side and solution in the hierarchy
-  Amli(const Extent &x, const DenseLayout &layout, const Quad<Dense> &r, const Quad<Dense> &z) : Amli(x, layout, 7) {
+  Amli(const Extent &x, const DenseLayout &layout, const Quad<Dense> &r, const Quad<Dense> &z)
+      : Amli(x, layout, {x}, 7) {
     r_ = r, z_ = z;
   }
   // The hierarchy works in place: both are here, to be copied.
-  Amli(const Extent &x, const DenseLayout &layout) : Amli(x, layout, 9) { r_ = array(7), z_ = array(8); }
+  Amli(const Extent &x, const DenseLayout &layout) : Amli(x, layout, Borders{x}) {}
+  Amli(const Extent &x, const DenseLayout &layout, Borders borders) : Amli(x, layout, std::move(borders), 9) {
+    r_ = array(7), z_ = array(8);
+  }
 
   const Quad<Dense> &right_hand_side() const { return r_; }
   const Quad<Dense> &solution() const { return z_; }
@@ -120,6 +132,7 @@ public:
     copy(on, from.NE, Split{to.NE}), copy(on, from.NW, Split{to.NW});
     fill_ring_borders(on, x_, {to.X, to.E, to.N, to.NE, to.NW});
   }
+  double *matrix_place() const { return memory_.data(); } // for who has its borders, too: X, E, N, NE, NW
   // by the coordinates of its nodes
   template <class V, class W> void copy(const Backend &on, const V &from, const W &to) const {
     on.for_each({x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi}, CopyNode<V, W>{from, to});
@@ -152,10 +165,10 @@ public:
   }
   // z = B r is there.
   void step(const Backend &on, int j) const {
-    scalars_.sum(on, rho(j), box_, TimesNodes{r_, z_});
+    sum(on, rho(j), TimesNodes{r_, z_});
     on.for_each(box_, NextDirection{z_, array(p), scalars_.at(rho(j)), j ? scalars_.at(rho(j - 1)) : nullptr});
     multiply(on, array(p), StoreProduct{array(q)});
-    scalars_.sum(on, curvature(j), box_, TimesNodes{array(p), array(q)});
+    sum(on, curvature(j), TimesNodes{array(p), array(q)});
     on.for_each(box_, NextResidual{array(q), r_, scalars_.at(rho(j)), scalars_.at(curvature(j))});
   }
   // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
@@ -176,8 +189,9 @@ public:
 private:
   static constexpr double exact_below = 1.05, largest = 20.0;
 
-  Amli(const Extent &x, const DenseLayout &layout, int arrays)
-      : x_(x), layout_(layout), box_{layout.h0, layout.h0 + layout.columns, layout.k0, layout.k0 + layout.rows},
+  Amli(const Extent &x, const DenseLayout &layout, Borders borders, int arrays)
+      : x_(x), layout_(layout),
+        borders_(std::move(borders)), box_{layout.h0, layout.h0 + layout.columns, layout.k0, layout.k0 + layout.rows},
         memory_(layout.size() * 4 * arrays), scalars_(2 + 2 * steps, layout.rows) {}
 
   // An estimate by few steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
@@ -198,12 +212,18 @@ private:
   StencilQuads<Quad<Dense>> matrix() const { return {array(0), array(1), array(2), array(3), array(4)}; }
 
   template <class Then> void multiply(const Backend &on, const Quad<Dense> &x, const Then &then) const {
-    fill_ring_borders(on, x_, {x});
+    borders_.fill(on, x);
     product_(on, x_, layout_, matrix(), x, then);
+  }
+
+  template <class F> void sum(const Backend &on, std::size_t i, const F &f) const {
+    scalars_.sum(on, i, box_, f);
+    borders_.add_up(on, scalars_, i);
   }
 
   Extent x_;
   DenseLayout layout_;
+  Borders borders_;
   Range2 box_; // h and k of all classes
   typename Backend::template Array<double> memory_;
   ProductLoop<Backend> product_;

@@ -10,12 +10,13 @@ namespace petscrrb::rrb {
 
 // Where a class's array lies in memory. All four share the layout: equal (h, k), equal place. `block` is the papers'
 // compute block dcb: rows begin and end at multiples of it, with a border of at least one node all around, so that
-// no sweep over these arrays tests for an edge. The global offset of the box decides which node is which class.
+// no sweep over these arrays tests for an edge. The global offset of the box decides which node is which class. around: how
+// many rows below and above there are, two where several ranks work together.
 struct DenseLayout {
-  index_t h0 = 0, k0 = 0, columns = 0, rows = 0, pitch = 0, border = 0;
+  index_t h0 = 0, k0 = 0, columns = 0, rows = 0, pitch = 0, border = 0, around = 1;
 
   DenseLayout() = default;
-  DenseLayout(const Extent &x, index_t block) {
+  DenseLayout(const Extent &x, index_t block, index_t rows_around = 1) : around(rows_around) {
     if (x.empty()) return;
     h0 = half_down(x.x.lo);
     k0 = half_down(x.y.lo);
@@ -24,8 +25,10 @@ struct DenseLayout {
     border = std::max<index_t>(block + block % 2, 8); // a cache line; even, so that pairs of nodes are aligned
     pitch = border + (columns + border) / border * border;
   }
-  index_t size() const { return rows ? pitch * (rows + 2) : 0; }
-  template <class T> DenseOf<T> view(T *p) const { return {p + pitch + border - (k0 * pitch + h0), pitch}; }
+  // the second slot past a row's end may be in the border of the row that follows, also behind the last one
+  index_t size() const { return rows ? pitch * (rows + 2 * around) + (around - 1) * border : 0; }
+  index_t place(index_t h, index_t k) const { return (k - k0 + around) * pitch + border + h - h0; }
+  template <class T> DenseOf<T> view(T *p) const { return {p + place(0, 0), pitch}; }
 };
 
 // Copies the ends of arrays to their borders around a ring, in x for every row, in y for every column.

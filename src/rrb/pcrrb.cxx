@@ -147,9 +147,24 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
                                      (long long)(s.outcome.null + s.backend->null_directions())));
   if (s.omega_dropped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
-  const double bytes = (double)s.core->bytes() + s.backend->bytes();
+  PetscCall(s.backend->ViewRanks(viewer));
+  double bytes = (double)s.core->bytes() + s.backend->bytes();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
                                    bytes / (double)(g.n[0] * g.n[1])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* That of the first rank: all have the same. */
+static PetscErrorCode ViewCoarseKSP(KSP ksp, PetscViewer viewer) {
+  PetscMPIInt rank;
+  PetscViewer own;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)viewer), &rank));
+  PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
+  if (rank == 0) PetscCall(KSPView(ksp, own));
+  PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,7 +186,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
   if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
-    PetscCall(KSPView(rrb->coarse_ksp, viewer));
+    PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,20 +204,24 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 .  -pc_rrb_precision <double,single>       - precision of the factor; default double
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
--  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
+.  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
+-  -pc_rrb_gather_size <points>            - with several ranks, the most points of a grid that is on every rank; default 1024
 
    Level: beginner
 
    Notes:
    An incomplete factorization M = L D L^T in an order of repeated red-black colourings, whose condition number grows
    like h^-0.3 on Poisson problems: iteration counts near multigrid's, at a fraction of the setup. The matrix is
-   symmetric and positive (semi)definite, on one MPI rank, with one unknown a grid point; coefficients may vary, sides may be
+   symmetric and positive (semi)definite, with one unknown a grid point; coefficients may vary, sides may be
    periodic, rows may be identity rows (Dirichlet conditions kept in the matrix, masked cells), and it may be singular.
    Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
    the matrix's nonzero values.
 
    M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa]: as a
    stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
+
+   With several MPI ranks, on hosts, it is the same operator, to rounding. Each rank has a box of points: that of the `DMDA`,
+   or lines where rows are numbered in natural order.
 
    Weak on strong anisotropy (1000:1 takes some ten times the iterations) and on random coefficient jumps of 1e6 from
    face to face.
@@ -217,7 +236,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 
 .seealso: `PCRRBSetLevels()`, `PCRRBSetLumping()`, `PCRRBSetLumpNodes()`, `PCRRBSetGrid()`, `PCRRBSetCoarse()`,
           `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`,
-          `PCRRBSetCycle()`, `PCRRBSetPrecision()`, `PCMG`, `PCGAMG`
+          `PCRRBSetCycle()`, `PCRRBSetPrecision()`, `PCRRBSetGatherSize()`, `PCMG`, `PCGAMG`
 M*/
 PetscErrorCode PCCreate_RRB(PC pc) {
   PC_RRB *rrb;
@@ -234,6 +253,7 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->coarse = PC_RRB_COARSE_CHOLESKY;
   rrb->cycle = PC_RRB_CYCLE_V;
   rrb->precision = PC_RRB_PRECISION_DOUBLE;
+  rrb->gather_size = PETSC_DECIDE;
 
   pc->ops->setup = PCSetUp_RRB;
   pc->ops->apply = PCApply_RRB;

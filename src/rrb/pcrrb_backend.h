@@ -1,4 +1,4 @@
-/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx. */
+/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx, pcrrb_on_ranks.cxx and pcrrb_cuda.cxx. */
 #pragma once
 
 #include "glue/findgrid.h"
@@ -31,9 +31,10 @@ public:
 
   virtual ~PCRRBBackend() = default;
   virtual PetscBool on_device() const = 0;
-  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
+  virtual PetscErrorCode FindGrid(PC, const petscrrb::Csr &, petscrrb::Grid *) = 0;
 
-  /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
+  /* csr: of one rank; several read PCRRBState's on_ranks. near_null: NULL for the constant vector; see prepare.hpp for
+     `rounding` */
   virtual PetscErrorCode Read(PC, const petscrrb::Csr &, const petscrrb::Grid &, Vec near_null, double rounding,
                               PCRRBValues *) = 0;
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings' */
@@ -50,7 +51,8 @@ public:
 
   /* z = M^-1 r or a half of it, with the vectors' arrays wherever they are */
   virtual PetscErrorCode Apply(PC, Core &, Vec r, Vec z, petscrrb::rrb::Part) = 0;
-  virtual double bytes() const = 0; /* but for the core's */
+  virtual double bytes() const = 0;                                       /* but for the core's */
+  virtual PetscErrorCode ViewRanks(PetscViewer) { return PETSC_SUCCESS; } /* what of it is where */
 
   /* the iteration of KSPRRB on this factorization; full: on all nodes */
   virtual PetscErrorCode CreateSolver(Core &, PetscBool full, std::unique_ptr<KSPRRBSolver> *) = 0;
@@ -58,4 +60,5 @@ public:
 };
 
 PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *);
+PetscErrorCode PCRRBCreateOnRanks(std::unique_ptr<PCRRBBackend> *); /* on the host */
 PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *);

@@ -19,7 +19,9 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscErrorCode FindGrid(PC pc, const Csr &a, Grid *grid) override {
+    return PCRRBFindGridOfRows(pc, stream_.Rows(a), grid);
+  }
   void weights(double *x, double *y) const override { *x = facts_.weights_x, *y = facts_.weights_y; }
   PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;

@@ -1,66 +1,26 @@
 /* PCRRB where the matrix is on the host. */
-#include "backend/host.hpp"
-#include "rrb/pcrrb_impl.h"
-#include "rrb/prepare.hpp"
-#include "rrbsolver/ksprrb_solver.h"
+#include "rrb/pcrrb_host.h"
 
 #include <cmath>
 #include <numeric>
 
 using namespace petscrrb;
 
-static PetscErrorCode NoMemory(const std::exception &e) {
+PetscErrorCode PCRRBHost::NoMemory(const std::exception &e) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
 }
 
-namespace {
+PetscErrorCode PCRRBHost::FindGrid(PC pc, const Csr &csr, Grid *grid) {
+  return PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(csr, NoMemory), grid);
+}
 
-class HostBackend final : public PCRRBBackend {
-public:
-  PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
-  void weights(double *x, double *y) const override {
-    *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
-    *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
-  }
-  PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
-  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
-  PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
-    core.refresh(rrb::prepared(stencil_), lumping);
-    return PETSC_SUCCESS;
-  }
-  PetscErrorCode SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) override {
-    return coarse_.SetUp(&core.last_block(), type, ksp);
-  }
-  PetscErrorCode FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) override {
-    *outcome = core.outcome();
-    *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
-    return outcome->ok ? coarse_.Refresh(spd) : PETSC_SUCCESS;
-  }
-  PetscErrorCode EstimateForCycle(Core &) override;
-  PetscInt null_directions() const override { return coarse_.null_directions(); }
-  PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
-  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
-  const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
-  double bytes() const override {
-    return coarse_.bytes() + 8.0 * (double)(stencil_.C.size() + stencil_.E.size() + stencil_.N.size() +
-                                            stencil_.NE.size() + stencil_.NW.size() + stencil_.v.size());
-  }
-
-private:
-  auto LastBlockSolver(Core &core) {
-    return [this, &core](rrb::Part part) { return coarse_.Solve(core.coarse_r(), core.coarse_z(), part); };
-  }
-  PetscErrorCode ReadNearNullVector(PC, Vec);
-  Host host_;
-  Stencil stencil_;
-  StencilFacts facts_;
-  rrb::CoarseSolver coarse_;
-  PetscRRBVectorsOnHost vectors_;
-};
+void PCRRBHost::weights(double *x, double *y) const {
+  *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
+  *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
+}
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
-PetscErrorCode HostBackend::ReadNearNullVector(PC pc, Vec near_null) {
+PetscErrorCode PCRRBHost::ReadNearNullVector(PC pc, Vec near_null) {
   std::vector<double> &v = stencil_.v;
   const PetscScalar *x;
 
@@ -80,7 +40,7 @@ PetscErrorCode HostBackend::ReadNearNullVector(PC pc, Vec near_null) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-bool ring_is_cut(const Stencil &s, const Grid &g) {
+static bool ring_is_cut(const Stencil &s, const Grid &g) {
   const index_t nx = g.n[0], ny = g.n[1];
   const auto at = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0.0; };
   bool x = !g.periodic[0], y = !g.periodic[1];
@@ -90,8 +50,8 @@ bool ring_is_cut(const Stencil &s, const Grid &g) {
   return !x || !y;
 }
 
-PetscErrorCode HostBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
-                                 PCRRBValues *values) {
+PetscErrorCode PCRRBHost::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
+                               PCRRBValues *values) {
   PetscFunctionBegin;
   *values = PCRRBValues();
   PetscCall(PetscRRBTry(NoMemory, [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
@@ -105,8 +65,8 @@ PetscErrorCode HostBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
-                                  std::unique_ptr<Core> *core) {
+PetscErrorCode PCRRBHost::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
+                                std::unique_ptr<Core> *core) {
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
@@ -115,9 +75,24 @@ PetscErrorCode HostBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostBackend::EstimateForCycle(Core &core) { return rrb::Cycle(core).estimate(LastBlockSolver(core)); }
+PetscErrorCode PCRRBHost::Factor(Core &core, rrb::Lumping lumping) {
+  core.refresh(rrb::prepared(stencil_), lumping);
+  return PETSC_SUCCESS;
+}
 
-PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+PetscErrorCode PCRRBHost::SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) {
+  return coarse_.SetUp(&core.last_block(), type, ksp);
+}
+
+PetscErrorCode PCRRBHost::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+  *outcome = core.outcome();
+  *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
+  return outcome->ok ? coarse_.Refresh(spd) : PETSC_SUCCESS;
+}
+
+PetscErrorCode PCRRBHost::EstimateForCycle(Core &core) { return rrb::Cycle(core).estimate(LastBlockSolver(core)); }
+
+PetscErrorCode PCRRBHost::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
 
@@ -132,14 +107,12 @@ PetscErrorCode HostBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostBackend::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
+PetscErrorCode PCRRBHost::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
   return KSPRRBCreateHost(host_, core, full, LastBlockSolver(core), solver);
 }
 
-} // namespace
-
 PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *backend) {
   PetscFunctionBegin;
-  *backend = std::make_unique<HostBackend>();
+  *backend = std::make_unique<PCRRBHost>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

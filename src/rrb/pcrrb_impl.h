@@ -25,6 +25,7 @@ struct PCRRBState {
   PCRRBCoarse coarse;         /* in use */
   PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
+  Mat on_ranks = nullptr;        /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
   PetscInt64 build = 0;          /* which hierarchy this is, of all of them */
   PetscInt64 uses = 0;           /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
   PetscObjectState factored = 0; /* the matrix's at the last factorization */
@@ -44,18 +45,27 @@ typedef struct {
   PCRRBCycle cycle;
   PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
   PCRRBPrecision precision;
+  PetscInt gather_size;
   KSP coarse_ksp;
   PCRRBState *state;
 } PC_RRB;
 
+/* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md). */
+constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32;
+
+static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
+  return PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, ((PC_RRB *)pc->data)->grid, "-pc_rrb_grid", rows, grid);
+}
+
 /* of an application: a red node has 4 couplings down, 4 couplings and a pivot up; with AMLI those from its grid on once
-   more, and a product with that grid's matrix */
+   more, and a product with that grid's matrix. A rank has the share that its points are. */
 static inline PetscLogDouble PCRRBFlops(PC pc, petscrrb::rrb::Part part) {
   PCRRBState &s = *((PC_RRB *)pc->data)->state;
   const petscrrb::rrb::AmliReport amli = s.core->amli();
-  const PetscLogDouble last = (PetscLogDouble)s.core->last_block().size(), again = (PetscLogDouble)(amli.nx * amli.ny);
+  const PetscLogDouble all = (PetscLogDouble)(s.grid.n[0] * s.grid.n[1]),
+                       last = (PetscLogDouble)s.core->last_block().size(), again = (PetscLogDouble)(amli.nx * amli.ny),
+                       share = (PetscLogDouble)s.core->extent().nodes() / all;
 
-  if (part != petscrrb::rrb::Part::whole) return 9.0 * ((PetscLogDouble)(s.grid.n[0] * s.grid.n[1]) - last);
-  return 17.0 * ((PetscLogDouble)(s.grid.n[0] * s.grid.n[1]) - last) +
-         (amli.used ? 17.0 * (again - last) + 29.0 * again : 0.0);
+  if (part != petscrrb::rrb::Part::whole) return share * 9.0 * (all - last);
+  return share * (17.0 * (all - last) + (amli.used ? 17.0 * (again - last) + 29.0 * again : 0.0));
 }

@@ -62,6 +62,14 @@ template <class T, T PC_RRB::*member, T PCRRBState::*used> static PetscErrorCode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRRBGetGatherSize_RRB(PC pc, PetscInt *points) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  *points = rrb->gather_size == PETSC_DECIDE && rrb->state ? PCRRBDefaultGatherSize : rrb->gather_size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCRRBGetCoarseKSP_RRB(PC pc, KSP *ksp) {
   PetscFunctionBegin;
   PetscCall(PCRRBCreateCoarseKSP(pc));
@@ -113,7 +121,8 @@ static PetscErrorCode CoarseGridOptions(PC pc, PetscRRBOptionItems PetscOptionsO
 
 PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[3], sizes = 3;
+  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, gather = rrb->gather_size,
+           n[3], sizes = 3;
   PetscReal lumping = rrb->lumping;
   PCRRBLumpNodes nodes = rrb->lump_nodes;
   PCRRBStorage storage = rrb->storage;
@@ -147,6 +156,9 @@ PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObjec
   PetscCall(PetscOptionsInt("-pc_rrb_compute_block", "Padding of the r1/r2/b1/b2 arrays", "PCRRBSetComputeBlock", block,
                             &block, &set));
   if (set) PetscCall(PCRRBSetComputeBlock(pc, block));
+  PetscCall(PetscOptionsInt("-pc_rrb_gather_size", "Points of grids that are on every rank", "PCRRBSetGatherSize",
+                            gather, &gather, &set));
+  if (set) PetscCall(PCRRBSetGatherSize(pc, gather));
   PetscCall(CoarseGridOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,6 +184,8 @@ PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
                             GetUsed<&PC_RRB::storage_grids, &petscrrb::rrb::Options::storage_grids>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBSetComputeBlock_C", Set<PetscInt, &PC_RRB::compute_block>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetGatherSize_C", Set<PetscInt, &PC_RRB::gather_size>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetGatherSize_C", PCRRBGetGatherSize_RRB));
   PetscCall(PetscRRBCompose(o, on, "PCRRBSetCoarse_C", SetChoice<PCRRBCoarse, &PC_RRB::coarse, &PC_RRB::coarse_set>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarse_C", GetChoice<PCRRBCoarse, &PC_RRB::coarse, &PCRRBState::coarse>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));

@@ -117,7 +117,7 @@ static PetscErrorCode ReportFailure(PC pc) {
   else
     PetscCall(PetscSNPrintf(where, sizeof(where), "at grid point (%lld, %lld), level %d", (long long)o.failed_i,
                             (long long)o.failed_j, o.failed_level));
-  PetscCheck(!pc->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_CH_ZRPVT,
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT,
              "RRB: a pivot is not positive %s, not even without lumping: the matrix is not positive definite", where);
   PetscCall(PetscInfo(
       pc, "RRB: a pivot is not positive %s, not even without lumping: the matrix is not positive definite\n", where));
@@ -151,8 +151,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   }
   if (rebuild) {
     s->core.reset(); /* if there is no grid this time, the next setup starts from here again */
-    const PetscRRBRows rows = s->backend->rows(s->rows.csr);
-    PetscCall(PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, rrb->grid, "-pc_rrb_grid", rows, &s->grid));
+    PetscCall(s->backend->FindGrid(pc, s->rows.csr, &s->grid));
     PetscCall(ReadValues(pc, &ok));
     PetscCall(Build(pc));
   }
@@ -178,7 +177,26 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
   return PetscRRBChooseBackend(
-      s, PCRRBCreateHost, PCRRBCreateCuda, [&] { s->core.reset(); }, rebuild);
+      s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, PCRRBCreateCuda, [&] { s->core.reset(); }, rebuild);
+}
+
+static PetscErrorCode GetRows(PC pc) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  s->on_ranks = nullptr;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->pmat), &ranks));
+  if (ranks == 1) {
+    PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
+  PetscCheck(
+      !s->rows.on_device, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "-pc_type rrb with several ranks works on hosts so far, and the matrix is on devices: use one rank, or -mat_type "
+      "aij, or -pc_type bjacobi -sub_pc_type rrb");
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCSetUp_RRB(PC pc) {
@@ -191,9 +209,10 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   if (rebuild) PetscCall(PCReset_RRB(pc));
   if (!rrb->state) rrb->state = new PCRRBState;
   PCRRBState *s = rrb->state;
-  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+  PetscCall(GetRows(pc));
   PetscCall(ChooseBackend(pc, &rebuild));
   const PetscErrorCode result = SetUpFromRows(pc, rebuild);
+  s->on_ranks = nullptr;
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &s->factored));

@@ -5,24 +5,9 @@
 
 namespace petscrrb::rrb {
 
-// Couplings of zero: a sweep with them only moves values, which is what one half of the application does.
-template <bool Couple, class V> auto with_couplings(const FactorViews<V> &f) {
-  if constexpr (Couple)
-    return f;
-  else
-    return FactorViews<V, Zero>{{}, f.dinv};
-}
-
 // At every node of a class of a grid in natural order: op(Inner{}) where all neighbours exist, op(Edge{}) on the rim.
 template <class Backend, class Op> void at_nodes(const Backend &on, Class c, const Extent &x, const Op &op) {
   on.for_each(x.nodes_of(c), x.interior_of(c, 1), op(Inner{}), op(Edge{}));
-}
-
-template <class Op> void choose(bool couple, const Op &op) {
-  if (couple)
-    op(std::true_type{});
-  else
-    op(std::false_type{});
 }
 
 template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::right_hand_side(int g) const {

@@ -104,6 +104,21 @@ template <class F, class X, class Z, class B, class Y> struct BackwardR2 {
 };
 template <class F, class X, class Z, class B, class Y> BackwardR2(F, X, Z, B, Y, Scaling) -> BackwardR2<F, X, Z, B, Y>;
 
+// Couplings of zero: a sweep with them only moves values, which is what one half of the application does.
+template <bool Couple, class V> auto with_couplings(const FactorViews<V> &f) {
+  if constexpr (Couple)
+    return f;
+  else
+    return FactorViews<V, Zero>{{}, f.dinv};
+}
+
+template <class Op> void choose(bool couple, const Op &op) {
+  if (couple)
+    op(std::true_type{});
+  else
+    op(std::false_type{});
+}
+
 // What a red node adds to y^T M^-1 y; r: before its backward sweep.
 template <class X, class D> struct RedEnergy {
   X r;

@@ -6,11 +6,15 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
   PetscBool vectors;
+  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   s->form = KSP_RRB_UNFUSED;
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
-  if (ksp->pc->mat != ksp->pc->pmat) {
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
+  if (ranks > 1) {
+    s->why = "the matrix is on several ranks";
+  } else if (ksp->pc->mat != ksp->pc->pmat) {
     s->why = "the preconditioner is made from another matrix";
   } else if (ksp->transpose_solve) {
     s->why = "the system is transposed";

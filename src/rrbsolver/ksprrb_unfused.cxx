@@ -61,7 +61,7 @@ public:
   double bytes() const override {
     PetscInt n = 0;
 
-    (void)VecGetLocalSize(r(), &n);
+    (void)VecGetSize(r(), &n);
     return 40.0 * (double)n;
   }
 

@@ -57,13 +57,6 @@ def test_another_minor_version_of_petsc_is_refused(run, config, tutorial, root, 
     assert message in run(tutorial(*EX2), "-dll_append", library, fails=True)
 
 
-def test_several_ranks_are_refused(run, tutorial, plugin):
-    for program in (EX2, ("ksp/ksp", "ex46")):
-        output = run(tutorial(*program), *plugin, ranks=2, fails=True)
-        assert ("-pc_type rrb works on one rank so far, and the matrix is on 2: use it inside each rank with "
-                "-pc_type bjacobi (or asm) -sub_pc_type rrb") in output
-
-
 WIDE = (("ksp/ksp", "ex46"), ["-da_grid_x", 40, "-da_grid_y", 30])  # cut in x on two ranks
 TALL = (("ksp/ksp", "ex46"), ["-da_grid_x", 30, "-da_grid_y", 40])  # cut in y
 ROWS = (EX2, ["-m", 40, "-n", 30])

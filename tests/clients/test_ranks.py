@@ -1,4 +1,4 @@
-"""PCMIC, PCBLOCKRELAX, PCNEUMANN and deflation on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
+"""PCRRB, PCMIC, PCBLOCKRELAX, PCNEUMANN and deflation on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
 import re
 
 import pytest
@@ -39,7 +39,7 @@ def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 6])
-@pytest.mark.parametrize("suite, tests", [("NeumannRanks", 11), ("DeflationRanks", 5)])
+@pytest.mark.parametrize("suite, tests", [("RrbRanks*", 15), ("NeumannRanks", 11), ("DeflationRanks", 5)])
 def test_the_same_as_on_one(run, build, ranks, suite, tests):
     output = run(build / "tests/petsc", f"--gtest_filter={suite}.*", "--gtest_color=no", ranks=ranks, timeout=600)
     assert output.count(f"[  PASSED  ] {tests} tests.") == ranks
@@ -66,3 +66,29 @@ def test_tutorials_with_neumann(run, tutorial, library, program, sizes, options)
 def test_tutorials_with_deflation(run, tutorial, library, program, sizes, deflation):
     words = ["-dll_append", library, *STRICT, *sizes, "-pc_type", "neumann", "-ksp_deflation", *deflation]
     assert counts(run(tutorial(*program), *words, ranks=4)) == counts(run(tutorial(*program), *words))
+
+
+RRB = {"poisson": (("ksp/ksp", "ex46"), ["-da_grid_x", 50, "-da_grid_y", 63, "-random_exact_sol", "-ksp_rtol", 1e-8]),
+       "neumann": (("ksp/ksp", "ex50"), ["-da_grid_x", 60, "-da_grid_y", 48]),
+       "known values": (("ksp/ksp", "ex29"), ["-da_grid_x", 33, "-da_grid_y", 33]),
+       "rows": (("ksp/ksp", "ex2"), ["-m", 43, "-n", 50, "-ksp_rtol", 1e-8, "-pc_rrb_lumping", 0.9]),
+       "newton": (("snes", "ex5"), ["-da_grid_x", 33, "-da_grid_y", 33, "-mms", 1])}
+
+
+@pytest.mark.parametrize("problem, cycle, solver", [("poisson", "v", "cg"), ("poisson", "amli", "rrb"), ("neumann", "v", "cg"),
+                                                    ("known values", "amli", "cg"), ("rows", "v", "rrb"), ("newton", "v", "cg")])
+def test_tutorials_with_rrb(run, tutorial, plugin, problem, cycle, solver):
+    program, sizes = RRB[problem]
+    words = [*STRICT, *sizes, *plugin, "-ksp_type", solver, "-pc_rrb_levels", 8, "-pc_rrb_cycle", cycle, "-pc_rrb_gather_size", 100]
+    alone, four = run(tutorial(*program), *words), run(tutorial(*program), *words, "-ksp_view", ranks=4)
+    assert "the same as on one rank, on 4: " + ("1 x 4" if problem == "rows" else "2 x 2") + " boxes" in four
+    for one, many in zip(counts(alone), counts(four), strict=True):
+        assert abs(many - one) <= (solver == "rrb")
+
+
+def test_rrb_needs_rows_in_natural_order(run, tutorial, plugin):
+    """A 3D matrix, and sizes that are not those of its rows."""
+    cube = run(tutorial("ksp/ksp", "ex45"), *CUBE, *plugin, ranks=2, fails=True)
+    assert "-pc_type rrb is for 2D grids, and the DMDA is 3D" in cube
+    rows = run(tutorial("ksp/ksp", "ex2"), "-m", 12, "-n", 10, "-pc_rrb_grid", "12,10", *plugin, ranks=3, fails=True)
+    assert "With several ranks and without a DMDA rows are numbered in natural order" in rows

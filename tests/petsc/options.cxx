@@ -10,7 +10,7 @@ using reference::Problem;
 namespace {
 
 struct Everything {
-  PetscInt levels, nx, ny, grids, block;
+  PetscInt levels, nx, ny, grids, block, gather;
   PetscReal lumping;
   PCRRBLumpNodes nodes;
   PCRRBStorage storage;
@@ -25,6 +25,7 @@ Everything all_of(PC pc) {
   ok(PCRRBGetGrid(pc, &e.nx, &e.ny));
   ok(PCRRBGetStorageGrids(pc, &e.grids));
   ok(PCRRBGetComputeBlock(pc, &e.block));
+  ok(PCRRBGetGatherSize(pc, &e.gather));
   ok(PCRRBGetLumping(pc, &e.lumping));
   ok(PCRRBGetLumpNodes(pc, &e.nodes));
   ok(PCRRBGetStorage(pc, &e.storage));
@@ -40,6 +41,7 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.ny, b.ny);
   EXPECT_EQ(a.grids, b.grids);
   EXPECT_EQ(a.block, b.block);
+  EXPECT_EQ(a.gather, b.gather);
   EXPECT_EQ(a.lumping, b.lumping);
   EXPECT_EQ(a.nodes, b.nodes);
   EXPECT_EQ(a.storage, b.storage);
@@ -53,6 +55,7 @@ const Everything standard{PETSC_DECIDE,
                           0,
                           PETSC_DECIDE,
                           32,
+                          PETSC_DECIDE,
                           1,
                           PC_RRB_LUMP_RED,
                           PC_RRB_STORAGE_R1R2B1B2,
@@ -64,6 +67,7 @@ const Everything other{6,
                        70,
                        2,
                        16,
+                       500,
                        0.75,
                        PC_RRB_LUMP_BOTH,
                        PC_RRB_STORAGE_NAIVE,
@@ -78,7 +82,7 @@ Everything in_use(PetscInt levels, PetscInt nx, PetscInt ny, PetscInt grids, Pet
     grids = levels / 2;
     e.coarse = PC_RRB_COARSE_INVERSE;
   }
-  e.levels = levels, e.nx = nx, e.ny = ny, e.grids = grids, e.block = block;
+  e.levels = levels, e.nx = nx, e.ny = ny, e.grids = grids, e.block = block, e.gather = 1024;
   return e;
 }
 
@@ -95,6 +99,7 @@ TEST_F(Choices, SettersAndGettersAgree) {
   ok(PCRRBSetGrid(pc, other.nx, other.ny));
   ok(PCRRBSetStorageGrids(pc, other.grids));
   ok(PCRRBSetComputeBlock(pc, other.block));
+  ok(PCRRBSetGatherSize(pc, other.gather));
   ok(PCRRBSetLumping(pc, other.lumping));
   ok(PCRRBSetLumpNodes(pc, other.nodes));
   ok(PCRRBSetStorage(pc, other.storage));
@@ -107,7 +112,8 @@ TEST_F(Choices, SettersAndGettersAgree) {
 TEST_F(Choices, OptionsSayTheSameAsSetters) {
   const Preconditioner pc =
       pc_of(A, "-pc_rrb_levels 6 -pc_rrb_grid 90,70 -pc_rrb_storage_grids 2 -pc_rrb_compute_block 16 "
-               "-pc_rrb_lumping 0.75 -pc_rrb_lump_nodes both -pc_rrb_storage naive -pc_rrb_coarse inverse "
+               "-pc_rrb_gather_size 500 -pc_rrb_lumping 0.75 -pc_rrb_lump_nodes both -pc_rrb_storage naive "
+               "-pc_rrb_coarse inverse "
                "-pc_rrb_cycle amli -pc_rrb_precision single");
   expect_equal(all_of(pc), other);
 }
@@ -150,6 +156,7 @@ TEST_F(Choices, ValuesOutOfRangeAreRefused) {
   expect_refused(PCRRBSetStorageGrids(pc, -2), "grids -2");
   expect_refused(PCRRBSetComputeBlock(pc, 12), "block 12");
   expect_refused(PCRRBSetComputeBlock(pc, 4), "block 4");
+  expect_refused(PCRRBSetGatherSize(pc, -2), "size -2");
   expect_refused(PCRRBSetGrid(pc, 0, 5), "0 x 5");
   expect_refused(PCRRBSetGrid(pc, 5, -1), "5 x -1");
   expect_refused(PCRRBSetCoarse(pc, (PCRRBCoarse)3), "PCRRBCoarse 3");

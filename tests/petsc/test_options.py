@@ -11,6 +11,7 @@ OPTIONS = {
     "storage": "PCRRBSetStorage",
     "storage_grids": "PCRRBSetStorageGrids",
     "compute_block": "PCRRBSetComputeBlock",
+    "gather_size": "PCRRBSetGatherSize",
     "coarse": "PCRRBSetCoarse",
     "cycle": "PCRRBSetCycle",
     "precision": "PCRRBSetPrecision",

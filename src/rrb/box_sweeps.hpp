@@ -1,0 +1,20 @@
+// The sweeps of one grid on a rank's box, which each backend has its own of: box_rows.hpp.
+#pragma once
+
+#include "rrb/boxes.hpp"
+#include "rrb/dense_grid.hpp"
+
+namespace petscrrb::rrb {
+
+// A grid on a box, as its sweeps see it: x is the vector, in place, with what is around in the arrays' borders. b1 is
+// computed on what is around, too.
+template <class T> struct BoxGrid {
+  Extent own;
+  Quad<Dense> x;
+  const FactorFields<DenseFieldOf<T>> &factor;
+};
+
+// T: what the factor is stored in.
+template <class Backend, class T> class BoxSweeps;
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,119 @@
+// The application on several ranks, and AMLI's steps where its grid is the gathered one or above it.
+#pragma once
+
+#include "rrb/distributed.hpp"
+
+namespace petscrrb::rrb {
+
+// *sum: of terms, in order
+struct AddTerms {
+  Terms terms;
+  double *sum;
+
+  PETSCRRB_HD void operator()(index_t, index_t) const {
+    *sum = 0.0;
+    for (index_t i = 0; i < terms.count; ++i) *sum += terms.term[i];
+  }
+};
+
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
+  const double *v = part != Part::right ? v_ : nullptr;
+  if (grids_.empty())
+    copy_nodes(on_, natural_order(r, extent_), natural_order(gather_.mine(), extent_), extent_, v);
+  else
+    sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
+  energy_.start();
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::gather_down() {
+  if (shares_.size()) on_.for_each({0, 1, 0, 1}, AddTerms{energy_.terms(), gather_.mine() + gather_.own().nodes()});
+  gather_.bring(1, r_.data(), shares_.size() ? shares_.data() : nullptr);
+}
+
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
+  if (from == 0) start_down(r, part);
+  for (int g = from; g < std::min(to, gathered_); ++g) {
+    const NextGrid next = next_grid(g, gather_.mine(), next_box(g));
+    choose(part != Part::right,
+           [&](auto coupled) { grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next); });
+    if (shares_.size()) grids_[g]->add_energy(on_, energy_);
+  }
+  if (to >= gathered_ && (from < gathered_ || from == 0)) gather_down();
+  if (to > gathered_ || to == grids())
+    tail_->down(std::max(from - gathered_, 0), to - gathered_, r_.data(), tail_place(z), part);
+}
+
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
+  if (from > gathered_ || from == grids())
+    tail_->up(from - gathered_, std::max(to - gathered_, 0), r_.data(), tail_place(z), part, Energy::no);
+  const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
+  const double *v = part != Part::left ? v_ : nullptr;
+  for (int g = std::min(from, gathered_) - 1; g >= to; --g) {
+    const NextGrid next = next_grid(g, z_.data(), gather_.all());
+    const NaturalVectors natural = g == 0 ? NaturalVectors{nullptr, z, nullptr, v} : NaturalVectors{};
+    choose(part != Part::left, [&](auto coupled) {
+      grids_[g]->template up<decltype(coupled)::value>(on_, ranks_, sweeps_, next, natural, scaling);
+    });
+  }
+  if (to == 0 && grids_.empty())
+    copy_nodes(on_, natural_order(z_.data(), gather_.all()), natural_order(z, extent_), extent_, v);
+}
+
+// op(amli, right-hand side, solution): the arrays of its grid where the hierarchy has them.
+template <class Backend, class Int, class T>
+template <class Op>
+void DistributedRrb<Backend, Int, T>::with_amli_vector(const Op &op) {
+  if (above_)
+    op(*above_, grids_[options_.amli_grid]->vector(), grids_[options_.amli_grid]->vector());
+  else
+    op(*amli_, natural_order(r_.data(), gather_.all()), natural_order(z_.data(), gather_.all()));
+}
+
+template <class Backend, class Int, class T> AmliReport DistributedRrb<Backend, Int, T>::amli() const {
+  if (!options_.amli_grid) return {};
+  AmliReport report = amli_below() ? tail_->amli() : above_ ? above_->report() : amli_->report();
+  report.nx = boxes_.all(options_.amli_grid).x.n, report.ny = boxes_.all(options_.amli_grid).y.n;
+  return report;
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::keep_right_hand_side(double *z) {
+  if (amli_below()) return tail_->keep_right_hand_side(tail_place(z));
+  with_amli_vector([&](auto &amli, const auto &r, const auto &) { amli.copy(on_, r, Split{amli.right_hand_side()}); });
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::second_right_hand_side(double *z) {
+  if (amli_below()) return tail_->second_right_hand_side(tail_place(z));
+  with_amli_vector([&](auto &amli, const auto &r, const auto &solution) {
+    amli.copy(on_, solution, Split{amli.solution()});
+    amli.second_right_hand_side(on_);
+    amli.copy(on_, Split{amli.right_hand_side()}, r);
+  });
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::start_estimate() {
+  if (amli_below()) return tail_->start_estimate();
+  with_amli_vector([&](auto &amli, const auto &, const auto &) { amli.start_estimate(on_); });
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::put_residual() {
+  if (amli_below()) return tail_->put_residual();
+  with_amli_vector([&](auto &amli, const auto &r, const auto &) { amli.copy(on_, Split{amli.right_hand_side()}, r); });
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::estimate_step(int j) {
+  if (amli_below()) return tail_->estimate_step(j);
+  with_amli_vector([&](auto &amli, const auto &, const auto &solution) {
+    amli.copy(on_, solution, Split{amli.solution()});
+    amli.step(on_, j);
+  });
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::finish_estimate() {
+  if (amli_below()) return tail_->finish_estimate();
+  with_amli_vector([&](auto &amli, const auto &, const auto &) { amli.finish_estimate(on_); });
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,122 @@
+// One grid on a rank's box: its matrix, its factor and its vector in r1/r2/b1/b2 storage, with what is around the box. One
+// exchange in a factorization, one on the way down, one on the way up (docs/design_ranks.md).
+#pragma once
+
+#include "backend/partial_sum.hpp"
+#include "rrb/box_sweeps.hpp"
+#include "rrb/slots_seam.hpp"
+#include "rrb/sweep.hpp"
+
+namespace petscrrb::rrb {
+
+// f at all nodes of `box` that are not in `inner`, which is a part of it.
+template <class Backend, class F> void for_each_around(const Backend &on, Range2 box, Range2 inner, const F &f) {
+  if (!inner.size()) return on.for_each(box, f);
+  on.for_each({box.h0, box.h1, box.k0, inner.k0}, f);
+  on.for_each({box.h0, inner.h0, inner.k0, inner.k1}, f);
+  on.for_each({inner.h1, box.h1, inner.k0, inner.k1}, f);
+  on.for_each({box.h0, box.h1, inner.k1, box.k1}, f);
+}
+
+// T: what the factor is stored in.
+template <class Backend, class T> class DistributedGrid {
+public:
+  DistributedGrid(const Boxes &boxes, int g, int rank, index_t block)
+      : own_(boxes.extent(rank, g)), slots_(own_, block), seams_(own_),
+        rows_(make_plan(boxes, g, rank, block, Travels::rows, 1, 5)),
+        down_(make_plan(boxes, g, rank, block, Travels::down, 0, 1)),
+        solutions_(make_plan(boxes, g, rank, block, Travels::solutions, 0, 1)) {
+    memory_.resize(slots_.layout.size() * 24);
+    factor_memory_.resize(slots_.layout.size() * 15);
+    T *w = factor_memory_.data();
+    const auto place = [&](DenseFieldOf<T> &f) {
+      for (Class c : {r1, r2, b1}) {
+        f.q.c[c] = slots_.layout.view(w);
+        w += slots_.layout.size();
+      }
+    };
+    for (auto &f : factor_.w) place(f);
+    place(factor_.dinv);
+  }
+
+  const Extent &own() const { return own_; }
+  Split vector() const { return field(0); }
+  StencilOut<Split> matrix() const { return {field(1), field(2), field(3), field(4), field(5)}; }
+  std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes() + seams_.bytes(); }
+
+  // matrix() has own nodes' values. next: where those of the next grid's own nodes go. keep: NULL, or where the matrix goes
+  // before its elimination, with what is around, in the same layout.
+  template <class Out>
+  void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4],
+              double *keep) const {
+    ranks.exchange(rows_, memory_.data());
+    if (keep) on.copy(keep, memory_.data() + 4 * slots_.layout.size(), 20 * slots_.layout.size());
+    seams_.lump(on, matrix(), lumping.omega, counts + b2);
+    const StencilOut<Split> m = matrix();
+    const StencilViews<Dense, Dense> a{m.X.q, m.E.q, m.N.q, m.NE.q, m.NW.q};
+    const auto f = factor_.get(Inner{});
+    using A = std::decay_t<decltype(a)>;
+    using V = std::decay_t<decltype(f.dinv[r1])>;
+    at_own_and_around(on, r1, 2, EliminateR1<A, V>{a, f, lumping}, counts);
+    at_own_and_around(on, r2, 2, EliminateR2<A, V>{a, f, lumping}, counts);
+    const Schur<A, V> schur{a, f, lumping};
+    at_own_and_around(on, b1, 1, EliminateB1<A, V>{schur, rings()}, counts);
+    const CoarseStencil<A, V, Out> coarse{schur, rings(), next};
+    on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), coarse, coarse, counts + b2);
+    seams_.put_kept(on, next);
+  }
+
+  // vector() has the right-hand side at own nodes; what goes on goes to `next`.
+  template <bool Couple>
+  void down(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next) const {
+    ranks.exchange(down_, memory_.data());
+    sweeps.template down<Couple>(on, box(), next);
+  }
+  // After down(): what own red nodes add to y^T M^-1 y.
+  void add_energy(const Backend &on, PartialSum<Backend> &energy) const {
+    const Quad<Dense> y = vector().q;
+    const auto f = factor_.get(Inner{});
+    for (Class c : {r1, r2, b1}) energy.add(on, own_.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{y[c], f.dinv[c]});
+  }
+  index_t energy_parts() const {
+    index_t n = 0;
+    for (Class c : {r1, r2, b1}) n += PartialSum<Backend>::parts(own_.nodes_of(c));
+    return n;
+  }
+  // `next` has the solution at own b2; then vector() and, unless it is NULL, natural.z have it at all own nodes.
+  template <bool Couple>
+  void up(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next,
+          const NaturalVectors &natural, Scaling scaling) const {
+    sweeps.load(on, box(), next);
+    if (Couple) ranks.exchange(solutions_, memory_.data());
+    sweeps.template up<Couple>(on, box(), natural, scaling);
+  }
+  BoxGrid<T> box() const { return box(vector().q); }
+  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, factor_}; }
+
+private:
+  Split field(int i) const {
+    const auto view = [&](Class c) { return slots_.layout.view(memory_.data() + (4 * i + c) * slots_.layout.size()); };
+    return {{{view(r1), view(r2), view(b1), view(b2)}}};
+  }
+  template <class F>
+  void at_own_and_around(const Backend &on, Class c, index_t steps, const F &f, NodeCounts counts[4]) const {
+    const Range2 own = own_.nodes_of(c);
+    on.count_each(own, own, f, f, counts + c);
+    for_each_around(on, widened(own_, steps).nodes_of(c), own, f);
+  }
+  Rings rings() const {
+    const auto ring_of = [](const Side &s, index_t n) { return s.periodic && s.n == n; };
+    return {ring_of(own_.x, 2), ring_of(own_.y, 2), ring_of(own_.x, 3), ring_of(own_.y, 3)};
+  }
+
+  Extent own_;
+  Slots slots_;
+  SlotSeams<Backend> seams_;
+  Plan rows_, down_, solutions_;
+  typename Backend::template Array<double> memory_; // vector, X, E, N, NE, NW: four classes each
+  typename Backend::template Array<T> factor_memory_;
+  FactorFields<DenseFieldOf<T>> factor_;
+};
+
+} // namespace petscrrb::rrb

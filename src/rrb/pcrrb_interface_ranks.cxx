@@ -1,0 +1,61 @@
+/* The public functions of PCRRB that say what its ranks share; see pcrrb_options.cxx. */
+#include "rrb/pcrrb_impl.h"
+
+/*@
+   PCRRBSetGatherSize - Sets how large a grid may be that `PCRRB` has on every rank, with several MPI ranks
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  points - the most points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
+
+   Options Database Key:
+.  -pc_rrb_gather_size <points> - the most points of a grid that is on every rank; default 1024
+
+   Level: intermediate
+
+   Notes:
+   Finer grids are distributed. The first grid with at most so many points is gathered from all ranks, and each of them does
+   what is below it, so that no more messages are needed. With 0 only the grid of the last block is gathered, with as
+   many as the matrix has rows all of it. The preconditioner is the same operator, to rounding.
+
+   A distributed grid costs two exchanges with the neighbours in each application, a gathered one the work of all its points on
+   every rank. On one rank there is nothing to gather.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCRRB`, `PCRRBGetGatherSize()`
+@*/
+PetscErrorCode PCRRBSetGatherSize(PC pc, PetscInt points) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, points, 2);
+  PetscCheck(points >= 0 || points == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", points);
+  PetscTryMethod(pc, "PCRRBSetGatherSize_C", (PC, PetscInt), (pc, points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBGetGatherSize - Gets how large a grid may be that `PCRRB` has on every rank
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner context
+
+   Output Parameter:
+.  points - the most points; after `PCSetUp()` the number in use, before it the one set
+
+   Level: intermediate
+
+.seealso: `PCRRB`, `PCRRBSetGatherSize()`
+@*/
+PetscErrorCode PCRRBGetGatherSize(PC pc, PetscInt *points) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCheck(points, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscUseMethod(pc, "PCRRBGetGatherSize_C", (PC, PetscInt *), (pc, points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,42 @@
+// What the ranks that share a matrix do together, without MPI: several implementations stand behind it, in tests one
+// without messages. Everything here is collective; arrays are where the backend's are.
+#pragma once
+
+#include "grid/grid.hpp"
+
+#include <vector>
+
+namespace petscrrb::rrb {
+
+// One exchange: for each rank that one of ours has to do with, which places of our array it gets and which ones it fills, in
+// the order of the other side. A rank may be its own neighbour, around a ring. from[i]: the other's place of what fill[i]
+// gets.
+struct Plan {
+  struct Peer {
+    int rank;
+    std::vector<index_t> send, fill, from;
+  };
+  std::vector<Peer> peers;
+};
+
+class Ranks {
+public:
+  virtual ~Ranks() = default;
+  virtual int rank() const = 0;
+  virtual int count() const = 0;
+
+  // start() and finish() are separate so that the values can travel while others are computed. Neither the places that
+  // are sent nor those that are filled may be touched in between.
+  virtual void start(const Plan &, double *array) = 0;
+  virtual void finish(const Plan &, double *array) = 0;
+  void exchange(const Plan &plan, double *array) {
+    start(plan, array);
+    finish(plan, array);
+  }
+  // n[r] values of each rank r behind one another, on all ranks.
+  virtual void gather(const double *mine, const std::vector<index_t> &n, double *all) = 0;
+  // The same for a few numbers of the host, equally many of each rank.
+  virtual std::vector<double> tell(const std::vector<double> &mine) = 0;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,271 @@
+// RRB on boxes of several ranks, simulated, against RRB on one.
+#include "reference_support.hpp"
+#include "rrb_support.hpp"
+#include "simulated_ranks.hpp"
+
+#include "backend/partial_sum_host.hpp"
+#include "backend/scalars_host.hpp"
+#include "rrb/box_rows.hpp"
+#include "rrb/distributed_apply.hpp"
+#include "rrb/distributed_factor.hpp"
+#include "rrb/grid_product_host.hpp"
+
+using namespace petscrrb::rrb;
+using support::SimulatedRanks;
+
+namespace {
+
+using petscrrb::index_t;
+using Cuts = std::vector<index_t>;
+
+Cuts even_cuts(index_t n, index_t parts) {
+  Cuts cuts;
+  for (index_t i = 0; i <= parts; ++i) cuts.push_back(n / parts * i + std::min(i, n % parts));
+  return cuts;
+}
+Cuts random_cuts(index_t n, int parts, reference::Random &random) {
+  Cuts cuts{0, n};
+  for (int i = 1; i < parts; ++i) cuts.push_back(index_t(random() * double(n + 1)));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+struct Partition {
+  Cuts x, y;
+};
+std::vector<Partition> partitions(const reference::Grid &g, reference::Random &random) {
+  return {{{0, g.nx}, {0, g.ny}},
+          {{0, g.nx}, even_cuts(g.ny, 4)},
+          {even_cuts(g.nx, 3), {0, g.ny}},
+          {even_cuts(g.nx, 2), even_cuts(g.ny, 3)},
+          {random_cuts(g.nx, 3, random), random_cuts(g.ny, 3, random)}};
+}
+
+std::string words(const Partition &p) {
+  std::string s = "x";
+  for (index_t c : p.x) s += " " + std::to_string(c);
+  s += " y";
+  for (index_t c : p.y) s += " " + std::to_string(c);
+  return s;
+}
+
+// The part of a stencil in a box.
+petscrrb::Stencil part_of(const petscrrb::Stencil &s, index_t nx, const Extent &x) {
+  petscrrb::Stencil part;
+  for (const auto field : {&petscrrb::Stencil::C, &petscrrb::Stencil::E, &petscrrb::Stencil::N, &petscrrb::Stencil::NE,
+                           &petscrrb::Stencil::NW, &petscrrb::Stencil::v})
+    for (index_t b = x.y.lo; b < x.y.hi && !(s.*field).empty(); ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) (part.*field).push_back((s.*field)[b * nx + a]);
+  return part;
+}
+
+class LastBlockSolver {
+public:
+  explicit LastBlockSolver(support::Core &core) : core_(core) {
+    const auto &block = core.last_block();
+    reference::Graph graph(block.size());
+    reference::Vector scale(block.size());
+    for (int i = 0; i < block.size(); ++i) {
+      for (int q = block.ia[i]; q < block.ia[i + 1]; ++q) graph[i][block.ja[q]] = block.a[q];
+      scale[i] = graph[i][i];
+    }
+    EXPECT_LT(last_.factor(graph, scale), 0);
+  }
+  int operator()(Part part) const { // its halves are all and nothing
+    reference::Vector x(core_.coarse_r(), core_.coarse_r() + core_.last_block().size());
+    if (part != Part::right) last_.solve(x);
+    std::copy(x.begin(), x.end(), core_.coarse_z());
+    return 0;
+  }
+
+private:
+  support::Core &core_;
+  reference::LastBlock last_;
+};
+
+struct Case {
+  Options options;
+  Lumping lumping;
+  int distributed;
+  std::vector<Part> parts{Part::whole}; // one applied to the other's result
+};
+
+struct Result {
+  reference::Vector z;
+  Outcome outcome;
+  double energy = 0;
+};
+
+// z = M^-1 r by the ranks together.
+Result apply(const reference::Problem &p, const Partition &parts, const Case &c, const reference::Vector &r) {
+  petscrrb::Grid grid;
+  grid.n[0] = p.grid.nx, grid.n[1] = p.grid.ny;
+  grid.periodic[0] = p.grid.periodic_x && p.grid.nx > 2, grid.periodic[1] = p.grid.periodic_y && p.grid.ny > 2;
+  const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
+  const petscrrb::Stencil whole = support::stencil_of(p.A, grid, true, p.v);
+  Result all{reference::Vector(r.size(), NAN), {}, 0};
+  std::mutex mutex;
+  SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
+    const petscrrb::Host host;
+    const int distributed = std::min(c.distributed, most_distributed(boxes, c.options.levels));
+    DistributedRrb<petscrrb::Host, int, double> rrb(host, ranks, boxes, c.options, distributed);
+    rrb.want_shares();
+    const Extent x = rrb.extent();
+    const petscrrb::Stencil mine = part_of(whole, grid.n[0], x);
+    reference::Vector own_r, own_z(x.nodes());
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) own_r.push_back(r[b * grid.n[0] + a]);
+    Outcome outcome;
+    petscrrb::Stencil overwritten;
+    for (int twice = 0; twice < 2; ++twice) { // a refresh leaves nothing behind
+      overwritten = mine;
+      rrb.refresh(prepared(overwritten), c.lumping);
+      outcome = rrb.outcome();
+      if (!outcome.ok) continue;
+      const LastBlockSolver solve(rrb);
+      Cycle(rrb).estimate(solve);
+      reference::Vector x = own_r;
+      for (const Part part : c.parts) {
+        Cycle(rrb).apply(x.data(), own_z.data(), part, solve);
+        x = own_z;
+      }
+    }
+    const bool energies = !c.options.amli_grid && c.parts.size() == 1;
+    double energy = 0;
+    for (int rank = 0; rank < ranks.count() && energies; ++rank) energy += rrb.shares()[rank];
+    for (index_t i = 0; i < boxes.all(distributed).nodes(); ++i) energy += rrb.tail_r()[i] * rrb.tail_z()[i];
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (ranks.rank() == 0) {
+      all.outcome = outcome;
+      all.energy = energy;
+    }
+    const double *z = own_z.data();
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) all.z[b * grid.n[0] + a] = *z++;
+  });
+  return all;
+}
+
+void expect_same(const reference::Problem &p, const Partition &parts, Case c, const std::string &what) {
+  c.options.levels = std::min(c.options.levels, max_levels(p.grid.nx, p.grid.ny));
+  const int amli = c.options.amli_grid < c.options.levels / 2 ? c.options.amli_grid : 0;
+  c.options.amli_grid = amli;
+  c.options.storage_grids = std::min(c.options.storage_grids, c.options.levels / 2);
+  support::RealRRB one(support::converted(p), {c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli, false});
+  ASSERT_TRUE(one.outcome().ok && !one.redone()) << what;
+  const reference::Vector r = reference::random_vector(p.A.size(), 3), z = one.apply(r);
+  const Result many = apply(p, parts, c, r);
+  const std::string where = what + ", " + words(parts) + ", levels " + std::to_string(c.options.levels) + ", " +
+                            std::to_string(c.distributed) + " grids distributed";
+  EXPECT_LT(reference::difference(many.z, z), 1e-12 * reference::norm(z)) << where;
+  EXPECT_EQ(many.outcome.unlumped, one.outcome().unlumped) << where;
+  EXPECT_EQ(many.outcome.null, one.outcome().null) << where;
+  if (amli || c.parts.size() > 1) return;
+  const double product = reference::dot(r, z);
+  EXPECT_NEAR(many.energy, product, 1e-11 * product) << where;
+}
+
+Options options_of(int levels) {
+  Options o;
+  o.levels = levels;
+  o.block = 8;
+  return o;
+}
+
+// visit(name, problem, partition, turn): a test takes another one of its choices at each turn, since threads cost more than
+// what they do here. There are five partitions of each problem.
+template <class Visit> void each_partition(unsigned seed, const Visit &visit) {
+  reference::Random random(seed);
+  int turn = 0;
+  for (const auto &[name, problem] : reference::zoo_and_rings())
+    for (const Partition &parts : partitions(problem.grid, random)) visit(name, problem, parts, turn++);
+}
+
+TEST(RrbRanks, AreTheSameOperatorAsOne) {
+  const std::pair<int, int> choices[] = {{2, 1}, {3, 1}, {5, 2}, {6, 2}, {6, 3}, {99, 99}}; // levels, distributed
+  each_partition(7, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    const auto &[levels, distributed] = choices[turn % 6];
+    expect_same(problem, parts, {options_of(levels), {}, distributed}, name);
+  });
+}
+
+TEST(RrbRanks, AreTheSameWithOtherLumping) {
+  each_partition(8, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    expect_same(problem, parts, turn % 2 ? Case{options_of(5), {0.7, true}, 2} : Case{options_of(99), {1, true}, 99},
+                name);
+  });
+}
+
+// Below the gathered grid, in either storage, at it, and above.
+TEST(RrbRanks, DoAmliOnAnyGrid) {
+  const std::pair<int, int> choices[] = {{1, 0}, {1, 3}, {2, 0}, {4, 0}}; // distributed, in r1/r2/b1/b2 storage
+  each_partition(10, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    Options options = options_of(8);
+    options.amli_grid = 2;
+    options.storage_grids = choices[turn % 4].second;
+    expect_same(problem, parts, {options, {}, choices[turn % 4].first}, name);
+  });
+}
+
+TEST(RrbRanks, HaveHalves) {
+  each_partition(11, [&](const auto &name, const auto &problem, const Partition &parts, int) {
+    expect_same(problem, parts, {options_of(6), {}, 2, {Part::left, Part::right}}, name);
+  });
+}
+
+TEST(RrbRanks, MayHaveOnePointEach) {
+  for (const auto &[nx, ny] : {std::pair{5, 3}, {4, 4}, {1, 9}, {8, 1}, {3, 3}})
+    for (const bool ring : {false, true})
+      expect_same(reference::random_nine_points({nx, ny, ring, ring}, 0), {even_cuts(nx, nx), even_cuts(ny, ny)},
+                  {options_of(99), {}, 99}, "one point each");
+}
+
+// Boxes that are large enough to be swept by several threads.
+TEST(RrbRanks, ShareABoxBetweenThreads) {
+  const reference::Problem problem = reference::random_nine_points({300, 281}, 0);
+  expect_same(problem, {{0, 300}, {0, 133, 281}}, {options_of(10), {}, 3}, "threads");
+  expect_same(problem, {{0, 149, 300}, {0, 281}}, {options_of(10), {}, 3, {Part::left, Part::right}}, "threads");
+}
+
+// Across a cut of n lines 2 n values go down and n go up, wherever it is.
+TEST(RrbRanks, SendAFewLines) {
+  const index_t n = 16;
+  const auto sent = [](const Boxes &boxes, Travels what) {
+    std::size_t values = 0;
+    for (int rank = 0; rank < boxes.count(); ++rank)
+      for (const Plan::Peer &peer : make_plan(boxes, 0, rank, 8, what, 0, 1).peers) {
+        EXPECT_NE(peer.rank, rank);
+        values += peer.send.size();
+      }
+    return values;
+  };
+  for (index_t cut = 3; cut <= 12; ++cut)
+    for (const bool in_x : {true, false}) {
+      const Cuts one{0, n}, two{0, cut, n};
+      const Boxes boxes(in_x ? two : one, in_x ? one : two, false, false);
+      EXPECT_EQ(sent(boxes, Travels::down), std::size_t(2 * n)) << cut;
+      EXPECT_EQ(sent(boxes, Travels::solutions), std::size_t(n)) << cut;
+    }
+}
+
+// The same point, whoever has it.
+TEST(RrbRanks, FailTogether) {
+  for (const auto &[p, q] : {std::pair{1, 71}, {33, 30}, {30, 30}, {2, 20}, {20, 18}, {20, 20}}) { // of every class
+    reference::Problem problem = reference::random_nine_points({9, 8}, 0);
+    problem.A.add(p, p, -20);
+    problem.A.add(q, q, -20);
+    support::RealRRB one(support::converted(problem), {4, 0, false, 0, 8, 0, false});
+    EXPECT_FALSE(one.outcome().ok);
+    reference::Random random(9);
+    for (const Partition &parts : partitions(problem.grid, random))
+      for (const int distributed : {0, 1, 2}) {
+        const Result many = apply(problem, parts, {options_of(4), {0, false}, distributed}, reference::Vector(72, 0.0));
+        EXPECT_FALSE(many.outcome.ok);
+        EXPECT_EQ(many.outcome.failed_level, one.outcome().failed_level) << p << words(parts);
+        EXPECT_EQ(many.outcome.failed_i, one.outcome().failed_i) << p << words(parts);
+        EXPECT_EQ(many.outcome.failed_j, one.outcome().failed_j) << p << words(parts);
+      }
+  }
+}
+
+} // namespace
