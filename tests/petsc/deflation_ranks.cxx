@@ -36,7 +36,6 @@ void expect_same(const reference::Matrix &A, const Shape &s, const std::string &
 }
 
 TEST(DeflationRanks, TakeTheSameIterations) {
-  SKIP_ON_DEVICE(\"deflation on several ranks is for the host so far\");
   for (const Shape &s : {Shape{5, 3}, Shape{13, 11}, Shape{6, 5, 4, false, false, false, 7}})
     for (const std::string &space : spaces)
       expect_same(reference_of(uneven(s)), s, options_of(s, space, s.nx > 6 ? "neumann" : "jacobi"));
@@ -52,7 +51,6 @@ reference::Problem phases(int nx, int ny) {
 }
 
 TEST(DeflationRanks, FindPhasesAcrossRanks) {
-  SKIP_ON_DEVICE(\"deflation on several ranks is for the host so far\");
   for (const Shape &s : {Shape{13, 11}, Shape{16, 9}})
     for (const char *space : {"levelset", "levelset -ksp_deflation_blocks 2,2"}) {
       std::string options = options_of(s, space, "jacobi");
@@ -62,7 +60,6 @@ TEST(DeflationRanks, FindPhasesAcrossRanks) {
 }
 
 TEST(DeflationRanks, TakeTheSignOfALevelSet) {
-  SKIP_ON_DEVICE(\"deflation on several ranks is for the host so far\");
   const Shape s{12, 10};
   const reference::Matrix A = phases(s.nx, s.ny).A;
   const reference::Vector b = random_values(std::size_t(A.size()));
@@ -82,7 +79,6 @@ TEST(DeflationRanks, TakeTheSignOfALevelSet) {
 }
 
 TEST(DeflationRanks, LeaveIdentityRows) {
-  SKIP_ON_DEVICE(\"deflation on several ranks is for the host so far\");
   const Shape s{9, 8};
   SmallMatrix values = uneven(s);
   for (int p = 0; p < s.nx; ++p) values.make_identity(p, false, 2);
@@ -90,12 +86,13 @@ TEST(DeflationRanks, LeaveIdentityRows) {
 }
 
 TEST(DeflationRanks, RefuseTogether) {
-  SKIP_ON_DEVICE(\"deflation on several ranks is for the host so far\");
   const Shape s{7, 6};
   reference::Matrix A = reference_of(uneven(s));
   const Distributed fine = by_rows(A, uneven_rows(A.size()));
   A.row[40][41] *= 2;
   const Distributed d = by_rows(A, uneven_rows(A.size()));
+  A.row[40][40] = std::nan("");
+  const Distributed not_finite = by_rows(A, uneven_rows(A.size()));
   const reference::Vector b = random_values(std::size_t(A.size()));
   const auto expect = [&](const Distributed &on, const std::string &options, const std::string &words) {
     const Vector rhs = vector_on(on, b), x = like(rhs);
@@ -105,6 +102,8 @@ TEST(DeflationRanks, RefuseTogether) {
     EXPECT_NE(raised.message.find(words), std::string::npos) << raised.message;
   };
   expect(d, "-ksp_deflation block -ksp_deflation_grid 7,6", "not symmetric at row 40");
+  for (const char *space : {"block -ksp_deflation_grid 7,6", "levelset"})
+    expect(not_finite, std::string("-ksp_deflation ") + space, "row 40");
   if (ranks() == 1) return;
   expect(fine, "-ksp_deflation block", "told by a DMDA or by -ksp_deflation_grid");
   expect(fine, "-ksp_deflation block -ksp_deflation_grid 7,5", "is not one of the matrix");
