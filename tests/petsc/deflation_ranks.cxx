@@ -59,6 +59,30 @@ TEST(DeflationRanks, FindPhasesAcrossRanks) {
     }
 }
 
+// The same pattern, but other phases.
+TEST(DeflationRanks, FollowNewValues) {
+  const Shape s{13, 11};
+  const auto halves = reference::two_phase(s.nx, s.ny, [](int i, int j) { return i + 2 * j < 17 ? 1.0 : 1e-4; });
+  const reference::Matrix A = phases(s.nx, s.ny).A;
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  for (const char *space :
+       {"block", "block -ksp_deflation_inverse cholesky", "levelset", "levelset -ksp_deflation_blocks 3,2"}) {
+    const std::string options = options_of(s, space, "jacobi");
+    const Solve first = solve(ksp_of(matrix_of(A), options), b),
+                second = solve(ksp_of(matrix_of(halves.A), options), b);
+    each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
+      const Solver ksp = ksp_of(d.A, options);
+      for (const Solve *alone : {&first, &second, &first}) {
+        if (alone == &second) set_new_values(d, halves.A);
+        if (alone == &first) set_new_values(d, A);
+        const Solve done = solve_on(ksp, d, b);
+        EXPECT_NEAR(done.iterations, alone->iterations, 1) << what << ", " << options;
+        EXPECT_LT(largest_difference(done.x, own_part(d, alone->x)), 1e-8) << what << ", " << options;
+      }
+    });
+  }
+}
+
 TEST(DeflationRanks, TakeTheSignOfALevelSet) {
   const Shape s{12, 10};
   const reference::Matrix A = phases(s.nx, s.ny).A;
@@ -88,8 +112,10 @@ TEST(DeflationRanks, LeaveIdentityRows) {
 TEST(DeflationRanks, RefuseTogether) {
   const Shape s{7, 6};
   reference::Matrix A = reference_of(uneven(s));
+  const reference::Matrix good = A;
   const Distributed fine = by_rows(A, uneven_rows(A.size()));
   A.row[40][41] *= 2;
+  const reference::Matrix not_symmetric = A;
   const Distributed d = by_rows(A, uneven_rows(A.size()));
   A.row[40][40] = std::nan("");
   const Distributed not_finite = by_rows(A, uneven_rows(A.size()));
@@ -104,6 +130,16 @@ TEST(DeflationRanks, RefuseTogether) {
   expect(d, "-ksp_deflation block -ksp_deflation_grid 7,6", "not symmetric at row 40");
   for (const char *space : {"block -ksp_deflation_grid 7,6", "levelset"})
     expect(not_finite, std::string("-ksp_deflation ") + space, "row 40");
+  for (const reference::Matrix &values : {not_symmetric, A}) { // after good ones
+    const Distributed on = by_rows(good, uneven_rows(A.size()));
+    const Solver ksp = ksp_of(on.A, "-ksp_type cg -pc_type none -ksp_deflation block -ksp_deflation_grid 7,6");
+    EXPECT_GT(solve_on(ksp, on, b).reason, 0);
+    set_new_values(on, values);
+    const Vector rhs = vector_on(on, b), x = like(rhs);
+    raised = {};
+    EXPECT_TRUE(refused(KSPSolve(ksp, rhs, x)));
+    EXPECT_NE(raised.message.find("row 40"), std::string::npos) << raised.message;
+  }
   if (ranks() == 1) return;
   expect(fine, "-ksp_deflation block", "told by a DMDA or by -ksp_deflation_grid");
   expect(fine, "-ksp_deflation block -ksp_deflation_grid 7,5", "is not one of the matrix");
