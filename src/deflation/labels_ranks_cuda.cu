@@ -22,7 +22,7 @@ std::string LabelsOnRanks::find(Labels &labels, const Csr &A, const double *phi,
   });
   Csr own = copy->csr();
   own.n = A.n;
-  return labels.find(own, space_, phi && values.empty() ? phi : values.data()); // without rows, not read
+  return labels.find(own, space_, !phi || values.empty() ? phi : values.data()); // without rows, not read
 }
 
 std::string LabelsOnRanks::find_again(const Csr &A, const double *phi, bool *others, cudaStream_t stream) {

@@ -83,18 +83,21 @@ private:
 
 } // namespace
 
-PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *backend) {
+PetscErrorCode PCDeflationCreateCuda(MPI_Comm comm, std::unique_ptr<PCDeflationBackend> *backend) {
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
+  const PetscErrorCode code =
+      PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] { backend->reset(made = new CudaBackend); });
+  if (code != PETSC_SUCCESS) backend->reset(); /* where it could be made, too */
+  PetscCall(code);
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #else
 
-PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *) {
+PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
 }
 
