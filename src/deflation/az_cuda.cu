@@ -168,7 +168,8 @@ void DeviceAZ::find_rows(const Csr &A, const int *label, int *first_of_row, cons
   const Found &host = report.read(stream);
   rows_ = host.rows, entries_ = host.entries;
   row_.resize(rows_);
-  cuda::check(cudaMemcpyAsync(row_.data(), rows, row_.bytes(), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
+  if (rows_)
+    cuda::check(cudaMemcpyAsync(row_.data(), rows, row_.bytes(), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
 }
 
 void DeviceAZ::setup(const Csr &A, const int *label, int count, double rounding, const cuda::Report<Found> &report,
@@ -177,7 +178,7 @@ void DeviceAZ::setup(const Csr &A, const int *label, int count, double rounding,
   const int n = int(A.n);
   rounding_ = rounding;
   place_.resize(n);
-  cuda::check(cudaMemsetAsync(place_.data(), 0xff, place_.bytes(), stream), "cudaMemsetAsync");
+  if (n) cuda::check(cudaMemsetAsync(place_.data(), 0xff, place_.bytes(), stream), "cudaMemsetAsync");
   {
     const cuda::Scratch::Frame frame(scratch);
     int *const first_of_row = scratch.take<int>(n + 1);

@@ -43,7 +43,7 @@ public:
   virtual index_t point(PetscInt row) const = 0;  // its grid point in natural order, of ghosts too
   virtual index_t number(PetscInt row) const = 0; // in the whole matrix
 
-  // collective; the results are the same on all ranks, to the last bit
+  // collective; all arrays are on the host; the results are the same on all ranks, to the last bit
   virtual void sum(double *, std::size_t) const = 0;
   virtual void bring(double *) const = 0; // values of own rows to the ghosts' places behind them
   virtual double largest(double) const = 0;
@@ -101,7 +101,7 @@ public:
 
   // Structure and values; allocates. Inside a refused or failed one nothing else may be called but setup().
   virtual Result setup(const Csr &, const Space &, Inverse) = 0;
-  // New values, and perhaps a new phi, of the same pattern and Space; allocates nothing.
+  // New values, and perhaps a new phi, of the same pattern and Space; allocates nothing on one rank.
   virtual Result refresh(const Csr &, const double *phi) = 0;
   virtual const Report &report() const = 0;
 

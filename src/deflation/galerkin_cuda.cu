@@ -3,6 +3,7 @@
 
 #include "backend/cuda_rows.cuh"
 #include "backend/cuda_sort.cuh"
+#include "deflation/on_all.hpp"
 
 namespace petscrrb::deflation {
 
@@ -48,16 +49,14 @@ struct Entries {
 
 } // namespace
 
-// item_, and the key of each sum in order.
-std::vector<SumKey> DeviceGalerkin::find_sums(const AzView &az, const int *label, cuda::Scratch &scratch) {
+// item_; the key of each sum in order, and how many items it has.
+std::vector<SumKey> DeviceGalerkin::sort_items(const AzView &az, const int *label, std::vector<int> &lengths,
+                                               cuda::Scratch &scratch) {
   const cuda::Scratch::Frame frame(scratch);
   const cudaStream_t stream = scratch.stream();
   const int items = az.entries + az.rows;
   item_.resize(items);
-  if (!items) {
-    sums_.setup(Chunks({0}, {}), 0);
-    return {};
-  }
+  if (!items) return {};
   SumKey *const key = scratch.take<SumKey>(items), *const sorted = scratch.take<SumKey>(items);
   int *const unsorted = scratch.take<int>(items), *const length = scratch.take<int>(items),
              *const runs = scratch.take<int>(1);
@@ -65,34 +64,52 @@ std::vector<SumKey> DeviceGalerkin::find_sums(const AzView &az, const int *label
   cuda::sort(scratch, key, sorted, unsorted, item_.data(), items, key_of(n_, 0, n_));
   cuda::find_runs(scratch, sorted, key, length, runs, items);
   const int sums = cuda::to_host(runs, 1, stream)[0];
-  std::vector<int> start(1, 0);
-  for (int each : cuda::to_host(length, sums, stream)) start.push_back(start.back() + each);
-  sums_.setup(Chunks(start, {}), sums);
+  lengths = cuda::to_host(length, sums, stream);
   return cuda::to_host(key, sums, stream);
 }
 
 CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const std::vector<int> &rows,
-                                    cuda::Scratch &scratch) {
-  n_ = int(rows.size());
-  const std::vector<SumKey> keys = find_sums(az, label, scratch);
+                                    const Ranks *ranks, cuda::Scratch &scratch) {
+  n_ = int(rows.size()), ranks_ = ranks;
+  std::vector<SumKey> mine;
+  std::vector<int> lengths;
+  on_all(ranks, [&] { mine = sort_items(az, label, lengths, scratch); });
+  const std::vector<SumKey> keys = ranks ? ranks->unite(mine) : mine;
+  std::vector<int> start(1, 0);
+  for (std::size_t k = 0, m = 0; k < keys.size(); ++k) { // a sum that only others have items of is empty here
+    const bool here = m < mine.size() && mine[m] == keys[k];
+    start.push_back(start.back() + (here ? lengths[m] : 0));
+    m += here;
+  }
   CoarsePattern pattern(n_, keys);
   std::vector<int> empty(n_);
   for (int s = 0; s < n_; ++s) empty[s] = rows[s] == 0;
-  ia_.assign(pattern.ia), ja_.assign(pattern.ja);
-  from_.assign(pattern.from), across_.assign(pattern.across), excess_from_.assign(pattern.excess_from);
-  empty_.assign(empty);
-  sum_.resize(keys.size());
-  a_.resize(pattern.ja.size());
-  excess_.resize(n_);
+  on_all(ranks, [&] {
+    sums_.setup(Chunks(start, {}), int(keys.size()));
+    over_ranks_.setup(ranks, keys.size());
+    ia_.assign(pattern.ia), ja_.assign(pattern.ja);
+    from_.assign(pattern.from), across_.assign(pattern.across), excess_from_.assign(pattern.excess_from);
+    empty_.assign(empty);
+    sum_.resize(keys.size());
+    a_.resize(pattern.ja.size());
+    excess_.resize(n_);
+  });
   return pattern;
 }
 
 void DeviceGalerkin::refresh(const AzView &az, cudaStream_t stream) const {
-  sums_.sum("entries of E", Values{az.value, item_.data()}, sum_.data(), stream);
-  cuda::for_rows("E", n_,
-                 Entries{ia_.data(), ja_.data(), from_.data(), across_.data(), excess_from_.data(), empty_.data(),
-                         sum_.data(), a_.data(), excess_.data()},
-                 stream);
+  on_all(ranks_, [&] {
+    sums_.sum("entries of E", Values{az.value, item_.data()}, sum_.data(), stream);
+    over_ranks_.read(sum_.data(), stream);
+  });
+  over_ranks_.sum();
+  on_all(ranks_, [&] {
+    over_ranks_.write(sum_.data(), stream);
+    cuda::for_rows("E", n_,
+                   Entries{ia_.data(), ja_.data(), from_.data(), across_.data(), excess_from_.data(), empty_.data(),
+                           sum_.data(), a_.data(), excess_.data()},
+                   stream);
+  });
 }
 
 } // namespace petscrrb::deflation

@@ -4,6 +4,7 @@
 #include "deflation/az_cuda.hpp"
 #include "deflation/chunk_sums_cuda.cuh"
 #include "deflation/coarse_pattern.hpp"
+#include "deflation/ranks_cuda.hpp"
 
 namespace petscrrb::deflation {
 
@@ -17,8 +18,9 @@ struct CoarseView {
 class DeviceGalerkin {
 public:
   // Structure. Allocates, and waits; the pattern is small, and goes to the host. rows: how many each subdomain has.
-  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &rows, cuda::Scratch &);
-  // E from new entries of AZ; an empty subdomain has 1 on the diagonal. Only launches kernels.
+  // Ranks, if there are, do this and refresh() together: then E is that of all their rows, the same on each.
+  CoarsePattern setup(const AzView &, const int *label, const std::vector<int> &rows, const Ranks *, cuda::Scratch &);
+  // E from new entries of AZ; an empty subdomain has 1 on the diagonal. Only launches kernels, on one rank.
   void refresh(const AzView &, cudaStream_t) const;
 
   CoarseView view() const { return {n_, ia_.data(), ja_.data(), a_.data(), excess_.data()}; }
@@ -28,9 +30,11 @@ public:
   }
 
 private:
-  std::vector<SumKey> find_sums(const AzView &, const int *label, cuda::Scratch &);
+  std::vector<SumKey> sort_items(const AzView &, const int *label, std::vector<int> &lengths, cuda::Scratch &);
 
   int n_ = 0;
+  const Ranks *ranks_ = nullptr;
+  SumOverRanks over_ranks_; // of sum_
   cuda::Buffer<int> ia_, ja_, from_, across_, excess_from_, empty_;
   cuda::Buffer<int> item_; // places in AzView::value, sum by sum
   cuda::Buffer<double> sum_, a_, excess_;

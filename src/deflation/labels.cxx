@@ -3,7 +3,9 @@
 
 #include "deflation/refusals.hpp"
 #include "grid/fit.hpp"
+#include "grid/refusal.hpp"
 #include "grid/stencil.hpp"
+#include "grid/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,9 +23,7 @@ int root(std::vector<int> &parent, int i) {
 
 } // namespace
 
-// One box for all where there are none.
-int Labels::box(const Space &space, index_t point) const {
-  const Boxes &b = space.boxes;
+int box_of(const Boxes &b, index_t point) {
   if (b.none()) return 0;
   const index_t nx = index_t(b.piece[0].size()), ny = index_t(b.piece[1].size());
   const index_t line = point / nx;
@@ -97,13 +97,20 @@ std::string Labels::find(const Csr &a, const Space &space, const double *phi) {
   if (!space.phases && space.boxes.size() > most_subdomains) return too_many(space.boxes.size());
   Csr all = a; // with ghosts
   if (space.ranks) all.n += space.ranks->ghosts();
-  const std::string why = mark_identity(all, identity_);
+  std::string why = mark_identity(all, identity_);
+  if (space.ranks) {  // before they do anything together
+    if (!why.empty()) // if it is an own row
+      why = where_not_finite(a, [&](PetscInt row, PetscInt column) {
+        return "row " + text(space.ranks->number(row)) + ", column " + text(space.ranks->number(column));
+      });
+    why = space.ranks->first(why);
+  }
   if (!why.empty()) return why;
   of_row_.resize(all.n);
   index_t identity_rows = 0;
 #pragma omp parallel for schedule(static) reduction(+ : identity_rows)
   for (PetscInt i = 0; i < all.n; ++i) {
-    of_row_[i] = identity_[i] ? -1 : box(space, space.ranks ? space.ranks->point(i) : i);
+    of_row_[i] = identity_[i] ? -1 : box_of(space.boxes, space.ranks ? space.ranks->point(i) : i);
     if (i < a.n) identity_rows += identity_[i];
   }
   identity_rows_ = identity_rows;

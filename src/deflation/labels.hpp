@@ -8,7 +8,7 @@ namespace petscrrb::deflation {
 // Calls after the first one of a matrix's size allocate nothing.
 class Labels {
 public:
-  // Returns the reason where a value is not finite or there are too many subdomains.
+  // Returns the reason where a value is not finite or there are too many subdomains; collective, the same on all ranks.
   std::string find(const Csr &, const Space &, const double *phi);
   bool same_as(const Labels &other) const { return of_row_ == other.of_row_; }
 
@@ -18,7 +18,6 @@ public:
   std::size_t bytes() const;
 
 private:
-  int box(const Space &, index_t point) const;
   void find_phases(const Csr &, const Space &, const double *phi);
   void number_here();
   void number_on_ranks(PetscInt own, const Ranks &);
@@ -29,6 +28,9 @@ private:
   int count_ = 0;
   index_t identity_rows_ = 0;
 };
+
+// The box of a grid point; one for all where there are none.
+int box_of(const Boxes &, index_t point);
 
 // The reason why this matrix cannot be deflated, or an empty string.
 std::string why_not(const Csr &, const std::vector<int> &of_row, const Ranks *);

@@ -5,6 +5,7 @@
 #include "backend/cuda_rows.cuh"
 #include "backend/cuda_sort.cuh"
 #include "deflation/az_row.hpp"
+#include "deflation/labels.hpp"
 
 namespace petscrrb::deflation {
 
@@ -190,6 +191,12 @@ void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cuda::S
   cuda::for_rows("roots", n, MarkRoots{of_row_.data(), root_.data(), is_root, &found->roots}, stream);
   cuda::find_offsets(scratch, is_root, rank, n);
   cuda::for_rows("labels", n, Number{root_.data(), rank, of_row_.data()}, stream);
+}
+
+void DeviceLabels::take(const Labels &labels) {
+  phases_ = false;
+  of_row_.assign(labels.of_row());
+  count_ = labels.count(), identity_rows_ = labels.identity_rows();
 }
 
 void DeviceLabels::check(const Csr &A, const double *phi, Found *found, cudaStream_t stream) const {

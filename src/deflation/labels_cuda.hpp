@@ -11,6 +11,8 @@ class Scratch;
 
 namespace petscrrb::deflation {
 
+class Labels;
+
 class DeviceLabels {
 public:
   // Counts identity rows and roots; what is found belongs to have_found() then.
@@ -19,6 +21,8 @@ public:
     identity_rows_ = found.identity_rows;
     if (phases_) count_ = found.roots;
   }
+  // What the host found instead, for rows and ghosts. check() then looks at identity rows only.
+  void take(const Labels &);
   // Only launches kernels: they count roots, and say whether identity rows or phases are others than at setup.
   void check(const Csr &, const double *phi, Found *, cudaStream_t) const;
   bool are_others(const Found &found) const { return found.other_labels || (phases_ && found.roots != count_); }

@@ -44,7 +44,7 @@ public:
 
 /* stripes, blocks and level sets; Z as a matrix */
 PetscErrorCode PCDeflationCreateHost(std::unique_ptr<PCDeflationBackend> *);
-PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *);
+PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
 PetscErrorCode PCDeflationCreateUser(std::unique_ptr<PCDeflationBackend> *);
 
 /* The space that was chosen, its grid and boxes found. */

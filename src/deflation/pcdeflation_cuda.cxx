@@ -3,6 +3,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
+  #include "glue/agree.h"
   #include "glue/stream_cuda.h"
 
 using namespace petscrrb;
@@ -21,6 +22,18 @@ public:
 
 protected:
   PetscRRBRows Rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
+    PetscFunctionBegin;
+    if (built)
+      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBStream::Say, [&] {
+        ia_.assign(overlap.ia());
+        ja_.assign(overlap.ja());
+        a_.resize(ja_.size());
+      }));
+    PetscCall(overlap.Bring(P, a_.data()));
+    *rows = {overlap.own(), ia_.data(), ja_.data(), a_.data()};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Run(const PCDeflationWork &work) override {
     PetscFunctionBegin;
     PetscCall(PetscLogGpuTimeBegin());
@@ -39,13 +52,14 @@ protected:
     *near = x;
     if (here) PetscFunctionReturn(PETSC_SUCCESS);
     if (!near_[slot]) {
-      PetscInt n;
+      PetscInt n, all;
       PetscCall(PetscInfo(x, "The matrix is on the device and a vector is on the host: deflation copies it there in "
                              "every application\n"));
       PetscCall(VecGetLocalSize(x, &n));
-      PetscCall(VecCreate(PETSC_COMM_SELF, &near_[slot]));
-      PetscCall(VecSetSizes(near_[slot], n, n));
-      PetscCall(VecSetType(near_[slot], VECSEQCUDA));
+      PetscCall(VecGetSize(x, &all));
+      PetscCall(VecCreate(PetscObjectComm((PetscObject)x), &near_[slot]));
+      PetscCall(VecSetSizes(near_[slot], n, all));
+      PetscCall(VecSetType(near_[slot], VECCUDA));
     }
     if (values) PetscCall(VecCopy(x, near_[slot]));
     *near = near_[slot];
@@ -62,23 +76,28 @@ protected:
 
 private:
   PetscRRBStream stream_;
-  Vec near_[2] = {}; /* of vectors that are on the host */
+  Vec near_[2] = {};               /* of vectors that are on the host */
+  cuda::Buffer<PetscInt> ia_, ja_; /* of rows with ghosts, on several ranks */
+  cuda::Buffer<PetscScalar> a_;
 };
 
 } // namespace
 
-PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *backend) {
+PetscErrorCode PCDeflationCreateCuda(MPI_Comm comm, std::unique_ptr<PCDeflationBackend> *backend) {
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
+  const PetscErrorCode code =
+      PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] { backend->reset(made = new CudaBackend); });
+  if (code != PETSC_SUCCESS) backend->reset(); /* where it could be made, too */
+  PetscCall(code);
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #else
 
-PetscErrorCode PCDeflationCreateCuda(std::unique_ptr<PCDeflationBackend> *) {
+PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *) {
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
 }
 

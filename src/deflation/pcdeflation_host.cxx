@@ -16,6 +16,13 @@ public:
 
 protected:
   PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
+  PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool, Csr *rows) override {
+    PetscFunctionBegin;
+    a_.resize((std::size_t)overlap.entries());
+    PetscCall(overlap.Bring(P, a_.data()));
+    *rows = overlap.rows(a_.data());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Run(const PCDeflationWork &work) override { return PetscRRBTry(NoMemory, work); }
   PetscErrorCode Log(PetscLogDouble flops) override { return PetscLogFlops(flops); }
   /* within E's profile, as cheap as E itself */
@@ -33,6 +40,9 @@ protected:
   PetscErrorCode Restore(Vec x, PetscBool values, PetscScalar **a) override {
     return values ? VecRestoreArray(x, a) : VecRestoreArrayWrite(x, a);
   }
+
+private:
+  std::vector<PetscScalar> a_; /* of rows with ghosts */
 };
 
 } // namespace

@@ -12,20 +12,6 @@ static void Check(int code) {
   if (code != MPI_SUCCESS) throw std::runtime_error("MPI error " + std::to_string(code));
 }
 
-PetscErrorCode PCDeflationRanks::Build(PC pc, Mat A, Mat P) {
-  PetscFunctionBegin;
-  PetscCall(overlap_.Build(pc, A, P, 1));
-  a_.resize((std::size_t)overlap_.entries());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCDeflationRanks::Bring(Mat P, petscrrb::Csr *rows) {
-  PetscFunctionBegin;
-  PetscCall(overlap_.Bring(P, a_.data()));
-  *rows = overlap_.rows(a_.data());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* MPI does not promise that all ranks get the same bits of a sum: the first one's are taken. */
 void PCDeflationRanks::sum(double *x, std::size_t n) const {
   int rank;

@@ -9,8 +9,8 @@ public:
   explicit PCDeflationRanks(MPI_Comm comm) : comm_(comm) {}
 
   /* The rows of A, of which P is the MATMPIAIJ. Collective. */
-  PetscErrorCode Build(PC, Mat A, Mat P);
-  PetscErrorCode Bring(Mat P, petscrrb::Csr *);
+  PetscErrorCode Build(PC pc, Mat A, Mat P) { return overlap_.Build(pc, A, P, 1); }
+  PetscRRBOverlap &overlap() { return overlap_; }
 
   PetscInt ghosts() const override { return overlap_.ghosts(); }
   petscrrb::index_t point(PetscInt row) const override { return overlap_.order()[(std::size_t)row]; }
@@ -24,5 +24,4 @@ public:
 private:
   MPI_Comm comm_; /* the PC's */
   mutable PetscRRBOverlap overlap_;
-  std::vector<PetscScalar> a_;
 };

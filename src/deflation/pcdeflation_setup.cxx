@@ -60,7 +60,7 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   if (user)
     PetscCall(PCDeflationCreateUser(&d->backend));
   else if (device)
-    PetscCall(PCDeflationCreateCuda(&d->backend));
+    PetscCall(PCDeflationCreateCuda(PetscObjectComm((PetscObject)A), &d->backend));
   else
     PetscCall(PCDeflationCreateHost(&d->backend));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,16 +21,14 @@ PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) 
     csr_ = rows_.csr;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(!on_device(), comm, PETSC_ERR_SUP,
-             "-ksp_deflation works on one rank so far where the matrix is on a device: use -mat_type aij, or "
-             "-ksp_deflation none");
   PetscCall(PetscRRBMatrixOnRanks(pc, A, &rows_, &P));
-  if (*rebuild || !ranks_) {
+  const PetscBool build = (PetscBool)(*rebuild || !ranks_);
+  if (build) {
     ranks_ = std::make_unique<PCDeflationRanks>(PetscObjectComm((PetscObject)pc));
     PetscCall(ranks_->Build(pc, A, P));
     *rebuild = PETSC_TRUE;
   }
-  PetscCall(ranks_->Bring(P, &csr_));
+  PetscCall(BringRows(ranks_->overlap(), P, build, &csr_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,6 +41,10 @@ PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoic
   }
   PetscCall(PCDeflationDescribe(pc, A, choice, Rows(csr_), &space_));
   words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_);
+  if (ranks_ && on_device() && space_.phases)
+    PetscCall(PetscInfo(pc,
+                        "The matrix is on devices of several ranks: its rows are copied to the host for each set of "
+                        "values, where the phases of a level set are found\n"));
   inverse_ = choice.inverse_set ? choice.inverse : DefaultInverse();
   space_.phi = phi;
   space_.ranks = ranks_.get();
@@ -55,7 +57,7 @@ PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoic
 PetscErrorCode PCDeflationSubdomains::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space,
                                             PetscBool rebuild, Result *result) {
   Vec phi = nullptr;
-  const PetscScalar *values = nullptr;
+  const PetscScalar *values = nullptr, no_rows = 0;
 
   PetscFunctionBegin;
   if (space) {
@@ -63,7 +65,8 @@ PetscErrorCode PCDeflationSubdomains::SetUp(PC pc, Mat A, const KSPDeflationChoi
     PetscCall(GetRead(phi, &values));
   }
   PetscCall(GetRows(pc, A, &rebuild));
-  const PetscErrorCode code = Read(pc, A, choice, values, rebuild, result);
+  /* a rank without rows may have no array: it has a level set all the same */
+  const PetscErrorCode code = Read(pc, A, choice, phi && !values ? &no_rows : values, rebuild, result);
   PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
   if (phi) PetscCall(RestoreRead(phi, &values));
   PetscCall(code);

@@ -34,6 +34,8 @@ public:
 
 protected:
   virtual PetscRRBRows Rows(const petscrrb::Csr &) = 0;
+  /* the rows of P with ghosts, where it is; built: the overlap is another than before. Collective */
+  virtual PetscErrorCode BringRows(PetscRRBOverlap &, Mat P, PetscBool built, petscrrb::Csr *) = 0;
   virtual PetscErrorCode Run(const PCDeflationWork &) = 0; /* it may throw */
   virtual PetscErrorCode Log(PetscLogDouble flops) = 0;
   virtual KSPDeflationInverse DefaultInverse() const = 0;

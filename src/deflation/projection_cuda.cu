@@ -1,9 +1,12 @@
 // The projection on a CUDA device: three kernels an application and those of E^+; no copy of the matrix, and no sum whose
-// order changes.
-#include "backend/cuda_rows.cuh"
+// order changes. On several ranks c goes through the host, where they sum it.
 #include "backend/cuda_sort.cuh"
+#include "deflation/apply_cuda.cuh"
 #include "deflation/inverse_cuda.hpp"
 #include "deflation/labels_cuda.hpp"
+#include "deflation/labels_ranks_cuda.hpp"
+#include "deflation/on_all.hpp"
+#include "deflation/ranks_cuda.hpp"
 #include "deflation/refusals.hpp"
 #include "deflation/values_cuda.hpp"
 
@@ -13,49 +16,6 @@
 namespace petscrrb::deflation {
 
 namespace {
-
-// What a subdomain's c is the sum of: rows of r, entries of AZ times y.
-struct Residual {
-  const double *r, *y;
-  const int *row, *az_row;
-  const double *az;
-
-  __device__ double first(int k) const { return r ? r[row[k]] : 0.0; }
-  __device__ double second(int q) const { return y ? -az[q] * y[az_row[q]] : 0.0; }
-};
-
-constexpr int prolong_rows = 4; // of a thread
-
-// z = y + Z c. No __restrict__: z may be y.
-__global__ void __launch_bounds__(cuda::row_threads)
-    prolong_rows_of(int n, const int *label, const double *c, const double *y, double *z) {
-  const int first = int(blockIdx.x) * cuda::row_threads * prolong_rows + int(threadIdx.x);
-  int at[prolong_rows];
-  double value[prolong_rows];
-#pragma unroll
-  for (int k = 0; k < prolong_rows; ++k) {
-    const int i = first + k * cuda::row_threads;
-    at[k] = i < n ? label[i] : -1;
-    value[k] = y && i < n ? y[i] : 0.0;
-  }
-#pragma unroll
-  for (int k = 0; k < prolong_rows; ++k) {
-    const int i = first + k * cuda::row_threads;
-    if (i < n) z[i] = at[k] < 0 ? value[k] : value[k] + c[at[k]];
-  }
-}
-
-struct Subtract {
-  AzView az;
-  const double *c;
-  double *w;
-
-  __device__ void operator()(int b) const {
-    double sum = 0.0;
-    for (int e = az.first[b]; e < az.first[b + 1]; ++e) sum = fma(az.value[e], c[az.subdomain[e]], sum);
-    w[az.row[b]] -= sum;
-  }
-};
 
 struct FirstRow {
   const int *row, *start;
@@ -78,17 +38,26 @@ public:
   void subtract(double *w) override;
 
 private:
-  // the second half of a setup or a refresh: E and its inverse from AZ
-  void factor() {
+  // the second half of a setup or a refresh: E and its inverse from AZ, and all that was found
+  Found factor() {
+    Found found;
     galerkin_.refresh(az_.view(), on_.stream);
-    if (inverse_) inverse_->refresh(galerkin_.view(), on_.stream);
+    on_all(ranks_, [&] {
+      if (inverse_) inverse_->refresh(galerkin_.view(), on_.stream);
+      found = found_.read(on_.stream);
+    });
+    return found;
   }
+  bool any(bool here) const { return ranks_ ? ranks_->largest(here) > 0 : here; }
+  std::string first(const std::string &why) const { return ranks_ ? ranks_->first(why) : why; }
+  std::string find_labels(const Csr &, const Space &, cuda::Scratch &);
   Result judge(const Csr &, const Found &);
   Result refuse(const std::string &why) {
     report_.why = why;
     return Result::refused;
   }
   void build(const Csr &, const Space &, Inverse, cuda::Scratch &);
+  std::vector<int> rows_of_subdomains() const;
   std::vector<int> box_of_subdomains(const Space &, cuda::Scratch &) const;
   std::string why_not_definite() const;
   double bytes() const;
@@ -97,6 +66,9 @@ private:
   std::shared_ptr<DenseLibrary> library_;
   cuda::Report<Found> found_;
   deflation::Report report_;
+  const Ranks *ranks_ = nullptr; // null: there is one
+  std::unique_ptr<LabelsOnRanks> labels_on_ranks_;
+  SumOverRanks over_ranks_; // of c
   int n_ = 0, count_ = 0;
   DeviceLabels labels_;
   DeviceAZ az_;
@@ -115,45 +87,86 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
   constexpr auto most = std::numeric_limits<int>::max();
   report_ = {};
   inverse_ = nullptr;
-  found_.clear(on_.stream);
-  if (A.n >= most) return refuse("more rows than a device's projection counts");
+  ranks_ = space.ranks;
+  const index_t rows = index_t(A.n) + (ranks_ ? ranks_->ghosts() : 0);
+  std::string why = first(rows >= most ? "more rows than a device's projection counts" : "");
+  if (!why.empty()) return refuse(why);
   if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
   cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));
-  labels_.setup(A, space, found_.device(), scratch);
-  check_values(A, labels_.of_row(), found_.device(), on_.stream);
-  const Found found = found_.read(on_.stream);
-  labels_.have_found(found);
-  const std::string why = why_refused(A, labels_.of_row(), found, on_.stream);
+  why = find_labels(A, space, scratch);
+  if (!why.empty()) return refuse(why);
+  Found found;
+  on_all(ranks_, [&] {
+    check_values(A, labels_.of_row(), found_.device(), on_.stream);
+    found = found_.read(on_.stream);
+  });
+  if (!ranks_) labels_.have_found(found);
+  why = why_refused(A, labels_.of_row(), found, ranks_, on_.stream);
   if (!why.empty()) return refuse(why);
   if (labels_.count() > most_subdomains) return refuse(too_many(labels_.count()));
   build(A, space, type, scratch);
-  factor();
-  return judge(A, found_.read(on_.stream));
+  return judge(A, factor());
+}
+
+// The reason why there are none, or an empty string.
+std::string CudaProjection::find_labels(const Csr &A, const Space &space, cuda::Scratch &scratch) {
+  std::string why;
+  labels_on_ranks_ = nullptr;
+  on_all(ranks_, [&] {
+    found_.clear(on_.stream);
+    if (!ranks_) labels_.setup(A, space, found_.device(), scratch);
+  });
+  if (!ranks_) return why;
+  labels_on_ranks_ = std::make_unique<LabelsOnRanks>(space);
+  why = labels_on_ranks_->find(A, space.phi, on_.stream);
+  on_all(ranks_, [&] {
+    if (why.empty()) labels_.take(labels_on_ranks_->labels());
+  });
+  return why;
 }
 
 void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
   n_ = int(A.n), count_ = int(labels_.count());
   const int *label = labels_.of_row();
-  az_.setup(A, label, count_, space.rounding, found_, scratch);
-  sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
-  sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
-  std::vector<int> rows(count_);
-  for (int s = 0; s < count_; ++s) rows[s] = rows_.start[s + 1] - rows_.start[s];
-  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, scratch);
-  memory_.resize(2 * std::size_t(count_));
-  c_ = memory_.data(), other_ = c_ + count_;
-  if (count_)
-    inverse_ = make_inverse(pattern, box_of_subdomains(space, scratch), space.boxes.count, type, library_, on_.stream);
+  on_all(ranks_, [&] {
+    az_.setup(A, label, count_, space.rounding, found_, scratch);
+    sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
+    sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
+  });
+  const std::vector<int> rows = rows_of_subdomains();
+  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, ranks_, scratch);
+  const std::vector<int> box = box_of_subdomains(space, scratch);
+  double identity_rows = double(labels_.identity_rows());
+  if (ranks_) ranks_->sum(&identity_rows, 1);
+  on_all(ranks_, [&] {
+    memory_.resize(2 * std::size_t(count_));
+    c_ = memory_.data(), other_ = c_ + count_;
+    over_ranks_.setup(ranks_, count_);
+    if (count_) inverse_ = make_inverse(pattern, box, space.boxes.count, type, library_, on_.stream);
+  });
   report_.subdomains = count_;
   report_.empty = int(std::count(rows.begin(), rows.end(), 0));
-  report_.identity_rows = labels_.identity_rows();
+  report_.identity_rows = index_t(identity_rows);
   report_.stored = az_.view().entries;
   report_.inverse = inverse_ ? inverse_->description() : "no subdomains";
+  if (!space.phases) labels_on_ranks_ = nullptr; // whether a row is an identity row is seen on the device
   report_.bytes = bytes();
+}
+
+// On several ranks: of all of them, as far as they differ from 0.
+std::vector<int> CudaProjection::rows_of_subdomains() const {
+  std::vector<int> rows(count_);
+  for (int s = 0; s < count_; ++s) rows[s] = rows_.start[s + 1] - rows_.start[s];
+  if (!ranks_) return rows;
+  std::vector<double> all(rows.begin(), rows.end());
+  ranks_->sum(all.data(), all.size());
+  for (int s = 0; s < count_; ++s) rows[s] = all[s] > 0;
+  return rows;
 }
 
 // Empty: there are no boxes.
 std::vector<int> CudaProjection::box_of_subdomains(const Space &space, cuda::Scratch &scratch) const {
+  if (ranks_) return labels_on_ranks_->boxes(PetscInt(n_));
   const Boxes &boxes = space.boxes;
   std::vector<int> box(boxes.none() ? 0 : count_);
   std::iota(box.begin(), box.end(), 0);
@@ -173,24 +186,32 @@ std::vector<int> CudaProjection::box_of_subdomains(const Space &space, cuda::Scr
 }
 
 Result CudaProjection::refresh(const Csr &A, const double *phi) {
-  found_.clear(on_.stream);
-  labels_.check(A, phi, found_.device(), on_.stream);
-  check_values(A, labels_.of_row(), found_.device(), on_.stream);
-  az_.refresh(A, labels_.of_row(), found_.device(), on_.stream);
-  factor();
-  const Found found = found_.read(on_.stream);
-  if (!found.not_finite && labels_.are_others(found)) return Result::rebuild; // symmetric was asked of others
+  if (labels_on_ranks_) {
+    bool others;
+    const std::string why = labels_on_ranks_->find_again(A, phi, &others, on_.stream);
+    if (!why.empty()) return refuse(why);
+    if (others) return Result::rebuild;
+  }
+  on_all(ranks_, [&] {
+    found_.clear(on_.stream);
+    labels_.check(A, phi, found_.device(), on_.stream);
+    check_values(A, labels_.of_row(), found_.device(), on_.stream);
+    az_.refresh(A, labels_.of_row(), found_.device(), on_.stream);
+  });
+  const Found found = factor();
+  const bool finite = !any(found.not_finite), other_labels = any(labels_.are_others(found));
+  if (finite && other_labels) return Result::rebuild; // symmetric was asked of others
   const Result result = judge(A, found);
-  return result != Result::refused && found.other_entries ? Result::rebuild : result;
+  return any(found.other_entries) && result != Result::refused ? Result::rebuild : result;
 }
 
 // Of what was found, and of E's factorization. The stream was waited for.
 Result CudaProjection::judge(const Csr &A, const Found &found) {
-  const std::string why = why_refused(A, labels_.of_row(), found, on_.stream);
+  const std::string why = why_refused(A, labels_.of_row(), found, ranks_, on_.stream);
   if (!why.empty()) return refuse(why);
   const InverseStatus status = inverse_ ? inverse_->status() : InverseStatus();
   report_.null_directions = status.null_directions;
-  if (status.definite) return Result::ok;
+  if (!any(!status.definite)) return Result::ok;
   report_.why = status.bad_pivot < 0
                     ? why_not_definite()
                     : "E = Z^T A Z is not positive definite: at subdomain " + std::to_string(status.bad_pivot);
@@ -207,8 +228,8 @@ std::string CudaProjection::why_not_definite() const {
 }
 
 double CudaProjection::bytes() const {
-  return double(labels_.bytes() + az_.bytes() + rows_.row.bytes() + sums_.bytes() + galerkin_.bytes() +
-                memory_.bytes()) +
+  return double(labels_.bytes() + (labels_on_ranks_ ? labels_on_ranks_->bytes() : 0) + az_.bytes() + rows_.row.bytes() +
+                sums_.bytes() + galerkin_.bytes() + memory_.bytes()) +
          (inverse_ ? inverse_->bytes() : 0.0);
 }
 
@@ -216,6 +237,9 @@ void CudaProjection::restrict_residual(const double *r, const double *y) {
   const Residual terms{r, y, rows_.row.data(), az_.by_subdomain().row.data(), az_.value_by_subdomain()};
   c_ = memory_.data(), other_ = c_ + count_; // always the same, so that an application may be captured
   sums_.sum("restriction", terms, c_, on_.stream);
+  over_ranks_.read(c_, on_.stream);
+  over_ranks_.sum();
+  over_ranks_.write(c_, on_.stream);
 }
 
 void CudaProjection::solve() {

@@ -263,7 +263,7 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
   space_ = space;
   space_.phi = nullptr;
   report_ = Report();
-  report_.why = first(labels_.find(a, space, space.phi));
+  report_.why = labels_.find(a, space, space.phi);
   if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space.ranks));
   if (!report_.why.empty()) return Result::refused;
   again_ = labels_; // room for a refresh
@@ -284,7 +284,7 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
 }
 
 Result HostProjection::refresh(const Csr &a, const double *phi) {
-  report_.why = first(again_.find(a, space_, phi));
+  report_.why = again_.find(a, space_, phi);
   if (report_.why.empty() && any(!again_.same_as(labels_))) return Result::rebuild;
   if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space_.ranks));
   if (!report_.why.empty()) return Result::refused;

@@ -3,6 +3,7 @@
 
 #include "backend/cuda_rows.cuh"
 #include "deflation/az_row.hpp"
+#include "deflation/on_all.hpp"
 #include "deflation/refusals.hpp"
 #include "grid/stencil.hpp"
 
@@ -70,14 +71,23 @@ void check_values(const Csr &A, const int *label, Found *found, cudaStream_t str
   cuda::check_launch("values of the matrix");
 }
 
-std::string why_refused(const Csr &A, const int *label, const Found &found, cudaStream_t stream) {
+std::string why_refused(const Csr &A, const int *label, const Found &found, const Ranks *ranks, cudaStream_t stream) {
   const int n = int(A.n);
-  if (found.not_finite) return "row " + std::to_string(n - found.not_finite) + " holds an entry that is not finite";
-  const double allowed = symmetric * value_of(found.largest_diagonal);
-  if (value_of(found.asymmetry) <= allowed) return "";
-  const cuda::Buffer<int> from_last(1);
-  cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
-  return not_symmetric(n - cuda::to_host(from_last.data(), 1, stream)[0]);
+  const auto number = [&](int row) { return ranks ? ranks->number(row) : index_t(row); };
+  double largest = found.not_finite ? 0.0 : value_of(found.largest_diagonal);
+  if (ranks) largest = ranks->largest(largest);
+  const bool finite = ranks ? ranks->largest(found.not_finite > 0) == 0.0 : !found.not_finite;
+  const double allowed = symmetric * largest;
+  std::string why;
+  if (found.not_finite)
+    why = "row " + std::to_string(number(n - found.not_finite)) + " holds an entry that is not finite";
+  on_all(ranks, [&] {
+    if (!finite || value_of(found.asymmetry) <= allowed) return;
+    const cuda::Buffer<int> from_last(1);
+    cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
+    why = not_symmetric(number(n - cuda::to_host(from_last.data(), 1, stream)[0]));
+  });
+  return ranks ? ranks->first(why) : why;
 }
 
 } // namespace petscrrb::deflation

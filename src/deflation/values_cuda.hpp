@@ -1,6 +1,7 @@
 // Whether a matrix on a device is finite and symmetric.
 #pragma once
 
+#include "deflation/deflation.hpp"
 #include "deflation/found_cuda.hpp"
 #include "grid/csr.hpp"
 
@@ -12,7 +13,7 @@ namespace petscrrb::deflation {
 
 // Only launches kernels. Couplings of identity rows, whose label is -1, count for nothing.
 void check_values(const Csr &, const int *label, Found *, cudaStream_t);
-// Why it is refused; empty: it is not. Waits where it is.
-std::string why_refused(const Csr &, const int *label, const Found &, cudaStream_t);
+// Why it is refused; empty: it is not. Waits where it is. Ranks, if there are, find it together.
+std::string why_refused(const Csr &, const int *label, const Found &, const Ranks *, cudaStream_t);
 
 } // namespace petscrrb::deflation

@@ -8,7 +8,7 @@
 
 namespace petscrrb::cuda {
 
-// Copies the whole matrix, so it is for error messages only.
+// Copies the whole matrix, so it is for error messages, and for what only the host can find.
 class HostCopy {
 public:
   HostCopy(const Csr &device_rows, cudaStream_t stream) : n_(device_rows.n), ia_(n_ + 1) {

@@ -36,7 +36,6 @@ void expect_same(const reference::Matrix &A, const Shape &s, const std::string &
 }
 
 TEST(DeflationRanks, TakeTheSameIterations) {
-  SKIP_ON_DEVICE("deflation on several ranks is for the host so far");
   for (const Shape &s : {Shape{5, 3}, Shape{13, 11}, Shape{6, 5, 4, false, false, false, 7}})
     for (const std::string &space : spaces)
       expect_same(reference_of(uneven(s)), s, options_of(s, space, s.nx > 6 ? "neumann" : "jacobi"));
@@ -52,7 +51,6 @@ reference::Problem phases(int nx, int ny) {
 }
 
 TEST(DeflationRanks, FindPhasesAcrossRanks) {
-  SKIP_ON_DEVICE("deflation on several ranks is for the host so far");
   for (const Shape &s : {Shape{13, 11}, Shape{16, 9}})
     for (const char *space : {"levelset", "levelset -ksp_deflation_blocks 2,2"}) {
       std::string options = options_of(s, space, "jacobi");
@@ -61,8 +59,31 @@ TEST(DeflationRanks, FindPhasesAcrossRanks) {
     }
 }
 
+// The same pattern, but other phases.
+TEST(DeflationRanks, FollowNewValues) {
+  const Shape s{13, 11};
+  const auto halves = reference::two_phase(s.nx, s.ny, [](int i, int j) { return i + 2 * j < 17 ? 1.0 : 1e-4; });
+  const reference::Matrix A = phases(s.nx, s.ny).A;
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  for (const char *space :
+       {"block", "block -ksp_deflation_inverse cholesky", "levelset", "levelset -ksp_deflation_blocks 3,2"}) {
+    const std::string options = options_of(s, space, "jacobi");
+    const Solve first = solve(ksp_of(matrix_of(A), options), b),
+                second = solve(ksp_of(matrix_of(halves.A), options), b);
+    each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
+      const Solver ksp = ksp_of(d.A, options);
+      for (const Solve *alone : {&first, &second, &first}) {
+        if (alone == &second) set_new_values(d, halves.A);
+        if (alone == &first) set_new_values(d, A);
+        const Solve done = solve_on(ksp, d, b);
+        EXPECT_NEAR(done.iterations, alone->iterations, 1) << what << ", " << options;
+        EXPECT_LT(largest_difference(done.x, own_part(d, alone->x)), 1e-8) << what << ", " << options;
+      }
+    });
+  }
+}
+
 TEST(DeflationRanks, TakeTheSignOfALevelSet) {
-  SKIP_ON_DEVICE("deflation on several ranks is for the host so far");
   const Shape s{12, 10};
   const reference::Matrix A = phases(s.nx, s.ny).A;
   const reference::Vector b = random_values(std::size_t(A.size()));
@@ -82,7 +103,6 @@ TEST(DeflationRanks, TakeTheSignOfALevelSet) {
 }
 
 TEST(DeflationRanks, LeaveIdentityRows) {
-  SKIP_ON_DEVICE("deflation on several ranks is for the host so far");
   const Shape s{9, 8};
   SmallMatrix values = uneven(s);
   for (int p = 0; p < s.nx; ++p) values.make_identity(p, false, 2);
@@ -90,12 +110,15 @@ TEST(DeflationRanks, LeaveIdentityRows) {
 }
 
 TEST(DeflationRanks, RefuseTogether) {
-  SKIP_ON_DEVICE("deflation on several ranks is for the host so far");
   const Shape s{7, 6};
   reference::Matrix A = reference_of(uneven(s));
+  const reference::Matrix good = A;
   const Distributed fine = by_rows(A, uneven_rows(A.size()));
   A.row[40][41] *= 2;
+  const reference::Matrix not_symmetric = A;
   const Distributed d = by_rows(A, uneven_rows(A.size()));
+  A.row[40][40] = std::nan("");
+  const Distributed not_finite = by_rows(A, uneven_rows(A.size()));
   const reference::Vector b = random_values(std::size_t(A.size()));
   const auto expect = [&](const Distributed &on, const std::string &options, const std::string &words) {
     const Vector rhs = vector_on(on, b), x = like(rhs);
@@ -105,6 +128,18 @@ TEST(DeflationRanks, RefuseTogether) {
     EXPECT_NE(raised.message.find(words), std::string::npos) << raised.message;
   };
   expect(d, "-ksp_deflation block -ksp_deflation_grid 7,6", "not symmetric at row 40");
+  for (const char *space : {"block -ksp_deflation_grid 7,6", "levelset"})
+    expect(not_finite, std::string("-ksp_deflation ") + space, "row 40");
+  for (const reference::Matrix &values : {not_symmetric, A}) { // after good ones
+    const Distributed on = by_rows(good, uneven_rows(A.size()));
+    const Solver ksp = ksp_of(on.A, "-ksp_type cg -pc_type none -ksp_deflation block -ksp_deflation_grid 7,6");
+    EXPECT_GT(solve_on(ksp, on, b).reason, 0);
+    set_new_values(on, values);
+    const Vector rhs = vector_on(on, b), x = like(rhs);
+    raised = {};
+    EXPECT_TRUE(refused(KSPSolve(ksp, rhs, x)));
+    EXPECT_NE(raised.message.find("row 40"), std::string::npos) << raised.message;
+  }
   if (ranks() == 1) return;
   expect(fine, "-ksp_deflation block", "told by a DMDA or by -ksp_deflation_grid");
   expect(fine, "-ksp_deflation block -ksp_deflation_grid 7,5", "is not one of the matrix");
