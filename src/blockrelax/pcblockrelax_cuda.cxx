@@ -93,12 +93,7 @@ PetscErrorCode CudaBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, P
 } // namespace
 
 PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *backend) {
-  CudaBackend *made = nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
-  PetscCall(made->Start());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBCreateOnDevice<CudaBackend>(backend);
 }
 
 #else

@@ -4,30 +4,16 @@
 #include "../grid/line_reach.hpp"
 #include "../grid/text.hpp"
 #include "agree.h"
+#include "mpi_throws.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 using namespace petscrrb;
 
-static void CheckMPI(int code) {
-  if (code != MPI_SUCCESS) throw std::runtime_error("MPI error " + std::to_string(code));
-}
 static index_t Smallest(MPI_Comm comm, index_t x) {
-  CheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPIU_INT64, MPI_MIN, comm));
+  PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPIU_INT64, MPI_MIN, comm));
   return x;
-}
-
-std::vector<index_t> PetscRRBPatternOnRanks::gather(const std::vector<index_t> &mine) const {
-  int ranks, n = (int)mine.size();
-  CheckMPI(MPI_Comm_size(comm_, &ranks));
-  std::vector<int> counts(static_cast<std::size_t>(ranks)), starts(counts.size());
-  CheckMPI(MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, comm_));
-  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
-  std::vector<index_t> all((std::size_t)(starts.back() + counts.back()));
-  CheckMPI(MPI_Allgatherv(mine.data(), n, MPIU_INT64, all.data(), counts.data(), starts.data(), MPIU_INT64, comm_));
-  return all;
 }
 
 /* f(column, value) until it returns false */
@@ -76,7 +62,7 @@ std::vector<PetscRRBPatternOnRanks::Seen> PetscRRBPatternOnRanks::first_seen(std
     });
   std::vector<index_t> numbers;
   for (const Seen &s : mine) numbers.insert(numbers.end(), {s.distance, s.row, s.column});
-  numbers = gather(numbers);
+  numbers = PetscRRBAllGather(comm_, MPIU_INT64, numbers);
   std::vector<Seen> all;
   for (std::size_t i = 0; i < numbers.size(); i += 3) all.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
   return first(all);
@@ -120,7 +106,7 @@ Fit PetscRRBPatternOnRanks::fit(const Grid &g) {
   }
   Fit f;
   const index_t first = Smallest(comm_, row);
-  CheckMPI(MPI_Allreduce(MPI_IN_PLACE, bits, 2, MPI_UNSIGNED, MPI_BOR, comm_));
+  PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, bits, 2, MPI_UNSIGNED, MPI_BOR, comm_));
   if (first < rows_) {
     f.row = (PetscInt)first;
     f.column = (PetscInt)-Smallest(comm_, row == first ? -column : 1);
@@ -135,7 +121,7 @@ const std::vector<index_t> &PetscRRBPatternOnRanks::identity_rows() {
   std::vector<index_t> mine;
   for (PetscInt p = 0; p < A_.n; ++p)
     if (identity_[(std::size_t)p]) mine.push_back(at(p));
-  identity_rows_ = gather(mine);
+  identity_rows_ = PetscRRBAllGather(comm_, MPIU_INT64, mine);
   std::sort(identity_rows_.begin(), identity_rows_.end());
   asked_ = true;
   return identity_rows_;
@@ -170,6 +156,6 @@ double PetscRRBPatternOnRanks::coupling(PetscInt row, PetscInt column) {
   for (PetscInt p = 0; p < A_.n; ++p)
     for (PetscInt e = A_.ia[p]; at(p) == row && e < A_.ia[p + 1]; ++e)
       if (at(A_.ja[e]) == column) value = A_.a[e];
-  CheckMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm_));
+  PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm_));
   return value;
 }

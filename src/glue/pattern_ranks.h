@@ -30,7 +30,6 @@ private:
   index_t at(PetscInt row) const { return overlap_.order()[(std::size_t)row]; }
   template <class F> void each_coupling(PetscInt row, const F &) const;
   std::vector<Seen> first_seen(std::size_t most) const;
-  std::vector<index_t> gather(const std::vector<index_t> &mine) const;
   const std::vector<index_t> &identity_rows();
 
   MPI_Comm comm_;

@@ -3,8 +3,11 @@
 
 #include "backend/cuda.hpp"
 #include "glue/findgrid.h"
+#include "glue/pc.h"
 
 #include <petscdevice.h>
+
+#include <memory>
 
 class PetscRRBStream {
 public:
@@ -41,3 +44,13 @@ private:
 
   petscrrb::cuda::Event before_, after_;
 };
+
+/* Makes a backend that has such a stream, and starts it. */
+template <class Made, class Backend> PetscErrorCode PetscRRBCreateOnDevice(std::unique_ptr<Backend> *backend) {
+  Made *made = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new Made); }));
+  PetscCall(made->Start());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -86,12 +86,7 @@ PetscErrorCode CudaBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
 } // namespace
 
 PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *backend) {
-  CudaBackend *made = nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
-  PetscCall(made->Start());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBCreateOnDevice<CudaBackend>(backend);
 }
 
 #else

@@ -143,12 +143,7 @@ private:
 } // namespace
 
 PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *backend) {
-  CudaBackend *made = nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
-  PetscCall(made->Start());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBCreateOnDevice<CudaBackend>(backend);
 }
 
 #else

@@ -255,12 +255,7 @@ double CudaBackend::bytes() const {
 } // namespace
 
 PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
-  CudaBackend *made = nullptr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new CudaBackend); }));
-  PetscCall(made->Start());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBCreateOnDevice<CudaBackend>(backend);
 }
 
 #else

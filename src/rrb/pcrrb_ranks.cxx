@@ -1,21 +1,13 @@
 /* Exchanges between the boxes of several ranks: a PetscSF for each plan, whose roots and leaves are places of one array. */
 #include "rrb/pcrrb_ranks.h"
 
+#include "glue/mpi_throws.h"
 #include "glue/petsc_compat.h"
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
-#include <string>
 
 using petscrrb::rrb::Plan;
-
-static void CheckMPI(int code) {
-  if (code != MPI_SUCCESS) throw std::runtime_error("MPI error " + std::to_string(code));
-}
-static void Check(PetscErrorCode code) {
-  if (code != PETSC_SUCCESS) throw std::runtime_error("PETSc could not send values to other ranks");
-}
 
 PCRRBRanks::~PCRRBRanks() {
   for (auto &exchange : exchanges_) (void)PetscSFDestroy(&exchange.second);
@@ -23,13 +15,13 @@ PCRRBRanks::~PCRRBRanks() {
 
 int PCRRBRanks::rank() const {
   int rank;
-  CheckMPI(MPI_Comm_rank(comm_, &rank));
+  PetscRRBCheckMPI(MPI_Comm_rank(comm_, &rank));
   return rank;
 }
 
 int PCRRBRanks::count() const {
   int ranks;
-  CheckMPI(MPI_Comm_size(comm_, &ranks));
+  PetscRRBCheckMPI(MPI_Comm_size(comm_, &ranks));
   return ranks;
 }
 
@@ -58,25 +50,25 @@ PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
 
 void PCRRBRanks::start(const Plan &plan, double *array) {
   PetscSF &sf = exchanges_[&plan];
-  if (!sf) Check(Make(plan, &sf));
-  Check(PetscSFBcastBegin(sf, MPIU_REAL, array, array, MPI_REPLACE));
+  if (!sf) PetscRRBCheckSent(Make(plan, &sf));
+  PetscRRBCheckSent(PetscSFBcastBegin(sf, MPIU_REAL, array, array, MPI_REPLACE));
 }
 
 void PCRRBRanks::finish(const Plan &plan, double *array) {
-  Check(PetscSFBcastEnd(exchanges_.at(&plan), MPIU_REAL, array, array, MPI_REPLACE));
+  PetscRRBCheckSent(PetscSFBcastEnd(exchanges_.at(&plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
 void PCRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) {
   const std::vector<int> counts(n.begin(), n.end());
   std::vector<int> starts(n.size());
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
-  CheckMPI(MPI_Allgatherv(mine, counts[(std::size_t)rank()], MPI_DOUBLE, all, counts.data(), starts.data(), MPI_DOUBLE,
-                          comm_));
+  PetscRRBCheckMPI(MPI_Allgatherv(mine, counts[(std::size_t)rank()], MPI_DOUBLE, all, counts.data(), starts.data(),
+                                  MPI_DOUBLE, comm_));
 }
 
 std::vector<double> PCRRBRanks::tell(const std::vector<double> &mine) {
   const int n = (int)mine.size();
   std::vector<double> all(mine.size() * (std::size_t)count());
-  CheckMPI(MPI_Allgather(mine.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, comm_));
+  PetscRRBCheckMPI(MPI_Allgather(mine.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, comm_));
   return all;
 }
