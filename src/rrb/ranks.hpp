@@ -33,6 +33,8 @@ public:
     start(plan, array);
     finish(plan, array);
   }
+  // Whether all of them but tell() only enqueue work on the backend's stream, so that a graph can have it.
+  virtual bool only_enqueue() const { return false; }
   // n[r] values of each rank r behind one another, on all ranks.
   virtual void gather(const double *mine, const std::vector<index_t> &n, double *all) = 0;
   // The same for a few numbers of the host, equally many of each rank.
