@@ -14,6 +14,12 @@ template <class T> struct BoxGrid {
   const FactorFields<DenseFieldOf<T>> &factor;
 };
 
+// Where a box's solution goes, in natural order by coordinates: times v, if that is not NULL.
+struct BoxSolution {
+  Strided<1> z;
+  Strided<1> v = {};
+};
+
 // T: what the factor is stored in.
 template <class Backend, class T> class BoxSweeps;
 
