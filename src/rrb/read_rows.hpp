@@ -16,11 +16,13 @@ namespace petscrrb::rrb {
 // Of own rows; sums but for the maxima and the flags. As StencilFacts, with what PCRRB asks for besides.
 struct RowFacts {
   double identity = 0, positive = 0, weights[2] = {}; // weights: sums of the couplings in x and in y
-  double diagonal = 0, asymmetry = 0;                 // maxima
+  double zero_rows = 0, decoupled = 0;
+  double diagonal = 0, asymmetry = 0; // maxima
   bool not_finite = false, foreign = false, corners = false, crosses[2] = {};
 
   void add(const RowFacts &f) {
     identity += f.identity, positive += f.positive, weights[0] += f.weights[0], weights[1] += f.weights[1];
+    zero_rows += f.zero_rows, decoupled += f.decoupled;
     diagonal = std::max(diagonal, f.diagonal), asymmetry = std::max(asymmetry, f.asymmetry);
     not_finite |= f.not_finite, foreign |= f.foreign, corners |= f.corners;
     crosses[0] |= f.crosses[0], crosses[1] |= f.crosses[1];
@@ -59,8 +61,9 @@ class RowReader {
 public:
   // order, identity and v (NULL: 1): of own rows and of those behind them
   RowReader(const Csr &rows, const RowPlaces &places, const std::vector<PetscInt> &order, const Flags &identity,
-            const double *v, const Grid &g, double rounding)
-      : A(rows), places_(places), order_(order), identity_(identity), v_(v), g_(g), rounding_(rounding) {}
+            const double *v, const Grid &g, double rounding, Positive positive)
+      : A(rows), places_(places), order_(order), identity_(identity), v_(v), g_(g), rounding_(rounding),
+        positive_(positive) {}
 
   // out: of own rows, in their order; its arrays have their sizes
   RowFacts read(Stencil &out) const {
@@ -92,7 +95,10 @@ private:
         diagonal = a;
         continue;
       }
-      if (identity_[p] || identity_[q]) continue;
+      if (identity_[p] || identity_[q]) {
+        f.decoupled += a != 0.0;
+        continue;
+      }
       const int m = places_.direction[e];
       if (m < 0) {
         f.foreign |= a != 0.0;
@@ -107,6 +113,7 @@ private:
     if (check != 0.0) f.not_finite = true;
     if (identity_[p]) {
       ++f.identity;
+      f.zero_rows += diagonal == 0.0;
       return diagonal == 0.0 ? 1.0 : diagonal;
     }
     f.diagonal = std::max(f.diagonal, std::abs(diagonal));
@@ -119,13 +126,13 @@ private:
     Excess excess(load(p, value, f));
     for (int i = 0; i < g_.points - 1; ++i) excess.add(value[added[i]]);
     out.C[p] = excess.value(rounding_);
-    out.E[p] = weight(value[East], Positive::moves);
-    out.N[p] = weight(value[North], Positive::moves);
+    out.E[p] = weight(value[East], positive_);
+    out.N[p] = weight(value[North], positive_);
     f.weights[0] += out.E[p], f.weights[1] += out.N[p];
     note_seams(order_[p], value, f);
     if (g_.points == 5) return;
-    out.NE[p] = weight(value[NorthEast], Positive::moves);
-    out.NW[p] = weight(value[NorthWest], Positive::moves);
+    out.NE[p] = weight(value[NorthEast], positive_);
+    out.NW[p] = weight(value[NorthWest], positive_);
     f.corners |= value[NorthEast] != 0.0 || value[NorthWest] != 0.0;
   }
 
@@ -145,6 +152,7 @@ private:
   const double *v_;
   const Grid &g_;
   double rounding_;
+  Positive positive_;
 };
 
 } // namespace petscrrb::rrb
