@@ -3,6 +3,7 @@
 
 #include "grid/refusal.hpp"
 #include "grid/text.hpp"
+#include "rrb/prepare.hpp"
 
 #include <cmath>
 
@@ -252,9 +253,10 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
     size(stencil, box);
     stencil.v.resize(v_.empty() ? 0 : box);
     if (lines_) size(rows_, own);
-    facts_ = rrb::RowReader(overlap_.rows(a_.data()), places_, overlap_.order(), identity_,
-                            v_.empty() ? nullptr : v_.data(), grid, rounding)
-                 .read(lines_ ? rows_ : stencil);
+    facts_ =
+        rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
+                        overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
+                        grid.n[1], grid.points, rounding, Positive::moves, rrb::prepared(lines_ ? rows_ : stencil)});
   }));
   PetscCall(Agree(pc));
   const rrb::RowFacts &f = facts_;
