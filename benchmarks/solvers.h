@@ -93,7 +93,7 @@ static PetscErrorCode PrintStatus(const Solver *s, PetscInt now) {
   PetscCall(PetscStrncpy(why, s->error ? s->why : KSPConvergedReasons[reason], sizeof(why)));
   for (char *c = why; *c; ++c)
     if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,\"%s\"", status, why));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%s,\"%s\"", status, why));
   PetscFunctionReturn(0);
 }
 
@@ -104,9 +104,9 @@ static PetscErrorCode PrintTime(const Times *t) {
   PetscFunctionBeginUser;
   if (t->count) PetscCall(Median(t, &ms));
   if (t->count)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4f", (double)ms));
   else
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
   PetscFunctionReturn(0);
 }
 
