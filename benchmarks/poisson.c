@@ -190,10 +190,11 @@ static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
   for (int phase = 0; phase < SOLVE; ++phase) PetscCall(PrintTime(&s->times[phase]));
   PetscCall(PrintTime(&solves->times));
-  if (p->device)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.0f\n", (double)s->megabytes));
-  else
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
+  if (p->device) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f", (double)s->megabytes));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
+  if (p->da && s->gather >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT, s->gather));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscFunctionReturn(0);
 }
 
@@ -205,7 +206,7 @@ static PetscErrorCode PrintAll(const Run *run) {
   PetscCall(PetscGetVersion(version, sizeof(version)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "# %s\nsolver,problem,n,norm,rtol,threads,status,reason,levels,iterations,residual,kappa,"
-                        "setup_ms,refresh_ms,apply_ms,solve_ms,device_mb\n",
+                        "setup_ms,refresh_ms,apply_ms,solve_ms,device_mb,gather_size\n",
                         version));
   for (PetscInt k = 0; k < run->solvers.count; ++k)
     for (PetscInt now = 0; now < run->task.norms; ++now) PetscCall(Print(run, &run->solvers.solver[k], now));

@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
   char name[64], prefix[16], why[512];
   PetscErrorCode error;
-  PetscInt threads, levels;
+  PetscInt threads, levels, gather; /* gather: the most points of a grid that PCRRB has on every rank */
   PetscBool dmda;
   KSP ksp;
   PetscReal kappa;
@@ -143,6 +143,7 @@ static PetscErrorCode SolverGetLevels(Solver *s) {
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRRB, &rrb));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, &mg));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCGAMG, &gamg));
+  if (rrb) PetscCall(PCRRBGetGatherSize(pc, &s->gather));
   if (rrb)
     PetscCall(PCRRBGetLevels(pc, &s->levels));
   else if (mg || gamg)

@@ -49,6 +49,7 @@ static PetscErrorCode ReadSolvers(Solvers *all) {
     PetscCall(PetscOptionsInsertString(NULL, options));
     PetscCall(PetscOptionsPrefixPop(NULL));
     s->threads = all->threads;
+    s->gather = -1;
     PetscCall(PetscOptionsGetInt(NULL, s->prefix, "-threads", &s->threads, NULL));
     PetscCall(PetscOptionsHasName(NULL, s->prefix, "-dmda", &s->dmda));
     ++all->count;
