@@ -7,10 +7,11 @@
 namespace petscrrb::rrb {
 
 // A grid on a box, as its sweeps see it: x is the vector, in place, with what is around in the arrays' borders. b1 is
-// computed on what is around, too.
+// computed on what is around, too, and is in b1_after after the way down.
 template <class T> struct BoxGrid {
   Extent own;
   Quad<Dense> x;
+  Dense b1_after; // on the host x[b1]
   const FactorFields<DenseFieldOf<T>> &factor;
 };
 

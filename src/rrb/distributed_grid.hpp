@@ -36,7 +36,7 @@ public:
         rows_(make_plan(boxes, g, rank, block, Travels::rows, 1, 5)),
         down_(make_plan(boxes, g, rank, block, Travels::down, 0, 1)),
         solutions_(make_plan(boxes, g, rank, block, Travels::solutions, 0, 1)) {
-    memory_.resize(slots_.layout.size() * 24);
+    memory_.resize(slots_.layout.size() * (24 + Backend::on_device));
     factor_memory_.resize(slots_.layout.size() * 15);
     T *w = factor_memory_.data();
     const auto place = [&](DenseFieldOf<T> &f) {
@@ -84,7 +84,8 @@ public:
   }
   // After down(): what own red nodes add to y^T M^-1 y.
   void add_energy(const Backend &on, PartialSum<Backend> &energy) const {
-    const Quad<Dense> y = vector().q;
+    Quad<Dense> y = vector().q;
+    y.c[b1] = b1_after();
     const auto f = factor_.get(Inner{});
     for (Class c : {r1, r2, b1}) energy.add(on, own_.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{y[c], f.dinv[c]});
   }
@@ -111,9 +112,13 @@ public:
     sweeps.template up<Couple>(on, box(), to, scaling);
   }
   BoxGrid<T> box() const { return box(vector().q); }
-  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, factor_}; }
+  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, b1_after(), factor_}; }
 
 private:
+  // on a device a kernel cannot overwrite what its neighbours read
+  Dense b1_after() const {
+    return Backend::on_device ? slots_.layout.view(memory_.data() + 24 * slots_.layout.size()) : vector().q[b1];
+  }
   Split field(int i) const {
     const auto view = [&](Class c) { return slots_.layout.view(memory_.data() + (4 * i + c) * slots_.layout.size()); };
     return {{{view(r1), view(r2), view(b1), view(b2)}}};

@@ -48,14 +48,18 @@ PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PCRRBRanks::start(const Plan &plan, double *array) {
+PetscSF PCRRBRanks::Exchange(const Plan &plan) {
   PetscSF &sf = exchanges_[&plan];
   if (!sf) PetscRRBCheckSent(Make(plan, &sf));
-  PetscRRBCheckSent(PetscSFBcastBegin(sf, MPIU_REAL, array, array, MPI_REPLACE));
+  return sf;
+}
+
+void PCRRBRanks::start(const Plan &plan, double *array) {
+  PetscRRBCheckSent(PetscSFBcastBegin(Exchange(plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
 void PCRRBRanks::finish(const Plan &plan, double *array) {
-  PetscRRBCheckSent(PetscSFBcastEnd(exchanges_.at(&plan), MPIU_REAL, array, array, MPI_REPLACE));
+  PetscRRBCheckSent(PetscSFBcastEnd(Exchange(plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
 void PCRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) {

@@ -1,4 +1,4 @@
-/* What the ranks of PCRRB do together, on the host, by PetscSF and MPI. An error becomes an exception. */
+/* What the ranks of PCRRB do together, by PetscSF and MPI: arrays are on the host. An error becomes an exception. */
 #pragma once
 
 #include "rrb/ranks.hpp"
@@ -7,7 +7,7 @@
 
 #include <map>
 
-class PCRRBRanks final : public petscrrb::rrb::Ranks {
+class PCRRBRanks : public petscrrb::rrb::Ranks {
 public:
   explicit PCRRBRanks(MPI_Comm comm) : comm_(comm) {}
   PCRRBRanks(const PCRRBRanks &) = delete;
@@ -21,6 +21,9 @@ public:
   void finish(const petscrrb::rrb::Plan &, double *array) override;
   void gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) override;
   std::vector<double> tell(const std::vector<double> &mine) override;
+
+protected:
+  PetscSF Exchange(const petscrrb::rrb::Plan &);
 
 private:
   PetscErrorCode Make(const petscrrb::rrb::Plan &, PetscSF *) const;
