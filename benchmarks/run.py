@@ -14,7 +14,7 @@ from driver import Driver, commit, device, processor
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
              "mic_solve", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
-                    "neumann_bandwidth", "mic_sweeps", "block_sweeps")
+                    "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

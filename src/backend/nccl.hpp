@@ -10,7 +10,7 @@ namespace petscrrb::nccl {
 class Error : public std::runtime_error {
 public:
   Error(ncclResult_t code, const char *what)
-      : std::runtime_error(std::string(what) + ": " + ncclGetErrorString(code) + " (NCCL_DEBUG=WARN says more)") {}
+      : std::runtime_error(std::string(what) + ": " + ncclGetErrorString(code)) {}
 };
 
 inline void check(ncclResult_t code, const char *what) {

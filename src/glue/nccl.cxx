@@ -96,7 +96,7 @@ static void TestMessages(const Communicator &nccl, int ranks, int rank) {
 
 static PetscErrorCode Connect(MPI_Comm comm, Kept *kept) {
   PetscMPIInt ranks, rank;
-  ncclUniqueId id;
+  ncclUniqueId id{};
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
@@ -105,14 +105,15 @@ static PetscErrorCode Connect(MPI_Comm comm, Kept *kept) {
     if (!rank) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
   };
   PetscCall(Attempt(comm, on_first, &kept->why_not));
-  if (!kept->why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Bcast(&id, (PetscMPIInt)sizeof id, MPI_BYTE, 0, comm));
-  PetscCall(Attempt(
-      comm, [&] { kept->nccl = std::make_shared<Communicator>(ranks, id, rank); }, &kept->why_not));
+  if (kept->why_not.empty())
+    PetscCall(Attempt(
+        comm, [&] { kept->nccl = std::make_shared<Communicator>(ranks, id, rank); }, &kept->why_not));
   if (kept->why_not.empty())
     PetscCall(Attempt(
         comm, [&] { TestMessages(*kept->nccl, ranks, rank); }, &kept->why_not));
   if (kept->why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  kept->why_not = "NCCL cannot be started: " + kept->why_not;
   if (kept->nccl) kept->nccl->abandon();
   kept->nccl.reset();
   PetscFunctionReturn(PETSC_SUCCESS);
