@@ -16,7 +16,8 @@ from driver import Driver, commit, device, processor
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
              "mic_solve", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
-                    "neumann_bandwidth", "mic_sweeps", "block_sweeps", "scaling_devices")
+                    "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
+                    "scaling_devices")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

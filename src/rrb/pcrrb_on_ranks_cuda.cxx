@@ -5,6 +5,7 @@
 
   #include "rrb/pcrrb_cuda.h"
   #include "rrb/pcrrb_ranks_cuda.h"
+  #include "rrb/pcrrb_ranks_nccl.h"
 
 using namespace petscrrb;
 
@@ -18,7 +19,7 @@ public:
 
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
-  PetscErrorCode ViewRanks(PetscViewer viewer) override { return matrix_.View(viewer); }
+  PetscErrorCode ViewRanks(PetscViewer) override;
   double bytes() const override { return PCRRBCuda::bytes() + matrix_.bytes() + (double)(r_.bytes() + z_.bytes()); }
 
 private:
@@ -29,6 +30,7 @@ private:
   Stencil host_;
   cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<rrb::Ranks> ranks_;
+  std::string no_nccl_; /* why not */
 };
 
 PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
@@ -63,9 +65,11 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
+  PetscCall(PCRRBCreateRanksNccl(comm, cuda_, &ranks_, &no_nccl_));
+  if (!ranks_) PetscCall(PetscInfo(pc, "Values travel by PetscSF: %s\n", no_nccl_.c_str()));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
     (void)stream_.Ready();
-    ranks_ = std::make_unique<PCRRBRanksCuda>(comm, cuda_);
+    if (!ranks_) ranks_ = std::make_unique<PCRRBRanksCuda>(comm, cuda_);
     matrix_.SetBoxes(pc, all, o.levels);
     *core =
         rrb::make_distributed<PetscInt>(cuda_, *ranks_, matrix_.boxes(), o, matrix_.gathered(), single != PETSC_FALSE);
@@ -73,6 +77,14 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
     r_.resize(n);
     z_.resize(n);
   }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanksCuda::ViewRanks(PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscCall(matrix_.View(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s\n",
+                                   no_nccl_.empty() ? "NCCL" : ("PetscSF: " + no_nccl_).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
