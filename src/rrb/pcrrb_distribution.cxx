@@ -111,15 +111,9 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the user says nothing: what an exchange costs on hosts, and on devices (docs/design_ranks.md, "The gather"). */
 void PCRRBDistribution::SetBoxes(PC pc, const rrb::Extent &all, int levels) {
-  const PC_RRB *rrb = (const PC_RRB *)pc->data;
-  const PetscInt size = rrb->gather_size != PETSC_DECIDE   ? rrb->gather_size
-                        : rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices
-                                                           : PCRRBDefaultGatherSize;
-
   boxes_ = std::make_unique<rrb::Boxes>(cuts_.x, cuts_.y, all.x.periodic, all.y.periodic);
-  gathered_ = rrb::gathered_grid(*boxes_, levels, size);
+  gathered_ = rrb::gathered_grid(*boxes_, levels, PCRRBGatherSize((const PC_RRB *)pc->data));
 }
 
 PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {

@@ -19,6 +19,7 @@ public:
 
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode EstimateForCycle(Core &) override;
   PetscErrorCode ViewRanks(PetscViewer) override;
   double bytes() const override { return PCRRBCuda::bytes() + matrix_.bytes() + (double)(r_.bytes() + z_.bytes()); }
 
@@ -95,6 +96,16 @@ PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
     PCRRBAgree(*ranks_, spd);
     PetscFunctionReturn(PETSC_SUCCESS);
   });
+}
+
+/* Not a graph: the host adds sums of ranks in it. */
+PetscErrorCode OnRanksCuda::EstimateForCycle(Core &core) {
+  PetscErrorCode solved = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(stream_.Run([&] { solved = rrb::Cycle(core).estimate(LastBlockSolver(core)); }));
+  PetscCall(solved);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {

@@ -66,7 +66,7 @@ static PetscErrorCode PCRRBGetGatherSize_RRB(PC pc, PetscInt *points) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  *points = rrb->gather_size == PETSC_DECIDE && rrb->state ? PCRRBDefaultGatherSize : rrb->gather_size;
+  *points = rrb->state && rrb->state->backend ? PCRRBGatherSize(rrb) : rrb->gather_size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
