@@ -53,6 +53,16 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
   sum.add(value);
 }
 
+constexpr int add_terms_threads = 512;
+
+// One block.
+inline __global__ void __launch_bounds__(add_terms_threads) add_terms(Terms terms, double *to) {
+  start_next();
+  await_previous();
+  const double sum = sum_of<add_terms_threads>(terms);
+  if (threadIdx.x == 0) *to = sum;
+}
+
 } // namespace cuda
 
 template <> class PartialSum<Cuda> {
@@ -61,6 +71,8 @@ public:
   void reserve(index_t parts) { partial_.resize(parts); }
 
   void start() { used_ = 0; }
+  // Room for terms, which the caller sets.
+  double *take(index_t n) { return partial_.data() + std::exchange(used_, used_ + n); }
   // the share of a kernel of that many blocks
   template <int threads> cuda::BlockSum<threads> take(int blocks) {
     return {partial_.data() + std::exchange(used_, used_ + blocks)};
@@ -72,6 +84,10 @@ public:
                  take<cuda::sum_part_threads>(cuda::sum_part_blocks));
   }
   Terms terms() const { return {partial_.data(), used_}; }
+  // *to = their sum
+  void put(const Cuda &on, double *to) const {
+    cuda::launch("sum", cuda::add_terms, false, 1, cuda::add_terms_threads, 0, on.stream, terms(), to);
+  }
   std::size_t bytes() const { return partial_.bytes(); }
 
 private:

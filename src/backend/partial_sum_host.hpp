@@ -20,6 +20,8 @@ public:
     host::sum_rows(box, box, f, f, take(parts(box)));
   }
   Terms terms() const { return {partial_.data(), used_}; }
+  // *to = their sum
+  void put(const Host &, double *to) const;
   std::size_t bytes() const { return partial_.bytes(); }
 
 private:
@@ -32,5 +34,6 @@ inline double sum_of(const Terms &t) {
   for (index_t i = 0; i < t.count; ++i) sum += t.term[i];
   return sum;
 }
+inline void PartialSum<Host>::put(const Host &, double *to) const { *to = sum_of(terms()); }
 
 } // namespace petscrrb

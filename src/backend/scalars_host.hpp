@@ -19,8 +19,8 @@ public:
   template <class F, class G>
   void sum(const Host &, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
     double *row = row_.data(), total = 0.0;
-    host::sum_rows(box, inner, f, g, row);
-    for (index_t k = box.k0; k < box.k1; ++k) total += row[k - box.k0];
+    if (box.size()) host::sum_rows(box, inner, f, g, row);
+    for (index_t k = box.k0; k < box.k1 && box.size(); ++k) total += row[k - box.k0];
     value_.data()[i] = total;
   }
   template <class F> void sum(const Host &on, std::size_t i, Range2 box, const F &f) const {

@@ -44,6 +44,7 @@ public:
   }
 
   index_t first() const { return k0_; }
+  index_t rows() const { return k1_ - k0_; }
   // The row below / above in a ring or in the domain, or none.
   index_t below(index_t k) const { return k > k0_ ? k - 1 : (x_.y.wraps() ? k1_ - 1 : none); }
   index_t above(index_t k) const { return k + 1 < k1_ ? k + 1 : (x_.y.wraps() ? k0_ : none); }

@@ -122,6 +122,7 @@ struct BlackLevel {
   const FactorFields<DenseFieldOf<double>> *in_double = nullptr; // or
   const FactorFields<DenseFieldOf<float>> *in_single = nullptr;
   NextGrid right_hand_side, solution; // of the grid below, on b2
+  index_t around = 0;                 // several ranks: how many steps past the box vectors are kept
 
   template <class F> void with_factor(const F &f) const {
     if (in_single)

@@ -3,14 +3,18 @@
 #pragma once
 
 #include "rrb/amli_ranks.hpp"
+#include "rrb/black_ranks.hpp"
 #include "rrb/distributed_grid.hpp"
 #include "rrb/gather.hpp"
 #include "rrb/rrb.hpp"
 
 namespace petscrrb::rrb {
 
+// What make_distributed() makes.
+template <class Int> class FactorizationOnRanks : public Factorization<Int>, public BlackRanks {};
+
 // T: what the couplings of the factor are stored in. Everything is collective but bytes() and what only tells of boxes.
-template <class Backend, class Int, class T> class DistributedRrb final : public Factorization<Int> {
+template <class Backend, class Int, class T> class DistributedRrb final : public FactorizationOnRanks<Int> {
 public:
   // gathered: the first grid that all ranks have, 2 gathered <= o.levels. on and ranks must outlive this. Local: says
   // nothing to other ranks.
@@ -40,19 +44,17 @@ public:
   const double *last_values() const override { return tail_->last_values(); }
   const double *last_excess() const override { return tail_->last_excess(); }
 
-  // Of the fused RRB-solver, which works on one rank.
-  NextGrid right_hand_side(int) const override { return {}; }
-  NextGrid solution(int) const override { return {}; }
-  Terms energy() const override { return {}; }
-  BlackLevel black_level() const override { return {}; }
-
-  // The energy r^T M^-1 r of a V-cycle: where it is wanted, the sum of shares()[rank] and of tail_r() . tail_z().
-  void want_shares() {
-    if (!above_) shares_.resize(ranks_.count());
-  }
-  const double *shares() const { return shares_.data(); }
-  const double *tail_r() const { return r_.data(); }
-  const double *tail_z() const { return z_.data(); }
+  // g: up to the gathered grid. An application from grid 1 on, which is one with energy, begins with add_up_below().
+  NextGrid right_hand_side(int g) const override { return g < 1 || g > gathered_ ? NextGrid() : next_grid(g - 1); }
+  NextGrid solution(int g) const override;
+  Terms energy() const override { return total_.terms(); }
+  BlackLevel black_level() const override; // where the finest grid is not the gathered one; so what follows
+  StencilOut<Split> rows(const PreparedStencil &) override;
+  Quad<Dense> residual(const double *r, const double *v) override;
+  void bring_solution() override;
+  void bring_b1(const Dense &) override;
+  void add_up(double *numbers, int n) override;
+  void add_up_below(double *numbers, int n) override;
 
   const Extent &extent() const override { return extent_; } // the rank's box
   const Options &options() const override { return options_; }
@@ -73,9 +75,18 @@ private:
   bool amli_gathered() const { return options_.amli_grid == gathered_; }
   // The tail's z: ours, but for AMLI's estimate in a tail in natural order, which has a vector of its own for that.
   double *tail_place(double *z) const { return z && z == tail_->work() ? z : z_.data(); }
+  // AMLI's second visit brings another right-hand side to the gathered grid.
+  bool amli_above() const { return above_ && above_->report().used; }
+  void take_matrix(const PreparedStencil &);
+  void take_gathered(int g) const {
+    grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
+  }
   void fold();
   void start_down(const double *r, Part part);
   void gather_down();
+  void put_shares();
+  void add_shares();
+  void add_rest_of_energy();
   Outcome distributed_outcome() const;
   template <class Op> void with_amli_vector(const Op &op);
 
@@ -89,8 +100,12 @@ private:
   std::vector<std::unique_ptr<Grid>> grids_;
   BoxSweeps<Backend, T> sweeps_;
   std::unique_ptr<Factorization<Int>> tail_;
-  Array<double> stencil_, r_, z_, shares_; // of the gathered grid
-  PartialSum<Backend> energy_;
+  Array<double> stencil_, r_, z_; // of the gathered grid
+  Plan wide_b1_, wide_b2_;
+  double *numbers_ = nullptr;          // which an application adds up,
+  int count_ = 0;                      // so many, with the energy; 0: none, or it has
+  Array<double> shares_;               // of these, rank by rank
+  PartialSum<Backend> energy_, total_; // of own red nodes; of all, and what there is below
   Array<NodeCounts> counts_;
   std::unique_ptr<Amli<Backend>> amli_;                           // at the gathered grid, or
   std::unique_ptr<Amli<Backend, BordersOnRanks<Backend>>> above_; // above it
@@ -116,7 +131,7 @@ inline int gathered_grid(const Boxes &boxes, int levels, index_t size) {
 
 // As make_factorization() in rrb.hpp.
 template <class Int, class Backend>
-std::unique_ptr<Factorization<Int>> make_distributed(const Backend &on, Ranks &, const Boxes &, const Options &,
-                                                     int gathered, bool single);
+std::unique_ptr<FactorizationOnRanks<Int>> make_distributed(const Backend &on, Ranks &, const Boxes &, const Options &,
+                                                            int gathered, bool single);
 
 } // namespace petscrrb::rrb

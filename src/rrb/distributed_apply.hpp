@@ -1,20 +1,9 @@
 // The application on several ranks, and AMLI's steps where its grid is the gathered one or above it.
 #pragma once
 
-#include "rrb/distributed.hpp"
+#include "rrb/distributed_black.hpp"
 
 namespace petscrrb::rrb {
-
-// *sum: of terms, in order
-struct AddTerms {
-  Terms terms;
-  double *sum;
-
-  PETSCRRB_HD void operator()(index_t, index_t) const {
-    *sum = 0.0;
-    for (index_t i = 0; i < terms.count; ++i) *sum += terms.term[i];
-  }
-};
 
 template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
@@ -23,12 +12,14 @@ void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
     copy_nodes(on_, natural_order(r, extent_), natural_order(gather_.mine(), extent_), extent_, v);
   else
     sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
-  energy_.start();
+  count_ = 0;
 }
 
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::gather_down() {
-  if (shares_.size()) on_.for_each({0, 1, 0, 1}, AddTerms{energy_.terms(), gather_.mine() + gather_.own().nodes()});
-  gather_.bring(1, r_.data(), shares_.size() ? shares_.data() : nullptr);
+  if (!count_ || amli_above()) return gather_.bring(1, r_.data());
+  put_shares();
+  gather_.bring(1, r_.data(), 1 + count_, shares_.data());
+  add_shares();
 }
 
 template <class Backend, class Int, class T>
@@ -38,22 +29,23 @@ void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, do
     const NextGrid next = next_grid(g);
     choose(part != Part::right,
            [&](auto coupled) { grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next); });
-    if (shares_.size()) grids_[g]->add_energy(on_, energy_);
+    if (count_ && !(amli_above() && g >= options_.amli_grid)) grids_[g]->add_energy(on_, energy_);
   }
-  if (to >= gathered_ && (from < gathered_ || from == 0)) gather_down();
+  if (to >= gathered_ && (from < gathered_ || from == 0 || count_)) gather_down();
   if (to > gathered_ || to == grids())
     tail_->down(std::max(from - gathered_, 0), to - gathered_, r_.data(), tail_place(z), part);
 }
 
 template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
+void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, double *z, Part part, Energy energy) {
   if (from > gathered_ || from == grids())
     tail_->up(from - gathered_, std::max(to - gathered_, 0), r_.data(), tail_place(z), part, Energy::no);
+  if (energy == Energy::yes) add_rest_of_energy();
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   const double *v = part != Part::left ? v_ : nullptr;
   for (int g = std::min(from, gathered_) - 1; g >= to; --g) {
     const bool last = g + 1 == gathered_;
-    if (last) grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
+    if (last) take_gathered(g);
     const BoxSolution to = g > 0 ? BoxSolution{grids_[g - 1]->next_solution()}
                                  : BoxSolution{natural_order(z, extent_), v ? natural_order(v, extent_) : Strided<1>{}};
     choose(part != Part::left, [&](auto coupled) {

@@ -23,15 +23,32 @@ DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks,
   z_.resize(n);
   index_t parts = 0;
   for (const auto &grid : grids_) parts += grid->energy_parts();
-  energy_.reserve(parts);
-  if (!o.amli_grid || amli_below()) return;
-  if (amli_gathered()) {
+  index_t rest = PartialSum<Backend>::parts({0, n, 0, 1});
+  if (o.amli_grid && amli_gathered()) {
     amli_ = std::make_unique<Amli<Backend>>(gather_.all(), DenseLayout(gather_.all(), o.block));
-    return;
+    rest = std::max(rest, amli_->energy_parts());
+  } else if (o.amli_grid && !amli_below()) {
+    const BordersOnRanks<Backend> borders(ranks, boxes, o.amli_grid, o.block);
+    above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
+                                                                      borders.layout(), borders);
+    parts += above_->energy_parts();
   }
-  const BordersOnRanks<Backend> borders(ranks, boxes, o.amli_grid, o.block);
-  above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
-                                                                    borders.layout(), borders);
+  if (!gathered) return;
+  energy_.reserve(parts);
+  total_.reserve(1 + rest);
+  shares_.resize((1 + BlackRanks::most_numbers) * ranks.count());
+  wide_b1_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b1, 0, 1);
+  wide_b2_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b2, 0, 1);
+}
+
+// The finest grid's, which is distributed: what is not given stays 0.
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::take_matrix(const PreparedStencil &s) {
+  const StencilOut<Split> m = grids_[0]->matrix();
+  const auto take = [&](const Split &to, const double *values) {
+    if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
+  };
+  take(m.X, s.X), take(m.E, s.E), take(m.N, s.N), take(m.NE, s.NE), take(m.NW, s.NW);
 }
 
 template <class Backend, class Int, class T>
@@ -39,20 +56,17 @@ void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping 
   v_ = s.v;
   on_.clear(counts_);
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
-  const auto put = [&s](const auto &to, const auto &field) {
-    field(to.X, s.X), field(to.E, s.E), field(to.N, s.N), field(to.NE, s.NE), field(to.NW, s.NW);
+  const auto copy = [&](const double *values, const Strided<1> &to) {
+    if (values)
+      copy_nodes(on_, natural_order(values, extent_), to, extent_);
+    else
+      copy_nodes(on_, Zero{}, to, extent_);
   };
-  if (grids_.empty())
-    put(gathered, [&](const auto &to, const double *values) {
-      if (values)
-        copy_nodes(on_, natural_order(values, extent_), to, extent_);
-      else
-        copy_nodes(on_, Zero{}, to, extent_);
-    });
-  else
-    put(grids_[0]->matrix(), [&](const Split &to, const double *values) { // where what is not given stays 0
-      if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
-    });
+  if (grids_.empty()) {
+    copy(s.X, gathered.X), copy(s.E, gathered.E), copy(s.N, gathered.N);
+    copy(s.NE, gathered.NE), copy(s.NW, gathered.NW);
+  } else
+    take_matrix(s);
   for (int g = 0; g < gathered_; ++g) {
     double *keep = above_ && g == options_.amli_grid ? above_->matrix_place() : nullptr;
     if (g + 1 < gathered_)
@@ -60,7 +74,7 @@ void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping 
     else
       grids_[g]->factor(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
   }
-  gather_.bring(Gather<Backend>::most_fields, stencil_.data(), nullptr);
+  gather_.bring(Gather<Backend>::most_fields, stencil_.data());
   fold();
   if (amli_) amli_->keep_matrix(on_, natural_stencil(stencil_.data(), gather_.all()));
   const index_t n = gather_.all().nodes();
@@ -129,8 +143,8 @@ template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int
 }
 
 template <class Backend, class Int, class T> std::size_t DistributedRrb<Backend, Int, T>::bytes() const {
-  std::size_t n =
-      tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes();
+  std::size_t n = tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + total_.bytes() +
+                  shares_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes();
   for (const auto &grid : grids_) n += grid->bytes();
   if (amli_) n += amli_->bytes();
   if (above_) n += above_->bytes();
@@ -148,8 +162,8 @@ std::vector<index_t> DistributedRrb<Backend, Int, T>::unknowns_by_level() const 
 }
 
 template <class Int, class Backend>
-std::unique_ptr<Factorization<Int>> make_distributed(const Backend &on, Ranks &ranks, const Boxes &boxes,
-                                                     const Options &o, int gathered, bool single) {
+std::unique_ptr<FactorizationOnRanks<Int>> make_distributed(const Backend &on, Ranks &ranks, const Boxes &boxes,
+                                                            const Options &o, int gathered, bool single) {
   if (single) return std::make_unique<DistributedRrb<Backend, Int, float>>(on, ranks, boxes, o, gathered);
   return std::make_unique<DistributedRrb<Backend, Int, double>>(on, ranks, boxes, o, gathered);
 }

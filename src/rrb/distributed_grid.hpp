@@ -3,20 +3,12 @@
 #pragma once
 
 #include "backend/partial_sum.hpp"
+#include "rrb/around.hpp"
 #include "rrb/box_sweeps.hpp"
 #include "rrb/slots_seam.hpp"
 #include "rrb/sweep.hpp"
 
 namespace petscrrb::rrb {
-
-// f at all nodes of `box` that are not in `inner`, which is a part of it.
-template <class Backend, class F> void for_each_around(const Backend &on, Range2 box, Range2 inner, const F &f) {
-  if (!inner.size()) return on.for_each(box, f);
-  on.for_each({box.h0, box.h1, box.k0, inner.k0}, f);
-  on.for_each({box.h0, inner.h0, inner.k0, inner.k1}, f);
-  on.for_each({inner.h1, box.h1, inner.k0, inner.k1}, f);
-  on.for_each({box.h0, box.h1, inner.k1, box.k1}, f);
-}
 
 // An array of a whole grid, one step around its rings, too.
 struct AroundRings {
@@ -32,8 +24,9 @@ struct AroundRings {
 template <class Backend, class T> class DistributedGrid {
 public:
   DistributedGrid(const Boxes &boxes, int g, int rank, index_t block)
-      : own_(boxes.extent(rank, g)), slots_(own_, block), seams_(own_),
-        rows_(make_plan(boxes, g, rank, block, Travels::rows, 1, 5)),
+      : own_(boxes.extent(rank, g)), around_(g == 0 && !own_.x.odd_ring() && !own_.y.odd_ring() ? 2 : 1),
+        slots_(own_, block), seams_(own_),
+        rows_(make_plan(boxes, g, rank, block, around_ == 2 ? Travels::more_rows : Travels::rows, 1, 5)),
         down_(make_plan(boxes, g, rank, block, Travels::down, 0, 1)),
         solutions_(make_plan(boxes, g, rank, block, Travels::solutions, 0, 1)) {
     memory_.resize(slots_.layout.size() * (24 + Backend::on_device));
@@ -50,6 +43,7 @@ public:
   }
 
   const Extent &own() const { return own_; }
+  const DenseLayout &layout() const { return slots_.layout; }
   Split vector() const { return field(0); }
   StencilOut<Split> matrix() const { return {field(1), field(2), field(3), field(4), field(5)}; }
   std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes() + seams_.bytes(); }
@@ -60,7 +54,7 @@ public:
   void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4],
               double *keep) const {
     ranks.prepare(down_), ranks.prepare(solutions_);
-    ranks.exchange(rows_, memory_.data());
+    bring_rows(ranks);
     if (keep) on.copy(keep, memory_.data() + 4 * slots_.layout.size(), 20 * slots_.layout.size());
     seams_.lump(on, matrix(), lumping.omega, counts + b2);
     const StencilOut<Split> m = matrix();
@@ -68,19 +62,25 @@ public:
     const auto f = factor_.get(Inner{});
     using A = std::decay_t<decltype(a)>;
     using V = std::decay_t<decltype(f.dinv[r1])>;
-    at_own_and_around(on, r1, 2, EliminateR1<A, V>{a, f, lumping}, counts);
-    at_own_and_around(on, r2, 2, EliminateR2<A, V>{a, f, lumping}, counts);
+    at_own_and_around(on, own_, r1, around_ + 1, EliminateR1<A, V>{a, f, lumping}, counts);
+    at_own_and_around(on, own_, r2, around_ + 1, EliminateR2<A, V>{a, f, lumping}, counts);
     const Schur<A, V> schur{a, f, lumping};
-    at_own_and_around(on, b1, 1, EliminateB1<A, V>{schur, rings()}, counts);
+    at_own_and_around(on, own_, b1, around_, EliminateB1<A, V>{schur, rings()}, counts);
     const CoarseStencil<A, V, Out> coarse{schur, rings(), next};
     on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), coarse, coarse, counts + b2);
     seams_.put_kept(on, next);
   }
 
+  // matrix() and vector() have own nodes' values: what is around, as before a factorization and on the way down.
+  void bring_rows(Ranks &ranks) const { ranks.exchange(rows_, memory_.data()); }
+  void bring_right_hand_side(Ranks &ranks) const { ranks.exchange(down_, memory_.data()); }
+  // of the vector
+  void exchange(Ranks &ranks, const Plan &plan) const { ranks.exchange(plan, memory_.data()); }
+
   // vector() has the right-hand side at own nodes; what goes on goes to `next`.
   template <bool Couple>
   void down(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next) const {
-    ranks.exchange(down_, memory_.data());
+    bring_right_hand_side(ranks);
     sweeps.template down<Couple>(on, box(), next);
   }
   // After down(): what own red nodes add to y^T M^-1 y.
@@ -102,7 +102,7 @@ public:
   }
   // The same and what is around, from the solution of the whole next grid.
   void take_solution(const Backend &on, const Strided<1> &z, const Extent &all) const {
-    on.for_each(widened(own_, 2).nodes_of(b2),
+    on.for_each(widened(own_, around_ + 1).nodes_of(b2),
                 CopyNode<AroundRings, Strided<1>>{{z, all.x.n, all.y.n}, next_solution()});
   }
   // all_there: what is around, too. The vector is lost.
@@ -112,6 +112,7 @@ public:
     if (Couple && !all_there) ranks.exchange(solutions_, memory_.data());
     sweeps.template up<Couple>(on, box(), to, scaling);
   }
+  const FactorFields<DenseFieldOf<T>> &factor() const { return factor_; }
   BoxGrid<T> box() const { return box(vector().q); }
   BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, b1_after(), factor_}; }
 
@@ -124,18 +125,13 @@ private:
     const auto view = [&](Class c) { return slots_.layout.view(memory_.data() + (4 * i + c) * slots_.layout.size()); };
     return {{{view(r1), view(r2), view(b1), view(b2)}}};
   }
-  template <class F>
-  void at_own_and_around(const Backend &on, Class c, index_t steps, const F &f, NodeCounts counts[4]) const {
-    const Range2 own = own_.nodes_of(c);
-    on.count_each(own, own, f, f, counts + c);
-    for_each_around(on, widened(own_, steps).nodes_of(c), own, f);
-  }
   Rings rings() const {
     const auto ring_of = [](const Side &s, index_t n) { return s.periodic && s.n == n; };
     return {ring_of(own_.x, 2), ring_of(own_.y, 2), ring_of(own_.x, 3), ring_of(own_.y, 3)};
   }
 
   Extent own_;
+  index_t around_; // how far level 2 is known: farther on the finest grid, for the RRB-solver
   Slots slots_;
   SlotSeams<Backend> seams_;
   Plan rows_, down_, solutions_;

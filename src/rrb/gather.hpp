@@ -37,12 +37,12 @@ void copy_nodes(const Backend &on, const From &from, const To &to, const Extent 
 
 template <class Backend> class Gather {
 public:
-  static constexpr int most_fields = 5;
+  static constexpr int most_fields = 5, most_shares = 8;
 
   Gather(const Backend &on, Ranks &ranks, const Boxes &boxes, int grid)
       : on_(on), ranks_(ranks), all_(boxes.all(grid)),
-        mine_(most_fields * boxes.extent(ranks.rank(), grid).nodes() + 1),
-        received_(most_fields * all_.nodes() + ranks.count()) {
+        mine_(most_fields * boxes.extent(ranks.rank(), grid).nodes() + most_shares),
+        received_(most_fields * all_.nodes() + most_shares * ranks.count()) {
     for (int rank = 0; rank < ranks.count(); ++rank) box_.push_back(boxes.extent(rank, grid));
   }
 
@@ -50,17 +50,18 @@ public:
   const Extent &all() const { return all_; }
   double *mine() const { return mine_.data(); } // own nodes' fields in natural order, to be filled before bring()
 
-  // to: the same of all nodes. Behind its fields a rank may send one number more, which goes to its place in `more`.
-  void bring(int fields, double *to, double *more) const {
+  // to: the same of all nodes. Behind its fields a rank may send a few numbers more, which go to `shares`, rank by rank.
+  void bring(int fields, double *to, int numbers = 0, double *shares = nullptr) const {
     std::vector<index_t> n;
-    for (const Extent &x : box_) n.push_back(fields * x.nodes() + (more ? 1 : 0));
+    for (const Extent &x : box_) n.push_back(fields * x.nodes() + numbers);
     ranks_.gather(mine_.data(), n, received_.data());
     const double *from = received_.data();
     for (std::size_t rank = 0; rank < box_.size(); ++rank) {
       const Extent &x = box_[rank];
       for (int i = 0; i < fields; ++i, from += x.nodes())
         copy_nodes(on_, natural_order(from, x), natural_order(to + i * all_.nodes(), all_), x);
-      if (more) on_.copy(more + rank, from++, 1);
+      if (numbers) on_.copy(shares + rank * numbers, from, numbers);
+      from += numbers;
     }
   }
   std::size_t bytes() const { return mine_.bytes() + received_.bytes(); }

@@ -9,7 +9,7 @@
 
 namespace petscrrb::rrb {
 
-template std::unique_ptr<Factorization<PetscInt>> make_distributed(const Cuda &, Ranks &, const Boxes &,
-                                                                   const Options &, int, bool);
+template std::unique_ptr<FactorizationOnRanks<PetscInt>> make_distributed(const Cuda &, Ranks &, const Boxes &,
+                                                                          const Options &, int, bool);
 
 } // namespace petscrrb::rrb

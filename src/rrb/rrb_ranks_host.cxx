@@ -8,9 +8,9 @@
 
 namespace petscrrb::rrb {
 
-template std::unique_ptr<Factorization<std::int32_t>> make_distributed(const Host &, Ranks &, const Boxes &,
-                                                                       const Options &, int, bool);
-template std::unique_ptr<Factorization<std::int64_t>> make_distributed(const Host &, Ranks &, const Boxes &,
-                                                                       const Options &, int, bool);
+template std::unique_ptr<FactorizationOnRanks<std::int32_t>> make_distributed(const Host &, Ranks &, const Boxes &,
+                                                                              const Options &, int, bool);
+template std::unique_ptr<FactorizationOnRanks<std::int64_t>> make_distributed(const Host &, Ranks &, const Boxes &,
+                                                                              const Options &, int, bool);
 
 } // namespace petscrrb::rrb

@@ -22,9 +22,12 @@ struct Slots {
 
 enum class Travels {
   rows,      // of the matrix, before the elimination: all that is up to three steps away
+  more_rows, // likewise, four steps
   down,      // right-hand side: red nodes and b1
   solutions, // b2
-  all        // of a vector: one step around
+  all,       // of a vector: one step around
+  wide_b1,   // b1, two steps around
+  wide_b2    // b2, three steps
 };
 
 // What a box needs of others.
@@ -37,18 +40,17 @@ public:
   // visit(a, b) for every slot in turn, in an order that is the same on all ranks
   template <class Visit> void visit(const Visit &visit) const {
     if (own_.empty()) return;
-    for (index_t b = own_.y.lo - reach; b < own_.y.hi + reach; ++b)
-      for (index_t a = own_.x.lo - reach; a < own_.x.hi + reach; ++a) {
+    for (index_t b = own_.y.lo - reach(); b < own_.y.hi + reach(); ++b)
+      for (index_t a = own_.x.lo - reach(); a < own_.x.hi + reach(); ++a) {
         if (inside(own_, a, b)) a = own_.x.hi;
         if (needed(a, b)) visit(a, b);
       }
   }
 
 private:
-  static constexpr index_t reach = 3;
-
-  static bool meet(const Side &own, const Side &of) {
-    const index_t lo = own.lo - reach, hi = own.hi + reach;
+  index_t reach() const { return what_ == Travels::more_rows ? 4 : 3; }
+  bool meet(const Side &own, const Side &of) const {
+    const index_t lo = own.lo - reach(), hi = own.hi + reach();
     const auto overlap = [&](index_t shift) { return lo < of.hi + shift && of.lo + shift < hi; };
     if (!own.periodic) return overlap(0);
     return hi - lo >= own.n || overlap(0) || overlap(own.n) || overlap(-own.n);
@@ -61,12 +63,15 @@ private:
   bool has_b1(index_t a, index_t b) const { return class_of(a, b) == b1 && inside(widened(own_, 1), a, b); }
   bool own(Class c, index_t a, index_t b) const { return class_of(a, b) == c && inside(own_, a, b); }
   bool needed(index_t a, index_t b) const {
-    if (what_ == Travels::rows) return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b);
+    if (what_ == Travels::rows || what_ == Travels::more_rows)
+      return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b);
     if (what_ == Travels::all)
       return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b) && a >= own_.x.lo - 1 && a <= own_.x.hi &&
              b >= own_.y.lo - 1 && b <= own_.y.hi;
-    if (!inside(widened(own_, 2), a, b)) return false;
     const Class c = class_of(a, b);
+    if (what_ == Travels::wide_b2) return c == b2 && inside(widened(own_, 3), a, b);
+    if (!inside(widened(own_, 2), a, b)) return false;
+    if (what_ == Travels::wide_b1) return c == b1;
     const auto any = [&](const auto &is, std::initializer_list<std::pair<int, int>> steps) {
       return std::any_of(steps.begin(), steps.end(), [&](const auto &s) { return is(a + s.first, b + s.second); });
     };

@@ -36,12 +36,12 @@ enum Slot {
   energy_r1 = 0, // sums over classes of nodes: of r^2 / d, where r1 and r2 are those of the initial residual
   energy_r2,
   energy_b1,
+  squares_b1, // of what the norm is taken of
+  squares_b2,
+  squares_r1,
+  squares_r2,
   curvature_b1, // of p q
   curvature_b2,
-  squares_r1, // of what the norm is taken of; in the order of Class
-  squares_r2,
-  squares_b1,
-  squares_b2,
   rho,        // (r, M^-1 r)
   rho_before, // of the iteration before
   curvature,  // (p, S1 p)
@@ -52,7 +52,7 @@ enum Slot {
   slots
 };
 
-constexpr std::size_t squares_of(int c) { return squares_r1 + c; } // c: a Class
+constexpr std::size_t squares_of(Class c) { return c < b1 ? squares_r1 + (c - r1) : squares_b1 + (c - b1); }
 
 struct AfterProduct {
   double *s;

@@ -13,10 +13,10 @@ public:
 
   void eliminate_red(const double *r0, Norm norm) const {
     const auto r = [&](auto w) { return times_v(natural(extent_, r0).get(w), natural(extent_, x_.v).get(w)); };
-    const auto at_b1 = [&](auto w) { return ForwardB1{x_.s1.red().get(w), r(w), x_.r[b1]}; };
-    const auto at_b2 = [&](auto w) { return ForwardB2{x_.s1.red().get(w), r(w), x_.r[b1], x_.r[b2], false}; };
-    on_.for_each(nodes(b1), extent_.interior_of(b1, 1), at_b1(Inner{}), at_b1(Edge{}));
-    on_.for_each(nodes(b2), extent_.interior_of(b2, 1), at_b2(Inner{}), at_b2(Edge{}));
+    if (x_.level.around)
+      to_black(x_.r0, x_.r0);
+    else
+      to_black(r(Inner{}), r(Edge{}));
     if (norm == Norm::natural)
       x_.level.with_factor([&](const auto &f) {
         for (Class c : {r1, r2}) sum(c == r1 ? energy_r1 : energy_r2, c, WeightedSquare{r(Inner{})[c], f.dinv.q[c]});
@@ -26,8 +26,10 @@ public:
   }
 
   void correct(const double *a, const double *r0, double *x, bool add) const {
-    for (Class c : {b1, b2}) on_.for_each(nodes(c), CopyNode{Correction<Dense>{x_.delta[c], x_.p[c], a}, x_.q[c]});
-    Halo<Host>(extent_).exchange(on_, {b1, b2}, {x_.q[b1], x_.q[b2]});
+    const Extent around = x_.level.around ? widened(extent_, 1) : extent_;
+    for (Class c : {b1, b2})
+      on_.for_each(around.nodes_of(c), CopyNode{Correction<Dense>{x_.delta[c], x_.p[c], a}, x_.q[c]});
+    if (!x_.level.around) Halo<Host>(extent_).exchange(on_, {b1, b2}, {x_.q[b1], x_.q[b2]});
     const auto to = natural(extent_, x).get(Inner{});
     const auto v = natural(extent_, x_.v).get(Inner{});
     const auto r = times_v(natural(extent_, r0).get(Inner{}), v);
@@ -40,6 +42,14 @@ public:
   }
 
 private:
+  // r on the black nodes; inner: of the residual where all neighbours are there
+  template <class R, class S> void to_black(const R &inner, const S &edge) const {
+    const auto f = x_.s1.red().get(Inner{});
+    const auto at_b1 = [&](const auto &r) { return ForwardB1{f, r, x_.r[b1]}; };
+    const auto at_b2 = [&](const auto &r) { return ForwardB2{f, r, x_.r[b1], x_.r[b2], false}; };
+    on_.for_each(nodes(b1), extent_.interior_of(b1, 1), at_b1(inner), at_b1(edge));
+    on_.for_each(nodes(b2), extent_.interior_of(b2, 1), at_b2(inner), at_b2(edge));
+  }
   Range2 nodes(Class c) const { return extent_.nodes_of(c); }
   template <class F> void sum(std::size_t slot, Class c, const F &f) const { x_.scalars.sum(on_, slot, nodes(c), f); }
   // of every class of x: scaled by v, if there is one

@@ -10,7 +10,8 @@ namespace petscrrb::rrbsolver {
 template <> class SchurLoops<Host> {
 public:
   explicit SchurLoops(const BlackLevel &level)
-      : scratch_(level.extent.x), halo_(level.extent), sums_(3 * level.layout.rows) {}
+      : stored_(stored(level)), scratch_(stored_.x), halo_(level.extent),
+        sums_(3 * (level.layout.rows + 2 * level.around)) {}
 
   void eliminate_red(const Host &on, const SchurVectors<Host> &x, const double *r0, Norm norm) const {
     SchurEnds(on, x).eliminate_red(r0, norm);
@@ -21,17 +22,17 @@ public:
   }
 
   void direction(const Host &on, const SchurVectors<Host> &x) const {
-    const Chunks chunks(x.level.extent, scratch_);
-    const NextRows next{x.level.solution};
+    const Chunks chunks(stored_, scratch_);
     const double a = *x.scalars.at(alpha), b = *x.scalars.at(beta);
     const bool first = *x.scalars.at(steps) == 0.0;
     x.level.with_factor([&](const auto &factor) {
       chunks.run([](const auto &) {},
                  [&](const auto &c) {
                    chunks.clear(c.scratch(zero));
-                   double *here = solution_row(chunks, c, next, c.k0, 0);
+                   double *here = solution_row(chunks, c, x, c.k0, 0);
                    for (index_t k = c.k0; k < c.k1; ++k) {
-                     double *above = solution_row(chunks, c, next, chunks.above(k), 1 + (k - c.k0) % 2);
+                     double *above =
+                         solution_row(chunks, c, x, x.level.around ? k + 1 : chunks.above(k), 1 + (k - c.k0) % 2);
                      if (chunks.owns(b1, k)) {
                        const Rows z{{nullptr, here, above}}, out{{nullptr, c.scratch(z_b1), nullptr}};
                        const Rows r{{nullptr, row(x.r[b1], k), nullptr}};
@@ -44,7 +45,7 @@ public:
                    }
                  });
     });
-    halo_.exchange(on, {b1, b2}, {x.p[b1], x.p[b2]});
+    if (!x.level.around) halo_.exchange(on, {b1, b2}, {x.p[b1], x.p[b2]});
   }
 
   void product(const Host &, const SchurVectors<Host> &x) const {
@@ -62,22 +63,22 @@ public:
                    });
                  }
                });
-    add_up(x, {curvature_b1, curvature_b2});
-    AfterProduct{x.scalars.data()}(0, 0);
+    add_up(x, chunks, {curvature_b1, curvature_b2});
+    if (!x.level.around) AfterProduct{x.scalars.data()}(0, 0);
   }
 
   // r of b1 is updated in place; the row that a chunk shares with the one below is computed once more.
   void residual(const Host &, const SchurVectors<Host> &x, bool start, Norm norm) const {
-    const Chunks chunks(x.level.extent, scratch_);
+    const Chunks chunks(stored_, scratch_);
     const double a = start ? 0.0 : *x.scalars.at(alpha);
     x.level.with_factor([&](const auto &factor) {
       chunks.run([&](const auto &c) { share_row(chunks, c, x, a, start); },
                  [&](const auto &c) { residual_chunk(chunks, c, factor, x, a, start, norm); });
     });
     if (norm == Norm::unpreconditioned)
-      add_up(x, {energy_b1, squares_b1, squares_b2});
+      add_up(x, chunks, {energy_b1, squares_b1, squares_b2});
     else
-      add_up(x, {energy_b1});
+      add_up(x, chunks, {energy_b1});
   }
   const Dense &r_b1(const SchurVectors<Host> &x) const { return x.r[b1]; }
   std::size_t bytes() const { return scratch_.bytes() + sums_.bytes(); }
@@ -86,6 +87,12 @@ private:
   // scratch rows
   static constexpr int z_b1 = 3, below = 4, y_b2 = 5, zero = 11;
 
+  // The box, and what is kept around it, which then goes around no ring.
+  static Extent stored(const BlackLevel &level) {
+    Extent x = widened(level.extent, level.around);
+    if (level.around) x.x.periodic = x.y.periodic = false;
+    return x;
+  }
   static double *row(const Dense &a, index_t k) { return &a.at(0, k); }
 
   template <class F> static void along(Range2 nodes, const F &f) {
@@ -106,10 +113,12 @@ private:
     }
   }
 
-  // z of b2 with its border, in scratch row `to`
-  static double *solution_row(const Chunks &chunks, const Chunks::Chunk &c, const NextRows &next, index_t k, int to) {
+  // z of b2 with its border, in scratch row `to`; on several ranks it has its border where it is
+  static double *solution_row(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x, index_t k,
+                              int to) {
+    if (x.level.around) return &x.level.solution.natural.at(0, k);
     if (k == Chunks::none || !chunks.owns(b2, k)) return c.scratch(zero);
-    next.load(c.scratch(to), k);
+    NextRows{x.level.solution}.load(c.scratch(to), k);
     chunks.border(b2, c.scratch(to));
     return c.scratch(to);
   }
@@ -128,8 +137,10 @@ private:
   void residual_chunk(const Chunks &chunks, const Chunks::Chunk &c, const Factor &factor, const SchurVectors<Host> &x,
                       double a, bool start, Norm norm) const {
     const NextRows next{x.level.right_hand_side};
+    const Range2 own[] = {{}, {}, x.level.extent.nodes_of(b1), x.level.extent.nodes_of(b2)};
+    const auto owns = [&](Class b, index_t k) { return own[b].size() && k >= own[b].k0 && k < own[b].k1; };
     const auto squares = [&](Class b, index_t k) {
-      return norm == Norm::unpreconditioned ? sum_squares(chunks.nodes(b), x, b, k) : 0.0;
+      return norm == Norm::unpreconditioned ? sum_squares(own[b], x, b, k) : 0.0;
     };
     double *b1_below = c.scratch(below);
     chunks.clear(c.scratch(zero));
@@ -140,17 +151,19 @@ private:
         b1_here = row(x.r[b1], k);
         if (!start) subtract(chunks.nodes(b1), b1_here, a, row(x.q[b1], k));
         chunks.border(b1, b1_here);
+      }
+      if (owns(b1, k)) {
         const auto *dinv = &factor.dinv.q[b1].at(0, k);
-        sum[0] = sum_along_row(chunks.nodes(b1), [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
+        sum[0] = sum_along_row(own[b1], [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
         sum[1] = squares(b1, k);
       }
-      if (chunks.owns(b2, k)) {
+      if (owns(b2, k)) {
         double *b2_here = row(x.r[b2], k);
-        if (!start) subtract(chunks.nodes(b2), b2_here, a, row(x.q[b2], k));
+        if (!start) subtract(own[b2], b2_here, a, row(x.q[b2], k));
         sum[2] = squares(b2, k);
         const Rows r1{{b1_below, b1_here, nullptr}}, r2{{nullptr, b2_here, nullptr}},
             y{{nullptr, c.scratch(y_b2), nullptr}};
-        along(chunks.nodes(b2), ForwardSkew{factor_from_row<true>(factor, k), r1, r2, y});
+        along(own[b2], ForwardSkew{factor_from_row<true>(factor, k), r1, r2, y});
         next.store(c.scratch(y_b2), k);
       }
       b1_below = b1_here;
@@ -173,15 +186,16 @@ private:
   }
 
   double *row_sums(const Chunks &chunks, index_t k) const { return sums_.data() + 3 * (k - chunks.first()); }
-  void add_up(const SchurVectors<Host> &x, std::initializer_list<Slot> slots) const {
+  void add_up(const SchurVectors<Host> &x, const Chunks &chunks, std::initializer_list<Slot> slots) const {
     int i = 0;
     for (const Slot slot : slots) {
       double total = 0.0;
-      for (std::size_t k = i++; k < sums_.size(); k += 3) total += sums_.data()[k];
+      for (index_t k = i++; k < 3 * chunks.rows(); k += 3) total += sums_.data()[k];
       x.scalars.data()[slot] = total;
     }
   }
 
+  Extent stored_;
   RowScratch scratch_;
   Halo<Host> halo_;
   host::Buffer<double> sums_; // three a row

@@ -2,6 +2,7 @@
 // red ones, in r1/r2/b1/b2 storage.
 #pragma once
 
+#include "rrb/around.hpp"
 #include "rrb/dense_grid.hpp"
 #include "rrbsolver/iteration.hpp"
 
@@ -110,6 +111,19 @@ public:
     exchange(on, {b1, b1, b1, b1}, {s_.skew[0], s_.skew[1], s_.skew[2], s_.skew[3]});
     on.for_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at_b2(Inner{}), at_b2(Edge{}));
     for (Class c : {b1, b2}) exchange(on, {c, c}, {s_.E[c], s_.N[c]});
+  }
+  // The same from weights and excesses in classes, with four steps around the box: of what is around all that the product
+  // at own nodes reads.
+  void refresh(const Backend &on, const StencilOut<Split> &m) const {
+    const StencilViews<Dense, Zero> from{m.X.q, m.E.q, m.N.q, {}, {}};
+    using A = std::decay_t<decltype(from)>;
+    const FactorViews<Dense> &f = red_.get(Inner{});
+    on.clear(counts_);
+    at_own_and_around(on, x_, r1, 3, EliminateR1<A, Dense>{from, f, {}}, counts_.data());
+    at_own_and_around(on, x_, r2, 3, EliminateR2<A, Dense>{from, f, {}}, counts_.data());
+    const Schur<A, Dense> s{from, f, {}};
+    on.for_each(widened(x_, 2).nodes_of(b1), form_as<FormB1>(s));
+    on.for_each(widened(x_, 2).nodes_of(b2), form_as<FormB2>(s));
   }
   // Whether every red node has a positive pivot, without which the matrix is not positive definite; waits for refresh().
   bool red_positive(const Backend &on) const {

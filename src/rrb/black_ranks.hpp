@@ -1,0 +1,33 @@
+// What conjugate gradients on the black nodes of the finest grid (rrbsolver/) ask of the ranks that share it: what is around
+// each box, and sums (docs/design_ranks.md, "The solver").
+#pragma once
+
+#include "rrb/dense_grid.hpp"
+
+namespace petscrrb::rrb {
+
+class BlackRanks {
+public:
+  static constexpr index_t around = 2; // steps from the box: how far vectors on black nodes are kept
+  static constexpr int most_numbers = 7;
+
+  virtual ~BlackRanks() = default;
+
+  // A matrix by its weights and excesses (prepare.hpp) in r1/r2/b1/b2 storage, with four steps around: until the next call
+  // or refresh.
+  virtual StencilOut<Split> rows(const PreparedStencil &) = 0;
+  // A vector of the box in natural order, times v, if that is not NULL: with the red nodes one step around; until the next
+  // use of the hierarchy.
+  virtual Quad<Dense> residual(const double *r, const double *v) = 0;
+  // BlackLevel's solution, three steps around.
+  virtual void bring_solution() = 0;
+  // b1 two steps around, of an array in BlackLevel's layout that has two more before it.
+  virtual void bring_b1(const Dense &) = 0;
+
+  // Numbers of each rank, in the backend's memory, become their sums.
+  virtual void add_up(double *numbers, int n) = 0;
+  // Begins an application from grid 1 on, with energy: on the way numbers become their sums.
+  virtual void add_up_below(double *numbers, int n) = 0;
+};
+
+} // namespace petscrrb::rrb
