@@ -4,6 +4,7 @@
 #include "backend/cuda_graph.hpp"
 #include "glue/petsc_compat.h"
 #include "rrb/pcrrb_ranks_nccl.h"
+#include "rrb/pcrrb_ranks_stores.h"
 
 #include <gtest/gtest.h>
 
@@ -236,7 +237,10 @@ TEST_P(DeviceRanks, Gather) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DeviceRanks, testing::Values(Transport{"nccl", PCRRBCreateRanksNccl}),
+INSTANTIATE_TEST_SUITE_P(All, DeviceRanks,
+                         testing::Values(Transport{"nccl", PCRRBCreateRanksNccl},
+                                         Transport{"nccl_lsa", PCRRBCreateRanksStoresNccl},
+                                         Transport{"cuda_ipc", PCRRBCreateRanksStores}),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace
