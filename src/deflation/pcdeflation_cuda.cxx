@@ -30,7 +30,7 @@ protected:
         ja_.assign(overlap.ja());
         a_.resize(ja_.size());
       }));
-    PetscCall(overlap.Bring(P, a_.data()));
+    PetscCall(overlap.Bring(P, PETSC_TRUE, a_.data()));
     *rows = {overlap.own(), ia_.data(), ja_.data(), a_.data()};
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -19,7 +19,7 @@ protected:
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool, Csr *rows) override {
     PetscFunctionBegin;
     a_.resize((std::size_t)overlap.entries());
-    PetscCall(overlap.Bring(P, a_.data()));
+    PetscCall(overlap.Bring(P, PETSC_FALSE, a_.data()));
     *rows = overlap.rows(a_.data());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

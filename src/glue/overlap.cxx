@@ -263,13 +263,11 @@ static PetscErrorCode RestoreArray(Mat block, PetscBool device, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscScalar *a) {
-  PetscBool device;
+PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
   Mat block[2];
   const PetscScalar *from[2] = {};
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBMatOnDevice(P, &device));
   PetscCall(Connect(P, device));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
   for (int b = 0; b < 2; ++b) {

@@ -23,8 +23,8 @@ public:
   /* The pattern of A, of which P is the MATMPIAIJ, on the host. layers: 1: rows that own ones are coupled with; 2: and those that these are.
      Collective. */
   PetscErrorCode Build(PC, Mat A, Mat P, int layers);
-  /* The values of P, of the same pattern, in the order of ja(): to the device if P is there, else to the host. Collective. */
-  PetscErrorCode Bring(Mat P, PetscScalar *a);
+  /* The values of P, of the same pattern, in the order of ja(): to the device, if P is there, or to the host. Collective. */
+  PetscErrorCode Bring(Mat P, PetscBool device, PetscScalar *a);
 
   /* Values of own rows, on the host, to the ghosts that follow them. Collective. */
   PetscErrorCode BringRows(PetscScalar *values);

@@ -70,7 +70,7 @@ private:
   PetscBool on_device() const override { return PETSC_FALSE; }
   PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
     PetscFunctionBegin;
-    PetscCall(overlap.Bring(P, a_.data()));
+    PetscCall(overlap.Bring(P, PETSC_FALSE, a_.data()));
     *rows = overlap.rows(a_.data());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

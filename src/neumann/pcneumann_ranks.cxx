@@ -56,15 +56,9 @@ PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, std::string *why) {
   std::vector<PetscScalar> a((std::size_t)overlap.entries());
   PetscRRBTrouble trouble;
   Flags identity;
-  Mat host = s->on_ranks;
 
   PetscFunctionBegin;
-  if (s->rows.on_device) {
-    PetscCall(MatDuplicate(s->on_ranks, MAT_COPY_VALUES, &host));
-    PetscCall(MatBindToCPU(host, PETSC_TRUE));
-  }
-  PetscCall(s->overlap->Bring(host, a.data()));
-  if (host != s->on_ranks) PetscCall(MatDestroy(&host));
+  PetscCall(s->overlap->Bring(s->on_ranks, PETSC_FALSE, a.data()));
   const auto words = [&](PetscInt row, PetscInt column) {
     return "row " + text(index_t(overlap.global(row))) + ", column " + text(index_t(overlap.global(column)));
   };

@@ -19,7 +19,7 @@ public:
   }
   void add_up(const Backend &on, const Scalars<Backend> &scalars, std::size_t i) const {
     double sum = 0.0;
-    for (const double of_rank : ranks_.tell({scalars.read(on)[i]})) sum += of_rank;
+    for (const double of_rank : ranks_.tell(std::vector<double>(1, scalars.read(on)[i]))) sum += of_rank;
     scalars.write(on, i, sum);
   }
 

@@ -41,18 +41,15 @@ public:
     if (k0 > 0 && has_b1(k0_ + k0 - 1)) backward_b1<Couple>(k0_ + k0 - 1, s.shared, scaling);
   }
   template <bool Couple>
-  void up(index_t k0, index_t k1, const Scratch &s, const NaturalVectors &natural, Scaling scaling) const {
+  void up(index_t k0, index_t k1, const Scratch &s, const BoxSolution &to, Scaling scaling) const {
     for (index_t k = k0_ + k0; k < k0_ + k1; ++k) {
       if (has_b1(k)) backward_b1<Couple>(k, &g_.x[b1].at(0, k), scaling);
       backward_red<Couple>(k, b1_below(k, k0, s), scaling);
-      if (natural.z) store_z(k, natural);
+      store(k, to);
     }
   }
 
-  // Rows of b2 from the next grid; rows of the vector from natural order.
-  void load(const NextRows &next) const {
-    for (index_t k = b2_.k0; k < b2_.k1 && b2_.size(); ++k) next.load(&g_.x[b2].at(0, k), k);
-  }
+  // Rows of the vector from natural order.
   void take(const NaturalVectors &natural) const {
     const Side &x = g_.own.x;
     const index_t n = x.hi - x.lo;
@@ -112,14 +109,13 @@ private:
     }
   }
 
-  void store_z(index_t k, const NaturalVectors &natural) const {
+  void store(index_t k, const BoxSolution &to) const {
     const Side &x = g_.own.x, &y = g_.own.y;
-    const index_t n = x.hi - x.lo;
     for (const index_t b : {2 * k, 2 * k + 1}) {
       if (b < y.lo || b >= y.hi) continue;
-      const index_t row = (b - y.lo) * n;
-      merge_row(natural.z + row, x, &g_.x[b & 1 ? r2 : b2].at(0, k), &g_.x[b & 1 ? b1 : r1].at(0, k));
-      if (natural.v_z) scale_row(natural.z + row, natural.v_z + row, n);
+      double *row = &to.z.at(x.lo, b);
+      merge_row(row, x, &g_.x[b & 1 ? r2 : b2].at(0, k), &g_.x[b & 1 ? b1 : r1].at(0, k));
+      if (to.v.p) scale_row(row, &to.v.at(x.lo, b), x.hi - x.lo);
     }
   }
 
@@ -149,15 +145,13 @@ public:
       for (index_t k = g.own.nodes_of(b2).k0; k < g.own.nodes_of(b2).k1 && g.own.nodes_of(b2).size(); ++k)
         NextRows{next}.store(&g.x[b2].at(0, k), k);
   }
-  // x has the solution at b2, own and around; then at own nodes, and in natural.z if that is not NULL.
-  template <bool Couple>
-  void up(const Host &, const BoxGrid<T> &g, const NaturalVectors &natural, Scaling scaling) const {
+  // x has the solution at b2, own and around. x is lost.
+  template <bool Couple> void up(const Host &, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
     const BoxRows<T> rows(g);
     in_chunks(
         g, rows.rows(), [&](index_t k0, const auto &s) { rows.template up_below<Couple>(k0, s, scaling); },
-        [&](index_t k0, index_t k1, const auto &s) { rows.template up<Couple>(k0, k1, s, natural, scaling); });
+        [&](index_t k0, index_t k1, const auto &s) { rows.template up<Couple>(k0, k1, s, to, scaling); });
   }
-  void load(const Host &, const BoxGrid<T> &g, const NextGrid &next) const { BoxRows<T>(g).load(NextRows{next}); }
   void take(const Host &, const BoxGrid<T> &g, const NaturalVectors &natural) const { BoxRows<T>(g).take(natural); }
   std::size_t bytes() const { return scratch_.bytes(); }
 

@@ -7,11 +7,18 @@
 namespace petscrrb::rrb {
 
 // A grid on a box, as its sweeps see it: x is the vector, in place, with what is around in the arrays' borders. b1 is
-// computed on what is around, too.
+// computed on what is around, too, and is in b1_after after the way down.
 template <class T> struct BoxGrid {
   Extent own;
   Quad<Dense> x;
+  Dense b1_after; // on the host x[b1]
   const FactorFields<DenseFieldOf<T>> &factor;
+};
+
+// Where a box's solution goes, in natural order by coordinates: times v, if that is not NULL.
+struct BoxSolution {
+  Strided<1> z;
+  Strided<1> v = {};
 };
 
 // T: what the factor is stored in.

@@ -64,10 +64,10 @@ private:
   using Grid = DistributedGrid<Backend, T>;
 
   Extent next_box(int g) const { return boxes_.extent(ranks_.rank(), g + 1); }
-  // where the vector of grid g goes on; natural: of the box `of`, on the gathered grid
-  NextGrid next_grid(int g, const double *natural, const Extent &of) const {
+  // where the right-hand side of grid g goes on
+  NextGrid next_grid(int g) const {
     if (g + 1 < gathered_) return {grids_[g + 1]->vector().q, {}, true, next_box(g)};
-    return {{}, natural_order(natural, of), false, next_box(g)};
+    return {{}, natural_order(gather_.mine(), next_box(g)), false, next_box(g)};
   }
   bool amli_below() const { return options_.amli_grid > gathered_; }
   bool amli_gathered() const { return options_.amli_grid == gathered_; }

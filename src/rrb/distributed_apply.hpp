@@ -35,7 +35,7 @@ template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
   if (from == 0) start_down(r, part);
   for (int g = from; g < std::min(to, gathered_); ++g) {
-    const NextGrid next = next_grid(g, gather_.mine(), next_box(g));
+    const NextGrid next = next_grid(g);
     choose(part != Part::right,
            [&](auto coupled) { grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next); });
     if (shares_.size()) grids_[g]->add_energy(on_, energy_);
@@ -52,10 +52,12 @@ void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, doubl
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   const double *v = part != Part::left ? v_ : nullptr;
   for (int g = std::min(from, gathered_) - 1; g >= to; --g) {
-    const NextGrid next = next_grid(g, z_.data(), gather_.all());
-    const NaturalVectors natural = g == 0 ? NaturalVectors{nullptr, z, nullptr, v} : NaturalVectors{};
+    const bool last = g + 1 == gathered_;
+    if (last) grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
+    const BoxSolution to = g > 0 ? BoxSolution{grids_[g - 1]->next_solution()}
+                                 : BoxSolution{natural_order(z, extent_), v ? natural_order(v, extent_) : Strided<1>{}};
     choose(part != Part::left, [&](auto coupled) {
-      grids_[g]->template up<decltype(coupled)::value>(on_, ranks_, sweeps_, next, natural, scaling);
+      grids_[g]->template up<decltype(coupled)::value>(on_, ranks_, sweeps_, last, to, scaling);
     });
   }
   if (to == 0 && grids_.empty())
@@ -67,7 +69,7 @@ template <class Backend, class Int, class T>
 template <class Op>
 void DistributedRrb<Backend, Int, T>::with_amli_vector(const Op &op) {
   if (above_)
-    op(*above_, grids_[options_.amli_grid]->vector(), grids_[options_.amli_grid]->vector());
+    op(*above_, grids_[options_.amli_grid]->vector(), grids_[options_.amli_grid - 1]->next_solution());
   else
     op(*amli_, natural_order(r_.data(), gather_.all()), natural_order(z_.data(), gather_.all()));
 }

@@ -39,20 +39,20 @@ void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping 
   v_ = s.v;
   on_.clear(counts_);
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
+  const auto put = [&s](const auto &to, const auto &field) {
+    field(to.X, s.X), field(to.E, s.E), field(to.N, s.N), field(to.NE, s.NE), field(to.NW, s.NW);
+  };
   if (grids_.empty())
-    for (const auto &[to, values] :
-         {std::pair{gathered.X, s.X}, {gathered.E, s.E}, {gathered.N, s.N}, {gathered.NE, s.NE}, {gathered.NW, s.NW}}) {
+    put(gathered, [&](const auto &to, const double *values) {
       if (values)
         copy_nodes(on_, natural_order(values, extent_), to, extent_);
       else
         copy_nodes(on_, Zero{}, to, extent_);
-    }
-  else {
-    const StencilOut<Split> first = grids_[0]->matrix(); // where what is not given stays 0
-    for (const auto &[to, values] :
-         {std::pair{first.X, s.X}, {first.E, s.E}, {first.N, s.N}, {first.NE, s.NE}, {first.NW, s.NW}})
+    });
+  else
+    put(grids_[0]->matrix(), [&](const Split &to, const double *values) { // where what is not given stays 0
       if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
-  }
+    });
   for (int g = 0; g < gathered_; ++g) {
     double *keep = above_ && g == options_.amli_grid ? above_->matrix_place() : nullptr;
     if (g + 1 < gathered_)

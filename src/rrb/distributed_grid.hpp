@@ -18,6 +18,16 @@ template <class Backend, class F> void for_each_around(const Backend &on, Range2
   on.for_each({box.h0, box.h1, inner.k1, box.k1}, f);
 }
 
+// An array of a whole grid, one step around its rings, too.
+struct AroundRings {
+  Strided<1> all;
+  index_t nx, ny;
+
+  PETSCRRB_HD double operator()(index_t a, index_t b) const {
+    return all(a + (a < 0 ? nx : 0) - (a >= nx ? nx : 0), b + (b < 0 ? ny : 0) - (b >= ny ? ny : 0));
+  }
+};
+
 // T: what the factor is stored in.
 template <class Backend, class T> class DistributedGrid {
 public:
@@ -26,7 +36,7 @@ public:
         rows_(make_plan(boxes, g, rank, block, Travels::rows, 1, 5)),
         down_(make_plan(boxes, g, rank, block, Travels::down, 0, 1)),
         solutions_(make_plan(boxes, g, rank, block, Travels::solutions, 0, 1)) {
-    memory_.resize(slots_.layout.size() * 24);
+    memory_.resize(slots_.layout.size() * (24 + Backend::on_device));
     factor_memory_.resize(slots_.layout.size() * 15);
     T *w = factor_memory_.data();
     const auto place = [&](DenseFieldOf<T> &f) {
@@ -49,6 +59,7 @@ public:
   template <class Out>
   void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4],
               double *keep) const {
+    ranks.prepare(down_), ranks.prepare(solutions_);
     ranks.exchange(rows_, memory_.data());
     if (keep) on.copy(keep, memory_.data() + 4 * slots_.layout.size(), 20 * slots_.layout.size());
     seams_.lump(on, matrix(), lumping.omega, counts + b2);
@@ -74,7 +85,8 @@ public:
   }
   // After down(): what own red nodes add to y^T M^-1 y.
   void add_energy(const Backend &on, PartialSum<Backend> &energy) const {
-    const Quad<Dense> y = vector().q;
+    Quad<Dense> y = vector().q;
+    y.c[b1] = b1_after();
     const auto f = factor_.get(Inner{});
     for (Class c : {r1, r2, b1}) energy.add(on, own_.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{y[c], f.dinv[c]});
   }
@@ -83,18 +95,31 @@ public:
     for (Class c : {r1, r2, b1}) n += PartialSum<Backend>::parts(own_.nodes_of(c));
     return n;
   }
-  // `next` has the solution at own b2; then vector() and, unless it is NULL, natural.z have it at all own nodes.
+  // Where the solution at own b2 goes before up(), by coordinates of the next grid.
+  Strided<1> next_solution() const {
+    const Dense x = vector().q[b2];
+    return {x.p, x.pitch, 1};
+  }
+  // The same and what is around, from the solution of the whole next grid.
+  void take_solution(const Backend &on, const Strided<1> &z, const Extent &all) const {
+    on.for_each(widened(own_, 2).nodes_of(b2),
+                CopyNode<AroundRings, Strided<1>>{{z, all.x.n, all.y.n}, next_solution()});
+  }
+  // all_there: what is around, too. The vector is lost.
   template <bool Couple>
-  void up(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next,
-          const NaturalVectors &natural, Scaling scaling) const {
-    sweeps.load(on, box(), next);
-    if (Couple) ranks.exchange(solutions_, memory_.data());
-    sweeps.template up<Couple>(on, box(), natural, scaling);
+  void up(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, bool all_there, const BoxSolution &to,
+          Scaling scaling) const {
+    if (Couple && !all_there) ranks.exchange(solutions_, memory_.data());
+    sweeps.template up<Couple>(on, box(), to, scaling);
   }
   BoxGrid<T> box() const { return box(vector().q); }
-  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, factor_}; }
+  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, b1_after(), factor_}; }
 
 private:
+  // on a device a kernel cannot overwrite what its neighbours read
+  Dense b1_after() const {
+    return Backend::on_device ? slots_.layout.view(memory_.data() + 24 * slots_.layout.size()) : vector().q[b1];
+  }
   Split field(int i) const {
     const auto view = [&](Class c) { return slots_.layout.view(memory_.data() + (4 * i + c) * slots_.layout.size()); };
     return {{{view(r1), view(r2), view(b1), view(b2)}}};

@@ -1,4 +1,5 @@
-/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx, pcrrb_on_ranks.cxx and pcrrb_cuda.cxx. */
+/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx, for several ranks in
+   pcrrb_on_ranks.cxx and pcrrb_on_ranks_cuda.cxx. */
 #pragma once
 
 #include "glue/findgrid.h"
@@ -60,5 +61,6 @@ public:
 };
 
 PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *);
-PetscErrorCode PCRRBCreateOnRanks(std::unique_ptr<PCRRBBackend> *); /* on the host */
 PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *);
+PetscErrorCode PCRRBCreateOnRanks(std::unique_ptr<PCRRBBackend> *);
+PetscErrorCode PCRRBCreateOnRanksCuda(std::unique_ptr<PCRRBBackend> *);

@@ -3,80 +3,16 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "glue/stream_cuda.h"
-  #include "grid/stencil_cuda.hpp"
-  #include "coarse/coarse_cuda.hpp"
-  #include "rrb/cycle_graphs.hpp"
-  #include "rrbsolver/ksprrb_solver.h"
+  #include "rrb/pcrrb_cuda.h"
 
 using namespace petscrrb;
 
-namespace {
-
-class CudaBackend final : public PCRRBBackend {
-public:
-  CudaBackend() = default;
-  PetscErrorCode Start() { return stream_.Start(); }
-
-  PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscErrorCode FindGrid(PC pc, const Csr &a, Grid *grid) override {
-    return PCRRBFindGridOfRows(pc, stream_.Rows(a), grid);
-  }
-  void weights(double *x, double *y) const override { *x = facts_.weights_x, *y = facts_.weights_y; }
-  PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
-  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
-  PetscErrorCode Factor(Core &, rrb::Lumping) override;
-  PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
-  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
-  PetscErrorCode EstimateForCycle(Core &) override;
-  PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
-  PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
-  double bytes() const override;
-  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
-  const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
-
-private:
-  rrb::PreparedStencil stencil() const {
-    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
-            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
-  }
-  PetscErrorCode SolveLastBlock(Core &, rrb::Part);
-  PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part);
-  auto LastBlockSolver(Core &core) {
-    return [this, &core](rrb::Part part) { return SolveLastBlock(core, part); };
-  }
-  template <class T> PetscErrorCode ToHost(std::vector<T> &to, const T *from) {
-    PetscFunctionBegin;
-    PetscCall(stream_.Run([&] {
-      const size_t bytes = to.size() * sizeof(T);
-      cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, cuda_.stream), "cudaMemcpyAsync");
-      cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
-    }));
-    PetscCall(PetscLogGpuToCpu(to.size() * sizeof(T)));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-  PetscRRBStream stream_;
-  Cuda &cuda_ = stream_.cuda;
-  std::unique_ptr<cuda::StencilReader> reader_;
-  Grid read_; /* what the reader was made for */
-  cuda::DeviceStencil stencil_;
-  cuda::DeviceFacts facts_;
-  std::unique_ptr<coarse::DeviceCoarse> inverse_; /* or */
-  rrb::CoarseSolver coarse_;
-  rrb::CycleGraphs graphs_;
-  std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
-  cuda::Pinned<coarse::CoarseStatus> status_;
-  PetscInt null_directions_ = 0;
-  PetscRRBVectorsOnDevice vectors_;
-};
-
-bool same(const Grid &a, const Grid &b) {
+static bool same(const Grid &a, const Grid &b) {
   return std::equal(a.n, a.n + 3, b.n) && std::equal(a.periodic, a.periodic + 3, b.periodic) && a.points == b.points;
 }
 
-PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
-                                 PCRRBValues *values) {
+PetscErrorCode PCRRBCuda::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
+                               PCRRBValues *values) {
   const PetscScalar *v = nullptr;
   PetscMemType where = PETSC_MEMTYPE_HOST;
 
@@ -106,8 +42,8 @@ PetscErrorCode CudaBackend::Read(PC pc, const Csr &csr, const Grid &grid, Vec ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
-                                  std::unique_ptr<Core> *core) {
+PetscErrorCode PCRRBCuda::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
+                                std::unique_ptr<Core> *core) {
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
@@ -115,7 +51,7 @@ PetscErrorCode CudaBackend::Build(PC, const rrb::Extent &extent, const rrb::Opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::Factor(Core &core, rrb::Lumping lumping) {
+PetscErrorCode PCRRBCuda::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
@@ -126,7 +62,7 @@ PetscErrorCode CudaBackend::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
+PetscErrorCode PCRRBCuda::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
   rrb::LastBlock<PetscInt> &b = core.last_block();
 
   PetscFunctionBegin;
@@ -157,7 +93,18 @@ PetscErrorCode CudaBackend::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+template <class T> PetscErrorCode PCRRBCuda::ToHost(std::vector<T> &to, const T *from) {
+  PetscFunctionBegin;
+  PetscCall(stream_.Run([&] {
+    const size_t bytes = to.size() * sizeof(T);
+    cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, cuda_.stream), "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
+  }));
+  PetscCall(PetscLogGpuToCpu(to.size() * sizeof(T)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
   rrb::LastBlock<PetscInt> &b = core.last_block();
 
   PetscFunctionBegin;
@@ -181,7 +128,7 @@ PetscErrorCode CudaBackend::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
+PetscErrorCode PCRRBCuda::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
     PetscCall(
@@ -199,12 +146,12 @@ PetscErrorCode CudaBackend::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::EstimateForCycle(Core &core) {
+PetscErrorCode PCRRBCuda::EstimateForCycle(Core &core) {
   PetscErrorCode solved = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(stream_.Run([&] {
-    if (inverse_)
+    if (inverse_ && may_be_graphs())
       graphs_.estimate(cuda_, core, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).estimate(LastBlockSolver(core));
@@ -213,38 +160,45 @@ PetscErrorCode CudaBackend::EstimateForCycle(Core &core) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  const PetscScalar *r;
-  PetscScalar *z;
+PetscErrorCode PCRRBCuda::ApplyToArrays(Core &core, const PetscScalar *r, PetscScalar *z, rrb::Part part) {
+  PetscErrorCode solved = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscErrorCode solved = PETSC_SUCCESS;
   PetscCall(stream_.Run([&] {
-    if (part == rrb::Part::whole && inverse_)
+    if (part == rrb::Part::whole && inverse_ && may_be_graphs())
       graphs_.apply(cuda_, core, r, z, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core));
   }));
   PetscCall(solved);
   PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  const PetscScalar *r;
+  PetscScalar *z;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
+  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
+  PetscCall(ApplyToArrays(core, r, z, part));
   PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
   PetscCall(VecRestoreArrayReadAndMemType(x, &r));
   PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+PetscErrorCode PCRRBCuda::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   return vectors_.Use(pc, "PCRRB", x, y, [&](Vec r, Vec z) { return ApplyHere(pc, core, r, z, part); });
 }
 
-PetscErrorCode CudaBackend::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
+PetscErrorCode PCRRBCuda::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
   return KSPRRBCreateCuda(stream_, core, full, (PetscBool)(inverse_ != nullptr), LastBlockSolver(core), solver);
 }
 
-double CudaBackend::bytes() const {
+double PCRRBCuda::bytes() const {
   const cuda::DeviceStencil &s = stencil_;
   const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes();
 
@@ -252,10 +206,8 @@ double CudaBackend::bytes() const {
          s.identity.bytes();
 }
 
-} // namespace
-
 PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
-  return PetscRRBCreateOnDevice<CudaBackend>(backend);
+  return PetscRRBCreateOnDevice<PCRRBCuda>(backend);
 }
 
 #else

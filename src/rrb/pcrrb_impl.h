@@ -50,8 +50,8 @@ typedef struct {
   PCRRBState *state;
 } PC_RRB;
 
-/* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md). */
-constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32;
+/* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md, "The gather"). */
+constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 512 * 512;
 
 static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
   return PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, ((PC_RRB *)pc->data)->grid, "-pc_rrb_grid", rows, grid);

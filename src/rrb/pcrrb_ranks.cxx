@@ -55,18 +55,18 @@ PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PCRRBRanks::prepare(const Plan &plan) {
+PetscSF PCRRBRanks::Exchange(const Plan &plan) {
   PetscSF &sf = exchanges_[&plan];
   if (!sf) PetscRRBCheckSent(Make(plan, &sf));
+  return sf;
 }
 
 void PCRRBRanks::start(const Plan &plan, double *array) {
-  prepare(plan);
-  PetscRRBCheckSent(PetscSFBcastBegin(exchanges_.at(&plan), MPIU_REAL, array, array, MPI_REPLACE));
+  PetscRRBCheckSent(PetscSFBcastBegin(Exchange(plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
 void PCRRBRanks::finish(const Plan &plan, double *array) {
-  PetscRRBCheckSent(PetscSFBcastEnd(exchanges_.at(&plan), MPIU_REAL, array, array, MPI_REPLACE));
+  PetscRRBCheckSent(PetscSFBcastEnd(Exchange(plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
 void PCRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) {

@@ -1,4 +1,5 @@
-/* What the ranks of PCRRB do together: by MPI what is the same wherever arrays are, and on the host by PetscSF. An error becomes an exception. */
+/* What the ranks of PCRRB do together: by MPI what is the same wherever arrays are, and on the host by PetscSF. An error becomes
+   an exception. */
 #pragma once
 
 #include "rrb/ranks.hpp"
@@ -21,17 +22,20 @@ private:
   MPI_Comm comm_; /* the PC's */
 };
 
-class PCRRBRanks final : public PCRRBRanksOfComm {
+class PCRRBRanks : public PCRRBRanksOfComm {
 public:
   explicit PCRRBRanks(MPI_Comm comm) : PCRRBRanksOfComm(comm) {}
   PCRRBRanks(const PCRRBRanks &) = delete;
   PCRRBRanks &operator=(const PCRRBRanks &) = delete;
   ~PCRRBRanks() override;
 
-  void prepare(const petscrrb::rrb::Plan &) override;
+  void prepare(const petscrrb::rrb::Plan &plan) override { (void)Exchange(plan); }
   void start(const petscrrb::rrb::Plan &, double *array) override;
   void finish(const petscrrb::rrb::Plan &, double *array) override;
   void gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) override;
+
+protected:
+  PetscSF Exchange(const petscrrb::rrb::Plan &);
 
 private:
   PetscErrorCode Make(const petscrrb::rrb::Plan &, PetscSF *) const;

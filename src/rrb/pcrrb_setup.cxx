@@ -177,7 +177,8 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
   return PetscRRBChooseBackend(
-      s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, PCRRBCreateCuda, [&] { s->core.reset(); }, rebuild);
+      s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, s->on_ranks ? PCRRBCreateOnRanksCuda : PCRRBCreateCuda,
+      [&] { s->core.reset(); }, rebuild);
 }
 
 static PetscErrorCode GetRows(PC pc) {
@@ -192,10 +193,6 @@ static PetscErrorCode GetRows(PC pc) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
-  PetscCheck(
-      !s->rows.on_device, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "-pc_type rrb with several ranks works on hosts so far, and the matrix is on devices: use one rank, or -mat_type "
-      "aij, or -pc_type bjacobi -sub_pc_type rrb");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

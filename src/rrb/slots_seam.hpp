@@ -77,6 +77,21 @@ struct KeepAtSeam {
   }
 };
 
+// Those to the next grid's matrix.
+template <class Out> struct AddKept {
+  Out next;
+  index_t last, first;
+  const double *kept;
+  bool in_x;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    if (in_x)
+      next.E.at(last, i) += kept[i - first];
+    else
+      next.N.at(i, last) += kept[i - first];
+  }
+};
+
 // One grid's seams, as this box sees them.
 template <class Backend> class SlotSeams {
 public:
@@ -123,20 +138,6 @@ public:
   std::size_t bytes() const { return kept_[0].bytes() + kept_[1].bytes(); }
 
 private:
-  template <class Out> struct AddKept {
-    Out next;
-    index_t last, first;
-    const double *kept;
-    bool in_x;
-
-    PETSCRRB_HD void operator()(index_t i, index_t) const {
-      if (in_x)
-        next.E.at(last, i) += kept[i - first];
-      else
-        next.N.at(i, last) += kept[i - first];
-    }
-  };
-
   bool owns_last(bool in_x) const {
     const Side &across = in_x ? own_.x : own_.y;
     return !own_.empty() && across.odd_ring() && across.hi == across.n;

@@ -19,7 +19,6 @@ void expect_same(PC pc, const Distributed &d, const Case &c, const std::string &
 }
 
 TEST(RrbRanks, AreTheSameAsOne) {
-  SKIP_ON_DEVICES();
   Turns turns;
   for (const Case &c : cases())
     some_distributions(c, [&](const Distributed &d, const std::string &what) {
@@ -29,7 +28,6 @@ TEST(RrbRanks, AreTheSameAsOne) {
 }
 
 TEST(RrbRanks, AreSymmetric) {
-  SKIP_ON_DEVICES();
   const Case c = cases()[2];
   const reference::Vector r = reference::random_vector(c.problem.A.size(), 5);
   some_distributions(c, [&](const Distributed &d, const std::string &what) {
@@ -44,7 +42,6 @@ TEST(RrbRanks, AreSymmetric) {
 }
 
 TEST(RrbRanks, TakeSeveralColumns) {
-  SKIP_ON_DEVICES();
   const Case c = cases()[1];
   some_distributions(c, [&](const Distributed &d, const std::string &what) {
     const Preconditioner pc = pc_of(d.A, c.grid() + "-pc_rrb_levels 5 -pc_rrb_gather_size 50");
@@ -69,7 +66,6 @@ TEST(RrbRanks, TakeSeveralColumns) {
 }
 
 TEST(RrbRanks, TakeOtherTypesOfMatrices) {
-  SKIP_ON_DEVICES();
   const Case c = cases()[1];
   for (MatType type : {MATMPIBAIJ, MATMPISBAIJ}) {
     const Distributed d = by_rows(c.problem.A, uneven_rows(c.problem.A.size()), type);
@@ -79,7 +75,6 @@ TEST(RrbRanks, TakeOtherTypesOfMatrices) {
 
 // A refresh and a new set-up give the same bits.
 TEST(RrbRanks, FollowNewValues) {
-  SKIP_ON_DEVICES();
   const Case before{"", reference::random_faces({24, 31}, 100, 1), 5},
       after{"", reference::random_faces({24, 31}, 100, 2), 5};
   const reference::Vector r = reference::random_vector(before.problem.A.size(), 3);
@@ -96,7 +91,6 @@ TEST(RrbRanks, FollowNewValues) {
 
 // Corners that come and go, and a ring that is cut.
 TEST(RrbRanks, BuildAgainForOtherCouplings) {
-  SKIP_ON_DEVICES();
   const Case nine{"", reference::random_nine_points({12, 10, true, true}, 0), 9};
   Case five = nine;
   for (int p = 0; p < five.problem.A.size(); ++p)
@@ -117,7 +111,6 @@ TEST(RrbRanks, BuildAgainForOtherCouplings) {
 // ---- grids and distributions ----
 
 TEST(RrbRanks, FindTheirGridInRowsOfLines) {
-  SKIP_ON_DEVICES();
   const Case c = cases()[1], around = {"", reference::random_nine_points({16, 25, true, false}, 0), 9};
   for (const Case *one : {&c, &around})
     for (const auto &rows : {whole_lines(one->problem.grid), uneven_rows(one->problem.A.size())}) {
@@ -139,7 +132,6 @@ void expect_refused(Mat A, const std::string &options, PetscErrorCode code, cons
 }
 
 TEST(RrbRanks, RefuseOtherNumberings) {
-  SKIP_ON_DEVICES();
   const reference::Problem p = reference::random_faces({12, 10}, 10);
   reference::Matrix mixed(p.A.size());
   const auto number = [](int q) { return q * 7 % 120; };
@@ -157,7 +149,6 @@ TEST(RrbRanks, RefuseOtherNumberings) {
 }
 
 TEST(RrbRanks, RefuseSeveralUnknownsAPointAnd3D) {
-  SKIP_ON_DEVICES();
   Array two, cube;
   Matrix A;
   ok(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 7, 6, PETSC_DECIDE,
@@ -175,7 +166,6 @@ TEST(RrbRanks, RefuseSeveralUnknownsAPointAnd3D) {
 // ---- bad values: all ranks hear of them, though one alone has the entry ----
 
 TEST(RrbRanks, RefuseTogether) {
-  SKIP_ON_DEVICES();
   const Case c = cases()[1];
   const auto rows = uneven_rows(c.problem.A.size());
   const int cut = ranks() > 1 ? rows[0] : 100;
@@ -198,7 +188,6 @@ TEST(RrbRanks, RefuseTogether) {
 }
 
 TEST(RrbRanks, FailTogether) {
-  SKIP_ON_DEVICES();
   reference::Problem problem = reference::random_nine_points({9, 8}, 0);
   for (const int p : {30, 71}) problem.A.add(p, p, -20);
   const Case c{"", problem, 9};
@@ -227,7 +216,6 @@ TEST(RrbRanks, FailTogether) {
 // ---- the view ----
 
 TEST(RrbRanks, AreInTheView) {
-  SKIP_ON_DEVICES();
   const Case c = cases()[7];
   const Preconditioner alone = pc_of(matrix_of(c.problem), c.grid() + "-pc_rrb_levels 6");
   ok(PCSetUp(alone));

@@ -26,7 +26,6 @@ void expect_same_solve(const Case &c, const std::string &options, int more,
 }
 
 TEST(RrbRanksSolves, TakeTheSameIterations) {
-  SKIP_ON_DEVICES();
   Turns turns;
   for (const Case &c : cases())
     if (c.name != "columns of known values")
@@ -34,7 +33,6 @@ TEST(RrbRanksSolves, TakeTheSameIterations) {
 }
 
 TEST(RrbRanksSolves, OfTheRrbSolverTakeOneMoreAtMost) {
-  SKIP_ON_DEVICES();
   Turns turns;
   int turn = ranks();
   for (const Case &c : cases())
@@ -43,7 +41,6 @@ TEST(RrbRanksSolves, OfTheRrbSolverTakeOneMoreAtMost) {
 
 // Where grids are distributed without being told.
 TEST(RrbRanksSolves, OfALargerProblem) {
-  SKIP_ON_DEVICES();
   const Case c{"poisson", reference::poisson(127), 5};
   int turn = 0;
   expect_same_solve(c, "-ksp_type cg -ksp_rtol 1e-8 -pc_rrb_levels 10 ", 0,

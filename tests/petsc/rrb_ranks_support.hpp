@@ -5,9 +5,6 @@
 
 #include <cmath>
 
-#define SKIP_ON_DEVICES()                                                                                              \
-  if (petsctest::backend.device && ranks() > 1) GTEST_SKIP() << "-backend cuda: on several ranks rrb is for hosts"
-
 namespace petsctest::distributed {
 
 struct Case {

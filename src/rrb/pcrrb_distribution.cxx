@@ -1,8 +1,9 @@
 /* What PCRRB on several ranks reads of the matrix: its grid, the boxes of the ranks, the values of their rows. */
-#include "rrb/pcrrb_on_ranks.h"
+#include "rrb/pcrrb_distribution.h"
 
 #include "grid/refusal.hpp"
 #include "grid/text.hpp"
+#include "rrb/prepare.hpp"
 
 #include <cmath>
 
@@ -12,9 +13,16 @@ static PetscRRBTrouble SayNoMemory(const std::exception &e) {
   return {std::string("No memory for the rows of the matrix: ") + e.what(), PETSC_ERR_MEM};
 }
 
+static PetscErrorCode NoMemory(const std::exception &e) {
+  const PetscRRBTrouble trouble = SayNoMemory(e);
+  SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
+}
+
+PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
+
 /* --- the grid --- */
 
-PetscErrorCode PCRRBOnRanks::BuildOverlap(PC pc) {
+PetscErrorCode PCRRBDistribution::BuildOverlap(PC pc) {
   const Mat P = ((PC_RRB *)pc->data)->state->on_ranks;
 
   PetscFunctionBegin;
@@ -22,12 +30,12 @@ PetscErrorCode PCRRBOnRanks::BuildOverlap(PC pc) {
   built_ = true;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
                                 [&] { a_.resize((std::size_t)overlap_.entries()); }));
-  PetscCall(overlap_.Bring(P, a_.data()));
+  PetscCall(overlap_.Bring(P, PETSC_FALSE, a_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Rows to the boxes, where a box's lines are not all on its rank. */
-PetscErrorCode PCRRBOnRanks::Connect(Mat P) {
+PetscErrorCode PCRRBDistribution::Connect(Mat P) {
   PetscLayout layout;
   PetscMPIInt rank;
 
@@ -45,7 +53,7 @@ PetscErrorCode PCRRBOnRanks::Connect(Mat P) {
 
 /* The boxes, and the grid where somebody tells it: sizes that the user gave must be those of the DMDA that numbers the rows,
    if there is one. Sizes of 0 where nobody does. */
-PetscErrorCode PCRRBOnRanks::FindCuts(PC pc, Grid *grid) {
+PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   const PetscInt *given = ((PC_RRB *)pc->data)->grid;
   PetscBool on_dmda;
 
@@ -67,7 +75,7 @@ PetscErrorCode PCRRBOnRanks::FindCuts(PC pc, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBOnRanks::FindGrid(PC pc, const Csr &, Grid *grid) {
+PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscInt rows;
   PetscBool whole;
@@ -103,10 +111,46 @@ PetscErrorCode PCRRBOnRanks::FindGrid(PC pc, const Csr &, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the user says nothing: what an exchange costs on hosts, and on devices (docs/design_ranks.md, "The gather"). */
+void PCRRBDistribution::SetBoxes(PC pc, const rrb::Extent &all, int levels) {
+  const PC_RRB *rrb = (const PC_RRB *)pc->data;
+  const PetscInt size = rrb->gather_size != PETSC_DECIDE   ? rrb->gather_size
+                        : rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices
+                                                           : PCRRBDefaultGatherSize;
+
+  boxes_ = std::make_unique<rrb::Boxes>(cuts_.x, cuts_.y, all.x.periodic, all.y.periodic);
+  gathered_ = rrb::gathered_grid(*boxes_, levels, size);
+}
+
+PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
+  const rrb::Extent x = boxes_->all(gathered_);
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d boxes%s\n", boxes_->count(),
+                                   (int)cuts_.x.size() - 1, (int)cuts_.y.size() - 1,
+                                   lines_ ? "; some rows are on another rank than their line" : ""));
+  if (gathered_ > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "grids 0 to %d are distributed, ", gathered_ - 1));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s is distributed, ", gathered_ ? "grid 0" : "no grid"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid %d (%lld x %lld) is on every rank\n", gathered_, (long long)x.x.n,
+                                   (long long)x.y.n));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double PCRRBDistribution::bytes() const {
+  return 8.0 * (double)(rows_.C.size() + rows_.E.size() + rows_.N.size() + rows_.NE.size() + rows_.NW.size() +
+                        a_.size() + v_.size()) +
+         (double)(identity_.size() + places_.bytes()) +
+         (double)sizeof(PetscInt) * (double)(overlap_.ja().size() + overlap_.ia().size());
+}
+
 /* --- values --- */
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
-PetscErrorCode PCRRBOnRanks::ReadNearNullVector(PC pc, Vec near_null) {
+PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
   const std::size_t own = (std::size_t)overlap_.own();
   const PetscScalar *x;
   PetscMPIInt usable = 1;
@@ -132,7 +176,7 @@ PetscErrorCode PCRRBOnRanks::ReadNearNullVector(PC pc, Vec near_null) {
 }
 
 /* What all ranks together have found. */
-PetscErrorCode PCRRBOnRanks::Agree(PC pc) {
+PetscErrorCode PCRRBDistribution::Agree(PC pc) {
   rrb::RowFacts &f = facts_;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   double sums[] = {f.identity, f.positive, f.weights[0], f.weights[1]};
@@ -150,7 +194,7 @@ PetscErrorCode PCRRBOnRanks::Agree(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBOnRanks::WhyRefused(PC pc, const Grid &g, PCRRBValues *values) {
+PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *values) {
   PetscRRBTrouble trouble;
   const auto words = [&](PetscInt row, PetscInt column) {
     const auto at = [&](PetscInt p) {
@@ -168,7 +212,7 @@ PetscErrorCode PCRRBOnRanks::WhyRefused(PC pc, const Grid &g, PCRRBValues *value
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBOnRanks::MoveToBoxes() {
+PetscErrorCode PCRRBDistribution::MoveToBoxes(Stencil &stencil) {
   PetscFunctionBegin;
   const auto field = [this](const double *from, std::vector<double> &to) {
     PetscFunctionBegin;
@@ -176,17 +220,17 @@ PetscErrorCode PCRRBOnRanks::MoveToBoxes() {
     PetscCall(PetscSFBcastEnd(lines_, MPIU_SCALAR, from, to.data(), MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
-  PetscCall(field(rows_.C.data(), stencil_.C));
-  PetscCall(field(rows_.E.data(), stencil_.E));
-  PetscCall(field(rows_.N.data(), stencil_.N));
-  if (corners_) PetscCall(field(rows_.NE.data(), stencil_.NE));
-  if (corners_) PetscCall(field(rows_.NW.data(), stencil_.NW));
-  if (!v_.empty()) PetscCall(field(v_.data(), stencil_.v));
+  PetscCall(field(rows_.C.data(), stencil.C));
+  PetscCall(field(rows_.E.data(), stencil.E));
+  PetscCall(field(rows_.N.data(), stencil.N));
+  if (corners_) PetscCall(field(rows_.NE.data(), stencil.NE));
+  if (corners_) PetscCall(field(rows_.NW.data(), stencil.NW));
+  if (!v_.empty()) PetscCall(field(v_.data(), stencil.v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBOnRanks::Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
-                                  PCRRBValues *values) {
+PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding, Stencil &stencil,
+                                       PCRRBValues *values) {
   const std::size_t own = (std::size_t)overlap_.own();
 
   PetscFunctionBegin;
@@ -206,12 +250,13 @@ PetscErrorCode PCRRBOnRanks::Read(PC pc, const Csr &, const Grid &grid, Vec near
     (void)MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank);
     const std::size_t r = (std::size_t)rank;
     const std::size_t box = lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own;
-    size(stencil_, box);
-    stencil_.v.resize(v_.empty() ? 0 : box);
+    size(stencil, box);
+    stencil.v.resize(v_.empty() ? 0 : box);
     if (lines_) size(rows_, own);
-    facts_ = rrb::RowReader(overlap_.rows(a_.data()), places_, overlap_.order(), identity_,
-                            v_.empty() ? nullptr : v_.data(), grid, rounding)
-                 .read(lines_ ? rows_ : stencil_);
+    facts_ =
+        rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
+                        overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
+                        grid.n[1], grid.points, rounding, Positive::moves, rrb::prepared(lines_ ? rows_ : stencil)});
   }));
   PetscCall(Agree(pc));
   const rrb::RowFacts &f = facts_;
@@ -228,8 +273,8 @@ PetscErrorCode PCRRBOnRanks::Read(PC pc, const Csr &, const Grid &grid, Vec near
                                 (corners_ && !f.corners));
   values->scaled = (PetscBool)!v_.empty();
   if (lines_)
-    PetscCall(MoveToBoxes());
+    PetscCall(MoveToBoxes(stencil));
   else if (!v_.empty())
-    std::copy_n(v_.data(), own, stencil_.v.data());
+    std::copy_n(v_.data(), own, stencil.v.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,158 @@
+// The sweeps of one grid on a rank's box on a device, by the kernels of one rank (sweep_kernels.cuh): what is around the box
+// is in the arrays' borders.
+#pragma once
+
+#include "backend/cuda_shape.cuh"
+#include "rrb/box_sweeps.hpp"
+#include "rrb/sweep_kernels.cuh"
+
+namespace petscrrb::rrb {
+namespace device {
+
+// A box's vector on its way down.
+struct BoxRight {
+  Arrays<double> x;
+
+  __device__ double operator()(Class c, int h, int k) const { return __ldg(x.at(c, h, k)); }
+};
+
+// On its way up, with the place of the solution, which is a box in natural order.
+template <bool Scaled> struct BoxLeft {
+  Arrays<double> x;
+  double *z; // of the point (0, 0)
+  const double *v;
+  index_t z_pitch, v_pitch;
+  NaturalBox own;
+
+  __device__ double operator()(Class c, int h, int k) const { return __ldg(x.at(c, h, k)); }
+  __device__ void store(const Box &, int h, int k, double b2_value, double r1_value, double r2_value,
+                        double b1_value) const {
+    const int a = 2 * h, b = 2 * k;
+    put(a, b, b2_value), put(a + 1, b, r1_value), put(a, b + 1, r2_value), put(a + 1, b + 1, b1_value);
+  }
+
+private:
+  __device__ void put(int a, int b, double value) const {
+    if (!own.contains(a - own.x0, b - own.y0)) return;
+    if (Scaled) value *= __ldg(v + b * v_pitch + a);
+    z[b * z_pitch + a] = value;
+  }
+};
+
+// The solution at b2, own ones and around.
+struct BoxNext {
+  const double *p;
+  int pitch;
+
+  __device__ double operator()(int h, int k) const { return __ldg(p + index_t(k) * pitch + h); }
+};
+
+} // namespace device
+
+// A point of each class from an array in natural order.
+struct TakePoints {
+  Quad<Dense> x;
+  Extent own;
+  const double *r, *v; // of the box; v NULL: 1
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    for (const Class c : {b2, r1, r2, b1}) {
+      const index_t a = 2 * h + parity_x(c) - own.x.lo, b = 2 * k + parity_y(c) - own.y.lo;
+      const index_t nx = own.x.hi - own.x.lo, i = b * nx + a;
+      if (a < 0 || a >= nx || b < 0 || b >= own.y.hi - own.y.lo) continue;
+      x[c].at(h, k) = v ? r[i] * v[i] : r[i];
+    }
+  }
+};
+
+template <class T> class BoxSweeps<Cuda, T> {
+public:
+  explicit BoxSweeps(const Extent &)
+      : overlap_(cuda::may_overlap(device::forward<true, T, device::BoxRight, device::DenseNext>)) {}
+
+  template <bool Couple> void down(const Cuda &on, const BoxGrid<T> &g, const NextGrid &next) const {
+    const device::BoxRight x{device::arrays(g.x)};
+    const auto sweep = [&](const auto &b2) {
+      launch(on, g, device::forward<Couple, T, device::BoxRight, std::decay_t<decltype(b2)>>, x, b2);
+    };
+    if (next.dense)
+      sweep(device::DenseNext{device::arrays(next.split), {}, {}});
+    else
+      sweep(device::natural_next({}, next));
+  }
+
+  template <bool Couple> void up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
+    if (to.v.p)
+      sweep_up<Couple, true>(on, g, to, scaling);
+    else
+      sweep_up<Couple, false>(on, g, to, scaling);
+  }
+
+  void take(const Cuda &on, const BoxGrid<T> &g, const NaturalVectors &natural) const {
+    const Side &x = g.own.x, &y = g.own.y;
+    if (g.own.empty()) return;
+    on.for_each({half_down(x.lo), half_down(x.hi - 1) + 1, half_down(y.lo), half_down(y.hi - 1) + 1},
+                TakePoints{g.x, g.own, natural.r, natural.v_r});
+  }
+  std::size_t bytes() const { return 0; }
+
+private:
+  template <bool Couple, bool Scaled>
+  void sweep_up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
+    using X = device::BoxLeft<Scaled>;
+    const Side &x = g.own.x, &y = g.own.y;
+    const X vector{device::arrays(g.x),
+                   to.z.p,
+                   to.v.p,
+                   to.z.row,
+                   to.v.row,
+                   {int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)}};
+    const device::BoxNext next{g.x[b2].p, int(g.x[b2].pitch)};
+    if (scaling == Scaling::full)
+      launch(on, g, device::backward<Couple, Scaling::full, T, X, device::BoxNext, device::NoEnergy>, vector, next,
+             device::NoEnergy());
+    else
+      launch(on, g, device::backward<Couple, Scaling::root, T, X, device::BoxNext, device::NoEnergy>, vector, next,
+             device::NoEnergy());
+  }
+
+  // Own nodes, and b1 around them.
+  static device::Box box_of(const Extent &own) {
+    const Range2 around = widened(own, 1).nodes_of(b1);
+    device::Box box{{},
+                    int(half_down(own.x.lo)),
+                    int(half_down(own.x.hi - 1) + 1),
+                    int(half_down(own.y.lo)),
+                    int(half_down(own.y.hi - 1) + 1),
+                    {},
+                    {}};
+    for (Class c : {r1, r2, b1, b2}) {
+      const Range2 n = c == b1 ? around : own.nodes_of(c);
+      box.nodes[c] = {int(n.h0), int(n.h1), int(n.k0), int(n.k1)};
+    }
+    if (!around.size()) return box;
+    box.h0 = std::min(box.h0, int(around.h0)), box.h1 = std::max(box.h1, int(around.h1));
+    box.k0 = std::min(box.k0, int(around.k0)), box.k1 = std::max(box.k1, int(around.k1));
+    return box;
+  }
+
+  template <class Kernel, class X, class Next, class... More>
+  void launch(const Cuda &on, const BoxGrid<T> &g, Kernel *kernel, const X &x, const Next &next,
+              const More &...more) const {
+    if (g.own.empty()) return;
+    const device::Box box = box_of(g.own);
+    const int across = ((box.h1 - box.h0 + device::columns - 1) / device::columns + device::warps - 1) / device::warps;
+    const int along = box.k1 - box.k0,
+              rows = cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, 32 * device::warps),
+                                        device::most_rows, 0.5);
+    const auto &w = g.factor.w[0].q;
+    const device::Arrays<const T> factor{w[r1].p, w[r2].p - w[r1].p, int(w[r1].pitch)};
+    const device::Arrays<double> b1_after{g.b1_after.p, 0, int(g.b1_after.pitch)};
+    cuda::launch("a sweep", kernel, overlap_, dim3(across, (along + rows - 1) / rows), 32 * device::warps, 0, on.stream,
+                 factor, box, x, b1_after, next, rows, more...);
+  }
+
+  bool overlap_; // a kernel may start before the one before it has ended
+};
+
+} // namespace petscrrb::rrb

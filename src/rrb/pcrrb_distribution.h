@@ -1,0 +1,56 @@
+/* How the grid of a matrix is dealt out to several ranks, and the values of their rows. */
+#pragma once
+
+#include "glue/overlap.h"
+#include "glue/pattern_ranks.h"
+#include "rrb/distributed.hpp"
+#include "rrb/pcrrb_impl.h"
+#include "rrb/read_rows.hpp"
+
+class PCRRBDistribution {
+public:
+  PCRRBDistribution() = default;
+  PCRRBDistribution(const PCRRBDistribution &) = delete;
+  PCRRBDistribution &operator=(const PCRRBDistribution &) = delete;
+  ~PCRRBDistribution();
+
+  PetscErrorCode FindGrid(PC, petscrrb::Grid *);
+  /* The stencil of the rank's box, on the host, prepared. */
+  PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, petscrrb::Stencil &, PCRRBValues *);
+  void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
+
+  /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
+  void SetBoxes(PC, const petscrrb::rrb::Extent &all, int levels);
+  const petscrrb::rrb::Boxes &boxes() const { return *boxes_; }
+  int gathered() const { return gathered_; }
+
+  /* Rows to points of the box, where parts of lines are on another rank than their line: own rows are the roots, points
+     of the box the leaves. NULL where vectors are what the boxes have. */
+  PetscSF lines() const { return lines_; }
+  PetscErrorCode View(PetscViewer) const;
+  double bytes() const;
+
+private:
+  PetscErrorCode BuildOverlap(PC);
+  PetscErrorCode FindCuts(PC, petscrrb::Grid *);
+  PetscErrorCode Connect(Mat);
+  PetscErrorCode ReadNearNullVector(PC, Vec);
+  PetscErrorCode Agree(PC);
+  PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
+  PetscErrorCode MoveToBoxes(petscrrb::Stencil &);
+
+  PetscRRBOverlap overlap_;
+  bool built_ = false;
+  std::vector<PetscScalar> a_; /* the values of the overlap's rows */
+  petscrrb::Flags identity_;   /* of the same */
+  std::vector<double> v_;      /* likewise; empty: 1 */
+  petscrrb::rrb::RowPlaces places_;
+  petscrrb::rrb::RowFacts facts_;
+  PetscRRBCuts cuts_;
+  PetscSF lines_ = nullptr;
+  petscrrb::Stencil rows_; /* of own rows, where there are lines() */
+  bool corners_ = false;   /* the grid has 9 points */
+
+  std::unique_ptr<petscrrb::rrb::Boxes> boxes_;
+  int gathered_ = 0;
+};

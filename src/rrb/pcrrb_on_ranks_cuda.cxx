@@ -1,0 +1,136 @@
+/* PCRRB on several ranks of CUDA devices. Rows are read on the host. */
+#include "rrb/pcrrb_on_ranks.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "rrb/pcrrb_cuda.h"
+  #include "rrb/pcrrb_ranks_cuda.h"
+  #include "rrb/pcrrb_ranks_nccl.h"
+
+using namespace petscrrb;
+
+namespace {
+
+class OnRanksCuda final : public PCRRBCuda {
+public:
+  PetscErrorCode FindGrid(PC pc, const Csr &, Grid *grid) override { return matrix_.FindGrid(pc, grid); }
+  PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
+  void weights(double *x, double *y) const override { matrix_.weights(x, y); }
+
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode ViewRanks(PetscViewer) override;
+  double bytes() const override { return PCRRBCuda::bytes() + matrix_.bytes() + (double)(r_.bytes() + z_.bytes()); }
+
+private:
+  bool may_be_graphs() const override { return ranks_->only_enqueue(); }
+  PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part) override;
+
+  PCRRBDistribution matrix_;
+  Stencil host_;
+  cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
+  std::unique_ptr<rrb::Ranks> ranks_;
+  std::string no_nccl_; /* why not */
+};
+
+PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
+                                 PCRRBValues *values) {
+  std::size_t moved = 0;
+
+  PetscFunctionBegin;
+  PetscCall(matrix_.Read(pc, grid, near_null, rounding, host_, values));
+  if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  const auto move = [&](cuda::Buffer<double> &to, const std::vector<double> &from) {
+    if (to.size() != from.size()) to.resize(from.size());
+    cuda::check(cudaMemcpyAsync(to.data(), from.data(), to.bytes(), cudaMemcpyHostToDevice, cuda_.stream),
+                "cudaMemcpyAsync");
+    moved += to.bytes();
+  };
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] {
+    (void)stream_.Ready();
+    move(stencil_.C, host_.C), move(stencil_.E, host_.E), move(stencil_.N, host_.N);
+    move(stencil_.NE, host_.NE), move(stencil_.NW, host_.NW), move(stencil_.v, host_.v);
+    cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
+  }));
+  stencil_.scaled = values->scaled != PETSC_FALSE;
+  PetscCall(PetscLogCpuToGpu(moved));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As on hosts; the plans of all exchanges are made by each rank alone. */
+PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                                  std::unique_ptr<Core> *core) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  graphs_.reset();
+  core->reset();
+  PetscCall(PCRRBCreateRanksNccl(comm, cuda_, &ranks_, &no_nccl_));
+  if (!ranks_) PetscCall(PetscInfo(pc, "Values travel by PetscSF: %s\n", no_nccl_.c_str()));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
+    (void)stream_.Ready();
+    if (!ranks_) ranks_ = std::make_unique<PCRRBRanksCuda>(comm, cuda_);
+    matrix_.SetBoxes(pc, all, o.levels);
+    *core =
+        rrb::make_distributed<PetscInt>(cuda_, *ranks_, matrix_.boxes(), o, matrix_.gathered(), single != PETSC_FALSE);
+    const std::size_t n = matrix_.lines() ? (std::size_t)(*core)->extent().nodes() : 0;
+    r_.resize(n);
+    z_.resize(n);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanksCuda::ViewRanks(PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscCall(matrix_.View(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s\n",
+                                   no_nccl_.empty() ? "NCCL" : ("PetscSF: " + no_nccl_).c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+  return PCRRBTogether([&] {
+    PetscFunctionBegin;
+    PetscCall(PCRRBCuda::FactorLastBlock(core, outcome, spd));
+    PCRRBAgree(*ranks_, spd);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}
+
+PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+  const PetscMemType here = PETSC_MEMTYPE_CUDA;
+  const PetscSF lines = matrix_.lines();
+  const PetscScalar *r;
+  PetscScalar *z;
+
+  PetscFunctionBegin;
+  if (!lines) {
+    PetscCall(PCRRBCuda::ApplyHere(pc, core, x, y, part));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
+  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
+  PetscCall(PetscSFBcastWithMemTypeBegin(lines, MPIU_SCALAR, here, r, here, r_.data(), MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(lines, MPIU_SCALAR, r, r_.data(), MPI_REPLACE));
+  PetscCall(ApplyToArrays(core, r_.data(), z_.data(), part));
+  PetscCall(PetscSFReduceWithMemTypeBegin(lines, MPIU_SCALAR, here, z_.data(), here, z, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lines, MPIU_SCALAR, z_.data(), z, MPI_REPLACE));
+  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCRRBCreateOnRanksCuda(std::unique_ptr<PCRRBBackend> *backend) {
+  return PetscRRBCreateOnDevice<OnRanksCuda>(backend);
+}
+
+#else
+
+PetscErrorCode PCRRBCreateOnRanksCuda(std::unique_ptr<PCRRBBackend> *) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+
+#endif
