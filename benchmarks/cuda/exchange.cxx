@@ -1,6 +1,7 @@
 // Times what ranks with a device each exchange: mpiexec -n 2 exchange, or on any even number of them. CSV.
 #include "backend/cuda_graph.hpp"
 #include "glue/nccl.h"
+#include "rrb/pcrrb_ranks_cuda.h"
 #include "rrb/pcrrb_ranks_nccl.h"
 #include "rrb/pcrrb_ranks_stores.h"
 
@@ -143,6 +144,13 @@ void time_messages(const Problem &p) {
 #endif
 }
 
+using Create = PetscErrorCode(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
+
+PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks, std::string *) {
+  *ranks = std::make_unique<PCRRBRanksCuda>(comm, on);
+  return PETSC_SUCCESS;
+}
+
 void run(MPI_Comm comm) {
   Cuda on;
   Problem p{comm, on, 0, 0};
@@ -155,9 +163,10 @@ void run(MPI_Comm comm) {
     for (const index_t n : lengths) columns.emplace_back(p, n, neighbours);
 
   if (!p.rank) std::puts("ranks,transport,operation,values,neighbours,in_graph,microseconds");
-  using Create = PetscErrorCode(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
-  const std::pair<const char *, Create *> transports[] = {
-      {"nccl", PCRRBCreateRanksNccl}, {"nccl_lsa", PCRRBCreateRanksStoresNccl}, {"cuda_ipc", PCRRBCreateRanksStores}};
+  const std::pair<const char *, Create *> transports[] = {{"nccl", PCRRBCreateRanksNccl},
+                                                          {"nccl_lsa", PCRRBCreateRanksStoresNccl},
+                                                          {"cuda_ipc", PCRRBCreateRanksStores},
+                                                          {"petscsf", create_by_petscsf}};
   for (const auto &[name, create] : transports) {
     std::unique_ptr<rrb::Ranks> ranks;
     std::string why_not;
@@ -168,9 +177,6 @@ void run(MPI_Comm comm) {
     time_gathers(p, name, *ranks);
   }
   time_messages(p);
-  // PetscSF finds out where the array is, and copies to the host where MPI takes no other; its stream is another one
-  PCRRBRanks by_petscsf(comm);
-  time_exchanges(p, "petscsf", by_petscsf, columns);
   cuda::check(cudaStreamDestroy(on.stream), "cudaStreamDestroy");
 }
 

@@ -3,6 +3,7 @@
 
 #include "backend/cuda_graph.hpp"
 #include "glue/petsc_compat.h"
+#include "rrb/pcrrb_ranks_cuda.h"
 #include "rrb/pcrrb_ranks_nccl.h"
 #include "rrb/pcrrb_ranks_stores.h"
 
@@ -35,6 +36,11 @@ struct Transport {
   friend std::ostream &operator<<(std::ostream &out, const Transport &t) { return out << t.name; }
 };
 
+PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks, std::string *) {
+  *ranks = std::make_unique<PCRRBRanksCuda>(comm, on);
+  return PETSC_SUCCESS;
+}
+
 struct DeviceRanks : testing::TestWithParam<Transport> {
   static void SetUpTestSuite() {
     if (!devices()) return;
@@ -43,14 +49,16 @@ struct DeviceRanks : testing::TestWithParam<Transport> {
 #if PETSCRRB_ON_DEVICES
     ok(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
 #endif
+    ok(PetscCommDuplicate(PETSC_COMM_WORLD, &comm, nullptr)); // which keeps what NCCL takes long to make
   }
   static void TearDownTestSuite() {
-    if (devices()) ok(PetscFinalize());
+    if (!devices()) return;
+    ok(PetscCommDestroy(&comm));
+    ok(PetscFinalize());
   }
 
   void SetUp() override {
     if (!devices()) GTEST_SKIP() << "there is no CUDA device";
-    ok(PetscCommDuplicate(PETSC_COMM_WORLD, &comm, nullptr));
     int size;
     MPI_Comm_size(comm, &size);
     device_ = std::make_unique<Cuda>();
@@ -65,7 +73,6 @@ struct DeviceRanks : testing::TestWithParam<Transport> {
   void TearDown() override {
     ranks.reset();
     if (device_) (void)cudaStreamDestroy(on().stream);
-    if (comm != MPI_COMM_NULL) ok(PetscCommDestroy(&comm));
   }
 
   Values read(const cuda::Buffer<double> &x) const {
@@ -87,7 +94,7 @@ struct DeviceRanks : testing::TestWithParam<Transport> {
   void expect_gathered(const std::vector<index_t> &n, bool in_a_graph);
 
   Cuda &on() const { return *device_; }
-  MPI_Comm comm = MPI_COMM_NULL;
+  static inline MPI_Comm comm = MPI_COMM_NULL;
   std::unique_ptr<rrb::Ranks> ranks;
 
 private:
@@ -240,7 +247,8 @@ TEST_P(DeviceRanks, Gather) {
 INSTANTIATE_TEST_SUITE_P(All, DeviceRanks,
                          testing::Values(Transport{"nccl", PCRRBCreateRanksNccl},
                                          Transport{"nccl_lsa", PCRRBCreateRanksStoresNccl},
-                                         Transport{"cuda_ipc", PCRRBCreateRanksStores}),
+                                         Transport{"cuda_ipc", PCRRBCreateRanksStores},
+                                         Transport{"petscsf", create_by_petscsf}),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace
