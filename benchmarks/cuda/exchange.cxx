@@ -146,8 +146,15 @@ void time_messages(const Problem &p) {
 
 using Create = PetscErrorCode(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
 
-PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks, std::string *) {
+PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                 std::string *why_not) {
+#if PETSCRRB_ON_DEVICES
+  (void)why_not;
   *ranks = std::make_unique<PCRRBRanksCuda>(comm, on);
+#else
+  (void)comm, (void)on, (void)ranks;
+  *why_not = "PETSc was built without CUDA";
+#endif
   return PETSC_SUCCESS;
 }
 
