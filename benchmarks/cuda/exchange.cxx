@@ -1,7 +1,9 @@
 // Times what ranks with a device each exchange: mpiexec -n 2 exchange, or on any even number of them. CSV.
 #include "backend/cuda_graph.hpp"
 #include "glue/nccl.h"
+#include "rrb/pcrrb_ranks_cuda.h"
 #include "rrb/pcrrb_ranks_nccl.h"
+#include "rrb/pcrrb_ranks_stores.h"
 
 #include <petscdevice.h>
 
@@ -142,6 +144,20 @@ void time_messages(const Problem &p) {
 #endif
 }
 
+using Create = PetscErrorCode(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
+
+PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                 std::string *why_not) {
+#if PETSCRRB_ON_DEVICES
+  (void)why_not;
+  *ranks = std::make_unique<PCRRBRanksCuda>(comm, on);
+#else
+  (void)comm, (void)on, (void)ranks;
+  *why_not = "PETSc was built without CUDA";
+#endif
+  return PETSC_SUCCESS;
+}
+
 void run(MPI_Comm comm) {
   Cuda on;
   Problem p{comm, on, 0, 0};
@@ -154,19 +170,20 @@ void run(MPI_Comm comm) {
     for (const index_t n : lengths) columns.emplace_back(p, n, neighbours);
 
   if (!p.rank) std::puts("ranks,transport,operation,values,neighbours,in_graph,microseconds");
-  std::unique_ptr<rrb::Ranks> ranks;
-  std::string why_not;
-  if (PCRRBCreateRanksNccl(comm, on, &ranks, &why_not) != PETSC_SUCCESS) throw std::runtime_error("NCCL failed");
-  if (ranks) {
-    time_exchanges(p, "nccl", *ranks, columns);
-    time_gathers(p, "nccl", *ranks);
-    time_messages(p);
-  } else if (!p.rank)
-    std::fprintf(stderr, "no NCCL: %s\n", why_not.c_str());
-  // PetscSF finds out where the array is, and copies to the host where MPI takes no other; its stream is another one
-  PCRRBRanks by_petscsf(comm);
-  time_exchanges(p, "petscsf", by_petscsf, columns);
-  ranks.reset();
+  const std::pair<const char *, Create *> transports[] = {{"nccl", PCRRBCreateRanksNccl},
+                                                          {"nccl_lsa", PCRRBCreateRanksStoresNccl},
+                                                          {"cuda_ipc", PCRRBCreateRanksStores},
+                                                          {"petscsf", create_by_petscsf}};
+  for (const auto &[name, create] : transports) {
+    std::unique_ptr<rrb::Ranks> ranks;
+    std::string why_not;
+    if (create(comm, on, &ranks, &why_not) != PETSC_SUCCESS) throw std::runtime_error(std::string(name) + " failed");
+    if (!ranks && !p.rank) std::fprintf(stderr, "no %s: %s\n", name, why_not.c_str());
+    if (!ranks) continue;
+    time_exchanges(p, name, *ranks, columns);
+    time_gathers(p, name, *ranks);
+  }
+  time_messages(p);
   cuda::check(cudaStreamDestroy(on.stream), "cudaStreamDestroy");
 }
 

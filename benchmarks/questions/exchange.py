@@ -1,7 +1,5 @@
 """On several GPUs: what an exchange and a gather between ranks cost, alone and in a graph."""
 import csv
-import os
-import shlex
 import subprocess
 
 QUESTION = "On GPUs, how many microseconds do an exchange with neighbours and a gather to all ranks take?"
@@ -16,11 +14,6 @@ def devices():
         return 0
 
 
-def mpiexec(driver):
-    lines = driver.find("config.mk").read_text(encoding="utf-8").splitlines()
-    return shlex.split(next((line.partition("=")[2] for line in lines if line.startswith("MPIEXEC =")), "") or "mpiexec")
-
-
 def measure(driver, note):
     program, rows = driver.find("benchmarks/cuda/exchange"), []
     for ranks in RANKS:
@@ -28,9 +21,7 @@ def measure(driver, note):
             note(f"{ranks} ranks: there are not that many GPUs")
             continue
         note(f"{ranks} ranks")
-        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        done = subprocess.run([*mpiexec(driver), "-n", str(ranks), program], env=root | os.environ, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run([*driver.mpiexec(ranks, seconds=300), program], capture_output=True, text=True, check=False)
         if done.returncode:
             driver.failures.append(f"exchange on {ranks} ranks ended with {done.returncode}: {done.stderr}")
         elif done.stderr:

@@ -2,10 +2,9 @@
 
 #if PETSCRRB_NCCL
 
-  #include "glue/agree.h"
-  #include "glue/mpi_throws.h"
+  #include "glue/devices_of_ranks.h"
 
-  #include <map>
+  #include <vector>
 
 using petscrrb::nccl::check;
 using petscrrb::nccl::Communicator;
@@ -18,62 +17,7 @@ struct Kept {
   std::string why_not;
 };
 
-/* Where a rank's device is: its machine, named by the first rank that is there, and its place on the PCI bus. */
-std::vector<int> PlaceOfDevice(int first_here) {
-  using petscrrb::cuda::attribute;
-  return {first_here, attribute(cudaDevAttrPciDomainId), attribute(cudaDevAttrPciBusId),
-          attribute(cudaDevAttrPciDeviceId)};
-}
-
 } // namespace
-
-/* f() on all ranks: what went wrong on the first of them. */
-template <class F> static PetscErrorCode Attempt(MPI_Comm comm, const F &f, std::string *why_not) {
-  PetscRRBTrouble trouble;
-
-  PetscFunctionBegin;
-  try {
-    f();
-  } catch (const std::exception &e) {
-    trouble = {e.what(), PETSC_ERR_LIB};
-  }
-  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
-  *why_not = trouble.why;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FirstRankOfMachine(MPI_Comm comm, int *first) {
-  MPI_Comm machine;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, first));
-  PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, *first, MPI_INFO_NULL, &machine));
-  PetscCallMPI(MPI_Bcast(first, 1, MPI_INT, 0, machine));
-  PetscCallMPI(MPI_Comm_free(&machine));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* NCCL has one rank a GPU. Without this it would end in an error on some ranks. */
-static PetscErrorCode FindSharedDevice(MPI_Comm comm, std::string *why_not) {
-  int first;
-  std::vector<int> place(4);
-
-  PetscFunctionBegin;
-  PetscCall(FirstRankOfMachine(comm, &first));
-  PetscCall(Attempt(
-      comm, [&] { place = PlaceOfDevice(first); }, why_not));
-  if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::vector<int> all = PetscRRBAllGather(comm, MPI_INT, place);
-  std::map<std::vector<int>, std::size_t> rank_with;
-  for (std::size_t p = 0; p < all.size(); p += place.size()) {
-    const std::size_t rank = p / place.size();
-    const auto [other, alone] = rank_with.try_emplace({&all[p], &all[p] + place.size()}, rank);
-    if (alone) continue;
-    *why_not = "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share a GPU";
-    break;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Whether messages arrive. It also connects the ranks, which a graph's first message could not. */
 static void TestMessages(const Communicator &nccl, int ranks, int rank) {
@@ -104,14 +48,13 @@ static PetscErrorCode Connect(MPI_Comm comm, Kept *kept) {
   const auto on_first = [&] {
     if (!rank) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
   };
-  PetscCall(Attempt(comm, on_first, &kept->why_not));
+  PetscCall(PetscRRBWhyNot(comm, &kept->why_not, on_first));
   PetscCallMPI(MPI_Bcast(&id, (PetscMPIInt)sizeof id, MPI_BYTE, 0, comm));
   if (kept->why_not.empty())
-    PetscCall(Attempt(
-        comm, [&] { kept->nccl = std::make_shared<Communicator>(ranks, id, rank); }, &kept->why_not));
+    PetscCall(
+        PetscRRBWhyNot(comm, &kept->why_not, [&] { kept->nccl = std::make_shared<Communicator>(ranks, id, rank); }));
   if (kept->why_not.empty())
-    PetscCall(Attempt(
-        comm, [&] { TestMessages(*kept->nccl, ranks, rank); }, &kept->why_not));
+    PetscCall(PetscRRBWhyNot(comm, &kept->why_not, [&] { TestMessages(*kept->nccl, ranks, rank); }));
   if (kept->why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   kept->why_not = "NCCL cannot be started: " + kept->why_not;
   if (kept->nccl) kept->nccl->abandon();
@@ -125,7 +68,7 @@ static PetscErrorCode Make(MPI_Comm comm, Kept *kept) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks == 1) kept->why_not = "there is one rank";
-  if (kept->why_not.empty()) PetscCall(FindSharedDevice(comm, &kept->why_not));
+  if (kept->why_not.empty()) PetscCall(PetscRRBFindSharedDevice(comm, &kept->why_not));
   if (kept->why_not.empty()) PetscCall(Connect(comm, kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

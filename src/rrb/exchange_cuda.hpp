@@ -1,10 +1,8 @@
 // An exchange on a device but for the messages: one kernel packs the values for all ranks, one unpacks those that came.
 #pragma once
 
-#include "backend/cuda.hpp"
 #include "rrb/packed.hpp"
-
-#include <cstdint>
+#include "rrb/places_cuda.hpp"
 
 namespace petscrrb::rrb {
 
@@ -18,15 +16,15 @@ public:
   const std::vector<Packed::Message> &sent() const { return sent_; }
   const std::vector<Packed::Message> &received() const { return received_; }
   double *values() const { return values_.data(); } // what Packed::Message::at counts from
-  std::size_t bytes() const { return values_.bytes() + narrow_.bytes() + wide_.bytes(); }
+  std::size_t bytes() const { return values_.bytes() + places_.bytes(); }
 
 private:
+  explicit DeviceExchange(Packed &&);
+
   std::vector<Packed::Message> sent_, received_;
   index_t packed_, unpacked_, first_unpacked_;
   cuda::Buffer<double> values_;
-  // places to pack, then those to unpack: 32 bits where they are enough
-  cuda::Buffer<std::int32_t> narrow_;
-  cuda::Buffer<std::int64_t> wide_;
+  DevicePlaces places_; // to pack, then to unpack
 };
 
 } // namespace petscrrb::rrb

@@ -34,12 +34,6 @@ struct Packed {
       if (peer.rank != me) add(peer.rank, peer.fill, unpack, received, first_unpacked);
   }
   index_t size() const { return std::max(index_t(pack.size()), first_unpacked + index_t(unpack.size())); }
-  index_t largest_place() const {
-    index_t largest = -1;
-    for (const auto *places : {&pack, &unpack})
-      for (const index_t place : *places) largest = std::max(largest, place);
-    return largest;
-  }
 
 private:
   static void add(int rank, const std::vector<index_t> &places, std::vector<index_t> &to,

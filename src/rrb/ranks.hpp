@@ -32,7 +32,7 @@ public:
   // are sent nor those that are filled may be touched in between.
   virtual void start(const Plan &, double *array) = 0;
   virtual void finish(const Plan &, double *array) = 0;
-  void exchange(const Plan &plan, double *array) {
+  virtual void exchange(const Plan &plan, double *array) {
     start(plan, array);
     finish(plan, array);
   }

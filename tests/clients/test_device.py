@@ -92,6 +92,5 @@ def test_messages_between_devices(run, build, device, ranks):
     output = run(build / "tests/cuda", "--gtest_filter=*DeviceRanks.*", "--gtest_color=no", ranks=ranks, timeout=300,
                  env={"NCCL_NVLS_ENABLE": "0"})
     assert output.count("[  PASSED  ]") == ranks
-    reason = re.search(r"there is one rank|share a GPU|built without NCCL", output)
-    if reason:
-        pytest.skip(reason[0])
+    if "[  PASSED  ] 0 tests." in output:
+        pytest.skip("; ".join(sorted(set(re.findall(r"\d+ ranks?, \d+ devices: .*", output)))))

@@ -64,14 +64,7 @@ TEST(Packed, MessagesAreAlignedAndOfOthers) {
 TEST(Packed, NothingIsNothing) {
   const Packed p(Plan(), 3);
   EXPECT_EQ(p.size(), 0);
-  EXPECT_EQ(p.largest_place(), -1);
   EXPECT_TRUE(p.sent.empty() && p.received.empty() && p.pack.empty() && p.unpack.empty());
-}
-
-TEST(Packed, KnowsTheLargestPlace) {
-  const index_t by = index_t(1) << 33;
-  const support::RandomPlans plans = support::RandomPlans(2, 5, 1.0, 6).shifted(by);
-  EXPECT_GT(Packed(plans.plan[0], 0).largest_place(), by);
 }
 
 } // namespace
