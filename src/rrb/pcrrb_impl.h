@@ -46,6 +46,7 @@ typedef struct {
   PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
   PCRRBPrecision precision;
   PetscInt gather_size;
+  PCRRBTransport transport;
   KSP coarse_ksp;
   PCRRBState *state;
 } PC_RRB;
