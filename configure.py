@@ -34,12 +34,14 @@ def parse(arguments):
         help="build the CUDA part (default: whether PETSc has CUDA and nvcc is there)")
     add("--with-cuda-arch", metavar="LIST", default="",
         help=f"GPU generations (default: PETSc's, else {','.join(toolchain.DEFAULT_CUDA_ARCHITECTURES)})")
+    add("--with-nccl", metavar="DIR|0|1", default="",
+        help="messages between GPUs by NCCL, and where it is (default: where it is found beside CUDA or in the system's folders)")
     add("--with-openmp", default=True, type=boolean, metavar="0|1",
         help="threads on the host (default: 1)")
     add("--prefix", default="/usr/local", help="where make install puts things (default: /usr/local)")
     add("--build-dir", default="build", metavar="DIR", help="where everything is built (default: build)")
     add("variables", nargs="*", metavar="NAME=value", help=", ".join(VARIABLES))
-    switches = ("--download-petsc", "--with-cuda", "--with-openmp")  # as in PETSc, no =1 is needed
+    switches = ("--download-petsc", "--with-cuda", "--with-nccl", "--with-openmp")  # as in PETSc, no =1 is needed
     options = parser.parse_args([word + "=1" if word in switches else word for word in arguments])
     for name in VARIABLES:
         setattr(options, name, os.environ.get(name, ""))
@@ -66,6 +68,21 @@ def decide_cuda(log, petsc, options):
     return nvcc if options.with_cuda or petsc.cuda else None
 
 
+def decide_nccl(log, nvcc, cxx, options):
+    """An Nccl, or None."""
+    off, on = options.with_nccl.lower() in ("0", "no", "false"), options.with_nccl.lower() in ("1", "yes", "true")
+    wanted = bool(options.with_nccl) and not off
+    if wanted and not nvcc:
+        raise ConfigureError(f"--with-nccl={options.with_nccl}, but this is a configuration without CUDA.")
+    nccl = toolchain.find_nccl(log, nvcc, cxx, options.with_nccl if wanted and not on else "") if nvcc and not off else None
+    if wanted and not nccl:
+        where = "beside CUDA or in the system's folders" if on else f"in {options.with_nccl}"
+        raise ConfigureError(f"--with-nccl={options.with_nccl}, but there is no NCCL {toolchain.OLDEST_NCCL} or later {where}.\n"
+                             "  on Debian or Ubuntu, with NVIDIA's packages:   apt-get install libnccl-dev\n"
+                             f"  without NCCL:   ./configure.py --with-nccl=0      The whole of it is in {log.path}.")
+    return nccl
+
+
 def configure(log, options):
     """Returns (what config.mk holds, the lines of the summary)."""
     if options.download_petsc:
@@ -84,6 +101,7 @@ def configure(log, options):
     cuda_compile, cuda_link, architectures = [], [], []
     if nvcc:
         cuda_compile, cuda_link, architectures = toolchain.cuda_flags(log, petsc, nvcc, cxx, options.with_cuda_arch)
+    nccl = decide_nccl(log, nvcc, cxx, options)
     # Where PETSc was built without visibility attributes, PETSC_EXTERN could not undo -fvisibility=hidden.
     visibility = ["-fvisibility=hidden"] if "PETSC_USE_VISIBILITY_CXX" in petsc.macros else []
 
@@ -103,7 +121,8 @@ def configure(log, options):
         "OPENMP_FLAGS": shlex.join(openmp),
         "NVCC": nvcc or "",
         "CUDA_COMPILE_FLAGS": shlex.join(cuda_compile),
-        "CUDA_LINK_FLAGS": shlex.join(cuda_link),
+        "CUDA_LINK_FLAGS": shlex.join(cuda_link + (nccl.link if nccl else [])),
+        "NCCL_COMPILE_FLAGS": shlex.join(["-DPETSCRRB_HAVE_NCCL=1", *nccl.compile] if nccl else []),
         "MPIEXEC": petsc.get("MPIEXEC"),
         "PREFIX": options.prefix,
     }
@@ -113,6 +132,7 @@ def configure(log, options):
         f"  C++:       {cxx} {made['CXXOPTFLAGS']} {options.CXXFLAGS}".rstrip(),
         f"  OpenMP:    {'yes' if openmp else 'no'}",
         f"  CUDA:      {nvcc + ' for ' + ', '.join('sm_' + name for name in architectures) if nvcc else 'no'}",
+        *([f"  NCCL:      {nccl.version if nccl else 'no'}"] if nvcc else []),
         f"  prefix:    {options.prefix}",
         f"  build in:  {options.build_dir}",
     ]
@@ -123,7 +143,7 @@ def repeat(made, options):
     """The arguments that give this configuration again, for the makefile when configure.py has changed."""
     words = [f"--petsc-dir={made['PETSC_DIR']}", f"--petsc-arch={made['PETSC_ARCH']}", f"--prefix={options.prefix}",
              f"--with-cuda={int(bool(made['NVCC']))}", f"--with-cuda-arch={options.with_cuda_arch}",
-             f"--with-openmp={int(options.with_openmp)}"]
+             f"--with-nccl={options.with_nccl}", f"--with-openmp={int(options.with_openmp)}"]
     words += [f"{name}={made[name]}" for name in ("CXX", "CC", "CXXFLAGS", "CXXOPTFLAGS", "CUDAOPTFLAGS")]
     return shlex.join(words)
 

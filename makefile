@@ -54,7 +54,7 @@ test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources)
 arithmetic := -ffp-contract=fast -fno-math-errno
 sanitizers := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(SANITIZE))
 common_flags = -Wall -Wextra -fPIC $(CXXOPTFLAGS) $(test_flags) $(arithmetic) $(OPENMP_FLAGS) \
-  -Iinclude $(PETSC_COMPILE_FLAGS) -MMD -MP $(if $(NVCC),-DPETSCRRB_HAVE_CUDA=1) $(sanitizers)
+  -Iinclude $(PETSC_COMPILE_FLAGS) -MMD -MP $(if $(NVCC),-DPETSCRRB_HAVE_CUDA=1) $(NCCL_COMPILE_FLAGS) $(sanitizers)
 cxx_flags = -std=c++17 $(VISIBILITY_FLAGS) $(common_flags) -Isrc -Itests $(CXXFLAGS)
 c_flags = -std=c11 $(common_flags)
 comma := ,
@@ -63,7 +63,7 @@ space := $(empty) $(empty)
 host_flags = -fPIC $(VISIBILITY_FLAGS) -Wall -Wextra $(arithmetic) $(OPENMP_FLAGS)
 nvcc_flags = -std=c++17 $(CUDAOPTFLAGS) -fmad=true --extended-lambda --expt-relaxed-constexpr $(CUDA_COMPILE_FLAGS) \
   -Xcompiler $(subst $(space),$(comma),$(strip $(host_flags))) -Iinclude -Isrc -Itests $(PETSC_COMPILE_FLAGS) \
-  -DPETSCRRB_HAVE_CUDA=1 -MMD -MP
+  -DPETSCRRB_HAVE_CUDA=1 $(NCCL_COMPILE_FLAGS) -MMD -MP
 # PETSc may close the library while its objects live, hence nodelete
 link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
 library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,-soname,libpetscrrb.so.$(SERIES) \
@@ -139,7 +139,7 @@ $(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)
 	$(call quiet,LINK)$(link_program)
 $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.c.o $(library)
 	@mkdir -p $(@D)
-	$(call quiet,LINK)$(link_program)
+	$(call quiet,LINK)$(link_program) $(CUDA_LINK_FLAGS)
 $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.cxx.o $(library)
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(link_program)

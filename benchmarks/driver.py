@@ -1,10 +1,12 @@
 """Runs the drivers (poisson.c, heat.c and blocks.c) and reads their CSV. Shared by demo.py and run.py."""
 import csv
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
 TEXTS = ("solver", "problem", "n", "grid", "coefficients", "source", "norm", "rtol", "threads", "status", "reason")
+OUT_OF_TIME = "it took too long"
 
 
 class Driver:
@@ -41,17 +43,17 @@ class Driver:
         """Relaxation on patches: so many sweeps of each solver. Returns {name: row}."""
         return self.run_each(self.find("benchmarks/blocks"), "coefficients", (coefficients,), solvers, options)[coefficients]
 
-    def run_each(self, program, key, values, solvers, options):
-        """{value: {name: row}} for each value of the option that is the key."""
-        code, rows, message = self.start(program, key, values, solvers, options)
+    def run_each(self, program, key, values, solvers, options, ranks=1, seconds=None):
+        """{value: {name: row}} for each value of the option that is the key. On several ranks it ends after so many seconds."""
+        code, rows, message = self.start(program, key, values, solvers, options, ranks, seconds)
         if code == 0:
             return rows
-        if len(solvers) == 1:
+        if len(solvers) == 1 or message == OUT_OF_TIME:
             return {value: {name: failed(message) for name in solvers} for value in values}
         # one of them takes the whole process down: find out which
         rows = {value: {} for value in values}
         for name, text in solvers.items():
-            for value, row in self.run_each(program, key, values, {name: text}, options).items():
+            for value, row in self.run_each(program, key, values, {name: text}, options, ranks, seconds).items():
                 rows[value] |= row
         return rows
 
@@ -65,12 +67,26 @@ class Driver:
                 print(f"  {name} is not in this PETSc", flush=True)
         return {name: row for name, row in rows.items() if row["status"] == "ok"}
 
-    def start(self, program, key, values, solvers, options):
-        command = [str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
+    def mpiexec(self, ranks, seconds):
+        """What starts a program on so many ranks. One that fails may leave the others waiting."""
+        lines = (self.build / "config.mk").read_text(encoding="utf-8").splitlines()
+        found = [line.partition("=")[2].strip() for line in lines if line.startswith("MPIEXEC")]
+        if not found or not found[0]:
+            raise SystemExit(f"{self.build}/config.mk names no mpiexec")
+        limit = ["timeout", "--kill-after=10", str(seconds)] if seconds else []
+        return [*limit, *shlex.split(found[0]), "-n", str(ranks)]
+
+    def start(self, program, key, values, solvers, options, ranks=1, seconds=None):
+        command = self.mpiexec(ranks, seconds) if ranks > 1 else []
+        command += [str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
         for index, (name, text) in enumerate(solvers.items()):
             command += [f"-solver_{index}", f"{name}: {text}"]
         # threads that spin while they wait lose whole time slices when anything else runs on the machine
-        environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
+        environment = {"OMP_WAIT_POLICY": "passive"}
+        if ranks > 1:  # each has its share of the cores; Open MPI would tie two ranks to a core each
+            environment |= {"OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // ranks)),
+                            "OMPI_MCA_hwloc_base_binding_policy": "none"}
+        environment |= os.environ
         done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
         lines = done.stdout.splitlines()
         for line in lines:
@@ -82,7 +98,7 @@ class Driver:
         for row in csv.DictReader(line for line in lines if line.count(",") >= 12 and not line.startswith("#")):
             rows[row[key]][row["solver"]] = numbers(row)
         code = done.returncode or int(any(set(rows[value]) != set(solvers) for value in values))
-        return code, rows, message_of(done)
+        return code, rows, OUT_OF_TIME if done.returncode in (124, 137) and seconds else message_of(done)
 
 
 def numbers(row):
@@ -97,8 +113,9 @@ def message_of(done):
     """PETSc's own words, where it printed an error; else how the process ended."""
     lines = [line.split("PETSC ERROR:")[1].strip() for line in done.stderr.splitlines() if "PETSC ERROR:" in line]
     lines = [line for line in lines if line and not line.startswith("-----")]
+    other = [line.strip() for line in done.stderr.splitlines() if line.strip(" -")]
     # the first line is the error's kind, the second is about this one
-    return ": ".join(lines[:2]) if lines else f"the program ended with {done.returncode}"
+    return ": ".join(lines[:2]) if lines else f"the program ended with {done.returncode}: {' '.join(other[:2])}"
 
 
 def processor():
@@ -116,14 +133,19 @@ def processor():
     return f"{model}, {cores} core{'s' if cores > 1 else ''}"
 
 
-def device():
-    """The GPU's name; empty where there is none."""
+def devices():
+    """The GPUs' names; none where there is none."""
     try:
         done = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True,
                               check=True)
     except (OSError, subprocess.CalledProcessError):
-        return ""
-    return done.stdout.splitlines()[0].strip() if done.stdout.strip() else ""
+        return []
+    return [line.strip() for line in done.stdout.splitlines() if line.strip()]
+
+
+def device():
+    """The first GPU's name; empty where there is none."""
+    return next(iter(devices()), "")
 
 
 def commit():

@@ -1,10 +1,11 @@
 /* Matrices of -div(k grad u) + c u with u = 0 on the boundary: nx x ny unknowns and 5 points, or nx x ny x nz and 7, in
-   natural order. */
+   natural order, or in that of boxes. */
 #pragma once
 
-#include "system.h"
+#include "boxes.h"
 
-static PetscInt Unknowns(const Problem *p) { return p->n[0] * p->n[1] * p->n[2]; }
+/* Of this rank. */
+static PetscInt Unknowns(const Problem *p) { return p->box[0] * p->box[1] * p->box[2]; }
 
 /* From a point to its neighbour in k. */
 static PetscInt Stride(const Problem *p, PetscInt d) {
@@ -20,73 +21,87 @@ static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscInt 
   return p->scale[d] * (Uniform(&face) < 0.5 ? 1 : 1e6);
 }
 
-/* The values of the row of a point, in the order of its columns. */
-static void FillRow(const Problem *p, const PetscInt x[3], PetscScalar *values) {
+/* The values of the row of a point, in the order of its columns: this rank's, and those of others. */
+static void FillRow(const Problem *p, const PetscInt x[3], PetscScalar *own, PetscScalar *other) {
   PetscReal lower[3], upper[3], diagonal = p->added;
   PetscInt here = 0;
 
   for (PetscInt d = 0; d < p->dim; ++d) here += (x[d] + 1) * Stride(p, d);
   for (PetscInt d = p->dim - 1; d >= 0; --d) {
+    PetscScalar **const to = x[d] > p->at[d] ? &own : &other;
+
     lower[d] = Face(p, here, here - Stride(p, d), d);
     diagonal += lower[d];
-    if (x[d] > 0) *values++ = -lower[d];
+    if (x[d] > 0) *(*to)++ = -lower[d];
   }
   for (PetscInt d = 0; d < p->dim; ++d) {
     upper[d] = Face(p, here, here + Stride(p, d), d);
     diagonal += upper[d];
   }
-  *values++ = diagonal;
-  for (PetscInt d = 0; d < p->dim; ++d)
-    if (x[d] < p->n[d] - 1) *values++ = -upper[d];
+  *own++ = diagonal;
+  for (PetscInt d = 0; d < p->dim; ++d) {
+    PetscScalar **const to = x[d] < p->at[d] + p->box[d] - 1 ? &own : &other;
+
+    if (x[d] < p->n[d] - 1) *(*to)++ = -upper[d];
+  }
 }
 
 /* The values of A, again at every call, as an application does whose coefficients change. A product takes them to the
    device, as an application's assembly there would have left them. */
 static PetscErrorCode FillMatrix(Problem *p) {
-  const PetscInt lines = p->n[1] * p->n[2];
-  PetscScalar *values;
+  const PetscInt lines = p->box[1] * p->box[2];
+  PetscScalar *values, *others = NULL;
+  Mat own = p->A, other = NULL;
 
   PetscFunctionBeginUser;
-  PetscCall(MatSeqAIJGetArrayWrite(p->A, &values));
+  if (p->da) PetscCall(MatMPIAIJGetSeqAIJ(p->A, &own, &other, NULL));
+  PetscCall(MatSeqAIJGetArrayWrite(own, &values));
+  if (other) PetscCall(MatSeqAIJGetArrayWrite(other, &others));
 #pragma omp parallel for
   for (PetscInt line = 0; line < lines; ++line) {
-    PetscInt x[3] = {0, line % p->n[1], line / p->n[1]};
+    PetscInt row = line * p->box[0];
+    PetscInt x[3] = {p->at[0], p->at[1] + line % p->box[1], p->at[2] + line / p->box[1]};
 
-    for (; x[0] < p->n[0]; ++x[0]) FillRow(p, x, values + p->rows[line * p->n[0] + x[0]]);
+    for (; x[0] < p->at[0] + p->box[0]; ++x[0], ++row)
+      FillRow(p, x, values + p->rows[row], others ? others + p->other_rows[row] : NULL);
   }
-  PetscCall(MatSeqAIJRestoreArrayWrite(p->A, &values));
+  if (other) PetscCall(MatSeqAIJRestoreArrayWrite(other, &others));
+  PetscCall(MatSeqAIJRestoreArrayWrite(own, &values));
   PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY)); /* says that they are new */
   PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
   if (p->device) PetscCall(MatMult(p->A, p->b, p->product));
   PetscFunctionReturn(0);
 }
 
+/* In the columns of this rank. */
 static void FillPattern(Problem *p) {
-  const PetscInt stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
+  const PetscInt stride[3] = {1, p->box[0], p->box[0] * p->box[1]};
   PetscInt *column = p->columns;
 
   for (PetscInt row = 0; row < Unknowns(p); ++row) {
-    const PetscInt x[3] = {row % p->n[0], row / stride[1] % p->n[1], row / stride[2]};
+    const PetscInt x[3] = {row % p->box[0], row / stride[1] % p->box[1], row / stride[2]};
 
     p->rows[row] = (PetscInt)(column - p->columns);
     for (PetscInt d = p->dim - 1; d >= 0; --d)
       if (x[d] > 0) *column++ = row - stride[d];
     *column++ = row;
     for (PetscInt d = 0; d < p->dim; ++d)
-      if (x[d] < p->n[d] - 1) *column++ = row + stride[d];
+      if (x[d] < p->box[d] - 1) *column++ = row + stride[d];
   }
   p->rows[Unknowns(p)] = (PetscInt)(column - p->columns);
 }
 
 static PetscErrorCode CreateSystem(Problem *p) {
-  const PetscInt n = Unknowns(p);
-  PetscInt count = n;
+  PetscInt n, count;
 
   PetscFunctionBeginUser;
-  for (PetscInt d = 0; d < p->dim; ++d) count += 2 * (n - n / p->n[d]);
+  if (!p->da) PetscCall(PetscArraycpy(p->box, p->n, 3));
+  count = n = Unknowns(p);
+  for (PetscInt d = 0; d < p->dim; ++d) count += 2 * (n - n / p->box[d]);
   PetscCall(AllocateSystem(p, n, count));
   FillPattern(p);
   PetscCall(PetscArrayzero(p->values, count));
+  if (p->da) PetscCall(FillOtherPattern(p));
   PetscCall(CreateMatrix(p, n));
   PetscFunctionReturn(0);
 }

@@ -1,5 +1,6 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
-  -n <511>             unknowns a side, in 2D\n\
+  -n <511>             unknowns a side, in 2D; or two numbers, along x and y. On several ranks, of which each has a box of\n\
+                       them and, where there are several devices, one of these: problem poisson\n\
   -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson and variable, a normal random right-hand side\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
                        two_phase (one above the other) or bubbles (16 circles)\n\
@@ -59,19 +60,21 @@ static PetscErrorCode ReadCounts(Run *run) {
 }
 
 static PetscErrorCode ReadProblem(Problem *p) {
-  PetscInt n = 511, kind = POISSON, sides = 3;
+  PetscInt n[2] = {511}, kind = POISSON, sides = 3, numbers = 2;
   PetscReal anisotropy = 1, r = 0;
   PetscBool solid;
 
   PetscFunctionBeginUser;
   p->jump = 1000;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-n", n, &numbers, NULL));
+  if (numbers < 2) n[1] = n[0];
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", p->n, &sides, &solid));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 5, &kind, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &p->jump, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-r", &r, NULL));
-  PetscCheck(n >= 1 && n <= 20000, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-n must be between 1 and 20000");
+  PetscCheck(n[0] >= 1 && n[1] >= 1 && n[1] <= PETSC_MAX_INT / n[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-n must be positive, with at most %" PetscInt_FMT " unknowns", PETSC_MAX_INT);
   PetscCheck(p->jump > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-jump must be positive");
   PetscCheck(r >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-r must not be negative");
   PetscCheck(!solid || kind == POISSON || kind == VARIABLE, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -81,7 +84,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
   p->added = r > 0 ? 1 / r : 0;
   for (int d = 0; d < 3; ++d) {
     p->scale[d] = d == 0 ? anisotropy : 1;
-    if (!solid) p->n[d] = d < 2 ? n : 1;
+    if (!solid) p->n[d] = d < 2 ? n[d] : 1;
   }
   PetscCheck(!solid || sides == 3, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-grid takes three numbers");
   PetscCall(CreateProblem(p));
@@ -126,6 +129,8 @@ static PetscErrorCode Measure(void *context, Solver *s) {
   PetscFunctionBeginUser;
   if (t->count && t->spent > run->seconds) PetscFunctionReturn(0);
   PetscCall(SolverDo(&run->task, s, run->phase, &seconds));
+  if (run->task.problem.da) /* all do the same */
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
   t->seconds[t->count++] = seconds;
   t->spent += seconds;
   if (run->phase == SOLVE) PetscCall(SolverResult(&run->task, s));
@@ -165,26 +170,31 @@ static PetscErrorCode Print(const Run *run, const Solver *s, PetscInt now) {
   const Problem *p = &run->task.problem;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\"%s\",%s,%" PetscInt_FMT, s->name, problems[p->kind], p->n[0]));
-  if (p->dim == 3) PetscCall(PetscPrintf(PETSC_COMM_SELF, "x%" PetscInt_FMT "x%" PetscInt_FMT, p->n[1], p->n[2]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,%g,%" PetscInt_FMT, norms[run->task.norm[now]],
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\"%s\",%s,%" PetscInt_FMT, s->name, problems[p->kind], p->n[0]));
+  if (p->dim == 2 && p->n[1] != p->n[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "x%" PetscInt_FMT, p->n[1]));
+  if (p->dim == 3) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "x%" PetscInt_FMT "x%" PetscInt_FMT, p->n[1], p->n[2]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%s,%g,%" PetscInt_FMT, norms[run->task.norm[now]],
                         (double)run->task.rtol[now], s->threads));
   PetscCall(PrintStatus(s, now));
   if (s->levels)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT, s->levels));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%" PetscInt_FMT, s->levels));
   else
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
   if (solves->times.count)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%" PetscInt_FMT ",%.3e", solves->iterations, (double)solves->residual));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%" PetscInt_FMT ",%.3e", solves->iterations, (double)solves->residual));
   else
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",,"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",,"));
   if (s->kappa > 0)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)s->kappa));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4f", (double)s->kappa));
   else
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
   for (int phase = 0; phase < SOLVE; ++phase) PetscCall(PrintTime(&s->times[phase]));
   PetscCall(PrintTime(&solves->times));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
+  if (p->device) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f", (double)s->megabytes));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
+  if (p->da && s->gather >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT, s->gather));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscFunctionReturn(0);
 }
 
@@ -194,9 +204,9 @@ static PetscErrorCode PrintAll(const Run *run) {
   PetscFunctionBeginUser;
   if (run->copies) PetscCall(PrintCopies(&run->task, run->copies));
   PetscCall(PetscGetVersion(version, sizeof(version)));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "# %s\nsolver,problem,n,norm,rtol,threads,status,reason,levels,iterations,residual,kappa,"
-                        "setup_ms,refresh_ms,apply_ms,solve_ms\n",
+                        "setup_ms,refresh_ms,apply_ms,solve_ms,device_mb,gather_size\n",
                         version));
   for (PetscInt k = 0; k < run->solvers.count; ++k)
     for (PetscInt now = 0; now < run->task.norms; ++now) PetscCall(Print(run, &run->solvers.solver[k], now));
@@ -213,6 +223,7 @@ int main(int argc, char **argv) {
   PetscCall(PetscOptionsGetString(NULL, NULL, "-output", run->output, sizeof(run->output), NULL));
   PetscCall(ReadCounts(run));
   PetscCall(ReadTask(&run->task));
+  PetscCheck(!run->output[0] || !run->task.problem.da, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-output is for one rank");
   PetscCall(ReadSolvers(&run->solvers));
   PetscCall(MeasureAll(run));
   PetscCall(PrintAll(run));

@@ -20,32 +20,51 @@ static PetscErrorCode MultiplyCosine(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-/* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017. Else f = 1. */
+/* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017; on a rectangle of square cells, the same function
+   of the square. Else f = 1. */
 static PetscErrorCode FillFunction(Problem *p) {
-  const PetscInt n = p->n[0];
-  const PetscReal h = 1.0 / (n + 1);
+  const PetscReal h = 1.0 / (p->n[0] + 1), height = 1.0 / (p->n[1] + 1);
   PetscScalar *b;
 
   PetscFunctionBeginUser;
   PetscCall(VecGetArrayWrite(p->b, &b));
 #pragma omp parallel for
-  for (PetscInt j = 0; j < n; ++j) {
-    for (PetscInt i = 0; i < n; ++i) {
-      const PetscReal x = (i + 1) * h, y = (j + 1) * h, X = x * (x - 1), Y = y * (y - 1);
+  for (PetscInt j = 0; j < p->box[1]; ++j) {
+    for (PetscInt i = 0; i < p->box[0]; ++i) {
+      const PetscReal x = (p->at[0] + i + 1) * h, y = (p->at[1] + j + 1) * height, X = x * (x - 1), Y = y * (y - 1);
       /* u_xx = Y e^(xy) (2 + 2y(2x-1) + y^2 X), and the same with x and y exchanged */
       const PetscReal uxx = Y * (2 + 2 * y * (2 * x - 1) + y * y * X), uyy = X * (2 + 2 * x * (2 * y - 1) + x * x * Y);
 
-      b[j * n + i] = h * h * (p->kind == POISSON ? -(p->scale[0] * uxx + uyy) * PetscExpReal(x * y) : 1);
+      b[j * p->box[0] + i] = h * h * (p->kind == POISSON ? -(p->scale[0] * uxx + uyy) * PetscExpReal(x * y) : 1);
     }
   }
   PetscCall(VecRestoreArrayWrite(p->b, &b));
   PetscFunctionReturn(0);
 }
 
+/* Where there are several ranks. Boxes are as near to squares as the number of ranks allows. */
+static PetscErrorCode CreateBoxes(Problem *p) {
+  const DMBoundaryType none = DM_BOUNDARY_NONE;
+  PetscMPIInt ranks;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  if (ranks == 1) PetscFunctionReturn(0);
+  PetscCheck(p->kind == POISSON && p->dim == 2, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "On several ranks the problem is poisson, in 2D");
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, none, none, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE,
+                         1, 1, NULL, NULL, &p->da));
+  PetscCall(DMSetUp(p->da));
+  PetscCall(DMDAGetCorners(p->da, &p->at[0], &p->at[1], &p->at[2], &p->box[0], &p->box[1], &p->box[2]));
+  PetscFunctionReturn(0);
+}
+
 /* What the problem is, is filled in; the rest is made here. */
 static PetscErrorCode CreateProblem(Problem *p) {
   PetscFunctionBeginUser;
+  PetscCall(CreateBoxes(p));
   if (p->kind == VARIABLE) PetscCall(RandomCoefficients(p));
+  PetscCheck(!TwoPhases(p) || p->n[0] == p->n[1], PETSC_COMM_SELF, PETSC_ERR_SUP, "Two phases are on a square");
   if (TwoPhases(p)) PetscCall(PhaseCoefficients(p));
   PetscCall(CreateSystem(p));
   if (p->dim == 3)

@@ -1,6 +1,8 @@
 """What `make bench` runs, one question each; those of a device only where there is one, or when named. Results go to benchmarks/results/, plots to BUILD/plots/.
 
 usage: run.py [QUESTION ...]
+
+A question that has parts takes some of them as QUESTION:PART,PART=SIZE; its other answers stay as they are.
 """
 import csv
 import datetime
@@ -14,7 +16,8 @@ from driver import Driver, commit, device, processor
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
              "mic_solve", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
-                    "neumann_bandwidth", "mic_sweeps", "block_sweeps")
+                    "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
+                    "scaling_devices")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -33,6 +36,23 @@ def write(name, question, rows, driver, load):
         table.writeheader()
         table.writerows(rows)
     note(f"-> {path}")
+
+
+def number(text):
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return text
+
+
+def with_others(name, question, rows):
+    """The rows, and those in the file that are of other parts."""
+    path, known = RESULTS / f"{name}.csv", {row["part"] for row in rows}
+    if path.is_file():
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+        rows = rows + [{key: number(text) for key, text in row.items()} for row in csv.DictReader(lines)
+                       if row["part"] not in known and set(row) == set(rows[0])]
+    return sorted(rows, key=lambda row: question.PARTS.index(row["part"]))
 
 
 def draw(name, plot, rows, folder):
@@ -54,17 +74,19 @@ def draw(name, plot, rows, folder):
 
 def main():
     names = sys.argv[1:] or QUESTIONS + (DEVICE_QUESTIONS if device() else ())
-    unknown = [name for name in names if name not in QUESTIONS + DEVICE_QUESTIONS]
+    unknown = [name for name in names if name.partition(":")[0] not in QUESTIONS + DEVICE_QUESTIONS]
     if unknown:
         raise SystemExit(f"{__doc__}\nquestions: {', '.join(QUESTIONS)}; of a device: {', '.join(DEVICE_QUESTIONS)}")
     driver = Driver()
     load = os.getloadavg()[0]  # now, before our own work counts
-    for name in names:
+    for name, _, parts in (name.partition(":") for name in names):
         question = importlib.import_module(f"questions.{name}")
         print(f"{name}: {question.QUESTION}", flush=True)
-        rows = question.measure(driver, note)
+        rows = question.measure(driver, note, *(parts.split(",") if parts else []))
         if not rows:
             continue  # the driver's failures say why
+        if parts:
+            rows = with_others(name, question, rows)
         write(name, question.QUESTION, rows, driver, load)
         draw(name, question.plot, rows, driver.build / "plots")
     if driver.failures:

@@ -36,10 +36,11 @@ typedef struct {
 typedef struct {
   char name[64], prefix[16], why[512];
   PetscErrorCode error;
-  PetscInt threads, levels;
+  PetscInt threads, levels, gather; /* gather: the most points of a grid that PCRRB has on every rank */
   PetscBool dmda;
   KSP ksp;
   PetscReal kappa;
+  PetscReal megabytes; /* of the device's memory that its set-up takes, on the rank where that is most */
   Times times[SOLVE];
   Solves solves[MAX_NORMS];
 } Solver;
@@ -87,6 +88,7 @@ static PetscErrorCode SolverSetDMDA(const Task *task, KSP ksp) {
   PC pc;
 
   PetscFunctionBeginUser;
+  PetscCheck(!task->problem.da, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-dmda is for one rank");
   PetscCall(MatGetType(task->problem.A, &mat));
   PetscCall(VecGetType(task->problem.b, &vec));
   if (task->problem.dim == 2)
@@ -107,7 +109,7 @@ static PetscErrorCode SolverSetDMDA(const Task *task, KSP ksp) {
 static PetscErrorCode SolverCreate(const Task *task, Solver *s) {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &s->ksp));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)task->problem.A), &s->ksp));
   PetscCall(KSPSetOptionsPrefix(s->ksp, s->prefix));
   PetscCall(KSPSetType(s->ksp, KSPCG));
   PetscCall(KSPSetNormType(s->ksp, norm_types[task->norm[task->now]]));
@@ -118,7 +120,7 @@ static PetscErrorCode SolverCreate(const Task *task, Solver *s) {
   PetscFunctionReturn(0);
 }
 
-/* The time when the device, too, has done all that it was given. */
+/* The time when the device, too, has done all that it was given, on all ranks. */
 static PetscErrorCode Clock(const Task *task, PetscLogDouble *seconds) {
   PetscFunctionBeginUser;
   if (task->problem.device) {
@@ -127,6 +129,7 @@ static PetscErrorCode Clock(const Task *task, PetscLogDouble *seconds) {
     PetscCall(PetscDeviceContextGetCurrentContext(&context));
     PetscCall(PetscDeviceContextSynchronize(context));
   }
+  if (task->problem.da) PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscCall(PetscTime(seconds));
   PetscFunctionReturn(0);
 }
@@ -140,6 +143,7 @@ static PetscErrorCode SolverGetLevels(Solver *s) {
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRRB, &rrb));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCMG, &mg));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCGAMG, &gamg));
+  if (rrb) PetscCall(PCRRBGetGatherSize(pc, &s->gather));
   if (rrb)
     PetscCall(PCRRBGetLevels(pc, &s->levels));
   else if (mg || gamg)

@@ -49,6 +49,7 @@ static PetscErrorCode ReadSolvers(Solvers *all) {
     PetscCall(PetscOptionsInsertString(NULL, options));
     PetscCall(PetscOptionsPrefixPop(NULL));
     s->threads = all->threads;
+    s->gather = -1;
     PetscCall(PetscOptionsGetInt(NULL, s->prefix, "-threads", &s->threads, NULL));
     PetscCall(PetscOptionsHasName(NULL, s->prefix, "-dmda", &s->dmda));
     ++all->count;
@@ -93,7 +94,7 @@ static PetscErrorCode PrintStatus(const Solver *s, PetscInt now) {
   PetscCall(PetscStrncpy(why, s->error ? s->why : KSPConvergedReasons[reason], sizeof(why)));
   for (char *c = why; *c; ++c)
     if (*c == '"' || *c == '\n') *c = ' ';
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%s,\"%s\"", status, why));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%s,\"%s\"", status, why));
   PetscFunctionReturn(0);
 }
 
@@ -104,9 +105,9 @@ static PetscErrorCode PrintTime(const Times *t) {
   PetscFunctionBeginUser;
   if (t->count) PetscCall(Median(t, &ms));
   if (t->count)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ",%.4f", (double)ms));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4f", (double)ms));
   else
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ","));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ","));
   PetscFunctionReturn(0);
 }
 

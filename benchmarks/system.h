@@ -2,6 +2,7 @@
 #pragma once
 
 #include "random.h"
+#include <petscdmda.h>
 #include <petscmat.h>
 
 typedef enum {
@@ -20,8 +21,10 @@ typedef struct {
   PetscReal jump;     /* of the densities of two phases */
   PetscBool device;   /* A and b are on the device */
   PetscReal *k;       /* coefficient at the points with the boundary's, n + 2 a side, or NULL: it belongs to faces */
-  PetscInt *rows, *columns;
-  PetscScalar *values;
+  PetscInt at[3], box[3]; /* the rank's points: box[d] of them from at[d] on */
+  DM da;                  /* whose boxes these are; NULL on one rank */
+  PetscInt *rows, *columns, *other_rows, *other_columns;
+  PetscScalar *values, *other_values; /* other: of columns that other ranks have */
   Mat A;
   Vec b, product;
 } Problem;
@@ -54,10 +57,16 @@ static PetscErrorCode SetPointBlocks(Mat A, PetscInt rows) {
 /* A of these arrays (to fill them takes a small part of what MatSetValues() takes), and the vectors. */
 static PetscErrorCode CreateMatrix(Problem *p, PetscInt rows) {
   PetscFunctionBeginUser;
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, rows, p->rows, p->columns, p->values, &p->A));
+  if (p->da)
+    PetscCall(MatCreateMPIAIJWithSplitArrays(PETSC_COMM_WORLD, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, p->rows,
+                                             p->columns, p->values, p->other_rows, p->other_columns, p->other_values,
+                                             &p->A));
+  else
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, rows, p->rows, p->columns, p->values, &p->A));
 #if defined(PETSC_HAVE_CUDA)
-  if (p->device) PetscCall(MatConvert(p->A, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &p->A));
+  if (p->device) PetscCall(MatConvert(p->A, p->da ? MATMPIAIJCUSPARSE : MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &p->A));
 #endif
+  if (p->da) PetscCall(MatSetDM(p->A, p->da));
   PetscCall(MatSetOption(p->A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_TRUE));
   PetscCall(SetPointBlocks(p->A, rows));
@@ -71,6 +80,8 @@ static PetscErrorCode DestroySystem(Problem *p) {
   PetscCall(VecDestroy(&p->b));
   PetscCall(VecDestroy(&p->product));
   PetscCall(MatDestroy(&p->A));
+  PetscCall(DMDestroy(&p->da));
   PetscCall(PetscFree3(p->rows, p->columns, p->values));
+  PetscCall(PetscFree3(p->other_rows, p->other_columns, p->other_values));
   PetscFunctionReturn(0);
 }

@@ -4,12 +4,14 @@ import re
 import shlex
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from config.log import ConfigureError
 
 DEFAULT_CUDA_ARCHITECTURES = ["75", "80", "90"]
 CUDA_LIBRARIES = ["cudart", "cusolver", "cublas"]
+OLDEST_NCCL = "2.12"
 
 # The C compilers that a PETSc built without C++ names, and their C++ siblings.
 CXX_OF_CC = {"mpicc": "mpicxx", "gcc": "g++", "clang": "clang++", "cc": "c++", "mpiicc": "mpiicpc", "icx": "icpx"}
@@ -28,6 +30,14 @@ int main(int argc, char **argv)
 """
 
 OPENMP_PROGRAM = "#include <omp.h>\nint main() { return omp_get_max_threads() < 1; }\n"
+
+NCCL_PROGRAM = """
+#include <nccl.h>
+#if NCCL_VERSION_CODE < 21200
+#error "this NCCL is too old"
+#endif
+int main() { ncclUniqueId id; return ncclGetUniqueId(&id); }
+"""
 
 
 def exists(command):
@@ -136,3 +146,38 @@ def cuda_flags(log, petsc, nvcc, cxx, wish):
         raise ConfigureError(f"{nvcc} is there, but not {', '.join(missing)} in {folder}: install the CUDA libraries' "
                              "development files, or\n  without CUDA:   ./configure.py --with-cuda=0")
     return flags, [f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l{name}" for name in CUDA_LIBRARIES)], names
+
+
+@dataclass
+class Nccl:
+    version: str
+    compile: list
+    link: list
+
+
+def nccl_version(log, cxx, flags, libraries):
+    """The version of nccl.h with those flags, as text; empty where no program can be built with it."""
+    if not compiles(log, cxx, flags, NCCL_PROGRAM, libraries):
+        return ""
+    headers = log.run([*shlex.split(cxx), *flags, "-E", "-dM", "-x", "c++", "-"], stdin="#include <nccl.h>\n")[1]
+    numbers = dict(re.findall(r"^#define NCCL_(MAJOR|MINOR|PATCH) (\d+)", headers, re.MULTILINE))
+    return ".".join(numbers[name] for name in ("MAJOR", "MINOR", "PATCH") if name in numbers)
+
+
+def find_nccl(log, nvcc, cxx, wish):
+    """An Nccl: in the folder that is wished for, or beside the CUDA toolkit, or where the compiler looks by itself; else None."""
+    cuda = Path(nvcc).resolve().parent.parent
+    cuda_headers = ["-isystem", str(cuda / "include")] if (cuda / "include").is_dir() else []
+    for home in [Path(wish).expanduser().resolve()] if wish else [cuda, None]:
+        headers = ["-isystem", str(home / "include")] if home and (home / "include/nccl.h").exists() else []
+        if home and not headers:
+            continue
+        libraries = [home / name for name in ("lib64", "lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu")] if home else []
+        folder = next((folder for folder in libraries if (folder / "libnccl.so").exists()), None)
+        if home and not folder:
+            continue
+        link = [*([f"-L{folder}", f"-Wl,-rpath,{folder}"] if folder else []), "-lnccl"]
+        version = nccl_version(log, cxx, [*headers, *cuda_headers], link)
+        if version:
+            return Nccl(version, headers, link)
+    return None

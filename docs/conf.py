@@ -3,8 +3,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "figures")]
+sys.path[:0] = [str(HERE), str(HERE / "figures"), str(HERE.parent / "benchmarks")]
 
+import cost_model_report  # noqa: E402
 import manpages  # noqa: E402
 import numbering  # noqa: E402
 import results  # noqa: E402
@@ -13,6 +14,7 @@ GENERATED = HERE / "generated"
 manpages.write(HERE.parent, GENERATED / "manpages")
 numbering.write(GENERATED / "figures")
 results.write(HERE.parent / "benchmarks", GENERATED / "results")
+cost_model_report.write(GENERATED / "scaling")
 
 project = "petscrrb"
 author = "the petscrrb authors"
@@ -20,7 +22,7 @@ extensions = ["myst_parser"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 root_doc = "index"
-exclude_patterns = ["_build", "requirements.txt", "generated/results"]
+exclude_patterns = ["_build", "requirements.txt", "generated/results", "generated/scaling"]
 nitpicky = True
 
 html_theme = "furo"

@@ -100,6 +100,27 @@ typedef enum {
 } PCRRBPrecision;
 
 /*E
+   PCRRBTransport - how values travel between the devices of several ranks in `PCRRB`
+
+   Values:
++  `PC_RRB_TRANSPORT_AUTO` (default)  - the first one of the following that is possible
+.  `PC_RRB_TRANSPORT_STORES`          - kernels store into other devices' memory: a GPU a rank, all of one machine, or all
+                                        within the reach of NCCL's windows
+.  `PC_RRB_TRANSPORT_NCCL`            - messages of NCCL: a GPU a rank
+-  `PC_RRB_TRANSPORT_SF`              - `PetscSF`, with MPI
+
+   Level: advanced
+
+.seealso: `PCRRB`, `PCRRBSetTransport()`
+E*/
+typedef enum {
+  PC_RRB_TRANSPORT_AUTO,
+  PC_RRB_TRANSPORT_STORES,
+  PC_RRB_TRANSPORT_NCCL,
+  PC_RRB_TRANSPORT_SF
+} PCRRBTransport;
+
+/*E
    KSPDeflationType - the subdomains whose constant vectors are deflated from a `KSP`
 
    Values:
@@ -281,6 +302,7 @@ PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
 PETSC_EXTERN const char *const PCRRBCycles[];
 PETSC_EXTERN const char *const PCRRBPrecisions[];
+PETSC_EXTERN const char *const PCRRBTransports[];
 PETSC_EXTERN const char *const KSPDeflationTypes[];
 PETSC_EXTERN const char *const KSPDeflationVariants[];
 PETSC_EXTERN const char *const KSPDeflationInverses[];
@@ -318,6 +340,8 @@ PETSC_EXTERN PetscErrorCode PCRRBSetCycle(PC, PCRRBCycle);
 PETSC_EXTERN PetscErrorCode PCRRBGetCycle(PC, PCRRBCycle *);
 PETSC_EXTERN PetscErrorCode PCRRBSetPrecision(PC, PCRRBPrecision);
 PETSC_EXTERN PetscErrorCode PCRRBGetPrecision(PC, PCRRBPrecision *);
+PETSC_EXTERN PetscErrorCode PCRRBSetTransport(PC, PCRRBTransport);
+PETSC_EXTERN PetscErrorCode PCRRBGetTransport(PC, PCRRBTransport *);
 
 PETSC_EXTERN PetscErrorCode PCNeumannSetTerms(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCNeumannGetTerms(PC, PetscInt *);

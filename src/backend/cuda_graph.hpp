@@ -3,6 +3,8 @@
 
 #include "backend/cuda.hpp"
 
+#include <exception>
+
 namespace petscrrb::cuda {
 
 class Graph {
@@ -28,17 +30,19 @@ public:
     check(cudaStreamCreateWithFlags(&ours, cudaStreamNonBlocking), "cudaStreamCreate");
     on.stream = ours;
     cudaError_t error = cudaStreamBeginCapture(ours, cudaStreamCaptureModeThreadLocal);
+    std::exception_ptr thrown;
     try {
       if (error == cudaSuccess) work();
-    } catch (const Error &e) {
-      error = e.code();
+    } catch (...) {
+      thrown = std::current_exception();
     }
     on.stream = theirs;
     const cudaError_t ended = cudaStreamEndCapture(ours, &graph);
     if (error == cudaSuccess) error = ended;
-    if (error == cudaSuccess) error = cudaGraphInstantiate(&graph_, graph, 0);
+    if (error == cudaSuccess && !thrown) error = cudaGraphInstantiate(&graph_, graph, 0);
     if (graph) (void)cudaGraphDestroy(graph);
     (void)cudaStreamDestroy(ours);
+    if (thrown) std::rethrow_exception(thrown);
     check(error, "capturing a graph");
   }
 

@@ -54,6 +54,7 @@ void DistributedRrb<Backend, Int, T>::take_matrix(const PreparedStencil &s) {
 template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   v_ = s.v;
+  if (!grids_.empty()) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
   on_.clear(counts_);
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
   const auto copy = [&](const double *values, const Strided<1> &to) {

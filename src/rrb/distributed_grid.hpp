@@ -53,6 +53,7 @@ public:
   template <class Out>
   void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4],
               double *keep) const {
+    ranks.prepare(down_), ranks.prepare(solutions_);
     bring_rows(ranks);
     if (keep) on.copy(keep, memory_.data() + 4 * slots_.layout.size(), 20 * slots_.layout.size());
     seams_.lump(on, matrix(), lumping.omega, counts + b2);

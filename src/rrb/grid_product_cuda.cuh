@@ -51,6 +51,7 @@ public:
   template <class Then>
   void operator()(const Cuda &on, const Extent &x, const DenseLayout &layout, const StencilQuads<Quad<Dense>> &s,
                   const Quad<Dense> &v, const Then &then) const {
+    if (x.empty()) return;
     const auto blocks = [](index_t n, int size) { return unsigned((n + size - 1) / size); };
     const dim3 shape(blocks(layout.columns, device::product_h), blocks(layout.rows, device::product_k));
     cuda::launch("product with a grid's matrix", device::multiply<Then>, overlap_, shape,

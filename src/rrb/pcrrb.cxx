@@ -236,7 +236,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 
 .seealso: `PCRRBSetLevels()`, `PCRRBSetLumping()`, `PCRRBSetLumpNodes()`, `PCRRBSetGrid()`, `PCRRBSetCoarse()`,
           `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`,
-          `PCRRBSetCycle()`, `PCRRBSetPrecision()`, `PCRRBSetGatherSize()`, `PCMG`, `PCGAMG`
+          `PCRRBSetCycle()`, `PCRRBSetPrecision()`, `PCRRBSetGatherSize()`, `PCRRBSetTransport()`, `PCMG`, `PCGAMG`
 M*/
 PetscErrorCode PCCreate_RRB(PC pc) {
   PC_RRB *rrb;

@@ -3,6 +3,7 @@
 
 #include "grid/refusal.hpp"
 #include "grid/text.hpp"
+#include "rrb/prepare.hpp"
 
 #include <cmath>
 
@@ -123,15 +124,9 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the user says nothing: what an exchange costs on hosts, and on devices (docs/design_ranks.md, "The gather"). */
 void PCRRBDistribution::SetBoxes(PC pc, const rrb::Extent &all, int levels) {
-  const PC_RRB *rrb = (const PC_RRB *)pc->data;
-  const PetscInt size = rrb->gather_size != PETSC_DECIDE   ? rrb->gather_size
-                        : rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices
-                                                           : PCRRBDefaultGatherSize;
-
   boxes_ = std::make_unique<rrb::Boxes>(cuts_.x, cuts_.y, all.x.periodic, all.y.periodic);
-  gathered_ = rrb::gathered_grid(*boxes_, levels, size);
+  gathered_ = rrb::gathered_grid(*boxes_, levels, PCRRBGatherSize((const PC_RRB *)pc->data));
 }
 
 PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
@@ -265,9 +260,10 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
     const std::size_t r = (std::size_t)rank;
     size(stencil, lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own);
     if (lines_) size(rows_, own);
-    *facts = rrb::RowReader(overlap_.rows(a_.data()), places_, overlap_.order(), identity_,
-                            v_.empty() ? nullptr : v_.data(), grid, rounding, positive)
-                 .read(lines_ ? rows_ : stencil);
+    *facts =
+        rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
+                        overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
+                        grid.n[1], grid.points, rounding, positive, rrb::prepared(lines_ ? rows_ : stencil)});
   }));
   PetscCall(Agree(pc, *facts));
   const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;

@@ -46,12 +46,19 @@ typedef struct {
   PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
   PCRRBPrecision precision;
   PetscInt gather_size;
+  PCRRBTransport transport;
   KSP coarse_ksp;
   PCRRBState *state;
 } PC_RRB;
 
 /* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md, "The gather"). */
 constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 512 * 512;
+
+/* in use, after PCSetUp() */
+static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
+  if (rrb->gather_size != PETSC_DECIDE) return rrb->gather_size;
+  return rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices : PCRRBDefaultGatherSize;
+}
 
 static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
   return PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, ((PC_RRB *)pc->data)->grid, "-pc_rrb_grid", rows, grid);

@@ -11,7 +11,7 @@
 -  points - the most points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
 
    Options Database Key:
-.  -pc_rrb_gather_size <points> - the most points of a grid that is on every rank; default 1024
+.  -pc_rrb_gather_size <points> - the most points of a grid that is on every rank; default 1024, on devices 262144
 
    Level: intermediate
 
@@ -57,5 +57,63 @@ PetscErrorCode PCRRBGetGatherSize(PC pc, PetscInt *points) {
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(points, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
   PetscUseMethod(pc, "PCRRBGetGatherSize_C", (PC, PetscInt *), (pc, points));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetTransport - Sets how values travel between the devices of several ranks in `PCRRB`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  transport - `PC_RRB_TRANSPORT_AUTO` (default), `PC_RRB_TRANSPORT_STORES`, `PC_RRB_TRANSPORT_NCCL` or `PC_RRB_TRANSPORT_SF`
+
+   Options Database Key:
+.  -pc_rrb_transport <auto,stores,nccl,sf> - how values travel
+
+   Level: advanced
+
+   Notes:
+   With stores an exchange is one kernel. NCCL takes some microseconds more. Both are captured into graphs, in which the host
+   takes no part. `PetscSF` goes through the host, unless MPI is device-aware (`-use_gpu_aware_mpi`).
+
+   A transport that is not possible is an error at `PCSetUp()`, with the reason; with `PC_RRB_TRANSPORT_AUTO` the next one is tried,
+   and `-ksp_view` says which one is in use. On hosts, and on one rank, there is no choice.
+
+   It takes effect at the next `PCSetUp()` that builds the hierarchy.
+
+.seealso: `PCRRB`, `PCRRBTransport`, `PCRRBGetTransport()`
+@*/
+PetscErrorCode PCRRBSetTransport(PC pc, PCRRBTransport transport) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, transport, 2);
+  PetscCheck(transport >= PC_RRB_TRANSPORT_AUTO && transport <= PC_RRB_TRANSPORT_SF, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "Unknown PCRRBTransport %d", (int)transport);
+  PetscTryMethod(pc, "PCRRBSetTransport_C", (PC, PCRRBTransport), (pc, transport));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBGetTransport - Gets how values travel between the devices of several ranks in `PCRRB`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner context
+
+   Output Parameter:
+.  transport - as it was set
+
+   Level: advanced
+
+.seealso: `PCRRB`, `PCRRBSetTransport()`
+@*/
+PetscErrorCode PCRRBGetTransport(PC pc, PCRRBTransport *transport) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCheck(transport, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscUseMethod(pc, "PCRRBGetTransport_C", (PC, PCRRBTransport *), (pc, transport));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

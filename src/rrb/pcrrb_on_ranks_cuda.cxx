@@ -5,6 +5,8 @@
 
   #include "rrb/pcrrb_cuda.h"
   #include "rrb/pcrrb_ranks_cuda.h"
+  #include "rrb/pcrrb_ranks_nccl.h"
+  #include "rrb/pcrrb_ranks_stores.h"
 
 using namespace petscrrb;
 
@@ -12,23 +14,27 @@ namespace {
 
 class OnRanksCuda final : public PCRRBCuda {
 public:
+  ~OnRanksCuda() override { graphs_.reset(); } /* before the transport that they use */
   PetscErrorCode FindGrid(PC pc, const Csr &, Grid *grid) override { return matrix_.FindGrid(pc, grid); }
   PetscErrorCode Read(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *) override;
   void weights(double *x, double *y) const override { matrix_.weights(x, y); }
 
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
-  PetscErrorCode ViewRanks(PetscViewer viewer) override { return matrix_.View(viewer); }
+  PetscErrorCode EstimateForCycle(Core &) override;
+  PetscErrorCode ViewRanks(PetscViewer) override;
   double bytes() const override { return PCRRBCuda::bytes() + matrix_.bytes() + (double)(r_.bytes() + z_.bytes()); }
 
 private:
   bool may_be_graphs() const override { return ranks_->only_enqueue(); }
+  PetscErrorCode ChooseTransport(PC);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part) override;
 
   PCRRBDistribution matrix_;
   Stencil host_;
   cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<rrb::Ranks> ranks_;
+  std::string transport_; /* in words */
 };
 
 PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
@@ -55,6 +61,45 @@ PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CreateRanksSF(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                    std::string *why_not) {
+  PetscFunctionBegin;
+  PetscCall(
+      PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] { *ranks = std::make_unique<PCRRBRanksCuda>(comm, on); }));
+  why_not->clear();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first one that is possible of those that the user allows, the fastest first. */
+PetscErrorCode OnRanksCuda::ChooseTransport(PC pc) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PCRRBTransport wanted = ((PC_RRB *)pc->data)->transport;
+  const struct {
+    PCRRBTransport type;
+    const char *words;
+    PetscErrorCode (*create)(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
+  } all[] = {{PC_RRB_TRANSPORT_STORES, "stores", PCRRBCreateRanksStores},
+             {PC_RRB_TRANSPORT_STORES, "stores (windows of NCCL)", PCRRBCreateRanksStoresNccl},
+             {PC_RRB_TRANSPORT_NCCL, "NCCL", PCRRBCreateRanksNccl},
+             {PC_RRB_TRANSPORT_SF, "PetscSF", CreateRanksSF}};
+  std::string why_not, last;
+
+  PetscFunctionBegin;
+  ranks_ = nullptr;
+  for (const auto &t : all) {
+    if (ranks_ || (wanted != PC_RRB_TRANSPORT_AUTO && wanted != t.type)) continue;
+    PetscCall(t.create(comm, cuda_, &ranks_, &why_not));
+    if (ranks_) transport_ = t.words;
+    if (ranks_) continue;
+    PetscCall(PetscInfo(pc, "Values cannot travel by %s: %s\n", t.words, why_not.c_str()));
+    last = why_not;
+  }
+  PetscCheck(ranks_, comm, PETSC_ERR_SUP, "-pc_rrb_transport %s is not possible: %s", PCRRBTransports[wanted],
+             last.c_str());
+  if (!last.empty()) transport_ += ", since " + last;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* As on hosts; the plans of all exchanges are made by each rank alone. */
 PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                   std::unique_ptr<Core> *core) {
@@ -63,9 +108,9 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
+  PetscCall(ChooseTransport(pc));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
     (void)stream_.Ready();
-    ranks_ = std::make_unique<PCRRBRanksCuda>(comm, cuda_);
     matrix_.SetBoxes(pc, all, o.levels);
     *core =
         rrb::make_distributed<PetscInt>(cuda_, *ranks_, matrix_.boxes(), o, matrix_.gathered(), single != PETSC_FALSE);
@@ -76,6 +121,13 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode OnRanksCuda::ViewRanks(PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscCall(matrix_.View(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s\n", transport_.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
   return PCRRBTogether([&] {
     PetscFunctionBegin;
@@ -83,6 +135,16 @@ PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
     PCRRBAgree(*ranks_, spd);
     PetscFunctionReturn(PETSC_SUCCESS);
   });
+}
+
+/* Not a graph: the host adds sums of ranks in it. */
+PetscErrorCode OnRanksCuda::EstimateForCycle(Core &core) {
+  PetscErrorCode solved = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(stream_.Run([&] { solved = rrb::Cycle(core).estimate(LastBlockSolver(core)); }));
+  PetscCall(solved);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {

@@ -6,6 +6,7 @@ const char *const PCRRBStorageTypes[] = {"naive", "r1r2b1b2", "PCRRBStorage", "P
 const char *const PCRRBCoarseTypes[] = {"cholesky", "inverse", "ksp", "PCRRBCoarse", "PC_RRB_COARSE_", nullptr};
 const char *const PCRRBCycles[] = {"v", "amli", "PCRRBCycle", "PC_RRB_CYCLE_", nullptr};
 const char *const PCRRBPrecisions[] = {"double", "single", "PCRRBPrecision", "PC_RRB_PRECISION_", nullptr};
+const char *const PCRRBTransports[] = {"auto", "stores", "nccl", "sf", "PCRRBTransport", "PC_RRB_TRANSPORT_", nullptr};
 
 template <class T, T PC_RRB::*member> constexpr auto Set = PetscRRBSet<PC_RRB, T, member>;
 template <class T, T PC_RRB::*member> constexpr auto Get = PetscRRBGet<PC_RRB, T, member>;
@@ -66,7 +67,7 @@ static PetscErrorCode PCRRBGetGatherSize_RRB(PC pc, PetscInt *points) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  *points = rrb->gather_size == PETSC_DECIDE && rrb->state ? PCRRBDefaultGatherSize : rrb->gather_size;
+  *points = rrb->state && rrb->state->backend ? PCRRBGatherSize(rrb) : rrb->gather_size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,6 +99,22 @@ PetscErrorCode PCRRBCreateCoarseKSP(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode RanksOptions(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  PetscInt gather = rrb->gather_size;
+  PCRRBTransport transport = rrb->transport;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-pc_rrb_gather_size", "Points of grids that are on every rank", "PCRRBSetGatherSize",
+                            gather, &gather, &set));
+  if (set) PetscCall(PCRRBSetGatherSize(pc, gather));
+  PetscCall(PetscOptionsEnum("-pc_rrb_transport", "How values travel between devices", "PCRRBSetTransport",
+                             PCRRBTransports, (PetscEnum)transport, (PetscEnum *)&transport, &set));
+  if (set) PetscCall(PCRRBSetTransport(pc, transport));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Those about the last block, the coarse grids and the arithmetic. */
 static PetscErrorCode CoarseGridOptions(PC pc, PetscRRBOptionItems PetscOptionsObject) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -121,8 +138,7 @@ static PetscErrorCode CoarseGridOptions(PC pc, PetscRRBOptionItems PetscOptionsO
 
 PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, gather = rrb->gather_size,
-           n[3], sizes = 3;
+  PetscInt levels = rrb->levels, grids = rrb->storage_grids, block = rrb->compute_block, n[3], sizes = 3;
   PetscReal lumping = rrb->lumping;
   PCRRBLumpNodes nodes = rrb->lump_nodes;
   PCRRBStorage storage = rrb->storage;
@@ -156,10 +172,8 @@ PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObjec
   PetscCall(PetscOptionsInt("-pc_rrb_compute_block", "Padding of the r1/r2/b1/b2 arrays", "PCRRBSetComputeBlock", block,
                             &block, &set));
   if (set) PetscCall(PCRRBSetComputeBlock(pc, block));
-  PetscCall(PetscOptionsInt("-pc_rrb_gather_size", "Points of grids that are on every rank", "PCRRBSetGatherSize",
-                            gather, &gather, &set));
-  if (set) PetscCall(PCRRBSetGatherSize(pc, gather));
   PetscCall(CoarseGridOptions(pc, PetscOptionsObject));
+  PetscCall(RanksOptions(pc, PetscOptionsObject));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,6 +200,8 @@ PetscErrorCode PCRRBComposeSetters(PC pc, PetscBool on) {
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetComputeBlock_C", Get<PetscInt, &PC_RRB::compute_block>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBSetGatherSize_C", Set<PetscInt, &PC_RRB::gather_size>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetGatherSize_C", PCRRBGetGatherSize_RRB));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBSetTransport_C", Set<PCRRBTransport, &PC_RRB::transport>));
+  PetscCall(PetscRRBCompose(o, on, "PCRRBGetTransport_C", Get<PCRRBTransport, &PC_RRB::transport>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBSetCoarse_C", SetChoice<PCRRBCoarse, &PC_RRB::coarse, &PC_RRB::coarse_set>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarse_C", GetChoice<PCRRBCoarse, &PC_RRB::coarse, &PCRRBState::coarse>));
   PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));

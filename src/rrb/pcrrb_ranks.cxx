@@ -9,20 +9,27 @@
 
 using petscrrb::rrb::Plan;
 
-PCRRBRanks::~PCRRBRanks() {
-  for (auto &exchange : exchanges_) (void)PetscSFDestroy(&exchange.second);
-}
-
-int PCRRBRanks::rank() const {
+int PCRRBRanksOfComm::rank() const {
   int rank;
   PetscRRBCheckMPI(MPI_Comm_rank(comm_, &rank));
   return rank;
 }
 
-int PCRRBRanks::count() const {
+int PCRRBRanksOfComm::count() const {
   int ranks;
   PetscRRBCheckMPI(MPI_Comm_size(comm_, &ranks));
   return ranks;
+}
+
+std::vector<double> PCRRBRanksOfComm::tell(const std::vector<double> &mine) {
+  const int n = (int)mine.size();
+  std::vector<double> all(mine.size() * (std::size_t)count());
+  PetscRRBCheckMPI(MPI_Allgather(mine.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, comm_));
+  return all;
+}
+
+PCRRBRanks::~PCRRBRanks() {
+  for (auto &exchange : exchanges_) (void)PetscSFDestroy(&exchange.second);
 }
 
 PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
@@ -41,7 +48,7 @@ PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
   }
   PetscCheck(std::max(size, largest) < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "A box of this size needs a PETSc with 64-bit indices (--with-64-bit-indices), or more ranks");
-  PetscCall(PetscSFCreate(comm_, sf));
+  PetscCall(PetscSFCreate(comm(), sf));
   PetscCall(PetscSFSetGraph(*sf, (PetscInt)size, (PetscInt)leaves.size(), leaves.data(), PETSC_COPY_VALUES,
                             roots.data(), PETSC_COPY_VALUES));
   PetscCall(PetscSFSetUp(*sf));
@@ -67,12 +74,5 @@ void PCRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t>
   std::vector<int> starts(n.size());
   std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
   PetscRRBCheckMPI(MPI_Allgatherv(mine, counts[(std::size_t)rank()], MPI_DOUBLE, all, counts.data(), starts.data(),
-                                  MPI_DOUBLE, comm_));
-}
-
-std::vector<double> PCRRBRanks::tell(const std::vector<double> &mine) {
-  const int n = (int)mine.size();
-  std::vector<double> all(mine.size() * (std::size_t)count());
-  PetscRRBCheckMPI(MPI_Allgather(mine.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, comm_));
-  return all;
+                                  MPI_DOUBLE, comm()));
 }

@@ -1,4 +1,5 @@
-/* What the ranks of PCRRB do together, by PetscSF and MPI: arrays are on the host. An error becomes an exception. */
+/* What the ranks of PCRRB do together: by MPI what is the same wherever arrays are, and on the host by PetscSF. An error becomes
+   an exception. */
 #pragma once
 
 #include "rrb/ranks.hpp"
@@ -7,20 +8,31 @@
 
 #include <map>
 
-class PCRRBRanks : public petscrrb::rrb::Ranks {
+class PCRRBRanksOfComm : public petscrrb::rrb::Ranks {
 public:
-  explicit PCRRBRanks(MPI_Comm comm) : comm_(comm) {}
+  explicit PCRRBRanksOfComm(MPI_Comm comm) : comm_(comm) {}
+  int rank() const override;
+  int count() const override;
+  std::vector<double> tell(const std::vector<double> &mine) override;
+
+protected:
+  MPI_Comm comm() const { return comm_; }
+
+private:
+  MPI_Comm comm_; /* the PC's */
+};
+
+class PCRRBRanks : public PCRRBRanksOfComm {
+public:
+  explicit PCRRBRanks(MPI_Comm comm) : PCRRBRanksOfComm(comm) {}
   PCRRBRanks(const PCRRBRanks &) = delete;
   PCRRBRanks &operator=(const PCRRBRanks &) = delete;
   ~PCRRBRanks() override;
 
-  int rank() const override;
-  int count() const override;
-  /* The first use of a plan sets its PetscSF up; it must live as long as this. */
+  void prepare(const petscrrb::rrb::Plan &plan) override { (void)Exchange(plan); }
   void start(const petscrrb::rrb::Plan &, double *array) override;
   void finish(const petscrrb::rrb::Plan &, double *array) override;
   void gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) override;
-  std::vector<double> tell(const std::vector<double> &mine) override;
 
 protected:
   PetscSF Exchange(const petscrrb::rrb::Plan &);
@@ -28,6 +40,5 @@ protected:
 private:
   PetscErrorCode Make(const petscrrb::rrb::Plan &, PetscSF *) const;
 
-  MPI_Comm comm_; /* the PC's */
   std::map<const petscrrb::rrb::Plan *, PetscSF> exchanges_;
 };

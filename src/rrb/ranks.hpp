@@ -25,11 +25,14 @@ public:
   virtual int rank() const = 0;
   virtual int count() const = 0;
 
+  // What the first exchange by this plan needs. Where it has not been called, that exchange does it; one that is captured
+  // into a graph cannot. The plan must live as long as this.
+  virtual void prepare(const Plan &) {}
   // start() and finish() are separate so that the values can travel while others are computed. Neither the places that
   // are sent nor those that are filled may be touched in between.
   virtual void start(const Plan &, double *array) = 0;
   virtual void finish(const Plan &, double *array) = 0;
-  void exchange(const Plan &plan, double *array) {
+  virtual void exchange(const Plan &plan, double *array) {
     start(plan, array);
     finish(plan, array);
   }

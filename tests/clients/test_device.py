@@ -84,3 +84,13 @@ def test_deflation_copies_nothing(run, tutorial, library, device):
                  *DM, *device, "-log_view")
     assert counts(output)[0] > 10
     assert sum(copies(output, "PCApply")) == 0, output
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_messages_between_devices(run, build, device, ranks):
+    """Where ranks share a device, they must find that out."""
+    output = run(build / "tests/cuda", "--gtest_filter=*DeviceRanks.*", "--gtest_color=no", ranks=ranks, timeout=300,
+                 env={"NCCL_NVLS_ENABLE": "0"})
+    assert output.count("[  PASSED  ]") == ranks
+    if "[  PASSED  ] 0 tests." in output:
+        pytest.skip("; ".join(sorted(set(re.findall(r"\d+ ranks?, \d+ devices: .*", output)))))

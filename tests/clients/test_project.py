@@ -116,6 +116,21 @@ def test_configure_refuses_unknown_words(configure):
     assert "COLOUR=red: not one of PETSC_DIR" in configure("COLOUR=red")
 
 
+def test_configure_with_nccl_but_without_cuda(configure, config):
+    output = configure(f"--petsc-dir={config['PETSC_DIR']}", f"--petsc-arch={config['PETSC_ARCH']}", "--with-cuda=0", "--with-nccl")
+    assert "--with-nccl=1, but this is a configuration without CUDA" in output
+
+
+def test_configure_with_a_folder_without_nccl(configure, config, tmp_path):
+    if not config["NVCC"]:
+        pytest.skip("there is no nvcc")
+    words = [f"--petsc-dir={config['PETSC_DIR']}", f"--petsc-arch={config['PETSC_ARCH']}", "--with-cuda=1"]
+    output = configure(*words, f"--with-nccl={tmp_path}")
+    assert f"there is no NCCL 2.12 or later in {tmp_path}" in output
+    assert "./configure.py --with-nccl=0" in output
+    assert "NCCL:      no" in configure(*words, "--with-nccl=0", fails=False)
+
+
 def test_configure_again_gives_the_same(configure, config, build, tmp_path):
     """In a build folder of its own, from the arguments that the configuration in use was made with."""
     words = [word for word in config["CONFIGURE_ARGUMENTS"].split() if not word.endswith("=")]

@@ -17,6 +17,7 @@ struct Everything {
   PCRRBCoarse coarse;
   PCRRBCycle cycle;
   PCRRBPrecision precision;
+  PCRRBTransport transport;
 };
 
 Everything all_of(PC pc) {
@@ -32,6 +33,7 @@ Everything all_of(PC pc) {
   ok(PCRRBGetCoarse(pc, &e.coarse));
   ok(PCRRBGetCycle(pc, &e.cycle));
   ok(PCRRBGetPrecision(pc, &e.precision));
+  ok(PCRRBGetTransport(pc, &e.transport));
   return e;
 }
 
@@ -48,6 +50,7 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.coarse, b.coarse);
   EXPECT_EQ(a.cycle, b.cycle);
   EXPECT_EQ(a.precision, b.precision);
+  EXPECT_EQ(a.transport, b.transport);
 }
 
 const Everything standard{PETSC_DECIDE,
@@ -61,7 +64,8 @@ const Everything standard{PETSC_DECIDE,
                           PC_RRB_STORAGE_R1R2B1B2,
                           PC_RRB_COARSE_CHOLESKY,
                           PC_RRB_CYCLE_V,
-                          PC_RRB_PRECISION_DOUBLE};
+                          PC_RRB_PRECISION_DOUBLE,
+                          PC_RRB_TRANSPORT_AUTO};
 const Everything other{6,
                        90,
                        70,
@@ -73,7 +77,8 @@ const Everything other{6,
                        PC_RRB_STORAGE_NAIVE,
                        PC_RRB_COARSE_INVERSE,
                        PC_RRB_CYCLE_AMLI,
-                       PC_RRB_PRECISION_SINGLE};
+                       PC_RRB_PRECISION_SINGLE,
+                       PC_RRB_TRANSPORT_NCCL};
 
 // the standard with this grid in use; a device keeps all grids in r1/r2/b1/b2 storage, and inverts the last block
 Everything in_use(PetscInt levels, PetscInt nx, PetscInt ny, PetscInt grids, PetscInt block) {
@@ -106,6 +111,7 @@ TEST_F(Choices, SettersAndGettersAgree) {
   ok(PCRRBSetCoarse(pc, other.coarse));
   ok(PCRRBSetCycle(pc, other.cycle));
   ok(PCRRBSetPrecision(pc, other.precision));
+  ok(PCRRBSetTransport(pc, other.transport));
   expect_equal(all_of(pc), other);
 }
 
@@ -114,7 +120,7 @@ TEST_F(Choices, OptionsSayTheSameAsSetters) {
       pc_of(A, "-pc_rrb_levels 6 -pc_rrb_grid 90,70 -pc_rrb_storage_grids 2 -pc_rrb_compute_block 16 "
                "-pc_rrb_gather_size 500 -pc_rrb_lumping 0.75 -pc_rrb_lump_nodes both -pc_rrb_storage naive "
                "-pc_rrb_coarse inverse "
-               "-pc_rrb_cycle amli -pc_rrb_precision single");
+               "-pc_rrb_cycle amli -pc_rrb_precision single -pc_rrb_transport nccl");
   expect_equal(all_of(pc), other);
 }
 
@@ -162,6 +168,7 @@ TEST_F(Choices, ValuesOutOfRangeAreRefused) {
   expect_refused(PCRRBSetCoarse(pc, (PCRRBCoarse)3), "PCRRBCoarse 3");
   expect_refused(PCRRBSetCycle(pc, (PCRRBCycle)2), "PCRRBCycle 2");
   expect_refused(PCRRBSetPrecision(pc, (PCRRBPrecision)2), "PCRRBPrecision 2");
+  expect_refused(PCRRBSetTransport(pc, (PCRRBTransport)4), "PCRRBTransport 4");
   expect_equal(all_of(pc), standard);
   ok(PCRRBSetLevels(pc, 5));
   ok(PCRRBSetStorageGrids(pc, 3));

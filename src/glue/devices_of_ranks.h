@@ -1,0 +1,29 @@
+/* Where the devices of ranks are. */
+#pragma once
+
+#include "glue/agree.h"
+#include "glue/petsc_compat.h"
+
+#if PETSCRRB_ON_DEVICES
+
+/* The first rank of those on the same machine. Collective. */
+PetscErrorCode PetscRRBFirstRankOfMachine(MPI_Comm, int *first);
+/* Which ranks have the same current device, in words, the same on all of them; empty: none. Collective. */
+PetscErrorCode PetscRRBFindSharedDevice(MPI_Comm, std::string *which);
+
+/* Calls f(), which may throw, on all ranks: what the first of them threw, in the same words on all; empty: none did. Collective. */
+template <class F> PetscErrorCode PetscRRBWhyNot(MPI_Comm comm, std::string *why_not, const F &f) {
+  PetscRRBTrouble trouble;
+
+  PetscFunctionBegin;
+  try {
+    f();
+  } catch (const std::exception &e) {
+    trouble.why = e.what();
+  }
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  *why_not = trouble.why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

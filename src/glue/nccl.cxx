@@ -1,0 +1,100 @@
+#include "glue/nccl.h"
+
+#if PETSCRRB_NCCL
+
+  #include "glue/devices_of_ranks.h"
+
+  #include <vector>
+
+using petscrrb::nccl::check;
+using petscrrb::nccl::Communicator;
+
+namespace {
+
+/* What an MPI communicator keeps. */
+struct Kept {
+  std::shared_ptr<Communicator> nccl;
+  std::string why_not;
+};
+
+} // namespace
+
+/* Whether messages arrive. It also connects the ranks, which a graph's first message could not. */
+static void TestMessages(const Communicator &nccl, int ranks, int rank) {
+  using petscrrb::cuda::check;
+  std::vector<double> got((std::size_t)ranks);
+  std::vector<double> mine((std::size_t)ranks);
+  mine[(std::size_t)rank] = 1 + rank;
+  const petscrrb::cuda::Buffer<double> all(mine);
+  cudaStream_t stream;
+
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  nccl.all_gather(all.data() + rank, 1, all.data(), stream);
+  check(cudaMemcpyAsync(got.data(), all.data(), all.bytes(), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "ncclAllGather");
+  check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  for (int r = 0; r < ranks; ++r)
+    if (got[(std::size_t)r] != 1 + r)
+      throw std::runtime_error("values of rank " + std::to_string(r) + " do not arrive");
+}
+
+static PetscErrorCode Connect(MPI_Comm comm, Kept *kept) {
+  PetscMPIInt ranks, rank;
+  ncclUniqueId id{};
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  const auto on_first = [&] {
+    if (!rank) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+  };
+  PetscCall(PetscRRBWhyNot(comm, &kept->why_not, on_first));
+  PetscCallMPI(MPI_Bcast(&id, (PetscMPIInt)sizeof id, MPI_BYTE, 0, comm));
+  if (kept->why_not.empty())
+    PetscCall(
+        PetscRRBWhyNot(comm, &kept->why_not, [&] { kept->nccl = std::make_shared<Communicator>(ranks, id, rank); }));
+  if (kept->why_not.empty())
+    PetscCall(PetscRRBWhyNot(comm, &kept->why_not, [&] { TestMessages(*kept->nccl, ranks, rank); }));
+  if (kept->why_not.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  kept->why_not = "NCCL cannot be started: " + kept->why_not;
+  if (kept->nccl) kept->nccl->abandon();
+  kept->nccl.reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Make(MPI_Comm comm, Kept *kept) {
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (ranks == 1) kept->why_not = "there is one rank";
+  if (kept->why_not.empty()) PetscCall(PetscRRBFindSharedDevice(comm, &kept->why_not));
+  if (kept->why_not.empty()) PetscCall(Connect(comm, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the MPI communicator, unless a Ranks that nobody has destroyed holds it: graphs of its owner may, too. */
+static int Forget(MPI_Comm, int, void *kept, void *) {
+  delete (Kept *)kept;
+  return MPI_SUCCESS;
+}
+
+PetscErrorCode PetscRRBGetNccl(MPI_Comm comm, std::shared_ptr<Communicator> *nccl, std::string *why_not) {
+  static int key = MPI_KEYVAL_INVALID;
+  Kept *kept;
+  PetscMPIInt there;
+
+  PetscFunctionBegin;
+  if (key == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Forget, &key, nullptr));
+  PetscCallMPI(MPI_Comm_get_attr(comm, key, &kept, &there));
+  if (!there) {
+    auto made = std::make_unique<Kept>();
+    PetscCall(Make(comm, made.get()));
+    PetscCallMPI(MPI_Comm_set_attr(comm, key, kept = made.release()));
+  }
+  *nccl = kept->nccl;
+  *why_not = kept->why_not;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
