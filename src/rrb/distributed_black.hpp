@@ -95,7 +95,8 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
 // What the red nodes of distributed grids have not: from AMLI's grid, or the gathered one.
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_rest_of_energy() {
   const auto by_classes = [](const Strided<1> &z, const Extent &x) {
-    return NaturalField<2>{x.empty() ? nullptr : &z.at(x.x.lo, x.y.lo), x.x.lo, x.y.lo, z.row, 1, x}.get(Inner{});
+    const NaturalField<2> of_box{z.p, 0, 0, z.row, 1, x}; // z.p: of the point (0, 0), in the box or not
+    return of_box.get(Inner{});
   };
   const int g = options_.amli_grid;
   if (amli_above()) {

@@ -56,7 +56,7 @@ public:
   virtual PetscErrorCode ViewRanks(PetscViewer) { return PETSC_SUCCESS; } /* what of it is where */
 
   /* the iteration of KSPRRB on this factorization; full: on all nodes */
-  virtual PetscErrorCode CreateSolver(Core &, PetscBool full, std::unique_ptr<KSPRRBSolver> *) = 0;
+  virtual PetscErrorCode CreateSolver(PC, Core &, PetscBool full, std::unique_ptr<KSPRRBSolver> *) = 0;
   virtual const double *scaling() const = 0; /* v of V A V, where the matrix is; NULL: V = I */
 };
 

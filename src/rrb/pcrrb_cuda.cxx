@@ -194,7 +194,7 @@ PetscErrorCode PCRRBCuda::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part)
   return vectors_.Use(pc, "PCRRB", x, y, [&](Vec r, Vec z) { return ApplyHere(pc, core, r, z, part); });
 }
 
-PetscErrorCode PCRRBCuda::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
+PetscErrorCode PCRRBCuda::CreateSolver(PC, Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
   return KSPRRBCreateCuda(stream_, core, full, (PetscBool)(inverse_ != nullptr), LastBlockSolver(core), solver);
 }
 

@@ -28,7 +28,7 @@ public:
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, petscrrb::rrb::Part) override;
   double bytes() const override;
-  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
+  PetscErrorCode CreateSolver(PC, Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
   const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
 
 protected:

@@ -22,15 +22,28 @@ PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
 
 /* --- the grid --- */
 
-PetscErrorCode PCRRBDistribution::BuildOverlap(PC pc) {
+/* The rows of on_ranks and their ghosts, as they are now. grid: NULL where it is not known yet. */
+PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid *grid) {
   const Mat P = ((PC_RRB *)pc->data)->state->on_ranks;
+  PetscObjectId id;
+  PetscObjectState pattern;
 
   PetscFunctionBegin;
-  if (!built_) PetscCall(overlap_.Build(pc, pc->pmat, P, 1));
-  built_ = true;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
-                                [&] { a_.resize((std::size_t)overlap_.entries()); }));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  const bool other = id != source_ || pattern != pattern_;
+  if (other) PetscCall(overlap_.Build(pc, pc->pmat, P, 1));
+  source_ = id;
+  pattern_ = pattern;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
+    a_.resize((std::size_t)overlap_.entries());
+    if (other && grid) places_.find(overlap_.rows(a_.data()), overlap_.order(), *grid);
+  }));
   PetscCall(overlap_.Bring(P, PETSC_FALSE, a_.data()));
+  if (!grid) PetscFunctionReturn(PETSC_SUCCESS);
+  Csr all = overlap_.rows(a_.data());
+  all.n += overlap_.ghosts();
+  (void)mark_identity(all, identity_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +95,7 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
   std::string why, source, option;
 
   PetscFunctionBegin;
-  PetscCall(BuildOverlap(pc));
+  PetscCall(BringRows(pc, nullptr));
   PetscCall(FindCuts(pc, grid));
   PetscCall(PetscRRBFullName(pc, "-pc_rrb_grid", &option));
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
@@ -170,18 +183,18 @@ PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
 }
 
 /* What all ranks together have found. */
-PetscErrorCode PCRRBDistribution::Agree(PC pc) {
-  rrb::RowFacts &f = facts_;
+static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  double sums[] = {f.identity, f.positive, f.weights[0], f.weights[1]};
+  double sums[] = {f.identity, f.positive, f.weights[0], f.weights[1], f.zero_rows, f.decoupled};
   double most[] = {f.diagonal,        f.asymmetry,          (double)f.not_finite, (double)f.foreign,
                    (double)f.corners, (double)f.crosses[0], (double)f.crosses[1]};
 
   PetscFunctionBegin;
   if (f.not_finite) most[0] = most[1] = 0; /* a maximum with NaN is anything */
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 4, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 6, MPI_DOUBLE, MPI_SUM, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_DOUBLE, MPI_MAX, comm));
   f.identity = sums[0], f.positive = sums[1], f.weights[0] = sums[2], f.weights[1] = sums[3];
+  f.zero_rows = sums[4], f.decoupled = sums[5];
   f.diagonal = most[0], f.asymmetry = most[1];
   f.not_finite = most[2] > 0, f.foreign = most[3] > 0, f.corners = most[4] > 0;
   f.crosses[0] = most[5] > 0, f.crosses[1] = most[6] > 0;
@@ -206,34 +219,36 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::MoveToBoxes(Stencil &stencil) {
+PetscErrorCode PCRRBDistribution::ToBoxes(const PetscScalar *rows, PetscScalar *box) const {
   PetscFunctionBegin;
-  const auto field = [this](const double *from, std::vector<double> &to) {
-    PetscFunctionBegin;
-    PetscCall(PetscSFBcastBegin(lines_, MPIU_SCALAR, from, to.data(), MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(lines_, MPIU_SCALAR, from, to.data(), MPI_REPLACE));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  PetscCall(field(rows_.C.data(), stencil.C));
-  PetscCall(field(rows_.E.data(), stencil.E));
-  PetscCall(field(rows_.N.data(), stencil.N));
-  if (corners_) PetscCall(field(rows_.NE.data(), stencil.NE));
-  if (corners_) PetscCall(field(rows_.NW.data(), stencil.NW));
-  if (!v_.empty()) PetscCall(field(v_.data(), stencil.v));
+  PetscCall(PetscSFBcastBegin(lines_, MPIU_SCALAR, rows, box, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(lines_, MPIU_SCALAR, rows, box, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding, Stencil &stencil,
-                                       PCRRBValues *values) {
+PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *rows) const {
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceBegin(lines_, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lines_, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::MoveToBoxes(Stencil &stencil) const {
+  PetscFunctionBegin;
+  PetscCall(ToBoxes(rows_.C.data(), stencil.C.data()));
+  PetscCall(ToBoxes(rows_.E.data(), stencil.E.data()));
+  PetscCall(ToBoxes(rows_.N.data(), stencil.N.data()));
+  if (corners_) PetscCall(ToBoxes(rows_.NE.data(), stencil.NE.data()));
+  if (corners_) PetscCall(ToBoxes(rows_.NW.data(), stencil.NW.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* BringRows() has brought them. The stencil is the box's if they are as they should be. */
+PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
+                                           Stencil &stencil, rrb::RowFacts *facts, ReadResult *result) {
   const std::size_t own = (std::size_t)overlap_.own();
 
   PetscFunctionBegin;
-  *values = PCRRBValues();
-  PetscCall(BuildOverlap(pc));
-  Csr all = overlap_.rows(a_.data());
-  all.n += overlap_.ghosts();
-  (void)mark_identity(all, identity_);
-  PetscCall(ReadNearNullVector(pc, near_null));
   corners_ = grid.points == 9;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
     const auto size = [&](Stencil &s, std::size_t n) {
@@ -243,22 +258,32 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
     PetscMPIInt rank;
     (void)MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank);
     const std::size_t r = (std::size_t)rank;
-    const std::size_t box = lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own;
-    size(stencil, box);
-    stencil.v.resize(v_.empty() ? 0 : box);
+    size(stencil, lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own);
     if (lines_) size(rows_, own);
-    facts_ =
+    *facts =
         rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
                         overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
-                        grid.n[1], grid.points, rounding, Positive::moves, rrb::prepared(lines_ ? rows_ : stencil)});
+                        grid.n[1], grid.points, rounding, positive, rrb::prepared(lines_ ? rows_ : stencil)});
   }));
-  PetscCall(Agree(pc));
+  PetscCall(Agree(pc, *facts));
+  const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
+  *result = facts->not_finite ? ReadResult::refused
+            : facts->foreign  ? ReadResult::rebuild
+            : asymmetric      ? ReadResult::refused
+                              : ReadResult::ok;
+  if (*result == ReadResult::ok && lines_) PetscCall(MoveToBoxes(stencil));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding, Stencil &stencil,
+                                       PCRRBValues *values) {
   const rrb::RowFacts &f = facts_;
-  const bool asymmetric = f.asymmetry > symmetric * f.diagonal;
-  values->result = f.not_finite ? ReadResult::refused
-                   : f.foreign  ? ReadResult::rebuild
-                   : asymmetric ? ReadResult::refused
-                                : ReadResult::ok;
+
+  PetscFunctionBegin;
+  *values = PCRRBValues();
+  PetscCall(BringRows(pc, &grid));
+  PetscCall(ReadNearNullVector(pc, near_null));
+  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, stencil, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = (index_t)f.identity;
@@ -266,9 +291,31 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
   values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
                                 (corners_ && !f.corners));
   values->scaled = (PetscBool)!v_.empty();
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
+                                [&] { stencil.v.resize(v_.empty() ? 0 : stencil.C.size()); }));
+  if (v_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   if (lines_)
-    PetscCall(MoveToBoxes(stencil));
-  else if (!v_.empty())
-    std::copy_n(v_.data(), own, stencil.v.data());
+    PetscCall(ToBoxes(v_.data(), stencil.v.data()));
+  else
+    std::copy_n(v_.data(), stencil.v.size(), stencil.v.data());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, Stencil &stencil,
+                                                std::vector<KnownRow> *known, rrb::RowFacts *facts,
+                                                ReadResult *result) {
+  PetscFunctionBegin;
+  PetscCall(BringRows(pc, &grid));
+  if (!v_.empty()) { /* the ghosts may be others */
+    v_.resize((std::size_t)(overlap_.own() + overlap_.ghosts()));
+    PetscCall(overlap_.BringRows(v_.data()));
+  }
+  PetscCall(ReadRows(pc, grid, rounding, Positive::stays, stencil, facts, result));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
+    const std::vector<double> &diagonal = lines_ ? rows_.C : stencil.C;
+    known->clear();
+    for (PetscInt p = 0; facts->decoupled > 0 && p < overlap_.own(); ++p)
+      if (identity_[(std::size_t)p]) known->push_back({p, diagonal[(std::size_t)p]});
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -107,7 +107,7 @@ PetscErrorCode PCRRBHost::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBHost::CreateSolver(Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
+PetscErrorCode PCRRBHost::CreateSolver(PC, Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
   return KSPRRBCreateHost(host_, core, full, LastBlockSolver(core), solver);
 }
 

@@ -20,7 +20,7 @@ public:
   PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return coarse_.null_directions(); }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, petscrrb::rrb::Part) override;
-  PetscErrorCode CreateSolver(Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
+  PetscErrorCode CreateSolver(PC, Core &, PetscBool, std::unique_ptr<KSPRRBSolver> *) override;
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override { return coarse_.bytes() + bytes_of(stencil_); }
 

@@ -31,6 +31,9 @@ public:
   }
   PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
   PetscErrorCode ViewRanks(PetscViewer viewer) override { return matrix_.View(viewer); }
+  PetscErrorCode CreateSolver(PC pc, Core &core, PetscBool, std::unique_ptr<KSPRRBSolver> *solver) override {
+    return KSPRRBCreateOnRanks(pc, host_, core, *black_, *ranks_, matrix_, LastBlockSolver(core), solver);
+  }
   double bytes() const override { return PCRRBHost::bytes() + matrix_.bytes() + 8.0 * (double)(r_.size() + z_.size()); }
 
 private:
@@ -39,6 +42,7 @@ private:
   PCRRBDistribution matrix_;
   std::vector<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<PCRRBRanks> ranks_;
+  rrb::BlackRanks *black_ = nullptr; /* the core */
 };
 
 /* Of a grid of all ranks. Plans are made by each rank alone, so that none waits for one that has no memory. */
@@ -52,8 +56,10 @@ PetscErrorCode OnRanks::Build(PC pc, const rrb::Extent &all, const rrb::Options 
   PetscCall(PetscRRBTryTogether(comm, SayNoMemory, [&] {
     ranks_ = std::make_unique<PCRRBRanks>(comm);
     matrix_.SetBoxes(pc, all, o.levels);
-    *core =
+    auto made =
         rrb::make_distributed<PetscInt>(host_, *ranks_, matrix_.boxes(), o, matrix_.gathered(), single != PETSC_FALSE);
+    black_ = made.get();
+    *core = std::move(made);
     const std::size_t n = matrix_.lines() ? (std::size_t)(*core)->extent().nodes() : 0;
     r_.resize(n);
     z_.resize(n);
@@ -82,13 +88,11 @@ PetscErrorCode OnRanks::ApplyOnBoxes(PC pc, Core &core, Vec x, Vec y, rrb::Part 
   PetscFunctionBegin;
   PetscCall(vectors_.Say(pc, "PCRRB", x));
   PetscCall(VecGetArrayRead(x, &r));
-  PetscCall(PetscSFBcastBegin(matrix_.lines(), MPIU_SCALAR, r, r_.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(matrix_.lines(), MPIU_SCALAR, r, r_.data(), MPI_REPLACE));
+  PetscCall(matrix_.ToBoxes(r, r_.data()));
   PetscCall(VecRestoreArrayRead(x, &r));
   PetscCall(rrb::Cycle(core).apply(r_.data(), z_.data(), part, LastBlockSolver(core)));
   PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(PetscSFReduceBegin(matrix_.lines(), MPIU_SCALAR, z_.data(), z, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(matrix_.lines(), MPIU_SCALAR, z_.data(), z, MPI_REPLACE));
+  PetscCall(matrix_.ToRows(z_.data(), z));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -15,11 +15,13 @@ namespace petscrrb::rrb {
 // Of own rows; sums but for the maxima and the flags. As StencilFacts, with what PCRRB asks for besides.
 struct RowFacts {
   double identity = 0, positive = 0, weights[2] = {}; // weights: sums of the couplings in x and in y
-  double diagonal = 0, asymmetry = 0;                 // maxima
+  double zero_rows = 0, decoupled = 0;
+  double diagonal = 0, asymmetry = 0; // maxima
   bool not_finite = false, foreign = false, corners = false, crosses[2] = {};
 
   PETSCRRB_HD void add(const RowFacts &f) {
     identity += f.identity, positive += f.positive, weights[0] += f.weights[0], weights[1] += f.weights[1];
+    zero_rows += f.zero_rows, decoupled += f.decoupled;
     diagonal = larger(diagonal, f.diagonal), asymmetry = larger(asymmetry, f.asymmetry);
     not_finite |= f.not_finite, foreign |= f.foreign, corners |= f.corners;
     crosses[0] |= f.crosses[0], crosses[1] |= f.crosses[1];
@@ -98,7 +100,10 @@ private:
         diagonal = a;
         continue;
       }
-      if (identity[p] || identity[q]) continue;
+      if (identity[p] || identity[q]) {
+        f.decoupled += a != 0.0;
+        continue;
+      }
       const int m = direction[e];
       if (m < 0) {
         f.foreign |= a != 0.0;
@@ -113,6 +118,7 @@ private:
     f.not_finite = check != 0.0;
     if (identity[p]) {
       f.identity = 1;
+      f.zero_rows = diagonal == 0.0;
       return diagonal == 0.0 ? 1.0 : diagonal;
     }
     f.diagonal = fabs(diagonal);

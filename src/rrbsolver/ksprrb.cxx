@@ -93,6 +93,7 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
                                       "on all nodes, by PETSc's products and vector operations"};
   const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscBool ascii, string;
+  double bytes;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
@@ -106,7 +107,9 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s\n", forms[s->form]));
   if (s->form != KSP_RRB_SCHUR) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", s->solver->bytes()));
+  bytes = s->solver->bytes();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,8 +185,8 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
    Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
    operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
    no such Schur complement (9-point, or with an odd number of points around a periodic side), or whose finest grid is not in
-   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, or on several MPI
-   ranks, by PETSc's own operations. `KSPView()` says so.
+   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, and on all nodes of
+   several MPI ranks, by PETSc's own operations. `KSPView()` says so.
 
    Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
    residual before the first iteration is that of the initial guess on all nodes; from the first iteration on red nodes

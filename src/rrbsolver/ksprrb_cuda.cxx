@@ -18,7 +18,7 @@ public:
       : stream_(stream), iteration_(rrbsolver::make_device_iteration(stream.cuda, core, full != PETSC_FALSE)),
         solve_([solve](rrb::Part part) { return (int)solve(part); }), full_(full), captured_(captured) {}
 
-  PetscErrorCode Refresh(const Csr &, const Grid &, const double *, KSPRRBValues *) override;
+  PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
   PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
@@ -45,7 +45,7 @@ private:
   PetscBool full_, captured_; /* captured: the last block is solved by kernels */
 };
 
-PetscErrorCode DeviceSolver::Refresh(const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
+PetscErrorCode DeviceSolver::Refresh(PC, const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
   PetscFunctionBegin;
   PetscCall(stream_.Run([&] {
     if (!reader_) reader_ = std::make_unique<cuda::StencilReader>(grid, Positive::stays);

@@ -12,25 +12,47 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   s->form = KSP_RRB_UNFUSED;
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
-  if (ranks > 1) {
-    s->why = "the matrix is on several ranks";
-  } else if (ksp->pc->mat != ksp->pc->pmat) {
+  if (ksp->pc->mat != ksp->pc->pmat) {
     s->why = "the preconditioner is made from another matrix";
   } else if (ksp->transpose_solve) {
     s->why = "the system is transposed";
   } else if (vectors != pc->backend->on_device()) {
     s->why = "matrix and vectors are not both on the host or both on the device";
+  } else if (ranks > 1 && vectors) {
+    s->why = "the matrix is on several devices";
   } else {
     s->form = KSP_RRB_FULL;
     if (pc->grid.points != 5)
       s->why = "the matrix is no 5-point matrix";
     else if (pc->core->extent().x.odd_ring() || pc->core->extent().y.odd_ring())
       s->why = "red nodes couple around a periodic side with an odd number of points";
-    else if (pc->core->options().storage_grids < 1)
+    else if (ranks > 1 && !pc->core->black_level().around)
+      s->why = "the finest grid is on every rank";
+    else if (ranks == 1 && pc->core->options().storage_grids < 1)
       s->why = "the finest grid is not in r1/r2/b1/b2 storage";
     else
       s->form = KSP_RRB_SCHUR;
+    if (ranks > 1 && s->form == KSP_RRB_FULL) s->form = KSP_RRB_UNFUSED;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of one rank, or the matrix of several. */
+static PetscErrorCode Refresh(KSP ksp, KSPRRBValues *values) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
+  if (ranks > 1)
+    PetscCall(PetscRRBMatrixOnRanks(ksp->pc, ksp->pc->mat, &s->rows, &pc->on_ranks));
+  else
+    PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
+  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows.csr, pc->grid, pc->backend->scaling(), values);
+  pc->on_ranks = nullptr;
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  PetscCall(result);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,10 +66,7 @@ static PetscErrorCode ReadValues(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)ksp->pc->mat, &now));
   if (now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
-  const PetscErrorCode result = s->fused->Refresh(s->rows.csr, pc->grid, pc->backend->scaling(), &values);
-  PetscCall(PetscRRBMatrixRestore(&s->rows));
-  PetscCall(result);
+  PetscCall(Refresh(ksp, &values));
   s->values = -1;
   if (values == KSP_RRB_VALUES_OK) {
     s->values = now;
@@ -74,7 +93,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
   if (s->form != KSP_RRB_UNFUSED) {
     if (!s->fused || s->build != pc->build || s->fused_form != s->form) {
       s->fused = nullptr;
-      PetscCall(pc->backend->CreateSolver(*pc->core, (PetscBool)(s->form == KSP_RRB_FULL), &s->fused));
+      PetscCall(pc->backend->CreateSolver(ksp->pc, *pc->core, (PetscBool)(s->form == KSP_RRB_FULL), &s->fused));
       s->build = pc->build;
       s->fused_form = s->form;
       s->values = -1;

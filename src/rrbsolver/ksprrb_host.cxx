@@ -1,10 +1,8 @@
 /* KSPRRB where the matrix is on the host. */
-#include "backend/partial_sum_host.hpp"
-#include "backend/scalars_host.hpp"
+#include "rrbsolver/ksprrb_host.h"
+
 #include "rrb/pcrrb_backend.h"
-#include "rrb/prepare.hpp"
 #include "rrbsolver/full_cg.hpp"
-#include "rrbsolver/ksprrb_solver.h"
 #include "rrbsolver/schur_loops_host.hpp"
 
 using namespace petscrrb;
@@ -15,47 +13,28 @@ static PetscErrorCode NoMemory(const std::exception &e) {
 
 namespace {
 
-template <class CG> class HostSolver final : public KSPRRBSolver {
+template <class CG> class HostSolver final : public KSPRRBHostSolver<CG> {
 public:
-  HostSolver(const Host &host, Core &core, const SolveLastBlock &solve) : cg_(host, core), solve_(solve) {}
+  using Base = KSPRRBHostSolver<CG>;
+  using typename Base::Norm, typename Base::Numbers;
 
-  PetscErrorCode Refresh(const Csr &, const Grid &, const double *, KSPRRBValues *) override;
+  HostSolver(const Host &host, KSPRRBSolver::Core &core, const KSPRRBSolver::SolveLastBlock &solve)
+      : Base(host, core, solve) {}
+
+  PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
   PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
-  PetscErrorCode Steps(Norm norm, const Limits &, std::vector<Numbers> *steps) override {
-    PetscFunctionBegin;
-    PetscCall(cg_.step(norm, solve_, After(false)));
-    steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Settle() override {
-    cg_.settle();
-    return PETSC_SUCCESS;
-  }
-  PetscErrorCode Resume() override { return cg_.resume(solve_); }
-  void DropStep() override { cg_.drop_step(); }
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
-  double bytes() const override {
-    return (double)cg_.bytes() + 8.0 * (double)(stencil_.C.size() + stencil_.E.size() + stencil_.N.size() +
-                                                stencil_.NE.size() + stencil_.NW.size());
-  }
 
 private:
-  auto After(bool start) const {
-    return [this, start](const Terms &below) {
-      rrbsolver::AfterCycle{cg_.scalars().data(), sum_of(below), start}(0, 0);
-    };
-  }
+  using Base::stencil_, Base::cg_;
 
-  CG cg_;
-  SolveLastBlock solve_;
-  Stencil stencil_;
   StencilFacts facts_;
 };
 
 template <class CG>
-PetscErrorCode HostSolver<CG>::Refresh(const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
+PetscErrorCode HostSolver<CG>::Refresh(PC, const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
   ReadResult result = ReadResult::refused;
   std::string why;
 
@@ -67,7 +46,7 @@ PetscErrorCode HostSolver<CG>::Refresh(const Csr &csr, const Grid &grid, const d
   if (!v) stencil_.v.clear();
   *values = KSPRRBValuesOf(result, facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb::prepare(stencil_, grid, rounding, Positive::stays);
+  rrb::prepare(stencil_, grid, KSPRRBSolver::rounding, Positive::stays);
   cg_.refresh(rrb::prepared(stencil_));
   if (!cg_.positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,8 +71,7 @@ template <class CG> PetscErrorCode HostSolver<CG>::Start(Vec r0, Norm norm, Numb
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(r0, &r));
-  PetscCall(cg_.start(r, norm, solve_, After(true)));
-  *numbers = rrbsolver::numbers_of(cg_.scalars().data(), norm);
+  PetscCall(this->StartFrom(r, norm, numbers));
   PetscCall(VecRestoreArrayRead(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

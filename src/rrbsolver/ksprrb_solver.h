@@ -1,5 +1,5 @@
-/* What of KSPRRB depends on where the matrix is: the iteration on PCRRB's factorization, in ksprrb_host.cxx and
-   ksprrb_cuda.cxx. */
+/* What of KSPRRB depends on where the matrix is: the iteration on PCRRB's factorization, in ksprrb_host.cxx,
+   ksprrb_on_ranks.cxx and ksprrb_cuda.cxx. */
 #pragma once
 
 #include <petscksp.h>
@@ -37,8 +37,10 @@ public:
   static constexpr double rounding = 1e-14; /* of a row's sum, see prepare.hpp */
 
   virtual ~KSPRRBSolver() = default;
-  /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I */
-  virtual PetscErrorCode Refresh(const petscrrb::Csr &, const petscrrb::Grid &, const double *v, KSPRRBValues *) = 0;
+  /* The rows: of one rank; several read PCRRBState's on_ranks. v: of the preconditioner's V A V, where the matrix is; NULL:
+     V = I. */
+  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
+                                 KSPRRBValues *) = 0;
   /* the rows whose columns other rows keep, and the last refresh dropped there */
   virtual PetscBool has_known_values() const = 0;
   virtual PetscErrorCode SetKnownValues(Vec b, Vec x) = 0; /* x_i = b_i / a_ii at identity rows */
@@ -59,9 +61,18 @@ public:
 /* full: on all nodes, where there is no Schur complement to iterate on */
 namespace petscrrb {
 struct Host;
-}
+namespace rrb {
+class BlackRanks;
+class Ranks;
+} // namespace rrb
+} // namespace petscrrb
 PetscErrorCode KSPRRBCreateHost(const petscrrb::Host &, KSPRRBSolver::Core &, PetscBool full,
                                 const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
+/* Collective. */
+class PCRRBDistribution;
+PetscErrorCode KSPRRBCreateOnRanks(PC, const petscrrb::Host &, KSPRRBSolver::Core &, petscrrb::rrb::BlackRanks &,
+                                   petscrrb::rrb::Ranks &, PCRRBDistribution &, const KSPRRBSolver::SolveLastBlock &,
+                                   std::unique_ptr<KSPRRBSolver> *);
 /* captured: solving the last block launches kernels and nothing else */
 class PetscRRBStream;
 PetscErrorCode KSPRRBCreateCuda(PetscRRBStream &, KSPRRBSolver::Core &, PetscBool full, PetscBool captured,

@@ -13,7 +13,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode Refresh(const petscrrb::Csr &, const petscrrb::Grid &, const double *, KSPRRBValues *values) override {
+  PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *,
+                         KSPRRBValues *values) override {
     *values = KSP_RRB_VALUES_OK;
     return PETSC_SUCCESS;
   }
@@ -61,7 +62,7 @@ public:
   double bytes() const override {
     PetscInt n = 0;
 
-    (void)VecGetSize(r(), &n);
+    (void)VecGetLocalSize(r(), &n);
     return 40.0 * (double)n;
   }
 

@@ -40,8 +40,9 @@ struct ClearNode {
   PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = 0.0; }
 };
 
-// A vector of all nodes in natural order.
+// A vector of all nodes in natural order; NULL: one that nobody reads.
 template <class T> NaturalField<2, T> natural(const Extent &x, T *p) {
+  if (!p) return {};
   return {p, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
 }
 

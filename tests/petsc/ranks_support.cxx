@@ -157,11 +157,11 @@ Solve solve_on(KSP ksp, const Distributed &d, const reference::Vector &b, const 
   return out;
 }
 
-std::string view_on_first(PC pc) {
+template <class T> static std::string view_on_first(T object, PetscErrorCode (*show)(T, PetscViewer)) {
   Handle<PetscViewer, PetscViewerDestroy> viewer;
   const std::string name = testing::TempDir() + "petscrrb_view_on_ranks";
   ok(PetscViewerASCIIOpen(PETSC_COMM_WORLD, name.c_str(), viewer.put()));
-  ok(PCView(pc, viewer));
+  ok(show(object, viewer));
   viewer = {};
   if (rank() > 0) return "";
   std::string text(8192, ' ');
@@ -171,6 +171,9 @@ std::string view_on_first(PC pc) {
   std::remove(name.c_str());
   return text;
 }
+
+std::string view_on_first(PC pc) { return view_on_first(pc, PCView); }
+std::string view_on_first(KSP ksp) { return view_on_first(ksp, KSPView); }
 
 double largest_over_ranks(double value) {
   (void)MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD);

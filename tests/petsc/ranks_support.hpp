@@ -42,6 +42,7 @@ reference::Vector applied_on(PC pc, const Distributed &, const reference::Vector
                              PetscErrorCode (*apply)(PC, Vec, Vec) = PCApply);
 Solve solve_on(KSP ksp, const Distributed &, const reference::Vector &b, const reference::Vector &x0 = {});
 std::string view_on_first(PC pc); // empty on the other ranks
+std::string view_on_first(KSP ksp);
 double largest_over_ranks(double value);
 
 } // namespace petsctest::distributed

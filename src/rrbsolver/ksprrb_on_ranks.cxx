@@ -1,0 +1,111 @@
+/* KSPRRB where the matrix is on several ranks of hosts: the iteration on the ranks' boxes. */
+#include "rrb/pcrrb_on_ranks.h"
+#include "rrbsolver/ksprrb_host.h"
+#include "rrbsolver/schur_loops_host.hpp"
+
+using namespace petscrrb;
+
+namespace {
+
+class OnRanks final : public KSPRRBHostSolver<rrbsolver::SchurCG<Host, KSPRRBSolver::Core>> {
+public:
+  OnRanks(const Host &host, Core &core, rrb::BlackRanks &black, rrb::Ranks &ranks, PCRRBDistribution &matrix,
+          const SolveLastBlock &solve)
+      : KSPRRBHostSolver(host, core, solve, &black), ranks_(ranks), matrix_(matrix),
+        r0_(matrix.lines() ? (std::size_t)core.extent().nodes() : 0), x_(r0_.size()) {}
+
+  PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
+  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
+  PetscErrorCode SetKnownValues(Vec, Vec) override;
+  PetscErrorCode Start(Vec, Norm, Numbers *) override;
+  PetscErrorCode Steps(Norm norm, const Limits &limits, std::vector<Numbers> *steps) override {
+    return PCRRBTogether([&] { return KSPRRBHostSolver::Steps(norm, limits, steps); });
+  }
+  PetscErrorCode Resume() override {
+    return PCRRBTogether([&] { return KSPRRBHostSolver::Resume(); });
+  }
+  PetscErrorCode Solution(Vec, Vec, PetscBool) override;
+  double bytes() const override { return KSPRRBHostSolver::bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
+
+private:
+  rrb::Ranks &ranks_;
+  PCRRBDistribution &matrix_;
+  rrb::RowFacts facts_;
+  std::vector<PCRRBDistribution::KnownRow> known_;
+  std::vector<double> r0_, x_; /* of the box, where vectors are not what it has */
+};
+
+PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  ReadResult result;
+  PetscBool positive;
+
+  PetscFunctionBegin;
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, stencil_, &known_, &facts_, &result));
+  *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
+  if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBTogether([&] {
+    rrb::PreparedStencil s = rrb::prepared(stencil_);
+    s.v = v;
+    cg_.refresh(s);
+    positive = (PetscBool)cg_.positive();
+    PCRRBAgree(ranks_, &positive);
+    return PETSC_SUCCESS;
+  }));
+  if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::SetKnownValues(Vec b, Vec x) {
+  const PetscScalar *known;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(b, &known));
+  PetscCall(VecGetArray(x, &to));
+  for (const auto &[row, diagonal] : known_) to[row] = known[row] / diagonal;
+  PetscCall(VecRestoreArray(x, &to));
+  PetscCall(VecRestoreArrayRead(b, &known));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::Start(Vec r0, Norm norm, Numbers *numbers) {
+  const PetscScalar *r;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r0, &r));
+  if (matrix_.lines()) PetscCall(matrix_.ToBoxes(r, r0_.data()));
+  PetscCall(PCRRBTogether([&] { return StartFrom(matrix_.lines() ? r0_.data() : r, norm, numbers); }));
+  PetscCall(VecRestoreArrayRead(r0, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::Solution(Vec r0, Vec x, PetscBool add) {
+  const PetscBool lines = (PetscBool)(matrix_.lines() != nullptr);
+  const PetscScalar *r;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r0, &r));
+  PetscCall(add ? VecGetArray(x, &to) : VecGetArrayWrite(x, &to));
+  if (lines && add) PetscCall(matrix_.ToBoxes(to, x_.data()));
+  cg_.solution(lines ? r0_.data() : r, lines ? x_.data() : to, add != PETSC_FALSE);
+  if (lines) PetscCall(matrix_.ToRows(x_.data(), to));
+  PetscCall(add ? VecRestoreArray(x, &to) : VecRestoreArrayWrite(x, &to));
+  PetscCall(VecRestoreArrayRead(r0, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscRRBTrouble SayNoMemory(const std::exception &e) {
+  return {std::string("No memory for the RRB-solver: ") + e.what(), PETSC_ERR_MEM};
+}
+
+} // namespace
+
+PetscErrorCode KSPRRBCreateOnRanks(PC pc, const Host &host, KSPRRBSolver::Core &core, rrb::BlackRanks &black,
+                                   rrb::Ranks &ranks, PCRRBDistribution &matrix,
+                                   const KSPRRBSolver::SolveLastBlock &solve, std::unique_ptr<KSPRRBSolver> *solver) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
+                                [&] { *solver = std::make_unique<OnRanks>(host, core, black, ranks, matrix, solve); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
