@@ -135,7 +135,9 @@ public:
   }
 
   // x has the right-hand side at own nodes; what goes on goes to `next`. Where there are no couplings, it moves only.
-  template <bool Couple> void down(const Host &, const BoxGrid<T> &g, const NextGrid &next) const {
+  // energy: NULL, or what own red nodes add to y^T M^-1 y is added to it.
+  template <bool Couple>
+  void down(const Host &on, const BoxGrid<T> &g, const NextGrid &next, PartialSum<Host> *energy) const {
     const BoxRows<T> rows(g);
     if constexpr (Couple)
       in_chunks(
@@ -144,6 +146,14 @@ public:
     else
       for (index_t k = g.own.nodes_of(b2).k0; k < g.own.nodes_of(b2).k1 && g.own.nodes_of(b2).size(); ++k)
         NextRows{next}.store(&g.x[b2].at(0, k), k);
+    for (Class c : {r1, r2, b1})
+      if (energy) energy->add(on, g.own.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{g.x[c], g.factor.dinv.q[c]});
+  }
+  // of the energy's sum, at most
+  static index_t parts(const Extent &own) {
+    index_t n = 0;
+    for (Class c : {r1, r2, b1}) n += PartialSum<Host>::parts(own.nodes_of(c));
+    return n;
   }
   // x has the solution at b2, own and around. x is lost.
   template <bool Couple> void up(const Host &, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {

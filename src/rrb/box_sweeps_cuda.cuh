@@ -68,17 +68,18 @@ struct TakePoints {
 template <class T> class BoxSweeps<Cuda, T> {
 public:
   explicit BoxSweeps(const Extent &)
-      : overlap_(cuda::may_overlap(device::forward<true, T, device::BoxRight, device::DenseNext>)) {}
+      : overlap_(cuda::may_overlap(device::forward<true, T, device::BoxRight, device::DenseNext, device::NoEnergy>)) {}
 
-  template <bool Couple> void down(const Cuda &on, const BoxGrid<T> &g, const NextGrid &next) const {
-    const device::BoxRight x{device::arrays(g.x)};
-    const auto sweep = [&](const auto &b2) {
-      launch(on, g, device::forward<Couple, T, device::BoxRight, std::decay_t<decltype(b2)>>, x, b2);
-    };
+  template <bool Couple>
+  void down(const Cuda &on, const BoxGrid<T> &g, const NextGrid &next, PartialSum<Cuda> *energy) const {
     if (next.dense)
-      sweep(device::DenseNext{device::arrays(next.split), {}, {}});
+      sweep_down<Couple>(on, g, device::DenseNext{device::arrays(next.split), {}, {}}, energy);
     else
-      sweep(device::natural_next({}, next));
+      sweep_down<Couple>(on, g, device::natural_next({}, next), energy);
+  }
+  // of the energy's sum, at most
+  static index_t parts(const Extent &own) {
+    return own.empty() ? 0 : blocks_across(box_of(own)) * index_t(box_of(own).k1 - box_of(own).k0);
   }
 
   template <bool Couple> void up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
@@ -97,6 +98,20 @@ public:
   std::size_t bytes() const { return 0; }
 
 private:
+  template <bool Couple, class Next>
+  void sweep_down(const Cuda &on, const BoxGrid<T> &g, const Next &next, PartialSum<Cuda> *energy) const {
+    using X = device::BoxRight;
+    const X x{device::arrays(g.x)};
+    if (!energy)
+      launch(on, g, device::forward<Couple, T, X, Next, device::NoEnergy>, x, next,
+             [](int) { return device::NoEnergy(); });
+    else
+      launch(on, g, device::forward<Couple, T, X, Next, device::EnergyDown>, x, next, [&](int blocks) {
+        const Range2 n = g.own.nodes_of(b1);
+        return device::EnergyDown{energy->template take<32 * device::warps>(blocks),
+                                  {int(n.h0), int(n.h1), int(n.k0), int(n.k1)}};
+      });
+  }
   template <bool Couple, bool Scaled>
   void sweep_up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
     using X = device::BoxLeft<Scaled>;
@@ -108,12 +123,13 @@ private:
                    to.v.row,
                    {int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)}};
     const device::BoxNext next{g.x[b2].p, int(g.x[b2].pitch)};
+    const auto none = [](int) { return device::NoEnergy(); };
     if (scaling == Scaling::full)
       launch(on, g, device::backward<Couple, Scaling::full, T, X, device::BoxNext, device::NoEnergy>, vector, next,
-             device::NoEnergy());
+             none);
     else
       launch(on, g, device::backward<Couple, Scaling::root, T, X, device::BoxNext, device::NoEnergy>, vector, next,
-             device::NoEnergy());
+             none);
   }
 
   // Own nodes, and b1 around them.
@@ -136,20 +152,25 @@ private:
     return box;
   }
 
-  template <class Kernel, class X, class Next, class... More>
+  static int blocks_across(const device::Box &box) {
+    return ((box.h1 - box.h0 + device::columns - 1) / device::columns + device::warps - 1) / device::warps;
+  }
+
+  // last(blocks): the kernel's last argument
+  template <class Kernel, class X, class Next, class Last>
   void launch(const Cuda &on, const BoxGrid<T> &g, Kernel *kernel, const X &x, const Next &next,
-              const More &...more) const {
+              const Last &last) const {
     if (g.own.empty()) return;
     const device::Box box = box_of(g.own);
-    const int across = ((box.h1 - box.h0 + device::columns - 1) / device::columns + device::warps - 1) / device::warps;
-    const int along = box.k1 - box.k0,
+    const int across = blocks_across(box), along = box.k1 - box.k0,
               rows = cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, 32 * device::warps),
                                         device::most_rows, 0.5);
     const auto &w = g.factor.w[0].q;
     const device::Arrays<const T> factor{w[r1].p, w[r2].p - w[r1].p, int(w[r1].pitch)};
     const device::Arrays<double> b1_after{g.b1_after.p, 0, int(g.b1_after.pitch)};
-    cuda::launch("a sweep", kernel, overlap_, dim3(across, (along + rows - 1) / rows), 32 * device::warps, 0, on.stream,
-                 factor, box, x, b1_after, next, rows, more...);
+    const dim3 blocks(across, (along + rows - 1) / rows);
+    cuda::launch("a sweep", kernel, overlap_, blocks, 32 * device::warps, 0, on.stream, factor, box, x, b1_after, next,
+                 rows, last(int(blocks.x * blocks.y)));
   }
 
   bool overlap_; // a kernel may start before the one before it has ended

@@ -27,9 +27,10 @@ void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, do
   if (from == 0) start_down(r, part);
   for (int g = from; g < std::min(to, gathered_); ++g) {
     const NextGrid next = next_grid(g);
-    choose(part != Part::right,
-           [&](auto coupled) { grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next); });
-    if (count_ && !(amli_above() && g >= options_.amli_grid)) grids_[g]->add_energy(on_, energy_);
+    PartialSum<Backend> *energy = count_ && !(amli_above() && g >= options_.amli_grid) ? &energy_ : nullptr;
+    choose(part != Part::right, [&](auto coupled) {
+      grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next, energy);
+    });
   }
   if (to >= gathered_ && (from < gathered_ || from == 0 || count_)) gather_down();
   if (to > gathered_ || to == grids())

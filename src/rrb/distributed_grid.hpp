@@ -77,24 +77,15 @@ public:
   // of the vector
   void exchange(Ranks &ranks, const Plan &plan) const { ranks.exchange(plan, memory_.data()); }
 
-  // vector() has the right-hand side at own nodes; what goes on goes to `next`.
+  // vector() has the right-hand side at own nodes; what goes on goes to `next`. energy: NULL, or where what own red nodes add
+  // to y^T M^-1 y goes.
   template <bool Couple>
-  void down(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next) const {
+  void down(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next,
+            PartialSum<Backend> *energy) const {
     bring_right_hand_side(ranks);
-    sweeps.template down<Couple>(on, box(), next);
+    sweeps.template down<Couple>(on, box(), next, energy);
   }
-  // After down(): what own red nodes add to y^T M^-1 y.
-  void add_energy(const Backend &on, PartialSum<Backend> &energy) const {
-    Quad<Dense> y = vector().q;
-    y.c[b1] = b1_after();
-    const auto f = factor_.get(Inner{});
-    for (Class c : {r1, r2, b1}) energy.add(on, own_.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{y[c], f.dinv[c]});
-  }
-  index_t energy_parts() const {
-    index_t n = 0;
-    for (Class c : {r1, r2, b1}) n += PartialSum<Backend>::parts(own_.nodes_of(c));
-    return n;
-  }
+  index_t energy_parts() const { return BoxSweeps<Backend, T>::parts(own_); }
   // Where the solution at own b2 goes before up(), by coordinates of the next grid.
   Strided<1> next_solution() const {
     const Dense x = vector().q[b2];

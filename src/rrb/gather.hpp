@@ -35,43 +35,78 @@ void copy_nodes(const Backend &on, const From &from, const To &to, const Extent 
     on.for_each(nodes, CopyNode<From, To>{from, to});
 }
 
+// From what the ranks sent one after the other, each its fields and then some numbers, to fields of the whole grid in natural
+// order: at (p, i), the p-th node of field i, and at (rank, fields), the numbers of a rank.
+struct PlaceGathered {
+  const double *from;
+  const index_t *start; // of each rank's nodes among those of all; one more for the end
+  const int *rank;      // who has the p-th node of all,
+  const index_t *place; // and which of its own that is
+  index_t nodes, fields, numbers;
+  double *to, *shares;
+
+  PETSCRRB_HD void operator()(index_t p, index_t i) const {
+    if (i < fields) {
+      const index_t r = rank[p];
+      to[i * nodes + p] = from[begin(r) + i * (start[r + 1] - start[r]) + place[p]];
+    } else
+      for (index_t j = 0; j < numbers; ++j) shares[p * numbers + j] = from[begin(p + 1) - numbers + j];
+  }
+
+private:
+  PETSCRRB_HD index_t begin(index_t r) const { return fields * start[r] + numbers * r; }
+};
+
 template <class Backend> class Gather {
 public:
   static constexpr int most_fields = 5, most_shares = 8;
 
   Gather(const Backend &on, Ranks &ranks, const Boxes &boxes, int grid)
-      : on_(on), ranks_(ranks), all_(boxes.all(grid)),
-        mine_(most_fields * boxes.extent(ranks.rank(), grid).nodes() + most_shares),
+      : on_(on), ranks_(ranks), own_(boxes.extent(ranks.rank(), grid)), all_(boxes.all(grid)),
+        mine_(most_fields * own_.nodes() + most_shares),
         received_(most_fields * all_.nodes() + most_shares * ranks.count()) {
-    for (int rank = 0; rank < ranks.count(); ++rank) box_.push_back(boxes.extent(rank, grid));
+    std::vector<index_t> start{0}, place(all_.nodes());
+    std::vector<int> owner(all_.nodes());
+    for (int rank = 0; rank < ranks.count(); ++rank) {
+      const Extent x = boxes.extent(rank, grid);
+      n_.push_back(x.nodes());
+      start.push_back(start.back() + x.nodes());
+      index_t i = 0;
+      for (index_t b = x.y.lo; b < x.y.hi; ++b)
+        for (index_t a = x.x.lo; a < x.x.hi; ++a) {
+          owner[b * all_.x.n + a] = rank;
+          place[b * all_.x.n + a] = i++;
+        }
+    }
+    Backend::assign(start_, start), Backend::assign(place_, place), Backend::assign(rank_, owner);
   }
 
-  const Extent &own() const { return box_[ranks_.rank()]; }
+  const Extent &own() const { return own_; }
   const Extent &all() const { return all_; }
   double *mine() const { return mine_.data(); } // own nodes' fields in natural order, to be filled before bring()
 
   // to: the same of all nodes. Behind its fields a rank may send a few numbers more, which go to `shares`, rank by rank.
   void bring(int fields, double *to, int numbers = 0, double *shares = nullptr) const {
     std::vector<index_t> n;
-    for (const Extent &x : box_) n.push_back(fields * x.nodes() + numbers);
+    for (const index_t nodes : n_) n.push_back(fields * nodes + numbers);
     ranks_.gather(mine_.data(), n, received_.data());
-    const double *from = received_.data();
-    for (std::size_t rank = 0; rank < box_.size(); ++rank) {
-      const Extent &x = box_[rank];
-      for (int i = 0; i < fields; ++i, from += x.nodes())
-        copy_nodes(on_, natural_order(from, x), natural_order(to + i * all_.nodes(), all_), x);
-      if (numbers) on_.copy(shares + rank * numbers, from, numbers);
-      from += numbers;
-    }
+    const PlaceGathered put{received_.data(), start_.data(), rank_.data(), place_.data(), all_.nodes(),
+                            fields,           numbers,       to,           shares};
+    on_.for_each({0, all_.nodes(), 0, fields}, put);
+    if (numbers) on_.for_each({0, ranks_.count(), fields, fields + 1}, put);
   }
-  std::size_t bytes() const { return mine_.bytes() + received_.bytes(); }
+  std::size_t bytes() const {
+    return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes() + rank_.bytes();
+  }
 
 private:
   const Backend &on_;
   Ranks &ranks_;
-  Extent all_;
-  std::vector<Extent> box_; // of each rank
+  Extent own_, all_;
+  std::vector<index_t> n_; // nodes of each rank
   typename Backend::template Array<double> mine_, received_;
+  typename Backend::template Array<index_t> start_, place_;
+  typename Backend::template Array<int> rank_;
 };
 
 } // namespace petscrrb::rrb

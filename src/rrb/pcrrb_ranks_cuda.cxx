@@ -26,6 +26,7 @@ void PCRRBRanksCuda::finish(const Plan &plan, double *array) {
 void PCRRBRanksCuda::gather(const double *mine, const std::vector<index_t> &n, double *all) {
   const std::size_t own = (std::size_t)n[(std::size_t)rank()],
                     sum = (std::size_t)std::accumulate(n.begin(), n.end(), index_t(0));
+  if (!sum) return;
   if (room_ < sum) {
     mine_ = std::make_unique<cuda::Pinned<double>>(sum);
     all_ = std::make_unique<cuda::Pinned<double>>(sum);

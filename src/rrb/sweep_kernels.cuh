@@ -80,14 +80,13 @@ struct Around {
 struct Box {
   struct Nodes {
     int h0, h1, k0, k1;
+
+    __device__ bool contain(int h, int k) const { return h >= h0 && h < h1 && k >= k0 && k < k1; }
   } nodes[4];
   int h0, h1, k0, k1;
   Around x, y;
 
-  __device__ bool owns(Class c, int h, int k) const {
-    const Nodes &n = nodes[c];
-    return h >= n.h0 && h < n.h1 && k >= n.k0 && k < n.k1;
-  }
+  __device__ bool owns(Class c, int h, int k) const { return nodes[c].contain(h, k); }
 };
 
 // The right-hand side of a grid in its own arrays; they have a border of zeroes. What a kernel does not write it may read
@@ -199,9 +198,25 @@ struct Part {
   }
 };
 
-template <bool Couple, class T, class Vector, class Next>
-__global__ void __launch_bounds__(32 * warps)
-    forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows) {
+// Whether a sweep adds its terms of y^T B y, and what it needs for that.
+struct NoEnergy {
+  static constexpr bool wanted = false;
+};
+
+// On the way down: those of red nodes, at own ones; a box's b1 are not only those.
+struct EnergyDown {
+  static constexpr bool wanted = true;
+
+  cuda::BlockSum<32 * warps> sum;
+  Box::Nodes own_b1;
+};
+
+// Returns a thread's share of the energy.
+template <bool Couple, class T, class Vector, class Next, class Energy>
+__device__ __forceinline__ double march_down(const Arrays<const T> &factor, const Box &box, const Vector &x,
+                                             const Arrays<double> &b1_after, const Next &next, int rows,
+                                             const Energy &wanted) {
+  double energy = 0.0;
   const Part part(box, rows, blockIdx.x * warps + threadIdx.x / 32, blockIdx.y);
   cuda::start_next();
   const int h = part.h;
@@ -214,7 +229,7 @@ __global__ void __launch_bounds__(32 * warps)
       hold_forward_b1(f, at(part.k0)), hold_forward_b2(f, at(part.k0));
     }
   cuda::await_previous();
-  if (part.first >= box.h1) return;
+  if (part.first >= box.h1) return energy;
   Quad<Patch> in;
   Patch b;
   // the row below: only b1
@@ -241,16 +256,28 @@ __global__ void __launch_bounds__(32 * warps)
       b.v[1][1] = in.c[b1].v[1][1];
       b2_here = in.c[b2].v[1][1];
     }
+    if constexpr (Energy::wanted)
+      if (mine) {
+        const auto d = at(k).dinv;
+        const auto term = [&](Class c, double y) { return y * y * double(d[c](0, 0)); };
+        if (box.owns(r1, h, k)) energy += term(r1, in.c[r1].v[1][1]);
+        if (box.owns(r2, h, k)) energy += term(r2, in.c[r2].v[1][1]);
+        if (wanted.own_b1.contain(h, k)) energy += term(b1, b.v[1][1]);
+      }
     if (mine && box.owns(b1, h, k)) *b1_after.at(0, h, k) = b.v[1][1];
     if (mine && box.owns(b2, h, k)) next.store(h, k, b2_here);
     b.v[0][0] = b.v[1][0], b.v[0][1] = b.v[1][1];
   }
+  return energy;
 }
 
-// Whether a sweep up adds its terms of y^T B y, and what it needs for that.
-struct NoEnergy {
-  static constexpr bool wanted = false;
-};
+template <bool Couple, class T, class Vector, class Next, class Energy>
+__global__ void __launch_bounds__(32 * warps)
+    forward(Arrays<const T> factor, Box box, Vector x, Arrays<double> b1_after, Next next, int rows, Energy wanted) {
+  const double energy = march_down<Couple>(factor, box, x, b1_after, next, rows, wanted);
+  if constexpr (Energy::wanted) wanted.sum.add(energy);
+}
+
 template <class Next, bool start> struct WithEnergy {
   static constexpr bool wanted = true, from_next = start; // from_next: the terms of `next` are not there yet
 

@@ -13,13 +13,14 @@ template <class T> class Sweeps<Cuda, T> {
 public:
   Sweeps() = default;
   explicit Sweeps(const Extent &)
-      : overlap_(cuda::may_overlap(device::forward<true, T, device::DenseVector<true>, device::DenseNext>)) {}
+      : overlap_(cuda::may_overlap(
+            device::forward<true, T, device::DenseVector<true>, device::DenseNext, device::NoEnergy>)) {}
 
   template <bool Couple>
   void forward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
     with_vectors<true>(d, next, natural, [&](const auto &x, const auto &b2) {
-      launch(on, d, device::forward<Couple, T, std::decay_t<decltype(x)>, std::decay_t<decltype(b2)>>, x, b2,
-             [](int) { return std::tuple(); });
+      launch(on, d, device::forward<Couple, T, std::decay_t<decltype(x)>, std::decay_t<decltype(b2)>, device::NoEnergy>,
+             x, b2, [](int) { return std::tuple(device::NoEnergy()); });
     });
   }
 
