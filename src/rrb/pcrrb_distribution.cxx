@@ -260,10 +260,9 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
     const std::size_t r = (std::size_t)rank;
     size(stencil, lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own);
     if (lines_) size(rows_, own);
-    *facts =
-        rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
-                        overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
-                        grid.n[1], grid.points, rounding, positive, rrb::prepared(lines_ ? rows_ : stencil)});
+    *facts = rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
+                             overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
+                             grid.n[1], grid.points, rounding, positive, rrb::prepared(lines_ ? rows_ : stencil)});
   }));
   PetscCall(Agree(pc, *facts));
   const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
