@@ -7,7 +7,8 @@
 #include "rrb/pcrrb_impl.h"
 #include "rrb/pcrrb_row_values.h"
 
-/* Own rows, where the matrix is, as the last reading found them: they are there until the next one. */
+/* Own rows, where the matrix is, as the last reading found them. Borrowed until the next one, of whatever matrix, and as long as
+   the stencil is what was read. */
 struct PCRRBKnownRows {
   PetscInt rows = 0;
   const unsigned char *identity = nullptr; /* a flag a row: it has no couplings */
