@@ -26,6 +26,8 @@ public:
 
   // Numbers of each rank, in the backend's memory, become their sums.
   virtual void add_up(double *numbers, int n) = 0;
+  // The same number of each rank, in their order; until the next call.
+  virtual Terms collect(const double *number) = 0;
   // Begins an application from grid 1 on, with energy: on the way numbers become their sums.
   virtual void add_up_below(double *numbers, int n) = 0;
 };

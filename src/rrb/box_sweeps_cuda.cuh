@@ -9,13 +9,6 @@
 namespace petscrrb::rrb {
 namespace device {
 
-// A box's vector on its way down.
-struct BoxRight {
-  Arrays<double> x;
-
-  __device__ double operator()(Class c, int h, int k) const { return __ldg(x.at(c, h, k)); }
-};
-
 // On its way up, with the place of the solution, which is a box in natural order.
 template <bool Scaled> struct BoxLeft {
   Arrays<double> x;
@@ -37,14 +30,6 @@ private:
     if (Scaled) value *= __ldg(v + b * v_pitch + a);
     z[b * z_pitch + a] = value;
   }
-};
-
-// The solution at b2, own ones and around.
-struct BoxNext {
-  const double *p;
-  int pitch;
-
-  __device__ double operator()(int h, int k) const { return __ldg(p + index_t(k) * pitch + h); }
 };
 
 } // namespace device

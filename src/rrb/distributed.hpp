@@ -54,6 +54,7 @@ public:
   void bring_solution() override;
   void bring_b1(const Dense &) override;
   void add_up(double *numbers, int n) override;
+  Terms collect(const double *number) override;
   void add_up_below(double *numbers, int n) override;
 
   const Extent &extent() const override { return extent_; } // the rank's box

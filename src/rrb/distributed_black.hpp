@@ -71,6 +71,11 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   on_.for_each({0, n, 0, 1}, AddRanks{shares_.data(), ranks_.count(), n, nullptr, numbers});
 }
 
+template <class Backend, class Int, class T> Terms DistributedRrb<Backend, Int, T>::collect(const double *number) {
+  ranks_.gather(number, std::vector<index_t>(ranks_.count(), 1), shares_.data());
+  return {shares_.data(), ranks_.count()};
+}
+
 template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::add_up_below(double *numbers, int n) {
   numbers_ = numbers;

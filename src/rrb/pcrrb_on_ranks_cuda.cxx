@@ -23,6 +23,10 @@ public:
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode EstimateForCycle(Core &) override;
   PetscErrorCode ViewRanks(PetscViewer) override;
+  PetscErrorCode CreateSolver(PC pc, Core &core, PetscBool, std::unique_ptr<KSPRRBSolver> *solver) override {
+    return KSPRRBCreateOnRanksCuda(pc, stream_, core, *black_, *ranks_, matrix_,
+                                   (PetscBool)(inverse_ && ranks_->only_enqueue()), LastBlockSolver(core), solver);
+  }
   double bytes() const override { return PCRRBCuda::bytes() + matrix_.bytes() + (double)(r_.bytes() + z_.bytes()); }
 
 private:
@@ -33,7 +37,8 @@ private:
   PCRRBDistribution matrix_{PCRRBRowValuesOnDevice(stream_)};
   cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<rrb::Ranks> ranks_;
-  std::string transport_; /* in words */
+  std::string transport_;            /* in words */
+  rrb::BlackRanks *black_ = nullptr; /* the core */
 };
 
 PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
@@ -95,8 +100,10 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
     (void)stream_.Ready();
     matrix_.SetBoxes(pc, all, o.levels);
-    *core =
+    auto made =
         rrb::make_distributed<PetscInt>(cuda_, *ranks_, matrix_.boxes(), o, matrix_.gathered(), single != PETSC_FALSE);
+    black_ = made.get();
+    *core = std::move(made);
     const std::size_t n = matrix_.lines() ? (std::size_t)(*core)->extent().nodes() : 0;
     r_.resize(n);
     z_.resize(n);

@@ -24,6 +24,7 @@ public:
   int rank() const override { return rank_; }
   int count() const override { return count_; }
   bool only_enqueue() const override { return true; }
+  bool only_kernels() const override { return true; }
 
   /* What has to be there before anything else; throws what goes wrong, on all ranks. Collective. */
   void begin() {

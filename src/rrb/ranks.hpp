@@ -36,8 +36,10 @@ public:
     start(plan, array);
     finish(plan, array);
   }
-  // Whether all of them but tell() only enqueue work on the backend's stream, so that a graph can have it.
+  // Whether all of them but tell() only enqueue work on the backend's stream, so that a graph can have it; and whether that is
+  // kernels alone, so that a part of a graph which repeats itself can.
   virtual bool only_enqueue() const { return false; }
+  virtual bool only_kernels() const { return false; }
   // n[r] values of each rank r behind one another, on all ranks.
   virtual void gather(const double *mine, const std::vector<index_t> &n, double *all) = 0;
   // The same for a few numbers of the host, equally many of each rank.

@@ -185,6 +185,22 @@ struct NaturalNext {
   }
 };
 
+// On several ranks: a vector of a box on its way down, with what is around the box.
+struct BoxRight {
+  Arrays<double> x;
+
+  __device__ double operator()(Class c, int h, int k) const { return __ldg(x.at(c, h, k)); }
+};
+// The solution at b2, likewise.
+struct BoxNext {
+  const double *p; // of the node (0, 0)
+  int pitch;
+
+  __device__ double operator()(int h, int k) const { return __ldg(address(h, k)); }
+  __device__ bool contains(int, int) const { return true; }
+  __device__ const double *address(int h, int k) const { return p + index_t(k) * pitch + h; }
+};
+
 // A warp's part of a box: columns from `first` on, rows [k0, k1).
 struct Part {
   int first, h, k0, k1, lane;

@@ -46,8 +46,9 @@ struct Columns {
   struct Two {
     bool first, second;
   };
-  __device__ Two owned(const Box &box, Class c, int k) const {
-    return {first && box.owns(c, h, k), second && box.owns(c, h + 1, k)};
+  __device__ Two owned(const Box &box, Class c, int k) const { return in(box.nodes[c], k); }
+  __device__ Two in(const Box::Nodes &nodes, int k) const {
+    return {first && nodes.contain(h, k), second && nodes.contain(h + 1, k)};
   }
 };
 

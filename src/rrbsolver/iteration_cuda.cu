@@ -67,8 +67,10 @@ template <class Core> NothingPending pending_of(const FullCG<Cuda, Core> &, Norm
 
 template <class CG> class Iteration final : public DeviceIteration {
 public:
-  Iteration(Cuda &on, Core &core, Loop loop)
-      : on_(on), core_(core), cg_(on, core), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step<Pending>)) {}
+  template <class... Ranks>
+  Iteration(Cuda &on, Core &core, Loop loop, Ranks *...ranks)
+      : on_(on), core_(core), cg_(on, core, ranks...), run_(1), loop_(loop),
+        overlap_(cuda::may_overlap(end_step<Pending>)) {}
 
   void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
   bool positive() const override { return cg_.positive(); }
@@ -170,6 +172,11 @@ std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration
                                                        DeviceIteration::Loop loop) {
   if (full) return std::make_unique<Iteration<FullCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
   return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
+}
+
+std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, BlackRanks &ranks,
+                                                       DeviceIteration::Loop loop) {
+  return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop, &ranks);
 }
 
 void set_identity_rows(const Cuda &on, index_t n, const unsigned char *identity, const double *diagonal,

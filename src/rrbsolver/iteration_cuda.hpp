@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/cuda.hpp"
+#include "rrb/black_ranks.hpp"
 #include "rrb/rrb.hpp"
 #include "rrbsolver/iteration.hpp"
 
@@ -42,6 +43,10 @@ public:
 // full: on all nodes. `on` and the factorization must outlive what is made.
 std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &, bool full,
                                                        DeviceIteration::Loop = DeviceIteration::Loop::automatic);
+
+// On several ranks.
+std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &, BlackRanks &,
+                                                       DeviceIteration::Loop);
 
 // x = b / diagonal where identity is set
 void set_identity_rows(const Cuda &on, index_t n, const unsigned char *identity, const double *diagonal,

@@ -18,8 +18,6 @@ static PetscErrorCode ChooseForm(KSP ksp) {
     s->why = "the system is transposed";
   } else if (vectors != pc->backend->on_device()) {
     s->why = "matrix and vectors are not both on the host or both on the device";
-  } else if (ranks > 1 && vectors) {
-    s->why = "the matrix is on several devices";
   } else {
     s->form = KSP_RRB_FULL;
     if (pc->grid.points != 5)

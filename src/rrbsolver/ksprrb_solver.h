@@ -77,3 +77,6 @@ PetscErrorCode KSPRRBCreateOnRanks(PC, const petscrrb::Host &, KSPRRBSolver::Cor
 class PetscRRBStream;
 PetscErrorCode KSPRRBCreateCuda(PetscRRBStream &, KSPRRBSolver::Core &, PetscBool full, PetscBool captured,
                                 const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
+PetscErrorCode KSPRRBCreateOnRanksCuda(PC, PetscRRBStream &, KSPRRBSolver::Core &, petscrrb::rrb::BlackRanks &,
+                                       petscrrb::rrb::Ranks &, PCRRBDistribution &, PetscBool captured,
+                                       const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);

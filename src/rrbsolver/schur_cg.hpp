@@ -31,7 +31,9 @@ template <class Backend> struct SchurVectors {
 //                                   b1 and, for the unpreconditioned norm, of r^2
 //   correct(on, x, a, r0, to, add)  to = or += delta + a p at all nodes in natural order; a may be NULL
 //   r_b1(x)                         r on b1 as residual() left it
-// On several ranks sums are of own nodes, and product() ends with those of p q. p, delta and b1 of r are kept around, too.
+// On several ranks sums are of own nodes, product() ends with those of p q, and p, delta and b1 of r are kept around, too:
+//   share_product(on, x, ranks)         the sum of p q of all ranks, curvature and alpha
+//   add_own_sums(on, x, norm, start)    ends what residual() has summed, and at the start eliminate_red()
 template <class Backend> class SchurLoops;
 
 template <class Backend, class Core> class SchurCG {
@@ -125,13 +127,13 @@ private:
     if (!ranks_) halo_.exchange(on_, c, a);
   }
   void share_product() {
-    ranks_->add_up(scalars_.data() + curvature_b1, 2);
-    on_.for_each({0, 1, 0, 1}, AfterProduct{scalars_.data()});
+    loops_.share_product(on_, x_, *ranks_);
     ranks_->bring_b1(x_.q[b1]);
   }
   // What residual() has summed, and at the start eliminate_red().
   void add_up_below(Norm norm, bool start) {
     if (!ranks_) return;
+    loops_.add_own_sums(on_, x_, norm, start);
     const bool red = start && norm == Norm::natural;
     const int squares = norm == Norm::unpreconditioned ? (start ? 4 : 2) : 0;
     ranks_->add_up_below(scalars_.data() + (red ? energy_r1 : energy_b1), (red ? 3 : 1) + squares);

@@ -19,10 +19,12 @@ struct Column {
 };
 
 // r on the black nodes from r0, with the terms of its norm: of the natural one those of the red nodes.
-template <class T, bool scaled> struct EliminateRed {
+// R0: on one rank a NaturalVector; on several a BoxRight, with its part in natural order beside it.
+template <class T, bool scaled, class R0> struct EliminateRed {
   Arrays<const double> red; // w and 1/d of A: r1 (W, E, S, N, 1/d), then r2
   Arrays<const T> factor;   // of M
-  NaturalVector<scaled> r0;
+  R0 r0;
+  NaturalVector<scaled> natural;
   Arrays<double> r;
   Box box;
   Norm norm;
@@ -30,7 +32,7 @@ template <class T, bool scaled> struct EliminateRed {
   __device__ double w(Class c, int i, int h, int k) const { return __ldg(red.at(5 * c + i, h, k)); }
   __device__ double term(Class c, double value, int h, int k) const {
     if (norm == Norm::natural) return c == r1 || c == r2 ? value * value * __ldg(factor.at(12 + c, h, k)) : 0.0;
-    if (scaled) value = r0.unscaled(c, h, k);
+    if (scaled) value = natural.unscaled(c, h, k);
     return value * value;
   }
 

@@ -67,6 +67,12 @@ public:
     if (!x.level.around) AfterProduct{x.scalars.data()}(0, 0);
   }
 
+  void share_product(const Host &, const SchurVectors<Host> &x, BlackRanks &ranks) const {
+    ranks.add_up(x.scalars.data() + curvature_b1, 2);
+    AfterProduct{x.scalars.data()}(0, 0);
+  }
+  void add_own_sums(const Host &, const SchurVectors<Host> &, Norm, bool) const {}
+
   // r of b1 is updated in place; the row that a chunk shares with the one below is computed once more.
   void residual(const Host &, const SchurVectors<Host> &x, bool start, Norm norm) const {
     const Chunks chunks(stored_, scratch_);

@@ -6,14 +6,15 @@
 namespace petscrrb::rrbsolver::device {
 
 // r -= alpha q, level 2 of the forward sweep, and the sum of r^2 / d at b1. r of b1 goes from one array to the other, since
-// the threads beside this one read it.
-template <class T, class Next> struct Residual {
+// the threads beside this one read it. several: ranks, with b1 around the box, whose sums are of own nodes alone.
+template <class T, class Next, bool several> struct Residual {
   Arrays<const T> factor; // w and 1/d of all classes, as in DenseGrid
   Vector r, q;            // r.at: b1 of even steps, b2; b1 of odd steps
   Next y;
   Box box;
   const double *v; // of V A V, in natural order, for the norm of r
   NaturalBox natural;
+  Box::Nodes own_b1;
 
   enum Array {
     pivot = 4, // after w: 1/d
@@ -95,12 +96,13 @@ template <class T, class Next> struct Residual {
       const Both here{r1, to_left(c, r1, edge)};
       const Pair ne_left = w_left(NE, left_ne);
       const Columns::Two in1 = c.owned(box, b1, k), in2 = c.owned(box, b2, k);
-      sums[0] += sum(r1 * r1 * w(pivot), in1);
+      const Columns::Two own1 = several ? c.in(own_b1, k) : in1;
+      sums[0] += sum(r1 * r1 * w(pivot), own1);
       if (!start) put(r.at.at(to, h, k), r1, in1), put(r.at.at(1, h, k), r2, in2);
       const Pair y_here = r2 + (w(SW) * r1 + w_left(SE, left_se) * here.left + nw * below.here + ne * below.left);
       if (in2.first) y.store(h, k, y_here.x);
       if (in2.second) y.store(h + 1, k, y_here.y);
-      if (squares) sums[1] += squares_of(r1, b1, h, k, in1) + squares_of(r2, b2, h, k, in2);
+      if (squares) sums[1] += squares_of(r1, b1, h, k, own1) + squares_of(r2, b2, h, k, in2);
       below = here, nw = w(NW), ne = ne_left;
     }
   }
@@ -126,13 +128,17 @@ __global__ void __launch_bounds__(threads)
   if constexpr (squares) norms.add(sums[1]);
 }
 
-// What the loops have left to be added: the terms of r^2 / d at b1 and those of the norm, if that is one of their sums.
+// What the loops have left to be added: the terms of r^2 / d at b1 and those of the norm, if that is one of their sums. On
+// several ranks nothing: own terms are added before those of all ranks are.
 struct Pending {
   Terms energies, norms;
-  bool has_norm;
+  bool has_norm, several;
 
   // by all threads of the only block
   template <int size> __device__ void add_up(double *scalars, Norm norm) const {
+    if (!several) add_own<size>(scalars, norm);
+  }
+  template <int size> __device__ void add_own(double *scalars, Norm norm) const {
     const double energy = cuda::sum_of<size>(energies), other = has_norm ? cuda::sum_of<size>(norms) : 0.0;
     if (threadIdx.x != 0) return;
     scalars[energy_b1] = energy;
@@ -142,5 +148,11 @@ struct Pending {
     scalars[energy_r2] = scalars[squares_r1] = scalars[squares_r2] = scalars[squares_b2] = 0.0;
   }
 };
+
+static __global__ void __launch_bounds__(add_threads) add_pending(Pending pending, double *scalars, Norm norm) {
+  cuda::start_next();
+  cuda::await_previous();
+  pending.add_own<add_threads>(scalars, norm);
+}
 
 } // namespace petscrrb::rrbsolver::device

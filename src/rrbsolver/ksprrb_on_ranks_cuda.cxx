@@ -1,0 +1,127 @@
+/* KSPRRB where the matrix is on several ranks of devices: the iteration on the ranks' boxes. */
+#include "rrb/pcrrb_on_ranks.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "rrb/prepare.hpp"
+  #include "rrbsolver/ksprrb_cuda.h"
+
+using namespace petscrrb;
+
+namespace {
+
+class OnRanks final : public KSPRRBCudaSolver {
+public:
+  OnRanks(PetscRRBStream &stream, Core &core, rrb::BlackRanks &black, rrb::Ranks &ranks, PCRRBDistribution &matrix,
+          PetscBool captured, const SolveLastBlock &solve)
+      : KSPRRBCudaSolver(stream,
+                         rrbsolver::make_device_iteration(stream.cuda, core, black,
+                                                          ranks.only_kernels() ? Iteration::Loop::automatic
+                                                                               : Iteration::Loop::launches),
+                         captured, solve),
+        ranks_(ranks), matrix_(matrix), r0_(matrix.lines() ? (std::size_t)core.extent().nodes() : 0), x_(r0_.size()) {}
+
+  PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
+  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
+  PetscErrorCode SetKnownValues(Vec, Vec) override;
+  PetscErrorCode Start(Vec, Norm, Numbers *) override;
+  PetscErrorCode Solution(Vec, Vec, PetscBool) override;
+  double bytes() const override { return KSPRRBCudaSolver::bytes() + (double)(r0_.bytes() + x_.bytes()); }
+
+private:
+  rrb::Ranks &ranks_;
+  PCRRBDistribution &matrix_;
+  rrb::RowFacts facts_;
+  std::vector<PCRRBDistribution::KnownRow> known_;
+  Stencil host_;
+  cuda::Buffer<double> r0_, x_; /* of the box, where vectors are not what it has */
+};
+
+PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  ReadResult result;
+
+  PetscFunctionBegin;
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, host_, &known_, &facts_, &result));
+  *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
+  if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(stream_.Run([&] {
+    stencil_.C.assign(host_.C), stencil_.E.assign(host_.E), stencil_.N.assign(host_.N);
+    iteration_->refresh({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), nullptr, nullptr, v});
+    PetscBool positive = (PetscBool)iteration_->positive();
+    PCRRBAgree(ranks_, &positive);
+    if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::SetKnownValues(Vec b, Vec x) {
+  const PetscScalar *known;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(b, &known));
+  PetscCall(VecGetArray(x, &to));
+  for (const auto &[row, diagonal] : known_) to[row] = known[row] / diagonal;
+  PetscCall(VecRestoreArray(x, &to));
+  PetscCall(VecRestoreArrayRead(b, &known));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ToBoxes(PetscSF lines, const PetscScalar *rows, PetscScalar *box) {
+  PetscFunctionBegin;
+  PetscCall(
+      PetscSFBcastWithMemTypeBegin(lines, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, rows, PETSC_MEMTYPE_CUDA, box, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(lines, MPIU_SCALAR, rows, box, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ToRows(PetscSF lines, const PetscScalar *box, PetscScalar *rows) {
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceWithMemTypeBegin(lines, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, box, PETSC_MEMTYPE_CUDA, rows,
+                                          MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lines, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::Start(Vec r0, Norm norm, Numbers *numbers) {
+  const PetscScalar *r;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
+  if (matrix_.lines()) PetscCall(ToBoxes(matrix_.lines(), r, r0_.data()));
+  PetscCall(StartFrom(matrix_.lines() ? r0_.data() : r, norm, numbers));
+  PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::Solution(Vec r0, Vec x, PetscBool add) {
+  const PetscBool lines = (PetscBool)(matrix_.lines() != nullptr);
+  const PetscScalar *r;
+  PetscScalar *to;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
+  PetscCall(add ? VecGetArrayAndMemType(x, &to, nullptr) : VecGetArrayWriteAndMemType(x, &to, nullptr));
+  if (lines && add) PetscCall(ToBoxes(matrix_.lines(), to, x_.data()));
+  PetscCall(PutSolution(lines ? r0_.data() : r, lines ? x_.data() : to, add));
+  if (lines) PetscCall(ToRows(matrix_.lines(), x_.data(), to));
+  PetscCall(add ? VecRestoreArrayAndMemType(x, &to) : VecRestoreArrayWriteAndMemType(x, &to));
+  PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode KSPRRBCreateOnRanksCuda(PC pc, PetscRRBStream &stream, KSPRRBSolver::Core &core, rrb::BlackRanks &black,
+                                       rrb::Ranks &ranks, PCRRBDistribution &matrix, PetscBool captured,
+                                       const KSPRRBSolver::SolveLastBlock &solve,
+                                       std::unique_ptr<KSPRRBSolver> *solver) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] {
+    (void)stream.Ready();
+    *solver = std::make_unique<OnRanks>(stream, core, black, ranks, matrix, captured, solve);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
