@@ -16,7 +16,7 @@ void PCDeflationRanks::sum(double *x, std::size_t n) const {
   PetscRRBCheckMPI(MPI_Bcast(x, (int)n, MPI_DOUBLE, 0, comm_));
 }
 
-void PCDeflationRanks::bring(double *values) const { PetscRRBCheckSent(overlap_.BringRows(values)); }
+void PCDeflationRanks::bring(double *values) const { PetscRRBCheckSent(overlap_.BringRows(PETSC_FALSE, values)); }
 
 double PCDeflationRanks::largest(double x) const {
   PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, comm_));

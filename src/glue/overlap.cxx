@@ -230,9 +230,13 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
 
 /* --- values --- */
 
-PetscErrorCode PetscRRBOverlap::BringRows(PetscScalar *values) {
+static PetscMemType MemoryOf(PetscBool device) { return device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST; }
+
+PetscErrorCode PetscRRBOverlap::BringRows(PetscBool device, PetscScalar *values) {
+  const PetscMemType memory = MemoryOf(device);
+
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
+  PetscCall(PetscSFBcastWithMemTypeBegin(rows_, MPIU_SCALAR, memory, values, memory, values + own_, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -271,7 +275,7 @@ PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
   PetscCall(Connect(P, device));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
   for (int b = 0; b < 2; ++b) {
-    const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+    const PetscMemType memory = MemoryOf(device);
     MatInfo info;
     PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
     const bool some = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */

@@ -26,8 +26,8 @@ public:
   /* The values of P, of the same pattern, in the order of ja(): to the device, if P is there, or to the host. Collective. */
   PetscErrorCode Bring(Mat P, PetscBool device, PetscScalar *a);
 
-  /* Values of own rows, on the host, to the ghosts that follow them. Collective. */
-  PetscErrorCode BringRows(PetscScalar *values);
+  /* Values of own rows, on the device or on the host, to the ghosts that follow them. Collective. */
+  PetscErrorCode BringRows(PetscBool device, PetscScalar *values);
 
   PetscInt own() const { return own_; }
   PetscInt ghosts() const {

@@ -3,9 +3,6 @@
 
 #include "grid/refusal.hpp"
 #include "grid/text.hpp"
-#include "rrb/prepare.hpp"
-
-#include <cmath>
 
 using namespace petscrrb;
 
@@ -22,28 +19,40 @@ PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
 
 /* --- the grid --- */
 
-/* The rows of on_ranks and their ghosts, as they are now. grid: NULL where it is not known yet. */
-PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid *grid) {
-  const Mat P = ((PC_RRB *)pc->data)->state->on_ranks;
+PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
   PetscObjectId id;
   PetscObjectState pattern;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  const bool other = id != source_ || pattern != pattern_;
-  if (other) PetscCall(overlap_.Build(pc, pc->pmat, P, 1));
+  if (id == source_ && pattern == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(overlap_.Build(pc, pc->pmat, ((PC_RRB *)pc->data)->state->on_ranks, 1));
   source_ = id;
   pattern_ = pattern;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
-    a_.resize((std::size_t)overlap_.entries());
-    if (other && grid) places_.find(overlap_.rows(a_.data()), overlap_.order(), *grid);
-  }));
-  PetscCall(overlap_.Bring(P, PETSC_FALSE, a_.data()));
-  if (!grid) PetscFunctionReturn(PETSC_SUCCESS);
-  Csr all = overlap_.rows(a_.data());
-  all.n += overlap_.ghosts();
-  (void)mark_identity(all, identity_);
+  prepared_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For what is asked once, or about an error: the values of on_ranks' rows and their ghosts, wherever they are. */
+PetscErrorCode PCRRBDistribution::BringToHost(PC pc, std::vector<PetscScalar> *a) {
+  PetscFunctionBegin;
+  PetscCall(FollowPattern(pc));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
+                                [&] { a->resize((std::size_t)overlap_.entries()); }));
+  PetscCall(overlap_.Bring(((PC_RRB *)pc->data)->state->on_ranks, PETSC_FALSE, a->data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of on_ranks and their ghosts, as they are now. */
+PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid &grid) {
+  PetscFunctionBegin;
+  PetscCall(FollowPattern(pc));
+  if (!prepared_)
+    PetscCall(
+        PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] { values_->Prepare(overlap_, grid); }));
+  prepared_ = true;
+  PetscCall(values_->Bring(overlap_, ((PC_RRB *)pc->data)->state->on_ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,16 +102,18 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
   PetscInt rows;
   PetscBool whole;
   std::string why, source, option;
+  std::vector<PetscScalar> a;
 
   PetscFunctionBegin;
-  PetscCall(BringRows(pc, nullptr));
+  PetscCall(BringToHost(pc, &a));
+  prepared_ = false;
   PetscCall(FindCuts(pc, grid));
   PetscCall(PetscRRBFullName(pc, "-pc_rrb_grid", &option));
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   const bool told = grid->n[0] > 0;
   source = told ? grid->source : "matrix pattern";
   PetscCall(PetscRRBTry(NoMemory, [&] {
-    PetscRRBPatternOnRanks pattern(comm, overlap_, a_.data(), rows);
+    PetscRRBPatternOnRanks pattern(comm, overlap_, a.data(), rows);
     why = told ? check_grid(pattern, Widest::flat, option.c_str(), *grid)
                : find_grid(pattern, Widest::flat, option.c_str(), *grid);
   }));
@@ -117,8 +128,6 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
     PetscCall(PetscRRBCutsOfRows(pc->pmat, *grid, &cuts_, &whole));
     if (!whole) PetscCall(Connect(pc->pmat));
   }
-  PetscCall(
-      PetscRRBTryTogether(comm, SayNoMemory, [&] { places_.find(overlap_.rows(a_.data()), overlap_.order(), *grid); }));
   PetscCall(PetscInfo(pc, "Grid of %lld x %lld points, from the %s\n", (long long)grid->n[0], (long long)grid->n[1],
                       source.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -148,37 +157,29 @@ PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
 }
 
 double PCRRBDistribution::bytes() const {
-  return 8.0 * (double)(rows_.C.size() + rows_.E.size() + rows_.N.size() + rows_.NE.size() + rows_.NW.size() +
-                        a_.size() + v_.size()) +
-         (double)(identity_.size() + places_.bytes()) +
-         (double)sizeof(PetscInt) * (double)(overlap_.ja().size() + overlap_.ia().size());
+  return values_->bytes() + (double)sizeof(PetscInt) * (double)(overlap_.ja().size() + overlap_.ia().size());
 }
 
 /* --- values --- */
 
+PetscErrorCode PCRRBDistribution::BringVectorToGhosts() {
+  return values_->vector() ? overlap_.BringRows(values_->on_device, values_->vector()) : PETSC_SUCCESS;
+}
+
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
 PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
-  const std::size_t own = (std::size_t)overlap_.own();
-  const PetscScalar *x;
-  PetscMPIInt usable = 1;
+  PetscMPIInt usable = 0;
 
   PetscFunctionBegin;
-  v_.resize(near_null ? own + (std::size_t)overlap_.ghosts() : 0);
-  if (!near_null) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayRead(near_null, &x));
-  for (std::size_t i = 0; i < own; ++i) {
-    v_[i] = identity_[i] ? 1.0 : x[i];
-    if (v_[i] == 0.0 || !std::isfinite(v_[i])) usable = 0;
+  if (near_null) {
+    PetscCall(values_->TakeVector(near_null, &usable));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &usable, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+    if (!usable)
+      PetscCall(PetscInfo(
+          pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
   }
-  PetscCall(VecRestoreArrayRead(near_null, &x));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &usable, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (usable)
-    PetscCall(overlap_.BringRows(v_.data()));
-  else {
-    PetscCall(
-        PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
-    v_.clear();
-  }
+  if (!usable) values_->DropVector();
+  PetscCall(BringVectorToGhosts());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,6 +204,7 @@ static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
 
 PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *values) {
   PetscRRBTrouble trouble;
+  std::vector<PetscScalar> a;
   const auto words = [&](PetscInt row, PetscInt column) {
     const auto at = [&](PetscInt p) {
       return text(index_t(overlap_.global(p))) + " at " + place(g, overlap_.order()[(std::size_t)p]);
@@ -211,58 +213,67 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *
   };
 
   PetscFunctionBegin;
-  const Csr rows = overlap_.rows(a_.data());
-  trouble.why =
-      facts_.not_finite ? where_not_finite(rows, words) : where_asymmetric(rows, identity_, facts_.diagonal, words);
+  PetscCall(BringToHost(pc, &a));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
+    const Csr rows = overlap_.rows(a.data());
+    Csr all = rows;
+    Flags identity;
+    all.n += overlap_.ghosts();
+    (void)mark_identity(all, identity);
+    trouble.why =
+        facts_.not_finite ? where_not_finite(rows, words) : where_asymmetric(rows, identity, facts_.diagonal, words);
+  }));
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
   values->why = trouble.why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBDistribution::ToBoxes(const PetscScalar *rows, PetscScalar *box) const {
+  const PetscMemType here = values_->on_device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(lines_, MPIU_SCALAR, rows, box, MPI_REPLACE));
+  PetscCall(PetscSFBcastWithMemTypeBegin(lines_, MPIU_SCALAR, here, rows, here, box, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(lines_, MPIU_SCALAR, rows, box, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *rows) const {
+  const PetscMemType here = values_->on_device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceBegin(lines_, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscCall(PetscSFReduceWithMemTypeBegin(lines_, MPIU_SCALAR, here, box, here, rows, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(lines_, MPIU_SCALAR, box, rows, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::MoveToBoxes(Stencil &stencil) const {
+PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) const {
   PetscFunctionBegin;
-  PetscCall(ToBoxes(rows_.C.data(), stencil.C.data()));
-  PetscCall(ToBoxes(rows_.E.data(), stencil.E.data()));
-  PetscCall(ToBoxes(rows_.N.data(), stencil.N.data()));
-  if (corners_) PetscCall(ToBoxes(rows_.NE.data(), stencil.NE.data()));
-  if (corners_) PetscCall(ToBoxes(rows_.NW.data(), stencil.NW.data()));
+  PetscCall(ToBoxes(own_.of.X, box.of.X));
+  PetscCall(ToBoxes(own_.of.E, box.of.E));
+  PetscCall(ToBoxes(own_.of.N, box.of.N));
+  if (corners_) PetscCall(ToBoxes(own_.of.NE, box.of.NE));
+  if (corners_) PetscCall(ToBoxes(own_.of.NW, box.of.NW));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* BringRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
-                                           Stencil &stencil, rrb::RowFacts *facts, ReadResult *result) {
+                                           bool with_vector, const PCRRBStencilRoom &room, rrb::RowFacts *facts,
+                                           ReadResult *result) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)overlap_.own();
+  PCRRBStencilArrays box;
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
   corners_ = grid.points == 9;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
-    const auto size = [&](Stencil &s, std::size_t n) {
-      for (auto *a : {&s.C, &s.E, &s.N}) a->resize(n);
-      for (auto *a : {&s.NE, &s.NW}) a->resize(corners_ ? n : 0);
-    };
-    PetscMPIInt rank;
-    (void)MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank);
+  with_vector = with_vector && values_->vector();
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
     const std::size_t r = (std::size_t)rank;
-    size(stencil, lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own);
-    if (lines_) size(rows_, own);
-    *facts = rrb::read_rows({overlap_.rows(a_.data()), places_.direction.data(), places_.transposed.data(),
-                             overlap_.order().data(), identity_.data(), v_.empty() ? nullptr : v_.data(), grid.n[0],
-                             grid.n[1], grid.points, rounding, positive, rrb::prepared(lines_ ? rows_ : stencil)});
+    box = room(lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own, corners_, with_vector);
+    own_ = lines_ ? values_->own_room()(own, corners_, false) : box;
+    *facts = values_->Read(rounding, positive, own_);
   }));
   PetscCall(Agree(pc, *facts));
   const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
@@ -270,51 +281,37 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
             : facts->foreign  ? ReadResult::rebuild
             : asymmetric      ? ReadResult::refused
                               : ReadResult::ok;
-  if (*result == ReadResult::ok && lines_) PetscCall(MoveToBoxes(stencil));
+  if (*result != ReadResult::ok || !lines_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MoveToBoxes(box));
+  if (with_vector) PetscCall(ToBoxes(values_->vector(), box.v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding, Stencil &stencil,
-                                       PCRRBValues *values) {
+PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding,
+                                       const PCRRBStencilRoom &room, PCRRBValues *values) {
   const rrb::RowFacts &f = facts_;
 
   PetscFunctionBegin;
   *values = PCRRBValues();
-  PetscCall(BringRows(pc, &grid));
+  PetscCall(BringRows(pc, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, stencil, &facts_, &values->result));
+  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, true, room, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = (index_t)f.identity;
   values->positive = (index_t)f.positive;
   values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
                                 (corners_ && !f.corners));
-  values->scaled = (PetscBool)!v_.empty();
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
-                                [&] { stencil.v.resize(v_.empty() ? 0 : stencil.C.size()); }));
-  if (v_.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lines_)
-    PetscCall(ToBoxes(v_.data(), stencil.v.data()));
-  else
-    std::copy_n(v_.data(), stencil.v.size(), stencil.v.data());
+  values->scaled = (PetscBool)(values_->vector() != nullptr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, Stencil &stencil,
-                                                std::vector<KnownRow> *known, rrb::RowFacts *facts,
-                                                ReadResult *result) {
+PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, const PCRRBStencilRoom &room,
+                                                PCRRBKnownRows *known, rrb::RowFacts *facts, ReadResult *result) {
   PetscFunctionBegin;
-  PetscCall(BringRows(pc, &grid));
-  if (!v_.empty()) { /* the ghosts may be others */
-    v_.resize((std::size_t)(overlap_.own() + overlap_.ghosts()));
-    PetscCall(overlap_.BringRows(v_.data()));
-  }
-  PetscCall(ReadRows(pc, grid, rounding, Positive::stays, stencil, facts, result));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
-    const std::vector<double> &diagonal = lines_ ? rows_.C : stencil.C;
-    known->clear();
-    for (PetscInt p = 0; facts->decoupled > 0 && p < overlap_.own(); ++p)
-      if (identity_[(std::size_t)p]) known->push_back({p, diagonal[(std::size_t)p]});
-  }));
+  PetscCall(BringRows(pc, grid));
+  PetscCall(BringVectorToGhosts()); /* which may be others */
+  PetscCall(ReadRows(pc, grid, rounding, Positive::stays, false, room, facts, result));
+  *known = {overlap_.own(), values_->identity(), own_.of.X};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,30 +1,35 @@
-/* How the grid of a matrix is dealt out to several ranks, and the values of their rows. */
+/* How the grid of a matrix is dealt out to several ranks, and what they read of their rows. */
 #pragma once
 
 #include "glue/overlap.h"
 #include "glue/pattern_ranks.h"
 #include "rrb/distributed.hpp"
 #include "rrb/pcrrb_impl.h"
-#include "rrb/read_rows.hpp"
+#include "rrb/pcrrb_row_values.h"
+
+/* Own rows, where the matrix is, as the last reading found them. Borrowed until the next one, of whatever matrix, and as long as
+   the stencil is what was read. */
+struct PCRRBKnownRows {
+  PetscInt rows = 0;
+  const unsigned char *identity = nullptr; /* a flag a row: it has no couplings */
+  const PetscScalar *diagonal = nullptr;   /* of such a row */
+};
 
 class PCRRBDistribution {
 public:
-  PCRRBDistribution() = default;
+  explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values) : values_(std::move(values)) {}
   PCRRBDistribution(const PCRRBDistribution &) = delete;
   PCRRBDistribution &operator=(const PCRRBDistribution &) = delete;
   ~PCRRBDistribution();
 
   PetscErrorCode FindGrid(PC, petscrrb::Grid *);
-  /* The stencil of the rank's box, on the host, prepared. */
-  PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, petscrrb::Stencil &, PCRRBValues *);
+  /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
+  PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
+                      PCRRBValues *);
   /* The same of the matrix that on_ranks is now, which need not be what the preconditioner is made from, with its V.
-     Positive couplings stay. known: own rows without couplings. */
-  struct KnownRow {
-    PetscInt row;
-    PetscScalar diagonal;
-  };
-  PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, petscrrb::Stencil &,
-                               std::vector<KnownRow> *known, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+     Positive couplings stay. */
+  PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &, PCRRBKnownRows *,
+                               petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
   void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
 
   /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
@@ -35,32 +40,33 @@ public:
   /* Rows to points of the box, where parts of lines are on another rank than their line: own rows are the roots, points
      of the box the leaves. NULL where vectors are what the boxes have. */
   PetscSF lines() const { return lines_; }
-  PetscErrorCode ToBoxes(const PetscScalar *rows, PetscScalar *box) const; /* on the host */
+  PetscErrorCode ToBoxes(const PetscScalar *rows, PetscScalar *box) const; /* where the matrix is */
   PetscErrorCode ToRows(const PetscScalar *box, PetscScalar *rows) const;
   PetscErrorCode View(PetscViewer) const;
   double bytes() const;
 
 private:
-  PetscErrorCode BringRows(PC, const petscrrb::Grid *);
+  PetscErrorCode FollowPattern(PC);
+  PetscErrorCode BringToHost(PC, std::vector<PetscScalar> *);
+  PetscErrorCode BringRows(PC, const petscrrb::Grid &);
   PetscErrorCode FindCuts(PC, petscrrb::Grid *);
   PetscErrorCode Connect(Mat);
   PetscErrorCode ReadNearNullVector(PC, Vec);
-  PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, petscrrb::Stencil &,
-                          petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+  PetscErrorCode BringVectorToGhosts();
+  PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, bool with_vector,
+                          const PCRRBStencilRoom &, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
   PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
-  PetscErrorCode MoveToBoxes(petscrrb::Stencil &) const;
+  PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 
   PetscRRBOverlap overlap_;
   PetscObjectId source_ = 0; /* the matrix that the overlap is made for, and its pattern then */
   PetscObjectState pattern_ = -1;
-  std::vector<PetscScalar> a_; /* the values of the overlap's rows */
-  petscrrb::Flags identity_;   /* of the same */
-  std::vector<double> v_;      /* likewise; empty: 1 */
-  petscrrb::rrb::RowPlaces places_;
+  std::unique_ptr<PCRRBRowValues> values_; /* of the overlap's rows */
+  bool prepared_ = false;                  /* they are for its pattern and for the grid */
   petscrrb::rrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   PetscSF lines_ = nullptr;
-  petscrrb::Stencil rows_; /* of own rows, where there are lines() */
+  PCRRBStencilArrays own_; /* of own rows: the box's, or others where there are lines() */
   bool corners_ = false;   /* the grid has 9 points */
 
   std::unique_ptr<petscrrb::rrb::Boxes> boxes_;

@@ -17,7 +17,7 @@ public:
   PetscErrorCode FindGrid(PC pc, const Csr &, Grid *grid) override { return matrix_.FindGrid(pc, grid); }
   PetscErrorCode Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
                       PCRRBValues *values) override {
-    return matrix_.Read(pc, grid, near_null, rounding, stencil_, values);
+    return matrix_.Read(pc, grid, near_null, rounding, PCRRBRoomIn(stencil_), values);
   }
   void weights(double *x, double *y) const override { matrix_.weights(x, y); }
 
@@ -39,7 +39,7 @@ public:
 private:
   PetscErrorCode ApplyOnBoxes(PC, Core &, Vec, Vec, rrb::Part);
 
-  PCRRBDistribution matrix_;
+  PCRRBDistribution matrix_{PCRRBRowValuesOnHost()};
   std::vector<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<PCRRBRanks> ranks_;
   rrb::BlackRanks *black_ = nullptr; /* the core */

@@ -1,4 +1,4 @@
-/* PCRRB on several ranks of CUDA devices. Rows are read on the host. */
+/* PCRRB on several ranks of CUDA devices. */
 #include "rrb/pcrrb_on_ranks.h"
 
 #if PETSCRRB_ON_DEVICES
@@ -34,8 +34,7 @@ private:
   PetscErrorCode ChooseTransport(PC);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part) override;
 
-  PCRRBDistribution matrix_;
-  Stencil host_;
+  PCRRBDistribution matrix_{PCRRBRowValuesOnDevice(stream_)};
   cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<rrb::Ranks> ranks_;
   std::string transport_;            /* in words */
@@ -44,25 +43,9 @@ private:
 
 PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_null, double rounding,
                                  PCRRBValues *values) {
-  std::size_t moved = 0;
-
   PetscFunctionBegin;
-  PetscCall(matrix_.Read(pc, grid, near_null, rounding, host_, values));
-  if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  const auto move = [&](cuda::Buffer<double> &to, const std::vector<double> &from) {
-    if (to.size() != from.size()) to.resize(from.size());
-    cuda::check(cudaMemcpyAsync(to.data(), from.data(), to.bytes(), cudaMemcpyHostToDevice, cuda_.stream),
-                "cudaMemcpyAsync");
-    moved += to.bytes();
-  };
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] {
-    (void)stream_.Ready();
-    move(stencil_.C, host_.C), move(stencil_.E, host_.E), move(stencil_.N, host_.N);
-    move(stencil_.NE, host_.NE), move(stencil_.NW, host_.NW), move(stencil_.v, host_.v);
-    cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
-  }));
+  PetscCall(matrix_.Read(pc, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
   stencil_.scaled = values->scaled != PETSC_FALSE;
-  PetscCall(PetscLogCpuToGpu(moved));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,23 +138,19 @@ PetscErrorCode OnRanksCuda::EstimateForCycle(Core &core) {
 }
 
 PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  const PetscMemType here = PETSC_MEMTYPE_CUDA;
-  const PetscSF lines = matrix_.lines();
   const PetscScalar *r;
   PetscScalar *z;
 
   PetscFunctionBegin;
-  if (!lines) {
+  if (!matrix_.lines()) {
     PetscCall(PCRRBCuda::ApplyHere(pc, core, x, y, part));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
   PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
-  PetscCall(PetscSFBcastWithMemTypeBegin(lines, MPIU_SCALAR, here, r, here, r_.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(lines, MPIU_SCALAR, r, r_.data(), MPI_REPLACE));
+  PetscCall(matrix_.ToBoxes(r, r_.data()));
   PetscCall(ApplyToArrays(core, r_.data(), z_.data(), part));
-  PetscCall(PetscSFReduceWithMemTypeBegin(lines, MPIU_SCALAR, here, z_.data(), here, z, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lines, MPIU_SCALAR, z_.data(), z, MPI_REPLACE));
+  PetscCall(matrix_.ToRows(z_.data(), z));
   PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
   PetscCall(VecRestoreArrayReadAndMemType(x, &r));
   PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));

@@ -16,6 +16,19 @@ struct MarkIdentity {
   PETSCRRB_HD void operator()(index_t p, index_t) const { identity[p] = is_identity(rows, PetscInt(p)); }
 };
 
+// All that write *useless write the same.
+struct TakeVector {
+  const unsigned char *identity;
+  const double *x;
+  double *v;
+  int *useless;
+
+  PETSCRRB_HD void operator()(index_t p, index_t) const {
+    v[p] = identity[p] ? 1.0 : x[p];
+    if (v[p] == 0.0 || v[p] * 0.0 != 0.0) *useless = 1; // NaN if v is not finite
+  }
+};
+
 struct AddFacts {
   PETSCRRB_HD rrb::RowFacts operator()(rrb::RowFacts a, const rrb::RowFacts &b) const {
     a.add(b);
@@ -45,18 +58,14 @@ RankRows::RankRows(const Cuda &on, const std::vector<PetscInt> &ia, const std::v
 
 void RankRows::mark_identity() const { on_.for_each({0, all_, 0, 1}, MarkIdentity{rows(), identity_.data()}); }
 
-std::vector<unsigned char> RankRows::identity() const {
-  std::vector<unsigned char> flags(identity_.size());
-  mark_identity();
-  check(cudaMemcpyAsync(flags.data(), identity_.data(), flags.size(), cudaMemcpyDeviceToHost, on_.stream),
-        "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");
-  return flags;
+bool RankRows::take_vector(const double *x, double *v) const {
+  useless_.clear(on_.stream);
+  on_.for_each({0, own_, 0, 1}, TakeVector{identity_.data(), x, v, useless_.device()});
+  return !useless_.read(on_.stream);
 }
 
 rrb::RowFacts RankRows::read(const double *v, double rounding, Positive positive,
                              const rrb::PreparedStencil &to) const {
-  mark_identity();
   if (!own_) return {};
   (void)sum_facts(scratch_.data(), scratch_.size(),
                   {rows(), direction_.data(), transposed_.data(), order_.data(), identity_.data(), v, nx_, ny_, points_,

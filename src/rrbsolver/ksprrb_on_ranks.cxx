@@ -7,6 +7,10 @@ using namespace petscrrb;
 
 namespace {
 
+PetscRRBTrouble SayNoMemory(const std::exception &e) {
+  return {std::string("No memory for the RRB-solver: ") + e.what(), PETSC_ERR_MEM};
+}
+
 class OnRanks final : public KSPRRBHostSolver<rrbsolver::SchurCG<Host, KSPRRBSolver::Core>> {
 public:
   OnRanks(const Host &host, Core &core, rrb::BlackRanks &black, rrb::Ranks &ranks, PCRRBDistribution &matrix,
@@ -28,19 +32,33 @@ public:
   double bytes() const override { return KSPRRBHostSolver::bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 private:
+  struct KnownRow {
+    PetscInt row;
+    PetscScalar diagonal;
+  };
+  void Keep(const PCRRBKnownRows &);
+
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
   rrb::RowFacts facts_;
-  std::vector<PCRRBDistribution::KnownRow> known_;
-  std::vector<double> r0_, x_; /* of the box, where vectors are not what it has */
+  std::vector<KnownRow> known_; /* without couplings */
+  std::vector<double> r0_, x_;  /* of the box, where vectors are not what it has */
 };
 
+void OnRanks::Keep(const PCRRBKnownRows &known) {
+  known_.clear();
+  for (PetscInt p = 0; has_known_values() && p < known.rows; ++p)
+    if (known.identity[p]) known_.push_back({p, known.diagonal[p]});
+}
+
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  PCRRBKnownRows known;
   ReadResult result;
   PetscBool positive;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, stencil_, &known_, &facts_, &result));
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known, &facts_, &result));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] { Keep(known); }));
   *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBTogether([&] {
@@ -93,10 +111,6 @@ PetscErrorCode OnRanks::Solution(Vec r0, Vec x, PetscBool add) {
   PetscCall(add ? VecRestoreArray(x, &to) : VecRestoreArrayWrite(x, &to));
   PetscCall(VecRestoreArrayRead(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscRRBTrouble SayNoMemory(const std::exception &e) {
-  return {std::string("No memory for the RRB-solver: ") + e.what(), PETSC_ERR_MEM};
 }
 
 } // namespace

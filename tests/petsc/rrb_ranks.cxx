@@ -1,6 +1,8 @@
 // PCRRB on several ranks is what it is on one: mpiexec -n 3 build/tests/petsc --gtest_filter='RrbRanks*'
 #include "rrb_ranks_support.hpp"
 
+#include <petsc/private/matimpl.h>
+
 using namespace petsctest;
 using namespace petsctest::distributed;
 
@@ -86,6 +88,44 @@ TEST(RrbRanks, FollowNewValues) {
     set_new_values(d, after.problem.A);
     expect_same(pc, d, after, options, what);
     EXPECT_EQ(applied_on(pc, d, r), applied_on(pc_of(d.A, options), d, r)) << what << ", " << options;
+  });
+}
+
+// A near null vector that is 0 somewhere says nothing about it.
+TEST(RrbRanks, FollowNewNearNullVectors) {
+  const Case good = cases()[9];
+  Case useless = good;
+  useless.problem.v[17] = 0;
+  const std::string options = "-pc_rrb_levels 5 -pc_rrb_gather_size 0";
+  some_distributions(good, [&](const Distributed &d, const std::string &what) {
+    const Preconditioner pc = pc_of(d.A, good.grid() + options);
+    for (const Case *c : std::initializer_list<const Case *>{&good, &useless, &good}) {
+      set_null_spaces_on(d, c->problem);
+      set_new_values(d, c->problem.A);
+      expect_same(pc, d, *c, options, what);
+    }
+  });
+}
+
+// What is new on the device is read there: the host has none of it.
+TEST(RrbRanks, ReadNewValuesOnTheDevice) {
+  SKIP_ON_HOST();
+  if (ranks() == 1) GTEST_SKIP() << "of several ranks";
+  const Case c = cases()[9];
+  const reference::Vector r = reference::random_vector(c.problem.A.size(), 3);
+  some_distributions(c, [&](const Distributed &d, const std::string &what) {
+    const Preconditioner pc = pc_of(d.A, c.grid() + "-pc_rrb_levels 5 -pc_rrb_gather_size 0");
+    reference::Vector half = applied_on(pc, d, r);
+    for (double &z : half) z /= 2;
+    Mat block[2];
+    ok(MatScale(d.A, 2));
+    EXPECT_LT(largest_difference(applied_on(pc, d, r), half), 1e-12) << what;
+    ok(MatMPIAIJGetSeqAIJ(d.A, &block[0], &block[1], nullptr));
+    for (Mat m : block) {
+      MatInfo info;
+      ok(MatGetInfo(m, MAT_LOCAL, &info));
+      EXPECT_TRUE(info.nz_used == 0 || m->offloadmask == PETSC_OFFLOAD_GPU) << what;
+    }
   });
 }
 

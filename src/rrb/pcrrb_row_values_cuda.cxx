@@ -1,0 +1,97 @@
+/* The values of the rows that a rank of PCRRB works with, on a CUDA device. PetscSF's part is on the default stream. */
+#include "rrb/pcrrb_row_values.h"
+
+#include "glue/petsc_compat.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "glue/stream_cuda.h"
+  #include "rrb/read_rows_cuda.hpp"
+
+using namespace petscrrb;
+
+namespace {
+
+class OnDevice final : public PCRRBRowValues {
+public:
+  explicit OnDevice(PetscRRBStream &stream) : PCRRBRowValues(PETSC_TRUE, PetscRRBStream::Say), stream_(stream) {}
+
+  void Prepare(const PetscRRBOverlap &overlap, const Grid &grid) override {
+    rrb::RowPlaces places;
+    (void)stream_.Ready();
+    rows_ = nullptr; /* its memory goes first */
+    own_rows_ = (std::size_t)overlap.own();
+    all_ = own_rows_ + (std::size_t)overlap.ghosts();
+    places.find(overlap.rows(nullptr), overlap.order(), grid);
+    rows_ = std::make_unique<cuda::RankRows>(stream_.cuda, overlap.ia(), overlap.ja(), overlap.own(), overlap.ghosts(),
+                                             places, overlap.order(), grid);
+    if (scaled_) MoveVector();
+  }
+  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P) override {
+    PetscFunctionBegin;
+    PetscCall(overlap.Bring(P, PETSC_TRUE, rows_->values()));
+    PetscCall(stream_.Run([&] { rows_->mark_identity(); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode TakeVector(Vec, PetscMPIInt *) override;
+  void DropVector() override { scaled_ = false; }
+  double *vector() override { return scaled_ ? v_.data() : nullptr; }
+
+  rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
+    (void)stream_.Ready();
+    if (to.v) stream_.cuda.copy(to.v, v_.data(), own_rows_);
+    return rows_->read(vector(), rounding, positive, to.of);
+  }
+  const unsigned char *identity() const override { return rows_->identity(); }
+  PCRRBStencilRoom own_room() override { return PCRRBRoomIn(own_); }
+  double bytes() const override {
+    return (double)(own_.C.bytes() + own_.E.bytes() + own_.N.bytes() + own_.NE.bytes() + own_.NW.bytes() + v_.bytes() +
+                    (rows_ ? rows_->bytes() : 0));
+  }
+
+private:
+  void MoveVector();
+
+  PetscRRBStream &stream_;
+  std::unique_ptr<cuda::RankRows> rows_;
+  std::size_t own_rows_ = 0, all_ = 0;
+  cuda::Buffer<double> v_;
+  bool scaled_ = false; /* v_ is in use */
+  cuda::DeviceStencil own_;
+};
+
+/* That of own rows stays; the number of ghosts may be another one. */
+void OnDevice::MoveVector() {
+  if (v_.size() == all_) return;
+  cuda::Buffer<double> v(all_);
+  stream_.cuda.copy(v.data(), v_.data(), own_rows_);
+  cuda::check(cudaStreamSynchronize(stream_.cuda.stream), "cudaStreamSynchronize");
+  v_ = std::move(v);
+}
+
+PetscErrorCode OnDevice::TakeVector(Vec near_null, PetscMPIInt *usable) {
+  const PetscScalar *x;
+  PetscMemType where;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayReadAndMemType(near_null, &x, &where));
+  PetscCheck(!own_rows_ || PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A vector of this matrix is on the host");
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), say, [&] {
+    if (v_.size() != all_) v_.resize(all_);
+    (void)stream_.Ready();
+    *usable = rows_->take_vector(x, v_.data());
+  }));
+  PetscCall(VecRestoreArrayReadAndMemType(near_null, &x));
+  scaled_ = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnDevice(PetscRRBStream &stream) {
+  return std::make_unique<OnDevice>(stream);
+}
+
+#endif
