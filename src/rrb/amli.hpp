@@ -36,6 +36,34 @@ template <class From, class To> struct CopyNode {
 };
 template <class From, class To> CopyNode(From, To) -> CopyNode<From, To>;
 
+// The same at each of the four nodes of a slot (h, k) that is one of x; and their part of a product.
+template <class F> PETSCRRB_HD inline void at_slot(const Extent &x, index_t h, index_t k, const F &f) {
+  for (const Class c : {b2, r1, r2, b1}) {
+    const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
+    if (a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi) f(c, a, b);
+  }
+}
+template <class From, class To> struct CopyAtSlot {
+  From from;
+  To to;
+  Extent x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    at_slot(x, h, k, [&](Class, index_t a, index_t b) { to.at(a, b) = from(a, b); });
+  }
+};
+template <class V> struct TimesAtSlot {
+  Quad<Dense> y;
+  Quad<V> z;
+  Extent x;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    double sum = 0.0;
+    at_slot(x, h, k, [&](Class c, index_t, index_t) { sum += y[c](h, k) * z[c](h, k); });
+    return sum;
+  }
+};
+
 // x = +-d^-1/2 by a hash of the node, d the diagonal: every part of the matrix gets the same share of energy, however
 // far its coefficients jump. 0 at nodes without couplings, where B is exact.
 template <Class c> struct StartVector {
@@ -135,7 +163,7 @@ public:
   double *matrix_place() const { return memory_.data(); } // for who has its borders, too: X, E, N, NE, NW
   // by the coordinates of its nodes
   template <class V, class W> void copy(const Backend &on, const V &from, const W &to) const {
-    on.for_each({x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi}, CopyNode<V, W>{from, to});
+    on.for_each(box_, CopyAtSlot<V, W>{from, to, x_});
   }
 
   // The polynomial: z = B r is there; then r is what B is applied to for the result.
@@ -146,13 +174,9 @@ public:
   Quad<Dense> kept() const { return array(q); }
   // Its product with the solution z.
   template <class V> void add_energy(const Backend &on, const Quad<V> &z, PartialSum<Backend> &energy) const {
-    for (Class c : {r1, r2, b1, b2}) energy.add(on, x_.nodes_of(c), TimesNode<Dense, V>{kept()[c], z[c]});
+    energy.add(on, box_, TimesAtSlot<V>{kept(), z, x_});
   }
-  index_t energy_parts() const {
-    index_t n = 0;
-    for (Class c : {r1, r2, b1, b2}) n += PartialSum<Backend>::parts(x_.nodes_of(c));
-    return n;
-  }
+  index_t energy_parts() const { return PartialSum<Backend>::parts(box_); }
 
   // Conjugate gradients for S x = r = S x_0, of which only the Lanczos matrix is wanted. The right-hand side is
   // consistent by construction where S is singular.

@@ -41,7 +41,7 @@ struct PlaceGathered {
   const double *from;
   const index_t *start; // of each rank's nodes among those of all; one more for the end
   const int *rank;      // who has the p-th node of all,
-  const index_t *place; // and which of its own that is
+  const int *place;     // and which of its own that is
   index_t nodes, fields, numbers;
   double *to, *shares;
 
@@ -65,13 +65,13 @@ public:
       : on_(on), ranks_(ranks), own_(boxes.extent(ranks.rank(), grid)), all_(boxes.all(grid)),
         mine_(most_fields * own_.nodes() + most_shares),
         received_(most_fields * all_.nodes() + most_shares * ranks.count()) {
-    std::vector<index_t> start{0}, place(all_.nodes());
-    std::vector<int> owner(all_.nodes());
+    std::vector<index_t> start{0};
+    std::vector<int> place(all_.nodes()), owner(all_.nodes());
     for (int rank = 0; rank < ranks.count(); ++rank) {
       const Extent x = boxes.extent(rank, grid);
       n_.push_back(x.nodes());
       start.push_back(start.back() + x.nodes());
-      index_t i = 0;
+      int i = 0;
       for (index_t b = x.y.lo; b < x.y.hi; ++b)
         for (index_t a = x.x.lo; a < x.x.hi; ++a) {
           owner[b * all_.x.n + a] = rank;
@@ -105,8 +105,8 @@ private:
   Extent own_, all_;
   std::vector<index_t> n_; // nodes of each rank
   typename Backend::template Array<double> mine_, received_;
-  typename Backend::template Array<index_t> start_, place_;
-  typename Backend::template Array<int> rank_;
+  typename Backend::template Array<index_t> start_;
+  typename Backend::template Array<int> place_, rank_;
 };
 
 } // namespace petscrrb::rrb

@@ -3,7 +3,6 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "rrb/prepare.hpp"
   #include "rrbsolver/ksprrb_cuda.h"
 
 using namespace petscrrb;
@@ -32,8 +31,7 @@ private:
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
   rrb::RowFacts facts_;
-  std::vector<PCRRBDistribution::KnownRow> known_;
-  Stencil host_;
+  PCRRBKnownRows known_;
   cuda::Buffer<double> r0_, x_; /* of the box, where vectors are not what it has */
 };
 
@@ -41,11 +39,10 @@ PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const doub
   ReadResult result;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, host_, &known_, &facts_, &result));
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known_, &facts_, &result));
   *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(stream_.Run([&] {
-    stencil_.C.assign(host_.C), stencil_.E.assign(host_.E), stencil_.N.assign(host_.N);
     iteration_->refresh({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), nullptr, nullptr, v});
     PetscBool positive = (PetscBool)iteration_->positive();
     PCRRBAgree(ranks_, &positive);
@@ -59,27 +56,12 @@ PetscErrorCode OnRanks::SetKnownValues(Vec b, Vec x) {
   PetscScalar *to;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &known));
-  PetscCall(VecGetArray(x, &to));
-  for (const auto &[row, diagonal] : known_) to[row] = known[row] / diagonal;
-  PetscCall(VecRestoreArray(x, &to));
-  PetscCall(VecRestoreArrayRead(b, &known));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ToBoxes(PetscSF lines, const PetscScalar *rows, PetscScalar *box) {
-  PetscFunctionBegin;
-  PetscCall(
-      PetscSFBcastWithMemTypeBegin(lines, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, rows, PETSC_MEMTYPE_CUDA, box, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(lines, MPIU_SCALAR, rows, box, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ToRows(PetscSF lines, const PetscScalar *box, PetscScalar *rows) {
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceWithMemTypeBegin(lines, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, box, PETSC_MEMTYPE_CUDA, rows,
-                                          MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lines, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscCall(VecGetArrayReadAndMemType(b, &known, nullptr));
+  PetscCall(VecGetArrayAndMemType(x, &to, nullptr));
+  PetscCall(stream_.Run(
+      [&] { rrbsolver::set_identity_rows(stream_.cuda, known_.rows, known_.identity, known_.diagonal, known, to); }));
+  PetscCall(VecRestoreArrayAndMemType(x, &to));
+  PetscCall(VecRestoreArrayReadAndMemType(b, &known));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,7 +70,7 @@ PetscErrorCode OnRanks::Start(Vec r0, Norm norm, Numbers *numbers) {
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
-  if (matrix_.lines()) PetscCall(ToBoxes(matrix_.lines(), r, r0_.data()));
+  if (matrix_.lines()) PetscCall(matrix_.ToBoxes(r, r0_.data()));
   PetscCall(StartFrom(matrix_.lines() ? r0_.data() : r, norm, numbers));
   PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,9 +84,9 @@ PetscErrorCode OnRanks::Solution(Vec r0, Vec x, PetscBool add) {
   PetscFunctionBegin;
   PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
   PetscCall(add ? VecGetArrayAndMemType(x, &to, nullptr) : VecGetArrayWriteAndMemType(x, &to, nullptr));
-  if (lines && add) PetscCall(ToBoxes(matrix_.lines(), to, x_.data()));
+  if (lines && add) PetscCall(matrix_.ToBoxes(to, x_.data()));
   PetscCall(PutSolution(lines ? r0_.data() : r, lines ? x_.data() : to, add));
-  if (lines) PetscCall(ToRows(matrix_.lines(), x_.data(), to));
+  if (lines) PetscCall(matrix_.ToRows(x_.data(), to));
   PetscCall(add ? VecRestoreArrayAndMemType(x, &to) : VecRestoreArrayWriteAndMemType(x, &to));
   PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -82,7 +82,10 @@ public:
     double *own = x.scalars.data() + curvature_b1;
     sums_[curvatures].put(on, own);
     curvatures_ = ranks.collect(own);
-    add_many_curvatures(on, x);
+    if (x_.empty())
+      add_curvatures(on, x); // no block of residual() does
+    else
+      add_many_curvatures(on, x);
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool at_start, Norm norm) {
     start(energies);
@@ -128,7 +131,7 @@ private:
     if (several_) box.x = box.y = {}; // what is around a ring is around the box
     return box;
   }
-  // With what is kept around; pairs of columns begin where they do in the box.
+  // With what is kept around. Rows begin at a cache line, as they do in the box, where the border has room for that.
   rrb::device::Box stored_box(const BlackLevel &level) const {
     rrb::device::Box box = own_;
     if (!several_ || x_.empty()) return box;
@@ -138,7 +141,7 @@ private:
       box.h1 = std::max(box.h1, int(n.h1));
       box.k0 = std::min(box.k0, int(n.k0)), box.k1 = std::max(box.k1, int(n.k1));
     }
-    box.h0 -= 2;
+    box.h0 -= layout_.border > cache_line ? cache_line : 2;
     return box;
   }
   // r of b2 is that of own nodes.
@@ -153,7 +156,9 @@ private:
     return (box.h1 - box.h0 + columns * device::threads - 1) / (columns * device::threads);
   }
   void add_many_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
-    if (few_curvatures().count) return;
+    if (!few_curvatures().count) add_curvatures(on, x);
+  }
+  void add_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
     cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream, curvatures_,
                  x.scalars.data());
   }
@@ -237,7 +242,7 @@ private:
         arguments(int(blocks.x * blocks.y)));
   }
 
-  static constexpr int most_rows = 16;
+  static constexpr int most_rows = 16, cache_line = 16; // of doubles
 
   Extent x_;
   DenseLayout layout_;
