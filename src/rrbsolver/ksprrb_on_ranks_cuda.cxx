@@ -3,7 +3,6 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "rrb/prepare.hpp"
   #include "rrbsolver/ksprrb_cuda.h"
 
 using namespace petscrrb;
@@ -23,29 +22,47 @@ public:
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
-  PetscErrorCode SetKnownValues(Vec, Vec) override;
+  PetscErrorCode SetKnownValues(Vec b, Vec x) override {
+    return PutKnownValues(stencil_.identity.data(), diagonal_.data(), b, x);
+  }
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
-  double bytes() const override { return KSPRRBCudaSolver::bytes() + (double)(r0_.bytes() + x_.bytes()); }
+  double bytes() const override {
+    return KSPRRBCudaSolver::bytes() + (double)(diagonal_.bytes() + r0_.bytes() + x_.bytes());
+  }
 
 private:
+  void Keep(const PCRRBKnownRows &);
+
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
   rrb::RowFacts facts_;
-  std::vector<PCRRBDistribution::KnownRow> known_;
-  Stencil host_;
-  cuda::Buffer<double> r0_, x_; /* of the box, where vectors are not what it has */
+  cuda::Buffer<double> diagonal_; /* of the rank's rows, once some are known */
+  cuda::Buffer<double> r0_, x_;   /* of the box, where vectors are not what it has */
 };
 
+/* The preconditioner's next reading has the same arrays. */
+void OnRanks::Keep(const PCRRBKnownRows &known) {
+  const std::size_t n = (std::size_t)known.rows;
+  if (stencil_.identity.size() != n) stencil_.identity.resize(n);
+  if (diagonal_.size() != n) diagonal_.resize(n);
+  const cudaStream_t stream = stream_.Ready();
+  cuda::check(cudaMemcpyAsync(stencil_.identity.data(), known.identity, n, cudaMemcpyDeviceToDevice, stream),
+              "cudaMemcpyAsync");
+  stream_.cuda.copy(diagonal_.data(), known.diagonal, n);
+}
+
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  PCRRBKnownRows known;
   ReadResult result;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, host_, &known_, &facts_, &result));
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known, &facts_, &result));
   *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  if (has_known_values())
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] { Keep(known); }));
   PetscCall(stream_.Run([&] {
-    stencil_.C.assign(host_.C), stencil_.E.assign(host_.E), stencil_.N.assign(host_.N);
     iteration_->refresh({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), nullptr, nullptr, v});
     PetscBool positive = (PetscBool)iteration_->positive();
     PCRRBAgree(ranks_, &positive);
@@ -54,41 +71,12 @@ PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const doub
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnRanks::SetKnownValues(Vec b, Vec x) {
-  const PetscScalar *known;
-  PetscScalar *to;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &known));
-  PetscCall(VecGetArray(x, &to));
-  for (const auto &[row, diagonal] : known_) to[row] = known[row] / diagonal;
-  PetscCall(VecRestoreArray(x, &to));
-  PetscCall(VecRestoreArrayRead(b, &known));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ToBoxes(PetscSF lines, const PetscScalar *rows, PetscScalar *box) {
-  PetscFunctionBegin;
-  PetscCall(
-      PetscSFBcastWithMemTypeBegin(lines, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, rows, PETSC_MEMTYPE_CUDA, box, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(lines, MPIU_SCALAR, rows, box, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode ToRows(PetscSF lines, const PetscScalar *box, PetscScalar *rows) {
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceWithMemTypeBegin(lines, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, box, PETSC_MEMTYPE_CUDA, rows,
-                                          MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lines, MPIU_SCALAR, box, rows, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode OnRanks::Start(Vec r0, Norm norm, Numbers *numbers) {
   const PetscScalar *r;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
-  if (matrix_.lines()) PetscCall(ToBoxes(matrix_.lines(), r, r0_.data()));
+  if (matrix_.lines()) PetscCall(matrix_.ToBoxes(r, r0_.data()));
   PetscCall(StartFrom(matrix_.lines() ? r0_.data() : r, norm, numbers));
   PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,9 +90,9 @@ PetscErrorCode OnRanks::Solution(Vec r0, Vec x, PetscBool add) {
   PetscFunctionBegin;
   PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
   PetscCall(add ? VecGetArrayAndMemType(x, &to, nullptr) : VecGetArrayWriteAndMemType(x, &to, nullptr));
-  if (lines && add) PetscCall(ToBoxes(matrix_.lines(), to, x_.data()));
+  if (lines && add) PetscCall(matrix_.ToBoxes(to, x_.data()));
   PetscCall(PutSolution(lines ? r0_.data() : r, lines ? x_.data() : to, add));
-  if (lines) PetscCall(ToRows(matrix_.lines(), x_.data(), to));
+  if (lines) PetscCall(matrix_.ToRows(x_.data(), to));
   PetscCall(add ? VecRestoreArrayAndMemType(x, &to) : VecRestoreArrayWriteAndMemType(x, &to));
   PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
