@@ -5,9 +5,6 @@
 using namespace petsctest;
 using namespace petsctest::distributed;
 
-#define SKIP_WHERE_UNFUSED()                                                                                           \
-  if (petsctest::backend.device && ranks() > 1) GTEST_SKIP() << "-backend cuda: on several ranks it is unfused"
-
 namespace {
 
 const char fused[] = "on the first Schur complement, in r1/r2/b1/b2 storage";
@@ -40,7 +37,6 @@ void expect_fused(KSP ksp, const std::string &what) {
 // ---- which form runs ----
 
 TEST(RrbRanksSolver, SaysWhyItIsNotFused) {
-  SKIP_WHERE_UNFUSED();
   if (ranks() == 1) GTEST_SKIP() << "of several ranks";
   const auto all = cases();
   const auto expect = [&](const Case &c, const std::string &options, const std::string &why) {
@@ -88,7 +84,6 @@ const std::vector<std::string> own_choices{"",
                                            "-pc_rrb_levels 2"};
 
 TEST(RrbRanksSolver, IsThatOfOneRank) {
-  SKIP_WHERE_UNFUSED();
   std::size_t turn = std::size_t(ranks());
   for (const Case &c : five_point_cases())
     for (int i = 0; i < 2; ++i) {
@@ -98,7 +93,6 @@ TEST(RrbRanksSolver, IsThatOfOneRank) {
 }
 
 TEST(RrbRanksSolver, EndsAfterSoManySteps) {
-  SKIP_WHERE_UNFUSED();
   const Case c = cases()[1];
   some_distributions(c, [&](const Distributed &d, const std::string &what) {
     const std::string options = rrb + all_distributed + c.grid() + "-ksp_norm_type none -ksp_max_it 5";
@@ -130,7 +124,6 @@ PetscErrorCode disturb(KSP ksp, PetscInt, PetscReal norm, void *context) {
 }
 
 TEST(RrbRanksSolver, MayBeWatched) {
-  SKIP_WHERE_UNFUSED();
   const Case c = cases()[1];
   const reference::Vector x0 = reference::random_vector(c.problem.A.size(), 4);
   PetscReal size = reference::norm(c.problem.b) + reference::norm(c.problem.A.multiply(x0));
@@ -150,7 +143,6 @@ TEST(RrbRanksSolver, MayBeWatched) {
 // ---- again ----
 
 TEST(RrbRanksSolver, FollowsNewValuesAndRightHandSides) {
-  SKIP_WHERE_UNFUSED();
   const Case before{"", reference::random_faces({24, 31}, 100, 1), 5},
       after{"", reference::random_faces({24, 31}, 100, 2), 5};
   const std::string options = rrb + all_distributed;
@@ -172,7 +164,6 @@ TEST(RrbRanksSolver, FollowsNewValuesAndRightHandSides) {
 
 // The preconditioner is that of other values, the solution that of the matrix.
 TEST(RrbRanksSolver, MayBeNewerThanThePreconditioner) {
-  SKIP_WHERE_UNFUSED();
   const Case before{"", reference::random_faces({24, 31}, 10, 1), 5},
       after{"", reference::random_faces({24, 31}, 10, 2), 5};
   const std::string options = rrb + all_distributed + "-ksp_rtol 1e-12";
@@ -194,7 +185,6 @@ TEST(RrbRanksSolver, MayBeNewerThanThePreconditioner) {
 
 // A matrix with fewer couplings, while the preconditioner is kept.
 TEST(RrbRanksSolver, TakesOtherPatternsOfTheGrid) {
-  SKIP_WHERE_UNFUSED();
   if (ranks() == 1) GTEST_SKIP() << "of several ranks";
   reference::Problem problem = reference::random_faces({12, 20}, 10);
   const auto clear = [&](int p, int q) { problem.A.row[std::size_t(p)].erase(q); };
