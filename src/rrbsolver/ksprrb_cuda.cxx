@@ -8,7 +8,7 @@
 
 using namespace petscrrb;
 
-PetscErrorCode KSPRRBCudaSolver::SetKnownValues(Vec b, Vec x) {
+PetscErrorCode KSPRRBCudaSolver::PutKnownValues(const unsigned char *identity, const double *diagonal, Vec b, Vec x) {
   const PetscScalar *known;
   PetscScalar *to;
   PetscInt n;
@@ -17,8 +17,7 @@ PetscErrorCode KSPRRBCudaSolver::SetKnownValues(Vec b, Vec x) {
   PetscCall(VecGetLocalSize(x, &n));
   PetscCall(VecGetArrayReadAndMemType(b, &known, nullptr));
   PetscCall(VecGetArrayAndMemType(x, &to, nullptr));
-  PetscCall(stream_.Run(
-      [&] { rrbsolver::set_identity_rows(stream_.cuda, n, stencil_.identity.data(), stencil_.C.data(), known, to); }));
+  PetscCall(stream_.Run([&] { rrbsolver::set_identity_rows(stream_.cuda, n, identity, diagonal, known, to); }));
   PetscCall(VecRestoreArrayAndMemType(x, &to));
   PetscCall(VecRestoreArrayReadAndMemType(b, &known));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,46 +22,52 @@ public:
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
   PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
-  PetscErrorCode SetKnownValues(Vec, Vec) override;
+  PetscErrorCode SetKnownValues(Vec b, Vec x) override {
+    return PutKnownValues(stencil_.identity.data(), diagonal_.data(), b, x);
+  }
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
-  double bytes() const override { return KSPRRBCudaSolver::bytes() + (double)(r0_.bytes() + x_.bytes()); }
+  double bytes() const override {
+    return KSPRRBCudaSolver::bytes() + (double)(diagonal_.bytes() + r0_.bytes() + x_.bytes());
+  }
 
 private:
+  void Keep(const PCRRBKnownRows &);
+
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
   rrb::RowFacts facts_;
-  PCRRBKnownRows known_;
-  cuda::Buffer<double> r0_, x_; /* of the box, where vectors are not what it has */
+  cuda::Buffer<double> diagonal_; /* of the rank's rows, once some are known */
+  cuda::Buffer<double> r0_, x_;   /* of the box, where vectors are not what it has */
 };
 
+/* The preconditioner's next reading has the same arrays. */
+void OnRanks::Keep(const PCRRBKnownRows &known) {
+  const std::size_t n = (std::size_t)known.rows;
+  if (stencil_.identity.size() != n) stencil_.identity.resize(n);
+  if (diagonal_.size() != n) diagonal_.resize(n);
+  const cudaStream_t stream = stream_.Ready();
+  cuda::check(cudaMemcpyAsync(stencil_.identity.data(), known.identity, n, cudaMemcpyDeviceToDevice, stream),
+              "cudaMemcpyAsync");
+  stream_.cuda.copy(diagonal_.data(), known.diagonal, n);
+}
+
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  PCRRBKnownRows known;
   ReadResult result;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known_, &facts_, &result));
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known, &facts_, &result));
   *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+  if (has_known_values())
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] { Keep(known); }));
   PetscCall(stream_.Run([&] {
     iteration_->refresh({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), nullptr, nullptr, v});
     PetscBool positive = (PetscBool)iteration_->positive();
     PCRRBAgree(ranks_, &positive);
     if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode OnRanks::SetKnownValues(Vec b, Vec x) {
-  const PetscScalar *known;
-  PetscScalar *to;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayReadAndMemType(b, &known, nullptr));
-  PetscCall(VecGetArrayAndMemType(x, &to, nullptr));
-  PetscCall(stream_.Run(
-      [&] { rrbsolver::set_identity_rows(stream_.cuda, known_.rows, known_.identity, known_.diagonal, known, to); }));
-  PetscCall(VecRestoreArrayAndMemType(x, &to));
-  PetscCall(VecRestoreArrayReadAndMemType(b, &known));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
