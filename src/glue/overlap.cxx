@@ -4,9 +4,17 @@
 #include "matrix.h"
 #include "petsc_compat.h"
 
+#include "../grid/reach.hpp"
+
+#if PETSCRRB_ON_DEVICES
+  #include "overlap_cuda.hpp"
+  #include "stream_cuda.h"
+#endif
+
 #include <algorithm>
 #include <limits>
-#include <utility>
+
+using petscrrb::rows_for_threads;
 
 struct PetscRRBOverlap::Entries {
   std::vector<PetscInt> start{0}, column, place;
@@ -35,23 +43,28 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
   const PetscInt *ia[2], *ja[2];
   PetscInt n[2];
   PetscBool done;
-  std::vector<std::pair<PetscInt, PetscInt>> row;
 
   PetscFunctionBegin;
   for (int b = 0; b < 2; ++b) {
     PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
     PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
   }
+  out->start.resize((std::size_t)own_ + 1);
+  for (PetscInt p = 0; p <= own_; ++p) out->start[(std::size_t)p] = ia[0][p] + ia[1][p];
+  out->column.resize((std::size_t)out->start.back());
+  out->place.resize((std::size_t)out->start.back());
+#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
   for (PetscInt p = 0; p < own_; ++p) {
-    row.clear();
-    for (int b = 0; b < 2; ++b)
-      for (PetscInt e = ia[b][p]; e < ia[b][p + 1]; ++e) row.push_back({b ? columns[ja[b][e]] : first_ + ja[b][e], e});
-    std::sort(row.begin(), row.end());
-    for (const auto &[column, place] : row) {
-      out->column.push_back(column);
-      out->place.push_back(place);
+    PetscInt e[2] = {ia[0][p], ia[1][p]};
+    for (PetscInt to = out->start[(std::size_t)p]; to < out->start[(std::size_t)p + 1]; ++to) {
+      const auto column = [&](int b) { /* those of a block's row are in order */
+                                       if (e[b] == ia[b][p + 1]) return std::numeric_limits<PetscInt>::max();
+                                       return b ? columns[ja[b][e[b]]] : first_ + ja[b][e[b]];
+      };
+      const int b = column(1) < column(0);
+      out->column[(std::size_t)to] = column(b);
+      out->place[(std::size_t)to] = e[b]++;
     }
-    out->EndRow();
   }
   for (int b = 0; b < 2; ++b)
     PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
@@ -124,19 +137,18 @@ PetscErrorCode PetscRRBOverlap::ConnectRows(Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each value comes from its owner's block. Those of own rows are copied by a loop on the host, and on a device likewise by
-   the PetscSF. */
-PetscErrorCode PetscRRBOverlap::Connect(Mat P, PetscBool device) {
+/* The values of ghosts come from their owners' blocks. */
+PetscErrorCode PetscRRBOverlap::Connect(Mat P) {
   PetscLayout layout;
   std::vector<PetscInt> leaf[2];
   std::vector<PetscSFNode> root[2];
   Mat block[2];
 
   PetscFunctionBegin;
-  if (from_[0] && connected_ == device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (from_[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(P, &layout, NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
-  for (PetscInt p = device ? 0 : own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
+  for (PetscInt p = own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
     PetscMPIInt owner;
     PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
     for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
@@ -154,7 +166,6 @@ PetscErrorCode PetscRRBOverlap::Connect(Mat P, PetscBool device) {
                               PETSC_COPY_VALUES, root[b].data(), PETSC_COPY_VALUES));
     PetscCall(PetscSFSetUp(from_[b]));
   }
-  connected_ = device;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,16 +189,22 @@ PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
   PetscFunctionBegin;
   PetscCall(MatGetLayouts(P, &layout, NULL));
   PetscCall(PetscLayoutGetRanges(layout, &ranges));
-  ja_.clear();
-  other_.clear();
-  for (PetscInt p = 0; p + 1 < (PetscInt)all.start.size(); ++p) {
+  ja_.resize(all.column.size());
+  other_.resize(all.column.size());
+  const auto set = [&](PetscInt row, PetscInt first, PetscInt end) { /* first, end: of the owner's rows */
+                                                                     for (PetscInt e = all.start[(std::size_t)row];
+                                                                          e < all.start[(std::size_t)row + 1]; ++e) {
+                                                                       const PetscInt q = all.column[(std::size_t)e];
+                                                                       ja_[(std::size_t)e] = LocalOf(q);
+                                                                       other_[(std::size_t)e] = q < first || q >= end;
+                                                                     }
+  };
+#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
+  for (PetscInt p = 0; p < own_; ++p) set(p, first_, first_ + own_);
+  for (PetscInt p = own_; p + 1 < (PetscInt)all.start.size(); ++p) {
     PetscMPIInt owner;
     PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
-    for (PetscInt e = all.start[p]; e < all.start[p + 1]; ++e) {
-      const PetscInt q = all.column[e];
-      ja_.push_back(LocalOf(q));
-      other_.push_back(q < ranges[owner] || q >= ranges[owner + 1]);
-    }
+    set(p, ranges[owner], ranges[owner + 1]);
   }
   ia_ = std::move(all.start);
   ia_.push_back(ia_.back());
@@ -224,6 +241,7 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
   }
   PetscCall(SetPattern(P, all));
   for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
+  on_device_ = nullptr;
   PetscCall(BringOrder(pc, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,25 +285,55 @@ static PetscErrorCode RestoreArray(Mat block, PetscBool device, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The places of own rows' values, on the device. */
+PetscErrorCode PetscRRBOverlap::PrepareDevice(MPI_Comm comm) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (!on_device_)
+    PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
+      on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(place_, other_, ia_[(std::size_t)own_]);
+    }));
+#else
+  (void)comm;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBOverlap::PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { on_device_->put(from, a); }));
+#else
+  (void)from, (void)a;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
   Mat block[2];
   const PetscScalar *from[2] = {};
 
   PetscFunctionBegin;
-  PetscCall(Connect(P, device));
+  PetscCall(Connect(P));
+  if (device) PetscCall(PrepareDevice(PetscObjectComm((PetscObject)P)));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  const PetscMemType memory = MemoryOf(device);
+  bool some[2];
   for (int b = 0; b < 2; ++b) {
-    const PetscMemType memory = MemoryOf(device);
     MatInfo info;
     PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    const bool some = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
-    if (some) PetscCall(GetArray(block[b], device, &from[b]));
+    some[b] = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
+    if (some[b]) PetscCall(GetArray(block[b], device, &from[b]));
     PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from[b], memory, a, MPI_REPLACE));
-    if (!device)
-      for (PetscInt e = 0; some && e < ia_[(std::size_t)own_]; ++e)
-        if (other_[(std::size_t)e] == b) a[e] = from[b][place_[(std::size_t)e]];
+  }
+  if (device)
+    PetscCall(PutOwnOnDevice(from, a));
+  else
+#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
+    for (PetscInt e = 0; e < ia_[(std::size_t)own_]; ++e) a[e] = from[other_[(std::size_t)e]][place_[(std::size_t)e]];
+  for (int b = 0; b < 2; ++b) {
     PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
-    if (some) PetscCall(RestoreArray(block[b], device, &from[b]));
+    if (some[b]) PetscCall(RestoreArray(block[b], device, &from[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

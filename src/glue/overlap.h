@@ -10,8 +10,13 @@
 #include "../grid/csr.hpp"
 #include "../grid/grid.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
+
+namespace petscrrb::cuda {
+class OwnValues;
+}
 
 class PetscRRBOverlap {
 public:
@@ -50,7 +55,9 @@ private:
   PetscErrorCode TakeGhosts(Mat P, Mat numbers, Entries *);
   PetscErrorCode SetPattern(Mat P, Entries &);
   PetscErrorCode ConnectRows(Mat P);
-  PetscErrorCode Connect(Mat P, PetscBool device);
+  PetscErrorCode Connect(Mat P);
+  PetscErrorCode PrepareDevice(MPI_Comm);
+  PetscErrorCode PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;
   PetscErrorCode BringOrder(PC, Mat A);
   PetscInt LocalOf(PetscInt global) const;
 
@@ -58,11 +65,11 @@ private:
   std::vector<PetscInt> ghosts_; /* global, sorted */
   std::vector<PetscInt> ia_, ja_, order_;
   std::string source_;
-  std::vector<PetscInt> place_;       /* of each entry, in its owner's block */
-  std::vector<unsigned char> other_;  /* which of them: 0: the diagonal one */
-  PetscSF rows_ = nullptr;            /* own rows to ghosts */
-  PetscSF from_[2] = {};              /* values of the blocks */
-  PetscBool connected_ = PETSC_FALSE; /* these have own rows too, as on a device */
+  std::vector<PetscInt> place_;      /* of each entry, in its owner's block */
+  std::vector<unsigned char> other_; /* which of them: 0: the diagonal one */
+  PetscSF rows_ = nullptr;           /* own rows to ghosts */
+  PetscSF from_[2] = {};             /* values of the blocks, of ghosts */
+  std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
 };
 
 /* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many

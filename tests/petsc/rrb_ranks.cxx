@@ -107,6 +107,7 @@ TEST(RrbRanks, FollowNewNearNullVectors) {
   });
 }
 
+#if defined(PETSC_HAVE_CUDA)
 // What is new on the device is read there: the host has none of it.
 TEST(RrbRanks, ReadNewValuesOnTheDevice) {
   SKIP_ON_HOST();
@@ -128,6 +129,7 @@ TEST(RrbRanks, ReadNewValuesOnTheDevice) {
     }
   });
 }
+#endif
 
 // Corners that come and go, and a ring that is cut.
 TEST(RrbRanks, BuildAgainForOtherCouplings) {
