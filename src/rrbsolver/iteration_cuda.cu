@@ -98,6 +98,8 @@ public:
   std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
 
 private:
+  static constexpr int few = 4; // steps that are launched before the host looks
+
   using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
 
   int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
@@ -117,9 +119,14 @@ private:
       amli_ = core_.amli().used;
     }
     cg_.steps_taken();
+    int times = !CG::may_overrun ? 1 : expected_ ? expected_ : few;
     do {
-      graph_.launch(on_, CG::may_overrun ? 4 : 1);
-      if (read(steps)) return;
+      graph_.launch(on_, times);
+      if (read(steps)) {
+        expected_ = int(steps.size());
+        return;
+      }
+      times = CG::may_overrun ? few / 2 : 1;
     } while (!graph_.repeats());
     throw std::runtime_error("the RRB-solver's loop on the device stopped before its end");
   }
@@ -152,6 +159,7 @@ private:
   Loop loop_;
   bool overlap_;           // a kernel may start before the one before it has ended
   cuda::Loop graph_;       // of a step
+  int expected_ = 0;       // steps of the last run
   Norm norm_ = Norm::none; // what was captured, with
   bool amli_ = false;
 };
