@@ -57,9 +57,10 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
   for (PetscInt p = 0; p < own_; ++p) {
     PetscInt e[2] = {ia[0][p], ia[1][p]};
     for (PetscInt to = out->start[(std::size_t)p]; to < out->start[(std::size_t)p + 1]; ++to) {
-      const auto column = [&](int b) { /* those of a block's row are in order */
-                                       if (e[b] == ia[b][p + 1]) return std::numeric_limits<PetscInt>::max();
-                                       return b ? columns[ja[b][e[b]]] : first_ + ja[b][e[b]];
+      /* those of a block's row are in order */
+      const auto column = [&](int b) {
+        if (e[b] == ia[b][p + 1]) return std::numeric_limits<PetscInt>::max();
+        return b ? columns[ja[b][e[b]]] : first_ + ja[b][e[b]];
       };
       const int b = column(1) < column(0);
       out->column[(std::size_t)to] = column(b);
