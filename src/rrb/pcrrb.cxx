@@ -205,7 +205,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
 .  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
--  -pc_rrb_gather_size <points>            - with several ranks, the most points of a grid that is on every rank; default 1024
+.  -pc_rrb_gather_size <points>            - with several ranks, the most points of a grid that is on every rank; default 1024, on devices 262144
+-  -pc_rrb_transport <auto,stores,nccl,sf> - with several ranks of devices, how values travel; default auto
 
    Level: beginner
 
@@ -220,8 +221,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
    M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa]: as a
    stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
 
-   With several MPI ranks, on hosts, it is the same operator, to rounding. Each rank has a box of points: that of the `DMDA`,
-   or lines where rows are numbered in natural order.
+   With several MPI ranks, of hosts or of devices, it is the same operator, to rounding. Each rank has a box of points: that of the
+   `DMDA`, or lines where rows are numbered in natural order.
 
    Weak on strong anisotropy (1000:1 takes some ten times the iterations) and on random coefficient jumps of 1e6 from
    face to face.

@@ -75,8 +75,11 @@ PetscErrorCode PCRRBGetGatherSize(PC pc, PetscInt *points) {
    Level: advanced
 
    Notes:
-   With stores an exchange is one kernel. NCCL takes some microseconds more. Both are captured into graphs, in which the host
-   takes no part. `PetscSF` goes through the host, unless MPI is device-aware (`-use_gpu_aware_mpi`).
+   With stores an exchange is one kernel, and a solve with `KSPRRB` one graph that repeats itself. NCCL takes some microseconds more;
+   its iterations are graphs that the host launches. With `PetscSF` the host takes part in every exchange, and values go through its
+   memory, unless MPI is device-aware (`-use_gpu_aware_mpi`).
+
+   Stores and NCCL want a device for each rank. Where ranks share one, it is `PetscSF`.
 
    A transport that is not possible is an error at `PCSetUp()`, with the reason; with `PC_RRB_TRANSPORT_AUTO` the next one is tried,
    and `-ksp_view` says which one is in use. On hosts, and on one rank, there is no choice.

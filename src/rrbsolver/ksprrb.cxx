@@ -185,8 +185,9 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
    Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
    operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
    no such Schur complement (9-point, or with an odd number of points around a periodic side), or whose finest grid is not in
-   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, and on all nodes of
-   several MPI ranks, by PETSc's own operations. `KSPView()` says so.
+   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, by PETSc's own operations.
+   With several MPI ranks, of hosts or of devices, the iteration on the Schur complement is the same; that on all nodes is by
+   PETSc's own operations, and so is all where the finest grid is on every rank. `KSPView()` says so.
 
    Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
    residual before the first iteration is that of the initial guess on all nodes; from the first iteration on red nodes
