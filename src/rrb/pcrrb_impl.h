@@ -11,6 +11,20 @@ PETSC_INTERN PetscErrorCode PCRRBComposeSetters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
 
+/* Which matrix, with which values. Of two matrices the states may be the same. */
+struct PCRRBMatrixState {
+  PetscObjectId id = 0;
+  PetscObjectState state = -1;
+
+  PetscErrorCode Take(Mat A) {
+    PetscFunctionBegin;
+    PetscCall(PetscObjectGetId((PetscObject)A, &id));
+    PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  bool operator==(const PCRRBMatrixState &o) const { return id == o.id && state == o.state; }
+};
+
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCRRBState {
   petscrrb::Grid grid;
@@ -25,10 +39,10 @@ struct PCRRBState {
   PCRRBCoarse coarse;         /* in use */
   PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
-  Mat on_ranks = nullptr;        /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
-  PetscInt64 build = 0;          /* which hierarchy this is, of all of them */
-  PetscInt64 uses = 0;           /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
-  PetscObjectState factored = 0; /* the matrix's at the last factorization */
+  Mat on_ranks = nullptr;    /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
+  PetscInt64 build = 0;      /* which hierarchy this is, of all of them */
+  PetscInt64 uses = 0;       /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
+  PCRRBMatrixState factored; /* the matrix at the last factorization */
 };
 
 /* What a user can set, as it was set; PETSC_DECIDE means our choice. */

@@ -212,7 +212,7 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   s->on_ranks = nullptr;
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &s->factored));
+  PetscCall(s->factored.Take(pc->pmat));
   if (s->failed) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -58,14 +58,14 @@ static PetscErrorCode Refresh(KSP ksp, KSPRRBValues *values) {
 static PetscErrorCode ReadValues(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
-  PetscObjectState now;
+  PCRRBMatrixState now;
   KSPRRBValues values;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectStateGet((PetscObject)ksp->pc->mat, &now));
+  PetscCall(now.Take(ksp->pc->mat));
   if (now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Refresh(ksp, &values));
-  s->values = -1;
+  s->values = {};
   if (values == KSP_RRB_VALUES_OK) {
     s->values = now;
     s->factored = pc->factored;
@@ -94,7 +94,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
       PetscCall(pc->backend->CreateSolver(ksp->pc, *pc->core, (PetscBool)(s->form == KSP_RRB_FULL), &s->fused));
       s->build = pc->build;
       s->fused_form = s->form;
-      s->values = -1;
+      s->values = {};
     }
     PetscCall(ReadValues(ksp));
   }

@@ -25,10 +25,10 @@ struct KSPRRBState {
   std::unique_ptr<KSPRRBSolver> fused, unfused; /* fused refers to the preconditioner's factorization */
   KSPRRBSolver *solver = nullptr;               /* one of them */
   KSPRRBForm form = KSP_RRB_UNFUSED;
-  const char *why = "not set up yet";          /* the form is not the Schur complement's */
-  PetscInt64 build = 0;                        /* that factorization, see PCRRBState */
-  KSPRRBForm fused_form = KSP_RRB_UNFUSED;     /* of fused */
-  PetscObjectState values = -1, factored = -1; /* the matrix's when fused read them, and then the factorization's */
+  const char *why = "not set up yet";      /* the form is not the Schur complement's */
+  PetscInt64 build = 0;                    /* that factorization, see PCRRBState */
+  KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
+  PCRRBMatrixState values, factored;       /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
 
   /* of the current solve */

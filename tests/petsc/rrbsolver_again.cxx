@@ -86,6 +86,18 @@ TEST_P(Values, MayBeNewerThanThePreconditioner) {
   expect_as_new(ksp, c.after, "-ksp_rtol 1e-9");
 }
 
+// Another matrix that has changed as often, while the preconditioner is kept.
+TEST_P(Values, OfAnotherMatrixAreTakenWithTheOldPreconditioner) {
+  const Matrix A = matrix_of(c.before), B = matrix_of(c.after);
+  const Solver ksp = ksp_of(A, six + grid_option(c.before) + "-ksp_rtol 1e-9 -ksp_max_it 400");
+  (void)solve(ksp, c.before.b);
+  ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  ok(KSPSetOperators(ksp, B, B));
+  EXPECT_LT(relative_residual(c.after, solve(ksp, c.after.b).x), 1e-6);
+  ok(KSPSetOperators(ksp, A, A));
+  EXPECT_LT(relative_residual(c.before, solve(ksp, c.before.b).x), 1e-6);
+}
+
 std::vector<Change> changes() {
   using namespace reference;
   const auto dry = [](int i, int j) { return i > 12 && j > 4 && i < 20; };
