@@ -53,6 +53,8 @@ TEST(RrbRanksSolver, SaysWhyItIsNotFused) {
   expect(all[1], "", "because the finest grid is on every rank");
   expect(all[2], all_distributed, "because the matrix is no 5-point matrix");
   expect(odd, all_distributed, "because red nodes couple around a periodic side");
+  const Case alone{"isolated cells", reference::isolated_cells(20, 21), 5};
+  expect(alone, all_distributed, "because the matrix has rows of zeros");
 }
 
 // ---- the iteration of one rank ----
