@@ -12,6 +12,7 @@ OPTIONS = {
     "storage_grids": "PCRRBSetStorageGrids",
     "compute_block": "PCRRBSetComputeBlock",
     "gather_size": "PCRRBSetGatherSize",
+    "transport": "PCRRBSetTransport",
     "coarse": "PCRRBSetCoarse",
     "cycle": "PCRRBSetCycle",
     "precision": "PCRRBSetPrecision",
