@@ -4,10 +4,11 @@ exchanges and gathers, fitted to measured ones; docs/scaling.md explains it. The
 usage: cost_model.py [--transport NAME]      prints the tables and the conclusion of that page
 """
 import argparse
-import csv
 from dataclasses import dataclass, replace
 from math import ceil, exp, log, log2
 from pathlib import Path
+
+from tables import read_table
 
 RESULTS = Path(__file__).resolve().parent / "results"
 LARGEST_LAST_BLOCK = 4096  # points of the last block on a device, rrb::largest_device_inverse
@@ -20,18 +21,7 @@ def read(name):
     path = RESULTS / f"{name}.csv"
     if not path.is_file():
         return [], []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    return [line[2:] for line in lines if line.startswith("# ")], [{key: number(text) for key, text in row.items()} for row in rows]
-
-
-def number(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    return read_table(path)
 
 
 # --- what is fitted ---

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from driver import Driver, commit, device, processor
+from tables import read_table
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
              "mic_solve", "heat", "block_sizes", "block_threads", "smoother")
@@ -38,20 +39,11 @@ def write(name, question, rows, driver, load):
     note(f"-> {path}")
 
 
-def number(text):
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError:
-        return text
-
-
 def with_others(name, question, rows):
     """The rows, and those in the file that are of other parts."""
     path, known = RESULTS / f"{name}.csv", {row["part"] for row in rows}
     if path.is_file():
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-        rows = rows + [{key: number(text) for key, text in row.items()} for row in csv.DictReader(lines)
-                       if row["part"] not in known and set(row) == set(rows[0])]
+        rows = rows + [row for row in read_table(path)[1] if row["part"] not in known and set(row) == set(rows[0])]
     return sorted(rows, key=lambda row: question.PARTS.index(row["part"]))
 
 

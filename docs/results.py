@@ -1,24 +1,7 @@
 """Writes a table and a plot for every CSV in benchmarks/results, for benchmarks.md to show."""
-import csv
 import importlib
-import sys
 
-
-def read(path):
-    """(comment lines, rows) with numbers as numbers."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    notes = [line[2:] for line in lines if line.startswith("# ")]
-    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-    return notes, [{key: number(value) for key, value in row.items()} for row in rows]
-
-
-def number(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+from tables import read_table
 
 
 def shown(value):
@@ -39,14 +22,13 @@ def write(benchmarks, folder):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    sys.path.insert(0, str(benchmarks))
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted((benchmarks / "questions").glob("[a-z]*.py")):
         question = importlib.import_module(f"questions.{path.stem}")
         results = benchmarks / "results" / f"{path.stem}.csv"
         text = f"*{question.QUESTION}*\n\n`make bench ARGS={path.stem}` answers it.\n\n"
         if results.is_file():
-            notes, rows = read(results)
+            notes, rows = read_table(results)
             figure = plt.figure(figsize=(9, 4), layout="constrained")
             question.plot(rows, figure)
             figure.savefig(folder / f"{path.stem}.png", dpi=100)

@@ -2,22 +2,17 @@
 import csv
 import subprocess
 
+from driver import devices
+
 QUESTION = "On GPUs, how many microseconds do an exchange with neighbours and a gather to all ranks take?"
 
 RANKS = (2, 4)
 
 
-def devices():
-    try:
-        return len(subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=True).stdout.splitlines())
-    except (OSError, subprocess.CalledProcessError):
-        return 0
-
-
 def measure(driver, note):
     program, rows = driver.find("benchmarks/cuda/exchange"), []
     for ranks in RANKS:
-        if ranks > devices():
+        if ranks > len(devices()):
             note(f"{ranks} ranks: there are not that many GPUs")
             continue
         note(f"{ranks} ranks")

@@ -1,0 +1,18 @@
+"""Reads the tables in benchmarks/results."""
+import csv
+
+
+def read_table(path):
+    """(comment lines, rows) of a CSV, with numbers as numbers."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return [line[2:] for line in lines if line.startswith("# ")], [{key: number(text) for key, text in row.items()} for row in rows]
+
+
+def number(text):
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
