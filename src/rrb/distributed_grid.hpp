@@ -10,13 +10,18 @@
 
 namespace petscrrb::rrb {
 
-// An array of a whole grid, one step around its rings, too.
+// An array of a whole grid, around its rings, too: more than once around one of a single point.
 struct AroundRings {
   Strided<1> all;
   index_t nx, ny;
 
-  PETSCRRB_HD double operator()(index_t a, index_t b) const {
-    return all(a + (a < 0 ? nx : 0) - (a >= nx ? nx : 0), b + (b < 0 ? ny : 0) - (b >= ny ? ny : 0));
+  PETSCRRB_HD double operator()(index_t a, index_t b) const { return all(inside(a, nx), inside(b, ny)); }
+
+private:
+  PETSCRRB_HD static index_t inside(index_t i, index_t n) {
+    while (i < 0) i += n;
+    while (i >= n) i -= n;
+    return i;
   }
 };
 

@@ -82,10 +82,7 @@ public:
     double *own = x.scalars.data() + curvature_b1;
     sums_[curvatures].put(on, own);
     curvatures_ = ranks.collect(own);
-    if (x_.empty())
-      add_curvatures(on, x); // no block of residual() does
-    else
-      add_many_curvatures(on, x);
+    add_many_curvatures(on, x);
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool at_start, Norm norm) {
     start(energies);
@@ -155,10 +152,9 @@ private:
   static int across(const rrb::device::Box &box, int columns) {
     return (box.h1 - box.h0 + columns * device::threads - 1) / (columns * device::threads);
   }
+  // few are added by residual(), if it has a block
   void add_many_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
-    if (!few_curvatures().count) add_curvatures(on, x);
-  }
-  void add_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
+    if (few_curvatures().count && !x_.empty()) return;
     cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream, curvatures_,
                  x.scalars.data());
   }
