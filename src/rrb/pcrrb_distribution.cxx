@@ -6,12 +6,8 @@
 
 using namespace petscrrb;
 
-static PetscRRBTrouble SayNoMemory(const std::exception &e) {
-  return {std::string("No memory for the rows of the matrix: ") + e.what(), PETSC_ERR_MEM};
-}
-
 static PetscErrorCode NoMemory(const std::exception &e) {
-  const PetscRRBTrouble trouble = SayNoMemory(e);
+  const PetscRRBTrouble trouble = PCRRBSayNoMemoryForRows(e);
   SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
 }
 
@@ -38,7 +34,7 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
 PetscErrorCode PCRRBDistribution::BringToHost(PC pc, std::vector<PetscScalar> *a) {
   PetscFunctionBegin;
   PetscCall(FollowPattern(pc));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PCRRBSayNoMemoryForRows,
                                 [&] { a->resize((std::size_t)overlap_.entries()); }));
   PetscCall(overlap_.Bring(((PC_RRB *)pc->data)->state->on_ranks, PETSC_FALSE, a->data()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,7 +210,7 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *
 
   PetscFunctionBegin;
   PetscCall(BringToHost(pc, &a));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PCRRBSayNoMemoryForRows, [&] {
     const Csr rows = overlap_.rows(a.data());
     Csr all = rows;
     Flags identity;

@@ -11,13 +11,9 @@ using namespace petscrrb;
 
 namespace {
 
-PetscRRBTrouble SayNoMemory(const std::exception &e) {
-  return {std::string("No memory for the rows of the matrix: ") + e.what(), PETSC_ERR_MEM};
-}
-
 class OnHost final : public PCRRBRowValues {
 public:
-  OnHost() : PCRRBRowValues(PETSC_FALSE, SayNoMemory) {}
+  OnHost() : PCRRBRowValues(PETSC_FALSE, PCRRBSayNoMemoryForRows) {}
 
   void Prepare(const PetscRRBOverlap &overlap, const Grid &grid) override {
     rows_ = overlap.rows(nullptr);
@@ -43,7 +39,8 @@ public:
     const PetscScalar *x;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), SayNoMemory, [&] { v_.resize(all_); }));
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), PCRRBSayNoMemoryForRows,
+                                  [&] { v_.resize(all_); }));
     PetscCall(VecGetArrayRead(near_null, &x));
     *usable = 1;
     for (std::size_t i = 0; i < (std::size_t)rows_.n; ++i) {

@@ -59,6 +59,11 @@ protected:
   PCRRBRowValues(PetscBool device, PetscRRBTrouble (*says)(const std::exception &)) : on_device(device), say(says) {}
 };
 
+/* of the host */
+inline PetscRRBTrouble PCRRBSayNoMemoryForRows(const std::exception &e) {
+  return {std::string("No memory for the rows of the matrix: ") + e.what(), PETSC_ERR_MEM};
+}
+
 std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnHost();
 class PetscRRBStream;
 std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnDevice(PetscRRBStream &); /* which must outlive them */
