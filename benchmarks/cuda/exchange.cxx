@@ -146,18 +146,6 @@ void time_messages(const Problem &p) {
 
 using Create = PetscErrorCode(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
 
-PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                 std::string *why_not) {
-#if PETSCRRB_ON_DEVICES
-  (void)why_not;
-  *ranks = std::make_unique<PCRRBRanksCuda>(comm, on);
-#else
-  (void)comm, (void)on, (void)ranks;
-  *why_not = "PETSc was built without CUDA";
-#endif
-  return PETSC_SUCCESS;
-}
-
 void run(MPI_Comm comm) {
   Cuda on;
   Problem p{comm, on, 0, 0};
@@ -173,7 +161,7 @@ void run(MPI_Comm comm) {
   const std::pair<const char *, Create *> transports[] = {{"nccl", PCRRBCreateRanksNccl},
                                                           {"nccl_lsa", PCRRBCreateRanksStoresNccl},
                                                           {"cuda_ipc", PCRRBCreateRanksStores},
-                                                          {"petscsf", create_by_petscsf}};
+                                                          {"petscsf", PCRRBCreateRanksSF}};
   for (const auto &[name, create] : transports) {
     std::unique_ptr<rrb::Ranks> ranks;
     std::string why_not;

@@ -49,15 +49,6 @@ PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateRanksSF(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                    std::string *why_not) {
-  PetscFunctionBegin;
-  PetscCall(
-      PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] { *ranks = std::make_unique<PCRRBRanksCuda>(comm, on); }));
-  why_not->clear();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The first one that is possible of those that the user allows, the fastest first. */
 PetscErrorCode OnRanksCuda::ChooseTransport(PC pc) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -69,7 +60,7 @@ PetscErrorCode OnRanksCuda::ChooseTransport(PC pc) {
   } all[] = {{PC_RRB_TRANSPORT_STORES, "stores", PCRRBCreateRanksStores},
              {PC_RRB_TRANSPORT_STORES, "stores (windows of NCCL)", PCRRBCreateRanksStoresNccl},
              {PC_RRB_TRANSPORT_NCCL, "NCCL", PCRRBCreateRanksNccl},
-             {PC_RRB_TRANSPORT_SF, "PetscSF", CreateRanksSF}};
+             {PC_RRB_TRANSPORT_SF, "PetscSF", PCRRBCreateRanksSF}};
   std::string why_not, last;
 
   PetscFunctionBegin;

@@ -36,18 +36,6 @@ struct Transport {
   friend std::ostream &operator<<(std::ostream &out, const Transport &t) { return out << t.name; }
 };
 
-PetscErrorCode create_by_petscsf(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                 std::string *why_not) {
-#if PETSCRRB_ON_DEVICES
-  (void)why_not;
-  *ranks = std::make_unique<PCRRBRanksCuda>(comm, on);
-#else
-  (void)comm, (void)on, (void)ranks;
-  *why_not = "PETSc was built without CUDA";
-#endif
-  return PETSC_SUCCESS;
-}
-
 struct DeviceRanks : testing::TestWithParam<Transport> {
   static void SetUpTestSuite() {
     if (!devices()) return;
@@ -256,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(All, DeviceRanks,
                          testing::Values(Transport{"nccl", PCRRBCreateRanksNccl},
                                          Transport{"nccl_lsa", PCRRBCreateRanksStoresNccl},
                                          Transport{"cuda_ipc", PCRRBCreateRanksStores},
-                                         Transport{"petscsf", create_by_petscsf}),
+                                         Transport{"petscsf", PCRRBCreateRanksSF}),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace
