@@ -11,6 +11,20 @@ struct Terms {
   index_t count = 0;
 };
 
+// Some sums, each with a place for it.
+struct Sums {
+  static constexpr int most = 8;
+
+  Terms terms[most];
+  double *to[most] = {};
+  int count = 0;
+
+  void add(const Terms &t, double *place) {
+    terms[count] = t;
+    to[count++] = place;
+  }
+};
+
 template <class Backend> class PartialSum; // partial_sum_host.hpp, partial_sum_cuda.cuh
 
 } // namespace petscrrb

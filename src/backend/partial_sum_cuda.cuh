@@ -22,8 +22,18 @@ template <int threads> __device__ double sum_of_block(double value) {
 
 // By all threads of a block, with the same result for all.
 template <int threads> __device__ double sum_of(const Terms &t) {
+  constexpr int ahead = 8; // terms are on their way
   double value = 0.0;
-  for (int i = int(threadIdx.x); i < t.count; i += threads) value += __ldcg(t.term + i);
+  for (index_t first = threadIdx.x; first < t.count; first += ahead * threads) {
+    double term[ahead];
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) {
+      const index_t at = first + i * threads;
+      term[i] = at < t.count ? __ldcg(t.term + at) : 0.0;
+    }
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) value += term[i];
+  }
   return sum_of_block<threads>(value);
 }
 
@@ -40,7 +50,7 @@ template <int threads> struct BlockSum {
 };
 
 // Each block sums the nodes that are its own whatever the device.
-constexpr int sum_part_threads = 128, sum_part_blocks = 64;
+constexpr int sum_part_threads = 128, sum_part_nodes = 1024, most_sum_parts = 256;
 
 template <class F>
 __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, BlockSum<sum_part_threads> sum) {
@@ -55,19 +65,22 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
 
 constexpr int add_terms_threads = 512;
 
-// One block.
-inline __global__ void __launch_bounds__(add_terms_threads) add_terms(Terms terms, double *to) {
+// A block a sum.
+inline __global__ void __launch_bounds__(add_terms_threads) add_terms(const __grid_constant__ Sums sums, double *to) {
   start_next();
   await_previous();
-  const double sum = sum_of<add_terms_threads>(terms);
-  if (threadIdx.x == 0) *to = sum;
+  const double sum = sum_of<add_terms_threads>(sums.terms[blockIdx.x]);
+  if (threadIdx.x == 0) to[blockIdx.x] = sum;
 }
 
 } // namespace cuda
 
 template <> class PartialSum<Cuda> {
 public:
-  static index_t parts(Range2) { return cuda::sum_part_blocks; }
+  static index_t parts(Range2 box) {
+    const index_t enough = (box.size() + cuda::sum_part_nodes - 1) / cuda::sum_part_nodes;
+    return std::min<index_t>(enough, cuda::most_sum_parts);
+  }
   void reserve(index_t parts) { partial_.resize(parts); }
 
   void start() { used_ = 0; }
@@ -79,14 +92,15 @@ public:
   }
   // The sum of f(h, k) over the box.
   template <class F> void add(const Cuda &on, Range2 box, const F &f) {
-    if (!box.size()) return;
-    cuda::launch("sum", cuda::add_box<F>, false, cuda::sum_part_blocks, cuda::sum_part_threads, 0, on.stream, box, f,
-                 take<cuda::sum_part_threads>(cuda::sum_part_blocks));
+    const int blocks = int(parts(box));
+    if (!blocks) return;
+    cuda::launch("sum", cuda::add_box<F>, false, unsigned(blocks), cuda::sum_part_threads, 0, on.stream, box, f,
+                 take<cuda::sum_part_threads>(blocks));
   }
   Terms terms() const { return {partial_.data(), used_}; }
-  // *to = their sum
-  void put(const Cuda &on, double *to) const {
-    cuda::launch("sum", cuda::add_terms, false, 1, cuda::add_terms_threads, 0, on.stream, terms(), to);
+  // to[i] = the i-th sum, wherever it has its place
+  static void put(const Cuda &on, const Sums &sums, double *to) {
+    cuda::launch("sums", cuda::add_terms, false, unsigned(sums.count), cuda::add_terms_threads, 0, on.stream, sums, to);
   }
   std::size_t bytes() const { return partial_.bytes(); }
 

@@ -20,8 +20,8 @@ public:
     host::sum_rows(box, box, f, f, take(parts(box)));
   }
   Terms terms() const { return {partial_.data(), used_}; }
-  // *to = their sum
-  void put(const Host &, double *to) const;
+  // to[i] = the i-th sum, wherever it has its place
+  static void put(const Host &, const Sums &, double *to);
   std::size_t bytes() const { return partial_.bytes(); }
 
 private:
@@ -34,6 +34,8 @@ inline double sum_of(const Terms &t) {
   for (index_t i = 0; i < t.count; ++i) sum += t.term[i];
   return sum;
 }
-inline void PartialSum<Host>::put(const Host &, double *to) const { *to = sum_of(terms()); }
+inline void PartialSum<Host>::put(const Host &, const Sums &sums, double *to) {
+  for (int i = 0; i < sums.count; ++i) to[i] = sum_of(sums.terms[i]);
+}
 
 } // namespace petscrrb

@@ -10,8 +10,9 @@
 namespace petscrrb::rrb {
 
 // The right-hand side of the second V-cycle, c0 r - c1 S B r, in place of r, which is kept for the energy.
-struct SecondRightHandSide {
-  Quad<Dense> r, kept;
+template <class V> struct SecondRightHandSide {
+  Quad<V> r;
+  Quad<Dense> kept;
   const double *c0, *c1;
 
   PETSCRRB_HD double load(Class c, index_t h, index_t k) const { return r[c](h, k); }
@@ -168,7 +169,12 @@ public:
 
   // The polynomial: z = B r is there; then r is what B is applied to for the result.
   void second_right_hand_side(const Backend &on) const {
-    multiply(on, z_, SecondRightHandSide{r_, kept(), scalars_.at(0), scalars_.at(1)});
+    borders_.fill(on, z_);
+    second_right_hand_side(on, z_, r_);
+  }
+  // z: with what is around
+  template <class Z, class V> void second_right_hand_side(const Backend &on, const Quad<Z> &z, const Quad<V> &r) const {
+    product_(on, x_, layout_, matrix(), z, SecondRightHandSide<V>{r, kept(), scalars_.at(0), scalars_.at(1)});
   }
   // The right-hand side of the step, until the next one.
   Quad<Dense> kept() const { return array(q); }

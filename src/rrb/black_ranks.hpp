@@ -8,8 +8,8 @@ namespace petscrrb::rrb {
 
 class BlackRanks {
 public:
-  static constexpr index_t around = 2; // steps from the box: how far vectors on black nodes are kept
-  static constexpr int most_numbers = 7;
+  static constexpr index_t around = 2;             // steps from the box: how far vectors on black nodes are kept
+  static constexpr int most_sums = Sums::most - 1; // of add_up_below()
 
   virtual ~BlackRanks() = default;
 
@@ -21,15 +21,13 @@ public:
   virtual Quad<Dense> residual(const double *r, const double *v) = 0;
   // BlackLevel's solution, three steps around.
   virtual void bring_solution() = 0;
-  // b1 two steps around, of an array in BlackLevel's layout that has two more before it.
-  virtual void bring_b1(const Dense &) = 0;
+  // b1 two steps around, of an array in BlackLevel's layout that has two more before it; and sums, if there are any.
+  virtual void bring_b1(const Dense &, const Sums &) = 0;
 
-  // Numbers of each rank, in the backend's memory, become their sums.
-  virtual void add_up(double *numbers, int n) = 0;
-  // The same number of each rank, in their order; until the next call.
-  virtual Terms collect(const double *number) = 0;
-  // Begins an application from grid 1 on, with energy: on the way numbers become their sums.
-  virtual void add_up_below(double *numbers, int n) = 0;
+  // Sums of all ranks' terms, in the backend's memory.
+  virtual void add_up(const Sums &) = 0;
+  // The same on the way of an application from grid 1 on, with energy, which begins with it.
+  virtual void add_up_below(const Sums &) = 0;
 };
 
 } // namespace petscrrb::rrb

@@ -2,6 +2,7 @@
 // of sweep.hpp. What is around the box is in the arrays' borders. As host_rows.hpp does it on one rank.
 #pragma once
 
+#include "rrb/amli.hpp"
 #include "rrb/box_sweeps.hpp"
 #include "rrb/rows.hpp"
 
@@ -149,7 +150,8 @@ public:
     for (Class c : {r1, r2, b1})
       if (energy) energy->add(on, g.own.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{g.x[c], g.factor.dinv.q[c]});
   }
-  // of the energy's sum, at most
+  // of the energy's sum, at most: on the way down, and on the way up
+  static index_t kept_parts(const Extent &own) { return PartialSum<Host>::parts(own.nodes_of(b2)); }
   static index_t parts(const Extent &own) {
     index_t n = 0;
     for (Class c : {r1, r2, b1}) n += PartialSum<Host>::parts(own.nodes_of(c));
@@ -161,6 +163,12 @@ public:
     in_chunks(
         g, rows.rows(), [&](index_t k0, const auto &s) { rows.template up_below<Couple>(k0, s, scaling); },
         [&](index_t k0, index_t k1, const auto &s) { rows.template up<Couple>(k0, k1, s, to, scaling); });
+  }
+  // The same with couplings, which adds the terms of kept times the solution, on the next grid.
+  void up(const Host &on, const BoxGrid<T> &g, const BoxSolution &to, const Split &kept,
+          PartialSum<Host> &energy) const {
+    energy.add(on, g.own.nodes_of(b2), TimesNode<Split, Dense>{kept, g.x[b2]});
+    up<true>(on, g, to, Scaling::full);
   }
   void take(const Host &, const BoxGrid<T> &g, const NaturalVectors &natural) const { BoxRows<T>(g).take(natural); }
   std::size_t bytes() const { return scratch_.bytes(); }

@@ -11,7 +11,7 @@ namespace petscrrb::rrb {
 template <class T> struct BoxGrid {
   Extent own;
   Quad<Dense> x;
-  Dense b1_after; // on the host x[b1]
+  Dense b1_after, solution_b2; // on the host x[b1] and x[b2]
   const FactorFields<DenseFieldOf<T>> &factor;
 };
 

@@ -62,7 +62,8 @@ public:
     else
       sweep_down<Couple>(on, g, device::natural_next({}, next), energy);
   }
-  // of the energy's sum, at most
+  // of the energy's sum, at most: on the way down, and on the way up
+  static index_t kept_parts(const Extent &own) { return parts(own); }
   static index_t parts(const Extent &own) {
     return own.empty() ? 0 : blocks_across(box_of(own)) * index_t(box_of(own).k1 - box_of(own).k0);
   }
@@ -72,6 +73,17 @@ public:
       sweep_up<Couple, true>(on, g, to, scaling);
     else
       sweep_up<Couple, false>(on, g, to, scaling);
+  }
+
+  // The same with couplings, which adds the terms of kept times the solution, on the next grid.
+  void up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, const Split &kept,
+          PartialSum<Cuda> &energy) const {
+    using X = device::BoxLeft<false>;
+    using Energy = device::WithEnergy<device::DenseNext, true, false>;
+    launch(on, g, device::backward<true, Scaling::full, T, X, device::BoxNext, Energy>, left<false>(g, to), next(g),
+           [&](int blocks) {
+             return Energy{energy.template take<32 * device::warps>(blocks), {device::arrays(kept.q), {}, {}}};
+           });
   }
 
   void take(const Cuda &on, const BoxGrid<T> &g, const NaturalVectors &natural) const {
@@ -100,22 +112,24 @@ private:
   template <bool Couple, bool Scaled>
   void sweep_up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
     using X = device::BoxLeft<Scaled>;
-    const Side &x = g.own.x, &y = g.own.y;
-    const X vector{device::arrays(g.x),
-                   to.z.p,
-                   to.v.p,
-                   to.z.row,
-                   to.v.row,
-                   {int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)}};
-    const device::BoxNext next{g.x[b2].p, int(g.x[b2].pitch)};
     const auto none = [](int) { return device::NoEnergy(); };
     if (scaling == Scaling::full)
-      launch(on, g, device::backward<Couple, Scaling::full, T, X, device::BoxNext, device::NoEnergy>, vector, next,
-             none);
+      launch(on, g, device::backward<Couple, Scaling::full, T, X, device::BoxNext, device::NoEnergy>,
+             left<Scaled>(g, to), next(g), none);
     else
-      launch(on, g, device::backward<Couple, Scaling::root, T, X, device::BoxNext, device::NoEnergy>, vector, next,
-             none);
+      launch(on, g, device::backward<Couple, Scaling::root, T, X, device::BoxNext, device::NoEnergy>,
+             left<Scaled>(g, to), next(g), none);
   }
+  template <bool Scaled> static device::BoxLeft<Scaled> left(const BoxGrid<T> &g, const BoxSolution &to) {
+    const Side &x = g.own.x, &y = g.own.y;
+    return {device::arrays(g.x),
+            to.z.p,
+            to.v.p,
+            to.z.row,
+            to.v.row,
+            {int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)}};
+  }
+  static device::BoxNext next(const BoxGrid<T> &g) { return {g.solution_b2.p, int(g.solution_b2.pitch)}; }
 
   // Own nodes, and b1 around them.
   static device::Box box_of(const Extent &own) {

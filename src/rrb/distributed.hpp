@@ -52,10 +52,9 @@ public:
   StencilOut<Split> rows(const PreparedStencil &) override;
   Quad<Dense> residual(const double *r, const double *v) override;
   void bring_solution() override;
-  void bring_b1(const Dense &) override;
-  void add_up(double *numbers, int n) override;
-  Terms collect(const double *number) override;
-  void add_up_below(double *numbers, int n) override;
+  void bring_b1(const Dense &, const Sums &) override;
+  void add_up(const Sums &sums) override { gather_.add_up(sums); }
+  void add_up_below(const Sums &) override;
 
   const Extent &extent() const override { return extent_; } // the rank's box
   const Options &options() const override { return options_; }
@@ -78,6 +77,17 @@ private:
   double *tail_place(double *z) const { return z && z == tail_->work() ? z : z_.data(); }
   // AMLI's second visit brings another right-hand side to the gathered grid.
   bool amli_above() const { return above_ && above_->report().used; }
+  // Above, the right-hand side is still where it was after a visit, if the backend keeps it, and with the solution comes what
+  // the product needs around it, if no neighbours are beyond the seam of an odd ring.
+  bool amli_in_place() const {
+    const Extent &x = grids_[options_.amli_grid - 1]->own();
+    return Backend::on_device && !x.x.odd_ring() && !x.y.odd_ring();
+  }
+  // Of AMLI's grid, by its classes, where the grid above has it.
+  Quad<Strided<2>> solution_above_amli() const {
+    const Strided<1> z = grids_[options_.amli_grid - 1]->next_solution();
+    return NaturalField<2>{z.p, 0, 0, z.row, 1, {}}.get(Inner{});
+  }
   void take_matrix(const PreparedStencil &);
   void take_gathered(int g) const {
     grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
@@ -85,9 +95,9 @@ private:
   void fold();
   void start_down(const double *r, Part part);
   void gather_down();
-  void put_shares();
-  void add_shares();
+  Sums take_sums();
   void add_rest_of_energy();
+  void exchange(const Plan &, double *array, const Sums &);
   Outcome distributed_outcome() const;
   template <class Op> void with_amli_vector(const Op &op);
 
@@ -103,9 +113,7 @@ private:
   std::unique_ptr<Factorization<Int>> tail_;
   Array<double> stencil_, r_, z_; // of the gathered grid
   Plan wide_b1_, wide_b2_;
-  double *numbers_ = nullptr;          // which an application adds up,
-  int count_ = 0;                      // so many, with the energy; 0: none, or it has
-  Array<double> shares_;               // of these, rank by rank
+  Sums sums_;                          // which an application adds up, with the energy; none: or it has
   PartialSum<Backend> energy_, total_; // of own red nodes; of all, and what there is below
   Array<NodeCounts> counts_;
   std::unique_ptr<Amli<Backend>> amli_;                           // at the gathered grid, or

@@ -12,14 +12,11 @@ void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
     copy_nodes(on_, natural_order(r, extent_), natural_order(gather_.mine(), extent_), extent_, v);
   else
     sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
-  count_ = 0;
+  sums_ = {};
 }
 
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::gather_down() {
-  if (!count_ || amli_above()) return gather_.bring(1, r_.data());
-  put_shares();
-  gather_.bring(1, r_.data(), 1 + count_, shares_.data());
-  add_shares();
+  gather_.bring(1, r_.data(), !sums_.count || amli_above() ? Sums() : take_sums());
 }
 
 template <class Backend, class Int, class T>
@@ -27,12 +24,12 @@ void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, do
   if (from == 0) start_down(r, part);
   for (int g = from; g < std::min(to, gathered_); ++g) {
     const NextGrid next = next_grid(g);
-    PartialSum<Backend> *energy = count_ && !(amli_above() && g >= options_.amli_grid) ? &energy_ : nullptr;
+    PartialSum<Backend> *energy = sums_.count && !(amli_above() && g >= options_.amli_grid) ? &energy_ : nullptr;
     choose(part != Part::right, [&](auto coupled) {
       grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next, energy);
     });
   }
-  if (to >= gathered_ && (from < gathered_ || from == 0 || count_)) gather_down();
+  if (to >= gathered_ && (from < gathered_ || from == 0 || sums_.count)) gather_down();
   if (to > gathered_ || to == grids())
     tail_->down(std::max(from - gathered_, 0), to - gathered_, r_.data(), tail_place(z), part);
 }
@@ -41,23 +38,36 @@ template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, double *z, Part part, Energy energy) {
   if (from > gathered_ || from == grids())
     tail_->up(from - gathered_, std::max(to - gathered_, 0), r_.data(), tail_place(z), part, Energy::no);
-  if (energy == Energy::yes) add_rest_of_energy();
+  const bool sums_at_kept = energy == Energy::yes && amli_above(); // else they have gone with the gather
+  if (energy == Energy::yes && !sums_at_kept) add_rest_of_energy();
+  Sums sums;
+  if (sums_at_kept && options_.amli_grid == to) { // no sweep follows
+    above_->add_energy(on_, solution_above_amli(), energy_);
+    sums = take_sums();
+  }
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   const double *v = part != Part::left ? v_ : nullptr;
   for (int g = std::min(from, gathered_) - 1; g >= to; --g) {
-    const bool last = g + 1 == gathered_;
-    if (last) take_gathered(g);
+    if (g + 1 == gathered_)
+      take_gathered(g);
+    else if (part != Part::left)
+      exchange(grids_[g]->solutions(), grids_[g]->solution_memory(), std::exchange(sums, {}));
+    const BoxGrid<T> grid = grids_[g]->box();
     const BoxSolution to = g > 0 ? BoxSolution{grids_[g - 1]->next_solution()}
                                  : BoxSolution{natural_order(z, extent_), v ? natural_order(v, extent_) : Strided<1>{}};
-    choose(part != Part::left, [&](auto coupled) {
-      grids_[g]->template up<decltype(coupled)::value>(on_, ranks_, sweeps_, last, to, scaling);
-    });
+    if (sums_at_kept && g + 1 == options_.amli_grid) {
+      sweeps_.up(on_, grid, to, Split{above_->kept()}, energy_);
+      sums = take_sums();
+    } else
+      choose(part != Part::left,
+             [&](auto coupled) { sweeps_.template up<decltype(coupled)::value>(on_, grid, to, scaling); });
   }
+  if (sums.count) add_up(sums);
   if (to == 0 && grids_.empty())
     copy_nodes(on_, natural_order(z_.data(), gather_.all()), natural_order(z, extent_), extent_, v);
 }
 
-// op(amli, right-hand side, solution): the arrays of its grid where the hierarchy has them.
+// op(amli, right-hand side, solution): the arrays of its grid where the hierarchy has them, by coordinates.
 template <class Backend, class Int, class T>
 template <class Op>
 void DistributedRrb<Backend, Int, T>::with_amli_vector(const Op &op) {
@@ -76,11 +86,22 @@ template <class Backend, class Int, class T> AmliReport DistributedRrb<Backend, 
 
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::keep_right_hand_side(double *z) {
   if (amli_below()) return tail_->keep_right_hand_side(tail_place(z));
-  with_amli_vector([&](auto &amli, const auto &r, const auto &) { amli.copy(on_, r, Split{amli.right_hand_side()}); });
+  if (above_ && !amli_in_place())
+    above_->copy(on_, grids_[options_.amli_grid]->vector(), Split{above_->right_hand_side()});
 }
 
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::second_right_hand_side(double *z) {
   if (amli_below()) return tail_->second_right_hand_side(tail_place(z));
+  if (!above_) {
+    const Extent &x = gather_.all();
+    return amli_->second_right_hand_side(on_, whole_classes(z_.data(), x),
+                                         NaturalField<2>{r_.data(), 0, 0, x.x.n, 1, x}.get(Inner{}));
+  }
+  if (amli_in_place()) {
+    const Grid &above = *grids_[options_.amli_grid - 1];
+    above.bring_solution(ranks_, above.solutions());
+    return above_->second_right_hand_side(on_, solution_above_amli(), grids_[options_.amli_grid]->vector().q);
+  }
   with_amli_vector([&](auto &amli, const auto &r, const auto &solution) {
     amli.copy(on_, solution, Split{amli.solution()});
     amli.second_right_hand_side(on_);

@@ -6,24 +6,6 @@
 
 namespace petscrrb::rrb {
 
-// At i: the sum over ranks of their i-th number; the first one goes to `first`, unless that is NULL.
-struct AddRanks {
-  const double *of_ranks;
-  int ranks, n;
-  double *first, *numbers;
-
-  PETSCRRB_HD void operator()(index_t i, index_t) const {
-    double sum = 0.0;
-    for (int rank = 0; rank < ranks; ++rank) sum += of_ranks[rank * n + i];
-    if (!first)
-      numbers[i] = sum;
-    else if (i == 0)
-      *first = sum;
-    else
-      numbers[i - 1] = sum;
-  }
-};
-
 template <class Backend, class Int, class T> NextGrid DistributedRrb<Backend, Int, T>::solution(int g) const {
   if (g < 1 || g > gathered_) return {};
   return {{}, grids_[g - 1]->next_solution(), false, next_box(g - 1)};
@@ -57,63 +39,45 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   if (gathered_ == 1)
     take_gathered(0);
   else
-    grids_[0]->exchange(ranks_, wide_b2_);
+    grids_[0]->bring_solution(ranks_, wide_b2_);
 }
 
 // A plan is for the four classes of a field, whose third one is b1.
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::bring_b1(const Dense &a) {
-  const DenseLayout &layout = grids_[0]->layout();
-  ranks_.exchange(wide_b1_, a.p - layout.place(0, 0) - b1 * layout.size());
-}
-
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_up(double *numbers, int n) {
-  ranks_.gather(numbers, std::vector<index_t>(ranks_.count(), n), shares_.data());
-  on_.for_each({0, n, 0, 1}, AddRanks{shares_.data(), ranks_.count(), n, nullptr, numbers});
-}
-
-template <class Backend, class Int, class T> Terms DistributedRrb<Backend, Int, T>::collect(const double *number) {
-  ranks_.gather(number, std::vector<index_t>(ranks_.count(), 1), shares_.data());
-  return {shares_.data(), ranks_.count()};
-}
-
 template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::add_up_below(double *numbers, int n) {
-  numbers_ = numbers;
-  count_ = n;
+void DistributedRrb<Backend, Int, T>::bring_b1(const Dense &a, const Sums &sums) {
+  const DenseLayout &layout = grids_[0]->layout();
+  double *array = a.p - layout.place(0, 0) - b1 * layout.size();
+  exchange(wide_b1_, array, sums);
+}
+
+// sums: those that are added meanwhile, or none
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::exchange(const Plan &plan, double *array, const Sums &sums) {
+  if (sums.count && ranks_.exchange_and_add(plan, array, sums)) return;
+  if (sums.count) add_up(sums);
+  ranks_.exchange(plan, array);
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_up_below(const Sums &sums) {
+  sums_ = sums;
   energy_.start();
 }
 
-// What a rank has of the sums: the energy of its red nodes, and the numbers.
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::put_shares() {
-  double *to = gather_.mine() + gather_.own().nodes();
-  energy_.put(on_, to);
-  on_.copy(to + 1, numbers_, count_);
-}
-
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_shares() {
+// Those and the energy of own red nodes.
+template <class Backend, class Int, class T> Sums DistributedRrb<Backend, Int, T>::take_sums() {
+  Sums sums = std::exchange(sums_, {});
   total_.start();
-  const int n = 1 + count_;
-  on_.for_each({0, n, 0, 1}, AddRanks{shares_.data(), ranks_.count(), n, total_.take(1), numbers_});
-  count_ = 0;
+  sums.add(energy_.terms(), total_.take(1));
+  return sums;
 }
 
-// What the red nodes of distributed grids have not: from AMLI's grid, or the gathered one.
+// What the red nodes of distributed grids have not, where AMLI is not above: from the gathered grid.
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_rest_of_energy() {
-  const auto by_classes = [](const Strided<1> &z, const Extent &x) {
-    const NaturalField<2> of_box{z.p, 0, 0, z.row, 1, x}; // z.p: of the point (0, 0), in the box or not
-    return of_box.get(Inner{});
-  };
-  const int g = options_.amli_grid;
-  if (amli_above()) {
-    above_->add_energy(on_, by_classes(grids_[g - 1]->next_solution(), next_box(g - 1)), energy_);
-    put_shares();
-    ranks_.gather(gather_.mine() + gather_.own().nodes(), std::vector<index_t>(ranks_.count(), 1 + count_),
-                  shares_.data());
-    add_shares();
-  } else if (amli_ && amli_->report().used) {
-    amli_->add_energy(on_, by_classes(natural_order(z_.data(), gather_.all()), gather_.all()), total_);
-  } else
-    total_.add(on_, {0, gather_.all().nodes(), 0, 1}, TimesEntry{r_.data(), z_.data()});
+  const Extent &x = gather_.all();
+  if (amli_ && amli_->report().used)
+    amli_->add_energy(on_, NaturalField<2>{z_.data(), 0, 0, x.x.n, 1, x}.get(Inner{}), total_);
+  else
+    total_.add(on_, {0, x.nodes(), 0, 1}, TimesEntry{r_.data(), z_.data()});
 }
 
 } // namespace petscrrb::rrb

@@ -31,12 +31,11 @@ DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks,
     const BordersOnRanks<Backend> borders(ranks, boxes, o.amli_grid, o.block);
     above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
                                                                       borders.layout(), borders);
-    parts += above_->energy_parts();
+    parts += std::max(grids_[o.amli_grid - 1]->kept_parts(), above_->energy_parts());
   }
   if (!gathered) return;
   energy_.reserve(parts);
   total_.reserve(1 + rest);
-  shares_.resize((1 + BlackRanks::most_numbers) * ranks.count());
   wide_b1_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b1, 0, 1);
   wide_b2_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b2, 0, 1);
 }
@@ -145,7 +144,7 @@ template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int
 
 template <class Backend, class Int, class T> std::size_t DistributedRrb<Backend, Int, T>::bytes() const {
   std::size_t n = tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + total_.bytes() +
-                  shares_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes();
+                  stencil_.bytes() + r_.bytes() + z_.bytes();
   for (const auto &grid : grids_) n += grid->bytes();
   if (amli_) n += amli_->bytes();
   if (above_) n += above_->bytes();

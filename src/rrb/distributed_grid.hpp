@@ -34,7 +34,7 @@ public:
         rows_(make_plan(boxes, g, rank, block, around_ == 2 ? Travels::more_rows : Travels::rows, 1, 5)),
         down_(make_plan(boxes, g, rank, block, Travels::down, 0, 1)),
         solutions_(make_plan(boxes, g, rank, block, Travels::solutions, 0, 1)) {
-    memory_.resize(slots_.layout.size() * (24 + Backend::on_device));
+    memory_.resize(slots_.layout.size() * (24 + 2 * Backend::on_device));
     factor_memory_.resize(slots_.layout.size() * 15);
     T *w = factor_memory_.data();
     const auto place = [&](DenseFieldOf<T> &f) {
@@ -79,8 +79,6 @@ public:
   // matrix() and vector() have own nodes' values: what is around, as before a factorization and on the way down.
   void bring_rows(Ranks &ranks) const { ranks.exchange(rows_, memory_.data()); }
   void bring_right_hand_side(Ranks &ranks) const { ranks.exchange(down_, memory_.data()); }
-  // of the vector
-  void exchange(Ranks &ranks, const Plan &plan) const { ranks.exchange(plan, memory_.data()); }
 
   // vector() has the right-hand side at own nodes; what goes on goes to `next`. energy: NULL, or where what own red nodes add
   // to y^T M^-1 y goes.
@@ -91,32 +89,33 @@ public:
     sweeps.template down<Couple>(on, box(), next, energy);
   }
   index_t energy_parts() const { return BoxSweeps<Backend, T>::parts(own_); }
+  index_t kept_parts() const { return BoxSweeps<Backend, T>::kept_parts(own_); }
   // Where the solution at own b2 goes before up(), by coordinates of the next grid.
   Strided<1> next_solution() const {
-    const Dense x = vector().q[b2];
-    return {x.p, x.pitch, 1};
+    const Dense z = solution_b2();
+    return {z.p, z.pitch, 1};
   }
   // The same and what is around, from the solution of the whole next grid.
   void take_solution(const Backend &on, const Strided<1> &z, const Extent &all) const {
     on.for_each(widened(own_, around_ + 1).nodes_of(b2),
                 CopyNode<AroundRings, Strided<1>>{{z, all.x.n, all.y.n}, next_solution()});
   }
-  // all_there: what is around, too. The vector is lost.
-  template <bool Couple>
-  void up(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, bool all_there, const BoxSolution &to,
-          Scaling scaling) const {
-    if (Couple && !all_there) ranks.exchange(solutions_, memory_.data());
-    sweeps.template up<Couple>(on, box(), to, scaling);
+  // What is around own b2 of the solution; by another plan, more of it.
+  void bring_solution(Ranks &ranks, const Plan &plan) const { ranks.exchange(plan, solution_memory()); }
+  const Plan &solutions() const { return solutions_; }
+  double *solution_memory() const { // as plans have it, for a field whose fourth class is b2
+    return Backend::on_device ? memory_.data() + (25 - b2) * slots_.layout.size() : memory_.data();
   }
   const FactorFields<DenseFieldOf<T>> &factor() const { return factor_; }
   BoxGrid<T> box() const { return box(vector().q); }
-  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, b1_after(), factor_}; }
+  BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, b1_after(), solution_b2(), factor_}; }
 
 private:
-  // on a device a kernel cannot overwrite what its neighbours read
+  // On a device a kernel cannot overwrite what its neighbours read, and AMLI reads the right-hand side once more.
   Dense b1_after() const {
     return Backend::on_device ? slots_.layout.view(memory_.data() + 24 * slots_.layout.size()) : vector().q[b1];
   }
+  Dense solution_b2() const { return slots_.layout.view(solution_memory() + b2 * slots_.layout.size()); }
   Split field(int i) const {
     const auto view = [&](Class c) { return slots_.layout.view(memory_.data() + (4 * i + c) * slots_.layout.size()); };
     return {{{view(r1), view(r2), view(b1), view(b2)}}};

@@ -35,78 +35,127 @@ void copy_nodes(const Backend &on, const From &from, const To &to, const Extent 
     on.for_each(nodes, CopyNode<From, To>{from, to});
 }
 
-// From what the ranks sent one after the other, each its fields and then some numbers, to fields of the whole grid in natural
-// order: at (p, i), the p-th node of field i, and at (rank, fields), the numbers of a rank.
-struct PlaceGathered {
+// A class's nodes in such an array of a whole grid: around its rings, 0 beyond its other sides.
+struct WholeClass {
+  const double *p;
+  index_t nx, ny;
+  bool ring_x, ring_y;
+  Class c;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    const index_t a = around(2 * h + parity_x(c), nx, ring_x), b = around(2 * k + parity_y(c), ny, ring_y);
+    return a >= 0 && a < nx && b >= 0 && b < ny ? p[b * nx + a] : 0.0;
+  }
+
+private:
+  PETSCRRB_HD static index_t around(index_t i, index_t n, bool ring) {
+    return !ring ? i : i + (i < 0 ? n : 0) - (i >= n ? n : 0);
+  }
+};
+inline Quad<WholeClass> whole_classes(const double *p, const Extent &x) {
+  Quad<WholeClass> q;
+  for (const Class c : {r1, r2, b1, b2}) q.c[c] = {p, x.x.n, x.y.n, x.x.periodic, x.y.periodic, c};
+  return q;
+}
+
+// What ranks sent one after the other, each its fields and then its numbers.
+struct Received {
   const double *from;
   const index_t *start; // of each rank's nodes among those of all; one more for the end
-  const int *rank;      // who has the p-th node of all,
-  const int *place;     // and which of its own that is
-  index_t nodes, fields, numbers;
-  double *to, *shares;
+  index_t ranks, fields, numbers;
 
-  PETSCRRB_HD void operator()(index_t p, index_t i) const {
-    if (i < fields) {
-      const index_t r = rank[p];
-      to[i * nodes + p] = from[begin(r) + i * (start[r + 1] - start[r]) + place[p]];
-    } else
-      for (index_t j = 0; j < numbers; ++j) shares[p * numbers + j] = from[begin(p + 1) - numbers + j];
+  // the i-th node of all ranks
+  PETSCRRB_HD double node(index_t i, index_t field) const {
+    index_t r = 0, end = ranks; // r: the last rank that begins at i or before
+    while (end - r > 1) {
+      const index_t middle = (r + end) / 2;
+      (start[middle] <= i ? r : end) = middle;
+    }
+    return from[begin(r) + field * (start[r + 1] - start[r]) + i - start[r]];
   }
+  PETSCRRB_HD double number(index_t rank, index_t i) const { return from[begin(rank + 1) - numbers + i]; }
 
 private:
   PETSCRRB_HD index_t begin(index_t r) const { return fields * start[r] + numbers * r; }
 };
 
+// To fields of the whole grid.
+struct PlaceNodes {
+  Received from;
+  const int *place; // of each node in the order of ranks
+  index_t nodes;
+  double *to;
+
+  PETSCRRB_HD void operator()(index_t i, index_t field) const { to[field * nodes + place[i]] = from.node(i, field); }
+};
+struct AddNumbers {
+  Received from;
+  Sums sums;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    double sum = 0.0;
+    for (index_t r = 0; r < from.ranks; ++r) sum += from.number(r, i);
+    *sums.to[i] = sum;
+  }
+};
+
+// Sums that all ranks have to add go with it, or alone.
 template <class Backend> class Gather {
 public:
-  static constexpr int most_fields = 5, most_shares = 8;
+  static constexpr int most_fields = 5;
 
   Gather(const Backend &on, Ranks &ranks, const Boxes &boxes, int grid)
       : on_(on), ranks_(ranks), own_(boxes.extent(ranks.rank(), grid)), all_(boxes.all(grid)),
-        mine_(most_fields * own_.nodes() + most_shares),
-        received_(most_fields * all_.nodes() + most_shares * ranks.count()) {
+        mine_(most_fields * own_.nodes() + Sums::most),
+        received_(most_fields * all_.nodes() + Sums::most * ranks.count()) {
     std::vector<index_t> start{0};
-    std::vector<int> place(all_.nodes()), owner(all_.nodes());
+    std::vector<int> place;
     for (int rank = 0; rank < ranks.count(); ++rank) {
       const Extent x = boxes.extent(rank, grid);
       n_.push_back(x.nodes());
       start.push_back(start.back() + x.nodes());
-      int i = 0;
+      if (x.empty()) continue;
       for (index_t b = x.y.lo; b < x.y.hi; ++b)
-        for (index_t a = x.x.lo; a < x.x.hi; ++a) {
-          owner[b * all_.x.n + a] = rank;
-          place[b * all_.x.n + a] = i++;
-        }
+        for (index_t a = x.x.lo; a < x.x.hi; ++a) place.push_back(int(b * all_.x.n + a));
     }
-    Backend::assign(start_, start), Backend::assign(place_, place), Backend::assign(rank_, owner);
+    Backend::assign(start_, start), Backend::assign(place_, place);
   }
 
   const Extent &own() const { return own_; }
   const Extent &all() const { return all_; }
   double *mine() const { return mine_.data(); } // own nodes' fields in natural order, to be filled before bring()
 
-  // to: the same of all nodes. Behind its fields a rank may send a few numbers more, which go to `shares`, rank by rank.
-  void bring(int fields, double *to, int numbers = 0, double *shares = nullptr) const {
-    std::vector<index_t> n;
-    for (const index_t nodes : n_) n.push_back(fields * nodes + numbers);
-    ranks_.gather(mine_.data(), n, received_.data());
-    const PlaceGathered put{received_.data(), start_.data(), rank_.data(), place_.data(), all_.nodes(),
-                            fields,           numbers,       to,           shares};
-    on_.for_each({0, all_.nodes(), 0, fields}, put);
-    if (numbers) on_.for_each({0, ranks_.count(), fields, fields + 1}, put);
+  // to: the same of all nodes
+  void bring(int fields, double *to, const Sums &sums = {}) const {
+    if (fields == 1 && ranks_.gather_and_add(mine(), n_, place_.data(), to, sums)) return;
+    const Received received = travel(fields, mine(), sums);
+    on_.for_each({0, all_.nodes(), 0, fields}, PlaceNodes{received, place_.data(), all_.nodes(), to});
   }
-  std::size_t bytes() const {
-    return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes() + rank_.bytes();
+  void add_up(const Sums &sums) const {
+    if (!ranks_.gather_and_add(nullptr, std::vector<index_t>(n_.size(), 0), nullptr, nullptr, sums))
+      travel(0, mine() + most_fields * own_.nodes(), sums);
   }
+  std::size_t bytes() const { return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes(); }
 
 private:
+  // mine: fields, and room for the sums
+  Received travel(int fields, double *mine, const Sums &sums) const {
+    std::vector<index_t> n;
+    for (const index_t nodes : n_) n.push_back(fields * nodes + sums.count);
+    if (sums.count) PartialSum<Backend>::put(on_, sums, mine + fields * own_.nodes());
+    ranks_.gather(mine, n, received_.data());
+    const Received received{received_.data(), start_.data(), index_t(n.size()), fields, sums.count};
+    if (sums.count) on_.for_each({0, sums.count, 0, 1}, AddNumbers{received, sums});
+    return received;
+  }
+
   const Backend &on_;
   Ranks &ranks_;
   Extent own_, all_;
   std::vector<index_t> n_; // nodes of each rank
   typename Backend::template Array<double> mine_, received_;
   typename Backend::template Array<index_t> start_;
-  typename Backend::template Array<int> place_, rank_;
+  typename Backend::template Array<int> place_;
 };
 
 } // namespace petscrrb::rrb

@@ -8,9 +8,9 @@ namespace petscrrb::rrb {
 
 template <> class ProductLoop<Host> {
 public:
-  template <class Then>
+  template <class V, class Then>
   void operator()(const Host &, const Extent &x, const DenseLayout &layout, const StencilQuads<Quad<Dense>> &s,
-                  const Quad<Dense> &v, const Then &then) const {
+                  const Quad<V> &v, const Then &then) const {
 #pragma omp parallel for schedule(static) if (x.nodes() > host::serial_below)
     for (index_t k = layout.k0; k < layout.k0 + layout.rows; ++k) {
       along_row<b2>(x, k, s, v, then);
@@ -21,8 +21,8 @@ public:
   }
 
 private:
-  template <Class c, class Then>
-  static void along_row(const Extent &x, index_t k, const StencilQuads<Quad<Dense>> &s, const Quad<Dense> &v,
+  template <Class c, class V, class Then>
+  static void along_row(const Extent &x, index_t k, const StencilQuads<Quad<Dense>> &s, const Quad<V> &v,
                         const Then &then) {
     const Range2 nodes = x.nodes_of(c);
     if (k < nodes.k0 || k >= nodes.k1) return;

@@ -28,10 +28,11 @@ public:
 
   /* What has to be there before anything else; throws what goes wrong, on all ranks. Collective. */
   void begin() {
-    if (count_ > rrb::StoredGather::most_ranks)
-      throw std::runtime_error("stores are for " + std::to_string(rrb::StoredGather::most_ranks) + " ranks at most");
+    if (count_ > rrb::most_storing_ranks)
+      throw std::runtime_error("stores are for " + std::to_string(rrb::most_storing_ranks) + " ranks at most");
     test(inboxes(count_));
     gathers_.push_back(make_gather(small));
+    sums_ = std::make_unique<rrb::StoredSums>(inboxes(rrb::StoredSums::slots(count_)), rank_);
   }
 
   void prepare(const rrb::Plan &plan) override {
@@ -47,15 +48,28 @@ public:
   }
   void finish(const rrb::Plan &plan, double *array) override { exchanges_.at(&plan).receive(on_, array); }
 
-  /* In inboxes of its own size, or those of the largest one so far: graphs may have that. */
   void gather(const double *mine, const std::vector<index_t> &n, double *all) override {
-    const index_t slots = rrb::StoredGather::slots(std::accumulate(n.begin(), n.end(), index_t(0)), count_);
-    if (slots > gathers_.back()->slots()) gathers_.push_back(make_gather(slots));
-    const auto &chosen = slots <= small ? gathers_.front() : gathers_.back();
-    chosen->gather(on_, mine, n, all);
+    gather_for(n).gather(on_, mine, n, all);
+  }
+  bool exchange_and_add(const rrb::Plan &plan, double *array, const Sums &sums) override {
+    prepare(plan);
+    exchanges_.at(&plan).exchange(on_, array, sums_->part(sums));
+    return true;
+  }
+  bool gather_and_add(const double *mine, const std::vector<index_t> &n, const int *place, double *all,
+                      const Sums &sums) override {
+    gather_for(n).gather(on_, mine, n, all, place, sums_->part(sums));
+    return true;
   }
 
 private:
+  /* With inboxes of that size, or those of the largest one so far: graphs may have that. */
+  const rrb::StoredGather &gather_for(const std::vector<index_t> &n) {
+    const index_t slots = rrb::StoredGather::slots(std::accumulate(n.begin(), n.end(), index_t(0)), count_);
+    if (slots > gathers_.back()->slots()) gathers_.push_back(make_gather(slots));
+    return *(slots <= small ? gathers_.front() : gathers_.back());
+  }
+
   static constexpr index_t small = 4096; /* slots: some blocks are enough */
 
   rrb::Inboxes inboxes(index_t size) {
@@ -99,6 +113,7 @@ private:
   int rank_, count_;
   std::map<const rrb::Plan *, rrb::StoredExchange> exchanges_;
   std::vector<std::unique_ptr<rrb::StoredGather>> gathers_; /* the small one, then larger and larger ones */
+  std::unique_ptr<rrb::StoredSums> sums_;
 };
 
 } // namespace

@@ -2,7 +2,7 @@
 // without messages. Everything here is collective; arrays are where the backend's are.
 #pragma once
 
-#include "grid/grid.hpp"
+#include "backend/partial_sum.hpp"
 
 #include <vector>
 
@@ -44,6 +44,14 @@ public:
   virtual void gather(const double *mine, const std::vector<index_t> &n, double *all) = 0;
   // The same for a few numbers of the host, equally many of each rank.
   virtual std::vector<double> tell(const std::vector<double> &mine) = 0;
+
+  // Two things at the same time, where they are one step; else false, and nothing is done. A sum is of each rank's terms, added
+  // in the order of ranks, and goes to its place on all ranks.
+  virtual bool exchange_and_add(const Plan &, double *, const Sums &) { return false; }
+  // With n[r] values of each rank r, of which the i-th one of all goes to all[place[i]].
+  virtual bool gather_and_add(const double *, const std::vector<index_t> &, const int *, double *, const Sums &) {
+    return false;
+  }
 };
 
 } // namespace petscrrb::rrb

@@ -1,5 +1,7 @@
 #include "rrb/stores_cuda.hpp"
 
+#include "backend/partial_sum_cuda.cuh"
+
 #include <cstring>
 
 namespace petscrrb::rrb {
@@ -38,59 +40,97 @@ template <class Int> struct Received {
   index_t n;
 };
 
+// By all threads of a block: a sum. Those of several blocks do not wait for one another.
+__device__ void add_over_ranks(const StoredSums::Part &p, int i) {
+  __shared__ double of_rank[most_storing_ranks];
+  const double own = cuda::sum_of<block>(p.sums.terms[i]);
+  const unsigned round = p.rounds[i] + 1;
+  const int turn = int(round % 2) * Sums::most * p.ranks, rank = int(threadIdx.x);
+  if (rank < p.ranks) {
+    if (rank != p.me) put(p.inbox[rank] + turn + Sums::most * p.me + i, own, round);
+    of_rank[rank] = rank == p.me ? own : get(p.inbox[p.me] + turn + Sums::most * rank + i, round);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  double sum = 0.0;
+  for (int r = 0; r < p.ranks; ++r) sum += of_rank[r];
+  *p.sums.to[i] = sum;
+  p.rounds[i] = round;
+}
+static_assert(block >= most_storing_ranks, "a thread a rank");
+
+// The first blocks add a sum each. The others are numbered from 0 on.
+struct Workers {
+  unsigned me, count;
+
+  __device__ Workers(const Sums &sums) : me(blockIdx.x - sums.count), count(gridDim.x - sums.count) {}
+  __device__ index_t first() const { return index_t(me) * block + threadIdx.x; }
+  __device__ index_t step() const { return index_t(count) * block; }
+};
+
 template <bool sends, bool receives, class Int>
-__global__ void __launch_bounds__(block)
-    exchange_values(Sent<Int> s, Received<Int> r, index_t size, double *array, unsigned *rounds) {
-  const unsigned round = rounds[blockIdx.x] + 1;
-  const index_t turn = round % 2 * size, first = index_t(blockIdx.x) * block + threadIdx.x,
-                step = index_t(gridDim.x) * block;
+__global__ void __launch_bounds__(block) exchange_values(Sent<Int> s, Received<Int> r, index_t size, double *array,
+                                                         unsigned *rounds, const __grid_constant__ StoredSums::Part p) {
+  cuda::start_next();
+  cuda::await_previous();
+  if (int(blockIdx.x) < p.sums.count) return add_over_ranks(p, int(blockIdx.x));
+  const Workers w(p.sums);
+  const unsigned round = rounds[w.me] + 1;
+  const index_t turn = round % 2 * size;
   if constexpr (sends)
-    for (index_t i = first; i < s.n; i += step) {
+    for (index_t i = w.first(); i < s.n; i += w.step()) {
       const Int place = s.place[i];
       put(s.to[i] + turn, place < 0 ? 0.0 : array[place], round);
     }
   if constexpr (receives) {
-    for (index_t i = first; i < r.n; i += step) {
+    for (index_t i = w.first(); i < r.n; i += w.step()) {
       const Int place = r.place[i];
       const double x = get(r.from + turn + i, round);
       if (place >= 0) array[place] = x;
     }
     __syncthreads();
-    if (threadIdx.x == 0) rounds[blockIdx.x] = round;
+    if (threadIdx.x == 0) rounds[w.me] = round;
   }
 }
 
 // Where the parts of ranks begin, and whose inboxes are where.
 struct Parts {
-  index_t slot[StoredGather::most_ranks + 1], value[StoredGather::most_ranks + 1];
-  Slot *inbox[StoredGather::most_ranks];
+  index_t slot[most_storing_ranks + 1], value[most_storing_ranks + 1];
+  Slot *inbox[most_storing_ranks];
   int ranks, me;
 };
 
 __global__ void __launch_bounds__(block)
-    gather_values(const __grid_constant__ Parts p, index_t size, const double *mine, double *all, unsigned *rounds) {
-  const unsigned round = rounds[blockIdx.x] + 1;
-  const index_t turn = round % 2 * size, first = index_t(blockIdx.x) * block + threadIdx.x,
-                step = index_t(gridDim.x) * block;
+    gather_values(const __grid_constant__ Parts p, index_t size, const double *mine, const int *place, double *all,
+                  unsigned *rounds, const __grid_constant__ StoredSums::Part s) {
+  cuda::start_next();
+  cuda::await_previous();
+  if (int(blockIdx.x) < s.sums.count) return add_over_ranks(s, int(blockIdx.x));
+  const Workers w(s.sums);
+  const unsigned round = rounds[w.me] + 1;
+  const index_t turn = round % 2 * size;
   const index_t own_slots = p.slot[p.me + 1] - p.slot[p.me], own = p.value[p.me + 1] - p.value[p.me];
-  for (index_t i = first; i < own_slots; i += step) {
+  const auto place_of = [&](index_t i) { return place ? index_t(place[i]) : i; };
+  for (index_t i = w.first(); i < own_slots; i += w.step()) {
     const double x = i < own ? mine[i] : 0.0;
     for (int k = 1; k < p.ranks; ++k) {
       const int to = p.me + k < p.ranks ? p.me + k : p.me + k - p.ranks;
       put(p.inbox[to] + turn + p.slot[p.me] + i, x, round);
     }
-    if (i < own) all[p.value[p.me] + i] = x;
+    if (i < own) all[place_of(p.value[p.me] + i)] = x;
   }
   int from = 0;
-  for (index_t j = first; j < p.slot[p.ranks]; j += step) {
+  for (index_t j = w.first(); j < p.slot[p.ranks]; j += w.step()) {
     while (j >= p.slot[from + 1]) ++from;
     if (from == p.me) continue;
+    const index_t i = p.value[from] + j - p.slot[from];
+    const bool is_value = i < p.value[from + 1];
+    const index_t at = is_value ? place_of(i) : 0;
     const double x = get(p.inbox[p.me] + turn + j, round);
-    const index_t at = p.value[from] + j - p.slot[from];
-    if (at < p.value[from + 1]) all[at] = x;
+    if (is_value) all[at] = x;
   }
   __syncthreads();
-  if (threadIdx.x == 0) rounds[blockIdx.x] = round;
+  if (threadIdx.x == 0) rounds[w.me] = round;
 }
 
 __global__ void store_number(Slot *const *inbox, int me) { put(inbox[threadIdx.x] + me, me + 1, 1); }
@@ -109,29 +149,48 @@ std::vector<Slot *> targets(const Outbox &out, const Inboxes &inboxes) {
 
 } // namespace
 
+StoredSums::StoredSums(const Inboxes &inboxes, int me) : rounds_(Sums::most) {
+  std::copy(inboxes.of_rank.begin(), inboxes.of_rank.end(), nothing_.inbox);
+  nothing_.ranks = int(inboxes.of_rank.size()), nothing_.me = me;
+  nothing_.rounds = rounds_.data();
+}
+
+StoredSums::Part StoredSums::part(const Sums &sums) const {
+  Part part = nothing_;
+  part.sums = sums;
+  return part;
+}
+
 StoredExchange::StoredExchange(const Inbox &in, const Outbox &out, const Inboxes &inboxes, int me)
     : sent_(index_t(out.place.size())), received_(index_t(in.place.size())), size_(inboxes.size),
       to_(targets(out, inboxes)), inbox_(inboxes.of_rank[std::size_t(me)]), places_(joined(out.place, in.place)),
-      blocks_(blocks_for(std::max(sent_, received_))), round_(blocks_) {}
+      blocks_(blocks_for(std::max(sent_, received_))),
+      overlap_(cuda::may_overlap(exchange_values<true, true, std::int32_t>)), round_(blocks_) {}
 
-template <bool sends, bool receives> void StoredExchange::launch(const Cuda &on, double *array) const {
-  if (!sent_) return; // then nothing is received, either
+template <bool sends, bool receives>
+void StoredExchange::launch(const Cuda &on, double *array, const StoredSums::Part &part) const {
+  const unsigned blocks = (sent_ ? blocks_ : 0) + unsigned(part.sums.count); // where nothing is sent, nothing comes
+  if (!blocks) return;
   places_.with([&](const auto *place) {
     using Int = std::decay_t<decltype(*place)>;
-    exchange_values<sends, receives, Int><<<blocks_, block, 0, on.stream>>>(
-        {place, to_.data(), sent_}, {place + sent_, inbox_, received_}, size_, array, round_.data());
+    cuda::launch("exchange_values", exchange_values<sends, receives, Int>, overlap_, blocks, block, 0, on.stream,
+                 Sent<Int>{place, to_.data(), sent_}, Received<Int>{place + sent_, inbox_, received_}, size_, array,
+                 round_.data(), part);
   });
-  cuda::check_launch("exchange_values");
 }
 
-void StoredExchange::exchange(const Cuda &on, double *array) const { launch<true, true>(on, array); }
-void StoredExchange::send(const Cuda &on, double *array) const { launch<true, false>(on, array); }
-void StoredExchange::receive(const Cuda &on, double *array) const { launch<false, true>(on, array); }
+void StoredExchange::exchange(const Cuda &on, double *array, const StoredSums::Part &sums) const {
+  launch<true, true>(on, array, sums);
+}
+void StoredExchange::send(const Cuda &on, double *array) const { launch<true, false>(on, array, {}); }
+void StoredExchange::receive(const Cuda &on, double *array) const { launch<false, true>(on, array, {}); }
 
 StoredGather::StoredGather(const Inboxes &inboxes, int me)
-    : inbox_(inboxes.of_rank), size_(inboxes.size), me_(me), blocks_(blocks_for(size_)), round_(blocks_) {}
+    : inbox_(inboxes.of_rank), size_(inboxes.size), me_(me), blocks_(blocks_for(size_)),
+      overlap_(cuda::may_overlap(gather_values)), round_(blocks_) {}
 
-void StoredGather::gather(const Cuda &on, const double *mine, const std::vector<index_t> &n, double *all) const {
+void StoredGather::gather(const Cuda &on, const double *mine, const std::vector<index_t> &n, double *all,
+                          const int *place, const StoredSums::Part &sums) const {
   Parts p{};
   p.ranks = int(n.size());
   p.me = me_;
@@ -140,8 +199,10 @@ void StoredGather::gather(const Cuda &on, const double *mine, const std::vector<
     p.value[r + 1] = p.value[r] + n[r];
     p.inbox[r] = inbox_[r];
   }
-  gather_values<<<blocks_, block, 0, on.stream>>>(p, size_, mine, all, round_.data());
-  cuda::check_launch("gather_values");
+  const unsigned blocks = (p.value[n.size()] ? blocks_ : 0) + unsigned(sums.sums.count);
+  if (!blocks) return;
+  cuda::launch("gather_values", gather_values, overlap_, blocks, block, 0, on.stream, p, size_, mine, place, all,
+               round_.data(), sums);
 }
 
 void store_own_number(const Inboxes &inboxes, int me, cudaStream_t stream) {

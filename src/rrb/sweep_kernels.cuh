@@ -294,8 +294,9 @@ __global__ void __launch_bounds__(32 * warps)
   if constexpr (Energy::wanted) wanted.sum.add(energy);
 }
 
-template <class Next, bool start> struct WithEnergy {
-  static constexpr bool wanted = true, from_next = start; // from_next: the terms of `next` are not there yet
+// from_next: the terms of `next` are not there yet. of_red: nor those of red nodes.
+template <class Next, bool start, bool red = true> struct WithEnergy {
+  static constexpr bool wanted = true, from_next = start, of_red = red;
 
   cuda::BlockSum<32 * warps> sum;
   Next kept; // its right-hand side
@@ -343,9 +344,11 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
     BackwardR2{f, r_r2, z1, z2, Result{&r2_here}, scaling}(0, 0);
     if constexpr (Energy::wanted)
       if (mine) {
-        energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
-                  RedEnergy<Here<double>, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
-        if constexpr (Energy::from_next) energy += wanted.kept(h, k) * z2.v[1][1];
+        if constexpr (Energy::of_red)
+          energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
+                    RedEnergy<Here<double>, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
+        if constexpr (Energy::from_next)
+          if (box.owns(b2, h, k)) energy += wanted.kept(h, k) * z2.v[1][1];
       }
     if (mine) x.store(box, h, k, z2.v[1][1], r1_here, r2_here, z1.v[1][1]);
     z1.v[0][1] = z1.v[1][1];

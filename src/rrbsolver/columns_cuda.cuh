@@ -29,6 +29,7 @@ struct Vector {
 struct Columns {
   int h, k0, k1, lane;
   bool first, second; // inside
+  bool any;           // of the warp is
   bool left, right;   // the column beside is of no lane of the warp, or of one past the end
   int beside_right;   // that column
 
@@ -36,6 +37,7 @@ struct Columns {
     h = box.h0 + 2 * (int(blockIdx.x) * threads + int(threadIdx.x));
     first = h < box.h1, second = h + 1 < box.h1;
     lane = int(threadIdx.x) % 32;
+    any = h - 2 * lane < box.h1;
     left = lane == 0, right = first && (lane == 31 || h + 2 >= box.h1);
     beside_right = second ? h + 2 : h + 1;
     h = min(h, box.h0 + (box.h1 - box.h0 + 1) / 2 * 2);

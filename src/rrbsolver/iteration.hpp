@@ -1,9 +1,11 @@
 // What the forms of the RRB-solver share: what the host sees of an iteration, its scalars, and operations on single nodes.
 #pragma once
 
+#include "backend/partial_sum.hpp"
 #include "rrb/views.hpp"
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 namespace petscrrb::rrbsolver {
@@ -52,6 +54,13 @@ enum Slot {
   slots
 };
 
+// Numbers of which each rank has its own, to be added in place.
+template <class Scalars> Sums sums_of_ranks(const Scalars &scalars, std::initializer_list<Slot> numbers) {
+  Sums sums;
+  for (const Slot i : numbers) sums.add({scalars.data() + i, 1}, scalars.data() + i);
+  return sums;
+}
+
 constexpr std::size_t squares_of(Class c) { return c < b1 ? squares_r1 + (c - r1) : squares_b1 + (c - b1); }
 
 struct AfterProduct {
@@ -65,7 +74,10 @@ struct AfterProduct {
 struct BeforeStart {
   double *s;
 
-  PETSCRRB_HD void operator()(index_t, index_t) const { s[steps] = s[ended] = 0.0; }
+  PETSCRRB_HD void operator()(index_t, index_t) const {
+    for (int sum = energy_r1; sum <= squares_r2; ++sum) s[sum] = 0.0;
+    s[steps] = s[ended] = 0.0;
+  }
 };
 // The end of a step, or of the start. below: (y, z) on the next grid.
 struct AfterCycle {

@@ -32,8 +32,9 @@ template <class Backend> struct SchurVectors {
 //   correct(on, x, a, r0, to, add)  to = or += delta + a p at all nodes in natural order; a may be NULL
 //   r_b1(x)                         r on b1 as residual() left it
 // On several ranks sums are of own nodes, product() ends with those of p q, and p, delta and b1 of r are kept around, too:
-//   share_product(on, x, ranks)         the sum of p q of all ranks, curvature and alpha
-//   add_own_sums(on, x, norm, start)    ends what residual() has summed, and at the start eliminate_red()
+//   product_sums(x)                  the sums of p q, for all ranks to add
+//   product_added(on, x)             curvature and alpha
+//   residual_sums(x, norm, start)    what residual() has summed, and at the start eliminate_red(), likewise
 template <class Backend> class SchurLoops;
 
 template <class Backend, class Core> class SchurCG {
@@ -77,7 +78,7 @@ public:
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     if (ranks_) x_.r0 = ranks_->residual(r0, x_.v);
     loops_.eliminate_red(on_, x_, r0, norm);
-    if (ranks_) ranks_->bring_b1(x_.r[b1]);
+    if (ranks_) ranks_->bring_b1(x_.r[b1], {});
     loops_.residual(on_, x_, true, Norm::none);
     add_up_below(norm, true);
     return solve_below(Norm::none, solve, finish);
@@ -127,16 +128,11 @@ private:
     if (!ranks_) halo_.exchange(on_, c, a);
   }
   void share_product() {
-    loops_.share_product(on_, x_, *ranks_);
-    ranks_->bring_b1(x_.q[b1]);
+    ranks_->bring_b1(x_.q[b1], loops_.product_sums(x_));
+    loops_.product_added(on_, x_);
   }
-  // What residual() has summed, and at the start eliminate_red().
   void add_up_below(Norm norm, bool start) {
-    if (!ranks_) return;
-    loops_.add_own_sums(on_, x_, norm, start);
-    const bool red = start && norm == Norm::natural;
-    const int squares = norm == Norm::unpreconditioned ? (start ? 4 : 2) : 0;
-    ranks_->add_up_below(scalars_.data() + (red ? energy_r1 : energy_b1), (red ? 3 : 1) + squares);
+    if (ranks_) ranks_->add_up_below(loops_.residual_sums(x_, norm, start));
   }
   template <class Solve, class Finish> auto solve_below(Norm norm, const Solve &solve, const Finish &finish) {
     const auto error = Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
@@ -164,7 +160,7 @@ private:
       sum(r2, RedCorrection<r2, Zero, F>{f, {}, x_.q});
     });
     sum(b1, x_.q[b1]), sum(b2, x_.q[b2]);
-    if (ranks_) ranks_->add_up(scalars_.data() + squares_b1, 4);
+    if (ranks_) ranks_->add_up(sums_of_ranks(scalars_, {squares_b1, squares_b2, squares_r1, squares_r2}));
   }
 
   const Backend &on_;

@@ -65,6 +65,7 @@ template <class F> __global__ void __launch_bounds__(threads) direction(F f, con
   cuda::await_previous();
   if (scalars[ended] != 0.0) return;
   const int count = int(scalars[steps]);
+  if (!columns.any) return;
   f.march(columns, typename F::Ahead(ahead_memory), count == 0, scalars[alpha], scalars[beta], count % 2 ? 2 : 0);
 }
 

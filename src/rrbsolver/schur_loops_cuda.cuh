@@ -77,11 +77,13 @@ public:
     curvatures_ = sums_[curvatures].terms();
     if (!several_) add_many_curvatures(on, x);
   }
-  // Of all ranks: their sums of p q are the terms then.
-  void share_product(const Cuda &on, const SchurVectors<Cuda> &x, BlackRanks &ranks) {
-    double *own = x.scalars.data() + curvature_b1;
-    sums_[curvatures].put(on, own);
-    curvatures_ = ranks.collect(own);
+  Sums product_sums(const SchurVectors<Cuda> &x) const {
+    Sums sums;
+    sums.add(curvatures_, x.scalars.data() + curvature_b1);
+    return sums;
+  }
+  void product_added(const Cuda &on, const SchurVectors<Cuda> &x) {
+    curvatures_ = {x.scalars.data() + curvature_b1, 1};
     add_many_curvatures(on, x);
   }
   void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool at_start, Norm norm) {
@@ -104,10 +106,12 @@ public:
       });
     });
   }
-  // On several ranks, before own sums go to the others.
-  void add_own_sums(const Cuda &on, const SchurVectors<Cuda> &x, Norm norm, bool at_start) const {
-    cuda::launch("the RRB-solver", device::add_pending, overlap_, 1, device::add_threads, 0, on.stream,
-                 pending(norm, at_start), x.scalars.data(), norm);
+  Sums residual_sums(const SchurVectors<Cuda> &x, Norm norm, bool at_start) const {
+    Sums sums;
+    sums.add(sums_[energies].terms(), x.scalars.data() + energy_b1);
+    if (norm == Norm::unpreconditioned) sums.add(sums_[norms].terms(), x.scalars.data() + squares_b1);
+    if (norm == Norm::natural && at_start) sums.add(sums_[norms].terms(), x.scalars.data() + energy_r1);
+    return sums;
   }
   // For the kernel that ends a start or a step: what it has to add.
   device::Pending pending(Norm norm, bool at_start) const {
@@ -117,7 +121,7 @@ public:
   std::size_t bytes() const { return sums_[0].bytes() + sums_[1].bytes() + sums_[2].bytes(); }
 
 private:
-  enum Sums {
+  enum Sum {
     curvatures,
     energies,
     norms
@@ -165,8 +169,8 @@ private:
   device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, own_.x, own_.y}; }
   // those that the next kernel adds by itself
   Terms few_curvatures() const { return curvatures_.count <= device::few_terms ? curvatures_ : Terms(); }
-  void start(Sums i) { sums_[i].start(); }
-  device::Sum take(Sums i, int blocks) { return sums_[i].template take<device::threads>(blocks); }
+  void start(Sum i) { sums_[i].start(); }
+  device::Sum take(Sum i, int blocks) { return sums_[i].template take<device::threads>(blocks); }
 
   rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
     const Dense &red = x.s1.first_red_array();

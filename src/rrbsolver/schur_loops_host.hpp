@@ -67,11 +67,16 @@ public:
     if (!x.level.around) AfterProduct{x.scalars.data()}(0, 0);
   }
 
-  void share_product(const Host &, const SchurVectors<Host> &x, BlackRanks &ranks) const {
-    ranks.add_up(x.scalars.data() + curvature_b1, 2);
-    AfterProduct{x.scalars.data()}(0, 0);
+  Sums product_sums(const SchurVectors<Host> &x) const {
+    return sums_of_ranks(x.scalars, {curvature_b1, curvature_b2});
   }
-  void add_own_sums(const Host &, const SchurVectors<Host> &, Norm, bool) const {}
+  void product_added(const Host &, const SchurVectors<Host> &x) const { AfterProduct{x.scalars.data()}(0, 0); }
+  Sums residual_sums(const SchurVectors<Host> &x, Norm norm, bool start) const {
+    if (norm == Norm::natural && start) return sums_of_ranks(x.scalars, {energy_r1, energy_r2, energy_b1});
+    if (norm != Norm::unpreconditioned) return sums_of_ranks(x.scalars, {energy_b1});
+    if (!start) return sums_of_ranks(x.scalars, {energy_b1, squares_b1, squares_b2});
+    return sums_of_ranks(x.scalars, {energy_b1, squares_b1, squares_b2, squares_r1, squares_r2});
+  }
 
   // r of b1 is updated in place; the row that a chunk shares with the one below is computed once more.
   void residual(const Host &, const SchurVectors<Host> &x, bool start, Norm norm) const {

@@ -111,7 +111,8 @@ static __global__ void __launch_bounds__(threads) product(Product f, Sum curvatu
   const Columns columns(f.box, rows);
   cuda::start_next();
   cuda::await_previous();
-  if (scalars[ended] == 0.0) curvatures.add(f.march(columns, Product::Ahead(ahead_memory)));
+  if (scalars[ended] != 0.0) return;
+  curvatures.add(columns.any ? f.march(columns, Product::Ahead(ahead_memory)) : 0.0);
 }
 
 // Where there are many parts of the sum of p q, one block adds them for all of the next kernel.

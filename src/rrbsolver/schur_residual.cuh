@@ -123,36 +123,26 @@ __global__ void __launch_bounds__(threads)
     if (curvatures.count && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0)
       scalars[curvature] = sum, scalars[alpha] = a;
   }
-  f.template march<squares>(columns, typename F::Ahead(ahead_memory), start, a, int(scalars[steps]) % 2 ? 2 : 0, sums);
+  const int from = int(scalars[steps]) % 2 ? 2 : 0;
+  if (columns.any) f.template march<squares>(columns, typename F::Ahead(ahead_memory), start, a, from, sums);
   energies.add(sums[0]);
   if constexpr (squares) norms.add(sums[1]);
 }
 
 // What the loops have left to be added: the terms of r^2 / d at b1 and those of the norm, if that is one of their sums. On
-// several ranks nothing: own terms are added before those of all ranks are.
+// several ranks nothing: these sums have gone with others.
 struct Pending {
   Terms energies, norms;
   bool has_norm, several;
 
   // by all threads of the only block
   template <int size> __device__ void add_up(double *scalars, Norm norm) const {
-    if (!several) add_own<size>(scalars, norm);
-  }
-  template <int size> __device__ void add_own(double *scalars, Norm norm) const {
+    if (several) return;
     const double energy = cuda::sum_of<size>(energies), other = has_norm ? cuda::sum_of<size>(norms) : 0.0;
     if (threadIdx.x != 0) return;
     scalars[energy_b1] = energy;
-    if (!has_norm) return;
-    scalars[energy_r1] = norm == Norm::natural ? other : 0.0;
-    scalars[squares_b1] = other;
-    scalars[energy_r2] = scalars[squares_r1] = scalars[squares_r2] = scalars[squares_b2] = 0.0;
+    if (has_norm) scalars[norm == Norm::natural ? energy_r1 : squares_b1] = other;
   }
 };
-
-static __global__ void __launch_bounds__(add_threads) add_pending(Pending pending, double *scalars, Norm norm) {
-  cuda::start_next();
-  cuda::await_previous();
-  pending.add_own<add_threads>(scalars, norm);
-}
 
 } // namespace petscrrb::rrbsolver::device

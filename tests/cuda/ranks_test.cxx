@@ -1,4 +1,5 @@
 // Exchanges and gathers between devices: mpiexec -n 2 build/tests/cuda --gtest_filter='*DeviceRanks.*', with a device a rank.
+#include "cuda/sums_support.hpp"
 #include "unit/random_plans.hpp"
 
 #include "backend/cuda_graph.hpp"
@@ -20,6 +21,7 @@ namespace rrb = petscrrb::rrb;
 using petscrrb::Cuda;
 using petscrrb::index_t;
 using support::RandomPlans;
+using support::SomeSums;
 using Values = std::vector<double>;
 
 void ok(PetscErrorCode code) { ASSERT_EQ(code, PETSC_SUCCESS); }
@@ -238,6 +240,44 @@ TEST_P(DeviceRanks, Gather) {
       expect_gathered(parts, in_a_graph);
     }
   }
+}
+
+TEST_P(DeviceRanks, AddWhileTheyExchange) {
+  const RandomPlans &plans = keep({ranks->count(), 300, 0.7, 41});
+  for (int round = 0; round < 3; ++round) {
+    const SomeSums some(ranks->count(), ranks->rank(), round);
+    const cuda::Buffer<double> x(plans.before(ranks->rank(), round));
+    if (!ranks->exchange_and_add(mine(plans), x.data(), some.sums())) GTEST_SKIP() << "two steps";
+    EXPECT_EQ(read(x), plans.after(ranks->rank(), round));
+    EXPECT_EQ(read(some.results()), some.expected());
+  }
+}
+
+// Backwards, with sums and without, and sums alone.
+TEST_P(DeviceRanks, AddWhileTheyGatherToPlaces) {
+  for (const index_t own : {0, 1, 50000})
+    for (int round = 0; round < 3; ++round) {
+      SCOPED_TRACE(std::to_string(own) + " values");
+      const SomeSums some(ranks->count(), ranks->rank(), round);
+      std::vector<index_t> n(std::size_t(ranks->count()), own);
+      if (own) n[0] += 2;
+      Values expected;
+      for (int r = ranks->count() - 1; r >= 0; --r) {
+        const Values theirs = part(r, n[std::size_t(r)], round);
+        expected.insert(expected.end(), theirs.rbegin(), theirs.rend());
+      }
+      std::vector<int> backwards(expected.size());
+      std::iota(backwards.rbegin(), backwards.rend(), 0);
+      expected.push_back(0.0); // beyond its end
+      const cuda::Buffer<double> all(expected.size()),
+          own_part(part(ranks->rank(), n[std::size_t(ranks->rank())], round));
+      const cuda::Buffer<int> place(backwards);
+      const bool sums = round != 1;
+      if (!ranks->gather_and_add(own_part.data(), n, place.data(), all.data(), sums ? some.sums() : petscrrb::Sums()))
+        GTEST_SKIP() << "two steps";
+      EXPECT_EQ(read(all), expected);
+      EXPECT_EQ(read(some.results()), sums ? some.expected() : Values(SomeSums::count + 1, 0.0));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceRanks,

@@ -1,4 +1,5 @@
 // Exchanges and gathers by stores, with several ranks on one device: each has a stream, and they wait for one another there.
+#include "cuda/sums_support.hpp"
 #include "unit/random_plans.hpp"
 
 #include "backend/cuda_graph.hpp"
@@ -15,6 +16,7 @@ namespace rrb = petscrrb::rrb;
 using petscrrb::Cuda;
 using petscrrb::index_t;
 using support::RandomPlans;
+using support::SomeSums;
 using Values = std::vector<double>;
 
 struct Rank {
@@ -22,6 +24,7 @@ struct Rank {
   cuda::Buffer<double> x;
   std::unique_ptr<rrb::StoredExchange> exchange;
   std::unique_ptr<rrb::StoredGather> gather;
+  std::unique_ptr<rrb::StoredSums> sums;
 
   Rank() { cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate"); }
   Rank(const Rank &) = delete;
@@ -49,6 +52,10 @@ public:
   void make_gathers(index_t values) {
     const rrb::Inboxes inboxes = make_inboxes(rrb::StoredGather::slots(values, count()));
     for (int r = 0; r < count(); ++r) rank[std::size_t(r)]->gather = std::make_unique<rrb::StoredGather>(inboxes, r);
+  }
+  void make_sums() {
+    const rrb::Inboxes inboxes = make_inboxes(rrb::StoredSums::slots(count()));
+    for (int r = 0; r < count(); ++r) rank[std::size_t(r)]->sums = std::make_unique<rrb::StoredSums>(inboxes, r);
   }
 
   int count() const { return int(rank.size()); }
@@ -193,6 +200,33 @@ TEST_F(Stores, Gather) {
       expected.push_back(0);
       for (const auto &values : all) EXPECT_EQ(read(values), expected);
     }
+}
+
+// With an exchange, and alone, by turns.
+TEST_F(Stores, Add) {
+  const RandomPlans plans(3, 200, 0.8, 9);
+  Ranks ranks(plans);
+  ranks.make_gathers(1);
+  ranks.make_sums();
+  for (int round = 0; round < 6; ++round) {
+    std::vector<std::unique_ptr<SomeSums>> some;
+    ranks.each([&](int r, Rank &rank) {
+      rank.x.assign(plans.before(r, round));
+      some.push_back(std::make_unique<SomeSums>(3, r, round));
+    });
+    ranks.each([&](int r, Rank &rank) {
+      const auto part = rank.sums->part(some[std::size_t(r)]->sums());
+      if (round % 2)
+        rank.exchange->exchange(rank.on, rank.x.data(), part);
+      else
+        rank.gather->gather(rank.on, nullptr, {0, 0, 0}, nullptr, nullptr, part);
+    });
+    ranks.wait();
+    ranks.each([&](int r, Rank &rank) {
+      EXPECT_EQ(read(some[std::size_t(r)]->results()), some[std::size_t(r)]->expected());
+      EXPECT_EQ(read(rank.x), round % 2 ? plans.after(r, round) : plans.before(r, round));
+    });
+  }
 }
 
 } // namespace
