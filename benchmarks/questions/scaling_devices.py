@@ -11,12 +11,12 @@ QUESTION = "How do the RRB-solver and others scale over the GPUs of one host?"
 PARTS = ("weak", "strong", "gather", "largest")
 # unknowns a side: on each rank (weak, gather) or of all ranks. A matrix of the largest has more entries than 32-bit indices
 # count, on one GPU
-SIZES = {"cuda": {"weak": (2047, 4095), "strong": (8191,), "gather": (2047,), "largest": (24575,)},
+SIZES = {"cuda": {"weak": (1023, 4095), "strong": (8191,), "gather": (2047,), "largest": (24575,)},
          "host": {"weak": (255, 511), "strong": (1023,), "gather": (255,), "largest": (2047,)}}
 BOXES = {1: (1, 1), 2: (2, 1), 4: (2, 2), 8: (4, 2)}
 RRB = {"rrb": "-ksp_type rrb", "cg + rrb": "-pc_type rrb"}
 # and the most unknowns a side and rank of a weak test, since set-up takes long; only on one rank and on most of them
-PEERS = {"cg + gamg": ("-pc_type gamg", 2047), "cg + boomeramg": ("-pc_type hypre -pc_hypre_type boomeramg", 8191)}
+PEERS = {"cg + gamg": ("-pc_type gamg", 1023), "cg + boomeramg": ("-pc_type hypre -pc_hypre_type boomeramg", 8191)}
 GATHERED = (4096, 16384, 65536, 262144)
 TOLERANCES = ("0.01", "1e-06")
 SECONDS = 180  # for one comparison

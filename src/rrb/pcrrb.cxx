@@ -205,7 +205,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
 .  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
-.  -pc_rrb_gather_size <points>            - with several ranks, the most points of a grid that is on every rank; default 1024, on devices 262144
+.  -pc_rrb_gather_size <points>            - with several ranks, the most points of a grid that is on every rank; default 1024, on devices 65536
 -  -pc_rrb_transport <auto,stores,nccl,sf> - with several ranks of devices, how values travel; default auto
 
    Level: beginner

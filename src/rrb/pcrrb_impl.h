@@ -66,7 +66,7 @@ typedef struct {
 } PC_RRB;
 
 /* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md, "The gather"). */
-constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 512 * 512;
+constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 256 * 256;
 
 /* in use, after PCSetUp() */
 static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {

@@ -11,7 +11,7 @@
 -  points - the most points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
 
    Options Database Key:
-.  -pc_rrb_gather_size <points> - the most points of a grid that is on every rank; default 1024, on devices 262144
+.  -pc_rrb_gather_size <points> - the most points of a grid that is on every rank; default 1024, on devices 65536
 
    Level: intermediate
 
