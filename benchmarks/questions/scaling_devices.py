@@ -19,7 +19,7 @@ RRB = {"rrb": "-ksp_type rrb", "cg + rrb": "-pc_type rrb"}
 PEERS = {"cg + gamg": ("-pc_type gamg", 1023), "cg + boomeramg": ("-pc_type hypre -pc_hypre_type boomeramg", 8191)}
 GATHERED = (4096, 16384, 65536, 262144)
 TOLERANCES = ("0.01", "1e-06")
-SECONDS = 180  # for one comparison
+SECONDS = 120  # for one comparison
 
 
 def measure(driver, note, *parts):
