@@ -2,7 +2,7 @@
 
 usage: run.py [QUESTION ...]
 
-A question that has parts takes some of them as QUESTION:PART,PART=SIZE; its other answers stay as they are.
+A question that has parts takes some of them as QUESTION:PART,PART=SIZE; its answers to other parts and problems stay as they are.
 """
 import csv
 import datetime
@@ -40,10 +40,11 @@ def write(name, question, rows, driver, load):
 
 
 def with_others(name, question, rows):
-    """The rows, and those in the file that are of other parts."""
-    path, known = RESULTS / f"{name}.csv", {row["part"] for row in rows}
+    """The rows, and those in the file that are of other parts or problems."""
+    path, known = RESULTS / f"{name}.csv", {(row["part"], row["problem"]) for row in rows}
     if path.is_file():
-        rows = rows + [row for row in read_table(path)[1] if row["part"] not in known and set(row) == set(rows[0])]
+        rows = rows + [row for row in read_table(path)[1]
+                       if set(row) == set(rows[0]) and (row["part"], row["problem"]) not in known]
     return sorted(rows, key=lambda row: question.PARTS.index(row["part"]))
 
 
