@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(product_h *product_k)
   cuda::await_previous();
   if (!inside) return;
   load<-1, 2, -1, 2>(around, x, h, k);
-  const double before[] = {then.load(r1, h, k), then.load(r2, h, k), then.load(b1, h, k), then.load(b2, h, k)};
+  const auto load_own = [&](Class c) { return box.owns(c, h, k) ? then.load(c, h, k) : 0.0; };
+  const double before[] = {load_own(r1), load_own(r2), load_own(b1), load_own(b2)};
   const double result[] = {product<r1>(m, around, 0, 0), product<r2>(m, around, 0, 0), product<b1>(m, around, 0, 0),
                            product<b2>(m, around, 0, 0)};
   for (Class c : {r1, r2, b1, b2})
