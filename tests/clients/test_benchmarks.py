@@ -28,6 +28,29 @@ def test_poisson_on_ranks_says_what_it_cannot(run, build, library):
     assert "On several ranks the problem is poisson, in 2D" in output
 
 
+def test_levels_that_are_asked_for_follow_from_those_printed(root, monkeypatch):
+    """odd_levels: one more than the default that the program says."""
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    from questions import odd_levels
+
+    default, common = 7.0, {"iterations": 10.0, "residual": 1e-7, "device_mb": 1.0}
+
+    class Driver:
+        def run(self, solvers, *options, norm):
+            assert norm == "unpreconditioned" and ("-backend", "cuda") == options[:2]
+            asked = {name: float(text.partition("-pc_rrb_levels ")[2] or default) for name, text in solvers.items()}
+            return {name: common | {"levels": levels, "setup_ms": 3.0, "refresh_ms": 2.0, "solve_ms": levels}
+                    for name, levels in asked.items()}
+
+        def solved(self, rows):
+            return rows
+
+    rows = odd_levels.measure(Driver(), lambda text: None)
+    assert [row["unknowns"] for row in rows[::2]] == [f"{nx} x {ny}" for nx, ny in odd_levels.SIZES]
+    assert {(row["levels"], row["us_per_iteration"]) for row in rows[::2]} == {(7, 700)}
+    assert {(row["levels"], row["us_per_iteration"]) for row in rows[1::2]} == {(8, 800)}
+
+
 def test_parts_of_an_answer_are_kept(root, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(root / "benchmarks"))
     import run as benchmarks
