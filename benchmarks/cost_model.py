@@ -12,6 +12,7 @@ from tables import read_table
 
 RESULTS = Path(__file__).resolve().parent / "results"
 LARGEST_LAST_BLOCK = 4096  # points of the last block on a device, rrb::largest_device_inverse
+AMLI_FROM_LEVELS = 8  # rrb::amli_from_levels
 DOUBLE = 8  # bytes
 PRODUCT = 0.5  # of a visit of AMLI's grid: the product with its matrix, which moves what a sweep down does
 
@@ -78,10 +79,12 @@ def least_squares(rows):
 @dataclass
 class OneDevice:
     """Microseconds of what one GPU does: `finest` is all of an iteration that is done on the finest grid, `grid` a visit of a
-    coarser one, forward and backward; both of a number of points."""
+    coarser one, forward and backward; both of a number of points. `last_block` is a visit of that, `odd_level` what it takes more
+    where the number of levels is odd."""
     finest: Curve
     grid: Curve
     last_block: float
+    odd_level: float
 
     @staticmethod
     def measured():
@@ -98,7 +101,17 @@ class OneDevice:
             elif row["grid"] > 0:
                 sweeps.setdefault((row["n"], row["points"]), []).append(row["us"])
         return OneDevice(Curve((n * n, us["iteration"] - us["kernel"]) for n, us in whole.items()),
-                         Curve((points, sum(us)) for (_, points), us in sweeps.items()), sum(last) / len(last))
+                         Curve((points, sum(us)) for (_, points), us in sweeps.items()), sum(last) / len(last),
+                         odd_level(read("odd_levels")[1]))
+
+
+def odd_level(rows):
+    """Microseconds, for each visit of the last block, that an iteration with an odd number of levels takes more than with one more:
+    the mean over sizes, 0 where there are none. The last level of an odd number is half a grid, in natural order."""
+    us = {(row["unknowns"], row["levels"]): row["us_per_iteration"] for row in rows}
+    more = [(us[size, levels] - us[size, levels + 1]) / (2 if levels >= AMLI_FROM_LEVELS else 1)
+            for size, levels in us if levels % 2 and (size, levels + 1) in us]
+    return sum(more) / len(more) if more else 0.0
 
 
 @dataclass
@@ -189,7 +202,7 @@ class Problem:
         self.ranks = self.px * self.py
         self.box = ceil(self.nx / self.px), ceil(self.ny / self.py)
         self.levels = next(level for level in range(1, 64) if self.last_block(level) <= LARGEST_LAST_BLOCK)
-        self.amli_grid = max(self.amli_from, self.levels // 4) if self.amli and self.levels >= 8 else self.levels
+        self.amli_grid = max(self.amli_from, self.levels // 4) if self.amli and self.levels >= AMLI_FROM_LEVELS else self.levels
 
     def last_block(self, level):
         points = self.points(level // 2)
@@ -218,11 +231,12 @@ class Problem:
 def iteration(device, network, problem, gathered):
     """{part: microseconds} of an iteration with grids from `gathered` on at every rank; on one rank nothing is sent."""
     p, end = problem, problem.levels // 2
+    last_block = device.last_block + (device.odd_level if p.levels % 2 else 0)
     first = gathered if p.ranks > 1 else 0
     boxed = range(1, first)
     parts = {"finest grid": device.finest(p.points(0, p.box)),
              "other grids": sum(p.visits(g) * device.grid(p.points(g, p.box)) for g in boxed),
-             "tail": sum(p.visits(g) * device.grid(p.points(g)) for g in range(max(first, 1), end)) + p.visits(end) * device.last_block}
+             "tail": sum(p.visits(g) * device.grid(p.points(g)) for g in range(max(first, 1), end)) + p.visits(end) * last_block}
     if p.amli_grid < end:
         where = "other grids" if p.amli_grid < first else "tail"
         parts[where] += PRODUCT * device.grid(p.points(p.amli_grid, p.box if p.amli_grid < first else None))

@@ -74,7 +74,15 @@ class Report:
             predicted = total(self.device, None, Problem(n, n, amli=amli), 0)
             measured = 1000 * (long - short) / (many - few)
             rows.append((f"{n} x {n}", "AMLI" if amli else "V", f"{predicted:.0f}", f"{measured:.0f}", off(predicted, measured)))
-        return table(("unknowns", "cycle", "model, us", "measured, us", "error"), rows) + f"\n{source('solver_device', notes)}\n"
+        return table(("unknowns", "cycle", "model, us", "measured, us", "error"), rows) + \
+            f"\n{source('solver_device', notes)}\n\n{self.odd_level()}"
+
+    def odd_level(self):
+        notes, rows = read("odd_levels")
+        if not rows:
+            return f"What an odd number of levels takes more is left out. {missing('odd_levels')}"
+        return (f"An odd number of levels takes {self.device.odd_level:.0f} us more for each visit of the last block. "
+                f"{source('odd_levels', notes)}\n")
 
     def measured(self):
         notes, rows = read("scaling_devices")

@@ -24,7 +24,7 @@ def node(model):
 @pytest.fixture(scope="module")
 def device(model):
     """A microsecond for 1000 points of the finest grid and for 4000 of another, 2 at least."""
-    return model.OneDevice(model.Curve([(2000, 2), (10**7, 10**4)]), model.Curve([(8000, 2), (4 * 10**6, 1000)]), 11.0)
+    return model.OneDevice(model.Curve([(2000, 2), (10**7, 10**4)]), model.Curve([(8000, 2), (4 * 10**6, 1000)]), 11.0, 30.0)
 
 
 def rows(graph=1, slower=1.0):
@@ -80,6 +80,33 @@ def test_one_rank_sends_nothing(model, device):
     assert model.iteration(device, None, model.Problem(2047, 2047, amli=False), 0)["tail"] == pytest.approx(sum(grids) + 11)
 
 
+@pytest.mark.parametrize("amli, visits", [(True, 2), (False, 1)])
+def test_an_odd_number_of_levels_costs_more(model, device, amli, visits):
+    """Than an even one with the same grids, at each visit of the last block; on several ranks, too."""
+    for ranks in (1, 2):
+        network = model.Node("", [1, 0, 0], [1, 0, 0])
+        even, odd = (model.Problem(2047, 1023, ranks, 1, amli=amli) for _ in range(2))
+        assert odd.levels == 9
+        even.levels = 8
+        even, odd = (model.iteration(device, network, p, 3) for p in (even, odd))
+        assert odd == even | {"tail": pytest.approx(even["tail"] + 30 * visits)}
+
+
+def test_what_an_odd_level_costs_is_a_mean(model, tmp_path, monkeypatch):
+    """Over sizes, of what it takes more than one level more, for each visit: two where AMLI is the default."""
+    times = {("300 x 300", 5): 73, ("300 x 300", 6): 40, ("1200 x 1200", 9): 150, ("1200 x 1200", 10): 120}
+    rows = [{"unknowns": size, "levels": levels, "us_per_iteration": us} for (size, levels), us in times.items()]
+    assert model.odd_level(rows) == (33 + 30 / 2) / 2
+    assert model.odd_level(rows[:3]) == 33  # the other size lacks its second solver
+    measured = model.OneDevice.measured()
+    assert measured.odd_level == model.odd_level(model.read("odd_levels")[1]) > 0
+    for name in ("breakdown", "solver_breakdown"):
+        (tmp_path / f"{name}.csv").write_bytes((model.RESULTS / f"{name}.csv").read_bytes())
+    monkeypatch.setattr(model, "RESULTS", tmp_path)
+    without = model.OneDevice.measured()
+    assert without.odd_level == 0 and without.last_block == measured.last_block
+
+
 @pytest.mark.parametrize("gathered, exchanges, gathers", [(1, 1, 1), (2, 3, 1), (3, 7, 2), (5, 15, 2)])
 def test_exchanges_are_counted(model, device, gathered, exchanges, gathers):
     """Two a grid but the last; from AMLI's grid 2 on all again, with one for the product."""
@@ -114,12 +141,13 @@ def test_the_page_s_tables(model, tmp_path, monkeypatch):
     import cost_model_report
 
     pages = cost_model_report.Report().pages()
-    assert "| 4095 x 4095 | AMLI |" in pages["one"]
+    assert "| 4095 x 4095 | AMLI |" in pages["one"] and "odd_levels.csv: " in pages["one"]
     for path in model.RESULTS.glob("*.csv"):
         if path.stem in ("breakdown", "solver_breakdown", "solver_device"):
             (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.setattr(model, "RESULTS", tmp_path)
-    assert "make bench ARGS=exchange" in cost_model_report.Report().pages()["conclusion"]
+    pages = cost_model_report.Report().pages()
+    assert "make bench ARGS=exchange" in pages["conclusion"] and "make bench ARGS=odd_levels" in pages["one"]
     heads = ("ranks", "transport", "operation", "values", "neighbours", "in_graph", "microseconds")
     lines = [",".join(heads), *(",".join(str(row[key]) for key in heads) for row in rows())]
     (tmp_path / "exchange.csv").write_text("# device: made up\n" + "\n".join(lines) + "\n", encoding="utf-8")
