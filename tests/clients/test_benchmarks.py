@@ -57,7 +57,9 @@ def test_parts_of_an_answer_are_kept(root, tmp_path, monkeypatch):
     from questions import scaling_devices
 
     monkeypatch.setattr(benchmarks, "RESULTS", tmp_path)
-    (tmp_path / "scaling_devices.csv").write_text("# notes\npart,us\nweak,1\nstrong,2.5\nlargest,\n", encoding="utf-8")
-    rows = benchmarks.with_others("scaling_devices", scaling_devices, [{"part": "strong", "us": 3}])
-    assert rows == [{"part": "weak", "us": 1}, {"part": "strong", "us": 3}, {"part": "largest", "us": ""}]
+    lines = ["# notes", "part,problem,us", "weak,small,1", "strong,small,2.5", "strong,large,4", "largest,large,"]
+    (tmp_path / "scaling_devices.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = benchmarks.with_others("scaling_devices", scaling_devices, [{"part": "strong", "problem": "small", "us": 3}])
+    assert [tuple(row.values()) for row in rows] == [("weak", "small", 1), ("strong", "small", 3), ("strong", "large", 4),
+                                                     ("largest", "large", "")]
     sys.modules.pop("run")
