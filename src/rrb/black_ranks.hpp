@@ -8,8 +8,7 @@ namespace petscrrb::rrb {
 
 class BlackRanks {
 public:
-  static constexpr index_t around = 2;             // steps from the box: how far vectors on black nodes are kept
-  static constexpr int most_sums = Sums::most - 1; // of add_up_below()
+  static constexpr index_t around = 2; // steps from the box: how far vectors on black nodes are kept
 
   virtual ~BlackRanks() = default;
 
@@ -26,7 +25,7 @@ public:
 
   // Sums of all ranks' terms, in the backend's memory.
   virtual void add_up(const Sums &) = 0;
-  // The same on the way of an application from grid 1 on, with energy, which begins with it.
+  // The same, of Sums::most - 1 at most, on the way of an application from grid 1 on, with energy, which begins with it.
   virtual void add_up_below(const Sums &) = 0;
 };
 

@@ -150,7 +150,7 @@ public:
     for (Class c : {r1, r2, b1})
       if (energy) energy->add(on, g.own.nodes_of(c), RedEnergy<Dense, DenseOf<T>>{g.x[c], g.factor.dinv.q[c]});
   }
-  // of the energy's sum, at most: on the way down, and on the way up
+  // of the energy's sum, at most: on the way up, and on the way down
   static index_t kept_parts(const Extent &own) { return PartialSum<Host>::parts(own.nodes_of(b2)); }
   static index_t parts(const Extent &own) {
     index_t n = 0;

@@ -62,7 +62,7 @@ public:
     else
       sweep_down<Couple>(on, g, device::natural_next({}, next), energy);
   }
-  // of the energy's sum, at most: on the way down, and on the way up
+  // of the energy's sum, at most: on the way up, and on the way down
   static index_t kept_parts(const Extent &own) { return parts(own); }
   static index_t parts(const Extent &own) {
     return own.empty() ? 0 : blocks_across(box_of(own)) * index_t(box_of(own).k1 - box_of(own).k0);
