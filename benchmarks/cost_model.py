@@ -12,6 +12,7 @@ from tables import read_table
 
 RESULTS = Path(__file__).resolve().parent / "results"
 LARGEST_LAST_BLOCK = 4096  # points of the last block on a device, rrb::largest_device_inverse
+ONE_LEVEL_MORE = 1 << 22  # points up to which an odd number of levels is one more, rrb::default_device_levels()
 AMLI_FROM_LEVELS = 8  # rrb::amli_from_levels
 DOUBLE = 8  # bytes
 PRODUCT = 0.5  # of a visit of AMLI's grid: the product with its matrix, which moves what a sweep down does
@@ -190,18 +191,22 @@ class Cluster:
 
 @dataclass
 class Problem:
-    """A grid of nx x ny points on px x py GPUs, with the defaults of a device, and AMLI's grid at least that one."""
+    """A grid of nx x ny points on px x py GPUs, with a device's levels unless they are given, and AMLI's grid at least that one."""
     nx: int
     ny: int
     px: int = 1
     py: int = 1
     amli: bool = True
     amli_from: int = 2
+    levels: int = 0
 
     def __post_init__(self):
         self.ranks = self.px * self.py
         self.box = ceil(self.nx / self.px), ceil(self.ny / self.py)
-        self.levels = next(level for level in range(1, 64) if self.last_block(level) <= LARGEST_LAST_BLOCK)
+        if not self.levels:
+            self.levels = next(level for level in range(1, 64) if self.last_block(level) <= LARGEST_LAST_BLOCK)
+            if self.levels >= 3 and self.nx * self.ny <= ONE_LEVEL_MORE:
+                self.levels += self.levels % 2
         self.amli_grid = max(self.amli_from, self.levels // 4) if self.amli and self.levels >= AMLI_FROM_LEVELS else self.levels
 
     def last_block(self, level):

@@ -95,7 +95,7 @@ class Report:
         for row in rows:
             nx, ny = (int(side) for side in row["unknowns"].split(" x "))
             px, py = boxes(nx, ny, row["ranks"])
-            p = Problem(nx, ny, px, py)
+            p = Problem(nx, ny, px, py, levels=row["levels"])
             gathered = p.gathered(row["gather_size"]) if row["ranks"] > 1 else 0
             if (nx, ny, px, py, gathered) in done:
                 continue

@@ -2,7 +2,7 @@
 more."""
 QUESTION = "On a GPU, how long does the RRB-solver take with an odd number of levels and with one more?"
 
-# unknowns along x and y: the default number of levels is odd
+# unknowns along x and y: the fewest levels with a last block for a device are odd
 SIZES = ((300, 300), (1200, 1200), (2600, 2600), (2047, 1023), (5200, 5200), (8191, 4095))
 RRB = "-ksp_type rrb"
 
@@ -15,8 +15,9 @@ def measure(driver, note):
         first = solve(driver, {"rrb": RRB}, *common, "-setups", 0, "-refreshes", 0, "-solves", 1)
         if not first:
             continue
-        more = int(first["rrb"]["levels"]) + 1
-        solvers = {"rrb": RRB, f"rrb, {more} levels": f"{RRB} -pc_rrb_levels {more}"}
+        default = int(first["rrb"]["levels"])
+        odd = default - 1 + default % 2
+        solvers = {f"rrb, {levels} levels": f"{RRB} -pc_rrb_levels {levels}" for levels in (odd, odd + 1)}
         measured = solve(driver, solvers, *common, "-setups", 2, "-refreshes", 3, "-solves", 9, "-seconds", 0.5)
         rows += [line(f"{nx} x {ny}", row) for row in measured.values()]
     return rows

@@ -61,9 +61,10 @@ static PetscErrorCode Build(PC pc) {
 
   PetscFunctionBegin;
   const PetscBool device = s->backend->on_device();
-  o.levels = rrb->levels == PETSC_DECIDE
-                 ? rrb::default_levels(g.n[0], g.n[1], device ? rrb::largest_device_inverse : 1024)
-                 : (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  if (rrb->levels != PETSC_DECIDE)
+    o.levels = (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  else
+    o.levels = device ? rrb::default_device_levels(g.n[0], g.n[1]) : rrb::default_levels(g.n[0], g.n[1], 1024);
   o.block = (int)rrb->compute_block;
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     o.storage_grids = 0;

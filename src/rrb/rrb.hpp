@@ -57,6 +57,14 @@ inline int default_levels(index_t nx, index_t ny, index_t unknowns) {
   return max_levels(nx, ny);
 }
 
+// On a device. An odd last level has kernels and copies of its own at every visit; where an iteration is so short that they
+// cost more than the iteration or two that one more level does, there is one more (benchmarks/results/odd_levels.csv).
+inline int default_device_levels(index_t nx, index_t ny) {
+  constexpr index_t short_iterations = index_t(1) << 22; // points
+  const int l = default_levels(nx, ny, largest_device_inverse);
+  return l >= 3 && l % 2 && l < max_levels(nx, ny) && nx * ny <= short_iterations ? l + 1 : l;
+}
+
 // g_max of de Jong and Vuik 2016, eq. (3.1)
 inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
   int g = 0;

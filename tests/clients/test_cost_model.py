@@ -60,7 +60,9 @@ def test_curve(model):
 
 def test_levels_are_the_library_s(model):
     assert [model.Problem(n, n).levels for n in (127, 255, 1023, 2047, 4095, 8191)] == [2, 4, 8, 10, 12, 14]
-    assert model.Problem(8191, 4095).levels == 13
+    assert model.Problem(8191, 4095).levels == 13  # too many points for one more
+    assert [model.Problem(nx, ny).levels for nx, ny in ((80, 80), (300, 300), (2047, 1023), (2600, 2600))] == [1, 6, 10, 11]
+    assert model.Problem(2047, 1023, levels=9).levels == 9
     assert [model.Problem(n, n).amli_grid for n in (1023, 4095, 8191, 65535)] == [2, 3, 3, 5]
     p = model.Problem(8191, 8191, 2, 2)
     assert [p.gathered(size) for size in (10**9, 512 * 512, 512 * 512 - 1, 1)] == [0, 4, 5, 7]
@@ -85,10 +87,8 @@ def test_an_odd_number_of_levels_costs_more(model, device, amli, visits):
     """Than an even one with the same grids, at each visit of the last block; on several ranks, too."""
     for ranks in (1, 2):
         network = model.Node("", [1, 0, 0], [1, 0, 0])
-        even, odd = (model.Problem(2047, 1023, ranks, 1, amli=amli) for _ in range(2))
-        assert odd.levels == 9
-        even.levels = 8
-        even, odd = (model.iteration(device, network, p, 3) for p in (even, odd))
+        even, odd = (model.iteration(device, network, model.Problem(2047, 1023, ranks, 1, amli=amli, levels=levels), 3)
+                     for levels in (8, 9))
         assert odd == even | {"tail": pytest.approx(even["tail"] + 30 * visits)}
 
 
@@ -152,8 +152,8 @@ def test_the_page_s_tables(model, tmp_path, monkeypatch):
     lines = [",".join(heads), *(",".join(str(row[key]) for key in heads) for row in rows())]
     (tmp_path / "exchange.csv").write_text("# device: made up\n" + "\n".join(lines) + "\n", encoding="utf-8")
     report = cost_model_report.Report()
-    lines = ["part,unknowns,ranks,solver,gather_size,us_per_iteration", "weak,2047 x 2047,1,rrb,,190",
-             "strong,4095 x 4095,4,rrb,262144,300"]
+    lines = ["part,unknowns,ranks,solver,levels,gather_size,us_per_iteration", "weak,2047 x 2047,1,rrb,10,,190",
+             "strong,4095 x 4095,4,rrb,12,262144,300"]
     (tmp_path / "scaling_devices.csv").write_text("# device: made up\n" + "\n".join(lines) + "\n", encoding="utf-8")
     pages = report.pages()
     assert "| strong | 4095 x 4095 | 4 | 3: 512 x 512 |" in pages["measured"] and "of 2 are within 20 %" in pages["measured"]

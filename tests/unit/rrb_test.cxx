@@ -138,4 +138,19 @@ TEST(Offset, BoxesAtOddPlacesMatchTheReference) {
         }
 }
 
+TEST(Levels, OfADeviceAreEvenWhereIterationsAreShort) {
+  using petscrrb::rrb::default_device_levels;
+  using petscrrb::rrb::default_levels;
+  EXPECT_EQ(default_device_levels(1023, 1023), 8);
+  for (const auto &[nx, ny] : {std::pair{150, 150}, {300, 300}, {1200, 1200}, {2047, 1023}, {1, 1 << 20}}) {
+    const int fewest = default_levels(nx, ny, petscrrb::rrb::largest_device_inverse);
+    EXPECT_EQ(fewest % 2, 1);
+    EXPECT_EQ(default_device_levels(nx, ny), fewest + 1);
+  }
+  EXPECT_EQ(default_device_levels(80, 80), 1); // nothing would be left in the order of classes
+  EXPECT_EQ(default_device_levels(2600, 2600), 11);
+  EXPECT_EQ(default_device_levels(8191, 4095), 13);
+  EXPECT_EQ(default_device_levels(1, 1), 1);
+}
+
 } // namespace
