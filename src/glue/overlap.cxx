@@ -1,4 +1,4 @@
-/* The own rows of a MATMPIAIJ and the ghosts: PETSc tells their pattern, by a matrix whose values are where the values stand. */
+/* The own rows of a MATMPIAIJ and the ghosts: their pattern, and where the values stand. */
 #include "overlap.h"
 
 #include "matrix.h"
@@ -19,7 +19,6 @@ using petscrrb::rows_for_threads;
 struct PetscRRBOverlap::Entries {
   std::vector<PetscInt> start{0}, column, place;
 
-  void EndRow() { start.push_back((PetscInt)column.size()); }
   void Truncate(PetscInt rows) {
     start.resize((std::size_t)rows + 1);
     column.resize((std::size_t)start.back());
@@ -72,58 +71,35 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* numbers: the rows of P that some rank has as ghosts, with places for values, which are exact as such */
-PetscErrorCode PetscRRBOverlap::CreateNumbers(Mat P, const Entries &own, Mat *numbers) {
-  std::vector<PetscInt> wanted((std::size_t)own_, 0), start{0}, column;
-  const std::vector<PetscInt> here(ghosts_.size(), 1);
-  std::vector<PetscScalar> place;
-  PetscInt m, n, M, N;
+/* The rows of the ghosts, from their owners, after the own ones. */
+PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
+  std::vector<PetscInt> begin(ghosts_.size()), end(ghosts_.size()); /* of each row, among its owner's entries */
+  std::vector<PetscSFNode> root;
+  const PetscInt *own_start = all->start.data(), own_entries = all->start.back();
+  PetscLayout layout;
+  PetscSF entries;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceBegin(rows_, MPIU_INT, here.data(), wanted.data(), MPI_MAX));
-  PetscCall(PetscSFReduceEnd(rows_, MPIU_INT, here.data(), wanted.data(), MPI_MAX));
-  for (PetscInt p = 0; p < own_; ++p) {
-    for (PetscInt e = own.start[p]; wanted[(std::size_t)p] && e < own.start[p + 1]; ++e) {
-      column.push_back(own.column[e]);
-      place.push_back(own.place[e]);
-    }
-    start.push_back((PetscInt)column.size());
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, own_start, begin.data(), MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, own_start, begin.data(), MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, own_start + 1, end.data(), MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, own_start + 1, end.data(), MPI_REPLACE));
+  for (std::size_t p = 0; p < ghosts_.size(); ++p) {
+    PetscMPIInt owner;
+    PetscCall(PetscLayoutFindOwner(layout, ghosts_[p], &owner));
+    for (PetscInt e = begin[p]; e < end[p]; ++e) root.push_back({owner, e});
+    all->start.push_back(own_entries + (PetscInt)root.size());
   }
-  PetscCall(MatGetLocalSize(P, &m, &n));
-  PetscCall(MatGetSize(P, &M, &N));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)P), numbers));
-  PetscCall(MatSetSizes(*numbers, m, n, M, N));
-  PetscCall(MatSetType(*numbers, MATMPIAIJ));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*numbers, start.data(), column.data(), place.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows of the ghosts after those of `out`. */
-PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Mat numbers, Entries *out) {
-  PetscInt N;
-  IS rows, columns;
-  Mat *sub;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetSize(P, &N, NULL));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, (PetscInt)ghosts_.size(), ghosts_.data(), PETSC_COPY_VALUES, &rows));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &columns));
-  PetscCall(MatCreateSubMatrices(numbers, 1, &rows, &columns, MAT_INITIAL_MATRIX, &sub));
-  for (PetscInt p = 0; p < (PetscInt)ghosts_.size(); ++p) {
-    const PetscInt *column;
-    const PetscScalar *value;
-    PetscInt count;
-    PetscCall(MatGetRow(*sub, p, &count, &column, &value));
-    for (PetscInt e = 0; e < count; ++e) {
-      out->column.push_back(column[e]);
-      out->place.push_back((PetscInt)PetscRealPart(value[e]));
-    }
-    PetscCall(MatRestoreRow(*sub, p, &count, &column, &value));
-    out->EndRow();
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &entries));
+  PetscCall(PetscSFSetGraph(entries, own_entries, (PetscInt)root.size(), NULL, PETSC_COPY_VALUES, root.data(),
+                            PETSC_COPY_VALUES));
+  for (std::vector<PetscInt> *of : {&all->column, &all->place}) {
+    of->resize((std::size_t)all->start.back());
+    PetscCall(PetscSFBcastBegin(entries, MPIU_INT, of->data(), of->data() + own_entries, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(entries, MPIU_INT, of->data(), of->data() + own_entries, MPI_REPLACE));
   }
-  PetscCall(MatDestroySubMatrices(1, &sub));
-  PetscCall(ISDestroy(&columns));
-  PetscCall(ISDestroy(&rows));
+  PetscCall(PetscSFDestroy(&entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,7 +192,7 @@ PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
 PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
   const PetscInt *columns;
   PetscInt count, last;
-  Mat own, other, numbers;
+  Mat own, other;
   Entries all;
 
   PetscFunctionBegin;
@@ -236,9 +212,7 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
       all.Truncate(own_);
     }
     PetscCall(ConnectRows(P));
-    PetscCall(CreateNumbers(P, all, &numbers));
-    PetscCall(TakeGhosts(P, numbers, &all));
-    PetscCall(MatDestroy(&numbers));
+    PetscCall(TakeGhosts(P, &all));
   }
   PetscCall(SetPattern(P, all));
   for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));

@@ -51,8 +51,7 @@ private:
   struct Entries; /* rows by global columns, and where each value stands on its owner */
 
   PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
-  PetscErrorCode CreateNumbers(Mat P, const Entries &own, Mat *numbers);
-  PetscErrorCode TakeGhosts(Mat P, Mat numbers, Entries *);
+  PetscErrorCode TakeGhosts(Mat P, Entries *);
   PetscErrorCode SetPattern(Mat P, Entries &);
   PetscErrorCode ConnectRows(Mat P);
   PetscErrorCode Connect(Mat P);
