@@ -168,13 +168,13 @@ PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
   PetscCall(PetscLayoutGetRanges(layout, &ranges));
   ja_.resize(all.column.size());
   other_.resize(all.column.size());
-  const auto set = [&](PetscInt row, PetscInt first, PetscInt end) { /* first, end: of the owner's rows */
-                                                                     for (PetscInt e = all.start[(std::size_t)row];
-                                                                          e < all.start[(std::size_t)row + 1]; ++e) {
-                                                                       const PetscInt q = all.column[(std::size_t)e];
-                                                                       ja_[(std::size_t)e] = LocalOf(q);
-                                                                       other_[(std::size_t)e] = q < first || q >= end;
-                                                                     }
+  /* first, end: of the owner's rows */
+  const auto set = [&](PetscInt row, PetscInt first, PetscInt end) {
+    for (PetscInt e = all.start[(std::size_t)row]; e < all.start[(std::size_t)row + 1]; ++e) {
+      const PetscInt q = all.column[(std::size_t)e];
+      ja_[(std::size_t)e] = LocalOf(q);
+      other_[(std::size_t)e] = q < first || q >= end;
+    }
   };
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
   for (PetscInt p = 0; p < own_; ++p) set(p, first_, first_ + own_);

@@ -83,11 +83,8 @@ private:
     const Extent &x = grids_[options_.amli_grid - 1]->own();
     return Backend::on_device && !x.x.odd_ring() && !x.y.odd_ring();
   }
-  // Of AMLI's grid, by its classes, where the grid above has it.
-  Quad<Strided<2>> solution_above_amli() const {
-    const Strided<1> z = grids_[options_.amli_grid - 1]->next_solution();
-    return NaturalField<2>{z.p, 0, 0, z.row, 1, {}}.get(Inner{});
-  }
+  // Of AMLI's grid, where the grid above has it.
+  Quad<Strided<2>> solution_above_amli() const { return by_classes(grids_[options_.amli_grid - 1]->next_solution()); }
   void take_matrix(const PreparedStencil &);
   void take_gathered(int g) const {
     grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());

@@ -25,9 +25,9 @@ void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, do
   for (int g = from; g < std::min(to, gathered_); ++g) {
     const NextGrid next = next_grid(g);
     PartialSum<Backend> *energy = sums_.count && !(amli_above() && g >= options_.amli_grid) ? &energy_ : nullptr;
-    choose(part != Part::right, [&](auto coupled) {
-      grids_[g]->template down<decltype(coupled)::value>(on_, ranks_, sweeps_, next, energy);
-    });
+    grids_[g]->bring_right_hand_side(ranks_);
+    choose(part != Part::right,
+           [&](auto coupled) { sweeps_.template down<decltype(coupled)::value>(on_, grids_[g]->box(), next, energy); });
   }
   if (to >= gathered_ && (from < gathered_ || from == 0 || sums_.count)) gather_down();
   if (to > gathered_ || to == grids())
@@ -94,19 +94,17 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   if (amli_below()) return tail_->second_right_hand_side(tail_place(z));
   if (!above_) {
     const Extent &x = gather_.all();
-    return amli_->second_right_hand_side(on_, whole_classes(z_.data(), x),
-                                         NaturalField<2>{r_.data(), 0, 0, x.x.n, 1, x}.get(Inner{}));
+    return amli_->second_right_hand_side(on_, whole_classes(z_.data(), x), by_classes(natural_order(r_.data(), x)));
   }
+  const Grid &above = *grids_[options_.amli_grid - 1];
+  const Split r = grids_[options_.amli_grid]->vector();
   if (amli_in_place()) {
-    const Grid &above = *grids_[options_.amli_grid - 1];
     above.bring_solution(ranks_, above.solutions());
-    return above_->second_right_hand_side(on_, solution_above_amli(), grids_[options_.amli_grid]->vector().q);
+    return above_->second_right_hand_side(on_, solution_above_amli(), r.q);
   }
-  with_amli_vector([&](auto &amli, const auto &r, const auto &solution) {
-    amli.copy(on_, solution, Split{amli.solution()});
-    amli.second_right_hand_side(on_);
-    amli.copy(on_, Split{amli.right_hand_side()}, r);
-  });
+  above_->copy(on_, above.next_solution(), Split{above_->solution()});
+  above_->second_right_hand_side(on_);
+  above_->copy(on_, Split{above_->right_hand_side()}, r);
 }
 
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::start_estimate() {

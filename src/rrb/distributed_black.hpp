@@ -75,7 +75,7 @@ template <class Backend, class Int, class T> Sums DistributedRrb<Backend, Int, T
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_rest_of_energy() {
   const Extent &x = gather_.all();
   if (amli_ && amli_->report().used)
-    amli_->add_energy(on_, NaturalField<2>{z_.data(), 0, 0, x.x.n, 1, x}.get(Inner{}), total_);
+    amli_->add_energy(on_, by_classes(natural_order(z_.data(), x)), total_);
   else
     total_.add(on_, {0, x.nodes(), 0, 1}, TimesEntry{r_.data(), z_.data()});
 }

@@ -80,17 +80,9 @@ public:
   void bring_rows(Ranks &ranks) const { ranks.exchange(rows_, memory_.data()); }
   void bring_right_hand_side(Ranks &ranks) const { ranks.exchange(down_, memory_.data()); }
 
-  // vector() has the right-hand side at own nodes; what goes on goes to `next`. energy: NULL, or where what own red nodes add
-  // to y^T M^-1 y goes.
-  template <bool Couple>
-  void down(const Backend &on, Ranks &ranks, const BoxSweeps<Backend, T> &sweeps, const NextGrid &next,
-            PartialSum<Backend> *energy) const {
-    bring_right_hand_side(ranks);
-    sweeps.template down<Couple>(on, box(), next, energy);
-  }
   index_t energy_parts() const { return BoxSweeps<Backend, T>::parts(own_); }
   index_t kept_parts() const { return BoxSweeps<Backend, T>::kept_parts(own_); }
-  // Where the solution at own b2 goes before up(), by coordinates of the next grid.
+  // Where the solution at own b2 goes before the sweep up, by coordinates of the next grid.
   Strided<1> next_solution() const {
     const Dense z = solution_b2();
     return {z.p, z.pitch, 1};

@@ -35,6 +35,11 @@ void copy_nodes(const Backend &on, const From &from, const To &to, const Extent 
     on.for_each(nodes, CopyNode<From, To>{from, to});
 }
 
+// Such an array by classes.
+inline Quad<Strided<2>> by_classes(const Strided<1> &a) {
+  return NaturalField<2>{a.p, 0, 0, a.row, 1, {}}.get(Inner{});
+}
+
 // A class's nodes in such an array of a whole grid: around its rings, 0 beyond its other sides.
 struct WholeClass {
   const double *p;

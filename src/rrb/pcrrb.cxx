@@ -195,7 +195,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
    PCRRB - Repeated red-black preconditioner, RRB-l, for 5- and 9-point matrices on structured 2D grids
 
    Options Database Keys:
-+  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns, 4096 on a device, where that is odd one more up to 4 million points
++  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns; on devices 4096, and even up to 4 million points
 .  -pc_rrb_lumping <omega>                 - part of the dropped entries that goes to the diagonal, 0 to 1; default 1
 .  -pc_rrb_lump_nodes <red,both>           - nodes whose dropped entries are lumped; default red
 .  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells

@@ -28,12 +28,13 @@ def test_poisson_on_ranks_says_what_it_cannot(run, build, library):
     assert "On several ranks the problem is poisson, in 2D" in output
 
 
-def test_levels_that_are_asked_for_follow_from_those_printed(root, monkeypatch):
-    """odd_levels: one more than the default that the program says."""
+@pytest.mark.parametrize("default", [7.0, 8.0])
+def test_levels_that_are_asked_for_follow_from_those_printed(root, monkeypatch, default):
+    """odd_levels: an odd number and one more, whichever of them is the default that the program says."""
     monkeypatch.syspath_prepend(str(root / "benchmarks"))
     from questions import odd_levels
 
-    default, common = 7.0, {"iterations": 10.0, "residual": 1e-7, "device_mb": 1.0}
+    common = {"iterations": 10.0, "residual": 1e-7, "device_mb": 1.0}
 
     class Driver:
         def run(self, solvers, *options, norm):
