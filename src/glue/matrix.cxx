@@ -7,6 +7,8 @@
 
 #include <petscmat.h>
 
+using petscrrb::Csr;
+
 static const char cannot_read[] =
     "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij (-mat_type "
     "aij, -dm_mat_type aij), or %s";
@@ -37,18 +39,17 @@ static PetscErrorCode OnDevice(Mat rows, PetscBool *yes) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GetDeviceArrays(PetscRRBMatrix *m) {
+static PetscErrorCode GetDeviceArrays(Mat rows, Csr *csr) {
   PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(m->rows, &m->csr.n, NULL));
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(m->rows, PETSC_FALSE, &m->csr.ia, &m->csr.ja));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(m->rows, &m->csr.a));
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(rows, PETSC_FALSE, &csr->ia, &csr->ja));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(rows, &csr->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RestoreDeviceArrays(PetscRRBMatrix *m) {
+static PetscErrorCode RestoreDeviceArrays(Mat rows, Csr *csr) {
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(m->rows, &m->csr.a));
-  PetscCall(MatSeqAIJCUSPARSERestoreIJ(m->rows, PETSC_FALSE, &m->csr.ia, &m->csr.ja));
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(rows, &csr->a));
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(rows, PETSC_FALSE, &csr->ia, &csr->ja));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
@@ -56,9 +57,38 @@ static PetscErrorCode OnDevice(Mat, PetscBool *yes) {
   *yes = PETSC_FALSE;
   return PETSC_SUCCESS;
 }
-static PetscErrorCode GetDeviceArrays(PetscRRBMatrix *) { return PETSC_ERR_PLIB; }
-static PetscErrorCode RestoreDeviceArrays(PetscRRBMatrix *) { return PETSC_ERR_PLIB; }
+static PetscErrorCode GetDeviceArrays(Mat, Csr *) { return PETSC_ERR_PLIB; }
+static PetscErrorCode RestoreDeviceArrays(Mat, Csr *) { return PETSC_ERR_PLIB; }
 #endif
+
+PetscErrorCode PetscRRBRowsGet(Mat rows, PetscBool device, Csr *csr) {
+  PetscBool done;
+
+  PetscFunctionBegin;
+  if (device) {
+    PetscCall(MatGetLocalSize(rows, &csr->n, NULL));
+    PetscCall(GetDeviceArrays(rows, csr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
+  PetscCheck(done, PetscObjectComm((PetscObject)rows), PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  PetscCall(MatSeqAIJGetArrayRead(rows, &csr->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
+  PetscBool done;
+
+  PetscFunctionBegin;
+  if (device)
+    PetscCall(RestoreDeviceArrays(rows, csr));
+  else {
+    PetscCall(MatSeqAIJRestoreArrayRead(rows, &csr->a));
+    PetscCall(MatRestoreRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
+  }
+  *csr = Csr();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Into the kept copy, or into a new one if P or its pattern is another than last time. */
 static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
@@ -152,35 +182,20 @@ PetscErrorCode PetscRRBMatrixOnRanks(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) 
 }
 
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
-  PetscBool done;
   Mat aij;
 
   PetscFunctionBegin;
   PetscCall(CheckRanks(pc, P));
   PetscCall(FindRows(pc, P, m, &aij));
-  if (m->on_device) {
-    PetscCall(GetDeviceArrays(m));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatGetRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
-  PetscCall(MatSeqAIJGetArrayRead(m->rows, &m->csr.a));
+  PetscCall(PetscRRBRowsGet(m->rows, m->on_device, &m->csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *m) {
-  PetscBool done;
-
   PetscFunctionBegin;
   if (!m->rows) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->on_device)
-    PetscCall(RestoreDeviceArrays(m));
-  else {
-    PetscCall(MatSeqAIJRestoreArrayRead(m->rows, &m->csr.a));
-    PetscCall(MatRestoreRowIJ(m->rows, 0, PETSC_FALSE, PETSC_FALSE, &m->csr.n, &m->csr.ia, &m->csr.ja, &done));
-  }
+  PetscCall(PetscRRBRowsRestore(m->rows, m->on_device, &m->csr));
   m->rows = NULL;
-  m->csr = petscrrb::Csr();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

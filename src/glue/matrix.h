@@ -38,6 +38,10 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 /* P of several ranks as a MATMPIAIJ: itself, or the copy that m keeps; borrowed. Sets m->on_device, no rows. */
 PetscErrorCode PetscRRBMatrixOnRanks(PC, Mat P, PetscRRBMatrix *m, Mat *aij);
 
+/* The arrays of a SeqAIJ, on the device, where it is there, or on the host, to read. */
+PetscErrorCode PetscRRBRowsGet(Mat, PetscBool device, petscrrb::Csr *);
+PetscErrorCode PetscRRBRowsRestore(Mat, PetscBool device, petscrrb::Csr *);
+
 /* The rows and columns of P that are this rank's own; borrowed. P itself on one rank. */
 PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
 

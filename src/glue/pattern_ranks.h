@@ -3,17 +3,20 @@
 */
 #pragma once
 
-#include "../grid/pattern.hpp"
-#include "overlap.h"
+#include "../grid/rank_pattern.hpp"
+#include "rank_rows.h"
 
-/* Rows go by their place in the natural order. Every method is collective, and throws where MPI fails. */
+#include <memory>
+
+/* Rows go by their place in the natural order. Every method is collective, and throws where something fails. */
 class PetscRRBPatternOnRanks final : public petscrrb::Pattern {
 public:
-  /* a: the values of overlap's rows; both must outlive this. n: rows of all ranks */
-  PetscRRBPatternOnRanks(MPI_Comm comm, const PetscRRBOverlap &overlap, const PetscScalar *a, PetscInt n)
-      : comm_(comm), overlap_(overlap), A_(overlap.rows(a)), rows_(n) {}
+  /* Of P, for which rows were built. on_device: this rank's answers, of rows that are there; NULL: they are looked at on
+     the host, as for messages. All must outlive this. */
+  PetscRRBPatternOnRanks(Mat P, const PetscRRBRankRows &rows, petscrrb::RankPattern *on_device);
+  ~PetscRRBPatternOnRanks() override;
 
-  petscrrb::index_t rows() const override { return rows_; }
+  petscrrb::index_t rows() const override { return size_; }
   std::string mark_identity() override;
   petscrrb::Distances distances(std::size_t most) override;
   petscrrb::Pair one_too_many(std::size_t most) override;
@@ -22,21 +25,16 @@ public:
   double coupling(PetscInt row, PetscInt column) override;
 
 private:
-  using index_t = petscrrb::index_t;
-  struct Seen { /* a distance, and the first coupling with it */
-    index_t distance, row, column;
-  };
+  petscrrb::HostRankPattern &look();    /* own rows on the host */
+  petscrrb::HostRankPattern &on_host(); /* the same, with what the ghosts are; collective */
+  void bring_identity(petscrrb::RankPattern &, PetscBool device);
+  std::string where_not_finite();
 
-  index_t at(PetscInt row) const { return overlap_.order()[(std::size_t)row]; }
-  template <class F> void each_coupling(PetscInt row, const F &) const;
-  std::vector<Seen> first_seen(std::size_t most) const;
-  const std::vector<index_t> &identity_rows();
-
+  Mat P_;
   MPI_Comm comm_;
-  const PetscRRBOverlap &overlap_;
-  const petscrrb::Csr A_;
-  PetscInt rows_;
-  petscrrb::Flags identity_;           /* of own rows and ghosts */
-  std::vector<index_t> identity_rows_; /* of all, sorted, once somebody asks */
-  bool asked_ = false;
+  const PetscRRBRankRows &rows_;
+  PetscInt size_ = 0;
+  petscrrb::RankPattern *device_;
+  petscrrb::RankRows view_; /* of the host, once somebody asks */
+  std::unique_ptr<petscrrb::HostRankPattern> host_;
 };

@@ -2,8 +2,7 @@
 #include "find_cuda.hpp"
 
 #include "csr_cuda.hpp"
-#include "pattern.hpp"
-#include "reach.hpp"
+#include "reach_cuda.cuh"
 
 #include <algorithm>
 #include <memory>
@@ -19,80 +18,13 @@ constexpr Word nowhere = ~Word(0);
 
 // The answers to all questions; each uses its part.
 struct Answer {
-  Word not_finite;       // rows from the last to the first such one; 0: none
+  unsigned not_finite;   // some entry is
   Word distances[slots]; // in any order; 0: free
   unsigned too_many;     // distances
-  Word misfit;           // nowhere, or row * 2^32 + place in the row of the first coupling that leads to no neighbour
-  PetscInt column;       // of that one
+  Word misfit;           // nowhere, or row * 2^32 + which entry of it is the first coupling that leads to no neighbour
+  PetscInt row, column;  // places of that one
   unsigned seen, seams;  // see Fit
   unsigned incomplete;
-};
-
-struct Geometry {
-  int dim, points;
-  PetscInt n[3], none; // none: no difference of two rows
-  bool around[3];
-  unsigned towards[3][2]; // the directions that step down and up a side, a bit each
-
-  explicit Geometry(const Grid &g) : dim(g.dim), points(g.points), none(1), towards() {
-    for (int x = 0; x < 3; ++x) {
-      n[x] = static_cast<PetscInt>(g.n[x]);
-      none *= n[x];
-      around[x] = g.periodic[x];
-      for (int m = 1; m < g.points; ++m) {
-        const int step = (g.dim == 3 ? step3d : step2d)[m][x];
-        if (step) towards[x][step > 0] |= 1u << m;
-      }
-    }
-  }
-};
-
-// As Reach in reach.hpp, whose tables a device does not see. most: directions, 9 or 27
-template <int most> struct Neighbours {
-  PetscInt d[most];
-
-  __device__ Neighbours(const Geometry &g, PetscInt p) {
-    const PetscInt at[3] = {p % g.n[0], p / g.n[0] % g.n[1], p / (g.n[0] * g.n[1])};
-    PetscInt to[3][2], stride = 1;
-    for (int x = 0; x < 3; ++x) {
-      const PetscInt ring = g.around[x] ? stride * (g.n[x] - 1) : g.none;
-      to[x][0] = at[x] > 0 ? -stride : ring;
-      to[x][1] = at[x] < g.n[x] - 1 ? stride : g.around[x] ? -ring : g.none;
-      stride *= g.n[x];
-    }
-    const auto both = [&](PetscInt a, PetscInt b) { return a == g.none || b == g.none ? g.none : a + b; };
-    d[Centre] = 0;
-    d[West] = to[0][0], d[East] = to[0][1], d[South] = to[1][0], d[North] = to[1][1];
-    if constexpr (most == most_directions) {
-      const auto along = [&](int x, int step) { return step == 0 ? 0 : to[x][step > 0]; };
-      d[Down] = to[2][0], d[Up] = to[2][1];
-      int m = Up + 1;
-#pragma unroll
-      for (int z = -1; z <= 1; ++z)
-#pragma unroll
-        for (int y = -1; y <= 1; ++y)
-#pragma unroll
-          for (int x = -1; x <= 1; ++x)
-            if (x * x + y * y + z * z > 1) d[m++] = both(both(along(0, x), along(1, y)), along(2, z));
-    } else {
-      const auto corner = [&](int x, int y) { return both(to[0][x], to[1][y]); };
-      for (int m = SouthWest; m < directions; ++m) d[m] = g.none;
-      if (g.dim == 3) {
-        d[Down] = to[2][0], d[Up] = to[2][1];
-      } else if (g.points == 9) {
-        d[SouthWest] = corner(0, 0), d[SouthEast] = corner(1, 0);
-        d[NorthWest] = corner(0, 1), d[NorthEast] = corner(1, 1);
-      }
-    }
-  }
-
-  // A bit, none if there is no neighbour.
-  __device__ unsigned direction(PetscInt difference) const {
-    unsigned bits = 0;
-#pragma unroll
-    for (int m = 0; m < most; ++m) bits |= d[m] == difference ? 1u << m : 0u;
-    return bits;
-  }
 };
 
 // f(p) for the rows of this thread. Blocks begin in the order of their rows.
@@ -102,22 +34,29 @@ template <class F> __device__ void for_rows(PetscInt n, const F &f) {
     if (first + k * threads < n) f(static_cast<PetscInt>(first + k * threads));
 }
 
-// Off the diagonal, not zero, and not with an identity row.
-__device__ bool takes_part(const Csr &A, const unsigned char *identity, PetscInt p, PetscInt e) {
-  const PetscInt q = A.ja[e];
-  return q != p && A.a[e] != 0 && !identity[q];
+// visit(column, index) for the couplings of a row, but those with identity rows, until it returns false. index: among all
+// entries of the row
+template <class Visit>
+__device__ void each_coupling(const RankRows &A, const unsigned char *identity, PetscInt p, const Visit &visit) {
+  PetscInt index = 0;
+  if (!identity[p])
+    A.each(p, [&](PetscInt q, double a) {
+      const PetscInt here = index++;
+      return q == p || a == 0 || identity[q] || visit(q, here);
+    });
 }
 
-__global__ void __launch_bounds__(threads) mark_identity(Csr A, unsigned char *identity, Answer *answer) {
+__global__ void __launch_bounds__(threads) mark_identity(RankRows A, unsigned char *identity, Answer *answer) {
   for_rows(A.n, [&](PetscInt p) {
     double check = 0;
     bool coupled = false;
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-      check += A.a[e] * 0.0; // 0 as long as all are finite
-      coupled |= A.ja[e] != p && A.a[e] != 0;
-    }
+    A.each(p, [&](PetscInt q, double a) {
+      check += a * 0.0; // 0 as long as all are finite
+      coupled |= q != p && a != 0;
+      return true;
+    });
     identity[p] = !coupled;
-    if (check != 0) atomicMax(&answer->not_finite, Word(A.n - p));
+    if (check != 0) answer->not_finite = 1;
   });
 }
 
@@ -133,18 +72,22 @@ __device__ bool insert(Word *set, int room, Word distance) {
 
 // Each block collects for itself, so that few threads meet at the common set.
 __global__ void __launch_bounds__(threads)
-    find_distances(Csr A, const unsigned char *identity, int places, Answer *answer) {
+    find_distances(RankRows A, const unsigned char *identity, int room_for, Answer *answer) {
   __shared__ Word set[slots];
   bool room = true;
   if (threadIdx.x < slots) set[threadIdx.x] = 0;
   __syncthreads();
   for_rows(A.n, [&](PetscInt p) {
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1] && !identity[p] && room; ++e)
-      if (takes_part(A, identity, p, e))
-        room = insert(set, places, static_cast<Word>(A.ja[e] > p ? A.ja[e] - p : p - A.ja[e]));
+    if (!room) return;
+    const PetscInt here = A.places(p);
+    each_coupling(A, identity, p, [&](PetscInt q, PetscInt) {
+      const PetscInt there = A.place(q);
+      return room = insert(set, room_for, static_cast<Word>(there > here ? there - here : here - there));
+    });
   });
   __syncthreads();
-  if (threadIdx.x < slots && set[threadIdx.x] != 0) room = insert(answer->distances, places, set[threadIdx.x]) && room;
+  if (threadIdx.x < slots && set[threadIdx.x] != 0)
+    room = insert(answer->distances, room_for, set[threadIdx.x]) && room;
   if (!room) answer->too_many = 1;
 }
 
@@ -154,6 +97,7 @@ __device__ void unite(unsigned *common, unsigned bits) {
   if (threadIdx.x % 32 == 0 && (bits & ~*const_cast<volatile unsigned *>(common))) atomicOr(common, bits);
 }
 
+// p: a place
 __device__ unsigned seams(const Geometry &g, PetscInt p, unsigned seen) {
   const PetscInt at[3] = {p % g.n[0], p / g.n[0] % g.n[1], p / (g.n[0] * g.n[1])};
   unsigned crossed = 0;
@@ -162,17 +106,20 @@ __device__ unsigned seams(const Geometry &g, PetscInt p, unsigned seen) {
   return crossed;
 }
 
-// The place in its row of the first coupling that leads to no neighbour; -1 if all do. Adds the directions to `seen`.
+// Which entry of a row is the first coupling that leads to no neighbour; -1 if all do. Adds the directions to `seen`.
 template <int most>
-__device__ PetscInt find_misfit(const Csr &A, const unsigned char *identity, const Neighbours<most> &neighbours,
-                                PetscInt p, unsigned &seen) {
-  for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-    if (!takes_part(A, identity, p, e)) continue;
-    const unsigned bit = neighbours.direction(A.ja[e] - p);
-    if (!bit) return e - A.ia[p];
+__device__ PetscInt find_misfit(const RankRows &A, const unsigned char *identity, const Geometry &g, PetscInt p,
+                                unsigned &seen) {
+  const PetscInt here = A.places(p);
+  const Neighbours<most> neighbours(g, here);
+  PetscInt misfit = -1;
+  each_coupling(A, identity, p, [&](PetscInt q, PetscInt index) {
+    const unsigned bit = neighbours.bit(A.place(q) - here);
     seen |= bit;
-  }
-  return -1;
+    if (!bit) misfit = index;
+    return bit != 0;
+  });
+  return misfit;
 }
 
 // Where a grid does not fit, most rows do not: a warp tells the first of its rows only, and only if it is news.
@@ -184,66 +131,169 @@ __device__ void tell_misfit(Word misfit, Answer *answer) {
 
 template <int most>
 __global__ void __launch_bounds__(threads)
-    hold_against(Csr A, const unsigned char *identity, Geometry g, Answer *answer) {
+    hold_against(RankRows A, const unsigned char *identity, Geometry g, Answer *answer) {
   const Word first = Word(blockIdx.x) * threads * rows_a_thread;
   const Word known = *const_cast<volatile Word *>(&answer->misfit) >> 32;
   if (__any_sync(~0u, known < first)) return; // an earlier row does not fit
   unsigned seen = 0, crossed = 0;
   Word misfit = nowhere;
   for_rows(A.n, [&](PetscInt p) {
-    if (identity[p] || misfit != nowhere) return;
+    if (misfit != nowhere) return;
     unsigned of_row = 0;
-    const PetscInt place = find_misfit(A, identity, Neighbours<most>(g, p), p, of_row);
-    if (place >= 0) misfit = Word(p) << 32 | Word(place);
+    const PetscInt index = find_misfit<most>(A, identity, g, p, of_row);
+    if (index >= 0) misfit = Word(p) << 32 | Word(index);
     seen |= of_row;
-    crossed |= seams(g, p, of_row);
+    crossed |= seams(g, A.places(p), of_row);
   });
   tell_misfit(misfit, answer);
   unite(&answer->seen, seen);
   unite(&answer->seams, crossed);
 }
 
-__global__ void look_up_misfit(Csr A, Answer *answer) {
-  if (answer->misfit != nowhere)
-    answer->column = A.ja[A.ia[answer->misfit >> 32] + PetscInt(answer->misfit & 0xffffffffu)];
+__global__ void look_up_misfit(RankRows A, Answer *answer) {
+  if (answer->misfit == nowhere) return;
+  const PetscInt row = PetscInt(answer->misfit >> 32);
+  PetscInt left = PetscInt(answer->misfit & 0xffffffffu);
+  A.each(row, [&](PetscInt q, double) {
+    answer->column = A.place(q);
+    return left-- > 0;
+  });
+  answer->row = A.places(row);
 }
 
-// Whether each row has all directions in `used` that lead to coupled rows.
+// Whether each row has all directions in `used` that lead to coupled rows. Of a matrix on one rank.
 template <int most>
 __global__ void __launch_bounds__(threads)
-    look_for_gaps(Csr A, const unsigned char *identity, Geometry g, unsigned used, Answer *answer) {
+    look_for_gaps(RankRows A, const unsigned char *identity, Geometry g, unsigned used, Answer *answer) {
   for_rows(A.n, [&](PetscInt p) {
     if (identity[p]) return;
     const Neighbours<most> neighbours(g, p);
     unsigned missing = used;
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
-      if (A.a[e] != 0) missing &= ~neighbours.direction(A.ja[e] - p);
+    A.each(p, [&](PetscInt q, double a) {
+      if (a != 0) missing &= ~neighbours.bit(q - p);
+      return true;
+    });
 #pragma unroll
     for (int m = 1; m < most; ++m)
       if (missing >> m & 1 && neighbours.d[m] != g.none && !identity[p + neighbours.d[m]]) answer->incomplete = 1;
   });
 }
 
-class DevicePattern : public Pattern {
+using GetStream = std::function<cudaStream_t()>;
+
+class DeviceRankPattern final : public RankPattern {
 public:
-  DevicePattern(const Csr &device_rows, cudaStream_t s) : A(device_rows), stream(s) {
-    if (A.n > 0) identity.resize(A.n);
+  DeviceRankPattern(const RankRows &rows, PetscInt ghosts, GetStream stream)
+      : A(rows), places_(rows.ghost_places ? std::vector<PetscInt>(rows.ghost_places, rows.ghost_places + ghosts)
+                                           : std::vector<PetscInt>()),
+        identity_(std::size_t(rows.n + ghosts)), ready(std::move(stream)) {
+    A.ghost_places = places_.data();
   }
 
-  index_t rows() const override { return A.n; }
-  std::string mark_identity() override;
+  bool mark_identity() override;
+  unsigned char *identity() override { return identity_.data(); }
   Distances distances(std::size_t most) override;
-  Pair one_too_many(std::size_t most) override { return on_host().one_too_many(most); }
   Fit fit(const Grid &) override;
-  bool is_complete(const Grid &, const Fit &) override;
-  double coupling(PetscInt row, PetscInt column) override { return on_host().coupling(row, column); }
+  // of a matrix on one rank
+  bool is_complete(const Grid &, const Fit &);
 
 private:
   unsigned blocks() const {
     constexpr index_t rows_a_block = threads * rows_a_thread;
     return static_cast<unsigned>((A.n + rows_a_block - 1) / rows_a_block);
   }
+  // launch(answer), which is clear before, where there are rows
+  template <class Launch> const Answer &ask(const Launch &launch) {
+    const cudaStream_t stream = ready();
+    answer.clear(stream);
+    check(cudaMemsetAsync(&answer.device()->misfit, 0xff, sizeof(Word), stream), "cudaMemsetAsync");
+    if (A.n) launch(stream);
+    return answer.read(stream);
+  }
 
+  RankRows A;
+  Buffer<PetscInt> places_; // of the ghosts
+  Buffer<unsigned char> identity_;
+  Report<Answer> answer;
+  GetStream ready;
+};
+
+bool DeviceRankPattern::mark_identity() {
+  const Answer &found = ask([&](cudaStream_t stream) {
+    cuda::mark_identity<<<blocks(), threads, 0, stream>>>(A, identity_.data(), answer.device());
+    check_launch("mark_identity");
+  });
+  return !found.not_finite;
+}
+
+Distances DeviceRankPattern::distances(std::size_t most) {
+  Distances d;
+  const Answer &found = ask([&](cudaStream_t stream) {
+    find_distances<<<blocks(), threads, 0, stream>>>(A, identity_.data(), static_cast<int>(most) + 1, answer.device());
+    check_launch("find_distances");
+  });
+  for (const Word distance : found.distances)
+    if (distance) d.all.push_back(static_cast<index_t>(distance));
+  d.too_many = found.too_many || d.all.size() > most;
+  std::sort(d.all.begin(), d.all.end());
+  return d;
+}
+
+Fit DeviceRankPattern::fit(const Grid &grid) {
+  Fit f;
+  const Answer &found = ask([&](cudaStream_t stream) {
+    const auto kernel = grid.points > directions ? hold_against<most_directions> : hold_against<directions>;
+    kernel<<<blocks(), threads, 0, stream>>>(A, identity_.data(), Geometry(grid), answer.device());
+    check_launch("hold_against");
+    look_up_misfit<<<1, 1, 0, stream>>>(A, answer.device());
+    check_launch("look_up_misfit");
+  });
+  if (found.misfit != nowhere) {
+    f.row = found.row;
+    f.column = found.column;
+  }
+  f.seen = found.seen;
+  for (int x = 0; x < 3; ++x) f.seam[x] = found.seams >> x & 1;
+  return f;
+}
+
+bool DeviceRankPattern::is_complete(const Grid &grid, const Fit &f) {
+  Grid g = grid;
+  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  const Answer &found = ask([&](cudaStream_t stream) {
+    const auto kernel = g.points > directions ? look_for_gaps<most_directions> : look_for_gaps<directions>;
+    kernel<<<blocks(), threads, 0, stream>>>(A, identity_.data(), Geometry(g), used_directions(g, f), answer.device());
+    check_launch("look_for_gaps");
+  });
+  return !found.incomplete;
+}
+
+RankRows rows_of_all(const Csr &A) {
+  RankRows rows;
+  rows.n = A.n;
+  rows.own = A;
+  return rows;
+}
+
+// Of a matrix on one rank.
+class DevicePattern : public Pattern {
+public:
+  DevicePattern(const Csr &device_rows, cudaStream_t s)
+      : A(device_rows), stream(s), all(rows_of_all(device_rows), 0, [s] { return s; }) {}
+
+  index_t rows() const override { return A.n; }
+  std::string mark_identity() override {
+    if (all.mark_identity()) return "";
+    (void)on_host();
+    return host_reason;
+  }
+  Distances distances(std::size_t most) override { return all.distances(most); }
+  Pair one_too_many(std::size_t most) override { return on_host().one_too_many(most); }
+  Fit fit(const Grid &g) override { return all.fit(g); }
+  bool is_complete(const Grid &g, const Fit &f) override { return all.is_complete(g, f); }
+  double coupling(PetscInt row, PetscInt column) override { return on_host().coupling(row, column); }
+
+private:
   // For messages.
   HostPattern &on_host() {
     if (!host) {
@@ -256,65 +306,18 @@ private:
 
   const Csr A;
   cudaStream_t stream;
-  Buffer<unsigned char> identity;
-  Report<Answer> answer;
+  DeviceRankPattern all;
   std::unique_ptr<HostCopy> copy;
   std::unique_ptr<HostPattern> host;
   std::string host_reason;
 };
 
-std::string DevicePattern::mark_identity() {
-  answer.clear(stream);
-  cuda::mark_identity<<<blocks(), threads, 0, stream>>>(A, identity.data(), answer.device());
-  check_launch("mark_identity");
-  if (answer.read(stream).not_finite == 0) return "";
-  (void)on_host();
-  return host_reason;
-}
-
-Distances DevicePattern::distances(std::size_t most) {
-  Distances d;
-  answer.clear(stream);
-  find_distances<<<blocks(), threads, 0, stream>>>(A, identity.data(), static_cast<int>(most) + 1, answer.device());
-  check_launch("find_distances");
-  const Answer &found = answer.read(stream);
-  for (const Word distance : found.distances)
-    if (distance) d.all.push_back(static_cast<index_t>(distance));
-  d.too_many = found.too_many || d.all.size() > most;
-  std::sort(d.all.begin(), d.all.end());
-  return d;
-}
-
-Fit DevicePattern::fit(const Grid &grid) {
-  Fit f;
-  answer.clear(stream);
-  check(cudaMemsetAsync(&answer.device()->misfit, 0xff, sizeof(Word), stream), "cudaMemsetAsync");
-  const auto kernel = grid.points > directions ? hold_against<most_directions> : hold_against<directions>;
-  kernel<<<blocks(), threads, 0, stream>>>(A, identity.data(), Geometry(grid), answer.device());
-  check_launch("hold_against");
-  look_up_misfit<<<1, 1, 0, stream>>>(A, answer.device());
-  check_launch("look_up_misfit");
-  const Answer &found = answer.read(stream);
-  if (found.misfit != nowhere) {
-    f.row = static_cast<PetscInt>(found.misfit >> 32);
-    f.column = found.column;
-  }
-  f.seen = found.seen;
-  for (int x = 0; x < 3; ++x) f.seam[x] = found.seams >> x & 1;
-  return f;
-}
-
-bool DevicePattern::is_complete(const Grid &grid, const Fit &f) {
-  Grid g = grid;
-  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
-  answer.clear(stream);
-  const auto kernel = g.points > directions ? look_for_gaps<most_directions> : look_for_gaps<directions>;
-  kernel<<<blocks(), threads, 0, stream>>>(A, identity.data(), Geometry(g), used_directions(g, f), answer.device());
-  check_launch("look_for_gaps");
-  return !answer.read(stream).incomplete;
-}
-
 } // namespace
+
+std::unique_ptr<RankPattern> make_rank_pattern(const RankRows &rows, PetscInt ghosts,
+                                               std::function<cudaStream_t()> stream) {
+  return std::make_unique<DeviceRankPattern>(rows, ghosts, std::move(stream));
+}
 
 std::string find_grid(const Csr &rows, Widest widest, const char *option, Grid &grid, cudaStream_t stream) {
   DevicePattern pattern(rows, stream);

@@ -3,6 +3,10 @@
 
 #include "backend/cuda.hpp"
 #include "find.hpp"
+#include "rank_pattern.hpp"
+
+#include <functional>
+#include <memory>
 
 namespace petscrrb::cuda {
 
@@ -10,5 +14,9 @@ namespace petscrrb::cuda {
 // 2^32 rows.
 std::string find_grid(const Csr &device_rows, Widest, const char *option, Grid &grid, cudaStream_t);
 std::string check_grid(const Csr &device_rows, Widest, const char *option, Grid &grid, cudaStream_t);
+
+// What one of several ranks' rows say, which are on the device but for ghost_places, so many. stream: called before each use of
+// it. Rows and stream must outlive this.
+std::unique_ptr<RankPattern> make_rank_pattern(const RankRows &, PetscInt ghosts, std::function<cudaStream_t()> stream);
 
 } // namespace petscrrb::cuda

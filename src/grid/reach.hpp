@@ -1,6 +1,7 @@
 // Where the neighbours of a grid point stand in the matrix: column minus row, a direction each.
 #pragma once
 
+#include "../backend/range.hpp"
 #include "csr.hpp"
 #include "grid.hpp"
 
@@ -41,7 +42,7 @@ struct Reach {
   PetscInt d[most_directions]; // no difference of two rows where there is no neighbour
   int count;
 
-  int direction(PetscInt difference) const {
+  PETSCRRB_HD int direction(PetscInt difference) const {
     for (int m = 0; m < count; ++m)
       if (d[m] == difference) return m;
     return -1;

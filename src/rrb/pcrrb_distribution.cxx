@@ -1,8 +1,11 @@
 /* What PCRRB on several ranks reads of the matrix: its grid, the boxes of the ranks, the values of their rows. */
 #include "rrb/pcrrb_distribution.h"
 
+#include "glue/pattern_ranks.h"
 #include "grid/refusal.hpp"
 #include "grid/text.hpp"
+
+#include <algorithm>
 
 using namespace petscrrb;
 
@@ -12,6 +15,8 @@ static PetscErrorCode NoMemory(const std::exception &e) {
 }
 
 PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
+
+static Mat RowsOf(PC pc) { return ((PC_RRB *)pc->data)->state->on_ranks; }
 
 /* --- the grid --- */
 
@@ -23,32 +28,23 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
   if (id == source_ && pattern == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(overlap_.Build(pc, pc->pmat, ((PC_RRB *)pc->data)->state->on_ranks, 1));
+  PetscCall(rows_.Build(RowsOf(pc), places_));
   source_ = id;
   pattern_ = pattern;
   prepared_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For what is asked once, or about an error: the values of on_ranks' rows and their ghosts, wherever they are. */
-PetscErrorCode PCRRBDistribution::BringToHost(PC pc, std::vector<PetscScalar> *a) {
-  PetscFunctionBegin;
-  PetscCall(FollowPattern(pc));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PCRRBSayNoMemoryForRows,
-                                [&] { a->resize((std::size_t)overlap_.entries()); }));
-  PetscCall(overlap_.Bring(((PC_RRB *)pc->data)->state->on_ranks, PETSC_FALSE, a->data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows of on_ranks and their ghosts, as they are now. */
+/* The rows of on_ranks as they are now, and what comes from other ranks; the caller restores got_. */
 PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid &grid) {
   PetscFunctionBegin;
   PetscCall(FollowPattern(pc));
   if (!prepared_)
     PetscCall(
-        PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] { values_->Prepare(overlap_, grid); }));
+        PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] { values_->Prepare(rows_, grid); }));
   prepared_ = true;
-  PetscCall(values_->Bring(overlap_, ((PC_RRB *)pc->data)->state->on_ranks));
+  PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(values_->Bring(rows_, got_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,12 +69,16 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
    if there is one. Sizes of 0 where nobody does. */
 PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   const PetscInt *given = ((PC_RRB *)pc->data)->grid;
+  PetscMPIInt rank;
   PetscBool on_dmda;
 
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&lines_));
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, grid, &cuts_, &on_dmda));
+  source_ = 0; /* places may be others than before */
   if (!on_dmda) {
+    PetscCall(MatGetOwnershipRange(pc->pmat, &places_.first, nullptr));
+    places_.width = places_.stride = 1;
     *grid = Grid();
     grid->n[0] = given[0], grid->n[1] = given[1];
     if (given[0] > 0) grid->source = "option";
@@ -90,32 +90,46 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
              " is not the grid of the %s, %lld x %lld points, which numbers "
              "the rows: leave the option out",
              given[0], given[1], grid->source.c_str(), (long long)grid->n[0], (long long)grid->n[1]);
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+  const std::size_t columns = cuts_.x.size() - 1, i = (std::size_t)rank % columns, j = (std::size_t)rank / columns;
+  places_.first = (PetscInt)(cuts_.y[j] * grid->n[0] + cuts_.x[i]);
+  places_.width = (PetscInt)std::max<index_t>(cuts_.x[i + 1] - cuts_.x[i], 1);
+  places_.stride = (PetscInt)grid->n[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whoever told it, the nonzeros must fit. why: empty if they do */
+PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, bool told, const char *option, Grid *grid, std::string *why) {
+  std::unique_ptr<RankPattern> on_device;
+
+  PetscFunctionBegin;
+  PetscCall(FollowPattern(pc));
+  PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say,
+                                [&] { on_device = values_->Pattern(got_, rows_.ghosts()); }));
+  PetscCall(PetscRRBTry(NoMemory, [&] {
+    PetscRRBPatternOnRanks pattern(RowsOf(pc), rows_, on_device.get());
+    *why = told ? check_grid(pattern, Widest::flat, option, *grid) : find_grid(pattern, Widest::flat, option, *grid);
+  }));
+  PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PetscInt rows;
   PetscBool whole;
-  std::string why, source, option;
-  std::vector<PetscScalar> a;
+  std::string why, option;
 
   PetscFunctionBegin;
-  PetscCall(BringToHost(pc, &a));
   prepared_ = false;
   PetscCall(FindCuts(pc, grid));
   PetscCall(PetscRRBFullName(pc, "-pc_rrb_grid", &option));
-  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   const bool told = grid->n[0] > 0;
-  source = told ? grid->source : "matrix pattern";
-  PetscCall(PetscRRBTry(NoMemory, [&] {
-    PetscRRBPatternOnRanks pattern(comm, overlap_, a.data(), rows);
-    why = told ? check_grid(pattern, Widest::flat, option.c_str(), *grid)
-               : find_grid(pattern, Widest::flat, option.c_str(), *grid);
-  }));
+  const std::string source = told ? grid->source : "matrix pattern";
+  PetscCall(LookAtPattern(pc, told, option.c_str(), grid, &why));
   grid->source = source;
   const bool by_rows = source == "option" || source == "matrix pattern";
-  PetscCheck(why.empty(), comm, told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG, "%s%s", why.c_str(),
+  PetscCheck(why.empty(), PetscObjectComm((PetscObject)pc), told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG, "%s%s",
+             why.c_str(),
              by_rows
                  ? ". With several ranks and without a DMDA rows are numbered in natural order, the first lines on the "
                    "first rank"
@@ -152,14 +166,13 @@ PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-double PCRRBDistribution::bytes() const {
-  return values_->bytes() + (double)sizeof(PetscInt) * (double)(overlap_.ja().size() + overlap_.ia().size());
-}
+double PCRRBDistribution::bytes() const { return values_->bytes() + 2.0 * sizeof(PetscInt) * (double)rows_.ghosts(); }
 
 /* --- values --- */
 
 PetscErrorCode PCRRBDistribution::BringVectorToGhosts() {
-  return values_->vector() ? overlap_.BringRows(values_->on_device, values_->vector()) : PETSC_SUCCESS;
+  if (!values_->scaled()) return PETSC_SUCCESS;
+  return rows_.BringRows(values_->on_device, MPIU_SCALAR, values_->vector(), values_->vector() + rows_.own());
 }
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
@@ -198,28 +211,33 @@ static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* From a copy of all rows that matter. */
 PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *values) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscRRBTrouble trouble;
+  PetscRRBOverlap overlap;
   std::vector<PetscScalar> a;
   const auto words = [&](PetscInt row, PetscInt column) {
     const auto at = [&](PetscInt p) {
-      return text(index_t(overlap_.global(p))) + " at " + place(g, overlap_.order()[(std::size_t)p]);
+      return text(index_t(overlap.global(p))) + " at " + place(g, overlap.order()[(std::size_t)p]);
     };
     return "row " + at(row) + ", column " + at(column);
   };
 
   PetscFunctionBegin;
-  PetscCall(BringToHost(pc, &a));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PCRRBSayNoMemoryForRows, [&] {
-    const Csr rows = overlap_.rows(a.data());
+  PetscCall(overlap.Build(pc, pc->pmat, RowsOf(pc), 1));
+  PetscCall(PetscRRBTryTogether(comm, PCRRBSayNoMemoryForRows, [&] { a.resize((std::size_t)overlap.entries()); }));
+  PetscCall(overlap.Bring(RowsOf(pc), PETSC_FALSE, a.data()));
+  PetscCall(PetscRRBTryTogether(comm, PCRRBSayNoMemoryForRows, [&] {
+    const Csr rows = overlap.rows(a.data());
     Csr all = rows;
     Flags identity;
-    all.n += overlap_.ghosts();
+    all.n += overlap.ghosts();
     (void)mark_identity(all, identity);
     trouble.why =
         facts_.not_finite ? where_not_finite(rows, words) : where_asymmetric(rows, identity, facts_.diagonal, words);
   }));
-  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
   values->why = trouble.why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,13 +275,13 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
                                            bool with_vector, const PCRRBStencilRoom &room, rrb::RowFacts *facts,
                                            ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const std::size_t own = (std::size_t)overlap_.own();
+  const std::size_t own = (std::size_t)rows_.own();
   PCRRBStencilArrays box;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   corners_ = grid.points == 9;
-  with_vector = with_vector && values_->vector();
+  with_vector = with_vector && values_->scaled();
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
     const std::size_t r = (std::size_t)rank;
@@ -271,6 +289,7 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
     own_ = lines_ ? values_->own_room()(own, corners_, false) : box;
     *facts = values_->Read(rounding, positive, own_);
   }));
+  PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
   PetscCall(Agree(pc, *facts));
   const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
   *result = facts->not_finite ? ReadResult::refused
@@ -298,7 +317,7 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
   values->positive = (index_t)f.positive;
   values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
                                 (corners_ && !f.corners));
-  values->scaled = (PetscBool)(values_->vector() != nullptr);
+  values->scaled = (PetscBool)values_->scaled();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,6 +327,6 @@ PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double 
   PetscCall(BringRows(pc, grid));
   PetscCall(BringVectorToGhosts()); /* which may be others */
   PetscCall(ReadRows(pc, grid, rounding, Positive::stays, false, room, facts, result));
-  *known = {overlap_.own(), values_->identity(), own_.of.X};
+  *known = {rows_.own(), values_->identity(), own_.of.X};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "glue/overlap.h"
-#include "glue/pattern_ranks.h"
+#include "glue/rank_rows.h"
 #include "rrb/distributed.hpp"
 #include "rrb/pcrrb_impl.h"
 #include "rrb/pcrrb_row_values.h"
@@ -47,8 +47,8 @@ public:
 
 private:
   PetscErrorCode FollowPattern(PC);
-  PetscErrorCode BringToHost(PC, std::vector<PetscScalar> *);
   PetscErrorCode BringRows(PC, const petscrrb::Grid &);
+  PetscErrorCode LookAtPattern(PC, bool told, const char *option, petscrrb::Grid *, std::string *why);
   PetscErrorCode FindCuts(PC, petscrrb::Grid *);
   PetscErrorCode Connect(Mat);
   PetscErrorCode ReadNearNullVector(PC, Vec);
@@ -58,13 +58,15 @@ private:
   PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 
-  PetscRRBOverlap overlap_;
-  PetscObjectId source_ = 0; /* the matrix that the overlap is made for, and its pattern then */
+  PetscRRBRankRows rows_;
+  PetscObjectId source_ = 0; /* the matrix that they are of, and its pattern then */
   PetscObjectState pattern_ = -1;
-  std::unique_ptr<PCRRBRowValues> values_; /* of the overlap's rows */
-  bool prepared_ = false;                  /* they are for its pattern and for the grid */
+  petscrrb::RankRows got_;                 /* on_ranks' arrays, while they are read */
+  std::unique_ptr<PCRRBRowValues> values_; /* of these rows */
+  bool prepared_ = false;                  /* they are for their pattern and for the grid */
   petscrrb::rrb::RowFacts facts_;
   PetscRRBCuts cuts_;
+  petscrrb::BoxPlaces places_;
   PetscSF lines_ = nullptr;
   PCRRBStencilArrays own_; /* of own rows: the box's, or others where there are lines() */
   bool corners_ = false;   /* the grid has 9 points */

@@ -2,7 +2,6 @@
 #include "rrb/pcrrb_row_values.h"
 
 #include "glue/petsc_compat.h"
-#include "grid/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,23 +14,22 @@ class OnHost final : public PCRRBRowValues {
 public:
   OnHost() : PCRRBRowValues(PETSC_FALSE, PCRRBSayNoMemoryForRows) {}
 
-  void Prepare(const PetscRRBOverlap &overlap, const Grid &grid) override {
-    rows_ = overlap.rows(nullptr);
-    all_ = (std::size_t)(overlap.own() + overlap.ghosts());
-    order_ = overlap.order().data();
+  std::unique_ptr<RankPattern> Pattern(const RankRows &, PetscInt) override { return nullptr; }
+
+  void Prepare(const PetscRRBRankRows &rows, const Grid &grid) override {
+    all_ = (std::size_t)(rows.own() + rows.ghosts());
     grid_ = grid;
-    a_.resize((std::size_t)overlap.entries());
-    rows_.a = a_.data();
     identity_.resize(all_);
-    if (!v_.empty()) v_.resize(all_);
-    places_.find(rows_, overlap.order(), grid);
+    transposed_.assign((std::size_t)rows.other_entries(), 0.0);
+    if (scaled_) v_.resize(all_);
   }
-  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P) override {
+  PetscErrorCode Bring(const PetscRRBRankRows &rows, const RankRows &got) override {
     PetscFunctionBegin;
-    PetscCall(overlap.Bring(P, PETSC_FALSE, a_.data()));
-    Csr all = rows_;
-    all.n = (PetscInt)all_;
-    (void)mark_identity(all, identity_);
+    rows_ = got;
+    PetscCall(rows.BringTransposed(PETSC_FALSE, rows_, transposed_.data()));
+#pragma omp parallel for schedule(static) if (rows_.n >= rows_for_threads)
+    for (PetscInt p = 0; p < rows_.n; ++p) identity_[(std::size_t)p] = rows_.is_identity(p);
+    PetscCall(rows.BringRows(PETSC_FALSE, MPI_UNSIGNED_CHAR, identity_.data(), identity_.data() + rows_.n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -48,33 +46,31 @@ public:
       if (v_[i] == 0.0 || !std::isfinite(v_[i])) *usable = 0;
     }
     PetscCall(VecRestoreArrayRead(near_null, &x));
+    scaled_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  void DropVector() override { v_.clear(); }
-  double *vector() override { return v_.empty() ? nullptr : v_.data(); }
+  double *vector() override { return v_.data(); }
 
   rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
     if (to.v) std::copy_n(v_.data(), rows_.n, to.v);
-    return rrb::read_rows({rows_, places_.direction.data(), places_.transposed.data(), order_, identity_.data(),
-                           vector(), grid_.n[0], grid_.n[1], grid_.points, rounding, positive, to.of});
+    return rrb::read_rows({rows_, transposed_.data(), identity_.data(), scaled_ ? v_.data() : nullptr,
+                           grid_.n[0] * (grid_.n[1] - 1), grid_.points, rounding, positive, to.of},
+                          grid_);
   }
   const unsigned char *identity() const override { return identity_.data(); }
   PCRRBStencilRoom own_room() override { return PCRRBRoomIn(own_); }
   double bytes() const override {
-    return 8.0 * (double)(own_.C.size() + own_.E.size() + own_.N.size() + own_.NE.size() + own_.NW.size() + a_.size() +
-                          v_.size()) +
-           (double)(identity_.size() + places_.bytes());
+    return 8.0 * (double)(own_.C.size() + own_.E.size() + own_.N.size() + own_.NE.size() + own_.NW.size() +
+                          transposed_.size() + v_.size()) +
+           (double)identity_.size();
   }
 
 private:
-  Csr rows_; /* the overlap's */
+  RankRows rows_; /* as they were got */
   std::size_t all_ = 0;
-  const PetscInt *order_ = nullptr;
   Grid grid_;
-  std::vector<PetscScalar> a_;
   Flags identity_;
-  std::vector<double> v_; /* empty: 1 */
-  rrb::RowPlaces places_;
+  std::vector<double> transposed_, v_;
   Stencil own_;
 };
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "glue/agree.h"
-#include "glue/overlap.h"
+#include "glue/rank_rows.h"
+#include "grid/rank_pattern.hpp"
 #include "rrb/read_rows.hpp"
 
 #include <functional>
@@ -39,15 +40,19 @@ public:
   const PetscBool on_device;
   PetscRRBTrouble (*const say)(const std::exception &); /* what an exception of these methods means */
 
+  /* What rows that are on the device say about the grid; NULL on the host. Of rows that have been got, and as long. May throw. */
+  virtual std::unique_ptr<petscrrb::RankPattern> Pattern(const petscrrb::RankRows &, PetscInt ghosts) = 0;
+
   /* For another pattern or grid. May throw. */
-  virtual void Prepare(const PetscRRBOverlap &, const petscrrb::Grid &) = 0;
-  /* The values of P, and which rows are identity rows. Collective. */
-  virtual PetscErrorCode Bring(PetscRRBOverlap &, Mat P) = 0;
+  virtual void Prepare(const PetscRRBRankRows &, const petscrrb::Grid &) = 0;
+  /* The values of rows that have been got, until these are restored: which are identity rows, and what comes from other ranks. Collective. */
+  virtual PetscErrorCode Bring(const PetscRRBRankRows &, const petscrrb::RankRows &) = 0;
 
   /* V of own rows: the near null vector, 1 at identity rows. *usable: it is finite and not 0, here. Collective. */
   virtual PetscErrorCode TakeVector(Vec near_null, PetscMPIInt *usable) = 0;
-  virtual void DropVector() = 0; /* V = I */
-  virtual double *vector() = 0;  /* V of own rows, and room for the ghosts'; NULL: I */
+  void DropVector() { scaled_ = false; } /* V = I */
+  bool scaled() const { return scaled_; }
+  virtual double *vector() = 0; /* V of own rows, and room for the ghosts', if it is not I */
 
   /* The stencil of own rows, and their part of what all find; may throw. v: copied, if there is room for it. Waits. */
   virtual petscrrb::rrb::RowFacts Read(double rounding, petscrrb::Positive, const PCRRBStencilArrays &) = 0;
@@ -57,6 +62,7 @@ public:
 
 protected:
   PCRRBRowValues(PetscBool device, PetscRRBTrouble (*says)(const std::exception &)) : on_device(device), say(says) {}
+  bool scaled_ = false;
 };
 
 /* of the host */

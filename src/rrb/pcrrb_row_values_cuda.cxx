@@ -6,6 +6,7 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "glue/stream_cuda.h"
+  #include "grid/find_cuda.hpp"
   #include "rrb/read_rows_cuda.hpp"
 
 using namespace petscrrb;
@@ -16,32 +17,34 @@ class OnDevice final : public PCRRBRowValues {
 public:
   explicit OnDevice(PetscRRBStream &stream) : PCRRBRowValues(PETSC_TRUE, PetscRRBStream::Say), stream_(stream) {}
 
-  void Prepare(const PetscRRBOverlap &overlap, const Grid &grid) override {
-    rrb::RowPlaces places;
-    (void)stream_.Ready();
+  std::unique_ptr<RankPattern> Pattern(const RankRows &rows, PetscInt ghosts) override {
+    return cuda::make_rank_pattern(rows, ghosts, [this] { return stream_.Ready(); });
+  }
+
+  void Prepare(const PetscRRBRankRows &rows, const Grid &grid) override {
     rows_ = nullptr; /* its memory goes first */
-    own_rows_ = (std::size_t)overlap.own();
-    all_ = own_rows_ + (std::size_t)overlap.ghosts();
-    places.find(overlap.rows(nullptr), overlap.order(), grid);
-    rows_ = std::make_unique<cuda::RankRows>(stream_.cuda, overlap.ia(), overlap.ja(), overlap.own(), overlap.ghosts(),
-                                             places, overlap.order(), grid);
+    own_rows_ = (std::size_t)rows.own();
+    all_ = own_rows_ + (std::size_t)rows.ghosts();
+    (void)stream_.Ready();
+    rows_ =
+        std::make_unique<cuda::RankReader>(stream_.cuda, rows.own(), rows.ghost_places(), rows.other_entries(), grid);
     if (scaled_) MoveVector();
   }
-  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P) override {
+  PetscErrorCode Bring(const PetscRRBRankRows &rows, const RankRows &got) override {
     PetscFunctionBegin;
-    PetscCall(overlap.Bring(P, PETSC_TRUE, rows_->values()));
-    PetscCall(stream_.Run([&] { rows_->mark_identity(); }));
+    PetscCall(stream_.Run([&] { rows_->set(got); }));
+    PetscCall(rows.BringTransposed(PETSC_TRUE, got, rows_->transposed()));
+    PetscCall(rows.BringRows(PETSC_TRUE, MPI_UNSIGNED_CHAR, rows_->identity(), rows_->identity() + own_rows_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   PetscErrorCode TakeVector(Vec, PetscMPIInt *) override;
-  void DropVector() override { scaled_ = false; }
-  double *vector() override { return scaled_ ? v_.data() : nullptr; }
+  double *vector() override { return v_.data(); }
 
   rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
     (void)stream_.Ready();
     if (to.v) stream_.cuda.copy(to.v, v_.data(), own_rows_);
-    return rows_->read(vector(), rounding, positive, to.of);
+    return rows_->read(scaled_ ? v_.data() : nullptr, rounding, positive, to.of);
   }
   const unsigned char *identity() const override { return rows_->identity(); }
   PCRRBStencilRoom own_room() override { return PCRRBRoomIn(own_); }
@@ -54,10 +57,9 @@ private:
   void MoveVector();
 
   PetscRRBStream &stream_;
-  std::unique_ptr<cuda::RankRows> rows_;
+  std::unique_ptr<cuda::RankReader> rows_;
   std::size_t own_rows_ = 0, all_ = 0;
   cuda::Buffer<double> v_;
-  bool scaled_ = false; /* v_ is in use */
   cuda::DeviceStencil own_;
 };
 

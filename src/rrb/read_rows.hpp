@@ -1,11 +1,10 @@
-// The rows of a matrix on several ranks as they are factored (prepare.hpp): each by itself, from its own values and from
-// those of the rows that it is coupled with, which stand behind the own ones.
+// The rows of a matrix on several ranks as they are factored (prepare.hpp): each by itself, from its own entries and from the
+// transposed ones.
 #pragma once
 
-#include "grid/csr.hpp"
-#include "grid/fit.hpp"
 #include "grid/grid.hpp"
 #include "grid/line_reach.hpp"
+#include "grid/rank_rows.hpp"
 #include "grid/read_couplings.hpp"
 #include "grid/weights.hpp"
 #include "rrb/views.hpp"
@@ -28,93 +27,64 @@ struct RowFacts {
   }
 };
 
-// Of each entry of own rows: where it leads to on a grid, and where the transposed entry stands (-1: nowhere).
-struct RowPlaces {
-  std::vector<signed char> direction;
-  std::vector<PetscInt> transposed;
-
-  // order: the place in natural order of each row
-  void find(const Csr &A, const std::vector<PetscInt> &order, const Grid &g) {
-    direction.resize(A.ia[A.n]);
-    transposed.resize(A.ia[A.n]);
-#pragma omp parallel if (A.n >= rows_for_threads)
-    {
-      LineReach reach(g);
-#pragma omp for schedule(static)
-      for (PetscInt p = 0; p < A.n; ++p) {
-        const Reach &r = reach(order[p]);
-        for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-          const PetscInt q = A.ja[e];
-          direction[e] = static_cast<signed char>(r.direction(order[q] - order[p]));
-          transposed[e] = -1;
-          for (PetscInt t = A.ia[q]; t < A.ia[q + 1]; ++t)
-            if (A.ja[t] == p) transposed[e] = t;
-        }
-      }
-    }
-  }
-  std::size_t bytes() const { return direction.size() + transposed.size() * sizeof(PetscInt); }
-};
-
 // A row of V A V: its excess and the weights of its couplings, for loops on the host and on a device.
 struct ReadRow {
-  Csr A; // own rows, and those behind them
-  const signed char *direction;
-  const PetscInt *transposed, *order;
-  const unsigned char *identity;
-  const double *v; // NULL: 1
-  index_t nx, ny;
+  RankRows A;
+  const double *transposed;      // of each entry of A.others
+  const unsigned char *identity; // own rows, then ghosts; so is v
+  const double *v;               // NULL: 1
+  index_t last_line;             // the place of its first point
   int points;
   double rounding;
   Positive positive;
   PreparedStencil to; // of own rows, in their order
 
-  PETSCRRB_HD RowFacts operator()(PetscInt p) const {
+  // reach: what is around the row's place, as Reach
+  template <class Around> PETSCRRB_HD RowFacts operator()(PetscInt p, const Around &reach) const {
     // in the order in which prepare() adds the couplings of a row, so that the sums have the same bits
     constexpr Direction added[] = {East, West, North, South, NorthEast, NorthWest, SouthWest, SouthEast};
     RowFacts f;
     double value[directions];
-    Excess excess(load(p, value, f));
+    Excess excess(load(p, reach, value, f));
     for (int i = 0; i < points - 1; ++i) excess.add(value[added[i]]);
     to.X[p] = excess.value(rounding);
     to.E[p] = f.weights[0] = weight(value[East], positive);
     to.N[p] = f.weights[1] = weight(value[North], positive);
-    note_seams(order[p], value, f);
+    const bool north = value[NorthEast] != 0.0;
+    f.crosses[0] = reach.d[East] != 1 && (value[East] != 0.0 || north || value[SouthEast] != 0.0);
+    f.crosses[1] = A.place(p) >= last_line && (value[North] != 0.0 || north || value[NorthWest] != 0.0);
     if (points == 5) return f;
     to.NE[p] = weight(value[NorthEast], positive);
     to.NW[p] = weight(value[NorthWest], positive);
-    f.corners = value[NorthEast] != 0.0 || value[NorthWest] != 0.0;
+    f.corners = north || value[NorthWest] != 0.0;
     return f;
   }
 
 private:
   // value: the couplings in each direction of V A V, the means of a_ij and a_ji; returns the diagonal's
-  PETSCRRB_HD double load(PetscInt p, double value[directions], RowFacts &f) const {
+  template <class Around>
+  PETSCRRB_HD double load(PetscInt p, const Around &reach, double value[directions], RowFacts &f) const {
+    const PetscInt here = A.places(p);
     double diagonal = 0.0, check = 0.0;
     for (int m = 0; m < directions; ++m) value[m] = 0.0;
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-      const PetscInt q = A.ja[e];
-      const double a = A.a[e];
-      check += a * 0.0; // NaN if a is not finite
-      if (q == p) {
-        diagonal = a;
-        continue;
+    if (A.own.ia)
+      for (PetscInt e = A.own.ia[p]; e < A.own.ia[p + 1]; ++e) {
+        const PetscInt q = A.own.ja[e];
+        const double a = A.own.a[e];
+        check += a * 0.0; // NaN if a is not finite
+        if (q == p)
+          diagonal = a;
+        else if (is_coupling(p, q, a, f))
+          couple(p, q, a, own_entry(q, p, A.own.ia[p + 1] - 1 - e), reach.direction(A.places(q) - here), value, f);
       }
-      if (identity[p] || identity[q]) {
-        f.decoupled += a != 0.0;
-        continue;
+    if (A.others.ia)
+      for (PetscInt e = A.others.ia[p]; e < A.others.ia[p + 1]; ++e) {
+        const PetscInt g = A.others.ja[e];
+        const double a = A.others.a[e];
+        check += a * 0.0;
+        if (is_coupling(p, A.n + g, a, f))
+          couple(p, A.n + g, a, transposed[e], reach.direction(A.ghost_places[g] - here), value, f);
       }
-      const int m = direction[e];
-      if (m < 0) {
-        f.foreign |= a != 0.0;
-        continue;
-      }
-      const PetscInt t = transposed[e];
-      const double back = t < 0 ? 0.0 : A.a[t], mean = 0.5 * (a + back);
-      f.asymmetry = larger(f.asymmetry, fabs(a - back));
-      f.positive += is_upper(m) && mean > 0.0;
-      value[m] = v ? mean * (v[p] * v[q]) : mean;
-    }
     f.not_finite = check != 0.0;
     if (identity[p]) {
       f.identity = 1;
@@ -124,23 +94,42 @@ private:
     f.diagonal = fabs(diagonal);
     return v ? diagonal * (v[p] * v[p]) : diagonal;
   }
-  PETSCRRB_HD static bool is_upper(int m) { return m == East || m == North || m == NorthEast || m == NorthWest; }
-
-  PETSCRRB_HD void note_seams(index_t place, const double value[directions], RowFacts &f) const {
-    const index_t i = place % nx, j = place / nx;
-    const bool north = value[NorthEast] != 0.0;
-    f.crosses[0] = i == nx - 1 && (value[East] != 0.0 || north || value[SouthEast] != 0.0);
-    f.crosses[1] = j == ny - 1 && (value[North] != 0.0 || north || value[NorthWest] != 0.0);
+  PETSCRRB_HD bool is_coupling(PetscInt p, PetscInt q, double a, RowFacts &f) const {
+    if (!identity[p] && !identity[q]) return true;
+    f.decoupled += a != 0.0;
+    return false;
   }
+  // guess: where it stands in the row if all rows are alike and their columns in order
+  PETSCRRB_HD double own_entry(PetscInt row, PetscInt column, PetscInt guess) const {
+    const PetscInt guessed = A.own.ia[row] + guess;
+    if (guessed < A.own.ia[row + 1] && A.own.ja[guessed] == column) return A.own.a[guessed];
+    for (PetscInt e = A.own.ia[row]; e < A.own.ia[row + 1]; ++e)
+      if (A.own.ja[e] == column) return A.own.a[e];
+    return 0.0;
+  }
+  // m: the direction of q, -1 if it is no neighbour; back: a_qp
+  PETSCRRB_HD void couple(PetscInt p, PetscInt q, double a, double back, int m, double value[directions],
+                          RowFacts &f) const {
+    if (m < 0) {
+      f.foreign |= a != 0.0;
+      return;
+    }
+    const double mean = 0.5 * (a + back);
+    f.asymmetry = larger(f.asymmetry, fabs(a - back));
+    f.positive += is_upper(m) && mean > 0.0;
+    value[m] = v ? mean * (v[p] * v[q]) : mean;
+  }
+  PETSCRRB_HD static bool is_upper(int m) { return m == East || m == North || m == NorthEast || m == NorthWest; }
 };
 
-inline RowFacts read_rows(const ReadRow &read) {
+inline RowFacts read_rows(const ReadRow &read, const Grid &grid) {
   RowFacts all;
 #pragma omp parallel if (read.A.n >= rows_for_threads)
   {
+    LineReach reach(grid);
     RowFacts mine;
 #pragma omp for schedule(static)
-    for (PetscInt p = 0; p < read.A.n; ++p) mine.add(read(p));
+    for (PetscInt p = 0; p < read.A.n; ++p) mine.add(read(p, reach(read.A.places(p))));
 #pragma omp critical(petscrrb_rows_on_ranks)
     all.add(mine);
   }

@@ -1,0 +1,50 @@
+// The rows of a matrix that one of several ranks has, as PETSc stores them, borrowed: their couplings among one another, and
+// those with ghosts, which are other ranks' rows. For loops on the host and on a device.
+#pragma once
+
+#include "../backend/range.hpp"
+#include "csr.hpp"
+
+namespace petscrrb {
+
+// The place of each own row in the natural order of all: a box of points, line by line. The default: consecutive places.
+struct BoxPlaces {
+  PetscInt first = 0;  // the place of row 0
+  PetscInt width = 1;  // rows of a line
+  PetscInt stride = 1; // from one line to the next
+
+  PETSCRRB_HD PetscInt operator()(PetscInt row) const { return first + row / width * stride + row % width; }
+  // -1 if it is none of the n rows
+  PetscInt row_at(PetscInt place, PetscInt n) const {
+    const PetscInt line = (place - first) / stride, at = (place - first) % stride;
+    const PetscInt row = line * width + at;
+    return place >= first && at < width && row < n ? row : -1;
+  }
+};
+
+struct RankRows {
+  PetscInt n = 0;  // own rows
+  Csr own, others; // couplings with own rows; with ghosts, whose numbers start from 0. ia null: there are none
+  BoxPlaces places;
+  const PetscInt *ghost_places = nullptr; // in ascending order of their global numbers
+
+  // Rows are numbered from 0, ghosts from n.
+  PETSCRRB_HD PetscInt place(PetscInt row) const { return row < n ? places(row) : ghost_places[row - n]; }
+
+  // visit(column, value) for the entries of an own row, until it returns false; whether all were visited
+  template <class Visit> PETSCRRB_HD bool each(PetscInt row, const Visit &visit) const {
+    if (own.ia)
+      for (PetscInt e = own.ia[row]; e < own.ia[row + 1]; ++e)
+        if (!visit(own.ja[e], own.a[e])) return false;
+    if (others.ia)
+      for (PetscInt e = others.ia[row]; e < others.ia[row + 1]; ++e)
+        if (!visit(n + others.ja[e], others.a[e])) return false;
+    return true;
+  }
+  // Without nonzeros off its diagonal.
+  PETSCRRB_HD bool is_identity(PetscInt row) const {
+    return each(row, [row](PetscInt column, double a) { return column == row || a == 0; });
+  }
+};
+
+} // namespace petscrrb
