@@ -44,7 +44,7 @@ private:
   PetscErrorCode Sum(Vec c);
 
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
-  PetscMPIInt rank_ = 0, ranks_ = 1;
+  PetscMPIInt ranks_ = 1;
   Mat Z_ = nullptr, AZ_ = nullptr;
   Mat own_Z_ = nullptr, own_AZ_ = nullptr;   /* rows of this rank, all columns */
   Mat E_ = nullptr, inverse_of_E_ = nullptr; /* what this rank adds to E; E's factor or E^+ */
@@ -221,7 +221,6 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
                                   Result *result) {
   PetscFunctionBegin;
   comm_ = PetscObjectComm((PetscObject)pc);
-  PetscCallMPI(MPI_Comm_rank(comm_, &rank_));
   PetscCallMPI(MPI_Comm_size(comm_, &ranks_));
   if (rebuild) PetscCall(Build(A, (Mat)space));
   report_ = Report();
@@ -233,7 +232,6 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MPI does not promise that all ranks get the same bits of a sum: the first one's are taken. */
 PetscErrorCode UserBackend::Sum(Vec c) {
   PetscScalar *x;
   PetscInt n;
@@ -242,8 +240,7 @@ PetscErrorCode UserBackend::Sum(Vec c) {
   if (ranks_ == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetSize(c, &n));
   PetscCall(VecGetArray(c, &x));
-  PetscCallMPI(MPI_Reduce(rank_ ? x : MPI_IN_PLACE, x, (PetscMPIInt)n, MPIU_SCALAR, MPIU_SUM, 0, comm_));
-  PetscCallMPI(MPI_Bcast(x, (PetscMPIInt)n, MPIU_SCALAR, 0, comm_));
+  PetscCallMPI(PetscRRBSum(comm_, x, (PetscMPIInt)n));
   PetscCall(VecRestoreArray(c, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
