@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <unistd.h>
 
 namespace petsctest::distributed {
 
@@ -159,7 +160,8 @@ Solve solve_on(KSP ksp, const Distributed &d, const reference::Vector &b, const 
 
 template <class T> static std::string view_on_first(T object, PetscErrorCode (*show)(T, PetscViewer)) {
   Handle<PetscViewer, PetscViewerDestroy> viewer;
-  const std::string name = testing::TempDir() + "petscrrb_view_on_ranks";
+  // the first rank's file, which no other program's first rank writes meanwhile
+  const std::string name = testing::TempDir() + "petscrrb_view_on_ranks_" + std::to_string(getpid());
   ok(PetscViewerASCIIOpen(PETSC_COMM_WORLD, name.c_str(), viewer.put()));
   ok(show(object, viewer));
   viewer = {};
