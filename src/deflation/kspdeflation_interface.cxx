@@ -44,7 +44,7 @@ template <class T> static PetscErrorCode Set(KSP ksp, T KSPDeflation::*member, T
 
    On several MPI ranks subdomains are those of the grid of all, and so are the iterations. The grid is that of a
    `DMDA`, or `KSPDeflationSetGrid()` tells it and the rows are numbered in its natural order. Each rank has the inverse
-   of E. `KSP_DEFLATION_USER` is for one rank.
+   of E.
 
    Any preconditioner can be inside, whose options and type are set as without deflation. `KSPGetPC()` gives what is put
    around it; `KSPDeflationGetPC()` gives itself. `KSPMINRES` and others that need a symmetric preconditioner get one

@@ -127,14 +127,19 @@ PetscErrorCode KSPDeflationGetJump(KSP ksp, PetscReal *jump) {
 
    Input Parameters:
 +  ksp - the Krylov solver
--  Z   - a matrix with as many rows as the operator and one column a vector, at most 8192
+-  Z   - a matrix with the rows of the operator, distributed as they are, and one column a vector, at most 8192
 
    Level: intermediate
 
    Notes:
    The columns may be any vectors, for example approximate eigenvectors, and may depend on one another. A Z and Z^T A Z
-   are made by PETSc's own products, so Z may be dense or sparse, on the host or on a device. New values are seen at the
-   next solve.
+   are made by PETSc's own products, so Z may be dense or sparse, on the host or on a device; on several MPI ranks it is
+   of type `MATAIJ` or `MATDENSE`, and its columns may be distributed in any way. New values are seen at the next solve.
+
+   Errors:
+   In `KSPSetUp()` and `KSPSolve()`: `PETSC_ERR_ARG_SIZ` where a rank has not as many rows of Z as of the operator,
+   `PETSC_ERR_ARG_OUTOFRANGE` for more than 8192 vectors, `PETSC_ERR_ARG_NOTSAMECOMM` for a Z on other ranks,
+   `PETSC_ERR_SUP` for another type on several ranks.
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetSpace()`
 @*/

@@ -8,13 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-/* MPI does not promise that all ranks get the same bits of a sum: the first one's are taken. */
-void PCDeflationRanks::sum(double *x, std::size_t n) const {
-  int rank;
-  PetscRRBCheckMPI(MPI_Comm_rank(comm_, &rank));
-  PetscRRBCheckMPI(MPI_Reduce(rank ? x : MPI_IN_PLACE, x, (int)n, MPI_DOUBLE, MPI_SUM, 0, comm_));
-  PetscRRBCheckMPI(MPI_Bcast(x, (int)n, MPI_DOUBLE, 0, comm_));
-}
+void PCDeflationRanks::sum(double *x, std::size_t n) const { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
 
 void PCDeflationRanks::bring(double *values) const { PetscRRBCheckSent(overlap_.BringRows(PETSC_FALSE, values)); }
 

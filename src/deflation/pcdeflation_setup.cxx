@@ -106,7 +106,8 @@ PetscErrorCode PCDeflationUpdate(PC pc, Mat A) {
   PetscCall(Look(space, &chosen));
   const bool current = d->backend && d->version == d->deflation->version;
   if (current && same(matrix, d->A) && same(chosen, d->space)) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool values = current && matrix.id == d->A.id && matrix.pattern == d->A.pattern && chosen.id == d->space.id;
+  const bool values = current && matrix.id == d->A.id && matrix.pattern == d->A.pattern && chosen.id == d->space.id &&
+                      chosen.pattern == d->space.pattern;
   PetscCall(SetUp(pc, A, space, (PetscBool)!values));
   PetscCall(Look((PetscObject)A, &d->A)); /* reading it may have moved it */
   PetscCall(Look(space, &d->space));

@@ -1,19 +1,18 @@
-/* Deflation with the columns of a matrix that an application gives, by PETSc's own products: wherever these can be made. */
+/* Deflation with the columns of a matrix that an application gives, by PETSc's own products: wherever these can be made.
+   Each rank multiplies with its own rows of Z and AZ; c and what solves with E are whole on all of them. */
 #include "deflation/pcdeflation_backend.h"
+#include "deflation/pcdeflation_user_inverse.h"
+#include "glue/agree.h"
+#include "glue/own_part.h"
 #include "grid/text.hpp"
-
-#include <petscblaslapack.h>
-
-#include <cmath>
 
 using namespace petscrrb;
 using namespace petscrrb::deflation;
 
 namespace {
 
-/* Smaller eigenvalues of E, as a part of the largest, and pivots, as a part of their diagonal, are null directions. So are
-   those that are rounding beside A's diagonal. */
-constexpr PetscReal nothing = 1e-12, rounding = 1e-14;
+/* Eigenvalues of E that are this small beside A's diagonal are rounding. */
+constexpr PetscReal rounding = 1e-14;
 
 class UserBackend final : public PCDeflationBackend {
 public:
@@ -34,16 +33,23 @@ public:
 
 private:
   PetscErrorCode Reset();
-  PetscErrorCode Check(PC, Mat A, Mat Z);
+  PetscErrorCode Check(Mat A, Mat Z);
+  PetscErrorCode CheckRows(Mat A, Mat Z);
+  PetscErrorCode Build(Mat A, Mat Z);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
   PetscErrorCode Measure(Mat A);
   PetscErrorCode Invert(KSPDeflationInverse);
-  PetscErrorCode PseudoInvert(std::vector<PetscScalar> &e);
   PetscErrorCode Keep(const std::vector<PetscScalar> &e, PetscBool factor);
   PetscErrorCode Describe();
+  PetscErrorCode Sum(Vec c);
 
-  Mat Z_ = nullptr, AZ_ = nullptr, E_ = nullptr, inverse_of_E_ = nullptr; /* inverse_of_E_: E's factor or E^+ */
+  MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
+  PetscMPIInt ranks_ = 1;
+  Mat Z_ = nullptr, AZ_ = nullptr;
+  Mat own_Z_ = nullptr, own_AZ_ = nullptr;   /* rows of this rank, all columns */
+  Mat E_ = nullptr, inverse_of_E_ = nullptr; /* what this rank adds to E; E's factor or E^+ */
   Vec c_ = nullptr, other_ = nullptr, w_ = nullptr;
+  PetscRRBOwnValues own_r_, own_y_, own_w_;
   PetscBool device_ = PETSC_FALSE;
   PetscReal floor_ = 0; /* eigenvalues of E below it are rounding */
   KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
@@ -56,41 +62,66 @@ PetscErrorCode UserBackend::Reset() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&Z_));
   PetscCall(MatDestroy(&AZ_));
+  PetscCall(MatDestroy(&own_Z_));
+  PetscCall(MatDestroy(&own_AZ_));
   PetscCall(MatDestroy(&E_));
   PetscCall(MatDestroy(&inverse_of_E_));
   PetscCall(VecDestroy(&c_));
   PetscCall(VecDestroy(&other_));
   PetscCall(VecDestroy(&w_));
+  PetscCall(own_r_.Reset());
+  PetscCall(own_y_.Reset());
+  PetscCall(own_w_.Reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode UserBackend::Check(PC pc, Mat A, Mat Z) {
-  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PetscMPIInt ranks;
+/* Whether each rank has the same rows of both. */
+PetscErrorCode UserBackend::CheckRows(Mat A, Mat Z) {
+  PetscRRBTrouble trouble;
+  PetscInt rows, n;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  PetscCall(MatGetLocalSize(Z, &n, nullptr));
+  if (n != rows)
+    trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
+                   ": its rows are to be distributed as the matrix's",
+               PETSC_ERR_ARG_SIZ};
+  PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
+  PetscCheck(trouble.why.empty(), comm_, trouble.code, "%s", trouble.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
+  PetscMPIInt compared;
   PetscInt rows, n, columns;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCheck(
-      ranks == 1, comm, PETSC_ERR_SUP,
-      "-ksp_deflation user works on one rank so far, and the matrix is on %d: use -ksp_deflation block or stripe",
-      (int)ranks);
+  PetscCallMPI(MPI_Comm_compare(comm_, PetscObjectComm((PetscObject)Z), &compared));
+  PetscCheck(compared == MPI_IDENT || compared == MPI_CONGRUENT, comm_, PETSC_ERR_ARG_NOTSAMECOMM,
+             "The deflation space is on other ranks than the matrix");
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetSize(Z, &n, &columns));
-  PetscCheck(n == rows, comm, PETSC_ERR_ARG_SIZ,
+  PetscCheck(n == rows, comm_, PETSC_ERR_ARG_SIZ,
              "The deflation space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", n,
              rows);
-  PetscCheck(columns >= 1 && columns <= most_subdomains, comm, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(columns >= 1 && columns <= most_subdomains, comm_, PETSC_ERR_ARG_OUTOFRANGE,
              "The deflation space has %" PetscInt_FMT " vectors: it may have from 1 to %d", columns, most_subdomains);
+  PetscCall(CheckRows(A, Z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A rank without rows adds nothing to E. */
 PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
   const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
+  PetscInt rows;
 
   PetscFunctionBegin;
   PetscCall(MatMatMult(A, Z_, reuse, PETSC_DEFAULT, &AZ_));
-  PetscCall(MatTransposeMatMult(Z_, AZ_, reuse, PETSC_DEFAULT, &E_));
+  if (!rebuild) PetscCall(PetscRRBGetOwnRows(Z_, MAT_REUSE_MATRIX, &own_Z_));
+  PetscCall(PetscRRBGetOwnRows(AZ_, reuse, &own_AZ_));
+  PetscCall(MatGetLocalSize(own_Z_, &rows, nullptr));
+  if (rows) PetscCall(MatTransposeMatMult(own_Z_, own_AZ_, reuse, PETSC_DEFAULT, &E_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,84 +162,19 @@ PetscErrorCode UserBackend::Keep(const std::vector<PetscScalar> &e, PetscBool fa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By eigenvectors: columns of Z that depend on one another, and a singular A, are no errors. */
-PetscErrorCode UserBackend::PseudoInvert(std::vector<PetscScalar> &e) {
-  PetscInt size;
-  PetscBLASInt n, most, info;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetSize(c_, &size));
-  PetscCall(PetscBLASIntCast(size, &n));
-  PetscCall(PetscBLASIntCast(34 * (PetscInt)n, &most));
-  std::vector<PetscReal> value(n);
-  std::vector<PetscScalar> work(most), inverse(e.size(), 0.0);
-  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  LAPACKsyev_("V", "U", &n, e.data(), &n, value.data(), work.data(), &most, &info);
-  PetscCall(PetscFPTrapPop());
-  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's xSYEV: info %d", (int)info);
-  const PetscReal least = PetscMax(nothing * value[n - 1], floor_);
-  if (value[0] < -least) {
-    report_.why = "E = Z^T A Z is not positive definite: it has the eigenvalue " + text(value[0]);
-    result_ = Result::failed;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (PetscInt k = 0; k < n; ++k) {
-    if (value[k] <= least) {
-      ++report_.null_directions;
-      continue;
-    }
-    const PetscScalar *v = e.data() + (size_t)k * n;
-    for (PetscInt j = 0; j < n; ++j)
-      for (PetscInt i = 0; i < n; ++i) inverse[(size_t)j * n + i] += v[i] * v[j] / value[k];
-  }
-  e = inverse;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode UserBackend::Invert(KSPDeflationInverse wanted) {
-  const PetscScalar *from;
-  PetscInt size;
-  PetscBLASInt n, info;
-  Mat dense;
+  const Inverse type = wanted == KSP_DEFLATION_CHOLESKY ? Inverse::cholesky : Inverse::explicit_inverse;
+  std::vector<PetscScalar> e;
+  UserInverse made;
+  PetscInt n;
 
   PetscFunctionBegin;
-  PetscCall(VecGetSize(c_, &size));
-  PetscCall(PetscBLASIntCast(size, &n));
-  PetscCall(MatConvert(E_, MATSEQDENSE, MAT_INITIAL_MATRIX, &dense));
-  PetscCall(MatDenseGetArrayRead(dense, &from));
-  std::vector<PetscScalar> e(from, from + (size_t)n * n);
-  PetscCall(MatDenseRestoreArrayRead(dense, &from));
-  PetscCall(MatDestroy(&dense));
-  PetscReal largest = 0, skew = 0;
-  for (PetscInt j = 0; j < n; ++j)
-    for (PetscInt i = 0; i <= j; ++i) {
-      PetscScalar &a = e[(size_t)j * n + i], &b = e[(size_t)i * n + j];
-      if (PetscIsInfOrNanScalar(a)) report_.why = "E = Z^T A Z is not finite";
-      largest = PetscMax(largest, PetscAbsScalar(a));
-      skew = PetscMax(skew, PetscAbsScalar(a - b));
-      a = b = 0.5 * (a + b);
-    }
-  if (skew > 1e-8 * largest)
-    report_.why = "it is not symmetric, as E = Z^T A Z shows, and deflation needs a symmetric one";
-  result_ = report_.why.empty() ? Result::ok : Result::refused;
-  if (result_ != Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  std::vector<PetscScalar> factor = e;
-  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  LAPACKpotrf_("U", &n, factor.data(), &n, &info);
-  PetscCall(PetscFPTrapPop());
-  bool regular = !info;
-  for (PetscInt i = 0; i < n && regular; ++i) {
-    const PetscScalar pivot = factor[(size_t)i * n + i];
-    regular = pivot * pivot > PetscMax(nothing * e[(size_t)i * n + i], floor_);
-  }
-  inverse_ = regular ? wanted : KSP_DEFLATION_EXPLICIT;
-  if (!regular)
-    PetscCall(PseudoInvert(e));
-  else if (wanted == KSP_DEFLATION_EXPLICIT) {
-    LAPACKpotri_("U", &n, factor.data(), &n, &info);
-    for (PetscInt j = 0; j < n; ++j)
-      for (PetscInt i = 0; i <= j; ++i) e[(size_t)i * n + j] = e[(size_t)j * n + i] = factor[(size_t)j * n + i];
-  }
+  PetscCall(VecGetSize(c_, &n));
+  PetscCall(PCDeflationInvertUser(comm_, E_, n, floor_, type, &e, &made));
+  result_ = made.result;
+  report_.why = made.why;
+  report_.null_directions = made.null_directions;
+  inverse_ = made.type == Inverse::cholesky ? KSP_DEFLATION_CHOLESKY : KSP_DEFLATION_EXPLICIT;
   if (result_ == Result::ok) PetscCall(Keep(e, (PetscBool)(inverse_ == KSP_DEFLATION_CHOLESKY)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -217,31 +183,46 @@ PetscErrorCode UserBackend::Describe() {
   MatInfo info;
   PetscInt n;
   MatType type;
+  PetscBool copied;
 
   PetscFunctionBegin;
   PetscCall(MatGetType(Z_, &type));
   type_ = type;
   PetscCall(VecGetSize(c_, &n));
   report_.subdomains = (int)n;
-  PetscCall(MatGetInfo(AZ_, MAT_LOCAL, &info));
+  PetscCall(MatGetInfo(own_AZ_, MAT_LOCAL, &info));
   report_.stored = (index_t)info.nz_used;
   report_.inverse = inverse_ == KSP_DEFLATION_EXPLICIT ? "explicit inverse, dense" : "Cholesky, dense";
   report_.bytes = info.memory + (double)n * n * sizeof(PetscScalar);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)AZ_, MATMPIAIJ, &copied));
+  for (Mat M : {AZ_, own_Z_}) {
+    if (!copied) break;
+    PetscCall(MatGetInfo(M, MAT_LOCAL, &info));
+    report_.bytes += info.memory;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Build(Mat A, Mat Z) {
+  PetscFunctionBegin;
+  PetscCall(Check(A, Z));
+  PetscCall(Reset());
+  Z_ = Z;
+  PetscCall(PetscObjectReference((PetscObject)Z_));
+  PetscCall(PetscRRBGetOwnRows(Z_, MAT_INITIAL_MATRIX, &own_Z_));
+  PetscCall(MatCreateVecs(own_Z_, &c_, nullptr));
+  PetscCall(MatCreateVecs(Z_, nullptr, &w_));
+  PetscCall(VecDuplicate(c_, &other_));
+  PetscCall(PetscRRBVecOnDevice(c_, &device_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space, PetscBool rebuild,
                                   Result *result) {
   PetscFunctionBegin;
-  PetscCall(Check(pc, A, (Mat)space));
-  if (rebuild) {
-    PetscCall(Reset());
-    Z_ = (Mat)space;
-    PetscCall(PetscObjectReference((PetscObject)Z_));
-    PetscCall(MatCreateVecs(Z_, &c_, &w_));
-    PetscCall(VecDuplicate(c_, &other_));
-    PetscCall(PetscRRBVecOnDevice(c_, &device_));
-  }
+  comm_ = PetscObjectComm((PetscObject)pc);
+  PetscCallMPI(MPI_Comm_size(comm_, &ranks_));
+  if (rebuild) PetscCall(Build(A, (Mat)space));
   report_ = Report();
   PetscCall(Multiply(A, rebuild));
   PetscCall(Measure(A));
@@ -251,16 +232,36 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
+PetscErrorCode UserBackend::Sum(Vec c) {
+  PetscScalar *x;
+  PetscInt n;
+
   PetscFunctionBegin;
-  if (r)
-    PetscCall(MatMultTranspose(Z_, r, c_));
-  else
+  if (ranks_ == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetSize(c, &n));
+  PetscCall(VecGetArray(c, &x));
+  PetscCallMPI(PetscRRBSum(comm_, x, (PetscMPIInt)n));
+  PetscCall(VecRestoreArray(c, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
+  Vec own;
+
+  PetscFunctionBegin;
+  if (r) {
+    PetscCall(own_r_.Get(r, PETSC_FALSE, &own));
+    PetscCall(MatMultTranspose(own_Z_, own, c_));
+    PetscCall(own_r_.Restore(r, PETSC_FALSE, &own));
+  } else
     PetscCall(VecSet(c_, 0.0));
   if (y) {
-    PetscCall(MatMultTranspose(AZ_, y, other_));
+    PetscCall(own_y_.Get(y, PETSC_FALSE, &own));
+    PetscCall(MatMultTranspose(own_AZ_, own, other_));
+    PetscCall(own_y_.Restore(y, PETSC_FALSE, &own));
     PetscCall(VecAXPY(c_, -1.0, other_));
   }
+  PetscCall(Sum(c_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,17 +274,27 @@ PetscErrorCode UserBackend::Solve() {
 }
 
 PetscErrorCode UserBackend::Prolong(Vec y, Vec z) {
+  Vec own, own_y = nullptr;
+
   PetscFunctionBegin;
+  if (y && y != z) PetscCall(own_y_.Get(y, PETSC_FALSE, &own_y));
+  PetscCall(own_r_.Get(z, PETSC_TRUE, &own));
   if (y)
-    PetscCall(MatMultAdd(Z_, c_, y, z));
+    PetscCall(MatMultAdd(own_Z_, c_, own_y ? own_y : own, own));
   else
-    PetscCall(MatMult(Z_, c_, z));
+    PetscCall(MatMult(own_Z_, c_, own));
+  PetscCall(own_r_.Restore(z, PETSC_TRUE, &own));
+  if (own_y) PetscCall(own_y_.Restore(y, PETSC_FALSE, &own_y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode UserBackend::Subtract(Vec w) {
+  Vec own;
+
   PetscFunctionBegin;
-  PetscCall(MatMult(AZ_, c_, w_));
+  PetscCall(own_w_.Get(w_, PETSC_TRUE, &own));
+  PetscCall(MatMult(own_AZ_, c_, own));
+  PetscCall(own_w_.Restore(w_, PETSC_TRUE, &own));
   PetscCall(VecAXPY(w, -1.0, w_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

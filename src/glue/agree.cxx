@@ -1,4 +1,4 @@
-/* The first rank that is in trouble tells the others. */
+/* The first rank that is in trouble tells the others, and the first of all what a sum is. */
 #include "agree.h"
 
 #include "petsc_compat.h"
@@ -21,4 +21,12 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm comm, PetscRRBTrouble *trouble) {
   trouble->code = (PetscErrorCode)header[1];
   PetscCallMPI(MPI_Bcast(&trouble->why[0], header[0], MPI_CHAR, first, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MPI does not promise that all ranks get the same bits of an MPI_Allreduce(). */
+int PetscRRBSum(MPI_Comm comm, PetscScalar *x, PetscMPIInt n) {
+  PetscMPIInt rank;
+  int code = MPI_Comm_rank(comm, &rank);
+  if (code == MPI_SUCCESS) code = MPI_Reduce(rank ? x : MPI_IN_PLACE, x, n, MPIU_SCALAR, MPIU_SUM, 0, comm);
+  return code == MPI_SUCCESS ? MPI_Bcast(x, n, MPIU_SCALAR, 0, comm) : code;
 }

@@ -1,4 +1,4 @@
-/* What goes wrong on one rank, so that all of them hear of it and none waits for another. */
+/* What ranks must agree on: what goes wrong on one of them, so that none waits for another, and the bits of a sum. */
 #pragma once
 
 #include <petscsys.h>
@@ -13,6 +13,9 @@ struct PetscRRBTrouble {
 
 /* The trouble of the first rank that has any, on all ranks; with several, it says which rank it is. Collective. */
 PetscErrorCode PetscRRBFirstTrouble(MPI_Comm, PetscRRBTrouble *);
+
+/* x summed over all ranks; all get the same bits. Returns what MPI does. Collective. */
+int PetscRRBSum(MPI_Comm, PetscScalar *x, PetscMPIInt n);
 
 /* Calls f(), which may throw, on all ranks: they raise the same error if it did on one. say: what an exception means. */
 template <class F>

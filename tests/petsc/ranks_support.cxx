@@ -1,11 +1,10 @@
 // One matrix over the ranks of PETSC_COMM_WORLD.
 #include "ranks_support.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <unistd.h>
 
 namespace petsctest::distributed {
 
@@ -161,8 +160,8 @@ Solve solve_on(KSP ksp, const Distributed &d, const reference::Vector &b, const 
 
 template <class T> static std::string view_on_first(T object, PetscErrorCode (*show)(T, PetscViewer)) {
   Handle<PetscViewer, PetscViewerDestroy> viewer;
-  const std::string name =
-      testing::TempDir() + "petscrrb_view_on_ranks_" + std::to_string(getpid()); // the first rank's
+  // the first rank's file, which no other program's first rank writes meanwhile
+  const std::string name = testing::TempDir() + "petscrrb_view_on_ranks_" + std::to_string(getpid());
   ok(PetscViewerASCIIOpen(PETSC_COMM_WORLD, name.c_str(), viewer.put()));
   ok(show(object, viewer));
   viewer = {};
