@@ -8,10 +8,19 @@ namespace cuda {
 
 constexpr int block_h = 32, block_k = 4;
 
+constexpr index_t most_blocks = 65535; // along y
+
 inline dim3 blocks_of(Range2 box) {
-  const auto blocks = [](index_t n, int size) { return (n + size - 1) / size; };
-  return dim3(unsigned(blocks(box.h1 - box.h0, block_h)),
-              unsigned(std::min<index_t>(blocks(box.k1 - box.k0, block_k), 65535)));
+  const auto blocks = [](index_t n, index_t size) { return (n + size - 1) / size; };
+  const index_t rows = blocks(box.k1 - box.k0, block_k);
+  return dim3(unsigned(blocks(box.h1 - box.h0, block_h)), unsigned(std::min(rows, most_blocks)),
+              unsigned(blocks(rows, most_blocks)));
+}
+
+// The node of a thread. (Not a loop over rows: its pointers would take all registers.)
+__device__ inline index_t h_of(const Range2 &box) { return box.h0 + index_t(blockIdx.x) * block_h + threadIdx.x; }
+__device__ inline index_t k_of(const Range2 &box) {
+  return box.k0 + (blockIdx.z * most_blocks + blockIdx.y) * block_k + threadIdx.y;
 }
 
 __device__ inline bool contains(const Range2 &r, index_t h, index_t k) {
@@ -19,13 +28,12 @@ __device__ inline bool contains(const Range2 &r, index_t h, index_t k) {
 }
 
 template <class F, class G> __global__ void for_each_node(Range2 box, Range2 inner, F f, G g) {
-  const index_t h = box.h0 + index_t(blockIdx.x) * block_h + threadIdx.x;
-  if (h >= box.h1) return;
-  for (index_t k = box.k0 + index_t(blockIdx.y) * block_k + threadIdx.y; k < box.k1; k += index_t(gridDim.y) * block_k)
-    if (contains(inner, h, k))
-      f(h, k);
-    else
-      g(h, k);
+  const index_t h = h_of(box), k = k_of(box);
+  if (h >= box.h1 || k >= box.k1) return;
+  if (contains(inner, h, k))
+    f(h, k);
+  else
+    g(h, k);
 }
 
 // Counts of a warp's nodes, which are in one row. Sums and minima of integers: any order gives the same.
@@ -44,13 +52,10 @@ __device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCoun
 }
 
 template <class F, class G> __global__ void count_each_node(Range2 box, Range2 inner, F f, G g, NodeCounts *counts) {
-  const index_t h = box.h0 + index_t(blockIdx.x) * block_h + threadIdx.x;
-  for (index_t k = box.k0 + index_t(blockIdx.y) * block_k + threadIdx.y; k < box.k1;
-       k += index_t(gridDim.y) * block_k) {
-    unsigned flags = node_ok;
-    if (h < box.h1) flags = contains(inner, h, k) ? f(h, k) : g(h, k);
-    add_counts(flags, h, k, counts);
-  }
+  const index_t h = h_of(box), k = k_of(box);
+  unsigned flags = node_ok;
+  if (h < box.h1 && k < box.k1) flags = contains(inner, h, k) ? f(h, k) : g(h, k);
+  add_counts(flags, h, k, counts);
 }
 
 struct ClearCounts {

@@ -22,6 +22,23 @@ struct BoxPlaces {
   }
 };
 
+// The grid on which own rows are neighbours where they are on the whole one, and the point of row 0 there: differences of
+// rows are those of its points. All own rows of a line that goes around are neighbours of one another only.
+struct OwnGrid {
+  Grid grid;
+  PetscInt first = 0;
+
+  OwnGrid(const Grid &all, const BoxPlaces &places, PetscInt rows) : grid(all) {
+    if (places.stride == 1) { // a part of the whole one
+      first = places.first;
+      return;
+    }
+    grid.n[0] = places.width;
+    grid.n[1] = rows / places.width;
+    for (int x = 0; x < 2; ++x) grid.periodic[x] = all.periodic[x] && grid.n[x] == all.n[x];
+  }
+};
+
 struct RankRows {
   PetscInt n = 0;  // own rows
   Csr own, others; // couplings with own rows; with ghosts, whose numbers start from 0. ia null: there are none

@@ -30,7 +30,8 @@ template <int most> struct Neighbours {
   PetscInt d[most];
 
   __device__ Neighbours(const Geometry &g, PetscInt p) {
-    const PetscInt at[3] = {p % g.n[0], p / g.n[0] % g.n[1], p / (g.n[0] * g.n[1])};
+    const PetscInt line = p / g.n[0];
+    const PetscInt at[3] = {p % g.n[0], g.dim == 3 ? line % g.n[1] : line, g.dim == 3 ? line / g.n[1] : 0};
     PetscInt to[3][2], stride = 1;
     for (int x = 0; x < 3; ++x) {
       const PetscInt ring = g.around[x] ? stride * (g.n[x] - 1) : g.none;

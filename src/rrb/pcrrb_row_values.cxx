@@ -54,7 +54,8 @@ public:
   rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
     if (to.v) std::copy_n(v_.data(), rows_.n, to.v);
     return rrb::read_rows({rows_, transposed_.data(), identity_.data(), scaled_ ? v_.data() : nullptr,
-                           grid_.n[0] * (grid_.n[1] - 1), grid_.points, rounding, positive, to.of},
+                           (PetscInt)grid_.n[0], rrb::first_row_of_line(grid_.n[1] - 1, grid_, rows_.places),
+                           grid_.points, rounding, positive, to.of},
                           grid_);
   }
   const unsigned char *identity() const override { return identity_.data(); }

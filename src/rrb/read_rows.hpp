@@ -27,32 +27,42 @@ struct RowFacts {
   }
 };
 
+// The first row of a box of points that is not on an earlier line of the grid.
+inline PetscInt first_row_of_line(index_t line, const Grid &g, const BoxPlaces &places) {
+  if (places.stride == 1) return static_cast<PetscInt>(line * g.n[0] - places.first);
+  return static_cast<PetscInt>((line - places.first / g.n[0]) * places.width);
+}
+
 // A row of V A V: its excess and the weights of its couplings, for loops on the host and on a device.
 struct ReadRow {
   RankRows A;
   const double *transposed;      // of each entry of A.others
   const unsigned char *identity; // own rows, then ghosts; so is v
   const double *v;               // NULL: 1
-  index_t last_line;             // the place of its first point
+  PetscInt nx;
+  PetscInt last_line; // the first own row on the grid's last line, or more than there are
   int points;
   double rounding;
   Positive positive;
   PreparedStencil to; // of own rows, in their order
 
-  // reach: what is around the row's place, as Reach
-  template <class Around> PETSCRRB_HD RowFacts operator()(PetscInt p, const Around &reach) const {
+  // own: what is around the row on the OwnGrid, as Reach; whole(): what is around its place
+  template <class Around, class Whole>
+  PETSCRRB_HD RowFacts operator()(PetscInt p, const Around &own, const Whole &whole) const {
     // in the order in which prepare() adds the couplings of a row, so that the sums have the same bits
     constexpr Direction added[] = {East, West, North, South, NorthEast, NorthWest, SouthWest, SouthEast};
     RowFacts f;
     double value[directions];
-    Excess excess(load(p, reach, value, f));
+    Excess excess(load(p, own, whole, value, f));
     for (int i = 0; i < points - 1; ++i) excess.add(value[added[i]]);
     to.X[p] = excess.value(rounding);
     to.E[p] = f.weights[0] = weight(value[East], positive);
     to.N[p] = f.weights[1] = weight(value[North], positive);
     const bool north = value[NorthEast] != 0.0;
-    f.crosses[0] = reach.d[East] != 1 && (value[East] != 0.0 || north || value[SouthEast] != 0.0);
-    f.crosses[1] = A.place(p) >= last_line && (value[North] != 0.0 || north || value[NorthWest] != 0.0);
+    const bool to_east = value[East] != 0.0 || north || value[SouthEast] != 0.0;
+    const bool to_north = value[North] != 0.0 || north || value[NorthWest] != 0.0;
+    if (to_east && (own.d[East] != 1 || A.n == 1)) f.crosses[0] = A.places(p) % nx == nx - 1;
+    f.crosses[1] = to_north && p >= last_line;
     if (points == 5) return f;
     to.NE[p] = weight(value[NorthEast], positive);
     to.NW[p] = weight(value[NorthWest], positive);
@@ -62,9 +72,9 @@ struct ReadRow {
 
 private:
   // value: the couplings in each direction of V A V, the means of a_ij and a_ji; returns the diagonal's
-  template <class Around>
-  PETSCRRB_HD double load(PetscInt p, const Around &reach, double value[directions], RowFacts &f) const {
-    const PetscInt here = A.places(p);
+  template <class Around, class Whole>
+  PETSCRRB_HD double load(PetscInt p, const Around &own, const Whole &whole, double value[directions],
+                          RowFacts &f) const {
     double diagonal = 0.0, check = 0.0;
     for (int m = 0; m < directions; ++m) value[m] = 0.0;
     if (A.own.ia)
@@ -75,7 +85,7 @@ private:
         if (q == p)
           diagonal = a;
         else if (is_coupling(p, q, a, f))
-          couple(p, q, a, own_entry(q, p, A.own.ia[p + 1] - 1 - e), reach.direction(A.places(q) - here), value, f);
+          couple(p, q, a, own_entry(q, p, A.own.ia[p + 1] - 1 - e), own.direction(q - p), value, f);
       }
     if (A.others.ia)
       for (PetscInt e = A.others.ia[p]; e < A.others.ia[p + 1]; ++e) {
@@ -83,7 +93,7 @@ private:
         const double a = A.others.a[e];
         check += a * 0.0;
         if (is_coupling(p, A.n + g, a, f))
-          couple(p, A.n + g, a, transposed[e], reach.direction(A.ghost_places[g] - here), value, f);
+          couple(p, A.n + g, a, transposed[e], whole().direction(A.ghost_places[g] - A.places(p)), value, f);
       }
     f.not_finite = check != 0.0;
     if (identity[p]) {
@@ -123,13 +133,15 @@ private:
 };
 
 inline RowFacts read_rows(const ReadRow &read, const Grid &grid) {
+  const OwnGrid own(grid, read.A.places, read.A.n);
   RowFacts all;
 #pragma omp parallel if (read.A.n >= rows_for_threads)
   {
-    LineReach reach(grid);
+    LineReach reach(own.grid), whole(grid);
     RowFacts mine;
 #pragma omp for schedule(static)
-    for (PetscInt p = 0; p < read.A.n; ++p) mine.add(read(p, reach(read.A.places(p))));
+    for (PetscInt p = 0; p < read.A.n; ++p)
+      mine.add(read(p, reach(own.first + p), [&]() -> const Reach & { return whole(read.A.places(p)); }));
 #pragma omp critical(petscrrb_rows_on_ranks)
     all.add(mine);
   }

@@ -2,29 +2,25 @@
 #include "rrb/read_rows_cuda.hpp"
 
 #include "backend/cuda.cuh"
+#include "backend/cuda_shape.cuh"
 #include "grid/reach_cuda.cuh"
 
-#include <cub/device/device_reduce.cuh>
-#include <thrust/iterator/counting_iterator.h>
+#include <cub/block/block_reduce.cuh>
+
+#include <algorithm>
 
 namespace petscrrb::cuda {
 namespace {
 
-struct MarkIdentity {
-  RankRows rows;
-  unsigned char *identity;
+constexpr int threads = 256;
 
-  PETSCRRB_HD void operator()(index_t p, index_t) const { identity[p] = rows.is_identity(PetscInt(p)); }
-};
+unsigned blocks_for(PetscInt rows) { return unsigned((index_t(rows) + threads - 1) / threads); }
+__device__ index_t this_thread() { return index_t(blockIdx.x) * threads + threadIdx.x; }
 
-struct ReadOnDevice {
-  rrb::ReadRow read;
-  Geometry grid;
-
-  __device__ rrb::RowFacts operator()(PetscInt p) const {
-    return read(p, Neighbours<directions>(grid, read.A.places(p)));
-  }
-};
+__global__ void __launch_bounds__(threads) mark_identity(RankRows rows, unsigned char *identity) {
+  const index_t p = this_thread();
+  if (p < rows.n) identity[p] = rows.is_identity(PetscInt(p));
+}
 
 // All that write *useless write the same.
 struct TakeVector {
@@ -39,20 +35,34 @@ struct TakeVector {
   }
 };
 
-struct AddFacts {
-  PETSCRRB_HD rrb::RowFacts operator()(rrb::RowFacts a, const rrb::RowFacts &b) const {
+// The sum of a block's threads; valid in the first one.
+__device__ rrb::RowFacts sum_of_block(const rrb::RowFacts &mine) {
+  using Sum = cub::BlockReduce<rrb::RowFacts, threads>;
+  __shared__ typename Sum::TempStorage scratch;
+  return Sum(scratch).Reduce(mine, [](rrb::RowFacts a, const rrb::RowFacts &b) {
     a.add(b);
     return a;
-  }
-};
+  });
+}
 
-// scratch NULL: how many bytes it takes
-std::size_t sum_facts(void *scratch, std::size_t bytes, const ReadOnDevice &read, rrb::RowFacts *to,
-                      cudaStream_t stream) {
-  check(cub::DeviceReduce::TransformReduce(scratch, bytes, thrust::counting_iterator<PetscInt>(0), to, read.read.A.n,
-                                           AddFacts(), read, rrb::RowFacts(), stream),
-        "reading rows");
-  return bytes;
+// own: the OwnGrid, on which row p is point first + p
+__global__ void __launch_bounds__(threads)
+    read_rows(rrb::ReadRow read, Geometry own, PetscInt first, Geometry whole, rrb::RowFacts *of_blocks) {
+  rrb::RowFacts mine;
+  for (index_t p = this_thread(); p < read.A.n; p += index_t(gridDim.x) * threads) {
+    const PetscInt row = PetscInt(p);
+    mine.add(read(row, Neighbours<directions>(own, first + row),
+                  [&] { return Neighbours<directions>(whole, read.A.places(row)); }));
+  }
+  const rrb::RowFacts all = sum_of_block(mine);
+  if (threadIdx.x == 0) of_blocks[blockIdx.x] = all;
+}
+
+__global__ void __launch_bounds__(threads) add_blocks(const rrb::RowFacts *of_blocks, int n, rrb::RowFacts *to) {
+  rrb::RowFacts mine;
+  for (int i = threadIdx.x; i < n; i += threads) mine.add(of_blocks[i]);
+  const rrb::RowFacts all = sum_of_block(mine);
+  if (threadIdx.x == 0) *to = all;
 }
 
 } // namespace
@@ -60,16 +70,15 @@ std::size_t sum_facts(void *scratch, std::size_t bytes, const ReadOnDevice &read
 RankReader::RankReader(const Cuda &on, PetscInt own, const std::vector<PetscInt> &ghosts, PetscInt other_entries,
                        const Grid &g)
     : on_(on), grid_(g), ghost_places_(ghosts), transposed_(std::size_t(other_entries)),
-      identity_(std::size_t(own) + ghosts.size()) {
-  ReadOnDevice none{{}, Geometry(g)};
-  none.read.A.n = own;
-  scratch_.resize(sum_facts(nullptr, 0, none, nullptr, nullptr));
-}
+      identity_(std::size_t(own) + ghosts.size()),
+      of_blocks_(std::min(blocks_for(own), unsigned(resident_blocks(read_rows, threads)))) {}
 
 void RankReader::set(const RankRows &rows) {
   rows_ = rows;
   rows_.ghost_places = ghost_places_.data();
-  on_.for_each({0, rows_.n, 0, 1}, MarkIdentity{rows_, identity_.data()});
+  if (!rows_.n) return;
+  cuda::mark_identity<<<blocks_for(rows_.n), threads, 0, on_.stream>>>(rows_, identity_.data());
+  check_launch("mark_identity");
 }
 
 bool RankReader::take_vector(const double *x, double *v) const {
@@ -81,15 +90,28 @@ bool RankReader::take_vector(const double *x, double *v) const {
 rrb::RowFacts RankReader::read(const double *v, double rounding, Positive positive,
                                const rrb::PreparedStencil &to) const {
   if (!rows_.n) return {};
-  const ReadOnDevice read{{rows_, transposed_.data(), identity_.data(), v, grid_.n[0] * (grid_.n[1] - 1), grid_.points,
-                           rounding, positive, to},
-                          Geometry(grid_)};
-  (void)sum_facts(scratch_.data(), scratch_.size(), read, facts_.device(), on_.stream);
+  const OwnGrid own(grid_, rows_.places, rows_.n);
+  const rrb::ReadRow read{rows_,
+                          transposed_.data(),
+                          identity_.data(),
+                          v,
+                          PetscInt(grid_.n[0]),
+                          rrb::first_row_of_line(grid_.n[1] - 1, grid_, rows_.places),
+                          grid_.points,
+                          rounding,
+                          positive,
+                          to};
+  const unsigned blocks = unsigned(of_blocks_.size());
+  read_rows<<<blocks, threads, 0, on_.stream>>>(read, Geometry(own.grid), own.first, Geometry(grid_),
+                                                of_blocks_.data());
+  check_launch("read_rows");
+  add_blocks<<<1, threads, 0, on_.stream>>>(of_blocks_.data(), int(blocks), facts_.device());
+  check_launch("add_blocks");
   return facts_.read(on_.stream);
 }
 
 std::size_t RankReader::bytes() const {
-  return ghost_places_.bytes() + transposed_.bytes() + identity_.bytes() + scratch_.bytes();
+  return ghost_places_.bytes() + transposed_.bytes() + identity_.bytes() + of_blocks_.bytes();
 }
 
 } // namespace petscrrb::cuda

@@ -31,7 +31,7 @@ private:
   Buffer<PetscInt> ghost_places_;
   Buffer<double> transposed_;
   Buffer<unsigned char> identity_;
-  Buffer<char> scratch_;
+  Buffer<rrb::RowFacts> of_blocks_;
   Report<rrb::RowFacts> facts_;
   Report<int> useless_;
 };
