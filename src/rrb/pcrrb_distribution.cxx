@@ -272,11 +272,11 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
 
 /* BringRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
-                                           bool with_vector, const PCRRBStencilRoom &room, rrb::RowFacts *facts,
-                                           ReadResult *result) {
+                                           bool with_vector, const PCRRBStencilRoom &room, PCRRBStencilArrays *to,
+                                           rrb::RowFacts *facts, ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
-  PCRRBStencilArrays box;
+  PCRRBStencilArrays &box = *to;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
@@ -308,9 +308,10 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
 
   PetscFunctionBegin;
   *values = PCRRBValues();
+  read_ = {};
   PetscCall(BringRows(pc, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, true, room, &facts_, &values->result));
+  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, true, room, &box_, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = (index_t)f.identity;
@@ -318,15 +319,28 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
   values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
                                 (corners_ && !f.corners));
   values->scaled = (PetscBool)values_->scaled();
+  PetscCall(read_.Take(RowsOf(pc)));
+  rounding_ = rounding;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, const PCRRBStencilRoom &room,
-                                                PCRRBKnownRows *known, rrb::RowFacts *facts, ReadResult *result) {
+                                                PCRRBStencilArrays *box, PCRRBKnownRows *known, rrb::RowFacts *facts,
+                                                ReadResult *result) {
+  PCRRBMatrixState now;
+
   PetscFunctionBegin;
-  PetscCall(BringRows(pc, grid));
-  PetscCall(BringVectorToGhosts()); /* which may be others */
-  PetscCall(ReadRows(pc, grid, rounding, Positive::stays, false, room, facts, result));
+  PetscCall(now.Take(RowsOf(pc)));
+  if (now == read_ && rounding == rounding_ && facts_.positive == 0) {
+    *box = box_;
+    *facts = facts_;
+    *result = ReadResult::ok;
+  } else {
+    read_ = {};
+    PetscCall(BringRows(pc, grid));
+    PetscCall(BringVectorToGhosts()); /* which may be others */
+    PetscCall(ReadRows(pc, grid, rounding, Positive::stays, false, room, box, facts, result));
+  }
   *known = {rows_.own(), values_->identity(), own_.of.X};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

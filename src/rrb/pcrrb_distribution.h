@@ -26,10 +26,11 @@ public:
   /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
   PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
                       PCRRBValues *);
-  /* The same of the matrix that on_ranks is now, which need not be what the preconditioner is made from, with its V.
-     Positive couplings stay. */
-  PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &, PCRRBKnownRows *,
-                               petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+  /* The same of on_ranks as it is now, which the preconditioner need not have seen, with its V. Positive couplings stay.
+     Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
+  PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
+                               PCRRBStencilArrays *, PCRRBKnownRows *, petscrrb::rrb::RowFacts *,
+                               petscrrb::ReadResult *);
   void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
 
   /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
@@ -54,7 +55,8 @@ private:
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode BringVectorToGhosts();
   PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, bool with_vector,
-                          const PCRRBStencilRoom &, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+                          const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::rrb::RowFacts *,
+                          petscrrb::ReadResult *);
   PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 
@@ -69,7 +71,10 @@ private:
   petscrrb::BoxPlaces places_;
   PetscSF lines_ = nullptr;
   PCRRBStencilArrays own_; /* of own rows: the box's, or others where there are lines() */
-  bool corners_ = false;   /* the grid has 9 points */
+  PCRRBStencilArrays box_; /* of the last Read(), with what was read, unless others were read since */
+  PCRRBMatrixState read_;
+  double rounding_ = 0;
+  bool corners_ = false; /* the grid has 9 points */
 
   std::unique_ptr<petscrrb::rrb::Boxes> boxes_;
   int gathered_ = 0;

@@ -52,19 +52,19 @@ void OnRanks::Keep(const PCRRBKnownRows &known) {
 }
 
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  PCRRBStencilArrays read;
   PCRRBKnownRows known;
   ReadResult result;
   PetscBool positive;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known, &facts_, &result));
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &known, &facts_, &result));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] { Keep(known); }));
   *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBTogether([&] {
-    rrb::PreparedStencil s = rrb::prepared(stencil_);
-    s.v = v;
-    cg_.refresh(s);
+    read.of.v = v;
+    cg_.refresh(read.of);
     positive = (PetscBool)cg_.positive();
     PCRRBAgree(ranks_, &positive);
     return PETSC_SUCCESS;

@@ -53,17 +53,19 @@ void OnRanks::Keep(const PCRRBKnownRows &known) {
 }
 
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+  PCRRBStencilArrays read;
   PCRRBKnownRows known;
   ReadResult result;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &known, &facts_, &result));
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &known, &facts_, &result));
   *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   if (has_known_values())
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] { Keep(known); }));
   PetscCall(stream_.Run([&] {
-    iteration_->refresh({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), nullptr, nullptr, v});
+    read.of.v = v;
+    iteration_->refresh(read.of);
     PetscBool positive = (PetscBool)iteration_->positive();
     PCRRBAgree(ranks_, &positive);
     if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
