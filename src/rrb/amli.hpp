@@ -141,6 +141,8 @@ template <class Backend, class Borders = RingBorders<Backend>> class Amli {
 public:
   static constexpr int steps = estimate_steps;
 
+  const Borders &borders() const { return borders_; }
+
   // r, z: right-hand side and solution in the hierarchy
   Amli(const Extent &x, const DenseLayout &layout, const Quad<Dense> &r, const Quad<Dense> &z)
       : Amli(x, layout, {x}, 7) {

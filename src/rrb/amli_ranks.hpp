@@ -2,14 +2,16 @@
 #pragma once
 
 #include "rrb/amli.hpp"
+#include "rrb/gather.hpp"
 #include "rrb/slots.hpp"
 
 namespace petscrrb::rrb {
 
 template <class Backend> class BordersOnRanks {
 public:
-  BordersOnRanks(Ranks &ranks, const Boxes &boxes, int g, index_t block)
-      : ranks_(ranks), slots_(boxes.extent(ranks.rank(), g), block),
+  // gather: for sums; must outlive this
+  BordersOnRanks(Ranks &ranks, const Gather<Backend> &gather, const Boxes &boxes, int g, index_t block)
+      : ranks_(ranks), gather_(gather), slots_(boxes.extent(ranks.rank(), g), block),
         plan_(make_plan(boxes, g, ranks.rank(), block, Travels::all, 0, 1)) {}
 
   DenseLayout layout() const { return slots_.layout; }
@@ -17,14 +19,16 @@ public:
   void fill(const Backend &, const Quad<Dense> &x) const {
     ranks_.exchange(plan_, x[r1].p - slots_.layout.place(0, 0));
   }
-  void add_up(const Backend &on, const Scalars<Backend> &scalars, std::size_t i) const {
-    double sum = 0.0;
-    for (const double of_rank : ranks_.tell(std::vector<double>(1, scalars.read(on)[i]))) sum += of_rank;
-    scalars.write(on, i, sum);
+  void add_up(const Backend &, const Scalars<Backend> &scalars, std::size_t i) const {
+    Sums sum;
+    sum.add({scalars.at(i), 1}, scalars.data() + i);
+    gather_.add_up(sum);
   }
+  void prepare() const { ranks_.prepare(plan_); }
 
 private:
   Ranks &ranks_;
+  const Gather<Backend> &gather_;
   Slots slots_;
   Plan plan_;
 };

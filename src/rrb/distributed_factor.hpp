@@ -28,7 +28,7 @@ DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks,
     amli_ = std::make_unique<Amli<Backend>>(gather_.all(), DenseLayout(gather_.all(), o.block));
     rest = std::max(rest, amli_->energy_parts());
   } else if (o.amli_grid && !amli_below()) {
-    const BordersOnRanks<Backend> borders(ranks, boxes, o.amli_grid, o.block);
+    const BordersOnRanks<Backend> borders(ranks, gather_, boxes, o.amli_grid, o.block);
     above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
                                                                       borders.layout(), borders);
     parts += std::max(grids_[o.amli_grid - 1]->kept_parts(), above_->energy_parts());
@@ -54,6 +54,7 @@ template <class Backend, class Int, class T>
 void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   v_ = s.v;
   if (!grids_.empty()) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
+  if (above_) above_->borders().prepare();
   on_.clear(counts_);
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
   const auto copy = [&](const double *values, const Strided<1> &to) {

@@ -151,7 +151,7 @@ PetscErrorCode PCRRBCuda::EstimateForCycle(Core &core) {
 
   PetscFunctionBegin;
   PetscCall(stream_.Run([&] {
-    if (inverse_)
+    if (inverse_ && may_be_graphs())
       graphs_.estimate(cuda_, core, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).estimate(LastBlockSolver(core));

@@ -21,7 +21,6 @@ public:
 
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
-  PetscErrorCode EstimateForCycle(Core &) override;
   PetscErrorCode ViewRanks(PetscViewer) override;
   PetscErrorCode CreateSolver(PC pc, Core &core, PetscBool, std::unique_ptr<KSPRRBSolver> *solver) override {
     return KSPRRBCreateOnRanksCuda(pc, stream_, core, *black_, *ranks_, matrix_,
@@ -116,16 +115,6 @@ PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
     PCRRBAgree(*ranks_, spd);
     PetscFunctionReturn(PETSC_SUCCESS);
   });
-}
-
-/* Not a graph: the host adds sums of ranks in it. */
-PetscErrorCode OnRanksCuda::EstimateForCycle(Core &core) {
-  PetscErrorCode solved = PETSC_SUCCESS;
-
-  PetscFunctionBegin;
-  PetscCall(stream_.Run([&] { solved = rrb::Cycle(core).estimate(LastBlockSolver(core)); }));
-  PetscCall(solved);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
