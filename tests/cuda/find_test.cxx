@@ -1,9 +1,13 @@
 // Finding and checking the grid of rows on the device: the same grids and the same words as on the host.
 #include "../../src/grid/find_cuda.hpp"
+#include "../../src/grid/reach.hpp"
 
+#include "../unit/cut_rows.hpp"
 #include "read_support.hpp"
 
 #include <limits>
+#include <memory>
+#include <vector>
 
 using namespace petscrrb;
 using namespace read_support;
@@ -48,6 +52,41 @@ struct FindOnDevice : OnDevice {
       expect_checked(A, s, widest);
       expect_checked(A, {s.ny, s.nx, s.nz}, widest);
     }
+  }
+  void expect_as_on_host(const cut_rows::AllRanks &ranks, std::size_t rank, const Shape &s) {
+    RankRows rows = ranks.rows(rank).rows();
+    const auto ghosts = PetscInt(ranks.rows(rank).ghosts().size());
+    std::vector<std::unique_ptr<DeviceRows>> blocks;
+    for (Csr *block : {&rows.own, &rows.others})
+      if (block->ia) {
+        blocks.push_back(std::make_unique<DeviceRows>(*block));
+        *block = blocks.back()->csr();
+      }
+    const auto device = cuda::make_rank_pattern(rows, ghosts, [this] { return stream; });
+    HostRankPattern &host = ranks.pattern(rank);
+    const std::size_t all = std::size_t(rows.n + ghosts);
+    EXPECT_TRUE(device->mark_identity());
+    std::vector<unsigned char> identity(std::size_t(rows.n));
+    cuda::check(cudaMemcpy(identity.data(), device->identity(), identity.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    EXPECT_TRUE(std::equal(identity.begin(), identity.end(), host.identity()));
+    cuda::check(cudaMemcpy(device->identity(), host.identity(), all, cudaMemcpyHostToDevice), "cudaMemcpy");
+    for (const std::size_t most : {most_distances, most_distances_of_box}) {
+      const Distances d = device->distances(most), expected_d = host.distances(most);
+      EXPECT_EQ(d.too_many, expected_d.too_many);
+      if (!d.too_many) {
+        EXPECT_EQ(d.all, expected_d.all);
+      }
+    }
+    for (const Shape &t : {s, Shape{s.ny, s.nx, 1, s.py, s.px, false, s.points}})
+      for (const bool around : {false, true}) {
+        const Fit f = device->fit(around ? all_around(grid_of(t)) : grid_of(t)),
+                  expected_f = host.fit(around ? all_around(grid_of(t)) : grid_of(t));
+        EXPECT_EQ(f.row, expected_f.row);
+        EXPECT_EQ(f.column, expected_f.column);
+        if (!f.ok()) continue; // what is seen up to there depends on who looks
+        EXPECT_EQ(f.seen, expected_f.seen);
+        for (int x = 0; x < 3; ++x) EXPECT_EQ(f.seam[x], expected_f.seam[x]);
+      }
   }
   void expect_reason(const char *part) { EXPECT_NE(why.find(part), std::string::npos) << why; }
 
@@ -99,6 +138,20 @@ TEST_F(FindOnDevice, LargerGrids) {
     EXPECT_NE(why, ""); // the sides were exchanged
     expect_found(GridMatrix(s, {++seed}).csr());
     EXPECT_EQ(why, "");
+  }
+}
+
+// What each of several ranks says of its rows.
+TEST_F(FindOnDevice, RanksSayWhatTheyDoOnTheHost) {
+  unsigned seed = 0;
+  for (const Shape &s : shapes({1, 3, 5, 40}, {1, 4, 33})) {
+    SCOPED_TRACE(name(s));
+    const GridMatrix A(s, {++seed, seed % 2 == 0, seed % 4 == 0, true});
+    for (const auto &parts : {cut_rows::boxes(s.nx, s.ny, s.nx > 2 ? 2 : 1, s.ny > 3 ? 2 : 1),
+                              cut_rows::slabs({0, s.size() / 3, s.size() - s.size() / 3})}) {
+      const cut_rows::AllRanks ranks(A.csr(), parts);
+      for (std::size_t r = 0; r < ranks.count(); ++r) expect_as_on_host(ranks, r, s);
+    }
   }
 }
 
