@@ -46,7 +46,7 @@ __device__ rrb::RowFacts sum_of_block(const rrb::RowFacts &mine) {
 }
 
 // own: the OwnGrid, on which row p is point first + p
-__global__ void __launch_bounds__(threads, 4)
+__global__ void __launch_bounds__(threads)
     read_rows(rrb::ReadRow read, Geometry own, PetscInt first, Geometry whole, rrb::RowFacts *of_blocks) {
   rrb::RowFacts mine;
   for (index_t p = this_thread(); p < read.A.n; p += index_t(gridDim.x) * threads) {
