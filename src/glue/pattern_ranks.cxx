@@ -58,18 +58,15 @@ std::string PetscRRBPatternOnRanks::where_not_finite() {
 std::string PetscRRBPatternOnRanks::mark_identity() {
   PetscRRBTrouble trouble;
 
-  if (!(device_ ? device_->mark_identity() : look().mark_identity())) trouble.why = where_not_finite();
+  if (!here().mark_identity()) trouble.why = where_not_finite();
   if (PetscRRBFirstTrouble(comm_, &trouble)) throw std::runtime_error("MPI failed");
   if (!trouble.why.empty()) return trouble.why;
-  if (device_)
-    bring_identity(*device_, PETSC_TRUE);
-  else
-    (void)on_host();
+  bring_identity(here(), device_ ? PETSC_TRUE : PETSC_FALSE);
   return "";
 }
 
 Distances PetscRRBPatternOnRanks::distances(std::size_t most) {
-  const Distances mine = (device_ ? static_cast<RankPattern &>(*device_) : look()).distances(most);
+  const Distances mine = here().distances(most);
   Distances d;
   d.all = PetscRRBAllGather(comm_, MPIU_INT64, mine.all);
   std::sort(d.all.begin(), d.all.end());
@@ -97,7 +94,7 @@ Pair PetscRRBPatternOnRanks::one_too_many(std::size_t most) {
 }
 
 Fit PetscRRBPatternOnRanks::fit(const Grid &g) {
-  Fit f = (device_ ? static_cast<RankPattern &>(*device_) : look()).fit(g);
+  Fit f = here().fit(g);
   unsigned bits[2] = {f.seen, 0}; /* directions; sides whose seams are crossed */
   const index_t row = f.ok() ? size_ : f.row, first = Smallest(comm_, row);
 

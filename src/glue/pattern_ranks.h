@@ -25,6 +25,7 @@ public:
   double coupling(PetscInt row, PetscInt column) override;
 
 private:
+  petscrrb::RankPattern &here() { return device_ ? *device_ : look(); }
   petscrrb::HostRankPattern &look();    /* own rows on the host */
   petscrrb::HostRankPattern &on_host(); /* the same, with what the ghosts are; collective */
   void bring_identity(petscrrb::RankPattern &, PetscBool device);

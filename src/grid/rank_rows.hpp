@@ -22,8 +22,8 @@ struct BoxPlaces {
   }
 };
 
-// The grid on which own rows are neighbours where they are on the whole one, and the point of row 0 there: differences of
-// rows are those of its points. All own rows of a line that goes around are neighbours of one another only.
+// The grid of the own rows alone, on which they are neighbours where they are on the whole one, and the point of row 0 there:
+// differences of rows are those of points. A side goes around if it is whole.
 struct OwnGrid {
   Grid grid;
   PetscInt first = 0;
