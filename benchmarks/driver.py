@@ -7,6 +7,7 @@ from pathlib import Path
 
 TEXTS = ("solver", "problem", "n", "grid", "coefficients", "source", "norm", "rtol", "threads", "status", "reason")
 OUT_OF_TIME = "it took too long"
+LONGEST = 900  # seconds that a program may take where nobody says more
 
 
 class Driver:
@@ -43,8 +44,8 @@ class Driver:
         """Relaxation on patches: so many sweeps of each solver. Returns {name: row}."""
         return self.run_each(self.find("benchmarks/blocks"), "coefficients", (coefficients,), solvers, options)[coefficients]
 
-    def run_each(self, program, key, values, solvers, options, ranks=1, seconds=None):
-        """{value: {name: row}} for each value of the option that is the key. On several ranks it ends after so many seconds."""
+    def run_each(self, program, key, values, solvers, options, ranks=1, seconds=LONGEST):
+        """{value: {name: row}} for each value of the option that is the key. It ends after so many seconds."""
         code, rows, message = self.start(program, key, values, solvers, options, ranks, seconds)
         if code == 0:
             return rows
@@ -67,17 +68,17 @@ class Driver:
                 print(f"  {name} is not in this PETSc", flush=True)
         return {name: row for name, row in rows.items() if row["status"] == "ok"}
 
-    def mpiexec(self, ranks, seconds):
-        """What starts a program on so many ranks. One that fails may leave the others waiting."""
+    def mpiexec(self, ranks):
+        """What starts a program on so many ranks."""
         lines = (self.build / "config.mk").read_text(encoding="utf-8").splitlines()
         found = [line.partition("=")[2].strip() for line in lines if line.startswith("MPIEXEC")]
         if not found or not found[0]:
             raise SystemExit(f"{self.build}/config.mk names no mpiexec")
-        limit = ["timeout", "--kill-after=10", str(seconds)] if seconds else []
-        return [*limit, *shlex.split(found[0]), "-n", str(ranks)]
+        return [*shlex.split(found[0]), "-n", str(ranks)]
 
-    def start(self, program, key, values, solvers, options, ranks=1, seconds=None):
-        command = self.mpiexec(ranks, seconds) if ranks > 1 else []
+    def start(self, program, key, values, solvers, options, ranks, seconds):
+        # of several ranks, one that fails may leave the others waiting
+        command = ["timeout", "--kill-after=10", str(seconds), *(self.mpiexec(ranks) if ranks > 1 else [])]
         command += [str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
         for index, (name, text) in enumerate(solvers.items()):
             command += [f"-solver_{index}", f"{name}: {text}"]
@@ -98,7 +99,7 @@ class Driver:
         for row in csv.DictReader(line for line in lines if line.count(",") >= 12 and not line.startswith("#")):
             rows[row[key]][row["solver"]] = numbers(row)
         code = done.returncode or int(any(set(rows[value]) != set(solvers) for value in values))
-        return code, rows, OUT_OF_TIME if done.returncode in (124, 137) and seconds else message_of(done)
+        return code, rows, OUT_OF_TIME if done.returncode in (124, 137) else message_of(done)
 
 
 def numbers(row):
