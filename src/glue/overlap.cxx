@@ -1,6 +1,7 @@
 /* The own rows of a MATMPIAIJ and the ghosts: their pattern, and where the values stand. */
 #include "overlap.h"
 
+#include "ghosts.h"
 #include "matrix.h"
 #include "petsc_compat.h"
 
@@ -73,44 +74,18 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
 
 /* The rows of the ghosts, from their owners, after the own ones. */
 PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
-  std::vector<PetscInt> begin(ghosts_.size()), end(ghosts_.size()); /* of each row, among its owner's entries */
-  std::vector<PetscSFNode> root;
-  const PetscInt *own_start = all->start.data(), own_entries = all->start.back();
-  PetscLayout layout;
+  const PetscInt own_entries = all->start.back();
+  PetscRRBGhostEntries theirs;
   PetscSF entries;
 
   PetscFunctionBegin;
-  PetscCall(MatGetLayouts(P, &layout, NULL));
-  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, own_start, begin.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, own_start, begin.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, own_start + 1, end.data(), MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, own_start + 1, end.data(), MPI_REPLACE));
-  for (std::size_t p = 0; p < ghosts_.size(); ++p) {
-    PetscMPIInt owner;
-    PetscCall(PetscLayoutFindOwner(layout, ghosts_[p], &owner));
-    for (PetscInt e = begin[p]; e < end[p]; ++e) root.push_back({owner, e});
-    all->start.push_back(own_entries + (PetscInt)root.size());
-  }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &entries));
-  PetscCall(PetscSFSetGraph(entries, own_entries, (PetscInt)root.size(), NULL, PETSC_COPY_VALUES, root.data(),
-                            PETSC_COPY_VALUES));
+  PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, all->start.data(), own_, &theirs, &entries));
+  for (std::size_t g = 1; g < theirs.start.size(); ++g) all->start.push_back(own_entries + theirs.start[g]);
   for (std::vector<PetscInt> *of : {&all->column, &all->place}) {
     of->resize((std::size_t)all->start.back());
-    PetscCall(PetscSFBcastBegin(entries, MPIU_INT, of->data(), of->data() + own_entries, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(entries, MPIU_INT, of->data(), of->data() + own_entries, MPI_REPLACE));
+    PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
   }
   PetscCall(PetscSFDestroy(&entries));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscRRBOverlap::ConnectRows(Mat P) {
-  PetscLayout layout;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLayouts(P, &layout, NULL));
-  PetscCall(PetscSFDestroy(&rows_));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &rows_));
-  PetscCall(PetscSFSetGraphLayout(rows_, layout, (PetscInt)ghosts_.size(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,8 +128,7 @@ PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
   PetscCall(PetscRRBNaturalOrder(pc, A, &mine, &source_));
   order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
   std::copy(mine.begin(), mine.end(), order_.begin());
-  PetscCall(PetscSFBcastBegin(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(rows_, MPIU_INT, mine.data(), order_.data() + own_, MPI_REPLACE));
+  PetscCall(PetscRRBBring(rows_, PETSC_FALSE, MPIU_INT, mine.data(), order_.data() + own_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,7 +185,7 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
       ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
       all.Truncate(own_);
     }
-    PetscCall(ConnectRows(P));
+    PetscCall(PetscRRBConnectRows(P, ghosts_, &rows_));
     PetscCall(TakeGhosts(P, &all));
   }
   PetscCall(SetPattern(P, all));
@@ -223,15 +197,8 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
 
 /* --- values --- */
 
-static PetscMemType MemoryOf(PetscBool device) { return device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST; }
-
 PetscErrorCode PetscRRBOverlap::BringRows(PetscBool device, PetscScalar *values) {
-  const PetscMemType memory = MemoryOf(device);
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastWithMemTypeBegin(rows_, MPIU_SCALAR, memory, values, memory, values + own_, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(rows_, MPIU_SCALAR, values, values + own_, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBBring(rows_, device, MPIU_SCALAR, values, values + own_);
 }
 
 static PetscErrorCode GetArray(Mat block, PetscBool device, const PetscScalar **a) {
@@ -292,7 +259,7 @@ PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
   PetscCall(Connect(P));
   if (device) PetscCall(PrepareDevice(PetscObjectComm((PetscObject)P)));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
-  const PetscMemType memory = MemoryOf(device);
+  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
   bool some[2];
   for (int b = 0; b < 2; ++b) {
     MatInfo info;

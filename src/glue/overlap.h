@@ -53,7 +53,6 @@ private:
   PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
   PetscErrorCode TakeGhosts(Mat P, Entries *);
   PetscErrorCode SetPattern(Mat P, Entries &);
-  PetscErrorCode ConnectRows(Mat P);
   PetscErrorCode Connect(Mat P);
   PetscErrorCode PrepareDevice(MPI_Comm);
   PetscErrorCode PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;

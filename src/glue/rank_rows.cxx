@@ -1,6 +1,7 @@
 /* The two blocks of a MATMPIAIJ as RankRows, and what is between the ranks. */
 #include "rank_rows.h"
 
+#include "ghosts.h"
 #include "matrix.h"
 #include "petsc_compat.h"
 
@@ -32,66 +33,12 @@ PetscErrorCode PetscRRBRankRows::SetPlaces(Mat P, const petscrrb::BoxPlaces &pla
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBRankRows::ConnectRows(Mat P) {
-  PetscLayout layout;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLayouts(P, &layout, NULL));
-  PetscCall(PetscSFDestroy(&rows_));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &rows_));
-  PetscCall(PetscSFSetGraphLayout(rows_, layout, ghosts(), NULL, PETSC_COPY_VALUES, ghosts_.data()));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-namespace {
-/* The entries of the ghosts' rows that are among their owners' `others`, row by row. */
-struct GhostEntries {
-  std::vector<std::size_t> start{0};
-  std::vector<PetscSFNode> root;
-  std::vector<PetscInt> column; /* global */
-};
-} // namespace
-
-static PetscErrorCode BringInts(PetscSF sf, const PetscInt *from, PetscInt *to) {
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, from, to, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, from, to, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* others: this rank's block, of the host; rows: own ones to ghosts */
-static PetscErrorCode BringGhostEntries(Mat P, const petscrrb::Csr &others, PetscSF rows,
-                                        const std::vector<PetscInt> &ghosts, GhostEntries *of) {
-  const PetscInt n = others.n, entries = n ? others.ia[n] : 0;
-  std::vector<PetscInt> begin(ghosts.size()), end(ghosts.size()), columns((std::size_t)entries);
-  PetscLayout layout;
-  PetscMPIInt owner;
-  PetscSF sf;
-
-  PetscFunctionBegin;
-  PetscCall(BringInts(rows, others.ia, begin.data()));
-  PetscCall(BringInts(rows, n ? others.ia + 1 : NULL, end.data()));
-  PetscCall(MatGetLayouts(P, &layout, NULL));
-  for (std::size_t g = 0; g < ghosts.size(); ++g) {
-    PetscCall(PetscLayoutFindOwner(layout, ghosts[g], &owner));
-    for (PetscInt e = begin[g]; e < end[g]; ++e) of->root.push_back({owner, e});
-    of->start.push_back(of->root.size());
-  }
-  of->column.resize(of->root.size());
-  for (PetscInt e = 0; e < entries; ++e) columns[(std::size_t)e] = ghosts[(std::size_t)others.ja[e]];
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &sf));
-  PetscCall(PetscSFSetGraph(sf, entries, (PetscInt)of->root.size(), NULL, PETSC_COPY_VALUES, of->root.data(),
-                            PETSC_COPY_VALUES));
-  PetscCall(BringInts(sf, columns.data(), of->column.data()));
-  PetscCall(PetscSFDestroy(&sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Which entries of ghosts' rows are the transposed ones of own rows'. */
-PetscErrorCode PetscRRBRankRows::ConnectEntries(Mat P, Mat block) {
+PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
   petscrrb::Csr others;
   PetscBool done;
-  GhostEntries theirs;
+  PetscRRBGhostEntries theirs;
+  PetscSF entries;
   std::vector<PetscInt> leaf;
   std::vector<PetscSFNode> root;
 
@@ -99,14 +46,18 @@ PetscErrorCode PetscRRBRankRows::ConnectEntries(Mat P, Mat block) {
   PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &others.n, &others.ia, &others.ja, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
   other_entries_ = others.n ? others.ia[others.n] : 0;
-  PetscCall(BringGhostEntries(P, others, rows_, ghosts_, &theirs));
+  PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, others.ia, others.n, &theirs, &entries));
+  std::vector<PetscInt> mine((std::size_t)other_entries_), columns(theirs.root.size()); /* global columns */
+  for (PetscInt e = 0; e < other_entries_; ++e) mine[(std::size_t)e] = ghosts_[(std::size_t)others.ja[e]];
+  PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, mine.data(), columns.data()));
+  PetscCall(PetscSFDestroy(&entries));
   for (PetscInt p = 0; p < others.n; ++p)
     for (PetscInt e = others.ia[p]; e < others.ia[p + 1]; ++e) {
       const std::size_t g = (std::size_t)others.ja[e];
-      for (std::size_t t = theirs.start[g]; t < theirs.start[g + 1]; ++t)
-        if (theirs.column[t] == first_ + p) {
+      for (PetscInt t = theirs.start[g]; t < theirs.start[g + 1]; ++t)
+        if (columns[(std::size_t)t] == first_ + p) {
           leaf.push_back(e);
-          root.push_back(theirs.root[t]);
+          root.push_back(theirs.root[(std::size_t)t]);
         }
     }
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &others.n, &others.ia, &others.ja, &done));
@@ -130,8 +81,8 @@ PetscErrorCode PetscRRBRankRows::Build(Mat P, const petscrrb::BoxPlaces &places)
   PetscCall(MatGetSize(others, NULL, &count));
   ghosts_.assign(columns, columns + count);
   PetscCall(SetPlaces(P, places));
-  PetscCall(ConnectRows(P));
-  PetscCall(ConnectEntries(P, others));
+  PetscCall(PetscRRBConnectRows(P, ghosts_, &rows_));
+  PetscCall(ConnectTransposed(P, others));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,20 +126,11 @@ PetscErrorCode PetscRRBRankRows::Restore(Mat P, PetscBool device, petscrrb::Rank
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Bring(PetscSF sf, PetscBool device, MPI_Datatype type, const void *from, void *to) {
-  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastWithMemTypeBegin(sf, type, memory, from, memory, to, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, type, from, to, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PetscRRBRankRows::BringTransposed(PetscBool device, const petscrrb::RankRows &rows,
                                                  PetscScalar *to) const {
-  return Bring(transposed_, device, MPIU_SCALAR, rows.others.a, to);
+  return PetscRRBBring(transposed_, device, MPIU_SCALAR, rows.others.a, to);
 }
 
 PetscErrorCode PetscRRBRankRows::BringRows(PetscBool device, MPI_Datatype type, const void *own, void *ghosts) const {
-  return Bring(rows_, device, type, own, ghosts);
+  return PetscRRBBring(rows_, device, type, own, ghosts);
 }

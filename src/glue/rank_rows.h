@@ -39,8 +39,7 @@ public:
 
 private:
   PetscErrorCode SetPlaces(Mat P, const petscrrb::BoxPlaces &);
-  PetscErrorCode ConnectRows(Mat P);
-  PetscErrorCode ConnectEntries(Mat P, Mat others);
+  PetscErrorCode ConnectTransposed(Mat P, Mat others);
 
   PetscInt own_ = 0, first_ = 0, other_entries_ = 0;
   petscrrb::BoxPlaces places_;

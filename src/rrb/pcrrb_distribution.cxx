@@ -1,6 +1,7 @@
 /* What PCRRB on several ranks reads of the matrix: its grid, the boxes of the ranks, the values of their rows. */
 #include "rrb/pcrrb_distribution.h"
 
+#include "glue/ghosts.h"
 #include "glue/pattern_ranks.h"
 #include "grid/refusal.hpp"
 #include "grid/text.hpp"
@@ -243,12 +244,7 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *
 }
 
 PetscErrorCode PCRRBDistribution::ToBoxes(const PetscScalar *rows, PetscScalar *box) const {
-  const PetscMemType here = values_->on_device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastWithMemTypeBegin(lines_, MPIU_SCALAR, here, rows, here, box, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(lines_, MPIU_SCALAR, rows, box, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBBring(lines_, values_->on_device, MPIU_SCALAR, rows, box);
 }
 
 PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *rows) const {
@@ -272,11 +268,10 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
 
 /* BringRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
-                                           bool with_vector, const PCRRBStencilRoom &room, PCRRBStencilArrays *to,
+                                           bool with_vector, const PCRRBStencilRoom &room, PCRRBStencilArrays *box,
                                            rrb::RowFacts *facts, ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
-  PCRRBStencilArrays &box = *to;
   PetscMPIInt rank;
 
   PetscFunctionBegin;
@@ -285,8 +280,8 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
     const std::size_t r = (std::size_t)rank;
-    box = room(lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own, corners_, with_vector);
-    own_ = lines_ ? values_->own_room()(own, corners_, false) : box;
+    *box = room(lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own, corners_, with_vector);
+    own_ = lines_ ? values_->own_room()(own, corners_, false) : *box;
     *facts = values_->Read(rounding, positive, own_);
   }));
   PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
@@ -297,8 +292,8 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
             : asymmetric      ? ReadResult::refused
                               : ReadResult::ok;
   if (*result != ReadResult::ok || !lines_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MoveToBoxes(box));
-  if (with_vector) PetscCall(ToBoxes(values_->vector(), box.v));
+  PetscCall(MoveToBoxes(*box));
+  if (with_vector) PetscCall(ToBoxes(values_->vector(), box->v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

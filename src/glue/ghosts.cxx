@@ -1,0 +1,45 @@
+/* Ghosts and their entries, by PetscSF. */
+#include "ghosts.h"
+
+#include "petsc_compat.h"
+
+PetscErrorCode PetscRRBBring(PetscSF sf, PetscBool device, MPI_Datatype type, const void *roots, void *leaves) {
+  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastWithMemTypeBegin(sf, type, memory, roots, memory, leaves, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, type, roots, leaves, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBConnectRows(Mat P, const std::vector<PetscInt> &ghosts, PetscSF *rows) {
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(PetscSFDestroy(rows));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), rows));
+  PetscCall(PetscSFSetGraphLayout(*rows, layout, (PetscInt)ghosts.size(), NULL, PETSC_COPY_VALUES, ghosts.data()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBConnectEntries(Mat P, const std::vector<PetscInt> &ghosts, PetscSF rows, const PetscInt start[],
+                                      PetscInt n, PetscRRBGhostEntries *of, PetscSF *entries) {
+  std::vector<PetscInt> begin(ghosts.size()), end(ghosts.size()); /* of each row, among its owner's entries */
+  PetscLayout layout;
+  PetscMPIInt owner;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBBring(rows, PETSC_FALSE, MPIU_INT, start, begin.data()));
+  PetscCall(PetscRRBBring(rows, PETSC_FALSE, MPIU_INT, n ? start + 1 : NULL, end.data()));
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  for (std::size_t g = 0; g < ghosts.size(); ++g) {
+    PetscCall(PetscLayoutFindOwner(layout, ghosts[g], &owner));
+    for (PetscInt e = begin[g]; e < end[g]; ++e) of->root.push_back({owner, e});
+    of->start.push_back((PetscInt)of->root.size());
+  }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), entries));
+  PetscCall(PetscSFSetGraph(*entries, n ? start[n] : 0, (PetscInt)of->root.size(), NULL, PETSC_COPY_VALUES,
+                            of->root.data(), PETSC_COPY_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
