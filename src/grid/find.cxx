@@ -83,7 +83,7 @@ bool is_proper(const Grid &g, const Fit &f) {
 }
 
 void settle(Grid &g, const Fit &f) {
-  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  g = with_seams(g, f);
   if (g.dim == 2)
     g.points = f.seen >> SouthWest ? 9 : 5;
   else

@@ -258,8 +258,7 @@ Fit DeviceRankPattern::fit(const Grid &grid) {
 }
 
 bool DeviceRankPattern::is_complete(const Grid &grid, const Fit &f) {
-  Grid g = grid;
-  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  const Grid g = with_seams(grid, f);
   const Answer &found = ask([&](cudaStream_t stream) {
     const auto kernel = g.points > directions ? look_for_gaps<most_directions> : look_for_gaps<directions>;
     kernel<<<blocks(), threads, 0, stream>>>(A, identity_.data(), Geometry(g), used_directions(g, f), answer.device());

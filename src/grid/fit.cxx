@@ -33,14 +33,6 @@ std::string mark_identity(const Csr &A, Flags &identity) {
 
 namespace {
 
-// The directions of the stencil that step by `sign` along side x, a bit each.
-unsigned towards(const Grid &g, int x, int sign) {
-  unsigned mask = 0;
-  for (int m = 1; m < g.points; ++m)
-    if ((g.dim == 3 ? step3d : step2d)[m][x] == sign) mask |= 1u << m;
-  return mask;
-}
-
 // Lines [first, last), up to the first row that does not fit.
 Fit fit_lines(const Csr &A, const Flags &identity, const Grid &g, index_t first, index_t last) {
   Fit f;
@@ -108,8 +100,7 @@ unsigned used_directions(const Grid &g, const Fit &f) {
 }
 
 bool is_complete(const Csr &A, const Flags &identity, const Grid &grid, const Fit &f) {
-  Grid g = grid;
-  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  const Grid g = with_seams(grid, f);
   const unsigned used = used_directions(g, f);
   return walk(g, 0, g.n[1] * g.n[2], [&](PetscInt p, const Reach &r, index_t) {
     unsigned seen = 0;

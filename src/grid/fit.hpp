@@ -20,6 +20,12 @@ struct Fit {
   bool sees(int direction) const { return seen >> direction & 1; }
 };
 
+// The grid whose periodic sides are those that couplings go around.
+inline Grid with_seams(Grid g, const Fit &f) {
+  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  return g;
+}
+
 // grid.dim and grid.n are given; its points say how many directions count, its periodic sides which seams may be
 // crossed.
 Fit fit(const Csr &, const Flags &identity, const Grid &grid);

@@ -54,13 +54,13 @@ Distances HostRankPattern::distances(std::size_t most) {
 }
 
 Fit HostRankPattern::fit(const Grid &g) {
-  const auto &step = g.dim == 3 ? step3d : step2d;
   Fit all;
+  unsigned back[3], ahead[3];
+  for (int x = 0; x < 3; ++x) back[x] = towards(g, x, -1), ahead[x] = towards(g, x, 1);
 #pragma omp parallel if (A.n >= rows_for_threads)
   {
     LineReach reach(g);
     Fit f;
-    unsigned crossed = 0;
 #pragma omp for schedule(static)
     for (PetscInt p = 0; p < A.n; ++p) {
       if (!f.ok()) continue;
@@ -75,23 +75,20 @@ Fit HostRankPattern::fit(const Grid &g) {
       });
       f.seen |= of_row;
       for (int x = 0; x < 3; ++x)
-        for (int m = 1; m < g.points && (reach.at_start(x) || reach.at_end(x)); ++m)
-          if (of_row >> m & 1 && ((reach.at_start(x) && step[m][x] < 0) || (reach.at_end(x) && step[m][x] > 0)))
-            crossed |= 1u << x;
+        f.seam[x] |= (reach.at_start(x) && of_row & back[x]) || (reach.at_end(x) && of_row & ahead[x]);
     }
 #pragma omp critical(petscrrb_fit_of_rank)
     {
       if (!f.ok() && (all.ok() || f.row < all.row)) all.row = f.row, all.column = f.column;
       all.seen |= f.seen;
-      for (int x = 0; x < 3; ++x) all.seam[x] |= (crossed >> x & 1) != 0;
+      for (int x = 0; x < 3; ++x) all.seam[x] |= f.seam[x];
     }
   }
   return all;
 }
 
 std::vector<PetscInt> HostRankPattern::missing(const Grid &grid, const Fit &f, bool *complete) const {
-  Grid g = grid;
-  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  const Grid g = with_seams(grid, f);
   LineReach reach(g);
   const unsigned used = used_directions(g, f);
   const index_t none = g.n[0] * g.n[1] * g.n[2];

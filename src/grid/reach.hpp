@@ -32,6 +32,14 @@ constexpr int step3d[most_directions][3] = {
     {1, -1, -1}, {-1, 0, -1}, {1, 0, -1}, {-1, 1, -1}, {0, 1, -1}, {1, 1, -1}, {-1, -1, 0}, {1, -1, 0},   {-1, 1, 0},
     {1, 1, 0},   {-1, -1, 1}, {0, -1, 1}, {1, -1, 1},  {-1, 0, 1}, {1, 0, 1},  {-1, 1, 1},  {0, 1, 1},    {1, 1, 1}};
 
+// The directions of the stencil that step by `sign` along side x, a bit each.
+inline unsigned towards(const Grid &g, int x, int sign) {
+  unsigned mask = 0;
+  for (int m = 1; m < g.points; ++m)
+    if ((g.dim == 3 ? step3d : step2d)[m][x] == sign) mask |= 1u << m;
+  return mask;
+}
+
 // Calling all of a side periodic that may be: couplings around it then have a place.
 inline Grid all_around(Grid g) {
   for (int d = 0; d < 3; ++d) g.periodic[d] = d < g.dim && g.n[d] > 2;

@@ -11,15 +11,13 @@ struct Geometry {
   bool around[3];
   unsigned towards[3][2]; // the directions that step down and up a side, a bit each
 
-  explicit Geometry(const Grid &g) : dim(g.dim), points(g.points), none(1), towards() {
+  explicit Geometry(const Grid &g) : dim(g.dim), points(g.points), none(1) {
     for (int x = 0; x < 3; ++x) {
       n[x] = static_cast<PetscInt>(g.n[x]);
       none *= n[x];
       around[x] = g.periodic[x];
-      for (int m = 1; m < g.points; ++m) {
-        const int step = (g.dim == 3 ? step3d : step2d)[m][x];
-        if (step) towards[x][step > 0] |= 1u << m;
-      }
+      towards[x][0] = petscrrb::towards(g, x, -1);
+      towards[x][1] = petscrrb::towards(g, x, 1);
     }
   }
 };

@@ -17,11 +17,10 @@ public:
   std::unique_ptr<RankPattern> Pattern(const RankRows &, PetscInt) override { return nullptr; }
 
   void Prepare(const PetscRRBRankRows &rows, const Grid &grid) override {
-    all_ = (std::size_t)(rows.own() + rows.ghosts());
     grid_ = grid;
-    identity_.resize(all_);
+    identity_.resize((std::size_t)(rows.own() + rows.ghosts()));
     transposed_.assign((std::size_t)rows.other_entries(), 0.0);
-    if (scaled_) v_.resize(all_);
+    if (scaled_) v_.resize(identity_.size());
   }
   PetscErrorCode Bring(const PetscRRBRankRows &rows, const RankRows &got) override {
     PetscFunctionBegin;
@@ -38,7 +37,7 @@ public:
 
     PetscFunctionBegin;
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), PCRRBSayNoMemoryForRows,
-                                  [&] { v_.resize(all_); }));
+                                  [&] { v_.resize(identity_.size()); }));
     PetscCall(VecGetArrayRead(near_null, &x));
     *usable = 1;
     for (std::size_t i = 0; i < (std::size_t)rows_.n; ++i) {
@@ -53,9 +52,8 @@ public:
 
   rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
     if (to.v) std::copy_n(v_.data(), rows_.n, to.v);
-    return rrb::read_rows({rows_, transposed_.data(), identity_.data(), scaled_ ? v_.data() : nullptr,
-                           (PetscInt)grid_.n[0], rrb::first_row_of_line(grid_.n[1] - 1, grid_, rows_.places),
-                           grid_.points, rounding, positive, to.of},
+    return rrb::read_rows(rrb::reading(rows_, transposed_.data(), identity_.data(), scaled_ ? v_.data() : nullptr,
+                                       grid_, rounding, positive, to.of),
                           grid_);
   }
   const unsigned char *identity() const override { return identity_.data(); }
@@ -68,7 +66,6 @@ public:
 
 private:
   RankRows rows_; /* as they were got */
-  std::size_t all_ = 0;
   Grid grid_;
   Flags identity_;
   std::vector<double> transposed_, v_;

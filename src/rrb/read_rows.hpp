@@ -132,6 +132,12 @@ private:
   PETSCRRB_HD static bool is_upper(int m) { return m == East || m == North || m == NorthEast || m == NorthWest; }
 };
 
+inline ReadRow reading(const RankRows &A, const double *transposed, const unsigned char *identity, const double *v,
+                       const Grid &g, double rounding, Positive positive, const PreparedStencil &to) {
+  const PetscInt last_line = first_row_of_line(g.n[1] - 1, g, A.places);
+  return {A, transposed, identity, v, static_cast<PetscInt>(g.n[0]), last_line, g.points, rounding, positive, to};
+}
+
 inline RowFacts read_rows(const ReadRow &read, const Grid &grid) {
   const OwnGrid own(grid, read.A.places, read.A.n);
   RowFacts all;

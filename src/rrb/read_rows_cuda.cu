@@ -91,16 +91,7 @@ rrb::RowFacts RankReader::read(const double *v, double rounding, Positive positi
                                const rrb::PreparedStencil &to) const {
   if (!rows_.n) return {};
   const OwnGrid own(grid_, rows_.places, rows_.n);
-  const rrb::ReadRow read{rows_,
-                          transposed_.data(),
-                          identity_.data(),
-                          v,
-                          PetscInt(grid_.n[0]),
-                          rrb::first_row_of_line(grid_.n[1] - 1, grid_, rows_.places),
-                          grid_.points,
-                          rounding,
-                          positive,
-                          to};
+  const rrb::ReadRow read = rrb::reading(rows_, transposed_.data(), identity_.data(), v, grid_, rounding, positive, to);
   const unsigned blocks = unsigned(of_blocks_.size());
   read_rows<<<blocks, threads, 0, on_.stream>>>(read, Geometry(own.grid), own.first, Geometry(grid_),
                                                 of_blocks_.data());
