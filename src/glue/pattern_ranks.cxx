@@ -28,13 +28,16 @@ HostRankPattern &PetscRRBPatternOnRanks::look() {
   if (host_) return *host_;
   PetscRRBCheckSent(rows_.Get(P_, PETSC_FALSE, &view_));
   host_ = std::make_unique<HostRankPattern>(view_, rows_.ghosts());
-  (void)host_->mark_identity();
   return *host_;
 }
 
 HostRankPattern &PetscRRBPatternOnRanks::on_host() {
   HostRankPattern &host = look();
-  bring_identity(host, PETSC_FALSE);
+  if (!marked_) {
+    (void)host.mark_identity();
+    bring_identity(host, PETSC_FALSE);
+  }
+  marked_ = true;
   return host;
 }
 
@@ -62,6 +65,7 @@ std::string PetscRRBPatternOnRanks::mark_identity() {
   if (PetscRRBFirstTrouble(comm_, &trouble)) throw std::runtime_error("MPI failed");
   if (!trouble.why.empty()) return trouble.why;
   bring_identity(here(), device_ ? PETSC_TRUE : PETSC_FALSE);
+  marked_ = !device_;
   return "";
 }
 

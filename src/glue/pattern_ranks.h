@@ -38,4 +38,5 @@ private:
   petscrrb::RankPattern *device_;
   petscrrb::RankRows view_; /* of the host, once somebody asks */
   std::unique_ptr<petscrrb::HostRankPattern> host_;
+  bool marked_ = false; /* the host's knows which rows and ghosts are identity rows */
 };
