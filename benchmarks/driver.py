@@ -68,18 +68,19 @@ class Driver:
                 print(f"  {name} is not in this PETSc", flush=True)
         return {name: row for name, row in rows.items() if row["status"] == "ok"}
 
-    def mpiexec(self, ranks):
-        """What starts a program on so many ranks."""
+    def launch(self, ranks, seconds):
+        """What starts a program on so many ranks and ends it after so many seconds. One that fails may leave the others waiting."""
+        limit = ["timeout", "--kill-after=10", str(seconds)]
+        if ranks == 1:
+            return limit
         lines = (self.build / "config.mk").read_text(encoding="utf-8").splitlines()
         found = [line.partition("=")[2].strip() for line in lines if line.startswith("MPIEXEC")]
         if not found or not found[0]:
             raise SystemExit(f"{self.build}/config.mk names no mpiexec")
-        return [*shlex.split(found[0]), "-n", str(ranks)]
+        return [*limit, *shlex.split(found[0]), "-n", str(ranks)]
 
     def start(self, program, key, values, solvers, options, ranks, seconds):
-        # of several ranks, one that fails may leave the others waiting
-        command = ["timeout", "--kill-after=10", str(seconds), *(self.mpiexec(ranks) if ranks > 1 else [])]
-        command += [str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
+        command = [*self.launch(ranks, seconds), str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
         for index, (name, text) in enumerate(solvers.items()):
             command += [f"-solver_{index}", f"{name}: {text}"]
         # threads that spin while they wait lose whole time slices when anything else runs on the machine

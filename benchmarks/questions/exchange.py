@@ -16,8 +16,7 @@ def measure(driver, note):
             note(f"{ranks} ranks: there are not that many GPUs")
             continue
         note(f"{ranks} ranks")
-        command = ["timeout", "--kill-after=10", "300", *driver.mpiexec(ranks), program]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run([*driver.launch(ranks, 300), program], capture_output=True, text=True, check=False)
         if done.returncode:
             driver.failures.append(f"exchange on {ranks} ranks ended with {done.returncode}: {done.stderr}")
         elif done.stderr:

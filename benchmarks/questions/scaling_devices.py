@@ -22,6 +22,11 @@ TOLERANCES = ("0.01", "1e-06")
 SECONDS = 120  # for one comparison
 
 
+def sides_of_all(n, ranks):
+    """Unknowns a side, with n on each rank."""
+    return tuple((n + 1) * boxes - 1 for boxes in BOXES[ranks])
+
+
 def measure(driver, note, *parts):
     return Measurement(driver, note).answer(parts or PARTS)
 
@@ -47,7 +52,7 @@ class Measurement:
     def weak(self, n):
         rows = []
         for ranks in self.ranks:
-            sides = tuple((n + 1) * boxes - 1 for boxes in BOXES[ranks])
+            sides = sides_of_all(n, ranks)
             rows += self.compare("weak", f"{n} x {n} a rank", sides, ranks, RRB | self.peers(ranks, n))
         return with_efficiency(rows, lambda ranks: 1)
 
@@ -59,7 +64,7 @@ class Measurement:
 
     def gather(self, n):
         ranks = self.ranks[-1]
-        sides = tuple((n + 1) * boxes - 1 for boxes in BOXES[ranks])
+        sides = sides_of_all(n, ranks)
         chosen = {f"rrb, {size} gathered": f"-ksp_type rrb -pc_rrb_gather_size {size}" for size in GATHERED}
         return with_efficiency(self.compare("gather", f"{n} x {n} a rank", sides, ranks, chosen), lambda ranks: ranks)
 

@@ -65,8 +65,7 @@ public:
     for (PetscInt row = 0; row < part_.rows; ++row) {
       for (PetscInt e = A.ia[part_.places(row)]; e < A.ia[part_.places(row) + 1]; ++e) {
         const PetscInt q = A.ja[e];
-        const bool other =
-            std::binary_search(ghosts_.begin(), ghosts_.end(), q) || found.count({global[std::size_t(q)], q});
+        const bool other = found.count({global[std::size_t(q)], q}) > 0;
         ja_[other].push_back(local[std::size_t(q)]);
         a_[other].push_back(A.a[e]);
       }
