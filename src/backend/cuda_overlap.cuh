@@ -6,7 +6,12 @@
 namespace petscrrb::cuda {
 
 // A kernel starts when all blocks of the one before it have called start_next() or ended; what that one computes is there
-// after await_previous(). Before it, only what both read may be touched.
+// after await_previous(). A kernel that has called start_next() itself may be followed by others while kernels long before it
+// still run: each of them awaits only the one before it, which has ended when it has awaited its own. So
+// - all threads call await_previous() before they end, on every path, or the chain is broken;
+// - before it, only what no kernel since the host last waited has written may be touched;
+// - what one of these writes must not be read by __ldg(), not after await_previous() either: it is for memory that nobody
+//   writes while the kernel runs, which begins before that, and the compiler may move such a load before the waiting.
 __device__ inline void start_next() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");

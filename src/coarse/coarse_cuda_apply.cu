@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(block_threads) condense_all(View s, const doub
 __global__ void __launch_bounds__(row_threads) solve_separators(View s, const double *r, Use use) {
   extern __shared__ double y[];
   cuda::start_next();
-  if (idle(s, use)) return;
+  if (idle(s, use)) return cuda::await_previous();
   const int p = (int(blockIdx.x) * row_threads + int(threadIdx.x)) / 32;
   const RowProduct<14> row(s, p); // the pitch is a multiple of the rows of a block
   cuda::await_previous();
@@ -99,7 +99,7 @@ __device__ void expand(const View &s, const Block &b, double *z, bool correct) {
 }
 
 __global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, Use use) {
-  if (idle(s, use)) return;
+  if (idle(s, use)) return cuda::await_previous();
   const bool correct = use == Use::solve && s.state->any;
   const int b = blockIdx.x, p = (b - s.blocks) * block_threads + int(threadIdx.x);
   if (b < s.blocks) {

@@ -17,7 +17,7 @@ template <bool Scaled> struct BoxLeft {
   index_t z_pitch, v_pitch;
   NaturalBox own;
 
-  __device__ double operator()(Class c, int h, int k) const { return __ldg(x.at(c, h, k)); }
+  __device__ double operator()(Class c, int h, int k) const { return *x.at(c, h, k); }
   __device__ void store(const Box &, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
     const int a = 2 * h, b = 2 * k;

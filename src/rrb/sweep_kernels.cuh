@@ -22,12 +22,19 @@ struct Patch {
 
   __device__ double operator()(index_t h, index_t k) const { return v[k + 1][h + 1]; }
 };
-// An array seen from one node.
+// An array of the factor seen from one node: read as what nobody writes.
 template <class T> struct Here {
   const T *p;
   int pitch;
 
   __device__ double operator()(index_t h, index_t k) const { return __ldg(p + k * pitch + h); }
+};
+// A vector likewise: cuda_overlap.cuh says how it is read.
+struct VectorHere {
+  const double *p;
+  int pitch;
+
+  __device__ double operator()(index_t h, index_t k) const { return p[k * pitch + h]; }
 };
 
 // Arrays of one layout, one after the other, seen from the node (0, 0) of the first.
@@ -89,16 +96,12 @@ struct Box {
   __device__ bool owns(Class c, int h, int k) const { return nodes[c].contain(h, k); }
 };
 
-// The right-hand side of a grid in its own arrays; they have a border of zeroes. What a kernel does not write it may read
-// through the read-only path.
-template <bool ReadOnly> struct DenseVector {
+// The right-hand side of a grid in its own arrays; they have a border of zeroes.
+struct DenseVector {
   Arrays<double> x, z; // z: the solution, which may be x
   Around around_x, around_y;
 
-  __device__ double operator()(Class c, int h, int k) const {
-    const double *p = x.at(c, around_x(h), around_y(k));
-    return ReadOnly ? __ldg(p) : *p;
-  }
+  __device__ double operator()(Class c, int h, int k) const { return *x.at(c, around_x(h), around_y(k)); }
   __device__ void store(const Box &box, int h, int k, double b2_value, double r1_value, double r2_value,
                         double b1_value) const {
     if (box.owns(b2, h, k)) *z.at(b2, h, k) = b2_value;
@@ -116,7 +119,7 @@ struct NaturalBox {
   __device__ index_t place(int a, int b) const { return index_t(b) * nx + a; }
   __device__ double value(const double *p, int a, int b) const {
     const bool inside = contains(a, b);
-    const double v = __ldg(p + (inside ? place(a, b) : 0));
+    const double v = p[inside ? place(a, b) : 0];
     return inside ? v : 0.0;
   }
 };
@@ -163,7 +166,7 @@ struct DenseNext {
   Arrays<double> x;
   Around around_x, around_y;
 
-  __device__ double operator()(int h, int k) const { return __ldg(address(h, k)); }
+  __device__ double operator()(int h, int k) const { return *address(h, k); }
   __device__ void store(int h, int k, double value) const { *place(h, k) = value; }
   // for copies: where there is nothing, it is 0
   __device__ bool contains(int, int) const { return true; }
@@ -189,14 +192,14 @@ struct NaturalNext {
 struct BoxRight {
   Arrays<double> x;
 
-  __device__ double operator()(Class c, int h, int k) const { return __ldg(x.at(c, h, k)); }
+  __device__ double operator()(Class c, int h, int k) const { return *x.at(c, h, k); }
 };
 // The solution at b2, likewise.
 struct BoxNext {
   const double *p; // of the node (0, 0)
   int pitch;
 
-  __device__ double operator()(int h, int k) const { return __ldg(address(h, k)); }
+  __device__ double operator()(int h, int k) const { return *address(h, k); }
   __device__ bool contains(int, int) const { return true; }
   __device__ const double *address(int h, int k) const { return p + index_t(k) * pitch + h; }
 };
@@ -313,7 +316,7 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
   const auto at = [&](int k) { return factor_at<Couple>(factor, box.x(h), box.y(k)); };
-  const auto r_b1 = [&](int k) { return Here<double>{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch}; };
+  const auto r_b1 = [&](int k) { return VectorHere{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch}; };
   std::conditional_t<Couple, HeldFactor, decltype(at(0))> below, f;
   if constexpr (Couple)
     if (part.first < box.h1) {
@@ -346,7 +349,7 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
       if (mine) {
         if constexpr (Energy::of_red)
           energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
-                    RedEnergy<Here<double>, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
+                    RedEnergy<VectorHere, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
         if constexpr (Energy::from_next)
           if (box.owns(b2, h, k)) energy += wanted.kept(h, k) * z2.v[1][1];
       }
@@ -402,7 +405,7 @@ inline NaturalNext natural_next(const Extent &x, const NextGrid &next) {
           around(x.x, 2),
           around(x.y, 2)};
 }
-template <bool ReadOnly, class T> DenseVector<ReadOnly> dense_vector(const DenseGrid<Cuda, T> &d) {
+template <class T> DenseVector dense_vector(const DenseGrid<Cuda, T> &d) {
   return {arrays(d.right_hand_side()), arrays(d.solution()), around(d.extent.x, 2), around(d.extent.y, 2)};
 }
 

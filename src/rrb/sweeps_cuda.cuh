@@ -13,12 +13,12 @@ template <class T> class Sweeps<Cuda, T> {
 public:
   Sweeps() = default;
   explicit Sweeps(const Extent &)
-      : overlap_(cuda::may_overlap(
-            device::forward<true, T, device::DenseVector<true>, device::DenseNext, device::NoEnergy>)) {}
+      : overlap_(
+            cuda::may_overlap(device::forward<true, T, device::DenseVector, device::DenseNext, device::NoEnergy>)) {}
 
   template <bool Couple>
   void forward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
-    with_vectors<true>(d, next, natural, [&](const auto &x, const auto &b2) {
+    with_vectors(d, next, natural, [&](const auto &x, const auto &b2) {
       launch(on, d, device::forward<Couple, T, std::decay_t<decltype(x)>, std::decay_t<decltype(b2)>, device::NoEnergy>,
              x, b2, [](int) { return std::tuple(device::NoEnergy()); });
     });
@@ -27,7 +27,7 @@ public:
   template <bool Couple>
   void backward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural,
                 Scaling scaling) const {
-    with_vectors<false>(d, next, natural, [&](const auto &x, const auto &b2) {
+    with_vectors(d, next, natural, [&](const auto &x, const auto &b2) {
       using X = std::decay_t<decltype(x)>;
       using Next = std::decay_t<decltype(b2)>;
       const auto none = [](int) { return std::tuple(device::NoEnergy()); };
@@ -39,7 +39,7 @@ public:
   }
   void backward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next,
                 const EnergyShare<Cuda> &energy) const {
-    const auto x = device::dense_vector<false>(d);
+    const auto x = device::dense_vector(d);
     with_next(d, next, [&](const auto &b2, const auto &as_next) {
       using Next = std::decay_t<decltype(b2)>;
       const auto sweep = [&](auto start) {
@@ -93,7 +93,7 @@ private:
       f(natural(next), natural);
   }
 
-  template <bool ReadOnly, class F>
+  template <class F>
   static void with_vectors(const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &v, const F &f) {
     const Side &x = d.extent.x, &y = d.extent.y;
     const auto with = [&](const auto &vector) {
@@ -102,7 +102,7 @@ private:
     const device::NaturalBox box{int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)};
     const device::Around around_x = device::around(x, 1), around_y = device::around(y, 1);
     if (!v.r)
-      with(device::dense_vector<ReadOnly>(d));
+      with(device::dense_vector(d));
     else if (v.v_r || v.v_z)
       with(device::NaturalVector<true>{v.r, v.v_r, v.z, v.v_z, box, around_x, around_y});
     else

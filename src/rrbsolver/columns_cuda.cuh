@@ -58,8 +58,8 @@ struct Pair {
   double x, y;
 };
 template <class Two> __device__ Pair pair_of(const Two &v) { return {v.x, v.y}; }
-__device__ inline Pair pair(const double *p) { return pair_of(__ldg(reinterpret_cast<const double2 *>(p))); }
-__device__ inline Pair pair(const float *p) { return pair_of(__ldg(reinterpret_cast<const float2 *>(p))); }
+__device__ inline Pair pair(const double *p) { return pair_of(*reinterpret_cast<const double2 *>(p)); }
+__device__ inline Pair pair(const float *p) { return pair_of(*reinterpret_cast<const float2 *>(p)); }
 __device__ inline Pair operator*(const Pair &a, const Pair &b) { return {a.x * b.x, a.y * b.y}; }
 __device__ inline Pair operator+(const Pair &a, const Pair &b) { return {a.x + b.x, a.y + b.y}; }
 __device__ inline Pair operator-(const Pair &a, const Pair &b) { return {a.x - b.x, a.y - b.y}; }

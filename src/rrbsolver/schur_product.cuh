@@ -62,8 +62,8 @@ struct Product {
   // a row of p that was not fetched ahead
   __device__ Row row(const Columns &c, int array, int k) const {
     const int y = p.around_y(k);
-    return {c, pair(p.at.at(array, c.h, y)), c.left ? __ldg(p.at.at(array, p.around_x(c.h - 1), y)) : 0.0,
-            c.right ? __ldg(p.at.at(array, p.around_x(c.beside_right), y)) : 0.0};
+    return {c, pair(p.at.at(array, c.h, y)), c.left ? *p.at.at(array, p.around_x(c.h - 1), y) : 0.0,
+            c.right ? *p.at.at(array, p.around_x(c.beside_right), y) : 0.0};
   }
 
   // the sum over a thread's nodes

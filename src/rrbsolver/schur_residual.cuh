@@ -61,10 +61,10 @@ template <class T, class Next, bool several> struct Residual {
     const int row = r.around_y(c.k0 - 1);
     Pair here = pair(r.at.at(from, c.h, row));
     double edge = 0.0;
-    if (c.left) edge = __ldg(r.at.at(from, r.around_x(c.h - 1), row));
+    if (c.left) edge = *r.at.at(from, r.around_x(c.h - 1), row);
     if (!start) {
       here = here - a * pair(q.at.at(0, c.h, row));
-      if (c.left) edge -= a * __ldg(q.at.at(0, q.around_x(c.h - 1), row));
+      if (c.left) edge -= a * *q.at.at(0, q.around_x(c.h - 1), row);
     }
     return {here, to_left(c, here, edge)};
   }
