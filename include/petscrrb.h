@@ -316,6 +316,8 @@ PETSC_EXTERN const char *const PCBlockRelaxParallels[];
 
 PETSC_EXTERN PetscErrorCode PetscRRBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscRRBFinalizePackage(void);
+PETSC_EXTERN PetscErrorCode PetscRRBSetTimeout(PetscReal);
+PETSC_EXTERN PetscErrorCode PetscRRBGetTimeout(PetscReal *);
 
 PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBGetLevels(PC, PetscInt *);

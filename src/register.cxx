@@ -27,6 +27,16 @@ static PetscErrorCode CheckVersion(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ReadTimeout(void) {
+  PetscReal seconds;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-petscrrb_timeout", &seconds, &set));
+  if (set) PetscCall(PetscRRBSetTimeout(seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
    PetscRRBFinalizePackage - Forgets what `PetscRRBInitializePackage()` set up; PetscFinalize() calls it
 
@@ -48,6 +58,9 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
 
    Not Collective, but to be called by all ranks
 
+   Options Database Key:
+.  -petscrrb_timeout <seconds> - how long kernels of a device wait for others, see `PetscRRBSetTimeout()`
+
    Level: beginner
 
    Notes:
@@ -57,12 +70,13 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `KSPRRB`, `KSPSetDeflation()`
+.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `KSPRRB`, `KSPSetDeflation()`, `PetscRRBSetTimeout()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
+  PetscCall(ReadTimeout());
   PetscCall(PCRegister(PCRRB, PCCreate_RRB));
   PetscCall(PCRegister(PCNEUMANN, PCCreate_Neumann));
   PetscCall(PCRegister(PCMIC, PCCreate_MIC));

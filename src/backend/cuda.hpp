@@ -33,6 +33,9 @@ inline void check(cudaError_t code, const char *what) {
 }
 inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
 
+// Waits for a stream: where it may have messages of other ranks in it, not for ever (cuda_watch.hpp).
+void wait_for(cudaStream_t, const char *what);
+
 // Of the current device.
 inline int attribute(cudaDeviceAttr of) {
   int device, value;
@@ -89,6 +92,19 @@ template <class T> void at_least(Buffer<T> &buffer, std::size_t n) {
   if (buffer.size() < n) buffer.resize(n);
 }
 
+// A stream of its own, which no other one waits for.
+class Stream {
+public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+  ~Stream() { (void)cudaStreamDestroy(stream_); }
+  cudaStream_t get() const { return stream_; }
+
+private:
+  cudaStream_t stream_ = nullptr;
+};
+
 // A point in a stream's work that another stream waits for.
 class Event {
 public:
@@ -130,7 +146,7 @@ public:
   // waits for the stream
   const T &read(cudaStream_t stream) const {
     check(cudaMemcpyAsync(host_.data(), device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    wait_for(stream, "a report of the device");
     return *host_.data();
   }
 
@@ -161,7 +177,7 @@ public:
     if (counts.size() > most_counts) throw std::length_error("more counts than there is room for");
     const auto copied = cudaMemcpyAsync(report_.data(), counts.data(), counts.bytes(), cudaMemcpyDeviceToHost, stream);
     cuda::check(copied, "cudaMemcpyAsync");
-    cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    cuda::wait_for(stream, "the counts of a set-up");
     return report_.data();
   }
   void copy(double *to, const double *from, std::size_t n) const {

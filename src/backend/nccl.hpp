@@ -1,7 +1,7 @@
 // NCCL as the rest of the library uses it: errors as exceptions, and a communicator.
 #pragma once
 
-#include "backend/cuda.hpp"
+#include "backend/cuda_watch.hpp"
 
 #include <nccl.h>
 
@@ -31,15 +31,13 @@ template <class Messages> void group(const Messages &messages) {
 
 // The ranks of an MPI communicator, each with the device that was its current one. Its destruction is collective and waits
 // for graphs that have messages of it: they must be gone before.
-class Communicator {
+class Communicator final : public cuda::Messenger {
 public:
   // collective
   Communicator(int ranks, const ncclUniqueId &id, int rank) {
     check(ncclCommInitRank(&comm_, ranks, id, rank), "ncclCommInitRank");
   }
-  Communicator(const Communicator &) = delete;
-  Communicator &operator=(const Communicator &) = delete;
-  ~Communicator() {
+  ~Communicator() override {
     ncclResult_t state;
     if (!comm_ || cudaFree(nullptr) != cudaSuccess) return; // a device that is gone has taken all of it along
     if (ncclCommGetAsyncError(comm_, &state) == ncclSuccess && state == ncclSuccess)
@@ -50,13 +48,17 @@ public:
 
   ncclComm_t get() const { return comm_; }
   // what became of messages that were only enqueued
-  void check_messages() const {
+  void check_messages() override {
     ncclResult_t state;
+    if (!comm_) return;
     check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+    if (state == ncclSuccess || state == ncclInProgress) return;
+    abandon();
     check(state, "a message between devices");
   }
-  // other ranks have none: waits for nobody
-  void abandon() {
+  bool abandoned() const { return !comm_; }
+  // waits for nobody
+  void abandon() override {
     if (comm_) (void)ncclCommAbort(std::exchange(comm_, nullptr));
   }
 

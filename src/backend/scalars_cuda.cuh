@@ -61,7 +61,7 @@ public:
   const double *read(const Cuda &on) const {
     cuda::check(cudaMemcpyAsync(host_.data(), value_.data(), value_.bytes(), cudaMemcpyDeviceToHost, on.stream),
                 "cudaMemcpyAsync");
-    cuda::check(cudaStreamSynchronize(on.stream), "cudaStreamSynchronize");
+    cuda::wait_for(on.stream, "the sums of all ranks");
     return host_.data();
   }
   void write(const Cuda &on, std::size_t i, double value) const {

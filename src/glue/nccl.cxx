@@ -4,6 +4,7 @@
 
   #include "glue/devices_of_ranks.h"
 
+  #include <algorithm>
   #include <vector>
 
 using petscrrb::nccl::check;
@@ -20,19 +21,20 @@ struct Kept {
 } // namespace
 
 /* Whether messages arrive. It also connects the ranks, which a graph's first message could not. */
-static void TestMessages(const Communicator &nccl, int ranks, int rank) {
+static void TestMessages(Communicator &nccl, int ranks, int rank) {
   using petscrrb::cuda::check;
   std::vector<double> got((std::size_t)ranks);
   std::vector<double> mine((std::size_t)ranks);
   mine[(std::size_t)rank] = 1 + rank;
   const petscrrb::cuda::Buffer<double> all(mine);
-  cudaStream_t stream;
+  const petscrrb::cuda::Pinned<double> got_there((std::size_t)ranks); /* a copy to other memory would wait by itself */
+  const petscrrb::cuda::Stream stream;
 
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  nccl.all_gather(all.data() + rank, 1, all.data(), stream);
-  check(cudaMemcpyAsync(got.data(), all.data(), all.bytes(), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(stream), "ncclAllGather");
-  check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  nccl.all_gather(all.data() + rank, 1, all.data(), stream.get());
+  check(cudaMemcpyAsync(got_there.data(), all.data(), all.bytes(), cudaMemcpyDeviceToHost, stream.get()),
+        "cudaMemcpyAsync");
+  petscrrb::cuda::wait_for(stream.get(), "the first messages of NCCL");
+  std::copy_n(got_there.data(), ranks, got.begin());
   for (int r = 0; r < ranks; ++r)
     if (got[(std::size_t)r] != 1 + r)
       throw std::runtime_error("values of rank " + std::to_string(r) + " do not arrive");
@@ -73,6 +75,19 @@ static PetscErrorCode Make(MPI_Comm comm, Kept *kept) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where messages were given up on one rank, all ranks begin anew. */
+static PetscErrorCode MakeAgain(MPI_Comm comm, Kept *kept) {
+  int abandoned = kept->nccl && kept->nccl->abandoned();
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &abandoned, 1, MPI_INT, MPI_MAX, comm));
+  if (!abandoned) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kept->nccl) kept->nccl->abandon();
+  *kept = Kept();
+  PetscCall(Make(comm, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* With the MPI communicator, unless a Ranks that nobody has destroyed holds it: graphs of its owner may, too. */
 static int Forget(MPI_Comm, int, void *kept, void *) {
   delete (Kept *)kept;
@@ -87,6 +102,7 @@ PetscErrorCode PetscRRBGetNccl(MPI_Comm comm, std::shared_ptr<Communicator> *ncc
   PetscFunctionBegin;
   if (key == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Forget, &key, nullptr));
   PetscCallMPI(MPI_Comm_get_attr(comm, key, &kept, &there));
+  if (there) PetscCall(MakeAgain(comm, kept));
   if (!there) {
     auto made = std::make_unique<Kept>();
     PetscCall(Make(comm, made.get()));

@@ -28,7 +28,8 @@ template <class T> struct Sweep {
   Message *mail[2];  // along i: tq messages a step, along j: tp
   unsigned sweep;    // the number of its messages
   unsigned *ticket, first_ticket;
-  PivotRule rule; // of a factorization
+  cuda::Watch *watch; // over the waits for messages
+  PivotRule rule;     // of a factorization
   FactorFindings<T> *found;
 };
 

@@ -1,7 +1,7 @@
 // How tiles on a device hand values on while their kernel runs: each value comes with a number, in one access to memory.
 #pragma once
 
-#include "backend/cuda.hpp"
+#include "backend/cuda_wait.cuh"
 
 namespace petscrrb::mic::device {
 
@@ -33,16 +33,18 @@ __device__ inline void look(const Message *from, long long &bits, unsigned &swee
 template <int steps> class Inbox {
 public:
   // from: the lane's message of step 0; null: nothing comes. They are `between` apart.
-  __device__ Inbox(const Message *from, int between, int count, unsigned sweep)
-      : from_(from), between_(between), count_(from ? count : 0), sweep_(sweep) {}
+  __device__ Inbox(const Message *from, int between, int count, unsigned sweep, cuda::Watch *watch)
+      : from_(from), between_(between), count_(from ? count : 0), sweep_(sweep), patience_(watch) {}
 
-  // All lanes of the warp wait until all messages of these steps are there. After the last message anything comes.
-  __device__ void receive(int first, double value[steps]) const {
+  // All lanes of the warp wait until all messages of these steps are there, or for too long: then NaN stands for those that are
+  // not. After the last message anything comes.
+  __device__ void receive(int first, double value[steps]) {
     long long bits[steps] = {};
     unsigned number[steps];
 #pragma unroll
     for (int k = 0; k < steps; ++k) number[k] = first + k < count_ ? sweep_ - 1 : sweep_;
     bool missing;
+    patience_.begin();
     do {
       missing = false;
 #pragma unroll
@@ -50,9 +52,10 @@ public:
         if (number[k] != sweep_) look(from_ + index_t(first + k) * between_, bits[k], number[k]);
 #pragma unroll
       for (int k = 0; k < steps; ++k) missing |= number[k] != sweep_;
-    } while (__any_sync(~0u, missing));
+    } while (__any_sync(~0u, missing) && patience_.lasts());
 #pragma unroll
-    for (int k = 0; k < steps; ++k) value[k] = __longlong_as_double(bits[k]);
+    for (int k = 0; k < steps; ++k)
+      value[k] = number[k] == sweep_ ? __longlong_as_double(bits[k]) : cuda::nan_of_nothing();
   }
 
   // Messages of these steps will be looked for: memory may no longer be in the device's cache.
@@ -66,6 +69,7 @@ private:
   const Message *const from_;
   const int between_, count_;
   const unsigned sweep_;
+  cuda::Patience<true> patience_;
 };
 
 } // namespace petscrrb::mic::device

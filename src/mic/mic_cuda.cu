@@ -71,6 +71,7 @@ public:
 
   Findings refresh(const Csr &A) override {
     const bool ssor = options_.type == Type::ssor;
+    (void)watcher_.forget(on_.stream);
     read_.clear(on_.stream);
     made_.clear(on_.stream);
     read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, made_.device()->common,
@@ -90,11 +91,13 @@ public:
       const int natural = o_.axis[d];
       task_.constant[d] = natural < g_.steps ? double(made.common[natural]) / (ssor ? 2 - options_.omega : 1) : 0;
     }
+    watcher_.check_and_forget(on_.stream);
     if (!ssor) look_at_pivots(made, found);
     return found;
   }
 
   void apply(const double *r, index_t r_stride, double *z, index_t z_stride, int columns) override {
+    watcher_.check_and_forget(on_.stream);
     make_room(std::min(columns, most_sides));
     for (int k = 0; k < columns; k += most_sides) {
       task_.r = r + k * r_stride, task_.r_stride = r_stride;
@@ -104,12 +107,14 @@ public:
     }
   }
   void apply_left(const double *r, double *z) override {
+    watcher_.check_and_forget(on_.stream);
     task_.r = r;
     forward(1);
     cuda::for_rows("half of M^-1", int(g_.size()),
                    HalfOut<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), u_.data(), z}, on_.stream);
   }
   void apply_right(const double *r, double *z) override {
+    watcher_.check_and_forget(on_.stream);
     cuda::for_rows("half of M^-1", int(g_.size()),
                    HalfIn<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), r, u_.data()}, on_.stream);
     task_.z = z;
@@ -167,6 +172,7 @@ private:
     task_.tiles = tiles_.data();
     task_.mail[0] = mail_[0].data(), task_.mail[1] = mail_[1].data();
     task_.ticket = ticket_.data();
+    task_.watch = watcher_.begin();
     task_.rule = {options_.omega, options_.shift};
     task_.found = made_.device();
     ++task_.sweep;
@@ -188,6 +194,7 @@ private:
   cuda::Buffer<Message> mail_[2];
   cuda::Buffer<int2> tiles_;
   cuda::Buffer<unsigned> ticket_;
+  cuda::Watcher watcher_{"a tile of PCMIC's sweep to hand on its values, which did not come"};
   cuda::Report<DeviceFindings> read_;
   cuda::Report<FactorFindings<T>> made_;
 };

@@ -5,6 +5,7 @@
 #include "point.hpp"
 #include "supply_cuda.cuh"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -39,7 +40,8 @@ __device__ void receive(const Sweep<typename Work::T> &s, const Column &c, char 
   const bool along_p = lane < tq, along_q = !Shape::flat && !along_p && lane < tq + tp;
   const bool mine = (along_p && c.from[0]) || (along_q && c.from[1]);
   const int d = along_q, at = along_q ? lane - tq : lane, width = along_q ? tp : tq;
-  const Inbox<group> inbox(mine ? Post::to(s, c, c.P, c.Q, d) + at : nullptr, width, c.points[2] + width - 1, s.sweep);
+  Inbox<group> inbox(mine ? Post::to(s, c, c.P, c.Q, d) + at : nullptr, width, c.points[2] + width - 1, s.sweep,
+                     s.watch);
   const Supply<Work, tp, tq, ahead> supply(s, c, memory);
   const auto bring = [&](int g) {
     if (warp == 0) supply.bring(g);
@@ -224,8 +226,15 @@ private:
   double *out_ = nullptr;
 };
 
+// Blocks that a processor has room for: by its shared memory, and by the 48 registers of a thread that computes, or 72 where it
+// factorizes, which it has for 40 or 28 warps. Without this the seldom used part of those that receive would take more.
 template <class Work, int tp, int tq, int ahead>
-__global__ void __launch_bounds__(Crew<Work, tp, tq>::count)
+constexpr int resident = std::min(227 * 1024 / (Memory<Work, tp, tq, ahead>::bytes + 1024),
+                                  (Work::reads_natural || Work::writes_natural ? 40 : 28) * 32 /
+                                      Crew<Work, tp, tq>::count);
+
+template <class Work, int tp, int tq, int ahead>
+__global__ void __launch_bounds__(Crew<Work, tp, tq>::count, resident<Work, tp, tq, ahead>)
     wavefront(__grid_constant__ const Sweep<typename Work::T> s) {
   using Workers = Crew<Work, tp, tq>;
   using Layout = Memory<Work, tp, tq, ahead>;

@@ -31,12 +31,14 @@ public:
 private:
   bool may_be_graphs() const override { return ranks_->only_enqueue(); }
   PetscErrorCode ChooseTransport(PC);
+  PetscErrorCode CheckMessages();
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part) override;
 
   PCRRBDistribution matrix_{PCRRBRowValuesOnDevice(stream_)};
   cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<rrb::Ranks> ranks_;
   std::string transport_;            /* in words */
+  MPI_Comm comm_ = MPI_COMM_NULL;    /* the PC's */
   rrb::BlackRanks *black_ = nullptr; /* the core */
 };
 
@@ -45,7 +47,17 @@ PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_
   PetscFunctionBegin;
   PetscCall(matrix_.Read(pc, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
   stencil_.scaled = values->scaled != PETSC_FALSE;
+  if (ranks_ && values->result == ReadResult::ok) {
+    int broken = ranks_->broken();
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+    if (broken) values->result = ReadResult::rebuild; /* with another transport, from the first message on */
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before what has come is used. Collective. */
+PetscErrorCode OnRanksCuda::CheckMessages() {
+  return PetscRRBTryTogether(comm_, PetscRRBStream::Say, [&] { ranks_->check(true); });
 }
 
 /* The first one that is possible of those that the user allows, the fastest first. */
@@ -86,6 +98,7 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
+  comm_ = comm;
   PetscCall(ChooseTransport(pc));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
     (void)stream_.Ready();
@@ -112,6 +125,7 @@ PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, P
   return PCRRBTogether([&] {
     PetscFunctionBegin;
     PetscCall(PCRRBCuda::FactorLastBlock(core, outcome, spd));
+    PetscCall(CheckMessages());
     PCRRBAgree(*ranks_, spd);
     PetscFunctionReturn(PETSC_SUCCESS);
   });
@@ -122,6 +136,7 @@ PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscScalar *z;
 
   PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { ranks_->check(false); }));
   if (!matrix_.lines()) {
     PetscCall(PCRRBCuda::ApplyHere(pc, core, x, y, part));
     PetscFunctionReturn(PETSC_SUCCESS);

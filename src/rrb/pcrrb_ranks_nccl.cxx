@@ -22,6 +22,13 @@ public:
   int count() const override { return count_; }
   bool only_enqueue() const override { return true; }
 
+  void check(bool) override {
+    nccl_->check_messages();
+    if (broken())
+      throw std::runtime_error("messages of NCCL were given up; the preconditioner works again after its next set-up");
+  }
+  bool broken() const override { return nccl_->abandoned(); }
+
   /* The messages of an exchange, too: NCCL connects ranks when the first ones are sent. */
   void prepare(const rrb::Plan &plan) override {
     if (exchanges_.count(&plan)) return;
@@ -43,7 +50,7 @@ public:
       nccl_->all_gather(mine, n[0], all, on_.stream);
   }
   std::vector<double> tell(const std::vector<double> &mine) override {
-    nccl_->check_messages();
+    check(false);
     return PCRRBRanksOfComm::tell(mine);
   }
 

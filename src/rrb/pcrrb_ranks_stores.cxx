@@ -31,9 +31,16 @@ public:
     if (count_ > rrb::most_storing_ranks)
       throw std::runtime_error("stores are for " + std::to_string(rrb::most_storing_ranks) + " ranks at most");
     test(inboxes(count_));
+    connect(inboxes(1));
     gathers_.push_back(make_gather(small));
     sums_ = std::make_unique<rrb::StoredSums>(inboxes(rrb::StoredSums::slots(count_)), rank_);
   }
+
+  void check(bool unsure) override {
+    (void)watcher_.begin(); /* with the time that is set now, for graphs, too */
+    watcher_.check(unsure);
+  }
+  bool broken() const override { return watcher_.gave_up(); }
 
   void prepare(const rrb::Plan &plan) override {
     if (!exchanges_.count(&plan)) make_exchange(plan);
@@ -77,9 +84,16 @@ private:
     std::string why_not;
     PetscRRBCheckSent(memory_.Take(rrb::Inboxes::bytes(size), &of_rank, &why_not));
     if (!why_not.empty()) throw std::runtime_error(why_not);
-    rrb::Inboxes all{{}, size};
+    rrb::Inboxes all{{}, size, watcher_.begin()};
     for (char *p : of_rank) all.of_rank.push_back(reinterpret_cast<rrb::Slot *>(p));
     return all;
+  }
+  /* Who gives up tells the others, in a word of each one's inbox. */
+  void connect(const rrb::Inboxes &words) {
+    std::vector<unsigned *> others;
+    for (int r = 0; r < count_; ++r)
+      if (r != rank_) others.push_back((unsigned *)words.of_rank[(std::size_t)r]);
+    watcher_.connect((const unsigned *)words.of_rank[(std::size_t)rank_], others);
   }
   std::unique_ptr<rrb::StoredGather> make_gather(index_t slots) {
     return std::make_unique<rrb::StoredGather>(inboxes(slots), rank_);
@@ -109,6 +123,9 @@ private:
   }
 
   const Cuda &on_;
+  cuda::Watcher watcher_{
+      "what another rank's device sends, which did not come. The preconditioner works again after its "
+      "next set-up"};
   PetscRRBPeerMemory memory_;
   int rank_, count_;
   std::map<const rrb::Plan *, rrb::StoredExchange> exchanges_;

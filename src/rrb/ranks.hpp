@@ -45,6 +45,12 @@ public:
   // The same for a few numbers of the host, equally many of each rank.
   virtual std::vector<double> tell(const std::vector<double> &mine) = 0;
 
+  // Throws if messages were waited for in vain, here or on another rank, as far as this rank knows it now; unsure: what has come
+  // of them is not finite, and it is worth a closer look. Waits for nobody.
+  virtual void check(bool /* unsure */) {}
+  // Whether that was so: then these ranks are of no use any more.
+  virtual bool broken() const { return false; }
+
   // Two things at the same time, where they are one step; else false, and nothing is done. A sum is of each rank's terms, added
   // in the order of ranks, and goes to its place on all ranks.
   virtual bool exchange_and_add(const Plan &, double *, const Sums &) { return false; }

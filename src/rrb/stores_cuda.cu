@@ -1,5 +1,6 @@
 #include "rrb/stores_cuda.hpp"
 
+#include "backend/cuda_wait.cuh"
 #include "backend/partial_sum_cuda.cuh"
 
 #include <cstring>
@@ -22,12 +23,25 @@ __device__ void put(Slot *slot, double x, unsigned round) {
   asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(slot), "l"(low), "l"(high) : "memory");
 }
 
-__device__ double get(const Slot *slot, unsigned round) {
-  unsigned long long low, high;
-  do asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
-  while (low >> 32 != round || high >> 32 != round);
-  return __hiloint2double(int(unsigned(high)), int(unsigned(low)));
-}
+// A thread's reading of slots.
+class Reader {
+public:
+  __device__ explicit Reader(cuda::Watch *watch) : patience_(watch) {}
+
+  // NaN where nothing comes
+  __device__ double get(const Slot *slot, unsigned round) {
+    unsigned long long low, high;
+    patience_.begin();
+    do {
+      asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(slot) : "memory");
+      if (low >> 32 == round && high >> 32 == round) return __hiloint2double(int(unsigned(high)), int(unsigned(low)));
+    } while (patience_.lasts());
+    return cuda::nan_of_nothing();
+  }
+
+private:
+  cuda::Patience<false> patience_;
+};
 
 template <class Int> struct Sent {
   const Int *place;
@@ -41,14 +55,14 @@ template <class Int> struct Received {
 };
 
 // By all threads of a block: a sum. Those of several blocks do not wait for one another.
-__device__ void add_over_ranks(const StoredSums::Part &p, int i) {
+__device__ void add_over_ranks(const StoredSums::Part &p, int i, cuda::Watch *watch) {
   __shared__ double of_rank[most_storing_ranks];
   const double own = cuda::sum_of<block>(p.sums.terms[i]);
   const unsigned round = p.rounds[i] + 1;
   const int turn = int(round % 2) * Sums::most * p.ranks, rank = int(threadIdx.x);
   if (rank < p.ranks) {
     if (rank != p.me) put(p.inbox[rank] + turn + Sums::most * p.me + i, own, round);
-    of_rank[rank] = rank == p.me ? own : get(p.inbox[p.me] + turn + Sums::most * rank + i, round);
+    of_rank[rank] = rank == p.me ? own : Reader(watch).get(p.inbox[p.me] + turn + Sums::most * rank + i, round);
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -69,11 +83,12 @@ struct Workers {
 };
 
 template <bool sends, bool receives, class Int>
-__global__ void __launch_bounds__(block) exchange_values(Sent<Int> s, Received<Int> r, index_t size, double *array,
-                                                         unsigned *rounds, const __grid_constant__ StoredSums::Part p) {
+__global__ void __launch_bounds__(block)
+    exchange_values(Sent<Int> s, Received<Int> r, index_t size, double *array, unsigned *rounds,
+                    const __grid_constant__ StoredSums::Part p, cuda::Watch *watch) {
   cuda::start_next();
   cuda::await_previous();
-  if (int(blockIdx.x) < p.sums.count) return add_over_ranks(p, int(blockIdx.x));
+  if (int(blockIdx.x) < p.sums.count) return add_over_ranks(p, int(blockIdx.x), watch);
   const Workers w(p.sums);
   const unsigned round = rounds[w.me] + 1;
   const index_t turn = round % 2 * size;
@@ -83,9 +98,10 @@ __global__ void __launch_bounds__(block) exchange_values(Sent<Int> s, Received<I
       put(s.to[i] + turn, place < 0 ? 0.0 : array[place], round);
     }
   if constexpr (receives) {
+    Reader reader(watch);
     for (index_t i = w.first(); i < r.n; i += w.step()) {
       const Int place = r.place[i];
-      const double x = get(r.from + turn + i, round);
+      const double x = reader.get(r.from + turn + i, round);
       if (place >= 0) array[place] = x;
     }
     __syncthreads();
@@ -102,10 +118,10 @@ struct Parts {
 
 __global__ void __launch_bounds__(block)
     gather_values(const __grid_constant__ Parts p, index_t size, const double *mine, const int *place, double *all,
-                  unsigned *rounds, const __grid_constant__ StoredSums::Part s) {
+                  unsigned *rounds, const __grid_constant__ StoredSums::Part s, cuda::Watch *watch) {
   cuda::start_next();
   cuda::await_previous();
-  if (int(blockIdx.x) < s.sums.count) return add_over_ranks(s, int(blockIdx.x));
+  if (int(blockIdx.x) < s.sums.count) return add_over_ranks(s, int(blockIdx.x), watch);
   const Workers w(s.sums);
   const unsigned round = rounds[w.me] + 1;
   const index_t turn = round % 2 * size;
@@ -119,6 +135,7 @@ __global__ void __launch_bounds__(block)
     }
     if (i < own) all[place_of(p.value[p.me] + i)] = x;
   }
+  Reader reader(watch);
   int from = 0;
   for (index_t j = w.first(); j < p.slot[p.ranks]; j += w.step()) {
     while (j >= p.slot[from + 1]) ++from;
@@ -126,7 +143,7 @@ __global__ void __launch_bounds__(block)
     const index_t i = p.value[from] + j - p.slot[from];
     const bool is_value = i < p.value[from + 1];
     const index_t at = is_value ? place_of(i) : 0;
-    const double x = get(p.inbox[p.me] + turn + j, round);
+    const double x = reader.get(p.inbox[p.me] + turn + j, round);
     if (is_value) all[at] = x;
   }
   __syncthreads();
@@ -163,8 +180,8 @@ StoredSums::Part StoredSums::part(const Sums &sums) const {
 
 StoredExchange::StoredExchange(const Inbox &in, const Outbox &out, const Inboxes &inboxes, int me)
     : sent_(index_t(out.place.size())), received_(index_t(in.place.size())), size_(inboxes.size),
-      to_(targets(out, inboxes)), inbox_(inboxes.of_rank[std::size_t(me)]), places_(joined(out.place, in.place)),
-      blocks_(blocks_for(std::max(sent_, received_))),
+      to_(targets(out, inboxes)), inbox_(inboxes.of_rank[std::size_t(me)]), watch_(inboxes.watch),
+      places_(joined(out.place, in.place)), blocks_(blocks_for(std::max(sent_, received_))),
       overlap_(cuda::may_overlap(exchange_values<true, true, std::int32_t>)), round_(blocks_) {}
 
 template <bool sends, bool receives>
@@ -175,7 +192,7 @@ void StoredExchange::launch(const Cuda &on, double *array, const StoredSums::Par
     using Int = std::decay_t<decltype(*place)>;
     cuda::launch("exchange_values", exchange_values<sends, receives, Int>, overlap_, blocks, block, 0, on.stream,
                  Sent<Int>{place, to_.data(), sent_}, Received<Int>{place + sent_, inbox_, received_}, size_, array,
-                 round_.data(), part);
+                 round_.data(), part, watch_);
   });
 }
 
@@ -186,7 +203,7 @@ void StoredExchange::send(const Cuda &on, double *array) const { launch<true, fa
 void StoredExchange::receive(const Cuda &on, double *array) const { launch<false, true>(on, array, {}); }
 
 StoredGather::StoredGather(const Inboxes &inboxes, int me)
-    : inbox_(inboxes.of_rank), size_(inboxes.size), me_(me), blocks_(blocks_for(size_)),
+    : inbox_(inboxes.of_rank), watch_(inboxes.watch), size_(inboxes.size), me_(me), blocks_(blocks_for(size_)),
       overlap_(cuda::may_overlap(gather_values)), round_(blocks_) {}
 
 void StoredGather::gather(const Cuda &on, const double *mine, const std::vector<index_t> &n, double *all,
@@ -202,7 +219,7 @@ void StoredGather::gather(const Cuda &on, const double *mine, const std::vector<
   const unsigned blocks = (p.value[n.size()] ? blocks_ : 0) + unsigned(sums.sums.count);
   if (!blocks) return;
   cuda::launch("gather_values", gather_values, overlap_, blocks, block, 0, on.stream, p, size_, mine, place, all,
-               round_.data(), sums);
+               round_.data(), sums, watch_);
 }
 
 void store_own_number(const Inboxes &inboxes, int me, cudaStream_t stream) {

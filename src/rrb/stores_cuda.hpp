@@ -1,6 +1,7 @@
 // Exchanges and gathers between devices of which each stores into the others' memory: one kernel sends, waits and fills in.
 #pragma once
 
+#include "backend/cuda_watch.hpp"
 #include "rrb/inbox.hpp"
 #include "rrb/places_cuda.hpp"
 
@@ -14,6 +15,7 @@ using Slot = ulonglong2;
 struct Inboxes {
   std::vector<Slot *> of_rank;
   index_t size;
+  cuda::Watch *watch = nullptr; // over the waits for what comes; NULL: they have no end
 
   static std::size_t bytes(index_t size) { return 2 * std::size_t(size) * sizeof(Slot); }
 };
@@ -57,6 +59,7 @@ private:
   index_t sent_, received_, size_;
   cuda::Buffer<Slot *> to_;
   Slot *inbox_;
+  cuda::Watch *watch_;
   DevicePlaces places_; // of what is sent, then of what is received
   unsigned blocks_;
   bool overlap_;                 // the kernel may start before the one before it has ended
@@ -76,6 +79,7 @@ public:
 
 private:
   std::vector<Slot *> inbox_;
+  cuda::Watch *watch_;
   index_t size_;
   int me_;
   unsigned blocks_;

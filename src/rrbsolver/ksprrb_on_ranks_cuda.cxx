@@ -26,6 +26,7 @@ public:
     return PutKnownValues(stencil_.identity.data(), diagonal_.data(), b, x);
   }
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
+  PetscErrorCode Steps(Norm, const Limits &, std::vector<Numbers> *) override;
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
   double bytes() const override {
     return KSPRRBCudaSolver::bytes() + (double)(diagonal_.bytes() + r0_.bytes() + x_.bytes());
@@ -33,6 +34,7 @@ public:
 
 private:
   void Keep(const PCRRBKnownRows &);
+  PetscErrorCode CheckMessages(const Numbers &);
 
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
@@ -81,6 +83,23 @@ PetscErrorCode OnRanks::Start(Vec r0, Norm norm, Numbers *numbers) {
   if (matrix_.lines()) PetscCall(matrix_.ToBoxes(r, r0_.data()));
   PetscCall(StartFrom(matrix_.lines() ? r0_.data() : r, norm, numbers));
   PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
+  PetscCall(CheckMessages(*numbers));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums of all ranks are NaN where a message did not come to one of them: which has told the others before that. */
+PetscErrorCode OnRanks::CheckMessages(const Numbers &n) {
+  const bool finite = std::isfinite(n.rho) && std::isfinite(n.curvature) && std::isfinite(n.norm);
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { ranks_.check(!finite); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnRanks::Steps(Norm norm, const Limits &limits, std::vector<Numbers> *steps) {
+  PetscFunctionBegin;
+  PetscCall(KSPRRBCudaSolver::Steps(norm, limits, steps));
+  if (!steps->empty()) PetscCall(CheckMessages(steps->back()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

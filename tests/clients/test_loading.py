@@ -43,6 +43,7 @@ PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPDeflationStopHook(void) { return PETSC_ERR_PLIB; }
+PetscErrorCode PetscRRBSetTimeout(PetscReal) { return PETSC_ERR_PLIB; }
 """
 
 

@@ -1,5 +1,11 @@
 """PCRRB, PCMIC, PCBLOCKRELAX, PCNEUMANN and deflation on several ranks: the tests that any number of ranks passes, and PETSc's own tutorials."""
+import os
 import re
+import shlex
+import shutil
+import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +35,38 @@ def test_is_block_jacobi(run, tutorial, library, ranks, program, sizes):
     assert [float(n) for n in norms[0]] == pytest.approx([float(n) for n in norms[1]], rel=1e-6)
     assert counts(own) == counts(bjacobi)
     assert counts(alone)[0] <= counts(own)[0] <= 2 * counts(alone)[0] + 5
+
+
+def processes_of(program):
+    """The ids of all that run it."""
+    links = [folder / "exe" for folder in Path("/proc").iterdir() if folder.name.isdigit()]
+    return [int(link.parent.name) for link in links if os.access(link, os.R_OK) and os.path.realpath(link) == str(program)]
+
+
+@pytest.mark.parametrize("options", [["-pc_type", "rrb"], ["-pc_type", "neumann", "-ksp_deflation", "block"]], ids=["rrb", "deflation"])
+def test_a_rank_that_is_killed_ends_the_others(config, tutorial, library, tmp_path, options):
+    """In the middle of a solve that would have no end: MPI's waits are mpiexec's business."""
+    if not config.get("MPIEXEC"):
+        pytest.skip("this PETSc names no mpiexec")
+    program = tmp_path / "ex46"  # which nobody else runs
+    shutil.copy(tutorial("ksp/ksp", "ex46"), program)
+    words = [*shlex.split(config["MPIEXEC"]), "-n", "3", program, "-da_grid_x", "60", "-da_grid_y", "63", "-dll_append", library,
+             "-ksp_type", "richardson", "-ksp_convergence_test", "skip", "-ksp_max_it", "1000000000", "-ksp_monitor", *options]
+    settings = {"OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                          env={**os.environ, **settings}) as started:
+        try:
+            assert any(" 20 KSP" in line for line in started.stdout), "it has not begun to solve"
+            ranks = processes_of(program)
+            assert len(ranks) == 3
+            os.kill(ranks[1], signal.SIGKILL)
+            started.communicate(timeout=60)
+            assert started.returncode != 0
+            assert not processes_of(program)
+        finally:
+            started.kill()
+            for rank in processes_of(program):
+                os.kill(rank, signal.SIGKILL)
 
 
 def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):

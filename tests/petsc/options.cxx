@@ -272,4 +272,28 @@ TEST(View, HasAShortForm) {
   EXPECT_NE(std::string(text).find("levels 5"), std::string::npos) << text;
 }
 
+// The one option of the library itself, read where it is registered.
+TEST(Timeout, IsSetByAFunctionAndAnOption) {
+  PetscReal before, now;
+  ok(PetscRRBGetTimeout(&before));
+  EXPECT_EQ(before, 60);
+  for (const PetscReal seconds : {0.0, 0.5, 1e9}) {
+    ok(PetscRRBSetTimeout(seconds));
+    ok(PetscRRBGetTimeout(&now));
+    EXPECT_EQ(now, seconds);
+  }
+  for (const PetscReal bad : {-1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    EXPECT_TRUE(refused(PetscRRBSetTimeout(bad)));
+    EXPECT_EQ(raised.code, PETSC_ERR_ARG_OUTOFRANGE);
+    EXPECT_NE(raised.message.find("-petscrrb_timeout"), std::string::npos) << raised.message;
+  }
+  ok(PetscOptionsSetValue(nullptr, "-petscrrb_timeout", "7"));
+  ok(PetscRRBFinalizePackage());
+  ok(PetscRRBInitializePackage());
+  ok(PetscOptionsClearValue(nullptr, "-petscrrb_timeout"));
+  ok(PetscRRBGetTimeout(&now));
+  EXPECT_EQ(now, 7);
+  ok(PetscRRBSetTimeout(before));
+}
+
 } // namespace
