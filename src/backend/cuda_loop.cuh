@@ -32,33 +32,25 @@ private:
 
 class Loop {
 public:
-  Loop() = default;
-  Loop(const Loop &) = delete;
-  Loop &operator=(const Loop &) = delete;
-  ~Loop() { reset(); }
-
   bool empty() const { return !repeated_ && once_.empty(); }
-  bool repeats() const { return repeated_; } // by itself
+  bool repeats() const { return repeated_ != nullptr; } // by itself
   void reset() {
-    if (repeated_) (void)cudaGraphExecDestroy(repeated_);
-    repeated_ = nullptr;
+    repeated_.reset();
     once_.reset();
   }
 
-  // What work(condition) launches on `on`, which may neither wait nor allocate; see Graph. may_repeat: by itself, if the
-  // device can.
-  template <class Work> void capture(Cuda &on, bool may_repeat, const Work &work) {
+  // What work(condition) launches on `on`, as for a Graph: the same errors, and nothing is kept then. It must launch a kernel
+  // that sets the condition, or the loop would have no end. may_repeat: by itself, if the device can.
+  template <class Work> auto capture(Cuda &on, bool may_repeat, const Work &work) {
     reset();
-    if (may_repeat && has_conditional_nodes())
-      capture_repeated(on, work);
-    else
-      once_.capture(on, [&] { work(Condition()); });
+    if (may_repeat && has_conditional_nodes()) return capture_repeated(on, work);
+    return once_.capture(on, [&] { return work(Condition()); });
   }
 
   // Until the condition says so, or at least `times` where the loop cannot repeat itself.
   void launch(const Cuda &on, int times) const {
     if (repeated_)
-      check(cudaGraphLaunch(repeated_, on.stream), "cudaGraphLaunch");
+      check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch");
     else
       for (int i = 0; i < times; ++i) once_.launch(on);
   }
@@ -71,20 +63,20 @@ private:
   }
 
 #if PETSCRRB_CONDITIONAL_NODES
-  template <class Work> void capture_repeated(Cuda &on, const Work &work) {
-    cudaGraph_t graph;
-    check(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
-    cudaError_t error = cudaSuccess;
-    try {
-      cudaGraphConditionalHandle handle;
-      const cudaGraph_t body = add_while(graph, &handle);
-      capture_to(on, body, [&] { work(Condition(handle)); });
-      error = cudaGraphInstantiate(&repeated_, graph, 0);
-    } catch (const Error &e) {
-      error = e.code();
-    }
-    (void)cudaGraphDestroy(graph);
-    check(error, "capturing a loop");
+  template <class Work> auto capture_repeated(Cuda &on, const Work &work) {
+    cudaGraph_t made = nullptr;
+    check(cudaGraphCreate(&made, 0), "cudaGraphCreate");
+    const OwnedGraph graph(made);
+    cudaGraphConditionalHandle handle;
+    const cudaGraph_t body = add_while(graph.get(), &handle);
+    Capture capture(on);
+    capture.begin(body);
+    const auto error = work(Condition(handle));
+    if (error) return error;
+    (void)capture.end();
+    check_not_empty(body);
+    repeated_ = instantiate(graph.get());
+    return error;
   }
 
   static cudaGraph_t add_while(cudaGraph_t graph, cudaGraphConditionalHandle *handle) {
@@ -103,29 +95,16 @@ private:
     return node.conditional.phGraph_out[0];
   }
 
-  template <class Work> static void capture_to(Cuda &on, cudaGraph_t graph, const Work &work) {
-    const cudaStream_t theirs = on.stream;
-    cudaStream_t ours;
-    cudaGraph_t captured;
-    check(cudaStreamCreateWithFlags(&ours, cudaStreamNonBlocking), "cudaStreamCreate");
-    on.stream = ours;
-    cudaError_t error =
-        cudaStreamBeginCaptureToGraph(ours, graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal);
-    try {
-      if (error == cudaSuccess) work();
-    } catch (const Error &e) {
-      error = e.code();
-    }
-    on.stream = theirs;
-    const cudaError_t ended = cudaStreamEndCapture(ours, &captured);
-    (void)cudaStreamDestroy(ours);
-    check(error == cudaSuccess ? ended : error, "capturing a loop");
+  static void check_not_empty(cudaGraph_t body) {
+    std::size_t nodes = 0;
+    check(cudaGraphGetNodes(body, nullptr, &nodes), "cudaGraphGetNodes");
+    if (!nodes) throw std::logic_error("a loop on the device without work would have no end");
   }
 #else
-  template <class Work> void capture_repeated(Cuda &, const Work &) {}
+  template <class Work> auto capture_repeated(Cuda &, const Work &work) { return decltype(work(Condition()))(0); }
 #endif
 
-  cudaGraphExec_t repeated_ = nullptr;
+  OwnedGraphExec repeated_;
   Graph once_; // or
 };
 

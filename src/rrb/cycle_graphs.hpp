@@ -14,28 +14,31 @@ public:
     estimate_.reset();
   }
 
-  // solve: kernels alone
-  template <class Core, class Solve> void apply(Cuda &on, Core &core, const double *r, double *z, const Solve &solve) {
-    if (core.options().storage_grids < 2) { // nothing is between, or it works on PETSc's arrays as well
-      (void)Cycle(core).apply(r, z, Part::whole, solve);
-      return;
-    }
+  // solve: kernels alone. Both return its error, if it has one.
+  template <class Core, class Solve> auto apply(Cuda &on, Core &core, const double *r, double *z, const Solve &solve) {
+    auto error = decltype(solve(Part::whole))(0);
+    if (core.options().storage_grids < 2) // nothing is between, or it works on PETSc's arrays as well
+      return Cycle(core).apply(r, z, Part::whole, solve);
     if (below_.empty() || amli_ != core.amli().used)
-      below_.capture(on, [&] { (void)Cycle(core).apply_below(1, solve); });
+      error = below_.capture(on, [&] { return Cycle(core).apply_below(1, solve); });
+    if (error) return error;
     amli_ = core.amli().used;
     core.down(0, 1, r, z, Part::whole);
     below_.launch(on);
     core.up(1, 0, r, z, Part::whole);
+    return error;
   }
 
-  template <class Core, class Solve> void estimate(Cuda &on, Core &core, const Solve &solve) {
-    if (!core.amli().nx) return;
-    if (core.options().storage_grids) {
-      if (estimate_.empty()) estimate_.capture(on, [&] { (void)Cycle(core).take_estimate_steps(solve); });
-      estimate_.launch(on);
-    } else
-      (void)Cycle(core).take_estimate_steps(solve); // an application's z is the vector of all grids there, and changes
+  template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
+    auto error = decltype(solve(Part::whole))(0);
+    if (!core.amli().nx) return error;
+    if (!core.options().storage_grids) // an application's z is the vector of all grids there, and changes
+      return Cycle(core).estimate(solve);
+    if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(solve); });
+    if (error) return error;
+    estimate_.launch(on);
     core.finish_estimate();
+    return error;
   }
 
 private:

@@ -98,7 +98,7 @@ template <class T> PetscErrorCode PCRRBCuda::ToHost(std::vector<T> &to, const T 
   PetscCall(stream_.Run([&] {
     const size_t bytes = to.size() * sizeof(T);
     cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, cuda_.stream), "cudaMemcpyAsync");
-    cuda::check(cudaStreamSynchronize(cuda_.stream), "cudaStreamSynchronize");
+    cuda::wait_for(cuda_.stream, "the last block's right-hand side");
   }));
   PetscCall(PetscLogGpuToCpu(to.size() * sizeof(T)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,7 +152,7 @@ PetscErrorCode PCRRBCuda::EstimateForCycle(Core &core) {
   PetscFunctionBegin;
   PetscCall(stream_.Run([&] {
     if (inverse_ && may_be_graphs())
-      graphs_.estimate(cuda_, core, LastBlockSolver(core));
+      solved = graphs_.estimate(cuda_, core, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).estimate(LastBlockSolver(core));
   }));
@@ -167,7 +167,7 @@ PetscErrorCode PCRRBCuda::ApplyToArrays(Core &core, const PetscScalar *r, PetscS
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
     if (part == rrb::Part::whole && inverse_ && may_be_graphs())
-      graphs_.apply(cuda_, core, r, z, LastBlockSolver(core));
+      solved = graphs_.apply(cuda_, core, r, z, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core));
   }));

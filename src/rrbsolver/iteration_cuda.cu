@@ -2,6 +2,7 @@
 #include "rrbsolver/iteration_cuda.hpp"
 
 #include "backend/cuda_loop.cuh"
+#include "backend/cuda_wait.cuh"
 #include "rrbsolver/full_cg.hpp"
 #include "rrbsolver/schur_loops_cuda.cuh"
 
@@ -11,15 +12,18 @@ namespace {
 // What a run is told and what it leaves.
 struct Run {
   Limits limits;
-  int taken; // steps
-  bool ended;
+  unsigned long long limit, clock; // of a step, in ns, 0: none; when the last one ended
+  int taken;                       // steps
+  bool ended, late;                // late: the last step took longer than its limit
   Numbers numbers[DeviceIteration::most_steps];
 };
 
-__global__ void begin_run(Run *run, double *scalars, Limits limits) {
+__global__ void begin_run(Run *run, double *scalars, Limits limits, unsigned long long limit) {
   run->limits = limits;
+  run->limit = limit;
+  run->clock = cuda::nanoseconds();
   run->taken = 0;
-  run->ended = false;
+  run->ended = run->late = false;
   scalars[ended] = 0.0;
 }
 
@@ -53,8 +57,11 @@ __global__ void __launch_bounds__(end_threads)
   if (!run) return;
   if (!ended_before) {
     const Numbers n = numbers_of(scalars, norm);
+    const unsigned long long now = cuda::nanoseconds();
     run->numbers[run->taken++] = n;
-    run->ended = ends(*run, n);
+    run->late = run->limit && now - run->clock > run->limit;
+    run->clock = now;
+    run->ended = run->late || ends(*run, n);
     scalars[ended] = run->ended;
   }
   repeat.set(!run->ended);
@@ -79,16 +86,15 @@ public:
   }
   Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().read(on_), norm); }
   int run(Norm norm, const Limits &limits, bool captured, const Solve &solve, std::vector<Numbers> &steps) override {
-    Limits l = limits;
-    l.most = captured ? std::min(l.most, most_steps) : 1;
-    begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), cg_.scalars().data(), l);
-    cuda::check_launch("begin_run");
-    int error = 0;
-    if (!captured) {
-      error = take_step(norm, solve, {});
-      if (!error) read(steps);
-    } else
-      launch(norm, solve, steps);
+    int error = captured ? capture(norm, solve) : 0;
+    if (error) return error;
+    begin(limits, captured);
+    if (captured) {
+      launch(steps);
+      return 0;
+    }
+    error = take_step(norm, solve, {});
+    if (!error) (void)read(steps);
     return error;
   }
   int resume(const Solve &solve) override { return cg_.resume(solve); }
@@ -102,6 +108,14 @@ private:
 
   using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
 
+  // The steps of a graph wait for nothing of the host, so that each of them has a limit.
+  void begin(const Limits &limits, bool captured) {
+    Limits l = limits;
+    l.most = captured ? std::min(l.most, most_steps) : 1;
+    const auto limit = captured ? static_cast<unsigned long long>(1e9 * timeout.load()) : 0;
+    begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), cg_.scalars().data(), l, limit);
+    cuda::check_launch("begin_run");
+  }
   int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
     return cg_.step(norm, solve, [&](const Terms &below) { end(run_.data(), below, norm, repeat); });
   }
@@ -111,13 +125,15 @@ private:
                  cg_.scalars().data(), pending, below, norm, repeat);
   }
 
-  void launch(Norm norm, const Solve &solve, std::vector<Numbers> &steps) {
-    if (graph_.empty() || norm_ != norm || amli_ != core_.amli().used) {
-      graph_.capture(on_, loop_ == Loop::automatic,
-                     [&](cuda::Condition repeat) { (void)take_step(norm, solve, repeat); });
-      norm_ = norm;
-      amli_ = core_.amli().used;
-    }
+  // A step that ends without an error has launched end_step(), which sets the condition.
+  int capture(Norm norm, const Solve &solve) {
+    if (!graph_.empty() && norm_ == norm && amli_ == core_.amli().used) return 0;
+    norm_ = norm;
+    amli_ = core_.amli().used;
+    return graph_.capture(on_, loop_ == Loop::automatic,
+                          [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); });
+  }
+  void launch(std::vector<Numbers> &steps) {
     cg_.steps_taken();
     int times = !CG::may_overrun ? 1 : expected_ ? expected_ : few;
     do {
@@ -142,13 +158,28 @@ private:
       cuda::check(cudaMemcpyAsync(reinterpret_cast<char *>(report_.data()) + begin, source + begin, end - begin,
                                   cudaMemcpyDeviceToHost, on_.stream),
                   "cudaMemcpyAsync");
-      cuda::check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");
+      int seen = 0;
+      cuda::wait_for(on_.stream, "a step of the RRB-solver on the device, which did not end", [&] {
+        const int before = std::exchange(seen, steps_so_far());
+        return seen > before;
+      });
     };
     const Run &run = *report_.data();
     copy(0, first);
+    if (run.late) throw TimedOut("a step of the RRB-solver on the device, which ended later");
     if (run.taken > first) copy(first, run.taken);
     steps.assign(run.numbers, run.numbers + run.taken);
     return run.ended;
+  }
+
+  // While the device takes them.
+  int steps_so_far() {
+    constexpr std::size_t at = offsetof(Run, taken);
+    cuda::check(cudaMemcpyAsync(so_far_.data(), reinterpret_cast<const char *>(run_.data()) + at, sizeof(int),
+                                cudaMemcpyDeviceToHost, beside_.get()),
+                "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(beside_.get()), "cudaStreamSynchronize");
+    return *so_far_.data();
   }
 
   Cuda &on_;
@@ -156,6 +187,8 @@ private:
   CG cg_;
   cuda::Buffer<Run> run_;
   cuda::Pinned<Run> report_;
+  cuda::Pinned<int> so_far_;
+  cuda::Stream beside_;
   Loop loop_;
   bool overlap_;           // a kernel may start before the one before it has ended
   cuda::Loop graph_;       // of a step

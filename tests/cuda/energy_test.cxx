@@ -81,7 +81,7 @@ public:
   }
   Vector apply_below_in_a_graph(int g, Vector y) {
     cuda::Graph graph;
-    graph.capture(on_, [&] { rrb::Cycle(*core_).apply_below(g, solver(), Energy::yes); });
+    graph.capture(on_, [&] { return rrb::Cycle(*core_).apply_below(g, solver(), Energy::yes); });
     copy(core_->right_hand_side(g), y, cudaMemcpyHostToDevice);
     graph.launch(on_);
     return read(core_->solution(g));

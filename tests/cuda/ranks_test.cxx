@@ -177,6 +177,7 @@ TEST_P(DeviceRanks, ExchangeInAGraph) {
     ranks->exchange(mine(many), x.data());
     ranks->exchange(mine(few), y.data());
     ranks->exchange(mine(many), x.data()); // changes nothing
+    return 0;
   });
   for (int round = 0; round < 7; ++round) {
     const cuda::Buffer<double> new_x(many.before(ranks->rank(), round)), new_y(few.before(ranks->rank(), round));
@@ -202,7 +203,10 @@ TEST_P(DeviceRanks, ExchangeAtFarPlaces) {
 void DeviceRanks::expect_gathered(const std::vector<index_t> &n, bool in_a_graph) {
   const index_t own = n[std::size_t(ranks->rank())], total = std::accumulate(n.begin(), n.end(), index_t(0));
   cuda::Buffer<double> part_of_it(std::size_t(own) + 1), all(std::size_t(total) + 1);
-  const auto gather = [&] { ranks->gather(part_of_it.data(), n, all.data()); };
+  const auto gather = [&] {
+    ranks->gather(part_of_it.data(), n, all.data());
+    return 0;
+  };
   cuda::Graph graph;
   gather();
   if (in_a_graph) graph.capture(on(), gather);

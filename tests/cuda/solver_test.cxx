@@ -2,11 +2,16 @@
 #include "unit/reference_support.hpp"
 #include "unit/rrb_support.hpp"
 
+#include "backend/timeout.hpp"
 #include "coarse/coarse_cuda.hpp"
 #include "rrb/cycle.hpp"
 #include "rrbsolver/iteration_cuda.hpp"
 
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
 
 namespace {
 
@@ -125,6 +130,65 @@ void expect_same(How how) {
         EXPECT_LT(steps.steps.size(), 40u);
         expect_equal(steps, solve(problem, choice, full, norm, how));
       }
+}
+
+// The last block's solution fails while a step is captured: the run says so, and the next one is whole.
+TEST_F(SolverLoop, SmallFailureWhileItIsCaptured) {
+  support::Choice v;
+  v.levels = 6, v.storage_grids = 3;
+  support::Problem problem = support::converted(reference::random_faces({33, 30}, 3));
+  problem.corners = false;
+  for (const auto loop : {DeviceIteration::Loop::automatic, DeviceIteration::Loop::launches})
+    for (const bool thrown : {false, true}) {
+      Factored f(problem, v);
+      const auto iteration = petscrrb::rrbsolver::make_device_iteration(f.on, *f.core, false, loop);
+      iteration->refresh(Factored::stencil(f.again));
+      const cuda::Buffer<double> r0(Vector(problem.nx * problem.ny, 1.0));
+      const petscrrb::rrbsolver::Limits limits{10, 10};
+      std::vector<Numbers> steps;
+      const cudaStream_t before = f.on.stream;
+      const auto fails = [&](rrb::Part) -> int { return thrown ? throw std::out_of_range("of the last block") : 73; };
+      EXPECT_EQ(iteration->start(r0.data(), Norm::natural, f.solver()), 0);
+      if (thrown)
+        EXPECT_THROW((void)iteration->run(Norm::natural, limits, true, fails, steps), std::out_of_range);
+      else
+        EXPECT_EQ(iteration->run(Norm::natural, limits, true, fails, steps), 73);
+      EXPECT_EQ(f.on.stream, before);
+      EXPECT_EQ(iteration->run(Norm::natural, limits, true, f.solver(), steps), 0);
+      EXPECT_EQ(steps.size(), 10u);
+    }
+}
+
+// A step that takes too long ends the run with an error; not a solve of many steps that takes as long.
+TEST_F(SolverLoop, SmallStepThatTakesTooLong) {
+  support::Choice v;
+  v.levels = 6, v.storage_grids = 3;
+  support::Problem problem = support::converted(reference::random_faces({33, 30}, 3));
+  problem.corners = false;
+  Factored f(problem, v);
+  const auto iteration =
+      petscrrb::rrbsolver::make_device_iteration(f.on, *f.core, false, DeviceIteration::Loop::launches);
+  iteration->refresh(Factored::stencil(f.again));
+  const cuda::Buffer<double> r0(Vector(problem.nx * problem.ny, 1.0));
+  std::vector<Numbers> steps;
+  const auto slow = [&](rrb::Part part) {
+    const auto sleep = [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    cuda::check(cudaLaunchHostFunc(f.on.stream, sleep, nullptr), "cudaLaunchHostFunc");
+    return f.solver()(part);
+  };
+  for (const double timeout : {0.03, 0.5}) {
+    EXPECT_EQ(iteration->start(r0.data(), Norm::natural, f.solver()), 0);
+    const double before = petscrrb::timeout.exchange(timeout);
+    const petscrrb::rrbsolver::Limits limits{10, 10};
+    if (timeout < 0.1) {
+      EXPECT_THROW((void)iteration->run(Norm::natural, limits, true, slow, steps), petscrrb::TimedOut);
+      cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    } else {
+      EXPECT_EQ(iteration->run(Norm::natural, limits, true, slow, steps), 0);
+      EXPECT_EQ(steps.size(), 10u);
+    }
+    petscrrb::timeout = before;
+  }
 }
 
 TEST_F(SolverLoop, IsTheSameAsStepByStep) { expect_same(How::loop); }

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace {
@@ -22,6 +24,7 @@ using Values = std::vector<double>;
 struct Rank {
   Cuda on;
   cuda::Buffer<double> x;
+  std::unique_ptr<cuda::Watcher> watcher;
   std::unique_ptr<rrb::StoredExchange> exchange;
   std::unique_ptr<rrb::StoredGather> gather;
   std::unique_ptr<rrb::StoredSums> sums;
@@ -46,12 +49,13 @@ public:
       std::vector<index_t> start;
       for (const auto &there : in) start.push_back(there.start[std::size_t(r)]);
       rank[std::size_t(r)]->exchange = std::make_unique<rrb::StoredExchange>(
-          in[std::size_t(r)], rrb::Outbox(plans.plan[std::size_t(r)], start), inboxes, r);
+          in[std::size_t(r)], rrb::Outbox(plans.plan[std::size_t(r)], start), watched(inboxes, r), r);
     }
   }
   void make_gathers(index_t values) {
     const rrb::Inboxes inboxes = make_inboxes(rrb::StoredGather::slots(values, count()));
-    for (int r = 0; r < count(); ++r) rank[std::size_t(r)]->gather = std::make_unique<rrb::StoredGather>(inboxes, r);
+    for (int r = 0; r < count(); ++r)
+      rank[std::size_t(r)]->gather = std::make_unique<rrb::StoredGather>(watched(inboxes, r), r);
   }
   void make_sums() {
     const rrb::Inboxes inboxes = make_inboxes(rrb::StoredSums::slots(count()));
@@ -70,8 +74,22 @@ private:
     for (int r = 0; r < count(); ++r) all.of_rank.push_back(memory_.emplace_back(2 * std::size_t(size)).data());
     return all;
   }
+  // of one rank, which watches its waits and tells the others
+  rrb::Inboxes watched(const rrb::Inboxes &all, int r) {
+    if (words_.size() == 0) words_.resize(std::size_t(count()));
+    Rank &mine = *rank[std::size_t(r)];
+    if (!mine.watcher) {
+      std::vector<unsigned *> others;
+      for (int other = 0; other < count(); ++other)
+        if (other != r) others.push_back(words_.data() + other);
+      mine.watcher = std::make_unique<cuda::Watcher>("what another rank sends");
+      mine.watcher->connect(words_.data() + r, others);
+    }
+    return {all.of_rank, all.size, mine.watcher->begin()};
+  }
 
   std::vector<cuda::Buffer<rrb::Slot>> memory_;
+  cuda::Buffer<unsigned> words_;
 
 public:
   std::vector<std::unique_ptr<Rank>> rank;
@@ -163,6 +181,7 @@ TEST_F(Stores, ExchangeInGraphs) {
   ranks.each([&](int r, Rank &rank) {
     graph[r].capture(rank.on, [&] {
       for (int i = 0; i < 3; ++i) rank.exchange->exchange(rank.on, rank.x.data());
+      return 0;
     });
   });
   for (int round = 0; round < 4; ++round) {
@@ -200,6 +219,41 @@ TEST_F(Stores, Gather) {
       expected.push_back(0);
       for (const auto &values : all) EXPECT_EQ(read(values), expected);
     }
+}
+
+// One rank sends nothing: the others give up, all ranks hear of it, and with new inboxes they begin again.
+TEST_F(Stores, SmallMissingMessagesEndAllRanks) {
+  const RandomPlans plans(3, 200, 1.0, 11);
+  const double before = petscrrb::timeout.exchange(0.1);
+  {
+    Ranks ranks(plans);
+    ranks.make_gathers(6);
+    std::vector<cuda::Buffer<double>> all, mine;
+    for (int r = 0; r < 3; ++r) all.emplace_back(6), mine.emplace_back(2);
+    ranks.each([&](int r, Rank &rank) { rank.x.assign(plans.before(r)); });
+    ranks.each([&](int r, Rank &rank) {
+      if (r) rank.exchange->exchange(rank.on, rank.x.data());
+      if (r) rank.gather->gather(rank.on, mine[std::size_t(r)].data(), {2, 2, 2}, all[std::size_t(r)].data());
+    });
+    ranks.wait();
+    ranks.each([&](int r, Rank &rank) {
+      EXPECT_EQ(rank.watcher->gave_up(), r > 0);
+      EXPECT_THROW(rank.watcher->check(true), petscrrb::TimedOut) << "rank " << r;
+      if (!r) return;
+      const Values x = read(rank.x), gathered = read(all[std::size_t(r)]);
+      EXPECT_TRUE(std::any_of(x.begin(), x.end(), [](double v) { return std::isnan(v); }));
+      EXPECT_TRUE(std::isnan(gathered[0]) && std::isnan(gathered[1]));
+    });
+  }
+  petscrrb::timeout = before;
+  Ranks ranks(plans);
+  ranks.each([&](int r, Rank &rank) { rank.x.assign(plans.before(r)); });
+  ranks.each([&](int, Rank &rank) { rank.exchange->exchange(rank.on, rank.x.data()); });
+  ranks.wait();
+  ranks.each([&](int r, Rank &rank) {
+    EXPECT_EQ(read(rank.x), plans.after(r));
+    EXPECT_NO_THROW(rank.watcher->check(true));
+  });
 }
 
 // With an exchange, and alone, by turns.
