@@ -5,6 +5,7 @@
 
 #include "petsc_compat.h"
 
+#include <petsc/private/petscimpl.h>
 #include <petscmat.h>
 
 using petscrrb::Csr;
@@ -244,5 +245,12 @@ PetscErrorCode PetscRRBMatOnDevice(Mat A, PetscBool *yes) {
   *yes = PETSC_FALSE;
   PetscCall(SequentialAIJ(A, &rows));
   if (rows) PetscCall(OnDevice(rows, yes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixState::Take(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,3 +49,12 @@ PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
 PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);
 /* Likewise for a matrix of any type. */
 PetscErrorCode PetscRRBMatOnDevice(Mat, PetscBool *);
+
+/* Which matrix, with which values. Of two matrices the states may be the same. */
+struct PetscRRBMatrixState {
+  PetscObjectId id = 0;
+  PetscObjectState state = -1;
+
+  PetscErrorCode Take(Mat);
+  bool operator==(const PetscRRBMatrixState &o) const { return id == o.id && state == o.state; }
+};

@@ -96,34 +96,56 @@ static PetscErrorCode HasEntries(Mat block, bool *some) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBRankRows::Get(Mat P, PetscBool device, petscrrb::RankRows *rows) const {
+/* The blocks of own columns and of others; NULL: there is none */
+static PetscErrorCode BlocksOf(Mat P, Mat block[2]) {
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATMPIAIJ, &mpi));
+  block[0] = P;
+  block[1] = NULL;
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBRankRowsGet(Mat P, PetscBool device, petscrrb::RankRows *rows) {
   Mat block[2];
   petscrrb::Csr *const csr[2] = {&rows->own, &rows->others};
   bool some = false;
 
   PetscFunctionBegin;
   *rows = petscrrb::RankRows();
-  rows->n = own_;
-  rows->places = places_;
-  rows->ghost_places = ghost_places_.data();
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  PetscCall(MatGetLocalSize(P, &rows->n, NULL));
+  PetscCall(BlocksOf(P, block));
   for (int b = 0; b < 2; ++b) {
-    PetscCall(HasEntries(block[b], &some));
-    if (some) PetscCall(PetscRRBRowsGet(block[b], device, csr[b]));
+    if (block[b]) PetscCall(HasEntries(block[b], &some));
+    if (block[b] && some) PetscCall(PetscRRBRowsGet(block[b], device, csr[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBRankRows::Restore(Mat P, PetscBool device, petscrrb::RankRows *rows) const {
+PetscErrorCode PetscRRBRankRowsRestore(Mat P, PetscBool device, petscrrb::RankRows *rows) {
   Mat block[2];
   petscrrb::Csr *const csr[2] = {&rows->own, &rows->others};
 
   PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  PetscCall(BlocksOf(P, block));
   for (int b = 0; b < 2; ++b)
     if (csr[b]->ia) PetscCall(PetscRRBRowsRestore(block[b], device, csr[b]));
   *rows = petscrrb::RankRows();
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBRankRows::Get(Mat P, PetscBool device, petscrrb::RankRows *rows) const {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBRankRowsGet(P, device, rows));
+  rows->places = places_;
+  rows->ghost_places = ghost_places_.data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBRankRows::Restore(Mat P, PetscBool device, petscrrb::RankRows *rows) const {
+  return PetscRRBRankRowsRestore(P, device, rows);
 }
 
 PetscErrorCode PetscRRBRankRows::BringTransposed(PetscBool device, const petscrrb::RankRows &rows,

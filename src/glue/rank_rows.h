@@ -11,6 +11,10 @@
 
 #include <vector>
 
+/* The arrays of an AIJ on this rank, on the device, where it is there, or on the host; their places are in the order of rows. */
+PetscErrorCode PetscRRBRankRowsGet(Mat, PetscBool device, petscrrb::RankRows *);
+PetscErrorCode PetscRRBRankRowsRestore(Mat, PetscBool device, petscrrb::RankRows *);
+
 class PetscRRBRankRows {
 public:
   PetscRRBRankRows() = default;

@@ -1,6 +1,7 @@
 /* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_options.cxx (what a user can set). */
 #pragma once
 
+#include "glue/known_values.h"
 #include "rrb/pcrrb_backend.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
@@ -10,20 +11,6 @@ PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCRRBComposeSetters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
-
-/* Which matrix, with which values. Of two matrices the states may be the same. */
-struct PCRRBMatrixState {
-  PetscObjectId id = 0;
-  PetscObjectState state = -1;
-
-  PetscErrorCode Take(Mat A) {
-    PetscFunctionBegin;
-    PetscCall(PetscObjectGetId((PetscObject)A, &id));
-    PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  bool operator==(const PCRRBMatrixState &o) const { return id == o.id && state == o.state; }
-};
 
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCRRBState {
@@ -39,10 +26,10 @@ struct PCRRBState {
   PCRRBCoarse coarse;         /* in use */
   PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
-  Mat on_ranks = nullptr;    /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
-  PetscInt64 build = 0;      /* which hierarchy this is, of all of them */
-  PetscInt64 uses = 0;       /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
-  PCRRBMatrixState factored; /* the matrix at the last factorization */
+  Mat on_ranks = nullptr;       /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
+  PetscInt64 build = 0;         /* which hierarchy this is, of all of them */
+  PetscInt64 uses = 0;          /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
+  PetscRRBMatrixState factored; /* the matrix at the last factorization */
 };
 
 /* What a user can set, as it was set; PETSC_DECIDE means our choice. */
@@ -62,6 +49,7 @@ typedef struct {
   PetscInt gather_size;
   PCRRBTransport transport;
   KSP coarse_ksp;
+  PetscRRBKnownValues *known;
   PCRRBState *state;
 } PC_RRB;
 

@@ -58,7 +58,7 @@ static PetscErrorCode Refresh(KSP ksp, KSPRRBValues *values) {
 static PetscErrorCode ReadValues(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
-  PCRRBMatrixState now;
+  PetscRRBMatrixState now;
   KSPRRBValues values;
 
   PetscFunctionBegin;

@@ -28,7 +28,7 @@ struct KSPRRBState {
   const char *why = "not set up yet";      /* the form is not the Schur complement's */
   PetscInt64 build = 0;                    /* that factorization, see PCRRBState */
   KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
-  PCRRBMatrixState values, factored;       /* the matrix when fused read it, and that of the factorization then */
+  PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
 
   /* of the current solve */
