@@ -7,6 +7,7 @@ PetscErrorCode PCReset_BlockRelax(PC pc) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(b->known->Reset());
   if (b->state) {
     PetscCall(PetscRRBMatrixReset(&b->state->rows));
     for (Vec &x : b->state->work) PetscCall(VecDestroy(&x));
@@ -22,6 +23,7 @@ static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
   PetscCall(PCReset_BlockRelax(pc));
   PetscCall(PCBlockRelaxComposeSetters(pc, PETSC_FALSE));
   PetscCall(PetscFree(((PC_BlockRelax *)pc->data)->sizes));
+  delete ((PC_BlockRelax *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,6 +78,10 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_BlockRelax *)pc->data)->state->found.read.identity_rows > 0);
+}
+
 /*MC
    PCBLOCKRELAX - Block Jacobi and block Gauss-Seidel over boxes of a structured grid, with exact inverses of the blocks
 
@@ -109,6 +115,8 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
 
    The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any sizes and with any coefficients, or
    on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
+   Identity rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled in M, and where other rows keep their
+   columns their values are put into the initial guess of a `KSP` that needs a symmetric operator.
 
    With several ranks blocks do not cross ranks, and between ranks each sweep is Jacobi.
 
@@ -140,9 +148,10 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   b->parallel = PC_BLOCKRELAX_PARALLEL_AUTO;
   b->test = PCBlockRelaxNoKSP;
 
-  pc->ops->setup = PCSetUp_BlockRelax;
-  pc->ops->presolve = PCPreSolve_BlockRelax;
+  PetscRRBLiftKnownValues<PC_BlockRelax>(pc, MayHaveIdentityRows);
+  pc->ops->presolve = PCPreSolve_BlockRelax; /* which have more to do */
   pc->ops->postsolve = PCPostSolve_BlockRelax;
+  pc->ops->setup = PCSetUp_BlockRelax;
   pc->ops->apply = PCApply_BlockRelax;
   pc->ops->applytranspose = PCApplyTranspose_BlockRelax;
   pc->ops->applyrichardson = PCApplyRichardson_BlockRelax;

@@ -4,6 +4,7 @@
 #include "blockrelax/blockrelax.hpp"
 #include "glue/agree.h"
 #include "glue/findgrid.h"
+#include "glue/known_values.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
 #include "glue/vectors.h"
@@ -96,6 +97,7 @@ typedef struct {
   PCBlockRelaxTest test;
   PetscReal norm; /* the last that a KSP's solve computed of a residual; negative: none */
   PetscBool said; /* -info has been told about the KSP */
+  PetscRRBKnownValues *known;
   PCBlockRelaxState *state;
 } PC_BlockRelax;
 

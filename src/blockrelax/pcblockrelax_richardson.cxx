@@ -1,5 +1,6 @@
 /* PCApplyRichardson() of PCBLOCKRELAX: the relaxation as a solver by itself, which sweeps over x in place. */
 #include "blockrelax/pcblockrelax_impl.h"
+#include "glue/ksp_manner.h"
 
 #include <petsc/private/kspimpl.h>
 
@@ -24,21 +25,20 @@ static PCBlockRelaxTest TestOf(KSP ksp) {
   return test;
 }
 
-PetscErrorCode PCPreSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
+PetscErrorCode PCPreSolve_BlockRelax(PC pc, KSP ksp, Vec rhs, Vec x) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  PetscBool symmetric;
+  PetscRRBKSPManner manner;
 
   PetscFunctionBegin;
   b->test = TestOf(ksp);
   b->norm = -1;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &symmetric, KSPCG, KSPPIPECG, KSPPIPECGRR, KSPPIPELCG,
-                                      KSPPIPEPRCG, KSPPIPECG2, KSPGROPPCG, KSPNASH, KSPSTCG, KSPGLTR, KSPQCG, KSPMINRES,
-                                      KSPSYMMLQ, KSPCR, KSPPIPECR, ""));
-  if (symmetric && !b->said && !PCBlockRelaxIsSymmetric(b)) {
+  PetscCall(PetscRRBGetKSPManner(ksp, &manner));
+  if (manner.needs != PETSCRRB_PC_ANY && !b->said && !PCBlockRelaxIsSymmetric(b)) {
     PetscCall(PetscInfo(pc, "The Krylov method needs a symmetric preconditioner, and block Gauss-Seidel is none: use "
                             "-pc_blockrelax_type jacobi, or -pc_blockrelax_type coloured -pc_blockrelax_symmetric\n"));
     b->said = PETSC_TRUE;
   }
+  PetscCall(b->known->PreSolve(pc, ksp, rhs, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,6 +46,7 @@ PetscErrorCode PCPostSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(b->known->PostSolve(ksp));
   b->test = PCBlockRelaxNoKSP;
   if (b->norm >= 0) ksp->rnorm = b->norm;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,49 +1,25 @@
 /* What deflation does before and after a solve: the initial guess, the norm that residuals are compared with and, for def1,
    the operator and the right-hand side. Everything that a KSP had is there again after it. */
 #include "deflation/kspdeflation_impl.h"
+#include "glue/known_values.h"
+#include "glue/ksp_manner.h"
 
 using petscrrb::deflation::Result;
 
 static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
 
-/* What is special about a KSP type; those not named take any preconditioner and any initial guess. */
-struct Manner {
-  const char *type;
-  bool symmetric; /* it needs a symmetric preconditioner, not only one that acts like that on its residuals */
-  bool from_zero; /* it starts from zero or does not iterate */
-  const char *refused;
-};
-
-static const char normal[] = "solves normal equations, whose small eigenvalues are not those of A";
-
-static const Manner manners[] = {
-    {KSPMINRES, true, false, nullptr},
-    {KSPSYMMLQ, true, false, nullptr},
-    {KSPCR, true, false, nullptr},
-    {KSPPIPECR, true, false, nullptr},
-    {KSPNASH, true, true, nullptr},
-    {KSPSTCG, true, true, nullptr},
-    {KSPGLTR, true, true, nullptr},
-    {KSPPREONLY, false, true, nullptr},
-    {KSPLSQR, false, false, normal},
-    {KSPCGLS, false, false, normal},
-    {KSPCGNE, false, false, normal},
-    {KSPQCG, false, false, "splits the preconditioner in two halves, which deflation has not"},
-};
-
-static PetscErrorCode GetManner(KSP ksp, Manner *manner) {
+static PetscErrorCode CheckType(KSP ksp) {
   MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
+  PetscBool normal, halves;
 
   PetscFunctionBegin;
-  *manner = {((PetscObject)ksp)->type_name, false, false, nullptr};
-  for (const Manner &m : manners) {
-    PetscBool is;
-    PetscCall(PetscObjectTypeCompare((PetscObject)ksp, m.type, &is));
-    if (is) *manner = m;
-  }
-  PetscCheck(!manner->refused, comm, PETSC_ERR_SUP,
-             "-ksp_deflation is not for -ksp_type %s, which %s: use -ksp_type cg, or -ksp_deflation none", manner->type,
-             manner->refused);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &normal, KSPLSQR, KSPCGLS, KSPCGNE, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPQCG, &halves));
+  PetscCheck(!normal && !halves, comm, PETSC_ERR_SUP,
+             "-ksp_deflation is not for -ksp_type %s, which %s: use -ksp_type cg, or -ksp_deflation none",
+             ((PetscObject)ksp)->type_name,
+             normal ? "solves normal equations, whose small eigenvalues are not those of A"
+                    : "splits the preconditioner in two halves, which deflation has not");
   PetscCheck(ksp->pc_side != PC_SYMMETRIC, comm, PETSC_ERR_SUP,
              "-ksp_deflation is not for -ksp_pc_side symmetric: deflation has no two halves. Use left or right");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,12 +94,7 @@ static PetscErrorCode Guess(PC pc, KSP ksp, Vec b, Vec x) {
   PC_SubdomainDeflation *d = Data(pc);
 
   PetscFunctionBegin;
-  if (ksp->guess_knoll) { /* x = M^-1 b, which is the user's M, not ours */
-    PetscCall(PCApply(d->inner, b, x));
-    PetscCall(KSP_RemoveNullSpace(ksp, x));
-    ksp->guess_zero = PETSC_FALSE;
-  }
-  ksp->guess_knoll = PETSC_FALSE;
+  PetscCall(PetscRRBKnollGuess(ksp, d->inner, b, x)); /* the user's M, not ours */
   if (!d->free) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));
   PetscCall(PCDeflationFix(pc, b, x));
@@ -215,10 +186,11 @@ static PetscErrorCode Replace(PC pc, KSP ksp, Vec b, Vec x, PetscBool from_zero,
 PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   PC_SubdomainDeflation *d = Data(pc);
   PCDeflationSolve s;
-  Manner manner;
+  PetscRRBKSPManner manner;
 
   PetscFunctionBegin;
-  PetscCall(GetManner(ksp, &manner));
+  PetscCall(CheckType(ksp));
+  PetscCall(PetscRRBGetKSPManner(ksp, &manner));
   PetscCall(CheckInner(pc));
   const bool inside = !d->solves.empty() && d->solves.back().def1;
   if (!inside) { /* KSPSetUp() of PETSc 3.18 does not look for new values, PCApply() in the middle of a solve does */
@@ -229,7 +201,7 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   s.ksp = ksp;
   s.guess_zero = ksp->guess_zero;
   s.guess_knoll = ksp->guess_knoll;
-  s.symmetric = (PetscBool)manner.symmetric;
+  s.symmetric = (PetscBool)(manner.needs == PETSCRRB_PC_SYMMETRIC);
   s.converged = ksp->converged;
   if (inside) {
     s.def1 = PETSC_TRUE;
@@ -238,7 +210,7 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   } else if (d->result != Result::ok)
     s.converged = nullptr;
   else if (d->deflation->variant == KSP_DEFLATION_DEF1)
-    PetscCall(Replace(pc, ksp, b, x, (PetscBool)manner.from_zero, &s));
+    PetscCall(Replace(pc, ksp, b, x, manner.from_zero, &s));
   else if (!manner.from_zero) {
     PetscCall(Start(pc, ksp, b, x));
     s.fixed = PETSC_TRUE;

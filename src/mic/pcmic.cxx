@@ -7,6 +7,7 @@ PetscErrorCode PCReset_MIC(PC pc) {
   PC_MIC *mic = (PC_MIC *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(mic->known->Reset());
   if (mic->state) {
     PetscCall(PetscRRBMatrixReset(&mic->state->rows));
     delete mic->state;
@@ -19,6 +20,7 @@ static PetscErrorCode PCDestroy_MIC(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_MIC(pc));
   PetscCall(PCMICComposeSetters(pc, PETSC_FALSE));
+  delete ((PC_MIC *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,6 +52,10 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_MIC *)pc->data)->state->found.read.identity_rows > 0);
+}
+
 /*MC
    PCMIC - Modified incomplete Cholesky and SSOR on structured grids, by pipelined wavefronts
 
@@ -73,7 +79,8 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
    the other would be, to the last bit, in wavefronts that threads or a GPU pipeline.
 
    The matrix is symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any sizes and with any coefficients. Identity
-   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled; couplings around a periodic side are left
+   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled, and where other rows keep their columns their
+   values are put into the initial guess of a `KSP` that needs a symmetric operator; couplings around a periodic side are left
    out of M; a singular matrix leaves a null direction. All pivots are positive where no coupling is positive and the
    matrix is diagonally dominant (with omega 0 it need only be positive definite). Others may fail: set a shift, or a
    smaller omega.
@@ -106,6 +113,7 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   mic->omega = PETSC_DECIDE;
   mic->precision = PC_MIC_PRECISION_DOUBLE;
 
+  PetscRRBLiftKnownValues<PC_MIC>(pc, MayHaveIdentityRows);
   pc->ops->setup = PCSetUp_MIC;
   pc->ops->apply = PCApply_MIC;
   pc->ops->applytranspose = PCApply_MIC; /* M is symmetric */

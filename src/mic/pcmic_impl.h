@@ -3,6 +3,7 @@
 
 #include "glue/agree.h"
 #include "glue/findgrid.h"
+#include "glue/known_values.h"
 #include "glue/matrix.h"
 #include "glue/pc.h"
 #include "glue/vectors.h"
@@ -64,6 +65,7 @@ typedef struct {
   PetscReal shift;
   PetscInt block_lines;
   PetscInt grid[3];
+  PetscRRBKnownValues *known;
   PCMICState *state;
 } PC_MIC;
 

@@ -7,6 +7,7 @@ PetscErrorCode PCReset_Neumann(PC pc) {
   PC_Neumann *neumann = (PC_Neumann *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(neumann->known->Reset());
   if (neumann->state) {
     PetscCall(PetscRRBMatrixReset(&neumann->state->rows));
     delete neumann->state;
@@ -19,6 +20,7 @@ static PetscErrorCode PCDestroy_Neumann(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_Neumann(pc));
   PetscCall(PCNeumannComposeSetters(pc, PETSC_FALSE));
+  delete ((PC_Neumann *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,6 +109,10 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_Neumann *)pc->data)->state->found.identity_rows > 0);
+}
+
 /*MC
    PCNEUMANN - Truncated Neumann series and incomplete Poisson preconditioners, which are nothing but stencil products
 
@@ -137,7 +143,8 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
    couplings once. Other matrices are multiplied with by PETSc (cuSPARSE on a device), and so are those on several
    ranks, where M is the same as on one: the triangle is that of the natural order of the `DMDA` that the `PC` or the
    matrix has, or of the numbers of the rows. Identity rows (Dirichlet conditions kept in the matrix, masked cells) are
-   decoupled.
+   decoupled, and where other rows keep their columns their values are put into the initial guess of a `KSP` that needs a
+   symmetric operator.
 
    It smooths: with one level the iterations grow with the grid. It is meant for GPUs, in company of a deflation or as a
    smoother.
@@ -165,6 +172,7 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   neumann->drop = PC_NEUMANN_DROP_NONE;
   neumann->threshold = 0.1;
 
+  PetscRRBLiftKnownValues<PC_Neumann>(pc, MayHaveIdentityRows);
   pc->ops->setup = PCSetUp_Neumann;
   pc->ops->apply = PCApply_Neumann;
   pc->ops->applytranspose = PCApply_Neumann; /* M is symmetric */

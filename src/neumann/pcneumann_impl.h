@@ -2,6 +2,7 @@
 #pragma once
 
 #include "glue/findgrid.h"
+#include "glue/known_values.h"
 #include "glue/matrix.h"
 #include "glue/overlap.h"
 #include "glue/pc.h"
@@ -68,6 +69,7 @@ typedef struct {
   PCNeumannDrop drop;
   PetscReal threshold;
   PetscInt grid[3];
+  PetscRRBKnownValues *known;
   PCNeumannState *state;
 } PC_Neumann;
 

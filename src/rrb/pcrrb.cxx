@@ -8,6 +8,7 @@ PetscErrorCode PCReset_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(rrb->known->Reset());
   if (rrb->state) {
     PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
     PetscCall(VecDestroy(&rrb->state->near_null));
@@ -26,6 +27,7 @@ static PetscErrorCode PCDestroy_RRB(PC pc) {
   PetscCall(PCReset_RRB(pc));
   PetscCall(KSPDestroy(&rrb->coarse_ksp));
   PetscCall(PCRRBComposeSetters(pc, PETSC_FALSE));
+  delete ((PC_RRB *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,6 +193,10 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_RRB *)pc->data)->state->values.identity_rows > 0);
+}
+
 /*MC
    PCRRB - Repeated red-black preconditioner, RRB-l, for 5- and 9-point matrices on structured 2D grids
 
@@ -215,6 +221,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
    like h^-0.3 on Poisson problems: iteration counts near multigrid's, at a fraction of the setup. The matrix is
    symmetric and positive (semi)definite, with one unknown a grid point; coefficients may vary, sides may be
    periodic, rows may be identity rows (Dirichlet conditions kept in the matrix, masked cells), and it may be singular.
+   Where other rows keep identity rows' columns, their values are put into the initial guess of a `KSP` that needs a symmetric
+   operator.
    Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
    the matrix's nonzero values.
 
@@ -256,6 +264,7 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->precision = PC_RRB_PRECISION_DOUBLE;
   rrb->gather_size = PETSC_DECIDE;
 
+  PetscRRBLiftKnownValues<PC_RRB>(pc, MayHaveIdentityRows);
   pc->ops->setup = PCSetUp_RRB;
   pc->ops->apply = PCApply_RRB;
   pc->ops->applytranspose = PCApply_RRB; /* M is symmetric */

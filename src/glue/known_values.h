@@ -1,0 +1,61 @@
+/*
+   Known values: those of identity rows (Dirichlet conditions kept in the matrix) whose columns other rows keep. A is symmetric
+   only on what is left once they are right. So they are put into the initial guess of methods that need a symmetric operator;
+   their residuals stay zero, since our preconditioners decouple such rows.
+*/
+#pragma once
+
+#include "matrix.h"
+
+#include <petsc/private/pcimpl.h>
+
+#include <vector>
+
+/* What a preconditioner keeps for it, from its creation to its destruction; PCReset() calls Reset(). */
+class PetscRRBKnownValues {
+public:
+  /* may_have: whether, by its last PCSetUp(), this rank may have identity rows */
+  explicit PetscRRBKnownValues(PetscBool (*may_have)(PC)) : may_have_(may_have) {}
+  PetscRRBKnownValues(const PetscRRBKnownValues &) = delete;
+  PetscRRBKnownValues &operator=(const PetscRRBKnownValues &) = delete;
+
+  PetscErrorCode Reset();
+
+  /* the PC's methods of these names */
+  PetscErrorCode PreSolve(PC, KSP, Vec b, Vec x);
+  PetscErrorCode PostSolve(KSP);
+
+private:
+  struct Solve {
+    PetscObjectId ksp;
+    PetscBool guess_zero, guess_knoll; /* the user's */
+    PetscBool lifted;
+  };
+
+  PetscErrorCode End(KSP, PetscInt *ended);
+  PetscErrorCode Find(PC, PetscBool maybe);
+  PetscErrorCode LookAt(Mat A, Mat P);
+  PetscErrorCode LookAtRows(Mat, PetscBool device, Vec among);
+  PetscErrorCode Lift(PC, KSP, Vec b, Vec x);
+
+  PetscBool (*may_have_)(PC);
+  PetscRRBMatrixState operator_, preconditioner_; /* the matrices that the following is about */
+  Vec fixed_ = nullptr;                           /* 1 / a_ii where a value is known, else 0; none: there are none */
+  Vec free_ = nullptr;                            /* 0 where a value is known, else 1 */
+  Vec work_[2] = {};
+  std::vector<Solve> solves_; /* Chebyshev's estimate of eigenvalues is a solve inside of a solve */
+};
+
+/* For PCCreate(), with Data's member `known`, which PCDestroy() deletes. */
+template <class Data> void PetscRRBLiftKnownValues(PC pc, PetscBool (*may_have_identity_rows)(PC)) {
+  ((Data *)pc->data)->known = new PetscRRBKnownValues(may_have_identity_rows);
+  pc->ops->presolve = [](PC of, KSP ksp, Vec b, Vec x) -> PetscErrorCode {
+    return ((Data *)of->data)->known->PreSolve(of, ksp, b, x);
+  };
+  pc->ops->postsolve = [](PC of, KSP ksp, Vec, Vec) -> PetscErrorCode {
+    return ((Data *)of->data)->known->PostSolve(ksp);
+  };
+}
+
+/* x = M^-1 b where the KSP is to start from that, as KSPSolve() does it later on; M is pc's */
+PetscErrorCode PetscRRBKnollGuess(KSP, PC, Vec b, Vec x);
