@@ -320,9 +320,8 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
 }
 
 PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, const PCRRBStencilRoom &room,
-                                                PCRRBStencilArrays *box, PCRRBKnownRows *known, rrb::RowFacts *facts,
-                                                ReadResult *result) {
-  PCRRBMatrixState now;
+                                                PCRRBStencilArrays *box, rrb::RowFacts *facts, ReadResult *result) {
+  PetscRRBMatrixState now;
 
   PetscFunctionBegin;
   PetscCall(now.Take(RowsOf(pc)));
@@ -336,6 +335,5 @@ PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double 
     PetscCall(BringVectorToGhosts()); /* which may be others */
     PetscCall(ReadRows(pc, grid, rounding, Positive::stays, false, room, box, facts, result));
   }
-  *known = {rows_.own(), values_->identity(), own_.of.X};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,14 +7,6 @@
 #include "rrb/pcrrb_impl.h"
 #include "rrb/pcrrb_row_values.h"
 
-/* Own rows, where the matrix is, as the last reading found them. Borrowed until the next one, of whatever matrix, and as long as
-   the stencil is what was read. */
-struct PCRRBKnownRows {
-  PetscInt rows = 0;
-  const unsigned char *identity = nullptr; /* a flag a row: it has no couplings */
-  const PetscScalar *diagonal = nullptr;   /* of such a row */
-};
-
 class PCRRBDistribution {
 public:
   explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values) : values_(std::move(values)) {}
@@ -29,8 +21,7 @@ public:
   /* The same of on_ranks as it is now, which the preconditioner need not have seen, with its V. Positive couplings stay.
      Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
   PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
-                               PCRRBStencilArrays *, PCRRBKnownRows *, petscrrb::rrb::RowFacts *,
-                               petscrrb::ReadResult *);
+                               PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
   void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
 
   /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
@@ -72,7 +63,7 @@ private:
   PetscSF lines_ = nullptr;
   PCRRBStencilArrays own_; /* of own rows: the box's, or others where there are lines() */
   PCRRBStencilArrays box_; /* of the last Read(), with what was read, unless others were read since */
-  PCRRBMatrixState read_;
+  PetscRRBMatrixState read_;
   double rounding_ = 0;
   bool corners_ = false; /* the grid has 9 points */
 

@@ -56,7 +56,6 @@ public:
                                        grid_, rounding, positive, to.of),
                           grid_);
   }
-  const unsigned char *identity() const override { return identity_.data(); }
   PCRRBStencilRoom own_room() override { return PCRRBRoomIn(own_); }
   double bytes() const override {
     return 8.0 * (double)(own_.C.size() + own_.E.size() + own_.N.size() + own_.NE.size() + own_.NW.size() +

@@ -56,8 +56,7 @@ public:
 
   /* The stencil of own rows, and their part of what all find; may throw. v: copied, if there is room for it. Waits. */
   virtual petscrrb::rrb::RowFacts Read(double rounding, petscrrb::Positive, const PCRRBStencilArrays &) = 0;
-  virtual const unsigned char *identity() const = 0; /* a flag a row */
-  virtual PCRRBStencilRoom own_room() = 0;           /* for own rows that are not the box's points */
+  virtual PCRRBStencilRoom own_room() = 0; /* for own rows that are not the box's points */
   virtual double bytes() const = 0;
 
 protected:

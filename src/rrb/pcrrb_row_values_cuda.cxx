@@ -46,7 +46,6 @@ public:
     if (to.v) stream_.cuda.copy(to.v, v_.data(), own_rows_);
     return rows_->read(scaled_ ? v_.data() : nullptr, rounding, positive, to.of);
   }
-  const unsigned char *identity() const override { return rows_->identity(); }
   PCRRBStencilRoom own_room() override { return PCRRBRoomIn(own_); }
   double bytes() const override {
     return (double)(own_.C.bytes() + own_.E.bytes() + own_.N.bytes() + own_.NE.bytes() + own_.NW.bytes() + v_.bytes() +

@@ -197,16 +197,6 @@ private:
   bool amli_ = false;
 };
 
-struct IdentityRow {
-  const unsigned char *identity;
-  const double *diagonal, *b;
-  double *x;
-
-  PETSCRRB_HD void operator()(index_t i, index_t) const {
-    if (identity[i]) x[i] = b[i] / diagonal[i];
-  }
-};
-
 } // namespace
 
 std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, bool full,
@@ -218,11 +208,6 @@ std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration
 std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, BlackRanks &ranks,
                                                        DeviceIteration::Loop loop) {
   return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop, &ranks);
-}
-
-void set_identity_rows(const Cuda &on, index_t n, const unsigned char *identity, const double *diagonal,
-                       const double *b, double *x) {
-  on.for_each({0, n, 0, 1}, IdentityRow{identity, diagonal, b, x});
 }
 
 } // namespace petscrrb::rrbsolver

@@ -48,8 +48,4 @@ std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration
 std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &, BlackRanks &,
                                                        DeviceIteration::Loop);
 
-// x = b / diagonal where identity is set
-void set_identity_rows(const Cuda &on, index_t n, const unsigned char *identity, const double *diagonal,
-                       const double *b, double *x);
-
 } // namespace petscrrb::rrbsolver

@@ -195,7 +195,7 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
    one.
 
    Rows whose only nonzero is on the diagonal (Dirichlet conditions) make a matrix nonsymmetric if other rows keep their
-   columns. Their known values are moved to the right-hand side: the iteration is on a symmetric matrix again.
+   columns. `PCRRB` puts their values into the initial guess: the iteration is on a symmetric matrix again.
 
    References:
 +  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017

@@ -8,21 +8,6 @@
 
 using namespace petscrrb;
 
-PetscErrorCode KSPRRBCudaSolver::PutKnownValues(const unsigned char *identity, const double *diagonal, Vec b, Vec x) {
-  const PetscScalar *known;
-  PetscScalar *to;
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayReadAndMemType(b, &known, nullptr));
-  PetscCall(VecGetArrayAndMemType(x, &to, nullptr));
-  PetscCall(stream_.Run([&] { rrbsolver::set_identity_rows(stream_.cuda, n, identity, diagonal, known, to); }));
-  PetscCall(VecRestoreArrayAndMemType(x, &to));
-  PetscCall(VecRestoreArrayReadAndMemType(b, &known));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode KSPRRBCudaSolver::StartFrom(const PetscScalar *r0, Norm norm, Numbers *numbers) {
   int error = 0;
 
@@ -98,7 +83,6 @@ public:
         full_(full) {}
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
-  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
 
 private:
   std::unique_ptr<cuda::StencilReader> reader_;

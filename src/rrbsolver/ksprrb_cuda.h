@@ -10,9 +10,6 @@ class KSPRRBCudaSolver : public KSPRRBSolver {
 public:
   using Iteration = petscrrb::rrbsolver::DeviceIteration;
 
-  PetscErrorCode SetKnownValues(Vec b, Vec x) override {
-    return PutKnownValues(stencil_.identity.data(), stencil_.C.data(), b, x);
-  }
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm, const Limits &, std::vector<Numbers> *) override;
   PetscErrorCode Resume() override;
@@ -34,15 +31,13 @@ protected:
       : stream_(stream), iteration_(std::move(iteration)),
         solve_([solve](petscrrb::rrb::Part part) { return (int)solve(part); }), captured_(captured) {}
 
-  /* x_i = b_i / diagonal_i where identity is set; these are on the device */
-  PetscErrorCode PutKnownValues(const unsigned char *identity, const double *diagonal, Vec b, Vec x);
   /* with the arrays of the core's points, on the device */
   PetscErrorCode StartFrom(const PetscScalar *r0, Norm, Numbers *);
   PetscErrorCode PutSolution(const PetscScalar *r0, PetscScalar *x, PetscBool add);
 
   PetscRRBStream &stream_; /* the preconditioner's */
   std::unique_ptr<Iteration> iteration_;
-  petscrrb::cuda::DeviceStencil stencil_; /* of the matrix; identity: of the rank's rows */
+  petscrrb::cuda::DeviceStencil stencil_; /* of the matrix */
 
 private:
   Iteration::Solve solve_;

@@ -22,8 +22,6 @@ public:
       : Base(host, core, solve) {}
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
-  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
-  PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
 
@@ -49,20 +47,6 @@ PetscErrorCode HostSolver<CG>::Refresh(PC, const Csr &csr, const Grid &grid, con
   rrb::prepare(stencil_, grid, KSPRRBSolver::rounding, Positive::stays);
   cg_.refresh(rrb::prepared(stencil_));
   if (!cg_.positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class CG> PetscErrorCode HostSolver<CG>::SetKnownValues(Vec b, Vec x) {
-  const PetscScalar *known;
-  PetscScalar *to;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &known));
-  PetscCall(VecGetArray(x, &to));
-  for (size_t i = 0; i < facts_.identity.size(); ++i)
-    if (facts_.identity[i]) to[i] = known[i] / stencil_.C[i];
-  PetscCall(VecRestoreArray(x, &to));
-  PetscCall(VecRestoreArrayRead(b, &known));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

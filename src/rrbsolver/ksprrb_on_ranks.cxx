@@ -19,8 +19,6 @@ public:
         r0_(matrix.lines() ? (std::size_t)core.extent().nodes() : 0), x_(r0_.size()) {}
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
-  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
-  PetscErrorCode SetKnownValues(Vec, Vec) override;
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm norm, const Limits &limits, std::vector<Numbers> *steps) override {
     return PCRRBTogether([&] { return KSPRRBHostSolver::Steps(norm, limits, steps); });
@@ -32,35 +30,20 @@ public:
   double bytes() const override { return KSPRRBHostSolver::bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 private:
-  struct KnownRow {
-    PetscInt row;
-    PetscScalar diagonal;
-  };
-  void Keep(const PCRRBKnownRows &);
-
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
-  rrb::RowFacts facts_;
-  std::vector<KnownRow> known_; /* without couplings */
-  std::vector<double> r0_, x_;  /* of the box, where vectors are not what it has */
+  std::vector<double> r0_, x_; /* of the box, where vectors are not what it has */
 };
-
-void OnRanks::Keep(const PCRRBKnownRows &known) {
-  known_.clear();
-  for (PetscInt p = 0; has_known_values() && p < known.rows; ++p)
-    if (known.identity[p]) known_.push_back({p, known.diagonal[p]});
-}
 
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
   PCRRBStencilArrays read;
-  PCRRBKnownRows known;
+  rrb::RowFacts facts;
   ReadResult result;
   PetscBool positive;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &known, &facts_, &result));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory, [&] { Keep(known); }));
-  *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
+  *values = KSPRRBValuesOf(result, (index_t)facts.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBTogether([&] {
     read.of.v = v;
@@ -70,19 +53,6 @@ PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const doub
     return PETSC_SUCCESS;
   }));
   if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode OnRanks::SetKnownValues(Vec b, Vec x) {
-  const PetscScalar *known;
-  PetscScalar *to;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &known));
-  PetscCall(VecGetArray(x, &to));
-  for (const auto &[row, diagonal] : known_) to[row] = known[row] / diagonal;
-  PetscCall(VecRestoreArray(x, &to));
-  PetscCall(VecRestoreArrayRead(b, &known));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,50 +21,28 @@ public:
         ranks_(ranks), matrix_(matrix), r0_(matrix.lines() ? (std::size_t)core.extent().nodes() : 0), x_(r0_.size()) {}
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
-  PetscBool has_known_values() const override { return (PetscBool)(facts_.decoupled > 0); }
-  PetscErrorCode SetKnownValues(Vec b, Vec x) override {
-    return PutKnownValues(stencil_.identity.data(), diagonal_.data(), b, x);
-  }
   PetscErrorCode Start(Vec, Norm, Numbers *) override;
   PetscErrorCode Steps(Norm, const Limits &, std::vector<Numbers> *) override;
   PetscErrorCode Solution(Vec, Vec, PetscBool) override;
-  double bytes() const override {
-    return KSPRRBCudaSolver::bytes() + (double)(diagonal_.bytes() + r0_.bytes() + x_.bytes());
-  }
+  double bytes() const override { return KSPRRBCudaSolver::bytes() + (double)(r0_.bytes() + x_.bytes()); }
 
 private:
-  void Keep(const PCRRBKnownRows &);
   PetscErrorCode CheckMessages(const Numbers &);
 
   rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
-  rrb::RowFacts facts_;
-  cuda::Buffer<double> diagonal_; /* of the rank's rows, once some are known */
-  cuda::Buffer<double> r0_, x_;   /* of the box, where vectors are not what it has */
+  cuda::Buffer<double> r0_, x_; /* of the box, where vectors are not what it has */
 };
-
-/* The preconditioner's next reading has the same arrays. */
-void OnRanks::Keep(const PCRRBKnownRows &known) {
-  const std::size_t n = (std::size_t)known.rows;
-  if (stencil_.identity.size() != n) stencil_.identity.resize(n);
-  if (diagonal_.size() != n) diagonal_.resize(n);
-  const cudaStream_t stream = stream_.Ready();
-  cuda::check(cudaMemcpyAsync(stencil_.identity.data(), known.identity, n, cudaMemcpyDeviceToDevice, stream),
-              "cudaMemcpyAsync");
-  stream_.cuda.copy(diagonal_.data(), known.diagonal, n);
-}
 
 PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
   PCRRBStencilArrays read;
-  PCRRBKnownRows known;
+  rrb::RowFacts facts;
   ReadResult result;
 
   PetscFunctionBegin;
-  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &known, &facts_, &result));
-  *values = KSPRRBValuesOf(result, (index_t)facts_.zero_rows);
+  PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
+  *values = KSPRRBValuesOf(result, (index_t)facts.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  if (has_known_values())
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] { Keep(known); }));
   PetscCall(stream_.Run([&] {
     read.of.v = v;
     iteration_->refresh(read.of);

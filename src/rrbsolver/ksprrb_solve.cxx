@@ -44,12 +44,10 @@ static PetscErrorCode NormByApplication(KSP ksp, Vec r, PetscReal *norm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Starts the iteration from x0, with the residual's norm there. Known values, those of identity rows whose columns other
-   rows keep, go to the right-hand side first: without them the matrix is symmetric. */
+/* Starts the iteration from x0, with the residual's norm there. Known values are right in it (glue/known_values.h). */
 static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
-  const PetscBool known = s->solver->has_known_values();
   const Norm type = NormOf(ksp);
   Vec x = ksp->vec_sol, r0 = ksp->vec_rhs, work = ksp->work[0];
   MatNullSpace null;
@@ -69,16 +67,8 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   }
   /* The iteration knows the norm where it starts from x0 itself and its red nodes are the preconditioner's, too. */
   const bool same = pc->factored == s->values && !pc->values.positive;
-  const bool apart =
-      known || (s->form == KSP_RRB_SCHUR && (type == Norm::preconditioned || (type == Norm::natural && !same)));
+  const bool apart = s->form == KSP_RRB_SCHUR && (type == Norm::preconditioned || (type == Norm::natural && !same));
   if (apart) PetscCall(NormByApplication(ksp, r0, norm));
-  if (known) {
-    if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));
-    PetscCall(s->solver->SetKnownValues(ksp->vec_rhs, x));
-    PetscCall(Residual(ksp, x, work));
-    r0 = work;
-    s->add = PETSC_TRUE;
-  }
   s->r0 = r0;
   s->uses = ++((PC_RRB *)ksp->pc->data)->state->uses;
   PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));

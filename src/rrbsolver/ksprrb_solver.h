@@ -41,9 +41,6 @@ public:
      V = I. */
   virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
                                  KSPRRBValues *) = 0;
-  /* the rows whose columns other rows keep, and the last refresh dropped there */
-  virtual PetscBool has_known_values() const = 0;
-  virtual PetscErrorCode SetKnownValues(Vec b, Vec x) = 0; /* x_i = b_i / a_ii at identity rows */
 
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;

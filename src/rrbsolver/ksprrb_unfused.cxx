@@ -18,8 +18,6 @@ public:
     *values = KSP_RRB_VALUES_OK;
     return PETSC_SUCCESS;
   }
-  PetscBool has_known_values() const override { return PETSC_FALSE; }
-  PetscErrorCode SetKnownValues(Vec, Vec) override { return PETSC_SUCCESS; }
   PetscErrorCode Start(Vec r0, Norm norm, Numbers *numbers) override {
     PetscFunctionBegin;
     now_ = Numbers();
