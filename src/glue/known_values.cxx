@@ -113,14 +113,15 @@ PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
 /* Collective: all ranks look, or none. */
 PetscErrorCode PetscRRBKnownValues::Find(PC pc, PetscBool maybe) {
   PetscRRBMatrixState A, P;
+  int look = maybe ? 1 : 0;
 
   PetscFunctionBegin;
   PetscCall(A.Take(pc->mat));
   PetscCall(P.Take(pc->pmat));
   if (A == operator_ && P == preconditioner_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reset());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &maybe, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)pc)));
-  if (maybe) PetscCall(LookAt(pc->mat, pc->pmat));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &look, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (look) PetscCall(LookAt(pc->mat, pc->pmat));
   operator_ = A;
   preconditioner_ = P;
   PetscFunctionReturn(PETSC_SUCCESS);
