@@ -1,3 +1,4 @@
+/* Finds known values, and puts them into the guess. */
 #include "known_values.h"
 
 #include <petsc/private/kspimpl.h>
@@ -18,6 +19,7 @@ PetscErrorCode PetscRRBKnownValues::Reset() {
   PetscFunctionBegin;
   for (Vec *v : {&fixed_, &free_, &work_[0], &work_[1]}) PetscCall(VecDestroy(v));
   operator_ = preconditioner_ = PetscRRBMatrixState();
+  there_ = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,6 +85,20 @@ static PetscErrorCode IsReadable(Mat A, PetscBool *is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* They stay for the next values: devices are slow at that. */
+PetscErrorCode PetscRRBKnownValues::CreateVectors(Mat A, PetscBool device) {
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  if (fixed_ && id == operator_.id && device == device_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Reset());
+  PetscCall(MatCreateVecs(A, &fixed_, &free_));
+  for (Vec &w : work_) PetscCall(VecDuplicate(fixed_, &w));
+  device_ = device;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Rows that say a value in A, and in P, whose preconditioner decouples them; but none unless on some rank another row of A
    keeps the column of one of them. A product with A tells: multiples of the irregular probe do not cancel. */
 PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
@@ -96,8 +112,7 @@ PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
   PetscCall(PetscRRBMatOnDevice(A, &device[0]));
   PetscCall(PetscRRBMatOnDevice(P, &device[1]));
   const PetscBool on_device = (PetscBool)(device[0] && device[1]);
-  PetscCall(MatCreateVecs(A, &fixed_, &free_));
-  for (Vec &w : work_) PetscCall(VecDuplicate(fixed_, &w));
+  PetscCall(CreateVectors(A, device[0]));
   if (A != P) {
     PetscCall(LookAtRows(P, on_device, nullptr));
     PetscCall(VecCopy(fixed_, work_[1]));
@@ -106,7 +121,7 @@ PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
   PetscCall(MatMult(A, work_[0], work_[1]));
   PetscCall(VecPointwiseMult(work_[1], work_[1], free_));
   PetscCall(VecNorm(work_[1], NORM_INFINITY, &most));
-  if (most == 0) PetscCall(Reset());
+  there_ = (PetscBool)(most > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,9 +134,13 @@ PetscErrorCode PetscRRBKnownValues::Find(PC pc, PetscBool maybe) {
   PetscCall(A.Take(pc->mat));
   PetscCall(P.Take(pc->pmat));
   if (A == operator_ && P == preconditioner_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Reset());
+  there_ = PETSC_FALSE;
+  preconditioner_ = PetscRRBMatrixState(); /* nothing is known until all of it is */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &look, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  if (look) PetscCall(LookAt(pc->mat, pc->pmat));
+  if (look)
+    PetscCall(LookAt(pc->mat, pc->pmat));
+  else
+    PetscCall(Reset());
   operator_ = A;
   preconditioner_ = P;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,7 +213,7 @@ PetscErrorCode PetscRRBKnownValues::PreSolve(PC pc, KSP ksp, Vec b, Vec x) {
   if (!manner.symmetric || manner.from_zero || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc)); /* KSPSetUp() does not see all new values */
   PetscCall(Find(pc, (PetscBool)(pc->reusepreconditioner || may_have_(pc))));
-  if (!fixed_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!there_) PetscFunctionReturn(PETSC_SUCCESS);
   solves_.back().lifted = PETSC_TRUE;
   PetscCall(Lift(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

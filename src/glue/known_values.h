@@ -34,13 +34,16 @@ private:
 
   PetscErrorCode End(KSP, PetscInt *ended);
   PetscErrorCode Find(PC, PetscBool maybe);
+  PetscErrorCode CreateVectors(Mat A, PetscBool device);
   PetscErrorCode LookAt(Mat A, Mat P);
   PetscErrorCode LookAtRows(Mat, PetscBool device, Vec among);
   PetscErrorCode Lift(PC, KSP, Vec b, Vec x);
 
   PetscBool (*may_have_)(PC);
   PetscRRBMatrixState operator_, preconditioner_; /* the matrices that the following is about */
-  Vec fixed_ = nullptr;                           /* 1 / a_ii where a value is known, else 0; none: there are none */
+  PetscBool there_ = PETSC_FALSE;                 /* there are known values */
+  PetscBool device_ = PETSC_FALSE;                /* where the vectors are */
+  Vec fixed_ = nullptr;                           /* 1 / a_ii where a value is known, else 0 */
   Vec free_ = nullptr;                            /* 0 where a value is known, else 1 */
   Vec work_[2] = {};
   std::vector<Solve> solves_; /* Chebyshev's estimate of eigenvalues is a solve inside of a solve */

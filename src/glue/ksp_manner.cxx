@@ -1,3 +1,4 @@
+/* The table of types. */
 #include "ksp_manner.h"
 
 #include "petsc_compat.h"
