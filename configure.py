@@ -92,9 +92,9 @@ def configure(log, options):
     petsc.check()
     cxx = toolchain.choose_cxx(petsc, options.CXX)
     cc = toolchain.choose_cc(petsc, options.CC, cxx)
-    mpi_compile, mpi_link = toolchain.mpi_flags(log, petsc, cxx)
+    mpi_compile, mpi_link = toolchain.mpi_flags(log, petsc)
     compile_flags = petsc.compile_flags() + mpi_compile
-    link_flags = petsc.link_flags() + mpi_link
+    link_flags = petsc.link_flags() + mpi_link + ["-lm"]  # PETSc's headers call it
     version = toolchain.test_petsc(log, petsc, cxx, compile_flags, link_flags)
     openmp = toolchain.openmp_flags(log, cxx) if options.with_openmp else []
     nvcc = decide_cuda(log, petsc, options)
@@ -109,7 +109,6 @@ def configure(log, options):
         "PETSC_DIR": petsc.dir,
         "PETSC_ARCH": petsc.arch,
         "PETSC_VERSION": ".".join(map(str, petsc.version)),
-        "PETSC_MPI": int("PETSC_HAVE_MPIUNI" not in petsc.macros),
         "PETSC_COMPILE_FLAGS": shlex.join(compile_flags),
         "PETSC_LINK_FLAGS": shlex.join(link_flags),
         "CXX": cxx,

@@ -133,7 +133,7 @@ $(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
-link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(use_library) $(PETSC_LINK_FLAGS) -lm
+link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(use_library) $(PETSC_LINK_FLAGS)
 $(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(link_program)
@@ -197,10 +197,10 @@ TUTORIALS ?= $(PETSC_DIR)/src
 tutorials: $(addprefix $(BUILD)/tutorials/,ksp_ksp_ex2 ksp_ksp_ex46 snes_ex5)
 $(BUILD)/tutorials/ksp_ksp_%: $(TUTORIALS)/ksp/ksp/tutorials/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS) -lm
+	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS)
 $(BUILD)/tutorials/snes_%: $(TUTORIALS)/snes/tutorials/%.c
 	@mkdir -p $(@D)
-	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS) -lm
+	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS)
 
 # Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
 cuda-compile:    ## compile and link with CUDA, whatever PETSc has
@@ -242,11 +242,11 @@ format: $(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed    ## clang-forma
 
 # --- install, clean, help ---
 
-include_dirs = $(filter-out -%,$(PETSC_COMPILE_FLAGS))
+include_dirs = $(patsubst -I%,%,$(filter /% -I%,$(PETSC_COMPILE_FLAGS)))
 semicolons = $(subst $(space),;,$(strip $(1)))
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERIES@|$(SERIES)|g' \
   -e 's|@PETSC_VERSION@|$(PETSC_VERSION)|g' -e 's|@PETSC_COMPILE_FLAGS@|$(PETSC_COMPILE_FLAGS)|g' \
-  -e 's|@PETSC_LINK_FLAGS@|$(PETSC_LINK_FLAGS)|g' -e 's|@PETSC_MPI@|$(PETSC_MPI)|g' \
+  -e 's|@PETSC_LINK_FLAGS@|$(PETSC_LINK_FLAGS)|g' \
   -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' \
   -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
 

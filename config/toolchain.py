@@ -64,15 +64,15 @@ def choose_cc(petsc, wish, cxx):
     raise ConfigureError("No C compiler found.\n  on Debian or Ubuntu:   apt-get install gcc")
 
 
-def mpi_flags(log, petsc, cxx):
-    """Where MPI's headers and library are, for a compiler that is no MPI wrapper: (compile flags, link flags)."""
-    if compiles(log, cxx, [*petsc.compile_flags(), "-std=c++17", "-c"], "#include <petscsys.h>\n"):
-        return [], []
-    wrapper = petsc.get("CXX") or "mpicxx"
+def mpi_flags(log, petsc):
+    """Where MPI's headers and library are, for compilers that are no MPI wrappers: (compile flags, link flags). They are as
+    PETSc's own wrapper tells, since another MPI that is found on the machine would not do."""
+    wrapper = petsc.get("PCC") or petsc.get("CC")
     shows, line = log.run([*shlex.split(wrapper), "-show"]) if exists(wrapper) else (False, "")
-    shown = shlex.split(petsc.get("MPICXX_SHOW") or (line if shows else ""))
-    headers = [word for flag in shown if flag.startswith("-I") for word in ("-isystem", flag[2:])]
-    return headers, [flag for flag in shown if flag.startswith(("-L", "-l", "-Wl,"))]
+    shown = shlex.split(petsc.get("MPICC_SHOW") or (line if shows else ""))
+    shown += shlex.split(petsc.get("MPI_INCLUDE")) + shlex.split(petsc.get("MPI_LIB"))
+    return ([flag for flag in shown if flag.startswith("-I") and flag != "-I/usr/include"],
+            [flag for flag in shown if flag.startswith(("-L", "-l", "-Wl,"))])
 
 
 def compiles(log, cxx, flags, program, libraries=()):

@@ -113,7 +113,7 @@ def tutorial(build, config, run, tmp_path_factory):
         if (package, name) not in made:
             program = tmp_path_factory.mktemp(name) / name
             run(*shlex.split(config["CC"]), "-w", folders[0] / package / "tutorials" / f"{name}.c", "-o", program,
-                *shlex.split(config["PETSC_COMPILE_FLAGS"]), *shlex.split(config["PETSC_LINK_FLAGS"]), "-lm")
+                *shlex.split(config["PETSC_COMPILE_FLAGS"]), *shlex.split(config["PETSC_LINK_FLAGS"]))
             made[package, name] = program
         return made[package, name]
 

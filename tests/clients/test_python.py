@@ -1,10 +1,5 @@
 """petsc4py: the library loaded from Python, and docs/examples/poisson.py."""
 import re
-import sys
-
-import pytest
-
-VERSION = "import petsc4py; petsc4py.init([]); from petsc4py import PETSc; print(*PETSc.Sys.getVersion(), sep='.')"
 
 # petsc4py has no PetscDLLibraryAppend() of its own
 APPEND = """
@@ -22,18 +17,6 @@ pc = PETSc.PC().create()
 pc.setType("rrb")
 print("made", pc.getType())
 """
-
-
-@pytest.fixture(scope="module")
-def python(run, config):
-    """A Python whose petsc4py runs the PETSc that the library was built with."""
-    for program in (sys.executable, "/usr/bin/python3"):
-        try:
-            if run(program, "-c", VERSION).strip() == config["PETSC_VERSION"]:
-                return program
-        except (AssertionError, OSError):
-            continue
-    pytest.skip(f"no petsc4py for PETSc {config['PETSC_VERSION']} (on Debian: apt-get install python3-petsc4py)")
 
 
 def result(output):
