@@ -236,7 +236,7 @@ PetscErrorCode KSPDeflationGetInverse(KSP ksp, KSPDeflationInverse *inverse) {
   PetscCheck(inverse, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
   PetscCall(KSPDeflationFind(ksp, PETSC_FALSE, &deflation));
   PetscCall(InUse(ksp, &used));
-  *inverse = used ? used->inverse() : deflation ? deflation->choice.inverse : KSP_DEFLATION_EXPLICIT;
+  *inverse = used ? used->inverse() : deflation ? deflation->choice.inverse : KSPDeflationChoice().inverse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

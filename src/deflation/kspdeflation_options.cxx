@@ -63,8 +63,9 @@ PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItem
                              KSPDeflationVariants, (PetscEnum)variant, (PetscEnum *)&variant, &set));
   if (set) PetscCall(KSPDeflationSetVariant(ksp, variant));
   PetscCall(KSPDeflationGetInverse(ksp, &inverse));
-  PetscCall(PetscOptionsEnum("-ksp_deflation_inverse", "How E = Z^T A Z is solved with", "KSPDeflationSetInverse",
-                             KSPDeflationInverses, (PetscEnum)inverse, (PetscEnum *)&inverse, &set));
+  PetscCall(PetscOptionsEnum(
+      "-ksp_deflation_inverse", "How E = Z^T A Z is solved with; by default explicit on a device and for user",
+      "KSPDeflationSetInverse", KSPDeflationInverses, (PetscEnum)inverse, (PetscEnum *)&inverse, &set));
   if (set) PetscCall(KSPDeflationSetInverse(ksp, inverse));
   PetscCall(KSPSetDeflation(ksp, type)); /* also where an application has set another PC since */
   PetscFunctionReturn(PETSC_SUCCESS);

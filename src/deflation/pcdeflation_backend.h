@@ -16,7 +16,7 @@ struct KSPDeflationChoice {
   PetscInt blocks[3] = {0, 0, 0};
   PetscInt grid[3] = {0, 0, 0};
   PetscReal jump = 10.0;
-  KSPDeflationInverse inverse = KSP_DEFLATION_EXPLICIT;
+  KSPDeflationInverse inverse = KSP_DEFLATION_CHOLESKY;
   PetscBool inverse_set = PETSC_FALSE; /* by the user; otherwise it depends on where the matrix is */
 };
 

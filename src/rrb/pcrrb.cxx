@@ -206,7 +206,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_rrb_lump_nodes <red,both>           - nodes whose dropped entries are lumped; default red
 .  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells
 .  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky, inverse on a device
-.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default amli from 8 levels on, else v
+.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v below 8 levels, amli from there on
 .  -pc_rrb_precision <double,single>       - precision of the factor; default double
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
