@@ -15,17 +15,21 @@ def counts(output):
     return [int(n) for n in re.findall(r"Linear solve converged due to \w+ iterations (\d+)", output)]
 
 
+def about(here, there):
+    """Counts that differ by one at most, solve by solve: BLAS and PETSc's versions add in other orders."""
+    return len(here) == len(there) and all(abs(a - b) <= 1 for a, b in zip(here, there))
+
+
 def error(output):
     return float(re.search(r"Norm of error (\S+)", output)[1])
 
 
-@pytest.mark.parametrize("levels, low, high", [(1, 1, 1), (4, 16, 22), (8, 15, 21)])
-def test_five_points_without_a_dm(run, tutorial, plugin, levels, low, high):
+@pytest.mark.parametrize("levels, known", [(1, 1), (4, 19), (8, 18)])
+def test_five_points_without_a_dm(run, tutorial, plugin, levels, known):
     """The solution is constant, which full lumping finds at once: less of it makes CG work."""
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 63, "-n", 50, "-ksp_rtol", 1e-8, "-pc_rrb_lumping", 0.9,
                  "-pc_rrb_levels", levels, *plugin, *STRICT)
-    (its,) = counts(output)
-    assert low <= its <= high
+    assert about(counts(output), [known])
     assert error(output) < 1e-5
 
 
@@ -36,32 +40,28 @@ def test_a_constant_solution_takes_one_iteration(run, tutorial, plugin):
     assert error(output) < 1e-10
 
 
-@pytest.mark.parametrize("cycle, low, high", [("v", 15, 21), ("amli", 11, 16)])
-def test_dmda(run, tutorial, plugin, cycle, low, high):
+@pytest.mark.parametrize("cycle, known", [("v", 18), ("amli", 13)])
+def test_dmda(run, tutorial, plugin, cycle, known):
     output = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 50, "-da_grid_y", 63, "-random_exact_sol", "-ksp_rtol", 1e-8,
                  "-pc_rrb_levels", 8, "-pc_rrb_cycle", cycle, "-ksp_view", *plugin, *STRICT)
-    (its,) = counts(output)
-    assert low <= its <= high
+    assert about(counts(output), [known])
     assert error(output) < 1e-5
     assert "grid: 50 x 63, 5-point, from the Mat's DMDA" in output
 
 
-@pytest.mark.parametrize("cycle, low, high", [("v", 9, 13), ("amli", 6, 10)])
-def test_dmda_with_a_neumann_null_space(run, tutorial, plugin, cycle, low, high):
+@pytest.mark.parametrize("cycle, known", [("v", 11), ("amli", 8)])
+def test_dmda_with_a_neumann_null_space(run, tutorial, plugin, cycle, known):
     output = run(tutorial("ksp/ksp", "ex50"), "-da_grid_x", 100, "-da_grid_y", 80, "-pc_rrb_levels", 8, "-pc_rrb_cycle",
                  cycle, *plugin, *STRICT)
-    (its,) = counts(output)
-    assert low <= its <= high
+    assert about(counts(output), [known])
 
 
-@pytest.mark.parametrize("bc, cycle, low, high", [("dirichlet", "v", 9, 13), ("dirichlet", "amli", 5, 9),
-                                                  ("neumann", "v", 6, 10), ("neumann", "amli", 3, 7)])
-def test_conductivity(run, tutorial, plugin, bc, cycle, low, high):
+@pytest.mark.parametrize("bc, cycle, known", [("dirichlet", "v", 11), ("dirichlet", "amli", 7), ("neumann", "v", 8), ("neumann", "amli", 5)])
+def test_conductivity(run, tutorial, plugin, bc, cycle, known):
     """Dirichlet rows are kept in the matrix here, with their columns."""
     output = run(tutorial("ksp/ksp", "ex29"), "-da_grid_x", 65, "-da_grid_y", 65, "-bc_type", bc, "-pc_rrb_levels", 8,
                  "-pc_rrb_cycle", cycle, *plugin, *STRICT)
-    (its,) = counts(output)
-    assert low <= its <= high
+    assert about(counts(output), [known])
 
 
 def test_a_nonsymmetric_jump_is_refused(run, tutorial, plugin):
@@ -76,12 +76,11 @@ SMOOTHER = ["-mg_levels_pc_type", "rrb", "-mg_levels_ksp_type", "chebyshev"]
 COARSE = ["-mg_coarse_pc_type", "rrb", "-mg_coarse_ksp_type", "preonly", "-mg_coarse_pc_rrb_levels", 1]
 
 
-@pytest.mark.parametrize("slots, low, high", [(SMOOTHER, 4, 8), (COARSE, 2, 5), (SMOOTHER + COARSE, 4, 8)],
+@pytest.mark.parametrize("slots, known", [(SMOOTHER, 6), (COARSE, 3), (SMOOTHER + COARSE, 6)],
                          ids=["smoother", "coarse", "both"])
-def test_inside_multigrid(run, tutorial, library, slots, low, high):
+def test_inside_multigrid(run, tutorial, library, slots, known):
     output = run(tutorial("ksp/ksp", "ex29"), "-dll_append", library, *MULTIGRID, *slots, *STRICT)
-    (its,) = counts(output)
-    assert low <= its <= high
+    assert about(counts(output), [known])
 
 
 def test_newton_gives_new_values_in_each_step(run, tutorial, plugin):
@@ -90,8 +89,7 @@ def test_newton_gives_new_values_in_each_step(run, tutorial, plugin):
     linear = counts(output)
     newton = int(re.search(r"Nonlinear solve converged due to \w+ iterations (\d+)", output)[1])
     assert newton == len(linear)
-    assert 3 <= newton <= 6
-    assert all(15 <= n <= 28 for n in linear), linear
+    assert about(linear, [24, 20, 19, 21])
     assert float(re.search(r"error L2 (\S+)", output)[1]) < 1e-8
 
 

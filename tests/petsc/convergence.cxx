@@ -85,7 +85,7 @@ std::vector<Known> problems() {
        29, 14},
       {"anisotropic_in_x", [] { return anisotropic(63, 63, 1000, 1); }, 152, 107},
       {"anisotropic_in_y", [] { return anisotropic(63, 63, 1, 1000); }, 152, 109},
-      {"anisotropic_255", [] { return anisotropic(255, 255, 1000, 1); }, 206, 0},
+      {"anisotropic_255", [] { return anisotropic(255, 255, 1000, 1); }, 206, 169},
       {"jumps_of_a_million",
        [] {
          return random_jumps({127, 127}, 1e6, 4);
@@ -102,7 +102,7 @@ std::vector<Known> problems() {
        },
        94, 90},
       {"neumann", [] { return neumann(127, 127); }, 23, 9},
-      {"neumann_with_jumps", singular_jumps, 0, 8},
+      {"neumann_with_jumps", singular_jumps, 88, 8},
       {"two_ponds", [] { return two_ponds(90, 91); }, 20, 9},
       {"isolated_cells", [] { return isolated_cells(60, 61); }, 18, 8},
       {"dirichlet_rows", [] { return dirichlet_rows(false); }, 14, 11},
@@ -130,7 +130,6 @@ double energy_error(const Problem &problem, const reference::Vector &x, const re
 class Every : public testing::TestWithParam<Known> {};
 
 void expect_count(const Problem &problem, const std::string &options, int known) {
-  if (!known) return;
   const Solve result = solve(problem, grid_option(problem) + options);
   EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL);
   // rounding moves a slow one by some; a device sums the dot products in another order, even where M is the host's
