@@ -34,11 +34,12 @@ public:
 
   void resize(std::size_t n) {
     std::free(std::exchange(p_, nullptr));
-    n_ = n;
+    n_ = 0; // what has failed has no size
     const std::size_t page = n * sizeof(T) >= 4 * huge_page ? huge_page : 64;
     const std::size_t bytes = std::max<std::size_t>(n * sizeof(T) + page - 1, page) / page * page;
     p_ = static_cast<T *>(std::aligned_alloc(page, bytes));
     if (!p_) throw std::bad_alloc();
+    n_ = n;
 #if defined(__linux__)
     if (page == huge_page) (void)madvise(p_, bytes, MADV_HUGEPAGE); // a sweep reads from fifteen arrays at once
 #endif

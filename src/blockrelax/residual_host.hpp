@@ -35,7 +35,8 @@ template <class Use> [[gnu::always_inline]] inline void at_length(int n, const U
 
 class Window {
 public:
-  Window(const Layout &l, const Patch &patch, const Block &block, double *memory) : p_(patch), b_(block), u_(memory) {
+  Window(const Layout &l, const Patch &patch, const Block &block, double *memory)
+      : p_(patch), b_(block), u_(memory), star_(l.points == 5 || l.points == 7) {
     for (int d = 0; d < 3; ++d) {
       halo_[d] = l.neighbours.halo[d];
       n_[d] = block.n[d] + 2 * halo_[d];
@@ -46,7 +47,8 @@ public:
   double *line(int j, int k) const { return u_ + ((k + halo_[2]) * n_[1] + j + halo_[1]) * n_[0] + halo_[0]; }
   const int *sides() const { return n_; }
 
-  // Outside the patch it is zero.
+  // Outside the patch it is zero, and so are edges and corners that no cell couples with: a block there may be of the same
+  // colour, and another thread may be writing to it.
   template <bool shared> void fill(const double *x) {
     at_length(b_.n[0], [&](auto n) {
       for (int k = -halo_[2]; k < b_.n[2] + halo_[2]; ++k)
@@ -58,12 +60,14 @@ private:
   template <bool shared, class Int> void fill_line(const double *x, int j, int k, Int n) {
     const PetscInt y = b_.first[1] + j, z = b_.first[2] + k;
     double *u = line(j, k);
-    if (y < 0 || y >= p_.n[1] || z < 0 || z >= p_.n[2]) {
+    const bool beside = j < 0 || j >= b_.n[1], before = k < 0 || k >= b_.n[2]; // the block, along y and along z
+    if (y < 0 || y >= p_.n[1] || z < 0 || z >= p_.n[2] || (star_ && beside && before)) {
       std::fill_n(u - halo_[0], n_[0], 0.0);
       return;
     }
     const double *from = x + row_at(p_, b_.first[0], y, z);
-    const bool left = b_.first[0] > 0, right = b_.first[0] + n < p_.n[0];
+    const bool ends = !star_ || !(beside || before);
+    const bool left = ends && b_.first[0] > 0, right = ends && b_.first[0] + n < p_.n[0];
     u[-1] = left ? load<shared>(from - 1) : 0;
     for (int i = 0; i < n; ++i) u[i] = load<shared>(from + i);
     u[n] = right ? load<shared>(from + n) : 0;
@@ -73,6 +77,7 @@ private:
   const Block &b_;
   double *u_;
   int n_[3], halo_[3];
+  const bool star_; // cells couple along x, y and z only
 };
 
 // r = b - A x along a line of n cells: b and r begin there, u is its line of the window, o are its steps.
