@@ -86,10 +86,11 @@ private:
   // sweep, undamped, which does not smooth: then each colour is a launch.
   std::vector<Turn> chaotic_turns() const {
     std::vector<Turn> turns;
-    bool together = !products_now_;
+    bool together = !products_now_; // products are of a colour, and relax_ is not prepared where they are used
     const auto fill = [&](index_t blocks, index_t resident) { together = together && blocks >= resident; };
     for (int c = 0; c < colours(); ++c) {
       turns.push_back({c, c + 1});
+      if (products_now_) continue;
       if (split_now_) {
         fill(split_->uniform(c, c + 1).count, SmallTensor::resident());
         fill(split_->others(c, c + 1).count, relax_.resident());

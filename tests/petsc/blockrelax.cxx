@@ -205,4 +205,20 @@ TEST(BlockRelax, FollowsNewValues) {
   }
 }
 
+// Constant couplings and dense inverses: on a device products of matrices, which have no kernel of their own to ask.
+TEST(BlockRelax, ChaoticDenseBlocksSmooth) {
+  const reference::Problem problem = cube(16, 3, 0);
+  const Matrix P = matrix_of(problem.A);
+  const Solver ksp = ksp_of(P, "-ksp_type richardson -ksp_max_it 1000 -ksp_rtol 1e-6 -pc_type blockrelax "
+                               "-pc_blockrelax_type chaotic -pc_blockrelax_inverse dense");
+  for (int times = 0; times < 2; ++times) {
+    const Solve s = solve(ksp, problem.b);
+    EXPECT_GT(s.reason, 0);
+    if (times == 0) {
+      EXPECT_LT(relative_residual(problem, s.x), 1e-5);
+    }
+    ok(MatScale(P, 2));
+  }
+}
+
 } // namespace
