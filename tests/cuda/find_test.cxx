@@ -70,6 +70,7 @@ struct FindOnDevice : OnDevice {
     cuda::check(cudaMemcpy(identity.data(), device->identity(), identity.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     EXPECT_TRUE(std::equal(identity.begin(), identity.end(), host.identity()));
     cuda::check(cudaMemcpy(device->identity(), host.identity(), all, cudaMemcpyHostToDevice), "cudaMemcpy");
+    cuda::check(cudaStreamSynchronize(nullptr), "cudaMemcpy"); // from pageable memory it may still be on its way
     for (const std::size_t most : {most_distances, most_distances_of_box}) {
       const Distances d = device->distances(most), expected_d = host.distances(most);
       EXPECT_EQ(d.too_many, expected_d.too_many);

@@ -87,7 +87,7 @@ Everything in_use(PetscInt levels, PetscInt nx, PetscInt ny, PetscInt grids, Pet
     grids = levels / 2;
     e.coarse = PC_RRB_COARSE_INVERSE;
   }
-  e.levels = levels, e.nx = nx, e.ny = ny, e.grids = grids, e.block = block, e.gather = 1024;
+  e.levels = levels, e.nx = nx, e.ny = ny, e.grids = grids, e.block = block, e.gather = backend.device ? 65536 : 1024;
   return e;
 }
 
