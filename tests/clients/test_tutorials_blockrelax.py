@@ -11,6 +11,11 @@ KINDS = {"jacobi": [], "coloured": ["-pc_blockrelax_type", "coloured"], "chaotic
 KRYLOV = {"jacobi": "gmres", "coloured": "gmres", "chaotic": "fgmres"}
 
 
+def expect_about(iterations, measured):
+    """The host repeats itself to the bit on one rank, chaotic blocks of small problems included; another compiler may round otherwise."""
+    assert 0.9 * measured - 1 <= iterations <= 1.1 * measured + 1
+
+
 @pytest.fixture
 def blockrelax(library):
     return ["-dll_append", library, "-pc_type", "blockrelax", *STRICT]
@@ -22,25 +27,27 @@ def test_three_dimensions(run, tutorial, library, blockrelax, kind):
     program, words = tutorial("ksp/ksp", "ex45"), [*CUBE, "-ksp_view"]
     output = run(program, *words, *blockrelax, *KINDS[kind], "-ksp_type", KRYLOV[kind])
     point = run(program, *words, "-dll_append", library, *STRICT, "-pc_type", "jacobi", "-ksp_type", "gmres")
+    expect_about(counts(output)[0], {"jacobi": 20, "coloured": 12, "chaotic": 11}[kind])
     assert counts(output)[0] < 0.7 * counts(point)[0]
     assert "grid: 20 x 18 x 16, 7-point, from the PC's DMDA" in output
     assert "identity rows: 1728" in output
 
 
-@pytest.mark.parametrize("words", [[], ["-pc_blockrelax_type", "coloured", "-pc_blockrelax_symmetric"]], ids=["jacobi", "symmetric"])
-def test_with_cg(run, tutorial, blockrelax, words):
+@pytest.mark.parametrize("words, measured", [([], 38), (["-pc_blockrelax_type", "coloured", "-pc_blockrelax_symmetric"], 20)],
+                         ids=["jacobi", "symmetric"])
+def test_with_cg(run, tutorial, blockrelax, words, measured):
     output = run(tutorial("ksp/ksp", "ex46"), *SQUARE, *blockrelax, *words)
-    assert counts(output)[0] <= 40
+    expect_about(counts(output)[0], measured)
     assert error(output) < 1e-5
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_solver(run, tutorial, blockrelax, kind):
     output = run(tutorial("ksp/ksp", "ex46"), *SQUARE, *blockrelax, *KINDS[kind], "-ksp_type", "richardson")
-    assert counts(output)[0] <= 700
+    expect_about(counts(output)[0], {"jacobi": 444, "coloured": 181, "chaotic": 182}[kind])
     assert error(output) < 1e-4
     cube = run(tutorial("ksp/ksp", "ex45"), *CUBE, *blockrelax, *KINDS[kind], "-ksp_type", "richardson")
-    assert counts(cube)[0] <= 200
+    expect_about(counts(cube)[0], {"jacobi": 90, "coloured": 38, "chaotic": 38}[kind])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +57,7 @@ def test_a_smoother(run, tutorial, library, kind):
     output = run(tutorial("ksp/ksp", "ex45"), "-da_grid_x", 9, "-da_grid_y", 9, "-da_grid_z", 9, "-da_refine", 1, "-pc_type",
                  "mg", "-pc_mg_levels", 2, "-mg_levels_ksp_type", "richardson", "-mg_levels_ksp_max_it", 1,
                  "-mg_levels_pc_type", "blockrelax", *words, "-dll_append", library, *STRICT, "-ksp_type", "fgmres")
-    assert counts(output)[0] <= 9
+    expect_about(counts(output)[0], {"jacobi": 5, "coloured": 3, "chaotic": 4}[kind])
 
 
 def test_newton_gives_new_values_in_each_step(run, tutorial, blockrelax):
