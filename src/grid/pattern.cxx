@@ -32,17 +32,17 @@ Pair HostPattern::collect(PetscInt first, PetscInt last, std::size_t most, std::
 
 Distances HostPattern::distances(std::size_t most) {
   constexpr PetscInt chunk = 1 << 16;
+  const PetscInt chunks = A.n / chunk + 1;
   Distances all;
-#pragma omp parallel for schedule(static) if (A.n > chunk)
-  for (PetscInt c = 0; c < A.n / chunk + 1; ++c) {
-    std::vector<index_t> mine;
-    const bool room = collect(c * chunk, c < A.n / chunk ? (c + 1) * chunk : A.n, most, mine).row < 0;
-#pragma omp critical(petscrrb_distances)
-    {
-      all.too_many |= !room;
-      for (index_t d : mine) all.too_many |= !insert(all.all, d, most);
-    }
-  }
+  bool too_many = false;
+  std::vector<std::vector<index_t>> of_chunk(static_cast<std::size_t>(chunks));
+  for (auto &set : of_chunk) set.reserve(most); // no exception may leave a parallel region
+#pragma omp parallel for schedule(static) reduction(|| : too_many) if (A.n > chunk)
+  for (PetscInt c = 0; c < chunks; ++c)
+    too_many |= collect(c * chunk, c < A.n / chunk ? (c + 1) * chunk : A.n, most, of_chunk[std::size_t(c)]).row >= 0;
+  for (const auto &set : of_chunk)
+    for (index_t d : set) too_many |= !insert(all.all, d, most);
+  all.too_many = too_many;
   std::sort(all.all.begin(), all.all.end());
   return all;
 }
