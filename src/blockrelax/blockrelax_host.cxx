@@ -32,13 +32,14 @@ public:
     ghosts_.resize(A_.ghosts().size());
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     found.pivot = inverses_.refresh(scratch_);
+    prepare();
     found.shapes = inverses_.kinds();
     found.used = inverses_.used();
     return found;
   }
 
   void sweep(const double *b, double *x, int sweeps, bool from_zero) override {
-    scratch_.prepare(inverses_.work() + l_.most_cells() + l_.most_window());
+    prepare(); // again, for there may be more threads now
     if (from_zero && (options_.order != Order::jacobi || sweeps == 0)) fill(x, nullptr);
     if (options_.order == Order::jacobi && !from_zero && sweeps % 2 == 1) fill(other_.data(), x);
     if (sweeps > 1 && ways() == Parallel::patches && A_.ghosts().empty())
@@ -52,6 +53,8 @@ public:
   }
 
 private:
+  void prepare() { scratch_.prepare(inverses_.work() + l_.most_cells() + l_.most_window()); }
+
   // Of a sweep; Jacobi's last one is to end in x.
   Vectors vectors(const double *b, double *x, int left) const {
     if (options_.order != Order::jacobi) return {b, x, x};

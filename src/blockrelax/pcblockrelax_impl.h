@@ -38,14 +38,14 @@ public:
   virtual PetscBool on_device() const = 0;
   virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   /* The blocks, without values. Before that there are none, as on a rank without rows: then nothing is relaxed. */
-  virtual PetscErrorCode Create(const PCBlockRelaxShape &, const petscrrb::blockrelax::Options &) = 0;
-  virtual PetscErrorCode Refresh(const petscrrb::Csr &, petscrrb::blockrelax::Findings *) = 0;
+  virtual PetscRRBTrouble Create(const PCBlockRelaxShape &, const petscrrb::blockrelax::Options &) = 0;
+  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::blockrelax::Findings *) = 0;
   virtual PetscErrorCode Sweep(PC, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) = 0;
   /* sweeps from zero for each column of dense matrices; not *done: their memory is not that of the blocks */
   virtual PetscErrorCode SweepColumns(PC, Mat B, Mat X, PetscInt sweeps, PetscBool *done) = 0;
   virtual double bytes() const = 0;
   /* of a matrix that is refused */
-  virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
 /* x <- what the sweeps of an application make of zero */

@@ -25,16 +25,13 @@
    `PCSetUp()`, that names the row. It takes the place of patches that were set.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetGrid()`, `PCBlockRelaxSetPatches()`
 @*/
 PetscErrorCode PCBlockRelaxSetGrid(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCheck(nx >= 1 && ny >= 1 && nz >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive", nx,
-             ny, nz);
   PetscTryMethod(pc, "PCBlockRelaxSetGrid_C", (PC, PetscInt, PetscInt, PetscInt), (pc, nx, ny, nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +87,7 @@ PetscErrorCode PCBlockRelaxGetGrid(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *
    There is no option for it. It takes effect at the next `PCSetUp()`.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a number or a size is not positive; at `PCSetUp()`, `PETSC_ERR_ARG_INCOMP` where the
+   `PETSC_ERR_ARG_OUTOFRANGE` where a number or a size is not positive on some rank; at `PCSetUp()`, `PETSC_ERR_ARG_INCOMP` where the
    sizes do not add up to the rows.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetPatches()`, `PCBlockRelaxSetGrid()`, `PCBlockRelaxSetParallel()`
@@ -98,15 +95,6 @@ PetscErrorCode PCBlockRelaxGetGrid(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *
 PetscErrorCode PCBlockRelaxSetPatches(PC pc, PetscInt n, const PetscInt sizes[]) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCheck(n >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Number of patches %" PetscInt_FMT " must not be negative", n);
-  PetscCheck(n == 0 || sizes, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 3");
-  for (PetscInt p = 0; p < n; ++p)
-    PetscCheck(sizes[3 * p] >= 1 && sizes[3 * p + 1] >= 1 && sizes[3 * p + 2] >= 1, PETSC_COMM_SELF,
-               PETSC_ERR_ARG_OUTOFRANGE,
-               "Patch %" PetscInt_FMT " of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-               " points: all sizes must be positive",
-               p, sizes[3 * p], sizes[3 * p + 1], sizes[3 * p + 2]);
   PetscTryMethod(pc, "PCBlockRelaxSetPatches_C", (PC, PetscInt, const PetscInt[]), (pc, n, sizes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

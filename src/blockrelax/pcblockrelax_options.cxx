@@ -51,20 +51,14 @@ static PetscErrorCode PCBlockRelaxGetBlockSize_BlockRelax(PC pc, PetscInt *bx, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sizes may be new on one rank only, but all set up again. */
 static PetscErrorCode PCBlockRelaxSetGrid_BlockRelax(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  const int here = b->grid[0] != nx || b->grid[1] != ny || b->grid[2] != nz || b->sizes;
-  int anywhere;
+  const PetscInt n[] = {nx, ny, nz};
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  PetscCall(PetscRRBSetGridOfRank(pc, n, b->sizes != nullptr, b->grid));
   PetscCall(PetscFree(b->sizes));
   b->patches = 0;
-  b->grid[0] = nx;
-  b->grid[1] = ny;
-  b->grid[2] = nz;
-  if (anywhere) PetscCall(PetscRRBRebuild(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,15 +73,33 @@ static PetscErrorCode PCBlockRelaxGetGrid_BlockRelax(PC pc, PetscInt *nx, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CopyPatches(PetscInt patches, const PetscInt sizes[], PetscInt **copy) {
+  PetscFunctionBegin;
+  PetscCheck(patches >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Number of patches %" PetscInt_FMT " must not be negative", patches);
+  PetscCheck(patches == 0 || sizes, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 3");
+  for (PetscInt p = 0; p < patches; ++p)
+    PetscCheck(sizes[3 * p] >= 1 && sizes[3 * p + 1] >= 1 && sizes[3 * p + 2] >= 1, PETSC_COMM_SELF,
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "Patch %" PetscInt_FMT " of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+               " points: all sizes must be positive",
+               p, sizes[3 * p], sizes[3 * p + 1], sizes[3 * p + 2]);
+  if (!patches) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(3 * patches, copy));
+  PetscCall(PetscArraycpy(*copy, sizes, 3 * patches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* They may be others on each rank: what is bad on one is an error on all. */
 static PetscErrorCode PCBlockRelaxSetPatches_BlockRelax(PC pc, PetscInt patches, const PetscInt sizes[]) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
   PetscInt *copy = nullptr;
 
   PetscFunctionBegin;
-  if (patches) {
-    PetscCall(PetscMalloc1(3 * patches, &copy));
-    PetscCall(PetscArraycpy(copy, sizes, 3 * patches));
-  }
+  const PetscErrorCode code = PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCBLOCKRELAX"),
+                                                   [&] { return CopyPatches(patches, sizes, &copy); });
+  if (code) PetscCall(PetscFree(copy));
+  PetscCall(code);
   PetscCall(PetscFree(b->sizes));
   b->sizes = copy;
   b->patches = patches;

@@ -84,17 +84,11 @@ static void UsePatches(PC pc, PetscRRBTrouble *trouble) {
 static PetscErrorCode UseGrid(PC pc, PetscRRBTrouble *trouble) {
   const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
   PCBlockRelaxState *s = b->state;
-  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::box, b->grid, "-pc_blockrelax_grid",
                                    s->backend->rows(s->rows.csr), &s->grid, trouble));
-  if (!trouble->why.empty()) {
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-    if (ranks > 1)
-      trouble->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   const Grid &g = s->grid;
   s->shape.patches = {{{(PetscInt)g.n[0], (PetscInt)g.n[1], (PetscInt)g.n[2]}, 0}};
   s->shape.points = g.points;
@@ -116,8 +110,8 @@ static PetscErrorCode CreateBlocks(PC pc, PetscRRBTrouble *trouble) {
                 PETSC_ERR_ARG_INCOMP};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(s->backend->Create(s->shape, s->options));
-  s->ready = PETSC_TRUE;
+  *trouble = s->backend->Create(s->shape, s->options);
+  s->ready = (PetscBool) !*trouble;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +128,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
     UsePatches(pc, trouble);
   else
     PetscCall(UseGrid(pc, trouble));
-  if (trouble->why.empty()) PetscCall(CreateBlocks(pc, trouble));
+  if (!*trouble) PetscCall(CreateBlocks(pc, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,13 +153,14 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *tro
   std::string why;
 
   PetscFunctionBegin;
-  PetscCall(s->backend->Refresh(s->rows.csr, &s->found));
+  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   CountFlops(s);
   const ReadResult result = s->found.read.result();
   *rebuild = (PetscBool)(result == ReadResult::rebuild);
   if (result == ReadResult::refused) {
-    PetscCall(s->backend->WhyRefused(s->rows.csr, &why));
-    *trouble = {"PCBLOCKRELAX cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+    if (!*trouble) *trouble = {"PCBLOCKRELAX cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,7 +174,7 @@ static PetscErrorCode Widen(PC pc, PetscBool *foreign, PetscRRBTrouble *trouble)
   s->ready = PETSC_FALSE;
   PetscCall(CreateBlocks(pc, trouble));
   if (s->ready) PetscCall(ReadValues(pc, foreign, trouble));
-  if (trouble->why.empty() && *foreign)
+  if (!*trouble && *foreign)
     *trouble = {"PCBLOCKRELAX cannot use this matrix: within a patch a row couples with one that is no neighbour",
                 PETSC_ERR_ARG_WRONG};
   *foreign = PETSC_FALSE;
@@ -226,8 +221,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *t
     if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
   }
   if (rebuild) PetscCall(BuildAndRead(pc, trouble));
-  if (trouble->why.empty() && (s->found.read.bad_pivot != no_row || s->found.pivot != no_row))
-    PetscCall(SayBadBlock(pc, trouble));
+  if (!*trouble && (s->found.read.bad_pivot != no_row || s->found.pivot != no_row)) PetscCall(SayBadBlock(pc, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,18 +232,10 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
       s, PCBlockRelaxCreateHost, PCBlockRelaxCreateCuda, [&] { s->ready = PETSC_FALSE; }, rebuild);
 }
 
-static PetscErrorCode SetUpOnRank(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
-  PetscFunctionBegin;
-  PetscCall(ChooseBackend(pc, &rebuild));
-  PetscCall(SetUpFromRows(pc, rebuild, trouble));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  const PetscBool rebuild =
+  PetscBool rebuild =
       (PetscBool)(!b->state || !b->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
-  PetscRRBTrouble trouble;
   PetscMPIInt ranks;
   Mat block;
 
@@ -257,18 +243,19 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_BlockRelax(pc));
-  if (!b->state) b->state = new PCBlockRelaxState;
+  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
+  PetscCall(PetscRRBSetUp(
+      pc, PetscObjectComm((PetscObject)pc), &b->state, "PCBLOCKRELAX",
+      [&] { return PetscRRBMatrixGet(pc, block, &b->state->rows); },
+      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(ChooseBackend(pc, &rebuild));
+        PetscCall(SetUpFromRows(pc, rebuild, trouble));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   b->state->one_rank = (PetscBool)(ranks == 1);
-  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
-  PetscCall(PetscRRBMatrixGet(pc, block, &b->state->rows));
-  const PetscErrorCode result = SetUpOnRank(pc, rebuild, &trouble);
-  if (result) b->state->ready = PETSC_FALSE;         /* the next setup starts from the rows again */
-  PetscCall(PetscRRBMatrixRestore(&b->state->rows)); /* of a refused matrix too: it may be gone at the next call */
-  PetscCall(result);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &b->state->values));
-  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  PetscCall(PetscRRBReport(pc, b->state, trouble, "Block relaxation"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

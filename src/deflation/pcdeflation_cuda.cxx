@@ -25,7 +25,7 @@ protected:
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
     PetscFunctionBegin;
     if (built)
-      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBStream::Say, [&] {
+      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("deflation"), [&] {
         ia_.assign(overlap.ia());
         ja_.assign(overlap.ja());
         a_.resize(ja_.size());
@@ -75,7 +75,7 @@ protected:
   }
 
 private:
-  PetscRRBStream stream_;
+  PetscRRBStream stream_{"deflation"};
   Vec near_[2] = {};               /* of vectors that are on the host */
   cuda::Buffer<PetscInt> ia_, ja_; /* of rows with ghosts, on several ranks */
   cuda::Buffer<PetscScalar> a_;
@@ -88,7 +88,7 @@ PetscErrorCode PCDeflationCreateCuda(MPI_Comm comm, std::unique_ptr<PCDeflationB
 
   PetscFunctionBegin;
   const PetscErrorCode code =
-      PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] { backend->reset(made = new CudaBackend); });
+      PetscRRBTryTogether(comm, PetscRRBSay("deflation"), [&] { backend->reset(made = new CudaBackend); });
   if (code != PETSC_SUCCESS) backend->reset(); /* where it could be made, too */
   PetscCall(code);
   PetscCall(made->Start());

@@ -15,7 +15,7 @@ public:
   PetscBool on_device() const override { return PETSC_FALSE; }
 
 protected:
-  PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
+  PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, PetscRRBSay("deflation")); }
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool, Csr *rows) override {
     PetscFunctionBegin;
     a_.resize((std::size_t)overlap.entries());

@@ -1,7 +1,34 @@
 /* The first rank that is in trouble tells the others, and the first of all what a sum is. */
 #include "agree.h"
 
-#include "petsc_compat.h"
+#if PETSCRRB_ON_DEVICES
+  #include "backend/cuda.hpp"
+#endif
+
+#include <new>
+
+static PetscErrorCode CodeOf(const std::exception &e) {
+#if PETSCRRB_ON_DEVICES
+  if (const auto *error = dynamic_cast<const petscrrb::cuda::Error *>(&e))
+    return error->out_of_memory() ? PETSC_ERR_MEM : PETSC_ERR_GPU;
+#endif
+  if (dynamic_cast<const std::bad_alloc *>(&e) || dynamic_cast<const std::length_error *>(&e)) return PETSC_ERR_MEM;
+  return dynamic_cast<const PetscRRBMPIError *>(&e) ? PETSC_ERR_MPI : PETSC_ERR_LIB;
+}
+
+PetscRRBTrouble PetscRRBSay::operator()(const std::exception &e) const {
+  const PetscErrorCode code = CodeOf(e);
+  return {(code == PETSC_ERR_MEM ? std::string("No memory for ") : std::string()) + type_ + ": " + e.what(), code};
+}
+
+PetscRRBTrouble PetscRRBRaised(PetscErrorCode code) {
+  const char *text = nullptr;
+  PetscRRBWords words;
+
+  (void)PetscErrorMessage(code, &text, words);
+  if (words.text && *words.text) return {words.text, code};
+  return {text ? text : "PETSc error " + std::to_string((int)code), code};
+}
 
 PetscErrorCode PetscRRBFirstTrouble(MPI_Comm comm, PetscRRBTrouble *trouble) {
   PetscMPIInt ranks, rank, mine, first, header[2];
@@ -10,7 +37,7 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm comm, PetscRRBTrouble *trouble) {
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  mine = trouble->why.empty() ? ranks : rank;
+  mine = *trouble ? rank : ranks;
   PetscCallMPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
   if (first == ranks) PetscFunctionReturn(PETSC_SUCCESS);
   if (first == rank) trouble->why = "on rank " + std::to_string(rank) + ": " + trouble->why;

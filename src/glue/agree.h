@@ -1,15 +1,57 @@
 /* What ranks must agree on: what goes wrong on one of them, so that none waits for another, and the bits of a sum. */
 #pragma once
 
-#include <petscsys.h>
+#include "petsc_compat.h"
 
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 struct PetscRRBTrouble {
   std::string why; /* empty: there is none */
   PetscErrorCode code{};
+
+  explicit operator bool() const { return !why.empty(); }
 };
+
+/* What MPI returned, where an exception is the way out. */
+class PetscRRBMPIError : public std::runtime_error {
+public:
+  explicit PetscRRBMPIError(int code) : std::runtime_error("MPI error " + std::to_string(code)) {}
+};
+
+/* What is said of an exception; type: of the object that it is thrown in. */
+class PetscRRBSay {
+public:
+  explicit PetscRRBSay(const char type[]) : type_(type) {}
+  PetscRRBTrouble operator()(const std::exception &) const;
+
+private:
+  const char *type_;
+};
+
+/* of an error that PETSc has raised on this rank just now */
+PetscRRBTrouble PetscRRBRaised(PetscErrorCode);
+
+/* What f() throws. */
+template <class Say, class F> PetscRRBTrouble PetscRRBTroubleOf(const Say &say, const F &f) {
+  try {
+    f();
+    return {};
+  } catch (const std::exception &e) {
+    return say(e);
+  }
+}
+
+/* f() returns what PETSc does: an error, and what is thrown, becomes trouble. */
+template <class Say, class F> void PetscRRBCatch(const Say &say, PetscRRBTrouble *trouble, const F &f) {
+  try {
+    const PetscErrorCode code = f();
+    if (code) *trouble = PetscRRBRaised(code);
+  } catch (const std::exception &e) {
+    *trouble = say(e);
+  }
+}
 
 /* The trouble of the first rank that has any, on all ranks; with several, it says which rank it is. Collective. */
 PetscErrorCode PetscRRBFirstTrouble(MPI_Comm, PetscRRBTrouble *);
@@ -17,18 +59,22 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm, PetscRRBTrouble *);
 /* x summed over all ranks; all get the same bits. Returns what MPI does. Collective. */
 int PetscRRBSum(MPI_Comm, PetscScalar *x, PetscMPIInt n);
 
-/* Calls f(), which may throw, on all ranks: they raise the same error if it did on one. say: what an exception means. */
-template <class F>
-PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, PetscRRBTrouble (*say)(const std::exception &), const F &f) {
+/* Calls f(), which returns what PETSc does and may throw, on all ranks: they raise the same error if it failed on one. f is
+   not collective, or it fails on all ranks. say: what an exception means. */
+template <class Say, class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm, const Say &say, const F &f) {
   PetscRRBTrouble trouble;
   PetscErrorCode code;
 
-  try {
-    f();
-  } catch (const std::exception &e) {
-    trouble = say(e);
-  }
+  PetscRRBCatch(say, &trouble, f);
   code = PetscRRBFirstTrouble(comm, &trouble);
-  if (!code && !trouble.why.empty()) SETERRQ(comm, trouble.code, "%s", trouble.why.c_str());
+  if (!code && trouble) SETERRQ(comm, trouble.code, "%s", trouble.why.c_str());
   return code;
+}
+
+/* The same where f() only throws. */
+template <class Say, class F> PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, const Say &say, const F &f) {
+  return PetscRRBCallTogether(comm, say, [&]() -> PetscErrorCode {
+    f();
+    return PETSC_SUCCESS;
+  });
 }

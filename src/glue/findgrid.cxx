@@ -5,6 +5,7 @@
 
 #include "../grid/find.hpp"
 #include "matrix.h"
+#include "pc.h"
 #include "petsc_compat.h"
 
 #include <petscdmda.h>
@@ -14,19 +15,18 @@
 using petscrrb::Grid;
 using petscrrb::Widest;
 
-PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, PetscErrorCode (*failed)(const std::exception &)) {
+PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, const PetscRRBSay &say) {
   return {a.n, [a](Widest w, const char *option, Grid &g) { return petscrrb::find_grid(a, w, option, g); },
-          [a](Widest w, const char *option, Grid &g) { return petscrrb::check_grid(a, w, option, g); }, failed};
+          [a](Widest w, const char *option, Grid &g) { return petscrrb::check_grid(a, w, option, g); }, say};
 }
 
 /* Whether dm is a DMDA whose points on this rank are the rows; the sizes of its box are then in g. A 3D one with a side of
    one point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
-   grid), is no answer. needed: several unknowns a point are an error, otherwise no answer either. */
+   grid), is no answer. needed: several unknowns a point are trouble, otherwise no answer either. */
 static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A, PetscBool needed, Grid *g,
-                              PetscBool *answers) {
+                              PetscBool *answers, PetscRRBTrouble *no) {
   PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
-  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscRRBUse use;
 
   PetscFunctionBegin;
@@ -38,15 +38,17 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
   for (PetscInt x = sides; x < 3; x++) n[x] = 1;
   if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n || (dof > 1 && !needed)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
-             "%s%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
-             ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
-             use.option, use.value, dof);
   for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
-  PetscCheck(thick <= 2 || widest != Widest::flat, comm, PETSC_ERR_SUP,
-             "%s%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-             " points: use another one, for example -pc_type gamg",
-             use.option, use.value, n[0], n[1], n[2]);
+  const std::string name = std::string(use.option) + use.value;
+  if (dof > 1)
+    *no = {name + " is for one unknown a grid point, and the DMDA has dof = " + std::to_string(dof) +
+               ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
+           PETSC_ERR_SUP};
+  else if (thick > 2 && widest == Widest::flat)
+    *no = {name + " is for 2D grids, and the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
+               " x " + std::to_string(n[2]) + " points: use another one, for example -pc_type gamg",
+           PETSC_ERR_SUP};
+  if (*no) PetscFunctionReturn(PETSC_SUCCESS);
   *g = Grid();
   g->dim = thick == 3 ? 3 : 2;
   if (sides < 3 || thick == 3)
@@ -72,9 +74,9 @@ PetscErrorCode PetscRRBFullName(PC pc, const char *option, std::string *name) {
 
 /* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
 static PetscErrorCode TryDM(PC pc, DM dm, Widest widest, const char *option, const char *source, const PetscRRBRows &A,
-                            PetscBool needed, Grid *g, std::string *why, PetscBool *found) {
+                            PetscBool needed, Grid *g, std::string *why, PetscBool *found, PetscRRBTrouble *no) {
   PetscFunctionBegin;
-  PetscCall(AskDMDA(pc, dm, widest, A, needed, g, found));
+  PetscCall(AskDMDA(pc, dm, widest, A, needed, g, found, no));
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
   const std::string reason = A.check(widest, option, *g);
   g->source = source;
@@ -104,12 +106,12 @@ static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], cons
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCGetDM(pc, &dm));
-  PetscCall(TryDM(pc, dm, widest, name.c_str(), "PC's DMDA", A, needed, g, &why, &found));
-  if (!found) {
+  PetscCall(TryDM(pc, dm, widest, name.c_str(), "PC's DMDA", A, needed, g, &why, &found, no));
+  if (!found && !*no) {
     PetscCall(MatGetDM(P, &dm));
-    PetscCall(TryDM(pc, dm, widest, name.c_str(), "Mat's DMDA", A, needed, g, &why, &found));
+    PetscCall(TryDM(pc, dm, widest, name.c_str(), "Mat's DMDA", A, needed, g, &why, &found, no));
   }
-  if (!found) {
+  if (!found && !*no) {
     *g = Grid();
     const std::string reason = A.find(widest, name.c_str(), *g);
     g->source = "matrix pattern";
@@ -122,13 +124,13 @@ static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FindOrThrow(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
-                                  const PetscRRBRows &A, PetscBool needed, Grid *g, PetscRRBTrouble *no) {
+static PetscErrorCode FindOrSay(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
+                                const PetscRRBRows &A, PetscBool needed, Grid *g, PetscRRBTrouble *no) {
   PetscFunctionBegin;
   try {
     PetscCall(Find(pc, P, widest, n, option, A, needed, g, no));
   } catch (const std::exception &e) {
-    PetscCall(A.failed(e));
+    *no = A.say(e);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -138,15 +140,20 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[],
   PetscRRBTrouble no;
 
   PetscFunctionBegin;
-  PetscCall(FindOrThrow(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
   PetscCheck(no.why.empty(), PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                       const PetscRRBRows &A, Grid *g, PetscRRBTrouble *no) {
+  PetscMPIInt ranks;
+
   PetscFunctionBegin;
-  PetscCall(FindOrThrow(pc, P, widest, n, option, A, PETSC_TRUE, g, no));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, no));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  if (*no && ranks > 1 && (no->code == PETSC_ERR_ARG_WRONG || no->code == PETSC_ERR_ARG_INCOMP))
+    no->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,10 +162,28 @@ PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, Widest widest, const PetscInt
   PetscRRBTrouble no;
 
   PetscFunctionBegin;
-  PetscCall(FindOrThrow(pc, P, widest, n, option, A, PETSC_FALSE, g, &no));
-  PetscCheck(no.why.empty() || no.code != PETSC_ERR_ARG_INCOMP, PetscObjectComm((PetscObject)pc), no.code, "%s",
-             no.why.c_str());
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, g, &no));
+  PetscCheck(!no || no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   *found = (PetscBool)no.why.empty();
   if (!*found) PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3], bool also, PetscInt now[3]) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const int here = also || !std::equal(n, n + 3, now);
+  int anywhere;
+  PetscRRBTrouble trouble;
+
+  PetscFunctionBegin;
+  if (n[0] < 1 || n[1] < 1 || n[2] < 1)
+    trouble = {"Grid of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) +
+                   " points: all sizes must be positive",
+               PETSC_ERR_ARG_OUTOFRANGE};
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
+  PetscCallMPI(MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, comm));
+  std::copy(n, n + 3, now);
+  if (anywhere) PetscCall(PetscRRBRebuild(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

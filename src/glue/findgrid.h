@@ -10,7 +10,6 @@
 #include "../grid/grid.hpp"
 #include "agree.h"
 
-#include <exception>
 #include <functional>
 #include <string>
 
@@ -19,9 +18,9 @@ struct PetscRRBRows {
   PetscInt n;
   std::function<std::string(petscrrb::Widest, const char *option, petscrrb::Grid &)> find;
   std::function<std::string(petscrrb::Widest, const char *option, petscrrb::Grid &)> check;
-  PetscErrorCode (*failed)(const std::exception &); /* where one of them threw: raises the error */
+  PetscRRBSay say; /* of what they throw */
 };
-PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &, PetscErrorCode (*failed)(const std::exception &));
+PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &, const PetscRRBSay &);
 
 /* widest: what the PC takes; n: two or three sizes as the user gave them, zeros for none; option: its name with
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */
@@ -37,6 +36,10 @@ PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, petscrrb::Widest widest, const Pe
    Sizes that the user gave must fit. */
 PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                      const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);
+
+/* Sets a rank's own grid, whose sizes were `now`: sizes that are bad on one rank are an error on all, and what is new on one
+   is set up again on all. also: something else is new on this rank. Collective. */
+PetscErrorCode PetscRRBSetGridOfRank(PC, const PetscInt n[3], bool also, PetscInt now[3]);
 
 /* The option as a user has to type it for this PC. */
 PetscErrorCode PetscRRBFullName(PC, const char *option, std::string *name);

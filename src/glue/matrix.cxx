@@ -3,6 +3,7 @@
 */
 #include "matrix.h"
 
+#include "agree.h"
 #include "petsc_compat.h"
 
 #include <petsc/private/petscimpl.h>
@@ -148,6 +149,26 @@ static PetscErrorCode CheckShape(PC pc, Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatSetValue() is not collective: a matrix may be assembled on some ranks only. */
+PetscErrorCode PetscRRBCheckAssembled(PC pc, Mat P) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  PetscBool assembled;
+  PetscRRBUse use;
+  PetscRRBTrouble trouble;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBNameUse(pc, &use));
+  PetscCall(MatAssembled(P, &assembled));
+  if (!assembled)
+    trouble = {std::string(use.option) + use.value +
+                   " reads the entries of the matrix, which is not assembled: MatAssemblyBegin() and MatAssemblyEnd() "
+                   "come first",
+               PETSC_ERR_ARG_WRONGSTATE};
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* m->rows, and whose they are */
 static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
   PetscBool seq, mpi;
@@ -156,6 +177,7 @@ static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
 
   PetscFunctionBegin;
   PetscCall(CheckShape(pc, P));
+  PetscCall(PetscRRBCheckAssembled(pc, P));
   *aij = P;
   PetscCall(SequentialAIJ(P, &m->rows));
   if (m->rows)
@@ -184,11 +206,26 @@ PetscErrorCode PetscRRBMatrixOnRanks(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) 
 
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
   Mat aij;
+  MatInfo info;
+  PetscErrorCode got;
 
   PetscFunctionBegin;
   PetscCall(CheckRanks(pc, P));
   PetscCall(FindRows(pc, P, m, &aij));
-  PetscCall(PetscRRBRowsGet(m->rows, m->on_device, &m->csr));
+  if (m->on_device) {
+    PetscCall(MatGetLocalSize(m->rows, &m->csr.n, NULL));
+    PetscCall(MatGetInfo(m->rows, MAT_LOCAL, &info));
+    if (info.nz_used == 0) { /* PETSc has no arrays on the device then: rows of zeros are refused on the host */
+      if (m->csr.n)
+        m->on_device = PETSC_FALSE;
+      else
+        m->rows = NULL;
+    }
+  }
+  if (!m->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  got = PetscRRBRowsGet(m->rows, m->on_device, &m->csr);
+  if (got) m->rows = NULL; /* there is nothing to restore */
+  PetscCall(got);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,6 +256,7 @@ PetscErrorCode PetscRRBDiagonalBlock(PC pc, Mat P, Mat *block) {
   *block = P;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
   if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBCheckAssembled(pc, P));
   PetscCall(MatHasOperation(P, MATOP_GET_DIAGONAL_BLOCK, &has));
   PetscCall(MatGetType(P, &type));
   PetscCall(PetscRRBNameUse(pc, &use));

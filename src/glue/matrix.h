@@ -38,6 +38,9 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 /* P of several ranks as a MATMPIAIJ: itself, or the copy that m keeps; borrowed. Sets m->on_device, no rows. */
 PetscErrorCode PetscRRBMatrixOnRanks(PC, Mat P, PetscRRBMatrix *m, Mat *aij);
 
+/* Whether there are entries to read, all ranks agree. Error: PETSC_ERR_ARG_WRONGSTATE. Collective. */
+PetscErrorCode PetscRRBCheckAssembled(PC, Mat P);
+
 /* The arrays of a SeqAIJ, on the device, where it is there, or on the host, to read. */
 PetscErrorCode PetscRRBRowsGet(Mat, PetscBool device, petscrrb::Csr *);
 PetscErrorCode PetscRRBRowsRestore(Mat, PetscBool device, petscrrb::Csr *);

@@ -1,15 +1,14 @@
 /* Messages between ranks where an exception is the way out, as in what PETSc does not call. */
 #pragma once
 
-#include "glue/petsc_compat.h"
+#include "glue/agree.h"
 
 #include <numeric>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 inline void PetscRRBCheckMPI(int code) {
-  if (code != MPI_SUCCESS) throw std::runtime_error("MPI error " + std::to_string(code));
+  if (code != MPI_SUCCESS) throw PetscRRBMPIError(code);
 }
 inline void PetscRRBCheckSent(PetscErrorCode code) {
   if (code != PETSC_SUCCESS) throw std::runtime_error("PETSc could not send values to other ranks");

@@ -17,6 +17,8 @@
 
 using petscrrb::rows_for_threads;
 
+static const PetscRRBSay say("rows with ghosts");
+
 struct PetscRRBOverlap::Entries {
   std::vector<PetscInt> start{0}, column, place;
 
@@ -100,15 +102,18 @@ PetscErrorCode PetscRRBOverlap::Connect(Mat P) {
   if (from_[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLayouts(P, &layout, NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
-  for (PetscInt p = own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
-    PetscMPIInt owner;
-    PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
-    for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
-      const int b = other_[(std::size_t)e];
-      leaf[b].push_back(e);
-      root[b].push_back({owner, place_[(std::size_t)e]});
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)P), say, [&]() -> PetscErrorCode {
+    for (PetscInt p = own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
+      PetscMPIInt owner;
+      PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
+      for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
+        const int b = other_[(std::size_t)e];
+        leaf[b].push_back(e);
+        root[b].push_back({owner, place_[(std::size_t)e]});
+      }
     }
-  }
+    return PETSC_SUCCESS;
+  }));
   for (int b = 0; b < 2; ++b) {
     MatInfo info;
     PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
@@ -232,7 +237,7 @@ PetscErrorCode PetscRRBOverlap::PrepareDevice(MPI_Comm comm) {
   PetscFunctionBegin;
 #if PETSCRRB_ON_DEVICES
   if (!on_device_)
-    PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
+    PetscCall(PetscRRBTryTogether(comm, say, [&] {
       on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(place_, other_, ia_[(std::size_t)own_]);
     }));
 #else
@@ -241,14 +246,13 @@ PetscErrorCode PetscRRBOverlap::PrepareDevice(MPI_Comm comm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBOverlap::PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const {
-  PetscFunctionBegin;
+PetscRRBTrouble PetscRRBOverlap::PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const {
 #if PETSCRRB_ON_DEVICES
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { on_device_->put(from, a); }));
+  return PetscRRBTroubleOf(say, [&] { on_device_->put(from, a); });
 #else
   (void)from, (void)a;
+  return {};
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
@@ -260,16 +264,22 @@ PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
   if (device) PetscCall(PrepareDevice(PetscObjectComm((PetscObject)P)));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
   const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-  bool some[2];
-  for (int b = 0; b < 2; ++b) {
-    MatInfo info;
-    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    some[b] = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
-    if (some[b]) PetscCall(GetArray(block[b], device, &from[b]));
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  PetscRRBTrouble trouble;
+  bool some[2] = {};
+  PetscCall(PetscRRBCallTogether(comm, say, [&]() -> PetscErrorCode {
+    for (int b = 0; b < 2; ++b) {
+      MatInfo info;
+      PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+      some[b] = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
+      if (some[b]) PetscCall(GetArray(block[b], device, &from[b]));
+    }
+    return PETSC_SUCCESS;
+  }));
+  for (int b = 0; b < 2; ++b)
     PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from[b], memory, a, MPI_REPLACE));
-  }
   if (device)
-    PetscCall(PutOwnOnDevice(from, a));
+    trouble = PutOwnOnDevice(from, a);
   else
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
     for (PetscInt e = 0; e < ia_[(std::size_t)own_]; ++e) a[e] = from[other_[(std::size_t)e]][place_[(std::size_t)e]];
@@ -277,5 +287,7 @@ PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
     PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
     if (some[b]) PetscCall(RestoreArray(block[b], device, &from[b]));
   }
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

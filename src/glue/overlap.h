@@ -8,6 +8,7 @@
 #include <petscsf.h>
 
 #include "../grid/csr.hpp"
+#include "agree.h"
 #include "../grid/grid.hpp"
 
 #include <memory>
@@ -55,7 +56,7 @@ private:
   PetscErrorCode SetPattern(Mat P, Entries &);
   PetscErrorCode Connect(Mat P);
   PetscErrorCode PrepareDevice(MPI_Comm);
-  PetscErrorCode PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;
+  PetscRRBTrouble PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;
   PetscErrorCode BringOrder(PC, Mat A);
   PetscInt LocalOf(PetscInt global) const;
 

@@ -4,11 +4,17 @@
 #include <petsc/private/pcimpl.h>
 
 #include "glue/agree.h"
+#include "glue/matrix.h"
 #include "glue/petsc_compat.h"
 
 #include <exception>
 
 /* Calls f(), which may throw, inside of a PETSc function. */
+template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f) {
+  const PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
+  if (trouble) SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
+  return PETSC_SUCCESS;
+}
 template <class F> PetscErrorCode PetscRRBTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
   try {
     f();
@@ -54,12 +60,31 @@ PetscErrorCode PetscRRBReport(PC pc, State *s, const PetscRRBTrouble &trouble, c
   const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
 
   PetscFunctionBegin;
-  s->failed = (PetscBool)!trouble.why.empty();
+  s->failed = (PetscBool)(bool)trouble;
   if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
   if (!pivot) s->ready = PETSC_FALSE;
   PetscCheck(pivot && !pc->erroriffailure, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
   PetscCall(PetscInfo(pc, "%s: %s\n", method, trouble.why.c_str()));
   PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What PCSetUp() does of all types: get() fills (*s)->rows, and set_up(&trouble) uses them, which are restored whatever comes of
+   it: they may be gone at the next call. Each rank does both for itself, and all make the same of what went wrong on one.
+   comm: PETSC_COMM_SELF where get() and set_up() are collective and fail on all ranks. Collective. */
+template <class State, class Get, class SetUp>
+PetscErrorCode PetscRRBSetUp(PC pc, MPI_Comm comm, State **s, const char type[], const Get &get, const SetUp &set_up) {
+  const PetscRRBSay say(type);
+  PetscRRBTrouble trouble, restored;
+
+  PetscFunctionBegin;
+  if (!*s) PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] { *s = new State; }));
+  PetscRRBCatch(say, &trouble, get);
+  if (!trouble) PetscRRBCatch(say, &trouble, [&] { return set_up(&trouble); });
+  PetscRRBCatch(say, &restored, [&] { return PetscRRBMatrixRestore(&(*s)->rows); });
+  if (!trouble) trouble = restored;
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCall(PetscRRBReport(pc, *s, trouble, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -46,6 +46,15 @@ template <class K> auto PetscRRBLeastIterations(K ksp, int) -> decltype(ksp->min
 template <class K> PetscInt PetscRRBLeastIterations(K, long) { return 0; }
 #endif
 
+/* Where PetscErrorMessage() puts an error's words, which are constant in newer PETSc. */
+#if defined(__cplusplus)
+struct PetscRRBWords {
+  const char *text = nullptr;
+  operator char **() { return const_cast<char **>(&text); }
+  operator const char **() { return &text; }
+};
+#endif
+
 /* Devices: where PETSc has CUDA and so have we. The first PETSc with PetscDeviceContextGetStreamHandle() is 3.20. */
 #if defined(PETSCRRB_HAVE_CUDA) && defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 20, 0)
   #define PETSCRRB_ON_DEVICES 1

@@ -32,20 +32,7 @@ cudaStream_t PetscRRBStream::Ready() {
 PetscRRBRows PetscRRBStream::Rows(const petscrrb::Csr &a) {
   using namespace petscrrb;
   return {a.n, [=](Widest w, const char *option, Grid &g) { return cuda::find_grid(a, w, option, g, Ready()); },
-          [=](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); }, Failed};
-}
-
-PetscRRBTrouble PetscRRBStream::Say(const std::exception &e) {
-  const auto *error = dynamic_cast<const petscrrb::cuda::Error *>(&e);
-  const bool memory = error ? error->out_of_memory() : dynamic_cast<const std::bad_alloc *>(&e) != nullptr;
-
-  if (memory) return {std::string("No memory for RRB: ") + e.what(), PETSC_ERR_MEM};
-  return {std::string("RRB: ") + e.what(), PETSC_ERR_GPU};
-}
-
-PetscErrorCode PetscRRBStream::Failed(const std::exception &e) {
-  const PetscRRBTrouble trouble = Say(e);
-  SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
+          [=](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); }, say};
 }
 
 #endif

@@ -11,7 +11,10 @@
 
 class PetscRRBStream {
 public:
+  explicit PetscRRBStream(const char type[]) : say(type) {} /* whose work runs on it */
+
   petscrrb::Cuda cuda;
+  const PetscRRBSay say;
 
   /* makes PETSc's device ready */
   PetscErrorCode Start();
@@ -19,15 +22,17 @@ public:
      default stream, whichever context is current: where that is another one, each waits for the other. */
   template <class F> PetscErrorCode Run(const F &f) {
     PetscFunctionBegin;
-    PetscCall(Find());
-    try {
-      if (cuda.stream) before_.let_wait(cuda.stream, nullptr);
+    const PetscRRBTrouble trouble = Attempt(f);
+    PetscCheck(!trouble, PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* the same, and what was thrown is not raised */
+  template <class F> PetscRRBTrouble Attempt(const F &f) {
+    return PetscRRBTroubleOf(say, [&] {
+      (void)Ready();
       f();
       if (cuda.stream) after_.let_wait(nullptr, cuda.stream);
-    } catch (const std::exception &e) {
-      PetscCall(Failed(e));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
   /* the same without an error handler: the stream, once the work so far is there */
   cudaStream_t Ready();
@@ -35,22 +40,20 @@ public:
   /* what is asked about rows on the device; this must outlive it */
   PetscRRBRows Rows(const petscrrb::Csr &);
 
-  /* what was thrown; raised as an error */
-  static PetscRRBTrouble Say(const std::exception &);
-  static PetscErrorCode Failed(const std::exception &);
-
 private:
   PetscErrorCode Find();
 
   petscrrb::cuda::Event before_, after_;
 };
 
-/* Makes a backend that has such a stream, and starts it. */
-template <class Made, class Backend> PetscErrorCode PetscRRBCreateOnDevice(std::unique_ptr<Backend> *backend) {
-  Made *made = nullptr;
+/* Makes a backend of that type that has such a stream, and starts it. */
+template <class Made, class Backend>
+PetscErrorCode PetscRRBCreateOnDevice(const char type[], std::unique_ptr<Backend> *backend) {
+  std::unique_ptr<Made> made;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { backend->reset(made = new Made); }));
+  PetscCall(PetscRRBTry(PetscRRBSay(type), [&] { made = std::make_unique<Made>(); }));
   PetscCall(made->Start());
+  *backend = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

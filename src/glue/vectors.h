@@ -7,6 +7,27 @@
 /* For a matrix on the host, whose PC asks for the arrays of vectors there. */
 class PetscRRBVectorsOnHost {
 public:
+  /* apply(r, z), which may throw, with the arrays of x and y, all of which it writes; reads_y: it reads what is there, too.
+     A rank without rows has nothing to apply, and y counts as written there, too: all have its norm, or none has. */
+  template <class Apply>
+  PetscErrorCode Use(PC pc, const char type[], Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
+    const PetscScalar *r;
+    PetscScalar *z;
+    PetscInt rows;
+    PetscErrorCode applied = PETSC_SUCCESS;
+
+    PetscFunctionBegin;
+    PetscCall(Say(pc, type, x));
+    PetscCall(VecGetLocalSize(y, &rows));
+    PetscCall(VecGetArrayRead(x, &r));
+    PetscCall(reads_y ? VecGetArray(y, &z) : VecGetArrayWrite(y, &z));
+    if (rows) applied = PetscRRBTry(PetscRRBSay(type), [&] { apply(r, z); });
+    PetscCall(reads_y ? VecRestoreArray(y, &z) : VecRestoreArrayWrite(y, &z));
+    PetscCall(VecRestoreArrayRead(x, &r));
+    PetscCall(applied);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   /* says once where x is; type: of the PC, for the message */
   PetscErrorCode Say(PC pc, const char type[], Vec x) {
     PetscBool device;
@@ -61,6 +82,31 @@ public:
     PetscCall(apply(x_, y_));
     PetscCall(VecCopy(y_, y));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* The same with arrays there, for what may throw: apply(r, z), on the stream. As on the host on a rank without rows. */
+  template <class Stream, class Apply>
+  PetscErrorCode Use(PC pc, const char type[], Stream &stream, Vec x, Vec y, const Apply &apply,
+                     PetscBool reads_y = PETSC_FALSE) {
+    const auto here = [&](Vec b, Vec u) -> PetscErrorCode {
+      const PetscScalar *r;
+      PetscScalar *z;
+      PetscInt rows;
+      PetscErrorCode applied = PETSC_SUCCESS;
+
+      PetscFunctionBegin;
+      PetscCall(VecGetLocalSize(u, &rows));
+      PetscCall(VecGetArrayReadAndMemType(b, &r, nullptr));
+      PetscCall(reads_y ? VecGetArrayAndMemType(u, &z, nullptr) : VecGetArrayWriteAndMemType(u, &z, nullptr));
+      PetscCall(PetscLogGpuTimeBegin());
+      if (rows) applied = stream.Run([&] { apply(r, z); });
+      PetscCall(PetscLogGpuTimeEnd());
+      PetscCall(reads_y ? VecRestoreArrayAndMemType(u, &z) : VecRestoreArrayWriteAndMemType(u, &z));
+      PetscCall(VecRestoreArrayReadAndMemType(b, &r));
+      PetscCall(applied);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    };
+    return Use(pc, type, x, y, here, reads_y);
   }
 
 private:

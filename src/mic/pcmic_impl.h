@@ -33,14 +33,14 @@ public:
   virtual PetscBool on_device() const = 0;
   virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   /* The factor for a grid, without values. Before that there is none, as on a rank without rows: then nothing is applied. */
-  virtual PetscErrorCode Create(const petscrrb::Grid &, const petscrrb::mic::Options &) = 0;
-  virtual PetscErrorCode Refresh(const petscrrb::Csr &, petscrrb::mic::Findings *) = 0;
+  virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::mic::Options &) = 0;
+  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::mic::Findings *) = 0;
   virtual PetscErrorCode Apply(PC, PCMICPart, Vec, Vec) = 0;
   /* columns of dense matrices; *done: PETSC_FALSE where they are not arrays in the right memory */
   virtual PetscErrorCode MatApply(Mat, Mat, PetscBool *done) = 0;
   virtual double bytes() const = 0;
   /* of a matrix that is refused */
-  virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
 PetscErrorCode PCMICCreateHost(std::unique_ptr<PCMICBackend> *);

@@ -138,16 +138,13 @@ PetscErrorCode PCMICGetBlockLines(PC pc, PetscInt *m) {
    `PCSetUp()`, that names the row.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
 
 .seealso: `PCMIC`, `PCMICGetGrid()`
 @*/
 PetscErrorCode PCMICSetGrid(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCheck(nx >= 1 && ny >= 1 && nz >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive", nx,
-             ny, nz);
   PetscTryMethod(pc, "PCMICSetGrid_C", (PC, PetscInt, PetscInt, PetscInt), (pc, nx, ny, nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,19 +16,9 @@ static PetscErrorCode PCMICGetOmega_MIC(PC pc, PetscReal *omega) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sizes may be new on one rank only, but all set up again. */
 static PetscErrorCode PCMICSetGrid_MIC(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
-  PC_MIC *mic = (PC_MIC *)pc->data;
-  const int here = mic->grid[0] != nx || mic->grid[1] != ny || mic->grid[2] != nz;
-  int anywhere;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  mic->grid[0] = nx;
-  mic->grid[1] = ny;
-  mic->grid[2] = nz;
-  if (anywhere) PetscCall(PetscRRBRebuild(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt n[] = {nx, ny, nz};
+  return PetscRRBSetGridOfRank(pc, n, false, ((PC_MIC *)pc->data)->grid);
 }
 
 /* The one in use, where there is one. */

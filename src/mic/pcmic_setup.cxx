@@ -37,18 +37,12 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_MIC *m = (PC_MIC *)pc->data;
   PCMICState *s = m->state;
   PetscRRBUse use;
-  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   s->ready = PETSC_FALSE;
   PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr),
                                    &s->grid, trouble));
-  if (!trouble->why.empty()) {
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-    if (ranks > 1)
-      trouble->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->grid.points == 9) {
     PetscCall(PetscRRBNameUse(pc, &use));
     *trouble = {std::string(use.option) + use.value +
@@ -57,8 +51,8 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   s->options = OptionsOf(m, s->grid);
-  PetscCall(s->backend->Create(s->grid, s->options));
-  s->ready = PETSC_TRUE;
+  *trouble = s->backend->Create(s->grid, s->options);
+  s->ready = (PetscBool) !*trouble;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,12 +62,13 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *tro
   std::string why;
 
   PetscFunctionBegin;
-  PetscCall(s->backend->Refresh(s->rows.csr, &s->found));
+  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   const ReadResult result = s->found.read.result();
   *rebuild = (PetscBool)(result == ReadResult::rebuild);
   if (result == ReadResult::refused) {
-    PetscCall(s->backend->WhyRefused(s->rows.csr, &why));
-    *trouble = {"PCMIC cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+    if (!*trouble) *trouble = {"PCMIC cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,7 +126,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *t
     if (s->ready) PetscCall(ReadValues(pc, &foreign, trouble));
     PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
   }
-  if (trouble->why.empty() && s->found.bad_pivot()) PetscCall(SayBadPivot(pc, trouble));
+  if (!*trouble && s->found.bad_pivot()) PetscCall(SayBadPivot(pc, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,22 +141,21 @@ PetscErrorCode PCSetUp_MIC(PC pc) {
   PC_MIC *m = (PC_MIC *)pc->data;
   PetscBool rebuild =
       (PetscBool)(!m->state || !m->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
-  PetscRRBTrouble trouble;
   Mat block;
 
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_MIC(pc));
-  if (!m->state) m->state = new PCMICState;
   PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
-  PetscCall(PetscRRBMatrixGet(pc, block, &m->state->rows));
-  PetscCall(ChooseBackend(pc, &rebuild));
-  const PetscErrorCode result = SetUpFromRows(pc, rebuild, &trouble);
-  if (result) m->state->ready = PETSC_FALSE;         /* the next setup starts from the rows again */
-  PetscCall(PetscRRBMatrixRestore(&m->state->rows)); /* of a refused matrix too: it may be gone at the next call */
-  PetscCall(result);
-  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  PetscCall(PetscRRBReport(pc, m->state, trouble, "MIC"));
+  PetscCall(PetscRRBSetUp(
+      pc, PetscObjectComm((PetscObject)pc), &m->state, "PCMIC",
+      [&] { return PetscRRBMatrixGet(pc, block, &m->state->rows); },
+      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(ChooseBackend(pc, &rebuild));
+        PetscCall(SetUpFromRows(pc, rebuild, trouble));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

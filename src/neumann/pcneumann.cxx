@@ -101,7 +101,7 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries where the matrix has none\n"));
   if (neumann->drop == PC_NEUMANN_DROP_THRESHOLD)
     PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries below %g\n", (double)neumann->threshold));
-  if (neumann->state && neumann->state->form)
+  if (neumann->state && neumann->state->ready)
     PetscCall(ViewState(pc, viewer));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));

@@ -28,32 +28,18 @@ public:
   PetscErrorCode Apply(PC, Vec, Vec) override;
 
 private:
-  PetscErrorCode ApplyHere(Vec, Vec);
-
   PetscRRBStream &stream_;
   const std::unique_ptr<neumann::GridSeries> series_;
   const double flops_;
   PetscRRBVectorsOnDevice vectors_;
 };
 
-PetscErrorCode OnGrid::ApplyHere(Vec x, Vec y) {
-  const PetscScalar *r;
-  PetscScalar *z;
-
+PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(stream_.Run([&] { series_->apply(r, z); }));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
-  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(vectors_.Use(pc, "PCNEUMANN", stream_, x, y,
+                         [&](const PetscScalar *r, PetscScalar *z) { series_->apply(r, z); }));
   PetscCall(PetscLogGpuFlops(flops_));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
-  return vectors_.Use(pc, "PCNEUMANN", x, y, [&](Vec r, Vec z) { return ApplyHere(r, z); });
 }
 
 class Sparse final : public PCNeumannSparse {
@@ -66,8 +52,8 @@ public:
     neumann::SparsePlan plan;
 
     PetscFunctionBegin;
-    const cudaStream_t stream = stream_.Ready();
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] {
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), stream_.say, [&] {
+      const cudaStream_t stream = stream_.Ready();
       if (overlap) {
         ia_.assign(overlap->ia());
         ja_.assign(overlap->ja());
@@ -112,38 +98,36 @@ public:
 
   PetscBool on_device() const override { return PETSC_TRUE; }
   PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
-  PetscErrorCode CreateOnGrid(const Grid &g, const neumann::Series &series,
-                              std::unique_ptr<PCNeumannForm> *form) override {
-    PetscFunctionBegin;
-    PetscCall(stream_.Run([&] { *form = std::make_unique<OnGrid>(stream_, g, series); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscRRBTrouble CreateOnGrid(const Grid &g, const neumann::Series &series,
+                               std::unique_ptr<PCNeumannForm> *form) override {
+    return stream_.Attempt([&] { *form = std::make_unique<OnGrid>(stream_, g, series); });
   }
   PetscErrorCode CreateSparse(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
                               neumann::Kept kept, double threshold, std::unique_ptr<PCNeumannForm> *form) override {
-    auto made = std::make_unique<Sparse>(stream_);
+    std::unique_ptr<Sparse> made;
 
     PetscFunctionBegin;
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), stream_.say,
+                                  [&] { made = std::make_unique<Sparse>(stream_); }));
     PetscCall(made->Start(pc, overlap, rows, series, kept, threshold));
     *form = std::move(made);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
-    PetscFunctionBegin;
-    PetscCall(stream_.Run([&] {
+  PetscRRBTrouble WhyRefused(const Csr &rows, std::string *why) override {
+    return stream_.Attempt([&] {
       const cuda::HostCopy copy(rows, stream_.cuda.stream);
       *why = why_refused(copy.csr());
-    }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
 
 private:
-  PetscRRBStream stream_;
+  PetscRRBStream stream_{"PCNEUMANN"};
 };
 
 } // namespace
 
 PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *backend) {
-  return PetscRRBCreateOnDevice<CudaBackend>(backend);
+  return PetscRRBCreateOnDevice<CudaBackend>("PCNEUMANN", backend);
 }
 
 #else

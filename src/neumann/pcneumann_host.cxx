@@ -4,12 +4,7 @@
 
 using namespace petscrrb;
 
-static PetscRRBTrouble OutOfMemory(const std::exception &e) {
-  return {std::string("No memory for the Neumann series: ") + e.what(), PETSC_ERR_MEM};
-}
-static PetscErrorCode NoMemory(const std::exception &e) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s", OutOfMemory(e).why.c_str());
-}
+static const PetscRRBSay say("PCNEUMANN");
 
 namespace {
 
@@ -19,8 +14,7 @@ public:
       : series_(neumann::make_grid_series(g, s)), flops_(PCNeumannFlops(g, s.terms)) {}
 
   PetscErrorCode Refresh(PC, const Csr &rows, CouplingFindings *found) override {
-    *found = series_->refresh(rows);
-    return PETSC_SUCCESS;
+    return PetscRRBTry(say, [&] { *found = series_->refresh(rows); });
   }
   PetscErrorCode Bytes(PetscLogDouble *bytes) override {
     *bytes = series_->bytes();
@@ -35,16 +29,8 @@ private:
 };
 
 PetscErrorCode OnGrid::Apply(PC pc, Vec x, Vec y) {
-  const PetscScalar *r;
-  PetscScalar *z;
-
   PetscFunctionBegin;
-  PetscCall(vectors_.Say(pc, "PCNEUMANN", x));
-  PetscCall(VecGetArrayRead(x, &r));
-  PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(PetscRRBTry(NoMemory, [&] { series_->apply(r, z); }));
-  PetscCall(VecRestoreArrayWrite(y, &z));
-  PetscCall(VecRestoreArrayRead(x, &r));
+  PetscCall(vectors_.Use(pc, "PCNEUMANN", x, y, [&](const PetscScalar *r, PetscScalar *z) { series_->apply(r, z); }));
   PetscCall(PetscLogFlops(flops_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,7 +43,7 @@ public:
     neumann::SparsePlan plan;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), OutOfMemory, [&] {
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
       if (overlap) a_.resize(static_cast<std::size_t>(overlap->entries()));
       plan = neumann::make_sparse_plan(rows, series, kept, threshold, PCNeumannGhosts(overlap));
       values_ = neumann::make_sparse_values(rows.n, plan);
@@ -78,8 +64,7 @@ private:
   PetscErrorCode RestoreArray(Mat A, PetscScalar **a) override { return MatSeqAIJRestoreArrayWrite(A, a); }
   PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
                       CouplingFindings *found) override {
-    *found = values_->refresh(rows, s, lower, second);
-    return PETSC_SUCCESS;
+    return PetscRRBTry(say, [&] { *found = values_->refresh(rows, s, lower, second); });
   }
 
   std::vector<PetscScalar> a_; /* of rows with ghosts */
@@ -88,26 +73,23 @@ private:
 class HostBackend final : public PCNeumannBackend {
 public:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, NoMemory); }
-  PetscErrorCode CreateOnGrid(const Grid &g, const neumann::Series &series,
-                              std::unique_ptr<PCNeumannForm> *form) override {
-    PetscFunctionBegin;
-    PetscCall(PetscRRBTry(NoMemory, [&] { *form = std::make_unique<OnGrid>(g, series); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, say); }
+  PetscRRBTrouble CreateOnGrid(const Grid &g, const neumann::Series &series,
+                               std::unique_ptr<PCNeumannForm> *form) override {
+    return PetscRRBTroubleOf(say, [&] { *form = std::make_unique<OnGrid>(g, series); });
   }
   PetscErrorCode CreateSparse(PC pc, PetscRRBOverlap *overlap, const Csr &rows, const neumann::Series &series,
                               neumann::Kept kept, double threshold, std::unique_ptr<PCNeumannForm> *form) override {
-    auto made = std::make_unique<Sparse>();
+    std::unique_ptr<Sparse> made;
 
     PetscFunctionBegin;
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] { made = std::make_unique<Sparse>(); }));
     PetscCall(made->Start(pc, overlap, rows, series, kept, threshold));
     *form = std::move(made);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode WhyRefused(const Csr &rows, std::string *why) override {
-    PetscFunctionBegin;
-    PetscCall(PetscRRBTry(NoMemory, [&] { *why = why_refused(rows); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscRRBTrouble WhyRefused(const Csr &rows, std::string *why) override {
+    return PetscRRBTroubleOf(say, [&] { *why = why_refused(rows); });
   }
 };
 

@@ -35,13 +35,13 @@ public:
   virtual ~PCNeumannBackend() = default;
   virtual PetscBool on_device() const = 0;
   virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
-  virtual PetscErrorCode CreateOnGrid(const petscrrb::Grid &, const petscrrb::neumann::Series &,
-                                      std::unique_ptr<PCNeumannForm> *) = 0;
+  virtual PetscRRBTrouble CreateOnGrid(const petscrrb::Grid &, const petscrrb::neumann::Series &,
+                                       std::unique_ptr<PCNeumannForm> *) = 0;
   /* overlap: of a matrix on several ranks, in the place of the rows' arrays, else NULL */
   virtual PetscErrorCode CreateSparse(PC, PetscRRBOverlap *overlap, const petscrrb::Csr &,
                                       const petscrrb::neumann::Series &, petscrrb::neumann::Kept, double threshold,
                                       std::unique_ptr<PCNeumannForm> *) = 0;
-  virtual PetscErrorCode WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
 PetscErrorCode PCNeumannCreateHost(std::unique_ptr<PCNeumannBackend> *);
@@ -50,6 +50,7 @@ PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *);
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCNeumannState {
   std::unique_ptr<PCNeumannBackend> backend;
+  PetscBool ready = PETSC_FALSE; /* there is a form, and all went well */
   petscrrb::Grid grid;
   PetscBool on_grid = PETSC_FALSE;          /* there is one */
   std::unique_ptr<PetscRRBOverlap> overlap; /* on several ranks */
@@ -77,7 +78,7 @@ typedef struct {
    of the rank that found the first bad entry. Collective. */
 PETSC_INTERN PetscErrorCode PCNeumannBuildOverlap(PC);
 PETSC_INTERN PetscErrorCode PCNeumannAgree(PC, petscrrb::CouplingFindings *);
-PETSC_INTERN PetscErrorCode PCNeumannWhyRefusedOnRanks(PC, std::string *);
+PETSC_INTERN PetscErrorCode PCNeumannWhyRefusedOnRanks(PC, PetscRRBTrouble *);
 petscrrb::neumann::Ghosts PCNeumannGhosts(const PetscRRBOverlap *);
 
 /* of an application on a grid: two for each coupling, term and triangle, and the diagonal */

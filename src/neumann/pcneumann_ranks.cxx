@@ -23,7 +23,8 @@ PetscErrorCode PCNeumannBuildOverlap(PC pc) {
              "A grid of %" PetscInt64_FMT " points is not one of the matrix, which has %" PetscInt_FMT
              " rows. Correct -pc_neumann_grid, or leave it out",
              points, rows);
-  s->overlap = std::make_unique<PetscRRBOverlap>();
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
+                                [&] { s->overlap = std::make_unique<PetscRRBOverlap>(); }));
   PetscCall(s->overlap->Build(pc, pc->pmat, s->on_ranks, n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,29 +51,33 @@ PetscErrorCode PCNeumannAgree(PC pc, CouplingFindings *f) {
 }
 
 /* Reads the matrix once more, on the host. */
-PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, std::string *why) {
+PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
   const PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
   const PetscRRBOverlap &overlap = *s->overlap;
-  std::vector<PetscScalar> a((std::size_t)overlap.entries());
-  PetscRRBTrouble trouble;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PetscRRBSay say("PCNEUMANN");
+  std::vector<PetscScalar> a;
   Flags identity;
 
   PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { a.resize((std::size_t)overlap.entries()); }));
   PetscCall(s->overlap->Bring(s->on_ranks, PETSC_FALSE, a.data()));
   const auto words = [&](PetscInt row, PetscInt column) {
     return "row " + text(index_t(overlap.global(row))) + ", column " + text(index_t(overlap.global(column)));
   };
-  Csr rows = overlap.rows(a.data());
-  if (s->found.not_finite)
-    trouble.why = where_not_finite(rows, words);
-  else {
-    rows.n += overlap.ghosts();
-    (void)mark_identity(rows, identity);
-    rows.n = overlap.own();
-    trouble.why = where_asymmetric(rows, identity, s->found.diagonal, words);
-  }
-  trouble.code = PETSC_ERR_ARG_WRONG;
-  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  *why = trouble.why;
+  PetscRRBCatch(say, trouble, [&]() -> PetscErrorCode {
+    Csr rows = overlap.rows(a.data());
+    trouble->code = PETSC_ERR_ARG_WRONG;
+    if (s->found.not_finite)
+      trouble->why = where_not_finite(rows, words);
+    else {
+      rows.n += overlap.ghosts();
+      (void)mark_identity(rows, identity);
+      rows.n = overlap.own();
+      trouble->why = where_asymmetric(rows, identity, s->found.diagonal, words);
+    }
+    return PETSC_SUCCESS;
+  });
+  PetscCall(PetscRRBFirstTrouble(comm, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,35 +25,36 @@ static PetscErrorCode CheckChoices(PC pc) {
 }
 
 /* The first bad entry in words. */
-static PetscErrorCode WhyRefused(PC pc, std::string *why) {
+static PetscErrorCode SayRefused(PC pc, PetscRRBTrouble *trouble) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  std::string why;
 
   PetscFunctionBegin;
   if (s->overlap)
-    PetscCall(PCNeumannWhyRefusedOnRanks(pc, why));
-  else
-    PetscCall(s->backend->WhyRefused(s->rows.csr, why));
+    PetscCall(PCNeumannWhyRefusedOnRanks(pc, trouble));
+  else {
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+    if (!*trouble) *trouble = {why, PETSC_ERR_ARG_WRONG};
+  }
+  if (trouble->code == PETSC_ERR_ARG_WRONG) trouble->why = "PCNEUMANN cannot use this matrix: " + trouble->why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Values of Pmat into the form; *rebuild where there is a coupling that the grid has no place for. */
-static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
-  std::string why;
 
   PetscFunctionBegin;
   PetscCall(s->form->Refresh(pc, s->rows.csr, &s->found));
   if (s->overlap) PetscCall(PCNeumannAgree(pc, &s->found));
   const ReadResult result = s->found.result();
-  if (result == ReadResult::refused) PetscCall(WhyRefused(pc, &why));
-  PetscCheck(result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-             "PCNEUMANN cannot use this matrix: %s", why.c_str());
+  if (result == ReadResult::refused) PetscCall(SayRefused(pc, trouble));
   *rebuild = (PetscBool)(result == ReadResult::rebuild);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Everything that depends on the pattern and on the options, but not on values. */
-static PetscErrorCode Build(PC pc) {
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_Neumann *n = (PC_Neumann *)pc->data;
   PCNeumannState *s = n->state;
   const bool asked = n->grid[0] > 0;
@@ -71,7 +72,7 @@ static PetscErrorCode Build(PC pc) {
                                     &s->grid, &s->on_grid));
   }
   if (s->on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
-    PetscCall(s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form));
+    *trouble = s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   const neumann::Kept kept = n->drop == PC_NEUMANN_DROP_NONE      ? neumann::Kept::triangles
@@ -93,36 +94,28 @@ static PetscErrorCode ReportFailure(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
   PetscBool foreign = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!rebuild) {
-    PetscCall(ReadValues(pc, &rebuild));
+    PetscCall(ReadValues(pc, &rebuild, trouble));
     if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
   }
   if (rebuild) {
-    PetscCall(Build(pc));
-    PetscCall(ReadValues(pc, &foreign));
+    PetscCall(Build(pc, trouble));
+    if (!*trouble) PetscCall(ReadValues(pc, &foreign, trouble));
     PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
   }
-  s->failed = (PetscBool)(s->found.bad_pivot != no_row);
-  if (s->found.norm >= 1 && !s->failed)
+  s->ready = PETSC_TRUE;
+  if (!*trouble && s->found.norm >= 1 && s->found.bad_pivot == no_row)
     PetscCall(
         PetscInfo(pc,
                   "The largest row sum of the scaled triangle is %g, not below 1: the terms of the Neumann series "
                   "need not get smaller, and more terms may not help\n",
                   s->found.norm));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpOrCatch(PC pc, PetscBool rebuild) {
-  try {
-    return SetUpFromRows(pc, rebuild);
-  } catch (const std::exception &e) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the Neumann series: %s", e.what());
-  }
 }
 
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
@@ -149,20 +142,24 @@ static PetscErrorCode GetRows(PC pc) {
 PetscErrorCode PCSetUp_Neumann(PC pc) {
   PC_Neumann *n = (PC_Neumann *)pc->data;
   PetscBool rebuild =
-      (PetscBool)(!n->state || !n->state->form || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+      (PetscBool)(!n->state || !n->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
 
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_Neumann(pc));
-  if (!n->state) n->state = new PCNeumannState;
-  PetscCall(GetRows(pc));
-  PetscCall(ChooseBackend(pc, &rebuild));
-  const PetscErrorCode result = SetUpOrCatch(pc, rebuild);
-  if (result) n->state->form.reset(); /* the next setup starts from the rows again */
+  /* on several ranks each step is collective */
+  PetscCall(PetscRRBSetUp(
+      pc, PETSC_COMM_SELF, &n->state, "PCNEUMANN", [&] { return GetRows(pc); },
+      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
+                                       [&] { return ChooseBackend(pc, &rebuild); }));
+        PetscCall(SetUpFromRows(pc, rebuild, trouble));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
   n->state->on_ranks = nullptr;
-  PetscCall(PetscRRBMatrixRestore(&n->state->rows)); /* of a refused matrix too: it may be gone at the next call */
-  PetscCall(result);
+  n->state->failed = (PetscBool)(n->state->found.bad_pivot != no_row);
   if (n->state->failed) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,19 +27,23 @@ static PetscErrorCode CreateHere(PetscInt n, MatType type, const SparsePattern &
 static PetscErrorCode CreateOnRanks(PC pc, MatType type, const PetscRRBOverlap &rows, const SparsePattern pattern[2],
                                     Mat *A) {
   const PetscInt n = rows.own(), first = n ? rows.global(0) : 0;
-  std::vector<PetscInt> ia{0}, ja;
+  std::vector<PetscInt> ia, ja;
+  std::vector<PetscScalar> zeros;
   PetscInt N;
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < n; ++p) {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"), [&] {
     const SparsePattern &own = pattern[0], &ghost = pattern[1];
-    PetscInt e = ghost.ia[p];
-    for (; e < ghost.ia[p + 1] && rows.global(ghost.ja[e]) < first; ++e) ja.push_back(rows.global(ghost.ja[e]));
-    for (PetscInt f = own.ia[p]; f < own.ia[p + 1]; ++f) ja.push_back(first + own.ja[f]);
-    for (; e < ghost.ia[p + 1]; ++e) ja.push_back(rows.global(ghost.ja[e]));
-    ia.push_back((PetscInt)ja.size());
-  }
-  const std::vector<PetscScalar> zeros(ja.size(), 0.0);
+    ia.push_back(0);
+    for (PetscInt p = 0; p < n; ++p) {
+      PetscInt e = ghost.ia[p];
+      for (; e < ghost.ia[p + 1] && rows.global(ghost.ja[e]) < first; ++e) ja.push_back(rows.global(ghost.ja[e]));
+      for (PetscInt f = own.ia[p]; f < own.ia[p + 1]; ++f) ja.push_back(first + own.ja[f]);
+      for (; e < ghost.ia[p + 1]; ++e) ja.push_back(rows.global(ghost.ja[e]));
+      ia.push_back((PetscInt)ja.size());
+    }
+    zeros.resize(ja.size());
+  }));
   PetscCall(MatGetSize(pc->pmat, &N, nullptr));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)pc), A));
   PetscCall(MatSetSizes(*A, n, n, N, N));
@@ -82,22 +86,32 @@ PetscErrorCode PCNeumannSparse::Create(PC pc, PetscRRBOverlap *overlap, const Ma
 
 PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, CouplingFindings *found) {
   Csr rows = rows_here;
+
+  PetscFunctionBegin;
+  if (overlap_) PetscCall(Bring(*overlap_, ((PC_Neumann *)pc->data)->state->on_ranks, &rows));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
+                                 [&] { return FillHere(rows, found); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On this rank. */
+PetscErrorCode PCNeumannSparse::FillHere(const Csr &rows, CouplingFindings *found) {
   neumann::SparseArrays values[2];
   PetscScalar *s;
 
   PetscFunctionBegin;
-  if (overlap_) PetscCall(Bring(*overlap_, ((PC_Neumann *)pc->data)->state->on_ranks, &rows));
   PetscCall(VecGetArrayWriteAndMemType(s_, &s, nullptr));
   for (int m = 0; m < 2; ++m) {
     if (blocks_[m].own) PetscCall(GetArray(blocks_[m].own, &values[m].own));
     if (blocks_[m].ghost) PetscCall(GetArray(blocks_[m].ghost, &values[m].ghost));
   }
-  PetscCall(Fill(rows, s, values[0], values[1], found));
+  const PetscErrorCode filled = Fill(rows, s, values[0], values[1], found);
   for (int m = 0; m < 2; ++m) {
     if (blocks_[m].ghost) PetscCall(RestoreArray(blocks_[m].ghost, &values[m].ghost));
     if (blocks_[m].own) PetscCall(RestoreArray(blocks_[m].own, &values[m].own));
   }
   PetscCall(VecRestoreArrayWriteAndMemType(s_, &s));
+  PetscCall(filled);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,6 +31,7 @@ protected:
   std::unique_ptr<petscrrb::neumann::SparseValues> values_;
 
 private:
+  PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::CouplingFindings *);
   PetscErrorCode Scaled(petscrrb::neumann::Scale, Vec from, Vec to);
   PetscErrorCode Horner(petscrrb::neumann::Triangle, Vec *y);
   PetscErrorCode ApplyHere(Vec, Vec);

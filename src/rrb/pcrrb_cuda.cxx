@@ -132,7 +132,7 @@ PetscErrorCode PCRRBCuda::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
     PetscCall(
-        PetscRRBTry(PetscRRBStream::Failed, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+        PetscRRBTry(PetscRRBSay("PCRRB"), [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(host_r_, core.coarse_r()));
@@ -207,7 +207,7 @@ double PCRRBCuda::bytes() const {
 }
 
 PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
-  return PetscRRBCreateOnDevice<PCRRBCuda>(backend);
+  return PetscRRBCreateOnDevice<PCRRBCuda>("PCRRB", backend);
 }
 
 #else

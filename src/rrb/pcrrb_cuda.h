@@ -41,7 +41,7 @@ protected:
   PetscErrorCode ApplyToArrays(Core &, const PetscScalar *r, PetscScalar *z, petscrrb::rrb::Part);
   virtual bool may_be_graphs() const { return true; } /* what the core does but for the last block is kernels alone */
 
-  PetscRRBStream stream_;
+  PetscRRBStream stream_{"PCRRB"};
   petscrrb::Cuda &cuda_ = stream_.cuda;
   petscrrb::cuda::DeviceStencil stencil_;
   petscrrb::rrb::CycleGraphs graphs_;

@@ -11,7 +11,7 @@ PetscErrorCode PCRRBHost::NoMemory(const std::exception &e) {
 }
 
 PetscErrorCode PCRRBHost::FindGrid(PC pc, const Csr &csr, Grid *grid) {
-  return PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(csr, NoMemory), grid);
+  return PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(csr, PetscRRBSay("PCRRB")), grid);
 }
 
 void PCRRBHost::weights(double *x, double *y) const {

@@ -100,7 +100,7 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   core->reset();
   comm_ = comm;
   PetscCall(ChooseTransport(pc));
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, [&] {
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
     (void)stream_.Ready();
     matrix_.SetBoxes(pc, all, o.levels);
     auto made =
@@ -155,7 +155,7 @@ PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
 } // namespace
 
 PetscErrorCode PCRRBCreateOnRanksCuda(std::unique_ptr<PCRRBBackend> *backend) {
-  return PetscRRBCreateOnDevice<OnRanksCuda>(backend);
+  return PetscRRBCreateOnDevice<OnRanksCuda>("PCRRB", backend);
 }
 
 #else

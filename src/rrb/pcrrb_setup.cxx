@@ -208,8 +208,8 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   if (!rrb->state) rrb->state = new PCRRBState;
   PCRRBState *s = rrb->state;
   PetscCall(GetRows(pc));
-  PetscCall(ChooseBackend(pc, &rebuild));
-  const PetscErrorCode result = SetUpFromRows(pc, rebuild);
+  PetscErrorCode result = ChooseBackend(pc, &rebuild);
+  if (!result) result = SetUpFromRows(pc, rebuild);
   s->on_ranks = nullptr;
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);

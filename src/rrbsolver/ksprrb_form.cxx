@@ -87,6 +87,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
 
   PetscFunctionBegin;
+  PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
     if (!s->fused || s->build != pc->build || s->fused_form != s->form) {

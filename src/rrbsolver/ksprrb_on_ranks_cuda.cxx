@@ -104,7 +104,7 @@ PetscErrorCode KSPRRBCreateOnRanksCuda(PC pc, PetscRRBStream &stream, KSPRRBSolv
                                        const KSPRRBSolver::SolveLastBlock &solve,
                                        std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBStream::Say, [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("KSPRRB"), [&] {
     (void)stream.Ready();
     *solver = std::make_unique<OnRanks>(stream, core, black, ranks, matrix, captured, solve);
   }));

@@ -1,4 +1,5 @@
 // New values, new kinds of values, failures and new options after the first setup: as if all were set up anew.
+#include "no_memory.hpp"
 #include "support.hpp"
 #include "unit/reference_support.hpp"
 
@@ -11,12 +12,19 @@
 using namespace petsctest;
 using reference::Problem;
 
-long petsctest::allocated;
+long petsctest::allocated, petsctest::to_fail;
 
-// The library's vectors are made by this one.
-void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+static bool there_is_memory() {
   ++allocated;
-  return std::malloc(size ? size : 1);
+  return to_fail == 0 || --to_fail > 0;
+}
+// The library's vectors are made by this one, and its aligned arrays by the other.
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+  return there_is_memory() ? std::malloc(size ? size : 1) : nullptr;
+}
+extern "C" void *aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  void *p = nullptr;
+  return there_is_memory() && posix_memalign(&p, alignment, size) == 0 ? p : nullptr;
 }
 void *operator new(std::size_t size) {
   if (void *p = operator new(size, std::nothrow)) return p;
