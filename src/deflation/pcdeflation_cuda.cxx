@@ -25,7 +25,7 @@ protected:
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
     PetscFunctionBegin;
     if (built)
-      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("deflation"), [&] {
+      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("deflation", PETSC_ERR_GPU), [&] {
         ia_.assign(overlap.ia());
         ja_.assign(overlap.ja());
         a_.resize(ja_.size());
@@ -87,8 +87,8 @@ PetscErrorCode PCDeflationCreateCuda(MPI_Comm comm, std::unique_ptr<PCDeflationB
   CudaBackend *made = nullptr;
 
   PetscFunctionBegin;
-  const PetscErrorCode code =
-      PetscRRBTryTogether(comm, PetscRRBSay("deflation"), [&] { backend->reset(made = new CudaBackend); });
+  const PetscErrorCode code = PetscRRBTryTogether(comm, PetscRRBSay("deflation", PETSC_ERR_GPU),
+                                                  [&] { backend->reset(made = new CudaBackend); });
   if (code != PETSC_SUCCESS) backend->reset(); /* where it could be made, too */
   PetscCall(code);
   PetscCall(made->Start());

@@ -7,17 +7,17 @@
 
 #include <new>
 
-static PetscErrorCode CodeOf(const std::exception &e) {
+static PetscErrorCode CodeOf(const std::exception &e, PetscErrorCode otherwise) {
 #if PETSCRRB_ON_DEVICES
   if (const auto *error = dynamic_cast<const petscrrb::cuda::Error *>(&e))
     return error->out_of_memory() ? PETSC_ERR_MEM : PETSC_ERR_GPU;
 #endif
   if (dynamic_cast<const std::bad_alloc *>(&e) || dynamic_cast<const std::length_error *>(&e)) return PETSC_ERR_MEM;
-  return dynamic_cast<const PetscRRBMPIError *>(&e) ? PETSC_ERR_MPI : PETSC_ERR_LIB;
+  return dynamic_cast<const PetscRRBMPIError *>(&e) ? PETSC_ERR_MPI : otherwise;
 }
 
 PetscRRBTrouble PetscRRBSay::operator()(const std::exception &e) const {
-  const PetscErrorCode code = CodeOf(e);
+  const PetscErrorCode code = CodeOf(e, otherwise_);
   return {(code == PETSC_ERR_MEM ? std::string("No memory for ") : std::string()) + type_ + ": " + e.what(), code};
 }
 

@@ -20,14 +20,17 @@ public:
   explicit PetscRRBMPIError(int code) : std::runtime_error("MPI error " + std::to_string(code)) {}
 };
 
-/* What is said of an exception; type: of the object that it is thrown in. */
+/* What is said of an exception; type: of the object that it is thrown in; otherwise: the code of what is neither a lack of
+   memory nor MPI's. */
 class PetscRRBSay {
 public:
-  explicit PetscRRBSay(const char type[]) : type_(type) {}
+  explicit PetscRRBSay(const char type[], PetscErrorCode otherwise = PETSC_ERR_LIB)
+      : type_(type), otherwise_(otherwise) {}
   PetscRRBTrouble operator()(const std::exception &) const;
 
 private:
   const char *type_;
+  PetscErrorCode otherwise_;
 };
 
 /* of an error that PETSc has raised on this rank just now */

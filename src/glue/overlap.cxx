@@ -17,7 +17,7 @@
 
 using petscrrb::rows_for_threads;
 
-static const PetscRRBSay say("rows with ghosts");
+static const PetscRRBSay say("rows with ghosts", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
 struct PetscRRBOverlap::Entries {
   std::vector<PetscInt> start{0}, column, place;

@@ -11,7 +11,7 @@
 
 class PetscRRBStream {
 public:
-  explicit PetscRRBStream(const char type[]) : say(type) {} /* whose work runs on it */
+  explicit PetscRRBStream(const char type[]) : say(type, PETSC_ERR_GPU) {} /* whose work runs on it */
 
   petscrrb::Cuda cuda;
   const PetscRRBSay say;
@@ -52,7 +52,7 @@ PetscErrorCode PetscRRBCreateOnDevice(const char type[], std::unique_ptr<Backend
   std::unique_ptr<Made> made;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay(type), [&] { made = std::make_unique<Made>(); }));
+  PetscCall(PetscRRBTry(PetscRRBSay(type, PETSC_ERR_GPU), [&] { made = std::make_unique<Made>(); }));
   PetscCall(made->Start());
   *backend = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -131,8 +131,8 @@ PetscErrorCode PCRRBCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pet
 PetscErrorCode PCRRBCuda::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
-    PetscCall(
-        PetscRRBTry(PetscRRBSay("PCRRB"), [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+    PetscCall(PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU),
+                          [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(host_r_, core.coarse_r()));

@@ -57,7 +57,7 @@ PetscErrorCode OnRanksCuda::Read(PC pc, const Csr &, const Grid &grid, Vec near_
 
 /* Before what has come is used. Collective. */
 PetscErrorCode OnRanksCuda::CheckMessages() {
-  return PetscRRBTryTogether(comm_, PetscRRBStream::Say, [&] { ranks_->check(true); });
+  return PetscRRBTryTogether(comm_, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] { ranks_->check(true); });
 }
 
 /* The first one that is possible of those that the user allows, the fastest first. */
@@ -100,7 +100,7 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
   core->reset();
   comm_ = comm;
   PetscCall(ChooseTransport(pc));
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
     (void)stream_.Ready();
     matrix_.SetBoxes(pc, all, o.levels);
     auto made =
@@ -136,7 +136,7 @@ PetscErrorCode OnRanksCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part
   PetscScalar *z;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { ranks_->check(false); }));
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] { ranks_->check(false); }));
   if (!matrix_.lines()) {
     PetscCall(PCRRBCuda::ApplyHere(pc, core, x, y, part));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -65,7 +65,8 @@ void RanksSF::gather(const double *mine, const std::vector<index_t> &n, double *
 PetscErrorCode PCRRBCreateRanksSF(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
                                   std::string *why_not) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] { *ranks = std::make_unique<RanksSF>(comm, on); }));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB", PETSC_ERR_GPU),
+                                [&] { *ranks = std::make_unique<RanksSF>(comm, on); }));
   why_not->clear();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

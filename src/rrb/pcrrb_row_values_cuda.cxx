@@ -16,7 +16,8 @@ namespace {
 class OnDevice final : public PCRRBRowValues {
 public:
   explicit OnDevice(PetscRRBStream &stream)
-      : PCRRBRowValues(PETSC_TRUE, [](const std::exception &e) { return PetscRRBSay("PCRRB")(e); }), stream_(stream) {}
+      : PCRRBRowValues(PETSC_TRUE, [](const std::exception &e) { return PetscRRBSay("PCRRB", PETSC_ERR_GPU)(e); }),
+        stream_(stream) {}
 
   std::unique_ptr<RankPattern> Pattern(const RankRows &rows, PetscInt ghosts) override {
     return cuda::make_rank_pattern(rows, ghosts, [this] { return stream_.Ready(); });

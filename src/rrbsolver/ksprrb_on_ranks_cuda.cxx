@@ -70,7 +70,7 @@ PetscErrorCode OnRanks::CheckMessages(const Numbers &n) {
   const bool finite = std::isfinite(n.rho) && std::isfinite(n.curvature) && std::isfinite(n.norm);
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBStream::Failed, [&] { ranks_.check(!finite); }));
+  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB", PETSC_ERR_GPU), [&] { ranks_.check(!finite); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +104,7 @@ PetscErrorCode KSPRRBCreateOnRanksCuda(PC pc, PetscRRBStream &stream, KSPRRBSolv
                                        const KSPRRBSolver::SolveLastBlock &solve,
                                        std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("KSPRRB"), [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("KSPRRB", PETSC_ERR_GPU), [&] {
     (void)stream.Ready();
     *solver = std::make_unique<OnRanks>(stream, core, black, ranks, matrix, captured, solve);
   }));
