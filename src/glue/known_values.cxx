@@ -42,7 +42,7 @@ static PetscErrorCode OnHost(FindKnownRows f, Vec among, Vec fixed, Vec free, Ve
 
 #if PETSCRRB_ON_DEVICES
 static PetscErrorCode OnDevice(FindKnownRows f, Vec among, Vec fixed, Vec free, Vec probe) {
-  PetscRRBStream stream;
+  PetscRRBStream stream("known values");
 
   PetscFunctionBegin;
   PetscCall(stream.Start());
