@@ -13,6 +13,7 @@ static PetscErrorCode CodeOf(const std::exception &e, PetscErrorCode otherwise) 
     return error->out_of_memory() ? PETSC_ERR_MEM : PETSC_ERR_GPU;
 #endif
   if (dynamic_cast<const std::bad_alloc *>(&e) || dynamic_cast<const std::length_error *>(&e)) return PETSC_ERR_MEM;
+  if (const auto *error = dynamic_cast<const PetscRRBSendError *>(&e)) return error->code;
   return dynamic_cast<const PetscRRBMPIError *>(&e) ? PETSC_ERR_MPI : otherwise;
 }
 

@@ -20,6 +20,14 @@ public:
   explicit PetscRRBMPIError(int code) : std::runtime_error("MPI error " + std::to_string(code)) {}
 };
 
+/* What PETSc raised, likewise. */
+class PetscRRBSendError : public std::runtime_error {
+public:
+  explicit PetscRRBSendError(PetscErrorCode c)
+      : std::runtime_error("PETSc could not send values to other ranks"), code(c) {}
+  const PetscErrorCode code;
+};
+
 /* What is said of an exception; type: of the object that it is thrown in; otherwise: the code of what is neither a lack of
    memory nor MPI's. */
 class PetscRRBSay {

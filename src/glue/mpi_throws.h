@@ -11,7 +11,7 @@ inline void PetscRRBCheckMPI(int code) {
   if (code != MPI_SUCCESS) throw PetscRRBMPIError(code);
 }
 inline void PetscRRBCheckSent(PetscErrorCode code) {
-  if (code != PETSC_SUCCESS) throw std::runtime_error("PETSc could not send values to other ranks");
+  if (code != PETSC_SUCCESS) throw PetscRRBSendError(code);
 }
 
 /* What all ranks have, one after the other, on all of them. type: T's. Collective. */

@@ -115,6 +115,7 @@ private:
 
   __device__ void look_at_row(PetscInt j) {
     double &centre = line.a[At::Centre];
+    if (!(centre > 0) && !(line.identity && centre == 0)) tally.found |= found_not_positive;
     if (!line.identity) {
       tally.diagonal = fmax(tally.diagonal, fabs(centre));
       if (tally.useless_row < 0 && (line.v == 0 || !isfinite(line.v))) tally.useless_row = j * g.nx + strip.column;

@@ -2,6 +2,7 @@
 #include "refusal.hpp"
 
 #include "reach.hpp"
+#include "read_couplings.hpp"
 #include "stencil.hpp"
 #include "text.hpp"
 
@@ -19,6 +20,15 @@ std::string where_not_finite(const Csr &A, const PairWords &words) {
   for (PetscInt p = 0; p < A.n; ++p)
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
       if (not_finite(A.a[e]) != 0) return "The matrix is not finite: " + words(p, A.ja[e]) + " holds " + text(A.a[e]);
+  return "";
+}
+
+std::string where_not_positive(const Csr &A, const RowWords &words) {
+  for (PetscInt p = 0; p < A.n; ++p) {
+    const double diagonal = entry(A, p, p);
+    if (!(diagonal > 0) && (diagonal != 0 || !is_identity(A, p)))
+      return "the diagonal entry of " + words(p) + " is not positive: the matrix is not positive definite";
+  }
   return "";
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Sums of integers and maxima only, so that it does not matter which thread adds which rows.
 struct Tally {
   index_t identity = 0, zero = 0, decoupled = 0, positive = 0;
-  bool corners = false, foreign = false, not_finite = false;
+  bool corners = false, foreign = false, not_finite = false, not_positive = false;
   double diagonal = 0, asymmetry = 0;
 
   void add(const Tally &t) {
@@ -29,6 +29,7 @@ struct Tally {
     corners |= t.corners;
     foreign |= t.foreign;
     not_finite |= t.not_finite;
+    not_positive |= t.not_positive;
     diagonal = std::max(diagonal, t.diagonal);
     asymmetry = std::max(asymmetry, t.asymmetry);
   }
@@ -127,6 +128,7 @@ private:
     const double c = row.v[Centre];
     identity[p] = !row.coupled;
     C[p] = c;
+    if (!(c > 0) && (row.coupled || c != 0)) tally.not_positive = true;
     if (row.coupled) {
       if (std::fabs(c) > tally.diagonal) tally.diagonal = std::fabs(c);
     } else {
@@ -190,8 +192,10 @@ template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, St
   return all;
 }
 
+std::string row_in_words(const Grid &g, PetscInt p) { return "row " + text(index_t(p)) + " at " + place(g, p); }
+
 std::string pair_of_rows(const Grid &g, PetscInt p, PetscInt q) {
-  return "row " + text(index_t(p)) + " at " + place(g, p) + ", column " + text(index_t(q)) + " at " + place(g, q);
+  return row_in_words(g, p) + ", column " + text(index_t(q)) + " at " + place(g, q);
 }
 
 // Couplings outside the stencil: with identity rows they count as dropped; the first other one is told.
@@ -230,6 +234,7 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f
   f.decoupled = t.decoupled;
   f.positive = t.positive;
   f.corners = t.corners;
+  f.not_positive = t.not_positive;
   f.largest_diagonal = t.diagonal;
   f.asymmetry = t.asymmetry;
   const auto words = [&](PetscInt p, PetscInt q) { return pair_of_rows(g, p, q); };
@@ -248,6 +253,7 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f
     why = where_asymmetric(A, f.identity, f.largest_diagonal, words);
     return ReadResult::refused;
   }
+  if (t.not_positive) why = where_not_positive(A, [&](PetscInt p) { return row_in_words(g, p); });
   return ReadResult::ok;
 }
 

@@ -13,6 +13,7 @@ struct StencilFacts {
   index_t decoupled = 0;       // couplings that a row has with an identity row; dropped
   index_t positive = 0;        // positive couplings, each pair of rows once
   bool corners = false;        // some coupling in NE or NW is not zero
+  bool not_positive = false;   // some diagonal entry is not, of a row with nonzeros
   double largest_diagonal = 0; // max |a_ii| of the rows that are no identity rows
   double asymmetry = 0;        // max |a_ij - a_ji| between such rows
 
@@ -29,7 +30,8 @@ enum class ReadResult {
 
 // Fills C, E, N (and NE, NW if grid.points is 9) with the means of a_ij and a_ji, and `facts`. Identity rows are
 // decoupled both ways. Allocates only what does not have its size yet. Unless ok, `why` names the smallest row that is
-// the reason, its column and the values, and the stencil is not to be used. Same bits for any number of threads.
+// the reason, its column and the values, and the stencil is not to be used. Where it is ok and facts.not_positive, `why`
+// names the first such row. Same bits for any number of threads.
 ReadResult read_stencil(const Csr &, const Grid &, Stencil &, StencilFacts &, std::string &why);
 
 } // namespace petscrrb

@@ -105,6 +105,7 @@ void take_facts(const Tally &t, const Grid &g, DeviceFacts &f) {
   f.decoupled = static_cast<index_t>(t.decoupled);
   f.positive = static_cast<index_t>(t.positive);
   f.corners = t.found & found_corners;
+  f.not_positive = t.found & found_not_positive;
   f.largest_diagonal = t.diagonal;
   f.asymmetry = t.asymmetry;
   f.ring_is_cut = (g.periodic[0] && !(t.found & found_across_x)) || (g.periodic[1] && !(t.found & found_across_y));

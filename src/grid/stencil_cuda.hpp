@@ -21,7 +21,7 @@ struct DeviceStencil {
 // StencilFacts but for the flags, and what else is asked about the values at a setup.
 struct DeviceFacts {
   index_t identity_rows = 0, zero_rows = 0, decoupled = 0, positive = 0;
-  bool corners = false;
+  bool corners = false, not_positive = false;
   double largest_diagonal = 0, asymmetry = 0;
 
   bool ring_is_cut = false; // no coupling crosses the seam of some periodic side
@@ -41,7 +41,7 @@ public:
 
   // As read_stencil() and then rrb::prepare(): the same bits in the stencil. `near_null` (on the device, or null) is
   // copied, with 1 on identity rows. Allocates only what does not have its size yet. Unless ok, the stencil is not to be
-  // used, and why_not() has the reason.
+  // used, and why_not() has the reason; so it has where facts.not_positive.
   ReadResult read(const Csr &device_rows, const double *near_null, double rounding, DeviceStencil &, DeviceFacts &,
                   cudaStream_t);
 

@@ -13,7 +13,8 @@ enum Found : unsigned {
   found_foreign = 2,    // a coupling has no place in the stencil
   found_not_finite = 4, // an entry
   found_across_x = 8,   // a coupling crosses the seam in x
-  found_across_y = 16
+  found_across_y = 16,
+  found_not_positive = 32 // a diagonal entry, of a row with nonzeros
 };
 
 constexpr unsigned long long no_row = ~0ull;

@@ -1,7 +1,7 @@
 // Factors, inverts and solves with the last block; what is singular about it is in coarse_null.cxx.
 #include "rrb/coarse.hpp"
 
-#include "glue/petsc_compat.h"
+#include "glue/pc.h"
 
 #include <petsc/private/petscimpl.h>
 
@@ -42,14 +42,16 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type,
              "The dense inverse of the last Schur complement, %" PetscInt_FMT " unknowns, would take %.1f GB; at most "
              "%" PetscInt_FMT " are allowed. Use more -pc_rrb_levels, or -pc_rrb_coarse cholesky",
              n, (double)n * (double)n * sizeof(PetscScalar) * 1e-9, largest_inverse);
-  pinned_.assign(block->a.begin(), block->a.end());
-  component_.assign(n, 0);
-  pin_.assign(n, -1);
-  kind_.assign(n, Kind::regular);
-  work_.assign(n, 0);
-  rhs_.assign(n, 0);
-  null_vector_.assign(n, 0);
-  inverse_.assign(type == PC_RRB_COARSE_INVERSE ? std::size_t(n) * n : 0, 0);
+  PetscCall(PetscRRBTry(PetscRRBSay("the last block of RRB"), [&] {
+    pinned_.assign(block->a.begin(), block->a.end());
+    component_.assign(n, 0);
+    pin_.assign(n, -1);
+    kind_.assign(n, Kind::regular);
+    work_.assign(n, 0);
+    rhs_.assign(n, 0);
+    null_vector_.assign(n, 0);
+    inverse_.assign(type == PC_RRB_COARSE_INVERSE ? std::size_t(n) * n : 0, 0);
+  }));
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, block->ia.data(), block->ja.data(), pinned_.data(), &S_));
   PetscCall(MatSetOption(S_, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &r_));

@@ -27,7 +27,7 @@ struct Lumping {
 };
 
 constexpr double unlumped_below = 1e-10; // of the diagonal before lumping
-constexpr double null_below = 1e-12;     // of the terms that a pivot is the sum of
+constexpr double lost_below = 1e-12;     // of the terms that a pivot is the sum of: it is rounding
 
 // The matrix of a grid: excess and weights of what is always stored (V) and of the corners (K).
 template <class V, class K> struct StencilViews {
@@ -35,7 +35,7 @@ template <class V, class K> struct StencilViews {
   Quad<K> NE, NW;
 };
 
-// The factor: w = weight / pivot of each red node to its four black ones, and 1 / pivot (0: a null direction).
+// The factor: w = weight / pivot of each red node to its four black ones, and 1 / pivot (0: a null direction, or none).
 template <class V, class Coupling = V> struct FactorViews {
   Quad<Coupling> w[4];
   Quad<V> dinv;
@@ -55,14 +55,16 @@ PETSCRRB_HD inline double lump(double excess, double kept, double dropped, doubl
   return excess + (unlumped ? dropped : (1.0 - omega) * dropped);
 }
 
-// Writes 1/d and w = weight/d of a red node, and its excess back.
+// Writes 1/d and w = weight/d of a red node, and its excess back. A node with nothing in its row is a null direction; one
+// with couplings and without a pivot means that the matrix is not positive semidefinite, and fails. dropped: the weights
+// that were lumped
 template <class V>
 PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_t h, index_t k, double &place,
-                                        double excess, const double weight[4], unsigned flags) {
+                                        double excess, const double weight[4], double dropped, unsigned flags) {
   const double sum = weight[0] + weight[1] + weight[2] + weight[3], d = excess + sum;
-  const double threshold = null_below * ((excess < 0 ? -excess : excess) + sum);
-  const bool regular = d > threshold; // false for a NaN
-  const bool null = !regular && d >= -threshold;
+  const double terms = (excess < 0 ? -excess : excess) + sum;
+  const bool regular = d > lost_below * terms; // false for a NaN
+  const bool null = terms == 0.0 && dropped == 0.0;
   const double inverse = regular ? 1.0 / d : 0.0;
   place = excess;
   f.dinv[c].at(h, k) = inverse;
@@ -83,7 +85,7 @@ template <class A, class V> struct EliminateR1 {
     const double dropped = a.NE[r1](h, k) + a.NW[r1](h, k) + a.NW[r2](h + 1, k - 1) + a.NE[r2](h, k - 1);
     unsigned flags = node_ok;
     const double x = lump(a.X[r1](h, k), weight[0] + weight[1] + weight[2] + weight[3], dropped, lumping.omega, flags);
-    return store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, flags);
+    return store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, flags);
   }
 };
 
@@ -98,7 +100,7 @@ template <class A, class V> struct EliminateR2 {
     const double dropped = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
     unsigned flags = node_ok;
     const double x = lump(a.X[r2](h, k), weight[0] + weight[1] + weight[2] + weight[3], dropped, lumping.omega, flags);
-    return store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, flags);
+    return store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, flags);
   }
 };
 
@@ -174,7 +176,7 @@ template <class A, class V> struct EliminateB1 {
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
     const double dropped = (rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y);
     const double excess = lump(s.excess_b1(h, k, flags), kept, dropped, s.lumping.omega, flags);
-    return store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, flags);
+    return store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, flags);
   }
 };
 

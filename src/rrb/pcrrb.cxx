@@ -35,11 +35,16 @@ static PetscErrorCode PCDestroy_RRB(PC pc) {
 /* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
 static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
-  PCRRBState &s = *rrb->state;
+  PetscInt rows;
 
   PetscFunctionBegin;
+  PetscCall(VecGetSize(y, &rows));
+  if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(rrb->state && rrb->state->core, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "PCRRB has not been set up: its last set-up ended with an error");
+  PCRRBState &s = *rrb->state;
   if (s.failed) {
-    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   ++s.uses;

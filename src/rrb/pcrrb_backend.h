@@ -17,7 +17,8 @@
 /* What the values of a matrix turned out to be. */
 struct PCRRBValues {
   petscrrb::ReadResult result = petscrrb::ReadResult::refused;
-  std::string why; /* of a refusal */
+  PetscBool not_positive = PETSC_FALSE; /* a diagonal entry: there is no factorization */
+  std::string why;                      /* of a refusal, or which one is not positive */
   petscrrb::index_t identity_rows = 0, positive = 0;
   PetscBool simpler =
       PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */

@@ -29,7 +29,8 @@ PetscErrorCode PCRRBCuda::Read(PC pc, const Csr &csr, const Grid &grid, Vec near
       read_ = grid;
     }
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
-    if (values->result == ReadResult::refused) values->why = cuda::why_not(csr, grid, cuda_.stream);
+    if (values->result == ReadResult::refused || facts_.not_positive)
+      values->why = cuda::why_not(csr, grid, cuda_.stream);
   }));
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
   if (facts_.useless_row >= 0)
@@ -37,6 +38,7 @@ PetscErrorCode PCRRBCuda::Read(PC pc, const Csr &csr, const Grid &grid, Vec near
                         facts_.useless_value, (long long)facts_.useless_row));
   values->identity_rows = facts_.identity_rows;
   values->positive = facts_.positive;
+  values->not_positive = (PetscBool)facts_.not_positive;
   values->simpler = (PetscBool)(facts_.ring_is_cut || (grid.points == 9 && !facts_.corners));
   values->scaled = (PetscBool)stencil_.scaled;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -74,8 +76,8 @@ PetscErrorCode PCRRBCuda::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KS
                         "The last block is solved on the host: its %" PetscInt_FMT
                         " unknowns are copied there and back in every application\n",
                         b.size()));
-    host_r_.resize(b.size());
-    host_z_.resize(b.size());
+    PetscCall(
+        PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] { host_r_.resize(b.size()), host_z_.resize(b.size()); }));
     PetscCall(coarse_.SetUp(&b, type, ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

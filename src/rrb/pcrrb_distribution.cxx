@@ -10,11 +10,6 @@
 
 using namespace petscrrb;
 
-static PetscErrorCode NoMemory(const std::exception &e) {
-  const PetscRRBTrouble trouble = PCRRBSayNoMemoryForRows(e);
-  SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
-}
-
 PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
 
 static Mat RowsOf(PC pc) { return ((PC_RRB *)pc->data)->state->on_ranks; }
@@ -58,8 +53,10 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
   PetscCall(MatGetLayouts(P, &layout, nullptr));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)P), &rank));
   std::vector<PetscInt> row;
-  for (index_t p = cuts_.y[(std::size_t)rank] * cuts_.x[1]; p < cuts_.y[(std::size_t)rank + 1] * cuts_.x[1]; ++p)
-    row.push_back((PetscInt)p);
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("PCRRB"), [&] {
+    for (index_t p = cuts_.y[(std::size_t)rank] * cuts_.x[1]; p < cuts_.y[(std::size_t)rank + 1] * cuts_.x[1]; ++p)
+      row.push_back((PetscInt)p);
+  }));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &lines_));
   PetscCall(PetscSFSetGraphLayout(lines_, layout, (PetscInt)row.size(), nullptr, PETSC_COPY_VALUES, row.data()));
   PetscCall(PetscSFSetUp(lines_));
@@ -108,7 +105,7 @@ PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, bool told, const char *op
   PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say,
                                 [&] { on_device = values_->Pattern(got_, rows_.ghosts()); }));
-  PetscCall(PetscRRBTry(NoMemory, [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
     PetscRRBPatternOnRanks pattern(RowsOf(pc), rows_, on_device.get());
     *why = told ? check_grid(pattern, Widest::flat, option, *grid) : find_grid(pattern, Widest::flat, option, *grid);
   }));
@@ -123,7 +120,8 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
   PetscFunctionBegin;
   prepared_ = false;
   PetscCall(FindCuts(pc, grid));
-  PetscCall(PetscRRBFullName(pc, "-pc_rrb_grid", &option));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
+                                 [&] { return PetscRRBFullName(pc, "-pc_rrb_grid", &option); }));
   const bool told = grid->n[0] > 0;
   const std::string source = told ? grid->source : "matrix pattern";
   PetscCall(LookAtPattern(pc, told, option.c_str(), grid, &why));
@@ -198,17 +196,17 @@ static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   double sums[] = {f.identity, f.positive, f.weights[0], f.weights[1], f.zero_rows, f.decoupled};
   double most[] = {f.diagonal,        f.asymmetry,          (double)f.not_finite, (double)f.foreign,
-                   (double)f.corners, (double)f.crosses[0], (double)f.crosses[1]};
+                   (double)f.corners, (double)f.crosses[0], (double)f.crosses[1], (double)f.not_positive};
 
   PetscFunctionBegin;
   if (f.not_finite) most[0] = most[1] = 0; /* a maximum with NaN is anything */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 7, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 8, MPI_DOUBLE, MPI_MAX, comm));
   f.identity = sums[0], f.positive = sums[1], f.weights[0] = sums[2], f.weights[1] = sums[3];
   f.zero_rows = sums[4], f.decoupled = sums[5];
   f.diagonal = most[0], f.asymmetry = most[1];
   f.not_finite = most[2] > 0, f.foreign = most[3] > 0, f.corners = most[4] > 0;
-  f.crosses[0] = most[5] > 0, f.crosses[1] = most[6] > 0;
+  f.crosses[0] = most[5] > 0, f.crosses[1] = most[6] > 0, f.not_positive = most[7] > 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,25 +216,25 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *
   PetscRRBTrouble trouble;
   PetscRRBOverlap overlap;
   std::vector<PetscScalar> a;
-  const auto words = [&](PetscInt row, PetscInt column) {
-    const auto at = [&](PetscInt p) {
-      return text(index_t(overlap.global(p))) + " at " + place(g, overlap.order()[(std::size_t)p]);
-    };
-    return "row " + at(row) + ", column " + at(column);
+  const auto at = [&](PetscInt p) {
+    return text(index_t(overlap.global(p))) + " at " + place(g, overlap.order()[(std::size_t)p]);
   };
+  const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
 
   PetscFunctionBegin;
   PetscCall(overlap.Build(pc, pc->pmat, RowsOf(pc), 1));
-  PetscCall(PetscRRBTryTogether(comm, PCRRBSayNoMemoryForRows, [&] { a.resize((std::size_t)overlap.entries()); }));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] { a.resize((std::size_t)overlap.entries()); }));
   PetscCall(overlap.Bring(RowsOf(pc), PETSC_FALSE, a.data()));
-  PetscCall(PetscRRBTryTogether(comm, PCRRBSayNoMemoryForRows, [&] {
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
     const Csr rows = overlap.rows(a.data());
     Csr all = rows;
     Flags identity;
     all.n += overlap.ghosts();
     (void)mark_identity(all, identity);
-    trouble.why =
-        facts_.not_finite ? where_not_finite(rows, words) : where_asymmetric(rows, identity, facts_.diagonal, words);
+    trouble.why = facts_.not_finite ? where_not_finite(rows, words)
+                  : values->result == ReadResult::refused
+                      ? where_asymmetric(rows, identity, facts_.diagonal, words)
+                      : where_not_positive(rows, [&](PetscInt p) { return "row " + at(p); });
   }));
   PetscCall(PetscRRBFirstTrouble(comm, &trouble));
   values->why = trouble.why;
@@ -268,15 +266,15 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
 
 /* BringRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
-                                           bool with_vector, const PCRRBStencilRoom &room, PCRRBStencilArrays *box,
-                                           rrb::RowFacts *facts, ReadResult *result) {
+                                           const PCRRBStencilRoom &room, PCRRBStencilArrays *box, rrb::RowFacts *facts,
+                                           ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   corners_ = grid.points == 9;
-  with_vector = with_vector && values_->scaled();
+  const bool with_vector = values_->scaled();
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
     const std::size_t r = (std::size_t)rank;
@@ -306,13 +304,15 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, d
   read_ = {};
   PetscCall(BringRows(pc, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, true, room, &box_, &facts_, &values->result));
+  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = (index_t)f.identity;
   values->positive = (index_t)f.positive;
   values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
                                 (corners_ && !f.corners));
+  values->not_positive = (PetscBool)f.not_positive;
+  if (values->not_positive) PetscCall(WhyRefused(pc, grid, values));
   values->scaled = (PetscBool)values_->scaled();
   PetscCall(read_.Take(RowsOf(pc)));
   rounding_ = rounding;
@@ -333,7 +333,7 @@ PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double 
     read_ = {};
     PetscCall(BringRows(pc, grid));
     PetscCall(BringVectorToGhosts()); /* which may be others */
-    PetscCall(ReadRows(pc, grid, rounding, Positive::stays, false, room, box, facts, result));
+    PetscCall(ReadRows(pc, grid, rounding, Positive::stays, room, box, facts, result));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,7 +18,8 @@ public:
   /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
   PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
                       PCRRBValues *);
-  /* The same of on_ranks as it is now, which the preconditioner need not have seen, with its V. Positive couplings stay.
+  /* The same of on_ranks as it is now, which the preconditioner need not have seen, with its V, but for rows that have become
+     identity rows. Positive couplings stay.
      Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
   PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
                                PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
@@ -45,9 +46,8 @@ private:
   PetscErrorCode Connect(Mat);
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode BringVectorToGhosts();
-  PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, bool with_vector,
-                          const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::rrb::RowFacts *,
-                          petscrrb::ReadResult *);
+  PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, const PCRRBStencilRoom &,
+                          PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
   PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 

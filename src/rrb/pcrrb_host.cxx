@@ -6,12 +6,14 @@
 
 using namespace petscrrb;
 
-PetscErrorCode PCRRBHost::NoMemory(const std::exception &e) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for RRB: %s", e.what());
-}
-
 PetscErrorCode PCRRBHost::FindGrid(PC pc, const Csr &csr, Grid *grid) {
-  return PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(csr, PetscRRBSay("PCRRB")), grid);
+  PetscErrorCode found = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
+                        [&] { found = PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(csr, PetscRRBSay("PCRRB")), grid); }));
+  PetscCall(found);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void PCRRBHost::weights(double *x, double *y) const {
@@ -25,7 +27,7 @@ PetscErrorCode PCRRBHost::ReadNearNullVector(PC pc, Vec near_null) {
   const PetscScalar *x;
 
   PetscFunctionBegin;
-  v.resize(near_null ? stencil_.C.size() : 0);
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { v.resize(near_null ? stencil_.C.size() : 0); }));
   if (!near_null) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(near_null, &x));
   std::copy_n(x, v.size(), v.data());
@@ -54,10 +56,12 @@ PetscErrorCode PCRRBHost::Read(PC pc, const Csr &csr, const Grid &grid, Vec near
                                PCRRBValues *values) {
   PetscFunctionBegin;
   *values = PCRRBValues();
-  PetscCall(PetscRRBTry(NoMemory, [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
+                        [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = facts_.identity_rows;
   values->positive = facts_.positive;
+  values->not_positive = (PetscBool)facts_.not_positive;
   values->simpler = (PetscBool)(ring_is_cut(stencil_, grid) || (grid.points == 9 && !facts_.corners));
   PetscCall(ReadNearNullVector(pc, near_null));
   values->scaled = (PetscBool)!stencil_.v.empty();
@@ -70,7 +74,7 @@ PetscErrorCode PCRRBHost::Build(PC, const rrb::Extent &extent, const rrb::Option
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
-  PetscCall(PetscRRBTry(NoMemory,
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
                         [&] { *core = rrb::make_factorization<PetscInt>(host_, extent, o, single != PETSC_FALSE); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,7 +116,5 @@ PetscErrorCode PCRRBHost::CreateSolver(PC, Core &core, PetscBool full, std::uniq
 }
 
 PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *backend) {
-  PetscFunctionBegin;
-  *backend = std::make_unique<PCRRBHost>();
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *backend = std::make_unique<PCRRBHost>(); });
 }

@@ -24,8 +24,6 @@ public:
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override { return coarse_.bytes() + bytes_of(stencil_); }
 
-  static PetscErrorCode NoMemory(const std::exception &);
-
 protected:
   auto LastBlockSolver(Core &core) {
     return [this, &core](petscrrb::rrb::Part part) { return coarse_.Solve(core.coarse_r(), core.coarse_z(), part); };

@@ -19,12 +19,12 @@ struct PCRRBState {
   PCRRBValues values;
   double rounding = 0; /* see prepare.hpp */
   std::unique_ptr<PCRRBBackend> backend;
-  std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend */
+  std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend; NULL of a matrix without rows */
   petscrrb::rrb::Outcome outcome;
-  bool omega_dropped = false; /* the factorization was done again with omega = 0 */
-  bool failed = false;        /* there is no factorization */
-  PCRRBCoarse coarse;         /* in use */
-  PCRRBCycle cycle;           /* likewise; AMLI may fall back to V at a refresh */
+  bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */
+  bool failed = false;                         /* there is no factorization */
+  PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
+  PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
   Mat on_ranks = nullptr;       /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
   PetscInt64 build = 0;         /* which hierarchy this is, of all of them */
@@ -60,6 +60,17 @@ constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDev
 static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
   if (rrb->gather_size != PETSC_DECIDE) return rrb->gather_size;
   return rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices : PCRRBDefaultGatherSize;
+}
+
+/* f() on each rank by itself: they raise the same error if it failed on one. */
+template <class F> PetscErrorCode PCRRBOnEach(PC pc, const F &f) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(ranks == 1 ? f() : PetscRRBCallTogether(comm, PetscRRBSay("PCRRB"), f));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {

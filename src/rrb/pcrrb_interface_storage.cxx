@@ -117,7 +117,7 @@ PetscErrorCode PCRRBGetStorageGrids(PC pc, PetscInt *g) {
 
    Input Parameters:
 +  pc - the preconditioner context
--  dcb - width in nodes, a power of two from 8 on
+-  dcb - width in nodes, a power of two from 8 to 4096
 
    Options Database Key:
 .  -pc_rrb_compute_block <dcb> - the padding of the r1/r2/b1/b2 arrays
@@ -136,8 +136,8 @@ PetscErrorCode PCRRBSetComputeBlock(PC pc, PetscInt dcb) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, dcb, 2);
-  PetscCheck(dcb >= 8 && !(dcb & (dcb - 1)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Compute block %" PetscInt_FMT " must be a power of two, at least 8", dcb);
+  PetscCheck(dcb >= 8 && dcb <= 4096 && !(dcb & (dcb - 1)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "Compute block %" PetscInt_FMT " must be a power of two, from 8 to 4096", dcb);
   PetscTryMethod(pc, "PCRRBSetComputeBlock_C", (PC, PetscInt), (pc, dcb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

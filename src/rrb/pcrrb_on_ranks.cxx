@@ -6,10 +6,6 @@
 
 using namespace petscrrb;
 
-static PetscRRBTrouble SayNoMemory(const std::exception &e) {
-  return {std::string("No memory for RRB: ") + e.what(), PETSC_ERR_MEM};
-}
-
 namespace {
 
 class OnRanks final : public PCRRBHost {
@@ -53,7 +49,7 @@ PetscErrorCode OnRanks::Build(PC pc, const rrb::Extent &all, const rrb::Options 
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
-  PetscCall(PetscRRBTryTogether(comm, SayNoMemory, [&] {
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
     ranks_ = std::make_unique<PCRRBRanks>(comm);
     matrix_.SetBoxes(pc, all, o.levels);
     auto made =
@@ -70,8 +66,9 @@ PetscErrorCode OnRanks::Build(PC pc, const rrb::Extent &all, const rrb::Options 
 PetscErrorCode OnRanks::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
   return PCRRBTogether([&] {
     PetscFunctionBegin;
-    PetscCall(PCRRBHost::FactorLastBlock(core, outcome, spd));
-    PCRRBAgree(*ranks_, spd);
+    PetscCall(PetscRRBCallTogether(ranks_->comm(), PetscRRBSay("PCRRB"),
+                                   [&] { return PCRRBHost::FactorLastBlock(core, outcome, spd); }));
+    PetscCall(PCRRBAgree(ranks_->comm(), spd));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }
@@ -101,7 +98,5 @@ PetscErrorCode OnRanks::ApplyOnBoxes(PC pc, Core &core, Vec x, Vec y, rrb::Part 
 } // namespace
 
 PetscErrorCode PCRRBCreateOnRanks(std::unique_ptr<PCRRBBackend> *backend) {
-  PetscFunctionBegin;
-  *backend = std::make_unique<OnRanks>();
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *backend = std::make_unique<OnRanks>(); });
 }

@@ -124,9 +124,10 @@ PetscErrorCode OnRanksCuda::ViewRanks(PetscViewer viewer) {
 PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
   return PCRRBTogether([&] {
     PetscFunctionBegin;
-    PetscCall(PCRRBCuda::FactorLastBlock(core, outcome, spd));
+    PetscCall(PetscRRBCallTogether(comm_, PetscRRBStream::Say,
+                                   [&] { return PCRRBCuda::FactorLastBlock(core, outcome, spd); }));
     PetscCall(CheckMessages());
-    PCRRBAgree(*ranks_, spd);
+    PetscCall(PCRRBAgree(comm_, spd));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }

@@ -1,6 +1,7 @@
 /* Exchanges between the boxes of several ranks: a PetscSF for each plan, whose roots and leaves are places of one array. */
 #include "rrb/pcrrb_ranks.h"
 
+#include "glue/agree.h"
 #include "glue/mpi_throws.h"
 #include "glue/petsc_compat.h"
 
@@ -32,33 +33,41 @@ PCRRBRanks::~PCRRBRanks() {
   for (auto &exchange : exchanges_) (void)PetscSFDestroy(&exchange.second);
 }
 
-PetscErrorCode PCRRBRanks::Make(const Plan &plan, PetscSF *sf) const {
+/* All ranks have room for theirs before they speak of it. */
+PetscErrorCode PCRRBRanks::Make(const Plan &plan) {
   std::vector<PetscInt> leaves;
   std::vector<PetscSFNode> roots;
   petscrrb::index_t size = 0, largest = 0;
+  PetscSF *sf = nullptr, made;
 
   PetscFunctionBegin;
-  for (const Plan::Peer &peer : plan.peers) {
-    for (petscrrb::index_t at : peer.send) size = std::max(size, at + 1);
-    for (std::size_t i = 0; i < peer.fill.size(); ++i) {
-      largest = std::max({largest, peer.fill[i], peer.from[i]});
-      leaves.push_back((PetscInt)peer.fill[i]);
-      roots.push_back({(PetscInt)peer.rank, (PetscInt)peer.from[i]});
+  PetscCall(PetscRRBTryTogether(comm(), PetscRRBSay("PCRRB", PETSC_ERR_ARG_OUTOFRANGE), [&] {
+    for (const Plan::Peer &peer : plan.peers) {
+      for (petscrrb::index_t at : peer.send) size = std::max(size, at + 1);
+      for (std::size_t i = 0; i < peer.fill.size(); ++i) {
+        largest = std::max({largest, peer.fill[i], peer.from[i]});
+        leaves.push_back((PetscInt)peer.fill[i]);
+        roots.push_back({(PetscInt)peer.rank, (PetscInt)peer.from[i]});
+      }
     }
-  }
-  PetscCheck(std::max(size, largest) < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "A box of this size needs a PETSc with 64-bit indices (--with-64-bit-indices), or more ranks");
-  PetscCall(PetscSFCreate(comm(), sf));
-  PetscCall(PetscSFSetGraph(*sf, (PetscInt)size, (PetscInt)leaves.size(), leaves.data(), PETSC_COPY_VALUES,
+    if (std::max(size, largest) >= PETSC_MAX_INT)
+      throw std::length_error(
+          "A box of this size needs a PETSc with 64-bit indices (--with-64-bit-indices), or more ranks");
+    sf = &exchanges_[&plan];
+  }));
+  PetscCall(PetscSFCreate(comm(), &made));
+  PetscCall(PetscSFSetGraph(made, (PetscInt)size, (PetscInt)leaves.size(), leaves.data(), PETSC_COPY_VALUES,
                             roots.data(), PETSC_COPY_VALUES));
-  PetscCall(PetscSFSetUp(*sf));
+  PetscCall(PetscSFSetUp(made));
+  *sf = made;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscSF PCRRBRanks::Exchange(const Plan &plan) {
-  PetscSF &sf = exchanges_[&plan];
-  if (!sf) PetscRRBCheckSent(Make(plan, &sf));
-  return sf;
+  const auto made = exchanges_.find(&plan);
+  if (made != exchanges_.end() && made->second) return made->second;
+  PetscRRBCheckSent(Make(plan));
+  return exchanges_.at(&plan);
 }
 
 void PCRRBRanks::start(const Plan &plan, double *array) {

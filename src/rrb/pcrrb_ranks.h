@@ -14,8 +14,6 @@ public:
   int rank() const override;
   int count() const override;
   std::vector<double> tell(const std::vector<double> &mine) override;
-
-protected:
   MPI_Comm comm() const { return comm_; }
 
 private:
@@ -38,7 +36,7 @@ protected:
   PetscSF Exchange(const petscrrb::rrb::Plan &);
 
 private:
-  PetscErrorCode Make(const petscrrb::rrb::Plan &, PetscSF *) const;
+  PetscErrorCode Make(const petscrrb::rrb::Plan &);
 
   std::map<const petscrrb::rrb::Plan *, PetscSF> exchanges_;
 };

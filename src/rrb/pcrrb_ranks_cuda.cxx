@@ -8,6 +8,7 @@
   #include "glue/mpi_throws.h"
   #include "glue/stream_cuda.h"
 
+  #include <algorithm>
   #include <numeric>
 
 using namespace petscrrb;
@@ -47,11 +48,12 @@ void RanksSF::gather(const double *mine, const std::vector<index_t> &n, double *
   const std::size_t own = (std::size_t)n[(std::size_t)rank()],
                     sum = (std::size_t)std::accumulate(n.begin(), n.end(), index_t(0));
   if (!sum) return;
-  if (room_ < sum) {
-    mine_ = std::make_unique<cuda::Pinned<double>>(sum);
-    all_ = std::make_unique<cuda::Pinned<double>>(sum);
-    room_ = sum;
-  }
+  if (room_ < sum)
+    PetscRRBCheckSent(PetscRRBTryTogether(comm(), PetscRRBStream::Say, [&] {
+      mine_ = std::make_unique<cuda::Pinned<double>>(sum);
+      all_ = std::make_unique<cuda::Pinned<double>>(sum);
+    }));
+  room_ = std::max(room_, sum);
   cuda::check(cudaMemcpyAsync(mine_->data(), mine, own * sizeof(double), cudaMemcpyDeviceToHost, on_.stream),
               "cudaMemcpyAsync");
   cuda::check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");

@@ -5,6 +5,7 @@
 
 #if PETSCRRB_NCCL
 
+  #include "glue/stream_cuda.h"
   #include "rrb/exchange_cuda.hpp"
 
   #include <numeric>
@@ -89,7 +90,9 @@ PetscErrorCode PCRRBCreateRanksNccl(MPI_Comm comm, const Cuda &on, std::unique_p
   PetscFunctionBegin;
   ranks->reset();
   PetscCall(PetscRRBGetNccl(comm, &nccl, why_not));
-  if (nccl) *ranks = std::make_unique<RanksNccl>(comm, on, std::move(nccl));
+  if (nccl)
+    PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say,
+                                  [&] { *ranks = std::make_unique<RanksNccl>(comm, on, std::move(nccl)); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

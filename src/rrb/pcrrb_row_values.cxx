@@ -12,7 +12,7 @@ namespace {
 
 class OnHost final : public PCRRBRowValues {
 public:
-  OnHost() : PCRRBRowValues(PETSC_FALSE, PCRRBSayNoMemoryForRows) {}
+  OnHost() : PCRRBRowValues(PETSC_FALSE, PetscRRBSay("PCRRB")) {}
 
   std::unique_ptr<RankPattern> Pattern(const RankRows &, PetscInt) override { return nullptr; }
 
@@ -27,7 +27,10 @@ public:
     rows_ = got;
     PetscCall(rows.BringTransposed(PETSC_FALSE, rows_, transposed_.data()));
 #pragma omp parallel for schedule(static) if (rows_.n >= rows_for_threads)
-    for (PetscInt p = 0; p < rows_.n; ++p) identity_[(std::size_t)p] = rows_.is_identity(p);
+    for (PetscInt p = 0; p < rows_.n; ++p) {
+      identity_[(std::size_t)p] = rows_.is_identity(p);
+      if (scaled_ && identity_[(std::size_t)p]) v_[(std::size_t)p] = 1.0;
+    }
     PetscCall(rows.BringRows(PETSC_FALSE, MPI_UNSIGNED_CHAR, identity_.data(), identity_.data() + rows_.n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -36,7 +39,7 @@ public:
     const PetscScalar *x;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), PCRRBSayNoMemoryForRows,
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), PetscRRBSay("PCRRB"),
                                   [&] { v_.resize(identity_.size()); }));
     PetscCall(VecGetArrayRead(near_null, &x));
     *usable = 1;

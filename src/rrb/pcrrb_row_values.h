@@ -38,14 +38,15 @@ class PCRRBRowValues {
 public:
   virtual ~PCRRBRowValues() = default;
   const PetscBool on_device;
-  PetscRRBTrouble (*const say)(const std::exception &); /* what an exception of these methods means */
+  const PetscRRBSay say; /* what an exception of these methods means */
 
   /* What rows that are on the device say about the grid; NULL on the host. Of rows that have been got, and as long. May throw. */
   virtual std::unique_ptr<petscrrb::RankPattern> Pattern(const petscrrb::RankRows &, PetscInt ghosts) = 0;
 
   /* For another pattern or grid. May throw. */
   virtual void Prepare(const PetscRRBRankRows &, const petscrrb::Grid &) = 0;
-  /* The values of rows that have been got, until these are restored: which are identity rows, and what comes from other ranks. Collective. */
+  /* The values of rows that have been got, until these are restored: which are identity rows, whose V is 1, and what comes from
+     other ranks. Collective. */
   virtual PetscErrorCode Bring(const PetscRRBRankRows &, const petscrrb::RankRows &) = 0;
 
   /* V of own rows: the near null vector, 1 at identity rows. *usable: it is finite and not 0, here. Collective. */
@@ -60,14 +61,9 @@ public:
   virtual double bytes() const = 0;
 
 protected:
-  PCRRBRowValues(PetscBool device, PetscRRBTrouble (*says)(const std::exception &)) : on_device(device), say(says) {}
+  PCRRBRowValues(PetscBool device, const PetscRRBSay &says) : on_device(device), say(says) {}
   bool scaled_ = false;
 };
-
-/* of the host */
-inline PetscRRBTrouble PCRRBSayNoMemoryForRows(const std::exception &e) {
-  return {std::string("No memory for the rows of the matrix: ") + e.what(), PETSC_ERR_MEM};
-}
 
 std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnHost();
 class PetscRRBStream;

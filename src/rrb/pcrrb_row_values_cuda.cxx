@@ -16,8 +16,7 @@ namespace {
 class OnDevice final : public PCRRBRowValues {
 public:
   explicit OnDevice(PetscRRBStream &stream)
-      : PCRRBRowValues(PETSC_TRUE, [](const std::exception &e) { return PetscRRBSay("PCRRB", PETSC_ERR_GPU)(e); }),
-        stream_(stream) {}
+      : PCRRBRowValues(PETSC_TRUE, PetscRRBSay("PCRRB", PETSC_ERR_GPU)), stream_(stream) {}
 
   std::unique_ptr<RankPattern> Pattern(const RankRows &rows, PetscInt ghosts) override {
     return cuda::make_rank_pattern(rows, ghosts, [this] { return stream_.Ready(); });
@@ -34,7 +33,10 @@ public:
   }
   PetscErrorCode Bring(const PetscRRBRankRows &rows, const RankRows &got) override {
     PetscFunctionBegin;
-    PetscCall(stream_.Run([&] { rows_->set(got); }));
+    PetscCall(stream_.Run([&] {
+      rows_->set(got);
+      if (scaled_) (void)rows_->take_vector(v_.data(), v_.data());
+    }));
     PetscCall(rows.BringTransposed(PETSC_TRUE, got, rows_->transposed()));
     PetscCall(rows.BringRows(PETSC_TRUE, MPI_UNSIGNED_CHAR, rows_->identity(), rows_->identity() + own_rows_));
     PetscFunctionReturn(PETSC_SUCCESS);

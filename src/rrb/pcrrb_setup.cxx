@@ -51,6 +51,24 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Every rank has all of it. */
+static PetscErrorCode SetUpLastBlock(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+
+  PetscFunctionBegin;
+  s->coarse = rrb->coarse;
+  if (!rrb->coarse_set && s->backend->on_device() && s->core->last_block().size() <= rrb::largest_device_inverse)
+    s->coarse = PC_RRB_COARSE_INVERSE;
+  if (s->coarse == PC_RRB_COARSE_KSP) {
+    PetscCall(PCRRBCreateCoarseKSP(pc));
+    PetscCall(KSPReset(rrb->coarse_ksp));
+  }
+  PetscCall(s->backend->SetUpLastBlock(pc, *s->core, s->coarse, rrb->coarse_ksp));
+  if (s->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPSetFromOptions(rrb->coarse_ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Everything that depends on the grid and on the options, but not on values. */
 static PetscErrorCode Build(PC pc) {
   static PetscInt64 builds = 0;
@@ -66,6 +84,10 @@ static PetscErrorCode Build(PC pc) {
   else
     o.levels = device ? rrb::default_device_levels(g.n[0], g.n[1]) : rrb::default_levels(g.n[0], g.n[1], 1024);
   o.block = (int)rrb->compute_block;
+  PetscCheck(rrb->storage == PC_RRB_STORAGE_NAIVE || rrb->storage_grids <= o.levels / 2,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_rrb_storage_grids %" PetscInt_FMT " needs %lld levels, there are %d", rrb->storage_grids,
+             2 * (long long)rrb->storage_grids, o.levels);
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     o.storage_grids = 0;
   else if (rrb->storage_grids != PETSC_DECIDE)
@@ -74,8 +96,6 @@ static PetscErrorCode Build(PC pc) {
     o.storage_grids = o.levels / 2;
   else
     o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
-  PetscCheck(2 * o.storage_grids <= o.levels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_rrb_storage_grids %d needs %d levels, there are %d", o.storage_grids, 2 * o.storage_grids, o.levels);
   s->cycle = rrb->cycle;
   if (!rrb->cycle_set) { /* a device that solves the last block on the host does not want to do so twice */
     const bool waits = device && rrb->coarse_set && rrb->coarse != PC_RRB_COARSE_INVERSE;
@@ -85,15 +105,7 @@ static PetscErrorCode Build(PC pc) {
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
   s->build = ++builds;
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
-  s->coarse = rrb->coarse;
-  if (!rrb->coarse_set && device && s->core->last_block().size() <= rrb::largest_device_inverse)
-    s->coarse = PC_RRB_COARSE_INVERSE;
-  if (s->coarse == PC_RRB_COARSE_KSP) {
-    PetscCall(PCRRBCreateCoarseKSP(pc));
-    PetscCall(KSPReset(rrb->coarse_ksp));
-  }
-  PetscCall(s->backend->SetUpLastBlock(pc, *s->core, s->coarse, rrb->coarse_ksp));
-  if (s->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPSetFromOptions(rrb->coarse_ksp));
+  PetscCall(PCRRBOnEach(pc, [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,6 +114,8 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PCRRBState *s = rrb->state;
 
   PetscFunctionBegin;
+  *ok = PETSC_FALSE;
+  if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH}));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
@@ -109,19 +123,21 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
 }
 
 static PetscErrorCode ReportFailure(PC pc) {
-  const rrb::Outcome &o = ((PC_RRB *)pc->data)->state->outcome;
-  char where[128];
+  const PCRRBState &s = *((PC_RRB *)pc->data)->state;
+  const rrb::Outcome &o = s.outcome;
+  const char after[] = "not even without lumping: the matrix is not positive definite";
+  char why[256];
 
   PetscFunctionBegin;
-  if (o.ok)
-    PetscCall(PetscSNPrintf(where, sizeof(where), "in the last block"));
+  if (s.values.not_positive)
+    PetscCall(PetscStrncpy(why, s.values.why.c_str(), sizeof(why)));
+  else if (o.ok)
+    PetscCall(PetscSNPrintf(why, sizeof(why), "a pivot is not positive in the last block, %s", after));
   else
-    PetscCall(PetscSNPrintf(where, sizeof(where), "at grid point (%lld, %lld), level %d", (long long)o.failed_i,
-                            (long long)o.failed_j, o.failed_level));
-  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT,
-             "RRB: a pivot is not positive %s, not even without lumping: the matrix is not positive definite", where);
-  PetscCall(PetscInfo(
-      pc, "RRB: a pivot is not positive %s, not even without lumping: the matrix is not positive definite\n", where));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "a pivot is not positive at grid point (%lld, %lld), level %d, %s",
+                            (long long)o.failed_i, (long long)o.failed_j, o.failed_level, after));
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "RRB: %s", why);
+  PetscCall(PetscInfo(pc, "RRB: %s\n", why));
   PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -159,7 +175,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   if (rebuild && pc->setupcalled == PETSC_FALSE) PetscCall(ReportWarnings(pc));
   s->omega_dropped = false;
   PetscCall(Factor(pc, rrb->lumping, &ok));
-  if (!ok && rrb->lumping > 0) {
+  if (!ok && rrb->lumping > 0 && !s->values.not_positive) {
     PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
     PetscCall(ReadValues(pc, &rebuild)); /* the first attempt overwrote it */
     s->omega_dropped = true;
@@ -177,9 +193,21 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
-  return PetscRRBChooseBackend(
-      s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, s->on_ranks ? PCRRBCreateOnRanksCuda : PCRRBCreateCuda,
-      [&] { s->core.reset(); }, rebuild);
+  return PCRRBOnEach(pc, [&] {
+    return PetscRRBChooseBackend(
+        s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, s->on_ranks ? PCRRBCreateOnRanksCuda : PCRRBCreateCuda,
+        [&] { s->core.reset(); }, rebuild);
+  });
+}
+
+/* There is nothing to factor, and nothing to apply. */
+static PetscErrorCode HasNoRows(PC pc, PetscBool *none) {
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
+  *none = (PetscBool)(rows == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GetRows(PC pc) {
@@ -201,16 +229,21 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PetscBool rebuild =
       (PetscBool)(!rrb->state || !rrb->state->core || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PetscBool none = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   if (rebuild) PetscCall(PCReset_RRB(pc));
-  if (!rrb->state) rrb->state = new PCRRBState;
+  if (!rrb->state)
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
+                                  [&] { rrb->state = new PCRRBState; }));
   PCRRBState *s = rrb->state;
   PetscCall(GetRows(pc));
-  PetscErrorCode result = ChooseBackend(pc, &rebuild);
-  if (!result) result = SetUpFromRows(pc, rebuild);
+  PetscCall(HasNoRows(pc, &none));
+  PetscErrorCode result = none ? PETSC_SUCCESS : ChooseBackend(pc, &rebuild);
+  if (!result && !none) result = SetUpFromRows(pc, rebuild);
   s->on_ranks = nullptr;
+  if (result) s->core.reset();                /* of whatever is half made, on all ranks */
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
   PetscCall(s->factored.Take(pc->pmat));

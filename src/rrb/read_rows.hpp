@@ -9,20 +9,24 @@
 #include "grid/weights.hpp"
 #include "rrb/views.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace petscrrb::rrb {
 
 // Of own rows; sums but for the maxima and the flags. As StencilFacts, with what PCRRB asks for besides.
 struct RowFacts {
   double identity = 0, positive = 0, weights[2] = {}; // weights: sums of the couplings in x and in y
   double zero_rows = 0, decoupled = 0;
-  double diagonal = 0, asymmetry = 0; // maxima
-  bool not_finite = false, foreign = false, corners = false, crosses[2] = {};
+  double diagonal = 0, asymmetry = 0;            // maxima
+  bool not_finite = false, not_positive = false; // an entry; a diagonal entry, of a row with nonzeros
+  bool foreign = false, corners = false, crosses[2] = {};
 
   PETSCRRB_HD void add(const RowFacts &f) {
     identity += f.identity, positive += f.positive, weights[0] += f.weights[0], weights[1] += f.weights[1];
     zero_rows += f.zero_rows, decoupled += f.decoupled;
     diagonal = larger(diagonal, f.diagonal), asymmetry = larger(asymmetry, f.asymmetry);
-    not_finite |= f.not_finite, foreign |= f.foreign, corners |= f.corners;
+    not_finite |= f.not_finite, not_positive |= f.not_positive, foreign |= f.foreign, corners |= f.corners;
     crosses[0] |= f.crosses[0], crosses[1] |= f.crosses[1];
   }
 };
@@ -96,6 +100,7 @@ private:
           couple(p, A.n + g, a, transposed[e], whole().direction(A.ghost_places[g] - A.places(p)), value, f);
       }
     f.not_finite = check != 0.0;
+    f.not_positive = !(diagonal > 0.0) && !(identity[p] && diagonal == 0.0);
     if (identity[p]) {
       f.identity = 1;
       f.zero_rows = diagonal == 0.0;
@@ -138,19 +143,24 @@ inline ReadRow reading(const RankRows &A, const double *transposed, const unsign
   return {A, transposed, identity, v, static_cast<PetscInt>(g.n[0]), last_line, g.points, rounding, positive, to};
 }
 
+// What parts of a fixed length have found is added in their order: the same bits for any number of threads. May throw.
 inline RowFacts read_rows(const ReadRow &read, const Grid &grid) {
+  constexpr PetscInt part = 4096;
   const OwnGrid own(grid, read.A.places, read.A.n);
-  RowFacts all;
+  std::vector<RowFacts> of_part((read.A.n + part - 1) / part);
 #pragma omp parallel if (read.A.n >= rows_for_threads)
   {
     LineReach reach(own.grid), whole(grid);
-    RowFacts mine;
 #pragma omp for schedule(static)
-    for (PetscInt p = 0; p < read.A.n; ++p)
-      mine.add(read(p, reach(own.first + p), [&]() -> const Reach & { return whole(read.A.places(p)); }));
-#pragma omp critical(petscrrb_rows_on_ranks)
-    all.add(mine);
+    for (PetscInt i = 0; i < static_cast<PetscInt>(of_part.size()); ++i) {
+      RowFacts mine;
+      for (PetscInt p = i * part; p < std::min(read.A.n, (i + 1) * part); ++p)
+        mine.add(read(p, reach(own.first + p), [&]() -> const Reach & { return whole(read.A.places(p)); }));
+      of_part[i] = mine;
+    }
   }
+  RowFacts all;
+  for (const RowFacts &f : of_part) all.add(f);
   return all;
 }
 

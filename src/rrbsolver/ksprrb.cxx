@@ -8,8 +8,10 @@ static PetscErrorCode KSPReset_RRB(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
+  PetscCall(VecDestroy(&rrb->state->copy));
   *rrb->state = KSPRRBState();
   PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+  rrb->room = rrb->kept = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,17 +76,67 @@ PetscErrorCode KSPRRBCheckPC(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+/* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
+static PetscErrorCode MakeWorkVectors(KSP ksp) {
+  PetscBool solution, work;
 
+  PetscFunctionBegin;
+  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) {
+    PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+    PetscCall(PetscRRBVecOnDevice(ksp->work[0], &work));
+    if (solution == work) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPSetWorkVecs(ksp, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  const PetscInt most = ksp->max_it;
+
+  PetscFunctionBegin;
+  rrb->kept = 0;
+  if (!ksp->calc_sings || rrb->room > most) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->room = 0;
+  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+  PetscCall(PetscMalloc3(most + 1, &rrb->d, most + 1, &rrb->e, most + 1, &rrb->work));
+  rrb->room = most + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPRRBState's b. */
+static PetscErrorCode FindRightHandSide(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscBool solution, rhs, copy = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  s->b = ksp->vec_rhs;
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
+  if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->copy) PetscCall(PetscRRBVecOnDevice(s->copy, &copy));
+  if (s->copy && copy != solution) PetscCall(VecDestroy(&s->copy));
+  if (!s->copy) PetscCall(VecDuplicate(ksp->vec_sol, &s->copy));
+  PetscCall(VecCopy(ksp->vec_rhs, s->copy));
+  s->b = s->copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
+PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"),
+                        [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
+  PetscCall(MakeWorkVectors(ksp));
+  PetscCall(MakeRoomForCoefficients(ksp));
+  PetscCall(FindRightHandSide(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(ChoosePC(ksp));
   PetscCall(KSPRRBCheckPC(ksp));
-  PetscCall(KSPSetWorkVecs(ksp, 3)); /* the residual at first, a temporary one, what KSPBuildSolution() returns */
-  if (ksp->calc_sings) {
-    PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
-    PetscCall(PetscMalloc3(ksp->max_it + 1, &rrb->d, ksp->max_it + 1, &rrb->e, ksp->max_it + 1, &rrb->work));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +184,7 @@ static PetscErrorCode KSPBuildSolution_RRB(KSP ksp, Vec v, Vec *V) {
 /* The eigenvalues of the Lanczos matrix, in increasing order. */
 static PetscErrorCode LanczosEigenvalues(KSP ksp, PetscReal values[]) {
   const KSP_RRB *rrb = (KSP_RRB *)ksp->data;
-  const PetscInt n = ksp->its;
+  const PetscInt n = rrb->kept;
   PetscBLASInt size, one = 1, info;
   PetscReal none;
 
@@ -148,25 +200,29 @@ static PetscErrorCode LanczosEigenvalues(KSP ksp, PetscReal values[]) {
 }
 
 static PetscErrorCode KSPComputeEigenvalues_RRB(KSP ksp, PetscInt most, PetscReal *r, PetscReal *c, PetscInt *n) {
+  const PetscInt kept =
+      ((const KSP_RRB *)ksp->data)->kept; /* which may be less than the iterations: a solve may break down */
+
   PetscFunctionBegin;
-  PetscCheck(most >= ksp->its, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ,
+  PetscCheck(most >= kept, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ,
              "Not enough room in work space r and c for eigenvalues");
-  *n = ksp->its;
+  *n = kept;
   PetscCall(PetscArrayzero(c, most));
-  if (ksp->its) PetscCall(LanczosEigenvalues(ksp, r));
+  if (kept) PetscCall(LanczosEigenvalues(ksp, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *largest, PetscReal *smallest) {
+  const PetscInt kept = ((const KSP_RRB *)ksp->data)->kept;
   PetscReal *values;
 
   PetscFunctionBegin;
   *largest = *smallest = 1.0;
-  if (!ksp->its) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(ksp->its, &values));
+  if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(kept, &values));
   PetscCall(LanczosEigenvalues(ksp, values));
   *smallest = values[0];
-  *largest = values[ksp->its - 1];
+  *largest = values[kept - 1];
   PetscCall(PetscFree(values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,9 +262,13 @@ M*/
 PetscErrorCode KSPCreate_RRB(KSP ksp) {
   KSP_RRB *rrb;
 
+  KSPRRBState *state = nullptr;
+
   PetscFunctionBegin;
+  PetscCall(
+      PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("KSPRRB"), [&] { state = new KSPRRBState; }));
   PetscCall(PetscNew(&rrb));
-  rrb->state = new KSPRRBState;
+  rrb->state = state;
   ksp->data = (void *)rrb;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));

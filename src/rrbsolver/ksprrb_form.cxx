@@ -5,18 +5,23 @@
 static PetscErrorCode ChooseForm(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
-  PetscBool vectors;
+  PetscBool vectors, matrix;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   s->form = KSP_RRB_UNFUSED;
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
+  PetscCall(PetscRRBMatOnDevice(ksp->pc->mat, &matrix));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
-  if (ksp->pc->mat != ksp->pc->pmat) {
+  if (!pc->core) {
+    s->why = "the matrix has no rows";
+  } else if (ksp->pc->mat != ksp->pc->pmat) {
     s->why = "the preconditioner is made from another matrix";
   } else if (ksp->transpose_solve) {
     s->why = "the system is transposed";
-  } else if (vectors != pc->backend->on_device()) {
+  } else if (matrix != pc->backend->on_device()) {
+    s->why = "the matrix has moved since the preconditioner was set up";
+  } else if (vectors != matrix) {
     s->why = "matrix and vectors are not both on the host or both on the device";
   } else {
     s->form = KSP_RRB_FULL;
@@ -88,6 +93,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
+  PetscCall(PCRRBOnEach(ksp->pc, [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
     if (!s->fused || s->build != pc->build || s->fused_form != s->form) {
@@ -99,7 +105,8 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
     }
     PetscCall(ReadValues(ksp));
   }
-  if (s->form == KSP_RRB_UNFUSED) PetscCall(KSPRRBCreateUnfused(ksp, &s->unfused));
+  if (s->form == KSP_RRB_UNFUSED)
+    PetscCall(PCRRBOnEach(ksp->pc, [&] { return KSPRRBCreateUnfused(ksp, &s->unfused); }));
   s->solver = s->form == KSP_RRB_UNFUSED ? s->unfused.get() : s->fused.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

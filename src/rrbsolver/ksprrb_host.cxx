@@ -7,10 +7,6 @@
 
 using namespace petscrrb;
 
-static PetscErrorCode NoMemory(const std::exception &e) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the RRB-solver: %s", e.what());
-}
-
 namespace {
 
 template <class CG> class HostSolver final : public KSPRRBHostSolver<CG> {
@@ -37,9 +33,12 @@ PetscErrorCode HostSolver<CG>::Refresh(PC, const Csr &csr, const Grid &grid, con
   std::string why;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(NoMemory, [&] {
+  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"), [&] {
     result = read_stencil(csr, grid, stencil_, facts_, why);
-    if (CG::scaled && v && result == ReadResult::ok) stencil_.v.assign(v, v + stencil_.C.size());
+    if (!CG::scaled || !v || result != ReadResult::ok) return;
+    stencil_.v.assign(v, v + stencil_.C.size());
+    for (size_t i = 0; i < stencil_.v.size(); ++i) /* the preconditioner's identity rows may be others */
+      if (facts_.identity[i]) stencil_.v[i] = 1.0;
   }));
   if (!v) stencil_.v.clear();
   *values = KSPRRBValuesOf(result, facts_.zero_rows);
@@ -84,7 +83,7 @@ void create(const Host &host, KSPRRBSolver::Core &core, const KSPRRBSolver::Solv
 PetscErrorCode KSPRRBCreateHost(const Host &host, KSPRRBSolver::Core &core, PetscBool full,
                                 const KSPRRBSolver::SolveLastBlock &solve, std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(NoMemory, [&] {
+  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"), [&] {
     if (full)
       create<rrbsolver::FullCG>(host, core, solve, solver);
     else

@@ -12,6 +12,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
 typedef enum {
@@ -30,8 +31,10 @@ struct KSPRRBState {
   KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
   PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
+  Vec copy = nullptr; /* of right-hand sides that are in another memory than solutions */
 
   /* of the current solve */
+  Vec b = nullptr;                          /* borrowed: the right-hand side, in the solution's memory */
   Vec r0 = nullptr;                         /* borrowed: the residual that is corrected */
   PetscBool add = PETSC_FALSE;              /* the correction goes on top of x */
   PetscBool started = PETSC_FALSE;          /* there is a correction */
@@ -45,4 +48,5 @@ PetscErrorCode KSPRRBCreateUnfused(KSP, std::unique_ptr<KSPRRBSolver> *);
 typedef struct {
   KSPRRBState *state;
   PetscReal *d, *e, *work; /* the Lanczos matrix, as KSPCG keeps it */
+  PetscInt room, kept;     /* for so many iterations, and of so many */
 } KSP_RRB;

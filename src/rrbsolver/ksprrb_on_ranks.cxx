@@ -7,15 +7,10 @@ using namespace petscrrb;
 
 namespace {
 
-PetscRRBTrouble SayNoMemory(const std::exception &e) {
-  return {std::string("No memory for the RRB-solver: ") + e.what(), PETSC_ERR_MEM};
-}
-
 class OnRanks final : public KSPRRBHostSolver<rrbsolver::SchurCG<Host, KSPRRBSolver::Core>> {
 public:
-  OnRanks(const Host &host, Core &core, rrb::BlackRanks &black, rrb::Ranks &ranks, PCRRBDistribution &matrix,
-          const SolveLastBlock &solve)
-      : KSPRRBHostSolver(host, core, solve, &black), ranks_(ranks), matrix_(matrix),
+  OnRanks(const Host &host, Core &core, rrb::BlackRanks &black, PCRRBDistribution &matrix, const SolveLastBlock &solve)
+      : KSPRRBHostSolver(host, core, solve, &black), matrix_(matrix),
         r0_(matrix.lines() ? (std::size_t)core.extent().nodes() : 0), x_(r0_.size()) {}
 
   PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
@@ -30,28 +25,27 @@ public:
   double bytes() const override { return KSPRRBHostSolver::bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 private:
-  rrb::Ranks &ranks_;
   PCRRBDistribution &matrix_;
   std::vector<double> r0_, x_; /* of the box, where vectors are not what it has */
 };
 
-PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *, KSPRRBValues *values) {
   PCRRBStencilArrays read;
   rrb::RowFacts facts;
   ReadResult result;
-  PetscBool positive;
+  PetscBool positive = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
   *values = KSPRRBValuesOf(result, (index_t)facts.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBTogether([&] {
-    read.of.v = v;
+    read.of.v = read.v;
     cg_.refresh(read.of);
     positive = (PetscBool)cg_.positive();
-    PCRRBAgree(ranks_, &positive);
     return PETSC_SUCCESS;
   }));
+  PetscCall(PCRRBAgree(PetscObjectComm((PetscObject)pc), &positive));
   if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,10 +80,10 @@ PetscErrorCode OnRanks::Solution(Vec r0, Vec x, PetscBool add) {
 } // namespace
 
 PetscErrorCode KSPRRBCreateOnRanks(PC pc, const Host &host, KSPRRBSolver::Core &core, rrb::BlackRanks &black,
-                                   rrb::Ranks &ranks, PCRRBDistribution &matrix,
-                                   const KSPRRBSolver::SolveLastBlock &solve, std::unique_ptr<KSPRRBSolver> *solver) {
+                                   rrb::Ranks &, PCRRBDistribution &matrix, const KSPRRBSolver::SolveLastBlock &solve,
+                                   std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), SayNoMemory,
-                                [&] { *solver = std::make_unique<OnRanks>(host, core, black, ranks, matrix, solve); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("KSPRRB"),
+                                [&] { *solver = std::make_unique<OnRanks>(host, core, black, matrix, solve); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -34,22 +34,26 @@ private:
   cuda::Buffer<double> r0_, x_; /* of the box, where vectors are not what it has */
 };
 
-PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *v, KSPRRBValues *values) {
+PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const double *, KSPRRBValues *values) {
   PCRRBStencilArrays read;
   rrb::RowFacts facts;
   ReadResult result;
+  PetscBool positive = PETSC_FALSE;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
   PetscCall(matrix_.ReadForSolver(pc, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
   *values = KSPRRBValuesOf(result, (index_t)facts.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(stream_.Run([&] {
-    read.of.v = v;
+  const auto refresh = [&] {
+    (void)stream_.Ready();
+    read.of.v = read.v;
     iteration_->refresh(read.of);
-    PetscBool positive = (PetscBool)iteration_->positive();
-    PCRRBAgree(ranks_, &positive);
-    if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
-  }));
+    positive = (PetscBool)iteration_->positive();
+  };
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, refresh));
+  PetscCall(PCRRBAgree(comm, &positive));
+  if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ static Norm NormOf(KSP ksp) {
 static PetscErrorCode Residual(KSP ksp, Vec x, Vec r) {
   PetscFunctionBegin;
   PetscCall(KSP_MatMult(ksp, ksp->pc->mat, x, r));
-  PetscCall(VecAYPX(r, -1.0, ksp->vec_rhs));
+  PetscCall(VecAYPX(r, -1.0, ((KSP_RRB *)ksp->data)->state->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,13 +44,35 @@ static PetscErrorCode NormByApplication(KSP ksp, Vec r, PetscReal *norm) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Numbers by which KSPCheckNorm() notices that the preconditioner has failed. */
+constexpr double infinite = std::numeric_limits<double>::infinity(); /* PETSC_INFINITY is not */
+static const Numbers not_finite{infinite, infinite, infinite};
+
+/* As PCApply() does: whether the user's solver of the last block has failed, on any rank. */
+static PetscErrorCode CheckLastBlock(KSP ksp, PetscBool *failed) {
+  const PC_RRB *rrb = (PC_RRB *)ksp->pc->data;
+  PetscMPIInt bad;
+
+  PetscFunctionBegin;
+  *failed = PETSC_FALSE;
+  if (((KSP_RRB *)ksp->data)->state->form == KSP_RRB_UNFUSED || rrb->state->coarse != PC_RRB_COARSE_KSP)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPCheckSolve(rrb->coarse_ksp, ksp->pc, ksp->work[1]));
+  bad = ksp->pc->failedreason != PC_NOERROR || ksp->pc->failedreasonrank != PC_NOERROR;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
+  *failed = (PetscBool)(bad != 0);
+  if (*failed) PetscCall(PCSetFailedReason(ksp->pc, PC_SUBPC_ERROR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Starts the iteration from x0, with the residual's norm there. Known values are right in it (glue/known_values.h). */
 static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
   const Norm type = NormOf(ksp);
-  Vec x = ksp->vec_sol, r0 = ksp->vec_rhs, work = ksp->work[0];
+  Vec x = ksp->vec_sol, r0 = s->b, work = ksp->work[0];
   MatNullSpace null;
+  PetscBool failed;
 
   PetscFunctionBegin;
   s->add = PETSC_FALSE;
@@ -72,7 +94,9 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   s->r0 = r0;
   s->uses = ++((PC_RRB *)ksp->pc->data)->state->uses;
   PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));
-  if (!apart) *norm = numbers->norm;
+  PetscCall(CheckLastBlock(ksp, &failed));
+  if (failed) *numbers = not_finite;
+  if (!apart || failed) *norm = numbers->norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,11 +122,13 @@ PetscErrorCode KSPRRBCorrect(KSP ksp, Vec x) {
 static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
   KSPRRBSolver::Limits limits;
   const auto to_int = [](PetscInt n) { return (int)PetscMin(n, (PetscInt)std::numeric_limits<int>::max()); };
-  const bool standard = ksp->converged == (decltype(ksp->converged))KSPConvergedDefault;
+  const auto tests_by = [&](auto test) { return ksp->converged == (decltype(ksp->converged))test; };
+  const bool none = ksp->normtype == KSP_NORM_NONE; /* then neither of PETSc's tests stops before the last iteration */
 
-  if (ksp->numbermonitors || (!standard && ksp->normtype != KSP_NORM_NONE)) return limits;
+  if (((PC_RRB *)ksp->pc->data)->state->coarse == PC_RRB_COARSE_KSP) return limits; /* which may fail in any step */
+  if (ksp->numbermonitors || !(tests_by(KSPConvergedDefault) || (none && tests_by(KSPConvergedSkip)))) return limits;
   limits.most = to_int(ksp->max_it - ksp->its + 1);
-  if (ksp->normtype == KSP_NORM_NONE) return limits;
+  if (none) return limits;
   limits.untested = to_int(PetscMax(0, PetscMax(ksp->chknorm + 1, PetscRRBLeastIterations(ksp, 0)) - ksp->its));
   limits.below = ksp->ttol;
   limits.above = ksp->divtol * ksp->rnorm0;
@@ -112,6 +138,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscBool failed;
 
   PetscFunctionBegin;
   if (s->seen == s->ahead.size()) {
@@ -121,6 +148,8 @@ static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
     s->uses = ++pc->uses;
     PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp), &s->ahead));
     s->started = PETSC_TRUE;
+    PetscCall(CheckLastBlock(ksp, &failed));
+    if (failed) s->ahead.front() = not_finite;
   }
   *numbers = s->ahead[s->seen++];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,6 +161,7 @@ static void KeepCoefficients(KSP ksp, PetscInt i, PetscReal alpha_before, PetscR
 
   rrb->e[i] = i ? PetscSqrtReal(PetscAbsReal(beta)) / alpha_before : 0.0;
   rrb->d[i] = PetscSqrtReal(PetscAbsReal(beta)) * rrb->e[i] + 1.0 / alpha;
+  rrb->kept = i + 1;
 }
 
 static PetscErrorCode Report(KSP ksp, PetscReal norm) {
@@ -160,6 +190,7 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
   if (before.rho == 0.0 && i == 0) { /* the red nodes have all of the residual */
     PetscCall(rrb->state->solver->Settle());
     rrb->state->started = PETSC_TRUE;
+    if (ksp->calc_sings) KeepCoefficients(ksp, 0, 1.0, 1.0, 0.0); /* M is exact there: one step of length 1 */
     *n = Numbers();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -225,13 +256,13 @@ PetscErrorCode KSPSolve_RRB(KSP ksp) {
   s->ahead.clear();
   s->seen = 0;
   if (((PC_RRB *)ksp->pc->data)->state->failed) {
-    KSPCheckNorm(ksp, (PetscReal)PETSC_INFINITY);
+    KSPCheckNorm(ksp, (PetscReal)infinite);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KSPRRBPrepare(ksp));
   PetscCall(StartAndIterate(ksp));
   if (s->started) PetscCall(KSPRRBCorrect(ksp, ksp->vec_sol));
   s->started = PETSC_FALSE;
-  s->r0 = nullptr;
+  s->r0 = s->b = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

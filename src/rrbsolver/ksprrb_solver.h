@@ -37,8 +37,8 @@ public:
   static constexpr double rounding = 1e-14; /* of a row's sum, see prepare.hpp */
 
   virtual ~KSPRRBSolver() = default;
-  /* The rows: of one rank; several read PCRRBState's on_ranks. v: of the preconditioner's V A V, where the matrix is; NULL:
-     V = I. */
+  /* The rows and v: of one rank; several read PCRRBState's on_ranks. v: of the preconditioner's V A V, where the matrix is;
+     NULL: V = I. Of rows that have become identity rows it is 1, whatever it was. */
   virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
                                  KSPRRBValues *) = 0;
 

@@ -12,6 +12,16 @@ public:
     PetscCall(VecDuplicateVecs(ksp_->vec_sol, 5, &vectors_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /* whether its vectors are where the solution is now */
+  PetscErrorCode CheckPlace(PetscBool *fits) const {
+    PetscBool solution, own;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBVecOnDevice(ksp_->vec_sol, &solution));
+    PetscCall(PetscRRBVecOnDevice(r(), &own));
+    *fits = (PetscBool)(solution == own);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *,
                          KSPRRBValues *values) override {
@@ -92,9 +102,13 @@ private:
 } // namespace
 
 PetscErrorCode KSPRRBCreateUnfused(KSP ksp, std::unique_ptr<KSPRRBSolver> *solver) {
+  std::unique_ptr<Unfused> made;
+  PetscBool fits = PETSC_FALSE;
+
   PetscFunctionBegin;
-  if (*solver) PetscFunctionReturn(PETSC_SUCCESS);
-  auto made = std::make_unique<Unfused>(ksp);
+  if (*solver) PetscCall(static_cast<const Unfused &>(**solver).CheckPlace(&fits));
+  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { made = std::make_unique<Unfused>(ksp); }));
   PetscCall(made->Allocate());
   *solver = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);

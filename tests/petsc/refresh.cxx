@@ -284,12 +284,13 @@ TEST_P(Failure, IsAnErrorWhereTheUserWantsOne) {
 INSTANTIATE_TEST_SUITE_P(
     Pivots, Failure,
     testing::Values(
-        Indefinite{"red", 9 + 1, -4, "-pc_rrb_levels 20", "at grid point (2, 1), level 1"},
-        Indefinite{"naive", 1, -4, "-pc_rrb_levels 20 -pc_rrb_storage naive", "at grid point (1, 0), level 1"},
-        Indefinite{"black", 9, -4, "-pc_rrb_levels 20", "at grid point (1, 1), level 2"},
-        Indefinite{"dense", 9, -4, "-pc_rrb_levels 4 -pc_rrb_storage_grids 2", "at grid point (1, 1), level 2"},
+        Indefinite{"entry", 9 + 1, -4, "-pc_rrb_levels 20", "the diagonal entry of row 10 at (2, 1) is not positive"},
+        Indefinite{"red", 9 + 1, 1e-20, "-pc_rrb_levels 20", "at grid point (2, 1), level 1"},
+        Indefinite{"naive", 1, 1e-20, "-pc_rrb_levels 20 -pc_rrb_storage naive", "at grid point (1, 0), level 1"},
+        Indefinite{"black", 9, 0.5, "-pc_rrb_levels 20", "at grid point (1, 1), level 2"},
+        Indefinite{"dense", 9, 0.5, "-pc_rrb_levels 4 -pc_rrb_storage_grids 2", "at grid point (1, 1), level 2"},
         Indefinite{"last", 0, 0.5, "-pc_rrb_levels 20", "in the last block"},
-        Indefinite{"inverse", 18, -1, "-pc_rrb_levels 2 -pc_rrb_coarse inverse", "in the last block"}),
+        Indefinite{"inverse", 18, 0.5, "-pc_rrb_levels 2 -pc_rrb_coarse inverse", "in the last block"}),
     [](const auto &info) { return info.param.name; });
 
 TEST(Setters, TakeEffectAtTheNextSetUp) {

@@ -145,12 +145,22 @@ TEST(Refused, Rectangles) {
   expect_refused(A, PETSC_ERR_ARG_SIZ, {"square", "90 rows and 80 columns"});
 }
 
-TEST(Refused, NothingAtAll) {
+TEST(Taken, NothingAtAll) {
   Matrix A;
   ok(MatCreateSeqAIJ(PETSC_COMM_SELF, 0, 0, 0, nullptr, A.put()));
   ok(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   ok(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  expect_refused(A, PETSC_ERR_ARG_WRONG, {"no rows"});
+  for (const char *type : {"-ksp_type cg -pc_type rrb", "-ksp_type rrb", "-ksp_type rrb -ksp_norm_type none"}) {
+    const Vector b = vector_of({}), x = like(b);
+    const Solver ksp = ksp_of(A, type);
+    for (int i = 0; i < 2; ++i) {
+      KSPConvergedReason reason;
+      ok(KSPSolve(ksp, b, x));
+      ok(KSPGetConvergedReason(ksp, &reason));
+      EXPECT_GT(reason, 0) << type;
+    }
+    EXPECT_FALSE(view(ksp).empty());
+  }
 }
 
 TEST(Refused, NullVectorsOfAnotherLength) {

@@ -271,9 +271,8 @@ private:
   }
 
   Pivot pivot(const Row &row, Findings &f) const {
-    const double sum = row.weights(), d = row.excess + sum;
-    const bool null = std::abs(d) <= 1e-12 * (std::abs(row.excess) + sum),
-               failed = !null && !(d > 0 && std::isfinite(d));
+    const double sum = row.weights(), d = row.excess + sum, terms = std::abs(row.excess) + sum;
+    const bool null = terms == 0, failed = !null && !(d > 1e-12 * terms && std::isfinite(d));
     f.null += null, f.failed += failed;
     Pivot out{null || failed ? 0.0 : 1 / d, {}};
     for (const auto &[q, w] : row.weight) out.w[q] = w * out.inverse;

@@ -231,9 +231,9 @@ private:
   bool eliminate(int p, int level, Eliminations &list) {
     const double d = diagonal(p), v = prepared_.v[p];
     const double terms = d - excess_[p] + std::abs(excess_[p]); // what d is the sum of
-    const bool null = std::abs(d) <= 1e-12 * terms;
+    const bool null = terms == 0;
     if (null) null_directions_.push_back({level, p, d / (v * v)});
-    if (!null && !(d > 0 && std::isfinite(d))) {
+    if (!null && !(d > 1e-12 * terms && std::isfinite(d))) {
       failure_ = {level, p, d / (v * v)};
       return false;
     }
