@@ -118,7 +118,8 @@ bool expect_same(const reference::Problem &p, const Partition &parts, Case c, No
   if (c.options.amli_grid >= c.options.levels / 2) c.options.amli_grid = 0;
   const Vector r0 = p.A.multiply(reference::random_vector(p.A.size(), 3));
   const Iterates one = on_one(p, c, r0, norm);
-  if (!one.positive || !(one.numbers[0].rho > 0)) return false;
+  EXPECT_TRUE(one.positive) << what;
+  EXPECT_GT(one.numbers[0].rho, 0) << what;
   const Iterates many = on_ranks(p, parts, c, r0, norm, one);
   SCOPED_TRACE(what + ", " + words(parts) + ", levels " + std::to_string(c.options.levels) + ", AMLI's grid " +
                std::to_string(c.options.amli_grid) + ", " + std::to_string(c.distributed) +
