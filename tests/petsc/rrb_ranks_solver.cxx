@@ -106,6 +106,37 @@ TEST(RrbRanksSolver, EndsAfterSoManySteps) {
   });
 }
 
+// Values that make identity rows, with the preconditioner and the V of before.
+TEST(RrbRanksSolver, TakesNewIdentityRowsWithAKeptPreconditioner) {
+  reference::Vector D = reference::random_vector(24 * 31, 7);
+  for (double &value : D) value = std::pow(10.0, value);
+  const Case c{"scaled", reference::scaled(reference::random_faces({24, 31}, 10), D), 5};
+  for (const bool with_columns : {false, true}) {
+    reference::Problem after = c.problem;
+    for (const int row : {5, 6, 7, 300, 301, 400, 403, 742})
+      for (auto &entry : after.A.row[row]) {
+        if (entry.first == row) continue;
+        if (with_columns) after.A.row[entry.first][row] = 0;
+        entry.second = 0;
+      }
+    some_distributions(c, [&](const Distributed &d, const std::string &what) {
+      const Solver ksp = ksp_of(d.A, "-ksp_type rrb -ksp_rtol 1e-10 " + all_distributed + c.grid());
+      (void)solve_on(ksp, d, c.problem.b);
+      ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+      set_new_values(d, after.A);
+      const Vector b = vector_on(d, after.b), x = like(b), r = like(b);
+      PetscReal residual, size;
+      ok(KSPSolve(ksp, b, x));
+      ok(MatMult(d.A, x, r));
+      ok(VecAYPX(r, -1, b));
+      ok(VecNorm(r, NORM_2, &residual));
+      ok(VecNorm(b, NORM_2, &size));
+      EXPECT_LT(residual, 1e-7 * size) << what << with_columns;
+      set_new_values(d, c.problem.A);
+    });
+  }
+}
+
 // ---- who looks at it meanwhile ----
 
 // Applies the preconditioner, and builds the solution and its residual.

@@ -3,6 +3,8 @@
 
 #include <malloc.h>
 
+#include <cmath>
+
 using namespace petsctest;
 using reference::Problem;
 
@@ -118,6 +120,30 @@ INSTANTIATE_TEST_SUITE_P(RRBSolver, Values, testing::ValuesIn(changes()),
                          [](const auto &info) { return info.param.name; });
 
 // Singular or not, a null space that comes and goes.
+// V is 1 at rows that have become identity rows, whatever the preconditioner has there.
+TEST(RRBSolverAgain, NewIdentityRowsWithAKeptPreconditionerAndANearNullVector) {
+  reference::Vector D = reference::random_vector(31 * 42, 7);
+  for (double &value : D) value = std::pow(10.0, value);
+  const Problem before = reference::scaled(reference::random_faces({31, 42}, 10), D);
+  const std::vector<PetscInt> rows{5, 6, 7, 300, 301, 777, 820, 821, 822};
+  for (const bool with_columns : {false, true}) {
+    const Matrix A = matrix_of(before);
+    const Solver ksp = ksp_of(A, "-ksp_type rrb -pc_rrb_levels 4 -ksp_rtol 1e-10 ");
+    EXPECT_LT(relative_residual(before, solve(ksp, before.b).x), 1e-7);
+    ok(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+    ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+    Problem after = before;
+    for (const PetscInt row : rows)
+      for (auto &entry : after.A.row[row]) {
+        if (with_columns) after.A.row[entry.first][int(row)] = 0;
+        entry.second = 0;
+      }
+    for (const PetscInt row : rows) after.A.row[row][int(row)] = 2;
+    ok((with_columns ? MatZeroRowsColumns : MatZeroRows)(A, PetscInt(rows.size()), rows.data(), 2, nullptr, nullptr));
+    EXPECT_LT(relative_residual(after, solve(ksp, after.b).x), 1e-7) << with_columns;
+  }
+}
+
 TEST(RRBSolverAgain, NullSpacesComeAndGo) {
   const Problem singular = reference::neumann(40, 33), regular = reference::random_faces({40, 33}, 10);
   const Matrix A = matrix_of(singular);

@@ -125,15 +125,16 @@ PetscErrorCode stop(KSP, PetscInt step, PetscReal, KSPConvergedReason *reason, v
 }
 
 TEST_P(Watched, StopsWhereTheUserSays) {
-  for (StopAt at : {StopAt{1, KSP_CONVERGED_ITS}, {3, KSP_DIVERGED_BREAKDOWN}, {4, KSP_CONVERGED_HAPPY_BREAKDOWN}}) {
-    const Solver ksp = solver("-pc_rrb_levels 2");
-    ok(KSPSetConvergenceTest(ksp, stop, &at, nullptr));
-    const Solve result = solve(ksp, problem.b, x0);
-    EXPECT_EQ(result.iterations, at.step);
-    EXPECT_EQ(result.reason, at.reason);
-    const Solver few = solver("-pc_rrb_levels 2 -ksp_rtol 1e-30 -ksp_max_it " + std::to_string(at.step));
-    EXPECT_LT(largest_difference(result.x, solve(few, problem.b, x0).x), 1e-13);
-  }
+  for (const std::string norm : {"natural", "none"})
+    for (StopAt at : {StopAt{1, KSP_CONVERGED_ITS}, {3, KSP_DIVERGED_BREAKDOWN}, {4, KSP_CONVERGED_HAPPY_BREAKDOWN}}) {
+      const Solver ksp = solver("-pc_rrb_levels 2 -ksp_max_it 9 -ksp_norm_type " + norm);
+      ok(KSPSetConvergenceTest(ksp, stop, &at, nullptr));
+      const Solve result = solve(ksp, problem.b, x0);
+      EXPECT_EQ(result.iterations, at.step) << norm;
+      EXPECT_EQ(result.reason, at.reason) << norm;
+      const Solver few = solver("-pc_rrb_levels 2 -ksp_rtol 1e-30 -ksp_max_it " + std::to_string(at.step));
+      EXPECT_LT(largest_difference(result.x, solve(few, problem.b, x0).x), 1e-13) << norm;
+    }
 }
 
 TEST_P(Watched, LeavesTheGuessAloneWhereTheUserSaysSo) {

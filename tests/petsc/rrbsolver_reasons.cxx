@@ -111,7 +111,9 @@ TEST_P(Reasons, NaNInTheMatrix) {
 
 TEST_P(Reasons, NothingToDo) {
   const Solver ksp = ksp_of(A, six), cg = ksp_of(A, cg_and_rrb);
-  for (const char *norm : {"natural", "preconditioned", "unpreconditioned"}) {
+  for (const KSPNormType norm : {KSP_NORM_NATURAL, KSP_NORM_PRECONDITIONED, KSP_NORM_UNPRECONDITIONED}) {
+    ok(KSPSetNormType(ksp, norm));
+    ok(KSPSetNormType(cg, norm));
     const Solve result = solve(ksp, zero), expected = solve(cg, zero);
     EXPECT_EQ(result.reason, expected.reason) << norm;
     EXPECT_EQ(result.iterations, 0) << norm;
@@ -160,6 +162,20 @@ TEST_P(Reasons, ScalesDoNotMatter) {
   }
 }
 
+// A solver of the last block that diverges, or fails, is a preconditioner that fails.
+TEST_P(Reasons, AnInnerSolverThatDiverges) {
+  const std::string inner[] = {"-pc_rrb_coarse ksp -rrb_coarse_ksp_type richardson -rrb_coarse_pc_type jacobi "
+                               "-rrb_coarse_ksp_richardson_scale 1e200 -rrb_coarse_ksp_max_it 20 "
+                               "-rrb_coarse_ksp_norm_type unpreconditioned ",
+                               "-pc_rrb_coarse ksp -rrb_coarse_ksp_type richardson -rrb_coarse_pc_type jacobi "
+                               "-rrb_coarse_ksp_richardson_scale 50 -rrb_coarse_ksp_max_it 20 "};
+  for (const std::string &options : inner)
+    for (const std::string levels : {"-pc_rrb_levels 3 ", "-pc_rrb_levels 1 "})
+      for (const std::string type : {rrb, cg_and_rrb})
+        EXPECT_EQ(solve(ksp_of(A, type + levels + options), problem.b).reason, KSP_DIVERGED_PC_FAILED)
+            << type << levels << options;
+}
+
 INSTANTIATE_TEST_SUITE_P(RRBSolver, Reasons,
                          testing::Values(Named{"five_points", reference::random_faces({45, 38}, 10)},
                                          Named{"nine_points", reference::random_nine_points({37, 40}, 0, 0.1)},
@@ -196,6 +212,33 @@ TEST(RRBSolverReason, OnlyRedRowsAreWrong) {
   EXPECT_GT(result.reason, 0);
   EXPECT_LE(result.iterations, 1);
   EXPECT_LT(largest_difference(result.x, exact), 1e-12);
+}
+
+// One step, of length 1, with the operator that is exact there; KSPCG has the same eigenvalue.
+TEST(RRBSolverReason, SettledInOneStepHasAnEigenvalue) {
+  Problem problem = reference::five_points({31, 33}, reference::one, reference::one); // nothing is rounded
+  const Matrix A = matrix_of(problem);
+  for (const char *norm : {"natural", "preconditioned", "unpreconditioned"}) {
+    const Solver ksp = ksp_of(A, six + "-ksp_rtol 1e-8 -ksp_norm_type " + norm);
+    reference::Vector exact(problem.A.size(), 0.0);
+    for (int p = 0; p < problem.A.size(); ++p)
+      if ((p % 31 + p / 31) % 2) exact[p] = double(p % 16) - 8;
+    PetscReal real[40], imaginary[40], largest, smallest;
+    PetscInt n = -1;
+    ok(KSPSetUp(ksp));
+    ok(KSPSetComputeEigenvalues(ksp, PETSC_TRUE)); // even now
+    problem.b = problem.A.multiply(exact);
+    const Solve result = solve(ksp, problem.b);
+    EXPECT_GT(result.reason, 0);
+    for (double &value : real) value = std::nan("");
+    ok(KSPComputeEigenvalues(ksp, 40, real, imaginary, &n));
+    ok(KSPComputeExtremeSingularValues(ksp, &largest, &smallest));
+    ASSERT_EQ(result.iterations, 1) << norm;
+    ASSERT_EQ(n, 1) << norm;
+    EXPECT_EQ(real[0], 1.0) << norm;
+    EXPECT_EQ(smallest, real[0]);
+    EXPECT_EQ(largest, real[n - 1]);
+  }
 }
 
 } // namespace
