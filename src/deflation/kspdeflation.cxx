@@ -7,13 +7,17 @@ static const char key[] = "PetscRRBDeflation";
 
 using Shared = std::shared_ptr<KSPDeflation>;
 
+/* A PC that lives longer than its KSP has its share, and is destroyed before PETSc ends, too. */
+KSPDeflation::~KSPDeflation() {
+  (void)VecDestroy(&phi);
+  (void)MatDestroy(&Z);
+}
+
 static PetscErrorCode Forget(void *contents) {
   Shared *shared = (Shared *)PetscRRBContents(contents);
 
   PetscFunctionBegin;
   (*shared)->ksp = nullptr;
-  PetscCall(VecDestroy(&(*shared)->phi));
-  PetscCall(MatDestroy(&(*shared)->Z));
   delete shared;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,8 +45,8 @@ PetscErrorCode KSPDeflationFind(KSP ksp, PetscBool create, Shared *found) {
 
 /* The user's PC goes inside. It keeps its prefix, options, operators and DM; KSP hands new ones to the wrapper, which hands
    them on. */
-static PetscErrorCode Wrap(KSP ksp, const Shared &deflation) {
-  PC inner = ksp->pc, wrapper;
+static PetscErrorCode Wrap(KSP ksp, PC inner, const Shared &deflation) {
+  PC wrapper;
   const char *prefix;
   PetscBool rrb;
 
@@ -69,24 +73,30 @@ static PetscErrorCode Wrap(KSP ksp, const Shared &deflation) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A KSP may have got the PC of another one, which stands around that one's: its own choice counts, once it has one. */
 PetscErrorCode KSPDeflationWrap(KSP ksp) {
   Shared deflation;
   PetscBool wrapped;
-  PC pc;
+  PC pc, inner;
 
   PetscFunctionBegin;
   PetscCall(KSPDeflationFind(ksp, PETSC_FALSE, &deflation));
   if (!deflation) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped));
-  if (deflation->choice.type != KSP_DEFLATION_NONE && !wrapped) PetscCall(Wrap(ksp, deflation));
-  if (deflation->choice.type == KSP_DEFLATION_NONE && wrapped) {
-    PC inner = std::exchange(((PC_SubdomainDeflation *)pc->data)->inner, nullptr); /* which its end would reset */
-    if (pc->pmat) PetscCall(PCSetOperators(inner, pc->mat, pc->pmat));
+  PC_SubdomainDeflation *d = wrapped ? (PC_SubdomainDeflation *)pc->data : nullptr;
+  const bool wanted = deflation->choice.type != KSP_DEFLATION_NONE;
+  if (wanted ? d && d->deflation == deflation : !d || !d->inner) PetscFunctionReturn(PETSC_SUCCESS);
+  inner = d && d->inner ? d->inner : pc;
+  PetscCall(PetscObjectReference((PetscObject)inner));
+  if (d) {
+    PetscCall(PCDeflationForgetSolves(pc));
+    if (pc->pmat) PetscCall(PCSetOperators(inner, PCDeflationOperator(pc), pc->pmat));
     PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
-    PetscCall(KSPSetPC(ksp, inner));
-    PetscCall(PCDestroy(&inner));
   }
+  const PetscErrorCode code = wanted ? Wrap(ksp, inner, deflation) : KSPSetPC(ksp, inner);
+  PetscCall(PCDestroy(&inner));
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,7 +21,7 @@ static PetscErrorCode HandOn(PC pc) {
 
   PetscFunctionBegin;
   if (pc->dm && pc->dm != inner->dm) PetscCall(PCSetDM(inner, pc->dm));
-  if (pc->pmat && !Data(pc)->solves.size()) PetscCall(PCSetOperators(inner, pc->mat, pc->pmat));
+  if (pc->pmat) PetscCall(PCSetOperators(inner, PCDeflationOperator(pc), pc->pmat));
   PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
   PetscCall(PCSetErrorIfFailure(inner, pc->erroriffailure));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -47,7 +47,7 @@ static PetscErrorCode PCSetUp_SubdomainDeflation(PC pc) {
   PetscCall(HandOn(pc));
   PetscCall(PCSetUp(d->inner));
   PetscCall(TakeFailedReason(pc));
-  PetscCall(PCDeflationUpdate(pc, pc->mat));
+  PetscCall(PCDeflationUpdate(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,92 +58,95 @@ static PetscErrorCode PCSetUpOnBlocks_SubdomainDeflation(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCApply() sets up what is not to be reused. */
-static PetscErrorCode ApplyInner(PC pc, Vec x, Vec y) {
+/* y = M^-1 x or M^-T x. PCApply() sets up what is not to be reused. */
+static PetscErrorCode ApplyInner(PC pc, PetscBool transposed, Vec x, Vec y) {
+  PC inner = Data(pc)->inner;
+
   PetscFunctionBegin;
-  PetscCall(PCSetReusePreconditioner(Data(pc)->inner, pc->reusepreconditioner));
-  PetscCall(PCApply(Data(pc)->inner, x, y));
+  PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
+  PetscCall(transposed ? PCApplyTranspose(inner, x, y) : PCApply(inner, x, y));
   PetscCall(TakeFailedReason(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* M^-1 without a coupling to identity rows */
-static PetscErrorCode ApplyDecoupled(PC pc, Vec x, Vec y) {
+static PetscErrorCode ApplyDecoupled(PC pc, PetscBool transposed, Vec x, Vec y) {
   PetscFunctionBegin;
-  PetscCall(ApplyInner(pc, x, y));
-  PetscCall(PCDeflationFix(pc, x, y));
+  PetscCall(ApplyInner(pc, transposed, x, y));
+  PetscCall(PCDeflationFix(pc, transposed, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = P^T M^-1 x + Q x; with w = P x in the place of M^-1's x that is symmetric. */
-static PetscErrorCode ApplyProjected(PC pc, Vec x, Vec y, const PCDeflationSolve *solve) {
+/* w = P x */
+static PetscErrorCode Project(PC pc, Vec x, Vec *w) {
+  PCDeflationBackend &b = *Data(pc)->backend;
+
+  PetscFunctionBegin;
+  PetscCall(PCDeflationGetWork(pc, 0, w));
+  PetscCall(VecCopy(x, *w));
+  PetscCall(b.Restrict(*w, nullptr));
+  PetscCall(b.Solve());
+  PetscCall(b.Subtract(*w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y = P^T M^-1 x + Q x, with M^-T where A^T takes the place of A; with w = P x in the place of M^-1's x that is symmetric. */
+static PetscErrorCode ApplyProjected(PC pc, PetscBool transposed, Vec x, Vec y, const PCDeflationSolve *solve) {
   PCDeflationBackend &b = *Data(pc)->backend;
   Vec r = x, w;
 
   PetscFunctionBegin;
-  if (!solve || !solve->fixed) PetscCall(PCDeflationEliminate(pc, pc->mat, x, &r));
+  if (!solve || !solve->fixed) PetscCall(PCDeflationEliminate(pc, transposed, x, &r));
   w = r;
-  if (solve && solve->symmetric) {
-    PetscCall(PCDeflationGetWork(pc, 0, &w));
-    PetscCall(VecCopy(r, w));
-    PetscCall(b.Restrict(w, nullptr));
-    PetscCall(b.Solve());
-    PetscCall(b.Subtract(w));
-  }
-  PetscCall(ApplyDecoupled(pc, w, y));
+  if (solve && solve->symmetric) PetscCall(Project(pc, r, &w));
+  PetscCall(ApplyDecoupled(pc, transposed, w, y));
   PetscCall(b.Restrict(r, y));
   PetscCall(b.Solve());
   PetscCall(b.Prolong(y, y));
-  if (r != x) PetscCall(PCDeflationFix(pc, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where E could not be factored y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-static PetscErrorCode PCApply_SubdomainDeflation(PC pc, Vec x, Vec y) {
-  PC_SubdomainDeflation *d = Data(pc);
-  const PCDeflationSolve *solve = d->solves.empty() ? nullptr : &d->solves.back();
-
-  PetscFunctionBegin;
-  if (!solve || !solve->def1) PetscCall(PCDeflationUpdate(pc, pc->mat));
-  if (d->result != Result::ok)
-    PetscCall(VecSet(y, PETSC_INFINITY));
-  else if (d->reference)
-    PetscCall(ApplyInner(pc, x, y));
-  else if (d->deflation->variant == KSP_DEFLATION_DEF1)
-    PetscCall(ApplyDecoupled(pc, x, y));
-  else
-    PetscCall(ApplyProjected(pc, x, y, solve));
+  if (r != x || transposed) PetscCall(PCDeflationFix(pc, transposed, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* (P^T M^-1 + Q)^T = M^-T P + Q */
-static PetscErrorCode PCApplyTranspose_SubdomainDeflation(PC pc, Vec x, Vec y) {
-  PC_SubdomainDeflation *d = Data(pc);
-  PCDeflationBackend &b = *d->backend;
-  Vec w = nullptr;
+static PetscErrorCode ApplyTransposeOfProjected(PC pc, PetscBool transposed, Vec x, Vec y) {
+  PCDeflationBackend &b = *Data(pc)->backend;
+  Vec w;
 
   PetscFunctionBegin;
-  if (d->result != Result::ok) {
-    PetscCall(VecSet(y, PETSC_INFINITY));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (d->reference || d->deflation->variant == KSP_DEFLATION_DEF1) {
-    PetscCall(PCApplyTranspose(d->inner, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PCDeflationUpdate(pc, pc->mat));
-  PetscCall(PCDeflationGetWork(pc, 0, &w));
-  PetscCall(VecCopy(x, w));
-  PetscCall(b.Restrict(w, nullptr));
-  PetscCall(b.Solve());
-  PetscCall(b.Subtract(w));
-  PetscCall(PCApplyTranspose(d->inner, w, y));
-  PetscCall(PCDeflationFix(pc, x, y));
+  PetscCall(Project(pc, x, &w));
+  PetscCall(ApplyInner(pc, transposed, w, y));
+  PetscCall(PCDeflationFix(pc, PETSC_FALSE, x, y));
   PetscCall(b.Restrict(x, nullptr));
   PetscCall(b.Solve());
   PetscCall(b.Prolong(y, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Where E could not be factored y is infinite: that is how a KSP notices, and then it looks at the failed reason. A solve
+   with A^T is one with A, which is symmetric, so that its preconditioner has the same form; the transpose of that one is
+   asked for by what multiplies with A^T in a solve with A, or the other way round. */
+static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
+  PC_SubdomainDeflation *d = Data(pc);
+  const PCDeflationSolve *solve = d->solves.empty() ? nullptr : &d->solves.back()->solve;
+
+  PetscFunctionBegin;
+  if (!solve || !solve->PA) PetscCall(PCDeflationUpdate(pc));
+  if (!d->backend || d->reference)
+    PetscCall(ApplyInner(pc, transposed, x, y));
+  else if (d->result != Result::ok)
+    PetscCall(VecSet(y, PETSC_INFINITY));
+  else if (d->deflation->variant == KSP_DEFLATION_DEF1)
+    PetscCall(ApplyDecoupled(pc, transposed, x, y));
+  else if (transposed == (solve ? solve->transposed : PETSC_FALSE))
+    PetscCall(ApplyProjected(pc, transposed, x, y, solve));
+  else
+    PetscCall(ApplyTransposeOfProjected(pc, transposed, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_SubdomainDeflation(PC pc, Vec x, Vec y) { return Apply(pc, PETSC_FALSE, x, y); }
+
+static PetscErrorCode PCApplyTranspose_SubdomainDeflation(PC pc, Vec x, Vec y) { return Apply(pc, PETSC_TRUE, x, y); }
 
 /* The prefix is the wrapper's, which is what KSPSetOptionsPrefix() sets. */
 static PetscErrorCode PCSetFromOptions_SubdomainDeflation(PC pc, PetscRRBOptionItems) {
@@ -201,7 +204,7 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
   if (d->backend)
     PetscCall(ViewState(pc, viewer));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, pc->setupcalled ? "nothing to deflate\n" : "not set up yet\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "the preconditioner M^-1 that it is put around:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PCView(d->inner, viewer));
@@ -209,7 +212,7 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCReset_SubdomainDeflation(PC pc) {
+static PetscErrorCode Clear(PC pc) {
   PC_SubdomainDeflation *d = Data(pc);
 
   PetscFunctionBegin;
@@ -219,8 +222,14 @@ static PetscErrorCode PCReset_SubdomainDeflation(PC pc) {
   for (Vec &w : d->work) PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&d->free));
   PetscCall(VecDestroy(&d->fixed));
-  PetscCall(MatDestroy(&d->PA));
-  if (d->inner) PetscCall(PCReset(d->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCDestroy() comes here, too; the inner PC may then have others that use it. */
+static PetscErrorCode PCReset_SubdomainDeflation(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(Clear(pc));
+  if (Data(pc)->inner && ((PetscObject)pc)->refct > 0) PetscCall(PCReset(Data(pc)->inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,7 +240,7 @@ static PetscErrorCode PCDestroy_SubdomainDeflation(PC pc) {
   std::shared_ptr<KSPDeflation> deflation = d->deflation;
 
   PetscFunctionBegin;
-  PetscCall(PCReset_SubdomainDeflation(pc));
+  PetscCall(Clear(pc));
   PetscCall(PetscObjectSetOptions((PetscObject)pc, nullptr));
   PetscCall(PetscOptionsDestroy(&d->nothing));
   PetscCall(PCDestroy(&d->inner));

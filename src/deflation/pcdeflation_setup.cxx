@@ -95,12 +95,19 @@ static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCDeflationUpdate(PC pc, Mat A) {
+PetscErrorCode PCDeflationUpdate(PC pc) {
   PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  const Mat A = PCDeflationOperator(pc);
   PCDeflationSeen matrix, chosen;
   PetscObject space;
+  PetscInt rows;
 
   PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &rows, nullptr));
+  if (!rows || d->deflation->choice.type == KSP_DEFLATION_NONE) { /* M^-1 alone: a rank of others may have no rows */
+    d->backend.reset();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(GetSpace(pc, &space));
   PetscCall(Look((PetscObject)A, &matrix));
   PetscCall(Look(space, &chosen));

@@ -90,6 +90,62 @@ TEST(Deflation, IsTheExactSolverAroundAnExactSolver) {
   EXPECT_EQ(count_of(problem, "-ksp_type preonly -pc_type cholesky -ksp_deflation block"), 1);
 }
 
+// --- A^T x = b ---
+
+Solve solve_transpose(KSP ksp, const reference::Vector &b) {
+  Solve out;
+  PetscInt iterations;
+  const petsctest::Vector rhs = vector_of(b), x = like(rhs);
+  ok(KSPSolveTranspose(ksp, rhs, x));
+  ok(KSPGetIterationNumber(ksp, &iterations));
+  ok(KSPGetConvergedReason(ksp, &out.reason));
+  out.iterations = int(iterations);
+  out.x = values_of(x);
+  return out;
+}
+
+class Transposed : public testing::TestWithParam<const char *> {};
+
+TEST_P(Transposed, IsTheSameWhereTheMatrixIsSymmetric) {
+  const Problem problem = reference::two_phase(24);
+  const Matrix A = matrix_of(problem);
+  for (const std::string variant : {"adef2", "def1"})
+    for (const std::string space : {"block", "stripe", "levelset"}) {
+      const Solver ksp = ksp_of(A, std::string("-ksp_type ") + GetParam() + " -pc_type jacobi -ksp_rtol 1e-8 " +
+                                       "-ksp_deflation_variant " + variant + " -ksp_deflation " + space);
+      const Solve plain = solve(ksp, problem.b), transposed = solve_transpose(ksp, problem.b);
+      EXPECT_GT(plain.reason, 0) << variant << space;
+      EXPECT_EQ(transposed.reason, plain.reason) << variant << space;
+      EXPECT_EQ(transposed.iterations, plain.iterations) << variant << space;
+      EXPECT_LT(largest_difference(transposed.x, plain.x), 1e-6) << variant << space;
+    }
+}
+
+// Of identity rows whose columns are kept the transpose has the columns, and their values in these rows.
+TEST_P(Transposed, TakesIdentityRowsWhoseColumnsAreKept) {
+  const auto side = [](int i, int j) { return i == 0 || j == 0 || i == 23 || j == 19; };
+  const Problem problem = reference::identity_rows(reference::random_faces({24, 20}, 100), side, true);
+  const Matrix A = matrix_of(problem);
+  const petsctest::Vector x = vector_of(reference::random_vector(problem.A.size(), 3)), b = like(x), r = like(x);
+  PetscReal norm, rest;
+  ok(MatMultTranspose(A, x, b));
+  ok(VecNorm(b, NORM_2, &norm));
+  for (const std::string variant : {"adef2", "def1"}) {
+    const Solver ksp = ksp_of(A, std::string("-ksp_type ") + GetParam() + " -pc_type jacobi -ksp_rtol 1e-9 " +
+                                     "-ksp_deflation block -ksp_deflation_variant " + variant);
+    const Solve found = solve_transpose(ksp, values_of(b));
+    ok(MatMultTranspose(A, vector_of(found.x), r));
+    ok(VecAXPY(r, -1.0, b));
+    ok(VecNorm(r, NORM_2, &rest));
+    EXPECT_GT(found.reason, 0) << variant;
+    EXPECT_LT(rest, 1e-7 * norm) << variant;
+    EXPECT_LE(found.iterations, 100) << variant;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Deflation, Transposed, testing::Values("cg", "gmres", "minres", "bcgs"),
+                         [](const auto &info) { return std::string(info.param); });
+
 // --- singular matrices ---
 
 class SingularMatrix : public testing::TestWithParam<const char *> {};
@@ -143,6 +199,37 @@ INSTANTIATE_TEST_SUITE_P(Deflation, KeptRows,
                                          "-ksp_type cg -pc_type jacobi -ksp_deflation_variant def1",
                                          "-ksp_type cg -pc_type gamg", "-ksp_type minres -pc_type jacobi",
                                          "-ksp_type gmres -ksp_gmres_restart 100 -pc_type jacobi"));
+
+// Rows of zeros without a solution: no solver may call that converged.
+TEST(Deflation, DoesNotHideRowsOfZeros) {
+  Problem problem = reference::poisson(20);
+  for (int i = 0; i < problem.A.size(); ++i)
+    for (auto &[j, value] : problem.A.row[i])
+      if (i == 45 || j == 45 || i == 100 || j == 100) value = 0;
+  problem.b = reference::random_vector(problem.A.size(), 4);
+  const Matrix A = matrix_of(problem.A);
+  const std::string cg = "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 ";
+  EXPECT_LT(solve(ksp_of(A, cg), problem.b).reason, 0);
+  for (const std::string space : {"block -ksp_deflation_grid 20,20", "levelset"})
+    for (const std::string more : {"", "-ksp_norm_type unpreconditioned", "-ksp_deflation_variant def1"})
+      EXPECT_LT(solve(ksp_of(A, cg + "-ksp_deflation " + space + " " + more), problem.b).reason, 0) << space << more;
+  problem.b[45] = problem.b[100] = 0;
+  for (const std::string variant : {"adef2", "def1"}) {
+    const Solve found = solve(
+        ksp_of(A, cg + "-ksp_deflation block -ksp_deflation_grid 20,20 -ksp_deflation_variant " + variant), problem.b);
+    EXPECT_GT(found.reason, 0);
+    EXPECT_LT(relative_residual(problem, found.x), 1e-6);
+  }
+}
+
+TEST(Deflation, HasNothingToDoWithoutRows) {
+  const Matrix A = matrix_of(reference::Matrix(0));
+  for (const std::string space : {"block", "stripe -ksp_deflation_variant def1", "levelset"}) {
+    const Solver ksp = ksp_of(A, "-ksp_type cg -pc_type jacobi -ksp_deflation " + space);
+    EXPECT_GT(solve(ksp, {}).reason, 0) << space;
+    EXPECT_NE(view(ksp).find("nothing to deflate"), std::string::npos) << view(ksp);
+  }
+}
 
 TEST(Deflation, SolvesKeptRowsExactlyAroundAnExactSolver) { // nothing is put right before preonly
   const auto side = [](int i, int) { return i == 0; };

@@ -109,6 +109,20 @@ TEST(DeflationRanks, LeaveIdentityRows) {
   expect_same(reference_of(values), s, options_of(s, "block -ksp_deflation_blocks 3,8", "jacobi"));
 }
 
+// Each rank deflates its own block; some have none.
+TEST(DeflationRanks, HaveBlocksWithoutRows) {
+  const Shape s{7, 6};
+  const reference::Matrix A = reference_of(uneven(s));
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  for (const std::string space : {"levelset", "levelset -sub_ksp_deflation_variant def1"}) {
+    const Distributed d = by_rows(A, rows_without_first(A.size()));
+    const Solver ksp = ksp_of(d.A, "-ksp_type fgmres -ksp_rtol 1e-8 -pc_type bjacobi -sub_ksp_type cg -sub_pc_type "
+                                   "jacobi -sub_ksp_deflation " +
+                                       space);
+    EXPECT_GT(solve_on(ksp, d, b).reason, 0) << space;
+  }
+}
+
 TEST(DeflationRanks, RefuseTogether) {
   const Shape s{7, 6};
   reference::Matrix A = reference_of(uneven(s));
