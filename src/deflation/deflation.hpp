@@ -6,6 +6,7 @@
 #include "grid/grid.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,7 +49,8 @@ public:
   virtual void bring(double *) const = 0; // values of own rows to the ghosts' places behind them
   virtual double largest(double) const = 0;
   virtual std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const = 0; // what any rank has, sorted
-  virtual std::string first(const std::string &why) const = 0; // of the first that says something
+  virtual std::string first(const std::string &why) const = 0;  // of the first that says something
+  virtual void agree(const std::exception_ptr &mine) const = 0; // all throw what the first throws that has something to
 };
 
 // A row whose only nonzero is its diagonal (or that has none) is an identity row: in no subdomain, Z is zero there.

@@ -221,7 +221,7 @@ static PetscErrorCode InUse(KSP ksp, PCDeflationBackend **backend) {
 .  ksp - the Krylov solver
 
    Output Parameter:
-.  inverse - after `KSPSetUp()` the one in use, before it the one set
+.  inverse - after `KSPSetUp()` the one in use, before it the one set, or else the default where the operator is now
 
    Level: intermediate
 
@@ -236,7 +236,15 @@ PetscErrorCode KSPDeflationGetInverse(KSP ksp, KSPDeflationInverse *inverse) {
   PetscCheck(inverse, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
   PetscCall(KSPDeflationFind(ksp, PETSC_FALSE, &deflation));
   PetscCall(InUse(ksp, &used));
-  *inverse = used ? used->inverse() : deflation ? deflation->choice.inverse : KSPDeflationChoice().inverse;
+  if (used)
+    *inverse = used->inverse();
+  else if (deflation && deflation->choice.inverse_set)
+    *inverse = deflation->choice.inverse;
+  else {
+    PetscBool device = PETSC_FALSE;
+    if (ksp->pc && ksp->pc->mat) PetscCall(PetscRRBMatOnDevice(ksp->pc->mat, &device));
+    *inverse = PCDeflationDefaultInverse(deflation ? deflation->choice.type : KSP_DEFLATION_NONE, device);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

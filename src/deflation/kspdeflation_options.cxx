@@ -8,13 +8,17 @@ const char *const KSPDeflationInverses[] = {"explicit", "cholesky", "KSPDeflatio
 
 /* Two or three sizes; the third is 1 where there are two. */
 static PetscErrorCode Sizes(KSP ksp, PetscRRBOptionItems PetscOptionsObject, const char option[], const char text[],
-                            const char setter[], PetscErrorCode (*set)(KSP, PetscInt, PetscInt, PetscInt)) {
-  PetscInt n[4] = {0, 0, 1, 0}, count = 4;
+                            const char setter[], PetscErrorCode (*get)(KSP, PetscInt *, PetscInt *, PetscInt *),
+                            PetscErrorCode (*set)(KSP, PetscInt, PetscInt, PetscInt)) {
+  PetscInt now[3], n[4] = {0, 0, 1, 0}, three = 3, count = 4;
   PetscBool given;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsIntArray(option, text, setter, n, &count, &given));
+  PetscCall((*get)(ksp, &now[0], &now[1], &now[2])); /* for -help */
+  PetscCall(PetscOptionsIntArray(option, text, setter, now, &three, &given));
   if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      PetscOptionsGetIntArray(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, option, n, &count, &given));
   PetscCheck(count == 2 || count == 3, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONG,
              "%s needs two or three sizes, nx,ny or nx,ny,nz; got %" PetscInt_FMT, option, count);
   PetscCall((*set)(ksp, n[0], n[1], n[2]));
@@ -33,10 +37,11 @@ static PetscErrorCode SubdomainOptions(KSP ksp, PetscRRBOptionItems PetscOptions
   PetscCall(PetscOptionsInt("-ksp_deflation_stripe_cuts", "Pieces that a line is cut into", "KSPDeflationSetStripes",
                             cuts, &cuts, &second));
   if (first || second) PetscCall(KSPDeflationSetStripes(ksp, lines, cuts));
-  PetscCall(Sizes(ksp, PetscOptionsObject, "-ksp_deflation_blocks", "Number of blocks each way",
-                  "KSPDeflationSetBlocks", KSPDeflationSetBlocks));
-  PetscCall(Sizes(ksp, PetscOptionsObject, "-ksp_deflation_grid", "Unknowns each way", "KSPDeflationSetGrid",
-                  KSPDeflationSetGrid));
+  PetscCall(Sizes(ksp, PetscOptionsObject, "-ksp_deflation_blocks",
+                  "Number of blocks each way, 0: of 8 points, at most 64 x 64 or 16 x 16 x 16", "KSPDeflationSetBlocks",
+                  KSPDeflationGetBlocks, KSPDeflationSetBlocks));
+  PetscCall(Sizes(ksp, PetscOptionsObject, "-ksp_deflation_grid", "Unknowns each way, 0: found", "KSPDeflationSetGrid",
+                  KSPDeflationGetGrid, KSPDeflationSetGrid));
   PetscCall(KSPDeflationGetJump(ksp, &jump));
   PetscCall(PetscOptionsReal("-ksp_deflation_jump", "Diagonals that differ by this factor are of two phases",
                              "KSPDeflationSetJump", jump, &jump, &set));
@@ -57,6 +62,7 @@ PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItem
   PetscCall(PetscOptionsEnum("-ksp_deflation", "Subdomains that are deflated", "KSPSetDeflation", KSPDeflationTypes,
                              (PetscEnum)type, (PetscEnum *)&type, &set));
   if (!set && type == KSP_DEFLATION_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetDeflation(ksp, type)); /* also where an application has set another PC since */
   PetscCall(SubdomainOptions(ksp, PetscOptionsObject));
   PetscCall(KSPDeflationGetVariant(ksp, &variant));
   PetscCall(PetscOptionsEnum("-ksp_deflation_variant", "Where the projection is applied", "KSPDeflationSetVariant",
@@ -67,6 +73,5 @@ PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItem
       "-ksp_deflation_inverse", "How E = Z^T A Z is solved with; by default explicit on a device and for user",
       "KSPDeflationSetInverse", KSPDeflationInverses, (PetscEnum)inverse, (PetscEnum *)&inverse, &set));
   if (set) PetscCall(KSPDeflationSetInverse(ksp, inverse));
-  PetscCall(KSPSetDeflation(ksp, type)); /* also where an application has set another PC since */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

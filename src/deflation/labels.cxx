@@ -1,6 +1,7 @@
 // Which subdomain each row of a matrix on the host is in, and whether the matrix may be deflated at all.
 #include "deflation/labels.hpp"
 
+#include "deflation/on_all.hpp"
 #include "deflation/refusals.hpp"
 #include "grid/fit.hpp"
 #include "grid/refusal.hpp"
@@ -36,15 +37,17 @@ void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
     return std::max(diagonal_[i], diagonal_[j]) < space.jump * std::min(diagonal_[i], diagonal_[j]);
   };
   const PetscInt all = PetscInt(of_row_.size());
+  on_all(space.ranks, [&] {
+    if (space.ranks) values_.resize(all);
+    diagonal_.resize(phi ? 0 : all);
+    first_.resize(all);
+  });
   if (space.ranks && phi) {
-    values_.assign(phi, phi + a.n);
-    values_.resize(all);
+    std::copy_n(phi, a.n, values_.begin());
     space.ranks->bring(values_.data());
     phi = values_.data();
   }
-  diagonal_.resize(phi ? 0 : all);
   for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = std::abs(diagonal(a, PetscInt(i)));
-  first_.resize(all);
   std::iota(first_.begin(), first_.end(), 0);
   for (PetscInt i = 0; i < a.n; ++i) {
     if (of_row_[i] < 0) continue;
@@ -70,11 +73,11 @@ void Labels::number_here() {
 // A component's first point goes from rank to rank until all of its parts know it.
 void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
   const std::size_t all = of_row_.size();
-  std::vector<double> first(all); // of each tree, at its root
+  std::vector<double> first; // of each tree, at its root
+  on_all(&ranks, [&] { first.resize(all); });
   for (std::size_t i = 0; i < all; ++i) first[i] = double(ranks.point(PetscInt(i)));
   const auto at = [&](std::size_t i) -> double & { return first[std::size_t(root(first_, int(i)))]; };
   for (std::size_t i = 0; i < all; ++i) at(i) = std::min(at(i), double(ranks.point(PetscInt(i))));
-  values_.resize(all);
   for (bool changed = true; changed;) {
     for (std::size_t i = 0; i < all; ++i) values_[i] = at(i);
     ranks.bring(values_.data());
@@ -84,8 +87,10 @@ void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
     changed = ranks.largest(changed) > 0;
   }
   std::vector<std::uint64_t> firsts;
-  for (PetscInt i = 0; i < own; ++i)
-    if (of_row_[i] >= 0 && at(i) == double(ranks.point(i))) firsts.push_back(std::uint64_t(ranks.point(i)));
+  on_all(&ranks, [&] {
+    for (PetscInt i = 0; i < own; ++i)
+      if (of_row_[i] >= 0 && at(i) == double(ranks.point(i))) firsts.push_back(std::uint64_t(ranks.point(i)));
+  });
   firsts = ranks.unite(firsts);
   count_ = int(firsts.size());
   for (std::size_t i = 0; i < all; ++i)
@@ -97,16 +102,17 @@ std::string Labels::find(const Csr &a, const Space &space, const double *phi) {
   if (!space.phases && space.boxes.size() > most_subdomains) return too_many(space.boxes.size());
   Csr all = a; // with ghosts
   if (space.ranks) all.n += space.ranks->ghosts();
-  std::string why = mark_identity(all, identity_);
-  if (space.ranks) {  // before they do anything together
-    if (!why.empty()) // if it is an own row
+  std::string why;
+  on_all(space.ranks, [&] {
+    of_row_.resize(all.n);
+    why = mark_identity(all, identity_);
+    if (space.ranks && !why.empty()) // if it is an own row
       why = where_not_finite(a, [&](PetscInt row, PetscInt column) {
         return "row " + text(space.ranks->number(row)) + ", column " + text(space.ranks->number(column));
       });
-    why = space.ranks->first(why);
-  }
+  });
+  if (space.ranks) why = space.ranks->first(why); // before they do anything together
   if (!why.empty()) return why;
-  of_row_.resize(all.n);
   index_t identity_rows = 0;
 #pragma omp parallel for schedule(static) reduction(+ : identity_rows)
   for (PetscInt i = 0; i < all.n; ++i) {

@@ -4,21 +4,19 @@
 #include "deflation/deflation.hpp"
 
 #include <exception>
-#include <stdexcept>
 
 namespace petscrrb::deflation {
 
-// f(), in which ranks do nothing together. If it throws on one rank, all of them throw its words. ranks null: f() alone.
+// f(), in which ranks do nothing together. If it throws on one rank, all of them throw. ranks null: f() alone.
 template <class F> void on_all(const Ranks *ranks, const F &f) {
   if (!ranks) return f();
-  std::string why;
+  std::exception_ptr mine;
   try {
     f();
-  } catch (const std::exception &e) {
-    why = e.what();
+  } catch (...) {
+    mine = std::current_exception();
   }
-  why = ranks->first(why);
-  if (!why.empty()) throw std::runtime_error(why);
+  ranks->agree(mine);
 }
 
 } // namespace petscrrb::deflation

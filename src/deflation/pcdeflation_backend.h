@@ -42,8 +42,13 @@ public:
   virtual PetscErrorCode Subtract(Vec w) = 0;        /* w -= (AZ) c */
 };
 
+/* What E is solved with where nobody chose: within E's profile on the host, as cheap as E itself. */
+inline KSPDeflationInverse PCDeflationDefaultInverse(KSPDeflationType type, PetscBool device) {
+  return type == KSP_DEFLATION_USER || device ? KSP_DEFLATION_EXPLICIT : KSP_DEFLATION_CHOLESKY;
+}
+
 /* stripes, blocks and level sets; Z as a matrix */
-PetscErrorCode PCDeflationCreateHost(std::unique_ptr<PCDeflationBackend> *);
+PetscErrorCode PCDeflationCreateHost(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
 PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
 PetscErrorCode PCDeflationCreateUser(std::unique_ptr<PCDeflationBackend> *);
 

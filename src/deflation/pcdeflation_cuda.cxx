@@ -25,7 +25,7 @@ protected:
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
     PetscFunctionBegin;
     if (built)
-      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("deflation", PETSC_ERR_GPU), [&] {
+      PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), stream_.say, [&] {
         ia_.assign(overlap.ia());
         ja_.assign(overlap.ja());
         a_.resize(ja_.size());
@@ -41,8 +41,8 @@ protected:
     PetscCall(PetscLogGpuTimeEnd());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const PetscRRBSay &Says() const override { return stream_.say; }
   PetscErrorCode Log(PetscLogDouble flops) override { return PetscLogGpuFlops(flops); }
-  KSPDeflationInverse DefaultInverse() const override { return KSP_DEFLATION_EXPLICIT; }
 
   PetscErrorCode Near(Vec x, int slot, PetscBool values, Vec *near) override {
     PetscBool here;

@@ -3,9 +3,7 @@
 
 using namespace petscrrb;
 
-static PetscErrorCode NoMemory(const std::exception &e) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for deflation: %s", e.what());
-}
+static const PetscRRBSay say("deflation");
 
 namespace {
 
@@ -15,18 +13,18 @@ public:
   PetscBool on_device() const override { return PETSC_FALSE; }
 
 protected:
-  PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, PetscRRBSay("deflation")); }
+  PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, say); }
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool, Csr *rows) override {
     PetscFunctionBegin;
-    a_.resize((std::size_t)overlap.entries());
+    PetscCall(
+        PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] { a_.resize((std::size_t)overlap.entries()); }));
     PetscCall(overlap.Bring(P, PETSC_FALSE, a_.data()));
     *rows = overlap.rows(a_.data());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Run(const PCDeflationWork &work) override { return PetscRRBTry(NoMemory, work); }
+  PetscErrorCode Run(const PCDeflationWork &work) override { return PetscRRBTry(say, work); }
+  const PetscRRBSay &Says() const override { return say; }
   PetscErrorCode Log(PetscLogDouble flops) override { return PetscLogFlops(flops); }
-  /* within E's profile, as cheap as E itself */
-  KSPDeflationInverse DefaultInverse() const override { return KSP_DEFLATION_CHOLESKY; }
 
   PetscErrorCode Near(Vec x, int, PetscBool, Vec *near) override {
     *near = x;
@@ -47,8 +45,8 @@ private:
 
 } // namespace
 
-PetscErrorCode PCDeflationCreateHost(std::unique_ptr<PCDeflationBackend> *backend) {
+PetscErrorCode PCDeflationCreateHost(MPI_Comm comm, std::unique_ptr<PCDeflationBackend> *backend) {
   PetscFunctionBegin;
-  *backend = std::make_unique<HostBackend>();
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { *backend = std::make_unique<HostBackend>(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

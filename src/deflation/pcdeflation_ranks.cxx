@@ -1,12 +1,10 @@
 /* What the projections of all ranks do together. An MPI that returns errors makes them exceptions. */
 #include "deflation/pcdeflation_ranks.h"
 
-#include "glue/agree.h"
 #include "glue/mpi_throws.h"
 #include "glue/petsc_compat.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 void PCDeflationRanks::sum(double *x, std::size_t n) const { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
 
@@ -26,6 +24,12 @@ std::vector<std::uint64_t> PCDeflationRanks::unite(const std::vector<std::uint64
 
 std::string PCDeflationRanks::first(const std::string &why) const {
   PetscRRBTrouble trouble{why, PETSC_SUCCESS};
-  if (PetscRRBFirstTrouble(comm_, &trouble) != PETSC_SUCCESS) throw std::runtime_error("MPI error");
+  PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
   return trouble.why;
+}
+
+void PCDeflationRanks::agree(const std::exception_ptr &mine) const {
+  PetscRRBThrowTogether(comm_, say_, [&] {
+    if (mine) std::rethrow_exception(mine);
+  });
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "deflation/deflation.hpp"
+#include "glue/agree.h"
 #include "glue/overlap.h"
 
 class PCDeflationRanks final : public petscrrb::deflation::Ranks {
 public:
-  explicit PCDeflationRanks(MPI_Comm comm) : comm_(comm) {}
+  /* say: what an exception of this rank means */
+  PCDeflationRanks(MPI_Comm comm, const PetscRRBSay &say) : comm_(comm), say_(say) {}
 
   /* The rows of A, of which P is the MATMPIAIJ. Collective. */
   PetscErrorCode Build(PC pc, Mat A, Mat P) { return overlap_.Build(pc, A, P, 1); }
@@ -20,8 +22,10 @@ public:
   double largest(double) const override;
   std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const override;
   std::string first(const std::string &why) const override;
+  void agree(const std::exception_ptr &) const override;
 
 private:
   MPI_Comm comm_; /* the PC's */
+  PetscRRBSay say_;
   mutable PetscRRBOverlap overlap_;
 };

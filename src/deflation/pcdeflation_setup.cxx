@@ -34,15 +34,20 @@ static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Other ranks may have as many of both. */
 static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
+  PetscRRBTrouble trouble;
   PetscInt rows, values;
 
   PetscFunctionBegin;
   if (!space || space->classid != VEC_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetLocalSize(A, &rows, nullptr));
   PetscCall(VecGetLocalSize((Vec)space, &values));
-  PetscCheck(rows == values, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "The level set has %" PetscInt_FMT " values, the matrix %" PetscInt_FMT " rows", values, rows);
+  if (rows != values)
+    trouble = {"The level set has " + std::to_string(values) + " values, the matrix " + std::to_string(rows) + " rows",
+               PETSC_ERR_ARG_SIZ};
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
+  PetscCheck(trouble.why.empty(), PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,7 +67,7 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   else if (device)
     PetscCall(PCDeflationCreateCuda(PetscObjectComm((PetscObject)A), &d->backend));
   else
-    PetscCall(PCDeflationCreateHost(&d->backend));
+    PetscCall(PCDeflationCreateHost(PetscObjectComm((PetscObject)A), &d->backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

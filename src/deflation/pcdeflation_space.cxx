@@ -19,6 +19,8 @@ static PetscRRBRows AnyStencil(const PetscRRBRows &rows) {
   return out;
 }
 
+static const PetscRRBSay say("the boxes of deflation");
+
 /* E^-1 of 64 x 64 or 16 x 16 x 16 blocks is still cheap beside the fine grid. */
 static index_t DefaultBlocks(const Grid &g, int d) {
   return d < g.dim ? PetscMin((g.n[d] + 7) / 8, g.dim == 3 ? 16 : 64) : 1;
@@ -43,13 +45,12 @@ PetscErrorCode PCDeflationDescribe(PC pc, Mat A, const KSPDeflationChoice &choic
   else
     PetscCall(
         PetscRRBFindGrid(pc, A, Widest::star, choice.grid, "-ksp_deflation_grid", AnyStencil(rows), &space->grid));
-  if (choice.type == KSP_DEFLATION_STRIPE)
-    space->boxes = stripes_of(space->grid, choice.lines, choice.cuts);
-  else {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)A), say, [&] {
     index_t parts[3];
     for (int d = 0; d < 3; ++d) parts[d] = blocks ? choice.blocks[d] : DefaultBlocks(space->grid, d);
-    space->boxes = blocks_of(space->grid, parts);
-  }
+    space->boxes = choice.type == KSP_DEFLATION_STRIPE ? stripes_of(space->grid, choice.lines, choice.cuts)
+                                                       : blocks_of(space->grid, parts);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

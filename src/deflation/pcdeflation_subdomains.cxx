@@ -24,7 +24,8 @@ PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) 
   PetscCall(PetscRRBMatrixOnRanks(pc, A, &rows_, &P));
   const PetscBool build = (PetscBool)(*rebuild || !ranks_);
   if (build) {
-    ranks_ = std::make_unique<PCDeflationRanks>(PetscObjectComm((PetscObject)pc));
+    PetscCall(PetscRRBTryTogether(
+        comm, Says(), [&] { ranks_ = std::make_unique<PCDeflationRanks>(PetscObjectComm((PetscObject)pc), Says()); }));
     PetscCall(ranks_->Build(pc, A, P));
     *rebuild = PETSC_TRUE;
   }
@@ -40,12 +41,13 @@ PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoic
     if (*result != Result::rebuild) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCDeflationDescribe(pc, A, choice, Rows(csr_), &space_));
-  words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_);
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)A), Says(),
+                                [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
   if (ranks_ && on_device() && space_.phases)
     PetscCall(PetscInfo(pc,
                         "The matrix is on devices of several ranks: its rows are copied to the host for each set of "
                         "values, where the phases of a level set are found\n"));
-  inverse_ = choice.inverse_set ? choice.inverse : DefaultInverse();
+  inverse_ = choice.inverse_set ? choice.inverse : PCDeflationDefaultInverse(choice.type, on_device());
   space_.phi = phi;
   space_.ranks = ranks_.get();
   const auto type = inverse_ == KSP_DEFLATION_EXPLICIT ? Inverse::explicit_inverse : Inverse::cholesky;
@@ -64,9 +66,9 @@ PetscErrorCode PCDeflationSubdomains::SetUp(PC pc, Mat A, const KSPDeflationChoi
     PetscCall(Near((Vec)space, 0, PETSC_TRUE, &phi));
     PetscCall(GetRead(phi, &values));
   }
-  PetscCall(GetRows(pc, A, &rebuild));
+  PetscErrorCode code = GetRows(pc, A, &rebuild);
   /* a rank without rows may have no array: it has a level set all the same */
-  const PetscErrorCode code = Read(pc, A, choice, phi && !values ? &no_rows : values, rebuild, result);
+  if (!code) code = Read(pc, A, choice, phi && !values ? &no_rows : values, rebuild, result);
   PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
   if (phi) PetscCall(RestoreRead(phi, &values));
   PetscCall(code);

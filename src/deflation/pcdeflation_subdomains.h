@@ -37,8 +37,8 @@ protected:
   /* the rows of P with ghosts, where it is; built: the overlap is another than before. Collective */
   virtual PetscErrorCode BringRows(PetscRRBOverlap &, Mat P, PetscBool built, petscrrb::Csr *) = 0;
   virtual PetscErrorCode Run(const PCDeflationWork &) = 0; /* it may throw */
+  virtual const PetscRRBSay &Says() const = 0;             /* what that means */
   virtual PetscErrorCode Log(PetscLogDouble flops) = 0;
-  virtual KSPDeflationInverse DefaultInverse() const = 0;
   /* x itself, or one whose array is where the matrix is, kept under `slot`; its values are those of x where that is said */
   virtual PetscErrorCode Near(Vec x, int slot, PetscBool values, Vec *near) = 0;
   virtual PetscErrorCode GetRead(Vec, const PetscScalar **) = 0;

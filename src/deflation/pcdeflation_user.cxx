@@ -14,6 +14,8 @@ namespace {
 /* Eigenvalues of E that are this small beside A's diagonal are rounding. */
 constexpr PetscReal rounding = 1e-14;
 
+const PetscRRBSay say("the norms of the deflation space");
+
 class UserBackend final : public PCDeflationBackend {
 public:
   ~UserBackend() override {
@@ -133,7 +135,8 @@ PetscErrorCode UserBackend::Measure(Mat A) {
   PetscCall(MatGetDiagonal(A, w_));
   PetscCall(VecNorm(w_, NORM_INFINITY, &largest));
   PetscCall(VecGetSize(c_, &n));
-  std::vector<PetscReal> norm(n);
+  std::vector<PetscReal> norm;
+  PetscCall(PetscRRBTryTogether(comm_, say, [&] { norm.resize((std::size_t)n); }));
   PetscCall(MatGetColumnNorms(Z_, NORM_2, norm.data()));
   floor_ = 0;
   for (const PetscReal z : norm) floor_ = PetscMax(floor_, rounding * largest * z * z);
@@ -226,7 +229,7 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   report_ = Report();
   PetscCall(Multiply(A, rebuild));
   PetscCall(Measure(A));
-  PetscCall(Invert(choice.inverse_set ? choice.inverse : KSP_DEFLATION_EXPLICIT));
+  PetscCall(Invert(choice.inverse_set ? choice.inverse : PCDeflationDefaultInverse(choice.type, device_)));
   PetscCall(Describe());
   *result = result_;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,14 +5,10 @@
 #include "glue/petsc_compat.h"
 
 #include <algorithm>
-#include <new>
 
 using namespace petscrrb::deflation;
 
-static PetscRRBTrouble Say(const std::exception &e) {
-  if (dynamic_cast<const std::bad_alloc *>(&e)) return {"No memory for E = Z^T A Z", PETSC_ERR_MEM};
-  return {e.what(), PETSC_ERR_LIB};
-}
+static const PetscRRBSay say("E = Z^T A Z");
 
 static PetscErrorCode Read(Mat E, std::vector<PetscScalar> *e) {
   const PetscScalar *from;
@@ -49,13 +45,13 @@ PetscErrorCode PCDeflationInvertUser(MPI_Comm comm, Mat E, PetscInt n, PetscReal
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCall(PetscRRBTryTogether(comm, Say, [&] { e->assign((std::size_t)n * n, 0.0); }));
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { e->assign((std::size_t)n * n, 0.0); }));
   PetscCall(Read(E, e));
   if (ranks > 1)
     PetscCallMPI(
         MPI_Reduce(rank ? e->data() : MPI_IN_PLACE, e->data(), (PetscMPIInt)e->size(), MPIU_SCALAR, MPIU_SUM, 0, comm));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  const PetscErrorCode code = PetscRRBTryTogether(comm, Say, [&] {
+  const PetscErrorCode code = PetscRRBTryTogether(comm, say, [&] {
     if (!rank) *made = invert_user(*e, (int)n, floor, wanted);
   });
   PetscCall(PetscFPTrapPop());

@@ -3,6 +3,7 @@
 #include "backend/host.hpp"
 #include "deflation/inverse_host.hpp"
 #include "deflation/labels.hpp"
+#include "deflation/on_all.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,8 +36,13 @@ private:
     double value;
   };
 
+  using Neighbours = std::vector<std::vector<int>>; // of each subdomain, itself among them
+
   void find_runs(PetscInt rows);
-  void find_pattern(const Csr &);
+  void find_empty();
+  Neighbours find_neighbours(const Csr &);
+  void join(Neighbours &) const;
+  void find_pattern(Neighbours &);
   std::size_t row_of_az(const Csr &, PetscInt i, Entry *entry) const;
   void find_excess(const Csr &);
   bool read_values(const Csr &);
@@ -44,7 +50,6 @@ private:
   void sort_by_subdomain();
   void add_to_E();
   Result invert(const Csr &);
-  void join(std::vector<std::vector<int>> &row) const;
   // over all ranks
   void sum(double *x, std::size_t n) const {
     if (space_.ranks) space_.ranks->sum(x, n);
@@ -93,10 +98,15 @@ void HostProjection::find_runs(PetscInt n) {
   }
   for (int k = 0; k < labels_.count(); ++k) run_start_[k + 1] += run_start_[k];
   empty_.resize(labels_.count());
-  std::vector<double> rows(labels_.count());
-  for (int k = 0; k < labels_.count(); ++k) rows[k] = run_start_[k + 1] - run_start_[k];
-  sum(rows.data(), rows.size());
-  for (int k = 0; k < labels_.count(); ++k) empty_[k] = rows[k] == 0;
+  grounded_.assign(labels_.count(), 0);
+  c_.assign(labels_.count(), 0.0);
+}
+
+// On any rank.
+void HostProjection::find_empty() {
+  for (std::size_t k = 0; k < c_.size(); ++k) c_[k] = run_start_[k + 1] - run_start_[k];
+  sum(c_.data(), c_.size());
+  for (std::size_t k = 0; k < c_.size(); ++k) empty_[k] = c_[k] == 0;
 }
 
 // Row i of A Z: the sums of its entries by subdomain, sorted; those that rounding alone left are not there.
@@ -121,12 +131,12 @@ std::size_t HostProjection::row_of_az(const Csr &a, PetscInt i, Entry *entry) co
 }
 
 // Which subdomains neighbour one another, whatever the values.
-void HostProjection::find_pattern(const Csr &a) {
+HostProjection::Neighbours HostProjection::find_neighbours(const Csr &a) {
   const std::vector<int> &label = labels_.of_row();
   PetscInt longest = 0;
   for (PetscInt i = 0; i < a.n; ++i) longest = std::max(longest, a.ia[i + 1] - a.ia[i]);
   entry_.resize(longest);
-  std::vector<std::vector<int>> row(labels_.count());
+  Neighbours row(labels_.count());
   for (int k = 0; k < labels_.count(); ++k) row[k].push_back(k);
   for (PetscInt i = 0; i < a.n; ++i) {
     if (label[i] < 0) continue;
@@ -138,7 +148,24 @@ void HostProjection::find_pattern(const Csr &a) {
       row[k].push_back(label[i]); // where only one of the two entries is stored
     }
   }
-  if (space_.ranks) join(row);
+  return row;
+}
+
+// What other ranks know of them.
+void HostProjection::join(Neighbours &row) const {
+  std::vector<std::uint64_t> pairs;
+  on_all(space_.ranks, [&] {
+    for (std::size_t k = 0; k < row.size(); ++k)
+      for (int l : row[k]) pairs.push_back(std::uint64_t(k) * row.size() + std::uint64_t(l));
+  });
+  pairs = space_.ranks->unite(pairs);
+  on_all(space_.ranks, [&] {
+    for (std::uint64_t pair : pairs) row[pair / row.size()].push_back(int(pair % row.size()));
+  });
+}
+
+// Of E.
+void HostProjection::find_pattern(Neighbours &row) {
   e_ia_.assign(1, 0), e_ja_.clear();
   for (std::vector<int> &r : row) {
     std::sort(r.begin(), r.end());
@@ -147,14 +174,6 @@ void HostProjection::find_pattern(const Csr &a) {
     e_ia_.push_back(int(e_ja_.size()));
   }
   e_.assign(e_ja_.size(), 0.0);
-}
-
-// What other ranks know of E's pattern.
-void HostProjection::join(std::vector<std::vector<int>> &row) const {
-  std::vector<std::uint64_t> pairs;
-  for (std::size_t k = 0; k < row.size(); ++k)
-    for (int l : row[k]) pairs.push_back(std::uint64_t(k) * row.size() + std::uint64_t(l));
-  for (std::uint64_t pair : space_.ranks->unite(pairs)) row[pair / row.size()].push_back(int(pair % row.size()));
 }
 
 // grounded_: the subdomains with a row whose sum is not zero.
@@ -245,7 +264,7 @@ void HostProjection::add_to_E() {
 }
 
 Result HostProjection::invert(const Csr &a) {
-  sort_by_subdomain();
+  on_all(space_.ranks, [&] { sort_by_subdomain(); });
   add_to_E();
   find_excess(a);
   report_.why = inverse_.refresh(e_.data(), grounded_, empty_);
@@ -260,26 +279,34 @@ Result HostProjection::invert(const Csr &a) {
 }
 
 Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
-  space_ = space;
-  space_.phi = nullptr;
-  report_ = Report();
+  on_all(space.ranks, [&] {
+    space_ = space;
+    space_.phi = nullptr;
+    report_ = Report();
+  });
   report_.why = labels_.find(a, space, space.phi);
   if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space.ranks));
   if (!report_.why.empty()) return Result::refused;
-  again_ = labels_; // room for a refresh
-  find_runs(a.n);
-  find_pattern(a);
+  Neighbours neighbours;
+  on_all(space.ranks, [&] {
+    again_ = labels_; // room for a refresh
+    find_runs(a.n);
+    neighbours = find_neighbours(a);
+  });
+  find_empty();
+  if (space.ranks) join(neighbours);
+  on_all(space.ranks, [&] {
+    find_pattern(neighbours);
+    inverse_.setup(e_ia_, e_ja_, type);
+    report_.inverse = inverse_.description();
+    (void)read_values(a);
+    reserve();
+  });
   report_.subdomains = labels_.count();
   report_.empty = int(std::count(empty_.begin(), empty_.end(), 1));
   double identity_rows = double(labels_.identity_rows());
   sum(&identity_rows, 1);
   report_.identity_rows = index_t(identity_rows);
-  grounded_.assign(labels_.count(), 0);
-  c_.assign(labels_.count(), 0.0);
-  inverse_.setup(e_ia_, e_ja_, type);
-  report_.inverse = inverse_.description();
-  (void)read_values(a);
-  reserve();
   return invert(a);
 }
 
@@ -288,7 +315,9 @@ Result HostProjection::refresh(const Csr &a, const double *phi) {
   if (report_.why.empty() && any(!again_.same_as(labels_))) return Result::rebuild;
   if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space_.ranks));
   if (!report_.why.empty()) return Result::refused;
-  if (any(!read_values(a))) return Result::rebuild;
+  bool fits = false;
+  on_all(space_.ranks, [&] { fits = read_values(a); });
+  if (any(!fits)) return Result::rebuild;
   return invert(a);
 }
 

@@ -13,11 +13,14 @@ static PetscErrorCode CodeOf(const std::exception &e, PetscErrorCode otherwise) 
     return error->out_of_memory() ? PETSC_ERR_MEM : PETSC_ERR_GPU;
 #endif
   if (dynamic_cast<const std::bad_alloc *>(&e) || dynamic_cast<const std::length_error *>(&e)) return PETSC_ERR_MEM;
-  if (const auto *error = dynamic_cast<const PetscRRBSendError *>(&e)) return error->code;
-  return dynamic_cast<const PetscRRBMPIError *>(&e) ? PETSC_ERR_MPI : otherwise;
+  return otherwise;
 }
 
 PetscRRBTrouble PetscRRBSay::operator()(const std::exception &e) const {
+  if (const auto *error = dynamic_cast<const PetscRRBError *>(&e)) {
+    const std::string why = error->what();
+    return {why.compare(0, 8, "on rank ") ? type_ + (": " + why) : why, error->code};
+  }
   const PetscErrorCode code = CodeOf(e, otherwise_);
   return {(code == PETSC_ERR_MEM ? std::string("No memory for ") : std::string()) + type_ + ": " + e.what(), code};
 }
@@ -41,7 +44,8 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm comm, PetscRRBTrouble *trouble) {
   mine = *trouble ? rank : ranks;
   PetscCallMPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
   if (first == ranks) PetscFunctionReturn(PETSC_SUCCESS);
-  if (first == rank) trouble->why = "on rank " + std::to_string(rank) + ": " + trouble->why;
+  if (first == rank && trouble->why.compare(0, 8, "on rank ") != 0) /* not what ranks agreed on before */
+    trouble->why = "on rank " + std::to_string(rank) + ": " + trouble->why;
   header[0] = (PetscMPIInt)trouble->why.size();
   header[1] = (PetscMPIInt)trouble->code;
   PetscCallMPI(MPI_Bcast(header, 2, MPI_INT, first, comm));

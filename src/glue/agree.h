@@ -14,22 +14,15 @@ struct PetscRRBTrouble {
   explicit operator bool() const { return !why.empty(); }
 };
 
-/* What MPI returned, where an exception is the way out. */
-class PetscRRBMPIError : public std::runtime_error {
+/* An exception with a code of its own: that of MPI, of a call of PETSc's, or of what ranks have agreed on. */
+class PetscRRBError : public std::runtime_error {
 public:
-  explicit PetscRRBMPIError(int code) : std::runtime_error("MPI error " + std::to_string(code)) {}
-};
-
-/* What PETSc raised, likewise. */
-class PetscRRBSendError : public std::runtime_error {
-public:
-  explicit PetscRRBSendError(PetscErrorCode c)
-      : std::runtime_error("PETSc could not send values to other ranks"), code(c) {}
+  PetscRRBError(const std::string &why, PetscErrorCode of) : std::runtime_error(why), code(of) {}
   const PetscErrorCode code;
 };
 
-/* What is said of an exception; type: of the object that it is thrown in; otherwise: the code of what is neither a lack of
-   memory nor MPI's. */
+/* What is said of an exception; type: of the object that it is thrown in; otherwise: the code of what is no lack of
+   memory and has none of its own. */
 class PetscRRBSay {
 public:
   explicit PetscRRBSay(const char type[], PetscErrorCode otherwise = PETSC_ERR_LIB)
@@ -40,6 +33,8 @@ private:
   const char *type_;
   PetscErrorCode otherwise_;
 };
+
+inline const PetscRRBSay PetscRRBSayOfRows("the rows of the matrix");
 
 /* of an error that PETSc has raised on this rank just now */
 PetscRRBTrouble PetscRRBRaised(PetscErrorCode);
@@ -88,4 +83,12 @@ template <class Say, class F> PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, 
     f();
     return PETSC_SUCCESS;
   });
+}
+
+/* The same, and they throw it. */
+template <class Say, class F> void PetscRRBThrowTogether(MPI_Comm comm, const Say &say, const F &f) {
+  PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
+
+  if (PetscRRBFirstTrouble(comm, &trouble)) throw PetscRRBError("MPI error: ranks cannot agree", PETSC_ERR_MPI);
+  if (trouble) throw PetscRRBError(trouble.why, trouble.code);
 }

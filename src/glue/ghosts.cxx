@@ -1,6 +1,7 @@
 /* Ghosts and their entries, by PetscSF. */
 #include "ghosts.h"
 
+#include "mpi_throws.h"
 #include "petsc_compat.h"
 
 PetscErrorCode PetscRRBBring(PetscSF sf, PetscBool device, MPI_Datatype type, const void *roots, void *leaves) {
@@ -25,20 +26,28 @@ PetscErrorCode PetscRRBConnectRows(Mat P, const std::vector<PetscInt> &ghosts, P
 
 PetscErrorCode PetscRRBConnectEntries(Mat P, const std::vector<PetscInt> &ghosts, PetscSF rows, const PetscInt start[],
                                       PetscInt n, PetscRRBGhostEntries *of, PetscSF *entries) {
-  std::vector<PetscInt> begin(ghosts.size()), end(ghosts.size()); /* of each row, among its owner's entries */
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  std::vector<PetscInt> begin, end; /* of each row, among its owner's entries */
   PetscLayout layout;
   PetscMPIInt owner;
 
   PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    begin.resize(ghosts.size());
+    end.resize(ghosts.size());
+  }));
   PetscCall(PetscRRBBring(rows, PETSC_FALSE, MPIU_INT, start, begin.data()));
   PetscCall(PetscRRBBring(rows, PETSC_FALSE, MPIU_INT, n ? start + 1 : NULL, end.data()));
   PetscCall(MatGetLayouts(P, &layout, NULL));
-  for (std::size_t g = 0; g < ghosts.size(); ++g) {
-    PetscCall(PetscLayoutFindOwner(layout, ghosts[g], &owner));
-    for (PetscInt e = begin[g]; e < end[g]; ++e) of->root.push_back({owner, e});
-    of->start.push_back((PetscInt)of->root.size());
-  }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), entries));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    of->start.assign(1, 0);
+    for (std::size_t g = 0; g < ghosts.size(); ++g) {
+      PetscRRBCheckSent(PetscLayoutFindOwner(layout, ghosts[g], &owner));
+      for (PetscInt e = begin[g]; e < end[g]; ++e) of->root.push_back({owner, e});
+      of->start.push_back((PetscInt)of->root.size());
+    }
+  }));
+  PetscCall(PetscSFCreate(comm, entries));
   PetscCall(PetscSFSetGraph(*entries, n ? start[n] : 0, (PetscInt)of->root.size(), NULL, PETSC_COPY_VALUES,
                             of->root.data(), PETSC_COPY_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,8 +16,8 @@ PetscErrorCode PetscRRBConnectRows(Mat P, const std::vector<PetscInt> &ghosts, P
 
 /* The entries of the ghosts' rows, one row after the other. */
 struct PetscRRBGhostEntries {
-  std::vector<PetscInt> start{0}; /* of each row; one more for the end */
-  std::vector<PetscSFNode> root;  /* where each is among its owner's */
+  std::vector<PetscInt> start;   /* of each row; one more for the end */
+  std::vector<PetscSFNode> root; /* where each is among its owner's */
 };
 /* start: of this rank's n rows among its entries, and the end; not looked at without rows. *entries: own ones to those of
    the ghosts. Collective. */

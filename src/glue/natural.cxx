@@ -1,6 +1,7 @@
 /* The natural order of the rows of a matrix on several ranks. */
 #include "overlap.h"
 
+#include "agree.h"
 #include "matrix.h"
 #include "petsc_compat.h"
 
@@ -58,18 +59,18 @@ PetscErrorCode PetscRRBNaturalOrder(PC pc, Mat P, std::vector<PetscInt> *order, 
 
   PetscFunctionBegin;
   PetscCall(Ask(pc, P, all, at, n, &dof, &name, &dm));
-  *source = name ? name : "numbering of the rows";
-  if (name) {
-    order->clear();
-    for (PetscInt k = at[2]; k < at[2] + n[2]; ++k)
-      for (PetscInt j = at[1]; j < at[1] + n[1]; ++j)
-        for (PetscInt i = at[0] * dof; i < (at[0] + n[0]) * dof; ++i)
-          order->push_back((k * all[1] + j) * all[0] * dof + i);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(MatGetOwnershipRange(P, &first, &last));
-  order->resize((std::size_t)(last - first));
-  std::iota(order->begin(), order->end(), first);
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSayOfRows, [&] {
+    *source = name ? name : "numbering of the rows";
+    order->resize((std::size_t)(last - first));
+    auto to = order->begin();
+    if (!name)
+      std::iota(to, order->end(), first);
+    else
+      for (PetscInt k = at[2]; k < at[2] + n[2]; ++k)
+        for (PetscInt j = at[1]; j < at[1] + n[1]; ++j)
+          for (PetscInt i = at[0] * dof; i < (at[0] + n[0]) * dof; ++i) *to++ = (k * all[1] + j) * all[0] * dof + i;
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 
 #include "ghosts.h"
 #include "matrix.h"
+#include "mpi_throws.h"
 #include "petsc_compat.h"
 
 #include "../grid/reach.hpp"
@@ -20,7 +21,7 @@ using petscrrb::rows_for_threads;
 static const PetscRRBSay say("rows with ghosts", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
 struct PetscRRBOverlap::Entries {
-  std::vector<PetscInt> start{0}, column, place;
+  std::vector<PetscInt> start, column, place;
 
   void Truncate(PetscInt rows) {
     start.resize((std::size_t)rows + 1);
@@ -82,12 +83,15 @@ PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, all->start.data(), own_, &theirs, &entries));
-  for (std::size_t g = 1; g < theirs.start.size(); ++g) all->start.push_back(own_entries + theirs.start[g]);
-  for (std::vector<PetscInt> *of : {&all->column, &all->place}) {
-    of->resize((std::size_t)all->start.back());
-    PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
-  }
+  const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSayOfRows, [&] {
+    for (std::size_t g = 1; g < theirs.start.size(); ++g) all->start.push_back(own_entries + theirs.start[g]);
+    all->column.resize((std::size_t)all->start.back());
+    all->place.resize((std::size_t)all->start.back());
+  });
+  for (std::vector<PetscInt> *of : {&all->column, &all->place})
+    if (!code) PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
   PetscCall(PetscSFDestroy(&entries));
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,8 +135,10 @@ PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBNaturalOrder(pc, A, &mine, &source_));
-  order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
-  std::copy(mine.begin(), mine.end(), order_.begin());
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)A), PetscRRBSayOfRows, [&] {
+    order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
+    std::copy(mine.begin(), mine.end(), order_.begin());
+  }));
   PetscCall(PetscRRBBring(rows_, PETSC_FALSE, MPIU_INT, mine.data(), order_.data() + own_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -168,7 +174,9 @@ PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a rank does between what all do together may throw: there is not enough memory, perhaps on it alone. */
 PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   const PetscInt *columns;
   PetscInt count, last;
   Mat own, other;
@@ -179,21 +187,25 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
   own_ = last - first_;
   PetscCall(MatMPIAIJGetSeqAIJ(P, &own, &other, &columns));
   PetscCall(MatGetSize(other, NULL, &count));
-  ghosts_.assign(columns, columns + count);
-  std::sort(ghosts_.begin(), ghosts_.end());
-  PetscCall(TakeOwn(own, other, columns, &all));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    all.start.assign(1, 0);
+    ghosts_.assign(columns, columns + count);
+    std::sort(ghosts_.begin(), ghosts_.end());
+    PetscRRBCheckSent(TakeOwn(own, other, columns, &all));
+  }));
   for (int layer = 1; layer <= layers; ++layer) {
-    if (layer > 1) {
-      for (PetscInt q : all.column)
-        if (q < first_ || q >= last) ghosts_.push_back(q);
-      std::sort(ghosts_.begin(), ghosts_.end());
-      ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
-      all.Truncate(own_);
-    }
+    if (layer > 1)
+      PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+        for (PetscInt q : all.column)
+          if (q < first_ || q >= last) ghosts_.push_back(q);
+        std::sort(ghosts_.begin(), ghosts_.end());
+        ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
+        all.Truncate(own_);
+      }));
     PetscCall(PetscRRBConnectRows(P, ghosts_, &rows_));
     PetscCall(TakeGhosts(P, &all));
   }
-  PetscCall(SetPattern(P, all));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PetscRRBCheckSent(SetPattern(P, all)); }));
   for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
   on_device_ = nullptr;
   PetscCall(BringOrder(pc, A));

@@ -3,12 +3,13 @@
 
 #include "../grid/reach.hpp"
 #include "../grid/text.hpp"
-#include "agree.h"
 #include "mpi_throws.h"
 
 #include <algorithm>
 
 using namespace petscrrb;
+
+static const PetscRRBSay say("the pattern of the matrix");
 
 static index_t Smallest(MPI_Comm comm, index_t x) {
   PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPIU_INT64, MPI_MIN, comm));
@@ -32,9 +33,10 @@ HostRankPattern &PetscRRBPatternOnRanks::look() {
 }
 
 HostRankPattern &PetscRRBPatternOnRanks::on_host() {
+  PetscRRBThrowTogether(comm_, say, [&] { (void)look(); });
   HostRankPattern &host = look();
   if (!marked_) {
-    (void)host.mark_identity();
+    PetscRRBThrowTogether(comm_, say, [&] { (void)host.mark_identity(); });
     bring_identity(host, PETSC_FALSE);
   }
   marked_ = true;
@@ -61,8 +63,10 @@ std::string PetscRRBPatternOnRanks::where_not_finite() {
 std::string PetscRRBPatternOnRanks::mark_identity() {
   PetscRRBTrouble trouble;
 
-  if (!here().mark_identity()) trouble.why = where_not_finite();
-  if (PetscRRBFirstTrouble(comm_, &trouble)) throw std::runtime_error("MPI failed");
+  PetscRRBThrowTogether(comm_, say, [&] {
+    if (!here().mark_identity()) trouble.why = where_not_finite();
+  });
+  PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
   if (!trouble.why.empty()) return trouble.why;
   bring_identity(here(), device_ ? PETSC_TRUE : PETSC_FALSE);
   marked_ = !device_;
@@ -70,8 +74,9 @@ std::string PetscRRBPatternOnRanks::mark_identity() {
 }
 
 Distances PetscRRBPatternOnRanks::distances(std::size_t most) {
-  const Distances mine = here().distances(most);
-  Distances d;
+  Distances mine, d;
+
+  PetscRRBThrowTogether(comm_, say, [&] { mine = here().distances(most); });
   d.all = PetscRRBAllGather(comm_, MPIU_INT64, mine.all);
   std::sort(d.all.begin(), d.all.end());
   d.all.erase(std::unique(d.all.begin(), d.all.end()), d.all.end());
@@ -84,7 +89,10 @@ Pair PetscRRBPatternOnRanks::one_too_many(std::size_t most) {
   std::vector<Seen> all;
   std::vector<PetscInt> known;
 
-  for (const Seen &s : on_host().first_seen(most)) numbers.insert(numbers.end(), {s.distance, s.row, s.column});
+  const HostRankPattern &host = on_host();
+  PetscRRBThrowTogether(comm_, say, [&] {
+    for (const Seen &s : host.first_seen(most)) numbers.insert(numbers.end(), {s.distance, s.row, s.column});
+  });
   numbers = PetscRRBAllGather(comm_, MPIU_INT64, numbers);
   for (std::size_t i = 0; i < numbers.size(); i += 3)
     all.push_back({PetscInt(numbers[i]), PetscInt(numbers[i + 1]), PetscInt(numbers[i + 2])});
@@ -98,7 +106,8 @@ Pair PetscRRBPatternOnRanks::one_too_many(std::size_t most) {
 }
 
 Fit PetscRRBPatternOnRanks::fit(const Grid &g) {
-  Fit f = here().fit(g);
+  Fit f;
+  PetscRRBThrowTogether(comm_, say, [&] { f = here().fit(g); });
   unsigned bits[2] = {f.seen, 0}; /* directions; sides whose seams are crossed */
   const index_t row = f.ok() ? size_ : f.row, first = Smallest(comm_, row);
 
@@ -115,8 +124,9 @@ Fit PetscRRBPatternOnRanks::fit(const Grid &g) {
 
 bool PetscRRBPatternOnRanks::is_complete(const Grid &grid, const Fit &f) {
   const HostRankPattern &host = on_host();
-  bool complete;
-  std::vector<PetscInt> asked = host.missing(grid, f, &complete);
+  bool complete = false;
+  std::vector<PetscInt> asked;
+  PetscRRBThrowTogether(comm_, say, [&] { asked = host.missing(grid, f, &complete); });
 
   asked = PetscRRBAllGather(comm_, MPIU_INT, asked);
   for (const PetscInt place : asked) complete = complete && !host.has_coupled(place);

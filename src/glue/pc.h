@@ -15,14 +15,6 @@ template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f
   if (trouble) SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
   return PETSC_SUCCESS;
 }
-template <class F> PetscErrorCode PetscRRBTry(PetscErrorCode (*failed)(const std::exception &), const F &f) {
-  try {
-    f();
-    return PETSC_SUCCESS;
-  } catch (const std::exception &e) {
-    return failed(e);
-  }
-}
 
 /* apply(x, y) for each column of dense matrices. */
 template <class Apply> PetscErrorCode PetscRRBMatApply(Mat X, Mat Y, const Apply &apply) {

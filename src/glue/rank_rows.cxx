@@ -3,6 +3,7 @@
 
 #include "ghosts.h"
 #include "matrix.h"
+#include "mpi_throws.h"
 #include "petsc_compat.h"
 
 PetscRRBRankRows::~PetscRRBRankRows() {
@@ -19,11 +20,14 @@ PetscErrorCode PetscRRBRankRows::SetPlaces(Mat P, const petscrrb::BoxPlaces &pla
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  std::vector<PetscInt> all(3 * (std::size_t)ranks);
+  std::vector<PetscInt> all;
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    all.resize(3 * (std::size_t)ranks);
+    ghost_places_.resize(ghosts_.size());
+  }));
   PetscCallMPI(MPI_Allgather(mine, 3, MPIU_INT, all.data(), 3, MPIU_INT, comm));
   PetscCall(MatGetLayouts(P, &layout, NULL));
   PetscCall(PetscLayoutGetRanges(layout, &ranges));
-  ghost_places_.resize(ghosts_.size());
   for (std::size_t g = 0; g < ghosts_.size(); ++g) {
     PetscCall(PetscLayoutFindOwner(layout, ghosts_[g], &owner));
     const PetscInt *of = &all[3 * (std::size_t)owner];
@@ -35,6 +39,7 @@ PetscErrorCode PetscRRBRankRows::SetPlaces(Mat P, const petscrrb::BoxPlaces &pla
 
 /* Which entries of ghosts' rows are the transposed ones of own rows'. */
 PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   petscrrb::Csr others;
   PetscBool done;
   PetscRRBGhostEntries theirs;
@@ -47,19 +52,25 @@ PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
   other_entries_ = others.n ? others.ia[others.n] : 0;
   PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, others.ia, others.n, &theirs, &entries));
-  std::vector<PetscInt> mine((std::size_t)other_entries_), columns(theirs.root.size()); /* global columns */
-  for (PetscInt e = 0; e < other_entries_; ++e) mine[(std::size_t)e] = ghosts_[(std::size_t)others.ja[e]];
+  std::vector<PetscInt> mine, columns; /* global columns */
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    mine.resize((std::size_t)other_entries_);
+    columns.resize(theirs.root.size());
+    for (PetscInt e = 0; e < other_entries_; ++e) mine[(std::size_t)e] = ghosts_[(std::size_t)others.ja[e]];
+  }));
   PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, mine.data(), columns.data()));
   PetscCall(PetscSFDestroy(&entries));
-  for (PetscInt p = 0; p < others.n; ++p)
-    for (PetscInt e = others.ia[p]; e < others.ia[p + 1]; ++e) {
-      const std::size_t g = (std::size_t)others.ja[e];
-      for (PetscInt t = theirs.start[g]; t < theirs.start[g + 1]; ++t)
-        if (columns[(std::size_t)t] == first_ + p) {
-          leaf.push_back(e);
-          root.push_back(theirs.root[(std::size_t)t]);
-        }
-    }
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    for (PetscInt p = 0; p < others.n; ++p)
+      for (PetscInt e = others.ia[p]; e < others.ia[p + 1]; ++e) {
+        const std::size_t g = (std::size_t)others.ja[e];
+        for (PetscInt t = theirs.start[g]; t < theirs.start[g + 1]; ++t)
+          if (columns[(std::size_t)t] == first_ + p) {
+            leaf.push_back(e);
+            root.push_back(theirs.root[(std::size_t)t]);
+          }
+      }
+  }));
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &others.n, &others.ia, &others.ja, &done));
   PetscCall(PetscSFDestroy(&transposed_));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &transposed_));
@@ -79,7 +90,8 @@ PetscErrorCode PetscRRBRankRows::Build(Mat P, const petscrrb::BoxPlaces &places)
   PetscCall(MatGetOwnershipRange(P, &first_, NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &own, &others, &columns));
   PetscCall(MatGetSize(others, NULL, &count));
-  ghosts_.assign(columns, columns + count);
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSayOfRows,
+                                [&] { ghosts_.assign(columns, columns + count); }));
   PetscCall(SetPlaces(P, places));
   PetscCall(PetscRRBConnectRows(P, ghosts_, &rows_));
   PetscCall(ConnectTransposed(P, others));

@@ -122,6 +122,20 @@ TEST(DeflationHook, SettersAndOptionsAreTheSame) {
   EXPECT_EQ(std::vector<PetscInt>(grid, grid + 3), (std::vector<PetscInt>{16, 16, 1}));
 }
 
+// Before it is set up the inverse is the one that will be used.
+TEST(DeflationHook, KnowsItsDefaultInverse) {
+  const Problem problem = reference::two_phase(16);
+  const Matrix A = matrix_of(problem);
+  for (const char *more : {"", " -ksp_deflation_inverse explicit", " -ksp_deflation_inverse cholesky"}) {
+    const Solver ksp = ksp_of(A, std::string(block) + more);
+    KSPDeflationInverse before, after;
+    ok(KSPDeflationGetInverse(ksp, &before));
+    (void)solve(ksp, problem.b);
+    ok(KSPDeflationGetInverse(ksp, &after));
+    EXPECT_EQ(before, after) << more;
+  }
+}
+
 TEST(DeflationHook, TellsItselfInTheView) {
   const Problem problem = reference::two_phase(32);
   const Matrix A = matrix_of(problem);

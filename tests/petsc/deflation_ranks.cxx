@@ -1,4 +1,5 @@
 // Deflation on several ranks is what it is on one: mpiexec -n 3 build/tests/petsc --gtest_filter='DeflationRanks*'
+#include "no_memory.hpp"
 #include "ranks_support.hpp"
 
 #include "reference/two_phase.hpp"
@@ -120,6 +121,31 @@ TEST(DeflationRanks, HaveBlocksWithoutRows) {
                                    "jacobi -sub_ksp_deflation " +
                                        space);
     EXPECT_GT(solve_on(ksp, d, b).reason, 0) << space;
+  }
+}
+
+// What does not fit on one rank is an error on all of them, and the next solve is none.
+TEST(DeflationRanks, LackMemoryTogether) {
+  const Shape s{40, 36};
+  const reference::Matrix A = reference_of(uneven(s));
+  const reference::Vector b = random_values(std::size_t(A.size()));
+  for (const char *space : {"block -ksp_deflation_blocks 20,18", "levelset -ksp_deflation_blocks 8,8",
+                            "block -ksp_deflation_blocks 20,18 -ksp_deflation_inverse explicit"}) {
+    const std::string options = "-ksp_type cg -pc_type jacobi -ksp_rtol 0.1 -ksp_deflation_grid 40,36 -ksp_deflation ";
+    long failures = 0, k = 1;
+    for (bool failed = true; failed; ++failures, k += 1 + k / 20) {
+      const Distributed d = by_rows(A, uneven_rows(A.size()));
+      const Vector rhs = vector_on(d, b), x = like(rhs);
+      const Solver ksp = ksp_of(d.A, options + space);
+      raised = {};
+      to_fail = rank() + 1 == ranks() ? k : 0;
+      failed = refused(KSPSolve(ksp, rhs, x));
+      to_fail = 0;
+      EXPECT_EQ(largest_over_ranks(failed), failed) << space << k;
+      if (failed) EXPECT_EQ(raised.code, PETSC_ERR_MEM) << space << k << raised.message;
+      EXPECT_GT(solve_on(ksp, d, b).reason, 0) << space << k;
+    }
+    EXPECT_GT(failures, 20) << space << ": this does not fail what the library allocates";
   }
 }
 
