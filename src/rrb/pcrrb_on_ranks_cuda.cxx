@@ -124,7 +124,7 @@ PetscErrorCode OnRanksCuda::ViewRanks(PetscViewer viewer) {
 PetscErrorCode OnRanksCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
   return PCRRBTogether([&] {
     PetscFunctionBegin;
-    PetscCall(PetscRRBCallTogether(comm_, PetscRRBStream::Say,
+    PetscCall(PetscRRBCallTogether(comm_, PetscRRBSay("PCRRB", PETSC_ERR_GPU),
                                    [&] { return PCRRBCuda::FactorLastBlock(core, outcome, spd); }));
     PetscCall(CheckMessages());
     PetscCall(PCRRBAgree(comm_, spd));

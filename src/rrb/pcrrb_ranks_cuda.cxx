@@ -49,7 +49,7 @@ void RanksSF::gather(const double *mine, const std::vector<index_t> &n, double *
                     sum = (std::size_t)std::accumulate(n.begin(), n.end(), index_t(0));
   if (!sum) return;
   if (room_ < sum)
-    PetscRRBCheckSent(PetscRRBTryTogether(comm(), PetscRRBStream::Say, [&] {
+    PetscRRBCheckSent(PetscRRBTryTogether(comm(), PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
       mine_ = std::make_unique<cuda::Pinned<double>>(sum);
       all_ = std::make_unique<cuda::Pinned<double>>(sum);
     }));

@@ -91,7 +91,7 @@ PetscErrorCode PCRRBCreateRanksNccl(MPI_Comm comm, const Cuda &on, std::unique_p
   ranks->reset();
   PetscCall(PetscRRBGetNccl(comm, &nccl, why_not));
   if (nccl)
-    PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say,
+    PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB", PETSC_ERR_GPU),
                                   [&] { *ranks = std::make_unique<RanksNccl>(comm, on, std::move(nccl)); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

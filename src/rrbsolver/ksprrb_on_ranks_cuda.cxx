@@ -51,7 +51,7 @@ PetscErrorCode OnRanks::Refresh(PC pc, const Csr &, const Grid &grid, const doub
     iteration_->refresh(read.of);
     positive = (PetscBool)iteration_->positive();
   };
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBStream::Say, refresh));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("KSPRRB", PETSC_ERR_GPU), refresh));
   PetscCall(PCRRBAgree(comm, &positive));
   if (!positive) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
