@@ -12,7 +12,7 @@ namespace petscrrb::cuda {
 class HostCopy {
 public:
   HostCopy(const Csr &device_rows, cudaStream_t stream) : n_(device_rows.n), ia_(n_ + 1) {
-    copy(ia_, device_rows.ia, stream);
+    if (n_) copy(ia_, device_rows.ia, stream); // without rows there are no arrays
     ja_.resize(ia_.back());
     a_.resize(ia_.back());
     copy(ja_, device_rows.ja, stream);

@@ -123,6 +123,7 @@ public:
       for (index_t b = x.y.lo; b < x.y.hi; ++b)
         for (index_t a = x.x.lo; a < x.x.hi; ++a) place.push_back(int(b * all_.x.n + a));
     }
+    none_.resize(n_.size()), sent_.resize(n_.size());
     Backend::assign(start_, start), Backend::assign(place_, place);
   }
 
@@ -137,7 +138,7 @@ public:
     on_.for_each({0, all_.nodes(), 0, fields}, PlaceNodes{received, place_.data(), all_.nodes(), to});
   }
   void add_up(const Sums &sums) const {
-    if (!ranks_.gather_and_add(nullptr, std::vector<index_t>(n_.size(), 0), nullptr, nullptr, sums))
+    if (!ranks_.gather_and_add(nullptr, none_, nullptr, nullptr, sums))
       travel(0, mine() + most_fields * own_.nodes(), sums);
   }
   std::size_t bytes() const { return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes(); }
@@ -145,11 +146,10 @@ public:
 private:
   // mine: fields, and room for the sums
   Received travel(int fields, double *mine, const Sums &sums) const {
-    std::vector<index_t> n;
-    for (const index_t nodes : n_) n.push_back(fields * nodes + sums.count);
+    for (std::size_t rank = 0; rank < n_.size(); ++rank) sent_[rank] = fields * n_[rank] + sums.count;
     if (sums.count) PartialSum<Backend>::put(on_, sums, mine + fields * own_.nodes());
-    ranks_.gather(mine, n, received_.data());
-    const Received received{received_.data(), start_.data(), index_t(n.size()), fields, sums.count};
+    ranks_.gather(mine, sent_, received_.data());
+    const Received received{received_.data(), start_.data(), index_t(n_.size()), fields, sums.count};
     if (sums.count) on_.for_each({0, sums.count, 0, 1}, AddNumbers{received, sums});
     return received;
   }
@@ -157,7 +157,8 @@ private:
   const Backend &on_;
   Ranks &ranks_;
   Extent own_, all_;
-  std::vector<index_t> n_; // nodes of each rank
+  std::vector<index_t> n_, none_;     // nodes of each rank, and none
+  mutable std::vector<index_t> sent_; // numbers of each rank: room, so that what all ranks are in allocates nothing
   typename Backend::template Array<double> mine_, received_;
   typename Backend::template Array<index_t> start_;
   typename Backend::template Array<int> place_;

@@ -79,9 +79,8 @@ void PCRRBRanks::finish(const Plan &plan, double *array) {
 }
 
 void PCRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) {
-  const std::vector<int> counts(n.begin(), n.end());
-  std::vector<int> starts(n.size());
-  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
-  PetscRRBCheckMPI(MPI_Allgatherv(mine, counts[(std::size_t)rank()], MPI_DOUBLE, all, counts.data(), starts.data(),
+  std::copy(n.begin(), n.end(), counts_.begin());
+  std::exclusive_scan(counts_.begin(), counts_.end(), starts_.begin(), 0);
+  PetscRRBCheckMPI(MPI_Allgatherv(mine, counts_[(std::size_t)rank()], MPI_DOUBLE, all, counts_.data(), starts_.data(),
                                   MPI_DOUBLE, comm()));
 }

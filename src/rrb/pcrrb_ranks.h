@@ -22,7 +22,8 @@ private:
 
 class PCRRBRanks : public PCRRBRanksOfComm {
 public:
-  explicit PCRRBRanks(MPI_Comm comm) : PCRRBRanksOfComm(comm) {}
+  explicit PCRRBRanks(MPI_Comm comm)
+      : PCRRBRanksOfComm(comm), counts_((std::size_t)count()), starts_((std::size_t)count()) {}
   PCRRBRanks(const PCRRBRanks &) = delete;
   PCRRBRanks &operator=(const PCRRBRanks &) = delete;
   ~PCRRBRanks() override;
@@ -39,4 +40,5 @@ private:
   PetscErrorCode Make(const petscrrb::rrb::Plan &);
 
   std::map<const petscrrb::rrb::Plan *, PetscSF> exchanges_;
+  std::vector<int> counts_, starts_; /* room of gather(), which all ranks are in: nothing may be missing there */
 };

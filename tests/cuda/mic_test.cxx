@@ -118,7 +118,7 @@ public:
   const std::unique_ptr<Mic> host;
   std::unique_ptr<Mic> device;
   const std::vector<double> r;
-  const cuda::Buffer<double> x;
+  cuda::Buffer<double> x;
   cuda::Buffer<double> y;
 };
 
