@@ -8,7 +8,7 @@ PYTHON ?= python3
 PREREQUISITES ?= yes
 
 petsc_wanted := $(PETSC_DIR)
-no_config_needed := help clean format docs prerequisites check check-asan demo bench cuda-compile check-cuda-built
+no_config_needed := help clean format docs prerequisites check check-asan check-long demo bench cuda-compile check-cuda-built
 ifneq ($(filter-out $(no_config_needed),$(or $(MAKECMDGOALS),all)),)
   include $(CONFIG)
   petsc_configured := $(patsubst --petsc-dir=%,%,$(filter --petsc-dir=%,$(CONFIGURE_ARGUMENTS)))
@@ -42,6 +42,10 @@ cuda_objects := $(call object,$(cuda_test_sources))
 petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
 examples := $(call program,docs/examples,examples)
 benchmarks := $(call program,benchmarks,benchmarks) $(if $(NVCC),$(call program,benchmarks/cuda,benchmarks/cuda))
+
+# each file of tests/long is a program, and has all of tests/long/common
+long_objects := $(call object,$(call find_sources,tests/long/common,*.cxx) $(sanitizer_sources))
+long_programs := $(call program,tests/long,tests/long)
 
 library := $(BUILD)/lib/libpetscrrb.so
 core := $(BUILD)/lib/libpetscrrb_core.a
@@ -80,9 +84,10 @@ quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD
 
 # --- the library ---
 
-.PHONY: all tests examples benchmarks
+.PHONY: all tests long examples benchmarks
 all: $(library)    ## the library: BUILD/lib/libpetscrrb.so (the default)
 tests: $(test_programs)
+long: $(long_programs)
 examples: $(examples)
 benchmarks: $(benchmarks)
 
@@ -133,6 +138,10 @@ $(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
+$(BUILD)/tests/long/%: $(BUILD)/obj/tests/long/%.cxx.o $(long_objects) $(library) $(BUILD)/obj/long.list
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $< $(long_objects) $(use_library) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
+
 link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(use_library) $(PETSC_LINK_FLAGS)
 $(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)
 	@mkdir -p $(@D)
@@ -166,7 +175,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export PETSCRRB_BUILD := $(abspath $(BUILD))
 
-.PHONY: prerequisites check check-built check-asan check-asan-built cuda-compile check-cuda check-cuda-built tutorials
+.PHONY: prerequisites check check-built check-asan check-asan-built check-long cuda-compile check-cuda check-cuda-built tutorials
 # a PETSC_DIR, or a PETSc named to configure.py, that is not Debian's makes Debian's unnecessary
 other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null))\
   $(filter --petsc-dir% --download-petsc%,$(CONFIGURE_FLAGS))
@@ -185,6 +194,14 @@ check-asan-built: tests
 	@export ASAN_OPTIONS=detect_leaks=1:protect_shadow_gap=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	  LSAN_OPTIONS=suppressions=tests/sanitizer/asan.supp:print_suppressions=0; \
 	set -e; for program in $(test_programs); do echo $$program; $$program --gtest_brief=1; done
+
+# ONLY=part,part SECONDS=(in total) SEED=(to repeat) BACKEND=(host or cuda) ASAN=no (no build with the sanitizers)
+check-long: prerequisites    ## look for new faults: random use, soak, failures, threads; half an hour
+	+@$(submake) --quiet $(BUILD)/config.mk
+	+@$(submake) all long
+	+@$(if $(filter no,$(ASAN)),,$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address$(comma)undefined long)
+	@$(PYTHON) tests/long/run.py --build=$(BUILD) $(ONLY:%=--only=%) $(SECONDS:%=--seconds=%) $(SEED:%=--seed=%) \
+	  $(BACKEND:%=--backend=%)
 
 # STEPS='petsc memcheck' runs some of it; check-cuda-built compiles nothing, for a BUILD that was carried to the GPU.
 check-cuda: all tests    ## all tests that need a GPU, with the CUDA toolkit's sanitizers
