@@ -184,7 +184,7 @@ prerequisites:
 
 check: prerequisites    ## all tests; installs what they need (PREREQUISITES=no: does not); ARGS= goes to pytest
 	+@$(submake) check-built
-check-built: all tests examples benchmarks $(VENV)/tests.installed
+check-built: all tests long examples benchmarks $(VENV)/tests.installed
 	@$(VENV)/bin/python tests/run.py $(test_programs) -- $(ARGS)
 
 check-asan: prerequisites    ## the C++ tests with the address and undefined-behaviour sanitizers

@@ -1,6 +1,6 @@
 """Looks for faults that no test names: runs the parts of `make check-long`, and ends with a table of what they found.
 
-    tests/long/run.py --build BUILD [--only PART,PART] [--seconds N] [--seed N] [--backend host|cuda]
+    tests/long/run.py --build BUILD [--only PART,PART] [--seconds N] [--seed N] [--few N] [--backend host|cuda]
 
 A part is a module beside this file with a function run(context) and, where it wants more or less of the time than others, a
 WEIGHT. Only the standard library is needed, and nothing is compiled, so that BUILD may be carried to another machine.
@@ -41,8 +41,9 @@ class Ended:
 class Context:
     """What a part may use. Times are in seconds; `backend` is host or cuda; `asan` is a build folder or None."""
 
-    def __init__(self, part, build, seconds, seed, backend):
+    def __init__(self, part, build, seconds, seed, backend, few=0):
         self.part, self.build, self.seconds, self.seed, self.backend = part, build, seconds, seed, backend
+        self.few = few  # no more than about so many cases, where it is not 0
         self.config = read_config(build)
         sanitized = build.with_name(build.name + "-asan")
         self.asan = sanitized if (sanitized / "tests/long").is_dir() else None
@@ -142,6 +143,7 @@ def main():
     parser.add_argument("--only", default="", help="some of " + ",".join(PARTS))
     parser.add_argument("--seconds", type=float, default=1800, help="in total")
     parser.add_argument("--seed", type=int, help="a random one is taken, and printed, where none is given")
+    parser.add_argument("--few", type=int, default=0, help="about so many cases and no more, where a part counts them")
     parser.add_argument("--backend", choices=("host", "cuda"), help="cuda where there is a GPU")
     options = parser.parse_args()
     chosen = [part for part in options.only.split(",") if part] or [p for p in PARTS if (HERE / f"{p}.py").is_file()]
@@ -156,7 +158,7 @@ def main():
     total = sum(getattr(module, "WEIGHT", 1) for module in modules)
     done = []
     for part, module in zip(chosen, modules):
-        context = Context(part, options.build, options.seconds * getattr(module, "WEIGHT", 1) / total, seed, backend)
+        context = Context(part, options.build, options.seconds * getattr(module, "WEIGHT", 1) / total, seed, backend, options.few)
         try:
             module.run(context)
         except Exception:  # of the part itself, which must not keep the others from running

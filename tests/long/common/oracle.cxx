@@ -1,0 +1,195 @@
+// Whether what a solver says of its solution is true.
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace longtest {
+
+namespace {
+
+using Long = long double; // its exponents hold what doubles overflow to
+using Longs = std::vector<Long>;
+
+struct Residual {
+  Longs r;       // b - A x
+  Longs rounded; // the numbers whose rounding errors r may have
+};
+
+// Constants, which KSP takes out of what the preconditioner gives, and out of b where the matrix is known to be symmetric.
+void project(const Problem &p, Longs &v) {
+  if (p.null_space.empty() || v.empty()) return;
+  Long sum = 0;
+  for (Long value : v) sum += value;
+  for (Long &value : v) value -= sum / v.size();
+}
+
+Residual residual(const Claim &c, const reference::Vector *x, bool projected) {
+  Residual out;
+  const auto &rows = c.problem->A.row;
+  const int n = int(rows.size());
+  for (double b : *c.b) out.r.push_back(b), out.rounded.push_back(std::fabs(Long(b)));
+  if (!x) {
+    if (projected) project(*c.problem, out.r);
+    return out;
+  }
+  for (int i = 0; i < n; ++i)
+    for (const auto &[j, a] : rows[i]) {
+      const int to = c.transposed ? j : i, from = c.transposed ? i : j;
+      if (a == 0) continue;
+      out.r[to] -= Long(a) * (*x)[from];
+      out.rounded[to] += std::fabs(Long(a) * (*x)[from]);
+    }
+  if (projected) project(*c.problem, out.r);
+  return out;
+}
+
+Long norm(const Longs &v) {
+  Long sum = 0;
+  for (Long value : v) sum += value * value;
+  return std::sqrt(sum);
+}
+
+// A solver's norms of vectors, with its preconditioner.
+class Norm {
+public:
+  explicit Norm(const Claim &c) : c_(c) {
+    PCSide side;
+    ok(KSPGetNormType(c.ksp, &type_));
+    ok(KSPGetPCSide(c.ksp, &side));
+    ok(KSPGetPC(c.ksp, &pc_));
+    if (side == PC_RIGHT && type_ == KSP_NORM_PRECONDITIONED) type_ = KSP_NORM_UNPRECONDITIONED;
+    PetscBool varies;
+    ok(PetscObjectTypeCompareAny((PetscObject)pc_, &varies, PCKSP, PCREDUNDANT, PCBJACOBI, PCASM, ""));
+    if (varies && type_ != KSP_NORM_UNPRECONDITIONED) type_ = KSP_NORM_NONE; // inner methods that are not linear
+    known_ = type_ == KSP_NORM_UNPRECONDITIONED || (type_ != KSP_NORM_NONE && side == PC_LEFT);
+  }
+  bool known() const { return known_; }
+  KSPNormType type() const { return type_; }
+
+  // of a natural norm's square `absolute` takes the sum without cancellation
+  Long operator()(const Longs &v, bool absolute = false) const {
+    if (type_ == KSP_NORM_UNPRECONDITIONED || v.empty()) return norm(v);
+    Long size = 0; // PETSc's vectors are of doubles
+    for (Long value : v) size = std::max(size, std::fabs(value));
+    if (!(size > 0) || !std::isfinite(size)) return size;
+    reference::Vector scaled(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) scaled[i] = double(v[i] / size);
+    Mat P;
+    ok(PCGetOperators(pc_, nullptr, &P));
+    const Vector in = c_.numbering->vector(scaled, P, true), out = c_.numbering->vector({}, P, false);
+    if (c_.transposed)
+      ok(PCApplyTranspose(pc_, in, out));
+    else
+      ok(PCApply(pc_, in, out));
+    const reference::Vector z = c_.numbering->values(out);
+    Longs preconditioned(z.begin(), z.end());
+    project(*c_.problem, preconditioned);
+    if (type_ == KSP_NORM_PRECONDITIONED) return size * norm(preconditioned);
+    Long product = 0;
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const Long term = preconditioned[i] * scaled[i];
+      product += absolute ? std::fabs(term) : term;
+    }
+    return size * std::sqrt(std::fabs(product));
+  }
+
+  // With the preconditioner inside of a deflation, where there is one: it makes the norm of b that tolerances refer to.
+  Long inner(const Longs &v) const {
+    KSPDeflationType deflation;
+    ok(KSPGetDeflation(c_.ksp, &deflation));
+    if (deflation == KSP_DEFLATION_NONE) return 0;
+    Norm inside(*this);
+    ok(KSPDeflationGetPC(c_.ksp, &inside.pc_));
+    return inside(v);
+  }
+
+private:
+  const Claim &c_;
+  KSPNormType type_;
+  PC pc_;
+  bool known_;
+};
+
+std::string said(const char *what, Long is, Long most) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%s %.3Lg where at most %.3Lg fits", what, is, most);
+  return text;
+}
+
+Longs signs(const Longs &v) { // any signs, the same on all ranks
+  Longs out(v);
+  Random random(1, v.size());
+  for (Long &value : out)
+    if (random.chance(0.5)) value = -value;
+  return out;
+}
+
+// Convergence cannot be told from numbers that are none.
+std::string judge_numbers(const Claim &c) {
+  for (double x : c.x)
+    if (!std::isfinite(x)) return "the solution has a number that is not finite";
+  for (double b : *c.b)
+    if (!std::isfinite(b)) return "the right-hand side has a number that is not finite";
+  return "";
+}
+
+} // namespace
+
+// Methods whose residual is no more than an estimate, or one of the normal equations.
+static bool estimates(KSP ksp) {
+  PetscBool is;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &is, KSPTCQMR, KSPTFQMR, KSPCGS, KSPCGNE, KSPSYMMLQ, KSPLSQR, KSPIBCGS,
+                               KSPQCG, KSPBICG, ""));
+  return is;
+}
+
+static bool has_solution(const Claim &c) {
+  const Longs with = residual(c, nullptr, false).r, without = residual(c, nullptr, true).r;
+  Longs part(with);
+  for (std::size_t i = 0; i < part.size(); ++i) part[i] -= without[i];
+  return norm(part) <= 1e-12L * norm(with);
+}
+
+static std::string compare(const Claim &c, const Norm &measure, bool projected) {
+  PetscReal rtol, atol;
+  ok(KSPGetTolerances(c.ksp, &rtol, &atol, nullptr, nullptr));
+  Residual last = residual(c, &c.x, projected);
+  const Residual first = residual(c, c.guess && !c.guess->empty() ? c.guess : nullptr, projected);
+  const Residual rhs = residual(c, nullptr, projected);
+  for (Long value : last.r)
+    if (!std::isfinite(value)) return "converged, but the residual is not finite";
+  const Long eps = std::numeric_limits<double>::epsilon(),
+             tiny = measure.type() == KSP_NORM_NATURAL ? 1e-150L : 1e-300L;
+  const Long reference = std::max({measure(rhs.r), measure(first.r), measure.inner(rhs.r)});
+  // a recurrence's residual leaves the true one by rounding errors of all iterates
+  for (std::size_t i = 0; i < last.rounded.size(); ++i) last.rounded[i] += first.rounded[i];
+  Long rounding = 1e4L * eps * std::max(measure(signs(last.rounded)), measure(last.rounded));
+  if (measure.type() == KSP_NORM_NATURAL) rounding += std::sqrt(1e3L * eps) * measure(signs(last.r), true);
+  const Long fits = 100 * std::max(Long(rtol) * reference, Long(atol)) + rounding + tiny;
+  const Long is = measure(last.r);
+  if (!(is <= fits)) return said("converged, but the true residual in the norm of the test is", is, fits);
+  return "";
+}
+
+std::string judge(const Claim &c) {
+  KSPConvergedReason reason;
+  ok(KSPGetConvergedReason(c.ksp, &reason));
+  const bool by_residual =
+      reason == KSP_CONVERGED_RTOL || reason == KSP_CONVERGED_ATOL || reason == KSP_CONVERGED_HAPPY_BREAKDOWN;
+  if (!by_residual || c.problem->columns != c.problem->size()) return "";
+  const std::string numbers = judge_numbers(c);
+  if (!numbers.empty()) return "converged, but " + numbers;
+  const Norm measure(c);
+  if (!measure.known() || estimates(c.ksp)) return "";
+  PetscBool rrb;
+  ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPRRB, &rrb));
+  if (!rrb && !has_solution(c)) return ""; // what is taken out of z need not be what a preconditioner makes of it
+  const std::string is = compare(c, measure, false);
+  // of a singular system KSP may have solved the part that has a solution
+  return is.empty() || c.problem->null_space.empty() || compare(c, measure, true).empty() ? "" : is;
+}
+
+} // namespace longtest

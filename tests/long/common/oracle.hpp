@@ -1,0 +1,21 @@
+// Whether what a solver says of its solution is true, in higher precision and by the matrix as it was drawn.
+#pragma once
+
+#include "storage.hpp"
+
+namespace longtest {
+
+struct Claim { // what a KSP said, and what it was given; all by unknowns
+  KSP ksp;
+  const Problem *problem;
+  const Numbering *numbering;
+  const reference::Vector *b, *guess; // no guess: zero
+  reference::Vector x;
+  bool transposed = false;
+  bool own_matrix = true; // the preconditioner was made from this matrix, with these values
+};
+
+// What is false about it; empty where nothing is.
+std::string judge(const Claim &claim);
+
+} // namespace longtest
