@@ -187,7 +187,10 @@ std::string no_match(Pattern &A, const Distances &d, Widest widest, const Match 
   why += " fits the nonzeros of the matrix (" + text(A.rows()) + " rows; coupled rows are";
   for (std::size_t i = 0; i < std::min(d.all.size(), shown); ++i) why += (i ? ", " : " ") + text(d.all[i]);
   if (d.all.size() > shown) why += ", ...";
-  return why + " apart): " + misfit(A, closest) + ". ";
+  why += " apart): ";
+  if (!closest.fit.ok()) return why + misfit(A, closest) + ". ";
+  const Pair last = A.one_too_many(d.all.size() - 1); // no grid was refused for a coupling, but some for gaps
+  return why + coupling(A, last.row, last.column) + ", which fits grids only where most neighbours are not coupled. ";
 }
 
 // The grid fits by corners and seams alone, and another one fits as it should: the given sizes are wrong. A 63 x 64

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 using petscrrb::Grid;
 using petscrrb::Widest;
@@ -327,6 +328,26 @@ TEST(FindGrid, TooManyDistances) {
   expect_part(why, "more than 10 different distances");
   expect_part(why, "-pc_type gamg");
   expect_part(find(A, g, Widest::box), "No 2D grid with 5 or 9 points, nor a 3D one with 7 or 27, fits");
+}
+
+// On short rings all points are neighbours: no coupling speaks against a grid, only what is not coupled.
+TEST(FindGrid, RandomCouplings) {
+  int gaps = 0;
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    std::mt19937 random(seed);
+    const int n = seed % 2 ? 33 : 27;
+    SmallMatrix A(n);
+    for (int p = 0; p < n; ++p) A.set(p, p, 9);
+    for (int k = 0; k < 3 * n; ++k) {
+      const int p = int(random() % unsigned(n)), q = int(random() % unsigned(n));
+      if (p != q) A.set_both(p, q, -1);
+    }
+    Grid g;
+    const std::string why = find(A, g, Widest::box);
+    expect_part(why, "couples with column");
+    gaps += why.find("most neighbours are not coupled") != std::string::npos;
+  }
+  EXPECT_GT(gaps, 0);
 }
 
 TEST(FindGrid, ThreeDimensionalWhereTwoArePossible) {
