@@ -52,7 +52,7 @@ static PetscErrorCode PCApply_BlockRelax(PC pc, Vec x, Vec y) {
 
   PetscFunctionBegin;
   if (b->state->failed)
-    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscCall(PetscRRBSetInfinite(y));
   else
     PetscCall(PCBlockRelaxSweeps(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -155,7 +155,7 @@ PetscErrorCode PCApplyRichardson_BlockRelax(PC pc, Vec b, Vec x, Vec w, PetscRea
   PetscFunctionBegin;
   *its = 0;
   if (data->state->failed) {
-    PetscCall(VecSet(x, PETSC_INFINITY));
+    PetscCall(PetscRRBSetInfinite(x));
     why = KSP_DIVERGED_PC_FAILED;
   } else if (data->test.no_norm) {
     PetscCall(Iterate(pc, b, x, w, most, from_zero));

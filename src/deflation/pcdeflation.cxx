@@ -1,5 +1,6 @@
 /* The PC that deflation puts around the user's: what PCApply(), PCView() and the like do. */
 #include "deflation/kspdeflation_impl.h"
+#include "glue/pc.h"
 
 using petscrrb::deflation::Report;
 using petscrrb::deflation::Result;
@@ -134,7 +135,7 @@ static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
   if (!d->backend || d->reference)
     PetscCall(ApplyInner(pc, transposed, x, y));
   else if (d->result != Result::ok)
-    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscCall(PetscRRBSetInfinite(y));
   else if (d->deflation->variant == KSP_DEFLATION_DEF1)
     PetscCall(ApplyDecoupled(pc, transposed, x, y));
   else if (transposed == (solve ? solve->transposed : PETSC_FALSE))

@@ -8,12 +8,21 @@
 #include "glue/petsc_compat.h"
 
 #include <exception>
+#include <limits>
 
 /* Calls f(), which may throw, inside of a PETSc function. */
 template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f) {
   const PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
   if (trouble) SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
   return PETSC_SUCCESS;
+}
+
+/* What a failed set-up applies: a KSP notices it and asks for the reason. PETSC_INFINITY is a finite number, which it does not
+   notice where it has no square. */
+inline PetscErrorCode PetscRRBSetInfinite(Vec y) {
+  PetscFunctionBegin;
+  PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* apply(x, y) for each column of dense matrices. */

@@ -31,7 +31,7 @@ static PetscErrorCode ApplyPart(PC pc, PCMICPart part, Vec x, Vec y) {
 
   PetscFunctionBegin;
   if (s->failed)
-    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscCall(PetscRRBSetInfinite(y));
   else
     PetscCall(s->backend->Apply(pc, part, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);

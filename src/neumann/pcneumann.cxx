@@ -31,7 +31,7 @@ static PetscErrorCode PCApply_Neumann(PC pc, Vec x, Vec y) {
 
   PetscFunctionBegin;
   if (s->failed)
-    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscCall(PetscRRBSetInfinite(y));
   else
     PetscCall(s->form->Apply(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);

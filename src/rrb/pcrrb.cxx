@@ -44,7 +44,7 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
              "PCRRB has not been set up: its last set-up ended with an error");
   PCRRBState &s = *rrb->state;
   if (s.failed) {
-    PetscCall(VecSet(y, std::numeric_limits<PetscReal>::infinity()));
+    PetscCall(PetscRRBSetInfinite(y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   ++s.uses;

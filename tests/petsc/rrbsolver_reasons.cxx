@@ -64,6 +64,16 @@ TEST_P(Reasons, AFailedPreconditioner) {
   }
 }
 
+// Only the values are new: KSPSetUp() has nothing to do then, and the solve itself finds out.
+TEST_P(Reasons, AFailedRefresh) {
+  const Solver ksp = ksp_of(A, six);
+  expect_solves(ksp);
+  ok(MatScale(A, -1));
+  EXPECT_EQ(solve(ksp, problem.b).reason, KSP_DIVERGED_PC_FAILED);
+  ok(MatScale(A, -1));
+  expect_solves(ksp);
+}
+
 TEST_P(Reasons, NaNInTheRightHandSide) {
   const Solver ksp = ksp_of(A, six);
   const int n = problem.A.size();
