@@ -63,6 +63,10 @@ private:
   void as_stored();
   void changed();
   void apply_to_columns(PC pc, const reference::Vector &u, const reference::Vector &alone);
+  // use_outer.cxx
+  bool has_outer() const;
+  void newton();
+  void time_steps();
   // use_setters.cxx
   void setters();
   void set_grid(PC pc);

@@ -51,7 +51,7 @@ void Use::take_step(int which) {
                {&Use::zero_rows, 2},   {&Use::new_matrix, 2},   {&Use::new_size, 2},         {&Use::reset, 2},
                {&Use::setters, 4},     {&Use::other_tests, 3},  {&Use::other_type, 2},       {&Use::view, 2},
                {&Use::apply, 4},       {&Use::apply_halves, 1}, {&Use::error_inside, 2},     {&Use::second_solver, 2},
-               {&Use::reuse, 2},       {&Use::build_inside, 1}};
+               {&Use::reuse, 2},       {&Use::build_inside, 1}, {&Use::newton, 2},           {&Use::time_steps, 1}};
   if (which == 0) {
     if (random.chance(0.1)) apply();
     solve(false);
