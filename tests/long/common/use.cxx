@@ -66,12 +66,9 @@ std::string Use::nested() {
   case 3: return " -pc_type ksp -ksp_ksp_max_it 3 -ksp_ksp_type cg" + ours("ksp_");
   case 4: {
     const std::string first = ours("sub_0_");
+    const std::string type = random.of({"rrb", "mic", "neumann", "blockrelax"}); // drawn in a plain use, too
     return std::string(" -pc_type composite -pc_composite_type ") + random.of({"additive", "multiplicative"}) +
-           " -pc_composite_pcs " +
-           (wish.plain           ? "jacobi"
-            : method == "nested" ? random.of({"rrb", "mic", "neumann", "blockrelax"})
-                                 : method.c_str()) +
-           ",jacobi" + first;
+           " -pc_composite_pcs " + (wish.plain ? "jacobi" : type) + ",jacobi" + first;
   }
   case 5: return " -pc_type redundant -redundant_ksp_type preonly" + ours("redundant_");
   case 6:

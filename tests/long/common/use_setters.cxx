@@ -124,10 +124,13 @@ void Use::setters() {
   ok(KSPGetPC(ksp, &pc));
   if (!wish.plain) ok(KSPGetDeflation(ksp, &deflation));
   if (deflation != KSP_DEFLATION_NONE) ok(KSPDeflationGetPC(ksp, &pc));
+  // numbers of their own: a plain use, which sets less, goes on with the same ones
+  const Random after(random.bits(), wish.number);
   const int count = random.integer(1, 6);
   for (int i = 0; i < count; ++i) ok(random.of(setters_of_pc())(random, pc));
   if (random.chance(0.2)) set_grid(pc);
   if (random.chance(deflation == KSP_DEFLATION_NONE ? 0.1 : 0.7)) set_deflation();
+  random = after;
   solve(false);
 }
 
