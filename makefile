@@ -138,9 +138,11 @@ $(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
+# what is in a folder of a program's name is that program's alone
+$(foreach program,$(long_programs),$(eval $(program): $(call object,$(call find_sources,tests/long/$(notdir $(program)),*.cxx))))
 $(BUILD)/tests/long/%: $(BUILD)/obj/tests/long/%.cxx.o $(long_objects) $(library) $(BUILD)/obj/long.list
 	@mkdir -p $(@D)
-	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $< $(long_objects) $(use_library) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
+	$(call quiet,LINK)$(CXX) $(link_flags) -rdynamic -o $@ $(sort $(filter %.o,$^)) $(use_library) $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
 
 link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(use_library) $(PETSC_LINK_FLAGS)
 $(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)
