@@ -36,7 +36,8 @@ unit_sources := $(call find_sources,tests/unit,*.cxx)
 petsc_sources := $(call find_sources,tests/petsc,*.cxx)
 cuda_test_sources := $(if $(NVCC),$(call find_sources,tests/cuda,*.cxx) $(call find_sources,tests/cuda,*.cu) \
   tests/petsc/cuda_calls.cxx)
-sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx)
+sanitizer_sources := $(if $(SANITIZE),tests/sanitizer/keep_loaded.cxx) \
+  $(if $(filter thread,$(SANITIZE)),tests/sanitizer/threads.cxx)
 unit_objects := $(call object,$(unit_sources) $(sanitizer_sources))
 cuda_objects := $(call object,$(cuda_test_sources))
 petsc_objects := $(call object,$(petsc_sources) $(sanitizer_sources))
@@ -45,7 +46,10 @@ benchmarks := $(call program,benchmarks,benchmarks) $(if $(NVCC),$(call program,
 
 # each file of tests/long is a program, and has all of tests/long/common
 long_objects := $(call object,$(call find_sources,tests/long/common,*.cxx) $(sanitizer_sources))
-long_programs := $(call program,tests/long,tests/long)
+# failures has an allocator of its own, and so have the sanitizers
+long_programs := $(filter-out $(if $(SANITIZE),%/failures),$(call program,tests/long,tests/long))
+# compute-sanitizer must have seen all kernels
+kernels_noted := $(if $(NVCC),$(BUILD)/tests/libkernels.so)
 
 library := $(BUILD)/lib/libpetscrrb.so
 core := $(BUILD)/lib/libpetscrrb_core.a
@@ -69,7 +73,8 @@ nvcc_flags = -std=c++17 $(CUDAOPTFLAGS) -fmad=true --extended-lambda --expt-rela
   -Xcompiler $(subst $(space),$(comma),$(strip $(host_flags))) -Iinclude -Isrc -Itests $(PETSC_COMPILE_FLAGS) \
   -DPETSCRRB_HAVE_CUDA=1 $(NCCL_COMPILE_FLAGS) -MMD -MP
 # PETSc may close the library while its objects live, hence nodelete
-link_flags = $(OPENMP_FLAGS) $(sanitizers) -Wl,--as-needed
+# tests/sanitizer/threads.cxx stands in for OpenMP's runtime
+link_flags = $(if $(filter thread,$(SANITIZE)),,$(OPENMP_FLAGS)) $(sanitizers) -Wl,--as-needed
 library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-Bsymbolic-functions -Wl,-soname,libpetscrrb.so.$(SERIES) \
   -Wl,--version-script=config/exports.map $(if $(SANITIZE),,-Wl,--no-undefined)
 use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
@@ -87,7 +92,7 @@ quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD
 .PHONY: all tests long examples benchmarks
 all: $(library)    ## the library: BUILD/lib/libpetscrrb.so (the default)
 tests: $(test_programs)
-long: $(long_programs)
+long: $(long_programs) $(kernels_noted)
 examples: $(examples)
 benchmarks: $(benchmarks)
 
@@ -137,6 +142,10 @@ $(BUILD)/tests/petsc: $(petsc_objects) $(library) $(BUILD)/obj/petsc.list
 $(BUILD)/tests/cuda: $(cuda_objects) $(core) $(BUILD)/obj/cuda.list
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(CXX) $(link_flags) -o $@ $(cuda_objects) $(core) -lgtest -lgtest_main $(PETSC_LINK_FLAGS) $(CUDA_LINK_FLAGS) -pthread
+
+$(BUILD)/tests/libkernels.so: $(BUILD)/obj/tests/sanitizer/kernels.cxx.o
+	@mkdir -p $(@D)
+	$(call quiet,LINK)$(CXX) -shared -o $@ $< -ldl
 
 # what is in a folder of a program's name is that program's alone
 $(foreach program,$(long_programs),$(eval $(program): $(call object,$(call find_sources,tests/long/$(notdir $(program)),*.cxx))))
@@ -197,16 +206,18 @@ check-asan-built: tests
 	  LSAN_OPTIONS=suppressions=tests/sanitizer/asan.supp:print_suppressions=0; \
 	set -e; for program in $(test_programs); do echo $$program; $$program --gtest_brief=1; done
 
-# ONLY=part,part SECONDS=(in total) SEED=(to repeat) BACKEND=(host or cuda) ASAN=no (no build with the sanitizers)
+# ONLY=part,part SECONDS=(in total) SEED=(to repeat) BACKEND=(host or cuda) ASAN=no, TSAN=no (not built with the sanitizers)
 check-long: prerequisites    ## look for new faults: random use, soak, failures, threads; half an hour
 	+@$(submake) --quiet $(BUILD)/config.mk
 	+@$(submake) all long
 	+@$(if $(filter no,$(ASAN)),,$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address$(comma)undefined long)
+	-+@$(if $(filter no,$(TSAN)),,$(submake) BUILD=$(BUILD)-tsan CONFIG=$(BUILD)/config.mk SANITIZE=thread NVCC= CUDA_LINK_FLAGS= \
+	  NCCL_COMPILE_FLAGS= long)
 	@$(PYTHON) tests/long/run.py --build=$(BUILD) $(ONLY:%=--only=%) $(SECONDS:%=--seconds=%) $(SEED:%=--seed=%) \
 	  $(BACKEND:%=--backend=%)
 
 # STEPS='petsc memcheck' runs some of it; check-cuda-built compiles nothing, for a BUILD that was carried to the GPU.
-check-cuda: all tests    ## all tests that need a GPU, with the CUDA toolkit's sanitizers
+check-cuda: all tests long    ## all tests that need a GPU, with the CUDA toolkit's sanitizers
 	+@$(submake) check-cuda-built
 check-cuda-built:
 	@tests/cuda_device.sh $(BUILD) $(STEPS)
@@ -282,7 +293,7 @@ install: all    ## library, header, pkg-config and CMake files to PREFIX (and DE
 	@$(fill) config/petscrrbConfigVersion.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfigVersion.cmake
 
 clean:    ## remove what was built; the configuration, the virtual environment and a downloaded PETSc stay
-	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-cuda-compile
+	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-cuda-compile
 
 help:    ## this list
 	@echo 'make [BUILD=build] [CONFIGURE_FLAGS=...] TARGET'
