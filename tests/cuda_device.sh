@@ -11,7 +11,8 @@ steps=("$@")
 export PETSCRRB_BUILD=$build OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # BUILD's own folder is in the programs, but it may be at another place now
 export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-core=$build/tests/cuda petsc=$build/tests/petsc
+core=$build/tests/cuda petsc=$build/tests/petsc cases=$build/tests/long/cases
+mpiexec=$(sed -n 's/^MPIEXEC = //p' "$build/config.mk")
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 python=$build/venv/bin/python
 "$python" -c 'import pytest' 2> /dev/null || python=python3
@@ -22,16 +23,26 @@ small+=':NullSpace.*:Pivots/Failure.*:Problem/Every.ConvergesAsKnown/one_line'
 small_solver='RRBSolverView.*:RRBSolver/Singular.IsSolvedInEachNorm/*:RRBSolver/KnownRows.*:RRBSolver/Solution.IsTrue/*'
 small_core=${SMALL_CORE:-*Small*}
 
+# All cases of tests/long/common/cases.cxx once, beside the tests; what is launched is noted, and memcheck must see every kernel.
 sanitize() {
-  local status=0 filter=$small filter_core=$small_core
+  local status=0 tool=$1 filter=$small filter_core=$small_core without=() kernels
+  kernels=$(mktemp)
   # neither follows barriers of some warps of a block
-  case $1 in racecheck | synccheck) filter_core+=-Mic* ;; esac
-  [ "$1" = racecheck ] || filter+=:$small_solver # racecheck cannot follow graphs with conditional nodes
+  case $tool in racecheck | synccheck) filter_core+=-Mic* without+=(-without "-pc_type mic") ;; esac
+  # racecheck cannot follow graphs with conditional nodes
+  if [ "$tool" = racecheck ]; then without+=(-without "-ksp_type rrb"); else filter+=:$small_solver; fi
   # racecheck warns of races within cuSPARSE's product
-  set -- "$sanitizer" --tool "$1" --error-exitcode 9 --print-limit 5 --kernel-name-exclude kernel_substring=csrmv
+  set -- "$sanitizer" --tool "$tool" --error-exitcode 9 --print-limit 5 --kernel-name-exclude kernel_substring=csrmv
   [ -x "$sanitizer" ] || { echo "no compute-sanitizer: it is in the CUDA toolkit"; return 1; }
+  export LD_PRELOAD=$build/tests/libkernels.so PETSCRRB_KERNELS=$kernels
   "$@" "$petsc" -backend cuda --gtest_brief=1 --gtest_filter="$filter" || status=1
   [ ! -x "$core" ] || "$@" "$core" --gtest_brief=1 --gtest_filter="$filter_core" || status=1
+  "$@" "$cases" -backend cuda -size 1 "${without[@]}" || status=1
+  # what ranks do: memory that another process has filled is unknown to the other tools
+  if [ "$tool" = memcheck ] && [ -n "$mpiexec" ]; then $mpiexec -n 2 "$@" "$cases" -backend cuda -size 1 || status=1; fi
+  unset LD_PRELOAD PETSCRRB_KERNELS
+  "$python" tests/sanitizer/kernels.py "$kernels" || [ "$tool" != memcheck ] || status=1
+  rm -f "$kernels"
   return $status
 }
 
