@@ -240,6 +240,7 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   Mat block;
 
   PetscFunctionBegin;
+  PetscRRBBeginSetUp(pc);
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_BlockRelax(pc));

@@ -70,6 +70,10 @@ PetscErrorCode PetscRRBReport(PC pc, State *s, const PetscRRBTrouble &trouble, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Nothing is set up before all is: PETSc says that it is, after a set-up that ends well. After an error it would not set up
+   again what has the same values. */
+inline void PetscRRBBeginSetUp(PC pc) { pc->setupcalled = PETSC_FALSE; }
+
 /* What PCSetUp() does of all types: get() fills (*s)->rows, and set_up(&trouble) uses them, which are restored whatever comes of
    it: they may be gone at the next call. Each rank does both for itself, and all make the same of what went wrong on one.
    comm: PETSC_COMM_SELF where get() and set_up() are collective and fail on all ranks. Collective. */

@@ -144,6 +144,7 @@ PetscErrorCode PCSetUp_MIC(PC pc) {
   Mat block;
 
   PetscFunctionBegin;
+  PetscRRBBeginSetUp(pc);
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_MIC(pc));

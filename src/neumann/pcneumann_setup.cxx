@@ -145,6 +145,7 @@ PetscErrorCode PCSetUp_Neumann(PC pc) {
       (PetscBool)(!n->state || !n->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
 
   PetscFunctionBegin;
+  PetscRRBBeginSetUp(pc);
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_Neumann(pc));
