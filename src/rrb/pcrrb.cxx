@@ -114,8 +114,10 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   char cycle[128];
   const Grid &g = s.grid;
   const rrb::Options &o = s.core->options();
+  std::vector<index_t> unknowns;
 
   PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { unknowns = s.core->unknowns_by_level(); }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld, %d-point, from the %s\n", (long long)g.n[0],
                                    (long long)g.n[1], g.points, g.source.c_str()));
   for (int d = 0; d < 2; ++d)
@@ -128,7 +130,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s.backend->on_device() ? "cuda" : "host"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  for (const index_t n : s.core->unknowns_by_level()) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
+  for (const index_t n : unknowns) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)

@@ -243,7 +243,10 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   PetscErrorCode result = none ? PETSC_SUCCESS : ChooseBackend(pc, &rebuild);
   if (!result && !none) result = SetUpFromRows(pc, rebuild);
   s->on_ranks = nullptr;
-  if (result) s->core.reset();                /* of whatever is half made, on all ranks */
+  if (result) {
+    s->core.reset();               /* of whatever is half made, on all ranks */
+    pc->setupcalled = PETSC_FALSE; /* so that PETSc sets up again, also with the same values */
+  }
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
   PetscCall(s->factored.Take(pc->pmat));
