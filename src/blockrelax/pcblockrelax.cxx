@@ -148,7 +148,7 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   b->parallel = PC_BLOCKRELAX_PARALLEL_AUTO;
   b->test = PCBlockRelaxNoKSP;
 
-  PetscRRBLiftKnownValues<PC_BlockRelax>(pc, MayHaveIdentityRows);
+  PetscCall(PetscRRBLiftKnownValues<PC_BlockRelax>(pc, MayHaveIdentityRows));
   pc->ops->presolve = PCPreSolve_BlockRelax; /* which have more to do */
   pc->ops->postsolve = PCPostSolve_BlockRelax;
   pc->ops->setup = PCSetUp_BlockRelax;

@@ -16,8 +16,8 @@ using petscrrb::Grid;
 using petscrrb::Widest;
 
 PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, const PetscRRBSay &say) {
-  return {a.n, [a](Widest w, const char *option, Grid &g) { return petscrrb::find_grid(a, w, option, g); },
-          [a](Widest w, const char *option, Grid &g) { return petscrrb::check_grid(a, w, option, g); }, say};
+  return {a.n, [&a](Widest w, const char *option, Grid &g) { return petscrrb::find_grid(a, w, option, g); },
+          [&a](Widest w, const char *option, Grid &g) { return petscrrb::check_grid(a, w, option, g); }, say};
 }
 
 /* Whether dm is a DMDA whose points on this rank are the rows; the sizes of its box are then in g. A 3D one with a side of

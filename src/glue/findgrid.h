@@ -20,7 +20,8 @@ struct PetscRRBRows {
   std::function<std::string(petscrrb::Widest, const char *option, petscrrb::Grid &)> check;
   PetscRRBSay say; /* of what they throw */
 };
-PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &, const PetscRRBSay &);
+/* a must outlive what is returned, for which no memory is needed then */
+PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, const PetscRRBSay &);
 
 /* widest: what the PC takes; n: two or three sizes as the user gave them, zeros for none; option: its name with
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */

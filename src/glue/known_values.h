@@ -5,7 +5,9 @@
 */
 #pragma once
 
+#include "agree.h"
 #include "matrix.h"
+#include "petsc_compat.h"
 
 #include <petsc/private/pcimpl.h>
 
@@ -15,7 +17,7 @@
 class PetscRRBKnownValues {
 public:
   /* may_have: whether, by its last PCSetUp(), this rank may have identity rows */
-  explicit PetscRRBKnownValues(PetscBool (*may_have)(PC)) : may_have_(may_have) {}
+  explicit PetscRRBKnownValues(PetscBool (*may_have)(PC)) : may_have_(may_have) { solves_.reserve(8); }
   PetscRRBKnownValues(const PetscRRBKnownValues &) = delete;
   PetscRRBKnownValues &operator=(const PetscRRBKnownValues &) = delete;
 
@@ -49,15 +51,27 @@ private:
   std::vector<Solve> solves_; /* Chebyshev's estimate of eigenvalues is a solve inside of a solve */
 };
 
-/* For PCCreate(), with Data's member `known`, which PCDestroy() deletes. */
-template <class Data> void PetscRRBLiftKnownValues(PC pc, PetscBool (*may_have_identity_rows)(PC)) {
-  ((Data *)pc->data)->known = new PetscRRBKnownValues(may_have_identity_rows);
+/* For PCCreate(), with Data's member `known`, which PCDestroy() deletes. Without memory the PC has neither data nor a type. */
+template <class Data> PetscErrorCode PetscRRBLiftKnownValues(PC pc, PetscBool (*may_have_identity_rows)(PC)) {
+  Data *data = (Data *)pc->data;
+  const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("known values"), [&] {
+    data->known = new PetscRRBKnownValues(may_have_identity_rows);
+  });
+
+  PetscFunctionBegin;
+  if (code) {
+    PetscCall(PetscFree(pc->data));
+    PetscCall(
+        PetscObjectChangeTypeName((PetscObject)pc, nullptr)); /* PETSc has set it; a type without methods would crash */
+  }
+  PetscCall(code);
   pc->ops->presolve = [](PC of, KSP ksp, Vec b, Vec x) -> PetscErrorCode {
     return ((Data *)of->data)->known->PreSolve(of, ksp, b, x);
   };
   pc->ops->postsolve = [](PC of, KSP ksp, Vec, Vec) -> PetscErrorCode {
     return ((Data *)of->data)->known->PostSolve(ksp);
   };
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x = M^-1 b where the KSP is to start from that, as KSPSolve() does it later on; M is pc's */

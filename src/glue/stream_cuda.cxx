@@ -31,8 +31,9 @@ cudaStream_t PetscRRBStream::Ready() {
 
 PetscRRBRows PetscRRBStream::Rows(const petscrrb::Csr &a) {
   using namespace petscrrb;
-  return {a.n, [=](Widest w, const char *option, Grid &g) { return cuda::find_grid(a, w, option, g, Ready()); },
-          [=](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); }, say};
+  return {a.n, [this, &a](Widest w, const char *option, Grid &g) { return cuda::find_grid(a, w, option, g, Ready()); },
+          [this, &a](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); },
+          say};
 }
 
 #endif

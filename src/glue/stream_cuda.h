@@ -37,7 +37,7 @@ public:
   /* the same without an error handler: the stream, once the work so far is there */
   cudaStream_t Ready();
 
-  /* what is asked about rows on the device; this must outlive it */
+  /* what is asked about rows on the device; this and they must outlive it */
   PetscRRBRows Rows(const petscrrb::Csr &);
 
 private:

@@ -113,7 +113,7 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   mic->omega = PETSC_DECIDE;
   mic->precision = PC_MIC_PRECISION_DOUBLE;
 
-  PetscRRBLiftKnownValues<PC_MIC>(pc, MayHaveIdentityRows);
+  PetscCall(PetscRRBLiftKnownValues<PC_MIC>(pc, MayHaveIdentityRows));
   pc->ops->setup = PCSetUp_MIC;
   pc->ops->apply = PCApply_MIC;
   pc->ops->applytranspose = PCApply_MIC; /* M is symmetric */

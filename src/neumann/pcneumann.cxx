@@ -172,7 +172,7 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   neumann->drop = PC_NEUMANN_DROP_NONE;
   neumann->threshold = 0.1;
 
-  PetscRRBLiftKnownValues<PC_Neumann>(pc, MayHaveIdentityRows);
+  PetscCall(PetscRRBLiftKnownValues<PC_Neumann>(pc, MayHaveIdentityRows));
   pc->ops->setup = PCSetUp_Neumann;
   pc->ops->apply = PCApply_Neumann;
   pc->ops->applytranspose = PCApply_Neumann; /* M is symmetric */

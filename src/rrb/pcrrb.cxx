@@ -271,7 +271,7 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->precision = PC_RRB_PRECISION_DOUBLE;
   rrb->gather_size = PETSC_DECIDE;
 
-  PetscRRBLiftKnownValues<PC_RRB>(pc, MayHaveIdentityRows);
+  PetscCall(PetscRRBLiftKnownValues<PC_RRB>(pc, MayHaveIdentityRows));
   pc->ops->setup = PCSetUp_RRB;
   pc->ops->apply = PCApply_RRB;
   pc->ops->applytranspose = PCApply_RRB; /* M is symmetric */

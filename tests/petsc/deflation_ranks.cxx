@@ -126,6 +126,7 @@ TEST(DeflationRanks, HaveBlocksWithoutRows) {
 
 // What does not fit on one rank is an error on all of them, and the next solve is none.
 TEST(DeflationRanks, LackMemoryTogether) {
+  SKIP_ON_DEVICE("PETSc's own device code makes C++ objects");
   const Shape s{40, 36};
   const reference::Matrix A = reference_of(uneven(s));
   const reference::Vector b = random_values(std::size_t(A.size()));

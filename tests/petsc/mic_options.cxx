@@ -2,6 +2,7 @@
 #include "device_support.hpp"
 #include "mic_support.hpp"
 
+#include <limits>
 #include <cmath>
 
 using namespace petsctest;
@@ -252,9 +253,9 @@ TEST_F(MicPivots, ThatAreNotPositiveFailWithTheirGridPoint) {
   ok(PCGetFailedReason(pc, &reason));
   EXPECT_EQ(reason, PC_FACTOR_NUMERIC_ZEROPIVOT);
   const Matrix X = dense_of(60, 2), Y = dense_of(60, 2);
-  EXPECT_EQ(applied(pc, random_values(60)), reference::Vector(60, PETSC_INFINITY));
+  EXPECT_EQ(applied(pc, random_values(60)), reference::Vector(60, std::numeric_limits<double>::infinity()));
   ok(PCMatApply(pc, X, Y));
-  EXPECT_EQ(values_of_dense(Y), reference::Vector(120, PETSC_INFINITY));
+  EXPECT_EQ(values_of_dense(Y), reference::Vector(120, std::numeric_limits<double>::infinity()));
   ok(PCSetErrorIfFailure(strict, PETSC_TRUE));
   EXPECT_TRUE(refused(PCSetUp(strict)));
   EXPECT_EQ(raised.code, PETSC_ERR_MAT_LU_ZRPVT);

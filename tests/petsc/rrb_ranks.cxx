@@ -1,6 +1,7 @@
 // PCRRB on several ranks is what it is on one: mpiexec -n 3 build/tests/petsc --gtest_filter='RrbRanks*'
 #include "rrb_ranks_support.hpp"
 
+#include <limits>
 #include <petsc/private/matimpl.h>
 
 using namespace petsctest;
@@ -246,7 +247,7 @@ TEST(RrbRanks, FailTogether) {
       ok(PCSetUp(pc));
       ok(PCGetFailedReason(pc, &reason));
       EXPECT_EQ(reason, PC_FACTOR_NUMERIC_ZEROPIVOT) << what;
-      for (double z : applied_on(pc, d, problem.b)) EXPECT_EQ(z, PETSC_INFINITY);
+      for (double z : applied_on(pc, d, problem.b)) EXPECT_EQ(z, std::numeric_limits<double>::infinity());
       ok(PCSetErrorIfFailure(strict, PETSC_TRUE));
       EXPECT_TRUE(refused(PCSetUp(strict)));
       EXPECT_EQ(raised.code, PETSC_ERR_MAT_CH_ZRPVT);

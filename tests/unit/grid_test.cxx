@@ -344,7 +344,7 @@ TEST(FindGrid, RandomCouplings) {
     }
     Grid g;
     const std::string why = find(A, g, Widest::box);
-    expect_part(why, "couples with column");
+    if (n == 33 || !why.empty()) expect_part(why, "couples with column"); // any 27 rows are a box of 3 x 3 x 3
     gaps += why.find("most neighbours are not coupled") != std::string::npos;
   }
   EXPECT_GT(gaps, 0);

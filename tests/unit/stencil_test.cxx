@@ -192,7 +192,12 @@ TEST(ReadStencil, MissingDiagonalIsZero) {
   const Shape s{4, 4};
   auto A = random_matrix(s);
   A.erase(5, 5);
-  expect_read(A, s);
+  Stencil got;
+  StencilFacts facts;
+  std::string why;
+  EXPECT_EQ(read(A, s, got, facts, why), ReadResult::ok);
+  expect_part(why, "the diagonal entry of row 5 at (1, 1) is not positive");
+  expect_same(A, s, got, facts);
 }
 
 TEST(ReadStencil, RefreshKeepsTheArraysAndForgetsTheOldValues) {

@@ -22,6 +22,24 @@ struct Backend {
 };
 extern Backend backend;
 
+// What differs between PETSc's versions: a DM that only tells the grid, and scaling, which later ones do not have.
+inline PetscErrorCode set_dm_inactive(KSP ksp) {
+#if PETSC_VERSION_GE(3, 25, 0)
+  return KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE);
+#else
+  return KSPSetDMActive(ksp, PETSC_FALSE);
+#endif
+}
+inline PetscErrorCode get_diagonal_scale(KSP ksp, PetscBool *scaled) {
+#if PETSC_VERSION_GE(3, 25, 0)
+  (void)ksp;
+  *scaled = PETSC_FALSE;
+  return PETSC_SUCCESS;
+#else
+  return KSPGetDiagonalScale(ksp, scaled);
+#endif
+}
+
 struct Raised { // where PETSc raised an error first since the last look
   PetscErrorCode code = PETSC_SUCCESS;
   std::string message, file, function;

@@ -142,7 +142,7 @@ void Use::make_solver() {
   ok(KSPSetOptionsPrefix(ksp, prefix));
   if (with_array) {
     ok(KSPSetDM(ksp, numbering.array()));
-    ok(KSPSetDMActive(ksp, PETSC_FALSE));
+    ok(set_dm_inactive(ksp));
   }
   ok(KSPSetOperators(ksp, A, P));
   ok(KSPSetFromOptions(ksp));

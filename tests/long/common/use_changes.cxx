@@ -100,7 +100,7 @@ void Use::new_size() {
   say("; KSPReset and " + words);
   ok(KSPReset(ksp));
   ok(KSPSetDM(ksp, numbering.array()));
-  ok(KSPSetDMActive(ksp, PETSC_FALSE));
+  ok(set_dm_inactive(ksp));
   make_matrices();
   ok(KSPSetOperators(ksp, A, P));
   stale = false;

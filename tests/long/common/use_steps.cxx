@@ -82,7 +82,7 @@ void Use::solve(bool transposed) {
   say(" (" + std::string(KSPConvergedReasons[reason]) + ")");
   ++(reason > 0 ? converged : diverged);
   PetscBool scaled;
-  ok(KSPGetDiagonalScale(ksp, &scaled)); // PETSc leaves it scaled
+  ok(get_diagonal_scale(ksp, &scaled)); // PETSc leaves it scaled
   if (numbering.values(rhs) != b && !has_nan(b) && !scaled)
     fault = "the right-hand side was changed";
   else
