@@ -32,9 +32,11 @@ PetscErrorCode KSPDeflationFind(KSP ksp, PetscBool create, Shared *found) {
     PetscCall(PetscContainerGetPointer(container, &contents));
     *found = *(Shared *)contents;
   } else if (create) {
-    *found = std::make_shared<KSPDeflation>(ksp);
+    Shared *made = nullptr;
+    PetscCall(PetscRRBTry(PetscRRBSay("deflation"), [&] { made = new Shared(std::make_shared<KSPDeflation>(ksp)); }));
+    *found = *made;
     PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
-    PetscCall(PetscContainerSetPointer(container, new Shared(*found)));
+    PetscCall(PetscContainerSetPointer(container, made));
     PetscCall(PetscRRBContainerSetDestroy(container, Forget));
     PetscCall(PetscObjectCompose((PetscObject)ksp, key, (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));

@@ -167,9 +167,11 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_SubdomainDeflation *d = Data(pc);
   const Report &r = d->backend->report();
   double all[] = {(double)r.stored, r.bytes}; /* over all ranks */
+  std::string subdomains;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "subdomains: %s\n", d->backend->subdomains().c_str()));
+  PetscCall(PetscRRBTry(PetscRRBSay("deflation"), [&] { subdomains = d->backend->subdomains(); }));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "subdomains: %s\n", subdomains.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "dimension: %d", r.subdomains));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   if (r.empty) PetscCall(PetscViewerASCIIPrintf(viewer, ", %d of them without rows", r.empty));
@@ -255,9 +257,14 @@ static PetscErrorCode PCDestroy_SubdomainDeflation(PC pc) {
 }
 
 PetscErrorCode PCCreate_SubdomainDeflation(PC pc) {
-  PC_SubdomainDeflation *d = new PC_SubdomainDeflation();
+  PC_SubdomainDeflation *d = nullptr;
 
   PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("deflation"), [&] {
+    auto made = std::make_unique<PC_SubdomainDeflation>();
+    made->solves.reserve(8); /* so that a solve begins without */
+    d = made.release();
+  }));
   pc->data = (void *)d;
   PetscCall(PetscOptionsCreate(&d->nothing));
   pc->ops->setup = PCSetUp_SubdomainDeflation;

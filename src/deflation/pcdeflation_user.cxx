@@ -14,7 +14,7 @@ namespace {
 /* Eigenvalues of E that are this small beside A's diagonal are rounding. */
 constexpr PetscReal rounding = 1e-14;
 
-const PetscRRBSay say("the norms of the deflation space");
+const PetscRRBSay say("the deflation space");
 
 class UserBackend final : public PCDeflationBackend {
 public:
@@ -190,12 +190,14 @@ PetscErrorCode UserBackend::Describe() {
 
   PetscFunctionBegin;
   PetscCall(MatGetType(Z_, &type));
-  type_ = type;
+  PetscCall(PetscRRBTryTogether(comm_, say, [&] {
+    type_ = type;
+    report_.inverse = inverse_ == KSP_DEFLATION_EXPLICIT ? "explicit inverse, dense" : "Cholesky, dense";
+  }));
   PetscCall(VecGetSize(c_, &n));
   report_.subdomains = (int)n;
   PetscCall(MatGetInfo(own_AZ_, MAT_LOCAL, &info));
   report_.stored = (index_t)info.nz_used;
-  report_.inverse = inverse_ == KSP_DEFLATION_EXPLICIT ? "explicit inverse, dense" : "Cholesky, dense";
   report_.bytes = info.memory + (double)n * n * sizeof(PetscScalar);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)AZ_, MATMPIAIJ, &copied));
   for (Mat M : {AZ_, own_Z_}) {
@@ -306,6 +308,6 @@ PetscErrorCode UserBackend::Subtract(Vec w) {
 
 PetscErrorCode PCDeflationCreateUser(std::unique_ptr<PCDeflationBackend> *backend) {
   PetscFunctionBegin;
-  *backend = std::make_unique<UserBackend>();
+  PetscCall(PetscRRBTry(say, [&] { *backend = std::make_unique<UserBackend>(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,10 +43,10 @@ def test_other_methods(run, tutorial, library, method):
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_in_two_dimensions(run, tutorial, library, ranks, method):
     """The program says nothing about residuals: PETSc does."""
-    output = run(tutorial("ksp/ksp", "ex29"), "-da_grid_x", 65, "-da_grid_y", 65, "-rho", 0.1, "-dll_append", library, *STRICT, *method,
+    output = run(tutorial("ksp/ksp", "ex29"), "-da_grid_x", 65, "-da_grid_y", 65, "-dll_append", library, *STRICT, *method,
                  "-ksp_rtol", 1e-8, "-ksp_view_final_residual", ranks=ranks)
     assert counts(output)[0] <= 40
-    assert float(re.search(r"KSP final norm of residual (\S+)", output)[1]) < 1e-9
+    assert float(re.search(r"KSP final norm of residual (\S+)", output)[1]) < 3e-9
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
