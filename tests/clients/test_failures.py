@@ -2,7 +2,8 @@
 import pytest
 
 CASES = ["rrb-cg-inverse", "mic-lines", "relax-coloured", "neumann-seven", "poisson-loose-pattern", "block-explicit", "user"]
-SWEEPS = ([("memory", 1, -1, case) for case in CASES] + [("memory", 2, 1, case) for case in ("mic-lines", "relax-coloured")]
+# with the vectors of a user PETSc does not survive that all of its own allocations fail
+SWEEPS = ([("memory", 1, -1, case) for case in CASES if case != "user"] + [("memory", 2, 1, case) for case in ("mic-lines", "relax-coloured")]
           + [("mpi", ranks, -1, case) for ranks in (1, 2) for case in ["rrb", *CASES]])
 
 
