@@ -38,8 +38,9 @@ template <bool several> __device__ unsigned look_at_watch(volatile Watch *watch,
 }
 
 // What a thread that waits remembers. `together`: it is all lanes of a warp, which look and give up alike, on one device. A
-// look that fails costs a count; only each 512th one looks at the clock and at the host's memory, over the bus. Who has given
-// up looks once at what is next and does not wait any more.
+// look that fails costs a count; only one in 2^15, some 10 ms, looks at the clock and at the host's memory: when all blocks of a
+// grid do so at once, which they begin together, that takes as long as a small solve. Who has given up looks once at what is
+// next and does not wait any more.
 template <bool together> class Patience {
 public:
   __device__ explicit Patience(Watch *watch) : watch_(watch) {}
@@ -59,7 +60,7 @@ public:
   }
 
 private:
-  static constexpr unsigned between = 512;
+  static constexpr unsigned between = 1 << 15;
 
   Watch *const watch_;
   unsigned looks_ = 0, since_ = not_yet;
