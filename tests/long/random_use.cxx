@@ -65,6 +65,11 @@ void run_case(const Wish &wish, Counts &counts) {
     if (!found.fault.empty() && !wish.plain && !leak(plain).empty()) found.fault.clear();
   }
   ++counts.cases;
+  if (const std::string broken = device_error(); !broken.empty()) { // for all that this process could still do
+    std::printf("BROKEN device in case %llu: %s\n  %s\n", (unsigned long long)wish.number, broken.c_str(), found.story.c_str());
+    std::fflush(stdout);
+    _exit(4);
+  }
   counts.refused += found.refused, counts.converged += found.converged, counts.diverged += found.diverged;
   if (found.fault.empty()) return;
   if (!wish.plain && !random_use(plain).fault.empty()) return; // so does PETSc alone

@@ -86,7 +86,7 @@ class Batches:
             return last
         number, refused = struct.unpack("qq", at) if len(at) == 16 else (first, 0)
         self.count(number - first - len(bad))
-        if refused and "libpetscrrb" not in ended.output:
+        if refused and "libpetscrrb" not in ended.output and "BROKEN" not in ended.output:
             self.not_ours += 1  # after an error PETSc's own objects cannot always be destroyed
         else:
             self.crash(kind, ranks, first, number, ended)
@@ -129,7 +129,7 @@ class Batches:
 
 def where(output):
     """What a sanitizer says, or the innermost frames."""
-    said = re.findall(r"(?:HANG|ERROR: AddressSanitizer: \S+|runtime error: .*|terminate called.*|what\(\).*)", output)
+    said = re.findall(r"(?:HANG|BROKEN device.*|ERROR: AddressSanitizer: \S+|runtime error: .*|terminate called.*|what\(\).*)", output)
     frames = re.findall(r"(libpetsc\w+\.so[\d.]*\([^)]*\))|#\d+ 0x\w+ in (\S+)", output)
     return " ".join([*said[:2], *(a or b for a, b in frames[:4])])
 

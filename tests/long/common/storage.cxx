@@ -146,9 +146,10 @@ Matrix matrix_of(const Problem &p, const Numbering &numbering, const Storage &st
     ok(MatCreate(PETSC_COMM_WORLD, out.put()));
     ok(MatSetSizes(out, numbering.rows(), numbering.columns(), p.size(), p.columns));
     ok(MatSetType(out, storage.type.c_str()));
-    const int most = p.columns; // no more than the rows of small problems may have
-    std::vector<PetscInt> stored(numbering.rows(), std::min(most, 40));
-    ok(MatXAIJSetPreallocation(out, 1, stored.data(), stored.data(), stored.data(), stored.data()));
+    // no more than the rows of small problems may have
+    const PetscInt most = 40, own = numbering.columns(), others = p.columns - own;
+    const std::vector<PetscInt> here(numbering.rows(), std::min(own, most)), there(numbering.rows(), std::min(others, most));
+    ok(MatXAIJSetPreallocation(out, 1, here.data(), there.data(), here.data(), there.data()));
     ok(MatSetUp(out));
   }
   if (storage.bound_to_cpu) ok(MatBindToCPU(out, PETSC_TRUE));

@@ -56,6 +56,17 @@ bool start(int *argc, char ***argv, const char *program) {
   return true;
 }
 
+std::string device_error() {
+#if defined(PETSC_HAVE_CUDA)
+  const Raised before = std::exchange(raised, {});
+  const PetscErrorCode code = backend.device ? PetscDeviceContextSynchronize(nullptr) : PETSC_SUCCESS;
+  const std::string message = std::exchange(raised, before).message;
+  return code ? "error " + std::to_string(int(code)) + " " + message : "";
+#else
+  return "";
+#endif
+}
+
 void stop() {
   (void)PetscPopErrorHandler();
   (void)PetscOptionsClearValue(nullptr, "-malloc_dump"); // after errors PETSc itself leaves some

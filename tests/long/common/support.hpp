@@ -55,6 +55,8 @@ void ok(PetscErrorCode code); // throws Refused
 // PETSc with its types and this library's; takes -backend and `own` options (which have a value) from the arguments.
 bool start(int *argc, char ***argv, const char *program);
 void stop();
+// What the device says of all work so far; empty: no error.
+std::string device_error();
 
 // The value of an option of the program itself, such as -seed.
 long number_after(int argc, char **argv, const char *name, long otherwise);
