@@ -85,7 +85,10 @@ class Batches:
             self.count(int(done[1]) - len(bad))
             return last
         number, refused = struct.unpack("qq", at) if len(at) == 16 else (first, 0)
-        self.count(number - first - len(bad))
+        aborts = re.search(r"^ABORTS", ended.output, re.MULTILINE)
+        self.count(number - first - len(bad) + bool(aborts))
+        if aborts:
+            return number + 1
         if refused and "libpetscrrb" not in ended.output and "BROKEN" not in ended.output:
             self.not_ours += 1  # after an error PETSc's own objects cannot always be destroyed
         else:

@@ -18,10 +18,10 @@ void Use::say(const std::string &what) {
 // Not pipefcg: where M is exact it divides zero by zero, and calls that converged.
 const char *Use::krylov() {
   if (random.chance(0.5)) return "cg";
-  return random.of({"gmres",      "fgmres",    "fcg",     "pipecg", "bcgs",   "minres", "symmlq", "cr",
-                    "richardson", "chebyshev", "preonly", "tfqmr",  "lsqr",   "cgs",    "bicg",   "gcr",
-                    "groppcg",    "pipecr",    "cgne",    "stcg",   "gltr",   "nash",   "lgmres", "ibcgs",
-                    "dgmres",     "fbcgs",     "qcg",     "bcgsl",  "pgmres", "tcqmr"});
+  return random.of({"gmres",      "fgmres",    "fcg",     "pipecg", "bcgs", "minres", "symmlq", "cr",
+                    "richardson", "chebyshev", "preonly", "tfqmr",  "lsqr", "cgs",    "bicg",   "gcr",
+                    "groppcg",    "pipecr",    "cgne",    "stcg",   "gltr", "nash",   "lgmres", "ibcgs",
+                    "dgmres",     "fbcgs",     "qcg",     "bcgsl",  "tcqmr"});
 }
 
 // PCs of the library, or what stands for them in a plain use.
@@ -58,7 +58,9 @@ std::string Use::tests(const std::string &at) {
 
 std::string Use::nested() {
   method = "nested";
-  switch (random.integer(0, 8)) {
+  const int kind = random.integer(0, 8);
+  alone = kind < 3 || kind == 5;
+  switch (kind) {
   case 0: return " -pc_type bjacobi -sub_ksp_type preonly" + ours("sub_");
   case 1:
     return std::string(" -pc_type asm -pc_asm_overlap ") + random.of({"0", "1", "2"}) + " -sub_ksp_type preonly" +
@@ -154,15 +156,20 @@ void Use::expect(const std::string &options) {
   const Problem &p = problem;
   const auto has = [&](const char *text) { return options.find(text) != std::string::npos; };
   const bool aij = storage.type == backend.mat || storage.type == "baij" || storage.type == "sbaij";
-  const bool given = with_array || (numbering.array() && storage.from_array) || has("_grid ");
+  const bool told = with_array || (numbering.array() && storage.from_array && storage.type == backend.mat);
+  const bool given = told || has("_grid ");
+  halves = !has("-pc_rrb_cycle amli") && !has("-pc_rrb_coarse ksp");
   bool sides = true;
   for (int d = 0; d < p.dimensions; ++d) sides = sides && p.n[d] >= 4;
   if (!legal || !p.tame || !p.definite || !p.symmetric || !p.finite || !p.on_grid || p.columns != p.size() ||
       p.size() == 0)
     return;
-  if (!aij || !numbering.natural_or_array() || !(given || (sides && !p.masked)) || !p.near_null.empty()) return;
+  if (!aij || !numbering.natural_or_array() || (numbering.array() && !told && ranks() > 1) ||
+      !(given || (sides && !p.masked)) || !p.near_null.empty())
+    return;
   if (method == "ksp rrb" || method == "rrb") has_to_work = p.dimensions == 2;
-  if (method == "mic") has_to_work = (p.points == 5 || p.points == 7) && numbering.whole_lines();
+  if (method == "mic") // its grid is that of a rank
+    has_to_work = (p.points == 5 || p.points == 7) && numbering.whole_lines() && (ranks() == 1 || !has("_grid "));
   if (method == "neumann") has_to_work = p.points != 27 || !has("_grid ");
   if (method == "deflation")
     has_to_work = ranks() == 1 && (given || p.points != 27) && has("-ksp_type cg ") && !has("_type mic") &&
@@ -241,6 +248,10 @@ Found random_use(const Wish &wish) {
   } catch (const Refused &refusal) {
     code = refusal.code;
     if (wish.refused) wish.refused();
+    if (use.alone && ranks() > 1) { // the others may wait for this one
+      std::printf("ABORTS\n"), std::fflush(stdout);
+      MPI_Abort(MPI_COMM_WORLD, 77);
+    }
   }
   Found found;
   const Raised first = raised;

@@ -73,6 +73,7 @@ void Use::apply_halves() {
   const reference::Vector u = random_rhs(random, problem, words);
   const int which = random.integer(0, 2);
   say(which == 0 ? "; PCApplyTranspose" : "; PCApplySymmetricLeft and Right");
+  if (which && !halves) changed();
   ok(KSPSetUp(ksp));
   ok(KSPGetPC(ksp, &pc));
   ok(PCSetUp(pc));

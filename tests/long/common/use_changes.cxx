@@ -9,6 +9,7 @@ namespace longtest {
 void Use::as_stored() {
   if (storage.type != "sbaij") return;
   auto &rows = problem.A.row;
+  const auto whole = rows;
   for (int i = 0; i < problem.size(); ++i)
     for (auto entry = rows[i].begin(); entry != rows[i].end();)
       if (numbering.place(entry->first) < numbering.place(i))
@@ -18,6 +19,7 @@ void Use::as_stored() {
   for (int i = 0; i < problem.size(); ++i)
     for (const auto &[j, a] : std::map<int, double>(rows[i]))
       if (j != i) rows[j][i] = a;
+  problem.definite = problem.definite && rows == whole;
 }
 
 void Use::changed() { has_to_work = has_to_converge = false; }

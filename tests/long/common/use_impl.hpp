@@ -29,6 +29,8 @@ struct Use {
   bool stale = false;             // the preconditioner may be of other values
   bool has_to_work = false;       // the library must not refuse it
   bool has_to_converge = false;   // nor find it indefinite
+  bool halves = true;             // M is one product, L D L^T
+  bool alone = false;             // each rank has a solver of its own, whose error is its own
   bool leaves = false;            // memory, as PETSc does where an error ends a solve
   int converged = 0, diverged = 0;
 
