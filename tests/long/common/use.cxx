@@ -158,7 +158,7 @@ void Use::expect(const std::string &options) {
   const bool aij = storage.type == backend.mat || storage.type == "baij" || storage.type == "sbaij";
   const bool told = with_array || (numbering.array() && storage.from_array && storage.type == backend.mat);
   const bool given = told || has("_grid ");
-  halves = !has("-pc_rrb_cycle amli") && !has("-pc_rrb_coarse ksp");
+  halves = !has("-pc_rrb_cycle amli") && !has("-pc_rrb_coarse ksp") && !has("-pc_rrb_coarse inverse");
   bool sides = true;
   for (int d = 0; d < p.dimensions; ++d) sides = sides && p.n[d] >= 4;
   if (!legal || !p.tame || !p.definite || !p.symmetric || !p.finite || !p.on_grid || p.columns != p.size() ||
@@ -174,6 +174,7 @@ void Use::expect(const std::string &options) {
   if (method == "deflation")
     has_to_work = ranks() == 1 && (given || p.points != 27) && has("-ksp_type cg ") && !has("_type mic") &&
                   !has("_type blockrelax") && !has("_type rrb");
+  if (!halves && has("-ksp_type qcg ")) has_to_work = false;
   has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method != "ksp rrb") &&
                     !has("_drop") && !has("_shift") && !has("pc_side") && !has("ksp_diagonal_scale") &&
                     (has("-ksp_type cg ") || has("-ksp_type rrb ")) && !differ;

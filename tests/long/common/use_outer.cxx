@@ -83,7 +83,8 @@ void Use::newton() {
   ok(VecNorm(f, NORM_2, &last));
   const bool claims = reason == SNES_CONVERGED_FNORM_ABS || reason == SNES_CONVERGED_FNORM_RELATIVE;
   if (claims && !(last <= 10 * std::max(atol, rtol * first)))
-    fault = "SNES converged, but the function's norm is large";
+    fault = "SNES converged with a function's norm of " + std::to_string(last) + ", at first " + std::to_string(first) +
+            ": " + SNESConvergedReasons[reason];
 }
 
 void Use::time_steps() {
