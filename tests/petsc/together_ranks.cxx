@@ -175,9 +175,8 @@ TEST(TogetherRanks, HaveNoMemoryTogether) {
   const Distributed d = on_ranks();
   const reference::Vector r = random_values(std::size_t(width * lines * ranks()));
   std::vector<Kind> all = of_a_rank;
-  if (ranks() == 1)
-    for (const char *options : {"", "-pc_neumann_type poisson -pc_neumann_drop pattern"})
-      all.push_back({neumann_of, options});
+  for (const char *options : {"", "-pc_neumann_type poisson -pc_neumann_drop pattern"})
+    all.push_back({neumann_of, options});
   for (const Kind &k : all) {
     SCOPED_TRACE(k.options);
     const Preconditioner pc = k.make(d.A, k.options), expected = k.make(d.A, k.options);
