@@ -68,10 +68,10 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm, PetscRRBTrouble *);
 /* x summed over all ranks; all get the same bits. Returns what MPI does. Collective. */
 int PetscRRBSum(MPI_Comm, PetscScalar *x, PetscMPIInt n);
 
-/* Calls f(), which returns what PETSc does and may throw, on all ranks: they raise the same error if it failed on one. say: what
-   an exception means.
-   f is not collective, or it fails on all ranks, or all that is collective in it comes right after a
-   PetscRRBThrowTogether() with this comm: there the others meet a rank that has failed before. */
+/* Calls f(), which returns what PETSc does and may throw, on all ranks: they raise the same error if it failed on one.
+   say: what an exception means.
+   f is not collective, or it fails on all ranks, or whatever is collective in it comes right after a
+   PetscRRBThrowTogether() with this comm: there the others meet a rank that has thrown before. */
 template <class Say, class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm, const Say &say, const F &f) {
   PetscRRBTrouble trouble;
   PetscErrorCode code;

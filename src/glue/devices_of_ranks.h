@@ -11,8 +11,8 @@ PetscErrorCode PetscRRBFirstRankOfMachine(MPI_Comm, int *first);
 /* Which ranks have the same current device, in words, the same on all of them; empty: none. Collective. */
 PetscErrorCode PetscRRBFindSharedDevice(MPI_Comm, std::string *which);
 
-/* Calls f(), which may throw, on all ranks: what the first of them threw, in the same words on all; empty: none did. An MPI
-   that fails is an error. f is as for PetscRRBCallTogether(). Collective. */
+/* Calls f(), which may throw, on all ranks: what the first of them threw, in the same words on all; empty: none did.
+   An MPI that fails is an error. f is as for PetscRRBCallTogether(). Collective. */
 template <class F> PetscErrorCode PetscRRBWhyNot(MPI_Comm comm, std::string *why_not, const F &f) {
   PetscRRBTrouble trouble;
 
