@@ -44,7 +44,9 @@ public:
   virtual index_t point(PetscInt row) const = 0;  // its grid point in natural order, of ghosts too
   virtual index_t number(PetscInt row) const = 0; // in the whole matrix
 
-  // collective; all arrays are on the host; the results are the same on all ranks, to the last bit
+  // collective; all arrays are on the host; the results are the same on all ranks, to the last bit.
+  // unite(), first() and agree() throw on all ranks what one of them has thrown before; before the others, nothing may be
+  // thrown on one alone.
   virtual void sum(double *, std::size_t) const = 0;
   virtual void bring(double *) const = 0; // values of own rows to the ghosts' places behind them
   virtual double largest(double) const = 0;

@@ -7,7 +7,8 @@
 
 namespace petscrrb::deflation {
 
-// f(), in which ranks do nothing together. If it throws on one rank, all of them throw. ranks null: f() alone.
+// f(), in which ranks do nothing together. If it throws on one rank, or something was thrown there since they last did
+// anything together, all of them throw. ranks null: f() alone.
 template <class F> void on_all(const Ranks *ranks, const F &f) {
   if (!ranks) return f();
   std::exception_ptr mine;

@@ -170,7 +170,8 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   std::string subdomains;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("deflation"), [&] { subdomains = d->backend->subdomains(); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("deflation"),
+                                [&] { subdomains = d->backend->subdomains(); }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "subdomains: %s\n", subdomains.c_str()));
   PetscCall(PetscViewerASCIIPrintf(viewer, "dimension: %d", r.subdomains));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));

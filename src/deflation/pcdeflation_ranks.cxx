@@ -25,6 +25,7 @@ std::vector<std::uint64_t> PCDeflationRanks::unite(const std::vector<std::uint64
 std::string PCDeflationRanks::first(const std::string &why) const {
   PetscRRBTrouble trouble{why, PETSC_SUCCESS};
   PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
+  if (trouble.code) throw PetscRRBError(trouble.why, trouble.code, trouble.settled);
   return trouble.why;
 }
 

@@ -35,14 +35,19 @@ PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) 
 
 PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoice &choice, const double *phi,
                                            PetscBool rebuild, Result *result) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const auto run_together = [&](const PCDeflationWork &work) {
+    return Run([&] { PetscRRBThrowTogether(comm, Says(), work); });
+  };
+
   PetscFunctionBegin;
   if (!rebuild) {
-    PetscCall(Run([&] { *result = projection_->refresh(csr_, phi); }));
+    PetscCall(run_together([&] { *result = projection_->refresh(csr_, phi); }));
     if (*result != Result::rebuild) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCDeflationDescribe(pc, A, choice, Rows(csr_), &space_));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)A), Says(),
-                                [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
+  PetscCall(PetscRRBTryTogether(
+      comm, Says(), [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
   if (ranks_ && on_device() && space_.phases)
     PetscCall(PetscInfo(pc,
                         "The matrix is on devices of several ranks: its rows are copied to the host for each set of "
@@ -51,7 +56,7 @@ PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoic
   space_.phi = phi;
   space_.ranks = ranks_.get();
   const auto type = inverse_ == KSP_DEFLATION_EXPLICIT ? Inverse::explicit_inverse : Inverse::cholesky;
-  PetscCall(Run([&] { *result = projection_->setup(csr_, space_, type); }));
+  PetscCall(run_together([&] { *result = projection_->setup(csr_, space_, type); }));
   space_.phi = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

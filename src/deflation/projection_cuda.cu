@@ -133,11 +133,11 @@ void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda:
     sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
     sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
   });
+  double identity_rows = double(labels_.identity_rows());
+  if (ranks_) ranks_->sum(&identity_rows, 1);
   const std::vector<int> rows = rows_of_subdomains();
   const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, ranks_, scratch);
   const std::vector<int> box = box_of_subdomains(space, scratch);
-  double identity_rows = double(labels_.identity_rows());
-  if (ranks_) ranks_->sum(&identity_rows, 1);
   on_all(ranks_, [&] {
     memory_.resize(2 * std::size_t(count_));
     c_ = memory_.data(), other_ = c_ + count_;
@@ -155,10 +155,13 @@ void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda:
 
 // On several ranks: of all of them, as far as they differ from 0.
 std::vector<int> CudaProjection::rows_of_subdomains() const {
-  std::vector<int> rows(count_);
-  for (int s = 0; s < count_; ++s) rows[s] = rows_.start[s + 1] - rows_.start[s];
+  std::vector<int> rows;
+  std::vector<double> all;
+  on_all(ranks_, [&] {
+    for (int s = 0; s < count_; ++s) rows.push_back(rows_.start[s + 1] - rows_.start[s]);
+    if (ranks_) all.assign(rows.begin(), rows.end());
+  });
   if (!ranks_) return rows;
-  std::vector<double> all(rows.begin(), rows.end());
   ranks_->sum(all.data(), all.size());
   for (int s = 0; s < count_; ++s) rows[s] = all[s] > 0;
   return rows;

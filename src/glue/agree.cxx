@@ -19,7 +19,7 @@ static PetscErrorCode CodeOf(const std::exception &e, PetscErrorCode otherwise) 
 PetscRRBTrouble PetscRRBSay::operator()(const std::exception &e) const {
   if (const auto *error = dynamic_cast<const PetscRRBError *>(&e)) {
     const std::string why = error->what();
-    return {why.compare(0, 8, "on rank ") ? type_ + (": " + why) : why, error->code};
+    return {why.compare(0, 8, "on rank ") ? type_ + (": " + why) : why, error->code, error->settled};
   }
   const PetscErrorCode code = CodeOf(e, otherwise_);
   return {(code == PETSC_ERR_MEM ? std::string("No memory for ") : std::string()) + type_ + ": " + e.what(), code};
@@ -38,6 +38,7 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm comm, PetscRRBTrouble *trouble) {
   PetscMPIInt ranks, rank, mine, first, header[2];
 
   PetscFunctionBegin;
+  if (trouble->settled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -52,6 +53,7 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm comm, PetscRRBTrouble *trouble) {
   trouble->why.resize((std::size_t)header[0]);
   trouble->code = (PetscErrorCode)header[1];
   PetscCallMPI(MPI_Bcast(&trouble->why[0], header[0], MPI_CHAR, first, comm));
+  trouble->settled = true;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,7 @@
 struct PetscRRBTrouble {
   std::string why; /* empty: there is none */
   PetscErrorCode code{};
+  bool settled = false; /* nothing is left to agree on: all ranks have it, or they cannot agree */
 
   explicit operator bool() const { return !why.empty(); }
 };
@@ -17,8 +18,10 @@ struct PetscRRBTrouble {
 /* An exception with a code of its own: that of MPI, of a call of PETSc's, or of what ranks have agreed on. */
 class PetscRRBError : public std::runtime_error {
 public:
-  PetscRRBError(const std::string &why, PetscErrorCode of) : std::runtime_error(why), code(of) {}
+  PetscRRBError(const std::string &why, PetscErrorCode of, bool is_settled = false)
+      : std::runtime_error(why), code(of), settled(is_settled) {}
   const PetscErrorCode code;
+  const bool settled; /* as above */
 };
 
 /* What is said of an exception; type: of the object that it is thrown in; otherwise: the code of what is no lack of
@@ -65,8 +68,10 @@ PetscErrorCode PetscRRBFirstTrouble(MPI_Comm, PetscRRBTrouble *);
 /* x summed over all ranks; all get the same bits. Returns what MPI does. Collective. */
 int PetscRRBSum(MPI_Comm, PetscScalar *x, PetscMPIInt n);
 
-/* Calls f(), which returns what PETSc does and may throw, on all ranks: they raise the same error if it failed on one. f is
-   not collective, or it fails on all ranks. say: what an exception means. */
+/* Calls f(), which returns what PETSc does and may throw, on all ranks: they raise the same error if it failed on one.
+   say: what an exception means.
+   f is not collective, or it fails on all ranks, or whatever is collective in it comes right after a
+   PetscRRBThrowTogether() with this comm: there the others meet a rank that has thrown before. */
 template <class Say, class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm, const Say &say, const F &f) {
   PetscRRBTrouble trouble;
   PetscErrorCode code;
@@ -89,6 +94,6 @@ template <class Say, class F> PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, 
 template <class Say, class F> void PetscRRBThrowTogether(MPI_Comm comm, const Say &say, const F &f) {
   PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
 
-  if (PetscRRBFirstTrouble(comm, &trouble)) throw PetscRRBError("MPI error: ranks cannot agree", PETSC_ERR_MPI);
-  if (trouble) throw PetscRRBError(trouble.why, trouble.code);
+  if (PetscRRBFirstTrouble(comm, &trouble)) throw PetscRRBError("MPI error: ranks cannot agree", PETSC_ERR_MPI, true);
+  if (trouble) throw PetscRRBError(trouble.why, trouble.code, trouble.settled);
 }

@@ -27,21 +27,21 @@ PetscErrorCode PetscRRBFirstRankOfMachine(MPI_Comm comm, int *first) {
 
 PetscErrorCode PetscRRBFindSharedDevice(MPI_Comm comm, std::string *why_not) {
   int first;
-  std::vector<int> place(4);
+  std::string which;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBFirstRankOfMachine(comm, &first));
-  PetscCall(PetscRRBWhyNot(comm, why_not, [&] { place = PlaceOfDevice(first); }));
-  if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  const std::vector<int> all = PetscRRBAllGather(comm, MPI_INT, place);
-  std::map<std::vector<int>, std::size_t> rank_with;
-  for (std::size_t p = 0; p < all.size(); p += place.size()) {
-    const std::size_t rank = p / place.size();
-    const auto [other, alone] = rank_with.try_emplace({&all[p], &all[p] + place.size()}, rank);
-    if (alone) continue;
-    *why_not = "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share a GPU";
-    break;
-  }
+  PetscCall(PetscRRBWhyNot(comm, why_not, [&] {
+    const std::vector<int> place = PlaceOfDevice(first), all = PetscRRBAllGather(comm, MPI_INT, place);
+    std::map<std::vector<int>, std::size_t> rank_with;
+    for (std::size_t p = 0; p < all.size() && which.empty(); p += place.size()) {
+      const std::size_t rank = p / place.size();
+      const auto [other, alone] = rank_with.try_emplace({&all[p], &all[p] + place.size()}, rank);
+      if (!alone)
+        which = "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share a GPU";
+    }
+  }));
+  if (why_not->empty()) *why_not = std::move(which);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 inline void PetscRRBCheckMPI(int code) {
-  if (code != MPI_SUCCESS) throw PetscRRBError("MPI error " + std::to_string(code), PETSC_ERR_MPI);
+  if (code != MPI_SUCCESS) throw PetscRRBError("MPI error " + std::to_string(code), PETSC_ERR_MPI, true);
 }
 /* of a call of PETSc's, which has said more */
 inline void PetscRRBCheckSent(PetscErrorCode code) {

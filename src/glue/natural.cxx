@@ -140,33 +140,38 @@ PetscErrorCode PetscRRBCutsOfDMDA(PC pc, Mat P, petscrrb::Grid *g, PetscRRBCuts 
   PetscCall(
       DMDAGetInfo(dm, &sides, NULL, NULL, NULL, &parts[0], &parts[1], &parts[2], NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(dm, &sizes[0], &sizes[1], &sizes[2]));
-  *g = petscrrb::Grid();
-  g->source = name;
-  g->n[0] = g->n[1] = 1;
-  cuts->x = cuts->y = {0, 1};
-  for (int d = 0; d < sides; ++d) {
-    if (sides == 3 && all[d] == 1) continue; /* and so on one rank only */
-    std::vector<petscrrb::index_t> &c = used ? cuts->y : cuts->x;
-    c = {0};
-    for (PetscInt i = 0; i < parts[d]; ++i) c.push_back(c.back() + sizes[d][i]);
-    g->n[used++] = all[d];
-  }
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSayOfRows, [&] {
+    *g = petscrrb::Grid();
+    g->source = name;
+    g->n[0] = g->n[1] = 1;
+    cuts->x = cuts->y = {0, 1};
+    for (int d = 0; d < sides; ++d) {
+      if (sides == 3 && all[d] == 1) continue; /* and so on one rank only */
+      std::vector<petscrrb::index_t> &c = used ? cuts->y : cuts->x;
+      c = {0};
+      for (PetscInt i = 0; i < parts[d]; ++i) c.push_back(c.back() + sizes[d][i]);
+      g->n[used++] = all[d];
+    }
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBCutsOfRows(Mat P, const petscrrb::Grid &g, PetscRRBCuts *cuts, PetscBool *whole) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   const PetscInt *ranges;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRanges(P, &ranges));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
-  cuts->x = {0, g.n[0]};
-  cuts->y.clear();
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
   *whole = PETSC_TRUE;
-  for (PetscMPIInt r = 0; r <= ranks; ++r) {
-    cuts->y.push_back((ranges[r] + g.n[0] - 1) / g.n[0]);
-    if (ranges[r] % g.n[0]) *whole = PETSC_FALSE;
-  }
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    cuts->x = {0, g.n[0]};
+    cuts->y.clear();
+    for (PetscMPIInt r = 0; r <= ranks; ++r) {
+      cuts->y.push_back((ranges[r] + g.n[0] - 1) / g.n[0]);
+      if (ranges[r] % g.n[0]) *whole = PETSC_FALSE;
+    }
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

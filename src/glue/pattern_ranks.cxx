@@ -22,7 +22,7 @@ PetscRRBPatternOnRanks::PetscRRBPatternOnRanks(Mat P, const PetscRRBRankRows &ro
 }
 
 PetscRRBPatternOnRanks::~PetscRRBPatternOnRanks() {
-  if (host_) (void)rows_.Restore(P_, PETSC_FALSE, &view_);
+  (void)rows_.Restore(P_, PETSC_FALSE, &view_);
 }
 
 HostRankPattern &PetscRRBPatternOnRanks::look() {

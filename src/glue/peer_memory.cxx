@@ -19,7 +19,7 @@ struct OnOneMachine final : PetscRRBSharedPiece {
     (void)cudaDeviceSynchronize();
     for (char *p : of_rank)
       if (p && p != own_.data()) (void)cudaIpcCloseMemHandle(p);
-    (void)MPI_Barrier(comm_); /* nobody frees what another one still has */
+    if (shared_) (void)MPI_Barrier(comm_); /* nobody frees what another one still has */
   }
 
   Handle make(std::size_t bytes) {
@@ -29,6 +29,7 @@ struct OnOneMachine final : PetscRRBSharedPiece {
     return handle;
   }
   void open(const std::vector<Handle> &handles, int me) {
+    shared_ = true;
     of_rank.assign(handles.size(), nullptr);
     for (std::size_t r = 0; r < handles.size(); ++r) {
       if ((int)r == me) of_rank[r] = own_.data();
@@ -41,6 +42,7 @@ struct OnOneMachine final : PetscRRBSharedPiece {
 
 private:
   MPI_Comm comm_;
+  bool shared_ = false; /* all ranks have made theirs */
   petscrrb::cuda::Buffer<char> own_;
 };
 
@@ -54,9 +56,13 @@ static PetscErrorCode ShareOnOneMachine(MPI_Comm comm, std::size_t bytes, std::u
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  auto made = std::make_unique<OnOneMachine>(comm);
-  std::vector<Handle> all((std::size_t)ranks);
-  PetscCall(PetscRRBWhyNot(comm, why_not, [&] { own = made->make(bytes); }));
+  std::unique_ptr<OnOneMachine> made;
+  std::vector<Handle> all;
+  PetscCall(PetscRRBWhyNot(comm, why_not, [&] {
+    all.resize((std::size_t)ranks);
+    made = std::make_unique<OnOneMachine>(comm);
+    own = made->make(bytes);
+  }));
   if (!why_not->empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allgather(&own, (int)sizeof own, MPI_BYTE, all.data(), (int)sizeof own, MPI_BYTE, comm));
   PetscCall(PetscRRBWhyNot(comm, why_not, [&] { made->open(all, rank); }));

@@ -32,7 +32,7 @@ public:
   Window &operator=(const Window &) = delete;
   ~Window() override {
     (void)cudaDeviceSynchronize();
-    (void)MPI_Barrier(comm_); /* nobody takes away what another one still writes to */
+    if (shared_) (void)MPI_Barrier(comm_); /* nobody takes away what another one still writes to */
     if (window_) (void)ncclCommWindowDeregister(nccl_->get(), window_);
     if (own_) (void)ncclMemFree(own_);
   }
@@ -43,6 +43,7 @@ public:
     petscrrb::cuda::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
   void share(std::size_t bytes, int ranks) {
+    shared_ = true;
     check(ncclCommWindowRegister(nccl_->get(), own_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC),
           "ncclCommWindowRegister");
     const int reached = window_ ? ncclTeamLsa(nccl_->get()).nRanks : 0;
@@ -54,6 +55,7 @@ public:
 
 private:
   MPI_Comm comm_;
+  bool shared_ = false; /* all ranks have made theirs */
   std::shared_ptr<Communicator> nccl_;
   void *own_ = nullptr;
   ncclWindow_t window_ = nullptr;
@@ -87,8 +89,11 @@ PetscErrorCode PetscRRBShareByNccl(MPI_Comm comm, PetscRRBShare *share, std::str
 
     PetscFunctionBegin;
     PetscCallMPI(MPI_Comm_size(comm, &ranks));
-    auto made = std::make_unique<Window>(comm, nccl);
-    PetscCall(PetscRRBWhyNot(comm, why_not, [&] { made->allocate(bytes); }));
+    std::unique_ptr<Window> made;
+    PetscCall(PetscRRBWhyNot(comm, why_not, [&] {
+      made = std::make_unique<Window>(comm, nccl);
+      made->allocate(bytes);
+    }));
     if (why_not->empty()) PetscCall(PetscRRBWhyNot(comm, why_not, [&] { made->share(bytes, ranks); }));
     if (why_not->empty()) *piece = std::move(made);
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -53,13 +53,14 @@ PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
   other_entries_ = others.n ? others.ia[others.n] : 0;
   PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, others.ia, others.n, &theirs, &entries));
   std::vector<PetscInt> mine, columns; /* global columns */
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+  const PetscErrorCode code = PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
     mine.resize((std::size_t)other_entries_);
     columns.resize(theirs.root.size());
     for (PetscInt e = 0; e < other_entries_; ++e) mine[(std::size_t)e] = ghosts_[(std::size_t)others.ja[e]];
-  }));
-  PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, mine.data(), columns.data()));
+  });
+  if (!code) PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, mine.data(), columns.data()));
   PetscCall(PetscSFDestroy(&entries));
+  PetscCall(code);
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
     for (PetscInt p = 0; p < others.n; ++p)
       for (PetscInt e = others.ia[p]; e < others.ia[p + 1]; ++e) {

@@ -68,6 +68,7 @@ Rows product_rows(const Rows &lower, const Rows &upper, PetscInt own, bool fill)
 // The first `count` rows, their columns from `first` to `end`.
 SparsePattern pattern_of(const Rows &rows, PetscInt count, PetscInt first, PetscInt end) {
   SparsePattern out;
+  out.ia.push_back(0);
   for (PetscInt p = 0; p < count; ++p) {
     for (const Entry &e : rows[p]) {
       if (e.column < first || e.column >= end) continue;

@@ -8,11 +8,12 @@
 
 namespace petscrrb::neumann {
 
-// Rows of some entries (p, q), columns in order; where a_pq and a_qp stand among the matrix's values, -1: nowhere.
+// Rows of some entries (p, q), columns in order; where a_pq and a_qp stand among the matrix's values, -1: nowhere. ia is empty
+// where there are no rows.
 struct SparsePattern {
-  std::vector<PetscInt> ia{0}, ja, here, there;
+  std::vector<PetscInt> ia, ja, here, there;
 
-  PetscInt entries() const { return ia.back(); }
+  PetscInt entries() const { return static_cast<PetscInt>(ja.size()); }
 };
 
 // Rows that are not the rank's own: they follow those, in ia, ja and a of its Csr. The last of them stands for all that

@@ -117,7 +117,8 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   std::vector<index_t> unknowns;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { unknowns = s.core->unknowns_by_level(); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
+                                [&] { unknowns = s.core->unknowns_by_level(); }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld, %d-point, from the %s\n", (long long)g.n[0],
                                    (long long)g.n[1], g.points, g.source.c_str()));
   for (int d = 0; d < 2; ++d)

@@ -37,7 +37,8 @@ private:
   PCRRBDistribution matrix_{PCRRBRowValuesOnDevice(stream_)};
   cuda::Buffer<double> r_, z_; /* of the box, where vectors are not what it has */
   std::unique_ptr<rrb::Ranks> ranks_;
-  std::string transport_;            /* in words */
+  const char *transport_ = nullptr;  /* in words */
+  std::string why_not_faster_;       /* why it is not the one before it; empty: it is the first */
   MPI_Comm comm_ = MPI_COMM_NULL;    /* the PC's */
   rrb::BlackRanks *black_ = nullptr; /* the core */
 };
@@ -72,35 +73,33 @@ PetscErrorCode OnRanksCuda::ChooseTransport(PC pc) {
              {PC_RRB_TRANSPORT_STORES, "stores (windows of NCCL)", PCRRBCreateRanksStoresNccl},
              {PC_RRB_TRANSPORT_NCCL, "NCCL", PCRRBCreateRanksNccl},
              {PC_RRB_TRANSPORT_SF, "PetscSF", PCRRBCreateRanksSF}};
-  std::string why_not, last;
+  std::string why_not;
 
   PetscFunctionBegin;
   ranks_ = nullptr;
+  why_not_faster_.clear();
   for (const auto &t : all) {
     if (ranks_ || (wanted != PC_RRB_TRANSPORT_AUTO && wanted != t.type)) continue;
     PetscCall(t.create(comm, cuda_, &ranks_, &why_not));
     if (ranks_) transport_ = t.words;
     if (ranks_) continue;
     PetscCall(PetscInfo(pc, "Values cannot travel by %s: %s\n", t.words, why_not.c_str()));
-    last = why_not;
+    why_not_faster_ = std::move(why_not);
   }
   PetscCheck(ranks_, comm, PETSC_ERR_SUP, "-pc_rrb_transport %s is not possible: %s", PCRRBTransports[wanted],
-             last.c_str());
-  if (!last.empty()) transport_ += ", since " + last;
+             why_not_faster_.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* As on hosts; the plans of all exchanges are made by each rank alone. */
 PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                   std::unique_ptr<Core> *core) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
-  comm_ = comm;
-  PetscCall(ChooseTransport(pc));
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
+  comm_ = PetscObjectComm((PetscObject)pc);
+  PetscCall(PCRRBTogether([&] { return ChooseTransport(pc); }));
+  PetscCall(PetscRRBTryTogether(comm_, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
     (void)stream_.Ready();
     matrix_.SetBoxes(pc, all, o.levels);
     auto made =
@@ -117,7 +116,8 @@ PetscErrorCode OnRanksCuda::Build(PC pc, const rrb::Extent &all, const rrb::Opti
 PetscErrorCode OnRanksCuda::ViewRanks(PetscViewer viewer) {
   PetscFunctionBegin;
   PetscCall(matrix_.View(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s\n", transport_.c_str()));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s%s%s\n", transport_,
+                                   why_not_faster_.empty() ? "" : ", since ", why_not_faster_.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -24,7 +24,8 @@ int PCRRBRanksOfComm::count() const {
 
 std::vector<double> PCRRBRanksOfComm::tell(const std::vector<double> &mine) {
   const int n = (int)mine.size();
-  std::vector<double> all(mine.size() * (std::size_t)count());
+  std::vector<double> all;
+  PetscRRBThrowTogether(comm_, PetscRRBSay("PCRRB"), [&] { all.resize(mine.size() * (std::size_t)count()); });
   PetscRRBCheckMPI(MPI_Allgather(mine.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, comm_));
   return all;
 }

@@ -137,9 +137,11 @@ private:
 
 static PetscErrorCode Create(MPI_Comm comm, const Cuda &on, const PetscRRBShare &share,
                              std::unique_ptr<rrb::Ranks> *ranks, std::string *why_not) {
+  std::unique_ptr<RanksStores> made;
+
   PetscFunctionBegin;
-  auto made = std::make_unique<RanksStores>(comm, on, share);
-  PetscCall(PetscRRBWhyNot(comm, why_not, [&] { made->begin(); }));
+  PetscCall(PetscRRBWhyNot(comm, why_not, [&] { made = std::make_unique<RanksStores>(comm, on, share); }));
+  if (why_not->empty()) PetscCall(PetscRRBWhyNot(comm, why_not, [&] { made->begin(); }));
   if (why_not->empty()) *ranks = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,7 +3,7 @@ import pytest
 
 CASES = ["rrb-cg-inverse", "mic-lines", "relax-coloured", "neumann-seven", "poisson-loose-pattern", "block-explicit", "user"]
 # with the vectors of a user PETSc does not survive that all of its own allocations fail
-SWEEPS = ([("memory", 1, -1, case) for case in CASES if case != "user"] + [("memory", 2, 1, case) for case in ("mic-lines", "relax-coloured")]
+SWEEPS = ([("memory", 1, -1, case) for case in CASES if case != "user"] + [("memory", 2, 1, case) for case in ["rrb", *CASES]]
           + [("mpi", ranks, -1, case) for ranks in (1, 2) for case in ["rrb", *CASES]])
 
 

@@ -145,7 +145,9 @@ std::string why_bad(Use &use, Phase phase, PetscErrorCode code) {
   MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (least != most) return "errors differ between ranks: " + std::to_string(least) + " and " + std::to_string(most);
-  if (code) return expected(code) ? "" : words(code);
+  int as_expected = expected(code); // PETSc's own code, that of the rank that failed
+  MPI_Allreduce(MPI_IN_PLACE, &as_expected, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (code) return as_expected ? "" : words(code);
   return phase == solve || phase == refresh ? use.why_wrong() : "";
 }
 

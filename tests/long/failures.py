@@ -136,9 +136,9 @@ class Faults:
                   f"      {' '.join(places[:6])}{' ...' if len(places) > 6 else ''}")
 
 
-# what cannot fail, or ends something whether it fails or not
+# what cannot fail (ncclTeamLsa returns a struct), or ends something whether it fails or not
 NEVER_FAIL = re.compile(r"MPI_(Comm_free|Wtime|Initialized|Finalized|Error_string)|PMPI_|__cuda(Register|Unregister|Push|Pop|InitModule|GetKernel)"
-                        r"|cuda\w*(Free|Destroy|Close|String|LastError)|\w*(Destroy|Free|Abort|Deregister|String)(_v2)?$")
+                        r"|cuda\w*(Free|Destroy|Close|String|LastError)|ncclTeamLsa$|\w*(Destroy|Free|Abort|Deregister|String)(_v2)?$")
 
 
 def check_calls(context, program, library):
