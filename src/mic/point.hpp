@@ -37,9 +37,7 @@ struct Pivot {
   double d, x, B, inverse; // inverse: of d; 0 of a bad one
 
   // what the neighbour at the other end of b gets
-  PETSCRRB_HD double handed(double b, double omega) const {
-    return b * inverse * (x + (1 - omega) * (B - b));
-  }
+  PETSCRRB_HD double handed(double b, double omega) const { return b * inverse * (x + (1 - omega) * (B - b)); }
 };
 
 } // namespace petscrrb::mic

@@ -238,7 +238,8 @@ TEST(BlockRelax, SystemsWithoutASolutionAreNotCalledSolved) {
   for (const std::string norm : {"natural", "preconditioned", "unpreconditioned"})
     for (const std::string more : {"", " -pc_blockrelax_inverse dense"}) {
       const Solver ksp = ksp_of(A, "-ksp_type cg -ksp_rtol 1e-8 -pc_type blockrelax -pc_blockrelax_block_size 8,8 "
-                                   "-ksp_norm_type " + norm + more);
+                                   "-ksp_norm_type " +
+                                       norm + more);
       problem.b = good;
       const Solve done = solve(ksp, good);
       EXPECT_EQ(done.reason, KSP_CONVERGED_RTOL) << norm << more;
