@@ -1,12 +1,23 @@
 // Symmetric matrices within a band, factored as L D L^T where they lie.
 #pragma once
 
+#include "backend/range.hpp"
+
 #include <cmath>
 #include <cstddef>
 
 namespace petscrrb::blockrelax {
 
 constexpr double null_pivot = 1e-12; // of the diagonal entry: rounding
+
+// Of a block that is positive definite, or singular but for rounding.
+PETSCRRB_HD inline bool is_good_pivot(double d, double diagonal) { return d >= -null_pivot * diagonal; }
+
+// Where a pivot is null, the diagonal entry takes its place. With 0 for its inverse M^-1 would be singular, and a Krylov method
+// blind to a residual that no solution has; the residuals of a system that has one vanish in that direction anyway.
+PETSCRRB_HD inline double inverse_of_pivot(double d, double diagonal) {
+  return 1 / (d > null_pivot * diagonal ? d : diagonal);
+}
 
 // With eight partial sums, since one would wait for each addition.
 inline double dot(const double *a, const double *b, int n) {
@@ -29,8 +40,7 @@ struct Band {
   template <class T> T *row(T *a, int i) const { return a + std::ptrdiff_t(i) * (width + 1) + width - i; }
   int first(int i) const { return i > width ? i - width : 0; }
 
-  // Returns the first row whose pivot is negative, or -1. A direction that is null but for rounding is left out: its 1 / d
-  // is zero.
+  // Returns the first row whose pivot is negative, or -1.
   int factor(double *a) const {
     for (int i = 0; i < n; ++i) {
       double *ai = row(a, i);
@@ -45,8 +55,8 @@ struct Band {
         d -= ai[j] * l;
         ai[j] = l;
       }
-      if (!(d >= -null_pivot * diagonal)) return i;
-      ai[i] = d > null_pivot * diagonal ? 1 / d : 0;
+      if (!is_good_pivot(d, diagonal)) return i;
+      ai[i] = inverse_of_pivot(d, diagonal);
     }
     return -1;
   }

@@ -16,7 +16,7 @@ struct DeviceBand {
   __host__ __device__ index_t window() const { return index_t(width + 1) * (width + 1); }
 };
 
-// Returns the first row whose pivot is negative, or -1. A direction that is null but for rounding is left out.
+// Returns the first row whose pivot is negative, or -1.
 // window: room for as many columns as are changed by one, or null; diagonal(j): of the matrix
 template <class Group, class Diagonal>
 __device__ int factor(const Group &g, const DeviceBand &band, double *a, double *window, const Diagonal &diagonal) {
@@ -33,8 +33,8 @@ __device__ int factor(const Group &g, const DeviceBand &band, double *a, double 
     };
     double *const c = column(0);
     const double d = c[0], full = diagonal(j);
-    if (!(d >= -null_pivot * full)) return j;
-    const double inverse = d > null_pivot * full ? 1 / d : 0;
+    if (!is_good_pivot(d, full)) return j;
+    const double inverse = inverse_of_pivot(d, full);
     const int last = min(w, n - 1 - j);
     for (int first = 1 + line; first <= last; first += together * Group::lines)
       for (int m = first + lane; m <= last; m += Group::lanes) {

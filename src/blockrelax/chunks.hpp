@@ -123,8 +123,8 @@ template <int tile, class Group> struct Tile {
         }
         g.sync();
         const double d = column[p], full = room.diagonal[p];
-        if (!(d >= -null_pivot * full)) return p;
-        const double inverse = d > null_pivot * full ? 1 / d : 0;
+        if (!is_good_pivot(d, full)) return p;
+        const double inverse = inverse_of_pivot(d, full);
         double of_row[tile], of_column[tile];
         PETSCRRB_UNROLL
         for (int a = 0; a < tile; ++a) of_row[a] = column[ti + a * side] * inverse;

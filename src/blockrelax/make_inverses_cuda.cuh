@@ -41,8 +41,8 @@ struct TensorInverse {
 
   __device__ void operator()(int cell) const {
     const double value = tensor_eigenvalue(near, c, n, cell);
-    to[cell] = inverse_of_eigenvalue(value, c);
-    if (!is_good_eigenvalue(value, c)) atomicMax(bad, ~0ull - static_cast<unsigned long long>(row));
+    to[cell] = inverse_of_pivot(value, c.diagonal);
+    if (!is_good_pivot(value, c.diagonal)) atomicMax(bad, ~0ull - static_cast<unsigned long long>(row));
   }
 };
 

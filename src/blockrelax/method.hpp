@@ -61,21 +61,14 @@ PETSCRRB_HD inline double tensor_eigenvalue(const Neighbours &near, const Coupli
   }
   return value;
 }
-// Directions that are null but for rounding are left out.
-PETSCRRB_HD inline double inverse_of_eigenvalue(double value, const Couplings &c) {
-  return value > null_pivot * c.diagonal ? 1 / value : 0;
-}
-PETSCRRB_HD inline bool is_good_eigenvalue(double value, const Couplings &c) {
-  return value >= -null_pivot * c.diagonal;
-}
 
 // Returns 0 if the block is not positive definite, else -1.
 inline int tensor_inverse(const Neighbours &near, const Couplings &c, const int n[3], double *to) {
   int bad = -1;
   for (int cell = 0; cell < n[0] * n[1] * n[2]; ++cell) {
     const double value = tensor_eigenvalue(near, c, n, cell);
-    if (!is_good_eigenvalue(value, c)) bad = 0;
-    to[cell] = inverse_of_eigenvalue(value, c);
+    if (!is_good_pivot(value, c.diagonal)) bad = 0;
+    to[cell] = inverse_of_pivot(value, c.diagonal);
   }
   return bad;
 }

@@ -234,13 +234,12 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
 
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  PetscBool rebuild =
-      (PetscBool)(!b->state || !b->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PetscBool rebuild;
   PetscMPIInt ranks;
   Mat block;
 
   PetscFunctionBegin;
-  PetscRRBBeginSetUp(pc);
+  PetscCall(PetscRRBBeginSetUp(pc, b->state && b->state->ready ? &b->state->rows : nullptr, &rebuild));
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_BlockRelax(pc));

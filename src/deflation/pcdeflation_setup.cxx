@@ -14,7 +14,7 @@ static PetscErrorCode Look(PetscObject object, PCDeflationSeen *seen) {
   PetscCall(PetscObjectGetId(object, &seen->id));
   PetscCall(PetscObjectStateGet(object, &seen->state));
   mat = (PetscBool)(object->classid == MAT_CLASSID);
-  if (mat) PetscCall(MatGetNonzeroState((Mat)object, &seen->pattern));
+  if (mat) PetscCall(PetscRRBNonzeroState((Mat)object, &seen->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

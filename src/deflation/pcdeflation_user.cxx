@@ -36,8 +36,10 @@ public:
 private:
   PetscErrorCode Reset();
   PetscErrorCode Check(Mat A, Mat Z);
+  PetscErrorCode CheckType(Mat Z);
   PetscErrorCode CheckRows(Mat A, Mat Z);
   PetscErrorCode Build(Mat A, Mat Z);
+  PetscErrorCode Factor(Mat A, Mat *left);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
   PetscErrorCode Measure(Mat A);
   PetscErrorCode Invert(KSPDeflationInverse);
@@ -48,6 +50,7 @@ private:
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
   PetscMPIInt ranks_ = 1;
   Mat Z_ = nullptr, AZ_ = nullptr;
+  Mat aij_ = nullptr;                        /* a copy of A, or none */
   Mat own_Z_ = nullptr, own_AZ_ = nullptr;   /* rows of this rank, all columns */
   Mat E_ = nullptr, inverse_of_E_ = nullptr; /* what this rank adds to E; E's factor or E^+ */
   Vec c_ = nullptr, other_ = nullptr, w_ = nullptr;
@@ -64,6 +67,7 @@ PetscErrorCode UserBackend::Reset() {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&Z_));
   PetscCall(MatDestroy(&AZ_));
+  PetscCall(MatDestroy(&aij_));
   PetscCall(MatDestroy(&own_Z_));
   PetscCall(MatDestroy(&own_AZ_));
   PetscCall(MatDestroy(&E_));
@@ -94,6 +98,16 @@ PetscErrorCode UserBackend::CheckRows(Mat A, Mat Z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode UserBackend::CheckType(Mat Z) {
+  PetscBool known;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
+  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s: it may be aij or dense",
+             ((PetscObject)Z)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
   PetscMPIInt compared;
   PetscInt rows, n, columns;
@@ -102,6 +116,7 @@ PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
   PetscCallMPI(MPI_Comm_compare(comm_, PetscObjectComm((PetscObject)Z), &compared));
   PetscCheck(compared == MPI_IDENT || compared == MPI_CONGRUENT, comm_, PETSC_ERR_ARG_NOTSAMECOMM,
              "The deflation space is on other ranks than the matrix");
+  PetscCall(CheckType(Z));
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetSize(Z, &n, &columns));
   PetscCheck(n == rows, comm_, PETSC_ERR_ARG_SIZ,
@@ -113,13 +128,30 @@ PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A, or its copy where PETSc has no product of such matrices with sparse ones. */
+PetscErrorCode UserBackend::Factor(Mat A, Mat *left) {
+  PetscBool blocks, sparse;
+
+  PetscFunctionBegin;
+  *left = A;
+  PetscCall(
+      PetscObjectBaseTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z_, &sparse, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!blocks || !sparse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(A, MATAIJ, aij_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &aij_));
+  *left = aij_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A rank without rows adds nothing to E. */
 PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
   const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
   PetscInt rows;
+  Mat left;
 
   PetscFunctionBegin;
-  PetscCall(MatMatMult(A, Z_, reuse, PETSC_DEFAULT, &AZ_));
+  PetscCall(Factor(A, &left));
+  PetscCall(MatMatMult(left, Z_, reuse, PETSC_DEFAULT, &AZ_));
   if (!rebuild) PetscCall(PetscRRBGetOwnRows(Z_, MAT_REUSE_MATRIX, &own_Z_));
   PetscCall(PetscRRBGetOwnRows(AZ_, reuse, &own_AZ_));
   PetscCall(MatGetLocalSize(own_Z_, &rows, nullptr));
@@ -200,8 +232,8 @@ PetscErrorCode UserBackend::Describe() {
   report_.stored = (index_t)info.nz_used;
   report_.bytes = info.memory + (double)n * n * sizeof(PetscScalar);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)AZ_, MATMPIAIJ, &copied));
-  for (Mat M : {AZ_, own_Z_}) {
-    if (!copied) break;
+  for (Mat M : {copied ? AZ_ : nullptr, copied ? own_Z_ : nullptr, aij_}) {
+    if (!M) continue;
     PetscCall(MatGetInfo(M, MAT_LOCAL, &info));
     report_.bytes += info.memory;
   }

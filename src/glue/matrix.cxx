@@ -92,6 +92,20 @@ PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ. */
+PetscErrorCode PetscRRBNonzeroState(Mat P, PetscObjectState *state) {
+  PetscBool uncounted;
+  MatInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(P, state));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATMPIBAIJ, &uncounted));
+  if (!uncounted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(P, MAT_GLOBAL_SUM, &info));
+  *state += (PetscObjectState)info.nz_used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Into the kept copy, or into a new one if P or its pattern is another than last time. */
 static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
   PetscObjectId id;
@@ -99,7 +113,7 @@ static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  PetscCall(MatGetNonzeroState(P, &pattern));
+  PetscCall(PetscRRBNonzeroState(P, &pattern));
   if (m->source != id || m->pattern != pattern) PetscCall(MatDestroy(&m->converted));
   PetscCall(MatConvert(P, type, m->converted ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->converted));
   m->source = id;

@@ -35,6 +35,9 @@ PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 
+/* Another one after any change of the pattern. Collective. */
+PetscErrorCode PetscRRBNonzeroState(Mat, PetscObjectState *);
+
 /* P of several ranks as a MATMPIAIJ: itself, or the copy that m keeps; borrowed. Sets m->on_device, no rows. */
 PetscErrorCode PetscRRBMatrixOnRanks(PC, Mat P, PetscRRBMatrix *m, Mat *aij);
 

@@ -11,7 +11,6 @@
    same pattern. Collective. */
 inline PetscErrorCode PetscRRBGetOwnRows(Mat M, MatReuse reuse, Mat *own) {
   PetscBool sparse, dense;
-  PetscMPIInt ranks;
   MatType type;
   Mat rows = M;
 
@@ -26,10 +25,6 @@ inline PetscErrorCode PetscRRBGetOwnRows(Mat M, MatReuse reuse, Mat *own) {
     PetscCall(MatConvert(*own, type, MAT_INPLACE_MATRIX, own));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)M), &ranks));
-  PetscCheck(dense || ranks == 1, PetscObjectComm((PetscObject)M), PETSC_ERR_SUP,
-             "On several ranks this is for matrices of type aij and dense, and not for %s",
-             ((PetscObject)M)->type_name);
   if (dense) PetscCall(MatDenseGetLocalMatrix(M, &rows));
   if (reuse == MAT_INITIAL_MATRIX) *own = nullptr;
   PetscCall(PetscObjectReference((PetscObject)rows));

@@ -70,9 +70,22 @@ PetscErrorCode PetscRRBReport(PC pc, State *s, const PetscRRBTrouble &trouble, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is set up before all is: PETSc says that it is, after a set-up that ends well. After an error it would not set up
-   again what has the same values. */
-inline void PetscRRBBeginSetUp(PC pc) { pc->setupcalled = PETSC_FALSE; }
+/* *rebuild: nothing has been set up, or for another pattern. rows: of what has been, NULL if nothing has.
+   From here on nothing is set up before all is: PETSc says that it is, after a set-up that ends well. After an error it
+   would not set up again what has the same values. */
+inline PetscErrorCode PetscRRBBeginSetUp(PC pc, const PetscRRBMatrix *rows, PetscBool *rebuild) {
+  PetscObjectId id;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  *rebuild = (PetscBool)(!rows || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  pc->setupcalled = PETSC_FALSE;
+  if (*rebuild || !rows->converted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));
+  *rebuild = (PetscBool)(rows->source == id && rows->pattern != pattern); /* rows may be of a diagonal block */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What PCSetUp() does of all types: get() fills (*s)->rows, and set_up(&trouble) uses them, which are restored whatever comes of
    it: they may be gone at the next call. Each rank does both for itself, and all make the same of what went wrong on one.

@@ -43,8 +43,7 @@ template <class Chunks> struct HalfIn { // u = D^1/2 r
   __device__ void operator()(int p) const {
     const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
     const index_t at = order.at(x);
-    const double inverse = factor.inverse(at);
-    u[at] = inverse > 0 ? r[p] / sqrt(inverse) : 0;
+    u[at] = r[p] / sqrt(double(factor.inverse(at)));
   }
 };
 

@@ -136,7 +136,7 @@ PetscErrorCode PCMICGetOmega(PC pc, PetscReal *omega) {
    Notes:
    A matrix with positive couplings may have pivots that are not positive, although it is positive definite. Without a
    shift that is a failure, which names row and grid point. `PCView()` shows how many pivots were raised. A pivot that is
-   0 but for rounding is the null direction of a singular matrix, with a shift, too.
+   0 but for rounding is the null direction of a singular matrix, with a shift, too: the diagonal entry takes its place.
 
    `PC_MIC_TYPE_SSOR` has no pivots: a shift is an error there, raised in `PCSetUp()`.
 

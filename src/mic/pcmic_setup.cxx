@@ -139,12 +139,11 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
 
 PetscErrorCode PCSetUp_MIC(PC pc) {
   PC_MIC *m = (PC_MIC *)pc->data;
-  PetscBool rebuild =
-      (PetscBool)(!m->state || !m->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PetscBool rebuild;
   Mat block;
 
   PetscFunctionBegin;
-  PetscRRBBeginSetUp(pc);
+  PetscCall(PetscRRBBeginSetUp(pc, m->state && m->state->ready ? &m->state->rows : nullptr, &rebuild));
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_MIC(pc));

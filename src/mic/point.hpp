@@ -34,13 +34,10 @@ PETSCRRB_HD inline double backward(double y, double m, double p, double q) { ret
 // That is the recurrence d = a_ii - sum of (a_ij/d_j)(a_ij + omega sum of the other a_jk), but where the matrix is an
 // M-matrix nothing cancels in it, and a singular one stays singular: its last x is zero.
 struct Pivot {
-  double d, x, B, inverse; // inverse: of d; 0 of a null direction
+  double d, x, B, inverse; // inverse: of d; 0 of a bad one
 
   // what the neighbour at the other end of b gets
-  PETSCRRB_HD double handed(double b, double omega) const {
-    return d > 0 ? b * inverse * (x + (1 - omega) * (B - b))
-                 : b; // the neighbour of a null direction is decoupled from it
-  }
+  PETSCRRB_HD double handed(double b, double omega) const { return b * inverse * (x + (1 - omega) * (B - b)); }
 };
 
 } // namespace petscrrb::mic

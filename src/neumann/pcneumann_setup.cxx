@@ -141,11 +141,10 @@ static PetscErrorCode GetRows(PC pc) {
 
 PetscErrorCode PCSetUp_Neumann(PC pc) {
   PC_Neumann *n = (PC_Neumann *)pc->data;
-  PetscBool rebuild =
-      (PetscBool)(!n->state || !n->state->ready || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
+  PetscBool rebuild;
 
   PetscFunctionBegin;
-  PetscRRBBeginSetUp(pc);
+  PetscCall(PetscRRBBeginSetUp(pc, n->state && n->state->ready ? &n->state->rows : nullptr, &rebuild));
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_Neumann(pc));

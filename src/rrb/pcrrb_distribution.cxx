@@ -22,7 +22,7 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
-  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));
   if (id == source_ && pattern == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows_.Build(RowsOf(pc), places_));
   source_ = id;

@@ -172,7 +172,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
     PetscCall(ReadValues(pc, &ok));
     PetscCall(Build(pc));
   }
-  if (rebuild && pc->setupcalled == PETSC_FALSE) PetscCall(ReportWarnings(pc));
+  if (rebuild) PetscCall(ReportWarnings(pc));
   s->omega_dropped = false;
   PetscCall(Factor(pc, rrb->lumping, &ok));
   if (!ok && rrb->lumping > 0 && !s->values.not_positive) {
@@ -227,12 +227,11 @@ static PetscErrorCode GetRows(PC pc) {
 
 PetscErrorCode PCSetUp_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscBool rebuild =
-      (PetscBool)(!rrb->state || !rrb->state->core || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
-  PetscBool none = PETSC_FALSE;
+  PetscBool rebuild, none = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(PetscRRBBeginSetUp(pc, rrb->state && rrb->state->core ? &rrb->state->rows : nullptr, &rebuild));
   if (rebuild) PetscCall(PCReset_RRB(pc));
   if (!rrb->state)
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
@@ -243,10 +242,7 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   PetscErrorCode result = none ? PETSC_SUCCESS : ChooseBackend(pc, &rebuild);
   if (!result && !none) result = SetUpFromRows(pc, rebuild);
   s->on_ranks = nullptr;
-  if (result) {
-    s->core.reset();               /* of whatever is half made, on all ranks */
-    pc->setupcalled = PETSC_FALSE; /* so that PETSc sets up again, also with the same values */
-  }
+  if (result) s->core.reset();                /* of whatever is half made, on all ranks */
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);
   PetscCall(s->factored.Take(pc->pmat));

@@ -78,7 +78,7 @@ def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
 
 # the tutorials below run on four
 SUITES = [*(("RrbRanks*", 24, ranks) for ranks in (2, 3, 4, 6)), ("DiagonalOnRanks", 1, 2), ("RrbMemory", 2, 2), ("NeumannRanks", 11, 3), ("DeflationRanks", 8, 3),
-          *(("DeflationUserRanks", 9, ranks) for ranks in (2, 3, 4)),
+          *(("DeflationUserRanks", 10, ranks) for ranks in (2, 3, 4)),
           *(("KnownValuesRanks", 10, ranks) for ranks in (2, 3, 4))]
 
 

@@ -59,7 +59,8 @@ class Batches:
     def words(self, kind, first, count, *more):
         program = self.context.program("random_use", self.context.asan if kind == "sanitized" else None)
         backend = ["-backend", self.context.backend] if self.context.backend != "host" else []
-        return [program, "-seed", self.context.seed, "-first", first, "-count", count, *backend, *more]
+        return [program, "-seed", self.context.seed, "-first", first, "-count", count, *backend, "-case_seconds",
+                30 if kind == "sanitized" else 10, *more]
 
     def execute(self, kind, ranks, words, timeout):
         ended = self.context.execute(words, ranks, timeout, SANITIZED if kind == "sanitized" else {"OMP_WAIT_POLICY": "passive"})
@@ -97,11 +98,13 @@ class Batches:
 
     def crash(self, kind, ranks, first, number, ended):
         alone = self.words(kind, number, 1)
-        again = self.execute(kind, ranks, [*alone, "-print"], 120)
-        if not crashed(again):  # what came before may matter
-            alone = self.words(kind, first, number - first + 1)
-            again = self.execute(kind, ranks, alone, 600)
-        plain = self.execute(kind, ranks, [*alone, "-plain"], 600)
+        plain = self.execute(kind, ranks, [*alone, "-plain"], 120)
+        if not crashed(plain):
+            again = self.execute(kind, ranks, [*alone, "-print"], 120)
+            if not crashed(again):  # what came before may matter
+                alone = self.words(kind, first, number - first + 1)
+                again = self.execute(kind, ranks, alone, 600)
+                plain = self.execute(kind, ranks, [*alone, "-plain"], 600)
         if crashed(plain):
             with self.lock:
                 self.not_ours += 1

@@ -205,6 +205,49 @@ TEST(BlockRelax, FollowsNewValues) {
   }
 }
 
+// A block that is singular has M = A + a_nn e_n e_n^T, positive definite.
+TEST(BlockRelax, SingularBlocksHaveTheirLastDiagonalEntryForAPivot) {
+  for (const reference::Problem &problem : {reference::neumann(9, 7), reference::neumann(23, 21)})
+    for (const std::string more : {"", " -pc_blockrelax_inverse dense", " -pc_blockrelax_memory 1"}) {
+      const Matrix P = matrix_of(problem.A);
+      reference::Vector last(problem.b.size());
+      last.back() = problem.A.row.back().at(problem.A.size() - 1);
+      for (const double z : applied(relax_of(P, "-pc_blockrelax_omega 1 -pc_blockrelax_block_size 64,64" + more), last))
+        ASSERT_NEAR(z, 1, 1e-10) << more;
+    }
+}
+
+// A pond within a block, and a sea around it.
+reference::Problem pond() {
+  reference::Problem problem = reference::poisson(24);
+  for (int p = 0; p < problem.A.size(); ++p)
+    for (const int q : {p + 1, p + 24}) {
+      const auto inside = [](int cell) { return cell % 24 < 5 && cell / 24 < 5; };
+      if (q >= problem.A.size() || inside(p) == inside(q) || !problem.A.row[p].count(q)) continue;
+      problem.A.row[p].erase(q), problem.A.row[q].erase(p);
+    }
+  for (int p = 0; p < problem.A.size(); ++p)
+    if (p % 24 < 5 && p / 24 < 5) problem.A.row[p][p] = double(problem.A.row[p].size()) - 1;
+  return problem;
+}
+
+TEST(BlockRelax, SystemsWithoutASolutionAreNotCalledSolved) {
+  reference::Problem problem = pond();
+  const Matrix A = matrix_of(problem.A);
+  const reference::Vector good = problem.A.multiply(random_values(problem.b.size())), bad = plus(good, 1, problem.b);
+  for (const std::string norm : {"natural", "preconditioned", "unpreconditioned"})
+    for (const std::string more : {"", " -pc_blockrelax_inverse dense"}) {
+      const Solver ksp = ksp_of(A, "-ksp_type cg -ksp_rtol 1e-8 -pc_type blockrelax -pc_blockrelax_block_size 8,8 "
+                                   "-ksp_norm_type " +
+                                       norm + more);
+      problem.b = good;
+      const Solve done = solve(ksp, good);
+      EXPECT_EQ(done.reason, KSP_CONVERGED_RTOL) << norm << more;
+      EXPECT_LT(relative_residual(problem, done.x), 1e-6) << norm << more;
+      EXPECT_LT(solve(ksp, bad).reason, 0) << norm << more;
+    }
+}
+
 // Constant couplings and dense inverses: on a device products of matrices, which have no kernel of their own to ask.
 TEST(BlockRelax, ChaoticDenseBlocksSmooth) {
   const reference::Problem problem = cube(16, 3, 0);

@@ -155,6 +155,28 @@ TEST(DeflationUserRanks, MayHaveDependentVectorsAndASingularMatrix) {
   });
 }
 
+TEST(DeflationUserRanks, TakeOtherTypesOfMatrices) {
+  const reference::Matrix first = reference_of(uneven({13, 11})), second = reference_of(uneven({13, 11}, 7));
+  const reference::Vector b = random_values(std::size_t(first.size()));
+  const Distributed expected = by_rows(first, uneven_rows(first.size()), MATAIJ);
+  for (MatType of_space : {MATDENSE, MATAIJ}) {
+    const Solver one = solver_on(expected, space_of_type(expected, hats(first.size(), 7), of_space));
+    for (MatType type : {MATBAIJ, MATSBAIJ}) {
+      const Distributed d = by_rows(first, uneven_rows(first.size()), type);
+      const Solver ksp = solver_on(d, space_of_type(d, hats(first.size(), 7), of_space));
+      for (const reference::Matrix *A : {&first, &second}) {
+        const std::string what = std::string(type) + " and " + of_space;
+        set_new_values(expected, *A);
+        set_new_values(d, *A);
+        const Solve done = solve_on(ksp, d, b), by_aij = solve_on(one, expected, b);
+        EXPECT_EQ(done.reason, KSP_CONVERGED_RTOL) << what;
+        EXPECT_NEAR(done.iterations, by_aij.iterations, 1) << what;
+        EXPECT_LT(largest_difference(done.x, by_aij.x), 1e-9) << what;
+      }
+    }
+  }
+}
+
 // Of the matrix, and of the space.
 TEST(DeflationUserRanks, FollowNewValues) {
   const Shape s{13, 11};
@@ -308,13 +330,13 @@ TEST(DeflationUserRanks, RefuseSpacesTogether) {
   const Distributed longer = by_rows(reference_of(uneven({7, 7})), uneven_rows(49));
   expect_refused(d, space_on(longer, waves(49, 3), Kind::dense), "has vectors of length 49, the matrix has 42 rows");
   expect_refused(d, space_on(d, zeros(n, 8193), Kind::sparse), "has 8193 vectors: it may have from 1 to");
+  expect_refused(d, space_of_type(d, waves(n, 3), MATBAIJ), "it may be aij or dense");
   if (ranks() == 1) return;
   const Distributed elsewhere = by_rows(A, rows_without_first(n));
   for (const Kind kind : kinds)
     expect_refused(d, space_on(elsewhere, waves(n, 3), kind), "its rows are to be distributed as the matrix's");
   const Distributed one = alone_with(A);
   expect_refused(d, space_on(one, waves(n, 3), Kind::dense), "The deflation space is on other ranks than the matrix");
-  expect_refused(d, space_of_type(d, waves(n, 3), MATBAIJ), "matrices of type aij and dense, and not for mpibaij");
 }
 
 } // namespace

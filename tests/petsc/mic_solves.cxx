@@ -117,6 +117,20 @@ TEST(MicSingular, SystemsAreSolved) {
     }
 }
 
+// M is positive definite all the same, so that no norm is blind to what is left of the residual.
+TEST(MicSingular, SystemsWithoutASolutionAreNotCalledSolved) {
+  for (const Problem &problem :
+       {reference::neumann(31, 30), reference::two_ponds(30, 31), three_dimensional_neumann(11, false)})
+    for (const std::string norm : {"natural", "preconditioned", "unpreconditioned"})
+      for (const std::string more : {"", " -pc_mic_precision single"}) {
+        reference::Vector b = problem.b;
+        for (double &value : b) value += 1e-2;
+        const Matrix A = matrix_of(problem.A);
+        const std::string options = "-ksp_type cg -pc_type mic -pc_mic_omega 1 -ksp_norm_type " + norm + more;
+        EXPECT_LT(solve(ksp_of(A, options), b).reason, 0) << options;
+      }
+}
+
 // One for each piece that hangs together, at omega 1 only.
 TEST(MicSingular, HasNullDirectionsAtOmegaOne) {
   const auto null_directions = [](const Problem &problem, const std::string &options) {

@@ -22,7 +22,7 @@ public:
         if (j < i && f.d[j] != 0) d -= a / f.d[j] * (a + omega * f.sum_above(j, i));
       const double size = std::abs(A.at(i, i));
       if (std::abs(d) <= 1e-12 * size)
-        d = 0, f.null_rows++;
+        d = size, f.null_rows++;
       else if (shift > 0 && d < shift * size)
         d = shift * size, f.raised++;
       else if (d < 0) {
@@ -58,7 +58,6 @@ public:
     for (int i = 0; i < A.size(); i++) r[i] *= std::sqrt(inverse(i));
     return above(r);
   }
-  // where no pivot is null
   Vector multiply(const Vector &z) const {
     Vector y(z), x(z.size());
     for (int i = 0; i < A.size(); i++) {

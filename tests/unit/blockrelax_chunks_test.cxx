@@ -183,7 +183,7 @@ TEST(BlockRelaxChunks, RandomMatrices) {
     compare_few(random_matrix(n, width, unsigned(n + width)), n, width);
 }
 
-TEST(BlockRelaxChunks, NullDirectionsAreLeftOut) {
+TEST(BlockRelaxChunks, DiagonalEntriesForNullPivots) {
   for (const auto &[n, width] : std::vector<std::pair<int, int>>{{1, 4}, {12, 12}, {40, 8}, {41, 13}}) {
     Sparse A = random_matrix(n, width, 3, 1.0);
     if (n == 1) A.diagonals[0] = 1;
