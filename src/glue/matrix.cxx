@@ -92,14 +92,14 @@ PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ. */
+/* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ and of its blocks. */
 PetscErrorCode PetscRRBNonzeroState(Mat P, PetscObjectState *state) {
   PetscBool uncounted;
   MatInfo info;
 
   PetscFunctionBegin;
   PetscCall(MatGetNonzeroState(P, state));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATMPIBAIJ, &uncounted));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &uncounted, MATSEQBAIJ, MATMPIBAIJ, ""));
   if (!uncounted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(P, MAT_GLOBAL_SUM, &info));
   *state += (PetscObjectState)info.nz_used;

@@ -255,4 +255,32 @@ TEST(TogetherRanks, TakeOneRowAndNone) {
     }
 }
 
+// PETSc 3.18 does not count those of MATMPIBAIJ.
+TEST(TogetherRanks, FollowNewNonzeros) {
+  SKIP_ON_DEVICE("the types of matrices are the host's");
+  const reference::Matrix whole = all_rows();
+  reference::Matrix cut = whole; // in the middle of each rank's rows
+  for (int i = 0; i < cut.size(); ++i)
+    for (const auto &[j, a] : whole.row[std::size_t(i)])
+      if ((i / width + lines / 2) / lines != (j / width + lines / 2) / lines) cut.row[std::size_t(i)].erase(j);
+  const reference::Vector b = reference::random_vector(whole.size(), 2);
+  const std::vector<int> rows(std::size_t(ranks()), width * lines);
+  const std::string grid = std::to_string(width) + "," + std::to_string(lines * ranks());
+  for (MatType type : {MATMPIAIJ, MATMPIBAIJ, MATMPISBAIJ})
+    for (const std::string &kind :
+         std::vector<std::string>{"-ksp_type rrb", "-ksp_type cg -pc_type rrb", "-ksp_type cg -pc_type neumann",
+                                  "-ksp_type cg -pc_type mic", "-ksp_type cg -pc_type blockrelax",
+                                  "-ksp_type cg -pc_type jacobi -ksp_deflation block -ksp_deflation_grid " + grid}) {
+      const std::string options = kind + " -ksp_rtol 1e-8";
+      const Distributed d = by_rows(cut, rows, type), fresh = by_rows(whole, rows, type);
+      const Solver ksp = ksp_of(d.A, options);
+      EXPECT_GT(solve_on(ksp, d, b).reason, 0) << type << options;
+      set_new_values(d, whole);
+      const Solve followed = solve_on(ksp, d, b), wanted = solve_on(ksp_of(fresh.A, options), fresh, b);
+      EXPECT_EQ(followed.reason, wanted.reason) << type << options;
+      EXPECT_EQ(followed.iterations, wanted.iterations) << type << options;
+      EXPECT_EQ(followed.x, wanted.x) << type << options;
+    }
+}
+
 } // namespace

@@ -142,7 +142,7 @@ std::string judge_numbers(const Claim &c) {
 static bool estimates(KSP ksp) {
   PetscBool is;
   ok(PetscObjectTypeCompareAny((PetscObject)ksp, &is, KSPTCQMR, KSPTFQMR, KSPCGS, KSPCGNE, KSPSYMMLQ, KSPLSQR, KSPIBCGS,
-                               KSPQCG, KSPBICG, ""));
+                               KSPQCG, KSPBICG, KSPBCGSL, ""));
   return is;
 }
 

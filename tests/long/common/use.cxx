@@ -15,13 +15,13 @@ void Use::say(const std::string &what) {
   if (wish.print && rank() == 0) std::printf("%s", what.c_str()), std::fflush(stdout);
 }
 
-// Not pipefcg: where M is exact it divides zero by zero, and calls that converged.
+// Not pipefcg: where M is exact it divides zero by zero, and calls that converged; nor lgmres, which leaks when it is reset.
 const char *Use::krylov() {
   if (random.chance(0.5)) return "cg";
-  return random.of({"gmres",      "fgmres",    "fcg",     "pipecg", "bcgs", "minres", "symmlq", "cr",
-                    "richardson", "chebyshev", "preonly", "tfqmr",  "lsqr", "cgs",    "bicg",   "gcr",
-                    "groppcg",    "pipecr",    "cgne",    "stcg",   "gltr", "nash",   "lgmres", "ibcgs",
-                    "dgmres",     "fbcgs",     "qcg",     "bcgsl",  "tcqmr"});
+  return random.of({"gmres", "fgmres",     "fcg",       "pipecg",  "bcgs",  "minres", "symmlq",
+                    "cr",    "richardson", "chebyshev", "preonly", "tfqmr", "lsqr",   "cgs",
+                    "bicg",  "gcr",        "groppcg",   "pipecr",  "cgne",  "stcg",   "gltr",
+                    "nash",  "ibcgs",      "dgmres",    "fbcgs",   "qcg",   "bcgsl",  "tcqmr"});
 }
 
 // PCs of the library, or what stands for them in a plain use.
@@ -48,8 +48,7 @@ std::string Use::tests(const std::string &at) {
   if (random.chance(0.1)) text += " -" + at + "ksp_pc_side " + random.of({"left", "right", "symmetric"});
   if (random.chance(0.05)) text += " -" + at + "ksp_atol 1e-3";
   if (random.chance(0.03)) text += " -" + at + "ksp_divtol 10";
-  if (random.chance(0.03) && problem.null_space.empty()) // PETSc scales the matrix, and not its null space
-    text += " -" + at + "ksp_diagonal_scale";
+  if (random.chance(0.03)) text += " -" + at + "ksp_diagonal_scale";
   if (random.chance(0.04)) text += " -" + at + "ksp_converged_use_initial_residual_norm";
   if (random.chance(0.03)) text += " -" + at + "ksp_initial_guess_knoll";
   if (random.chance(0.03)) text += " -" + at + "ksp_error_if_not_converged";
@@ -104,11 +103,10 @@ std::string Use::choose_options() {
   if (kind < 90) {
     const Words words = deflation_options(random, problem, "");
     legal = legal && words.legal;
-    const std::string inside =
-        random.chance(0.3)
-            ? ours("")
-            : std::string(" -pc_factor_shift_type none -pc_type ") + // others may shift for ever
-                  random.of({"jacobi", "none", "icc", "sor", "bjacobi", "ilu", "gamg", "asm"});
+    const std::string inside = random.chance(0.3)
+                                   ? ours("")
+                                   : std::string(" -pc_factor_shift_type none -pc_type ") + // others may shift for ever
+                                         random.of({"jacobi", "none", "icc", "sor", "bjacobi", "ilu", "gamg", "asm"});
     method = "deflation";
     if (!wish.plain) text += words.text;
     return text + inside;
@@ -175,7 +173,7 @@ void Use::expect(const std::string &options) {
   if (method == "neumann") has_to_work = p.points != 27 || !has("_grid ");
   if (method == "deflation")
     has_to_work = ranks() == 1 && (given || p.points != 27) && has("-ksp_type cg ") && !has("_type mic") &&
-                  !has("_type blockrelax") && !has("_type rrb");
+                  !has("_type blockrelax") && !has("_type rrb") && !(p.points == 27 && has("-pc_neumann_grid"));
   if (!halves && has("-ksp_type qcg ")) has_to_work = false;
   has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method != "ksp rrb") &&
                     !has("_drop") && !has("_shift") && !has("pc_side") && !has("ksp_diagonal_scale") &&
