@@ -32,11 +32,12 @@ PetscErrorCode KSPDeflationFind(KSP ksp, PetscBool create, Shared *found) {
     PetscCall(PetscContainerGetPointer(container, &contents));
     *found = *(Shared *)contents;
   } else if (create) {
-    Shared *made = nullptr;
-    PetscCall(PetscRRBTry(PetscRRBSay("deflation"), [&] { made = new Shared(std::make_shared<KSPDeflation>(ksp)); }));
+    std::unique_ptr<Shared> made;
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("deflation"),
+                                  [&] { made = std::make_unique<Shared>(std::make_shared<KSPDeflation>(ksp)); }));
     *found = *made;
     PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
-    PetscCall(PetscContainerSetPointer(container, made));
+    PetscCall(PetscContainerSetPointer(container, made.release()));
     PetscCall(PetscRRBContainerSetDestroy(container, Forget));
     PetscCall(PetscObjectCompose((PetscObject)ksp, key, (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));

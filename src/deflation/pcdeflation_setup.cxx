@@ -63,7 +63,7 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   *rebuild = PETSC_TRUE;
   d->backend.reset();
   if (user)
-    PetscCall(PCDeflationCreateUser(&d->backend));
+    PetscCall(PCDeflationCreateUser(PetscObjectComm((PetscObject)A), &d->backend));
   else if (device)
     PetscCall(PCDeflationCreateCuda(PetscObjectComm((PetscObject)A), &d->backend));
   else

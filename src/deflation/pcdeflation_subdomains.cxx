@@ -46,8 +46,8 @@ PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoic
     if (*result != Result::rebuild) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCDeflationDescribe(pc, A, choice, Rows(csr_), &space_));
-  PetscCall(PetscRRBTryTogether(
-      comm, Says(), [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
+  PetscCall(PetscRRBTryTogether(comm, Says(),
+                                [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
   if (ranks_ && on_device() && space_.phases)
     PetscCall(PetscInfo(pc,
                         "The matrix is on devices of several ranks: its rows are copied to the host for each set of "

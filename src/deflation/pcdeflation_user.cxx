@@ -338,8 +338,8 @@ PetscErrorCode UserBackend::Subtract(Vec w) {
 
 } // namespace
 
-PetscErrorCode PCDeflationCreateUser(std::unique_ptr<PCDeflationBackend> *backend) {
+PetscErrorCode PCDeflationCreateUser(MPI_Comm comm, std::unique_ptr<PCDeflationBackend> *backend) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(say, [&] { *backend = std::make_unique<UserBackend>(); }));
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { *backend = std::make_unique<UserBackend>(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,8 +37,7 @@ PetscErrorCode PetscRRBFindSharedDevice(MPI_Comm comm, std::string *why_not) {
     for (std::size_t p = 0; p < all.size() && which.empty(); p += place.size()) {
       const std::size_t rank = p / place.size();
       const auto [other, alone] = rank_with.try_emplace({&all[p], &all[p] + place.size()}, rank);
-      if (!alone)
-        which = "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share a GPU";
+      if (!alone) which = "ranks " + std::to_string(other->second) + " and " + std::to_string(rank) + " share a GPU";
     }
   }));
   if (why_not->empty()) *why_not = std::move(which);

@@ -21,9 +21,7 @@ PetscRRBPatternOnRanks::PetscRRBPatternOnRanks(Mat P, const PetscRRBRankRows &ro
   PetscRRBCheckSent(MatGetSize(P, &size_, NULL));
 }
 
-PetscRRBPatternOnRanks::~PetscRRBPatternOnRanks() {
-  (void)rows_.Restore(P_, PETSC_FALSE, &view_);
-}
+PetscRRBPatternOnRanks::~PetscRRBPatternOnRanks() { (void)rows_.Restore(P_, PETSC_FALSE, &view_); }
 
 HostRankPattern &PetscRRBPatternOnRanks::look() {
   if (host_) return *host_;

@@ -10,22 +10,15 @@
 
 using petscrrb::rrb::Plan;
 
-int PCRRBRanksOfComm::rank() const {
-  int rank;
-  PetscRRBCheckMPI(MPI_Comm_rank(comm_, &rank));
-  return rank;
-}
-
-int PCRRBRanksOfComm::count() const {
-  int ranks;
-  PetscRRBCheckMPI(MPI_Comm_size(comm_, &ranks));
-  return ranks;
+PCRRBRanksOfComm::PCRRBRanksOfComm(MPI_Comm comm) : comm_(comm) {
+  PetscRRBCheckMPI(MPI_Comm_rank(comm, &rank_));
+  PetscRRBCheckMPI(MPI_Comm_size(comm, &count_));
 }
 
 std::vector<double> PCRRBRanksOfComm::tell(const std::vector<double> &mine) {
   const int n = (int)mine.size();
   std::vector<double> all;
-  PetscRRBThrowTogether(comm_, PetscRRBSay("PCRRB"), [&] { all.resize(mine.size() * (std::size_t)count()); });
+  PetscRRBThrowTogether(comm_, PetscRRBSay("PCRRB"), [&] { all.resize(mine.size() * (std::size_t)count_); });
   PetscRRBCheckMPI(MPI_Allgather(mine.data(), n, MPI_DOUBLE, all.data(), n, MPI_DOUBLE, comm_));
   return all;
 }

@@ -10,11 +10,14 @@
 
 class PCRRBRanksOfComm : public petscrrb::rrb::Ranks {
 public:
-  explicit PCRRBRanksOfComm(MPI_Comm comm) : comm_(comm) {}
-  int rank() const override;
-  int count() const override;
+  explicit PCRRBRanksOfComm(MPI_Comm);
+  int rank() const override { return rank_; }
+  int count() const override { return count_; }
   std::vector<double> tell(const std::vector<double> &mine) override;
   MPI_Comm comm() const { return comm_; }
+
+protected:
+  int rank_, count_;
 
 private:
   MPI_Comm comm_; /* the PC's */
@@ -23,7 +26,7 @@ private:
 class PCRRBRanks : public PCRRBRanksOfComm {
 public:
   explicit PCRRBRanks(MPI_Comm comm)
-      : PCRRBRanksOfComm(comm), counts_((std::size_t)count()), starts_((std::size_t)count()) {}
+      : PCRRBRanksOfComm(comm), counts_((std::size_t)count_), starts_((std::size_t)count_) {}
   PCRRBRanks(const PCRRBRanks &) = delete;
   PCRRBRanks &operator=(const PCRRBRanks &) = delete;
   ~PCRRBRanks() override;

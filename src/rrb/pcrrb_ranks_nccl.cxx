@@ -17,10 +17,7 @@ namespace {
 class RanksNccl final : public PCRRBRanksOfComm {
 public:
   RanksNccl(MPI_Comm comm, const Cuda &on, std::shared_ptr<nccl::Communicator> nccl)
-      : PCRRBRanksOfComm(comm), on_(on), nccl_(std::move(nccl)), rank_(PCRRBRanksOfComm::rank()),
-        count_(PCRRBRanksOfComm::count()) {}
-  int rank() const override { return rank_; }
-  int count() const override { return count_; }
+      : PCRRBRanksOfComm(comm), on_(on), nccl_(std::move(nccl)) {}
   bool only_enqueue() const override { return true; }
 
   void check(bool) override {
@@ -77,7 +74,6 @@ private:
 
   const Cuda &on_;
   std::shared_ptr<nccl::Communicator> nccl_;
-  int rank_, count_;
   std::map<const rrb::Plan *, rrb::DeviceExchange> exchanges_;
 };
 

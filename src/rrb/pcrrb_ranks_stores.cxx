@@ -19,10 +19,7 @@ namespace {
 class RanksStores final : public PCRRBRanksOfComm {
 public:
   RanksStores(MPI_Comm comm, const Cuda &on, PetscRRBShare share)
-      : PCRRBRanksOfComm(comm), on_(on), memory_(std::move(share)), rank_(PCRRBRanksOfComm::rank()),
-        count_(PCRRBRanksOfComm::count()) {}
-  int rank() const override { return rank_; }
-  int count() const override { return count_; }
+      : PCRRBRanksOfComm(comm), on_(on), memory_(std::move(share)) {}
   bool only_enqueue() const override { return true; }
   bool only_kernels() const override { return true; }
 
@@ -127,7 +124,6 @@ private:
       "what another rank's device sends, which did not come. The preconditioner works again after its "
       "next set-up"};
   PetscRRBPeerMemory memory_;
-  int rank_, count_;
   std::map<const rrb::Plan *, rrb::StoredExchange> exchanges_;
   std::vector<std::unique_ptr<rrb::StoredGather>> gathers_; /* the small one, then larger and larger ones */
   std::unique_ptr<rrb::StoredSums> sums_;
