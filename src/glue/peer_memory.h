@@ -30,7 +30,9 @@ PetscErrorCode PetscRRBShareByNccl(MPI_Comm, PetscRRBShare *, std::string *why_n
 class PetscRRBPeerMemory {
 public:
   PetscRRBPeerMemory(PetscRRBShare share) : share_(std::move(share)) {}
-  /* the same number of bytes on all ranks; collective */
+  /* for what Take() needs on the host; not collective */
+  void Reserve() { pieces_.reserve(pieces_.size() + 1); }
+  /* The same number of bytes on all ranks; *of_rank has room for the ranks. Collective. */
   PetscErrorCode Take(std::size_t bytes, std::vector<char *> *of_rank, std::string *why_not);
 
 private:

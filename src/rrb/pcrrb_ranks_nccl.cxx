@@ -30,7 +30,9 @@ public:
   /* The messages of an exchange, too: NCCL connects ranks when the first ones are sent. */
   void prepare(const rrb::Plan &plan) override {
     if (exchanges_.count(&plan)) return;
-    travel(exchanges_.try_emplace(&plan, plan, rank_).first->second);
+    PetscRRBThrowTogether(comm(), PetscRRBSay("PCRRB", PETSC_ERR_GPU),
+                          [&] { exchanges_.try_emplace(&plan, plan, rank_); });
+    travel(exchanges_.at(&plan));
   }
   void start(const rrb::Plan &plan, double *array) override {
     prepare(plan);

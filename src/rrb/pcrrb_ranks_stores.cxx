@@ -11,6 +11,7 @@
   #include "rrb/stores_cuda.hpp"
 
   #include <numeric>
+  #include <optional>
 
 using namespace petscrrb;
 
@@ -79,6 +80,10 @@ private:
   rrb::Inboxes inboxes(index_t size) {
     std::vector<char *> of_rank;
     std::string why_not;
+    PetscRRBThrowTogether(comm(), say_, [&] {
+      of_rank.resize((std::size_t)count_);
+      memory_.Reserve();
+    });
     PetscRRBCheckSent(memory_.Take(rrb::Inboxes::bytes(size), &of_rank, &why_not));
     if (!why_not.empty()) throw std::runtime_error(why_not);
     rrb::Inboxes all{{}, size, watcher_.begin()};
@@ -97,12 +102,16 @@ private:
   }
 
   void make_exchange(const rrb::Plan &plan) {
-    const rrb::Inbox in(plan, count_);
-    std::vector<index_t> there(in.start.size());
-    index_t size = index_t(in.place.size());
-    PetscRRBCheckMPI(MPI_Alltoall(in.start.data(), 1, MPI_INT64_T, there.data(), 1, MPI_INT64_T, comm()));
+    std::optional<rrb::Inbox> in;
+    std::vector<index_t> there;
+    PetscRRBThrowTogether(comm(), say_, [&] {
+      in.emplace(plan, count_);
+      there.resize(in->start.size());
+    });
+    index_t size = index_t(in->place.size());
+    PetscRRBCheckMPI(MPI_Alltoall(in->start.data(), 1, MPI_INT64_T, there.data(), 1, MPI_INT64_T, comm()));
     PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT64_T, MPI_MAX, comm()));
-    exchanges_.try_emplace(&plan, in, rrb::Outbox(plan, there), inboxes(size), rank_);
+    exchanges_.try_emplace(&plan, *in, rrb::Outbox(plan, there), inboxes(size), rank_);
   }
 
   void test(const rrb::Inboxes &inboxes) const {
@@ -119,6 +128,7 @@ private:
     if (!why_not.empty()) throw std::runtime_error(why_not);
   }
 
+  const PetscRRBSay say_{"PCRRB", PETSC_ERR_GPU};
   const Cuda &on_;
   cuda::Watcher watcher_{
       "what another rank's device sends, which did not come. The preconditioner works again after its "
