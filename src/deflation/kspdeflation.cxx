@@ -66,6 +66,7 @@ static PetscErrorCode Wrap(KSP ksp, PC inner, const Shared &deflation) {
   PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)wrapper->data;
   d->deflation = deflation;
   d->inner = inner;
+  d->dm = inner->dm;
   PetscCall(PetscObjectReference((PetscObject)inner));
   PetscCall(PetscObjectSetOptions((PetscObject)wrapper, d->nothing));
   if (inner->dm) PetscCall(PCSetDM(wrapper, inner->dm));

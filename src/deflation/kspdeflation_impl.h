@@ -45,6 +45,7 @@ struct PCDeflationSeen {
 typedef struct {
   std::shared_ptr<KSPDeflation> deflation;
   PC inner;             /* the user's */
+  DM dm;                /* what it has been handed, which it holds */
   PetscOptions nothing; /* no options: -pc_type is for the inner PC */
   std::unique_ptr<PCDeflationBackend> backend;
   petscrrb::deflation::Result result;

@@ -21,7 +21,8 @@ static PetscErrorCode HandOn(PC pc) {
   PC inner = Data(pc)->inner;
 
   PetscFunctionBegin;
-  if (pc->dm && pc->dm != inner->dm) PetscCall(PCSetDM(inner, pc->dm));
+  if (pc->dm != Data(pc)->dm) PetscCall(PCSetDM(inner, pc->dm)); /* one that the inner PC has got itself stays */
+  Data(pc)->dm = pc->dm;
   if (pc->pmat) PetscCall(PCSetOperators(inner, PCDeflationOperator(pc), pc->pmat));
   PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
   PetscCall(PCSetErrorIfFailure(inner, pc->erroriffailure));

@@ -166,4 +166,32 @@ TEST(DeflationHook, TakesTheGridOfADMDA) {
       << view(ksp);
 }
 
+// The DM does no more than that.
+void tell_grid(KSP ksp, DM dm) {
+  ok(KSPSetDM(ksp, dm));
+#if PETSC_VERSION_GE(3, 25, 0)
+  ok(KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE));
+#else
+  ok(KSPSetDMActive(ksp, PETSC_FALSE));
+#endif
+}
+
+// A multigrid takes the sizes of its vectors from it.
+TEST(DeflationHook, TakesADMDAAway) {
+  const Problem large = reference::poisson(24), small = reference::two_phase(9);
+  const Matrix A = matrix_of(large.A), B = matrix_of(small.A);
+  Array da;
+  ok(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 24, 24, 1, 1, 1, 1, nullptr,
+                  nullptr, da.put()));
+  ok(DMSetVecType(da, backend.vec));
+  ok(DMSetUp(da));
+  const Solver ksp = ksp_of(A, std::string(block) + "-pc_type gamg");
+  tell_grid(ksp, da);
+  EXPECT_GT(solve(ksp, large.b).reason, 0);
+  ok(KSPReset(ksp));
+  tell_grid(ksp, nullptr);
+  ok(KSPSetOperators(ksp, B, B));
+  EXPECT_GT(solve(ksp, small.b).reason, 0);
+}
+
 } // namespace
