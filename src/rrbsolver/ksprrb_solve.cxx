@@ -176,9 +176,28 @@ static PetscErrorCode Report(KSP ksp, PetscReal norm) {
 static PetscErrorCode BreakDown(KSP ksp, KSPConvergedReason reason, const char what[]) {
   PetscFunctionBegin;
   PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED,
-             "Diverged due to indefinite %s", what);
-  PetscCall(PetscInfo(ksp, "diverging due to indefinite %s\n", what));
+             "Diverged due to %s", what);
+  PetscCall(PetscInfo(ksp, "diverging due to %s\n", what));
   ksp->reason = reason;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a residual r with (r, M^-1 r) = 0: 0, or what M^-1 does not see, of a system that has no solution. */
+static PetscErrorCode NormOfUnseen(KSP ksp, PetscReal *norm) {
+  MatNullSpace null;
+  PetscReal b;
+  Vec r;
+
+  PetscFunctionBegin;
+  *norm = 0;
+  if (NormOf(ksp) != Norm::unpreconditioned) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPBuildResidual(ksp, nullptr, nullptr, &r));
+  PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
+  if (null) PetscCall(MatNullSpaceRemove(null, r));
+  PetscCall(VecNorm(r, NORM_2, norm));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &b));
+  if (*norm <= 1e3 * PETSC_MACHINE_EPSILON * PetscMax(b, ksp->rnorm0)) *norm = 0; /* rounding */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,15 +211,21 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
     rrb->state->started = PETSC_TRUE;
     if (ksp->calc_sings) KeepCoefficients(ksp, 0, 1.0, 1.0, 0.0); /* M is exact there: one step of length 1 */
     *n = Numbers();
+    PetscCall(NormOfUnseen(ksp, &n->norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (before.rho == 0.0) {
+    PetscCall(NormOfUnseen(ksp, &n->norm));
+    if (n->norm > 0) {
+      PetscCall(BreakDown(ksp, KSP_DIVERGED_BREAKDOWN, "a residual r that is not 0, while (r, M^-1 r) is"));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     PetscCall(PetscInfo(ksp, "converged due to (r, M^-1 r) = 0\n"));
     ksp->reason = KSP_CONVERGED_ATOL;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (i > 0 && before.rho * rho_before < 0.0) {
-    PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_PC, "preconditioner"));
+    PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_PC, "indefinite preconditioner"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(NextStep(ksp, n));
@@ -208,7 +233,7 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
   if (!finite || n->curvature == 0.0 || (i > 0 && n->curvature * before.curvature < 0.0)) {
     rrb->state->solver->DropStep();
     KSPCheckNorm(ksp, n->curvature);
-    PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_MAT, "matrix"));
+    PetscCall(BreakDown(ksp, KSP_DIVERGED_INDEFINITE_MAT, "indefinite matrix"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (ksp->calc_sings)
