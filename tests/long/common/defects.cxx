@@ -82,6 +82,7 @@ void unrelated(Random &random, Problem &p) {
       p.A.row[i][j] += a, p.A.row[j][i] += a;
       p.A.row[i][i] += std::abs(a), p.A.row[j][j] += std::abs(a);
     }
+  p.null_space.clear(); // constants are none any more
   p.words += ", couplings across the grid";
   p.on_grid = p.tame = false;
 }

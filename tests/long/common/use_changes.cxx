@@ -100,7 +100,7 @@ void Use::new_size() {
   storage = random_storage(random, problem, words);
   as_stored();
   say("; KSPReset and " + words);
-  reset_solver();
+  ok(KSPReset(ksp));
   ok(KSPSetDM(ksp, numbering.array()));
   ok(set_dm_inactive(ksp));
   make_matrices();
@@ -109,20 +109,12 @@ void Use::new_size() {
   solve(false);
 }
 
-// KSPFCG does not survive it.
-void Use::reset_solver() {
-  PetscBool fcg;
-  ok(PetscObjectTypeCompare(ksp, KSPFCG, &fcg));
-  if (fcg) ok(KSPSetType(ksp, KSPFGMRES));
-  ok(KSPReset(ksp));
-}
-
 void Use::reset() {
   PC pc;
   const bool whole = random.chance(0.5);
   say(whole ? "; KSPReset" : "; PCReset");
   ok(KSPGetPC(ksp, &pc));
-  whole ? reset_solver() : ok(PCReset(pc));
+  ok(whole ? KSPReset(ksp) : PCReset(pc));
   ok(KSPSetOperators(ksp, A, P));
   solve(false);
 }

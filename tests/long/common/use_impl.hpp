@@ -63,7 +63,6 @@ private:
   void reset();
   void build_inside();
   void as_stored();
-  void reset_solver();
   void changed();
   void apply_to_columns(PC pc, const reference::Vector &u, const reference::Vector &alone);
   // use_outer.cxx

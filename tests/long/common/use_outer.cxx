@@ -59,6 +59,7 @@ bool Use::has_outer() const {
 void Use::newton() {
   if (!has_outer()) return;
   say("; SNESSolve");
+  changed();
   std::string words;
   Handle<SNES, SNESDestroy> snes;
   Matrix J;
@@ -90,6 +91,7 @@ void Use::newton() {
 void Use::time_steps() {
   if (!has_outer()) return;
   say("; TSSolve");
+  changed();
   Handle<TS, TSDestroy> ts;
   Matrix minus;
   const Vector u = numbering.vector(reference::Vector(problem.size(), 1.0), A, false);
