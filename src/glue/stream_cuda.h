@@ -28,11 +28,13 @@ public:
   }
   /* the same, and what was thrown is not raised */
   template <class F> PetscRRBTrouble Attempt(const F &f) {
-    return PetscRRBTroubleOf(say, [&] {
-      (void)Ready();
-      f();
-      if (cuda.stream) after_.let_wait(nullptr, cuda.stream);
-    });
+    return PetscRRBTroubleOf(say, [&] { Do(f); });
+  }
+  /* the same, and throws on */
+  template <class F> void Do(const F &f) {
+    (void)Ready();
+    f();
+    if (cuda.stream) after_.let_wait(nullptr, cuda.stream);
   }
   /* the same without an error handler: the stream, once the work so far is there */
   cudaStream_t Ready();

@@ -35,12 +35,13 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
 PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid &grid) {
   PetscFunctionBegin;
   PetscCall(FollowPattern(pc));
-  if (!prepared_)
-    PetscCall(
-        PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] { values_->Prepare(rows_, grid); }));
-  prepared_ = true;
   PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
-  PetscCall(values_->Bring(rows_, got_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] {
+    if (!prepared_) values_->Prepare(rows_, grid);
+    values_->Set(got_);
+  }));
+  prepared_ = true;
+  PetscCall(values_->Bring(rows_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

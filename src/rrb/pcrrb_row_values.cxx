@@ -22,15 +22,17 @@ public:
     transposed_.assign((std::size_t)rows.other_entries(), 0.0);
     if (scaled_) v_.resize(identity_.size());
   }
-  PetscErrorCode Bring(const PetscRRBRankRows &rows, const RankRows &got) override {
-    PetscFunctionBegin;
+  void Set(const RankRows &got) override {
     rows_ = got;
-    PetscCall(rows.BringTransposed(PETSC_FALSE, rows_, transposed_.data()));
 #pragma omp parallel for schedule(static) if (rows_.n >= rows_for_threads)
     for (PetscInt p = 0; p < rows_.n; ++p) {
       identity_[(std::size_t)p] = rows_.is_identity(p);
       if (scaled_ && identity_[(std::size_t)p]) v_[(std::size_t)p] = 1.0;
     }
+  }
+  PetscErrorCode Bring(const PetscRRBRankRows &rows) override {
+    PetscFunctionBegin;
+    PetscCall(rows.BringTransposed(PETSC_FALSE, rows_, transposed_.data()));
     PetscCall(rows.BringRows(PETSC_FALSE, MPI_UNSIGNED_CHAR, identity_.data(), identity_.data() + rows_.n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

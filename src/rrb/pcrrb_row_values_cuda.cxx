@@ -31,13 +31,16 @@ public:
         std::make_unique<cuda::RankReader>(stream_.cuda, rows.own(), rows.ghost_places(), rows.other_entries(), grid);
     if (scaled_) MoveVector();
   }
-  PetscErrorCode Bring(const PetscRRBRankRows &rows, const RankRows &got) override {
-    PetscFunctionBegin;
-    PetscCall(stream_.Run([&] {
+  void Set(const RankRows &got) override {
+    got_ = got;
+    stream_.Do([&] {
       rows_->set(got);
       if (scaled_) (void)rows_->take_vector(v_.data(), v_.data());
-    }));
-    PetscCall(rows.BringTransposed(PETSC_TRUE, got, rows_->transposed()));
+    });
+  }
+  PetscErrorCode Bring(const PetscRRBRankRows &rows) override {
+    PetscFunctionBegin;
+    PetscCall(rows.BringTransposed(PETSC_TRUE, got_, rows_->transposed()));
     PetscCall(rows.BringRows(PETSC_TRUE, MPI_UNSIGNED_CHAR, rows_->identity(), rows_->identity() + own_rows_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -60,6 +63,7 @@ private:
   void MoveVector();
 
   PetscRRBStream &stream_;
+  RankRows got_;
   std::unique_ptr<cuda::RankReader> rows_;
   std::size_t own_rows_ = 0, all_ = 0;
   cuda::Buffer<double> v_;

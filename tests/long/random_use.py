@@ -23,6 +23,7 @@ class Batches:
         self.context, self.lock = context, Lock()
         self.next = {kind: 0 for kind in SHARES}
         self.used = {kind: 0.0 for kind in SHARES}
+        self.clean = {kind: 0 for kind in SHARES}
         self.like, self.not_ours = {}, 0
         self.folder = None
 
@@ -79,15 +80,15 @@ class Batches:
             self.fault(kind, ranks, self.words(kind, number, 1), what, story)
         done = re.search(r"^cases (\d+), ", ended.output, re.MULTILINE)
         if done and ended.status in (0, 1):
-            self.count(int(done[1]) - len(bad))
+            self.count(kind, int(done[1]) - len(bad))
             return first + int(done[1]) if int(done[1]) < last - first and self.context.left() > 0 else last
         if done:  # it came to its end, where leaks are sought
             self.leaks(kind, ranks, self.words(kind, first, last - first), ended.output)
-            self.count(int(done[1]) - len(bad))
+            self.count(kind, int(done[1]) - len(bad))
             return last
         number, refused = struct.unpack("qq", at) if len(at) == 16 else (first, 0)
         aborts = re.search(r"^ABORTS", ended.output, re.MULTILINE)
-        self.count(number - first - len(bad) + bool(aborts))
+        self.count(kind, number - first - len(bad) + bool(aborts))
         if aborts:
             return number + 1
         if refused and "libpetscrrb" not in ended.output and "BROKEN" not in ended.output:
@@ -118,8 +119,9 @@ class Batches:
         for block in ours[:1]:
             self.fault(kind, ranks, words, " ".join(block.split())[:600])
 
-    def count(self, clean):
+    def count(self, kind, clean):
         with self.lock:
+            self.clean[kind] += max(0, clean)
             self.context.count(max(0, clean))
 
     def fault(self, kind, ranks, words, what, story=""):
@@ -150,5 +152,5 @@ def run(context):
         with ThreadPoolExecutor(context.workers) as pool:
             for future in [pool.submit(batches.work) for _ in range(context.workers)]:
                 future.result()
-    context.note = ", ".join(f"{kind}: {batches.used[kind]:.0f} s" for kind in batches.kinds())
+    context.note = ", ".join(f"{kind}: {batches.clean[kind]} in {batches.used[kind]:.0f} s" for kind in batches.kinds())
     context.note += f"; {batches.not_ours} crashes of PETSc's own" if batches.not_ours else ""

@@ -158,7 +158,7 @@ static std::string compare(const Claim &c, const Norm &measure, bool projected) 
   ok(KSPGetTolerances(c.ksp, &rtol, &atol, nullptr, nullptr));
   Residual last = residual(c, &c.x, projected);
   const Residual first = residual(c, c.guess && !c.guess->empty() ? c.guess : nullptr, projected);
-  const Residual rhs = residual(c, nullptr, projected);
+  const Residual rhs = residual(c, nullptr, false); // as KSPConvergedDefault() takes it
   for (Long value : last.r)
     if (!std::isfinite(value)) return "converged, but the residual is not finite";
   const Long eps = std::numeric_limits<double>::epsilon(), tiny = 1e-150L; // whose square is 0
