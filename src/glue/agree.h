@@ -74,9 +74,12 @@ int PetscRRBSum(MPI_Comm, PetscScalar *x, PetscMPIInt n);
    PetscRRBThrowTogether() with this comm: there the others meet a rank that has thrown before. */
 template <class Say, class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm, const Say &say, const F &f) {
   PetscRRBTrouble trouble;
-  PetscErrorCode code;
+  PetscErrorCode raised = PETSC_SUCCESS, code;
+  PetscMPIInt ranks;
 
-  PetscRRBCatch(say, &trouble, f);
+  PetscRRBCatch(say, &trouble, [&] { return raised = f(); });
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (ranks == 1 && raised) return raised;
   code = PetscRRBFirstTrouble(comm, &trouble);
   if (!code && trouble) SETERRQ(comm, trouble.code, "%s", trouble.why.c_str());
   return code;

@@ -62,17 +62,6 @@ static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
   return rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices : PCRRBDefaultGatherSize;
 }
 
-/* f() on each rank by itself: they raise the same error if it failed on one. */
-template <class F> PetscErrorCode PCRRBOnEach(PC pc, const F &f) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PetscMPIInt ranks;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCall(ranks == 1 ? f() : PetscRRBCallTogether(comm, PetscRRBSay("PCRRB"), f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
   return PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, ((PC_RRB *)pc->data)->grid, "-pc_rrb_grid", rows, grid);
 }

@@ -105,7 +105,8 @@ static PetscErrorCode Build(PC pc) {
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
   s->build = ++builds;
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
-  PetscCall(PCRRBOnEach(pc, [&] { return SetUpLastBlock(pc); }));
+  PetscCall(
+      PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +194,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
-  return PCRRBOnEach(pc, [&] {
+  return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
     return PetscRRBChooseBackend(
         s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, s->on_ranks ? PCRRBCreateOnRanksCuda : PCRRBCreateCuda,
         [&] { s->core.reset(); }, rebuild);

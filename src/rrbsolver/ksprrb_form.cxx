@@ -93,7 +93,8 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
-  PetscCall(PCRRBOnEach(ksp->pc, [&] { return KSPRRBMakeRoom(ksp); }));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("PCRRB"),
+                                 [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
     if (!s->fused || s->build != pc->build || s->fused_form != s->form) {
@@ -106,7 +107,8 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)
-    PetscCall(PCRRBOnEach(ksp->pc, [&] { return KSPRRBCreateUnfused(ksp, &s->unfused); }));
+    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("PCRRB"),
+                                   [&] { return KSPRRBCreateUnfused(ksp, &s->unfused); }));
   s->solver = s->form == KSP_RRB_UNFUSED ? s->unfused.get() : s->fused.get();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
