@@ -66,7 +66,8 @@ void run_case(const Wish &wish, Counts &counts) {
   }
   ++counts.cases;
   if (const std::string broken = device_error(); !broken.empty()) { // for all that this process could still do
-    std::printf("BROKEN device in case %llu: %s\n  %s\n", (unsigned long long)wish.number, broken.c_str(), found.story.c_str());
+    std::printf("BROKEN device in case %llu: %s\n  %s\n", (unsigned long long)wish.number, broken.c_str(),
+                found.story.c_str());
     std::fflush(stdout);
     _exit(4);
   }

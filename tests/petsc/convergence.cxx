@@ -13,7 +13,7 @@ struct Known {
   std::string name;
   std::function<Problem()> problem;
   int twelve, standard; // iterations with 12 levels, and with the default; 0: not looked at
-  bool rough = false; // 88 to 103 have been seen
+  bool rough = false;   // 88 to 103 have been seen
   // How far counts may be apart: rounding moves slow ones by some; a device sums the dot products in another order, even
   // where M is the host's.
   int slack(int known) const { return 1 + known / (rough ? 9 : backend.device ? 12 : 25); }
@@ -143,7 +143,8 @@ TEST_P(Every, ConvergesAsKnown) {
   const Known &known = GetParam();
   const Problem problem = known.problem();
   expect_count(problem, "-pc_rrb_levels 12", known.twelve, known.slack(known.twelve));
-  if (!backend.device) expect_count(problem, "", known.standard, known.slack(known.standard)); // a device's last block may be larger
+  if (!backend.device)
+    expect_count(problem, "", known.standard, known.slack(known.standard)); // a device's last block may be larger
   expect_count(problem, "-pc_rrb_levels 12 -pc_rrb_storage naive", known.twelve, known.slack(known.twelve));
 }
 

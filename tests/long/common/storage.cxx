@@ -148,7 +148,8 @@ Matrix matrix_of(const Problem &p, const Numbering &numbering, const Storage &st
     ok(MatSetType(out, storage.type.c_str()));
     // no more than the rows of small problems may have
     const PetscInt most = 40, own = numbering.columns(), others = p.columns - own;
-    const std::vector<PetscInt> here(numbering.rows(), std::min(own, most)), there(numbering.rows(), std::min(others, most));
+    const std::vector<PetscInt> here(numbering.rows(), std::min(own, most)),
+        there(numbering.rows(), std::min(others, most));
     ok(MatXAIJSetPreallocation(out, 1, here.data(), there.data(), here.data(), there.data()));
     ok(MatSetUp(out));
   }

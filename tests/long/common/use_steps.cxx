@@ -93,8 +93,8 @@ void Use::solve(bool transposed) {
     fault = "the right-hand side was changed";
   else if (!scaled || problem.null_space.empty()) // PETSc scales the matrix, and not its null space
     fault = judge(claim);
-  if (fault.empty() && has_to_converge && !transposed && !has_nan(b) && !has_nan(guess) && !is_huge(b) && impossible(reason) &&
-      !wish.plain)
+  if (fault.empty() && has_to_converge && !transposed && !has_nan(b) && !has_nan(guess) && !is_huge(b) &&
+      impossible(reason) && !wish.plain)
     fault = "diverged with " + std::string(KSPConvergedReasons[reason]) + " though all is definite";
 }
 
