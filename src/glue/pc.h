@@ -96,7 +96,9 @@ PetscErrorCode PetscRRBSetUp(PC pc, MPI_Comm comm, State **s, const char type[],
   PetscRRBTrouble trouble, restored;
 
   PetscFunctionBegin;
-  if (!*s) PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] { *s = new State; }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
+    if (!*s) *s = new State; /* a rank may have one, and another one none */
+  }));
   PetscRRBCatch(say, &trouble, get);
   if (!trouble) PetscRRBCatch(say, &trouble, [&] { return set_up(&trouble); });
   PetscRRBCatch(say, &restored, [&] { return PetscRRBMatrixRestore(&(*s)->rows); });

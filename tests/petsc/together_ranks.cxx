@@ -283,4 +283,32 @@ TEST(TogetherRanks, FollowNewNonzeros) {
     }
 }
 
+// The first rank has a pivot that is not positive, which its KSP learns, and the last one what is an error: both begin again.
+TEST(TogetherRanks, FailInTwoWaysAtOnce) {
+  const Distributed d = on_ranks();
+  reference::Matrix good = all_rows(), bad = good;
+  const int far = good.size() - 1 - width - 3;
+  good.row[std::size_t(far)][far + 5] = good.row[std::size_t(far + 5)][far] = 0;
+  bad.row[0][0] = -1;
+  bad.row[std::size_t(far)][far + 5] = bad.row[std::size_t(far + 5)][far] = -1e-3;
+  const reference::Vector b = reference::random_vector(good.size(), 3);
+  for (const char *type : {"mic", "blockrelax"}) {
+    set_new_values(d, good);
+    const Solver ksp = ksp_of(d.A, std::string("-ksp_type cg -pc_type ") + type);
+    const reference::Vector wanted = solve_on(ksp, d, b).x;
+    set_new_values(d, bad);
+    const petsctest::Vector rhs = vector_on(d, b), x = like(rhs);
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    const bool error = refused(KSPSolve(ksp, rhs, x));
+    ok(KSPGetConvergedReason(ksp, &reason));
+    EXPECT_TRUE(on_all_ranks(error) || on_all_ranks(!error && reason < 0)) << type;
+    set_new_values(d, good);
+    const int ended = solve_on(ksp, d, b).reason; // or the ranks wait for one another
+    EXPECT_TRUE(on_all_ranks(ended != KSP_CONVERGED_ITERATING)) << type;
+    ok(KSPReset(ksp));
+    ok(KSPSetOperators(ksp, d.A, d.A));
+    EXPECT_EQ(solve_on(ksp, d, b).x, wanted) << type;
+  }
+}
+
 } // namespace
