@@ -59,12 +59,15 @@ PetscErrorCode PetscRRBChooseBackend(State *s, Create on_host, Create on_device,
 template <class State>
 PetscErrorCode PetscRRBReport(PC pc, State *s, const PetscRRBTrouble &trouble, const char method[]) {
   const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt ready = pivot && s->ready;
 
   PetscFunctionBegin;
   s->failed = (PetscBool)(bool)trouble;
   if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!pivot) s->ready = PETSC_FALSE;
-  PetscCheck(pivot && !pc->erroriffailure, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, comm)); /* they begin again together */
+  s->ready = (PetscBool)ready;
+  PetscCheck(pivot && !pc->erroriffailure, comm, trouble.code, "%s", trouble.why.c_str());
   PetscCall(PetscInfo(pc, "%s: %s\n", method, trouble.why.c_str()));
   PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,9 +99,7 @@ PetscErrorCode PetscRRBSetUp(PC pc, MPI_Comm comm, State **s, const char type[],
   PetscRRBTrouble trouble, restored;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
-    if (!*s) *s = new State; /* a rank may have one, and another one none */
-  }));
+  if (!*s) PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] { *s = new State; }));
   PetscRRBCatch(say, &trouble, get);
   if (!trouble) PetscRRBCatch(say, &trouble, [&] { return set_up(&trouble); });
   PetscRRBCatch(say, &restored, [&] { return PetscRRBMatrixRestore(&(*s)->rows); });
