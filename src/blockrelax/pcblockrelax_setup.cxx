@@ -240,7 +240,6 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBBeginSetUp(pc, b->state && b->state->ready ? &b->state->rows : nullptr, &rebuild));
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_BlockRelax(pc));
   PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));

@@ -100,8 +100,7 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   PetscCall(CheckType(ksp));
   PetscCall(PetscRRBGetKSPManner(ksp, &manner));
   PetscCall(CheckInner(pc));
-  PetscCall(
-      PCSetUp(pc)); /* KSPSetUp() of PETSc 3.18 does not look for new values, PCApply() in the middle of a solve does */
+  PetscCall(PetscRRBSetUpForSolve(ksp, pc));
   PetscCall(PCDeflationUpdate(pc)); /* also where the preconditioner is reused */
   PetscCall(PCPreSolve(d->inner, ksp));
   solve->symmetric = (PetscBool)(manner.needs == PETSCRRB_PC_SYMMETRIC);

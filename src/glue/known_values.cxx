@@ -148,6 +148,13 @@ PetscErrorCode PetscRRBKnownValues::Find(PC pc, PetscBool maybe) {
 
 /* --- before and after a solve --- */
 
+PetscErrorCode PetscRRBSetUpForSolve(KSP ksp, PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  if (ksp->reason == KSP_DIVERGED_PC_FAILED && !pc->failedreason) ksp->reason = KSP_CONVERGED_ITERATING;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscRRBKnollGuess(KSP ksp, PC pc, Vec b, Vec x) {
   PetscFunctionBegin;
   if (!ksp->guess_knoll) PetscFunctionReturn(PETSC_SUCCESS);
@@ -209,9 +216,9 @@ PetscErrorCode PetscRRBKnownValues::PreSolve(PC pc, KSP ksp, Vec b, Vec x) {
   s.guess_zero = ksp->guess_zero;
   s.guess_knoll = ksp->guess_knoll;
   solves_.push_back(s);
+  PetscCall(PetscRRBSetUpForSolve(ksp, pc));
   PetscCall(PetscRRBGetKSPManner(ksp, &manner));
   if (!manner.symmetric || manner.from_zero || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetUp(pc)); /* KSPSetUp() does not see all new values */
   PetscCall(Find(pc, (PetscBool)(pc->reusepreconditioner || may_have_(pc))));
   if (!there_) PetscFunctionReturn(PETSC_SUCCESS);
   solves_.back().lifted = PETSC_TRUE;

@@ -76,3 +76,7 @@ template <class Data> PetscErrorCode PetscRRBLiftKnownValues(PC pc, PetscBool (*
 
 /* x = M^-1 b where the KSP is to start from that, as KSPSolve() does it later on; M is pc's */
 PetscErrorCode PetscRRBKnollGuess(KSP, PC, Vec b, Vec x);
+
+/* PCSetUp() at the beginning of a solve: KSPSetUp() of PETSc 3.18 does not look for new values, while PCApply() in the middle of
+   a solve does; and the solve would end for a set-up before this one that failed. */
+PetscErrorCode PetscRRBSetUpForSolve(KSP, PC);

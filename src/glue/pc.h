@@ -83,6 +83,7 @@ inline PetscErrorCode PetscRRBBeginSetUp(PC pc, const PetscRRBMatrix *rows, Pets
   PetscFunctionBegin;
   *rebuild = (PetscBool)(!rows || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
   pc->setupcalled = PETSC_FALSE;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   if (*rebuild || !rows->converted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));

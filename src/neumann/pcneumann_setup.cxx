@@ -145,7 +145,6 @@ PetscErrorCode PCSetUp_Neumann(PC pc) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBBeginSetUp(pc, n->state && n->state->ready ? &n->state->rows : nullptr, &rebuild));
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PCReset_Neumann(pc));
   /* on several ranks each step is collective */

@@ -231,7 +231,6 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   PetscBool rebuild, none = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(PetscRRBBeginSetUp(pc, rrb->state && rrb->state->core ? &rrb->state->rows : nullptr, &rebuild));
   if (rebuild) PetscCall(PCReset_RRB(pc));
   if (!rrb->state)
