@@ -22,6 +22,14 @@ small='Device.IsWhatTheViewNames:Device.SetsUpFromTheDevice:Halves.*:OneLevel.*:
 small+=':NullSpace.*:Pivots/Failure.*:Problem/Every.ConvergesAsKnown/one_line'
 small_solver='RRBSolverView.*:RRBSolver/Singular.IsSolvedInEachNorm/*:RRBSolver/KnownRows.*:RRBSolver/Solution.IsTrue/*'
 small_core=${SMALL_CORE:-*Small*}
+small_ranks='RrbRanks.AreTheSameAsOne:RrbRanksSolver.*'
+
+# How values travel between ranks: with one GPU, which they share, not by kernels that wait for each other.
+if [ "$(nvidia-smi -L 2> /dev/null | wc -l)" -gt 1 ]; then
+  transports=(sf stores nccl) not_here=()
+else
+  transports=(sf) not_here=(petscrrb::rrb::store_number petscrrb::nccl::find_parts)
+fi
 
 # All cases of tests/long/common/cases.cxx once, beside the tests; what is launched is noted, and memcheck must see every kernel.
 sanitize() {
@@ -39,9 +47,16 @@ sanitize() {
   [ ! -x "$core" ] || "$@" "$core" --gtest_brief=1 --gtest_filter="$filter_core" || status=1
   "$@" "$cases" -backend cuda -size 1 "${without[@]}" || status=1
   # what ranks do: memory that another process has filled is unknown to the other tools
-  if [ "$tool" = memcheck ] && [ -n "$mpiexec" ]; then $mpiexec -n 2 "$@" "$cases" -backend cuda -size 1 || status=1; fi
+  if [ "$tool" = memcheck ]; then
+    "$@" "$cases" -backend cuda -size 40 -case rrb || status=1 # more sums of blocks than the next kernel adds up
+    [ -z "$mpiexec" ] || $mpiexec -n 2 "$@" "$cases" -backend cuda -size 1 || status=1
+    for transport in ${mpiexec:+"${transports[@]}"}; do
+      PETSC_OPTIONS="-pc_rrb_transport $transport" \
+        $mpiexec -n 2 "$@" "$petsc" -backend cuda --gtest_brief=1 --gtest_filter="$small_ranks" || status=1
+    done
+  fi
   unset LD_PRELOAD PETSCRRB_KERNELS
-  "$python" tests/sanitizer/kernels.py "$kernels" || [ "$tool" != memcheck ] || status=1
+  "$python" tests/sanitizer/kernels.py "$kernels" "${not_here[@]}" || [ "$tool" != memcheck ] || status=1
   rm -f "$kernels"
   return $status
 }

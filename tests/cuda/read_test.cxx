@@ -192,7 +192,7 @@ TEST_F(ReadOnDevice, Nonsymmetric) {
   }
 }
 
-TEST_F(ReadOnDevice, ForeignCouplings) {
+TEST_F(ReadOnDevice, SmallForeignCouplings) {
   const Shape s{33, 9};
   Traits t{2, true, true};
   GridMatrix clean(s, t);

@@ -103,6 +103,7 @@ const std::vector<Case> &cases() {
       {"neumann", Rows::five, "-ksp_type cg -pc_type neumann"},
       {"neumann-seven", Rows::seven, "-ksp_type cg -pc_type neumann -pc_neumann_terms 3"},
       {"neumann-lines", Rows::lines, "-ksp_type cg -pc_type neumann -pc_neumann_terms 1 -pc_neumann_omega 0.9"},
+      {"neumann-scaled", Rows::five, "-ksp_type cg -pc_type neumann -pc_neumann_terms 0"},
       {"neumann-nine", Rows::nine, "-ksp_type cg -pc_type neumann"},
       {"neumann-around", Rows::around, "-ksp_type cg -pc_type neumann"},
       {"neumann-loose", Rows::loose, "-ksp_type cg -pc_type neumann"},
