@@ -18,6 +18,7 @@ void time_below(const Clock &clock, Factored &rrb, index_t n, const char *what, 
     graph.capture(rrb.on, [&] {
       (void)rrb::Cycle(*rrb.core).apply_below(
           1, [&](rrb::Part) { return rrb.solve_last(); }, energy);
+      return 0;
     });
     row(n, 1, points, energy == rrb::Energy::no ? what : with_energy, clock.time([&] { graph.launch(rrb.on); }), 0);
   }
@@ -37,6 +38,7 @@ void time_amli(index_t n, int levels, bool single, const double *r, double *z) {
     core.down(g, core.grids(), nullptr, nullptr, rrb::Part::whole);
     rrb.solve_last();
     core.up(core.grids(), g, nullptr, nullptr, rrb::Part::whole);
+    return 0;
   });
   rrb::CycleGraphs graphs;
   row(n, g, points, "one visit", clock.time([&] { visit.launch(rrb.on); }), 0);

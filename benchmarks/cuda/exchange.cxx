@@ -59,6 +59,7 @@ void time_both(const Problem &p, const char *transport, const char *operation, i
   cuda::Graph graph;
   graph.capture(p.on, [&] {
     for (int i = 0; i < in_graph; ++i) work();
+    return 0;
   });
   row(p, transport, operation, values, neighbours, true,
       time(

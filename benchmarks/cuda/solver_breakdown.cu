@@ -123,7 +123,10 @@ void run(index_t n, int levels, bool single) {
     rrb.solve_last();
     return 0;
   };
-  graph.capture(rrb.on, [&] { (void)rrb::Cycle(*rrb.core).apply_below(1, solve, rrb::Energy::yes); });
+  graph.capture(rrb.on, [&] {
+    (void)rrb::Cycle(*rrb.core).apply_below(1, solve, rrb::Energy::yes);
+    return 0;
+  });
   const auto subtract = [&] { loops.residual(rrb.on, v.x, false, Norm::natural); };
 
   time(clock, "kernel", "product", black * product(), [&] { loops.product(rrb.on, v.x); });
