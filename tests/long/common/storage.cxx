@@ -85,11 +85,12 @@ Vector Numbering::vector(const reference::Vector &values, Mat like, bool left) c
     ok(MatCreateVecs(like, nullptr, out.put()));
   else
     ok(MatCreateVecs(like, out.put(), nullptr));
+  ok(VecSet(out, 0)); // an array that is only to be written may hold anything
   ok(VecGetOwnershipRange(out, &first, &last));
-  ok(VecGetArrayWrite(out, &a));
+  ok(VecGetArray(out, &a));
   for (std::size_t i = 0; i < values.size(); ++i)
     if (place_[i] >= first && place_[i] < last) a[place_[i] - first] = values[i];
-  ok(VecRestoreArrayWrite(out, &a));
+  ok(VecRestoreArray(out, &a));
   return out;
 }
 

@@ -158,7 +158,8 @@ void Use::expect(const std::string &options) {
   const bool aij = storage.type == backend.mat || storage.type == "baij" || storage.type == "sbaij";
   const bool told = with_array || (numbering.array() && storage.from_array && storage.type == backend.mat);
   const bool given = told || has("_grid ");
-  halves = !has("-pc_rrb_cycle amli") && !has("-pc_rrb_coarse ksp") && !has("-pc_rrb_coarse inverse");
+  halves = !has("-pc_rrb_cycle amli") && !has("-pc_rrb_coarse ksp") && !has("-pc_rrb_coarse inverse") &&
+           (method.find("rrb") == std::string::npos || !backend.device || has("-pc_rrb_coarse cholesky"));
   bool sides = true;
   for (int d = 0; d < p.dimensions; ++d) sides = sides && p.n[d] >= 4;
   if (!legal || !p.tame || !p.definite || !p.symmetric || !p.finite || !p.on_grid || p.columns != p.size() ||
