@@ -5,9 +5,9 @@ The contract that is checked:
   an object is made, only that rank has the error, as with PETSc's own types.
 - A call of CUDA fails on one rank: PETSC_ERR_GPU or PETSC_ERR_MEM on all ranks. The next solve works.
 - A call of MPI fails on all ranks, or there is one: an error. The next solve works.
-- A call of MPI fails on one rank of several: that rank gets an error at once, or all find the right solution. An error ends
-  a program, so that others, who may wait for this rank, end with it. MPI's own state is unknown then, and nothing is said of
-  a next solve.
+- A call of MPI fails on one rank of several, or one of CUDA among the iterations of a solve: that rank gets an error at once, or
+  all ranks do, or all find the right solution. An error ends a program, so that others, who may wait for this rank, end with
+  it: no application agrees on whether it went well. MPI's own state is unknown then, and nothing is said of a next solve.
 - Nowhere a crash, an endless wait, or a solution that is called converged and is not.
 """
 import bisect
