@@ -35,8 +35,11 @@ fi
 sanitize() {
   local status=0 tool=$1 filter=$small filter_core=$small_core without=() kernels
   kernels=$(mktemp)
-  # neither follows barriers of some warps of a block
-  case $tool in racecheck | synccheck) filter_core+=-Mic* without+=(-without "-pc_type mic") ;; esac
+  # neither follows barriers of some warps of a block; and they are slow: comparisons of many grids are left to the cases
+  case $tool in racecheck | synccheck)
+    filter_core+="-Mic*:BlockRelax*:Neumann*:*EverySmall*" without+=(-without "-pc_type mic")
+    ;;
+  esac
   # racecheck cannot follow graphs with conditional nodes
   if [ "$tool" = racecheck ]; then without+=(-without "-ksp_type rrb"); else filter+=:$small_solver; fi
   # racecheck warns of races within cuSPARSE's product
@@ -51,8 +54,7 @@ sanitize() {
     "$@" "$cases" -backend cuda -size 40 -case rrb || status=1 # more sums of blocks than the next kernel adds up
     [ -z "$mpiexec" ] || $mpiexec -n 2 "$@" "$cases" -backend cuda -size 1 || status=1
     for transport in ${mpiexec:+"${transports[@]}"}; do
-      PETSC_OPTIONS="-pc_rrb_transport $transport" \
-        $mpiexec -n 2 "$@" "$petsc" -backend cuda --gtest_brief=1 --gtest_filter="$small_ranks" || status=1
+      $mpiexec -n 2 "$@" "$petsc" -backend cuda -pc_rrb_transport "$transport" --gtest_brief=1 --gtest_filter="$small_ranks" || status=1
     done
   fi
   unset LD_PRELOAD PETSCRRB_KERNELS

@@ -1,4 +1,5 @@
-// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [googletest's and PETSc's options].
+// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [-pc_rrb_transport <transport>] [googletest's and
+// PETSc's options].
 #include "support.hpp"
 
 #include <petscdevice.h>

@@ -150,13 +150,18 @@ Matrix matrix_of(const reference::Problem &problem) {
   return A;
 }
 
+// What holds where a test says nothing else: the papers' cycle, which the tests know by numbers, and the transport of the
+// command line.
+static const char *const cycle = "-pc_rrb_cycle", *const transport = "-pc_rrb_transport";
+
 Options::Options(const std::string &text) {
   static int count = 0;
+  char chosen[16] = "auto";
   prefix_ = "test" + std::to_string(++count) + "_";
+  ok(PetscOptionsGetString(nullptr, nullptr, transport, chosen, sizeof chosen, nullptr));
   ok(PetscOptionsPrefixPush(nullptr, prefix()));
-  // what the tests know by number is the papers' cycle
-  if (text.find("-pc_rrb_cycle") == std::string::npos) ok(PetscOptionsInsertString(nullptr, "-pc_rrb_cycle v"));
-  ok(PetscOptionsInsertString(nullptr, text.c_str()));
+  const std::string common = std::string(cycle) + " v " + transport + " " + chosen + " "; // a later option takes its place
+  ok(PetscOptionsInsertString(nullptr, (common + text).c_str()));
   ok(PetscOptionsPrefixPop(nullptr));
   std::istringstream words(text);
   for (std::string word; words >> word;)
@@ -170,7 +175,8 @@ Options::~Options() {
     (void)PetscOptionsClearValue(nullptr, ("-" + name).c_str());
     if (!used && !std::uncaught_exceptions()) ADD_FAILURE() << "the option -" << name << " was never used";
   }
-  if (!prefix_.empty()) (void)PetscOptionsClearValue(nullptr, ("-" + prefix_ + "pc_rrb_cycle").c_str());
+  for (const char *name : {cycle, transport})
+    if (!prefix_.empty()) (void)PetscOptionsClearValue(nullptr, ("-" + prefix_ + (name + 1)).c_str());
 }
 
 Solver ksp_of(Mat A, const std::string &options, Mat P) {
