@@ -134,7 +134,8 @@ void HostMatrix::store(const Csr &A) {
   if (!constant_ && diagonal_.size() != n) {
     for (const Patch &p : l_.patches) slack_ = std::max(slack_, offset(p.n, Step{1, 1, l_.neighbours.halo[2]}));
     diagonal_.resize(n);
-    for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].resize(n + slack_);
+    // where a side has one point a step ahead may lead one row back
+    for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].resize(n + slack_ + 1);
   }
   links_.resize(links_at_.back());
   CouplingFindings known;

@@ -110,7 +110,7 @@ TEST(BlockRelax, LongSides) {
 }
 
 TEST(BlockRelax, TwentySevenPoints) {
-  for (const Shape &s : {solid(9, 5, 6, 27), solid(8, 8, 8, 27), solid(3, 1, 4, 27)})
+  for (const Shape &s : {solid(9, 5, 6, 27), solid(8, 8, 8, 27), solid(3, 1, 4, 27), solid(3, 1, 3, 27)})
     for (const auto &[bx, by, bz] :
          std::vector<std::array<int, 3>>{{1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {5, 3, 2}, {8, 8, 8}})
       compare_all(s, bx, by, bz);
