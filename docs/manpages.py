@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
+PARAMETER = re.compile(r"PETSCRRB_(PARAMETER|SIZES)\(\s*(\w+),\s*(\w+),\s*(\w+)?")  # src/glue/parameter.h
 KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
 LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
 
@@ -14,10 +15,42 @@ def blocks(root):
         for match in BLOCK.finditer(path.read_text(encoding="utf-8")):
             first, *lines = match["text"].splitlines()
             name, _, summary = (part.strip() for part in first.partition(" - "))
-            yield match["kind"], name, summary[0].upper() + summary[1:], lines, declaration(match["kind"], match["code"])
+            summary = summary[0].upper() + summary[1:]
+            parameter = PARAMETER.match(match["code"])
+            yield match["kind"], name, summary, lines, declaration(match["kind"], match["code"], parameter, lines)
+            if parameter:
+                yield getter(match["kind"], name, summary, lines, parameter)
 
 
-def declaration(kind, code):
+def arguments(lines):
+    """The lines about the arguments of a function that sets a parameter, without the object."""
+    begin = lines.index("   Input Parameters:")
+    return lines[begin + 2:begin + lines[begin:].index("")]
+
+
+def signature(parameter, verb, lines, pointer=""):
+    kind, owner, what, number = parameter.groups()
+    of = number if kind == "PARAMETER" else "PetscInt"
+    names = [re.match(r"[+.\-]  (\w+) - ", line)[1] for line in arguments(lines) if line[:1] in "+.-"]
+    return f"PetscErrorCode PC{owner}{verb}{what}(PC pc, " + ", ".join(f"{of} {pointer}{name}" for name in names) + ");"
+
+
+def getter(kind, name, summary, lines, parameter):
+    """The man page of the function that gets what another one sets, from that one's."""
+    given = arguments(lines)
+    several = sum(line[:1] in "+.-" for line in given) > 1
+    given = ["+" + given[0][1:], *given[1:]] if several else ["." + given[0][1:], *given[1:]]
+    other = name.replace("Set", "Get", 1)
+    about = ["", "   Not Collective", "", "   Input Parameter:", ".  pc - the preconditioner context", "",
+             f"   Output Parameter{'s' if several else ''}:", *given, "", "   Level: intermediate", "", "   Note:",
+             "   After `PCSetUp()` what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
+             f".seealso: `PC{parameter[2].upper()}`, `{name}()`"]
+    return kind, other, summary.replace("Sets", "Gets", 1), about, signature(parameter, "Get", lines, "*")
+
+
+def declaration(kind, code, parameter=None, lines=()):
+    if parameter:
+        return signature(parameter, "Set", lines)
     if kind in ("@", "@C"):
         return re.sub(r"\s+", " ", code.split("{")[0]).strip() + ";"
     if kind == "E":

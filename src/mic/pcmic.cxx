@@ -19,7 +19,7 @@ PetscErrorCode PCReset_MIC(PC pc) {
 static PetscErrorCode PCDestroy_MIC(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_MIC(pc));
-  PetscCall(PCMICComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PCMICComposeParameters(pc, PETSC_FALSE));
   delete ((PC_MIC *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,6 +124,6 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   pc->ops->view = PCView_MIC;
   pc->ops->reset = PCReset_MIC;
   pc->ops->destroy = PCDestroy_MIC;
-  PetscCall(PCMICComposeSetters(pc, PETSC_TRUE));
+  PetscCall(PCMICComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,7 +17,7 @@ PETSC_INTERN PetscErrorCode PCSetUp_MIC(PC);
 PETSC_INTERN PetscErrorCode PCReset_MIC(PC);
 PETSC_INTERN PetscErrorCode PCView_MIC(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_MIC(PC, PetscRRBOptionItems);
-PETSC_INTERN PetscErrorCode PCMICComposeSetters(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCMICComposeParameters(PC, PetscBool);
 
 /* Which part of M^-1 = C^-T C^-1. */
 enum class PCMICPart {

@@ -1,0 +1,250 @@
+/*
+   The parameters of a PC's type: what a user can set, by a function or by an option, and get. One declaration each, behind the
+   man page of the function that sets it:
+
+     PETSCRRB_PARAMETER(MIC, Shift, PetscReal, &PC_MIC::shift, "-pc_mic_shift", "Pivots below ...", valid, "Shift %g must ...");
+
+   gives PCMICSetShift(), PCMICGetShift() and what PetscRRBParameters<..., Shift> needs for options and methods. docs/manpages.py
+   writes the man page of the function that gets it.
+*/
+#pragma once
+
+#include "glue/pc.h"
+
+#include <type_traits>
+
+struct PetscRRBParameterNames {
+  const char *setter, *set, *get; /* the function, and the methods behind both functions */
+};
+
+/* T: PetscInt, PetscReal, PetscBool or an enumeration. A value is new if it is another one than before, or the first one. */
+template <class Data, class T> struct PetscRRBParameter {
+  using Used = T (*)(const Data &);
+  using Value = T;
+  using Owner = Data;
+
+  PetscRRBParameterNames names;
+  T Data::*member;
+  const char *option, *text;          /* of -help */
+  const char *const *words = nullptr; /* of an enumeration, as for PetscOptionsEnum() */
+  bool (*valid)(T) = nullptr;         /* of a number, and what the error says where it is not, with the number in it */
+  const char *error = nullptr;
+  Used used = nullptr;               /* what it gives, where that is not what was set */
+  PetscBool Data::*is_set = nullptr; /* whether it was set, where that matters */
+
+  constexpr PetscRRBParameter(PetscRRBParameterNames names, T Data::*member, const char *option, const char *text)
+      : names(names), member(member), option(option), text(text) {}
+  constexpr PetscRRBParameter(PetscRRBParameterNames names, T Data::*member, const char *option, const char *text,
+                              const char *const *words, Used used = nullptr, PetscBool Data::*is_set = nullptr)
+      : names(names), member(member), option(option), text(text), words(words), used(used), is_set(is_set) {}
+  constexpr PetscRRBParameter(PetscRRBParameterNames names, T Data::*member, const char *option, const char *text,
+                              bool (*valid)(T), const char *error, Used used = nullptr)
+      : names(names), member(member), option(option), text(text), valid(valid), error(error), used(used) {}
+
+  PetscErrorCode Check(PC pc, T value) const {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    int count = 0;
+
+    PetscFunctionBegin;
+    if (words) {
+      while (words[count]) ++count;
+      count -= 2; /* the last ones are the enumeration's name and what its constants begin with */
+      PetscCheck((int)value >= 0 && (int)value < count, comm, PETSC_ERR_ARG_OUTOFRANGE, "Unknown %s %d", words[count],
+                 (int)value);
+    } else if (valid)
+      PetscCheck(valid(value), comm, PETSC_ERR_ARG_OUTOFRANGE, error, value);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+/* Three sizes, of a grid or a block. */
+template <class Data> struct PetscRRBSizes {
+  using Owner = Data;
+
+  PetscRRBParameterNames names;
+  PetscInt (Data::*member)[3];
+  const char *option, *text, *error;              /* where one is not positive, with all three in it */
+  PetscBool (*used)(const Data &, PetscInt n[3]); /* gives those in use, where there are some */
+  PetscErrorCode (*set)(PC, const PetscInt n[3]); /* NULL: they are checked, and the same on all ranks */
+};
+
+/* What the public functions do: they call their method, if pc is of this type. */
+template <class T> PetscErrorCode PetscRRBCallSetter(PC pc, const char method[], T value) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if constexpr (std::is_same_v<T, PetscInt>)
+    PetscValidLogicalCollectiveInt(pc, value, 2);
+  else if constexpr (std::is_same_v<T, PetscReal>)
+    PetscValidLogicalCollectiveReal(pc, value, 2);
+  else if constexpr (std::is_same_v<T, PetscBool>)
+    PetscValidLogicalCollectiveBool(pc, value, 2);
+  else
+    PetscValidLogicalCollectiveEnum(pc, value, 2);
+  PetscTryMethod(pc, method, (PC, T), (pc, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+template <class T> PetscErrorCode PetscRRBCallGetter(PC pc, const char method[], T *value) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscUseMethod(pc, method, (PC, T *), (pc, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One of them: its methods and its option. */
+template <const auto &p> struct PetscRRBMethods {
+  using Parameter = std::decay_t<decltype(p)>;
+  using Data = typename Parameter::Owner;
+  using T = typename Parameter::Value;
+
+  static PetscErrorCode Set(PC pc, T value) {
+    Data *data = (Data *)pc->data;
+
+    PetscFunctionBegin;
+    PetscCall(p.Check(pc, value));
+    if (data->*p.member == value && (!p.is_set || data->*p.is_set)) PetscFunctionReturn(PETSC_SUCCESS);
+    data->*p.member = value;
+    if (p.is_set) data->*p.is_set = PETSC_TRUE;
+    PetscCall(PetscRRBRebuild(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Get(PC pc, T *value) {
+    const Data *data = (const Data *)pc->data;
+
+    PetscFunctionBegin;
+    if constexpr (p.used != nullptr)
+      *value = p.used(*data);
+    else
+      *value = data->*p.member;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Option(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+    T value = ((const Data *)pc->data)->*p.member;
+    PetscBool set;
+
+    PetscFunctionBegin;
+    if constexpr (std::is_same_v<T, PetscInt>)
+      PetscCall(PetscOptionsInt(p.option, p.text, p.names.setter, value, &value, &set));
+    else if constexpr (std::is_same_v<T, PetscReal>)
+      PetscCall(PetscOptionsReal(p.option, p.text, p.names.setter, value, &value, &set));
+    else if constexpr (std::is_same_v<T, PetscBool>)
+      PetscCall(PetscOptionsBool(p.option, p.text, p.names.setter, value, &value, &set));
+    else
+      PetscCall(
+          PetscOptionsEnum(p.option, p.text, p.names.setter, p.words, (PetscEnum)value, (PetscEnum *)&value, &set));
+    if (set) PetscCall(PetscRRBCallSetter(pc, p.names.set, value));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+template <const auto &p> struct PetscRRBSizesMethods {
+  using Data = typename std::decay_t<decltype(p)>::Owner;
+
+  static PetscErrorCode Set(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
+    PetscInt *now = ((Data *)pc->data)->*p.member;
+    const PetscInt n[] = {nx, ny, nz};
+
+    PetscFunctionBegin;
+    if constexpr (p.set != nullptr)
+      PetscCall(p.set(pc, n));
+    else {
+      PetscValidLogicalCollectiveInt(pc, nx, 2);
+      PetscValidLogicalCollectiveInt(pc, ny, 3);
+      PetscValidLogicalCollectiveInt(pc, nz, 4);
+      PetscCheck(nx >= 1 && ny >= 1 && nz >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, p.error, nx,
+                 ny, nz);
+      if (!std::equal(n, n + 3, now)) PetscCall(PetscRRBRebuild(pc));
+      std::copy(n, n + 3, now);
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode Get(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *nz) {
+    const Data *data = (const Data *)pc->data;
+    PetscInt *const to[] = {nx, ny, nz};
+    PetscInt n[3];
+
+    PetscFunctionBegin;
+    if (!p.used(*data, n)) std::copy(data->*p.member, data->*p.member + 3, n);
+    for (int d = 0; d < 3; ++d)
+      if (to[d]) *to[d] = n[d];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* Two or three sizes, the third of which is then 1. */
+  static PetscErrorCode Option(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+    const PetscInt *now = ((const Data *)pc->data)->*p.member;
+    PetscInt n[4] = {now[0], now[1], now[2], 0}, count = 4;
+    PetscBool set;
+
+    PetscFunctionBegin;
+    PetscCall(PetscOptionsIntArray(p.option, p.text, p.names.setter, n, &count, &set));
+    if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCheck(count == 2 || count == 3, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+               "%s needs two or three sizes, nx,ny[,nz]; got %" PetscInt_FMT, p.option, count);
+    PetscTryMethod(pc, p.names.set, (PC, PetscInt, PetscInt, PetscInt), (pc, n[0], n[1], count == 3 ? n[2] : 1));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+template <const auto &p>
+using PetscRRBMethodsOf = std::conditional_t<
+    std::is_same_v<std::decay_t<decltype(p)>, PetscRRBSizes<typename std::decay_t<decltype(p)>::Owner>>,
+    PetscRRBSizesMethods<p>, PetscRRBMethods<p>>;
+
+/* Those of a type, in the order of -help. */
+template <const auto &...p> struct PetscRRBParameters {
+  static PetscErrorCode SetFromOptions(PC pc, PetscRRBOptionItems items) {
+    PetscFunctionBegin;
+    for (const auto option : {PetscRRBMethodsOf<p>::Option...}) PetscCall(option(pc, items));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* on: let the public functions find their methods; off: before the type goes away */
+  static PetscErrorCode Compose(PC pc, PetscBool on) {
+    PetscFunctionBegin;
+    for (const auto compose : {ComposeOne<p>...}) PetscCall(compose((PetscObject)pc, on));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  template <const auto &one> static PetscErrorCode ComposeOne(PetscObject pc, PetscBool on) {
+    PetscFunctionBegin;
+    PetscCall(PetscRRBCompose(pc, on, one.names.set, PetscRRBMethodsOf<one>::Set));
+    PetscCall(PetscRRBCompose(pc, on, one.names.get, PetscRRBMethodsOf<one>::Get));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+#define PETSCRRB_NAMES_(Type, Name)                                                                                    \
+  { "PC" #Type "Set" #Name, "PC" #Type "Set" #Name "_C", "PC" #Type "Get" #Name "_C" }
+
+/* What follows T are the other arguments of PetscRRBParameter. */
+#define PETSCRRB_PARAMETER(Type, Name, T, ...)                                                                         \
+  PetscErrorCode PC##Type##Set##Name(PC pc, T value) {                                                                 \
+    PetscFunctionBegin;                                                                                                \
+    PetscCall(PetscRRBCallSetter(pc, "PC" #Type "Set" #Name "_C", value));                                             \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  PetscErrorCode PC##Type##Get##Name(PC pc, T *value) {                                                                \
+    PetscFunctionBegin;                                                                                                \
+    PetscCall(PetscRRBCallGetter(pc, "PC" #Type "Get" #Name "_C", value));                                             \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  static constexpr PetscRRBParameter<PC_##Type, T> Name(PETSCRRB_NAMES_(Type, Name), __VA_ARGS__)
+
+#define PETSCRRB_SIZES(Type, Name, ...)                                                                                \
+  PetscErrorCode PC##Type##Set##Name(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {                                   \
+    PetscFunctionBegin;                                                                                                \
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                       \
+    PetscTryMethod(pc, "PC" #Type "Set" #Name "_C", (PC, PetscInt, PetscInt, PetscInt), (pc, nx, ny, nz));             \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  PetscErrorCode PC##Type##Get##Name(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *nz) {                                \
+    PetscFunctionBegin;                                                                                                \
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                       \
+    PetscUseMethod(pc, "PC" #Type "Get" #Name "_C", (PC, PetscInt *, PetscInt *, PetscInt *), (pc, nx, ny, nz));       \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  static constexpr PetscRRBSizes<PC_##Type> Name = {PETSCRRB_NAMES_(Type, Name), __VA_ARGS__}
