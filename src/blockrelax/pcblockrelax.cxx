@@ -21,7 +21,7 @@ PetscErrorCode PCReset_BlockRelax(PC pc) {
 static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_BlockRelax(pc));
-  PetscCall(PCBlockRelaxComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PCBlockRelaxComposeParameters(pc, PETSC_FALSE));
   PetscCall(PetscFree(((PC_BlockRelax *)pc->data)->sizes));
   delete ((PC_BlockRelax *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
@@ -160,6 +160,6 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   pc->ops->view = PCView_BlockRelax;
   pc->ops->reset = PCReset_BlockRelax;
   pc->ops->destroy = PCDestroy_BlockRelax;
-  PetscCall(PCBlockRelaxComposeSetters(pc, PETSC_TRUE));
+  PetscCall(PCBlockRelaxComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,7 +18,7 @@ PETSC_INTERN PetscErrorCode PCSetUp_BlockRelax(PC);
 PETSC_INTERN PetscErrorCode PCReset_BlockRelax(PC);
 PETSC_INTERN PetscErrorCode PCView_BlockRelax(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_BlockRelax(PC, PetscRRBOptionItems);
-PETSC_INTERN PetscErrorCode PCBlockRelaxComposeSetters(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCBlockRelaxComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCPreSolve_BlockRelax(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCPostSolve_BlockRelax(PC, KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyRichardson_BlockRelax(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt,

@@ -65,7 +65,7 @@ template <class Data> struct PetscRRBSizes {
   PetscInt (Data::*member)[3];
   const char *option, *text, *error;              /* where one is not positive, with all three in it */
   PetscBool (*used)(const Data &, PetscInt n[3]); /* gives those in use, where there are some */
-  PetscErrorCode (*set)(PC, const PetscInt n[3]); /* NULL: they are checked, and the same on all ranks */
+  PetscErrorCode (*set)(PC, const PetscInt n[3]) = nullptr; /* NULL: they are checked, and the same on all ranks */
 };
 
 /* What the public functions do: they call their method, if pc is of this type. */

@@ -19,7 +19,7 @@ PetscErrorCode PCReset_Neumann(PC pc) {
 static PetscErrorCode PCDestroy_Neumann(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_Neumann(pc));
-  PetscCall(PCNeumannComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PCNeumannComposeParameters(pc, PETSC_FALSE));
   delete ((PC_Neumann *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,6 +181,6 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   pc->ops->view = PCView_Neumann;
   pc->ops->reset = PCReset_Neumann;
   pc->ops->destroy = PCDestroy_Neumann;
-  PetscCall(PCNeumannComposeSetters(pc, PETSC_TRUE));
+  PetscCall(PCNeumannComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

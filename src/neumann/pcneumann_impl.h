@@ -18,7 +18,7 @@ PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCReset_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_Neumann(PC, PetscRRBOptionItems);
-PETSC_INTERN PetscErrorCode PCNeumannComposeSetters(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCNeumannComposeParameters(PC, PetscBool);
 
 /* Either fused loops on a grid, or PETSc's products with sparse matrices. */
 class PCNeumannForm {
