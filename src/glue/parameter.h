@@ -63,8 +63,8 @@ template <class Data> struct PetscRRBSizes {
 
   PetscRRBParameterNames names;
   PetscInt (Data::*member)[3];
-  const char *option, *text, *error;              /* where one is not positive, with all three in it */
-  PetscBool (*used)(const Data &, PetscInt n[3]); /* gives those in use, where there are some */
+  const char *option, *text, *error;                        /* where one is not positive, with all three in it */
+  PetscBool (*used)(const Data &, PetscInt n[3]);           /* gives those in use, where there are some */
   PetscErrorCode (*set)(PC, const PetscInt n[3]) = nullptr; /* NULL: they are checked, and the same on all ranks */
 };
 
@@ -102,10 +102,13 @@ template <const auto &p> struct PetscRRBMethods {
 
     PetscFunctionBegin;
     PetscCall(p.Check(pc, value));
-    if (data->*p.member == value && (!p.is_set || data->*p.is_set)) PetscFunctionReturn(PETSC_SUCCESS);
+    bool changed = data->*p.member != value;
     data->*p.member = value;
-    if (p.is_set) data->*p.is_set = PETSC_TRUE;
-    PetscCall(PetscRRBRebuild(pc));
+    if constexpr (p.is_set != nullptr) {
+      changed |= !(data->*p.is_set);
+      data->*p.is_set = PETSC_TRUE;
+    }
+    if (changed) PetscCall(PetscRRBRebuild(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

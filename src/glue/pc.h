@@ -118,23 +118,6 @@ inline PetscErrorCode PetscRRBRebuild(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The methods behind a setter and a getter of one member of pc->data. */
-template <class Data, class T, T Data::*member> PetscErrorCode PetscRRBSet(PC pc, T value) {
-  Data *data = (Data *)pc->data;
-
-  PetscFunctionBegin;
-  if (data->*member != value) {
-    data->*member = value;
-    PetscCall(PetscRRBRebuild(pc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template <class Data, class T, T Data::*member> PetscErrorCode PetscRRBGet(PC pc, T *value) {
-  PetscFunctionBegin;
-  *value = ((Data *)pc->data)->*member;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* on: the public function of this name finds its method; off: it does not any more */
 template <class Method> PetscErrorCode PetscRRBCompose(PetscObject o, PetscBool on, const char name[], Method *method) {
   void (*any)(void) = on ? (void (*)(void))method : nullptr;

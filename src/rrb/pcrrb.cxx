@@ -26,7 +26,7 @@ static PetscErrorCode PCDestroy_RRB(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_RRB(pc));
   PetscCall(KSPDestroy(&rrb->coarse_ksp));
-  PetscCall(PCRRBComposeSetters(pc, PETSC_FALSE));
+  PetscCall(PCRRBComposeParameters(pc, PETSC_FALSE));
   delete ((PC_RRB *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,6 +283,6 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   pc->ops->view = PCView_RRB;
   pc->ops->reset = PCReset_RRB;
   pc->ops->destroy = PCDestroy_RRB;
-  PetscCall(PCRRBComposeSetters(pc, PETSC_TRUE));
+  PetscCall(PCRRBComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_options.cxx (what a user can set). */
+/* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_parameters.cxx (what a user can set). */
 #pragma once
 
 #include "glue/known_values.h"
@@ -8,7 +8,7 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_RRB(PC);
 PETSC_INTERN PetscErrorCode PCReset_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
-PETSC_INTERN PetscErrorCode PCRRBComposeSetters(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCRRBComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
 
