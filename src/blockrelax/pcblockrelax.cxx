@@ -3,28 +3,10 @@
 
 using namespace petscrrb;
 
-PetscErrorCode PCReset_BlockRelax(PC pc) {
-  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(b->known->Reset());
-  if (b->state) {
-    PetscCall(PetscRRBMatrixReset(&b->state->rows));
-    for (Vec &x : b->state->work) PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b->state->correction));
-    delete b->state;
-    b->state = nullptr;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
   PetscFunctionBegin;
-  PetscCall(PCReset_BlockRelax(pc));
-  PetscCall(PCBlockRelaxComposeParameters(pc, PETSC_FALSE));
   PetscCall(PetscFree(((PC_BlockRelax *)pc->data)->sizes));
-  delete ((PC_BlockRelax *)pc->data)->known;
-  PetscCall(PetscFree(pc->data));
+  PetscCall((PetscRRBDestroy<PC_BlockRelax, PCBlockRelaxComposeParameters>(pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,17 +28,7 @@ PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a failed setup y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-static PetscErrorCode PCApply_BlockRelax(PC pc, Vec x, Vec y) {
-  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-
-  PetscFunctionBegin;
-  if (b->state->failed)
-    PetscCall(PetscRRBSetInfinite(y));
-  else
-    PetscCall(PCBlockRelaxSweeps(pc, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static constexpr auto PCApply_BlockRelax = PetscRRBApply<PC_BlockRelax, PCBlockRelaxSweeps>;
 
 static PetscErrorCode PCApplyTranspose_BlockRelax(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
@@ -158,7 +130,7 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   pc->ops->matapply = PCMatApply_BlockRelax;
   pc->ops->setfromoptions = PCSetFromOptions_BlockRelax;
   pc->ops->view = PCView_BlockRelax;
-  pc->ops->reset = PCReset_BlockRelax;
+  pc->ops->reset = PetscRRBReset<PC_BlockRelax>;
   pc->ops->destroy = PCDestroy_BlockRelax;
   PetscCall(PCBlockRelaxComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -15,7 +15,6 @@
 
 PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_BlockRelax(PC);
-PETSC_INTERN PetscErrorCode PCReset_BlockRelax(PC);
 PETSC_INTERN PetscErrorCode PCView_BlockRelax(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_BlockRelax(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCBlockRelaxComposeParameters(PC, PetscBool);
@@ -56,6 +55,13 @@ PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and blocks. */
 struct PCBlockRelaxState {
+  PCBlockRelaxState() = default;
+  PCBlockRelaxState(const PCBlockRelaxState &) = delete;
+  PCBlockRelaxState &operator=(const PCBlockRelaxState &) = delete;
+  ~PCBlockRelaxState() {
+    for (Vec *v : {&work[0], &work[1], &correction}) (void)VecDestroy(v);
+  }
+
   std::unique_ptr<PCBlockRelaxBackend> backend;
   PetscBool ready = PETSC_FALSE; /* there is all that does not depend on values */
   petscrrb::Grid grid;           /* of no points where there are patches, or no rows */

@@ -241,7 +241,7 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscRRBBeginSetUp(pc, b->state && b->state->ready ? &b->state->rows : nullptr, &rebuild));
   PetscCall(CheckChoices(pc));
-  if (rebuild) PetscCall(PCReset_BlockRelax(pc));
+  if (rebuild) PetscCall(PetscRRBReset<PC_BlockRelax>(pc));
   PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
   PetscCall(PetscRRBSetUp(
       pc, PetscObjectComm((PetscObject)pc), &b->state, "PCBLOCKRELAX",

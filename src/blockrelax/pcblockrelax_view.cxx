@@ -81,19 +81,9 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
 
 PetscErrorCode PCView_BlockRelax(PC pc, PetscViewer viewer) {
   const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  PetscBool ascii, string;
+  const PetscBool ready = (PetscBool)(b->state && b->state->ready);
 
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", PCBlockRelaxTypes[b->type]));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(ViewChoices(b, viewer));
-  if (b->state && b->state->ready)
-    PetscCall(ViewState(pc, viewer));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
-  PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBView(
+      viewer, ready, [&] { return PetscViewerStringSPrintf(viewer, " %s", PCBlockRelaxTypes[b->type]); },
+      [&] { return ViewChoices(b, viewer); }, [&] { return ViewState(pc, viewer); });
 }

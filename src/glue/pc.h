@@ -126,3 +126,58 @@ template <class Method> PetscErrorCode PetscRRBCompose(PetscObject o, PetscBool 
   PetscCall(PetscObjectComposeFunction(o, name, any));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* --- the methods that types have in common whose data has `known` and `state`, which has `rows`, `ready` and `failed` --- */
+
+/* What PCSetUp() made goes. */
+template <class Data> PetscErrorCode PetscRRBReset(PC pc) {
+  Data *data = (Data *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(data->known->Reset());
+  if (data->state) PetscCall(PetscRRBMatrixReset(&data->state->rows));
+  delete data->state;
+  data->state = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* compose: PetscRRBParameters::Compose() */
+template <class Data, PetscErrorCode (*compose)(PC, PetscBool)> PetscErrorCode PetscRRBDestroy(PC pc) {
+  PetscFunctionBegin;
+  PetscUseTypeMethod(pc, reset);
+  PetscCall(compose(pc, PETSC_FALSE));
+  delete ((Data *)pc->data)->known;
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After a failed set-up y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
+template <class Data, PetscErrorCode (*apply)(PC, Vec, Vec)> PetscErrorCode PetscRRBApply(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  if (((Data *)pc->data)->state->failed)
+    PetscCall(PetscRRBSetInfinite(y));
+  else
+    PetscCall(apply(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* brief(): what a string viewer gets. choices(): what was chosen. state(): what PCSetUp() made, where it has. */
+template <class Brief, class Choices, class State>
+PetscErrorCode PetscRRBView(PetscViewer viewer, PetscBool ready, const Brief &brief, const Choices &choices,
+                            const State &state) {
+  PetscBool ascii, string;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (string) PetscCall(brief());
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(choices());
+  if (ready)
+    PetscCall(state());
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

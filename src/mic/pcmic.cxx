@@ -3,43 +3,10 @@
 
 using namespace petscrrb;
 
-PetscErrorCode PCReset_MIC(PC pc) {
-  PC_MIC *mic = (PC_MIC *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(mic->known->Reset());
-  if (mic->state) {
-    PetscCall(PetscRRBMatrixReset(&mic->state->rows));
-    delete mic->state;
-    mic->state = nullptr;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+template <PCMICPart part> static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y) {
+  return ((PC_MIC *)pc->data)->state->backend->Apply(pc, part, x, y);
 }
-
-static PetscErrorCode PCDestroy_MIC(PC pc) {
-  PetscFunctionBegin;
-  PetscCall(PCReset_MIC(pc));
-  PetscCall(PCMICComposeParameters(pc, PETSC_FALSE));
-  delete ((PC_MIC *)pc->data)->known;
-  PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* After a failed setup y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-static PetscErrorCode ApplyPart(PC pc, PCMICPart part, Vec x, Vec y) {
-  const PCMICState *s = ((PC_MIC *)pc->data)->state;
-
-  PetscFunctionBegin;
-  if (s->failed)
-    PetscCall(PetscRRBSetInfinite(y));
-  else
-    PetscCall(s->backend->Apply(pc, part, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCApply_MIC(PC pc, Vec x, Vec y) { return ApplyPart(pc, PCMICPart::all, x, y); }
-static PetscErrorCode PCApplySymmetricLeft_MIC(PC pc, Vec x, Vec y) { return ApplyPart(pc, PCMICPart::left, x, y); }
-static PetscErrorCode PCApplySymmetricRight_MIC(PC pc, Vec x, Vec y) { return ApplyPart(pc, PCMICPart::right, x, y); }
+static constexpr auto PCApply_MIC = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::all>>;
 
 /* All columns at once where they lie in one array; otherwise one by one. */
 static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
@@ -117,13 +84,13 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   pc->ops->setup = PCSetUp_MIC;
   pc->ops->apply = PCApply_MIC;
   pc->ops->applytranspose = PCApply_MIC; /* M is symmetric */
-  pc->ops->applysymmetricleft = PCApplySymmetricLeft_MIC;
-  pc->ops->applysymmetricright = PCApplySymmetricRight_MIC;
+  pc->ops->applysymmetricleft = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::left>>;
+  pc->ops->applysymmetricright = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::right>>;
   pc->ops->matapply = PCMatApply_MIC;
   pc->ops->setfromoptions = PCSetFromOptions_MIC;
   pc->ops->view = PCView_MIC;
-  pc->ops->reset = PCReset_MIC;
-  pc->ops->destroy = PCDestroy_MIC;
+  pc->ops->reset = PetscRRBReset<PC_MIC>;
+  pc->ops->destroy = PetscRRBDestroy<PC_MIC, PCMICComposeParameters>;
   PetscCall(PCMICComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,7 +14,6 @@
 
 PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_MIC(PC);
-PETSC_INTERN PetscErrorCode PCReset_MIC(PC);
 PETSC_INTERN PetscErrorCode PCView_MIC(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_MIC(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCMICComposeParameters(PC, PetscBool);

@@ -146,7 +146,7 @@ PetscErrorCode PCSetUp_MIC(PC pc) {
   PetscCall(PetscRRBBeginSetUp(pc, m->state && m->state->ready ? &m->state->rows : nullptr, &rebuild));
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
-  if (rebuild) PetscCall(PCReset_MIC(pc));
+  if (rebuild) PetscCall(PetscRRBReset<PC_MIC>(pc));
   PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
   PetscCall(PetscRRBSetUp(
       pc, PetscObjectComm((PetscObject)pc), &m->state, "PCMIC",

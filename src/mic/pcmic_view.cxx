@@ -94,19 +94,9 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
 
 PetscErrorCode PCView_MIC(PC pc, PetscViewer viewer) {
   const PC_MIC *mic = (PC_MIC *)pc->data;
-  PetscBool ascii, string;
+  const PetscBool ready = (PetscBool)(mic->state && mic->state->ready);
 
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", PCMICTypes[mic->type]));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(ViewChoices(mic, viewer));
-  if (mic->state && mic->state->ready)
-    PetscCall(ViewState(pc, viewer));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
-  PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBView(
+      viewer, ready, [&] { return PetscViewerStringSPrintf(viewer, " %s", PCMICTypes[mic->type]); },
+      [&] { return ViewChoices(mic, viewer); }, [&] { return ViewState(pc, viewer); });
 }

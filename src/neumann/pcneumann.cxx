@@ -3,39 +3,8 @@
 
 using namespace petscrrb;
 
-PetscErrorCode PCReset_Neumann(PC pc) {
-  PC_Neumann *neumann = (PC_Neumann *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(neumann->known->Reset());
-  if (neumann->state) {
-    PetscCall(PetscRRBMatrixReset(&neumann->state->rows));
-    delete neumann->state;
-    neumann->state = nullptr;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDestroy_Neumann(PC pc) {
-  PetscFunctionBegin;
-  PetscCall(PCReset_Neumann(pc));
-  PetscCall(PCNeumannComposeParameters(pc, PETSC_FALSE));
-  delete ((PC_Neumann *)pc->data)->known;
-  PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* After a failed setup z is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-static PetscErrorCode PCApply_Neumann(PC pc, Vec x, Vec y) {
-  const PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
-
-  PetscFunctionBegin;
-  if (s->failed)
-    PetscCall(PetscRRBSetInfinite(y));
-  else
-    PetscCall(s->form->Apply(pc, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode Apply(PC pc, Vec x, Vec y) { return ((PC_Neumann *)pc->data)->state->form->Apply(pc, x, y); }
+static constexpr auto PCApply_Neumann = PetscRRBApply<PC_Neumann, Apply>;
 
 static PetscErrorCode PCMatApply_Neumann(PC pc, Mat X, Mat Y) {
   return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_Neumann(pc, x, y); });
@@ -79,18 +48,14 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
-  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
-  PetscBool ascii, string;
+static PetscErrorCode ViewBriefly(const PC_Neumann *neumann, PetscViewer viewer) {
+  return neumann->type == PC_NEUMANN_POISSON
+             ? PetscViewerStringSPrintf(viewer, " poisson")
+             : PetscViewerStringSPrintf(viewer, " terms %" PetscInt_FMT, neumann->terms);
+}
 
+static PetscErrorCode ViewChoices(const PC_Neumann *neumann, PetscViewer viewer) {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string && neumann->type == PC_NEUMANN_POISSON) PetscCall(PetscViewerStringSPrintf(viewer, " poisson"));
-  if (string && neumann->type == PC_NEUMANN_SERIES)
-    PetscCall(PetscViewerStringSPrintf(viewer, " terms %" PetscInt_FMT, neumann->terms));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPushTab(viewer));
   if (neumann->type == PC_NEUMANN_SERIES) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "Neumann series, terms: %" PetscInt_FMT "\n", neumann->terms));
     if (neumann->omega != 1) PetscCall(PetscViewerASCIIPrintf(viewer, "omega: %g\n", (double)neumann->omega));
@@ -101,12 +66,16 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries where the matrix has none\n"));
   if (neumann->drop == PC_NEUMANN_DROP_THRESHOLD)
     PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries below %g\n", (double)neumann->threshold));
-  if (neumann->state && neumann->state->ready)
-    PetscCall(ViewState(pc, viewer));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
-  PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
+  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
+  const PetscBool ready = (PetscBool)(neumann->state && neumann->state->ready);
+
+  return PetscRRBView(
+      viewer, ready, [&] { return ViewBriefly(neumann, viewer); }, [&] { return ViewChoices(neumann, viewer); },
+      [&] { return ViewState(pc, viewer); });
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {
@@ -179,8 +148,8 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   pc->ops->matapply = PCMatApply_Neumann;
   pc->ops->setfromoptions = PCSetFromOptions_Neumann;
   pc->ops->view = PCView_Neumann;
-  pc->ops->reset = PCReset_Neumann;
-  pc->ops->destroy = PCDestroy_Neumann;
+  pc->ops->reset = PetscRRBReset<PC_Neumann>;
+  pc->ops->destroy = PetscRRBDestroy<PC_Neumann, PCNeumannComposeParameters>;
   PetscCall(PCNeumannComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

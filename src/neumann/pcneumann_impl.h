@@ -16,7 +16,6 @@
 
 PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_Neumann(PC);
-PETSC_INTERN PetscErrorCode PCReset_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_Neumann(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCNeumannComposeParameters(PC, PetscBool);
 

@@ -146,7 +146,7 @@ PetscErrorCode PCSetUp_Neumann(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscRRBBeginSetUp(pc, n->state && n->state->ready ? &n->state->rows : nullptr, &rebuild));
   PetscCall(CheckChoices(pc));
-  if (rebuild) PetscCall(PCReset_Neumann(pc));
+  if (rebuild) PetscCall(PetscRRBReset<PC_Neumann>(pc));
   /* on several ranks each step is collective */
   PetscCall(PetscRRBSetUp(
       pc, PETSC_COMM_SELF, &n->state, "PCNEUMANN", [&] { return GetRows(pc); },

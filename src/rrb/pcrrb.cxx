@@ -8,27 +8,16 @@ PetscErrorCode PCReset_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(rrb->known->Reset());
-  if (rrb->state) {
-    PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
-    PetscCall(VecDestroy(&rrb->state->near_null));
-    PetscCall(VecDestroy(&rrb->state->work));
-    delete rrb->state;
-    rrb->state = nullptr;
-  }
+  PetscCall(PetscRRBReset<PC_RRB>(pc));
   if (rrb->coarse_ksp) PetscCall(KSPReset(rrb->coarse_ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCDestroy_RRB(PC pc) {
-  PC_RRB *rrb = (PC_RRB *)pc->data;
-
   PetscFunctionBegin;
-  PetscCall(PCReset_RRB(pc));
-  PetscCall(KSPDestroy(&rrb->coarse_ksp));
-  PetscCall(PCRRBComposeParameters(pc, PETSC_FALSE));
-  delete ((PC_RRB *)pc->data)->known;
-  PetscCall(PetscFree(pc->data));
+  PetscCall(PCReset_RRB(pc)); /* before the solver that the last block's backend uses */
+  PetscCall(KSPDestroy(&((PC_RRB *)pc->data)->coarse_ksp));
+  PetscCall((PetscRRBDestroy<PC_RRB, PCRRBComposeParameters>(pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,6 +97,19 @@ PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* That of the first rank: all have the same. */
+static PetscErrorCode ViewCoarseKSP(KSP ksp, PetscViewer viewer) {
+  PetscMPIInt rank;
+  PetscViewer own;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)viewer), &rank));
+  PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
+  if (rank == 0) PetscCall(KSPView(ksp, own));
+  PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState &s = *rrb->state;
@@ -162,43 +164,28 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
                                    bytes / (double)(g.n[0] * g.n[1])));
+  if (s.coarse == PC_RRB_COARSE_KSP) PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* That of the first rank: all have the same. */
-static PetscErrorCode ViewCoarseKSP(KSP ksp, PetscViewer viewer) {
-  PetscMPIInt rank;
-  PetscViewer own;
-
+static PetscErrorCode ViewChoices(const PC_RRB *rrb, PetscViewer viewer) {
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)viewer), &rank));
-  PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
-  if (rank == 0) PetscCall(KSPView(ksp, own));
-  PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping,
+                                   rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
+  if (!rrb->state && rrb->coarse == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
+    PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscBool ascii, string;
+  const PetscBool ready = (PetscBool)(rrb->state && rrb->state->core);
+  const auto brief = [&] {
+    return ready ? PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels) : PETSC_SUCCESS;
+  };
 
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string && rrb->state && rrb->state->core)
-    PetscCall(PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping,
-                                   rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
-  if (rrb->state && rrb->state->core)
-    PetscCall(ViewState(pc, viewer));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
-  if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
-    PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
-  PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBView(
+      viewer, ready, brief, [&] { return ViewChoices(rrb, viewer); }, [&] { return ViewState(pc, viewer); });
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {

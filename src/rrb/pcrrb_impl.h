@@ -14,6 +14,13 @@ PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCRRBState {
+  PCRRBState() = default;
+  PCRRBState(const PCRRBState &) = delete;
+  PCRRBState &operator=(const PCRRBState &) = delete;
+  ~PCRRBState() {
+    for (Vec *v : {&near_null, &work}) (void)VecDestroy(v);
+  }
+
   petscrrb::Grid grid;
   Vec near_null = nullptr, work = nullptr; /* the sum of the near null space's vectors that M shares with A */
   PCRRBValues values;
