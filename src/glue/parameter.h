@@ -15,6 +15,12 @@
 
 struct PetscRRBParameterNames {
   const char *setter, *set, *get; /* the function, and the methods behind both functions */
+
+  /* In the setter's name: it is the one that a user knows. */
+  template <class... Values> PetscErrorCode OutOfRange(PC pc, const char error[], Values... values) const {
+    return PetscError(PetscObjectComm((PetscObject)pc), __LINE__, setter, __FILE__, PETSC_ERR_ARG_OUTOFRANGE,
+                      PETSC_ERROR_INITIAL, error, values...);
+  }
 };
 
 /* T: PetscInt, PetscReal, PetscBool or an enumeration. A value is new if it is another one than before, or the first one. */
@@ -42,17 +48,15 @@ template <class Data, class T> struct PetscRRBParameter {
       : names(names), member(member), option(option), text(text), valid(valid), error(error), used(used) {}
 
   PetscErrorCode Check(PC pc, T value) const {
-    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     int count = 0;
 
     PetscFunctionBegin;
     if (words) {
       while (words[count]) ++count;
       count -= 2; /* the last ones are the enumeration's name and what its constants begin with */
-      PetscCheck((int)value >= 0 && (int)value < count, comm, PETSC_ERR_ARG_OUTOFRANGE, "Unknown %s %d", words[count],
-                 (int)value);
-    } else if (valid)
-      PetscCheck(valid(value), comm, PETSC_ERR_ARG_OUTOFRANGE, error, value);
+      if ((int)value < 0 || (int)value >= count) return names.OutOfRange(pc, "Unknown %s %d", words[count], (int)value);
+    } else if (valid && !valid(value))
+      return names.OutOfRange(pc, error, value);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -156,8 +160,7 @@ template <const auto &p> struct PetscRRBSizesMethods {
       PetscValidLogicalCollectiveInt(pc, nx, 2);
       PetscValidLogicalCollectiveInt(pc, ny, 3);
       PetscValidLogicalCollectiveInt(pc, nz, 4);
-      PetscCheck(nx >= 1 && ny >= 1 && nz >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, p.error, nx,
-                 ny, nz);
+      if (nx < 1 || ny < 1 || nz < 1) return p.names.OutOfRange(pc, p.error, nx, ny, nz);
       if (!std::equal(n, n + 3, now)) PetscCall(PetscRRBRebuild(pc));
       std::copy(n, n + 3, now);
     }
