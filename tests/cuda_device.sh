@@ -28,7 +28,7 @@ small_ranks='RrbRanks.AreTheSameAsOne:RrbRanksSolver.*'
 if [ "$(nvidia-smi -L 2> /dev/null | wc -l)" -gt 1 ]; then
   transports=(sf stores nccl) not_here=()
 else
-  transports=(sf) not_here=(petscrrb::rrb::store_number petscrrb::nccl::find_parts)
+  transports=(sf) not_here=(petscrrb::rrb::{store_number,pack_values,unpack_values} petscrrb::nccl::find_parts)
 fi
 
 # All cases of tests/long/common/cases.cxx once, beside the tests; what is launched is noted, and memcheck must see every kernel.
