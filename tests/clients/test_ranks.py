@@ -15,7 +15,7 @@ CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-@pytest.mark.parametrize("suite, tests", [("MicRanks", 7), ("BlockRelaxRanks", 4), ("TogetherRanks", 10)])
+@pytest.mark.parametrize("suite, tests", [("MicRanks", 7), ("BlockRelaxRanks", 4), ("TogetherRanks", 11)])
 def test_googletests(run, build, ranks, suite, tests):
     output = run(build / "tests/petsc", f"--gtest_filter={suite}.*", "--gtest_color=no", ranks=ranks)
     assert output.count(f"[  PASSED  ] {tests} tests.") == ranks
