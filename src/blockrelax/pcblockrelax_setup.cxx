@@ -193,12 +193,13 @@ static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SayBadBlock(PC pc, PetscRRBTrouble *trouble) {
+static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
   const blockrelax::Findings &f = ((PC_BlockRelax *)pc->data)->state->found;
   const bool diagonal = f.read.bad_pivot != no_row;
   PetscInt first;
 
   PetscFunctionBegin;
+  if (!diagonal && f.pivot == no_row) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
   const std::string row = "row " + std::to_string(first + (diagonal ? f.read.bad_pivot : f.pivot));
   *trouble = {diagonal ? "the diagonal entry of " + row + " is not positive: the matrix is not positive definite"
@@ -207,51 +208,28 @@ static PetscErrorCode SayBadBlock(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On this rank. */
-static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
-  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+namespace {
 
-  PetscFunctionBegin;
-  if (s->rows.csr.n == 0) {
-    s->ready = PETSC_TRUE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!rebuild) {
-    PetscCall(ReadValues(pc, &rebuild, trouble));
-    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
-  }
-  if (rebuild) PetscCall(BuildAndRead(pc, trouble));
-  if (!*trouble && (s->found.read.bad_pivot != no_row || s->found.pivot != no_row)) PetscCall(SayBadBlock(pc, trouble));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+struct Steps {
+  static constexpr const char *name = "PCBLOCKRELAX";
+  static constexpr auto create_host = PCBlockRelaxCreateHost, create_device = PCBlockRelaxCreateCuda;
+  static constexpr auto ReadValues = ::ReadValues;
+  static constexpr auto BuildAndRead = ::BuildAndRead;
+  static constexpr auto SayBadPivot = ::SayBadPivot;
+};
 
-static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
-  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
-
-  return PetscRRBChooseBackend(
-      s, PCBlockRelaxCreateHost, PCBlockRelaxCreateCuda, [&] { s->ready = PETSC_FALSE; }, rebuild);
-}
+} // namespace
 
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
   PetscBool rebuild;
   PetscMPIInt ranks;
-  Mat block;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBBeginSetUp(pc, b->state && b->state->ready ? &b->state->rows : nullptr, &rebuild));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PetscRRBReset<PC_BlockRelax>(pc));
-  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
-  PetscCall(PetscRRBSetUp(
-      pc, PetscObjectComm((PetscObject)pc), &b->state, "PCBLOCKRELAX",
-      [&] { return PetscRRBMatrixGet(pc, block, &b->state->rows); },
-      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
-        PetscFunctionBegin;
-        PetscCall(ChooseBackend(pc, &rebuild));
-        PetscCall(SetUpFromRows(pc, rebuild, trouble));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }));
+  PetscCall((PetscRRBSetUpDiagonalBlock<PC_BlockRelax, Steps>(pc, rebuild)));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   b->state->one_rank = (PetscBool)(ranks == 1);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));

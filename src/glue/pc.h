@@ -127,6 +127,41 @@ template <class Method> PetscErrorCode PetscRRBCompose(PetscObject o, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same for types that work on each rank's own diagonal block. Steps has of the type, all of them for this rank alone:
+   name; create_host and create_device, of a backend; ReadValues(pc, &rebuild, &trouble), which says whether there is a coupling
+   that has no place; BuildAndRead(pc, &trouble), which makes all that does not depend on values, too; and
+   SayBadPivot(pc, &trouble), where there is one. */
+template <class Data, class Steps> PetscErrorCode PetscRRBSetUpDiagonalBlock(PC pc, PetscBool rebuild) {
+  Data *data = (Data *)pc->data;
+  Mat block;
+  const auto from_rows = [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
+    auto *s = data->state;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBChooseBackend(
+        s, Steps::create_host, Steps::create_device, [&] { s->ready = PETSC_FALSE; }, &rebuild));
+    if (s->rows.csr.n == 0) {
+      s->ready = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (!rebuild) {
+      PetscCall(Steps::ReadValues(pc, &rebuild, trouble));
+      if (rebuild)
+        PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
+    }
+    if (rebuild) PetscCall(Steps::BuildAndRead(pc, trouble));
+    if (!*trouble) PetscCall(Steps::SayBadPivot(pc, trouble));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
+  PetscCall(PetscRRBSetUp(
+      pc, PetscObjectComm((PetscObject)pc), &data->state, Steps::name,
+      [&] { return PetscRRBMatrixGet(pc, block, &data->state->rows); }, from_rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* --- the methods that types have in common whose data has `known` and `state`, which has `rows`, `ready` and `failed` --- */
 
 /* What PCSetUp() made goes. */

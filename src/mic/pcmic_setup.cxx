@@ -94,6 +94,7 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
   std::string place;
 
   PetscFunctionBegin;
+  if (!f.bad_pivot()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Place(pc, diagonal ? f.read.bad_pivot : f.pivot, &place));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%g", f.pivot_value));
   if (diagonal)
@@ -107,55 +108,36 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On this rank. */
-static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
-  PCMICState *s = ((PC_MIC *)pc->data)->state;
+static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
   PetscBool foreign = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (s->rows.csr.n == 0) {
-    s->ready = PETSC_TRUE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!rebuild) {
-    PetscCall(ReadValues(pc, &rebuild, trouble));
-    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
-  }
-  if (rebuild) {
-    PetscCall(Build(pc, trouble));
-    if (s->ready) PetscCall(ReadValues(pc, &foreign, trouble));
-    PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
-  }
-  if (!*trouble && s->found.bad_pivot()) PetscCall(SayBadPivot(pc, trouble));
+  PetscCall(Build(pc, trouble));
+  if (((PC_MIC *)pc->data)->state->ready) PetscCall(ReadValues(pc, &foreign, trouble));
+  PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
-  PCMICState *s = ((PC_MIC *)pc->data)->state;
+namespace {
 
-  return PetscRRBChooseBackend(
-      s, PCMICCreateHost, PCMICCreateCuda, [&] { s->ready = PETSC_FALSE; }, rebuild);
-}
+struct Steps {
+  static constexpr const char *name = "PCMIC";
+  static constexpr auto create_host = PCMICCreateHost, create_device = PCMICCreateCuda;
+  static constexpr auto ReadValues = ::ReadValues;
+  static constexpr auto BuildAndRead = ::BuildAndRead;
+  static constexpr auto SayBadPivot = ::SayBadPivot;
+};
+
+} // namespace
 
 PetscErrorCode PCSetUp_MIC(PC pc) {
   PC_MIC *m = (PC_MIC *)pc->data;
   PetscBool rebuild;
-  Mat block;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBBeginSetUp(pc, m->state && m->state->ready ? &m->state->rows : nullptr, &rebuild));
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(CheckChoices(pc));
   if (rebuild) PetscCall(PetscRRBReset<PC_MIC>(pc));
-  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
-  PetscCall(PetscRRBSetUp(
-      pc, PetscObjectComm((PetscObject)pc), &m->state, "PCMIC",
-      [&] { return PetscRRBMatrixGet(pc, block, &m->state->rows); },
-      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
-        PetscFunctionBegin;
-        PetscCall(ChooseBackend(pc, &rebuild));
-        PetscCall(SetUpFromRows(pc, rebuild, trouble));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }));
+  PetscCall((PetscRRBSetUpDiagonalBlock<PC_MIC, Steps>(pc, rebuild)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
