@@ -146,6 +146,7 @@ template <const auto &p> struct PetscRRBMethods {
   }
 };
 
+/* The same of three sizes. */
 template <const auto &p> struct PetscRRBSizesMethods {
   using Data = typename std::decay_t<decltype(p)>::Owner;
 
@@ -194,6 +195,7 @@ template <const auto &p> struct PetscRRBSizesMethods {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+
 template <const auto &p>
 using PetscRRBMethodsOf = std::conditional_t<
     std::is_same_v<std::decay_t<decltype(p)>, PetscRRBSizes<typename std::decay_t<decltype(p)>::Owner>>,
