@@ -208,28 +208,15 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-struct Steps {
-  static constexpr const char *name = "PCBLOCKRELAX";
-  static constexpr auto create_host = PCBlockRelaxCreateHost, create_device = PCBlockRelaxCreateCuda;
-  static constexpr auto ReadValues = ::ReadValues;
-  static constexpr auto BuildAndRead = ::BuildAndRead;
-  static constexpr auto SayBadPivot = ::SayBadPivot;
-};
-
-} // namespace
-
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
+  const PetscRRBSteps<PCBlockRelaxBackend> steps = {
+      "PCBLOCKRELAX", PCBlockRelaxCreateHost, PCBlockRelaxCreateCuda, CheckChoices, ReadValues, BuildAndRead,
+      SayBadPivot};
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  PetscBool rebuild;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBBeginSetUp(pc, b->state && b->state->ready ? &b->state->rows : nullptr, &rebuild));
-  PetscCall(CheckChoices(pc));
-  if (rebuild) PetscCall(PetscRRBReset<PC_BlockRelax>(pc));
-  PetscCall((PetscRRBSetUpDiagonalBlock<PC_BlockRelax, Steps>(pc, rebuild)));
+  PetscCall(PetscRRBSetUpDiagonalBlock<PC_BlockRelax>(pc, steps));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   b->state->one_rank = (PetscBool)(ranks == 1);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));

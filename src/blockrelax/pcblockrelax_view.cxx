@@ -84,6 +84,7 @@ PetscErrorCode PCView_BlockRelax(PC pc, PetscViewer viewer) {
   const PetscBool ready = (PetscBool)(b->state && b->state->ready);
 
   return PetscRRBView(
-      viewer, ready, [&] { return PetscViewerStringSPrintf(viewer, " %s", PCBlockRelaxTypes[b->type]); },
-      [&] { return ViewChoices(b, viewer); }, [&] { return ViewState(pc, viewer); });
+      viewer, [&] { return PetscViewerStringSPrintf(viewer, " %s", PCBlockRelaxTypes[b->type]); },
+      [&] { return ViewChoices(b, viewer); },
+      [&] { return ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer); });
 }

@@ -9,6 +9,7 @@
 
 #include <exception>
 #include <limits>
+#include <memory>
 
 /* Calls f(), which may throw, inside of a PETSc function. */
 template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f) {
@@ -127,41 +128,6 @@ template <class Method> PetscErrorCode PetscRRBCompose(PetscObject o, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same for types that work on each rank's own diagonal block. Steps has of the type, all of them for this rank alone:
-   name; create_host and create_device, of a backend; ReadValues(pc, &rebuild, &trouble), which says whether there is a coupling
-   that has no place; BuildAndRead(pc, &trouble), which makes all that does not depend on values, too; and
-   SayBadPivot(pc, &trouble), where there is one. */
-template <class Data, class Steps> PetscErrorCode PetscRRBSetUpDiagonalBlock(PC pc, PetscBool rebuild) {
-  Data *data = (Data *)pc->data;
-  Mat block;
-  const auto from_rows = [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
-    auto *s = data->state;
-
-    PetscFunctionBegin;
-    PetscCall(PetscRRBChooseBackend(
-        s, Steps::create_host, Steps::create_device, [&] { s->ready = PETSC_FALSE; }, &rebuild));
-    if (s->rows.csr.n == 0) {
-      s->ready = PETSC_TRUE;
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    if (!rebuild) {
-      PetscCall(Steps::ReadValues(pc, &rebuild, trouble));
-      if (rebuild)
-        PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
-    }
-    if (rebuild) PetscCall(Steps::BuildAndRead(pc, trouble));
-    if (!*trouble) PetscCall(Steps::SayBadPivot(pc, trouble));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
-  PetscCall(PetscRRBSetUp(
-      pc, PetscObjectComm((PetscObject)pc), &data->state, Steps::name,
-      [&] { return PetscRRBMatrixGet(pc, block, &data->state->rows); }, from_rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* --- the methods that types have in common whose data has `known` and `state`, which has `rows`, `ready` and `failed` --- */
 
 /* What PCSetUp() made goes. */
@@ -196,10 +162,9 @@ template <class Data, PetscErrorCode (*apply)(PC, Vec, Vec)> PetscErrorCode Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* brief(): what a string viewer gets. choices(): what was chosen. state(): what PCSetUp() made, where it has. */
+/* brief(): what a string viewer gets. choices(): what was chosen. state(): what PCSetUp() made, or PetscRRBViewNotSetUp(). */
 template <class Brief, class Choices, class State>
-PetscErrorCode PetscRRBView(PetscViewer viewer, PetscBool ready, const Brief &brief, const Choices &choices,
-                            const State &state) {
+PetscErrorCode PetscRRBView(PetscViewer viewer, const Brief &brief, const Choices &choices, const State &state) {
   PetscBool ascii, string;
 
   PetscFunctionBegin;
@@ -209,10 +174,55 @@ PetscErrorCode PetscRRBView(PetscViewer viewer, PetscBool ready, const Brief &br
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(choices());
-  if (ready)
-    PetscCall(state());
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
+  PetscCall(state());
   PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+inline PetscErrorCode PetscRRBViewNotSetUp(PetscViewer viewer) {
+  return PetscViewerASCIIPrintf(viewer, "not set up yet\n");
+}
+
+/* What PCSetUp() does of types that work on each rank's own diagonal block; but for check_choices() each rank by itself. */
+template <class Backend> struct PetscRRBSteps {
+  const char *type;
+  PetscErrorCode (*create_host)(std::unique_ptr<Backend> *), (*create_device)(std::unique_ptr<Backend> *);
+  PetscErrorCode (*check_choices)(PC);
+  PetscErrorCode (*read_values)(PC, PetscBool *rebuild, PetscRRBTrouble *); /* *rebuild: a coupling has no place */
+  PetscErrorCode (*build_and_read)(PC, PetscRRBTrouble *);                  /* what does not depend on values, too */
+  PetscErrorCode (*say_bad_pivot)(PC, PetscRRBTrouble *);                   /* where there is one */
+};
+template <class Data, class Backend>
+PetscErrorCode PetscRRBSetUpDiagonalBlock(PC pc, const PetscRRBSteps<Backend> &steps) {
+  Data *data = (Data *)pc->data;
+  PetscBool rebuild;
+  Mat block;
+  const auto from_rows = [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
+    auto *s = data->state;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBChooseBackend(
+        s, steps.create_host, steps.create_device, [&] { s->ready = PETSC_FALSE; }, &rebuild));
+    if (s->rows.csr.n == 0) {
+      s->ready = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (!rebuild) {
+      PetscCall(steps.read_values(pc, &rebuild, trouble));
+      if (rebuild)
+        PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
+    }
+    if (rebuild) PetscCall(steps.build_and_read(pc, trouble));
+    if (!*trouble) PetscCall(steps.say_bad_pivot(pc, trouble));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBBeginSetUp(pc, data->state && data->state->ready ? &data->state->rows : nullptr, &rebuild));
+  PetscCall(steps.check_choices(pc));
+  if (rebuild) PetscCall(PetscRRBReset<Data>(pc));
+  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
+  PetscCall(PetscRRBSetUp(
+      pc, PetscObjectComm((PetscObject)pc), &data->state, steps.type,
+      [&] { return PetscRRBMatrixGet(pc, block, &data->state->rows); }, from_rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

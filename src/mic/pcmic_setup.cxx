@@ -118,26 +118,8 @@ static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-namespace {
-
-struct Steps {
-  static constexpr const char *name = "PCMIC";
-  static constexpr auto create_host = PCMICCreateHost, create_device = PCMICCreateCuda;
-  static constexpr auto ReadValues = ::ReadValues;
-  static constexpr auto BuildAndRead = ::BuildAndRead;
-  static constexpr auto SayBadPivot = ::SayBadPivot;
-};
-
-} // namespace
-
 PetscErrorCode PCSetUp_MIC(PC pc) {
-  PC_MIC *m = (PC_MIC *)pc->data;
-  PetscBool rebuild;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBBeginSetUp(pc, m->state && m->state->ready ? &m->state->rows : nullptr, &rebuild));
-  PetscCall(CheckChoices(pc));
-  if (rebuild) PetscCall(PetscRRBReset<PC_MIC>(pc));
-  PetscCall((PetscRRBSetUpDiagonalBlock<PC_MIC, Steps>(pc, rebuild)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",    PCMICCreateHost, PCMICCreateCuda, CheckChoices,
+                                             ReadValues, BuildAndRead,    SayBadPivot};
+  return PetscRRBSetUpDiagonalBlock<PC_MIC>(pc, steps);
 }

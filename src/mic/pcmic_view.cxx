@@ -97,6 +97,7 @@ PetscErrorCode PCView_MIC(PC pc, PetscViewer viewer) {
   const PetscBool ready = (PetscBool)(mic->state && mic->state->ready);
 
   return PetscRRBView(
-      viewer, ready, [&] { return PetscViewerStringSPrintf(viewer, " %s", PCMICTypes[mic->type]); },
-      [&] { return ViewChoices(mic, viewer); }, [&] { return ViewState(pc, viewer); });
+      viewer, [&] { return PetscViewerStringSPrintf(viewer, " %s", PCMICTypes[mic->type]); },
+      [&] { return ViewChoices(mic, viewer); },
+      [&] { return ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer); });
 }

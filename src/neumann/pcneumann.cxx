@@ -74,8 +74,8 @@ static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
   const PetscBool ready = (PetscBool)(neumann->state && neumann->state->ready);
 
   return PetscRRBView(
-      viewer, ready, [&] { return ViewBriefly(neumann, viewer); }, [&] { return ViewChoices(neumann, viewer); },
-      [&] { return ViewState(pc, viewer); });
+      viewer, [&] { return ViewBriefly(neumann, viewer); }, [&] { return ViewChoices(neumann, viewer); },
+      [&] { return ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer); });
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {

@@ -164,17 +164,12 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
                                    bytes / (double)(g.n[0] * g.n[1])));
-  if (s.coarse == PC_RRB_COARSE_KSP) PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ViewChoices(const PC_RRB *rrb, PetscViewer viewer) {
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping,
-                                   rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black"));
-  if (!rrb->state && rrb->coarse == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
-    PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscViewerASCIIPrintf(viewer, "lumping: %g, of %s nodes\n", (double)rrb->lumping,
+                                rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black");
 }
 
 static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
@@ -184,8 +179,16 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
     return ready ? PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels) : PETSC_SUCCESS;
   };
 
+  const auto state = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer));
+    if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
+      PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
   return PetscRRBView(
-      viewer, ready, brief, [&] { return ViewChoices(rrb, viewer); }, [&] { return ViewState(pc, viewer); });
+      viewer, brief, [&] { return ViewChoices(rrb, viewer); }, state);
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {
