@@ -75,7 +75,7 @@ public:
                           "%s: the matrix is on the device and the vectors are on the host: they are copied there and "
                           "back in every application\n",
                           type));
-      PetscCall(MatCreateVecs(pc->pmat, &x_, &y_));
+      PetscCall(MakeLike(x));
     }
     PetscCall(VecCopy(x, x_));
     if (reads_y) PetscCall(VecCopy(y, y_));
@@ -110,5 +110,19 @@ public:
   }
 
 private:
+  /* The matrix may be another one by now, on the host, where the preconditioner is kept (KSPSetReusePreconditioner()). */
+  PetscErrorCode MakeLike(Vec x) {
+    PetscInt own, all;
+
+    PetscFunctionBegin;
+    PetscCall(VecGetLocalSize(x, &own));
+    PetscCall(VecGetSize(x, &all));
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)x), &x_));
+    PetscCall(VecSetSizes(x_, own, all));
+    PetscCall(VecSetType(x_, VECCUDA));
+    PetscCall(VecDuplicate(x_, &y_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   Vec x_ = nullptr, y_ = nullptr;
 };

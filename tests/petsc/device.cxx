@@ -242,6 +242,34 @@ TEST(Context, KeepsTheOrderOfItsStream) {
 
 #endif
 
+// ---- other places ----
+
+// One that is kept while the matrix is another one on the host, whose vectors are there, too, and then one on the device.
+TEST(Device, IsKeptForMatricesElsewhere) {
+  SKIP_ON_HOST();
+  const Problem problem = reference::random_faces({30, 23}, 10);
+  for (const char *options : {"-ksp_type rrb", "-ksp_type rrb -pc_rrb_coarse cholesky", "-pc_type rrb", "-pc_type mic",
+                              "-pc_type neumann", "-pc_type neumann -pc_neumann_drop pattern", "-pc_type blockrelax",
+                              "-ksp_type richardson -pc_type blockrelax -pc_blockrelax_type coloured"}) {
+    const Matrix A = matrix_of(problem);
+    const Solver ksp = ksp_of(A, std::string(options) + " -ksp_rtol 1e-9 -ksp_max_it 10000");
+    const auto expect_solves = [&](const char *where) {
+      const Matrix B = matrix_of(problem);
+      const Vector b = vector_of(problem.b), x = like(b);
+      ok(KSPSetOperators(ksp, B, B));
+      ok(KSPSolve(ksp, b, x));
+      EXPECT_LT(relative_residual(problem, values_of(x)), 1e-6) << options << ", " << where;
+    };
+    expect_solves("device");
+    ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+    {
+      const OnTheHost host;
+      expect_solves("host");
+    }
+    expect_solves("device again");
+  }
+}
+
 // ---- errors ----
 
 // Whichever allocation fails, PETSc's error is that of the host, and the next attempt succeeds.

@@ -232,6 +232,7 @@ static std::string judge_refusal(const Raised &r) {
   case PETSC_ERR_LIB:
   case PETSC_ERR_GPU:
   case PETSC_ERR_ARG_NULL: return text;
+  case PETSC_ERR_NOT_CONVERGED: return ""; // it says why
   default: break;
   }
   if (!is_own(r) || r.function.find("Set") != std::string::npos) return ""; // a setter names itself
