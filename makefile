@@ -186,7 +186,7 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export PETSCRRB_BUILD := $(abspath $(BUILD))
 
-.PHONY: prerequisites check check-built check-asan check-asan-built check-long cuda-compile check-cuda check-cuda-built tutorials
+.PHONY: prerequisites check check-built check-asan check-asan-built check-long check-seeded cuda-compile check-cuda check-cuda-built tutorials
 # a PETSC_DIR, or a PETSc named to configure.py, that is not Debian's makes Debian's unnecessary
 other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PETSC_DIR = //p' $(wildcard $(CONFIG)) /dev/null))\
   $(filter --petsc-dir% --download-petsc%,$(CONFIGURE_FLAGS))
@@ -215,6 +215,9 @@ check-long: prerequisites    ## look for new faults: random use, soak, failures,
 	  NCCL_COMPILE_FLAGS= long)
 	@$(PYTHON) tests/long/run.py --build=$(BUILD) $(ONLY:%=--only=%) $(SECONDS:%=--seconds=%) $(SEED:%=--seed=%) \
 	  $(BACKEND:%=--backend=%)
+
+check-seeded: all tests    ## how strong the tests are: faults are put into the code, and they must catch them; takes hours
+	@$(PYTHON) tests/seeded_faults.py --build=$(BUILD) $(ARGS)
 
 # STEPS='petsc memcheck' runs some of it; check-cuda-built compiles nothing, for a BUILD that was carried to the GPU.
 check-cuda: all tests long    ## all tests that need a GPU, with the CUDA toolkit's sanitizers

@@ -47,6 +47,11 @@ def test_format_would_change_a_crooked_file(run, root, build, tmp_path):
     assert crooked.read_text(encoding="utf-8") == "int f(int a) { return a; }\n"
 
 
+def test_seeded_faults_fit_the_code(run, root):
+    """Where code has moved its fault moves with it."""
+    run(sys.executable, root / "tests/seeded_faults.py", "--check")
+
+
 @pytest.fixture
 def configure(run, root, tmp_path):
     """configure(argument, ..., fails=...) in a build folder that is thrown away; gives what it printed."""

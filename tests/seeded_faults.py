@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+"""Measures how strong the tests are: puts one small fault after the other into src/, and runs the tests on each.
+
+    tests/seeded_faults.py --check
+    tests/seeded_faults.py --build BUILD [--jobs N] [--only NAME,NAME] [--where host|device] [--suites SUITE,SUITE] [--output FILE.csv]
+
+Each fault is what a careless hand leaves behind: a sign, an index one off, an exchange that is forgotten. A suite has caught it
+if it fails, crashes or does not end. Faults go into copies of the sources and of BUILD, a folder with `make BUILD=BUILD all tests`
+in it; one copy, called "unchanged", has none. The exit status is 1 if a fault is caught by no suite or does not compile, or if a
+suite fails in the unchanged copy.
+
+--check only looks whether each fault's old text is still there, exactly once. Whoever moves code moves the fault with it.
+
+Suites: unit, petsc and ranks on the host; cuda, petsc-cuda and ranks-cuda on a GPU. Faults in code that only a device runs are
+left to the latter.
+"""
+import argparse
+import contextlib
+import csv
+import datetime
+import os
+import queue
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests/long"), str(ROOT / "benchmarks")]
+
+from driver import commit, device, devices, processor  # noqa: E402
+from run import find_backend, kill_group, read_config  # noqa: E402
+
+
+class Fault(NamedTuple):
+    name: str
+    kind: str
+    where: str  # host, or device: only device suites can see it
+    file: str
+    old: str
+    new: str
+
+
+FAULTS = [Fault(*fault) for fault in (
+    # --- host, one rank ---
+    ("rim-of-a-sum", "dropped border", "host", "src/backend/host.hpp",
+     "for (index_t h = h1; h < box.h1; ++h) s += g(h, k);", "for (index_t h = h1; h + 1 < box.h1; ++h) s += g(h, k);"),
+    ("guess-of-a-KSP", "forgotten reset", "host", "src/glue/known_values.cxx",
+     "      ksp->guess_zero = s.guess_zero;\n", ""),
+    ("third-size", "wrong default", "host", "src/glue/parameter.h",
+     "(pc, n[0], n[1], count == 3 ? n[2] : 1)", "(pc, n[0], n[1], n[2])"),
+    ("seam-in-x", "swapped direction", "host", "src/grid/fit.cxx",
+     "towards(g, 0, -1)", "towards(g, 0, 1)"),
+    ("coupling-around-a-ring", "forgotten update", "host", "src/grid/stencil.cxx",
+     "      if (i == nx - 1 && g.periodic[0]) settle(seam, p - static_cast<PetscInt>(i), East, p);\n", ""),
+    ("dropped-corner-of-r2", "wrong index", "host", "src/rrb/eliminate.hpp",
+     "a.NW[r1](h, k) + a.NE[r1](h - 1, k);", "a.NW[r1](h, k) + a.NE[r1](h, k);"),
+    ("halo-of-r2", "forgotten halo", "host", "src/rrb/host_rows.hpp",
+     "d.halo.exchange(on, {r1, r2}, {d.right_hand_side()[r1], d.right_hand_side()[r2]});",
+     "d.halo.exchange(on, {r1}, {d.right_hand_side()[r1]});"),
+    ("polynomial-of-AMLI", "wrong sign", "host", "src/rrb/amli.hpp",
+     "*c0 * before - *c1 * product", "*c0 * before + *c1 * product"),
+    ("values-for-a-second-factorization", "missed refresh", "host", "src/rrb/pcrrb_setup.cxx",
+     "    PetscCall(ReadValues(pc, &rebuild)); /* the first attempt overwrote it */\n", ""),
+    ("norm-of-the-initial-residual", "dropped term", "host", "src/rrbsolver/iteration.hpp",
+     "if (start || norm == Norm::preconditioned)", "if (norm == Norm::preconditioned)"),
+    ("ring-in-y", "wrong index", "host", "src/rrbsolver/full_cg.hpp",
+     "x_.y.periodic ? x_.y.n : 0", "x_.x.periodic ? x_.y.n : 0"),
+    ("shared-row-of-r", "forgotten update", "host", "src/rrbsolver/schur_loops_host.hpp",
+     "out[h] = start ? r[h] : r[h] - a * q[h];", "out[h] = r[h];"),
+    ("edge-of-a-column", "off by one", "host", "src/mic/column_host.hpp",
+     "l.from_before(before[s])", "l.from_before(before[s - 1])"),
+    ("default-omega-in-2D", "wrong default", "host", "src/mic/omega.hpp",
+     "sides += g.n[d] > 1;", "sides += g.n[d] > 0;"),
+    ("wait-for-a-strip", "skipped synchronization", "host", "src/mic/pipeline_host.hpp",
+     "    if (before) before->wait_for(base + std::min<PetscInt>(to + lanes - 1, steps));\n", ""),
+    ("reversed-coupling", "swapped direction", "host", "src/neumann/tile.hpp",
+     "b[m][c] * in[c + u[m]]", "b[m][c] * in[c - u[m]]"),
+    ("last-colour-of-a-symmetric-sweep", "off by one", "host", "src/blockrelax/passes.hpp",
+     "int c = omega == 1 ? colours - 1 : colours;", "int c = colours - 1;"),
+    ("new-values-of-Amat", "missed refresh", "host", "src/blockrelax/pcblockrelax_richardson.cxx",
+     "matrix == s->matrix && values == s->values", "matrix == s->matrix"),
+    ("new-values-in-E", "missed refresh", "host", "src/deflation/pcdeflation_setup.cxx",
+     "a.id == b.id && a.state == b.state &&", "a.id == b.id &&"),
+    ("second-PetscInitialize", "forgotten reset", "host", "src/register.cxx",
+     "  PetscCall(KSPDeflationStopHook());\n  initialized = PETSC_FALSE;\n", "  PetscCall(KSPDeflationStopHook());\n"),
+    # --- host, several ranks ---
+    ("block-of-an-entry", "wrong index", "host", "src/glue/overlap.cxx",
+     "= q < first || q >= end;", "= q >= end;"),
+    ("set-up-that-begins-again", "lost agreement of ranks", "host", "src/glue/pc.h",
+     "PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, comm));", ""),
+    ("row-of-a-transposed-entry", "wrong index", "host", "src/glue/rank_rows.cxx",
+     "== first_ + p)", "== p)"),
+    ("sums-in-a-gather", "wrong index", "host", "src/rrb/gather.hpp",
+     "return fields * start[r] + numbers * r;", "return fields * start[r] + numbers;"),
+    ("fourth-row-around-a-box", "forgotten halo", "host", "src/rrb/slots.hpp",
+     "return what_ == Travels::more_rows ? 4 : 3;", "return 3;"),
+    ("first-bad-pivot", "lost agreement of ranks", "host", "src/rrb/distributed_factor.hpp",
+     "const std::vector<double> all = ranks_.tell(mine);", "const std::vector<double> &all = mine;"),
+    ("second-layer-of-ghosts", "forgotten halo", "host", "src/neumann/pcneumann_ranks.cxx",
+     "n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1", "1"),
+    ("end-of-the-search-for-phases", "lost agreement of ranks", "host", "src/deflation/labels.cxx",
+     "    changed = ranks.largest(changed) > 0;\n", ""),
+    # --- device ---
+    ("last-warp-of-a-sum", "off by one", "device", "src/backend/partial_sum_cuda.cuh",
+     "w < threads / 32;", "w < threads / 32 - 1;"),
+    ("rows-on-their-way", "skipped synchronization", "device", "src/backend/cuda_ahead.cuh",
+     "cp.async.wait_group 1;", "cp.async.wait_group 2;"),
+    ("guess-on-the-host", "forgotten update", "device", "src/glue/vectors.h",
+     "    if (reads_y) PetscCall(VecCopy(y, y_));\n", ""),
+    ("upper-half-of-a-Schur-complement", "dropped term", "device", "src/coarse/coarse_cuda_blocks.cu",
+     "        schur[(column - b.interior) * b.ring + row - b.interior] = value;\n", ""),
+    ("b1-to-the-lower-left", "forgotten update", "device", "src/rrb/sweep_kernels.cuh",
+     "b.v[0][0] = b.v[1][0], b.v[0][1] = b.v[1][1];", "b.v[0][1] = b.v[1][1];"),
+    ("round-of-a-sum-over-ranks", "forgotten update", "device", "src/rrb/stores_cuda.cu",
+     "  p.rounds[i] = round;\n", ""),
+    ("received-values", "wrong index", "device", "src/rrb/exchange_cuda.cu",
+     "values() + first_unpacked_", "values()"),
+    ("steps-after-a-pause", "forgotten reset", "device", "src/rrbsolver/iteration_cuda.cu",
+     "  scalars[ended] = 0.0;\n", ""),
+    ("number-of-a-sweep", "skipped synchronization", "device", "src/mic/mic_cuda.cu",
+     "    ++task_.sweep;\n", ""),
+    ("first-column-of-a-strip", "off by one", "device", "src/neumann/march_cuda.cuh",
+     "lane >= Marching::west &&", "lane > Marching::west &&"),
+    ("top-of-a-low-block", "dropped border", "device", "src/blockrelax/small_cuda.cuh",
+     "(z == b.n[2] - 1 ? A.ahead[2] : 0)", "(z == side - 1 ? A.ahead[2] : 0)"),
+    ("chunks-that-have-arrived", "forgotten reset", "device", "src/deflation/chunk_sums_cuda.cuh",
+     "    if (last) *arrived = 0; // for the next kernel\n", ""),
+)]
+UNCHANGED = Fault("unchanged", "", "host", "", "", "")
+
+
+class Suite(NamedTuple):
+    where: str
+    program: str  # in BUILD/tests
+    ranks: tuple = (1,)
+    options: tuple = ()
+
+
+ON_RANKS = "--gtest_filter=*Ranks*.*:RrbMemory.*"  # what tests/clients/test_ranks.py runs
+SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks": Suite("host", "petsc", (2, 3), (ON_RANKS,)),
+          "cuda": Suite("device", "cuda"), "petsc-cuda": Suite("device", "petsc", (1,), ("-backend", "cuda")),
+          "ranks-cuda": Suite("device", "petsc", (2,), ("-backend", "cuda", ON_RANKS))}
+
+
+def can_see(suite, fault):
+    return fault.where == "host" or SUITES[suite].where == "device"
+
+
+def misplaced(fault):
+    """What is wrong with it; empty if nothing is."""
+    path = ROOT / fault.file
+    times = path.read_text(encoding="utf-8").count(fault.old) if path.is_file() else 0
+    return "" if times == 1 and fault.old != fault.new else f"{fault.name}: its old text occurs {times} times in {fault.file}"
+
+
+class GPUs:
+    """A program gets one that few others use; several ranks get all of them, alone."""
+
+    AT_ONCE = 2  # programs on one
+
+    def __init__(self, count):
+        self.visible = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(str(i) for i in range(count))).split(",")[:count]
+        self.slots = queue.Queue()
+        self.count = len(self.visible) * self.AT_ONCE
+        for gpu in self.visible * self.AT_ONCE:
+            self.slots.put(gpu)
+        self.all = threading.Lock()  # who holds it is collecting slots
+
+    @contextlib.contextmanager
+    def use(self, ranks):
+        with self.all if ranks > 1 else contextlib.nullcontext():
+            taken = [self.slots.get() for _ in range(self.count if ranks > 1 else 1)]
+            try:
+                yield {"CUDA_VISIBLE_DEVICES": ",".join(dict.fromkeys(taken))}
+            finally:
+                for gpu in taken:
+                    self.slots.put(gpu)
+
+
+class Runner:
+    def __init__(self, arguments, suites):
+        self.build = (ROOT / arguments.build).resolve().relative_to(ROOT)  # as make knows it, and as it is in the copies
+        self.suites, self.seconds, self.fail_fast = suites, arguments.seconds, arguments.fail_fast
+        self.make_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
+        self.mpiexec = shlex.split(read_config(ROOT / self.build).get("MPIEXEC", ""))
+        self.gpus = GPUs(len(devices()))
+
+    def copy(self, to):
+        """With time stamps, so that make compiles only what the fault has changed; without what no suite needs."""
+        def needless(folder, names):
+            here = Path(folder).relative_to(ROOT)
+            return [n for n in names if n in ("__pycache__", "venv") or here / n in without]
+
+        without = {self.build / name for name in ("tests/long", "obj/tests/long", "obj/benchmarks", "obj/docs", "examples", "benchmarks",
+                                                  "docs", "tutorials")}
+        for name in ("makefile", "configure.py"):
+            shutil.copy2(ROOT / name, to)
+        for folder in ("config", "include", "src", "tests", self.build):
+            shutil.copytree(ROOT / folder, to / folder, ignore=needless, symlinks=True)
+
+    def test(self, fault):
+        """{suite: how it caught the fault, or ""}; of "build", what the compiler said."""
+        with tempfile.TemporaryDirectory(prefix="seeded-") as folder:
+            tree = Path(folder)
+            self.copy(tree)
+            if fault.file:
+                path = tree / fault.file
+                path.write_text(path.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8")
+            suites = [name for name in self.suites if can_see(name, fault)]
+            programs = sorted({str(self.build / "tests" / SUITES[name].program) for name in suites})
+            env = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+            made = subprocess.run(["make", f"-j{self.make_jobs}", f"BUILD={self.build}", "PREREQUISITES=no", "all", *programs], cwd=tree,
+                                  env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+            if made.returncode:
+                return {"build": made.stdout}
+            return {name: self.run(tree / self.build, SUITES[name]) for name in suites}
+
+    def run(self, build, suite):
+        for ranks in suite.ranks:
+            words = [build / "tests" / suite.program, *suite.options, "--gtest_brief=1", "--gtest_color=no"]
+            if ranks > 1:
+                words = [*self.mpiexec, "-n", ranks, *words]
+            env = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, [str(build / "lib"), os.environ.get("LD_LIBRARY_PATH")])),
+                   "OMP_NUM_THREADS": "2" if ranks == 1 else "1", "OMP_WAIT_POLICY": "passive",
+                   "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   # one mpiexec does not know of the others
+                   "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+            check_library(build, suite.program, env)
+            with self.gpus.use(ranks) if suite.where == "device" else contextlib.nullcontext({}) as gpu:
+                how = self.watch([str(word) for word in words], {**env, **gpu})
+            if how:
+                return how + (f" on {ranks} ranks" if ranks > 1 else "")
+        return ""
+
+    def watch(self, words, env):
+        """How the program fails: by its first test that does, by a signal or by not ending; empty if it passes."""
+        late, failed, killed = threading.Event(), [], False
+        process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                   text=True, errors="replace", start_new_session=True)
+        timer = threading.Timer(self.seconds, lambda: (late.set(), kill_group(process)))
+        timer.start()
+        for line in process.stdout:
+            if line.startswith("[  FAILED  ]") and "." in line:
+                failed.append(line.split("]")[1].split(",")[0].split("(")[0].strip())
+                if self.fail_fast and not killed:  # the other ranks would wait for the one that failed
+                    killed = True
+                    kill_group(process)
+        process.wait()
+        timer.cancel()
+        others = len(set(failed)) - 1
+        if failed:
+            return failed[0] + (f" and {others} more" if others else "")
+        if late.is_set():
+            return f"no end in {self.seconds:.0f} s"
+        return f"ended with {process.returncode}" if process.returncode else ""
+
+
+def check_library(build, program, env):
+    """It is the one with the fault that gets loaded."""
+    needed = subprocess.run(["ldd", build / "tests" / program], env=env, capture_output=True, text=True, check=False).stdout
+    loaded = [line.split()[2] for line in needed.splitlines() if line.strip().startswith("libpetscrrb.so")]
+    if any(build not in Path(path).resolve().parents for path in loaded):
+        raise SystemExit(f"{program} would load {', '.join(loaded)}, not what is in {build}")
+
+
+def report(faults, results, suites):
+    """Prints a table, and gives the number of what should not be."""
+    width = [max(len(row) for row in column) for column in zip(*((f.name, f.kind, f.file) for f in faults), strict=True)]
+    bad = 0
+    for fault, caught in zip(faults, results, strict=True):
+        by = [name for name in suites if caught.get(name)]
+        words = "DOES NOT COMPILE" if "build" in caught else ", ".join(by) or ("-" if fault is UNCHANGED else "NOT CAUGHT")
+        bad += bool(by) if fault is UNCHANGED else not by
+        print(f"{fault.name:{width[0]}}  {fault.kind:{width[1]}}  {fault.file:{width[2]}}  {words}")
+    for name in suites:
+        ran = [caught[name] for fault, caught in zip(faults, results, strict=True) if name in caught and fault is not UNCHANGED]
+        print(f"{name}: {sum(map(bool, ran))} of {len(ran)}")
+    for fault, caught in zip(faults, results, strict=True):
+        if "build" in caught:
+            print(f"--- {fault.name} ---\n{caught['build'][-3000:]}")
+    return bad
+
+
+def write(path, faults, results, suites, petsc):
+    machine = processor() + (f"\n# device: {device()}" if device() else "")
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(f"# Which suites of tests catch small faults in the code?\n# date: {datetime.date.today()}\n# machine: {machine}\n"
+                   f"# PETSc: {petsc}\n# commit: {commit()}\n")
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["fault", "kind", "file", "where", *suites])
+        for fault, caught in zip(faults, results, strict=True):
+            cells = [caught[name] or "passed" if name in caught else "does not compile" if "build" in caught else "" for name in suites]
+            table.writerow([fault.name, fault.kind, fault.file, fault.where, *cells])
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only look whether the faults still fit the code")
+    parser.add_argument("--build", default="build", help="the build folder, within the project's folder")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
+    parser.add_argument("--only", help="names of faults, separated by commas; unchanged: none")
+    parser.add_argument("--where", choices=("host", "device"), help="only faults in code of the host, or of a device")
+    parser.add_argument("--suites", help=f"some of {','.join(SUITES)}; default: all, those of a device where there is one")
+    parser.add_argument("--seconds", type=float, default=900, help="of a suite, after which it is taken to hang")
+    parser.add_argument("--fail-fast", action=argparse.BooleanOptionalAction, default=True, help="end a suite at its first failure")
+    parser.add_argument("--output", help="a CSV file for the results")
+    return parser, parser.parse_args()
+
+
+def chosen(parser, arguments):
+    """The faults and the names of the suites."""
+    has_device = find_backend(ROOT / arguments.build) == "cuda"
+    names = arguments.only.split(",") if arguments.only else []
+    suites = arguments.suites.split(",") if arguments.suites else [name for name in SUITES if has_device or SUITES[name].where == "host"]
+    unknown = {*names, *suites} - {fault.name for fault in (UNCHANGED, *FAULTS)} - set(SUITES)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if not has_device and any(SUITES[name].where == "device" for name in suites):
+        parser.error("there is no GPU, or PETSc has no CUDA")
+    faults = [fault for fault in FAULTS if (fault.name in names or not names) and arguments.where in (None, fault.where)]
+    seen = [fault for fault in faults if any(can_see(name, fault) for name in suites)]
+    return ([UNCHANGED] if not names or UNCHANGED.name in names else []) + seen, suites
+
+
+def main():
+    parser, arguments = parse()
+    wrong = [why for why in map(misplaced, FAULTS) if why]
+    if wrong or arguments.check:
+        print("\n".join([*wrong, f"{len(FAULTS)} faults, {len(wrong)} misplaced"]))
+        return 1 if wrong else 0
+    faults, suites = chosen(parser, arguments)
+    runner = Runner(arguments, suites)
+
+    def test(fault):
+        caught = runner.test(fault)
+        how = [f"{name}: {words}" for name, words in caught.items() if words and name != "build"]
+        print(f"  {fault.name}: {'does not compile' if 'build' in caught else '; '.join(how) or '-'}", flush=True)
+        return caught
+
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        results = list(pool.map(test, faults))
+    bad = report(faults, results, suites)
+    if arguments.output:
+        write(arguments.output, faults, results, suites, read_config(ROOT / runner.build)["PETSC_VERSION"])
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
