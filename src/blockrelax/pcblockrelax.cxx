@@ -19,8 +19,7 @@ PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
   for (PetscInt i = at_once; i < data->sweeps; ++i) {
-    for (Vec &w : s->work)
-      if (!w) PetscCall(VecDuplicate(x, &w));
+    for (Vec &w : s->work) PetscCall(PetscRRBWorkVec(x, &w));
     PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
     PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
     PetscCall(VecAXPY(x, 1, s->work[1]));

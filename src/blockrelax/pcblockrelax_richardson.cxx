@@ -83,7 +83,7 @@ static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscB
       PetscCall(PCBlockRelaxSweeps(pc, b, x));
       continue;
     }
-    if (!s->correction) PetscCall(VecDuplicate(x, &s->correction));
+    PetscCall(PetscRRBWorkVec(x, &s->correction));
     PetscCall(MatResidual(pc->mat, b, x, w));
     PetscCall(PCBlockRelaxSweeps(pc, w, s->correction));
     PetscCall(VecAXPY(x, 1, s->correction));

@@ -4,6 +4,20 @@
 #include "glue/matrix.h"
 #include "glue/pc.h"
 
+/* *work: a vector like x, in the memory where x is now; kept as long as it fits. Destroyed by whoever has it. */
+inline PetscErrorCode PetscRRBWorkVec(Vec x, Vec *work) {
+  PetscBool x_there, work_there;
+
+  PetscFunctionBegin;
+  if (*work) {
+    PetscCall(PetscRRBVecOnDevice(x, &x_there));
+    PetscCall(PetscRRBVecOnDevice(*work, &work_there));
+    if (x_there != work_there) PetscCall(VecDestroy(work));
+  }
+  if (!*work) PetscCall(VecDuplicate(x, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For a matrix on the host, whose PC asks for the arrays of vectors there. */
 class PetscRRBVectorsOnHost {
 public:

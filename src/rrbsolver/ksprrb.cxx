@@ -107,16 +107,14 @@ static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
 /* KSPRRBState's b. */
 static PetscErrorCode FindRightHandSide(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscBool solution, rhs, copy = PETSC_FALSE;
+  PetscBool solution, rhs;
 
   PetscFunctionBegin;
   s->b = ksp->vec_rhs;
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
   PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
   if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->copy) PetscCall(PetscRRBVecOnDevice(s->copy, &copy));
-  if (s->copy && copy != solution) PetscCall(VecDestroy(&s->copy));
-  if (!s->copy) PetscCall(VecDuplicate(ksp->vec_sol, &s->copy));
+  PetscCall(PetscRRBWorkVec(ksp->vec_sol, &s->copy));
   PetscCall(VecCopy(ksp->vec_rhs, s->copy));
   s->b = s->copy;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,7 @@
 #include <petsc/private/kspimpl.h>
 
 #include "glue/petsc_compat.h"
+#include "glue/vectors.h"
 #include "petscrrb.h"
 #include "rrb/pcrrb_impl.h"
 #include "rrbsolver/ksprrb_solver.h"

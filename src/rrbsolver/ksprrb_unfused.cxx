@@ -6,20 +6,13 @@ namespace {
 class Unfused final : public KSPRRBSolver {
 public:
   explicit Unfused(KSP ksp) : ksp_(ksp) {}
-  ~Unfused() override { (void)VecDestroyVecs(5, &vectors_); }
-  PetscErrorCode Allocate() {
-    PetscFunctionBegin;
-    PetscCall(VecDuplicateVecs(ksp_->vec_sol, 5, &vectors_));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  ~Unfused() override {
+    for (Vec &v : vectors_) (void)VecDestroy(&v);
   }
-  /* whether its vectors are where the solution is now */
-  PetscErrorCode CheckPlace(PetscBool *fits) const {
-    PetscBool solution, own;
-
+  /* Its vectors are where the solution is now. */
+  PetscErrorCode MakeRoom() {
     PetscFunctionBegin;
-    PetscCall(PetscRRBVecOnDevice(ksp_->vec_sol, &solution));
-    PetscCall(PetscRRBVecOnDevice(r(), &own));
-    *fits = (PetscBool)(solution == own);
+    for (Vec &v : vectors_) PetscCall(PetscRRBWorkVec(ksp_->vec_sol, &v));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -93,7 +86,7 @@ private:
   }
 
   KSP ksp_;
-  Vec *vectors_ = nullptr;
+  Vec vectors_[5] = {};
   Numbers now_;
   PetscReal rho_before_ = 1.0, alpha_ = 0.0;
   PetscBool pending_ = PETSC_FALSE; /* alpha p is not yet added to delta */
@@ -102,14 +95,8 @@ private:
 } // namespace
 
 PetscErrorCode KSPRRBCreateUnfused(KSP ksp, std::unique_ptr<KSPRRBSolver> *solver) {
-  std::unique_ptr<Unfused> made;
-  PetscBool fits = PETSC_FALSE;
-
   PetscFunctionBegin;
-  if (*solver) PetscCall(static_cast<const Unfused &>(**solver).CheckPlace(&fits));
-  if (fits) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { made = std::make_unique<Unfused>(ksp); }));
-  PetscCall(made->Allocate());
-  *solver = std::move(made);
+  if (!*solver) PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *solver = std::make_unique<Unfused>(ksp); }));
+  PetscCall(static_cast<Unfused &>(**solver).MakeRoom());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
