@@ -248,9 +248,10 @@ TEST(Context, KeepsTheOrderOfItsStream) {
 TEST(Device, IsKeptForMatricesElsewhere) {
   SKIP_ON_HOST();
   const Problem problem = reference::random_faces({30, 23}, 10);
-  for (const char *options : {"-ksp_type rrb", "-ksp_type rrb -pc_rrb_coarse cholesky", "-pc_type rrb", "-pc_type mic",
-                              "-pc_type neumann", "-pc_type neumann -pc_neumann_type poisson -pc_neumann_drop pattern", "-pc_type blockrelax",
-                              "-ksp_type richardson -pc_type blockrelax -pc_blockrelax_type coloured"}) {
+  for (const char *options :
+       {"-ksp_type rrb", "-ksp_type rrb -pc_rrb_coarse cholesky", "-pc_type rrb", "-pc_type mic", "-pc_type neumann",
+        "-pc_type neumann -pc_neumann_type poisson -pc_neumann_drop pattern", "-pc_type blockrelax",
+        "-ksp_type richardson -pc_type blockrelax -pc_blockrelax_type coloured"}) {
     const Matrix A = matrix_of(problem);
     const Solver ksp = ksp_of(A, std::string(options) + " -ksp_rtol 1e-9 -ksp_max_it 10000");
     const auto expect_solves = [&](const char *where) {
