@@ -3,7 +3,9 @@ import re
 from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
-PARAMETER = re.compile(r"PETSCRRB_(PARAMETER|SIZES)\(\s*(\w+),\s*(\w+),\s*(\w+)?")  # src/glue/parameter.h
+# of src/glue/parameter.h, and of deflation
+PARAMETER = re.compile(r"(?:PETSCRRB_(?P<pc>PARAMETER|SIZES)\(\s*(?P<type>\w+),|KSP_DEFLATION_(?P<ksp>PARAMETER|SIZES)\()"
+                       r"\s*(?P<what>\w+),\s*(?P<number>\w+)?")
 KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
 LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
 
@@ -29,10 +31,10 @@ def arguments(lines):
 
 
 def signature(parameter, verb, lines, pointer=""):
-    kind, owner, what, number = parameter.groups()
-    of = number if kind == "PARAMETER" else "PetscInt"
-    names = [re.match(r"[+.\-]  (\w+) - ", line)[1] for line in arguments(lines) if line[:1] in "+.-"]
-    return f"PetscErrorCode PC{owner}{verb}{what}(PC pc, " + ", ".join(f"{of} {pointer}{name}" for name in names) + ");"
+    of = parameter["number"] if "PARAMETER" in (parameter["pc"], parameter["ksp"]) else "PetscInt"
+    names = [re.match(r"[+.\-]  (\w+) +- ", line)[1] for line in arguments(lines) if line[:1] in "+.-"]
+    begin = f"PC{parameter['type']}{verb}{parameter['what']}(PC pc" if parameter["pc"] else f"KSPDeflation{verb}{parameter['what']}(KSP ksp"
+    return f"PetscErrorCode {begin}, " + ", ".join(f"{of} {pointer}{name}" for name in names) + ");"
 
 
 def getter(kind, name, summary, lines, parameter):
@@ -41,10 +43,11 @@ def getter(kind, name, summary, lines, parameter):
     several = sum(line[:1] in "+.-" for line in given) > 1
     given = ["+" + given[0][1:], *given[1:]] if several else ["." + given[0][1:], *given[1:]]
     other = name.replace("Set", "Get", 1)
-    about = ["", "   Not Collective", "", "   Input Parameter:", ".  pc - the preconditioner context", "",
+    of_pc = parameter["pc"] is not None
+    about = ["", "   Not Collective", "", "   Input Parameter:", f".  {'pc - the preconditioner context' if of_pc else 'ksp - the Krylov solver'}", "",
              f"   Output Parameter{'s' if several else ''}:", *given, "", "   Level: intermediate", "", "   Note:",
-             "   After `PCSetUp()` what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
-             f".seealso: `PC{parameter[2].upper()}`, `{name}()`"]
+             f"   After `{'PC' if of_pc else 'KSP'}SetUp()` what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
+             f".seealso: `{'PC' + parameter['type'].upper() if of_pc else 'KSPSetDeflation()'}`, `{name}()`"]
     return kind, other, summary.replace("Sets", "Gets", 1), about, signature(parameter, "Get", lines, "*")
 
 

@@ -89,7 +89,7 @@ PetscErrorCode KSPDeflationWrap(KSP ksp) {
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped));
   PC_SubdomainDeflation *d = wrapped ? (PC_SubdomainDeflation *)pc->data : nullptr;
-  const bool wanted = deflation->choice.type != KSP_DEFLATION_NONE;
+  const bool wanted = deflation->type != KSP_DEFLATION_NONE;
   if (wanted ? d && d->deflation == deflation : !d || !d->inner) PetscFunctionReturn(PETSC_SUCCESS);
   inner = d && d->inner ? d->inner : pc;
   PetscCall(PetscObjectReference((PetscObject)inner));

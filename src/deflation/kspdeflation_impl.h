@@ -21,14 +21,13 @@ struct PCDeflationSolve {
 };
 
 /* composed with a KSP; its destructor leaves the PC, which may live longer, without one */
-struct KSPDeflation {
+struct KSPDeflation : KSPDeflationChoice {
   explicit KSPDeflation(KSP owner) : ksp(owner) {}
   KSPDeflation(const KSPDeflation &) = delete;
   KSPDeflation &operator=(const KSPDeflation &) = delete;
   ~KSPDeflation();
 
   KSP ksp; /* borrowed; NULL once it is gone */
-  KSPDeflationChoice choice;
   KSPDeflationVariant variant = KSP_DEFLATION_ADEF2;
   Vec phi = nullptr;
   Mat Z = nullptr;
@@ -63,18 +62,6 @@ PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
 
 /* From the KSP, or made for it; NULL where there is none and create is false. */
 PetscErrorCode KSPDeflationFind(KSP, PetscBool create, std::shared_ptr<KSPDeflation> *);
-/* As they were set, or in use: *choice without deflation has the defaults; *used: NULL where nothing is set up. */
-PetscErrorCode KSPDeflationGetChoice(KSP, KSPDeflationChoice *choice, PCDeflationBackend **used);
-/* A new value takes effect at the next solve. */
-template <class T> PetscErrorCode KSPDeflationSetChoice(KSP ksp, T KSPDeflationChoice::*member, const T &value) {
-  std::shared_ptr<KSPDeflation> deflation;
-
-  PetscFunctionBegin;
-  PetscCall(KSPDeflationFind(ksp, PETSC_TRUE, &deflation));
-  if (deflation->choice.*member != value) ++deflation->version;
-  deflation->choice.*member = value;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 /* The wrapper around the KSP's PC there, or gone, as the chosen type wants it. */
 PETSC_INTERN PetscErrorCode KSPDeflationWrap(KSP);
 PETSC_INTERN PetscErrorCode KSPDeflationSetFromOptions(PetscObject, PetscRRBOptionItems, void *);

@@ -204,8 +204,8 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
   const char *variant = KSPDeflationVariants[d->deflation->variant];
   if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", variant));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "deflation: %s, variant %s\n", KSPDeflationTypes[d->deflation->choice.type],
-                                   variant));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "deflation: %s, variant %s\n", KSPDeflationTypes[d->deflation->type], variant));
   if (d->backend)
     PetscCall(ViewState(pc, viewer));
   else

@@ -26,10 +26,10 @@ static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
   const KSPDeflation &k = *((PC_SubdomainDeflation *)pc->data)->deflation;
 
   PetscFunctionBegin;
-  *space = k.choice.type == KSP_DEFLATION_LEVELSET ? (PetscObject)k.phi
-           : k.choice.type == KSP_DEFLATION_USER   ? (PetscObject)k.Z
-                                                   : nullptr;
-  PetscCheck(k.choice.type != KSP_DEFLATION_USER || k.Z, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+  *space = k.type == KSP_DEFLATION_LEVELSET ? (PetscObject)k.phi
+           : k.type == KSP_DEFLATION_USER   ? (PetscObject)k.Z
+                                            : nullptr;
+  PetscCheck(k.type != KSP_DEFLATION_USER || k.Z, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "-ksp_deflation user needs the space: call KSPDeflationSetSpace()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,7 +54,7 @@ static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
 /* Another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
-  const PetscBool user = (PetscBool)(d->deflation->choice.type == KSP_DEFLATION_USER);
+  const PetscBool user = (PetscBool)(d->deflation->type == KSP_DEFLATION_USER);
   PetscBool device = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -79,7 +79,7 @@ static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) 
   PetscCall(PetscTime(&start));
   PetscCall(CheckPhi(pc, A, space));
   PetscCall(ChooseBackend(pc, A, &rebuild));
-  const PetscErrorCode code = d->backend->SetUp(pc, A, d->deflation->choice, space, rebuild, &d->result);
+  const PetscErrorCode code = d->backend->SetUp(pc, A, *d->deflation, space, rebuild, &d->result);
   if (code != PETSC_SUCCESS) d->backend.reset();
   PetscCall(code);
   const std::string why = d->backend->report().why;
@@ -109,7 +109,7 @@ PetscErrorCode PCDeflationUpdate(PC pc) {
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(A, &rows, nullptr));
-  if (!rows || d->deflation->choice.type == KSP_DEFLATION_NONE) { /* M^-1 alone: a rank of others may have no rows */
+  if (!rows || d->deflation->type == KSP_DEFLATION_NONE) { /* M^-1 alone: a rank of others may have no rows */
     d->backend.reset();
     PetscFunctionReturn(PETSC_SUCCESS);
   }

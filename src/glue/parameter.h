@@ -1,6 +1,6 @@
 /*
-   The parameters of a PC's type: what a user can set, by a function or by an option, and get. One declaration each, behind the
-   man page of the function that sets it:
+   The parameters of a PC's type, or of deflation: what a user can set, by a function or by an option, and get. One declaration
+   each, behind the man page of the function that sets it:
 
      PETSCRRB_PARAMETER(MIC, Shift, PetscReal, &PC_MIC::shift, "-pc_mic_shift", "Pivots below ...", valid, "Shift %g must ...");
 
@@ -11,15 +11,33 @@
 
 #include "glue/pc.h"
 
+#include <algorithm>
 #include <type_traits>
+#include <utility>
 
 struct PetscRRBParameterNames {
   const char *setter, *set, *get; /* the function, and the methods behind both functions */
 
   /* In the setter's name: it is the one that a user knows. */
-  template <class... Values> PetscErrorCode OutOfRange(PC pc, const char error[], Values... values) const {
-    return PetscError(PetscObjectComm((PetscObject)pc), __LINE__, setter, __FILE__, PETSC_ERR_ARG_OUTOFRANGE,
+  template <class Object, class... Values>
+  PetscErrorCode OutOfRange(Object object, const char error[], Values... values) const {
+    return PetscError(PetscObjectComm((PetscObject)object), __LINE__, setter, __FILE__, PETSC_ERR_ARG_OUTOFRANGE,
                       PETSC_ERROR_INITIAL, error, values...);
+  }
+};
+
+/* Who has a type's data: a PC. assign(data) says whether a value is another one than before. */
+template <class Data> struct PetscRRBOwner {
+  using Object = PC;
+
+  template <class Assign> static PetscErrorCode Set(PC pc, const Assign &assign) {
+    PetscFunctionBegin;
+    if (assign(*(Data *)pc->data)) PetscCall(PetscRRBRebuild(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class Read> static PetscErrorCode Get(PC pc, const Read &read) {
+    read(*(const Data *)pc->data);
+    return PETSC_SUCCESS;
   }
 };
 
@@ -47,16 +65,17 @@ template <class Data, class T> struct PetscRRBParameter {
                               bool (*valid)(T), const char *error, Used used = nullptr)
       : names(names), member(member), option(option), text(text), valid(valid), error(error), used(used) {}
 
-  PetscErrorCode Check(PC pc, T value) const {
+  template <class Object> PetscErrorCode Check(Object object, T value) const {
     int count = 0;
 
     PetscFunctionBegin;
     if (words) {
       while (words[count]) ++count;
       count -= 2; /* the last ones are the enumeration's name and what its constants begin with */
-      if ((int)value < 0 || (int)value >= count) return names.OutOfRange(pc, "Unknown %s %d", words[count], (int)value);
+      if ((int)value < 0 || (int)value >= count)
+        return names.OutOfRange(object, "Unknown %s %d", words[count], (int)value);
     } else if (valid && !valid(value))
-      return names.OutOfRange(pc, error, value);
+      return names.OutOfRange(object, error, value);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -72,18 +91,24 @@ template <class Data> struct PetscRRBSizes {
   PetscErrorCode (*set)(PC, const PetscInt n[3]) = nullptr; /* NULL: they are checked, and the same on all ranks */
 };
 
+template <class Object, class T> PetscErrorCode PetscRRBCheckCollective(Object object, T value) {
+  PetscFunctionBegin;
+  if constexpr (std::is_same_v<T, PetscInt>)
+    PetscValidLogicalCollectiveInt(object, value, 2);
+  else if constexpr (std::is_same_v<T, PetscReal>)
+    PetscValidLogicalCollectiveReal(object, value, 2);
+  else if constexpr (std::is_same_v<T, PetscBool>)
+    PetscValidLogicalCollectiveBool(object, value, 2);
+  else
+    PetscValidLogicalCollectiveEnum(object, value, 2);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the public functions do: they call their method, if pc is of this type. */
 template <class T> PetscErrorCode PetscRRBCallSetter(PC pc, const char method[], T value) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  if constexpr (std::is_same_v<T, PetscInt>)
-    PetscValidLogicalCollectiveInt(pc, value, 2);
-  else if constexpr (std::is_same_v<T, PetscReal>)
-    PetscValidLogicalCollectiveReal(pc, value, 2);
-  else if constexpr (std::is_same_v<T, PetscBool>)
-    PetscValidLogicalCollectiveBool(pc, value, 2);
-  else
-    PetscValidLogicalCollectiveEnum(pc, value, 2);
+  PetscCall(PetscRRBCheckCollective(pc, value));
   PetscTryMethod(pc, method, (PC, T), (pc, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,38 +125,34 @@ template <const auto &p> struct PetscRRBMethods {
   using Parameter = std::decay_t<decltype(p)>;
   using Data = typename Parameter::Owner;
   using T = typename Parameter::Value;
+  using Owner = PetscRRBOwner<Data>;
+  using Object = typename Owner::Object;
 
-  static PetscErrorCode Set(PC pc, T value) {
-    Data *data = (Data *)pc->data;
-
+  static PetscErrorCode Set(Object object, T value) {
     PetscFunctionBegin;
-    PetscCall(p.Check(pc, value));
-    bool changed = data->*p.member != value;
-    data->*p.member = value;
-    if constexpr (p.is_set != nullptr) {
-      changed |= !(data->*p.is_set);
-      data->*p.is_set = PETSC_TRUE;
-    }
-    if (changed) PetscCall(PetscRRBRebuild(pc));
+    PetscCall(p.Check(object, value));
+    PetscCall(Owner::Set(object, [&](Data &data) {
+      bool changed = std::exchange(data.*p.member, value) != value;
+      if constexpr (p.is_set != nullptr) changed |= !std::exchange(data.*p.is_set, PETSC_TRUE);
+      return changed;
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Get(PC pc, T *value) {
-    const Data *data = (const Data *)pc->data;
-
-    PetscFunctionBegin;
-    if constexpr (p.used != nullptr)
-      *value = p.used(*data);
-    else
-      *value = data->*p.member;
-    PetscFunctionReturn(PETSC_SUCCESS);
+  static PetscErrorCode Get(Object object, T *value) {
+    return Owner::Get(object, [&](const Data &data) { *value = InUse(data); });
   }
 
-  static PetscErrorCode Option(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-    T value = ((const Data *)pc->data)->*p.member;
+  /* The default that -help names is what is in use where it depends on more than this. */
+  static PetscErrorCode Option(Object object, PetscRRBOptionItems PetscOptionsObject) {
     PetscBool set;
+    T value;
 
     PetscFunctionBegin;
+    PetscCall(Owner::Get(object, [&](const Data &data) {
+      value = data.*p.member;
+      if constexpr (p.is_set != nullptr) value = data.*p.is_set ? value : InUse(data);
+    }));
     if constexpr (std::is_same_v<T, PetscInt>)
       PetscCall(PetscOptionsInt(p.option, p.text, p.names.setter, value, &value, &set));
     else if constexpr (std::is_same_v<T, PetscReal>)
@@ -141,57 +162,70 @@ template <const auto &p> struct PetscRRBMethods {
     else
       PetscCall(
           PetscOptionsEnum(p.option, p.text, p.names.setter, p.words, (PetscEnum)value, (PetscEnum *)&value, &set));
-    if (set) PetscCall(PetscRRBCallSetter(pc, p.names.set, value));
+    if (set) PetscCall(Set(object, value));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  static T InUse(const Data &data) {
+    if constexpr (p.used != nullptr)
+      return p.used(data);
+    else
+      return data.*p.member;
   }
 };
 
 /* The same of three sizes. */
 template <const auto &p> struct PetscRRBSizesMethods {
   using Data = typename std::decay_t<decltype(p)>::Owner;
+  using Owner = PetscRRBOwner<Data>;
+  using Object = typename Owner::Object;
 
-  static PetscErrorCode Set(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {
-    PetscInt *now = ((Data *)pc->data)->*p.member;
+  static PetscErrorCode Set(Object object, PetscInt nx, PetscInt ny, PetscInt nz) {
     const PetscInt n[] = {nx, ny, nz};
 
     PetscFunctionBegin;
     if constexpr (p.set != nullptr)
-      PetscCall(p.set(pc, n));
+      PetscCall(p.set(object, n));
     else {
-      PetscValidLogicalCollectiveInt(pc, nx, 2);
-      PetscValidLogicalCollectiveInt(pc, ny, 3);
-      PetscValidLogicalCollectiveInt(pc, nz, 4);
-      if (nx < 1 || ny < 1 || nz < 1) return p.names.OutOfRange(pc, p.error, nx, ny, nz);
-      if (!std::equal(n, n + 3, now)) PetscCall(PetscRRBRebuild(pc));
-      std::copy(n, n + 3, now);
+      PetscValidLogicalCollectiveInt(object, nx, 2);
+      PetscValidLogicalCollectiveInt(object, ny, 3);
+      PetscValidLogicalCollectiveInt(object, nz, 4);
+      if (nx < 1 || ny < 1 || nz < 1) return p.names.OutOfRange(object, p.error, nx, ny, nz);
+      PetscCall(Owner::Set(object, [&](Data &data) {
+        const bool changed = !std::equal(n, n + 3, data.*p.member);
+        std::copy(n, n + 3, data.*p.member);
+        return changed;
+      }));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Get(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *nz) {
-    const Data *data = (const Data *)pc->data;
+  static PetscErrorCode Get(Object object, PetscInt *nx, PetscInt *ny, PetscInt *nz) {
     PetscInt *const to[] = {nx, ny, nz};
     PetscInt n[3];
 
     PetscFunctionBegin;
-    if (!p.used(*data, n)) std::copy(data->*p.member, data->*p.member + 3, n);
+    PetscCall(Owner::Get(object, [&](const Data &data) {
+      if (!p.used(data, n)) std::copy(data.*p.member, data.*p.member + 3, n);
+    }));
     for (int d = 0; d < 3; ++d)
       if (to[d]) *to[d] = n[d];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
   /* Two or three sizes, the third of which is then 1. */
-  static PetscErrorCode Option(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-    const PetscInt *now = ((const Data *)pc->data)->*p.member;
-    PetscInt n[4] = {now[0], now[1], now[2], 0}, count = 4;
+  static PetscErrorCode Option(Object object, PetscRRBOptionItems PetscOptionsObject) {
+    PetscInt n[4] = {0}, count = 4;
     PetscBool set;
 
     PetscFunctionBegin;
+    PetscCall(Owner::Get(object, [&](const Data &data) { std::copy(data.*p.member, data.*p.member + 3, n); }));
     PetscCall(PetscOptionsIntArray(p.option, p.text, p.names.setter, n, &count, &set));
     if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCheck(count == 2 || count == 3, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+    PetscCheck(count == 2 || count == 3, PetscObjectComm((PetscObject)object), PETSC_ERR_ARG_WRONG,
                "%s needs two or three sizes, nx,ny[,nz]; got %" PetscInt_FMT, p.option, count);
-    PetscTryMethod(pc, p.names.set, (PC, PetscInt, PetscInt, PetscInt), (pc, n[0], n[1], count == 3 ? n[2] : 1));
+    PetscCall(Set(object, n[0], n[1], count == 3 ? n[2] : 1));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
@@ -203,9 +237,9 @@ using PetscRRBMethodsOf = std::conditional_t<
 
 /* Those of a type, in the order of -help. */
 template <const auto &...p> struct PetscRRBParameters {
-  static PetscErrorCode SetFromOptions(PC pc, PetscRRBOptionItems items) {
+  template <class Object> static PetscErrorCode SetFromOptions(Object object, PetscRRBOptionItems items) {
     PetscFunctionBegin;
-    for (const auto option : {PetscRRBMethodsOf<p>::Option...}) PetscCall(option(pc, items));
+    for (const auto option : {PetscRRBMethodsOf<p>::Option...}) PetscCall(option(object, items));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
