@@ -1,4 +1,6 @@
 """What every Python test may ask for: where the library was built, and how it was configured."""
+import contextlib
+import fcntl
 import os
 import re
 import shlex
@@ -9,6 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items):
+    """Tests that run beside one another come first, the long ones on several ranks last."""
+    items.sort(key=lambda item: item.path.name == "test_ranks.py")
+
+
+@contextlib.contextmanager
+def alone(build, what):
+    """Nobody else is there at the same time, in another process."""
+    with open(build / f"{what}.lock", "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +54,7 @@ def library(build):
 
 
 @pytest.fixture(scope="session")
-def run(config):
+def run(build, config):
     """run(program, option, ..., ranks=1, fails=False) gives all that it printed; it must fail exactly where that is said."""
 
     def call(*words, ranks=1, fails=False, timeout=120, cwd=None, env=None):
@@ -51,8 +66,10 @@ def run(config):
         # passive: the threads share the machine with other tests; as root, Open MPI asks to be told twice
         settings = {"OMP_NUM_THREADS": "2" if ranks == 1 else "1", "OMP_WAIT_POLICY": "passive",
                     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              timeout=timeout, cwd=cwd, env={**os.environ, **settings, **(env or {})})
+        # ranks that share cores with other ranks wait for one another
+        with alone(build, "mpiexec") if ranks > 1 else contextlib.nullcontext():
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                                  timeout=timeout, cwd=cwd, env={**os.environ, **settings, **(env or {})})
         assert (done.returncode != 0) == fails, f"{shlex.join(words)} ended with {done.returncode}:\n{done.stdout}"
         return done.stdout
 

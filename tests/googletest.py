@@ -1,6 +1,7 @@
 """Makes each test of a GoogleTest program a test of pytest's. A suite runs in one process: MPI, PETSc and a device take longer
-to start than most tests take."""
+to start than most tests take. Suites may run beside one another: pytest -n 2 --dist loadgroup."""
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -27,7 +28,9 @@ class Program(pytest.File):
                 prefix = name
             elif suite and name.startswith("  "):
                 if "DISABLED_" not in prefix + name:
-                    yield Test.from_parent(self, name=prefix + name.strip(), suite=suite)
+                    test = Test.from_parent(self, name=prefix + name.strip(), suite=suite)
+                    test.add_marker(pytest.mark.xdist_group(f"{self.path.name}.{prefix}"))
+                    yield test
             else:
                 suite = None  # something that the program prints itself
 
@@ -56,8 +59,10 @@ class Suite:
         """({name: what GoogleTest reports of it}, all that was printed); nothing is reported where the process died."""
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "report.json"
+            # passive: the threads share the machine with other tests
             done = subprocess.run([self.program, f"--gtest_filter={':'.join(names)}", f"--gtest_output=json:{report}"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                                  env={"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", **os.environ})
             output = f"{self.program} ended with {done.returncode}:\n{done.stdout}"
             if not report.is_file():
                 return {}, output

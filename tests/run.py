@@ -1,4 +1,5 @@
-"""Runs all tests through pytest and ends with the line `N passed, N failed, N skipped`; fails where none ran, too.
+"""Runs all tests through pytest, some beside one another, and ends with the line `N passed, N failed, N skipped`; fails where none
+ran, too.
 
 Arguments: the GoogleTest programs, then -- and what is for pytest: paths (instead of all of tests/) and options.
 """
@@ -6,10 +7,10 @@ import os
 import sys
 from pathlib import Path
 
-import googletest
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+MOST_AT_ONCE = 8
 
 
 class Count:
@@ -33,8 +34,12 @@ def main(arguments):
     # a test that calls make must not take part in the job server of the make that runs the tests
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(name, None)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "tests"), os.environ.get("PYTHONPATH")]))  # of the workers
     count = Count()
-    status = pytest.main(["-c", str(ROOT / "tests/pytest.ini"), f"--rootdir={ROOT}", *paths, *wishes], plugins=[count, googletest])
+    options = ["-c", str(ROOT / "tests/pytest.ini"), f"--rootdir={ROOT}", "-p", "googletest"]
+    if not any(wish == "-n" or wish.startswith("-n") for wish in wishes):
+        options += ["-n", str(min(os.cpu_count() or 1, MOST_AT_ONCE)), "--dist", "loadgroup"]
+    status = pytest.main([*options, *paths, *wishes], plugins=[count])
     good = status == pytest.ExitCode.OK and count.passed > 0 and count.failed == 0
     if not good and not count.failed:
         count.failed = 1  # nothing ran, or pytest itself failed
