@@ -207,9 +207,9 @@ check-asan-built: tests
 	set -e; for program in $(test_programs); do echo $$program; $$program --gtest_brief=1; done
 
 # ONLY=part,part SECONDS=(in total) SEED=(to repeat) BACKEND=(host or cuda) ASAN=no, TSAN=no (not built with the sanitizers)
-check-long: prerequisites    ## look for new faults: random use, soak, failures, threads; half an hour
+check-long: prerequisites    ## look for new faults: random use, ranks, soak, failures, threads; half an hour
 	+@$(submake) --quiet $(BUILD)/config.mk
-	+@$(submake) all long
+	+@$(submake) all tests long
 	+@$(if $(filter no,$(ASAN)),,$(submake) BUILD=$(BUILD)-asan CONFIG=$(BUILD)/config.mk SANITIZE=address$(comma)undefined long)
 	-+@$(if $(filter no,$(TSAN)),,$(submake) BUILD=$(BUILD)-tsan CONFIG=$(BUILD)/config.mk SANITIZE=thread NVCC= CUDA_LINK_FLAGS= \
 	  NCCL_COMPILE_FLAGS= long)

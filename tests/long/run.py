@@ -19,7 +19,7 @@ import traceback
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PARTS = ("random_use", "soak", "failures", "threads", "device")
+PARTS = ("random_use", "ranks", "soak", "failures", "threads", "device")
 
 
 class Ended:

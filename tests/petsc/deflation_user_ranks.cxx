@@ -103,26 +103,32 @@ void expect_same(const Solve &done, const Solve &alone, const Distributed &d, co
 const char *const ways[] = {"-ksp_deflation_inverse explicit", "-ksp_deflation_inverse cholesky",
                             "-ksp_deflation_variant def1"};
 
-void each_way(const std::function<void(Kind, const std::string &way)> &f) {
+// Each in its turn, of so many.
+void each_way(int of, const std::function<void(Kind, const std::string &way, Turn)> &f) {
+  Turn turn{0, of};
   for (const Kind kind : {Kind::dense, Kind::sparse})
-    for (const std::string way : ways) f(kind, way);
-  f(Kind::dense_on_last, ways[0]);
-  f(Kind::sparse_on_last, ways[2]);
+    for (const std::string way : ways) f(kind, way, turn), ++turn.from;
+  f(Kind::dense_on_last, ways[0], turn), ++turn.from;
+  f(Kind::sparse_on_last, ways[2], turn);
 }
 
 TEST(DeflationUserRanks, TakeTheSameIterations) {
+  int shapes = 0;
   for (const Shape &s : {Shape{5, 3}, Shape{13, 11}, Shape{6, 5, 4, false, false, false, 7}}) {
     const reference::Matrix A = reference_of(uneven(s));
     const reference::Vector b = random_values(std::size_t(A.size()));
     const Distributed one = alone_with(A);
-    each_way([&](Kind kind, const std::string &way) {
+    each_way(3, [&](Kind kind, const std::string &way, Turn turn) {
+      turn.from += shapes;
       const reference::Dense columns = is_dense(kind) ? waves(A.size(), 6) : hats(A.size(), 7);
       const Solve alone = solve_on(solver_on(one, space_on(one, columns, kind), way), one, b);
-      each_distribution(A, s, [&](const Distributed &d, const std::string &on) {
+      const auto test = [&](const Distributed &d, const std::string &on) {
         const std::string what = on + ", " + way + ", columns " + std::to_string(int(kind));
         expect_same(solve_on(solver_on(d, space_on(d, columns, kind), way), d, b), alone, d, what);
-      });
+      };
+      each_distribution(A, s, test, turn);
     });
+    ++shapes;
   }
 }
 
@@ -142,16 +148,17 @@ TEST(DeflationUserRanks, MayHaveDependentVectorsAndASingularMatrix) {
   };
   const Distributed one = alone_with(problem.A);
   tell(one.A);
-  each_way([&](Kind kind, const std::string &way) {
+  each_way(2, [&](Kind kind, const std::string &way, Turn turn) {
     const Solve alone = solve_on(solver_on(one, space_on(one, columns, kind), way), one, problem.b);
-    each_distribution(problem.A, s, [&](const Distributed &d, const std::string &what) {
+    const auto test = [&](const Distributed &d, const std::string &what) {
       tell(d.A);
       const Solver ksp = solver_on(d, space_on(d, columns, kind), way);
       expect_same(solve_on(ksp, d, problem.b), alone, d, what + ", " + way);
       const std::string view = view_on_first(ksp);
       for (const char *words : {"dimension: 6, null directions: 2", "E^-1: explicit inverse, dense"})
         EXPECT_TRUE(rank() || view.find(words) != std::string::npos) << view;
-    });
+    };
+    each_distribution(problem.A, s, test, turn);
   });
 }
 
@@ -187,10 +194,10 @@ TEST(DeflationUserRanks, FollowNewValues) {
     const Distributed one = alone_with(A);
     return solve_on(solver_on(one, space_on(one, Z, Kind::dense), way), one, b);
   };
-  each_way([&](Kind kind, const std::string &way) {
+  each_way(2, [&](Kind kind, const std::string &way, Turn turn) {
     const Solve before = alone(first, columns, way), with_matrix = alone(second, columns, way),
                 with_both = alone(second, others, way);
-    each_distribution(first, s, [&](const Distributed &d, const std::string &on) {
+    const auto test = [&](const Distributed &d, const std::string &on) {
       const std::string what = on + ", " + way;
       const Matrix Z = space_on(d, columns, kind);
       const Solver ksp = solver_on(d, Z, way);
@@ -201,7 +208,8 @@ TEST(DeflationUserRanks, FollowNewValues) {
       expect_same(solve_on(ksp, d, b), with_both, d, what + ", a new space");
       const std::string view = view_on_first(ksp);
       EXPECT_TRUE(rank() || view.find("1 from nothing, 2 with new values") != std::string::npos) << view;
-    });
+    };
+    each_distribution(first, s, test, turn);
   });
 }
 

@@ -105,14 +105,17 @@ std::vector<int> rows_without_first(int n) {
 }
 
 void each_distribution(const reference::Matrix &A, const Shape &s,
-                       const std::function<void(const Distributed &, const std::string &)> &f) {
+                       const std::function<void(const Distributed &, const std::string &)> &f, Turn turn) {
   const std::string size = neumann_support::words(s);
+  int count = turn.of - turn.from % turn.of;
+  const auto chosen = [&] { return count++ % turn.of == 0; };
   for (const Partition &p : partitions(s))
-    f(on_dmda(A, s, p),
-      size + " over " + std::to_string(p.x) + " x " + std::to_string(p.y) + " x " + std::to_string(p.z) + " ranks");
+    if (chosen())
+      f(on_dmda(A, s, p),
+        size + " over " + std::to_string(p.x) + " x " + std::to_string(p.y) + " x " + std::to_string(p.z) + " ranks");
   if (ranks() == 1) return; // the numbers of the unknowns then tell the grid, or do not
-  f(by_rows(A, uneven_rows(A.size())), size + " by rows");
-  f(by_rows(A, rows_without_first(A.size())), size + " by rows, none on the first rank");
+  if (chosen()) f(by_rows(A, uneven_rows(A.size())), size + " by rows");
+  if (chosen()) f(by_rows(A, rows_without_first(A.size())), size + " by rows, none on the first rank");
 }
 
 void set_new_values(const Distributed &d, const reference::Matrix &values) {

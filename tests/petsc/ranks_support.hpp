@@ -30,9 +30,13 @@ Distributed on_dmda(const reference::Matrix &, const Shape &, const Partition &)
 Distributed by_rows(const reference::Matrix &, const std::vector<int> &rows, MatType type = backend.mpi_mat);
 std::vector<int> uneven_rows(int n);        // all have some, where there are enough
 std::vector<int> rows_without_first(int n); // but for one rank alone
+// Each of-th of some cases, from a certain one on: pairs of cases instead of all products.
+struct Turn {
+  int from = 0, of = 1;
+};
 // Every distribution that there is for it, the DMDA's first; `words` says which
 void each_distribution(const reference::Matrix &, const Shape &,
-                       const std::function<void(const Distributed &, const std::string &words)> &);
+                       const std::function<void(const Distributed &, const std::string &)> &, Turn turn = {});
 void set_new_values(const Distributed &, const reference::Matrix &); // of the same pattern
 
 reference::Vector own_part(const Distributed &, const reference::Vector &all);
