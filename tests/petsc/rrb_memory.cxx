@@ -43,7 +43,7 @@ TEST(RrbMemory, IsMissingAnywhere) {
                                     : on_dmda(problem.A, {24, 31, 1, false, false, false, 5}, {1, 1, 1});
   for (const std::string &options : uses) {
     long n = 0;
-    while (solve_without(n, d, problem, options)) n += 1 + n / (ranks() > 1 ? 8 : 40);
+    while (solve_without(n, d, problem, options)) n += 1 + n / 8;
     EXPECT_GT(n, 20) << "this does not count what the library allocates";
   }
 }

@@ -154,7 +154,7 @@ TEST(TogetherRanks, RefuseTheSizesOfOne) {
 
 // The k-th allocation of the last rank fails, for each k up to 32 and some of the others; `work` then works.
 template <class Work> int fail_each_allocation(const Work &work) {
-  for (long k = 1; k < 1000; k += 1 + k / 32) {
+  for (long k = 1; k < 1000; k += 1 + k / 8) {
     to_fail = last_rank() ? k : 0;
     const bool failed = refused(work());
     const bool hit = last_rank() && to_fail == 0;
