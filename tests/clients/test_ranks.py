@@ -14,12 +14,17 @@ from test_tutorials import STRICT, counts
 CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 
 
-# of other numbers see tests/long/ranks.py
-@pytest.mark.parametrize("ranks", [3, 4])
-@pytest.mark.parametrize("suite, tests", [("MicRanks", 7), ("BlockRelaxRanks", 4), ("TogetherRanks", 11)])
-def test_googletests(run, build, ranks, suite, tests):
-    output = run(build / "tests/petsc", f"--gtest_filter={suite}.*", "--gtest_color=no", ranks=ranks)
-    assert output.count(f"[  PASSED  ] {tests} tests.") == ranks
+# of other numbers see tests/long/ranks.py; the tutorials below run on four
+SUITES = {"MicRanks": 7, "BlockRelaxRanks": 4, "TogetherRanks": 11, "RrbRanks*": 24, "DiagonalOnRanks": 1, "NeumannRanks": 11,
+          "DeflationRanks": 8, "DeflationUserRanks": 10, "KnownValuesRanks": 10}
+
+
+@pytest.mark.parametrize("ranks, suites", [(2, {"RrbMemory": 2}), (3, SUITES), (4, SUITES)])
+def test_googletests(run, build, ranks, suites):
+    """At once: to start takes longer than most tests take."""
+    chosen = ":".join(f"{suite}.*" for suite in suites)
+    output = run(build / "tests/petsc", f"--gtest_filter={chosen}", "--gtest_color=no", ranks=ranks, timeout=900)
+    assert output.count(f"[  PASSED  ] {sum(suites.values())} tests.") == ranks
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
@@ -75,18 +80,6 @@ def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 41, "-n", 30, "-dll_append", library, "-pc_type", "mic", ranks=3, fails=True)
     assert "on rank 0: No 2D grid with 5 or 9 points" in output
     assert "With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes" in output
-
-
-# the tutorials below run on four
-SUITES = [("RrbMemory", 2, 2), ("DiagonalOnRanks", 1, 3), ("NeumannRanks", 11, 3), ("DeflationRanks", 8, 3),
-          *((suite, tests, ranks) for suite, tests in (("RrbRanks*", 24), ("DeflationUserRanks", 10), ("KnownValuesRanks", 10))
-            for ranks in (3, 4))]
-
-
-@pytest.mark.parametrize("suite, tests, ranks", SUITES)
-def test_the_same_as_on_one(run, build, ranks, suite, tests):
-    output = run(build / "tests/petsc", f"--gtest_filter={suite}.*", "--gtest_color=no", ranks=ranks, timeout=600)
-    assert output.count(f"[  PASSED  ] {tests} test") == ranks
 
 
 @pytest.mark.parametrize("options", [[], ["-pc_neumann_type", "poisson", "-pc_neumann_drop", "pattern"]], ids=["series", "poisson"])
