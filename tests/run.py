@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_AT_ONCE = 8
+MOST_AT_ONCE = 16
 
 
 class Count:
@@ -38,7 +38,8 @@ def main(arguments):
     count = Count()
     options = ["-c", str(ROOT / "tests/pytest.ini"), f"--rootdir={ROOT}", "-p", "googletest"]
     if not any(wish == "-n" or wish.startswith("-n") for wish in wishes):
-        options += ["-n", str(min(os.cpu_count() or 1, MOST_AT_ONCE)), "--dist", "loadgroup"]
+        # two on each core: to start takes more waiting than work
+        options += ["-n", str(min(2 * (os.cpu_count() or 1), MOST_AT_ONCE)), "--dist", "loadgroup"]
     status = pytest.main([*options, *paths, *wishes], plugins=[count])
     good = status == pytest.ExitCode.OK and count.passed > 0 and count.failed == 0
     if not good and not count.failed:
