@@ -26,7 +26,7 @@ small_ranks='RrbRanks.AreTheSameAsOne:RrbRanksSolver.*'
 
 # How values travel between ranks: with one GPU, which they share, not by kernels that wait for each other.
 if [ "$(nvidia-smi -L 2> /dev/null | wc -l)" -gt 1 ]; then
-  transports=(sf stores nccl) not_here=()
+  transports=(sf stores nccl) not_here=(petscrrb::nccl::find_parts) # where CUDA's handles reach memory, nobody asks NCCL for it
 else
   transports=(sf) not_here=(petscrrb::rrb::{store_number,pack_values,unpack_values} petscrrb::nccl::find_parts)
 fi
@@ -54,6 +54,8 @@ sanitize() {
     "$@" "$cases" -backend cuda -size 40 -case rrb || status=1 # more sums of blocks than the next kernel adds up
     [ -z "$mpiexec" ] || $mpiexec -n 2 "$@" "$cases" -backend cuda -size 1 || status=1
     for transport in ${mpiexec:+"${transports[@]}"}; do
+      # NCCL asks for kernels that were not compiled for this device, and goes on without them
+      [ "$transport" != nccl ] || set -- "$@" --report-api-errors no
       $mpiexec -n 2 "$@" "$petsc" -backend cuda -pc_rrb_transport "$transport" --gtest_brief=1 --gtest_filter="$small_ranks" || status=1
     done
   fi
