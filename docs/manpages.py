@@ -4,8 +4,8 @@ from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
 # of src/glue/parameter.h, and of deflation
-PARAMETER = re.compile(r"(?:PETSCRRB_(?P<pc>PARAMETER|SIZES)\(\s*(?P<type>\w+),|KSP_DEFLATION_(?P<ksp>PARAMETER|SIZES)\()"
-                       r"\s*(?P<what>\w+),\s*(?P<number>\w+)?")
+PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
+                       r"(?P<what>\w+),\s*(?P<number>\w+)?")
 KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
 LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
 
@@ -30,11 +30,18 @@ def arguments(lines):
     return lines[begin + 2:begin + lines[begin:].index("")]
 
 
+def owner(parameter):
+    """What its functions begin with, the object that they are of, that one in words, and where it is described."""
+    if parameter["ksp"]:
+        return "KSPDeflation", "KSP", "the Krylov solver", "KSPSetDeflation()"
+    return f"PC{parameter['type']}", "PC", "the preconditioner context", f"PC{parameter['type'].upper()}"
+
+
 def signature(parameter, verb, lines, pointer=""):
-    of = parameter["number"] if "PARAMETER" in (parameter["pc"], parameter["ksp"]) else "PetscInt"
+    prefix, of, *_ = owner(parameter)
+    value = parameter["number"] if parameter["kind"] == "PARAMETER" else "PetscInt"
     names = [re.match(r"[+.\-]  (\w+) +- ", line)[1] for line in arguments(lines) if line[:1] in "+.-"]
-    begin = f"PC{parameter['type']}{verb}{parameter['what']}(PC pc" if parameter["pc"] else f"KSPDeflation{verb}{parameter['what']}(KSP ksp"
-    return f"PetscErrorCode {begin}, " + ", ".join(f"{of} {pointer}{name}" for name in names) + ");"
+    return f"PetscErrorCode {prefix}{verb}{parameter['what']}({of} {of.lower()}, " + ", ".join(f"{value} {pointer}{name}" for name in names) + ");"
 
 
 def getter(kind, name, summary, lines, parameter):
@@ -43,11 +50,11 @@ def getter(kind, name, summary, lines, parameter):
     several = sum(line[:1] in "+.-" for line in given) > 1
     given = ["+" + given[0][1:], *given[1:]] if several else ["." + given[0][1:], *given[1:]]
     other = name.replace("Set", "Get", 1)
-    of_pc = parameter["pc"] is not None
-    about = ["", "   Not Collective", "", "   Input Parameter:", f".  {'pc - the preconditioner context' if of_pc else 'ksp - the Krylov solver'}", "",
+    _, of, words, described = owner(parameter)
+    about = ["", "   Not Collective", "", "   Input Parameter:", f".  {of.lower()} - {words}", "",
              f"   Output Parameter{'s' if several else ''}:", *given, "", "   Level: intermediate", "", "   Note:",
-             f"   After `{'PC' if of_pc else 'KSP'}SetUp()` what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
-             f".seealso: `{'PC' + parameter['type'].upper() if of_pc else 'KSPSetDeflation()'}`, `{name}()`"]
+             f"   After `{of}SetUp()` what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
+             f".seealso: `{described}`, `{name}()`"]
     return kind, other, summary.replace("Sets", "Gets", 1), about, signature(parameter, "Get", lines, "*")
 
 

@@ -19,9 +19,9 @@ def pytest_collection_modifyitems(items):
 
 
 @contextlib.contextmanager
-def alone(build, what):
-    """Nobody else is there at the same time, in another process."""
-    with open(build / f"{what}.lock", "w", encoding="utf-8") as file:
+def alone(build):
+    """Nobody else is in here at the same time, in another process."""
+    with open(build / "tests.lock", "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -67,7 +67,7 @@ def run(build, config):
         settings = {"OMP_NUM_THREADS": "2" if ranks == 1 else "1", "OMP_WAIT_POLICY": "passive",
                     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         # ranks that share cores with other ranks wait for one another
-        with alone(build, "mpiexec") if ranks > 1 else contextlib.nullcontext():
+        with alone(build) if ranks > 1 else contextlib.nullcontext():
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                   timeout=timeout, cwd=cwd, env={**os.environ, **settings, **(env or {})})
         assert (done.returncode != 0) == fails, f"{shlex.join(words)} ended with {done.returncode}:\n{done.stdout}"

@@ -37,7 +37,7 @@ def main(arguments):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "tests"), os.environ.get("PYTHONPATH")]))  # of the workers
     count = Count()
     options = ["-c", str(ROOT / "tests/pytest.ini"), f"--rootdir={ROOT}", "-p", "googletest"]
-    if not any(wish == "-n" or wish.startswith("-n") for wish in wishes):
+    if not any(wish.startswith("-n") for wish in wishes):
         # two on each core: to start takes more waiting than work
         options += ["-n", str(min(2 * (os.cpu_count() or 1), MOST_AT_ONCE)), "--dist", "loadgroup"]
     status = pytest.main([*options, *paths, *wishes], plugins=[count])

@@ -113,6 +113,11 @@ template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSetDeflation", nullptr, nullptr},
+                                                                        &KSPDeflation::type, "-ksp_deflation",
+                                                                        "Subdomains that are deflated",
+                                                                        KSPDeflationTypes);
+
 /*@
    KSPSetDeflation - Puts subdomain deflation around the preconditioner of a `KSP`, or takes it away
 
@@ -166,16 +171,10 @@ template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member,
           `KSPDeflationSetInverse()`, `KSPDeflationGetPC()`, `PCDEFLATION`
 @*/
 PetscErrorCode KSPSetDeflation(KSP ksp, KSPDeflationType type) {
-  Shared deflation;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(ksp, type, 2);
-  PetscCheck(type >= KSP_DEFLATION_NONE && type <= KSP_DEFLATION_USER, PetscObjectComm((PetscObject)ksp),
-             PETSC_ERR_ARG_OUTOFRANGE, "Unknown KSPDeflationType %d", (int)type);
-  PetscCall(KSPDeflationFind(ksp, PETSC_TRUE, &deflation));
-  if (deflation->type != type) ++deflation->version;
-  deflation->type = type;
+  PetscCall(PetscRRBCheckCollective(ksp, type));
+  PetscCall(PetscRRBMethods<Type>::Set(ksp, type));
   PetscCall(KSPDeflationWrap(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,7 +198,7 @@ PetscErrorCode KSPGetDeflation(KSP ksp, KSPDeflationType *type) {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscCheck(type, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *type = deflation.type; }));
+  PetscCall(PetscRRBMethods<Type>::Get(ksp, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -548,8 +547,8 @@ PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItem
 
   PetscFunctionBegin;
   PetscCall(KSPGetDeflation(ksp, &type));
-  PetscCall(PetscOptionsEnum("-ksp_deflation", "Subdomains that are deflated", "KSPSetDeflation", KSPDeflationTypes,
-                             (PetscEnum)type, (PetscEnum *)&type, &set));
+  PetscCall(PetscOptionsEnum(Type.option, Type.text, Type.names.setter, Type.words, (PetscEnum)type, (PetscEnum *)&type,
+                             &set));
   if (!set && type == KSP_DEFLATION_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetDeflation(ksp, type)); /* also where an application has set another PC since */
   PetscCall(KSPDeflationGetStripes(ksp, &lines, &cuts));

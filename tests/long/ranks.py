@@ -1,15 +1,14 @@
 """Ranks: the tests that any number of ranks passes, on other numbers than those of `make check`."""
 WEIGHT = 2
 
-SUITES = ("RrbRanks*", "MicRanks", "BlockRelaxRanks", "NeumannRanks", "DeflationRanks", "DeflationUserRanks", "KnownValuesRanks",
-          "DiagonalOnRanks", "TogetherRanks")
-
 
 def run(context):
     if context.ranks == [1]:
         context.note = "no mpiexec"
         return
-    runs = [(suite, ranks) for suite in SUITES for ranks in (2, 5, 6)]
+    listed = context.execute([context.build / "tests/petsc", "--gtest_list_tests", "--gtest_filter=*Ranks*.*"]).output
+    suites = [line[:-1] for line in listed.splitlines() if line.endswith(".") and not line.startswith(" ")]
+    runs = [(suite, ranks) for suite in suites for ranks in (2, 5, 6)]
     context.random.shuffle(runs)
     for number, (suite, ranks) in enumerate(runs):
         if context.left() < 5:

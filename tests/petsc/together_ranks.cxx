@@ -152,7 +152,7 @@ TEST(TogetherRanks, RefuseTheSizesOfOne) {
   EXPECT_EQ(applied_on(mic, d, r), z);
 }
 
-// The k-th allocation of the last rank fails, for each k up to 32 and some of the others; `work` then works.
+// The k-th allocation of the last rank fails, for each k up to 8 and some of the others; `work` then works.
 template <class Work> int fail_each_allocation(const Work &work) {
   for (long k = 1; k < 1000; k += 1 + k / 8) {
     to_fail = last_rank() ? k : 0;

@@ -252,7 +252,7 @@ TEST(BlockRelax, IsReproducible) {
         const Vector b = random_values(A.size(), -1, 1), x = random_values(A.size(), 0, 1, 7);
         o.parallel = Parallel::both;
         const Vector twice = swept(*made(domain, A, o), b, x, 2), fifth = swept(*made(domain, A, o), b, twice, 3);
-        for (int n : {1, 5})
+        for (int n : {1, 2, 5})
           for (Parallel parallel : {Parallel::automatic, Parallel::patches, Parallel::blocks, Parallel::both}) {
             const Threads threads(n);
             o.parallel = parallel;
