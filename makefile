@@ -80,7 +80,7 @@ library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-Bsymbolic-functi
 use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
 
 # no contraction at all: a point must be computed alike in loops that are vectorized and in those that are not
-$(BUILD)/obj/src/mic/% $(BUILD)/obj/tests/unit/mic_% $(BUILD)/obj/tests/cuda/mic_%: arithmetic := -ffp-contract=off -fno-math-errno
+$(BUILD)/obj/src/pc/mic/% $(BUILD)/obj/tests/unit/mic_% $(BUILD)/obj/tests/cuda/mic_%: arithmetic := -ffp-contract=off -fno-math-errno
 # compiles faster, and GCC 12 at -O3 warns of a null pointer in std::vector that is none
 $(BUILD)/obj/tests/%: test_flags = -O2
 
@@ -116,7 +116,7 @@ $(BUILD)/obj/%.list: always
 $(core): $(library_objects) $(BUILD)/obj/library.list
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(call quiet,AR  )ar rcs $@ $(library_objects)
+	$(call quiet,AR  )ar qcs $@ $(library_objects)
 
 $(BUILD)/obj/%.cxx.o: %.cxx $(CONFIG)
 	@mkdir -p $(@D)

@@ -3,7 +3,7 @@ import re
 from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
-# of src/glue/parameter.h, and of deflation
+# of src/pc/parameter.h, and of deflation
 PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
                        r"(?P<what>\w+),\s*(?P<number>\w+)?")
 KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}

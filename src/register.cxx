@@ -1,6 +1,6 @@
 /* Every type that the plugin adds, and its two entry points: -dll_append and PetscRRBInitializePackage(). */
-#include "glue/matrix.h"
-#include "glue/petsc_compat.h"
+#include "petsc/matrix.h"
+#include "petsc/compat.h"
 #include "petscrrb.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);

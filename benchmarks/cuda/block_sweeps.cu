@@ -1,7 +1,7 @@
 // Times relaxation by blocks on a device, as CSV: block_sweeps [types|sets|sizes|counts|grids ...], all without arguments.
 // One sweep a call, and three, as in the paper of the method; and how much three sweeps take off the residual of uniform
 // random values, which shows whether a chaotic order smooths.
-#include "blockrelax/blockrelax.hpp"
+#include "pc/blockrelax/core/blockrelax.hpp"
 #include "measure.hpp"
 #include "patch_matrix.cuh"
 

@@ -2,7 +2,7 @@
 // make them.
 #pragma once
 
-#include "backend/cuda.hpp"
+#include "exec/cuda/cuda.hpp"
 #include "grid/csr.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Times deflation's parts on a device, on two-phase matrices of 1000:1 on N x N cells: deflation_breakdown N. CSV.
-#include "deflation/deflation.hpp"
+#include "ksp/deflation/core/deflation.hpp"
 #include "measure.hpp"
 
 #include <chrono>

@@ -1,9 +1,9 @@
 // Times what ranks with a device each exchange: mpiexec -n 2 exchange, or on any even number of them. CSV.
-#include "backend/cuda_graph.hpp"
-#include "glue/nccl.h"
-#include "rrb/pcrrb_ranks_cuda.h"
-#include "rrb/pcrrb_ranks_nccl.h"
-#include "rrb/pcrrb_ranks_stores.h"
+#include "exec/cuda/graph.hpp"
+#include "comm/nccl.h"
+#include "comm/ranks_sf_cuda.h"
+#include "comm/ranks_nccl.h"
+#include "comm/ranks_stores.h"
 
 #include <petscdevice.h>
 

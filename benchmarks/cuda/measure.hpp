@@ -1,9 +1,9 @@
 // What the device's breakdowns share: a Poisson matrix that was factored on a device, and a clock.
 #pragma once
 
-#include "backend/cuda.hpp"
-#include "coarse/coarse_cuda.hpp"
-#include "rrb/cycle_graphs.hpp"
+#include "exec/cuda/cuda.hpp"
+#include "dense/cuda/coarse.hpp"
+#include "pc/rrb/cuda/cycle_graphs.hpp"
 
 #include <petscsystypes.h>
 

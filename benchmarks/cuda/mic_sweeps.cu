@@ -2,8 +2,8 @@
 // times_copy: of an application, to what the bytes that must move take at the bandwidth of a copy.
 #include "box_matrix.cuh"
 #include "measure.hpp"
-#include "mic/mic.hpp"
-#include "mic/omega.hpp"
+#include "pc/mic/core/mic.hpp"
+#include "pc/mic/core/omega.hpp"
 
 #include <chrono>
 

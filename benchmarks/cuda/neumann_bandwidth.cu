@@ -2,7 +2,7 @@
 // unknowns, against the copy of a vector: neumann_bandwidth [N]. CSV. ratio: to what the bytes that must move take at
 // the copy's bandwidth.
 #include "measure.hpp"
-#include "neumann/grid_series.hpp"
+#include "pc/neumann/core/grid_series.hpp"
 
 #include <cmath>
 #include <vector>

@@ -1,8 +1,8 @@
 // Seven-point matrices on patches of cells, u = 0 outside, written where they are used, as box_matrix.cuh's are.
 #pragma once
 
-#include "backend/cuda_sort.cuh"
-#include "blockrelax/patches.hpp"
+#include "exec/cuda/sort.cuh"
+#include "pc/blockrelax/core/patches.hpp"
 #include "grid/csr.hpp"
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Times an iteration of the RRB-solver on a device kernel by kernel, and its forward sweep grid by grid, on a 2D Poisson
 // matrix: solver_breakdown N [LEVELS [single]]. CSV.
 #include "measure.hpp"
-#include "rrbsolver/iteration_cuda.hpp"
-#include "rrbsolver/schur_loops_cuda.cuh"
+#include "ksp/rrb/cuda/iteration.hpp"
+#include "ksp/rrb/cuda/schur_loops.cuh"
 
 #include <chrono>
 

@@ -1,9 +1,9 @@
 // Finds the grid: the distances between coupled rows propose candidates, every row then votes on each.
-#include "find.hpp"
+#include "grid/find.hpp"
 
-#include "pattern.hpp"
-#include "reach.hpp"
-#include "text.hpp"
+#include "grid/pattern.hpp"
+#include "grid/reach.hpp"
+#include "grid/text.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Which structured grid a matrix lives on, told from the values of its nonzeros.
 #pragma once
 
-#include "csr.hpp"
-#include "grid.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
 namespace petscrrb {
 

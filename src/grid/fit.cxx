@@ -1,8 +1,8 @@
 // Holds the couplings of a matrix against one given grid, row by row.
-#include "fit.hpp"
+#include "grid/fit.hpp"
 
-#include "reach.hpp"
-#include "text.hpp"
+#include "grid/reach.hpp"
+#include "grid/text.hpp"
 
 #ifdef _OPENMP
   #include <omp.h>

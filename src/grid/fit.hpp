@@ -1,8 +1,8 @@
 // Holds the couplings of a matrix against one given grid.
 #pragma once
 
-#include "csr.hpp"
-#include "grid.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
 namespace petscrrb {
 

@@ -1,7 +1,7 @@
 // Which of a rank's rows say a value: identity rows, whose only nonzero is on the diagonal.
 #pragma once
 
-#include "rank_rows.hpp"
+#include "grid/rank_rows.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // The points of a grid in natural order, and the couplings that a matrix on it has: for host and device.
 #pragma once
 
-#include "backend/range.hpp"
+#include "exec/range.hpp"
 #include "grid/grid.hpp"
 
 #include <petscsystypes.h>

@@ -1,7 +1,7 @@
 // Where the neighbours of points stand, for points in the order of their lines: a reach is made when the line changes.
 #pragma once
 
-#include "reach.hpp"
+#include "grid/reach.hpp"
 
 namespace petscrrb {
 

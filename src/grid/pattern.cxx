@@ -1,5 +1,5 @@
 // The distances between the coupled rows of a matrix on the host.
-#include "pattern.hpp"
+#include "grid/pattern.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // What is asked of the nonzeros of a matrix to find its grid. The rows may lie on the host or on a device.
 #pragma once
 
-#include "csr.hpp"
-#include "find.hpp"
-#include "fit.hpp"
-#include "grid.hpp"
+#include "grid/csr.hpp"
+#include "grid/find.hpp"
+#include "grid/fit.hpp"
+#include "grid/grid.hpp"
 
 namespace petscrrb {
 

@@ -1,7 +1,7 @@
 // One rank's answers about rows that lie on the host.
-#include "rank_pattern.hpp"
+#include "grid/rank_pattern.hpp"
 
-#include "line_reach.hpp"
+#include "grid/line_reach.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // What the rows of one of several ranks say about the nonzeros of a matrix. All of them together tell its grid (pattern.hpp).
 #pragma once
 
-#include "pattern.hpp"
-#include "rank_rows.hpp"
+#include "grid/pattern.hpp"
+#include "grid/rank_rows.hpp"
 
 namespace petscrrb {
 

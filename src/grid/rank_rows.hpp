@@ -2,8 +2,8 @@
 // those with ghosts, which are other ranks' rows. For loops on the host and on a device.
 #pragma once
 
-#include "../backend/range.hpp"
-#include "csr.hpp"
+#include "exec/range.hpp"
+#include "grid/csr.hpp"
 
 namespace petscrrb {
 

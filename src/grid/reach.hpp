@@ -1,9 +1,9 @@
 // Where the neighbours of a grid point stand in the matrix: column minus row, a direction each.
 #pragma once
 
-#include "../backend/range.hpp"
-#include "csr.hpp"
-#include "grid.hpp"
+#include "exec/range.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // The words that reasons are made of: rows with their coordinates, grids, values.
 #pragma once
 
-#include "csr.hpp"
-#include "grid.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
 #include <cstdio>
 

@@ -29,7 +29,7 @@ def test_linked_and_loaded(run, poisson, library):
 
 # the entry points alone, as compiled with another PETSc; nobody may come as far as making the type
 OTHER_MINOR = """
-#include "glue/petsc_compat.h"
+#include "petsc/compat.h"
 #undef PETSC_VERSION_MINOR
 #define PETSC_VERSION_MINOR 99
 #include "register.cxx"

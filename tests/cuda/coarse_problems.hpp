@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/last_block.hpp"
-#include "coarse/coarse_cuda_plan.hpp"
+#include "dense/cuda/plan.hpp"
 
 #include <array>
 #include <functional>

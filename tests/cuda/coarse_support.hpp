@@ -2,7 +2,7 @@
 #pragma once
 
 #include "coarse_problems.hpp"
-#include "coarse/coarse_cuda.hpp"
+#include "dense/cuda/coarse.hpp"
 
 #include <gtest/gtest.h>
 

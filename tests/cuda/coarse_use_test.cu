@@ -1,7 +1,7 @@
 // How the last block's solver is used on a device: in a captured graph, inside a kernel, without unknowns. And its times.
 #include "coarse_support.hpp"
 
-#include "coarse/coarse_cuda_apply.cuh"
+#include "dense/cuda/apply.cuh"
 
 #include <cooperative_groups.h>
 

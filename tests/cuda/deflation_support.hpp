@@ -1,7 +1,7 @@
 // Problems for the projection on a device, and what is compared for each.
 #pragma once
 
-#include "deflation/deflation.hpp"
+#include "ksp/deflation/core/deflation.hpp"
 #include "read_support.hpp"
 #include "reference/projection_reference.hpp"
 

@@ -2,8 +2,8 @@
 #include "unit/reference_support.hpp"
 #include "unit/rrb_support.hpp"
 
-#include "backend/cuda_graph.hpp"
-#include "coarse/coarse_cuda.hpp"
+#include "exec/cuda/graph.hpp"
+#include "dense/cuda/coarse.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Finding and checking the grid of rows on the device: the same grids and the same words as on the host.
-#include "../../src/grid/find_cuda.hpp"
-#include "../../src/grid/reach.hpp"
+#include "grid/cuda/find.hpp"
+#include "grid/reach.hpp"
 
 #include "../unit/cut_rows.hpp"
 #include "read_support.hpp"

@@ -1,6 +1,6 @@
 // Incomplete factorizations on a device, against the same on the host: grids of all kinds; and to the bit against a
 // sequential sweep.
-#include "../../src/mic/order_cuda.hpp"
+#include "pc/mic/cuda/order.hpp"
 
 #include "../unit/mic_naive.hpp"
 #include "read_support.hpp"

@@ -1,8 +1,8 @@
 // A Neumann series on a device, against the same on the host and against dense matrices: grids of all
 // kinds.
-#include "../../src/neumann/grid_series.hpp"
+#include "pc/neumann/core/grid_series.hpp"
 
-#include "../../src/backend/cuda.hpp"
+#include "exec/cuda/cuda.hpp"
 #include "../unit/neumann_support.hpp"
 
 #include <gtest/gtest.h>

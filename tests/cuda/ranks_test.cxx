@@ -2,11 +2,11 @@
 #include "cuda/sums_support.hpp"
 #include "unit/random_plans.hpp"
 
-#include "backend/cuda_graph.hpp"
-#include "glue/petsc_compat.h"
-#include "rrb/pcrrb_ranks_cuda.h"
-#include "rrb/pcrrb_ranks_nccl.h"
-#include "rrb/pcrrb_ranks_stores.h"
+#include "exec/cuda/graph.hpp"
+#include "petsc/compat.h"
+#include "comm/ranks_sf_cuda.h"
+#include "comm/ranks_nccl.h"
+#include "comm/ranks_stores.h"
 
 #include <gtest/gtest.h>
 

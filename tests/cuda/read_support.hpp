@@ -1,9 +1,9 @@
 // Matrices on grids of any size for tests of what reads them on a device, and their copies there.
 #pragma once
 
-#include "../../src/backend/cuda.hpp"
-#include "../../src/grid/csr.hpp"
-#include "../../src/grid/grid.hpp"
+#include "exec/cuda/cuda.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 #include "../unit/small_matrix.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Reading and preparing the stencil on the device, against the same on the host.
-#include "../../src/grid/stencil_cuda.hpp"
+#include "stencil/cuda/stencil.hpp"
 
-#include "../../src/rrb/prepare.hpp"
+#include "pc/rrb/core/prepare.hpp"
 #include "read_support.hpp"
 
 #include <cmath>

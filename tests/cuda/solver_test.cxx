@@ -2,10 +2,10 @@
 #include "unit/reference_support.hpp"
 #include "unit/rrb_support.hpp"
 
-#include "backend/timeout.hpp"
-#include "coarse/coarse_cuda.hpp"
-#include "rrb/cycle.hpp"
-#include "rrbsolver/iteration_cuda.hpp"
+#include "exec/timeout.hpp"
+#include "dense/cuda/coarse.hpp"
+#include "pc/rrb/core/cycle.hpp"
+#include "ksp/rrb/cuda/iteration.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 #include "cuda/sums_support.hpp"
 #include "unit/random_plans.hpp"
 
-#include "backend/cuda_graph.hpp"
-#include "rrb/stores_cuda.hpp"
+#include "exec/cuda/graph.hpp"
+#include "comm/stores_cuda.hpp"
 
 #include <gtest/gtest.h>
 

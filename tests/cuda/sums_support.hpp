@@ -1,8 +1,8 @@
 // Sums of several ranks' terms on a device, with what must come of them: exactly, since all terms are integers.
 #pragma once
 
-#include "backend/cuda.hpp"
-#include "backend/partial_sum.hpp"
+#include "exec/cuda/cuda.hpp"
+#include "exec/partial_sum.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 // Waits that end: of kernels for messages, of the host for a stream; and captures that fail.
-#include "backend/cuda_graph.hpp"
-#include "backend/cuda_loop.cuh"
-#include "backend/cuda_wait.cuh"
-#include "mic/mail_cuda.cuh"
+#include "exec/cuda/graph.hpp"
+#include "exec/cuda/loop.cuh"
+#include "exec/cuda/wait.cuh"
+#include "pc/mic/cuda/mail.cuh"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // options of its own, and the error that PETSc raised last.
 #pragma once
 
-#include "glue/petsc_compat.h"
+#include "petsc/compat.h"
 #include "petscrrb.h"
 #include "reference/problems.hpp"
 

@@ -1,5 +1,5 @@
 // Block tridiagonal factors, which kernels make and use, by threads of the host in place of a device's: against banded ones.
-#include "blockrelax/chunks.hpp"
+#include "pc/blockrelax/core/chunks.hpp"
 
 #include <condition_variable>
 #include <functional>

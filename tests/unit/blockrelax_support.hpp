@@ -1,7 +1,7 @@
 // What the tests of relaxation by blocks share: matrices on patches, and the same blocks for library and reference.
 #pragma once
 
-#include "../../src/blockrelax/blockrelax.hpp"
+#include "pc/blockrelax/core/blockrelax.hpp"
 #include "../reference/blockrelax_reference.hpp"
 #include "small_matrix.hpp"
 

@@ -1,6 +1,6 @@
 // What the host's sweep copies from around a block: nothing that another thread may be writing to.
-#include "backend/host.hpp"
-#include "blockrelax/residual_host.hpp"
+#include "exec/host/host.hpp"
+#include "pc/blockrelax/host/residual.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include "rrb_support.hpp"
 #include "simulated_ranks.hpp"
 
-#include "rrb/boxes.hpp"
+#include "pc/rrb/ranks/boxes.hpp"
 
 #include <gtest/gtest.h>
 

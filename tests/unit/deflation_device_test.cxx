@@ -1,7 +1,7 @@
 // What the device's projection is made of and a host can run: a row of A Z, chunks, the pattern of E.
-#include "deflation/az_row.hpp"
-#include "deflation/chunks.hpp"
-#include "deflation/coarse_pattern.hpp"
+#include "ksp/deflation/core/az_row.hpp"
+#include "ksp/deflation/core/chunks.hpp"
+#include "ksp/deflation/core/coarse_pattern.hpp"
 #include "small_matrix.hpp"
 
 #include <numeric>

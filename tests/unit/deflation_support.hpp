@@ -3,7 +3,7 @@
 
 #include "../reference/deflation_reference.hpp"
 #include "../reference/two_phase.hpp"
-#include "deflation/deflation.hpp"
+#include "ksp/deflation/core/deflation.hpp"
 
 #include <memory>
 #include <ostream>

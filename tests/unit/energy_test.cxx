@@ -2,7 +2,7 @@
 #include "reference_support.hpp"
 #include "rrb_support.hpp"
 
-#include "backend/partial_sum_host.hpp"
+#include "exec/host/partial_sum.hpp"
 
 #include <gtest/gtest.h>
 

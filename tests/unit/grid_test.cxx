@@ -1,5 +1,5 @@
 // Finding the grid in a matrix, and holding a given grid against it.
-#include "../../src/grid/find.hpp"
+#include "grid/find.hpp"
 
 #include "small_matrix.hpp"
 

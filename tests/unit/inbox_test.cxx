@@ -1,7 +1,7 @@
 // Exchanges by stores into other ranks' inboxes: where values go, and that two sets of slots are enough, with a thread a rank.
 #include "random_plans.hpp"
 
-#include "rrb/inbox.hpp"
+#include "comm/inbox.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The order of wavefronts: each point has its place, and finds its neighbours where sweeps look for them.
-#include "../../src/mic/order_host.hpp"
+#include "pc/mic/host/order.hpp"
 
 #include "mic_support.hpp"
 

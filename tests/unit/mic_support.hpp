@@ -2,9 +2,9 @@
 // them.
 #pragma once
 
-#include "../../src/mic/mic.hpp"
-#include "../../src/mic/order.hpp"
-#include "../../src/mic/pivot.hpp"
+#include "pc/mic/core/mic.hpp"
+#include "pc/mic/core/order.hpp"
+#include "pc/mic/core/pivot.hpp"
 #include "../reference/mic_reference.hpp"
 #include "neumann_support.hpp"
 

@@ -1,5 +1,5 @@
 // Incomplete factorizations on the host against a textbook's, and against a sequential sweep to the bit.
-#include "../../src/mic/order_host.hpp"
+#include "pc/mic/host/order.hpp"
 
 #include "mic_naive.hpp"
 

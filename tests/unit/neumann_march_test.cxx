@@ -1,7 +1,7 @@
 // The march that a device's warps do, with lanes that are played by arrays, against dense matrices.
-#include "../../src/neumann/march.hpp"
+#include "pc/neumann/core/march.hpp"
 
-#include "../../src/neumann/read.hpp"
+#include "pc/neumann/core/read.hpp"
 #include "neumann_support.hpp"
 
 #include <gtest/gtest.h>

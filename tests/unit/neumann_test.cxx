@@ -1,5 +1,5 @@
 // Neumann series on grids, on the host, against dense matrices.
-#include "../../src/neumann/grid_series.hpp"
+#include "pc/neumann/core/grid_series.hpp"
 
 #include "neumann_support.hpp"
 

@@ -1,7 +1,7 @@
 // An exchange's values as they are packed for messages, with the messages copied.
 #include "random_plans.hpp"
 
-#include "rrb/packed.hpp"
+#include "comm/packed.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "reference/problems.hpp"
-#include "rrb/ranks.hpp"
+#include "comm/ranks.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // What the rows of several ranks say about the nonzeros of a matrix, together, is what those of one say.
-#include "../../src/grid/reach.hpp"
+#include "grid/reach.hpp"
 #include "cut_rows.hpp"
 #include "small_matrix.hpp"
 

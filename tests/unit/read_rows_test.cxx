@@ -2,7 +2,7 @@
 #include "cut_rows.hpp"
 #include "small_matrix.hpp"
 
-#include "rrb/read_rows.hpp"
+#include "pc/rrb/ranks/read_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // RRB on boxes of several ranks, simulated, against RRB on one.
 #include "boxes_support.hpp"
 
-#include "backend/partial_sum_host.hpp"
-#include "backend/scalars_host.hpp"
-#include "rrb/box_rows.hpp"
-#include "rrb/distributed_apply.hpp"
-#include "rrb/distributed_factor.hpp"
-#include "rrb/grid_product_host.hpp"
+#include "exec/host/partial_sum.hpp"
+#include "exec/host/scalars.hpp"
+#include "pc/rrb/host/box_sweeps.hpp"
+#include "pc/rrb/ranks/distributed_apply.hpp"
+#include "pc/rrb/ranks/distributed_factor.hpp"
+#include "pc/rrb/host/grid_product.hpp"
 
 using namespace petscrrb::rrb;
 

@@ -4,10 +4,10 @@
 #include "reference/last_block.hpp"
 #include "reference/problems.hpp"
 #include "reference/rrb_reference.hpp"
-#include "backend/host.hpp"
-#include "rrb/cycle.hpp"
-#include "rrb/prepare.hpp"
-#include "rrb/rrb.hpp"
+#include "exec/host/host.hpp"
+#include "pc/rrb/core/cycle.hpp"
+#include "pc/rrb/core/prepare.hpp"
+#include "pc/rrb/core/rrb.hpp"
 
 namespace support {
 

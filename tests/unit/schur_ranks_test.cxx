@@ -1,9 +1,9 @@
 // The fused RRB-solver on boxes of several ranks, simulated, against the same on one.
 #include "boxes_support.hpp"
 
-#include "backend/partial_sum_host.hpp"
-#include "rrb/distributed.hpp"
-#include "rrbsolver/schur_loops_host.hpp"
+#include "exec/host/partial_sum.hpp"
+#include "pc/rrb/ranks/distributed.hpp"
+#include "ksp/rrb/host/schur_loops.hpp"
 
 using namespace petscrrb::rrb;
 using namespace petscrrb::rrbsolver;

@@ -1,7 +1,7 @@
 // Ranks without messages: a thread each, which copy from one another's arrays.
 #pragma once
 
-#include "rrb/ranks.hpp"
+#include "comm/ranks.hpp"
 
 #include <condition_variable>
 #include <functional>

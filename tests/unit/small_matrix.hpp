@@ -1,8 +1,8 @@
 // Small sparse matrices for tests, with control over what is stored and in which order.
 #pragma once
 
-#include "../../src/grid/csr.hpp"
-#include "../../src/grid/grid.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Reading the stencil of a matrix on a 2D grid, against a slow reader that looks every pair of rows up.
-#include "../../src/grid/stencil.hpp"
+#include "stencil/stencil.hpp"
 
 #include "small_matrix.hpp"
 

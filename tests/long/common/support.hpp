@@ -1,7 +1,7 @@
 // What the long tests' programs share: handles that destroy themselves, and the error that PETSc raised first.
 #pragma once
 
-#include "glue/petsc_compat.h"
+#include "petsc/compat.h"
 #include "petscrrb.h"
 
 #include <petscdmda.h>

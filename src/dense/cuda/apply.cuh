@@ -1,0 +1,140 @@
+// An application of the coarse matrix's (pseudo-)inverse, as device functions: for the kernels of
+// apply.cu, and for kernels that contain a whole application.
+#pragma once
+
+#include "dense/cuda/view.hpp"
+
+namespace petscrrb::coarse {
+
+// Shared memory of each thread block of apply_by_team, in values.
+inline __host__ __device__ int team_values(const View &s) { return s.pitch; }
+
+// The sum of all threads' values, in a fixed order, known to all.
+__device__ inline double block_sum(double value) {
+  __shared__ double part[32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = int(blockDim.x) / 32;
+  for (int step = 16; step; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  __syncthreads(); // part may still be read
+  if (!lane) part[warp] = value;
+  __syncthreads();
+  value = lane < warps ? part[lane] : 0.0;
+  for (int step = 16; step; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+  return value;
+}
+
+// a = v.r and b = u.r of a component that is handled, by a thread block
+__device__ inline void component_dots(const View &s, int c, const double *r) {
+  double a = 0.0, b = 0.0;
+  for (int i = threadIdx.x; i < s.n; i += blockDim.x)
+    if (s.handled_by[i] == c) a = fma(s.v[i], r[i], a), b = fma(s.u[i], r[i], b);
+  a = block_sum(a);
+  b = block_sum(b);
+  if (!threadIdx.x) s.dots[2 * c] = a, s.dots[2 * c + 1] = b;
+}
+
+// What unknown i gets where its component is or may be singular; z: its value by the pinned matrix.
+__device__ inline double corrected(const View &s, int i, double z) {
+  const int c = s.handled_by[i];
+  if (c == regular) return z;
+  if (c == null_alone) return 0.0;
+  const double a = s.dots[2 * c], b = s.dots[2 * c + 1];
+  return z - a * s.u[i] - (b - s.component[c].gamma * a) * s.v[i];
+}
+
+// y: the right-hand side on the separators, padded with zeros, in the shared memory of a thread block
+__device__ inline void gather(const View &s, const double *r, double *y) {
+  for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) {
+    double value = 0.0;
+    const int node = s.separator[p];
+    if (node >= 0) {
+      value = r[node];
+#pragma unroll 4
+      for (int k = 0; k < s.touching; ++k) {
+        const int place = s.touching_place[k * s.pitch + p];
+        if (place >= 0) value -= s.condensed[place];
+      }
+    }
+    y[p] = value;
+  }
+  __syncthreads();
+}
+
+// A row of the inverse on the separators times y, by a warp; what of the row its lanes hold is read by the constructor.
+template <int Ahead> class RowProduct {
+public:
+  __device__ RowProduct(const View &s, int p) : row_(s.inverse + std::size_t(p) * s.pitch), pitch_(s.pitch) {
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i)
+      ahead_[i] =
+          first() + 64 * i < pitch_ ? *reinterpret_cast<const double2 *>(row_ + first() + 64 * i) : double2{0, 0};
+  }
+  // known to all lanes
+  __device__ double times(const double *y) const {
+    double2 even{0, 0}, odd{0, 0};
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i)
+      if (first() + 64 * i < pitch_) add(i % 2 ? odd : even, ahead_[i], y + first() + 64 * i);
+#pragma unroll 4
+    for (int q = first() + 64 * Ahead; q < pitch_; q += 64)
+      add(even, *reinterpret_cast<const double2 *>(row_ + q), y + q);
+    double sum = (even.x + even.y) + (odd.x + odd.y);
+    for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    return sum;
+  }
+
+private:
+  __device__ static int first() { return int(threadIdx.x) % 32 * 2; }
+  __device__ static void add(double2 &sum, double2 a, const double *y) {
+    sum.x = fma(a.x, y[0], sum.x), sum.y = fma(a.y, y[1], sum.y);
+  }
+
+  const double *row_;
+  int pitch_;
+  double2 ahead_[Ahead];
+};
+
+// z = S^+ r by a team of cooperative groups (a thread block, a cluster, a grid) of whole warps; correct false: by the
+// pinned matrix alone. z may be r; r must be there before, z is there after a barrier of the team.
+template <class Team>
+__device__ void apply_by_team(const View &s, const double *r, double *z, bool correct, double *shared, Team team) {
+  const int rank = int(team.thread_rank()), threads = int(team.num_threads());
+  const int blocks = threads / int(blockDim.x), block = rank / int(blockDim.x);
+  correct = correct && s.state->any;
+  if (correct)
+    for (int c = block; c < s.state->handled; c += blocks) component_dots(s, c, r);
+  for (int q = rank; q < s.condensed_size; q += threads) { // the blocks' inverses, and their couplings to the rings
+    const Block &b = s.block[s.block_of_condensed[q]];
+    const int size = b.interior + b.ring, *nodes = s.nodes + b.nodes;
+    const double *factor = s.factors + b.factor + q - b.condensed;
+    double sum = 0.0;
+#pragma unroll 8
+    for (int i = 0; i < b.interior; ++i) sum = fma(factor[i * size], r[nodes[i]], sum);
+    s.condensed[q] = sum;
+  }
+  team.sync();
+  gather(s, r, shared);
+  for (int p = rank / 32; p < s.pitch; p += threads / 32) {
+    const double value = RowProduct<4>(s, p).times(shared);
+    if (threadIdx.x % 32 == 0) s.solution[p] = value;
+  }
+  team.sync();
+  for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) shared[p] = s.solution[p];
+  __syncthreads();
+  for (int q = rank; q < s.condensed_size; q += threads) {
+    const Block &b = s.block[s.block_of_condensed[q]];
+    const int i = q - b.condensed, *nodes = s.nodes + b.nodes, *ring = nodes + b.interior;
+    if (i >= b.interior) continue;
+    const double *transposed = s.transposed + b.transposed + i;
+    double sum = s.condensed[q];
+#pragma unroll 8
+    for (int k = 0; k < b.ring; ++k) sum = fma(-transposed[k * b.interior], shared[ring[k]], sum);
+    z[nodes[i]] = correct ? corrected(s, nodes[i], sum) : sum;
+  }
+  for (int p = rank; p < s.pitch; p += threads) {
+    const int node = s.separator[p];
+    if (node >= 0) z[node] = correct ? corrected(s, node, shared[p]) : shared[p];
+  }
+  team.sync();
+}
+
+} // namespace petscrrb::coarse

@@ -1,0 +1,228 @@
+// Chooses the separators that leave the smallest dense matrix, and lists what the kernels gather. Host code only.
+#include "dense/cuda/plan.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace petscrrb::coarse {
+
+namespace {
+
+// One side of the grid cut by `cuts` lines of separators: the interval that each point lies in, -1 - i on line i. On a
+// periodic side the first line is at the seam.
+struct Side {
+  int n, cuts, intervals, free;
+
+  Side(int n, int cuts, bool periodic, int reach)
+      : n(n), cuts(cuts), intervals(periodic ? std::max(cuts, 1) : cuts + 1), free(n - reach * cuts) {}
+  bool possible() const { return free >= intervals; }
+  int largest() const { return (free + intervals - 1) / intervals; }
+
+  std::vector<int> interval_of_points(bool periodic, int reach) const {
+    std::vector<int> part;
+    for (int i = 0; i < intervals; ++i) {
+      if (cuts && (periodic || i)) part.insert(part.end(), reach, -1 - (periodic ? i : i - 1));
+      part.insert(part.end(), free / intervals + (i < free % intervals), i);
+    }
+    return part;
+  }
+};
+
+// Levels of a side's lines in its bisection, from 0; a ring is cut at its seam and in the middle first.
+std::vector<int> bisection(const Side &side, bool periodic) {
+  std::vector<int> level(side.cuts, 0);
+  const std::function<void(int, int, int)> halve = [&](int first, int end, int depth) {
+    if (first >= end) return;
+    const int middle = (first + end) / 2;
+    level[middle] = depth;
+    halve(first, middle, depth + 1);
+    halve(middle + 1, end, depth + 1);
+  };
+  halve(periodic ? 1 : 0, side.cuts, 0);
+  return level;
+}
+
+constexpr int deepest_of_all = 6; // levels of a dissection
+
+// Of points along a side: on which line, -1: none; and how many lines of levels below `level` lie before.
+class Position {
+public:
+  Position(std::vector<int> part, const std::vector<int> &level_of_line)
+      : part(std::move(part)), level_of_line_(level_of_line) {
+    for (int level = 0; level < deepest_of_all; ++level) {
+      int count = 0;
+      for (std::size_t i = 0; i < this->part.size(); ++i) {
+        before_[level].push_back(count);
+        const int line = -1 - this->part[i];
+        if (line >= 0 && (i == 0 || this->part[i - 1] != this->part[i])) count += level_of_line_[line] < level;
+      }
+    }
+  }
+  int level(int point, int none) const { return part[point] < 0 ? level_of_line_[-1 - part[point]] : none; }
+  int region(int point, int level) const { return before_[level][point]; }
+
+  const std::vector<int> part;
+
+private:
+  std::vector<int> level_of_line_, before_[deepest_of_all];
+};
+
+struct Cuts {
+  int x, y, separators, longest;
+
+  bool operator<(const Cuts &o) const {
+    return separators != o.separators ? separators < o.separators : longest < o.longest;
+  }
+};
+
+// All pairs of cuts whose blocks may be small enough, best first. Half of the points are unknowns where reach is 2.
+std::vector<Cuts> candidates(const GridShape &s) {
+  std::vector<Cuts> found;
+  for (int kx = 0; kx <= s.nx; ++kx)
+    for (int ky = 0; ky <= s.ny; ++ky) {
+      const Side x(s.nx, kx, s.periodic_x, s.reach), y(s.ny, ky, s.periodic_y, s.reach);
+      if (!x.possible() || !y.possible()) continue;
+      if (x.largest() * y.largest() / s.reach > largest_interior) continue;
+      found.push_back({kx, ky, s.nx * s.ny - x.free * y.free, std::max(x.largest(), y.largest())});
+    }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+} // namespace
+
+Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &s)
+    : n_(n), ia_(ia), ja_(ja) {
+  if (n > largest_n) throw std::invalid_argument("more unknowns than a device solves with directly");
+  for (int i = 0; i < n; ++i)
+    if (ia[i + 1] - ia[i] > largest_row) throw std::invalid_argument("a row of the coarse matrix is too long");
+  row_start.assign(1, 0);
+  if (!n) return;
+  for (const Cuts &cuts : candidates(s)) {
+    const Side side_x(s.nx, cuts.x, s.periodic_x, s.reach), side_y(s.ny, cuts.y, s.periodic_y, s.reach);
+    const Position px{side_x.interval_of_points(s.periodic_x, s.reach), bisection(side_x, s.periodic_x)};
+    const Position py{side_y.interval_of_points(s.periodic_y, s.reach), bisection(side_y, s.periodic_y)};
+    std::vector<int> part(n);
+    for (int i = 0; i < n; ++i)
+      part[i] = px.part[x[i]] < 0 || py.part[y[i]] < 0 ? -1 : py.part[y[i]] * side_x.intervals + px.part[x[i]];
+    const auto region = [&](int i, int deepest) {
+      const int level = std::min({px.level(x[i], largest_n), py.level(y[i], largest_n), deepest});
+      return Region{level, px.region(x[i], level), py.region(y[i], level)};
+    };
+    if (!number(part, region)) continue;
+    list_separators();
+    return;
+  }
+  throw std::invalid_argument("the coarse matrix couples unknowns that are further apart than said");
+}
+
+// Blocks, their unknowns and entries from the part that each unknown is in. False: they are too large, or not separated.
+bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
+  std::vector<std::vector<int>> members(*std::max_element(part.begin(), part.end()) + 1);
+  std::vector<int> unknowns; // separators
+  blocks.clear(), nodes.clear(), entries.clear();
+  block_of_condensed.clear();
+  factors = transposed = schurs = condensed = 0;
+  separator_of_.assign(n_, -1);
+  for (int i = 0; i < n_; ++i) {
+    if (part[i] >= 0) {
+      members[part[i]].push_back(i);
+      continue;
+    }
+    unknowns.push_back(i);
+  }
+  order_separators(unknowns, region);
+  members.erase(std::remove_if(members.begin(), members.end(), [](const auto &m) { return m.empty(); }), members.end());
+  block_of_.assign(n_, -1);
+  for (std::size_t b = 0; b < members.size(); ++b)
+    for (int i : members[b]) block_of_[i] = int(b);
+  for (std::size_t b = 0; b < members.size(); ++b)
+    if (!fill_block(int(b), members[b])) return false;
+  return true;
+}
+
+// The nested dissection of fewest phases that does not enlarge the matrix by much: regions are padded to whole tiles.
+void Plan::order_separators(const std::vector<int> &unknowns, const RegionOf &region) {
+  std::size_t allowed = 0;
+  DissectionOrder best;
+  for (int deepest = 0; deepest < deepest_of_all; ++deepest) {
+    std::vector<Region> regions;
+    for (int i : unknowns) regions.push_back(region(i, deepest));
+    DissectionOrder order = dissection_order(unknowns, regions);
+    if (!deepest) allowed = std::max(order.rows.size() + 2 * panel, order.rows.size() * 27 / 25);
+    if (order.rows.size() <= allowed && (!deepest || order.phases < best.phases)) best = std::move(order);
+  }
+  separator = std::move(best.rows), tile_level = std::move(best.tile_level);
+  for (int p = 0; p < pitch(); ++p)
+    if (separator[p] >= 0) separator_of_[separator[p]] = p;
+}
+
+bool Plan::fill_block(int b, const std::vector<int> &members) {
+  Block block{};
+  std::vector<int> ring;
+  for (int i : members)
+    for (int p = ia_[i]; p < ia_[i + 1]; ++p) {
+      const int j = ja_[p];
+      if (separator_of_[j] >= 0)
+        ring.push_back(separator_of_[j]);
+      else if (block_of_[j] != b)
+        return false;
+    }
+  std::sort(ring.begin(), ring.end());
+  ring.erase(std::unique(ring.begin(), ring.end()), ring.end());
+  block.interior = int(members.size()), block.ring = int(ring.size());
+  const int size = block.interior + block.ring;
+  if (block.interior > largest_interior || size > tile * largest_tiles) return false;
+
+  const auto place = [&](const std::vector<int> &list, int value) {
+    return int(std::lower_bound(list.begin(), list.end(), value) - list.begin());
+  };
+  std::vector<Entry> mine;
+  for (int row = 0; row < block.interior; ++row)
+    for (int p = ia_[members[row]]; p < ia_[members[row] + 1]; ++p) {
+      const int s = separator_of_[ja_[p]];
+      const int column = s < 0 ? place(members, ja_[p]) : block.interior + place(ring, s);
+      mine.push_back({p, 256 * row + column});
+      if (s >= 0) mine.push_back({p, 256 * column + row});
+    }
+  std::sort(mine.begin(), mine.end(), [](const Entry &a, const Entry &c) { return a.at < c.at; });
+  for (int t = 0; t <= largest_tiles; ++t) {
+    const auto end =
+        std::partition_point(mine.begin(), mine.end(), [&](const Entry &e) { return e.at < 256 * tile * t; });
+    block.strip[t] = int(entries.size()) + int(end - mine.begin());
+    if (t && block.strip[t] - block.strip[t - 1] > largest_strip) return false;
+  }
+  block.nodes = int(nodes.size()), block.factor = factors, block.transposed = transposed;
+  block.schur = schurs, block.condensed = condensed;
+  nodes.insert(nodes.end(), members.begin(), members.end());
+  nodes.insert(nodes.end(), ring.begin(), ring.end());
+  entries.insert(entries.end(), mine.begin(), mine.end());
+  block_of_condensed.insert(block_of_condensed.end(), size, b);
+  factors += block.interior * size, transposed += block.ring * block.interior;
+  schurs += block.ring * block.ring, condensed += size;
+  blocks.push_back(block);
+  return true;
+}
+
+void Plan::list_separators() {
+  for (int i : separator) {
+    for (int p = i < 0 ? 0 : ia_[i]; p < (i < 0 ? 0 : ia_[i + 1]); ++p)
+      if (separator_of_[ja_[p]] >= 0) row_entries.push_back({p, separator_of_[ja_[p]]});
+    row_start.push_back(int(row_entries.size()));
+  }
+  std::vector<std::vector<std::pair<int, int>>> touched(pitch());
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    for (int q = blocks[b].interior; q < blocks[b].interior + blocks[b].ring; ++q)
+      touched[nodes[blocks[b].nodes + q]].push_back({int(b), blocks[b].condensed + q});
+  for (const auto &t : touched) touching = std::max(touching, int(t.size()));
+  touching_block.assign(std::size_t(touching) * pitch(), -1);
+  touching_place.assign(std::size_t(touching) * pitch(), -1);
+  for (int s = 0; s < pitch(); ++s)
+    for (std::size_t k = 0; k < touched[s].size(); ++k) {
+      touching_block[k * pitch() + s] = touched[s][k].first;
+      touching_place[k * pitch() + s] = touched[s][k].second;
+    }
+}
+
+} // namespace petscrrb::coarse

@@ -1,0 +1,30 @@
+// What loops over nodes find out about them.
+#pragma once
+
+#include "exec/range.hpp"
+
+#include <limits>
+
+namespace petscrrb {
+
+// What a factorization step found at its nodes; functors return these bits.
+enum NodeFlags : unsigned {
+  node_ok = 0,
+  node_unlumped = 1,
+  node_null = 2,
+  node_failed = 4
+};
+
+struct NodeCounts {
+  index_t unlumped = 0, null = 0, failed = 0;
+  index_t first_failed = std::numeric_limits<index_t>::max(); // k * 2^32 + h of the first one
+
+  void add(const NodeCounts &o) {
+    unlumped += o.unlumped;
+    null += o.null;
+    failed += o.failed;
+    if (o.first_failed < first_failed) first_failed = o.first_failed;
+  }
+};
+
+} // namespace petscrrb

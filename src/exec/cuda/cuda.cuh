@@ -1,0 +1,90 @@
+// The loops of the CUDA backend (cuda.hpp), for .cu files: a thread a node, rows of a block along h.
+#pragma once
+
+#include "exec/cuda/cuda.hpp"
+
+namespace petscrrb {
+namespace cuda {
+
+constexpr int block_h = 32, block_k = 4;
+
+constexpr index_t most_blocks = 65535; // along y
+
+inline dim3 blocks_of(Range2 box) {
+  const auto blocks = [](index_t n, index_t size) { return (n + size - 1) / size; };
+  const index_t rows = blocks(box.k1 - box.k0, block_k);
+  return dim3(unsigned(blocks(box.h1 - box.h0, block_h)), unsigned(std::min(rows, most_blocks)),
+              unsigned(blocks(rows, most_blocks)));
+}
+
+// The node of a thread. (Not a loop over rows: its pointers would take all registers.)
+__device__ inline index_t h_of(const Range2 &box) { return box.h0 + index_t(blockIdx.x) * block_h + threadIdx.x; }
+__device__ inline index_t k_of(const Range2 &box) {
+  return box.k0 + (blockIdx.z * most_blocks + blockIdx.y) * block_k + threadIdx.y;
+}
+
+__device__ inline bool contains(const Range2 &r, index_t h, index_t k) {
+  return h >= r.h0 && h < r.h1 && k >= r.k0 && k < r.k1;
+}
+
+template <class F, class G> __global__ void for_each_node(Range2 box, Range2 inner, F f, G g) {
+  const index_t h = h_of(box), k = k_of(box);
+  if (h >= box.h1 || k >= box.k1) return;
+  if (contains(inner, h, k))
+    f(h, k);
+  else
+    g(h, k);
+}
+
+// Counts of a warp's nodes, which are in one row. Sums and minima of integers: any order gives the same.
+__device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCounts *counts) {
+  constexpr unsigned warp = 0xffffffffu;
+  if (!__any_sync(warp, flags)) return;
+  const auto add = [&](unsigned bit, index_t *to) {
+    const unsigned n = __popc(__ballot_sync(warp, (flags & bit) != 0));
+    if (n && threadIdx.x == 0) atomicAdd(reinterpret_cast<unsigned long long *>(to), n);
+  };
+  add(node_unlumped, &counts->unlumped);
+  add(node_null, &counts->null);
+  add(node_failed, &counts->failed);
+  if (flags & node_failed)
+    atomicMin(reinterpret_cast<long long *>(&counts->first_failed), (long long)(k * (index_t(1) << 32) + h));
+}
+
+template <class F, class G> __global__ void count_each_node(Range2 box, Range2 inner, F f, G g, NodeCounts *counts) {
+  const index_t h = h_of(box), k = k_of(box);
+  unsigned flags = node_ok;
+  if (h < box.h1 && k < box.k1) flags = contains(inner, h, k) ? f(h, k) : g(h, k);
+  add_counts(flags, h, k, counts);
+}
+
+struct ClearCounts {
+  NodeCounts *counts;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const { counts[i] = NodeCounts(); }
+};
+
+} // namespace cuda
+
+template <class F, class G> void Cuda::for_each(Range2 box, Range2 inner, const F &f, const G &g) const {
+  if (!box.size()) return;
+  cuda::for_each_node<<<cuda::blocks_of(box), dim3(cuda::block_h, cuda::block_k), 0, stream>>>(
+      box, intersection(box, inner), f, g);
+  cuda::check_launch("for_each");
+}
+
+template <class F> void Cuda::for_each(Range2 box, const F &f) const { for_each(box, box, f, f); }
+
+template <class F, class G>
+void Cuda::count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {
+  if (!box.size()) return;
+  cuda::count_each_node<<<cuda::blocks_of(box), dim3(cuda::block_h, cuda::block_k), 0, stream>>>(
+      box, intersection(box, inner), f, g, counts);
+  cuda::check_launch("count_each");
+}
+
+inline void Cuda::clear(const Array<NodeCounts> &counts) const {
+  for_each({0, index_t(counts.size()), 0, 1}, cuda::ClearCounts{counts.data()});
+}
+
+} // namespace petscrrb

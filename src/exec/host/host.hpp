@@ -1,0 +1,157 @@
+// Where loops run on the host: OpenMP over rows, vectors along them. The same node is always computed by the same
+// instructions, whatever the number of threads, so results are bitwise reproducible.
+#pragma once
+
+#include "exec/counts.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <utility>
+#include <vector>
+
+#if defined(__linux__)
+  #include <sys/mman.h>
+#endif
+
+namespace petscrrb {
+
+namespace host {
+
+constexpr index_t serial_below = 8192; // nodes; waking the threads costs more than the loop
+
+// Zeroed memory whose rows start at a cache line, as the vector loads want it. Not copyable: it may be gigabytes.
+template <class T> class Buffer {
+public:
+  Buffer() = default;
+  explicit Buffer(std::size_t n) { resize(n); }
+  Buffer(Buffer &&o) noexcept : p_(std::exchange(o.p_, nullptr)), n_(std::exchange(o.n_, 0)) {}
+  Buffer &operator=(Buffer &&o) noexcept {
+    std::swap(p_, o.p_);
+    std::swap(n_, o.n_);
+    return *this;
+  }
+  ~Buffer() { std::free(p_); }
+
+  void resize(std::size_t n) {
+    std::free(std::exchange(p_, nullptr));
+    n_ = 0; // what has failed has no size
+    const std::size_t page = n * sizeof(T) >= 4 * huge_page ? huge_page : 64;
+    const std::size_t bytes = std::max<std::size_t>(n * sizeof(T) + page - 1, page) / page * page;
+    p_ = static_cast<T *>(std::aligned_alloc(page, bytes));
+    if (!p_) throw std::bad_alloc();
+    n_ = n;
+#if defined(__linux__)
+    if (page == huge_page) (void)madvise(p_, bytes, MADV_HUGEPAGE); // a sweep reads from fifteen arrays at once
+#endif
+#pragma omp parallel for schedule(static) if (n > std::size_t(serial_below))
+    for (std::size_t i = 0; i < n; ++i) p_[i] = T(); // the threads that will sweep the rows touch them first
+  }
+  T *data() const { return p_; }
+  std::size_t size() const { return n_; }
+  std::size_t bytes() const { return n_ * sizeof(T); }
+
+private:
+  static constexpr std::size_t huge_page = std::size_t(1) << 21;
+
+  T *p_ = nullptr;
+  std::size_t n_ = 0;
+};
+
+// f(h, k) at every node of inner, g(h, k) at the other nodes of box: f need not look where it reads.
+template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) {
+  inner = intersection(box, inner);
+#pragma omp parallel for schedule(static) if (box.size() > serial_below)
+  for (index_t k = box.k0; k < box.k1; ++k) {
+    if (k < inner.k0 || k >= inner.k1) {
+      for (index_t h = box.h0; h < box.h1; ++h) g(h, k);
+      continue;
+    }
+    const F at = f;
+    for (index_t h = box.h0; h < inner.h0; ++h) g(h, k);
+#pragma omp simd
+    for (index_t h = inner.h0; h < inner.h1; ++h) at(h, k);
+    for (index_t h = inner.h1; h < box.h1; ++h) g(h, k);
+  }
+}
+
+// row[k - box.k0] = the sum along row k of f(h, k), or of g(h, k) at nodes that are not in inner; each by one thread.
+template <class F, class G> void sum_rows(Range2 box, Range2 inner, const F &f, const G &g, double *row) {
+  inner = intersection(box, inner);
+#pragma omp parallel for schedule(static) if (box.size() > serial_below)
+  for (index_t k = box.k0; k < box.k1; ++k) {
+    const bool rim = k < inner.k0 || k >= inner.k1;
+    const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
+    double s = 0.0;
+    for (index_t h = box.h0; h < h0; ++h) s += g(h, k);
+#pragma omp simd reduction(+ : s)
+    for (index_t h = h0; h < h1; ++h) s += f(h, k);
+    for (index_t h = h1; h < box.h1; ++h) s += g(h, k);
+    row[k - box.k0] = s;
+  }
+}
+
+template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f, NodeCounts &n) {
+  unsigned unlumped = 0, null = 0, failed = 0;
+  double first = std::numeric_limits<double>::infinity();
+#pragma omp simd reduction(+ : unlumped, null, failed) reduction(min : first)
+  for (index_t h = h0; h < h1; ++h) {
+    const unsigned flags = f(h, k);
+    unlumped += flags & 1u;
+    null += flags >> 1 & 1u;
+    failed += flags >> 2 & 1u;
+    first = std::min(first, flags & 4u ? double(h) : std::numeric_limits<double>::infinity());
+  }
+  n.unlumped += unlumped;
+  n.null += null;
+  n.failed += failed;
+  if (failed) n.first_failed = std::min(n.first_failed, k * (index_t(1) << 32) + index_t(first));
+}
+
+// The same for functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
+template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
+  inner = intersection(box, inner);
+  NodeCounts total;
+#pragma omp parallel if (box.size() > serial_below)
+  {
+    NodeCounts mine;
+    const F at = f;
+#pragma omp for schedule(static)
+    for (index_t k = box.k0; k < box.k1; ++k) {
+      const bool rim = k < inner.k0 || k >= inner.k1;
+      const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
+      count_row(box.h0, h0, k, g, mine);
+      count_row(h0, h1, k, at, mine);
+      count_row(h1, box.h1, k, g, mine);
+    }
+#pragma omp critical(petscrrb_counts)
+    total.add(mine);
+  }
+  return total;
+}
+
+} // namespace host
+
+struct Host {
+  template <class T> using Array = host::Buffer<T>;
+  static constexpr bool on_device = false;
+
+  template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) const {
+    host::for_each(box, inner, f, g);
+  }
+  template <class F> void for_each(Range2 box, const F &f) const { host::for_each(box, box, f, f); }
+  // adds to *counts
+  template <class F, class G>
+  void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {
+    counts->add(host::count_each(box, inner, f, g));
+  }
+  void clear(const Array<NodeCounts> &counts) const { std::fill_n(counts.data(), counts.size(), NodeCounts()); }
+  // the counts as the host may read them, until the next call
+  const NodeCounts *read(const Array<NodeCounts> &counts) const { return counts.data(); }
+  template <class T> static void assign(Array<T> &to, const std::vector<T> &from) {
+    to.resize(from.size());
+    std::copy(from.begin(), from.end(), to.data());
+  }
+  void copy(double *to, const double *from, std::size_t n) const { std::copy_n(from, n, to); }
+};
+
+} // namespace petscrrb

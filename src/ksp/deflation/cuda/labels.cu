@@ -1,0 +1,207 @@
+// Labels by boxes of the grid and by connected phases: union-find over the rows, in which the smallest row of a phase is
+// its root in the end, whatever the order of the threads.
+#include "ksp/deflation/cuda/labels.hpp"
+
+#include "exec/cuda/rows.cuh"
+#include "exec/cuda/sort.cuh"
+#include "ksp/deflation/core/az_row.hpp"
+#include "ksp/deflation/core/labels.hpp"
+
+namespace petscrrb::deflation {
+
+namespace {
+
+struct BoxOf {
+  const int *piece[3];
+  int n[2], count[2];
+  bool none;
+
+  __device__ int operator()(int i) const {
+    const int p = piece[0][i % n[0]], q = piece[1][i / n[0] % n[1]], r = piece[2][i / n[0] / n[1]];
+    return (r * count[1] + q) * count[0] + p;
+  }
+};
+
+// Whether a coupling keeps two rows together.
+struct Together {
+  const double *phi, *diagonal; // one of them
+  double jump;
+  BoxOf box;
+
+  __device__ bool operator()(int i, int j) const {
+    if (!box.none && box(i) != box(j)) return false;
+    return phi ? same_phase(phi[i], phi[j]) : same_phase(diagonal[i], diagonal[j], jump);
+  }
+};
+
+struct Mark {
+  Csr A;
+  BoxOf box;
+  int *label, *identity_rows;
+
+  __device__ void operator()(int i) const {
+    const bool identity = is_identity(A, i);
+    label[i] = identity ? -1 : box.none ? 0 : box(i);
+    if (identity) atomicAdd(identity_rows, 1);
+  }
+};
+
+struct Diagonal {
+  Csr A;
+  double *diagonal;
+
+  __device__ void operator()(int i) const { diagonal[i] = fabs(diagonal_of(A, i)); }
+};
+
+// f(j) for each row j that row i is kept together with
+template <class F>
+__device__ void each_neighbour(const Csr &A, const int *label, const Together &together, int i, const F &f) {
+  if (label[i] < 0) return;
+  for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+    const int j = int(A.ja[e]);
+    if (j != i && A.a[e] != 0.0 && label[j] >= 0 && together(i, j)) f(j);
+  }
+}
+
+// Every row hangs on its smallest neighbour: most rows need no more.
+struct Hang {
+  Csr A;
+  const int *label;
+  Together together;
+  int *parent;
+
+  __device__ void operator()(int i) const {
+    int least = i;
+    each_neighbour(A, label, together, i, [&](int j) { least = min(least, j); });
+    parent[i] = least;
+  }
+};
+
+// A parent is never larger than its child, and only a root's changes in a way that matters: so races are harmless.
+__device__ int now(const int *parent, int i) { return *const_cast<const volatile int *>(parent + i); }
+
+// The root of i at some moment. The way there is halved.
+__device__ int root_of(int *parent, int i) {
+  int above = now(parent, i);
+  while (above != i) {
+    const int next = now(parent, above);
+    if (next != above) *const_cast<volatile int *>(parent + i) = next;
+    i = above, above = next;
+  }
+  return i;
+}
+
+struct Unite {
+  Csr A;
+  const int *label;
+  Together together;
+  int *parent;
+
+  __device__ void operator()(int i) const {
+    each_neighbour(A, label, together, i, [&](int j) {
+      int a = i, b = j;
+      for (;;) {
+        a = root_of(parent, a), b = root_of(parent, b);
+        if (a == b) return;
+        const int high = max(a, b), low = min(a, b);
+        if (atomicCAS(parent + high, high, low) == high) return;
+      }
+    });
+  }
+};
+
+// Without shortening the ways of others: what one writes late would not be a root.
+struct Compress {
+  int *parent;
+
+  __device__ void operator()(int i) const {
+    int root = i, above;
+    while ((above = now(parent, root)) != root) root = above;
+    *const_cast<volatile int *>(parent + i) = root;
+  }
+};
+
+struct MarkRoots {
+  const int *label, *root;
+  int *is_root, *roots;
+
+  __device__ void operator()(int i) const {
+    is_root[i] = label[i] >= 0 && root[i] == i;
+    if (is_root[i]) atomicAdd(roots, 1);
+  }
+};
+
+struct Number {
+  const int *root, *rank;
+  int *label;
+
+  __device__ void operator()(int i) const {
+    if (label[i] >= 0) label[i] = rank[root[i]];
+  }
+};
+
+// With as many roots as there are labels, phases are the same if none has two labels.
+struct Compare {
+  Csr A;
+  const int *label, *root; // root null: boxes alone
+  Found *found;
+
+  __device__ void operator()(int i) const {
+    const bool in_none = label[i] < 0;
+    if (is_identity(A, i) != in_none) found->other_labels = 1;
+    if (!root || in_none) return;
+    if (label[root[i]] != label[i]) found->other_labels = 1;
+    if (root[i] == i) atomicAdd(&found->roots, 1);
+  }
+};
+
+BoxOf box_of(const cuda::Buffer<int> *piece, const int *n, const int *count) {
+  return {{piece[0].data(), piece[1].data(), piece[2].data()}, {n[0], n[1]}, {count[0], count[1]}, count[0] == 0};
+}
+
+} // namespace
+
+void DeviceLabels::find_phases(const Csr &A, const double *phi, cudaStream_t stream) const {
+  const int n = int(A.n), *label = of_row_.data();
+  int *parent = root_.data();
+  const Together together{phi, diagonal_.data(), jump_, box_of(piece_, n_, boxes_)};
+  if (!phi) cuda::for_rows("diagonals", n, Diagonal{A, diagonal_.data()}, stream);
+  cuda::for_rows("phases", n, Hang{A, label, together, parent}, stream);
+  cuda::for_rows("phases", n, Unite{A, label, together, parent}, stream);
+  cuda::for_rows("phases", n, Compress{parent}, stream);
+}
+
+void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cuda::Scratch &scratch) {
+  const cuda::Scratch::Frame frame(scratch);
+  const cudaStream_t stream = scratch.stream();
+  const int n = int(A.n);
+  phases_ = space.phases, jump_ = space.jump;
+  for (int x = 0; x < 3; ++x) {
+    n_[x] = int(space.grid.n[x]), boxes_[x] = space.boxes.count[x];
+    piece_[x].assign(space.boxes.piece[x]);
+  }
+  of_row_.resize(n);
+  cuda::for_rows("labels", n, Mark{A, box_of(piece_, n_, boxes_), of_row_.data(), &found->identity_rows}, stream);
+  root_.resize(phases_ ? n : 0);
+  diagonal_.resize(phases_ && !space.phi ? n : 0);
+  count_ = space.boxes.none() ? 1 : space.boxes.size();
+  if (!phases_ || !n) return;
+  int *const is_root = scratch.take<int>(n), *const rank = scratch.take<int>(n);
+  find_phases(A, space.phi, stream);
+  cuda::for_rows("roots", n, MarkRoots{of_row_.data(), root_.data(), is_root, &found->roots}, stream);
+  cuda::find_offsets(scratch, is_root, rank, n);
+  cuda::for_rows("labels", n, Number{root_.data(), rank, of_row_.data()}, stream);
+}
+
+void DeviceLabels::take(const Labels &labels) {
+  phases_ = false;
+  of_row_.assign(labels.of_row());
+  count_ = labels.count(), identity_rows_ = labels.identity_rows();
+}
+
+void DeviceLabels::check(const Csr &A, const double *phi, Found *found, cudaStream_t stream) const {
+  if (phases_) find_phases(A, diagonal_.size() ? nullptr : phi, stream);
+  cuda::for_rows("labels", int(A.n), Compare{A, of_row_.data(), phases_ ? root_.data() : nullptr, found}, stream);
+}
+
+} // namespace petscrrb::deflation

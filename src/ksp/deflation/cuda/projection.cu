@@ -1,0 +1,270 @@
+// The projection on a CUDA device: three kernels an application and those of E^+; no copy of the matrix, and no sum whose
+// order changes. On several ranks c goes through the host, where they sum it.
+#include "exec/cuda/sort.cuh"
+#include "ksp/deflation/cuda/apply.cuh"
+#include "ksp/deflation/cuda/inverse.hpp"
+#include "ksp/deflation/cuda/labels.hpp"
+#include "ksp/deflation/cuda/labels_ranks.hpp"
+#include "ksp/deflation/core/on_all.hpp"
+#include "ksp/deflation/cuda/ranks.hpp"
+#include "ksp/deflation/core/refusals.hpp"
+#include "ksp/deflation/cuda/values.hpp"
+
+#include <limits>
+#include <numeric>
+
+namespace petscrrb::deflation {
+
+namespace {
+
+struct FirstRow {
+  const int *row, *start;
+  int *first;
+
+  __device__ void operator()(int s) const { first[s] = row[start[s]]; }
+};
+
+class CudaProjection final : public Projection {
+public:
+  explicit CudaProjection(Cuda &on) : on_(on) {}
+
+  Result setup(const Csr &, const Space &, Inverse) override;
+  Result refresh(const Csr &, const double *phi) override;
+  const Report &report() const override { return report_; }
+
+  void restrict_residual(const double *r, const double *y) override;
+  void solve() override;
+  void prolong(const double *y, double *z) override;
+  void subtract(double *w) override;
+
+private:
+  // the second half of a setup or a refresh: E and its inverse from AZ, and all that was found
+  Found factor() {
+    Found found;
+    galerkin_.refresh(az_.view(), on_.stream);
+    on_all(ranks_, [&] {
+      if (inverse_) inverse_->refresh(galerkin_.view(), on_.stream);
+      found = found_.read(on_.stream);
+    });
+    return found;
+  }
+  bool any(bool here) const { return ranks_ ? ranks_->largest(here) > 0 : here; }
+  std::string first(const std::string &why) const { return ranks_ ? ranks_->first(why) : why; }
+  std::string find_labels(const Csr &, const Space &, cuda::Scratch &);
+  Result judge(const Csr &, const Found &);
+  Result refuse(const std::string &why) {
+    report_.why = why;
+    return Result::refused;
+  }
+  void build(const Csr &, const Space &, Inverse, cuda::Scratch &);
+  std::vector<int> rows_of_subdomains() const;
+  std::vector<int> box_of_subdomains(const Space &, cuda::Scratch &) const;
+  std::string why_not_definite() const;
+  double bytes() const;
+
+  Cuda &on_;
+  std::shared_ptr<DenseLibrary> library_;
+  cuda::Report<Found> found_;
+  deflation::Report report_;
+  const Ranks *ranks_ = nullptr; // null: there is one
+  std::unique_ptr<LabelsOnRanks> labels_on_ranks_;
+  SumOverRanks over_ranks_; // of c
+  int n_ = 0, count_ = 0;
+  DeviceLabels labels_;
+  DeviceAZ az_;
+  BySubdomain rows_;
+  ChunkSums sums_;
+  DeviceGalerkin galerkin_;
+  std::unique_ptr<DeviceInverse> inverse_;
+  cuda::Buffer<double> memory_; // for c and for what it becomes
+  double *c_ = nullptr, *other_ = nullptr;
+};
+
+// The largest need is a sort of the rows: keys, places and what CUB takes for as many again.
+std::size_t scratch_bytes(PetscInt n) { return 24 * std::size_t(n) + (std::size_t(1) << 20); }
+
+Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
+  constexpr auto most = std::numeric_limits<int>::max();
+  report_ = {};
+  inverse_ = nullptr;
+  ranks_ = space.ranks;
+  const index_t rows = index_t(A.n) + (ranks_ ? ranks_->ghosts() : 0);
+  std::string why = first(rows >= most ? "more rows than a device's projection counts" : "");
+  if (!why.empty()) return refuse(why);
+  if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
+  cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));
+  why = find_labels(A, space, scratch);
+  if (!why.empty()) return refuse(why);
+  Found found;
+  on_all(ranks_, [&] {
+    check_values(A, labels_.of_row(), found_.device(), on_.stream);
+    found = found_.read(on_.stream);
+  });
+  if (!ranks_) labels_.have_found(found);
+  why = why_refused(A, labels_.of_row(), found, ranks_, on_.stream);
+  if (!why.empty()) return refuse(why);
+  if (labels_.count() > most_subdomains) return refuse(too_many(labels_.count()));
+  build(A, space, type, scratch);
+  return judge(A, factor());
+}
+
+// The reason why there are none, or an empty string.
+std::string CudaProjection::find_labels(const Csr &A, const Space &space, cuda::Scratch &scratch) {
+  std::string why;
+  labels_on_ranks_ = nullptr;
+  on_all(ranks_, [&] {
+    found_.clear(on_.stream);
+    if (!ranks_) labels_.setup(A, space, found_.device(), scratch);
+  });
+  if (!ranks_) return why;
+  labels_on_ranks_ = std::make_unique<LabelsOnRanks>(space);
+  why = labels_on_ranks_->find(A, space.phi, on_.stream);
+  on_all(ranks_, [&] {
+    if (why.empty()) labels_.take(labels_on_ranks_->labels());
+  });
+  return why;
+}
+
+void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
+  n_ = int(A.n), count_ = int(labels_.count());
+  const int *label = labels_.of_row();
+  on_all(ranks_, [&] {
+    az_.setup(A, label, count_, space.rounding, found_, scratch);
+    sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
+    sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
+  });
+  double identity_rows = double(labels_.identity_rows());
+  if (ranks_) ranks_->sum(&identity_rows, 1);
+  const std::vector<int> rows = rows_of_subdomains();
+  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, ranks_, scratch);
+  const std::vector<int> box = box_of_subdomains(space, scratch);
+  on_all(ranks_, [&] {
+    memory_.resize(2 * std::size_t(count_));
+    c_ = memory_.data(), other_ = c_ + count_;
+    over_ranks_.setup(ranks_, count_);
+    if (count_) inverse_ = make_inverse(pattern, box, space.boxes.count, type, library_, on_.stream);
+  });
+  report_.subdomains = count_;
+  report_.empty = int(std::count(rows.begin(), rows.end(), 0));
+  report_.identity_rows = index_t(identity_rows);
+  report_.stored = az_.view().entries;
+  report_.inverse = inverse_ ? inverse_->description() : "no subdomains";
+  if (!space.phases) labels_on_ranks_ = nullptr; // whether a row is an identity row is seen on the device
+  report_.bytes = bytes();
+}
+
+// On several ranks: of all of them, as far as they differ from 0.
+std::vector<int> CudaProjection::rows_of_subdomains() const {
+  std::vector<int> rows;
+  std::vector<double> all;
+  on_all(ranks_, [&] {
+    for (int s = 0; s < count_; ++s) rows.push_back(rows_.start[s + 1] - rows_.start[s]);
+    if (ranks_) all.assign(rows.begin(), rows.end());
+  });
+  if (!ranks_) return rows;
+  ranks_->sum(all.data(), all.size());
+  for (int s = 0; s < count_; ++s) rows[s] = all[s] > 0;
+  return rows;
+}
+
+// Empty: there are no boxes.
+std::vector<int> CudaProjection::box_of_subdomains(const Space &space, cuda::Scratch &scratch) const {
+  if (ranks_) return labels_on_ranks_->boxes(PetscInt(n_));
+  const Boxes &boxes = space.boxes;
+  std::vector<int> box(boxes.none() ? 0 : count_);
+  std::iota(box.begin(), box.end(), 0);
+  if (box.empty() || !space.phases) return box;
+  const cuda::Scratch::Frame frame(scratch);
+  int *const start = scratch.take<int>(count_), *const first = scratch.take<int>(count_);
+  cuda::check(cudaMemcpyAsync(start, rows_.start.data(), count_ * sizeof(int), cudaMemcpyHostToDevice, on_.stream),
+              "cudaMemcpyAsync");
+  cuda::for_rows("first rows", count_, FirstRow{rows_.row.data(), start, first}, on_.stream);
+  const index_t nx = index_t(boxes.piece[0].size()), ny = index_t(boxes.piece[1].size());
+  const std::vector<int> rows = cuda::to_host(first, count_, on_.stream);
+  for (int s = 0; s < count_; ++s) {
+    const index_t i = rows[s] % nx, j = rows[s] / nx % ny, k = rows[s] / (nx * ny);
+    box[s] = (boxes.piece[2][k] * boxes.count[1] + boxes.piece[1][j]) * boxes.count[0] + boxes.piece[0][i];
+  }
+  return box;
+}
+
+Result CudaProjection::refresh(const Csr &A, const double *phi) {
+  if (labels_on_ranks_) {
+    bool others;
+    const std::string why = labels_on_ranks_->find_again(A, phi, &others, on_.stream);
+    if (!why.empty()) return refuse(why);
+    if (others) return Result::rebuild;
+  }
+  on_all(ranks_, [&] {
+    found_.clear(on_.stream);
+    labels_.check(A, phi, found_.device(), on_.stream);
+    check_values(A, labels_.of_row(), found_.device(), on_.stream);
+    az_.refresh(A, labels_.of_row(), found_.device(), on_.stream);
+  });
+  const Found found = factor();
+  const bool finite = !any(found.not_finite), other_labels = any(labels_.are_others(found));
+  if (finite && other_labels) return Result::rebuild; // symmetric was asked of others
+  const Result result = judge(A, found);
+  return any(found.other_entries) && result != Result::refused ? Result::rebuild : result;
+}
+
+// Of what was found, and of E's factorization. The stream was waited for.
+Result CudaProjection::judge(const Csr &A, const Found &found) {
+  const std::string why = why_refused(A, labels_.of_row(), found, ranks_, on_.stream);
+  if (!why.empty()) return refuse(why);
+  const InverseStatus status = inverse_ ? inverse_->status() : InverseStatus();
+  report_.null_directions = status.null_directions;
+  if (!any(!status.definite)) return Result::ok;
+  report_.why = status.bad_pivot < 0
+                    ? why_not_definite()
+                    : "E = Z^T A Z is not positive definite: at subdomain " + std::to_string(status.bad_pivot);
+  return Result::failed;
+}
+
+// With E on the host, which is small: this is for a message.
+std::string CudaProjection::why_not_definite() const {
+  const CoarseView e = galerkin_.view();
+  const std::vector<int> ia = cuda::to_host(e.ia, e.n + 1, on_.stream);
+  const std::vector<int> ja = cuda::to_host(e.ja, ia.back(), on_.stream);
+  const int at = first_bad_pivot(ia, ja, cuda::to_host(e.a, ia.back(), on_.stream));
+  return "E = Z^T A Z is not positive definite" + (at < 0 ? "" : ": at subdomain " + std::to_string(at));
+}
+
+double CudaProjection::bytes() const {
+  return double(labels_.bytes() + (labels_on_ranks_ ? labels_on_ranks_->bytes() : 0) + az_.bytes() + rows_.row.bytes() +
+                sums_.bytes() + galerkin_.bytes() + memory_.bytes()) +
+         (inverse_ ? inverse_->bytes() : 0.0);
+}
+
+void CudaProjection::restrict_residual(const double *r, const double *y) {
+  const Residual terms{r, y, rows_.row.data(), az_.by_subdomain().row.data(), az_.value_by_subdomain()};
+  c_ = memory_.data(), other_ = c_ + count_; // always the same, so that an application may be captured
+  sums_.sum("restriction", terms, c_, on_.stream);
+  over_ranks_.read(c_, on_.stream);
+  over_ranks_.sum();
+  over_ranks_.write(c_, on_.stream);
+}
+
+void CudaProjection::solve() {
+  if (!inverse_) return;
+  double *const solution = inverse_->solve(c_, other_, on_.stream);
+  if (solution != c_) std::swap(c_, other_);
+}
+
+void CudaProjection::prolong(const double *y, double *z) {
+  constexpr int rows = cuda::row_threads * prolong_rows;
+  if (!n_) return;
+  prolong_rows_of<<<unsigned(n_ - 1) / rows + 1, cuda::row_threads, 0, on_.stream>>>(n_, labels_.of_row(), c_, y, z);
+  cuda::check_launch("prolongation");
+}
+
+void CudaProjection::subtract(double *w) {
+  const AzView az = az_.view();
+  cuda::for_rows("subtraction", az.rows, Subtract{az, c_, w}, on_.stream);
+}
+
+} // namespace
+
+std::unique_ptr<Projection> make_projection_cuda(Cuda &on) { return std::make_unique<CudaProjection>(on); }
+
+} // namespace petscrrb::deflation

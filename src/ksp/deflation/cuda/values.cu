@@ -1,0 +1,93 @@
+// Holds every coupling of a matrix against the one across the diagonal, a thread a row.
+#include "ksp/deflation/cuda/values.hpp"
+
+#include "exec/cuda/rows.cuh"
+#include "ksp/deflation/core/az_row.hpp"
+#include "ksp/deflation/core/on_all.hpp"
+#include "ksp/deflation/core/refusals.hpp"
+#include "stencil/stencil.hpp"
+
+#include <cstring>
+
+namespace petscrrb::deflation {
+
+namespace {
+
+__device__ double coupling(const Csr &A, PetscInt row, PetscInt column) {
+  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
+    if (A.ja[e] == column) return A.a[e];
+  return 0.0;
+}
+
+// The largest |a_ij - a_ji| of a row.
+__device__ double asymmetry(const Csr &A, const int *label, PetscInt i) {
+  double most = 0.0;
+  if (label[i] < 0) return most;
+  for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+    const PetscInt j = A.ja[e];
+    if (j != i && label[j] >= 0) most = fmax(most, fabs(A.a[e] - coupling(A, j, i)));
+  }
+  return most;
+}
+
+__global__ void __launch_bounds__(cuda::row_threads) check_rows(Csr A, const int *label, Found *found) {
+  const int i = int(blockIdx.x) * cuda::row_threads + int(threadIdx.x);
+  double check = 0.0, diagonal = 0.0, most = 0.0;
+  if (i < A.n) {
+    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+      check += A.a[e] * 0.0; // 0 as long as all are finite
+      if (A.ja[e] == i) diagonal = fabs(A.a[e]);
+    }
+    most = asymmetry(A, label, i);
+  }
+  cuda::raise(&found->not_finite, check != 0.0 ? int(A.n) - i : 0);
+  cuda::raise(&found->largest_diagonal, cuda::ordered_bits(diagonal));
+  cuda::raise(&found->asymmetry, cuda::ordered_bits(most));
+}
+
+struct FindAsymmetric {
+  Csr A;
+  const int *label;
+  double allowed;
+  int *from_last;
+
+  __device__ void operator()(int i) const {
+    if (asymmetry(A, label, i) > allowed) atomicMax(from_last, int(A.n) - i);
+  }
+};
+
+double value_of(unsigned long long bits) {
+  double value;
+  static_assert(sizeof value == sizeof bits, "");
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+} // namespace
+
+void check_values(const Csr &A, const int *label, Found *found, cudaStream_t stream) {
+  if (A.n == 0) return;
+  check_rows<<<unsigned(A.n - 1) / cuda::row_threads + 1, cuda::row_threads, 0, stream>>>(A, label, found);
+  cuda::check_launch("values of the matrix");
+}
+
+std::string why_refused(const Csr &A, const int *label, const Found &found, const Ranks *ranks, cudaStream_t stream) {
+  const int n = int(A.n);
+  const auto number = [&](int row) { return ranks ? ranks->number(row) : index_t(row); };
+  double largest = found.not_finite ? 0.0 : value_of(found.largest_diagonal);
+  if (ranks) largest = ranks->largest(largest);
+  const bool finite = ranks ? ranks->largest(found.not_finite > 0) == 0.0 : !found.not_finite;
+  const double allowed = symmetric * largest;
+  std::string why;
+  if (found.not_finite)
+    why = "row " + std::to_string(number(n - found.not_finite)) + " holds an entry that is not finite";
+  on_all(ranks, [&] {
+    if (!finite || value_of(found.asymmetry) <= allowed) return;
+    const cuda::Buffer<int> from_last(1);
+    cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
+    why = not_symmetric(number(n - cuda::to_host(from_last.data(), 1, stream)[0]));
+  });
+  return ranks ? ranks->first(why) : why;
+}
+
+} // namespace petscrrb::deflation

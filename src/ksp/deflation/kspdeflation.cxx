@@ -1,0 +1,164 @@
+/* How deflation gets into a KSP: -ksp_deflation on any of them, and the wrapper around its PC. */
+#include "ksp/deflation/kspdeflation_impl.h"
+
+#include <utility>
+
+static const char key[] = "PetscRRBDeflation";
+
+using Shared = std::shared_ptr<KSPDeflation>;
+
+/* A PC that lives longer than its KSP has its share, and is destroyed before PETSc ends, too. */
+KSPDeflation::~KSPDeflation() {
+  (void)VecDestroy(&phi);
+  (void)MatDestroy(&Z);
+}
+
+static PetscErrorCode Forget(void *contents) {
+  Shared *shared = (Shared *)PetscRRBContents(contents);
+
+  PetscFunctionBegin;
+  (*shared)->ksp = nullptr;
+  delete shared;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationFind(KSP ksp, PetscBool create, Shared *found) {
+  PetscContainer container;
+  void *contents;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)ksp, key, (PetscObject *)&container));
+  if (container) {
+    PetscCall(PetscContainerGetPointer(container, &contents));
+    *found = *(Shared *)contents;
+  } else if (create) {
+    std::unique_ptr<Shared> made;
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("deflation"),
+                                  [&] { made = std::make_unique<Shared>(std::make_shared<KSPDeflation>(ksp)); }));
+    *found = *made;
+    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
+    PetscCall(PetscContainerSetPointer(container, made.release()));
+    PetscCall(PetscRRBContainerSetDestroy(container, Forget));
+    PetscCall(PetscObjectCompose((PetscObject)ksp, key, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+  } else
+    found->reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The user's PC goes inside. It keeps its prefix, options, operators and DM; KSP hands new ones to the wrapper, which hands
+   them on. */
+static PetscErrorCode Wrap(KSP ksp, PC inner, const Shared &deflation) {
+  PC wrapper;
+  const char *prefix;
+  PetscBool rrb;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
+  PetscCheck(!rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "-ksp_deflation is not for -ksp_type rrb, which iterates on the first Schur complement, not on A: use "
+             "-ksp_type cg with -pc_type rrb");
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &wrapper));
+  PetscCall(PCGetOptionsPrefix(inner, &prefix));
+  PetscCall(PCSetOptionsPrefix(wrapper, prefix));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)wrapper, (PetscObject)ksp, 1));
+  PetscCall(PCSetType(wrapper, PCSUBDOMAINDEFLATION));
+  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)wrapper->data;
+  d->deflation = deflation;
+  d->inner = inner;
+  d->dm = inner->dm;
+  PetscCall(PetscObjectReference((PetscObject)inner));
+  PetscCall(PetscObjectSetOptions((PetscObject)wrapper, d->nothing));
+  if (inner->dm) PetscCall(PCSetDM(wrapper, inner->dm));
+  if (inner->pmat) PetscCall(PCSetOperators(wrapper, inner->mat, inner->pmat));
+  PetscCall(PCSetReusePreconditioner(wrapper, inner->reusepreconditioner));
+  PetscCall(KSPSetPC(ksp, wrapper));
+  PetscCall(PCDestroy(&wrapper));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A KSP may have got the PC of another one, which stands around that one's: its own choice counts, once it has one. */
+PetscErrorCode KSPDeflationWrap(KSP ksp) {
+  Shared deflation;
+  PetscBool wrapped;
+  PC pc, inner;
+
+  PetscFunctionBegin;
+  PetscCall(KSPDeflationFind(ksp, PETSC_FALSE, &deflation));
+  if (!deflation) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped));
+  PC_SubdomainDeflation *d = wrapped ? (PC_SubdomainDeflation *)pc->data : nullptr;
+  const bool wanted = deflation->type != KSP_DEFLATION_NONE;
+  if (wanted ? d && d->deflation == deflation : !d || !d->inner) PetscFunctionReturn(PETSC_SUCCESS);
+  inner = d && d->inner ? d->inner : pc;
+  PetscCall(PetscObjectReference((PetscObject)inner));
+  if (d) {
+    PetscCall(PCDeflationForgetSolves(pc));
+    if (pc->pmat) PetscCall(PCSetOperators(inner, PCDeflationOperator(pc), pc->pmat));
+    PetscCall(PCSetReusePreconditioner(inner, pc->reusepreconditioner));
+  }
+  const PetscErrorCode code = wanted ? Wrap(ksp, inner, deflation) : KSPSetPC(ksp, inner);
+  PetscCall(PCDestroy(&inner));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- the hook: every KSP that is created gets our options handler --- */
+
+static PetscErrorCode Created(PetscObject object) {
+  PetscFunctionBegin;
+  if (object->classid == KSP_CLASSID)
+    PetscCall(PetscObjectAddOptionsHandler(object, KSPDeflationSetFromOptions, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if PETSCRRB_LOG_HANDLERS
+
+/* PetscFinalize() takes the handler away. */
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogLegacyCallbacksBegin(nullptr, nullptr, Created, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
+
+#elif defined(PETSC_USE_LOG)
+
+static PetscErrorCode (*before)(PetscObject) = nullptr;
+
+static PetscErrorCode CreatedHere(PetscObject object) {
+  PetscFunctionBegin;
+  if (before) PetscCall((*before)(object));
+  PetscCall(Created(object));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
+  before = PetscLogPHC == CreatedHere ? nullptr : PetscLogPHC;
+  PetscLogPHC = CreatedHere;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStopHook(void) {
+  PetscFunctionBegin;
+  if (PetscLogPHC == CreatedHere) PetscLogPHC = before;
+  before = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
+  (void)Created;
+  PetscCall(
+      PetscInfo(nullptr, "This PETSc was built without logging: -ksp_deflation is not seen, KSPSetDeflation() is\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
+
+#endif

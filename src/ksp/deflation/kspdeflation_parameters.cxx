@@ -1,0 +1,562 @@
+/* What a user can set of deflation, with the functions' man pages. */
+#include "ksp/deflation/kspdeflation_impl.h"
+#include "pc/parameter.h"
+
+using Shared = std::shared_ptr<KSPDeflation>;
+
+const char *const KSPDeflationTypes[] = {"none", "stripe",           "block",          "levelset",
+                                         "user", "KSPDeflationType", "KSP_DEFLATION_", nullptr};
+const char *const KSPDeflationVariants[] = {"adef2", "def1", "KSPDeflationVariant", "KSP_DEFLATION_", nullptr};
+const char *const KSPDeflationInverses[] = {"explicit", "cholesky", "KSPDeflationInverse", "KSP_DEFLATION_", nullptr};
+
+/* What is chosen belongs to the KSP, as if by its default where nothing is. A new value takes effect at the next solve. */
+template <> struct PetscRRBOwner<KSPDeflation> {
+  using Object = KSP;
+
+  template <class Assign> static PetscErrorCode Set(KSP ksp, const Assign &assign) {
+    Shared deflation;
+
+    PetscFunctionBegin;
+    PetscCall(KSPDeflationFind(ksp, PETSC_TRUE, &deflation));
+    if (assign(*deflation)) ++deflation->version;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class Read> static PetscErrorCode Get(KSP ksp, const Read &read) {
+    Shared deflation;
+
+    PetscFunctionBegin;
+    PetscCall(KSPDeflationFind(ksp, PETSC_FALSE, &deflation));
+    if (deflation)
+      read(*deflation);
+    else
+      read(KSPDeflation(ksp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
+
+#define KSP_DEFLATION_PARAMETER(Name, T, ...)                                                                          \
+  static constexpr PetscRRBParameter<KSPDeflation, T> Name({"KSPDeflationSet" #Name, nullptr, nullptr}, __VA_ARGS__);  \
+  PetscErrorCode KSPDeflationSet##Name(KSP ksp, T value) {                                                             \
+    PetscFunctionBegin;                                                                                                \
+    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
+    PetscCall(PetscRRBCheckCollective(ksp, value));                                                                    \
+    PetscCall(PetscRRBMethods<Name>::Set(ksp, value));                                                                 \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  PetscErrorCode KSPDeflationGet##Name(KSP ksp, T *value) {                                                            \
+    PetscFunctionBegin;                                                                                                \
+    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
+    PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");                             \
+    PetscCall(PetscRRBMethods<Name>::Get(ksp, value));                                                                 \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  static_assert(true, "")
+
+#define KSP_DEFLATION_SIZES(Name, ...)                                                                                 \
+  static constexpr PetscRRBSizes<KSPDeflation> Name = {{"KSPDeflationSet" #Name, nullptr, nullptr}, __VA_ARGS__};      \
+  PetscErrorCode KSPDeflationSet##Name(KSP ksp, PetscInt nx, PetscInt ny, PetscInt nz) {                               \
+    PetscFunctionBegin;                                                                                                \
+    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
+    PetscCall(PetscRRBSizesMethods<Name>::Set(ksp, nx, ny, nz));                                                       \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  PetscErrorCode KSPDeflationGet##Name(KSP ksp, PetscInt *nx, PetscInt *ny, PetscInt *nz) {                            \
+    PetscFunctionBegin;                                                                                                \
+    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
+    PetscCall(PetscRRBSizesMethods<Name>::Get(ksp, nx, ny, nz));                                                       \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  static_assert(true, "")
+
+/* What the wrapper around the KSP's PC was set up with; NULL where it was not. */
+static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
+  const PC pc = deflation.ksp->pc;
+  PetscBool wrapped = PETSC_FALSE;
+
+  if (pc) (void)PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped);
+  return wrapped ? ((PC_SubdomainDeflation *)pc->data)->backend.get() : nullptr;
+}
+
+static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[3]) {
+  const PCDeflationBackend *used = InUse(deflation);
+  if (!used || !used->boxes()) return PETSC_FALSE;
+  std::copy_n(used->boxes()->count, 3, n);
+  return PETSC_TRUE;
+}
+
+static PetscBool GridInUse(const KSPDeflation &deflation, PetscInt n[3]) {
+  const PCDeflationBackend *used = InUse(deflation);
+  if (!used || !used->grid()) return PETSC_FALSE;
+  std::copy_n(used->grid()->n, 3, n);
+  return PETSC_TRUE;
+}
+
+static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
+  const PC pc = deflation.ksp->pc;
+  PetscBool device = PETSC_FALSE;
+
+  if (const PCDeflationBackend *used = InUse(deflation)) return used->inverse();
+  if (deflation.inverse_set) return deflation.inverse;
+  if (pc && pc->mat) (void)PetscRRBMatOnDevice(pc->mat, &device);
+  return PCDeflationDefaultInverse(deflation.type, device);
+}
+
+/* A vector or a matrix that the user keeps changing. */
+template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member, T value) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)value));
+  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
+    std::swap(deflation.*member, value);
+    return true;
+  }));
+  PetscCall(PetscObjectDereference((PetscObject)value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSetDeflation", nullptr, nullptr},
+                                                                        &KSPDeflation::type, "-ksp_deflation",
+                                                                        "Subdomains that are deflated",
+                                                                        KSPDeflationTypes);
+
+/*@
+   KSPSetDeflation - Puts subdomain deflation around the preconditioner of a `KSP`, or takes it away
+
+   Logically Collective
+
+   Input Parameters:
++  ksp  - the Krylov solver
+-  type - the deflated subdomains, `KSP_DEFLATION_NONE` (default), `KSP_DEFLATION_STRIPE`, `KSP_DEFLATION_BLOCK`,
+          `KSP_DEFLATION_LEVELSET` or `KSP_DEFLATION_USER`
+
+   Options Database Keys:
++  -ksp_deflation <none,stripe,block,levelset,user> - the deflated subdomains
+.  -ksp_deflation_variant <adef2,def1>              - where the projection is applied
+.  -ksp_deflation_inverse <explicit,cholesky>       - how E is solved with
+.  -ksp_deflation_stripe_lines <lines>              - grid lines in a stripe
+.  -ksp_deflation_stripe_cuts <cuts>                - pieces that a line is cut into
+.  -ksp_deflation_blocks <nx,ny,nz>                 - number of blocks each way, also those that cut phases
+.  -ksp_deflation_jump <factor>                     - diagonals that differ by it are of two phases
+-  -ksp_deflation_grid <nx,ny,nz>                   - unknowns each way
+
+   Level: beginner
+
+   Notes:
+   Z has one vector a subdomain, 1 on its rows; rows without a coupling (Dirichlet rows that are kept) are in none.
+   With E = Z^T A Z, Q = Z E^-1 Z^T and P = I - A Q the solver never sees the small eigenvalues that go with Z, for
+   example those of a jump of coefficients. A is symmetric. Where it is singular E is inverted on the complement of its
+   null space. E follows the operator by itself, also where the preconditioner is reused.
+
+   On several MPI ranks subdomains are those of the grid of all, and so are the iterations. The grid is that of a
+   `DMDA`, or `KSPDeflationSetGrid()` tells it and the rows are numbered in its natural order. Each rank has the inverse
+   of E.
+
+   Any preconditioner can be inside, whose options and type are set as without deflation. `KSPGetPC()` gives what is put
+   around it; `KSPDeflationGetPC()` gives itself. `KSPMINRES` and others that need a symmetric preconditioner get one
+   (balancing Neumann-Neumann: P^T M^-1 P + Q). A relative tolerance refers to the norm that it refers to without
+   deflation, that of the right-hand side.
+
+   The options act on every `KSP` that is made once the library is loaded, with its prefix. A PETSc configured
+   --with-log=0 does not tell the library of them; this function is then the only way.
+
+   Errors:
+   In `KSPSetUp()` and `KSPSolve()`: a matrix that is not symmetric, or that has no entries to read; `KSPRRB`, `KSPLSQR`,
+   `KSPCGLS`, `KSPCGNE` and `KSPQCG`; `PCEISENSTAT` and others that change the system; more than 8192 subdomains. An E that
+   is not positive definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`.
+
+   References:
+.  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, 2013
+
+.seealso: `KSPGetDeflation()`, `KSPDeflationSetStripes()`, `KSPDeflationSetBlocks()`, `KSPDeflationSetLevelSet()`,
+          `KSPDeflationSetJump()`, `KSPDeflationSetSpace()`, `KSPDeflationSetGrid()`, `KSPDeflationSetVariant()`,
+          `KSPDeflationSetInverse()`, `KSPDeflationGetPC()`, `PCDEFLATION`
+@*/
+PetscErrorCode KSPSetDeflation(KSP ksp, KSPDeflationType type) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCall(PetscRRBCheckCollective(ksp, type));
+  PetscCall(PetscRRBMethods<Type>::Set(ksp, type));
+  PetscCall(KSPDeflationWrap(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPGetDeflation - Gets the subdomains that are deflated from a `KSP`
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the Krylov solver
+
+   Output Parameter:
+.  type - the deflated subdomains, `KSP_DEFLATION_NONE` where there is no deflation
+
+   Level: intermediate
+
+.seealso: `KSPSetDeflation()`
+@*/
+PetscErrorCode KSPGetDeflation(KSP ksp, KSPDeflationType *type) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(type, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(PetscRRBMethods<Type>::Get(ksp, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationSetVariant - Sets where the projection of a deflated `KSP` is applied
+
+   Logically Collective
+
+   Input Parameters:
++  ksp     - the Krylov solver
+-  variant - `KSP_DEFLATION_ADEF2` (default) or `KSP_DEFLATION_DEF1`
+
+   Options Database Key:
+.  -ksp_deflation_variant <adef2,def1> - where the projection is applied
+
+   Level: intermediate
+
+   Notes:
+   With `KSP_DEFLATION_ADEF2` the preconditioner is P^T M^-1 + Q and the initial guess Q b + P^T x0. It tolerates an
+   inexact E, and the residual is that of A x = b.
+
+   With `KSP_DEFLATION_DEF1` the `KSP` solves P A x^ = P b during the solve, from x0, and x = Q b + P^T x^ is made after
+   it (Gupta, van Gijzen and Vuik, Algorithm 1). What monitors see before that as a solution is x^.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetVariant()`
+@*/
+KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-ksp_deflation_variant",
+                        "Where the projection is applied", KSPDeflationVariants);
+
+/*@
+   KSPDeflationSetInverse - Sets how E = Z^T A Z of a deflated `KSP` is solved with
+
+   Logically Collective
+
+   Input Parameters:
++  ksp     - the Krylov solver
+-  inverse - `KSP_DEFLATION_EXPLICIT` or `KSP_DEFLATION_CHOLESKY`
+
+   Options Database Key:
+.  -ksp_deflation_inverse <explicit,cholesky> - how E is solved with
+
+   Level: intermediate
+
+   Notes:
+   The default is the explicit inverse on a device and for `KSP_DEFLATION_USER`, and Cholesky on the host, where the
+   factor of stripes and blocks is narrow. These are the two ways of Gupta, van Gijzen and Vuik, Section 6.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetInverse()`
+@*/
+KSP_DEFLATION_PARAMETER(Inverse, KSPDeflationInverse, &KSPDeflation::inverse, "-ksp_deflation_inverse",
+                        "How E = Z^T A Z is solved with; by default explicit on a device and for user",
+                        KSPDeflationInverses, InverseInUse, &KSPDeflation::inverse_set);
+
+/*@
+   KSPDeflationGetPC - Gets the preconditioner that deflation is put around
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the Krylov solver
+
+   Output Parameter:
+.  pc - the preconditioner M^-1; without deflation the same as `KSPGetPC()` gives
+
+   Level: intermediate
+
+   Note:
+   `KSPGetPC()` gives the preconditioner with deflation. Setting the type of that one sets the type of M^-1, too, but
+   functions about a type (`PCGAMGSetThreshold()`) need this one.
+
+.seealso: `KSPSetDeflation()`, `KSPGetPC()`
+@*/
+PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
+  PetscBool wrapped;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(KSPGetPC(ksp, pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)*pc, PCSUBDOMAINDEFLATION, &wrapped));
+  if (wrapped) *pc = ((PC_SubdomainDeflation *)(*pc)->data)->inner;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationSetStripes - Sets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
+
+   Logically Collective
+
+   Input Parameters:
++  ksp   - the Krylov solver
+.  lines - grid lines along x in a stripe, at least 1 (default 1)
+-  cuts  - pieces of even length that each stripe is cut into, at least 1 (default 2)
+
+   Options Database Keys:
++  -ksp_deflation_stripe_lines <lines> - grid lines in a stripe
+-  -ksp_deflation_stripe_cuts <cuts>   - pieces that a line is cut into
+
+   Level: intermediate
+
+   Notes:
+   The defaults are the 2n half lines of Gupta, van Gijzen and Vuik, Figure 9. In 3D a stripe has lines of one plane.
+
+   It takes effect at the next solve.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetStripes()`
+@*/
+PetscErrorCode KSPDeflationSetStripes(KSP ksp, PetscInt lines, PetscInt cuts) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(ksp, lines, 2);
+  PetscValidLogicalCollectiveInt(ksp, cuts, 3);
+  PetscCheck(lines >= 1 && cuts >= 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
+             "Stripes of %" PetscInt_FMT " lines in %" PetscInt_FMT " pieces: both must be at least 1", lines, cuts);
+  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
+    const bool fewer = std::exchange(deflation.lines, lines) != lines;
+    return std::exchange(deflation.cuts, cuts) != cuts || fewer;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationGetStripes - Gets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the Krylov solver
+
+   Output Parameters:
++  lines - grid lines in a stripe, or `NULL`
+-  cuts  - pieces that each is cut into, or `NULL`
+
+   Level: intermediate
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationSetStripes()`
+@*/
+PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) {
+    if (lines) *lines = deflation.lines;
+    if (cuts) *cuts = deflation.cuts;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationSetBlocks - Sets the numbers of blocks of a deflated `KSP`
+
+   Logically Collective
+
+   Input Parameters:
++  ksp - the Krylov solver
+.  nx  - number of blocks in the x direction, at least 1
+.  ny  - number of blocks in the y direction, at least 1
+-  nz  - number of blocks in the z direction, at least 1; without a meaning in 2D
+
+   Options Database Key:
+.  -ksp_deflation_blocks <nx,ny,nz> - number of blocks each way; nz may be left out
+
+   Level: intermediate
+
+   Notes:
+   They are the subdomains of `KSP_DEFLATION_BLOCK`, or cut the phases of `KSP_DEFLATION_LEVELSET`.
+
+   Blocks of n points have sides of n / nx points, rounded up or down; there are at most as many as points. The default
+   is blocks of 8 points each way, but at most 64 x 64 or 16 x 16 x 16 of them. Phases are not cut unless this is set.
+
+   It takes effect at the next solve.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetBlocks()`, `KSPDeflationSetLevelSet()`
+@*/
+KSP_DEFLATION_SIZES(Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
+                    "Number of blocks each way, 0: of 8 points, at most 64 x 64 or 16 x 16 x 16",
+                    "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " blocks: all numbers must be positive",
+                    BlocksInUse);
+
+/*@
+   KSPDeflationSetGrid - Sets the grid on which the stripes and blocks of a deflated `KSP` are
+
+   Logically Collective
+
+   Input Parameters:
++  ksp - the Krylov solver
+.  nx  - number of unknowns in the x direction, along which they are numbered first
+.  ny  - number of unknowns in the y direction
+-  nz  - number of unknowns in the z direction, 1 in 2D
+
+   Options Database Key:
+.  -ksp_deflation_grid <nx,ny,nz> - the grid; nz may be left out
+
+   Level: intermediate
+
+   Notes:
+   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. The couplings may be any.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive; a grid with another number of points than the matrix has rows
+   is an error in `KSPSetUp()`.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetGrid()`
+@*/
+KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid", "Unknowns each way, 0: found",
+                    "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                    " points: all sizes must be positive",
+                    GridInUse);
+
+/*@
+   KSPDeflationSetLevelSet - Sets the function whose sign tells the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
+
+   Logically Collective
+
+   Input Parameters:
++  ksp - the Krylov solver
+-  phi - a value for each row of the matrix, or `NULL`
+
+   Level: intermediate
+
+   Notes:
+   Rows are of one phase where phi >= 0, of the other where phi < 0. A subdomain is a connected part of a phase, by the
+   matrix's nonzero couplings, or what of it is in one of the blocks that `KSPDeflationSetBlocks()` set. Without phi the
+   coefficients tell: see `KSPDeflationSetJump()`.
+
+   New values of phi are seen at the next solve.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetLevelSet()`, `KSPDeflationSetJump()`, `KSPDeflationSetBlocks()`
+@*/
+PetscErrorCode KSPDeflationSetLevelSet(KSP ksp, Vec phi) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  if (phi) PetscValidHeaderSpecific(phi, VEC_CLASSID, 2);
+  PetscCall(Refer(ksp, &KSPDeflation::phi, phi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationGetLevelSet - Gets the function whose sign tells the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the Krylov solver
+
+   Output Parameter:
+.  phi - the values that were set, or `NULL`
+
+   Level: intermediate
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationSetLevelSet()`
+@*/
+PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(phi, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *phi = deflation.phi; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationSetJump - Sets by which factor diagonals of neighbours differ that are of two phases
+
+   Logically Collective
+
+   Input Parameters:
++  ksp  - the Krylov solver
+-  jump - the factor, larger than 1 (default 10)
+
+   Options Database Key:
+.  -ksp_deflation_jump <jump> - diagonals that differ by it are of two phases
+
+   Level: intermediate
+
+   Notes:
+   It is for `KSP_DEFLATION_LEVELSET` without a level set.
+
+   It takes effect at the next solve.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetJump()`, `KSPDeflationSetLevelSet()`
+@*/
+KSP_DEFLATION_PARAMETER(
+    Jump, PetscReal, &KSPDeflation::jump, "-ksp_deflation_jump",
+    "Diagonals that differ by this factor are of two phases", [](PetscReal jump) { return jump > 1.0; },
+    "A jump by a factor of %g: it must be larger than 1");
+
+/*@
+   KSPDeflationSetSpace - Sets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
+
+   Logically Collective
+
+   Input Parameters:
++  ksp - the Krylov solver
+-  Z   - a matrix with the rows of the operator, distributed as they are, and one column a vector, at most 8192
+
+   Level: intermediate
+
+   Notes:
+   The columns may be any vectors, for example approximate eigenvectors, and may depend on one another. A Z and Z^T A Z
+   are made by PETSc's own products, so Z may be dense or sparse, on the host or on a device; on several MPI ranks it is
+   of type `MATAIJ` or `MATDENSE`, and its columns may be distributed in any way. New values are seen at the next solve.
+
+   Errors:
+   In `KSPSetUp()` and `KSPSolve()`: `PETSC_ERR_ARG_SIZ` where a rank has not as many rows of Z as of the operator,
+   `PETSC_ERR_ARG_OUTOFRANGE` for more than 8192 vectors, `PETSC_ERR_ARG_NOTSAMECOMM` for a Z on other ranks,
+   `PETSC_ERR_SUP` for another type on several ranks.
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationGetSpace()`
+@*/
+PetscErrorCode KSPDeflationSetSpace(KSP ksp, Mat Z) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscValidHeaderSpecific(Z, MAT_CLASSID, 2);
+  PetscCall(Refer(ksp, &KSPDeflation::Z, Z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDeflationGetSpace - Gets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the Krylov solver
+
+   Output Parameter:
+.  Z - the matrix that was set, or `NULL`
+
+   Level: intermediate
+
+.seealso: `KSPSetDeflation()`, `KSPDeflationSetSpace()`
+@*/
+PetscErrorCode KSPDeflationGetSpace(KSP ksp, Mat *Z) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(Z, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *Z = deflation.Z; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPSetFromOptions() of every KSP comes here. */
+PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItems PetscOptionsObject, void *) {
+  KSP ksp = (KSP)object;
+  KSPDeflationType type;
+  PetscInt lines, cuts;
+  PetscBool set, other;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetDeflation(ksp, &type));
+  PetscCall(PetscOptionsEnum(Type.option, Type.text, Type.names.setter, Type.words, (PetscEnum)type, (PetscEnum *)&type,
+                             &set));
+  if (!set && type == KSP_DEFLATION_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetDeflation(ksp, type)); /* also where an application has set another PC since */
+  PetscCall(KSPDeflationGetStripes(ksp, &lines, &cuts));
+  PetscCall(PetscOptionsInt("-ksp_deflation_stripe_lines", "Grid lines in a stripe", "KSPDeflationSetStripes", lines,
+                            &lines, &set));
+  PetscCall(PetscOptionsInt("-ksp_deflation_stripe_cuts", "Pieces that a line is cut into", "KSPDeflationSetStripes",
+                            cuts, &cuts, &other));
+  if (set || other) PetscCall(KSPDeflationSetStripes(ksp, lines, cuts));
+  PetscCall((PetscRRBParameters<Blocks, Grid, Jump, Variant, Inverse>::SetFromOptions(ksp, PetscOptionsObject)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

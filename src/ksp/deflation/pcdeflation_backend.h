@@ -1,0 +1,58 @@
+/* What of deflation depends on where the matrix is, and on whether Z is a matrix: one class for each. */
+#pragma once
+
+#include "ksp/deflation/core/deflation.hpp"
+#include "petsc/findgrid.h"
+#include "petsc/matrix.h"
+#include "pc/pc.h"
+#include "petscrrb.h"
+
+#include <memory>
+
+/* What KSPDeflationSet...() set of the subdomains; PETSC_DECIDE and zeros mean our choice. */
+struct KSPDeflationChoice {
+  KSPDeflationType type = KSP_DEFLATION_NONE;
+  PetscInt lines = 1, cuts = 2;
+  PetscInt blocks[3] = {0, 0, 0};
+  PetscInt grid[3] = {0, 0, 0};
+  PetscReal jump = 10.0;
+  KSPDeflationInverse inverse = KSP_DEFLATION_CHOLESKY;
+  PetscBool inverse_set = PETSC_FALSE; /* by the user; otherwise it depends on where the matrix is */
+};
+
+class PCDeflationBackend {
+public:
+  virtual ~PCDeflationBackend() = default;
+  virtual PetscBool on_device() const = 0;
+
+  /* space: the Vec phi of level sets or NULL, or the Mat Z; rebuild: from nothing, else new values (which may turn out to
+     be a rebuild, too). The result is ok, refused or failed; report() says why. */
+  virtual PetscErrorCode SetUp(PC, Mat A, const KSPDeflationChoice &, PetscObject space, PetscBool rebuild,
+                               petscrrb::deflation::Result *) = 0;
+  virtual const petscrrb::deflation::Report &report() const = 0;
+  virtual std::string subdomains() const = 0; /* in words, for the view */
+  virtual KSPDeflationInverse inverse() const = 0;
+  virtual const petscrrb::Grid *grid() const { return nullptr; } /* of those that have one */
+  virtual const petscrrb::deflation::Boxes *boxes() const { return nullptr; }
+
+  /* c, the values of the subdomains, is held inside */
+  virtual PetscErrorCode Restrict(Vec r, Vec y) = 0; /* c = Z^T r - (AZ)^T y; either may be NULL */
+  virtual PetscErrorCode Solve() = 0;                /* c <- E^+ c */
+  virtual PetscErrorCode Prolong(Vec y, Vec z) = 0;  /* z = y + Z c; y may be NULL, z may be y */
+  virtual PetscErrorCode Subtract(Vec w) = 0;        /* w -= (AZ) c */
+};
+
+/* What E is solved with where nobody chose: within E's profile on the host, as cheap as E itself. */
+inline KSPDeflationInverse PCDeflationDefaultInverse(KSPDeflationType type, PetscBool device) {
+  return type == KSP_DEFLATION_USER || device ? KSP_DEFLATION_EXPLICIT : KSP_DEFLATION_CHOLESKY;
+}
+
+/* stripes, blocks and level sets; Z as a matrix */
+PetscErrorCode PCDeflationCreateHost(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
+PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
+PetscErrorCode PCDeflationCreateUser(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
+
+/* The space that was chosen, its grid and boxes found. */
+PetscErrorCode PCDeflationDescribe(PC, Mat A, const KSPDeflationChoice &, const PetscRRBRows &,
+                                   petscrrb::deflation::Space *);
+std::string PCDeflationWords(const KSPDeflationChoice &, PetscBool phi, const petscrrb::deflation::Space &);

@@ -1,0 +1,128 @@
+/* E and AZ follow the matrix: whoever applies the projection asks whether they still belong to A's values. */
+#include "ksp/deflation/kspdeflation_impl.h"
+
+#include <petsctime.h>
+
+using petscrrb::deflation::Result;
+
+static PetscErrorCode Look(PetscObject object, PCDeflationSeen *seen) {
+  PetscBool mat = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *seen = PCDeflationSeen();
+  if (!object) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId(object, &seen->id));
+  PetscCall(PetscObjectStateGet(object, &seen->state));
+  mat = (PetscBool)(object->classid == MAT_CLASSID);
+  if (mat) PetscCall(PetscRRBNonzeroState((Mat)object, &seen->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static bool same(const PCDeflationSeen &a, const PCDeflationSeen &b) {
+  return a.id == b.id && a.state == b.state && a.pattern == b.pattern;
+}
+
+static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
+  const KSPDeflation &k = *((PC_SubdomainDeflation *)pc->data)->deflation;
+
+  PetscFunctionBegin;
+  *space = k.type == KSP_DEFLATION_LEVELSET ? (PetscObject)k.phi
+           : k.type == KSP_DEFLATION_USER   ? (PetscObject)k.Z
+                                            : nullptr;
+  PetscCheck(k.type != KSP_DEFLATION_USER || k.Z, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-ksp_deflation user needs the space: call KSPDeflationSetSpace()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Other ranks may have as many of both. */
+static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
+  PetscRRBTrouble trouble;
+  PetscInt rows, values;
+
+  PetscFunctionBegin;
+  if (!space || space->classid != VEC_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  PetscCall(VecGetLocalSize((Vec)space, &values));
+  if (rows != values)
+    trouble = {"The level set has " + std::to_string(values) + " values, the matrix " + std::to_string(rows) + " rows",
+               PETSC_ERR_ARG_SIZ};
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
+  PetscCheck(trouble.why.empty(), PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another one than before starts from nothing. */
+static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
+  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  const PetscBool user = (PetscBool)(d->deflation->type == KSP_DEFLATION_USER);
+  PetscBool device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!user) PetscCall(PetscRRBMatOnDevice(A, &device));
+  if (d->backend && !*rebuild && (user || d->backend->on_device() == device)) PetscFunctionReturn(PETSC_SUCCESS);
+  *rebuild = PETSC_TRUE;
+  d->backend.reset();
+  if (user)
+    PetscCall(PCDeflationCreateUser(PetscObjectComm((PetscObject)A), &d->backend));
+  else if (device)
+    PetscCall(PCDeflationCreateCuda(PetscObjectComm((PetscObject)A), &d->backend));
+  else
+    PetscCall(PCDeflationCreateHost(PetscObjectComm((PetscObject)A), &d->backend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) {
+  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  PetscLogDouble start, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  PetscCall(CheckPhi(pc, A, space));
+  PetscCall(ChooseBackend(pc, A, &rebuild));
+  const PetscErrorCode code = d->backend->SetUp(pc, A, *d->deflation, space, rebuild, &d->result);
+  if (code != PETSC_SUCCESS) d->backend.reset();
+  PetscCall(code);
+  const std::string why = d->backend->report().why;
+  if (d->result == Result::refused) d->backend.reset(); /* the next setup starts from nothing */
+  PetscCheck(d->result != Result::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "-ksp_deflation cannot use this matrix: %s", why.c_str());
+  PetscCall(PetscTime(&end));
+  d->seconds = end - start;
+  ++(rebuild ? d->setups : d->refreshes);
+  if (d->result == Result::ok) {
+    PetscCall(PCDeflationFindIdentityRows(pc, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "Deflation: %s",
+             why.c_str());
+  PetscCall(PetscInfo(pc, "Deflation: %s\n", why.c_str()));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCDeflationUpdate(PC pc) {
+  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  const Mat A = PCDeflationOperator(pc);
+  PCDeflationSeen matrix, chosen;
+  PetscObject space;
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &rows, nullptr));
+  if (!rows || d->deflation->type == KSP_DEFLATION_NONE) { /* M^-1 alone: a rank of others may have no rows */
+    d->backend.reset();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(GetSpace(pc, &space));
+  PetscCall(Look((PetscObject)A, &matrix));
+  PetscCall(Look(space, &chosen));
+  const bool current = d->backend && d->version == d->deflation->version;
+  if (current && same(matrix, d->A) && same(chosen, d->space)) PetscFunctionReturn(PETSC_SUCCESS);
+  const bool values = current && matrix.id == d->A.id && matrix.pattern == d->A.pattern && chosen.id == d->space.id &&
+                      chosen.pattern == d->space.pattern;
+  PetscCall(SetUp(pc, A, space, (PetscBool)!values));
+  PetscCall(Look((PetscObject)A, &d->A)); /* reading it may have moved it */
+  PetscCall(Look(space, &d->space));
+  d->version = d->deflation->version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,345 @@
+/* Deflation with the columns of a matrix that an application gives, by PETSc's own products: wherever these can be made.
+   Each rank multiplies with its own rows of Z and AZ; c and what solves with E are whole on all of them. */
+#include "ksp/deflation/pcdeflation_backend.h"
+#include "ksp/deflation/pcdeflation_user_inverse.h"
+#include "petsc/agree.h"
+#include "petsc/own_part.h"
+#include "grid/text.hpp"
+
+using namespace petscrrb;
+using namespace petscrrb::deflation;
+
+namespace {
+
+/* Eigenvalues of E that are this small beside A's diagonal are rounding. */
+constexpr PetscReal rounding = 1e-14;
+
+const PetscRRBSay say("the deflation space");
+
+class UserBackend final : public PCDeflationBackend {
+public:
+  ~UserBackend() override {
+    PetscBool up = PETSC_FALSE;
+    if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)Reset();
+  }
+  PetscBool on_device() const override { return device_; }
+  PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool, Result *) override;
+  const Report &report() const override { return report_; }
+  std::string subdomains() const override { return "none, the columns of a matrix of type " + type_; }
+  KSPDeflationInverse inverse() const override { return inverse_; }
+
+  PetscErrorCode Restrict(Vec, Vec) override;
+  PetscErrorCode Solve() override;
+  PetscErrorCode Prolong(Vec, Vec) override;
+  PetscErrorCode Subtract(Vec) override;
+
+private:
+  PetscErrorCode Reset();
+  PetscErrorCode Check(Mat A, Mat Z);
+  PetscErrorCode CheckType(Mat Z);
+  PetscErrorCode CheckRows(Mat A, Mat Z);
+  PetscErrorCode Build(Mat A, Mat Z);
+  PetscErrorCode Factor(Mat A, Mat *left);
+  PetscErrorCode Multiply(Mat A, PetscBool rebuild);
+  PetscErrorCode Measure(Mat A);
+  PetscErrorCode Invert(KSPDeflationInverse);
+  PetscErrorCode Keep(const std::vector<PetscScalar> &e, PetscBool factor);
+  PetscErrorCode Describe();
+  PetscErrorCode Sum(Vec c);
+
+  MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
+  PetscMPIInt ranks_ = 1;
+  Mat Z_ = nullptr, AZ_ = nullptr;
+  Mat aij_ = nullptr;                        /* a copy of A, or none */
+  Mat own_Z_ = nullptr, own_AZ_ = nullptr;   /* rows of this rank, all columns */
+  Mat E_ = nullptr, inverse_of_E_ = nullptr; /* what this rank adds to E; E's factor or E^+ */
+  Vec c_ = nullptr, other_ = nullptr, w_ = nullptr;
+  PetscRRBOwnValues own_r_, own_y_, own_w_;
+  PetscBool device_ = PETSC_FALSE;
+  PetscReal floor_ = 0; /* eigenvalues of E below it are rounding */
+  KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
+  std::string type_;
+  Report report_;
+  Result result_ = Result::ok;
+};
+
+PetscErrorCode UserBackend::Reset() {
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&Z_));
+  PetscCall(MatDestroy(&AZ_));
+  PetscCall(MatDestroy(&aij_));
+  PetscCall(MatDestroy(&own_Z_));
+  PetscCall(MatDestroy(&own_AZ_));
+  PetscCall(MatDestroy(&E_));
+  PetscCall(MatDestroy(&inverse_of_E_));
+  PetscCall(VecDestroy(&c_));
+  PetscCall(VecDestroy(&other_));
+  PetscCall(VecDestroy(&w_));
+  PetscCall(own_r_.Reset());
+  PetscCall(own_y_.Reset());
+  PetscCall(own_w_.Reset());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether each rank has the same rows of both. */
+PetscErrorCode UserBackend::CheckRows(Mat A, Mat Z) {
+  PetscRRBTrouble trouble;
+  PetscInt rows, n;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  PetscCall(MatGetLocalSize(Z, &n, nullptr));
+  if (n != rows)
+    trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
+                   ": its rows are to be distributed as the matrix's",
+               PETSC_ERR_ARG_SIZ};
+  PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
+  PetscCheck(trouble.why.empty(), comm_, trouble.code, "%s", trouble.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::CheckType(Mat Z) {
+  PetscBool known;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
+  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s: it may be aij or dense",
+             ((PetscObject)Z)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
+  PetscMPIInt compared;
+  PetscInt rows, n, columns;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_compare(comm_, PetscObjectComm((PetscObject)Z), &compared));
+  PetscCheck(compared == MPI_IDENT || compared == MPI_CONGRUENT, comm_, PETSC_ERR_ARG_NOTSAMECOMM,
+             "The deflation space is on other ranks than the matrix");
+  PetscCall(CheckType(Z));
+  PetscCall(MatGetSize(A, &rows, nullptr));
+  PetscCall(MatGetSize(Z, &n, &columns));
+  PetscCheck(n == rows, comm_, PETSC_ERR_ARG_SIZ,
+             "The deflation space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", n,
+             rows);
+  PetscCheck(columns >= 1 && columns <= most_subdomains, comm_, PETSC_ERR_ARG_OUTOFRANGE,
+             "The deflation space has %" PetscInt_FMT " vectors: it may have from 1 to %d", columns, most_subdomains);
+  PetscCall(CheckRows(A, Z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A, or its copy where PETSc has no product of such matrices with sparse ones. */
+PetscErrorCode UserBackend::Factor(Mat A, Mat *left) {
+  PetscBool blocks, sparse;
+
+  PetscFunctionBegin;
+  *left = A;
+  PetscCall(
+      PetscObjectBaseTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z_, &sparse, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!blocks || !sparse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(A, MATAIJ, aij_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &aij_));
+  *left = aij_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A rank without rows adds nothing to E. */
+PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
+  const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
+  PetscInt rows;
+  Mat left;
+
+  PetscFunctionBegin;
+  PetscCall(Factor(A, &left));
+  PetscCall(MatMatMult(left, Z_, reuse, PETSC_DEFAULT, &AZ_));
+  if (!rebuild) PetscCall(PetscRRBGetOwnRows(Z_, MAT_REUSE_MATRIX, &own_Z_));
+  PetscCall(PetscRRBGetOwnRows(AZ_, reuse, &own_AZ_));
+  PetscCall(MatGetLocalSize(own_Z_, &rows, nullptr));
+  if (rows) PetscCall(MatTransposeMatMult(own_Z_, own_AZ_, reuse, PETSC_DEFAULT, &E_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Measure(Mat A) {
+  PetscInt n;
+  PetscReal largest;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDiagonal(A, w_));
+  PetscCall(VecNorm(w_, NORM_INFINITY, &largest));
+  PetscCall(VecGetSize(c_, &n));
+  std::vector<PetscReal> norm;
+  PetscCall(PetscRRBTryTogether(comm_, say, [&] { norm.resize((std::size_t)n); }));
+  PetscCall(MatGetColumnNorms(Z_, NORM_2, norm.data()));
+  floor_ = 0;
+  for (const PetscReal z : norm) floor_ = PetscMax(floor_, rounding * largest * z * z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* e, or its Cholesky factor, as a Mat where c is. */
+PetscErrorCode UserBackend::Keep(const std::vector<PetscScalar> &e, PetscBool factor) {
+  PetscScalar *to;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(c_, &n));
+  PetscCall(MatDestroy(&inverse_of_E_));
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, nullptr, &inverse_of_E_));
+  PetscCall(MatDenseGetArrayWrite(inverse_of_E_, &to));
+  std::copy(e.begin(), e.end(), to);
+  PetscCall(MatDenseRestoreArrayWrite(inverse_of_E_, &to));
+  PetscCall(MatAssemblyBegin(inverse_of_E_, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(inverse_of_E_, MAT_FINAL_ASSEMBLY));
+#if PETSCRRB_ON_DEVICES
+  if (device_) PetscCall(MatConvert(inverse_of_E_, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &inverse_of_E_));
+#endif
+  PetscCall(MatSetOption(inverse_of_E_, MAT_SPD, PETSC_TRUE));
+  if (factor) PetscCall(MatCholeskyFactor(inverse_of_E_, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Invert(KSPDeflationInverse wanted) {
+  const Inverse type = wanted == KSP_DEFLATION_CHOLESKY ? Inverse::cholesky : Inverse::explicit_inverse;
+  std::vector<PetscScalar> e;
+  UserInverse made;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetSize(c_, &n));
+  PetscCall(PCDeflationInvertUser(comm_, E_, n, floor_, type, &e, &made));
+  result_ = made.result;
+  report_.why = made.why;
+  report_.null_directions = made.null_directions;
+  inverse_ = made.type == Inverse::cholesky ? KSP_DEFLATION_CHOLESKY : KSP_DEFLATION_EXPLICIT;
+  if (result_ == Result::ok) PetscCall(Keep(e, (PetscBool)(inverse_ == KSP_DEFLATION_CHOLESKY)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Describe() {
+  MatInfo info;
+  PetscInt n;
+  MatType type;
+  PetscBool copied;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(Z_, &type));
+  PetscCall(PetscRRBTryTogether(comm_, say, [&] {
+    type_ = type;
+    report_.inverse = inverse_ == KSP_DEFLATION_EXPLICIT ? "explicit inverse, dense" : "Cholesky, dense";
+  }));
+  PetscCall(VecGetSize(c_, &n));
+  report_.subdomains = (int)n;
+  PetscCall(MatGetInfo(own_AZ_, MAT_LOCAL, &info));
+  report_.stored = (index_t)info.nz_used;
+  report_.bytes = info.memory + (double)n * n * sizeof(PetscScalar);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)AZ_, MATMPIAIJ, &copied));
+  for (Mat M : {copied ? AZ_ : nullptr, copied ? own_Z_ : nullptr, aij_}) {
+    if (!M) continue;
+    PetscCall(MatGetInfo(M, MAT_LOCAL, &info));
+    report_.bytes += info.memory;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Build(Mat A, Mat Z) {
+  PetscFunctionBegin;
+  PetscCall(Check(A, Z));
+  PetscCall(Reset());
+  Z_ = Z;
+  PetscCall(PetscObjectReference((PetscObject)Z_));
+  PetscCall(PetscRRBGetOwnRows(Z_, MAT_INITIAL_MATRIX, &own_Z_));
+  PetscCall(MatCreateVecs(own_Z_, &c_, nullptr));
+  PetscCall(MatCreateVecs(Z_, nullptr, &w_));
+  PetscCall(VecDuplicate(c_, &other_));
+  PetscCall(PetscRRBVecOnDevice(c_, &device_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space, PetscBool rebuild,
+                                  Result *result) {
+  PetscFunctionBegin;
+  comm_ = PetscObjectComm((PetscObject)pc);
+  PetscCallMPI(MPI_Comm_size(comm_, &ranks_));
+  if (rebuild) PetscCall(Build(A, (Mat)space));
+  report_ = Report();
+  PetscCall(Multiply(A, rebuild));
+  PetscCall(Measure(A));
+  PetscCall(Invert(choice.inverse_set ? choice.inverse : PCDeflationDefaultInverse(choice.type, device_)));
+  PetscCall(Describe());
+  *result = result_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Sum(Vec c) {
+  PetscScalar *x;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  if (ranks_ == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetSize(c, &n));
+  PetscCall(VecGetArray(c, &x));
+  PetscCallMPI(PetscRRBSum(comm_, x, (PetscMPIInt)n));
+  PetscCall(VecRestoreArray(c, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
+  Vec own;
+
+  PetscFunctionBegin;
+  if (r) {
+    PetscCall(own_r_.Get(r, PETSC_FALSE, &own));
+    PetscCall(MatMultTranspose(own_Z_, own, c_));
+    PetscCall(own_r_.Restore(r, PETSC_FALSE, &own));
+  } else
+    PetscCall(VecSet(c_, 0.0));
+  if (y) {
+    PetscCall(own_y_.Get(y, PETSC_FALSE, &own));
+    PetscCall(MatMultTranspose(own_AZ_, own, other_));
+    PetscCall(own_y_.Restore(y, PETSC_FALSE, &own));
+    PetscCall(VecAXPY(c_, -1.0, other_));
+  }
+  PetscCall(Sum(c_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Solve() {
+  PetscFunctionBegin;
+  PetscCall(inverse_ == KSP_DEFLATION_EXPLICIT ? MatMult(inverse_of_E_, c_, other_)
+                                               : MatSolve(inverse_of_E_, c_, other_));
+  std::swap(c_, other_);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Prolong(Vec y, Vec z) {
+  Vec own, own_y = nullptr;
+
+  PetscFunctionBegin;
+  if (y && y != z) PetscCall(own_y_.Get(y, PETSC_FALSE, &own_y));
+  PetscCall(own_r_.Get(z, PETSC_TRUE, &own));
+  if (y)
+    PetscCall(MatMultAdd(own_Z_, c_, own_y ? own_y : own, own));
+  else
+    PetscCall(MatMult(own_Z_, c_, own));
+  PetscCall(own_r_.Restore(z, PETSC_TRUE, &own));
+  if (own_y) PetscCall(own_y_.Restore(y, PETSC_FALSE, &own_y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Subtract(Vec w) {
+  Vec own;
+
+  PetscFunctionBegin;
+  PetscCall(own_w_.Get(w_, PETSC_TRUE, &own));
+  PetscCall(MatMult(own_AZ_, c_, own));
+  PetscCall(own_w_.Restore(w_, PETSC_TRUE, &own));
+  PetscCall(VecAXPY(w, -1.0, w_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCDeflationCreateUser(MPI_Comm comm, std::unique_ptr<PCDeflationBackend> *backend) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { *backend = std::make_unique<UserBackend>(); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,179 @@
+// The RRB-solver: conjugate gradients on the first Schur complement, preconditioned by the levels below it, for a correction
+// of the solution (docs/numerics.md, "The RRB-solver, precisely").
+#pragma once
+
+#include "exec/scalars.hpp"
+#include "pc/rrb/ranks/black_ranks.hpp"
+#include "pc/rrb/ranks/boxes.hpp"
+#include "pc/rrb/core/cycle.hpp"
+#include "ksp/rrb/core/schur_nodes.hpp"
+
+#include <cmath>
+
+namespace petscrrb::rrbsolver {
+
+// What the loops of an iteration work on: vectors on the black classes, scalars in the order of Slot.
+template <class Backend> struct SchurVectors {
+  const BlackLevel &level;
+  const SchurMatrix<Backend> &s1;
+  const Scalars<Backend> &scalars;
+  Quad<Dense> p, q, delta, r;
+  Dense r_odd;               // on a device b1 of r after odd steps; r_odd follows r in memory
+  const double *v = nullptr; // of every node in natural order: all is that of V A V; NULL: V = I
+  Quad<Dense> r0 = {};       // on several ranks, at the start: V r0 of own nodes and the red ones around
+};
+
+// The loops over the finest grid that a solve consists of, for each backend its own:
+//   eliminate_red(on, x, r0, norm)  r on the black nodes; the sums of the norm of r0, but for what follows of the natural one
+//   direction(on, x)                in the first step p = z, delta = 0; else delta += alpha p, p = z + beta p
+//   product(on, x)                  q = S1 p, the sums of p q, curvature and alpha
+//   residual(on, x, start, norm)    r -= alpha q, unless at the start; level 2 of the forward sweep; the sums of r^2 / d at
+//                                   b1 and, for the unpreconditioned norm, of r^2
+//   correct(on, x, a, r0, to, add)  to = or += delta + a p at all nodes in natural order; a may be NULL
+//   r_b1(x)                         r on b1 as residual() left it
+// On several ranks sums are of own nodes, product() ends with those of p q, and p, delta and b1 of r are kept around, too:
+//   product_sums(x)                  the sums of p q, for all ranks to add
+//   product_added(on, x)             curvature and alpha
+//   residual_sums(x, norm, start)    what residual() has summed, and at the start eliminate_red(), likewise
+template <class Backend> class SchurLoops;
+
+template <class Backend, class Core> class SchurCG {
+public:
+  static constexpr bool scaled = true;      // it is that of V A V
+  static constexpr bool may_overrun = true; // on a device, steps after the end do nothing
+
+  // ranks: several; NULL: one
+  SchurCG(const Backend &on, Core &core, BlackRanks *ranks = nullptr)
+      : on_(on), core_(core), ranks_(ranks), level_(core.black_level()), halo_(level_.extent),
+        s1_(level_.extent, level_.layout), scalars_(slots, level_.layout.rows),
+        loops_(level_), x_{level_, s1_, scalars_, {}, {}, {}, {}, {}} {
+    memory_.resize(level_.layout.size() * (8 + Backend::on_device));
+    double *p = memory_.data();
+    for (auto *vector : {&x_.p, &x_.q, &x_.delta, &x_.r})
+      for (Class c : {b1, b2}) {
+        vector->c[c] = level_.layout.view(p);
+        p += level_.layout.size();
+      }
+    if (Backend::on_device) x_.r_odd = level_.layout.view(p);
+  }
+  SchurCG(const SchurCG &) = delete;
+  SchurCG &operator=(const SchurCG &) = delete;
+
+  // Of V A V by its weights and excesses. a.v must stay where it is.
+  void refresh(const PreparedStencil &a) {
+    if (ranks_)
+      s1_.refresh(on_, ranks_->rows(a));
+    else
+      s1_.refresh(on_, a);
+    x_.v = a.v;
+  }
+  bool positive() const { return s1_.red_positive(on_); } // own nodes, as far as it is known beforehand; waits
+
+  // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
+  // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
+  // finish(below) does the work of AfterCycle.
+  template <class Solve, class Finish>
+  auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
+    pending_ = false;
+    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
+    if (ranks_) x_.r0 = ranks_->residual(r0, x_.v);
+    loops_.eliminate_red(on_, x_, r0, norm);
+    if (ranks_) ranks_->bring_b1(x_.r[b1], {});
+    loops_.residual(on_, x_, true, Norm::none);
+    add_up_below(norm, true);
+    return solve_below(Norm::none, solve, finish);
+  }
+  // One iteration: p, q, r and what depends on r.
+  template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
+    pending_ = true;
+    if (ranks_) ranks_->bring_solution();
+    loops_.direction(on_, x_);
+    loops_.product(on_, x_);
+    if (ranks_) share_product();
+    loops_.residual(on_, x_, false, norm);
+    add_up_below(norm, false);
+    return solve_below(norm, solve, finish);
+  }
+  const SchurLoops<Backend> &loops() const { return loops_; }
+  // Without step(): by a graph that was captured from it.
+  void steps_taken() { pending_ = true; }
+  // The levels below have been used by somebody else since: their vectors once more.
+  template <class Solve> auto resume(const Solve &solve) {
+    loops_.residual(on_, x_, true, Norm::none);
+    add_up_below(Norm::none, false);
+    return Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
+  }
+  // The residual on the black nodes is 0: so is the correction there.
+  void settle() {
+    for (Class c : {b1, b2}) on_.for_each(nodes(c, level_.around), ClearNode{x_.delta[c]});
+    pending_ = false;
+  }
+  const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
+  // The last step's alpha p is no part of the solution: the step broke down.
+  void drop_step() { pending_ = false; }
+
+  // x = delta, or x += delta, at all nodes in natural order. Of the iteration it changes nothing.
+  void solution(const double *r0, double *x, bool add) const {
+    loops_.correct(on_, x_, pending_ ? scalars_.at(alpha) : nullptr, r0, x, add);
+  }
+  std::size_t bytes() const { return memory_.bytes() + s1_.bytes() + scalars_.bytes() + loops_.bytes(); }
+
+private:
+  // of a class, with those up to `steps` around the box on several ranks
+  Range2 nodes(Class c, index_t steps) const {
+    return (ranks_ ? widened(level_.extent, steps) : level_.extent).nodes_of(c);
+  }
+  // What is around on one rank is around a ring.
+  template <int N> void exchange(const Class (&c)[N], const Dense (&a)[N]) const {
+    if (!ranks_) halo_.exchange(on_, c, a);
+  }
+  void share_product() {
+    ranks_->bring_b1(x_.q[b1], loops_.product_sums(x_));
+    loops_.product_added(on_, x_);
+  }
+  void add_up_below(Norm norm, bool start) {
+    if (ranks_) ranks_->add_up_below(loops_.residual_sums(x_, norm, start));
+  }
+  template <class Solve, class Finish> auto solve_below(Norm norm, const Solve &solve, const Finish &finish) {
+    const auto error = Cycle<Core>(core_).apply_below(1, solve, Energy::yes);
+    if (norm == Norm::preconditioned && !error) sum_preconditioned();
+    if (!error) finish(core_.energy());
+    return error;
+  }
+  // The squares of z = M^-1 r at all nodes; z is put where q was.
+  void sum_preconditioned() {
+    const auto v = natural(level_.extent, x_.v).get(Inner{});
+    const auto sum = [&](Class c, const auto &z) {
+      using Z = std::decay_t<decltype(z)>;
+      const Times<Z, std::decay_t<decltype(v[c])>> value{z, v[c], x_.v != nullptr};
+      scalars_.sum(on_, squares_of(c), level_.extent.nodes_of(c), Square{value});
+    };
+    if (ranks_) ranks_->bring_solution();
+    level_.with_solution([&](const auto &z) { on_.for_each(nodes(b2, 2), CopyNode{z, x_.q[b2]}); });
+    exchange({b2}, {x_.q[b2]});
+    level_.with_factor([&](const auto &factor) {
+      const auto f = factor.get(Inner{});
+      using F = std::decay_t<decltype(f)>;
+      on_.for_each(nodes(b1, 1), BackwardB1{f, loops_.r_b1(x_), x_.q[b2], x_.q[b1], Scaling::full});
+      exchange({b1}, {x_.q[b1]});
+      sum(r1, RedCorrection<r1, Zero, F>{f, {}, x_.q});
+      sum(r2, RedCorrection<r2, Zero, F>{f, {}, x_.q});
+    });
+    sum(b1, x_.q[b1]), sum(b2, x_.q[b2]);
+    if (ranks_) ranks_->add_up(sums_of_ranks(scalars_, {squares_b1, squares_b2, squares_r1, squares_r2}));
+  }
+
+  const Backend &on_;
+  Core &core_;
+  BlackRanks *ranks_;
+  BlackLevel level_;
+  Halo<Backend> halo_;
+  SchurMatrix<Backend> s1_;
+  Scalars<Backend> scalars_;
+  SchurLoops<Backend> loops_;
+  typename Backend::template Array<double> memory_;
+  SchurVectors<Backend> x_;
+  bool pending_ = false; // alpha p is not yet added to delta
+};
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,49 @@
+// The RRB-solver's operations at single nodes of the black classes, and at the red ones in the end.
+#pragma once
+
+#include "ksp/rrb/core/schur_matrix.hpp"
+
+namespace petscrrb::rrbsolver {
+
+// Level 2 of the forward sweep at b2: its part of the next grid's right-hand side. F: a FactorViews.
+template <class F, class X, class Y> struct ForwardSkew {
+  F f;
+  X x1, x2; // r on b1 and b2
+  Y y;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    y.at(h, k) = x2(h, k) + (f.w[SW][b1](h, k) * x1(h, k) + f.w[SE][b1](h - 1, k) * x1(h - 1, k) +
+                             f.w[NW][b1](h, k - 1) * x1(h, k - 1) + f.w[NE][b1](h - 1, k - 1) * x1(h - 1, k - 1));
+  }
+};
+template <class F, class X, class Y> ForwardSkew(F, X, X, Y) -> ForwardSkew<F, X, Y>;
+
+// The correction at a red node; R: its residual before all.
+template <Class c, class R, class F> struct RedCorrection {
+  F f;
+  R r;
+  Quad<Dense> black;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    double value;
+    if constexpr (c == r1)
+      BackwardR1{f, r, black[b1], black[b2], Result{&value}, Scaling::full}(h, k);
+    else
+      BackwardR2{f, r, black[b1], black[b2], Result{&value}, Scaling::full}(h, k);
+    return value;
+  }
+};
+
+struct ClearNode {
+  Dense x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { x.at(h, k) = 0.0; }
+};
+
+// A vector of all nodes in natural order; NULL: one that nobody reads.
+template <class T> NaturalField<2, T> natural(const Extent &x, T *p) {
+  if (!p) return {};
+  return {p, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x};
+}
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,213 @@
+// See iteration.hpp.
+#include "ksp/rrb/cuda/iteration.hpp"
+
+#include "exec/cuda/loop.cuh"
+#include "exec/cuda/wait.cuh"
+#include "ksp/rrb/core/full_cg.hpp"
+#include "ksp/rrb/cuda/schur_loops.cuh"
+
+namespace petscrrb::rrbsolver {
+namespace {
+
+// What a run is told and what it leaves.
+struct Run {
+  Limits limits;
+  unsigned long long limit, clock; // of a step, in ns, 0: none; when the last one ended
+  int taken;                       // steps
+  bool ended, late;                // late: the last step took longer than its limit
+  Numbers numbers[DeviceIteration::most_steps];
+};
+
+__global__ void begin_run(Run *run, double *scalars, Limits limits, unsigned long long limit) {
+  run->limits = limits;
+  run->limit = limit;
+  run->clock = cuda::nanoseconds();
+  run->taken = 0;
+  run->ended = run->late = false;
+  scalars[ended] = 0.0;
+}
+
+// Whether the host must see a step before the next one: it ends the run, or KSPCG's tests would end the solve.
+__device__ bool ends(const Run &run, const Numbers &n) {
+  const bool tested = run.taken > run.limits.untested;
+  const bool regular = n.curvature > 0.0 && n.rho > 0.0 && isfinite(n.curvature) && isfinite(n.rho) && isfinite(n.norm);
+  return run.taken >= run.limits.most || !regular ||
+         (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
+}
+
+constexpr int end_threads = 512;
+
+struct NothingPending {
+  template <int> __device__ void add_up(double *, Norm) const {}
+};
+
+// One block. run: NULL at the start.
+template <class Pending>
+__global__ void __launch_bounds__(end_threads)
+    end_step(Run *run, double *scalars, Pending pending, Terms terms, Norm norm, cuda::Condition repeat) {
+  cuda::await_previous();
+  const bool ended_before = run && run->ended;
+  double below = 0.0;
+  if (!ended_before) {
+    pending.template add_up<end_threads>(scalars, norm);
+    below = cuda::sum_of<end_threads>(terms);
+  }
+  if (threadIdx.x != 0) return;
+  if (!ended_before) AfterCycle{scalars, below, !run}(0, 0);
+  if (!run) return;
+  if (!ended_before) {
+    const Numbers n = numbers_of(scalars, norm);
+    const unsigned long long now = cuda::nanoseconds();
+    run->numbers[run->taken++] = n;
+    run->late = run->limit && now - run->clock > run->limit;
+    run->clock = now;
+    run->ended = run->late || ends(*run, n);
+    scalars[ended] = run->ended;
+  }
+  repeat.set(!run->ended);
+}
+
+template <class Core> device::Pending pending_of(const SchurCG<Cuda, Core> &cg, Norm norm, bool start) {
+  return cg.loops().pending(norm, start);
+}
+template <class Core> NothingPending pending_of(const FullCG<Cuda, Core> &, Norm, bool) { return {}; }
+
+template <class CG> class Iteration final : public DeviceIteration {
+public:
+  template <class... Ranks>
+  Iteration(Cuda &on, Core &core, Loop loop, Ranks *...ranks)
+      : on_(on), core_(core), cg_(on, core, ranks...), run_(1), loop_(loop),
+        overlap_(cuda::may_overlap(end_step<Pending>)) {}
+
+  void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
+  bool positive() const override { return cg_.positive(); }
+  int start(const double *r0, Norm norm, const Solve &solve) override {
+    return cg_.start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });
+  }
+  Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().read(on_), norm); }
+  int run(Norm norm, const Limits &limits, bool captured, const Solve &solve, std::vector<Numbers> &steps) override {
+    int error = captured ? capture(norm, solve) : 0;
+    if (error) return error;
+    begin(limits, captured);
+    if (captured) {
+      launch(steps);
+      return 0;
+    }
+    error = take_step(norm, solve, {});
+    if (!error) (void)read(steps);
+    return error;
+  }
+  int resume(const Solve &solve) override { return cg_.resume(solve); }
+  void settle() override { cg_.settle(); }
+  void drop_step() override { cg_.drop_step(); }
+  void solution(const double *r0, double *x, bool add) const override { cg_.solution(r0, x, add); }
+  std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
+
+private:
+  static constexpr int few = 4; // steps that are launched before the host looks
+
+  using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
+
+  // The steps of a graph wait for nothing of the host, so that each of them has a limit.
+  void begin(const Limits &limits, bool captured) {
+    Limits l = limits;
+    l.most = captured ? std::min(l.most, most_steps) : 1;
+    const auto limit = captured ? static_cast<unsigned long long>(1e9 * timeout.load()) : 0;
+    begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), cg_.scalars().data(), l, limit);
+    cuda::check_launch("begin_run");
+  }
+  int take_step(Norm norm, const Solve &solve, cuda::Condition repeat) {
+    return cg_.step(norm, solve, [&](const Terms &below) { end(run_.data(), below, norm, repeat); });
+  }
+  void end(Run *run, const Terms &below, Norm norm, cuda::Condition repeat) {
+    const auto pending = pending_of(cg_, norm, !run);
+    cuda::launch("the end of a step", end_step<Pending>, overlap_, 1, end_threads, 0, on_.stream, run,
+                 cg_.scalars().data(), pending, below, norm, repeat);
+  }
+
+  // A step that ends without an error has launched end_step(), which sets the condition.
+  int capture(Norm norm, const Solve &solve) {
+    if (!graph_.empty() && norm_ == norm && amli_ == core_.amli().used) return 0;
+    norm_ = norm;
+    amli_ = core_.amli().used;
+    return graph_.capture(on_, loop_ == Loop::automatic,
+                          [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); });
+  }
+  void launch(std::vector<Numbers> &steps) {
+    cg_.steps_taken();
+    int times = !CG::may_overrun ? 1 : expected_ ? expected_ : few;
+    do {
+      graph_.launch(on_, times);
+      if (read(steps)) {
+        expected_ = int(steps.size());
+        return;
+      }
+      times = CG::may_overrun ? few / 2 : 1;
+    } while (!graph_.repeats());
+    throw std::runtime_error("the RRB-solver's loop on the device stopped before its end");
+  }
+
+  // Adds what came of the steps that are taken since the last time; true: the run has ended. The first ones come with
+  // what says how many there are.
+  bool read(std::vector<Numbers> &steps) {
+    constexpr int first = 32;
+    const auto copy = [&](int from, int to) {
+      const char *source = reinterpret_cast<const char *>(run_.data());
+      const std::size_t begin = from ? offsetof(Run, numbers) + from * sizeof(Numbers) : 0,
+                        end = offsetof(Run, numbers) + to * sizeof(Numbers);
+      cuda::check(cudaMemcpyAsync(reinterpret_cast<char *>(report_.data()) + begin, source + begin, end - begin,
+                                  cudaMemcpyDeviceToHost, on_.stream),
+                  "cudaMemcpyAsync");
+      int seen = 0;
+      cuda::wait_for(on_.stream, "a step of the RRB-solver on the device, which did not end", [&] {
+        const int before = std::exchange(seen, steps_so_far());
+        return seen > before;
+      });
+    };
+    const Run &run = *report_.data();
+    copy(0, first);
+    if (run.late) throw TimedOut("a step of the RRB-solver on the device, which ended later");
+    if (run.taken > first) copy(first, run.taken);
+    steps.assign(run.numbers, run.numbers + run.taken);
+    return run.ended;
+  }
+
+  // While the device takes them.
+  int steps_so_far() {
+    constexpr std::size_t at = offsetof(Run, taken);
+    cuda::check(cudaMemcpyAsync(so_far_.data(), reinterpret_cast<const char *>(run_.data()) + at, sizeof(int),
+                                cudaMemcpyDeviceToHost, beside_.get()),
+                "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(beside_.get()), "cudaStreamSynchronize");
+    return *so_far_.data();
+  }
+
+  Cuda &on_;
+  Core &core_;
+  CG cg_;
+  cuda::Buffer<Run> run_;
+  cuda::Pinned<Run> report_;
+  cuda::Pinned<int> so_far_;
+  cuda::Stream beside_;
+  Loop loop_;
+  bool overlap_;           // a kernel may start before the one before it has ended
+  cuda::Loop graph_;       // of a step
+  int expected_ = 0;       // steps of the last run
+  Norm norm_ = Norm::none; // what was captured, with
+  bool amli_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, bool full,
+                                                       DeviceIteration::Loop loop) {
+  if (full) return std::make_unique<Iteration<FullCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
+  return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
+}
+
+std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, BlackRanks &ranks,
+                                                       DeviceIteration::Loop loop) {
+  return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop, &ranks);
+}
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,256 @@
+// An iteration's loops over the finest grid on a device.
+#pragma once
+
+#include "exec/cuda/shape.cuh"
+#include "exec/cuda/scalars.cuh"
+#include "ksp/rrb/cuda/schur_direction.cuh"
+#include "ksp/rrb/cuda/schur_ends.cuh"
+#include "ksp/rrb/cuda/schur_residual.cuh"
+
+namespace petscrrb::rrbsolver {
+
+// The array of two that an uncounted step has written, after so many counted ones.
+struct PingPong {
+  Dense even, odd;
+  const double *steps;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return int(*steps) % 2 ? even(h, k) : odd(h, k); }
+};
+
+template <> class SchurLoops<Cuda> {
+public:
+  explicit SchurLoops(const BlackLevel &level)
+      : x_(level.extent), layout_(level.layout), several_(level.around > 0), own_(own_box()),
+        stored_(stored_box(level)), overlap_(cuda::may_overlap(device::product)) {
+    for (auto &sum : sums_) sum.reserve(index_t(across(stored_, 1)) * (stored_.k1 - stored_.k0));
+  }
+
+  void eliminate_red(const Cuda &on, const SchurVectors<Cuda> &x, const double *r0, Norm norm) {
+    start(norms);
+    x.level.with_factor([&](const auto &factor) {
+      with_natural(x, r0, nullptr, [&](const auto &natural, auto scaled) {
+        const auto arrays_of_factor = factor_arrays(x.level, factor);
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(arrays_of_factor.p)>>;
+        const auto eliminate = [&](const auto &from) {
+          using F = device::EliminateRed<T, decltype(scaled)::value, std::decay_t<decltype(from)>>;
+          launch<1>(on, own_, device::eliminate_red<F>, [&](int blocks) {
+            const F f{red_arrays(x), arrays_of_factor, from, natural, r_arrays(x), own_, norm};
+            return std::tuple(f, take(norms, blocks));
+          });
+        };
+        if (several_)
+          eliminate(rrb::device::BoxRight{rrb::device::arrays(x.r0)});
+        else
+          eliminate(natural);
+      });
+    });
+  }
+  void correct(const Cuda &on, const SchurVectors<Cuda> &x, const double *a, const double *r0, double *to,
+               bool add) const {
+    with_natural(x, r0, to, [&](const auto &natural, auto scaled) {
+      using F = device::Correct<decltype(scaled)::value>;
+      launch<1>(
+          on, own_, device::correct<F>,
+          [&](int) {
+            return std::tuple(F{red_arrays(x), natural, vector(arrays(x.p)), vector(arrays(x.delta)), own_, add}, a);
+          },
+          false);
+    });
+  }
+  void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
+    with_factor(x.level, [&](auto factor) {
+      with_solution(x.level.solution, [&](auto z) {
+        using F = device::Direction<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(z)>;
+        launch_ahead<F>(on, stored_, device::direction<F>, [&](int) {
+          return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, stored_}, x.scalars.data());
+        });
+      });
+    });
+  }
+  void product(const Cuda &on, const SchurVectors<Cuda> &x) {
+    const Dense &s1 = x.s1.first_array();
+    const device::Product f{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q), own_};
+    start(curvatures);
+    launch_ahead<device::Product>(on, own_, device::product, [&](int blocks) {
+      return std::tuple(f, take(curvatures, blocks), x.scalars.data());
+    });
+    curvatures_ = sums_[curvatures].terms();
+    if (!several_) add_many_curvatures(on, x);
+  }
+  Sums product_sums(const SchurVectors<Cuda> &x) const {
+    Sums sums;
+    sums.add(curvatures_, x.scalars.data() + curvature_b1);
+    return sums;
+  }
+  void product_added(const Cuda &on, const SchurVectors<Cuda> &x) {
+    curvatures_ = {x.scalars.data() + curvature_b1, 1};
+    add_many_curvatures(on, x);
+  }
+  void residual(const Cuda &on, const SchurVectors<Cuda> &x, bool at_start, Norm norm) {
+    start(energies);
+    if (norm == Norm::unpreconditioned) start(norms);
+    with_factor(x.level, [&](auto factor) {
+      with_right_hand_side(x.level.right_hand_side, [&](auto y, auto several) {
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
+        using F = device::Residual<T, decltype(y), decltype(several)::value>;
+        const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, residual_box(),
+                  x.v,    natural_box(),       own_.nodes[b1]};
+        const auto arguments = [&](int blocks) {
+          return std::tuple(f, at_start, few_curvatures(), take(energies, blocks),
+                            norm == Norm::unpreconditioned ? take(norms, blocks) : device::Sum(), x.scalars.data());
+        };
+        if (norm == Norm::unpreconditioned)
+          launch_ahead<F>(on, stored_, device::residual<true, F>, arguments);
+        else
+          launch_ahead<F>(on, stored_, device::residual<false, F>, arguments);
+      });
+    });
+  }
+  Sums residual_sums(const SchurVectors<Cuda> &x, Norm norm, bool at_start) const {
+    Sums sums;
+    sums.add(sums_[energies].terms(), x.scalars.data() + energy_b1);
+    if (norm == Norm::unpreconditioned) sums.add(sums_[norms].terms(), x.scalars.data() + squares_b1);
+    if (norm == Norm::natural && at_start) sums.add(sums_[norms].terms(), x.scalars.data() + energy_r1);
+    return sums;
+  }
+  // For the kernel that ends a start or a step: what it has to add.
+  device::Pending pending(Norm norm, bool at_start) const {
+    return {sums_[energies].terms(), sums_[norms].terms(), at_start || norm == Norm::unpreconditioned, several_};
+  }
+  PingPong r_b1(const SchurVectors<Cuda> &x) const { return {x.r[b1], x.r_odd, x.scalars.at(steps)}; }
+  std::size_t bytes() const { return sums_[0].bytes() + sums_[1].bytes() + sums_[2].bytes(); }
+
+private:
+  enum Sum {
+    curvatures,
+    energies,
+    norms
+  };
+
+  rrb::device::Box own_box() const {
+    rrb::device::Box box = rrb::device::box_of(x_, layout_);
+    if (several_) box.x = box.y = {}; // what is around a ring is around the box
+    return box;
+  }
+  // With what is kept around. Rows begin at a cache line, as they do in the box, where the border has room for that.
+  rrb::device::Box stored_box(const BlackLevel &level) const {
+    rrb::device::Box box = own_;
+    if (!several_ || x_.empty()) return box;
+    for (Class c : {b1, b2}) {
+      const Range2 n = widened(x_, level.around).nodes_of(c);
+      box.nodes[c] = {int(n.h0), int(n.h1), int(n.k0), int(n.k1)};
+      box.h1 = std::max(box.h1, int(n.h1));
+      box.k0 = std::min(box.k0, int(n.k0)), box.k1 = std::max(box.k1, int(n.k1));
+    }
+    box.h0 -= layout_.border > cache_line ? cache_line : 2;
+    return box;
+  }
+  // r of b2 is that of own nodes.
+  rrb::device::Box residual_box() const {
+    rrb::device::Box box = stored_;
+    box.nodes[b2] = own_.nodes[b2];
+    return box;
+  }
+
+  // blocks across, whose threads have so many columns each
+  static int across(const rrb::device::Box &box, int columns) {
+    return (box.h1 - box.h0 + columns * device::threads - 1) / (columns * device::threads);
+  }
+  // few are added by residual(), if it has a block
+  void add_many_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
+    if (few_curvatures().count && !x_.empty()) return;
+    cuda::launch("the RRB-solver", device::add_curvatures, overlap_, 1, device::add_threads, 0, on.stream, curvatures_,
+                 x.scalars.data());
+  }
+
+  rrb::device::Arrays<double> arrays(const Quad<Dense> &q) const { return {q[b1].p, layout_.size(), int(q[b1].pitch)}; }
+  // b1, b2, and b1 of odd steps
+  rrb::device::Arrays<double> r_arrays(const SchurVectors<Cuda> &x) const { return arrays(x.r); }
+  device::Vector vector(const rrb::device::Arrays<double> &a) const { return {a, own_.x, own_.y}; }
+  // those that the next kernel adds by itself
+  Terms few_curvatures() const { return curvatures_.count <= device::few_terms ? curvatures_ : Terms(); }
+  void start(Sum i) { sums_[i].start(); }
+  device::Sum take(Sum i, int blocks) { return sums_[i].template take<device::threads>(blocks); }
+
+  rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
+    const Dense &red = x.s1.first_red_array();
+    return {red.p, layout_.size(), int(red.pitch)};
+  }
+  template <class Factor> static auto factor_arrays(const BlackLevel &level, const Factor &factor) {
+    const auto &w = factor.w[0].q[r1];
+    using T = std::remove_pointer_t<decltype(w.p)>;
+    return rrb::device::Arrays<const T>{w.p, level.layout.size(), int(w.pitch)};
+  }
+  rrb::device::NaturalBox natural_box() const {
+    return {int(x_.x.lo), int(x_.y.lo), int(x_.x.hi - x_.x.lo), int(x_.y.hi - x_.y.lo)};
+  }
+  // f(r and z in natural order, whether they are scaled by v)
+  template <class F> void with_natural(const SchurVectors<Cuda> &x, const double *r, double *z, const F &f) const {
+    const auto around = [&](const Side &s) { return several_ ? rrb::device::Around() : rrb::device::around(s, 1); };
+    const rrb::device::Around around_x = around(x_.x), around_y = around(x_.y);
+    if (x.v)
+      f(rrb::device::NaturalVector<true>{r, x.v, z, x.v, natural_box(), around_x, around_y}, std::true_type{});
+    else
+      f(rrb::device::NaturalVector<false>{r, nullptr, z, nullptr, natural_box(), around_x, around_y},
+        std::false_type{});
+  }
+  template <class F> static void with_factor(const BlackLevel &level, const F &f) {
+    level.with_factor([&](const auto &factor) { f(factor_arrays(level, factor)); });
+  }
+  // f(b2 where it continues)
+  template <class F> void with_solution(const NextGrid &next, const F &f) const {
+    if (several_)
+      f(rrb::device::BoxNext{next.natural.p, int(next.natural.row)});
+    else if (next.dense)
+      f(rrb::device::dense_next(x_, next));
+    else
+      f(rrb::device::natural_next(x_, next));
+  }
+  // f(the same, whether there are several ranks)
+  template <class F> void with_right_hand_side(const NextGrid &next, const F &f) const {
+    const auto either = [&](const auto &y) {
+      if (several_)
+        f(y, std::true_type{});
+      else
+        f(y, std::false_type{});
+    };
+    if (next.dense)
+      either(rrb::device::dense_next(x_, next));
+    else
+      either(rrb::device::natural_next(x_, next));
+  }
+
+  // a kernel of two columns a thread, which fetches rows ahead
+  template <class F, class Kernel, class Arguments>
+  void launch_ahead(const Cuda &on, const rrb::device::Box &box, Kernel *kernel, const Arguments &arguments) const {
+    launch<2>(on, box, kernel, arguments, true, F::Ahead::bytes);
+  }
+  // arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself for the kernel before it
+  template <int columns, class Kernel, class Arguments>
+  void launch(const Cuda &on, const rrb::device::Box &box, Kernel *kernel, const Arguments &arguments,
+              bool waits = true, int shared = 0) const {
+    if (x_.empty()) return;
+    const int across = SchurLoops::across(box, columns), along = box.k1 - box.k0;
+    const int rows =
+        cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, device::threads, shared), most_rows, 0.5);
+    const dim3 blocks(across, (along + rows - 1) / rows);
+    std::apply(
+        [&](const auto &...a) {
+          cuda::launch("the RRB-solver", kernel, overlap_ && waits, blocks, device::threads, shared, on.stream, a...,
+                       rows);
+        },
+        arguments(int(blocks.x * blocks.y)));
+  }
+
+  static constexpr int most_rows = 16, cache_line = 16; // of doubles
+
+  Extent x_;
+  DenseLayout layout_;
+  bool several_; // ranks
+  rrb::device::Box own_, stored_;
+  bool overlap_; // a kernel may start before the one before it has ended
+  PartialSum<Cuda> sums_[3];
+  Terms curvatures_; // of the sum of p q
+};
+
+} // namespace petscrrb::rrbsolver

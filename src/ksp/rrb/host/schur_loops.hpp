@@ -1,0 +1,215 @@
+// An iteration's loops over the finest grid on the host: each one pass over memory, row by row. Sums are taken row by row
+// and added in order: the same bits for any number of threads.
+#pragma once
+
+#include "pc/rrb/host/chunks.hpp"
+#include "ksp/rrb/host/schur_ends.hpp"
+
+namespace petscrrb::rrbsolver {
+
+template <> class SchurLoops<Host> {
+public:
+  explicit SchurLoops(const BlackLevel &level)
+      : stored_(stored(level)), scratch_(stored_.x), halo_(level.extent),
+        sums_(3 * (level.layout.rows + 2 * level.around)) {}
+
+  void eliminate_red(const Host &on, const SchurVectors<Host> &x, const double *r0, Norm norm) const {
+    SchurEnds(on, x).eliminate_red(r0, norm);
+  }
+  void correct(const Host &on, const SchurVectors<Host> &x, const double *a, const double *r0, double *to,
+               bool add) const {
+    SchurEnds(on, x).correct(a, r0, to, add);
+  }
+
+  void direction(const Host &on, const SchurVectors<Host> &x) const {
+    const Chunks chunks(stored_, scratch_);
+    const double a = *x.scalars.at(alpha), b = *x.scalars.at(beta);
+    const bool first = *x.scalars.at(steps) == 0.0;
+    x.level.with_factor([&](const auto &factor) {
+      chunks.run([](const auto &) {},
+                 [&](const auto &c) {
+                   chunks.clear(c.scratch(zero));
+                   double *here = solution_row(chunks, c, x, c.k0, 0);
+                   for (index_t k = c.k0; k < c.k1; ++k) {
+                     double *above =
+                         solution_row(chunks, c, x, x.level.around ? k + 1 : chunks.above(k), 1 + (k - c.k0) % 2);
+                     if (chunks.owns(b1, k)) {
+                       const Rows z{{nullptr, here, above}}, out{{nullptr, c.scratch(z_b1), nullptr}};
+                       const Rows r{{nullptr, row(x.r[b1], k), nullptr}};
+                       along(chunks.nodes(b1), BackwardB1{factor_from_row<true>(factor, k), r, z, out, Scaling::full});
+                       update(chunks.nodes(b1), c.scratch(z_b1), row(x.p[b1], k), row(x.delta[b1], k), a, b, first);
+                     }
+                     if (chunks.owns(b2, k))
+                       update(chunks.nodes(b2), here, row(x.p[b2], k), row(x.delta[b2], k), a, b, first);
+                     here = above;
+                   }
+                 });
+    });
+    if (!x.level.around) halo_.exchange(on, {b1, b2}, {x.p[b1], x.p[b2]});
+  }
+
+  void product(const Host &, const SchurVectors<Host> &x) const {
+    const Chunks chunks(x.level.extent, scratch_);
+    const SchurProduct product{x.s1.views(), x.p};
+    chunks.run([](const auto &) {},
+               [&](const auto &c) {
+                 for (index_t k = c.k0; k < c.k1; ++k) {
+                   double *sum = row_sums(chunks, k);
+                   sum[0] = !chunks.owns(b1, k) ? 0.0 : sum_along_row(chunks.nodes(b1), [&](index_t h) {
+                     return x.p[b1](h, k) * (x.q[b1].at(h, k) = product.at_b1(h, k));
+                   });
+                   sum[1] = !chunks.owns(b2, k) ? 0.0 : sum_along_row(chunks.nodes(b2), [&](index_t h) {
+                     return x.p[b2](h, k) * (x.q[b2].at(h, k) = product.at_b2(h, k));
+                   });
+                 }
+               });
+    add_up(x, chunks, {curvature_b1, curvature_b2});
+    if (!x.level.around) AfterProduct{x.scalars.data()}(0, 0);
+  }
+
+  Sums product_sums(const SchurVectors<Host> &x) const {
+    return sums_of_ranks(x.scalars, {curvature_b1, curvature_b2});
+  }
+  void product_added(const Host &, const SchurVectors<Host> &x) const { AfterProduct{x.scalars.data()}(0, 0); }
+  Sums residual_sums(const SchurVectors<Host> &x, Norm norm, bool start) const {
+    if (norm == Norm::natural && start) return sums_of_ranks(x.scalars, {energy_r1, energy_r2, energy_b1});
+    if (norm != Norm::unpreconditioned) return sums_of_ranks(x.scalars, {energy_b1});
+    if (!start) return sums_of_ranks(x.scalars, {energy_b1, squares_b1, squares_b2});
+    return sums_of_ranks(x.scalars, {energy_b1, squares_b1, squares_b2, squares_r1, squares_r2});
+  }
+
+  // r of b1 is updated in place; the row that a chunk shares with the one below is computed once more.
+  void residual(const Host &, const SchurVectors<Host> &x, bool start, Norm norm) const {
+    const Chunks chunks(stored_, scratch_);
+    const double a = start ? 0.0 : *x.scalars.at(alpha);
+    x.level.with_factor([&](const auto &factor) {
+      chunks.run([&](const auto &c) { share_row(chunks, c, x, a, start); },
+                 [&](const auto &c) { residual_chunk(chunks, c, factor, x, a, start, norm); });
+    });
+    if (norm == Norm::unpreconditioned)
+      add_up(x, chunks, {energy_b1, squares_b1, squares_b2});
+    else
+      add_up(x, chunks, {energy_b1});
+  }
+  const Dense &r_b1(const SchurVectors<Host> &x) const { return x.r[b1]; }
+  std::size_t bytes() const { return scratch_.bytes() + sums_.bytes(); }
+
+private:
+  // scratch rows
+  static constexpr int z_b1 = 3, below = 4, y_b2 = 5, zero = 11;
+
+  // The box, and what is kept around it, which then goes around no ring.
+  static Extent stored(const BlackLevel &level) {
+    Extent x = widened(level.extent, level.around);
+    if (level.around) x.x.periodic = x.y.periodic = false;
+    return x;
+  }
+  static double *row(const Dense &a, index_t k) { return &a.at(0, k); }
+
+  template <class F> static void along(Range2 nodes, const F &f) {
+#pragma omp simd
+    for (index_t h = nodes.h0; h < nodes.h1; ++h) f(h, 0);
+  }
+  static void update(Range2 nodes, const double *z, double *p, double *delta, double alpha, double beta, bool first) {
+    if (first) {
+#pragma omp simd
+      for (index_t h = nodes.h0; h < nodes.h1; ++h) delta[h] = 0.0, p[h] = z[h];
+      return;
+    }
+#pragma omp simd
+    for (index_t h = nodes.h0; h < nodes.h1; ++h) {
+      const double before = p[h];
+      delta[h] += alpha * before;
+      p[h] = z[h] + beta * before;
+    }
+  }
+
+  // z of b2 with its border, in scratch row `to`; on several ranks it has its border where it is
+  static double *solution_row(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x, index_t k,
+                              int to) {
+    if (x.level.around) return &x.level.solution.natural.at(0, k);
+    if (k == Chunks::none || !chunks.owns(b2, k)) return c.scratch(zero);
+    NextRows{x.level.solution}.load(c.scratch(to), k);
+    chunks.border(b2, c.scratch(to));
+    return c.scratch(to);
+  }
+
+  static void share_row(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x, double a,
+                        bool start) {
+    const index_t k = chunks.below(c.k0);
+    double *out = c.scratch(below);
+    if (k == Chunks::none || !chunks.owns(b1, k)) return chunks.clear(out);
+    const double *r = row(x.r[b1], k), *q = row(x.q[b1], k);
+    for (index_t h = chunks.nodes(b1).h0; h < chunks.nodes(b1).h1; ++h) out[h] = start ? r[h] : r[h] - a * q[h];
+    chunks.border(b1, out);
+  }
+
+  template <class Factor>
+  void residual_chunk(const Chunks &chunks, const Chunks::Chunk &c, const Factor &factor, const SchurVectors<Host> &x,
+                      double a, bool start, Norm norm) const {
+    const NextRows next{x.level.right_hand_side};
+    const Range2 own[] = {{}, {}, x.level.extent.nodes_of(b1), x.level.extent.nodes_of(b2)};
+    const auto owns = [&](Class b, index_t k) { return own[b].size() && k >= own[b].k0 && k < own[b].k1; };
+    const auto squares = [&](Class b, index_t k) {
+      return norm == Norm::unpreconditioned ? sum_squares(own[b], x, b, k) : 0.0;
+    };
+    double *b1_below = c.scratch(below);
+    chunks.clear(c.scratch(zero));
+    for (index_t k = c.k0; k < c.k1; ++k) {
+      double *sum = row_sums(chunks, k), *b1_here = c.scratch(zero);
+      sum[0] = sum[1] = sum[2] = 0.0;
+      if (chunks.owns(b1, k)) {
+        b1_here = row(x.r[b1], k);
+        if (!start) subtract(chunks.nodes(b1), b1_here, a, row(x.q[b1], k));
+        chunks.border(b1, b1_here);
+      }
+      if (owns(b1, k)) {
+        const auto *dinv = &factor.dinv.q[b1].at(0, k);
+        sum[0] = sum_along_row(own[b1], [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
+        sum[1] = squares(b1, k);
+      }
+      if (owns(b2, k)) {
+        double *b2_here = row(x.r[b2], k);
+        if (!start) subtract(own[b2], b2_here, a, row(x.q[b2], k));
+        sum[2] = squares(b2, k);
+        const Rows r1{{b1_below, b1_here, nullptr}}, r2{{nullptr, b2_here, nullptr}},
+            y{{nullptr, c.scratch(y_b2), nullptr}};
+        along(own[b2], ForwardSkew{factor_from_row<true>(factor, k), r1, r2, y});
+        next.store(c.scratch(y_b2), k);
+      }
+      b1_below = b1_here;
+    }
+  }
+  // of r, which is V times the matrix's own residual
+  static double sum_squares(Range2 nodes, const SchurVectors<Host> &x, Class c, index_t k) {
+    const double *r = row(x.r[c], k);
+    if (!x.v) return sum_along_row(nodes, [&](index_t h) { return r[h] * r[h]; });
+    const Side &along_x = x.level.extent.x;
+    const double *v = x.v + (2 * k + parity_y(c) - x.level.extent.y.lo) * (along_x.hi - along_x.lo);
+    return sum_along_row(nodes, [&](index_t h) {
+      const double value = r[h] / v[2 * h + parity_x(c) - along_x.lo];
+      return value * value;
+    });
+  }
+  static void subtract(Range2 nodes, double *r, double a, const double *q) {
+#pragma omp simd
+    for (index_t h = nodes.h0; h < nodes.h1; ++h) r[h] -= a * q[h];
+  }
+
+  double *row_sums(const Chunks &chunks, index_t k) const { return sums_.data() + 3 * (k - chunks.first()); }
+  void add_up(const SchurVectors<Host> &x, const Chunks &chunks, std::initializer_list<Slot> slots) const {
+    int i = 0;
+    for (const Slot slot : slots) {
+      double total = 0.0;
+      for (index_t k = i++; k < 3 * chunks.rows(); k += 3) total += sums_.data()[k];
+      x.scalars.data()[slot] = total;
+    }
+  }
+
+  Extent stored_;
+  RowScratch scratch_;
+  Halo<Host> halo_;
+  host::Buffer<double> sums_; // three a row
+};
+
+} // namespace petscrrb::rrbsolver

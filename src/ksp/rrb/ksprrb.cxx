@@ -1,0 +1,285 @@
+/* KSPRRB as PETSc sees it: everything but the solve, which is in ksprrb_solve.cxx. */
+#include "ksp/rrb/ksprrb_impl.h"
+
+#include <petscblaslapack.h>
+
+static PetscErrorCode KSPReset_RRB(KSP ksp) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
+  PetscCall(VecDestroy(&rrb->state->copy));
+  *rrb->state = KSPRRBState();
+  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+  rrb->room = rrb->kept = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(KSPReset_RRB(ksp));
+  delete ((KSP_RRB *)ksp->data)->state;
+  PetscCall(KSPDestroyDefault(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a PC of this type may be there because nobody chose one: it is what PETSc takes for these operators, or without
+   operators. */
+static PetscErrorCode IsDefault(KSP ksp, PCType type, PetscBool *is) {
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  for (int operators = 0; operators < 2 && !*is; ++operators) {
+    PC pc;
+    PCType other;
+
+    PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &pc));
+    if (operators) PetscCall(PCSetOperators(pc, ksp->pc->mat, ksp->pc->pmat));
+    PetscCall(PCSetOptionsPrefix(pc, "petscrrb_default_"));
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCGetType(pc, &other));
+    PetscCall(PetscStrcmp(type, other, is));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCRRB, unless somebody chose a preconditioner. */
+static PetscErrorCode ChoosePC(KSP ksp) {
+  PCType type;
+  const char *prefix;
+  PetscBool chosen = PETSC_FALSE, is_default = PETSC_FALSE, rrb = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(ksp->pc, &type));
+  PetscCall(PCGetOptionsPrefix(ksp->pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)ksp->pc)->options, prefix, "-pc_type", &chosen));
+  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
+  if (rrb || (chosen && type)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type) PetscCall(IsDefault(ksp, type, &is_default));
+  if (type && !is_default) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetType(ksp->pc, PCRRB));
+  if (ksp->setfromoptionscalled) PetscCall(PCSetFromOptions(ksp->pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPRRBCheckPC(KSP ksp) {
+  PCType type;
+  PetscBool rrb = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(ksp->pc, &type));
+  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
+  PetscCheck(
+      rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+      "KSPRRB iterates on the preconditioner rrb and cannot use %s. Use -pc_type rrb or none of it, or -ksp_type cg",
+      type ? type : "another one");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
+static PetscErrorCode MakeWorkVectors(KSP ksp) {
+  PetscBool solution, work;
+
+  PetscFunctionBegin;
+  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) {
+    PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+    PetscCall(PetscRRBVecOnDevice(ksp->work[0], &work));
+    if (solution == work) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPSetWorkVecs(ksp, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  const PetscInt most = ksp->max_it;
+
+  PetscFunctionBegin;
+  rrb->kept = 0;
+  if (!ksp->calc_sings || rrb->room > most) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->room = 0;
+  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+  PetscCall(PetscMalloc3(most + 1, &rrb->d, most + 1, &rrb->e, most + 1, &rrb->work));
+  rrb->room = most + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPRRBState's b. */
+static PetscErrorCode FindRightHandSide(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscBool solution, rhs;
+
+  PetscFunctionBegin;
+  s->b = ksp->vec_rhs;
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
+  if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBWorkVec(ksp->vec_sol, &s->copy));
+  PetscCall(VecCopy(ksp->vec_rhs, s->copy));
+  s->b = s->copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
+PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"),
+                        [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
+  PetscCall(MakeWorkVectors(ksp));
+  PetscCall(MakeRoomForCoefficients(ksp));
+  PetscCall(FindRightHandSide(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(ChoosePC(ksp));
+  PetscCall(KSPRRBCheckPC(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
+  static const char *const forms[] = {"on the first Schur complement, in r1/r2/b1/b2 storage", "on all nodes, fused",
+                                      "on all nodes, by PETSc's products and vector operations"};
+  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscBool ascii, string;
+  double bytes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
+  if (string && s->solver)
+    PetscCall(PetscViewerStringSPrintf(viewer, " %s", s->form == KSP_RRB_SCHUR ? "schur" : "full"));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->solver) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: not set up yet\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s\n", forms[s->form]));
+  if (s->form != KSP_RRB_SCHUR) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
+  bytes = s->solver->bytes();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* During a solve the solution is vec_sol and the correction so far. */
+static PetscErrorCode KSPBuildSolution_RRB(KSP ksp, Vec v, Vec *V) {
+  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+
+  PetscFunctionBegin;
+  if (!s->started) {
+    PetscCall(KSPBuildSolutionDefault(ksp, v, V));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!v) v = ksp->work[2];
+  if (s->add) PetscCall(VecCopy(ksp->vec_sol, v));
+  PetscCall(KSPRRBCorrect(ksp, v));
+  *V = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The eigenvalues of the Lanczos matrix, in increasing order. */
+static PetscErrorCode LanczosEigenvalues(KSP ksp, PetscReal values[]) {
+  const KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  const PetscInt n = rrb->kept;
+  PetscBLASInt size, one = 1, info;
+  PetscReal none;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(values, rrb->d, n));
+  PetscCall(PetscArraycpy(rrb->work, rrb->e + 1, n - 1));
+  PetscCall(PetscBLASIntCast(n, &size));
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  LAPACKREALsteqr_("N", &size, values, rrb->work, &none, &one, &none, &info);
+  PetscCall(PetscFPTrapPop());
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's xSTEQR: info %d", (int)info);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPComputeEigenvalues_RRB(KSP ksp, PetscInt most, PetscReal *r, PetscReal *c, PetscInt *n) {
+  const PetscInt kept =
+      ((const KSP_RRB *)ksp->data)->kept; /* which may be less than the iterations: a solve may break down */
+
+  PetscFunctionBegin;
+  PetscCheck(most >= kept, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ,
+             "Not enough room in work space r and c for eigenvalues");
+  *n = kept;
+  PetscCall(PetscArrayzero(c, most));
+  if (kept) PetscCall(LanczosEigenvalues(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *largest, PetscReal *smallest) {
+  const PetscInt kept = ((const KSP_RRB *)ksp->data)->kept;
+  PetscReal *values;
+
+  PetscFunctionBegin;
+  *largest = *smallest = 1.0;
+  if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(kept, &values));
+  PetscCall(LanczosEigenvalues(ksp, values));
+  *smallest = values[0];
+  *largest = values[kept - 1];
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   KSPRRB - The RRB-solver: conjugate gradients on the first Schur complement of a 5-point matrix on a structured 2D grid,
+   preconditioned by `PCRRB`
+
+   Level: beginner
+
+   Notes:
+   `-ksp_type rrb` is all that an application needs: the preconditioner becomes `PCRRB` unless one is chosen, and one of
+   another type is an error. Its options, `-pc_rrb_levels` and others, apply. The matrix is symmetric and positive
+   (semi)definite, with one unknown a grid point.
+
+   Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
+   operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
+   no such Schur complement (9-point, or with an odd number of points around a periodic side), or whose finest grid is not in
+   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, by PETSc's own operations.
+   With several MPI ranks, of hosts or of devices, the iteration on the Schur complement is the same; that on all nodes is by
+   PETSc's own operations, and so is all where the finest grid is on every rank. `KSPView()` says so.
+
+   Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
+   residual before the first iteration is that of the initial guess on all nodes; from the first iteration on red nodes
+   have none. Iterations are those of `KSPCG` where the initial guess satisfies the red nodes' equations, else mostly within
+   one.
+
+   Rows whose only nonzero is on the diagonal (Dirichlet conditions) make a matrix nonsymmetric if other rows keep their
+   columns. `PCRRB` puts their values into the initial guess: the iteration is on a symmetric matrix again.
+
+   References:
++  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017
+-  * - M. de Jong, C. Vuik, GPU implementation of the RRB-solver, report 16-06, Delft University of Technology, 2016
+
+.seealso: `PCRRB`, `KSPCG`, `PCRRBSetLevels()`, `PCRRBSetCycle()`, `PCRRBSetPrecision()`
+M*/
+PetscErrorCode KSPCreate_RRB(KSP ksp) {
+  KSP_RRB *rrb;
+
+  KSPRRBState *state = nullptr;
+
+  PetscFunctionBegin;
+  PetscCall(
+      PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("KSPRRB"), [&] { state = new KSPRRBState; }));
+  PetscCall(PetscNew(&rrb));
+  rrb->state = state;
+  ksp->data = (void *)rrb;
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
+  ksp->ops->setup = KSPSetUp_RRB;
+  ksp->ops->solve = KSPSolve_RRB;
+  ksp->ops->reset = KSPReset_RRB;
+  ksp->ops->destroy = KSPDestroy_RRB;
+  ksp->ops->view = KSPView_RRB;
+  ksp->ops->buildsolution = KSPBuildSolution_RRB;
+  ksp->ops->buildresidual = KSPBuildResidualDefault;
+  ksp->ops->computeeigenvalues = KSPComputeEigenvalues_RRB;
+  ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_RRB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,53 @@
+/* The data of KSPRRB, shared by ksprrb.cxx (the KSP's methods) and ksprrb_solve.cxx (its solve). */
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+
+#include "petsc/compat.h"
+#include "pc/vectors.h"
+#include "petscrrb.h"
+#include "pc/rrb/pcrrb_impl.h"
+#include "ksp/rrb/ksprrb_solver.h"
+
+PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
+PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
+
+typedef enum {
+  KSP_RRB_SCHUR,  /* conjugate gradients on the first Schur complement */
+  KSP_RRB_FULL,   /* on all nodes */
+  KSP_RRB_UNFUSED /* the same by PETSc's products and vector operations */
+} KSPRRBForm;
+
+/* What a solve makes and the next one may use. */
+struct KSPRRBState {
+  std::unique_ptr<KSPRRBSolver> fused, unfused; /* fused refers to the preconditioner's factorization */
+  KSPRRBSolver *solver = nullptr;               /* one of them */
+  KSPRRBForm form = KSP_RRB_UNFUSED;
+  const char *why = "not set up yet";      /* the form is not the Schur complement's */
+  PetscInt64 build = 0;                    /* that factorization, see PCRRBState */
+  KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
+  PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
+  PetscRRBMatrix rows = {};
+  Vec copy = nullptr; /* of right-hand sides that are in another memory than solutions */
+
+  /* of the current solve */
+  Vec b = nullptr;                          /* borrowed: the right-hand side, in the solution's memory */
+  Vec r0 = nullptr;                         /* borrowed: the residual that is corrected */
+  PetscBool add = PETSC_FALSE;              /* the correction goes on top of x */
+  PetscBool started = PETSC_FALSE;          /* there is a correction */
+  PetscInt64 uses = 0;                      /* of the preconditioner, see PCRRBState, by its own last step */
+  std::vector<KSPRRBSolver::Numbers> ahead; /* of steps that are taken, */
+  std::size_t seen = 0;                     /* so many of which are tested */
+};
+
+PetscErrorCode KSPRRBCreateUnfused(KSP, std::unique_ptr<KSPRRBSolver> *);
+
+typedef struct {
+  KSPRRBState *state;
+  PetscReal *d, *e, *work; /* the Lanczos matrix, as KSPCG keeps it */
+  PetscInt room, kept;     /* for so many iterations, and of so many */
+} KSP_RRB;

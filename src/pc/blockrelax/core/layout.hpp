@@ -1,0 +1,106 @@
+// The blocks of all patches, numbered patch after patch, and the order in which a sweep takes them.
+#pragma once
+
+#include "pc/blockrelax/core/colours.hpp"
+#include "pc/blockrelax/core/neighbours.hpp"
+
+namespace petscrrb::blockrelax {
+
+class Layout {
+public:
+  Layout(const std::vector<Patch> &patches, int points, const bool periodic[3], const int size[3])
+      : patches(patches), cut{{size[0], size[1], size[2]}},
+        points(points), periodic{periodic[0], periodic[1], periodic[2]}, neighbours(points) {
+    for (int d = 0; d < 3; ++d) {
+      PetscInt longest = 1;
+      for (const Patch &p : patches) longest = std::max(longest, p.n[d]);
+      cut.size[d] = static_cast<int>(std::min<PetscInt>(cut.size[d], longest));
+    }
+    first_block.push_back(0);
+    for (const Patch &p : patches) {
+      first_block.push_back(first_block.back() + cut.blocks(p));
+      rows = std::max(rows, p.first + p.n[0] * p.n[1] * p.n[2]);
+    }
+  }
+
+  index_t blocks() const { return first_block.back(); }
+  index_t patch_of(index_t block) const {
+    return std::upper_bound(first_block.begin(), first_block.end(), block) - first_block.begin() - 1;
+  }
+  // Calls use(patch, block) with block b.
+  template <class Use> auto at(index_t b, const Use &use) const {
+    const index_t patch = patch_of(b);
+    const Patch &p = patches[patch];
+    return use(p, block_of(p, cut, static_cast<PetscInt>(b - first_block[patch])));
+  }
+  std::size_t most_cells() const { return std::size_t(cut.size[0]) * cut.size[1] * cut.size[2]; }
+  // of a block and the cells around it
+  std::size_t most_window() const {
+    std::size_t n = 1;
+    for (int d = 0; d < 3; ++d) n *= static_cast<std::size_t>(cut.size[d] + 2 * neighbours.halo[d]);
+    return n;
+  }
+
+  const std::vector<Patch> patches;
+  Cut cut;
+  const int points;
+  const bool periodic[3];
+  const Neighbours neighbours;
+  std::vector<index_t> first_block; // of each patch, and the number of blocks
+  PetscInt rows = 0;
+};
+
+PETSCRRB_HD inline PetscInt row_at(const Patch &p, PetscInt i, PetscInt j, PetscInt k) {
+  return p.first + (k * p.n[1] + j) * p.n[0] + i;
+}
+
+// f(cell, row, at): the cells of a block, in natural order.
+template <class F> void at_cells(const Patch &p, const Block &b, const F &f) {
+  int cell = 0;
+  for (int k = 0; k < b.n[2]; ++k)
+    for (int j = 0; j < b.n[1]; ++j)
+      for (int i = 0; i < b.n[0]; ++i, ++cell) {
+        const PetscInt at[3] = {b.first[0] + i, b.first[1] + j, b.first[2] + k};
+        f(cell, row_at(p, at[0], at[1], at[2]), at);
+      }
+}
+
+// Whether the cell that is step s from `at` is among n cells a side from `first` on.
+PETSCRRB_HD inline bool within(const PetscInt first[3], const int n[3], const PetscInt at[3], Step s) {
+  const int step[3] = {s.x, s.y, s.z};
+  for (int d = 0; d < 3; ++d)
+    if (at[d] + step[d] < first[d] || at[d] + step[d] >= first[d] + n[d]) return false;
+  return true;
+}
+PETSCRRB_HD inline bool within(const Patch &p, const PetscInt at[3], Step s) {
+  const int step[3] = {s.x, s.y, s.z};
+  for (int d = 0; d < 3; ++d)
+    if (at[d] + step[d] < 0 || at[d] + step[d] >= p.n[d]) return false;
+  return true;
+}
+
+// Blocks sorted by colour, then by patch.
+class BlockOrder {
+public:
+  BlockOrder(const Layout &l, int colours, const std::vector<int> &colour)
+      : patches_(static_cast<index_t>(l.patches.size())), start_(static_cast<std::size_t>(colours * patches_ + 1)),
+        block_(colour.size()) {
+    const auto bin = [&](index_t b) { return static_cast<std::size_t>(colour[b] * patches_ + l.patch_of(b)); };
+    for (index_t b = 0; b < l.blocks(); ++b) ++start_[bin(b) + 1];
+    for (std::size_t s = 1; s < start_.size(); ++s) start_[s] += start_[s - 1];
+    std::vector<index_t> next(start_.begin(), start_.end() - 1);
+    for (index_t b = 0; b < l.blocks(); ++b) block_[next[bin(b)]++] = b;
+  }
+
+  index_t operator[](index_t t) const { return block_[t]; }
+  index_t first(int colour, index_t patch) const { return start_[colour * patches_ + patch]; }
+  index_t first(int colour) const { return first(colour, 0); }
+  index_t colours() const { return static_cast<index_t>(start_.size() - 1) / patches_; }
+  double bytes() const { return static_cast<double>((start_.size() + block_.size()) * sizeof(index_t)); }
+
+private:
+  index_t patches_;
+  std::vector<index_t> start_, block_;
+};
+
+} // namespace petscrrb::blockrelax

@@ -1,0 +1,263 @@
+// Finds the blocks that are alike, and inverts one of each kind.
+#include "exec/cuda/sort.cuh"
+#include "pc/blockrelax/cuda/make_inverses.cuh"
+#include "pc/blockrelax/cuda/relax.cuh"
+
+#include <map>
+
+namespace petscrrb::blockrelax {
+
+using namespace inverse_kernels;
+
+namespace {
+
+template <class T> void copy(cuda::Buffer<T> &to, const std::vector<T> &from, cudaStream_t stream) {
+  cuda::at_least(to, from.size());
+  cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+              "cudaMemcpyAsync");
+}
+} // namespace
+
+BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,
+                             const Options &options)
+    : l_(layout), A_(matrix), options_(options), shape_of_(static_cast<std::size_t>(layout.blocks())) {
+  std::vector<int> place(shape_of_.size());
+  for (index_t t = 0; t < l_.blocks(); ++t) place[order[t]] = static_cast<int>(t);
+  for (index_t b = 0; b < l_.blocks(); ++b)
+    l_.at(b, [&](const Patch &p, const Block &block) {
+      std::size_t s = 0;
+      while (s < shapes_.size() && !std::equal(block.n, block.n + 3, shapes_[s].n)) ++s;
+      if (s == shapes_.size())
+        shapes_.push_back({{block.n[0], block.n[1], block.n[2]},
+                           place[b],
+                           row_at(p, block.first[0], block.first[1], block.first[2])});
+      shape_of_[b] = static_cast<int>(s);
+    });
+  shape_of_there_.assign(shape_of_);
+  resident_ = cuda::attribute(cudaDevAttrMultiProcessorCount);
+}
+
+index_t BlockInverses::size(int cells, const DeviceKind &kind) const {
+  return method_ == Method::tensor  ? cells
+         : method_ == Method::dense ? index_t(cells) * cells
+         : kind.chunked             ? Chunks{cells, kind.width}.size()
+                                    : DeviceBand{cells, kind.width}.size();
+}
+
+void BlockInverses::reserve(index_t inverses, bool all_have_place) {
+  const index_t factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
+  anew_ = all_have_place ? 0 : factor;
+  cuda::at_least(inverse_, static_cast<std::size_t>(inverses));
+  if (anew_ || method_ == Method::dense) cuda::at_least(scratch_, static_cast<std::size_t>(resident_ * factor));
+}
+
+// Sine bases, and behind them the same in tiles of 8 x 4, filled up with zeros.
+void BlockInverses::find_bases() {
+  if (basis_of_.empty()) {
+    for (const Shape &shape : shapes_)
+      for (int n : shape.n) sine_.add(n);
+    std::vector<double> values = sine_.values();
+    std::map<int, index_t> tiles;
+    for (const Shape &shape : shapes_)
+      for (int n : shape.n) {
+        if (!tiles.insert({n, static_cast<index_t>(values.size())}).second || n > longest_tiled) continue;
+        for (int j = 0; j < n; j += 8)
+          for (int k = 0; k < n; k += 4)
+            for (int lane = 0; lane < 32; ++lane) {
+              const int row = j + lane / 4, column = k + lane % 4;
+              values.push_back(row < n && column < n ? sine_[n][row * n + column] : 0);
+            }
+      }
+    for (const Shape &shape : shapes_) {
+      basis_of_.emplace_back(), tiles_of_.emplace_back();
+      for (int d = 0; d < 3; ++d) {
+        basis_of_.back()[d] = static_cast<index_t>(sine_.at(shape.n[d]));
+        tiles_of_.back()[d] = tiles[shape.n[d]];
+      }
+    }
+    bases_.assign(values);
+  }
+  bool good = extent_.cells >= 64 && cuda::attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    const int *n = shapes_[k].n;
+    std::copy_n(basis_of_[k].data(), 3, host_kinds_[k].basis);
+    std::copy_n(tiles_of_[k].data(), 3, host_kinds_[k].tiles);
+    good = good && std::max({n[0], n[1], n[2]}) <= longest_tiled;
+    tiled_room_ = std::max(tiled_room_, blockrelax::tiled_room(n));
+  }
+  if (!good) tiled_room_ = 0;
+}
+
+// Blocks of a shape are alike.
+void BlockInverses::refresh_constant(cudaStream_t stream) {
+  const Couplings &c = A_.common();
+  const std::vector<DeviceKind> before = std::exchange(host_kinds_, {});
+  extent_ = Extent();
+  for (const Shape &shape : shapes_) {
+    DeviceKind kind{-1, shape.first, 0, false, {}, {}};
+    for (int m = 0; m < l_.neighbours.count; ++m) {
+      const Step s = l_.neighbours.step[m];
+      const bool fits = (s.x == 0 || shape.n[0] > 1) && (s.y == 0 || shape.n[1] > 1) && (s.z == 0 || shape.n[2] > 1);
+      if (fits && c.ahead[m] != 0) kind.width = std::max(kind.width, offset(shape.n, s));
+    }
+    extent_.add(shape.n, kind.width);
+    host_kinds_.push_back(kind);
+  }
+  method_ = choose(options_.inverse, &c, l_.neighbours, extent_);
+  index_t sum = 0;
+  bool all = true;
+  chunk_ = 0, banded_ = false;
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    const int *n = shapes_[k].n;
+    DeviceKind &kind = host_kinds_[k];
+    kind.chunked = method_ == Method::factored && Chunks::suit(kind.width);
+    const index_t next = sum + size(n[0] * n[1] * n[2], kind);
+    const bool fits = options_.memory <= 0 || static_cast<double>(next) * sizeof(double) <= options_.memory;
+    if (fits) kind.at = std::exchange(sum, next);
+    all = all && fits;
+    if (kind.chunked && fits)
+      chunk_ = std::max(chunk_, kind.width);
+    else
+      banded_ = true;
+  }
+  tiled_room_ = 0;
+  if (method_ == Method::tensor) find_bases();
+  reserve(sum, all);
+  kinds_ = static_cast<index_t>(shapes_.size());
+  if (!shapes_used_ || !(host_kinds_ == before)) copy(kinds_buffer_, host_kinds_, stream);
+  shapes_used_ = true;
+}
+
+void BlockInverses::make_tensor(cudaStream_t stream) {
+  for (std::size_t k = 0; k < shapes_.size(); ++k) {
+    const int *n = shapes_[k].n;
+    if (host_kinds_[k].at < 0) continue;
+    cuda::for_rows("inverses in sine bases", n[0] * n[1] * n[2],
+                   TensorInverse{l_.neighbours,
+                                 A_.common(),
+                                 {n[0], n[1], n[2]},
+                                 shapes_[k].row,
+                                 inverse_.data() + host_kinds_[k].at,
+                                 &made_.device()->bad},
+                   stream);
+  }
+}
+
+void BlockInverses::refresh_variable(cudaStream_t stream) {
+  tiled_room_ = 0;
+  const int blocks = static_cast<int>(l_.blocks());
+  const std::size_t n = static_cast<std::size_t>(blocks);
+  if (kind_of_.size() != n) {
+    for (auto *b : {&hash_, &hash_sorted_}) b->resize(2 * n);
+    for (auto *b : {&number_, &number_sorted_, &width_, &linked_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_,
+                    &kind_of_})
+      b->resize(n);
+    size_.resize(n);
+    at_.resize(n);
+  }
+  cuda::at_least(kinds_buffer_, n);
+  method_ = choose(options_.inverse, nullptr, l_.neighbours, Extent());
+  made_.clear(stream);
+  DeviceInverses all = view();
+  const auto hash = [&](auto group, auto kernel) {
+    constexpr int size = decltype(group)::size;
+    kernel<<<unsigned(blocks - 1) / (threads / size) + 1, threads, 0, stream>>>(
+        A_.blocks(), blocks, all, hash_.data(), width_.data(), linked_.data(), &made_.device()->width);
+    cuda::check_launch("hash_blocks");
+  };
+  if (l_.most_cells() <= 16)
+    hash(Group<8>(), hash_blocks<8>);
+  else
+    hash(Group<32>(), hash_blocks<32>);
+  cuda::for_rows("blocks", blocks, Count{number_.data()}, stream);
+  cuda::call_cub("order of blocks", cub_, [&](void *p, std::size_t &bytes) {
+    return cub::DeviceRadixSort::SortPairs(p, bytes, hash_.data(), hash_sorted_.data(), number_.data(),
+                                           number_sorted_.data(), blocks, 0, 64, stream);
+  });
+  cuda::for_rows("first blocks", blocks,
+                 FindFirsts{hash_.data(), number_sorted_.data(), blocks, flag_.data(), is_first_.data()}, stream);
+  cuda::call_cub("runs", cub_, [&](void *p, std::size_t &bytes) {
+    return cub::DeviceScan::InclusiveSum(p, bytes, flag_.data(), run_.data(), blocks, stream);
+  });
+  cuda::for_rows("first blocks", blocks,
+                 NameFirsts{number_sorted_.data(), flag_.data(), run_.data(), first_of_run_.data()}, stream);
+  cuda::call_cub("kinds", cub_, [&](void *p, std::size_t &bytes) {
+    return cub::DeviceScan::ExclusiveSum(p, bytes, is_first_.data(), kind_at_.data(), blocks, stream);
+  });
+  cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
+  cuda::for_rows("kinds", blocks,
+                 MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
+                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks,
+                           method_ == Method::dense, kind_of_.data(), kinds_buffer_.data(), size_.data(),
+                           made_.device()},
+                 stream);
+  cuda::call_cub("places", cub_, [&](void *p, std::size_t &bytes) {
+    return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
+  });
+  cuda::for_rows("places", blocks,
+                 PlaceKinds{kinds_buffer_.data(), size_.data(), at_.data(), options_.memory, made_.device()}, stream);
+  const MadeInverses made = made_.read(stream);
+  kinds_ = made.kinds;
+  chunk_ = made.chunk, banded_ = made.banded;
+  extent_ = Extent();
+  for (const Shape &shape : shapes_) extent_.add(shape.n, made.width);
+  reserve(made.size, made.without == 0);
+  shapes_used_ = false;
+}
+
+void BlockInverses::make(cudaStream_t stream) {
+  Making m{A_.blocks(), int(kinds_), method_, inverse_.data(), scratch_.data(), 0, 0, &made_.device()->bad};
+  const DeviceInverses all = view();
+  if (chunk_) make_chunks(all, m, chunk_, stream);
+  if (!banded_) return;
+  const bool in_scratch = anew_ || method_ == Method::dense;
+  const bool large = in_scratch || extent_.width > 16;
+  const int window = int(DeviceBand{0, extent_.width}.window());
+  const int most = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
+  m.factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
+  const auto launch = [&](auto kernel, int groups, int size) {
+    m.window = extent_.width < 1024 && groups * window <= most ? window : 0;
+    const int shared = groups * m.window * int(sizeof(double));
+    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+                "cudaFuncSetAttribute");
+    const int needed = int((kinds_ + groups - 1) / groups), limit = in_scratch ? resident_ : 1 << 20;
+    kernel<<<unsigned(std::min(needed, limit)), unsigned(groups * size), unsigned(shared), stream>>>(all, m);
+    cuda::check_launch("make_inverses");
+  };
+  if (large)
+    launch(make_inverses<wide>, 1, wide);
+  else
+    launch(make_inverses<32>, 4, 32);
+}
+
+index_t BlockInverses::refresh(cudaStream_t stream) {
+  if (l_.blocks() == 0) return no_row;
+  if (A_.constant())
+    refresh_constant(stream);
+  else
+    refresh_variable(stream);
+  made_.clear(stream);
+  if (method_ == Method::tensor) make_tensor(stream);
+  if (method_ != Method::tensor || anew_) make(stream);
+  const unsigned long long bad = made_.read(stream).bad;
+  return bad ? static_cast<index_t>(~0ull - bad) : no_row;
+}
+
+DeviceInverses BlockInverses::view() const {
+  return {kinds_buffer_.data(), shapes_used_ ? shape_of_there_.data() : kind_of_.data(),
+          inverse_.data(),      bases_.data(),
+          l_.neighbours,        A_.values(),
+          A_.links(),           int(l_.most_cells())};
+}
+
+double BlockInverses::bytes() const {
+  std::size_t sum = shape_of_there_.bytes() + bases_.bytes() + inverse_.bytes() + scratch_.bytes() +
+                    kinds_buffer_.bytes() + hash_.bytes() + hash_sorted_.bytes() + size_.bytes() + at_.bytes() +
+                    cub_.bytes();
+  for (const auto *b :
+       {&number_, &number_sorted_, &width_, &linked_, &flag_, &is_first_, &run_, &first_of_run_, &kind_at_, &kind_of_})
+    sum += b->bytes();
+  return static_cast<double>(sum);
+}
+
+} // namespace petscrrb::blockrelax

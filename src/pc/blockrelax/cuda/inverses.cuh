@@ -1,0 +1,138 @@
+// The inverses of the diagonal blocks on a device. Blocks that are alike share one.
+#pragma once
+
+#include "pc/blockrelax/cuda/band.cuh"
+#include "pc/blockrelax/core/chunks.hpp"
+#include "pc/blockrelax/cuda/matrix.cuh"
+#include "pc/blockrelax/core/method.hpp"
+
+#include <array>
+
+namespace petscrrb::blockrelax {
+
+struct DeviceKind {
+  index_t at;                 // where its inverse lies, or -1: it has no place
+  int block, width;           // block: the place of its first in the order of blocks
+  bool chunked;               // it is a factor in chunks, if it has a place
+  index_t basis[3], tiles[3]; // tiles: the same bases as tensor cores take them
+
+  bool operator==(const DeviceKind &o) const {
+    return at == o.at && block == o.block && width == o.width && chunked == o.chunked &&
+           std::equal(basis, basis + 3, o.basis) && std::equal(tiles, tiles + 3, o.tiles);
+  }
+};
+
+struct MadeInverses {
+  unsigned long long bad; // all ones less the first row whose pivot is negative
+  int width;              // the largest
+  int kinds, without;     // without: those that have no place
+  int chunk;              // the widest of factors in chunks, or 0
+  int banded;             // whether there are others, or such without a place
+  index_t size;           // of the inverses of the others
+};
+
+// What a kernel needs to solve with a block.
+struct DeviceInverses {
+  const DeviceKind *kinds;
+  const int *kind_of; // of each block, by its number
+  const double *inverse, *bases;
+  Neighbours near;
+  DeviceValues values; // for kinds without a place
+  DeviceLinks links;
+  int most_cells;
+};
+
+// Assembles and factors a block; as factor().
+template <class Group>
+__device__ int factor_block(const Group &g, const DeviceInverses &all, const DeviceBlock &block, int width, double *a,
+                            double *window) {
+  const DeviceBand band{block.n[0] * block.n[1] * block.n[2], width};
+  for (index_t i = g.rank(); i < band.size(); i += Group::size) a[i] = 0;
+  g.sync();
+  // what links add may be there before, since no coupling within the block is between the same cells as a link
+  within_block(block, all.near, all.values, all.links, all.most_cells, g.rank(), Group::size,
+               [&](int cell, int other, double value) {
+                 const int low = cell < other ? cell : other, high = cell < other ? other : cell;
+                 if (value != 0) band.column(a, low)[high - low] = value;
+               });
+  g.sync();
+  return factor(g, band, a, window, [&](int j) {
+    if (all.values.constant) return all.values.diagonal;
+    const int i = j % block.n[0], k = j / block.n[0];
+    const double d =
+        all.values
+            .diagonals[block.first + index_t(k / block.n[1]) * block.plane + index_t(k % block.n[1]) * block.line + i];
+    return d == 0 ? 1 : d;
+  });
+}
+
+class BlockInverses {
+public:
+  struct Shape {
+    int n[3], first; // place of its first block
+    index_t row;     // and that block's first row
+  };
+
+  BlockInverses(const Layout &, const BlockOrder &, const DeviceMatrix &, const Options &);
+
+  // Of the matrix as it is now. Returns the first row of a block that is not positive definite, or no_row.
+  index_t refresh(cudaStream_t);
+
+  DeviceInverses view() const;
+  Method method() const { return method_; }
+  index_t kinds() const { return kinds_; }
+  const Extent &extent() const { return extent_; }
+  const std::vector<Shape> &shapes() const { return shapes_; }
+  const std::vector<int> &shape_of() const { return shape_of_; } // of each block
+  // Of all blocks of a shape, where the matrix is constant, or null.
+  const double *inverse_of_shape(int s) const {
+    return host_kinds_[s].at < 0 ? nullptr : inverse_.data() + host_kinds_[s].at;
+  }
+  // What a block takes as tensor cores relax it, in doubles; 0: they are of no use
+  int tiled_room() const { return tiled_room_; }
+  // rows of a chunk, the most; 0: no factor is in chunks
+  int chunk() const { return chunk_; }
+  // of a factor for which there was no place, in doubles; 0 if all have one
+  index_t anew() const { return anew_; }
+  double *scratch() const { return scratch_.data(); } // so large for each of resident() thread blocks
+  int resident() const { return resident_; }
+  double bytes() const;
+
+private:
+  void refresh_constant(cudaStream_t);
+  void refresh_variable(cudaStream_t);
+  void make_tensor(cudaStream_t);
+  void make(cudaStream_t);
+  void reserve(index_t inverses, bool all_have_place);
+  void find_bases();
+  index_t size(int cells, const DeviceKind &) const;
+
+  const Layout &l_;
+  const DeviceMatrix &A_;
+  const Options options_;
+  Method method_ = Method::factored;
+  Extent extent_;
+  index_t kinds_ = 0, anew_ = 0;
+  int tiled_room_ = 0;
+  int chunk_ = 0;
+  bool banded_ = false; // there are factors that are not in chunks
+  int resident_ = 0;
+  bool shapes_used_ = false; // kind_of_ is that of shapes
+
+  std::vector<Shape> shapes_;
+  std::vector<int> shape_of_;
+  cuda::Buffer<int> shape_of_there_;
+  SineBases sine_;
+  std::vector<std::array<index_t, 3>> basis_of_, tiles_of_; // of each shape
+  cuda::Buffer<double> bases_, inverse_, scratch_;
+  std::vector<DeviceKind> host_kinds_;
+  cuda::Buffer<DeviceKind> kinds_buffer_;
+
+  cuda::Report<MadeInverses> made_;
+  cuda::Buffer<unsigned long long> hash_, hash_sorted_; // the first halves in front
+  cuda::Buffer<int> number_, number_sorted_, width_, linked_, flag_, is_first_, run_, first_of_run_, kind_at_, kind_of_;
+  cuda::Buffer<index_t> size_, at_;
+  cuda::Buffer<char> cub_;
+};
+
+} // namespace petscrrb::blockrelax

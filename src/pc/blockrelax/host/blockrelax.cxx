@@ -1,0 +1,167 @@
+// Sweeps over blocks on the host.
+#include "pc/blockrelax/core/blockrelax.hpp"
+
+#include "pc/blockrelax/host/inverses.hpp"
+#include "pc/blockrelax/core/passes.hpp"
+#include "pc/blockrelax/host/residual.hpp"
+
+namespace petscrrb::blockrelax {
+namespace {
+
+// What a sweep reads and writes: twice the same vector, but for Jacobi.
+struct Vectors {
+  const double *b, *from;
+  double *to;
+};
+
+class HostBlockRelax final : public BlockRelax {
+public:
+  HostBlockRelax(const std::vector<Patch> &patches, int points, const bool periodic[3], const Options &options)
+      : l_(patches, points, periodic, options.block), options_(options), A_(l_), inverses_(l_, A_, options),
+        blocks_(options.order == Order::coloured ? order_of_blocks(l_, options) : natural_order(l_)),
+        together_(l_.rows >= host::serial_below),
+        passes_(colours_in_turn(static_cast<int>(blocks_.colours()),
+                                options.symmetric && options.order == Order::coloured, options.omega)) {
+    if (options.order == Order::jacobi) other_.resize(static_cast<std::size_t>(l_.rows));
+  }
+
+  Findings refresh(const Csr &A) override {
+    Findings found;
+    found.read = A_.read(A);
+    found.constant = A_.constant();
+    ghosts_.resize(A_.ghosts().size());
+    if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
+    found.pivot = inverses_.refresh(scratch_);
+    prepare();
+    found.shapes = inverses_.kinds();
+    found.used = inverses_.used();
+    return found;
+  }
+
+  void sweep(const double *b, double *x, int sweeps, bool from_zero) override {
+    prepare(); // again, for there may be more threads now
+    if (from_zero && (options_.order != Order::jacobi || sweeps == 0)) fill(x, nullptr);
+    if (options_.order == Order::jacobi && !from_zero && sweeps % 2 == 1) fill(other_.data(), x);
+    if (sweeps > 1 && ways() == Parallel::patches && A_.ghosts().empty())
+      return one_patch_after_the_other(b, x, sweeps, from_zero);
+    for (int s = 0; s < sweeps; ++s) once(vectors(b, x, sweeps - s), from_zero && s == 0);
+  }
+
+  double bytes() const override {
+    return A_.bytes() + inverses_.bytes() + blocks_.bytes() + scratch_.bytes() +
+           static_cast<double>(other_.bytes() + ghosts_.size() * sizeof(double));
+  }
+
+private:
+  void prepare() { scratch_.prepare(inverses_.work() + l_.most_cells() + l_.most_window()); }
+
+  // Of a sweep; Jacobi's last one is to end in x.
+  Vectors vectors(const double *b, double *x, int left) const {
+    if (options_.order != Order::jacobi) return {b, x, x};
+    double *const two[2] = {x, other_.data()};
+    return {b, two[left % 2], two[(left - 1) % 2]};
+  }
+
+  void fill(double *to, const double *from) const { // null: zero
+#pragma omp parallel for schedule(static) if (together_)
+    for (PetscInt p = 0; p < l_.rows; ++p) to[p] = from ? from[p] : 0;
+  }
+
+  Parallel ways() const {
+    if (options_.parallel != Parallel::automatic) return options_.parallel;
+    // enough patches for all threads to end at about the same time
+    return l_.patches.size() >= 8 * threads() ? Parallel::patches : Parallel::both;
+  }
+
+  // All sweeps of a patch, which may stay in cache: where patches are not coupled.
+  void one_patch_after_the_other(const double *b, double *x, int sweeps, bool from_zero) {
+    const index_t patches = static_cast<index_t>(l_.patches.size());
+#pragma omp parallel if (together_)
+    {
+      double *const memory = scratch_.mine();
+#pragma omp for schedule(dynamic)
+      for (index_t p = 0; p < patches; ++p)
+        for (int s = 0; s < sweeps; ++s) patch(p, vectors(b, x, sweeps - s), from_zero && s == 0, memory);
+    }
+  }
+  void patch(index_t p, const Vectors &v, bool zero, double *memory) const {
+    for (std::size_t k = 0; k < passes_.size(); ++k)
+      for (index_t t = first(k, p); t < first(k, p + 1); ++t) relax(blocks_[t], v, zero && k == 0, memory);
+  }
+
+  // Other patches are as they were before the sweep.
+  void once(const Vectors &v, bool zero) {
+    const std::vector<PetscInt> &rows = A_.ghosts();
+    const Parallel way = ways();
+    const index_t patches = static_cast<index_t>(l_.patches.size()), ghosts = static_cast<index_t>(rows.size());
+#pragma omp parallel if (together_)
+    {
+      double *const memory = scratch_.mine();
+#pragma omp for schedule(static)
+      for (index_t g = 0; g < ghosts; ++g) ghosts_[g] = zero ? 0 : v.from[rows[g]];
+      if (way == Parallel::patches) {
+#pragma omp for schedule(dynamic)
+        for (index_t p = 0; p < patches; ++p) patch(p, v, zero, memory);
+      } else {
+        const index_t step = way == Parallel::both ? patches : 1;
+        for (index_t p = 0; p < patches; p += step)
+          for (std::size_t k = 0; k < passes_.size(); ++k) {
+#pragma omp for schedule(static)
+            for (index_t t = first(k, p); t < first(k, p + step); ++t) relax(blocks_[t], v, zero && k == 0, memory);
+          }
+      }
+    }
+  }
+  index_t first(std::size_t pass, index_t patch) const { return blocks_.first(passes_[pass], patch); }
+
+  void relax(index_t b, const Vectors &v, bool zero, double *memory) const {
+    if (options_.order == Order::chaotic && together_) return relax<true>(b, v, false, memory);
+    relax<false>(b, v, zero && options_.order != Order::chaotic, memory);
+  }
+
+  // zero: x is zero, and is not read
+  template <bool shared> void relax(index_t b, const Vectors &v, bool zero, double *memory) const {
+    double *const r = memory + inverses_.work(), *const u = r + l_.most_cells();
+    l_.at(b, [&](const Patch &p, const Block &block) {
+      Window window(l_, p, block, u);
+      if (zero) {
+        at_cells(p, block, [&](int cell, PetscInt row, const PetscInt *) { r[cell] = v.b[row]; });
+      } else {
+        window.fill<shared>(v.from);
+        residual_of_block(l_, A_, p, block, window, v.b, r);
+        for (const Link *link = A_.links(b); link != A_.links_end(b); ++link)
+          r[link->cell] -= link->a * (link->to < 0 ? ghosts_[~link->to] : load<shared>(v.from + link->to));
+      }
+      inverses_.solve(b, r, memory);
+      at_length(block.n[0], [&](auto n) {
+        const double *now = r;
+        for (int k = 0; k < block.n[2]; ++k)
+          for (int j = 0; j < block.n[1]; ++j, now += n) {
+            double *to = v.to + row_at(p, block.first[0], block.first[1] + j, block.first[2] + k);
+            const double *old = window.line(j, k);
+            for (int i = 0; i < n; ++i) store<shared>(to + i, (zero ? 0 : old[i]) + options_.omega * now[i]);
+          }
+      });
+    });
+  }
+
+  const Layout l_;
+  const Options options_;
+  HostMatrix A_;
+  HostInverses inverses_;
+  const BlockOrder blocks_;
+  const bool together_;
+  const std::vector<int> passes_; // colours, in the order in which a sweep takes them
+  host::Buffer<double> other_;
+  std::vector<double> ghosts_;
+  Scratch scratch_;
+};
+
+} // namespace
+
+std::unique_ptr<BlockRelax> make_blockrelax(const std::vector<Patch> &patches, int points, const bool periodic[3],
+                                            const Options &options) {
+  return std::make_unique<HostBlockRelax>(patches, points, periodic, options);
+}
+
+} // namespace petscrrb::blockrelax

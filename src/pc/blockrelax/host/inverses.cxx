@@ -1,0 +1,171 @@
+// Finds the blocks that are alike, and inverts one of each kind.
+#include "pc/blockrelax/host/inverses.hpp"
+
+#include "pc/blockrelax/host/transform.hpp"
+
+#include <cstring>
+#include <tuple>
+
+namespace petscrrb::blockrelax {
+
+namespace {
+
+std::array<std::uint64_t, 2> mixed(std::array<std::uint64_t, 2> h, std::uint64_t x) {
+  h[0] = (h[0] ^ x) * 0x9e3779b97f4a7c15u;
+  h[1] = (h[1] + x) * 0xd6e8feb86659fd93u;
+  return {h[0] ^ h[0] >> 29, h[1] ^ h[1] >> 32};
+}
+std::uint64_t bits(double a) {
+  std::uint64_t b;
+  std::memcpy(&b, &a, sizeof b);
+  return b;
+}
+
+} // namespace
+
+// Of 128 bits: blocks that have the same are taken to be alike.
+HostInverses::Hash HostInverses::hash(index_t b) const {
+  Hash h = l_.at(b, [](const Patch &, const Block &block) {
+    Hash sides{0, 1};
+    for (int n : block.n) sides = mixed(sides, static_cast<std::uint64_t>(n));
+    return sides;
+  });
+  if (A_.constant()) return h;
+  A_.within_block(
+      b, [&](int i, int j, double a) { h = mixed(mixed(h, std::uint64_t(i) << 32 | std::uint64_t(j)), bits(a)); });
+  return h;
+}
+
+HostInverses::Kind HostInverses::kind_of(index_t b) const {
+  return l_.at(b, [&](const Patch &, const Block &block) {
+    Kind kind{b, {block.n[0], block.n[1], block.n[2]}, block.cells(), 0, nowhere};
+    A_.within_block(b, [&](int cell, int other, double a) {
+      if (a != 0) kind.width = std::max(kind.width, std::abs(cell - other));
+    });
+    return kind;
+  });
+}
+
+void HostInverses::find_kinds() {
+#pragma omp parallel for schedule(static)
+  for (index_t b = 0; b < l_.blocks(); ++b) key_[b] = {hash(b), b};
+  std::sort(key_.begin(), key_.end(),
+            [](const Key &x, const Key &y) { return std::tie(x.hash, x.block) < std::tie(y.hash, y.block); });
+  kinds_.clear();
+  for (std::size_t k = 0; k < key_.size(); ++k) {
+    const index_t b = key_[k].block;
+    const bool known = k > 0 && key_[k].hash == key_[k - 1].hash;
+    if (!known) kinds_.push_back(kind_of(b));
+    kind_of_[b] = static_cast<int>(kinds_.size()) - 1;
+  }
+}
+
+std::size_t HostInverses::size(const Kind &kind) const {
+  if (method_ == Method::tensor) return static_cast<std::size_t>(kind.cells);
+  if (method_ == Method::dense) return std::size_t(kind.cells) * kind.cells;
+  return Band{kind.cells, kind.width}.size();
+}
+
+// What has no place within the budget is factored anew whenever it is used.
+void HostInverses::place() {
+  std::size_t sum = 0, factor = 0;
+  int cells = 0;
+  bool all = true;
+  for (Kind &kind : kinds_) {
+    const std::size_t next = sum + size(kind);
+    const bool fits = options_.memory <= 0 || static_cast<double>(next * sizeof(double)) <= options_.memory;
+    kind.at = fits ? sum : nowhere;
+    if (fits) sum = next;
+    all = all && fits;
+    cells = std::max(cells, kind.cells);
+    factor = std::max(factor, Band{kind.cells, kind.width}.size());
+  }
+  if (inverse_.size() < sum) inverse_.resize(sum);
+  work_ = std::size_t(cells) + (all && method_ != Method::dense ? 0 : factor);
+}
+
+int HostInverses::factor(const Kind &kind, double *to) const {
+  const Band band{kind.cells, kind.width};
+  std::fill_n(to, band.size(), 0.0);
+  A_.within_block(kind.block, [&](int i, int j, double a) {
+    if (a != 0) band.row(to, std::max(i, j))[std::min(i, j)] += a;
+  });
+  return band.factor(to);
+}
+
+void HostInverses::make_dense(const Band &band, const double *factor, double *to) const {
+  std::fill_n(to, std::size_t(band.n) * band.n, 0.0);
+  for (int i = 0; i < band.n; ++i) {
+    double *column = to + std::size_t(i) * band.n;
+    column[i] = 1;
+    band.solve(factor, column);
+  }
+  for (int i = 0; i < band.n; ++i) // symmetric to the last bit
+    for (int j = 0; j < i; ++j) to[std::size_t(j) * band.n + i] = to[std::size_t(i) * band.n + j];
+}
+
+// Returns the first cell whose pivot is negative, or -1.
+int HostInverses::make(const Kind &kind, double *to, double *work) const {
+  if (method_ == Method::tensor) return tensor_inverse(l_.neighbours, A_.common(), kind.n, to);
+  if (method_ == Method::factored) return factor(kind, to);
+  const int bad = factor(kind, work);
+  if (bad < 0) make_dense({kind.cells, kind.width}, work, to);
+  return bad;
+}
+
+index_t HostInverses::refresh(Scratch &scratch) {
+  find_kinds();
+  Extent extent;
+  for (const Kind &kind : kinds_) extent.add(kind.n, kind.width);
+  method_ = choose(options_.inverse, A_.constant() ? &A_.common() : nullptr, l_.neighbours, extent);
+  if (method_ == Method::tensor)
+    for (const Kind &kind : kinds_)
+      for (int n : kind.n) bases_.add(n);
+  place();
+  index_t first = no_row;
+  scratch.prepare(work_);
+#pragma omp parallel
+  {
+    double *const work = scratch.mine();
+#pragma omp for schedule(dynamic) reduction(min : first)
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      const Kind &kind = kinds_[k];
+      const bool stored = kind.at != nowhere;
+      const int bad = stored ? make(kind, inverse_.data() + kind.at, work) : factor(kind, work);
+      if (bad >= 0)
+        first = std::min(first, l_.at(kind.block, [&](const Patch &p, const Block &b) {
+          const int i = bad % b.n[0], j = bad / b.n[0] % b.n[1], z = bad / b.n[0] / b.n[1];
+          return static_cast<index_t>(row_at(p, b.first[0] + i, b.first[1] + j, b.first[2] + z));
+        }));
+    }
+  }
+  return first;
+}
+
+void HostInverses::solve(index_t b, double *r, double *work) const {
+  const Kind &kind = kinds_[static_cast<std::size_t>(kind_of_[b])];
+  const Band band{kind.cells, kind.width};
+  if (kind.at == nowhere) {
+    (void)factor(kind, work);
+    return band.solve(work, r);
+  }
+  const double *inverse = inverse_.data() + kind.at;
+  if (method_ == Method::tensor) return diagonalized(bases_, kind.n, inverse, r, work);
+  if (method_ == Method::factored) return band.solve(inverse, r);
+  std::copy_n(r, kind.cells, work);
+  for (int i = 0; i < kind.cells; ++i) {
+    const double *row = inverse + std::size_t(i) * kind.cells;
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int k = 0; k < kind.cells; ++k) sum += row[k] * work[k];
+    r[i] = sum;
+  }
+}
+
+double HostInverses::bytes() const {
+  return static_cast<double>(inverse_.bytes() + kinds_.size() * sizeof(Kind) + key_.size() * sizeof(Key) +
+                             kind_of_.size() * sizeof(int)) +
+         bases_.bytes();
+}
+
+} // namespace petscrrb::blockrelax

@@ -1,0 +1,192 @@
+// Reads a matrix block by block, twice: to find out about it, and to store what is not the same everywhere.
+#include "pc/blockrelax/host/matrix.hpp"
+
+#include "stencil/refusal.hpp"
+#include "stencil/host/rows.hpp"
+
+namespace petscrrb::blockrelax {
+
+// 1 + m: step m ahead, -(1 + m): step m back, 0: no neighbour within the patch
+int HostMatrix::direction(const Patch &p, const PetscInt at[3], PetscInt difference) const {
+  for (int m = 0; m < l_.neighbours.count; ++m) {
+    const Step s = l_.neighbours.step[m];
+    const PetscInt far = offset(p.n, s);
+    if (difference == far && within(p, at, s)) return m + 1;
+    if (difference == -far && within(p, at, Step{-s.x, -s.y, -s.z})) return -(m + 1);
+  }
+  return 0;
+}
+
+// Whether a row of the same patch is a neighbour over the seam of a periodic side.
+bool HostMatrix::around(const Patch &p, const PetscInt at[3], PetscInt row) const {
+  const PetscInt q = row - p.first, to[3] = {q % p.n[0], q / p.n[0] % p.n[1], q / p.n[0] / p.n[1]};
+  int step[3];
+  for (int d = 0; d < 3; ++d) {
+    PetscInt far = to[d] - at[d];
+    if (l_.periodic[d] && p.n[d] > 2 && std::abs(far) == p.n[d] - 1) far = far > 0 ? -1 : 1;
+    if (std::abs(far) > 1) return false;
+    step[d] = static_cast<int>(far);
+  }
+  return l_.neighbours.find(Step{step[0], step[1], step[2]}) >= 0;
+}
+
+// add(column, a): a link
+template <class AddLink>
+RowFinding HostMatrix::read_row(const Csr &A, const Patch &p, PetscInt row, const PetscInt at[3], Couplings &c,
+                                const AddLink &add) const {
+  RowFinding found;
+  double check = 0;
+  const PetscInt end = p.first + p.n[0] * p.n[1] * p.n[2];
+  c = Couplings();
+  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e) {
+    const PetscInt q = A.ja[e];
+    const double a = A.a[e];
+    check += not_finite(a);
+    if (q == row) c.diagonal = a;
+    if (q == row || a == 0) continue;
+    const int to = identity_[q] ? 0 : direction(p, at, q - row);
+    if (to > 0) c.ahead[to - 1] = a;
+    if (to != 0) continue;
+    if (!identity_[q]) {
+      found.foreign |= q >= p.first && q < end && !around(p, at, q);
+      found.asymmetry = std::max(found.asymmetry, std::fabs(a - entry(A, q, row)));
+    }
+    add(q, a);
+  }
+  found.identity = identity_[row];
+  found.not_finite = check != 0;
+  found.bad_pivot = !(c.diagonal > 0) && !(found.identity && c.diagonal == 0);
+  if (found.identity) return found;
+  found.diagonal = std::fabs(c.diagonal);
+  for (int m = 0; m < l_.neighbours.count; ++m) {
+    const Step s = l_.neighbours.step[m];
+    const PetscInt q = row + offset(p.n, s);
+    if (!within(p, at, s) || identity_[q]) continue;
+    const double there = entry(A, q, row);
+    found.asymmetry = std::max(found.asymmetry, std::fabs(c.ahead[m] - there));
+    c.ahead[m] = 0.5 * (c.ahead[m] + there);
+  }
+  return found;
+}
+
+// f(block, patch, Block, findings)
+template <class F> void HostMatrix::at_blocks(const F &f, CouplingFindings &all) const {
+#pragma omp parallel if (l_.rows >= rows_for_threads)
+  {
+    CouplingFindings mine;
+#pragma omp for schedule(static)
+    for (index_t b = 0; b < l_.blocks(); ++b)
+      l_.at(b, [&](const Patch &p, const Block &block) { f(b, p, block, mine); });
+#pragma omp critical(petscrrb_blocks)
+    all.add(mine);
+  }
+}
+
+void HostMatrix::find_identity(const Csr &A) {
+  identity_.resize(static_cast<std::size_t>(A.n));
+#pragma omp parallel for schedule(static) if (A.n >= rows_for_threads)
+  for (PetscInt p = 0; p < A.n; ++p) identity_[p] = petscrrb::is_identity(A, p);
+}
+
+// What the first cell with a neighbour has with it, for each direction.
+void HostMatrix::find_common(const Csr &A) {
+  common_ = Couplings();
+  bool known[most_neighbours] = {};
+  for (const Patch &p : l_.patches) {
+    for (int m = 0; m < l_.neighbours.count; ++m) {
+      const Step s = l_.neighbours.step[m];
+      const PetscInt at[3] = {s.x < 0 ? 1 : 0, s.y < 0 ? 1 : 0, 0};
+      if (known[m] || at[0] >= p.n[0] || at[1] >= p.n[1] || !within(p, at, s)) continue;
+      const PetscInt row = row_at(p, at[0], at[1], at[2]);
+      common_.ahead[m] = 0.5 * (entry(A, row, row + offset(p.n, s)) + entry(A, row + offset(p.n, s), row));
+      known[m] = true;
+    }
+  }
+  if (A.n > 0) common_.diagonal = entry(A, 0, 0);
+}
+
+// Counts links; finds whether the couplings within patches are the same everywhere, and within blocks there are no others.
+void HostMatrix::survey(const Csr &A, CouplingFindings &all) {
+  at_blocks(
+      [&](index_t b, const Patch &p, const Block &block, CouplingFindings &mine) {
+        std::size_t links = 0;
+        at_cells(p, block, [&](int, PetscInt row, const PetscInt at[3]) {
+          Couplings c;
+          bool varies = false;
+          RowFinding found = read_row(A, p, row, at, c, [&](PetscInt q, double) {
+            ++links;
+            const PetscInt r = q - p.first, to[3] = {r % p.n[0], r / p.n[0] % p.n[1], r / p.n[0] / p.n[1]};
+            varies |= r >= 0 && r < p.n[0] * p.n[1] * p.n[2] && within(block.first, block.n, to, Step{0, 0, 0});
+          });
+          varies |= found.identity || c.diagonal != common_.diagonal;
+          for (int m = 0; m < l_.neighbours.count; ++m)
+            varies |= c.ahead[m] != common_.ahead[m] && within(p, at, l_.neighbours.step[m]);
+          found.varies = varies;
+          note(found, row, mine);
+        });
+        links_at_[b + 1] = links;
+      },
+      all);
+}
+
+void HostMatrix::store(const Csr &A) {
+  const std::size_t n = static_cast<std::size_t>(l_.rows);
+  if (!constant_ && diagonal_.size() != n) {
+    for (const Patch &p : l_.patches) slack_ = std::max(slack_, offset(p.n, Step{1, 1, l_.neighbours.halo[2]}));
+    diagonal_.resize(n);
+    // where a side has one point a step ahead may lead one row back
+    for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].resize(n + slack_ + 1);
+  }
+  links_.resize(links_at_.back());
+  CouplingFindings known;
+  at_blocks(
+      [&](index_t b, const Patch &p, const Block &block, CouplingFindings &) {
+        if (constant_ && links_at_[b] == links_at_[b + 1]) return;
+        Link *next = links_.data() + links_at_[b];
+        const PetscInt end = p.first + p.n[0] * p.n[1] * p.n[2];
+        at_cells(p, block, [&](int cell, PetscInt row, const PetscInt at[3]) {
+          Couplings c;
+          (void)read_row(A, p, row, at, c, [&](PetscInt q, double a) {
+            *next++ = {cell, q >= p.first && q < end ? q : ~q, a};
+          });
+          if (constant_) return;
+          diagonal_.data()[row] = c.diagonal;
+          for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].data()[slack_ + row] = c.ahead[m];
+        });
+      },
+      known);
+}
+
+// Links that leave their patch name rows so far.
+void HostMatrix::number_ghosts() {
+  ghosts_.clear();
+  for (const Link &link : links_)
+    if (link.to < 0) ghosts_.push_back(~link.to);
+  std::sort(ghosts_.begin(), ghosts_.end());
+  ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
+  for (Link &link : links_)
+    if (link.to < 0)
+      link.to = ~static_cast<PetscInt>(std::lower_bound(ghosts_.begin(), ghosts_.end(), ~link.to) - ghosts_.begin());
+}
+
+CouplingFindings HostMatrix::read(const Csr &A) {
+  CouplingFindings all;
+  find_identity(A);
+  find_common(A);
+  survey(A, all);
+  constant_ = !all.varies;
+  if (all.result() != ReadResult::ok) return all;
+  for (std::size_t b = 1; b < links_at_.size(); ++b) links_at_[b] += links_at_[b - 1];
+  store(A);
+  number_ghosts();
+  return all;
+}
+
+double HostMatrix::bytes() const {
+  std::size_t sum = identity_.size() + diagonal_.bytes() + links_.size() * sizeof(Link) +
+                    links_at_.size() * sizeof(std::size_t) + ghosts_.size() * sizeof(PetscInt);
+  for (const auto &a : ahead_) sum += a.bytes();
+  return static_cast<double>(sum);
+}
+
+} // namespace petscrrb::blockrelax

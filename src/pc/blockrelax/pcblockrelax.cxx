@@ -1,0 +1,136 @@
+/* PCBLOCKRELAX, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
+#include "pc/blockrelax/pcblockrelax_impl.h"
+
+using namespace petscrrb;
+
+static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
+  PetscFunctionBegin;
+  PetscCall(PetscFree(((PC_BlockRelax *)pc->data)->sizes));
+  PetscCall((PetscRRBDestroy<PC_BlockRelax, PCBlockRelaxComposeParameters>(pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sweeps of an application. With several ranks each has the others' values as they were before a sweep. */
+PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
+  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = data->state;
+  const PetscInt at_once = s->one_rank ? data->sweeps : std::min<PetscInt>(data->sweeps, 1);
+
+  PetscFunctionBegin;
+  PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
+  for (PetscInt i = at_once; i < data->sweeps; ++i) {
+    for (Vec &w : s->work) PetscCall(PetscRRBWorkVec(x, &w));
+    PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
+    PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
+    PetscCall(VecAXPY(x, 1, s->work[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static constexpr auto PCApply_BlockRelax = PetscRRBApply<PC_BlockRelax, PCBlockRelaxSweeps>;
+
+static PetscErrorCode PCApplyTranspose_BlockRelax(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCheck(PCBlockRelaxIsSymmetric((PC_BlockRelax *)pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Block Gauss-Seidel is not symmetric and has no transpose here: use -pc_blockrelax_type jacobi, or "
+             "-pc_blockrelax_type coloured -pc_blockrelax_symmetric");
+  PetscCall(PCApply_BlockRelax(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!b->state->failed && (b->state->one_rank || b->sweeps <= 1))
+    PetscCall(b->state->backend->SweepColumns(pc, X, Y, b->sweeps, &done));
+  if (!done) PetscCall(PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_BlockRelax(pc, x, y); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_BlockRelax *)pc->data)->state->found.read.identity_rows > 0);
+}
+
+/*MC
+   PCBLOCKRELAX - Block Jacobi and block Gauss-Seidel over boxes of a structured grid, with exact inverses of the blocks
+
+   Options Database Keys:
++  -pc_blockrelax_type <jacobi,chaotic,coloured> - which blocks see which; default jacobi
+.  -pc_blockrelax_block_size <bx,by[,bz]>        - cells of a block in x, y and z; default 8,8,8, in 2D 32,32
+.  -pc_blockrelax_omega <omega>                  - the relaxation; default 0.8 for jacobi, 1 for the others
+.  -pc_blockrelax_sweeps <s>                     - sweeps an application; default 1
+.  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default as few as will do
+.  -pc_blockrelax_symmetric <bool>               - coloured: the colours forth and back; default false
+.  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks are inverted; default auto
+.  -pc_blockrelax_parallel <auto,patches,blocks,both> - what threads share on the host; default auto
+.  -pc_blockrelax_memory <bytes>                 - the most that the blocks' factors may take; default 0: no limit
+-  -pc_blockrelax_grid <nx,ny[,nz]>              - unknowns in x, y and z, where neither a DM nor the matrix tells
+
+   Level: beginner
+
+   Notes:
+   A sweep is x <- x + omega M^-1 (b - A x) (the paper's eq. (6)). For jacobi M is the block diagonal of A. For
+   the others a block sees what its neighbours have become: in no order with chaotic, which is fast and not the same
+   from run to run; colour by colour with coloured, which is. Lines and planes are blocks, too: a side of a block may be
+   as long as that of the grid.
+
+   It is a smoother, for PCMG above all, a preconditioner, and with `KSPRICHARDSON` a solver. There x is updated
+   in place, several sweeps in one call. Unless the norm type is `KSP_NORM_NONE`, rtol, abstol and dtol are held against
+   the residual's own norm, relative to that of b.
+
+   M is symmetric for jacobi and for coloured with `PCBlockRelaxSetSymmetric()`; `KSPCG` needs one of them. chaotic,
+   and coloured in one direction, are for `KSPRICHARDSON`, `KSPGMRES` (chaotic: `KSPFGMRES`) and smoothers. With more
+   sweeps than one M is positive definite if Richardson's iteration converges.
+
+   The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any sizes and with any coefficients, or
+   on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
+   Identity rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled in M, and where other rows keep their
+   columns their values are put into the initial guess of a `KSP` that needs a symmetric operator.
+
+   With several ranks blocks do not cross ranks, and between ranks each sweep is Jacobi.
+
+   Errors:
+   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A block that is not
+   positive definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with
+   `-ksp_error_if_not_converged`. Too few colours are an error.
+
+   References:
+.  * - M. Rodriguez, B. Philip, Z. Wang, M. Berrill, Block-relaxation methods for 3D constant-coefficient stencils on GPUs
+       and multicore CPUs, 2012
+
+.seealso: `PCBlockRelaxSetType()`, `PCBlockRelaxSetBlockSize()`, `PCBlockRelaxSetOmega()`, `PCBlockRelaxSetSweeps()`,
+          `PCBlockRelaxSetColours()`, `PCBlockRelaxSetSymmetric()`, `PCBlockRelaxSetInverse()`,
+          `PCBlockRelaxSetParallel()`, `PCBlockRelaxSetMemory()`, `PCBlockRelaxSetGrid()`, `PCBlockRelaxSetPatches()`,
+          `PCMIC`, `PCNEUMANN`, `PCSOR`, `PCPBJACOBI`, `PCMG`
+M*/
+PetscErrorCode PCCreate_BlockRelax(PC pc) {
+  PC_BlockRelax *b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&b));
+  pc->data = (void *)b;
+  b->type = PC_BLOCKRELAX_TYPE_JACOBI;
+  b->omega = PETSC_DECIDE;
+  b->sweeps = 1;
+  b->colours = PETSC_DECIDE;
+  b->inverse = PC_BLOCKRELAX_INVERSE_AUTO;
+  b->parallel = PC_BLOCKRELAX_PARALLEL_AUTO;
+  b->test = PCBlockRelaxNoKSP;
+
+  PetscCall(PetscRRBLiftKnownValues<PC_BlockRelax>(pc, MayHaveIdentityRows));
+  pc->ops->presolve = PCPreSolve_BlockRelax; /* which have more to do */
+  pc->ops->postsolve = PCPostSolve_BlockRelax;
+  pc->ops->setup = PCSetUp_BlockRelax;
+  pc->ops->apply = PCApply_BlockRelax;
+  pc->ops->applytranspose = PCApplyTranspose_BlockRelax;
+  pc->ops->applyrichardson = PCApplyRichardson_BlockRelax;
+  pc->ops->matapply = PCMatApply_BlockRelax;
+  pc->ops->setfromoptions = PCSetFromOptions_BlockRelax;
+  pc->ops->view = PCView_BlockRelax;
+  pc->ops->reset = PetscRRBReset<PC_BlockRelax>;
+  pc->ops->destroy = PCDestroy_BlockRelax;
+  PetscCall(PCBlockRelaxComposeParameters(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,81 @@
+/* PCBLOCKRELAX where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
+#include "pc/blockrelax/pcblockrelax_impl.h"
+
+#if PETSCRRB_ON_DEVICES
+
+  #include "pc/columns.h"
+  #include "pc/stream_cuda.h"
+  #include "grid/cuda/csr.hpp"
+
+using namespace petscrrb;
+
+namespace {
+
+class CudaBackend final : public PCBlockRelaxBackend {
+public:
+  PetscErrorCode Start() { return stream_.Start(); }
+
+  PetscBool on_device() const override { return PETSC_TRUE; }
+  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscRRBTrouble Create(const PCBlockRelaxShape &shape, const blockrelax::Options &options) override {
+    return stream_.Attempt([&] {
+      relax_ = blockrelax::make_blockrelax(stream_.cuda, shape.patches, shape.points, shape.periodic, options);
+    });
+  }
+  PetscRRBTrouble Refresh(const Csr &rows, blockrelax::Findings *found) override {
+    return stream_.Attempt([&] { *found = relax_->refresh(rows); });
+  }
+  PetscErrorCode Sweep(PC, Vec, Vec, PetscInt, PetscBool) override;
+  PetscErrorCode SweepColumns(PC, Mat, Mat, PetscInt, PetscBool *) override;
+  double bytes() const override { return relax_ ? relax_->bytes() : 0; }
+  PetscRRBTrouble WhyRefused(const Csr &rows, std::string *why) override {
+    return stream_.Attempt([&] {
+      const cuda::HostCopy copy(rows, stream_.cuda.stream);
+      *why = why_refused(copy.csr());
+    });
+  }
+
+private:
+  PetscRRBStream stream_{"PCBLOCKRELAX"};
+  std::unique_ptr<blockrelax::BlockRelax> relax_;
+  PetscRRBVectorsOnDevice vectors_;
+};
+
+PetscErrorCode CudaBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) {
+  const auto sweep = [&](const PetscScalar *right, PetscScalar *u) {
+    relax_->sweep(right, u, (int)sweeps, from_zero != PETSC_FALSE);
+  };
+
+  PetscFunctionBegin;
+  PetscCall(vectors_.Use(pc, "PCBLOCKRELAX", stream_, b, x, sweep, (PetscBool)!from_zero));
+  PetscCall(PetscLogGpuFlops(PCBlockRelaxFlops(pc, sweeps, from_zero)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CudaBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
+  PetscInt columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(B, nullptr, &columns));
+  PetscCall(PetscRRBUseColumnsOnDevice(stream_, B, X, done,
+                                       [&](const PetscScalar *b, PetscInt from, PetscScalar *x, PetscInt to, int n) {
+                                         for (int k = 0; k < n; ++k)
+                                           relax_->sweep(b + index_t(k) * from, x + index_t(k) * to, (int)sweeps, true);
+                                       }));
+  if (*done) PetscCall(PetscLogGpuFlops((double)columns * PCBlockRelaxFlops(pc, sweeps, PETSC_TRUE)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *backend) {
+  return PetscRRBCreateOnDevice<CudaBackend>("PCBLOCKRELAX", backend);
+}
+
+#else
+
+PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+
+#endif

@@ -1,0 +1,447 @@
+/* What a user can set of PCBLOCKRELAX. */
+#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/parameter.h"
+
+const char *const PCBlockRelaxTypes[] = {"jacobi", "chaotic", "coloured", "PCBlockRelaxType", "PC_BLOCKRELAX_TYPE_",
+                                         nullptr};
+const char *const PCBlockRelaxInverses[] = {"auto", "tensor", "dense", "PCBlockRelaxInverse", "PC_BLOCKRELAX_INVERSE_",
+                                            nullptr};
+const char *const PCBlockRelaxParallels[] = {
+    "auto", "patches", "blocks", "both", "PCBlockRelaxParallel", "PC_BLOCKRELAX_PARALLEL_", nullptr};
+
+static bool IsReady(const PC_BlockRelax &b) { return b.state && b.state->ready && !b.state->shape.patches.empty(); }
+
+static PetscReal OmegaInUse(const PC_BlockRelax &b) { return IsReady(b) ? b.state->options.omega : b.omega; }
+static PetscInt ColoursInUse(const PC_BlockRelax &b) {
+  return IsReady(b) && b.type == PC_BLOCKRELAX_TYPE_COLOURED ? b.state->options.colours : b.colours;
+}
+static PetscBool BlockInUse(const PC_BlockRelax &b, PetscInt n[3]) {
+  if (!IsReady(b)) return PETSC_FALSE;
+  std::copy(b.state->options.block, b.state->options.block + 3, n);
+  return PETSC_TRUE;
+}
+static PetscBool GridInUse(const PC_BlockRelax &b, PetscInt n[3]) {
+  if (!IsReady(b) || b.sizes) return PETSC_FALSE;
+  std::copy(b.state->grid.n, b.state->grid.n + 3, n);
+  return PETSC_TRUE;
+}
+
+/* It takes the place of patches. */
+static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
+  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBSetGridOfRank(pc, n, b->sizes != nullptr, b->grid));
+  PetscCall(PetscFree(b->sizes));
+  b->patches = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCBlockRelaxSetType - Sets which blocks of `PCBLOCKRELAX` see what others have become in the same sweep
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  type - `PC_BLOCKRELAX_TYPE_JACOBI` (default), `PC_BLOCKRELAX_TYPE_CHAOTIC` or `PC_BLOCKRELAX_TYPE_COLOURED`
+
+   Options Database Key:
+.  -pc_blockrelax_type <jacobi,chaotic,coloured> - the type
+
+   Level: beginner
+
+   Notes:
+   jacobi is symmetric. chaotic takes about half of its sweeps, and is another operator at each application: it is for
+   `KSPRICHARDSON`, for smoothers, and for flexible Krylov methods. coloured takes as few sweeps and is the same from run
+   to run; `PCBlockRelaxSetSymmetric()` makes it fit for `KSPCG`.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetType()`, `PCBlockRelaxSetOmega()`,
+          `PCBlockRelaxSetSymmetric()`
+@*/
+PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-pc_blockrelax_type",
+                   "Which blocks see which", PCBlockRelaxTypes);
+
+/*@
+   PCBlockRelaxSetOmega - Sets the relaxation of `PCBLOCKRELAX`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  omega - between 0 and 2; `PETSC_DECIDE` (default): 0.8 for jacobi, 1 for the others
+
+   Options Database Key:
+.  -pc_blockrelax_omega <omega> - the relaxation; -1 for the default
+
+   Level: beginner
+
+   Notes:
+   With omega 1 block Jacobi converges on many matrices, but does not smooth: the spectrum of its iteration is symmetric
+   about zero. With rho its spectral radius, that with 0.8 is 0.2 + 0.8 rho, and that of block Gauss-Seidel rho^2.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is neither between 0 and 2 nor `PETSC_DECIDE`.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetOmega()`, `PCBlockRelaxSetType()`
+@*/
+PETSCRRB_PARAMETER(
+    BlockRelax, Omega, PetscReal, &PC_BlockRelax::omega, "-pc_blockrelax_omega",
+    "The relaxation; -1: the type's default",
+    [](PetscReal omega) { return (omega > 0 && omega < 2) || omega == PETSC_DECIDE; },
+    "Omega %g must be between 0 and 2, or -1 for the default", OmegaInUse);
+
+/*@
+   PCBlockRelaxSetSweeps - Sets how many sweeps an application of `PCBLOCKRELAX` is
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  sweeps - their number, 1 by default
+
+   Options Database Key:
+.  -pc_blockrelax_sweeps <s> - sweeps an application
+
+   Level: intermediate
+
+   Notes:
+   An application begins at zero, so its first sweep needs no residual. An iteration of `KSPRICHARDSON` is so many sweeps,
+   too.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSweeps()`
+@*/
+PETSCRRB_PARAMETER(
+    BlockRelax, Sweeps, PetscInt, &PC_BlockRelax::sweeps, "-pc_blockrelax_sweeps", "Sweeps an application",
+    [](PetscInt sweeps) { return sweeps >= 1; }, "Number of sweeps %" PetscInt_FMT " must be positive");
+
+/*@
+   PCBlockRelaxSetColours - Sets how many colours the blocks of `PC_BLOCKRELAX_TYPE_COLOURED` have
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  colours - their number; `PETSC_DECIDE` (default): as few as will do
+
+   Options Database Key:
+.  -pc_blockrelax_colours <c> - colours; -1 for the default
+
+   Level: intermediate
+
+   Notes:
+   Blocks of a colour must not be coupled. 2 (red and black blocks) will do for 5 and 7 points, 4 for 9 points on a 2D grid,
+   8 for 27 points; where the number of blocks around a periodic side is odd, it takes more. Too few are an error, raised in
+   `PCSetUp()`, which says how many it takes. More colours may converge a little faster, and leave fewer blocks to do at
+   once.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is neither positive nor `PETSC_DECIDE`.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetColours()`, `PCBlockRelaxSetType()`
+@*/
+PETSCRRB_PARAMETER(
+    BlockRelax, Colours, PetscInt, &PC_BlockRelax::colours, "-pc_blockrelax_colours",
+    "Colours of the blocks; -1: as few as will do",
+    [](PetscInt colours) { return colours >= 1 || colours == PETSC_DECIDE; },
+    "Number of colours %" PetscInt_FMT " must be positive, or -1 for the default", ColoursInUse);
+
+/*@
+   PCBlockRelaxSetSymmetric - Sets whether a sweep of `PC_BLOCKRELAX_TYPE_COLOURED` goes through the colours forth and back
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  symmetric - `PETSC_TRUE`: forth and back; `PETSC_FALSE` (default): forth
+
+   Options Database Key:
+.  -pc_blockrelax_symmetric <bool> - forth and back
+
+   Level: intermediate
+
+   Notes:
+   Then M is symmetric and positive definite where A is, as `KSPCG` needs. For the other types it is an error, raised in
+   `PCSetUp()`: jacobi is symmetric as it is, chaotic never.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSymmetric()`, `PCBlockRelaxSetType()`
+@*/
+PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, "-pc_blockrelax_symmetric",
+                   "The colours forth and back");
+
+/*@
+   PCBlockRelaxSetInverse - Sets how `PCBLOCKRELAX` inverts its blocks
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  inverse - `PC_BLOCKRELAX_INVERSE_AUTO` (default), `PC_BLOCKRELAX_INVERSE_TENSOR` or `PC_BLOCKRELAX_INVERSE_DENSE`
+
+   Options Database Key:
+.  -pc_blockrelax_inverse <auto,tensor,dense> - the inverse
+
+   Level: intermediate
+
+   Notes:
+   All blocks of a shape then share one inverse. tensor applies it in the sine bases of the sides, some dozens of operations a
+   cell, dense as a matrix, twice as many operations as a block has cells. Where coefficients vary, blocks are factored one
+   by one, or with dense inverted. `PCView()` says what is in use.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetInverse()`, `PCBlockRelaxSetMemory()`
+@*/
+PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inverse, "-pc_blockrelax_inverse",
+                   "How blocks are inverted", PCBlockRelaxInverses);
+
+/*@
+   PCBlockRelaxSetParallel - Sets what the threads of `PCBLOCKRELAX` share on the host
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  parallel - `PC_BLOCKRELAX_PARALLEL_AUTO` (default), `PC_BLOCKRELAX_PARALLEL_PATCHES`, `PC_BLOCKRELAX_PARALLEL_BLOCKS` or
+              `PC_BLOCKRELAX_PARALLEL_BOTH`
+
+   Options Database Key:
+.  -pc_blockrelax_parallel <auto,patches,blocks,both> - what is shared
+
+   Level: advanced
+
+   Notes:
+   Jacobi and coloured sweeps give the same with all of them.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetParallel()`, `PCBlockRelaxSetPatches()`
+@*/
+PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::parallel, "-pc_blockrelax_parallel",
+                   "What threads share on the host", PCBlockRelaxParallels);
+
+/*@
+   PCBlockRelaxSetMemory - Sets how much memory the factors of `PCBLOCKRELAX` may take on each rank
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  memory - bytes; 0 (default): no limit
+
+   Options Database Key:
+.  -pc_blockrelax_memory <bytes> - the limit
+
+   Level: advanced
+
+   Notes:
+   It is of use where coefficients vary, and each block has a factor of its own. Blocks whose factors have no place are
+   factored anew in each sweep, which gives the same.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetMemory()`, `PCBlockRelaxSetBlockSize()`
+@*/
+PETSCRRB_PARAMETER(
+    BlockRelax, Memory, PetscReal, &PC_BlockRelax::memory, "-pc_blockrelax_memory",
+    "Bytes that the blocks' factors may take; 0: no limit", [](PetscReal memory) { return memory >= 0; },
+    "Memory of %g bytes must not be negative");
+
+/*@
+   PCBlockRelaxSetBlockSize - Sets how many cells the blocks of `PCBLOCKRELAX` have along each side
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+.  bx - cells in the x direction, along which unknowns are numbered first
+.  by - cells in the y direction
+-  bz - cells in the z direction, 1 for a 2D grid
+
+   Options Database Key:
+.  -pc_blockrelax_block_size <bx,by[,bz]> - the sizes; bz is 1 where it is left out
+
+   Level: beginner
+
+   Notes:
+   The default is 8 x 8 x 8 in 3D and 32 x 32 in 2D. Blocks begin at multiples of these sizes, and those at the far sides
+   are truncated. A size beyond the grid's makes lines or planes of the blocks.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetBlockSize()`, `PCBlockRelaxSetGrid()`
+@*/
+PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_block_size",
+               "Cells of a block in x, y and z",
+               "Blocks of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells: all sizes must be positive",
+               BlockInUse);
+
+/*@
+   PCBlockRelaxSetGrid - Sets the sizes of the grid that `PCBLOCKRELAX` works on
+
+   Collective; the sizes may differ between ranks
+
+   Input Parameters:
++  pc - the preconditioner context
+.  nx - number of this rank's unknowns in the x direction, along which they are numbered first
+.  ny - number of this rank's unknowns in the y direction
+-  nz - number of this rank's unknowns in the z direction, 1 for a 2D grid
+
+   Options Database Key:
+.  -pc_blockrelax_grid <nx,ny[,nz]> - the grid, the same on all ranks
+
+   Level: intermediate
+
+   Notes:
+   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
+   j, k). With several ranks it is the grid of a rank's own unknowns, which are numbered so from the first of them on: the
+   product of the sizes is the number of the rank's rows. A grid that does not fit is an error, raised in
+   `PCSetUp()`, that names the row. It takes the place of patches that were set.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetGrid()`, `PCBlockRelaxSetPatches()`
+@*/
+PETSCRRB_SIZES(BlockRelax, Grid, &PC_BlockRelax::grid, "-pc_blockrelax_grid", "Unknowns in x, y and z", nullptr,
+               GridInUse, SetGrid);
+
+/*@
+   PCBlockRelaxSetPatches - Sets the logically rectangular patches that the unknowns of `PCBLOCKRELAX` are on
+
+   Collective; the patches may differ between ranks
+
+   Input Parameters:
++  pc - the preconditioner context
+.  n - number of this rank's patches; 0: there are none, but a grid
+-  sizes - 3 n sizes: the unknowns of the first patch in x, y and z (1 in 2D), those of the second, and so on; they
+           are copied
+
+   Level: intermediate
+
+   Notes:
+   For a level of an adaptively refined mesh. This rank's unknowns are numbered patch after patch, in a patch with x first:
+   unknown (k ny + j) nx + i of a patch is its point (i, j, k). So the sizes' products add up to the rank's rows. Within a
+   patch a row couples with its neighbours, 5 or 9 in 2D, 7 or 27 in 3D, itself included. With rows of other patches it may
+   couple as it likes: how patches lie, and what is interpolated between them, only the matrix knows.
+
+   Blocks do not cross patches, and each patch has its own first block. Between patches it is Jacobi with all types.
+
+   There is no option for it. It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a number or a size is not positive on some rank; at `PCSetUp()`, `PETSC_ERR_ARG_INCOMP` where the
+   sizes do not add up to the rows.
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetPatches()`, `PCBlockRelaxSetGrid()`, `PCBlockRelaxSetParallel()`
+@*/
+PetscErrorCode PCBlockRelaxSetPatches(PC pc, PetscInt n, const PetscInt sizes[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCBlockRelaxSetPatches_C", (PC, PetscInt, const PetscInt[]), (pc, n, sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCBlockRelaxGetPatches - Gets the patches that were set for `PCBLOCKRELAX`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner context
+
+   Output Parameters:
++  n - number of this rank's patches, or `NULL`
+-  sizes - 3 n sizes, of the preconditioner; or `NULL`
+
+   Level: intermediate
+
+.seealso: `PCBLOCKRELAX`, `PCBlockRelaxSetPatches()`
+@*/
+PetscErrorCode PCBlockRelaxGetPatches(PC pc, PetscInt *n, const PetscInt *sizes[]) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscUseMethod(pc, "PCBlockRelaxGetPatches_C", (PC, PetscInt *, const PetscInt *[]), (pc, n, sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CopyPatches(PetscInt patches, const PetscInt sizes[], PetscInt **copy) {
+  PetscFunctionBegin;
+  PetscCheck(patches >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Number of patches %" PetscInt_FMT " must not be negative", patches);
+  PetscCheck(patches == 0 || sizes, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 3");
+  for (PetscInt p = 0; p < patches; ++p)
+    PetscCheck(sizes[3 * p] >= 1 && sizes[3 * p + 1] >= 1 && sizes[3 * p + 2] >= 1, PETSC_COMM_SELF,
+               PETSC_ERR_ARG_OUTOFRANGE,
+               "Patch %" PetscInt_FMT " of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+               " points: all sizes must be positive",
+               p, sizes[3 * p], sizes[3 * p + 1], sizes[3 * p + 2]);
+  if (!patches) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(3 * patches, copy));
+  PetscCall(PetscArraycpy(*copy, sizes, 3 * patches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* They may be others on each rank: what is bad on one is an error on all. */
+static PetscErrorCode PCBlockRelaxSetPatches_BlockRelax(PC pc, PetscInt patches, const PetscInt sizes[]) {
+  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PetscInt *copy = nullptr;
+
+  PetscFunctionBegin;
+  const PetscErrorCode code = PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCBLOCKRELAX"),
+                                                   [&] { return CopyPatches(patches, sizes, &copy); });
+  if (code) PetscCall(PetscFree(copy));
+  PetscCall(code);
+  PetscCall(PetscFree(b->sizes));
+  b->sizes = copy;
+  b->patches = patches;
+  PetscCall(PetscRRBRebuild(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCBlockRelaxGetPatches_BlockRelax(PC pc, PetscInt *patches, const PetscInt *sizes[]) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+
+  PetscFunctionBegin;
+  if (patches) *patches = b->patches;
+  if (sizes) *sizes = b->sizes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+using Parameters =
+    PetscRRBParameters<Type, Omega, Sweeps, Colours, Symmetric, Inverse, Parallel, Memory, BlockSize, Grid>;
+
+PetscErrorCode PCBlockRelaxComposeParameters(PC pc, PetscBool on) {
+  PetscFunctionBegin;
+  PetscCall(Parameters::Compose(pc, on));
+  PetscCall(PetscRRBCompose((PetscObject)pc, on, "PCBlockRelaxSetPatches_C", PCBlockRelaxSetPatches_BlockRelax));
+  PetscCall(PetscRRBCompose((PetscObject)pc, on, "PCBlockRelaxGetPatches_C", PCBlockRelaxGetPatches_BlockRelax));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetFromOptions_BlockRelax(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Block relaxation options");
+  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

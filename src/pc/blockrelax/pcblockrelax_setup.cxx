@@ -1,0 +1,225 @@
+/* PCSetUp() of PCBLOCKRELAX: the grid or the patches, their blocks, the values, and what all ranks say of them together. */
+#include "pc/blockrelax/core/colours.hpp"
+#include "pc/blockrelax/pcblockrelax_impl.h"
+
+#include <algorithm>
+
+using namespace petscrrb;
+
+static PetscErrorCode CheckChoices(PC pc) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const bool coloured = b->type == PC_BLOCKRELAX_TYPE_COLOURED;
+
+  PetscFunctionBegin;
+  PetscCheck(
+      coloured || !b->symmetric, comm, PETSC_ERR_ARG_INCOMP,
+      "-pc_blockrelax_symmetric is for -pc_blockrelax_type coloured: jacobi is symmetric as it is, chaotic never");
+  PetscCheck(coloured || b->colours == PETSC_DECIDE, comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_blockrelax_colours is for -pc_blockrelax_type coloured");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt LongestSide(const PCBlockRelaxShape &shape, int d) {
+  PetscInt longest = 1;
+  for (const blockrelax::Patch &p : shape.patches) longest = std::max(longest, p.n[d]);
+  return longest;
+}
+
+/* A block is no longer than the longest patch. */
+static void SetBlock(const PC_BlockRelax *b, const PCBlockRelaxShape &shape, blockrelax::Options &o) {
+  const bool solid = LongestSide(shape, 2) > 1;
+  const PetscInt by_default[3] = {solid ? 8 : 32, solid ? 8 : 32, 8};
+  for (int d = 0; d < 3; ++d)
+    o.block[d] = (int)std::min(b->block[d] ? b->block[d] : by_default[d], LongestSide(shape, d));
+}
+
+static int LeastColours(const PCBlockRelaxShape &shape, const int block[3]) {
+  return blockrelax::least_colours(shape.patches, {{block[0], block[1], block[2]}}, shape.points, shape.periodic);
+}
+
+static blockrelax::Options OptionsOf(const PC_BlockRelax *b, const PCBlockRelaxShape &shape) {
+  using namespace blockrelax;
+  Options o;
+  o.order = b->type == PC_BLOCKRELAX_TYPE_JACOBI    ? Order::jacobi
+            : b->type == PC_BLOCKRELAX_TYPE_CHAOTIC ? Order::chaotic
+                                                    : Order::coloured;
+  SetBlock(b, shape, o);
+  o.omega = b->omega;
+  if (b->omega == PETSC_DECIDE) o.omega = o.order == Order::jacobi ? 0.8 : 1;
+  o.colours = b->colours == PETSC_DECIDE ? LeastColours(shape, o.block) : (int)b->colours;
+  o.symmetric = b->symmetric;
+  o.inverse = b->inverse == PC_BLOCKRELAX_INVERSE_TENSOR  ? Inverse::tensor
+              : b->inverse == PC_BLOCKRELAX_INVERSE_DENSE ? Inverse::dense
+                                                          : Inverse::automatic;
+  o.parallel = b->parallel == PC_BLOCKRELAX_PARALLEL_PATCHES  ? Parallel::patches
+               : b->parallel == PC_BLOCKRELAX_PARALLEL_BLOCKS ? Parallel::blocks
+               : b->parallel == PC_BLOCKRELAX_PARALLEL_BOTH   ? Parallel::both
+                                                              : Parallel::automatic;
+  o.memory = b->memory;
+  return o;
+}
+
+/* The patches that were set, one after the other; their stencil is not known yet. */
+static void UsePatches(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+  const index_t rows = s->rows.csr.n;
+  index_t first = 0;
+  bool fits = true;
+  for (PetscInt p = 0; p < b->patches && fits; ++p) {
+    const PetscInt *n = b->sizes + 3 * p;
+    s->shape.patches.push_back({{n[0], n[1], n[2]}, (PetscInt)first});
+    fits = n[0] <= rows && n[1] <= rows / n[0] && n[2] <= rows / n[0] / n[1];
+    if (fits) first += (index_t)n[0] * n[1] * n[2];
+    fits = fits && first <= rows;
+  }
+  if (!fits || first != rows)
+    *trouble = {"the patches of PCBlockRelaxSetPatches() have " + std::string(fits ? "fewer" : "more") +
+                    " unknowns than the matrix has rows, which are " + std::to_string(rows),
+                PETSC_ERR_ARG_INCOMP};
+  s->shape.points = LongestSide(s->shape, 2) > 1 ? 7 : 5;
+}
+
+static PetscErrorCode UseGrid(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::box, b->grid, "-pc_blockrelax_grid",
+                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  const Grid &g = s->grid;
+  s->shape.patches = {{{(PetscInt)g.n[0], (PetscInt)g.n[1], (PetscInt)g.n[2]}, 0}};
+  s->shape.points = g.points;
+  std::copy(g.periodic, g.periodic + 3, s->shape.periodic);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateBlocks(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+
+  PetscFunctionBegin;
+  s->options = OptionsOf(b, s->shape);
+  const int needed = LeastColours(s->shape, s->options.block);
+  if (s->options.order == blockrelax::Order::coloured && s->options.colours < needed) {
+    *trouble = {"-pc_blockrelax_colours " + std::to_string(s->options.colours) + " is too few: blocks of " +
+                    std::to_string(s->shape.points) + "-point matrices take " + std::to_string(needed) +
+                    " here, so that none couples with another of its colour",
+                PETSC_ERR_ARG_INCOMP};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *trouble = s->backend->Create(s->shape, s->options);
+  s->ready = (PetscBool) !*trouble;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the pattern and on the options, but not on values. */
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
+
+  PetscFunctionBegin;
+  s->ready = PETSC_FALSE;
+  s->grid = Grid();
+  s->shape = PCBlockRelaxShape();
+  if (b->sizes)
+    UsePatches(pc, trouble);
+  else
+    PetscCall(UseGrid(pc, trouble));
+  if (!*trouble) PetscCall(CreateBlocks(pc, trouble));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two for each coupling; of a cell 4 (bx + by + bz) in sine bases, else 2 for each entry of its row and column of a factor,
+   or of its row of an inverse. */
+static void CountFlops(PCBlockRelaxState *s) {
+  const blockrelax::Options &o = s->options;
+  const double bx = o.block[0], by = o.block[1], bz = o.block[2];
+  const double of_cell = s->found.used == "tensor"  ? 4 * (bx + by + bz)
+                         : s->found.used == "dense" ? 2 * bx * by * bz
+                                                    : 4 * bx * (bz > 1 ? by : 1);
+  const double turns = o.order != blockrelax::Order::coloured || !o.symmetric ? 1
+                       : o.omega == 1                                         ? 2 - 1.0 / o.colours
+                                                                              : 2;
+  s->residual_flops = turns * (double)s->rows.csr.n * 2 * s->shape.points;
+  s->inverse_flops = turns * (double)s->rows.csr.n * of_cell;
+}
+
+/* Values into the blocks; *rebuild where there is a coupling that has no place in them. */
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  std::string why;
+
+  PetscFunctionBegin;
+  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  CountFlops(s);
+  const ReadResult result = s->found.read.result();
+  *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  if (result == ReadResult::refused) {
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+    if (!*trouble) *trouble = {"PCBLOCKRELAX cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Patches whose points couple with corners, too. */
+static PetscErrorCode Widen(PC pc, PetscBool *foreign, PetscRRBTrouble *trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+
+  PetscFunctionBegin;
+  s->shape.points = s->shape.points == 7 ? 27 : 9;
+  s->ready = PETSC_FALSE;
+  PetscCall(CreateBlocks(pc, trouble));
+  if (s->ready) PetscCall(ReadValues(pc, foreign, trouble));
+  if (!*trouble && *foreign)
+    *trouble = {"PCBLOCKRELAX cannot use this matrix: within a patch a row couples with one that is no neighbour",
+                PETSC_ERR_ARG_WRONG};
+  *foreign = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PetscBool foreign = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(Build(pc, trouble));
+  if (b->state->ready) PetscCall(ReadValues(pc, &foreign, trouble));
+  if (foreign && b->sizes) PetscCall(Widen(pc, &foreign, trouble));
+  PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
+  const blockrelax::Findings &f = ((PC_BlockRelax *)pc->data)->state->found;
+  const bool diagonal = f.read.bad_pivot != no_row;
+  PetscInt first;
+
+  PetscFunctionBegin;
+  if (!diagonal && f.pivot == no_row) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
+  const std::string row = "row " + std::to_string(first + (diagonal ? f.read.bad_pivot : f.pivot));
+  *trouble = {diagonal ? "the diagonal entry of " + row + " is not positive: the matrix is not positive definite"
+                       : "the block of " + row + " is not positive definite",
+              PETSC_ERR_MAT_LU_ZRPVT};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_BlockRelax(PC pc) {
+  const PetscRRBSteps<PCBlockRelaxBackend> steps = {
+      "PCBLOCKRELAX", PCBlockRelaxCreateHost, PCBlockRelaxCreateCuda, CheckChoices, ReadValues, BuildAndRead,
+      SayBadPivot};
+  PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBSetUpDiagonalBlock<PC_BlockRelax>(pc, steps));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  b->state->one_rank = (PetscBool)(ranks == 1);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &b->state->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

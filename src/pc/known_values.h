@@ -1,0 +1,82 @@
+/*
+   Known values: those of identity rows (Dirichlet conditions kept in the matrix) whose columns other rows keep. A is symmetric
+   only on what is left once they are right. So they are put into the initial guess of methods that need a symmetric operator;
+   their residuals stay zero, since our preconditioners decouple such rows.
+*/
+#pragma once
+
+#include "petsc/agree.h"
+#include "petsc/matrix.h"
+#include "petsc/compat.h"
+
+#include <petsc/private/pcimpl.h>
+
+#include <vector>
+
+/* What a preconditioner keeps for it, from its creation to its destruction; PCReset() calls Reset(). */
+class PetscRRBKnownValues {
+public:
+  /* may_have: whether, by its last PCSetUp(), this rank may have identity rows */
+  explicit PetscRRBKnownValues(PetscBool (*may_have)(PC)) : may_have_(may_have) { solves_.reserve(8); }
+  PetscRRBKnownValues(const PetscRRBKnownValues &) = delete;
+  PetscRRBKnownValues &operator=(const PetscRRBKnownValues &) = delete;
+
+  PetscErrorCode Reset();
+
+  /* the PC's methods of these names */
+  PetscErrorCode PreSolve(PC, KSP, Vec b, Vec x);
+  PetscErrorCode PostSolve(KSP);
+
+private:
+  struct Solve {
+    PetscObjectId ksp;
+    PetscBool guess_zero, guess_knoll; /* the user's */
+    PetscBool lifted;
+  };
+
+  PetscErrorCode End(KSP, PetscInt *ended);
+  PetscErrorCode Find(PC, PetscBool maybe);
+  PetscErrorCode CreateVectors(Mat A, PetscBool device);
+  PetscErrorCode LookAt(Mat A, Mat P);
+  PetscErrorCode LookAtRows(Mat, PetscBool device, Vec among);
+  PetscErrorCode Lift(PC, KSP, Vec b, Vec x);
+
+  PetscBool (*may_have_)(PC);
+  PetscRRBMatrixState operator_, preconditioner_; /* the matrices that the following is about */
+  PetscBool there_ = PETSC_FALSE;                 /* there are known values */
+  PetscBool device_ = PETSC_FALSE;                /* where the vectors are */
+  Vec fixed_ = nullptr;                           /* 1 / a_ii where a value is known, else 0 */
+  Vec free_ = nullptr;                            /* 0 where a value is known, else 1 */
+  Vec work_[2] = {};
+  std::vector<Solve> solves_; /* Chebyshev's estimate of eigenvalues is a solve inside of a solve */
+};
+
+/* For PCCreate(), with Data's member `known`, which PCDestroy() deletes. Without memory the PC has neither data nor a type. */
+template <class Data> PetscErrorCode PetscRRBLiftKnownValues(PC pc, PetscBool (*may_have_identity_rows)(PC)) {
+  Data *data = (Data *)pc->data;
+  const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("known values"), [&] {
+    data->known = new PetscRRBKnownValues(may_have_identity_rows);
+  });
+
+  PetscFunctionBegin;
+  if (code) {
+    PetscCall(PetscFree(pc->data));
+    PetscCall(
+        PetscObjectChangeTypeName((PetscObject)pc, nullptr)); /* PETSc has set it; a type without methods would crash */
+  }
+  PetscCall(code);
+  pc->ops->presolve = [](PC of, KSP ksp, Vec b, Vec x) -> PetscErrorCode {
+    return ((Data *)of->data)->known->PreSolve(of, ksp, b, x);
+  };
+  pc->ops->postsolve = [](PC of, KSP ksp, Vec, Vec) -> PetscErrorCode {
+    return ((Data *)of->data)->known->PostSolve(ksp);
+  };
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = M^-1 b where the KSP is to start from that, as KSPSolve() does it later on; M is pc's */
+PetscErrorCode PetscRRBKnollGuess(KSP, PC, Vec b, Vec x);
+
+/* PCSetUp() at the beginning of a solve: KSPSetUp() of PETSc 3.18 does not look for new values, while PCApply() in the middle of
+   a solve does; and the solve would end for a set-up before this one that failed. */
+PetscErrorCode PetscRRBSetUpForSolve(KSP, PC);

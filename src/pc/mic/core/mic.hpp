@@ -1,0 +1,55 @@
+// An incomplete Cholesky factorization, or SSOR, on a grid, as PCMIC uses it: one implementation on the host, one on a
+// CUDA device.
+#pragma once
+
+#include "pc/mic/core/findings.hpp"
+#include "grid/csr.hpp"
+#include "grid/grid.hpp"
+
+#include <memory>
+
+namespace petscrrb {
+class Cuda;
+}
+
+namespace petscrrb::mic {
+
+enum class Type {
+  mic,
+  ssor
+};
+
+struct Options {
+  Type type = Type::mic;
+  double omega = 1;    // mic: 0 for IC(0) to 1 for MIC(0); ssor: the relaxation, between 0 and 2
+  bool single = false; // the factor is stored in single precision
+  double shift = 0;    // mic: a pivot below so much of the matrix's diagonal entry is raised to that; 0: it fails
+  index_t block_lines =
+      0; // lines of the last direction (y in 2D, z in 3D) a block; blocks are not coupled; 0: one block
+};
+
+// M = (D + L) D^-1 (D + L^T) (ssor: divided by 2 - omega) with L the strictly lower triangle of the matrix in natural
+// order, couplings over periodic seams and between blocks left out.
+class Mic {
+public:
+  virtual ~Mic() = default;
+
+  // The factor of a matrix that lies where this does. Allocates nothing. Unless the findings' result is ok and no pivot
+  // is bad, it is not to be used.
+  virtual Findings refresh(const Csr &) = 0;
+  // z = M^-1 r for each column; columns lie r_stride and z_stride apart, r and z are not the same
+  virtual void apply(const double *r, index_t r_stride, double *z, index_t z_stride, int columns) = 0;
+  void apply(const double *r, double *z) { apply(r, 0, z, 0, 1); }
+  // C^-1 r and C^-T r, M = C C^T: the two halves, C = (D + L) D^-1/2
+  virtual void apply_left(const double *r, double *z) = 0;
+  virtual void apply_right(const double *r, double *z) = 0;
+  virtual double bytes() const = 0;
+};
+
+std::unique_ptr<Mic> make_mic(const Grid &, const Options &);
+// All work goes to the stream, which the owner sets before each call.
+std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &);
+// The same with tiles for a device whose blocks have so many bytes of shared memory.
+std::unique_ptr<Mic> make_mic(const Cuda &, const Grid &, const Options &, int shared);
+
+} // namespace petscrrb::mic

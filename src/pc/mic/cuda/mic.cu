@@ -1,0 +1,230 @@
+// The factorization and its sweeps on a device.
+#include "pc/mic/cuda/factor.cuh"
+#include "stencil/cuda/rows.cuh"
+#include "pc/mic/core/mic.hpp"
+#include "pc/mic/cuda/order.hpp"
+#include "pc/mic/core/read.hpp"
+
+namespace petscrrb::mic {
+namespace device {
+namespace {
+
+// The columns of a block, each after those that it waits for: by the diagonals of the tiles across.
+std::vector<int2> by_diagonals(const Order &o) {
+  std::vector<int2> tiles;
+  tiles.reserve(static_cast<std::size_t>(o.columns()));
+  for (PetscInt sum = 0; sum < o.tiles[0] + o.tiles[1] - 1; ++sum)
+    for (PetscInt Q = std::max<PetscInt>(0, sum - o.tiles[0] + 1); Q <= std::min<PetscInt>(sum, o.tiles[1] - 1); ++Q)
+      tiles.push_back({int(sum - Q), int(Q)});
+  return tiles;
+}
+
+// The two halves of M^-1 by a loop over all values: C = (D + L) D^-1/2, and sweeps have u = D y between them.
+template <class Chunks> struct HalfOut { // z = D^-1/2 u
+  Order order;
+  PetscInt n[3];
+  Chunks factor;
+  const double *u;
+  double *z;
+
+  __device__ void operator()(int p) const {
+    const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
+    const index_t at = order.at(x);
+    z[p] = sqrt(double(factor.inverse(at))) * u[at];
+  }
+};
+template <class Chunks> struct HalfIn { // u = D^1/2 r
+  Order order;
+  PetscInt n[3];
+  Chunks factor;
+  const double *r;
+  double *u;
+
+  __device__ void operator()(int p) const {
+    const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
+    const index_t at = order.at(x);
+    u[at] = r[p] / sqrt(double(factor.inverse(at)));
+  }
+};
+
+template <class T, int tp, int tq> class DeviceMic final : public Mic {
+  static constexpr int points = tp * tq, ahead = 16, most_sides = 4;
+  static constexpr bool flat = tq == 1;
+  using Post = Mail<tp, tq>;
+  using Factor = Chunks<T, points, flat>;
+  template <bool constant> using Up = Forward<T, points, flat, constant>;
+  template <bool constant> using Down = Backward<T, points, flat, constant>;
+
+public:
+  // that a block needs of shared memory, at most
+  static constexpr int shared() {
+    return std::max({Memory<Up<false>, tp, tq, ahead>::bytes, Memory<Down<false>, tp, tq, ahead>::bytes,
+                     Memory<Factorize<T, points, flat>, tp, tq, ahead>::bytes});
+  }
+
+  DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
+      : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1) {
+    factor_.resize(static_cast<std::size_t>(o_.size() / points * Factor::Layout::size));
+    make_room(1);
+  }
+
+  Findings refresh(const Csr &A) override {
+    const bool ssor = options_.type == Type::ssor;
+    (void)watcher_.forget(on_.stream);
+    read_.clear(on_.stream);
+    made_.clear(on_.stream);
+    read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, made_.device()->common,
+                [&](PetscInt rows, const auto &f) {
+                  using F = std::decay_t<decltype(f)>;
+                  if (rows == 1)
+                    at_rows(1, f, read_, on_.stream);
+                  else
+                    at_rows(rows_to_read(o_), InOrder<F>{o_, f}, read_, on_.stream);
+                });
+    if (!ssor) sweep<Factorize<T, points, flat>>(1);
+    Findings found;
+    found.read = read(read_, on_.stream);
+    found.constant = constant_ = !found.read.varies;
+    const FactorFindings<T> made = made_.read(on_.stream);
+    for (int d = 0; d < 3; ++d) { // of SSOR, 1/d has the rest in it
+      const int natural = o_.axis[d];
+      task_.constant[d] = natural < g_.steps ? double(made.common[natural]) / (ssor ? 2 - options_.omega : 1) : 0;
+    }
+    watcher_.check_and_forget(on_.stream);
+    if (!ssor) look_at_pivots(made, found);
+    return found;
+  }
+
+  void apply(const double *r, index_t r_stride, double *z, index_t z_stride, int columns) override {
+    watcher_.check_and_forget(on_.stream);
+    make_room(std::min(columns, most_sides));
+    for (int k = 0; k < columns; k += most_sides) {
+      task_.r = r + k * r_stride, task_.r_stride = r_stride;
+      task_.z = z + k * z_stride, task_.z_stride = z_stride;
+      forward(std::min(columns - k, most_sides));
+      backward(std::min(columns - k, most_sides), true);
+    }
+  }
+  void apply_left(const double *r, double *z) override {
+    watcher_.check_and_forget(on_.stream);
+    task_.r = r;
+    forward(1);
+    cuda::for_rows("half of M^-1", int(g_.size()),
+                   HalfOut<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), u_.data(), z}, on_.stream);
+  }
+  void apply_right(const double *r, double *z) override {
+    watcher_.check_and_forget(on_.stream);
+    cuda::for_rows("half of M^-1", int(g_.size()),
+                   HalfIn<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), r, u_.data()}, on_.stream);
+    task_.z = z;
+    backward(1, false);
+  }
+
+  double bytes() const override {
+    return double(factor_.bytes() + u_.bytes() + mail_[0].bytes() + mail_[1].bytes() + tiles_.bytes());
+  }
+
+private:
+  Factor factor() const {
+    Factor f{factor_.data(), {}};
+    for (int d = 0; d < 3; ++d) f.direction[o_.axis[d]] = d;
+    return f;
+  }
+
+  // for so many right-hand sides at a time
+  void make_room(int sides) {
+    if (sides <= sides_) return;
+    u_.resize(static_cast<std::size_t>(sides * o_.size()));
+    for (int d = 0; d < (flat ? 1 : 2); ++d) mail_[d].resize(static_cast<std::size_t>(sides * Post::size(o_, d)));
+    sides_ = sides;
+  }
+
+  void look_at_pivots(const FactorFindings<T> &p, Findings &found) {
+    found.null_rows = static_cast<index_t>(p.null_rows);
+    found.shifted = static_cast<index_t>(p.shifted);
+    if (!p.bad) return;
+    found.pivot = static_cast<index_t>(~0ull - p.bad);
+    const LatticePoint point(g_, static_cast<PetscInt>(found.pivot));
+    T value; // left in place of 1/d
+    cuda::check(
+        cudaMemcpyAsync(&value, &factor().inverse(o_.at(point.at)), sizeof value, cudaMemcpyDeviceToHost, on_.stream),
+        "cudaMemcpyAsync");
+    cuda::check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");
+    found.pivot_value = value;
+  }
+
+  void forward(int sides) { constant_ ? sweep<Up<true>>(sides) : sweep<Up<false>>(sides); }
+  // after_forward: the sweep before it in the stream
+  void backward(int sides, bool after_forward) {
+    constant_ ? sweep<Down<true>>(sides, after_forward) : sweep<Down<false>>(sides, after_forward);
+  }
+
+  template <class Work> void sweep(int sides, bool overlap = false) {
+    constexpr auto kernel = wavefront<Work, tp, tq, ahead>;
+    constexpr int threads = Crew<Work, tp, tq>::count, shared = Memory<Work, tp, tq, ahead>::bytes;
+    const index_t blocks = index_t(o_.columns()) * o_.blocks * sides;
+    (void)cuda::resident_blocks(kernel, threads, shared); // allows the kernel so much shared memory
+    task_.order = o_;
+    task_.factor = factor_.data();
+    task_.u = u_.data();
+    task_.sides = sides;
+    task_.tiles = tiles_.data();
+    task_.mail[0] = mail_[0].data(), task_.mail[1] = mail_[1].data();
+    task_.ticket = ticket_.data();
+    task_.watch = watcher_.begin();
+    task_.rule = {options_.omega, options_.shift};
+    task_.found = made_.device();
+    ++task_.sweep;
+    static const bool may_overlap = cuda::may_overlap(kernel);
+    cuda::launch("wavefront", kernel, overlap && may_overlap, dim3(static_cast<unsigned>(blocks)), threads, shared,
+                 on_.stream, task_);
+    task_.first_ticket += static_cast<unsigned>(blocks);
+  }
+
+  const Cuda &on_;
+  const Lattice g_;
+  const Options options_;
+  const Order o_;
+  Sweep<T> task_{};
+  int sides_ = 0;
+  bool constant_ = false;
+  cuda::Buffer<T> factor_;
+  cuda::Buffer<double> u_;
+  cuda::Buffer<Message> mail_[2];
+  cuda::Buffer<int2> tiles_;
+  cuda::Buffer<unsigned> ticket_;
+  cuda::Watcher watcher_{"a tile of PCMIC's sweep to hand on its values, which did not come"};
+  cuda::Report<DeviceFindings> read_;
+  cuda::Report<FactorFindings<T>> made_;
+};
+
+template <class T> struct Maker {
+  const Cuda &on;
+  const Grid &grid;
+  const Options &options;
+
+  template <int tp, int tq> std::unique_ptr<Mic> make() const {
+    const Order o = device_order(grid, options, cuda::attribute(cudaDevAttrMultiProcessorCount), {tp, tq});
+    return std::make_unique<DeviceMic<T, tp, tq>>(on, grid, options, o);
+  }
+  // the largest tiles for so much shared memory
+  std::unique_ptr<Mic> make(int shared) const {
+    if (is_flat(grid)) return make<32, 1>();
+    if (DeviceMic<T, 16, 8>::shared() <= shared) return make<16, 8>();
+    if (DeviceMic<T, 8, 8>::shared() <= shared) return make<8, 8>();
+    return make<8, 4>();
+  }
+};
+
+} // namespace
+} // namespace device
+
+std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options, int shared) {
+  return options.single ? device::Maker<float>{on, g, options}.make(shared)
+                        : device::Maker<double>{on, g, options}.make(shared);
+}
+std::unique_ptr<Mic> make_mic(const Cuda &on, const Grid &g, const Options &options) {
+  return make_mic(on, g, options, cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+}
+
+} // namespace petscrrb::mic

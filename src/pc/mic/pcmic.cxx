@@ -1,0 +1,96 @@
+/* PCMIC, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
+#include "pc/mic/pcmic_impl.h"
+
+using namespace petscrrb;
+
+template <PCMICPart part> static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y) {
+  return ((PC_MIC *)pc->data)->state->backend->Apply(pc, part, x, y);
+}
+static constexpr auto PCApply_MIC = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::all>>;
+
+/* All columns at once where they lie in one array; otherwise one by one. */
+static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
+  const PCMICState *s = ((PC_MIC *)pc->data)->state;
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!s->failed) PetscCall(s->backend->MatApply(X, Y, &done));
+  if (!done) PetscCall(PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_MIC(pc, x, y); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_MIC *)pc->data)->state->found.read.identity_rows > 0);
+}
+
+/*MC
+   PCMIC - Modified incomplete Cholesky and SSOR on structured grids, by pipelined wavefronts
+
+   Options Database Keys:
++  -pc_mic_type <mic,ssor>         - incomplete Cholesky, or symmetric successive overrelaxation; default mic
+.  -pc_mic_omega <omega>           - mic: from 0, IC(0), to 1, MIC(0); ssor: the relaxation. The default of mic grows with
+                                     the grid, that of ssor is 1
+.  -pc_mic_precision <double,single> - the precision in which the factor is stored; default double
+.  -pc_mic_shift <s>               - pivots below s times the diagonal entry are raised to that; default 0: a pivot that
+                                     is not positive is a failure
+.  -pc_mic_block_lines <m>         - couplings are dropped between blocks of m lines; default 0: none are
+-  -pc_mic_grid <nx,ny[,nz]>       - unknowns in x, y and z, where neither a DM nor the matrix tells
+
+   Level: beginner
+
+   Notes:
+   M = (D + L) D^-1 (D + L^T), with L the strictly lower triangle of the matrix in its natural order and
+   d_i = a_ii - sum over lower neighbours j of (a_ij / d_j) (a_ij + omega sum over j's other upper neighbours k of a_jk).
+   With omega = 1 the row sums of M are those of A; a little less is better as a rule, and is the default. For SSOR D is
+   the diagonal of A over omega, and M is divided by 2 - omega. Both triangular solves are computed as one point after
+   the other would be, to the last bit, in wavefronts that threads or a GPU pipeline.
+
+   The matrix is symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any sizes and with any coefficients. Identity
+   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled, and where other rows keep their columns their
+   values are put into the initial guess of a `KSP` that needs a symmetric operator; couplings around a periodic side are left
+   out of M; a singular matrix leaves a null direction. All pivots are positive where no coupling is positive and the
+   matrix is diagonally dominant (with omega 0 it need only be positive definite). Others may fail: set a shift, or a
+   smaller omega.
+
+   With several ranks this is block Jacobi: each rank factors its own diagonal block, which must be on a grid. With a
+   `DMDA` it is the rank's box.
+
+   `PCApplySymmetricLeft()` and `PCApplySymmetricRight()` apply the two halves. `PCMatApply()` applies M^-1 to all columns
+   at once.
+
+   Errors:
+   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A pivot that is not
+   positive makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
+
+   References:
++  * - I. Gustafsson, A class of first order factorization methods, BIT 18, 1978
+-  * - J. Meijerink and H. van der Vorst, An iterative solution method for linear systems of which the coefficient matrix is
+       a symmetric M-matrix, Math. Comp. 31, 1977
+
+.seealso: `PCMICSetType()`, `PCMICSetOmega()`, `PCMICSetPrecision()`, `PCMICSetShift()`, `PCMICSetBlockLines()`,
+          `PCMICSetGrid()`, `PCICC`, `PCRRB`, `PCNEUMANN`
+M*/
+PetscErrorCode PCCreate_MIC(PC pc) {
+  PC_MIC *mic;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&mic));
+  pc->data = (void *)mic;
+  mic->type = PC_MIC_TYPE_MIC;
+  mic->omega = PETSC_DECIDE;
+  mic->precision = PC_MIC_PRECISION_DOUBLE;
+
+  PetscCall(PetscRRBLiftKnownValues<PC_MIC>(pc, MayHaveIdentityRows));
+  pc->ops->setup = PCSetUp_MIC;
+  pc->ops->apply = PCApply_MIC;
+  pc->ops->applytranspose = PCApply_MIC; /* M is symmetric */
+  pc->ops->applysymmetricleft = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::left>>;
+  pc->ops->applysymmetricright = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::right>>;
+  pc->ops->matapply = PCMatApply_MIC;
+  pc->ops->setfromoptions = PCSetFromOptions_MIC;
+  pc->ops->view = PCView_MIC;
+  pc->ops->reset = PetscRRBReset<PC_MIC>;
+  pc->ops->destroy = PetscRRBDestroy<PC_MIC, PCMICComposeParameters>;
+  PetscCall(PCMICComposeParameters(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

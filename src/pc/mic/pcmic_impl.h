@@ -1,0 +1,84 @@
+/* The data of PCMIC, shared by its files; and what of it depends on where the matrix is. */
+#pragma once
+
+#include "petsc/agree.h"
+#include "petsc/findgrid.h"
+#include "pc/known_values.h"
+#include "petsc/matrix.h"
+#include "pc/pc.h"
+#include "pc/vectors.h"
+#include "pc/mic/core/mic.hpp"
+#include "petscrrb.h"
+
+#include <memory>
+
+PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
+PETSC_INTERN PetscErrorCode PCSetUp_MIC(PC);
+PETSC_INTERN PetscErrorCode PCView_MIC(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCSetFromOptions_MIC(PC, PetscRRBOptionItems);
+PETSC_INTERN PetscErrorCode PCMICComposeParameters(PC, PetscBool);
+
+/* Which part of M^-1 = C^-T C^-1. */
+enum class PCMICPart {
+  all,
+  left,
+  right
+};
+
+/* Implemented in pcmic_host.cxx and pcmic_cuda.cxx. */
+class PCMICBackend {
+public:
+  virtual ~PCMICBackend() = default;
+  virtual PetscBool on_device() const = 0;
+  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
+  /* The factor for a grid, without values. Before that there is none, as on a rank without rows: then nothing is applied. */
+  virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::mic::Options &) = 0;
+  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::mic::Findings *) = 0;
+  virtual PetscErrorCode Apply(PC, PCMICPart, Vec, Vec) = 0;
+  /* columns of dense matrices; *done: PETSC_FALSE where they are not arrays in the right memory */
+  virtual PetscErrorCode MatApply(Mat, Mat, PetscBool *done) = 0;
+  virtual double bytes() const = 0;
+  /* of a matrix that is refused */
+  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+};
+
+PetscErrorCode PCMICCreateHost(std::unique_ptr<PCMICBackend> *);
+PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *);
+
+/* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and factor. */
+struct PCMICState {
+  std::unique_ptr<PCMICBackend> backend;
+  PetscBool ready = PETSC_FALSE; /* there is all that does not depend on values */
+  petscrrb::Grid grid;           /* of no points where the rank has no rows */
+  petscrrb::mic::Options options;
+  petscrrb::mic::Findings found;
+  PetscBool failed = PETSC_FALSE; /* on some rank a pivot is not positive */
+  PetscRRBMatrix rows = {};
+};
+
+/* What a user can set, as it was set. */
+typedef struct {
+  PCMICType type;
+  PetscReal omega; /* PETSC_DECIDE: by the grid */
+  PCMICPrecision precision;
+  PetscReal shift;
+  PetscInt block_lines;
+  PetscInt grid[3];
+  PetscRRBKnownValues *known;
+  PCMICState *state;
+} PC_MIC;
+
+/* to arrays in the factor's memory */
+static inline void PCMICApply(petscrrb::mic::Mic &mic, PCMICPart part, const double *r, double *z) {
+  if (part == PCMICPart::left)
+    mic.apply_left(r, z);
+  else if (part == PCMICPart::right)
+    mic.apply_right(r, z);
+  else
+    mic.apply(r, z);
+}
+
+/* of an application to one vector: two for each coupling and triangle, and the diagonal */
+static inline PetscLogDouble PCMICFlops(const petscrrb::Grid &g) {
+  return (PetscLogDouble)(g.n[0] * g.n[1] * g.n[2]) * (1.0 + 4.0 * (g.points / 2));
+}

@@ -1,0 +1,205 @@
+/* What a user can set of PCMIC. */
+#include "pc/parameter.h"
+#include "pc/mic/pcmic_impl.h"
+
+const char *const PCMICTypes[] = {"mic", "ssor", "PCMICType", "PC_MIC_TYPE_", nullptr};
+const char *const PCMICPrecisions[] = {"double", "single", "PCMICPrecision", "PC_MIC_PRECISION_", nullptr};
+
+static PetscReal OmegaInUse(const PC_MIC &mic) {
+  return mic.state && mic.state->ready ? mic.state->options.omega : mic.omega;
+}
+
+static PetscBool GridInUse(const PC_MIC &mic, PetscInt n[3]) {
+  if (!mic.state || !mic.state->ready) return PETSC_FALSE;
+  std::copy(mic.state->grid.n, mic.state->grid.n + 3, n);
+  return PETSC_TRUE;
+}
+
+static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
+  return PetscRRBSetGridOfRank(pc, n, false, ((PC_MIC *)pc->data)->grid);
+}
+
+/*@
+   PCMICSetType - Sets which diagonal the factors of `PCMIC` have
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  type - `PC_MIC_TYPE_MIC` (default) or `PC_MIC_TYPE_SSOR`
+
+   Options Database Key:
+.  -pc_mic_type <mic,ssor> - the type
+
+   Level: beginner
+
+   Notes:
+   SSOR needs no factorization. At the same price an application mic takes a half to a third of its iterations.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCMIC`, `PCMICGetType()`, `PCMICSetOmega()`, `PCSOR`
+@*/
+PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incomplete Cholesky, or SSOR", PCMICTypes);
+
+/*@
+   PCMICSetOmega - Sets how much of what `PCMIC` drops goes to the diagonal, or the relaxation of SSOR
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  omega - for `PC_MIC_TYPE_MIC` from 0 to 1, for `PC_MIC_TYPE_SSOR` between 0 and 2; `PETSC_DECIDE` (default) for the
+           default of either type
+
+   Options Database Key:
+.  -pc_mic_omega <omega> - the parameter; -1 for the default
+
+   Level: beginner
+
+   Notes:
+   0 is the incomplete Cholesky factorization IC(0), that of `PCICC` in natural ordering. 1 is MIC(0), which keeps row
+   sums: M 1 = A 1. As a rule a little less than 1 is best, and the less the larger the grid: the default is 1 - 24 / n^2,
+   n the mean number of points a side, but at least 0.9 and at most 0.999 (in 2D 0.9995). `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
+
+   It takes effect at the next `PCSetUp()`, which raises `PETSC_ERR_ARG_INCOMP` where the type does not take it.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is neither from 0 to 2, 2 excluded, nor `PETSC_DECIDE`.
+
+.seealso: `PCMIC`, `PCMICGetOmega()`, `PCMICSetType()`
+@*/
+PETSCRRB_PARAMETER(
+    MIC, Omega, PetscReal, &PC_MIC::omega, "-pc_mic_omega", "From IC(0), 0, to MIC(0), 1; or the relaxation of SSOR",
+    [](PetscReal omega) { return (omega >= 0 && omega < 2) || omega == PETSC_DECIDE; },
+    "Omega %g must be from 0 to 1 (mic) or between 0 and 2 (ssor), or -1 for the default", OmegaInUse);
+
+/*@
+   PCMICSetPrecision - Sets the precision in which `PCMIC` stores its factor
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  precision - `PC_MIC_PRECISION_DOUBLE` (default) or `PC_MIC_PRECISION_SINGLE`
+
+   Options Database Key:
+.  -pc_mic_precision <double,single> - the precision
+
+   Level: intermediate
+
+   Notes:
+   In single precision the factor takes half of the memory, and an application moves two thirds of the bytes. It is the
+   factorization of a matrix that differs from yours by 6e-8, with the same row sums; vectors and arithmetic are double.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCMIC`, `PCMICGetPrecision()`
+@*/
+PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_precision",
+                   "The precision in which the factor is stored", PCMICPrecisions);
+
+/*@
+   PCMICSetShift - Sets to what share of the diagonal entry `PCMIC` raises pivots that are smaller
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  shift - the share, from 0 (default) to 1; 0 raises none
+
+   Options Database Key:
+.  -pc_mic_shift <s> - the share
+
+   Level: intermediate
+
+   Notes:
+   A matrix with positive couplings may have pivots that are not positive, although it is positive definite. Without a
+   shift that is a failure, which names row and grid point. `PCView()` shows how many pivots were raised. A pivot that is
+   0 but for rounding is the null direction of a singular matrix, with a shift, too: the diagonal entry takes its place.
+
+   `PC_MIC_TYPE_SSOR` has no pivots: a shift is an error there, raised in `PCSetUp()`.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not from 0 to 1.
+
+.seealso: `PCMIC`, `PCMICGetShift()`, `PCMICSetOmega()`
+@*/
+PETSCRRB_PARAMETER(
+    MIC, Shift, PetscReal, &PC_MIC::shift, "-pc_mic_shift",
+    "Pivots below so much of the diagonal entry are raised to that",
+    [](PetscReal shift) { return shift >= 0 && shift <= 1; }, "Shift %g must be from 0 to 1");
+
+/*@
+   PCMICSetBlockLines - Sets how many grid lines `PCMIC` puts into a block that is not coupled to the others
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  m - lines of y on a 2D grid, planes of z on a 3D one; 0 (default): all in one block
+
+   Options Database Key:
+.  -pc_mic_block_lines <m> - lines of a block
+
+   Level: intermediate
+
+   Notes:
+   The couplings between blocks are left out of M, and the diagonal keeps them. There are as many times more things to do at
+   once as there are blocks, and iterations grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky
+   preconditioner that is called Block-IC(m n) for a grid of n points a line.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
+
+.seealso: `PCMIC`, `PCMICGetBlockLines()`
+@*/
+PETSCRRB_PARAMETER(
+    MIC, BlockLines, PetscInt, &PC_MIC::block_lines, "-pc_mic_block_lines",
+    "Lines of a block that is not coupled to the others; 0: no blocks", [](PetscInt m) { return m >= 0; },
+    "Number of lines %" PetscInt_FMT " of a block must not be negative");
+
+/*@
+   PCMICSetGrid - Sets the sizes of the grid that `PCMIC` works on
+
+   Collective; the sizes may differ between ranks
+
+   Input Parameters:
++  pc - the preconditioner context
+.  nx - number of this rank's unknowns in the x direction, along which they are numbered first
+.  ny - number of this rank's unknowns in the y direction
+-  nz - number of this rank's unknowns in the z direction, 1 for a 2D grid
+
+   Options Database Key:
+.  -pc_mic_grid <nx,ny[,nz]> - the grid, the same on all ranks
+
+   Level: intermediate
+
+   Notes:
+   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
+   j, k). With several ranks it is the grid of a rank's own unknowns, which are numbered so from the first of them on: the
+   product of the sizes is the number of the rank's rows. A grid that does not fit is an error, raised in
+   `PCSetUp()`, that names the row.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
+
+.seealso: `PCMIC`, `PCMICGetGrid()`
+@*/
+PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, GridInUse, SetGrid);
+
+using Parameters = PetscRRBParameters<Type, Omega, Precision, Shift, BlockLines, Grid>;
+
+PetscErrorCode PCMICComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
+
+PetscErrorCode PCSetFromOptions_MIC(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "MIC options");
+  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

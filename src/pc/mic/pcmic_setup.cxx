@@ -1,0 +1,125 @@
+/* PCSetUp() of PCMIC: each rank's grid and factor, the values, and what all ranks make of it together. */
+#include "pc/mic/pcmic_impl.h"
+
+#include "pc/mic/core/omega.hpp"
+
+using namespace petscrrb;
+
+static PetscErrorCode CheckChoices(PC pc) {
+  const PC_MIC *m = (PC_MIC *)pc->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  if (m->type == PC_MIC_TYPE_MIC) {
+    PetscCheck(m->omega <= 1, comm, PETSC_ERR_ARG_INCOMP,
+               "-pc_mic_omega %g is for -pc_mic_type ssor: incomplete Cholesky takes 0 to 1", (double)m->omega);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(m->omega != 0, comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_mic_omega 0 is for -pc_mic_type mic: SSOR takes what is between 0 and 2");
+  PetscCheck(m->shift == 0, comm, PETSC_ERR_ARG_INCOMP, "SSOR has no pivots: -pc_mic_shift is for -pc_mic_type mic");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static mic::Options OptionsOf(const PC_MIC *m, const Grid &g) {
+  mic::Options o;
+  o.type = m->type == PC_MIC_TYPE_SSOR ? mic::Type::ssor : mic::Type::mic;
+  o.omega = m->omega;
+  if (m->omega == PETSC_DECIDE) o.omega = o.type == mic::Type::ssor ? 1 : mic::default_omega(g);
+  o.single = m->precision == PC_MIC_PRECISION_SINGLE;
+  o.shift = m->shift;
+  o.block_lines = m->block_lines;
+  return o;
+}
+
+/* Everything that depends on the pattern and on the options, but not on values. */
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
+  const PC_MIC *m = (PC_MIC *)pc->data;
+  PCMICState *s = m->state;
+  PetscRRBUse use;
+
+  PetscFunctionBegin;
+  s->ready = PETSC_FALSE;
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr),
+                                   &s->grid, trouble));
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->grid.points == 9) {
+    PetscCall(PetscRRBNameUse(pc, &use));
+    *trouble = {std::string(use.option) + use.value +
+                    " is for 5 points on a 2D grid and 7 on a 3D one, and the matrix has 9: use -pc_type rrb or icc",
+                PETSC_ERR_SUP};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->options = OptionsOf(m, s->grid);
+  *trouble = s->backend->Create(s->grid, s->options);
+  s->ready = (PetscBool) !*trouble;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values into the factor; *rebuild where there is a coupling that the grid has no place for. */
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  PCMICState *s = ((PC_MIC *)pc->data)->state;
+  std::string why;
+
+  PetscFunctionBegin;
+  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  const ReadResult result = s->found.read.result();
+  *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  if (result == ReadResult::refused) {
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+    if (!*trouble) *trouble = {"PCMIC cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* "row 17 at (1, 2, 3)", by the numbers of the whole matrix and of the rank's grid */
+static PetscErrorCode Place(PC pc, index_t row, std::string *place) {
+  const Grid &g = ((PC_MIC *)pc->data)->state->grid;
+  PetscInt first;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
+  *place = "row " + std::to_string(first + row) + " at (" + std::to_string(row % g.n[0]) + ", " +
+           std::to_string(row / g.n[0] % g.n[1]);
+  if (g.dim == 3) *place += ", " + std::to_string(row / (g.n[0] * g.n[1]));
+  *place += ")";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
+  const mic::Findings &f = ((PC_MIC *)pc->data)->state->found;
+  const bool diagonal = f.read.bad_pivot != no_row;
+  char value[64];
+  std::string place;
+
+  PetscFunctionBegin;
+  if (!f.bad_pivot()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Place(pc, diagonal ? f.read.bad_pivot : f.pivot, &place));
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%g", f.pivot_value));
+  if (diagonal)
+    *trouble = {"the diagonal entry of " + place + " is not positive: the matrix is not positive definite",
+                PETSC_ERR_MAT_LU_ZRPVT};
+  else
+    *trouble = {"the pivot of " + place + " is " + value +
+                    " of its diagonal entry, and has to be positive: -pc_mic_shift 0.01 raises such pivots, a smaller "
+                    "-pc_mic_omega may avoid them",
+                PETSC_ERR_MAT_LU_ZRPVT};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
+  PetscBool foreign = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(Build(pc, trouble));
+  if (((PC_MIC *)pc->data)->state->ready) PetscCall(ReadValues(pc, &foreign, trouble));
+  PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_MIC(PC pc) {
+  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",    PCMICCreateHost, PCMICCreateCuda, CheckChoices,
+                                             ReadValues, BuildAndRead,    SayBadPivot};
+  return PetscRRBSetUpDiagonalBlock<PC_MIC>(pc, steps);
+}

@@ -1,0 +1,155 @@
+/* PCNEUMANN, the PETSc preconditioner: what PCApply(), PCView() and PCReset() do. No arithmetic. */
+#include "pc/neumann/pcneumann_impl.h"
+
+using namespace petscrrb;
+
+static PetscErrorCode Apply(PC pc, Vec x, Vec y) { return ((PC_Neumann *)pc->data)->state->form->Apply(pc, x, y); }
+static constexpr auto PCApply_Neumann = PetscRRBApply<PC_Neumann, Apply>;
+
+static PetscErrorCode PCMatApply_Neumann(PC pc, Mat X, Mat Y) {
+  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_Neumann(pc, x, y); });
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
+  const PCNeumannState *s = neumann->state;
+  const Grid &g = s->grid;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscLogDouble bytes;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  if (s->overlap)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d; order: %s\n", (int)ranks,
+                                     s->overlap->source().c_str()));
+  if (neumann->drop != PC_NEUMANN_DROP_NONE)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "stored as one sparse matrix\n"));
+  else if (s->overlap)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "products with sparse triangles\n"));
+  else if (!s->on_grid)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "no grid: products with sparse triangles\n"));
+  else {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld", (long long)g.n[0], (long long)g.n[1]));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    if (g.dim == 3) PetscCall(PetscViewerASCIIPrintf(viewer, " x %lld", (long long)g.n[2]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, ", %d-point, from the %s\n", g.points, g.source.c_str()));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+    for (int d = 0; d < 3; ++d)
+      if (g.periodic[d]) PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c\n", "xyz"[d]));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "largest row sum of the scaled triangle: %g\n", s->found.norm));
+  if (s->found.identity_rows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s->found.identity_rows));
+  PetscCall(s->form->Bytes(&bytes));
+  if (s->overlap) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewBriefly(const PC_Neumann *neumann, PetscViewer viewer) {
+  return neumann->type == PC_NEUMANN_POISSON
+             ? PetscViewerStringSPrintf(viewer, " poisson")
+             : PetscViewerStringSPrintf(viewer, " terms %" PetscInt_FMT, neumann->terms);
+}
+
+static PetscErrorCode ViewChoices(const PC_Neumann *neumann, PetscViewer viewer) {
+  PetscFunctionBegin;
+  if (neumann->type == PC_NEUMANN_SERIES) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "Neumann series, terms: %" PetscInt_FMT "\n", neumann->terms));
+    if (neumann->omega != 1) PetscCall(PetscViewerASCIIPrintf(viewer, "omega: %g\n", (double)neumann->omega));
+  } else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "incomplete Poisson of the %s matrix\n",
+                                     neumann->scale ? "diagonally scaled" : "unscaled"));
+  if (neumann->drop == PC_NEUMANN_DROP_PATTERN)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries where the matrix has none\n"));
+  if (neumann->drop == PC_NEUMANN_DROP_THRESHOLD)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries below %g\n", (double)neumann->threshold));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
+  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
+  const PetscBool ready = (PetscBool)(neumann->state && neumann->state->ready);
+
+  return PetscRRBView(
+      viewer, [&] { return ViewBriefly(neumann, viewer); }, [&] { return ViewChoices(neumann, viewer); },
+      [&] { return ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer); });
+}
+
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_Neumann *)pc->data)->state->found.identity_rows > 0);
+}
+
+/*MC
+   PCNEUMANN - Truncated Neumann series and incomplete Poisson preconditioners, which are nothing but stencil products
+
+   Options Database Keys:
++  -pc_neumann_terms <k>                        - terms after the first one in the series; default 2
+.  -pc_neumann_omega <omega>                    - relaxation of the triangles of the series; default 1
+.  -pc_neumann_type <series,poisson>            - the series, or incomplete Poisson; default series
+.  -pc_neumann_scale <bool>                     - incomplete Poisson of the diagonally scaled matrix; default true
+.  -pc_neumann_drop <none,pattern,threshold>    - entries that are left out of incomplete Poisson; default none
+.  -pc_neumann_drop_threshold <t>               - the threshold; default 0.1
+-  -pc_neumann_grid <nx,ny[,nz]>                - unknowns in x, y and z, where neither a DM nor the matrix tells
+
+   Level: beginner
+
+   Notes:
+   With A~ = D^-1/2 A D^-1/2, D the diagonal of A, and L~ the strictly lower triangle of A~, M^-1 is D^-1/2 K^T K
+   D^-1/2 with K = I - L~ + L~^2 - ... of k + 1 terms: Neu1 of the paper has k = 1, Neu2 has k = 2, and k = 0 is
+   `PCJACOBI`. The scaling is part of M^-1, so this is a preconditioner of the unscaled system, and its iterations are
+   those of the scaled one. Incomplete Poisson is D^-1/2 (I - L~)(I - L~^T) D^-1/2, or (I - L D^-1)(I - D^-1 L^T)
+   unscaled.
+
+   With omega, L~ is replaced by omega L~ and M^-1 is multiplied by omega (2 - omega). With one term that is the
+   approximate inverse of SSOR, (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1) with D' = D / omega.
+
+   The matrix is symmetric with a positive diagonal. M is symmetric and positive definite for every such matrix and any
+   k (incomplete Poisson too, where nothing is dropped), so it can be used with `KSPCG`. On a 2D grid with 5 or 9
+   points and a 3D one with 7, of any sizes, periodic sides included, one application on one MPI rank reads vector and
+   couplings once. Other matrices are multiplied with by PETSc (cuSPARSE on a device), and so are those on several
+   ranks, where M is the same as on one: the triangle is that of the natural order of the `DMDA` that the `PC` or the
+   matrix has, or of the numbers of the rows. Identity rows (Dirichlet conditions kept in the matrix, masked cells) are
+   decoupled, and where other rows keep their columns their values are put into the initial guess of a `KSP` that needs a
+   symmetric operator.
+
+   It smooths: with one level the iterations grow with the grid. It is meant for GPUs, in company of a deflation or as a
+   smoother.
+
+   Errors:
+   A matrix that is not finite or not symmetric is an error that names the row, on all ranks the same. A diagonal entry that is not positive
+   makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
+
+   References:
+.  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, 2013
+
+.seealso: `PCNeumannSetTerms()`, `PCNeumannSetOmega()`, `PCNeumannSetType()`, `PCNeumannSetScale()`,
+          `PCNeumannSetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetGrid()`, `PCMIC`, `PCRRB`, `PCJACOBI`
+M*/
+PetscErrorCode PCCreate_Neumann(PC pc) {
+  PC_Neumann *neumann;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&neumann));
+  pc->data = (void *)neumann;
+  neumann->terms = 2;
+  neumann->omega = 1;
+  neumann->type = PC_NEUMANN_SERIES;
+  neumann->scale = PETSC_TRUE;
+  neumann->drop = PC_NEUMANN_DROP_NONE;
+  neumann->threshold = 0.1;
+
+  PetscCall(PetscRRBLiftKnownValues<PC_Neumann>(pc, MayHaveIdentityRows));
+  pc->ops->setup = PCSetUp_Neumann;
+  pc->ops->apply = PCApply_Neumann;
+  pc->ops->applytranspose = PCApply_Neumann; /* M is symmetric */
+  pc->ops->matapply = PCMatApply_Neumann;
+  pc->ops->setfromoptions = PCSetFromOptions_Neumann;
+  pc->ops->view = PCView_Neumann;
+  pc->ops->reset = PetscRRBReset<PC_Neumann>;
+  pc->ops->destroy = PetscRRBDestroy<PC_Neumann, PCNeumannComposeParameters>;
+  PetscCall(PCNeumannComposeParameters(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,220 @@
+/* What a user can set of PCNEUMANN. */
+#include "pc/parameter.h"
+#include "pc/neumann/pcneumann_impl.h"
+
+const char *const PCNeumannTypes[] = {"series", "poisson", "PCNeumannType", "PC_NEUMANN_", nullptr};
+const char *const PCNeumannDrops[] = {"none", "pattern", "threshold", "PCNeumannDrop", "PC_NEUMANN_DROP_", nullptr};
+
+static PetscBool GridInUse(const PC_Neumann &neumann, PetscInt n[3]) {
+  if (!neumann.state || !neumann.state->on_grid) return PETSC_FALSE;
+  std::copy(neumann.state->grid.n, neumann.state->grid.n + 3, n);
+  return PETSC_TRUE;
+}
+
+/*@
+   PCNeumannSetTerms - Sets how many terms follow the first one in the Neumann series of `PCNEUMANN`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  k - number of terms, at least 0
+
+   Options Database Key:
+.  -pc_neumann_terms <k> - the number of terms
+
+   Level: beginner
+
+   Notes:
+   K = I - L~ + L~^2 - ... + (-L~)^k. With 1 this is Neu1 of Gupta, van Gijzen and Vuik, eq. (15), with 2, the
+   default, Neu2, eq. (16); with 0 it is the diagonal alone, `PCJACOBI`. Each term costs a product with a triangle and
+   its transpose. More of them help less and less; where the norm of L~ is not below 1 (`-info` says so), they may not
+   help at all.
+
+   Incomplete Poisson (`PCNeumannSetType()`) has one term, whatever is set here.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetTerms()`, `PCNeumannSetType()`
+@*/
+PETSCRRB_PARAMETER(
+    Neumann, Terms, PetscInt, &PC_Neumann::terms, "-pc_neumann_terms", "Terms after the first one in the series",
+    [](PetscInt k) { return k >= 0 && k <= 1000000; }, "Number of terms %" PetscInt_FMT " must be from 0 to 1000000");
+
+/*@
+   PCNeumannSetOmega - Sets the relaxation of the triangles in the Neumann series of `PCNEUMANN`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  omega - between 0 and 2, 1 by default
+
+   Options Database Key:
+.  -pc_neumann_omega <omega> - the relaxation
+
+   Level: intermediate
+
+   Notes:
+   The series is that of (I + omega L~)^-1, and M^-1 is multiplied by omega (2 - omega). With one term
+   (`PCNeumannSetTerms()`) this is the approximate inverse of SSOR,
+
+   M^-1 = (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1), D' = D / omega.
+
+   For incomplete Poisson (`PCNeumannSetType()`) another one than 1 is an error, raised in `PCSetUp()`.
+
+   It takes effect at the next `PCSetUp()`.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not between 0 and 2.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetOmega()`, `PCNeumannSetTerms()`, `PCMICSetOmega()`
+@*/
+PETSCRRB_PARAMETER(
+    Neumann, Omega, PetscReal, &PC_Neumann::omega, "-pc_neumann_omega", "Relaxation of the triangles of the series",
+    [](PetscReal omega) { return omega > 0 && omega < 2; }, "Omega %g must be between 0 and 2");
+
+/*@
+   PCNeumannSetType - Sets which polynomial of the triangles `PCNEUMANN` applies
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  type - `PC_NEUMANN_SERIES` (default) or `PC_NEUMANN_POISSON`
+
+   Options Database Key:
+.  -pc_neumann_type <series,poisson> - the polynomial
+
+   Level: beginner
+
+   Note:
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetType()`, `PCNeumannSetTerms()`, `PCNeumannSetScale()`, `PCNeumannSetDrop()`
+@*/
+PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann_type",
+                   "The series, or incomplete Poisson", PCNeumannTypes);
+
+/*@
+   PCNeumannSetScale - Sets whether incomplete Poisson is that of the diagonally scaled matrix
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  scale - `PETSC_TRUE` (default): of D^-1/2 A D^-1/2
+
+   Options Database Key:
+.  -pc_neumann_scale <bool> - whether the matrix is scaled
+
+   Level: intermediate
+
+   Notes:
+   Unscaled it is the original (I - L D^-1)(I - D^-1 L^T), which does badly where the diagonal varies: on a two-phase
+   matrix with a jump of 1000 it takes three times the iterations of `PCJACOBI`. For the series, which always is one
+   of the scaled matrix, `PETSC_FALSE` is an error, raised in `PCSetUp()`.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetScale()`, `PCNeumannSetType()`
+@*/
+PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_scale",
+                   "Incomplete Poisson of the diagonally scaled matrix");
+
+/*@
+   PCNeumannSetDrop - Sets which entries of the incomplete Poisson preconditioner are left out
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  drop - `PC_NEUMANN_DROP_NONE` (default), `PC_NEUMANN_DROP_PATTERN` or `PC_NEUMANN_DROP_THRESHOLD`
+
+   Options Database Key:
+.  -pc_neumann_drop <none,pattern,threshold> - what is left out
+
+   Level: intermediate
+
+   Notes:
+   The original keeps what of the product (I - L D^-1)(I - D^-1 L^T) is not small, which on a five-point Poisson
+   matrix is the pattern of the matrix. M^-1 then is one sparse matrix, stored and multiplied with by PETSc; an
+   application is one product. A threshold is for the entries of the product before it is scaled back, whose diagonal
+   is 1 and more. With a large one, or on matrices with positive couplings, M^-1 need not be positive definite.
+
+   For the series any other value than `PC_NEUMANN_DROP_NONE` is an error, raised in `PCSetUp()`.
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetType()`
+@*/
+PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann_drop",
+                   "Entries that are left out of incomplete Poisson", PCNeumannDrops);
+
+/*@
+   PCNeumannSetDropThreshold - Sets below which size entries of incomplete Poisson are left out
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+-  threshold - entries off the diagonal that are smaller are left out; default 0.1
+
+   Options Database Key:
+.  -pc_neumann_drop_threshold <t> - the threshold
+
+   Level: intermediate
+
+   Notes:
+   It counts with `PC_NEUMANN_DROP_THRESHOLD` (`PCNeumannSetDrop()`).
+
+   It takes effect at the next `PCSetUp()`.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetDropThreshold()`, `PCNeumannSetDrop()`
+@*/
+PETSCRRB_PARAMETER(
+    Neumann, DropThreshold, PetscReal, &PC_Neumann::threshold, "-pc_neumann_drop_threshold",
+    "Smaller entries are left out", [](PetscReal threshold) { return threshold >= 0; },
+    "Threshold %g must not be negative");
+
+/*@
+   PCNeumannSetGrid - Sets the grid on which the matrix of `PCNEUMANN` lives
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner context
+.  nx - number of unknowns in the x direction, along which they are numbered first
+.  ny - number of unknowns in the y direction
+-  nz - number of unknowns in the z direction, 1 for a 2D grid
+
+   Options Database Key:
+.  -pc_neumann_grid <nx,ny[,nz]> - the grid
+
+   Level: intermediate
+
+   Notes:
+   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
+   j, k). A grid that does not fit the matrix is an error, raised in `PCSetUp()`, that names the row. Where there is
+   no grid, products with sparse matrices take the place of the loops on it; the result is the same.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
+
+.seealso: `PCNEUMANN`, `PCNeumannGetGrid()`
+@*/
+PETSCRRB_SIZES(Neumann, Grid, &PC_Neumann::grid, "-pc_neumann_grid", "Unknowns in x, y and z",
+               "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive",
+               GridInUse);
+
+using Parameters = PetscRRBParameters<Terms, Omega, Type, Scale, Drop, DropThreshold, Grid>;
+
+PetscErrorCode PCNeumannComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
+
+PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems PetscOptionsObject) {
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Neumann options");
+  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,164 @@
+/* PCSetUp() of PCNEUMANN: the grid if there is one, the form that M^-1 is kept in, the values, what is said of them. */
+#include "pc/neumann/pcneumann_impl.h"
+
+using namespace petscrrb;
+
+static neumann::Series SeriesOf(const PC_Neumann *n) {
+  return n->type == PC_NEUMANN_SERIES ? neumann::neumann((int)n->terms, n->omega)
+                                      : neumann::incomplete_poisson(n->scale != PETSC_FALSE);
+}
+
+static PetscErrorCode CheckChoices(PC pc) {
+  const PC_Neumann *n = (PC_Neumann *)pc->data;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCheck(n->type == PC_NEUMANN_SERIES || n->omega == 1, comm, PETSC_ERR_ARG_INCOMP,
+             "Incomplete Poisson is not relaxed: -pc_neumann_omega is for -pc_neumann_type series");
+  if (n->type == PC_NEUMANN_POISSON) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(
+      n->scale, comm, PETSC_ERR_ARG_INCOMP,
+      "A Neumann series is always one of the scaled matrix: -pc_neumann_scale 0 is for -pc_neumann_type poisson");
+  PetscCheck(n->drop == PC_NEUMANN_DROP_NONE, comm, PETSC_ERR_ARG_INCOMP,
+             "Nothing of a Neumann series is dropped: -pc_neumann_drop is for -pc_neumann_type poisson");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first bad entry in words. */
+static PetscErrorCode SayRefused(PC pc, PetscRRBTrouble *trouble) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  std::string why;
+
+  PetscFunctionBegin;
+  if (s->overlap)
+    PetscCall(PCNeumannWhyRefusedOnRanks(pc, trouble));
+  else {
+    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
+    if (!*trouble) *trouble = {why, PETSC_ERR_ARG_WRONG};
+  }
+  if (trouble->code == PETSC_ERR_ARG_WRONG) trouble->why = "PCNEUMANN cannot use this matrix: " + trouble->why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of Pmat into the form; *rebuild where there is a coupling that the grid has no place for. */
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+
+  PetscFunctionBegin;
+  PetscCall(s->form->Refresh(pc, s->rows.csr, &s->found));
+  if (s->overlap) PetscCall(PCNeumannAgree(pc, &s->found));
+  const ReadResult result = s->found.result();
+  if (result == ReadResult::refused) PetscCall(SayRefused(pc, trouble));
+  *rebuild = (PetscBool)(result == ReadResult::rebuild);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the pattern and on the options, but not on values. */
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
+  const PC_Neumann *n = (PC_Neumann *)pc->data;
+  PCNeumannState *s = n->state;
+  const bool asked = n->grid[0] > 0;
+  Csr rows = s->rows.csr;
+
+  PetscFunctionBegin;
+  s->form.reset();
+  s->overlap.reset();
+  s->on_grid = PETSC_FALSE;
+  if (s->on_ranks) {
+    PetscCall(PCNeumannBuildOverlap(pc));
+    rows = s->overlap->rows(nullptr);
+  } else if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
+    PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", s->backend->rows(rows),
+                                    &s->grid, &s->on_grid));
+  }
+  if (s->on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
+    *trouble = s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  const neumann::Kept kept = n->drop == PC_NEUMANN_DROP_NONE      ? neumann::Kept::triangles
+                             : n->drop == PC_NEUMANN_DROP_PATTERN ? neumann::Kept::pattern
+                                                                  : neumann::Kept::threshold;
+  PetscCall(s->backend->CreateSparse(pc, s->overlap.get(), rows, SeriesOf(n), kept, n->threshold, &s->form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportFailure(PC pc) {
+  const long long row = (long long)((PC_Neumann *)pc->data)->state->found.bad_pivot;
+
+  PetscFunctionBegin;
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT,
+             "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite", row);
+  PetscCall(PetscInfo(
+      pc, "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite\n", row));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  PetscBool foreign = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!rebuild) {
+    PetscCall(ReadValues(pc, &rebuild, trouble));
+    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
+  }
+  if (rebuild) {
+    PetscCall(Build(pc, trouble));
+    if (!*trouble) PetscCall(ReadValues(pc, &foreign, trouble));
+    PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
+  }
+  s->ready = PETSC_TRUE;
+  if (!*trouble && s->found.norm >= 1 && s->found.bad_pivot == no_row)
+    PetscCall(
+        PetscInfo(pc,
+                  "The largest row sum of the scaled triangle is %g, not below 1: the terms of the Neumann series "
+                  "need not get smaller, and more terms may not help\n",
+                  s->found.norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+
+  return PetscRRBChooseBackend(
+      s, PCNeumannCreateHost, PCNeumannCreateCuda, [&] { s->form.reset(); }, rebuild);
+}
+
+static PetscErrorCode GetRows(PC pc) {
+  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  s->on_ranks = nullptr;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->pmat), &ranks));
+  if (ranks > 1)
+    PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
+  else
+    PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_Neumann(PC pc) {
+  PC_Neumann *n = (PC_Neumann *)pc->data;
+  PetscBool rebuild;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBBeginSetUp(pc, n->state && n->state->ready ? &n->state->rows : nullptr, &rebuild));
+  PetscCall(CheckChoices(pc));
+  if (rebuild) PetscCall(PetscRRBReset<PC_Neumann>(pc));
+  /* on several ranks each step is collective */
+  PetscCall(PetscRRBSetUp(
+      pc, PETSC_COMM_SELF, &n->state, "PCNEUMANN", [&] { return GetRows(pc); },
+      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
+        PetscFunctionBegin;
+        PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
+                                       [&] { return ChooseBackend(pc, &rebuild); }));
+        PetscCall(SetUpFromRows(pc, rebuild, trouble));
+        PetscFunctionReturn(PETSC_SUCCESS);
+      }));
+  n->state->on_ranks = nullptr;
+  n->state->failed = (PetscBool)(n->state->found.bad_pivot != no_row);
+  if (n->state->failed) PetscCall(ReportFailure(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,267 @@
+// AMLI's step at one coarse grid (docs/numerics.md): in place of the V-cycle B from there on, p(B S) B with a polynomial
+// p of degree 1 and S the grid's matrix. The order of its calls is in cycle.hpp.
+#pragma once
+
+#include "exec/partial_sum.hpp"
+#include "exec/scalars.hpp"
+#include "pc/rrb/core/grid_product.hpp"
+#include "pc/rrb/core/lanczos.hpp"
+
+namespace petscrrb::rrb {
+
+// The right-hand side of the second V-cycle, c0 r - c1 S B r, in place of r, which is kept for the energy.
+template <class V> struct SecondRightHandSide {
+  Quad<V> r;
+  Quad<Dense> kept;
+  const double *c0, *c1;
+
+  PETSCRRB_HD double load(Class c, index_t h, index_t k) const { return r[c](h, k); }
+  PETSCRRB_HD void store(Class c, index_t h, index_t k, double before, double product) const {
+    kept[c].at(h, k) = before;
+    r[c].at(h, k) = *c0 * before - *c1 * product;
+  }
+};
+
+template <class U, class V> struct TimesNode {
+  U u;
+  V v;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return u(h, k) * v(h, k); }
+};
+
+template <class From, class To> struct CopyNode {
+  From from;
+  To to;
+
+  PETSCRRB_HD void operator()(index_t a, index_t b) const { to.at(a, b) = from(a, b); }
+};
+template <class From, class To> CopyNode(From, To) -> CopyNode<From, To>;
+
+// The same at each of the four nodes of a slot (h, k) that is one of x; and their part of a product.
+template <class F> PETSCRRB_HD inline void at_slot(const Extent &x, index_t h, index_t k, const F &f) {
+  for (const Class c : {b2, r1, r2, b1}) {
+    const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
+    if (a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi) f(c, a, b);
+  }
+}
+template <class From, class To> struct CopyAtSlot {
+  From from;
+  To to;
+  Extent x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    at_slot(x, h, k, [&](Class, index_t a, index_t b) { to.at(a, b) = from(a, b); });
+  }
+};
+template <class V> struct TimesAtSlot {
+  Quad<Dense> y;
+  Quad<V> z;
+  Extent x;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    double sum = 0.0;
+    at_slot(x, h, k, [&](Class c, index_t, index_t) { sum += y[c](h, k) * z[c](h, k); });
+    return sum;
+  }
+};
+
+// x = +-d^-1/2 by a hash of the node, d the diagonal: every part of the matrix gets the same share of energy, however
+// far its coefficients jump. 0 at nodes without couplings, where B is exact.
+template <Class c> struct StartVector {
+  StencilQuads<Quad<Dense>> s;
+  Quad<Dense> x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double weights = near<c, 0, 0>(s.E, h, k) + near<c, -1, 0>(s.E, h, k) + near<c, 0, 0>(s.N, h, k) +
+                           near<c, 0, -1>(s.N, h, k) + near<c, 0, 0>(s.NE, h, k) + near<c, -1, -1>(s.NE, h, k) +
+                           near<c, 0, 0>(s.NW, h, k) + near<c, 1, -1>(s.NW, h, k);
+    const double d = weights > 0.0 ? s.X[c](h, k) + weights : 0.0, size = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
+    const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
+    unsigned hash = unsigned(a) * 2654435761u ^ unsigned(b) * 2246822519u;
+    hash = (hash ^ hash >> 15) * 3266489917u;
+    x[c].at(h, k) = (hash >> 16 & 1u) ? size : -size;
+  }
+};
+
+// The vectors of conjugate gradients; alpha and beta are quotients of sums, 0 where there is nothing left to divide by.
+// Like the sums they go over all four classes, whose arrays are zero where a class has no node.
+PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
+
+struct TimesNodes {
+  Quad<Dense> u, v;
+
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    return (u[r1](h, k) * v[r1](h, k) + u[r2](h, k) * v[r2](h, k)) +
+           (u[b1](h, k) * v[b1](h, k) + u[b2](h, k) * v[b2](h, k));
+  }
+};
+
+// p = z + beta p; at first p = z
+struct NextDirection {
+  Quad<Dense> z, p;
+  const double *rho, *rho_before; // rho_before NULL: at first
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double beta = rho_before ? quotient(*rho, *rho_before) : 0.0;
+    for (Class c : {r1, r2, b1, b2}) p[c].at(h, k) = z[c](h, k) + beta * p[c](h, k);
+  }
+};
+
+// r -= alpha q
+struct NextResidual {
+  Quad<Dense> q, r;
+  const double *rho, *curvature;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double alpha = quotient(*rho, *curvature);
+    for (Class c : {r1, r2, b1, b2}) r[c].at(h, k) -= alpha * q[c](h, k);
+  }
+};
+
+// What came of AMLI at the last refresh.
+struct AmliReport {
+  index_t nx = 0, ny = 0; // the grid of its step; 0: there is none
+  double lambda_max = 0;  // what the polynomial is made for
+  bool used = false;
+};
+
+constexpr int estimate_steps = 8;
+
+// One rank: what is around is around a ring, and sums are complete. (Several: amli_ranks.hpp.)
+template <class Backend> struct RingBorders {
+  Extent x;
+
+  void fill(const Backend &on, const Quad<Dense> &v) const { fill_ring_borders(on, x, {v}); }
+  void add_up(const Backend &, const Scalars<Backend> &, std::size_t) const {}
+};
+
+// The grid's matrix before its elimination, which overwrites it and lumps what crosses odd seams, and a few vectors: all
+// in the layout of r1/r2/b1/b2 storage, with what is around the box in the borders.
+template <class Backend, class Borders = RingBorders<Backend>> class Amli {
+public:
+  static constexpr int steps = estimate_steps;
+
+  const Borders &borders() const { return borders_; }
+
+  // r, z: right-hand side and solution in the hierarchy
+  Amli(const Extent &x, const DenseLayout &layout, const Quad<Dense> &r, const Quad<Dense> &z)
+      : Amli(x, layout, {x}, 7) {
+    r_ = r, z_ = z;
+  }
+  // The hierarchy works in place: both are here, to be copied.
+  Amli(const Extent &x, const DenseLayout &layout) : Amli(x, layout, Borders{x}) {}
+  Amli(const Extent &x, const DenseLayout &layout, Borders borders) : Amli(x, layout, std::move(borders), 9) {
+    r_ = array(7), z_ = array(8);
+  }
+
+  const Quad<Dense> &right_hand_side() const { return r_; }
+  const Quad<Dense> &solution() const { return z_; }
+
+  template <class V> void keep_matrix(const Backend &on, const StencilOut<V> &from) const {
+    const auto to = matrix();
+    copy(on, from.X, Split{to.X}), copy(on, from.E, Split{to.E}), copy(on, from.N, Split{to.N});
+    copy(on, from.NE, Split{to.NE}), copy(on, from.NW, Split{to.NW});
+    fill_ring_borders(on, x_, {to.X, to.E, to.N, to.NE, to.NW});
+  }
+  double *matrix_place() const { return memory_.data(); } // for who has its borders, too: X, E, N, NE, NW
+  // by the coordinates of its nodes
+  template <class V, class W> void copy(const Backend &on, const V &from, const W &to) const {
+    on.for_each(box_, CopyAtSlot<V, W>{from, to, x_});
+  }
+
+  // The polynomial: z = B r is there; then r is what B is applied to for the result.
+  void second_right_hand_side(const Backend &on) const {
+    borders_.fill(on, z_);
+    second_right_hand_side(on, z_, r_);
+  }
+  // z: with what is around
+  template <class Z, class V> void second_right_hand_side(const Backend &on, const Quad<Z> &z, const Quad<V> &r) const {
+    product_(on, x_, layout_, matrix(), z, SecondRightHandSide<V>{r, kept(), scalars_.at(0), scalars_.at(1)});
+  }
+  // The right-hand side of the step, until the next one.
+  Quad<Dense> kept() const { return array(q); }
+  // Its product with the solution z.
+  template <class V> void add_energy(const Backend &on, const Quad<V> &z, PartialSum<Backend> &energy) const {
+    energy.add(on, box_, TimesAtSlot<V>{kept(), z, x_});
+  }
+  index_t energy_parts() const { return PartialSum<Backend>::parts(box_); }
+
+  // Conjugate gradients for S x = r = S x_0, of which only the Lanczos matrix is wanted. The right-hand side is
+  // consistent by construction where S is singular.
+  void start_estimate(const Backend &on) const {
+    on.for_each(x_.nodes_of(r1), StartVector<r1>{matrix(), array(p)});
+    on.for_each(x_.nodes_of(r2), StartVector<r2>{matrix(), array(p)});
+    on.for_each(x_.nodes_of(b1), StartVector<b1>{matrix(), array(p)});
+    on.for_each(x_.nodes_of(b2), StartVector<b2>{matrix(), array(p)});
+    multiply(on, array(p), StoreProduct{r_});
+  }
+  // z = B r is there.
+  void step(const Backend &on, int j) const {
+    sum(on, rho(j), TimesNodes{r_, z_});
+    on.for_each(box_, NextDirection{z_, array(p), scalars_.at(rho(j)), j ? scalars_.at(rho(j - 1)) : nullptr});
+    multiply(on, array(p), StoreProduct{array(q)});
+    sum(on, curvature(j), TimesNodes{array(p), array(q)});
+    on.for_each(box_, NextResidual{array(q), r_, scalars_.at(rho(j)), scalars_.at(curvature(j))});
+  }
+  // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
+  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact.
+  void finish_estimate(const Backend &on) {
+    const double *s = scalars_.read(on);
+    lambda_max_ = safe_bound(largest_eigenvalue(s + rho(0), s + curvature(0), steps));
+    scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
+    scalars_.write(on, 1, 1.0 / lambda_max_);
+  }
+
+  // Above, the polynomial gains little and may lose its sign; below, B is exact or nearly so.
+  AmliReport report() const {
+    return {x_.x.hi - x_.x.lo, x_.y.hi - x_.y.lo, lambda_max_, lambda_max_ >= exact_below && lambda_max_ <= largest};
+  }
+  std::size_t bytes() const { return memory_.bytes() + scalars_.bytes(); }
+
+private:
+  static constexpr double exact_below = 1.05, largest = 20.0;
+
+  Amli(const Extent &x, const DenseLayout &layout, Borders borders, int arrays)
+      : x_(x), layout_(layout),
+        borders_(std::move(borders)), box_{layout.h0, layout.h0 + layout.columns, layout.k0, layout.k0 + layout.rows},
+        memory_(layout.size() * 4 * arrays), scalars_(2 + 2 * steps, layout.rows) {}
+
+  // An estimate by few steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
+  // be so even where the estimate is 20 % too small, which is what the theory of random start vectors warns of.
+  static double safe_bound(double estimate) {
+    const double above = estimate - 1.0;
+    return 1.0 + std::max(1.05 * above, 1.25 * above - 1.0);
+  }
+
+  static constexpr int p = 5, q = 6; // arrays of the grid; the first five are the matrix
+  static std::size_t rho(int j) { return 2 + j; }
+  static std::size_t curvature(int j) { return 2 + steps + j; }
+
+  Quad<Dense> array(int i) const {
+    const auto view = [&](Class c) { return layout_.view(memory_.data() + (4 * i + c) * layout_.size()); };
+    return {{view(r1), view(r2), view(b1), view(b2)}};
+  }
+  StencilQuads<Quad<Dense>> matrix() const { return {array(0), array(1), array(2), array(3), array(4)}; }
+
+  template <class Then> void multiply(const Backend &on, const Quad<Dense> &x, const Then &then) const {
+    borders_.fill(on, x);
+    product_(on, x_, layout_, matrix(), x, then);
+  }
+
+  template <class F> void sum(const Backend &on, std::size_t i, const F &f) const {
+    scalars_.sum(on, i, box_, f);
+    borders_.add_up(on, scalars_, i);
+  }
+
+  Extent x_;
+  DenseLayout layout_;
+  Borders borders_;
+  Range2 box_; // h and k of all classes
+  typename Backend::template Array<double> memory_;
+  ProductLoop<Backend> product_;
+  Scalars<Backend> scalars_; // the polynomial's two coefficients, then the sums of the estimate
+  Quad<Dense> r_, z_;
+  double lambda_max_ = 1.0;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,213 @@
+// One grid in r1/r2/b1/b2 storage: its layout, its factor (two levels), its matrix and its vectors.
+#pragma once
+
+#include "exec/partial_sum.hpp"
+#include "pc/rrb/core/seam.hpp"
+
+#include <array>
+
+namespace petscrrb::rrb {
+
+// Where a class's array lies in memory. All four share the layout: equal (h, k), equal place. `block` is the papers'
+// compute block dcb: rows begin and end at multiples of it, with a border of at least one node all around, so that
+// no sweep over these arrays tests for an edge. The global offset of the box decides which node is which class. around: how
+// many rows below and above there are, two where several ranks work together.
+struct DenseLayout {
+  index_t h0 = 0, k0 = 0, columns = 0, rows = 0, pitch = 0, border = 0, around = 1;
+
+  DenseLayout() = default;
+  DenseLayout(const Extent &x, index_t block, index_t rows_around = 1) : around(rows_around) {
+    if (x.empty()) return;
+    h0 = half_down(x.x.lo);
+    k0 = half_down(x.y.lo);
+    columns = half_down(x.x.hi - 1) + 1 - h0;
+    rows = half_down(x.y.hi - 1) + 1 - k0;
+    border = std::max<index_t>(block + block % 2, 8); // a cache line; even, so that pairs of nodes are aligned
+    pitch = border + (columns + border) / border * border;
+  }
+  // the second slot past a row's end may be in the border of the row that follows, also behind the last one
+  index_t size() const { return rows ? pitch * (rows + 2 * around) + (around - 1) * border : 0; }
+  index_t place(index_t h, index_t k) const { return (k - k0 + around) * pitch + border + h - h0; }
+  template <class T> DenseOf<T> view(T *p) const { return {p + place(0, 0), pitch}; }
+};
+
+// Copies the ends of arrays to their borders around a ring, in x for every row, in y for every column.
+template <class T, int N> struct RingX {
+  DenseOf<T> a[N];
+  Range2 nodes[N];
+
+  PETSCRRB_HD void operator()(index_t i, index_t k) const {
+    const Range2 r = nodes[i];
+    if (k < r.k0 || k >= r.k1) return;
+    a[i].at(r.h0 - 1, k) = a[i](r.h1 - 1, k);
+    a[i].at(r.h1, k) = a[i](r.h0, k);
+  }
+};
+template <class T, int N> struct RingY {
+  DenseOf<T> a[N];
+  Range2 nodes[N];
+
+  PETSCRRB_HD void operator()(index_t i, index_t h) const {
+    const Range2 r = nodes[i];
+    if (h < r.h0 - 1 || h > r.h1) return;
+    a[i].at(h, r.k0 - 1) = a[i](h, r.k1 - 1);
+    a[i].at(h, r.k1) = a[i](h, r.k0);
+  }
+};
+
+// Brings the border of arrays up to date: around a ring on one rank. start() and finish() are separate so that a
+// halo between ranks can travel while the interior is swept.
+template <class Backend> class Halo {
+public:
+  explicit Halo(const Extent &x = {}) : x_(x) {}
+
+  template <class T, int N> void start(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
+    RingX<T, N> in_x;
+    RingY<T, N> in_y;
+    Range2 all{0, N, INT64_MAX, INT64_MIN}, across{0, N, INT64_MAX, INT64_MIN};
+    for (int i = 0; i < N; ++i) {
+      const Range2 r = x_.nodes_of(c[i]);
+      in_x.a[i] = in_y.a[i] = a[i];
+      in_x.nodes[i] = in_y.nodes[i] = r;
+      all.k0 = std::min(all.k0, r.k0), all.k1 = std::max(all.k1, r.k1);
+      across.k0 = std::min(across.k0, r.h0 - 1), across.k1 = std::max(across.k1, r.h1 + 1);
+    }
+    if (x_.x.wraps()) on.for_each(all, in_x);
+    if (x_.y.wraps()) on.for_each(across, in_y);
+  }
+  template <class T, int N> void finish(const Backend &, const Class (&)[N], const DenseOf<T> (&)[N]) const {}
+  template <class T, int N> void exchange(const Backend &on, const Class (&c)[N], const DenseOf<T> (&a)[N]) const {
+    start(on, c, a);
+    finish(on, c, a);
+  }
+
+private:
+  Extent x_;
+};
+
+// The arrays of the next grid, indexed by this grid's b2.
+struct Split {
+  Quad<Dense> q;
+
+  PETSCRRB_HD double &at(index_t h, index_t k) const { return q[class_of(h, k)].at(half_down(h), half_down(k)); }
+  PETSCRRB_HD double operator()(index_t h, index_t k) const { return q[class_of(h, k)](half_down(h), half_down(k)); }
+};
+
+// A vector on b2 of a grid where it continues: in the classes of the next dense grid, or in an array in natural order.
+struct NextGrid {
+  Quad<Dense> split;
+  Strided<1> natural;
+  bool dense = false;
+  Extent extent;
+};
+
+// The vectors of the finest grid in natural order; all NULL on the others. v_r and v_z scale them; NULL: by 1.
+struct NaturalVectors {
+  const double *r = nullptr;
+  double *z = nullptr;
+  const double *v_r = nullptr, *v_z = nullptr;
+};
+
+// What a sweep up adds to y^T B y (rrb.hpp). kept: the right-hand side on b2, whose solution the sweep reads; NULL: the
+// sweeps below have added their terms.
+template <class Backend> struct EnergyShare {
+  PartialSum<Backend> &sum;
+  const NextGrid *kept = nullptr;
+};
+
+// Level 2 of the finest grid in r1/r2/b1/b2 storage, for those that work on its black nodes alone (ksp/rrb/).
+struct BlackLevel {
+  Extent extent;
+  DenseLayout layout;
+  const FactorFields<DenseFieldOf<double>> *in_double = nullptr; // or
+  const FactorFields<DenseFieldOf<float>> *in_single = nullptr;
+  NextGrid right_hand_side, solution; // of the grid below, on b2
+  index_t around = 0;                 // several ranks: how many steps past the box vectors are kept
+
+  template <class F> void with_factor(const F &f) const {
+    if (in_single)
+      f(*in_single);
+    else
+      f(*in_double);
+  }
+  // f(x): x(h, k) is the solution at a node of b2
+  template <class F> void with_solution(const F &f) const {
+    if (solution.dense)
+      f(Split{solution.split});
+    else
+      f(solution.natural);
+  }
+};
+
+// The fused sweeps of one dense grid, for each backend its own; T: what the factor is stored in.
+template <class Backend, class T> class Sweeps;
+
+// T: what the factor is stored in.
+template <class Backend, class T> class DenseGrid {
+public:
+  using Matrix = StencilFields<DenseField, DenseField>;
+  using Factor = FactorFields<DenseFieldOf<T>>;
+
+  // first: the finest grid, whose matrix and vectors stay in natural order; keep: the right-hand side, by a solution that
+  // has arrays of its own
+  DenseGrid(const Extent &x, index_t block, bool first, bool keep) : extent(x), halo(x), layout_(x, block) {
+    // where sweeps do not work in place, b1 after the forward sweep has an array of its own
+    const bool own_b1 = first || keep || Backend::on_device;
+    factor_memory_.resize(layout_.size() * 15);
+    memory_.resize(layout_.size() * ((first ? 0 : 24) + (keep ? 4 : 0) + own_b1));
+    T *w = factor_memory_.data();
+    for (auto &f : factor.w) place(f, {r1, r2, b1}, w);
+    place(factor.dinv, {r1, r2, b1}, w);
+    double *p = memory_.data();
+    if (!first)
+      for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
+        place(*f, {r1, r2, b1, b2}, p);
+    z_ = x_;
+    if (keep) place(z_, {r1, r2, b1, b2}, p);
+    b1_ = own_b1 ? layout_.view(p) : x_.q[b1];
+  }
+
+  StencilOut<Split> matrix_out() const {
+    return {{matrix.X.q}, {matrix.E.q}, {matrix.N.q}, {matrix.NE.q}, {matrix.NW.q}};
+  }
+  // not on the finest grid; the same arrays unless the right-hand side is kept
+  const Quad<Dense> &right_hand_side() const { return x_.q; }
+  const Quad<Dense> &solution() const { return z_.q; }
+  const Dense &b1_after_forward() const { return b1_; }
+  const DenseLayout &layout() const { return layout_; }
+  std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes(); }
+
+  void exchange_matrix(const Backend &on) const {
+    for (const DenseField *f : {&matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) {
+      const auto &q = f->q;
+      halo.exchange(on, {r1, r2, b1, b2}, {q[r1], q[r2], q[b1], q[b2]});
+    }
+  }
+  // what an elimination has written of this class
+  void exchange_factor(const Backend &on, Class c) const {
+    if (matrix.X.q[c].p) halo.exchange(on, {c}, {matrix.X.q[c]});
+    halo.exchange(on, {c, c, c, c, c},
+                  {factor.w[0].q[c], factor.w[1].q[c], factor.w[2].q[c], factor.w[3].q[c], factor.dinv.q[c]});
+  }
+
+  Extent extent;
+  Halo<Backend> halo;
+  Factor factor;
+  Matrix matrix;
+
+private:
+  template <class V> void place(DenseFieldOf<V> &f, std::initializer_list<Class> classes, V *&p) const {
+    for (Class c : classes) {
+      f.q.c[c] = layout_.view(p);
+      p += layout_.size();
+    }
+  }
+
+  DenseLayout layout_;
+  typename Backend::template Array<T> factor_memory_;
+  typename Backend::template Array<double> memory_;
+  DenseField x_, z_;
+  Dense b1_;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,188 @@
+// The matrix that is left after the last level, S_l, as CSR for the coarse solver, and where its unknowns stand.
+#pragma once
+
+#include "pc/rrb/core/natural_tail.hpp"
+
+#include <array>
+
+namespace petscrrb::rrb {
+
+template <class Int> struct LastBlock {
+  std::vector<Int> ia, ja;    // sorted columns, symmetric pattern, diagonal present
+  std::vector<double> a;      // values of the last refresh, where the host solves
+  std::vector<double> excess; // row sums, exact: zero in all rows of a component is a singular matrix
+  std::vector<index_t> at;    // place of each unknown in the tail's vector
+  std::vector<Int> x, y;      // its coordinates on the last grid
+  Extent grid;
+  bool skew = false; // the unknowns are the black half of the grid, coupled up to two steps away
+
+  Int size() const { return Int(at.size()); }
+  std::size_t bytes() const {
+    return (ia.size() + ja.size() + 2 * x.size()) * sizeof(Int) + (a.size() + excess.size()) * sizeof(double) +
+           at.size() * sizeof(index_t);
+  }
+};
+
+constexpr int last_block_slots = 7;
+
+// The excess of each unknown and its couplings, each once: node i's are in value[i * last_block_slots ...]. M, S: the
+// matrix of the last grid, and its Schur complement where the unknowns are black nodes. A ring's kept couplings (seam.hpp)
+// are added.
+template <class Int, class M, class S> struct LastBlockValues {
+  M matrix;
+  S schur;
+  const Int *x, *y;
+  const double *kept_x, *kept_y;
+  index_t seam_x, seam_y; // the column and the row whose nodes have kept couplings; -1: none
+  bool skew;
+  double *value;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    const index_t a = x[i], b = y[i], h = half_down(a), k = half_down(b);
+    const Class c = class_of(a, b);
+    double *v = value + i * last_block_slots;
+    for (int s = 0; s < last_block_slots; ++s) v[s] = 0.0;
+    if (!skew) {
+      v[0] = matrix.X[c](h, k), v[1] = matrix.E[c](h, k), v[2] = matrix.N[c](h, k);
+      v[3] = matrix.NE[c](h, k), v[4] = matrix.NW[c](h, k);
+      return;
+    }
+    unsigned flags = node_ok;
+    if (c == b2) {
+      v[0] = schur.excess_b2(h, k, flags), v[1] = schur.east_b2(h, k), v[2] = schur.north_b2(h, k);
+      if (a == seam_x) v[1] += kept_x[b];
+      if (b == seam_y) v[2] += kept_y[a];
+      return;
+    }
+    double w[4];
+    schur.skew(h, k, w);
+    v[0] = schur.excess_b1(h, k, flags), v[1] = schur.east_b1(h, k), v[2] = schur.north_b1(h, k);
+    v[3] = w[NE], v[4] = w[NW], v[5] = w[SE], v[6] = w[SW];
+  }
+};
+
+// One row of S_l: an entry is the sum of its sources, places in the values; the diagonal has the excess first.
+template <class Int> struct LastBlockRow {
+  const Int *ia, *ja, *first, *source; // sources of entry p: source[first[p] ... first[p + 1])
+  const double *value;
+  double *a, *excess;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const {
+    excess[i] = value[i * last_block_slots];
+    for (Int p = ia[i]; p < ia[i + 1]; ++p) {
+      double sum = ja[p] == i ? excess[i] : 0.0;
+      for (Int s = first[p]; s < first[p + 1]; ++s) sum += ja[p] == i ? value[source[s]] : -value[source[s]];
+      a[p] = sum;
+    }
+  }
+};
+
+// Forms it from the tail. Even number of levels: all nodes of the last grid, 9-point. Odd: its black nodes, 9-point
+// on the skew grid.
+template <class Backend, class Int, class T> class LastBlockBuilder {
+public:
+  LastBlockBuilder(const NaturalTail<Backend, T> &tail, LastBlock<Int> &block) {
+    const index_t spacing = index_t(1) << tail.last_index(), pitch = tail.base().x.hi - tail.base().x.lo;
+    const Extent &x = block.grid = tail.last();
+    block.skew = tail.levels() % 2;
+    number_.assign(x.nodes(), -1);
+    for (index_t b = x.y.lo; b < x.y.hi; ++b)
+      for (index_t a = x.x.lo; a < x.x.hi; ++a) {
+        if (block.skew && (a + b) % 2) continue;
+        number_[place(x, a, b)] = block.size();
+        block.x.push_back(Int(a)), block.y.push_back(Int(b));
+        block.at.push_back((b * spacing - tail.base().y.lo) * pitch + (a * spacing - tail.base().x.lo));
+      }
+    make_pattern(block);
+    value_.resize(std::size_t(block.size()) * last_block_slots);
+    to_backend(ia_, block.ia), to_backend(ja_, block.ja), to_backend(x_, block.x), to_backend(y_, block.y);
+  }
+
+  // a, excess: where the backend can reach them
+  template <class Matrix, class Factor>
+  void fill(const Backend &on, const Matrix &matrix, const Factor &factor, Lumping lumping, const Seams<Backend> &seams,
+            const LastBlock<Int> &block, double *a, double *excess) const {
+    const auto m = matrix.get(Edge{});
+    const auto s = Steps<Backend>::schur(m, factor.get(Edge{}), lumping);
+    const Extent &x = block.grid;
+    using Values = LastBlockValues<Int, std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
+    const Values values{m,
+                        s,
+                        x_.data(),
+                        y_.data(),
+                        seams.kept_x(),
+                        seams.kept_y(),
+                        x.x.odd_ring() ? x.x.n - 1 : -1,
+                        x.y.odd_ring() ? x.y.n - 1 : -1,
+                        block.skew,
+                        value_.data()};
+    const Range2 rows{0, block.size(), 0, 1};
+    on.for_each(rows, values);
+    on.for_each(rows,
+                LastBlockRow<Int>{ia_.data(), ja_.data(), first_.data(), source_.data(), value_.data(), a, excess});
+  }
+
+private:
+  // the node itself, then each coupling once
+  static std::vector<std::array<int, 2>> offsets(bool skew) {
+    if (skew) return {{0, 0}, {2, 0}, {0, 2}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
+    return {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {-1, 1}};
+  }
+  static index_t around(index_t i, const Side &s) {
+    if (!s.periodic || (i >= 0 && i < s.n)) return i;
+    // two steps across an odd ring's seam, between black nodes, end one point further than on an even one
+    if (s.odd_ring() && i == s.n + 1) return 0;
+    return (i + s.n) % s.n;
+  }
+  Int number(const Extent &x, index_t a, index_t b) const {
+    a = around(a, x.x);
+    b = around(b, x.y);
+    const bool inside = a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
+    return inside ? number_[place(x, a, b)] : Int(-1);
+  }
+  static index_t place(const Extent &x, index_t a, index_t b) { return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo; }
+
+  void make_pattern(LastBlock<Int> &block) {
+    const Int n = block.size();
+    const auto to = offsets(block.skew);
+    std::vector<std::vector<std::pair<Int, Int>>> row(n); // column, source
+    for (Int i = 0; i < n; ++i)
+      for (std::size_t s = 1; s < to.size(); ++s) {
+        const Int j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
+        if (j < 0 || j == i) continue; // j == i: around a ring to itself
+        const Int source = i * last_block_slots + Int(s);
+        for (const auto &[from, column] : {std::pair{i, i}, {i, j}, {j, i}, {j, j}})
+          row[from].push_back({column, source});
+      }
+    std::vector<Int> first{0}, sources;
+    block.ia.assign(1, 0);
+    for (Int i = 0; i < n; ++i) {
+      auto &r = row[i];
+      std::sort(r.begin(), r.end());
+      const auto entry = [&](Int column) {
+        block.ja.push_back(column);
+        for (const auto &[c, source] : r)
+          if (c == column) sources.push_back(source);
+        first.push_back(Int(sources.size()));
+      };
+      std::vector<Int> columns{i};
+      for (const auto &[column, source] : r) columns.push_back(column);
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      for (const Int column : columns) entry(column);
+      block.ia.push_back(Int(block.ja.size()));
+    }
+    block.a.assign(block.ja.size(), 0.0);
+    block.excess.assign(n, 0.0);
+    to_backend(first_, first), to_backend(source_, sources);
+  }
+  static void to_backend(typename Backend::template Array<Int> &to, const std::vector<Int> &from) {
+    Backend::assign(to, from);
+  }
+
+  std::vector<Int> number_; // of each node of the grid; -1: eliminated
+  typename Backend::template Array<Int> ia_, ja_, x_, y_, first_, source_;
+  typename Backend::template Array<double> value_;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,62 @@
+// From the matrix to the weighted graph that RRB factors (docs/numerics.md, "The matrix that is factored").
+#pragma once
+
+#include "stencil/weights.hpp"
+#include "pc/rrb/core/views.hpp"
+
+namespace petscrrb::rrb {
+
+// In place: V A V, V = diag(v), by its couplings' weights -v_i a_ij v_j >= 0 (E, N, NE, NW) and by each row's excess
+// v_i (A v)_i (C), which is the diagonal less the weights. An excess below `rounding` times the row's magnitudes is taken
+// for 0.
+inline void prepare(Stencil &s, const Grid &grid, double rounding, Positive positive = Positive::moves) {
+  const index_t nx = grid.n[0], ny = grid.n[1], n = nx * ny;
+  const bool corners = !s.NE.empty(), scaled = !s.v.empty();
+  const auto east = [&](index_t i) { return i + 1 < nx ? i + 1 : 0; };
+  const auto west = [&](index_t i) { return i > 0 ? i - 1 : nx - 1; };
+  const auto rows = [&](const auto &f) {
+#pragma omp parallel for schedule(static) if (n > 8192)
+    for (index_t j = 0; j < ny; ++j) f(j, (j + 1 < ny ? j + 1 : 0) * nx, j * nx, (j > 0 ? j - 1 : ny - 1) * nx);
+  };
+  if (scaled)
+    rows([&](index_t, index_t up, index_t row, index_t) {
+      const double *v = s.v.data();
+      for (index_t i = 0; i < nx; ++i) {
+        const index_t p = row + i;
+        s.C[p] *= v[p] * v[p];
+        s.E[p] *= v[p] * v[row + east(i)];
+        s.N[p] *= v[p] * v[up + i];
+        if (!corners) continue;
+        s.NE[p] *= v[p] * v[up + east(i)];
+        s.NW[p] *= v[p] * v[up + west(i)];
+      }
+    });
+  rows([&](index_t, index_t, index_t row, index_t down) {
+    const auto take = [&](index_t i, index_t w, index_t e) {
+      const index_t p = row + i;
+      Excess excess(s.C[p]);
+      excess.add(s.E[p]), excess.add(s.E[row + w]), excess.add(s.N[p]), excess.add(s.N[down + i]);
+      if (corners) excess.add(s.NE[p]), excess.add(s.NW[p]), excess.add(s.NE[down + w]), excess.add(s.NW[down + e]);
+      s.C[p] = excess.value(rounding);
+    };
+    take(0, west(0), east(0));
+#pragma omp simd
+    for (index_t i = 1; i < nx - 1; ++i) take(i, i - 1, i + 1);
+    if (nx > 1) take(nx - 1, nx - 2, east(nx - 1));
+  });
+  rows([&](index_t, index_t, index_t row, index_t) {
+    for (auto *a : {&s.E, &s.N, &s.NE, &s.NW}) {
+      if (a->empty()) continue;
+      double *p = a->data() + row;
+#pragma omp simd
+      for (index_t i = 0; i < nx; ++i) p[i] = weight(p[i], positive);
+    }
+  });
+}
+
+inline PreparedStencil prepared(Stencil &s) {
+  const auto data = [](std::vector<double> &a) { return a.empty() ? nullptr : a.data(); };
+  return {data(s.C), data(s.E), data(s.N), data(s.NE), data(s.NW), data(s.v)};
+}
+
+} // namespace petscrrb::rrb

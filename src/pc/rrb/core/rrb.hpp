@@ -1,0 +1,213 @@
+// RRB-l: the hierarchy, its factorization and its application. The numerics are defined in docs/numerics.md.
+#pragma once
+
+#include "pc/rrb/core/amli.hpp"
+#include "pc/rrb/core/last_block.hpp"
+
+#include <deque>
+#include <memory>
+
+namespace petscrrb::rrb {
+
+struct Options {
+  int levels = 1;
+  int storage_grids = 0; // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
+  int block = 32;        // the papers' dcb
+  int amli_grid = 0;     // the grid at which AMLI's step is; 0: the cycle is V
+};
+
+// What a factorization did; failed pivots count only while ok is false.
+struct Outcome {
+  bool ok = true;
+  index_t unlumped = 0, null = 0;
+  int failed_level = 0;
+  index_t failed_i = 0, failed_j = 0;
+};
+
+// A device's inverse of the last block is substructured (dense/cuda/coarse.hpp); more unknowns would not pay.
+constexpr int largest_device_inverse = 4096;
+
+// M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1): all of it, the right factor (PETSc's "left") or the left factor.
+enum class Part {
+  whole,
+  left,
+  right
+};
+
+// Whether y^T B y is wanted too, where B is what of M^-1 is left from a grid on and y its right-hand side: the sum of
+// y_R^2 / d_R over the red nodes, y as the forward sweep left it, and the product y.z where the rest was solved.
+enum class Energy {
+  no,
+  yes
+};
+
+inline int max_levels(index_t nx, index_t ny) {
+  int log2 = 0;
+  while ((index_t(1) << log2) < std::max(nx, ny)) ++log2;
+  return 2 * log2 + 1;
+}
+
+// The fewest levels that leave at most `unknowns`.
+inline int default_levels(index_t nx, index_t ny, index_t unknowns) {
+  const auto up = [](index_t n, int s) { return (n + (index_t(1) << s) - 1) >> s; };
+  for (int l = 1; l < max_levels(nx, ny); ++l) {
+    const index_t x = up(nx, l / 2), y = up(ny, l / 2);
+    if ((l % 2 ? (x * y + 1) / 2 : x * y) <= unknowns) return l;
+  }
+  return max_levels(nx, ny);
+}
+
+// On a device. An odd last level has kernels and copies of its own at every visit; where an iteration is so short that they
+// cost more than the iteration or two that one more level does, there is one more (benchmarks/results/odd_levels.csv).
+inline int default_device_levels(index_t nx, index_t ny) {
+  constexpr index_t short_iterations = index_t(1) << 22; // points
+  const int l = default_levels(nx, ny, largest_device_inverse);
+  return l >= 3 && l % 2 && l < max_levels(nx, ny) && nx * ny <= short_iterations ? l + 1 : l;
+}
+
+// g_max of de Jong and Vuik 2016, eq. (3.1)
+inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
+  int g = 0;
+  while ((index_t(block) << g) < std::max(nx, ny)) ++g;
+  return std::min(g, levels / 2);
+}
+
+// From how many levels on AMLI's step pays: with fewer it saves an iteration or two at most.
+constexpr int amli_from_levels = 8;
+
+// The grid at which AMLI's step is: with about half of the levels above it, so that neither half has a large condition
+// number, and small enough (1/16 of the matrix) that a second visit costs little. 0: too few levels.
+inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, levels / 4); }
+
+// A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
+template <class Int> class Factorization {
+public:
+  virtual ~Factorization() = default;
+
+  // Of the prepared stencil s (prepare.hpp), which it overwrites, except for s.v: that must stay where it is as long as
+  // the factor is applied. Allocates nothing, and on a device waits for nothing.
+  virtual void refresh(const PreparedStencil &s, Lumping lumping) = 0;
+  // How it went; waits for it.
+  virtual Outcome outcome() const = 0;
+
+  // The parts of z = M^-1 r in natural order, z not r; cycle.hpp puts them together. down(0, grids()) ends in coarse_r();
+  // the caller solves S_l coarse_z() = coarse_r(), from which up(grids(), 0) begins. Other sweeps begin and end with the
+  // vector of a grid.
+  virtual void down(int from, int to, const double *r, double *z, Part part) = 0;
+  virtual void up(int from, int to, const double *r, double *z, Part part, Energy energy = Energy::no) = 0;
+  virtual int grids() const = 0;
+  virtual const double *coarse_r() const = 0;
+  virtual double *coarse_z() = 0; // not coarse_r()
+
+  // The vectors of grid g, 1 <= g <= storage_grids, or of the tail: where down(g, ...) begins and up(..., g) ends.
+  virtual NextGrid right_hand_side(int g) const = 0;
+  virtual NextGrid solution(int g) const = 0;
+  // Of the last up(from, to, ..., Energy::yes), from the last block or AMLI's grid: the sum of the terms. to and
+  // storage_grids are at least 1.
+  virtual Terms energy() const = 0;
+
+  // AMLI's step, on the vector of its grid, and the estimate for it
+  virtual AmliReport amli() const = 0;
+  virtual void keep_right_hand_side(double *z) = 0;
+  virtual void second_right_hand_side(double *z) = 0;
+  virtual void start_estimate() = 0;
+  virtual void put_residual() = 0;
+  virtual void estimate_step(int j) = 0;
+  virtual void finish_estimate() = 0;
+  virtual double *work() const = 0; // z of the estimate's cycles
+
+  virtual LastBlock<Int> &last_block() = 0; // S_l of V A V; its values only where the backend is the host
+  virtual const double *last_values() const = 0;
+  virtual const double *last_excess() const = 0;
+
+  // level 2 of the finest grid; only where that is in r1/r2/b1/b2 storage
+  virtual BlackLevel black_level() const = 0;
+
+  virtual const Extent &extent() const = 0;
+  virtual const Options &options() const = 0;
+  virtual std::size_t bytes() const = 0;
+  virtual std::vector<index_t> unknowns_by_level() const = 0; // black nodes left after level 0, 1, ..., l
+};
+
+// extent: our box of the global grid and its periodic sides. single: the factor is stored in single precision. `on`
+// must outlive what is made.
+template <class Int, class Backend>
+std::unique_ptr<Factorization<Int>> make_factorization(const Backend &on, const Extent &, const Options &, bool single);
+
+// T: what the couplings of the factor are stored in.
+template <class Backend, class Int, class T> class Rrb final : public Factorization<Int> {
+public:
+  Rrb(const Backend &on, const Extent &extent, const Options &o);
+
+  void refresh(const PreparedStencil &s, Lumping lumping) override;
+  Outcome outcome() const override;
+  void down(int from, int to, const double *r, double *z, Part part) override;
+  void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
+  int grids() const override { return options_.storage_grids + tail_.grids(); }
+  const double *coarse_r() const override { return in_place() ? tail_.vector() : coarse_r_.data(); }
+  double *coarse_z() override { return coarse_z_.data(); }
+  NextGrid right_hand_side(int g) const override;
+  NextGrid solution(int g) const override;
+  Terms energy() const override { return energy_.terms(); }
+  AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }
+  void keep_right_hand_side(double *z) override;
+  void second_right_hand_side(double *z) override;
+  void start_estimate() override;
+  void put_residual() override;
+  void estimate_step(int j) override;
+  void finish_estimate() override;
+  double *work() const override { return work_.data(); }
+  LastBlock<Int> &last_block() override { return block_; }
+  const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
+  const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
+  BlackLevel black_level() const override;
+  const Extent &extent() const override { return extent_; }
+  const Options &options() const override { return options_; }
+  std::size_t bytes() const override;
+  std::vector<index_t> unknowns_by_level() const override;
+
+private:
+  template <class V> using Array = typename Backend::template Array<V>;
+
+  // the last block's unknowns are all of the tail's vector, and their solution needs no place in it
+  bool in_place() const { return tail_.levels() == 0 && !dense_.empty(); }
+  void keep_matrix(int g);
+  template <class A> void factor_dense(int g, const A &a);
+  template <class A> void factor_tail(int q, const A &a);
+  NodeCounts *counts(int grid) const { return counts_.data() + 4 * grid; } // one a class; of b2: what else was lumped
+  static void fail(const NodeCounts &n, Class c, int level, Outcome &o);
+
+  NaturalVectors natural(const double *r, double *z, Part part) const;
+  void forward_dense(int g, const double *r, Part part);
+  void forward_tail(int q, double *x);
+  void backward_tail(int q, double *x, bool couple, Scaling scaling);
+  void backward_dense(int g, const double *r, double *z, Part part);
+  void reserve_energy();
+  void start_energy(int from, int to, double *z);
+  bool sweep_adds_start(int from, int to) const;
+  void add_tail_energy(int q);
+  void backward_dense_with_energy(int g, int from);
+  void make_amli();
+  bool amli_in_tail() const { return options_.amli_grid >= options_.storage_grids; }
+  NaturalField<0> amli_tail(double *z) const;
+
+  const Backend &on_;
+  Extent extent_;
+  Options options_;
+  std::deque<DenseGrid<Backend, T>> dense_;
+  NaturalTail<Backend, T> tail_;
+  LastBlock<Int> block_;
+  std::unique_ptr<LastBlockBuilder<Backend, Int, T>> builder_;
+  Seams<Backend> seams_;
+  Sweeps<Backend, T> sweeps_;
+  PartialSum<Backend> energy_;
+  Array<NodeCounts> counts_;
+  Array<double> coarse_r_, coarse_z_, a_, excess_;
+  std::unique_ptr<Amli<Backend>> amli_;
+  Array<double> work_;
+  Array<index_t> at_;
+  const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
+  Lumping lumping_;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,144 @@
+// The factorization of all levels: Rrb's constructor and refresh().
+#pragma once
+
+#include "pc/rrb/core/rrb.hpp"
+
+namespace petscrrb::rrb {
+
+template <class Backend, class Int, class T>
+Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options &o)
+    : on_(on), extent_(NaturalTail<Backend, T>::folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
+  Extent x = extent_;
+  for (int g = 0; g < o.storage_grids; ++g) {
+    dense_.emplace_back(x, o.block, g == 0, g > 0 && g == o.amli_grid);
+    x = NaturalTail<Backend, T>::folded(x.coarser());
+  }
+  tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
+  builder_ = std::make_unique<LastBlockBuilder<Backend, Int, T>>(tail_, block_);
+  counts_.resize(4 * (dense_.size() + tail_.grids()));
+  coarse_r_.resize(block_.size());
+  coarse_z_.resize(block_.size());
+  Backend::assign(at_, block_.at);
+  make_amli();
+  if (!dense_.empty()) reserve_energy();
+  if (!Backend::on_device) return;
+  a_.resize(block_.a.size());
+  excess_.resize(block_.excess.size());
+}
+
+template <class Backend, class Int, class T>
+void Rrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
+  lumping_ = lumping;
+  v_ = s.v;
+  on_.clear(counts_);
+  const Extent &x = extent_;
+  if (dense_.empty()) {
+    tail_.load(on_, s);
+  } else {
+    using Field = NaturalField<2>;
+    const auto field = [&](double *a) { return Field{a, x.x.lo, x.y.lo, x.x.hi - x.x.lo, 1, x}; };
+    if (s.NE)
+      factor_dense(0, StencilFields<Field, Field>{field(s.X), field(s.E), field(s.N), field(s.NE), field(s.NW)});
+    else
+      factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
+  }
+  for (int g = dense_.empty() ? 0 : 1; g < grids(); ++g) {
+    const int q = g - options_.storage_grids;
+    keep_matrix(g);
+    if (q < 0)
+      factor_dense(g, dense_[g].matrix);
+    else
+      factor_tail(q, tail_.matrix(q));
+  }
+  const int q = tail_.last_index();
+  double *a = Backend::on_device ? a_.data() : block_.a.data();
+  double *excess = Backend::on_device ? excess_.data() : block_.excess.data();
+  builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
+}
+
+template <class Backend, class Int, class T>
+template <class A>
+void Rrb<Backend, Int, T>::factor_dense(int g, const A &a) {
+  const DenseGrid<Backend, T> &d = dense_[g];
+  const Steps<Backend> steps(on_, d.extent, lumping_);
+  seams_.lump(on_, a, d.extent, lumping_.omega, counts(g) + b2);
+  if (g > 0) d.exchange_matrix(on_);
+  steps.odd(a, d.factor, counts(g));
+  d.exchange_factor(on_, r1);
+  d.exchange_factor(on_, r2);
+  steps.even(a, d.factor, counts(g));
+  d.exchange_factor(on_, b1);
+  if (g + 1 < options_.storage_grids) {
+    const DenseGrid<Backend, T> &next = dense_[g + 1];
+    steps.coarse(a, d.factor, next.matrix_out(), counts(g));
+    seams_.take_over(on_, next.matrix, d.extent, next.extent);
+  } else {
+    steps.coarse(a, d.factor, tail_.out_from_above(), counts(g));
+    seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
+  }
+}
+
+template <class Backend, class Int, class T>
+template <class A>
+void Rrb<Backend, Int, T>::factor_tail(int q, const A &a) {
+  const Extent &x = tail_.grid(q);
+  const auto f = tail_.factor(q);
+  NodeCounts *n = counts(options_.storage_grids + q);
+  const Steps<Backend> steps(on_, x, lumping_);
+  seams_.lump(on_, a, x, lumping_.omega, n + b2);
+  steps.odd(a, f, n);
+  if (!tail_.even(q)) return;
+  steps.even(a, f, n);
+  steps.coarse(a, f, tail_.out(q), n);
+  const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
+  seams_.take_over(on_, tail_.matrix(q + 1), x, next);
+}
+
+template <class Backend, class Int, class T> Outcome Rrb<Backend, Int, T>::outcome() const {
+  Outcome o;
+  const NodeCounts *n = on_.read(counts_);
+  for (int g = 0; g < int(counts_.size() / 4); ++g, n += 4) {
+    for (Class c : {r1, r2, b1}) fail(n[c], c, 2 * g + (c == b1 ? 2 : 1), o);
+    o.unlumped += n[b2].unlumped;
+  }
+  return o;
+}
+
+template <class Backend, class Int, class T>
+void Rrb<Backend, Int, T>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
+  o.unlumped += n.unlumped;
+  o.null += n.null;
+  if (!n.failed || !o.ok) return;
+  const index_t h = n.first_failed % (index_t(1) << 32), k = n.first_failed >> 32, s = index_t(1) << ((level - 1) / 2);
+  o.ok = false;
+  o.failed_level = level;
+  o.failed_i = (2 * h + parity_x(c)) * s;
+  o.failed_j = (2 * k + parity_y(c)) * s;
+}
+
+template <class Backend, class Int, class T> std::size_t Rrb<Backend, Int, T>::bytes() const {
+  std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
+                  (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
+  for (const auto &d : dense_) n += d.bytes();
+  if (amli_) n += amli_->bytes() + work_.bytes();
+  return n;
+}
+
+template <class Backend, class Int, class T> std::vector<index_t> Rrb<Backend, Int, T>::unknowns_by_level() const {
+  std::vector<index_t> n;
+  Extent x = extent_;
+  for (int k = 0; k <= options_.levels; ++k) {
+    if (k > 0 && k % 2 == 0) x = x.coarser();
+    n.push_back(k % 2 ? x.nodes_of(b1).size() + x.nodes_of(b2).size() : x.nodes());
+  }
+  return n;
+}
+
+template <class Int, class Backend>
+std::unique_ptr<Factorization<Int>> make_factorization(const Backend &on, const Extent &x, const Options &o,
+                                                       bool single) {
+  if (single) return std::make_unique<Rrb<Backend, Int, float>>(on, x, o);
+  return std::make_unique<Rrb<Backend, Int, double>>(on, x, o);
+}
+
+} // namespace petscrrb::rrb

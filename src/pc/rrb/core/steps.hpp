@@ -1,0 +1,83 @@
+// The order of work on one grid, for either storage: factor it, sweep down, sweep up.
+#pragma once
+
+#include "pc/rrb/core/sweep.hpp"
+
+namespace petscrrb::rrb {
+
+// Fields of a grid's matrix; a field names an array, get() gives its views in the interior or at the edge.
+template <class M, class K> struct StencilFields {
+  M X, E, N;
+  K NE, NW;
+
+  template <class Where> auto get(Where w) const {
+    using V = std::decay_t<decltype(X.get(w)[r1])>;
+    using KV = std::decay_t<decltype(NE.get(w)[r1])>;
+    return StencilViews<V, KV>{X.get(w), E.get(w), N.get(w), NE.get(w), NW.get(w)};
+  }
+};
+
+template <class M> struct FactorFields {
+  M w[4], dinv;
+
+  template <class Where> auto get(Where a) const {
+    using V = std::decay_t<decltype(dinv.get(a)[r1])>;
+    return FactorViews<V>{{w[0].get(a), w[1].get(a), w[2].get(a), w[3].get(a)}, dinv.get(a)};
+  }
+};
+
+// Where a node of the next grid is written; V is indexed by (h, k) of this grid's b2.
+template <class V> struct StencilOut { V X, E, N, NE, NW; };
+
+// The factorization of one grid's two levels. What happens at a class's nodes is added to counts[class].
+template <class Backend> class Steps {
+public:
+  Steps(const Backend &on, const Extent &x, Lumping lumping) : on_(on), x_(x), lumping_(lumping) {}
+
+  // Odd level: eliminate r1 and r2.
+  template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
+    const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };
+    const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w)); };
+    on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}), counts + r1);
+    on_.count_each(x_.nodes_of(r2), x_.interior_of(r2, 1), r2_at(Inner{}), r2_at(Edge{}), counts + r2);
+  }
+
+  // Even level: eliminate b1.
+  template <class A, class F> void even(const A &a, const F &f, NodeCounts counts[4]) const {
+    const auto at = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
+    };
+    on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
+  }
+
+  // The matrix of the next grid.
+  template <class A, class F, class Out>
+  void coarse(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
+    const auto at = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(), out};
+    };
+    on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at(Inner{}), at(Edge{}), counts + b2);
+  }
+
+  template <class A, class F> static auto schur(const A &a, const F &f, Lumping lumping) {
+    return Schur<A, std::decay_t<decltype(f.dinv[r1])>>{a, f, lumping};
+  }
+
+private:
+  template <template <class, class> class Op, class A, class V>
+  auto eliminate(const A &a, const FactorViews<V> &f) const {
+    return Op<A, V>{a, f, lumping_};
+  }
+  Rings rings() const {
+    const auto ring_of = [](const Side &s, index_t n) { return s.periodic && s.n == n; };
+    return {ring_of(x_.x, 2), ring_of(x_.y, 2), ring_of(x_.x, 3), ring_of(x_.y, 3)};
+  }
+
+  const Backend &on_;
+  const Extent &x_;
+  Lumping lumping_;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,18 @@
+// RRB on CUDA devices.
+#include "exec/cuda/scalars.cuh"
+#include "pc/rrb/cuda/grid_product.cuh"
+#include "pc/rrb/cuda/sweeps.cuh"
+
+#include "pc/rrb/core/rrb_amli.hpp"
+#include "pc/rrb/core/rrb_apply.hpp"
+#include "pc/rrb/core/rrb_energy.hpp"
+#include "pc/rrb/core/rrb_factor.hpp"
+
+#include <petscsystypes.h>
+
+namespace petscrrb::rrb {
+
+template std::unique_ptr<Factorization<PetscInt>> make_factorization(const Cuda &, const Extent &, const Options &,
+                                                                     bool);
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,15 @@
+// RRB on several ranks of CUDA devices.
+#include "exec/cuda/scalars.cuh"
+#include "pc/rrb/cuda/box_sweeps.cuh"
+#include "pc/rrb/ranks/distributed_apply.hpp"
+#include "pc/rrb/ranks/distributed_factor.hpp"
+#include "pc/rrb/cuda/grid_product.cuh"
+
+#include <petscsystypes.h>
+
+namespace petscrrb::rrb {
+
+template std::unique_ptr<FactorizationOnRanks<PetscInt>> make_distributed(const Cuda &, Ranks &, const Boxes &,
+                                                                          const Options &, int, bool);
+
+} // namespace petscrrb::rrb

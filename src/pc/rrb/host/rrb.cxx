@@ -1,0 +1,18 @@
+// RRB on the host.
+#include "exec/host/partial_sum.hpp"
+#include "exec/host/scalars.hpp"
+#include "pc/rrb/host/grid_product.hpp"
+#include "pc/rrb/host/sweeps.hpp"
+#include "pc/rrb/core/rrb_amli.hpp"
+#include "pc/rrb/core/rrb_apply.hpp"
+#include "pc/rrb/core/rrb_energy.hpp"
+#include "pc/rrb/core/rrb_factor.hpp"
+
+namespace petscrrb::rrb {
+
+template std::unique_ptr<Factorization<std::int32_t>> make_factorization(const Host &, const Extent &, const Options &,
+                                                                         bool);
+template std::unique_ptr<Factorization<std::int64_t>> make_factorization(const Host &, const Extent &, const Options &,
+                                                                         bool);
+
+} // namespace petscrrb::rrb

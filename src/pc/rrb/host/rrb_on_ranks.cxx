@@ -1,0 +1,16 @@
+// RRB on several ranks, on the host.
+#include "exec/host/partial_sum.hpp"
+#include "exec/host/scalars.hpp"
+#include "pc/rrb/host/box_sweeps.hpp"
+#include "pc/rrb/ranks/distributed_apply.hpp"
+#include "pc/rrb/ranks/distributed_factor.hpp"
+#include "pc/rrb/host/grid_product.hpp"
+
+namespace petscrrb::rrb {
+
+template std::unique_ptr<FactorizationOnRanks<std::int32_t>> make_distributed(const Host &, Ranks &, const Boxes &,
+                                                                              const Options &, int, bool);
+template std::unique_ptr<FactorizationOnRanks<std::int64_t>> make_distributed(const Host &, Ranks &, const Boxes &,
+                                                                              const Options &, int, bool);
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,63 @@
+// Solves with the last Schur complement: PETSc's sparse Cholesky, its dense inverse, or a KSP. Where the matrix is
+// singular this is its pseudo-inverse (Cholesky, inverse) or it has a null space attached (KSP).
+#pragma once
+
+#include "petscrrb.h"
+#include "pc/rrb/core/rrb.hpp"
+
+namespace petscrrb::rrb {
+
+class CoarseSolver {
+public:
+  CoarseSolver() = default;
+  CoarseSolver(const CoarseSolver &) = delete;
+  CoarseSolver &operator=(const CoarseSolver &) = delete;
+  ~CoarseSolver();
+
+  // The block's arrays stay the caller's and must outlive this. ksp may be NULL unless type is KSP.
+  PetscErrorCode SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type, KSP ksp);
+  // After new values. spd: false where the block is not positive (semi)definite.
+  PetscErrorCode Refresh(PetscBool *spd);
+  PetscErrorCode Solve(const PetscScalar *r, PetscScalar *z, Part part); // z may be r
+  PetscErrorCode Reset();
+
+  PetscInt null_directions() const { return null_; }
+  double bytes() const { return bytes_; }
+
+private:
+  PetscErrorCode FindComponents();
+  PetscErrorCode Factor(PetscBool *spd);
+  PetscErrorCode FindNullDirections(PetscBool *spd);
+  PetscErrorCode Invert();
+  PetscErrorCode AttachNullSpace();
+  void Project(PetscScalar *x) const;
+  PetscInt DiagonalPlace(PetscInt i) const {
+    const auto first = block_->ja.begin() + block_->ia[i], end = block_->ja.begin() + block_->ia[i + 1];
+    return PetscInt(std::lower_bound(first, end, i) - block_->ja.begin());
+  }
+  double Diagonal(PetscInt i) const { return block_->a[DiagonalPlace(i)]; }
+
+  enum class Kind : char {
+    regular,
+    singular,
+    unknown
+  };
+
+  LastBlock<PetscInt> *block_ = nullptr;
+  PCRRBCoarse type_ = PC_RRB_COARSE_CHOLESKY;
+  Mat S_ = nullptr, factor_ = nullptr; // S_ shares the block's arrays, except for its values, which are pinned_
+  IS row_ = nullptr, col_ = nullptr;
+  MatFactorInfo info_ = {};
+  Vec r_ = nullptr, z_ = nullptr;
+  KSP ksp_ = nullptr;
+  std::vector<PetscScalar> pinned_;  // the values; where a component may be singular, one diagonal is larger
+  std::vector<PetscScalar> inverse_; // dense, symmetric
+  std::vector<PetscScalar> work_, rhs_,
+      null_vector_;                       // null_vector_: the null directions of all components, side by side
+  std::vector<PetscInt> component_, pin_; // component of each unknown; pinned unknown of each, or -1
+  std::vector<Kind> kind_;                // of each component
+  PetscInt components_ = 0, null_ = 0;
+  double bytes_ = 0;
+};
+
+} // namespace petscrrb::rrb

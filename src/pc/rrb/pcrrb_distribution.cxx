@@ -1,0 +1,340 @@
+/* What PCRRB on several ranks reads of the matrix: its grid, the boxes of the ranks, the values of their rows. */
+#include "pc/rrb/pcrrb_distribution.h"
+
+#include "petsc/ghosts.h"
+#include "petsc/pattern_ranks.h"
+#include "stencil/refusal.hpp"
+#include "grid/text.hpp"
+
+#include <algorithm>
+
+using namespace petscrrb;
+
+PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
+
+static Mat RowsOf(PC pc) { return ((PC_RRB *)pc->data)->state->on_ranks; }
+
+/* --- the grid --- */
+
+PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
+  PetscObjectId id;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));
+  if (id == source_ && pattern == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(rows_.Build(RowsOf(pc), places_));
+  source_ = id;
+  pattern_ = pattern;
+  prepared_ = false;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of on_ranks as they are now, and what comes from other ranks; the caller restores got_. */
+PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid &grid) {
+  PetscFunctionBegin;
+  PetscCall(FollowPattern(pc));
+  PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] {
+    if (!prepared_) values_->Prepare(rows_, grid);
+    values_->Set(got_);
+  }));
+  prepared_ = true;
+  PetscCall(values_->Bring(rows_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows to the boxes, where a box's lines are not all on its rank. */
+PetscErrorCode PCRRBDistribution::Connect(Mat P) {
+  PetscLayout layout;
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(P, &layout, nullptr));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)P), &rank));
+  std::vector<PetscInt> row;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("PCRRB"), [&] {
+    for (index_t p = cuts_.y[(std::size_t)rank] * cuts_.x[1]; p < cuts_.y[(std::size_t)rank + 1] * cuts_.x[1]; ++p)
+      row.push_back((PetscInt)p);
+  }));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &lines_));
+  PetscCall(PetscSFSetGraphLayout(lines_, layout, (PetscInt)row.size(), nullptr, PETSC_COPY_VALUES, row.data()));
+  PetscCall(PetscSFSetUp(lines_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The boxes, and the grid where somebody tells it: sizes that the user gave must be those of the DMDA that numbers the rows,
+   if there is one. Sizes of 0 where nobody does. */
+PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
+  const PetscInt *given = ((PC_RRB *)pc->data)->grid;
+  PetscMPIInt rank;
+  PetscBool on_dmda;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&lines_));
+  PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, grid, &cuts_, &on_dmda));
+  source_ = 0; /* places may be others than before */
+  if (!on_dmda) {
+    PetscCall(MatGetOwnershipRange(pc->pmat, &places_.first, nullptr));
+    places_.width = places_.stride = 1;
+    *grid = Grid();
+    grid->n[0] = given[0], grid->n[1] = given[1];
+    if (given[0] > 0) grid->source = "option";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(given[0] <= 0 || (given[0] == grid->n[0] && given[1] == grid->n[1]), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_INCOMP,
+             "-pc_rrb_grid %" PetscInt_FMT ",%" PetscInt_FMT
+             " is not the grid of the %s, %lld x %lld points, which numbers "
+             "the rows: leave the option out",
+             given[0], given[1], grid->source.c_str(), (long long)grid->n[0], (long long)grid->n[1]);
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+  const std::size_t columns = cuts_.x.size() - 1, i = (std::size_t)rank % columns, j = (std::size_t)rank / columns;
+  places_.first = (PetscInt)(cuts_.y[j] * grid->n[0] + cuts_.x[i]);
+  places_.width = (PetscInt)std::max<index_t>(cuts_.x[i + 1] - cuts_.x[i], 1);
+  places_.stride = (PetscInt)grid->n[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whoever told it, the nonzeros must fit. why: empty if they do */
+PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, bool told, const char *option, Grid *grid, std::string *why) {
+  std::unique_ptr<RankPattern> on_device;
+
+  PetscFunctionBegin;
+  PetscCall(FollowPattern(pc));
+  PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say,
+                                [&] { on_device = values_->Pattern(got_, rows_.ghosts()); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
+    PetscRRBPatternOnRanks pattern(RowsOf(pc), rows_, on_device.get());
+    *why = told ? check_grid(pattern, Widest::flat, option, *grid) : find_grid(pattern, Widest::flat, option, *grid);
+  }));
+  PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
+  PetscBool whole;
+  std::string why, option;
+
+  PetscFunctionBegin;
+  prepared_ = false;
+  PetscCall(FindCuts(pc, grid));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
+                                 [&] { return PetscRRBFullName(pc, "-pc_rrb_grid", &option); }));
+  const bool told = grid->n[0] > 0;
+  const std::string source = told ? grid->source : "matrix pattern";
+  PetscCall(LookAtPattern(pc, told, option.c_str(), grid, &why));
+  grid->source = source;
+  const bool by_rows = source == "option" || source == "matrix pattern";
+  PetscCheck(why.empty(), PetscObjectComm((PetscObject)pc), told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG, "%s%s",
+             why.c_str(),
+             by_rows
+                 ? ". With several ranks and without a DMDA rows are numbered in natural order, the first lines on the "
+                   "first rank"
+                 : "");
+  if (by_rows) {
+    PetscCall(PetscRRBCutsOfRows(pc->pmat, *grid, &cuts_, &whole));
+    if (!whole) PetscCall(Connect(pc->pmat));
+  }
+  PetscCall(PetscInfo(pc, "Grid of %lld x %lld points, from the %s\n", (long long)grid->n[0], (long long)grid->n[1],
+                      source.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PCRRBDistribution::SetBoxes(PC pc, const rrb::Extent &all, int levels) {
+  boxes_ = std::make_unique<rrb::Boxes>(cuts_.x, cuts_.y, all.x.periodic, all.y.periodic);
+  gathered_ = rrb::gathered_grid(*boxes_, levels, PCRRBGatherSize((const PC_RRB *)pc->data));
+}
+
+PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
+  const rrb::Extent x = boxes_->all(gathered_);
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d boxes%s\n", boxes_->count(),
+                                   (int)cuts_.x.size() - 1, (int)cuts_.y.size() - 1,
+                                   lines_ ? "; some rows are on another rank than their line" : ""));
+  if (gathered_ > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "grids 0 to %d are distributed, ", gathered_ - 1));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s is distributed, ", gathered_ ? "grid 0" : "no grid"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid %d (%lld x %lld) is on every rank\n", gathered_, (long long)x.x.n,
+                                   (long long)x.y.n));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+double PCRRBDistribution::bytes() const { return values_->bytes() + 2.0 * sizeof(PetscInt) * (double)rows_.ghosts(); }
+
+/* --- values --- */
+
+PetscErrorCode PCRRBDistribution::BringVectorToGhosts() {
+  if (!values_->scaled()) return PETSC_SUCCESS;
+  return rows_.BringRows(values_->on_device, MPIU_SCALAR, values_->vector(), values_->vector() + rows_.own());
+}
+
+/* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
+PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
+  PetscMPIInt usable = 0;
+
+  PetscFunctionBegin;
+  if (near_null) {
+    PetscCall(values_->TakeVector(near_null, &usable));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &usable, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+    if (!usable)
+      PetscCall(PetscInfo(
+          pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
+  }
+  if (!usable) values_->DropVector();
+  PetscCall(BringVectorToGhosts());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What all ranks together have found. */
+static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  double sums[] = {f.identity, f.positive, f.weights[0], f.weights[1], f.zero_rows, f.decoupled};
+  double most[] = {f.diagonal,        f.asymmetry,          (double)f.not_finite, (double)f.foreign,
+                   (double)f.corners, (double)f.crosses[0], (double)f.crosses[1], (double)f.not_positive};
+
+  PetscFunctionBegin;
+  if (f.not_finite) most[0] = most[1] = 0; /* a maximum with NaN is anything */
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 6, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 8, MPI_DOUBLE, MPI_MAX, comm));
+  f.identity = sums[0], f.positive = sums[1], f.weights[0] = sums[2], f.weights[1] = sums[3];
+  f.zero_rows = sums[4], f.decoupled = sums[5];
+  f.diagonal = most[0], f.asymmetry = most[1];
+  f.not_finite = most[2] > 0, f.foreign = most[3] > 0, f.corners = most[4] > 0;
+  f.crosses[0] = most[5] > 0, f.crosses[1] = most[6] > 0, f.not_positive = most[7] > 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From a copy of all rows that matter. */
+PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *values) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscRRBTrouble trouble;
+  PetscRRBOverlap overlap;
+  std::vector<PetscScalar> a;
+  const auto at = [&](PetscInt p) {
+    return text(index_t(overlap.global(p))) + " at " + place(g, overlap.order()[(std::size_t)p]);
+  };
+  const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
+
+  PetscFunctionBegin;
+  PetscCall(overlap.Build(pc, pc->pmat, RowsOf(pc), 1));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] { a.resize((std::size_t)overlap.entries()); }));
+  PetscCall(overlap.Bring(RowsOf(pc), PETSC_FALSE, a.data()));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
+    const Csr rows = overlap.rows(a.data());
+    Csr all = rows;
+    Flags identity;
+    all.n += overlap.ghosts();
+    (void)mark_identity(all, identity);
+    trouble.why = facts_.not_finite ? where_not_finite(rows, words)
+                  : values->result == ReadResult::refused
+                      ? where_asymmetric(rows, identity, facts_.diagonal, words)
+                      : where_not_positive(rows, [&](PetscInt p) { return "row " + at(p); });
+  }));
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  values->why = trouble.why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::ToBoxes(const PetscScalar *rows, PetscScalar *box) const {
+  return PetscRRBBring(lines_, values_->on_device, MPIU_SCALAR, rows, box);
+}
+
+PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *rows) const {
+  const PetscMemType here = values_->on_device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceWithMemTypeBegin(lines_, MPIU_SCALAR, here, box, here, rows, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lines_, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) const {
+  PetscFunctionBegin;
+  PetscCall(ToBoxes(own_.of.X, box.of.X));
+  PetscCall(ToBoxes(own_.of.E, box.of.E));
+  PetscCall(ToBoxes(own_.of.N, box.of.N));
+  if (corners_) PetscCall(ToBoxes(own_.of.NE, box.of.NE));
+  if (corners_) PetscCall(ToBoxes(own_.of.NW, box.of.NW));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* BringRows() has brought them. The stencil is the box's if they are as they should be. */
+PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
+                                           const PCRRBStencilRoom &room, PCRRBStencilArrays *box, rrb::RowFacts *facts,
+                                           ReadResult *result) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const std::size_t own = (std::size_t)rows_.own();
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  corners_ = grid.points == 9;
+  const bool with_vector = values_->scaled();
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
+    const std::size_t r = (std::size_t)rank;
+    *box = room(lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own, corners_, with_vector);
+    own_ = lines_ ? values_->own_room()(own, corners_, false) : *box;
+    *facts = values_->Read(rounding, positive, own_);
+  }));
+  PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(Agree(pc, *facts));
+  const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
+  *result = facts->not_finite ? ReadResult::refused
+            : facts->foreign  ? ReadResult::rebuild
+            : asymmetric      ? ReadResult::refused
+                              : ReadResult::ok;
+  if (*result != ReadResult::ok || !lines_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MoveToBoxes(*box));
+  if (with_vector) PetscCall(ToBoxes(values_->vector(), box->v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding,
+                                       const PCRRBStencilRoom &room, PCRRBValues *values) {
+  const rrb::RowFacts &f = facts_;
+
+  PetscFunctionBegin;
+  *values = PCRRBValues();
+  read_ = {};
+  PetscCall(BringRows(pc, grid));
+  PetscCall(ReadNearNullVector(pc, near_null));
+  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
+  if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, grid, values));
+  if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  values->identity_rows = (index_t)f.identity;
+  values->positive = (index_t)f.positive;
+  values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
+                                (corners_ && !f.corners));
+  values->not_positive = (PetscBool)f.not_positive;
+  if (values->not_positive) PetscCall(WhyRefused(pc, grid, values));
+  values->scaled = (PetscBool)values_->scaled();
+  PetscCall(read_.Take(RowsOf(pc)));
+  rounding_ = rounding;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, const PCRRBStencilRoom &room,
+                                                PCRRBStencilArrays *box, rrb::RowFacts *facts, ReadResult *result) {
+  PetscRRBMatrixState now;
+
+  PetscFunctionBegin;
+  PetscCall(now.Take(RowsOf(pc)));
+  if (now == read_ && rounding == rounding_ && facts_.positive == 0) {
+    *box = box_;
+    *facts = facts_;
+    *result = ReadResult::ok;
+  } else {
+    read_ = {};
+    PetscCall(BringRows(pc, grid));
+    PetscCall(BringVectorToGhosts()); /* which may be others */
+    PetscCall(ReadRows(pc, grid, rounding, Positive::stays, room, box, facts, result));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

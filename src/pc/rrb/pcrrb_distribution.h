@@ -1,0 +1,72 @@
+/* How the grid of a matrix is dealt out to several ranks, and what they read of their rows. */
+#pragma once
+
+#include "petsc/overlap.h"
+#include "petsc/rank_rows.h"
+#include "pc/rrb/ranks/distributed.hpp"
+#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_row_values.h"
+
+class PCRRBDistribution {
+public:
+  explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values) : values_(std::move(values)) {}
+  PCRRBDistribution(const PCRRBDistribution &) = delete;
+  PCRRBDistribution &operator=(const PCRRBDistribution &) = delete;
+  ~PCRRBDistribution();
+
+  PetscErrorCode FindGrid(PC, petscrrb::Grid *);
+  /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
+  PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
+                      PCRRBValues *);
+  /* The same of on_ranks as it is now, which the preconditioner need not have seen, with its V, but for rows that have become
+     identity rows. Positive couplings stay.
+     Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
+  PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
+                               PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+  void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
+
+  /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
+  void SetBoxes(PC, const petscrrb::rrb::Extent &all, int levels);
+  const petscrrb::rrb::Boxes &boxes() const { return *boxes_; }
+  int gathered() const { return gathered_; }
+
+  /* Rows to points of the box, where parts of lines are on another rank than their line: own rows are the roots, points
+     of the box the leaves. NULL where vectors are what the boxes have. */
+  PetscSF lines() const { return lines_; }
+  PetscErrorCode ToBoxes(const PetscScalar *rows, PetscScalar *box) const; /* where the matrix is */
+  PetscErrorCode ToRows(const PetscScalar *box, PetscScalar *rows) const;
+  PetscErrorCode View(PetscViewer) const;
+  double bytes() const;
+
+private:
+  PetscErrorCode FollowPattern(PC);
+  PetscErrorCode BringRows(PC, const petscrrb::Grid &);
+  PetscErrorCode LookAtPattern(PC, bool told, const char *option, petscrrb::Grid *, std::string *why);
+  PetscErrorCode FindCuts(PC, petscrrb::Grid *);
+  PetscErrorCode Connect(Mat);
+  PetscErrorCode ReadNearNullVector(PC, Vec);
+  PetscErrorCode BringVectorToGhosts();
+  PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, const PCRRBStencilRoom &,
+                          PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+  PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
+  PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
+
+  PetscRRBRankRows rows_;
+  PetscObjectId source_ = 0; /* the matrix that they are of, and its pattern then */
+  PetscObjectState pattern_ = -1;
+  petscrrb::RankRows got_;                 /* on_ranks' arrays, while they are read */
+  std::unique_ptr<PCRRBRowValues> values_; /* of these rows */
+  bool prepared_ = false;                  /* they are for their pattern and for the grid */
+  petscrrb::rrb::RowFacts facts_;
+  PetscRRBCuts cuts_;
+  petscrrb::BoxPlaces places_;
+  PetscSF lines_ = nullptr;
+  PCRRBStencilArrays own_; /* of own rows: the box's, or others where there are lines() */
+  PCRRBStencilArrays box_; /* of the last Read(), with what was read, unless others were read since */
+  PetscRRBMatrixState read_;
+  double rounding_ = 0;
+  bool corners_ = false; /* the grid has 9 points */
+
+  std::unique_ptr<petscrrb::rrb::Boxes> boxes_;
+  int gathered_ = 0;
+};

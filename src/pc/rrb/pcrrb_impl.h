@@ -1,0 +1,87 @@
+/* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_parameters.cxx (what a user can set). */
+#pragma once
+
+#include "pc/known_values.h"
+#include "pc/rrb/pcrrb_backend.h"
+
+PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+PETSC_INTERN PetscErrorCode PCSetUp_RRB(PC);
+PETSC_INTERN PetscErrorCode PCReset_RRB(PC);
+PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
+PETSC_INTERN PetscErrorCode PCRRBComposeParameters(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
+PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
+
+/* What PCSetUp() makes; all of it goes with PCReset(). */
+struct PCRRBState {
+  PCRRBState() = default;
+  PCRRBState(const PCRRBState &) = delete;
+  PCRRBState &operator=(const PCRRBState &) = delete;
+  ~PCRRBState() {
+    for (Vec *v : {&near_null, &work}) (void)VecDestroy(v);
+  }
+
+  petscrrb::Grid grid;
+  Vec near_null = nullptr, work = nullptr; /* the sum of the near null space's vectors that M shares with A */
+  PCRRBValues values;
+  double rounding = 0; /* see prepare.hpp */
+  std::unique_ptr<PCRRBBackend> backend;
+  std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend; NULL of a matrix without rows */
+  petscrrb::rrb::Outcome outcome;
+  bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */
+  bool failed = false;                         /* there is no factorization */
+  PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
+  PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
+  PetscRRBMatrix rows = {};
+  Mat on_ranks = nullptr;       /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
+  PetscInt64 build = 0;         /* which hierarchy this is, of all of them */
+  PetscInt64 uses = 0;          /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
+  PetscRRBMatrixState factored; /* the matrix at the last factorization */
+};
+
+/* What a user can set, as it was set; PETSC_DECIDE means our choice. */
+typedef struct {
+  PetscInt levels;
+  PetscReal lumping;
+  PCRRBLumpNodes lump_nodes;
+  PetscInt grid[2];
+  PCRRBStorage storage;
+  PetscInt storage_grids;
+  PetscInt compute_block;
+  PCRRBCoarse coarse;
+  PetscBool coarse_set; /* by the user; otherwise it may depend on where the matrix is */
+  PCRRBCycle cycle;
+  PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
+  PCRRBPrecision precision;
+  PetscInt gather_size;
+  PCRRBTransport transport;
+  KSP coarse_ksp;
+  PetscRRBKnownValues *known;
+  PCRRBState *state;
+} PC_RRB;
+
+/* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md, "The gather"). */
+constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 256 * 256;
+
+/* in use, after PCSetUp() */
+static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
+  if (rrb->gather_size != PETSC_DECIDE) return rrb->gather_size;
+  return rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices : PCRRBDefaultGatherSize;
+}
+
+static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
+  return PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, ((PC_RRB *)pc->data)->grid, "-pc_rrb_grid", rows, grid);
+}
+
+/* of an application: a red node has 4 couplings down, 4 couplings and a pivot up; with AMLI those from its grid on once
+   more, and a product with that grid's matrix. A rank has the share that its points are. */
+static inline PetscLogDouble PCRRBFlops(PC pc, petscrrb::rrb::Part part) {
+  PCRRBState &s = *((PC_RRB *)pc->data)->state;
+  const petscrrb::rrb::AmliReport amli = s.core->amli();
+  const PetscLogDouble all = (PetscLogDouble)(s.grid.n[0] * s.grid.n[1]),
+                       last = (PetscLogDouble)s.core->last_block().size(), again = (PetscLogDouble)(amli.nx * amli.ny),
+                       share = (PetscLogDouble)s.core->extent().nodes() / all;
+
+  if (part != petscrrb::rrb::Part::whole) return share * 9.0 * (all - last);
+  return share * (17.0 * (all - last) + (amli.used ? 17.0 * (again - last) + 29.0 * again : 0.0));
+}

@@ -1,0 +1,71 @@
+/* The values of the rows that a rank of PCRRB works with, own ones and ghosts, where the matrix is: on the host
+   (pcrrb_row_values.cxx) or on a device (pcrrb_row_values_cuda.cxx). All arrays are there. */
+#pragma once
+
+#include "petsc/agree.h"
+#include "petsc/rank_rows.h"
+#include "grid/rank_pattern.hpp"
+#include "pc/rrb/ranks/read_rows.hpp"
+
+#include <functional>
+#include <memory>
+
+/* A prepared stencil to be written, with the v of its points. */
+struct PCRRBStencilArrays {
+  petscrrb::rrb::PreparedStencil of;
+  double *v = nullptr;
+};
+
+/* Makes room for n points in a stencil of the same memory; may throw. */
+using PCRRBStencilRoom = std::function<PCRRBStencilArrays(std::size_t n, bool corners, bool scaled)>;
+
+/* s: Stencil or cuda::DeviceStencil; must outlive what is returned */
+template <class Stencil> PCRRBStencilRoom PCRRBRoomIn(Stencil &s) {
+  return [&s](std::size_t n, bool corners, bool scaled) {
+    const auto room = [](auto &a, std::size_t size) -> double * {
+      if (a.size() != size) a.resize(size);
+      return size ? a.data() : nullptr;
+    };
+    PCRRBStencilArrays to;
+    to.of.X = room(s.C, n), to.of.E = room(s.E, n), to.of.N = room(s.N, n);
+    to.of.NE = room(s.NE, corners ? n : 0), to.of.NW = room(s.NW, corners ? n : 0);
+    to.v = room(s.v, scaled ? n : 0);
+    return to;
+  };
+}
+
+class PCRRBRowValues {
+public:
+  virtual ~PCRRBRowValues() = default;
+  const PetscBool on_device;
+  const PetscRRBSay say; /* what an exception of these methods means */
+
+  /* What rows that are on the device say about the grid; NULL on the host. Of rows that have been got, and as long. May throw. */
+  virtual std::unique_ptr<petscrrb::RankPattern> Pattern(const petscrrb::RankRows &, PetscInt ghosts) = 0;
+
+  /* For another pattern or grid. May throw. */
+  virtual void Prepare(const PetscRRBRankRows &, const petscrrb::Grid &) = 0;
+  /* The values of rows that have been got, until these are restored: which are identity rows, whose V is 1. May throw. */
+  virtual void Set(const petscrrb::RankRows &) = 0;
+  /* What comes from other ranks. Collective. */
+  virtual PetscErrorCode Bring(const PetscRRBRankRows &) = 0;
+
+  /* V of own rows: the near null vector, 1 at identity rows. *usable: it is finite and not 0, here. Collective. */
+  virtual PetscErrorCode TakeVector(Vec near_null, PetscMPIInt *usable) = 0;
+  void DropVector() { scaled_ = false; } /* V = I */
+  bool scaled() const { return scaled_; }
+  virtual double *vector() = 0; /* V of own rows, and room for the ghosts', if it is not I */
+
+  /* The stencil of own rows, and their part of what all find; may throw. v: copied, if there is room for it. Waits. */
+  virtual petscrrb::rrb::RowFacts Read(double rounding, petscrrb::Positive, const PCRRBStencilArrays &) = 0;
+  virtual PCRRBStencilRoom own_room() = 0; /* for own rows that are not the box's points */
+  virtual double bytes() const = 0;
+
+protected:
+  PCRRBRowValues(PetscBool device, const PetscRRBSay &says) : on_device(device), say(says) {}
+  bool scaled_ = false;
+};
+
+std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnHost();
+class PetscRRBStream;
+std::unique_ptr<PCRRBRowValues> PCRRBRowValuesOnDevice(PetscRRBStream &); /* which must outlive them */

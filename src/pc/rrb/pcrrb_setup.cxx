@@ -1,0 +1,251 @@
+/* PCSetUp() of PCRRB: the grid, the values, the factorization, and what is said when they will not do. */
+#include "pc/rrb/pcrrb_impl.h"
+
+using namespace petscrrb;
+
+/* The vector that M shares with A: the near null space's first one, else any of the null space; NULL for the constant
+   one. A null space of several vectors is one of a matrix in several parts, and each of them may be zero on most parts:
+   what we take must be zero on none. */
+static PetscErrorCode GetNearNullVector(PC pc) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  MatNullSpace near, null;
+  PetscBool has_constant;
+  PetscInt vectors, size, rows;
+  const Vec *basis;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNearNullSpace(pc->pmat, &near));
+  PetscCall(MatGetNullSpace(pc->pmat, &null));
+  s->rounding = null ? 1e-10 : 1e-14; /* where the application says that A v = 0, small row sums are errors */
+  const MatNullSpace space = near ? near : null;
+  if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
+  if (!space || has_constant || vectors < 1) {
+    PetscCall(VecDestroy(&s->near_null));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!s->near_null) PetscCall(MatCreateVecs(pc->pmat, &s->near_null, nullptr));
+  if (!s->work) PetscCall(VecDuplicate(s->near_null, &s->work));
+  PetscCall(VecSet(s->near_null, 0.0));
+  PetscCall(VecGetLocalSize(s->near_null, &rows));
+  for (PetscInt k = 0; k < (near ? 1 : vectors); ++k) {
+    PetscCall(VecGetLocalSize(basis[k], &size));
+    PetscCheck(size == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+               "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows",
+               size, rows);
+    PetscCall(VecCopy(basis[k], s->work));                             /* which may be of another type */
+    PetscCall(VecAXPY(s->near_null, 1.0 + 0.6180339887 * k, s->work)); /* uneven, so that hardly a sum vanishes */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of Pmat into the stencil; *rebuild where they are of another kind than at the last setup. */
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+
+  PetscFunctionBegin;
+  PetscCall(GetNearNullVector(pc));
+  PetscCall(s->backend->Read(pc, s->rows.csr, s->grid, s->near_null, s->rounding, &s->values));
+  PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "PCRRB cannot use this matrix: %s", s->values.why.c_str());
+  *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every rank has all of it. */
+static PetscErrorCode SetUpLastBlock(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+
+  PetscFunctionBegin;
+  s->coarse = rrb->coarse;
+  if (!rrb->coarse_set && s->backend->on_device() && s->core->last_block().size() <= rrb::largest_device_inverse)
+    s->coarse = PC_RRB_COARSE_INVERSE;
+  if (s->coarse == PC_RRB_COARSE_KSP) {
+    PetscCall(PCRRBCreateCoarseKSP(pc));
+    PetscCall(KSPReset(rrb->coarse_ksp));
+  }
+  PetscCall(s->backend->SetUpLastBlock(pc, *s->core, s->coarse, rrb->coarse_ksp));
+  if (s->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPSetFromOptions(rrb->coarse_ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the grid and on the options, but not on values. */
+static PetscErrorCode Build(PC pc) {
+  static PetscInt64 builds = 0;
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  const Grid &g = s->grid;
+  rrb::Options o;
+
+  PetscFunctionBegin;
+  const PetscBool device = s->backend->on_device();
+  if (rrb->levels != PETSC_DECIDE)
+    o.levels = (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  else
+    o.levels = device ? rrb::default_device_levels(g.n[0], g.n[1]) : rrb::default_levels(g.n[0], g.n[1], 1024);
+  o.block = (int)rrb->compute_block;
+  PetscCheck(rrb->storage == PC_RRB_STORAGE_NAIVE || rrb->storage_grids <= o.levels / 2,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_rrb_storage_grids %" PetscInt_FMT " needs %lld levels, there are %d", rrb->storage_grids,
+             2 * (long long)rrb->storage_grids, o.levels);
+  if (rrb->storage == PC_RRB_STORAGE_NAIVE)
+    o.storage_grids = 0;
+  else if (rrb->storage_grids != PETSC_DECIDE)
+    o.storage_grids = (int)rrb->storage_grids;
+  else if (device) /* where a loop in another order is a launch more */
+    o.storage_grids = o.levels / 2;
+  else
+    o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
+  s->cycle = rrb->cycle;
+  if (!rrb->cycle_set) { /* a device that solves the last block on the host does not want to do so twice */
+    const bool waits = device && rrb->coarse_set && rrb->coarse != PC_RRB_COARSE_INVERSE;
+    s->cycle = o.levels >= rrb::amli_from_levels && !waits ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
+  }
+  if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
+  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+  s->build = ++builds;
+  PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
+  PetscCall(
+      PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] { return SetUpLastBlock(pc); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+
+  PetscFunctionBegin;
+  *ok = PETSC_FALSE;
+  if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH}));
+  PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
+  if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportFailure(PC pc) {
+  const PCRRBState &s = *((PC_RRB *)pc->data)->state;
+  const rrb::Outcome &o = s.outcome;
+  const char after[] = "not even without lumping: the matrix is not positive definite";
+  char why[256];
+
+  PetscFunctionBegin;
+  if (s.values.not_positive)
+    PetscCall(PetscStrncpy(why, s.values.why.c_str(), sizeof(why)));
+  else if (o.ok)
+    PetscCall(PetscSNPrintf(why, sizeof(why), "a pivot is not positive in the last block, %s", after));
+  else
+    PetscCall(PetscSNPrintf(why, sizeof(why), "a pivot is not positive at grid point (%lld, %lld), level %d, %s",
+                            (long long)o.failed_i, (long long)o.failed_j, o.failed_level, after));
+  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "RRB: %s", why);
+  PetscCall(PetscInfo(pc, "RRB: %s\n", why));
+  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportWarnings(PC pc) {
+  const PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  double x, y;
+
+  PetscFunctionBegin;
+  s->backend->weights(&x, &y);
+  if (x > 50 * y || y > 50 * x)
+    PetscCall(PetscInfo(pc,
+                        "The couplings in %s are %.0f times stronger than in %s: RRB converges slowly on strongly "
+                        "anisotropic problems\n",
+                        x > y ? "x" : "y", x > y ? x / y : y / x, x > y ? "y" : "x"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  PetscBool ok = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!rebuild) {
+    PetscCall(ReadValues(pc, &rebuild));
+    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
+  }
+  if (rebuild) {
+    s->core.reset(); /* if there is no grid this time, the next setup starts from here again */
+    PetscCall(s->backend->FindGrid(pc, s->rows.csr, &s->grid));
+    PetscCall(ReadValues(pc, &ok));
+    PetscCall(Build(pc));
+  }
+  if (rebuild) PetscCall(ReportWarnings(pc));
+  s->omega_dropped = false;
+  PetscCall(Factor(pc, rrb->lumping, &ok));
+  if (!ok && rrb->lumping > 0 && !s->values.not_positive) {
+    PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
+    PetscCall(ReadValues(pc, &rebuild)); /* the first attempt overwrote it */
+    s->omega_dropped = true;
+    PetscCall(Factor(pc, 0.0, &ok));
+  }
+  s->failed = !ok;
+  if (ok && s->cycle == PC_RRB_CYCLE_AMLI) {
+    char cycle[128];
+    PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
+    PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+
+  return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
+    return PetscRRBChooseBackend(
+        s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, s->on_ranks ? PCRRBCreateOnRanksCuda : PCRRBCreateCuda,
+        [&] { s->core.reset(); }, rebuild);
+  });
+}
+
+/* There is nothing to factor, and nothing to apply. */
+static PetscErrorCode HasNoRows(PC pc, PetscBool *none) {
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
+  *none = (PetscBool)(rows == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetRows(PC pc) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  s->on_ranks = nullptr;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->pmat), &ranks));
+  if (ranks == 1) {
+    PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCSetUp_RRB(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PetscBool rebuild, none = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBBeginSetUp(pc, rrb->state && rrb->state->core ? &rrb->state->rows : nullptr, &rebuild));
+  if (rebuild) PetscCall(PCReset_RRB(pc));
+  if (!rrb->state)
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
+                                  [&] { rrb->state = new PCRRBState; }));
+  PCRRBState *s = rrb->state;
+  PetscCall(GetRows(pc));
+  PetscCall(HasNoRows(pc, &none));
+  PetscErrorCode result = none ? PETSC_SUCCESS : ChooseBackend(pc, &rebuild);
+  if (!result && !none) result = SetUpFromRows(pc, rebuild);
+  s->on_ranks = nullptr;
+  if (result) s->core.reset();                /* of whatever is half made, on all ranks */
+  PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
+  PetscCall(result);
+  PetscCall(s->factored.Take(pc->pmat));
+  if (s->failed) PetscCall(ReportFailure(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

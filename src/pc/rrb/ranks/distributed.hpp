@@ -1,0 +1,143 @@
+// RRB-l on several ranks: grids on boxes, then one gather, and below it the factorization of one rank on every rank
+// (docs/design_ranks.md).
+#pragma once
+
+#include "pc/rrb/ranks/amli_ranks.hpp"
+#include "pc/rrb/ranks/black_ranks.hpp"
+#include "pc/rrb/ranks/distributed_grid.hpp"
+#include "pc/rrb/ranks/gather.hpp"
+#include "pc/rrb/core/rrb.hpp"
+
+namespace petscrrb::rrb {
+
+// What make_distributed() makes.
+template <class Int> class FactorizationOnRanks : public Factorization<Int>, public BlackRanks {};
+
+// T: what the couplings of the factor are stored in. Everything is collective but bytes() and what only tells of boxes.
+template <class Backend, class Int, class T> class DistributedRrb final : public FactorizationOnRanks<Int> {
+public:
+  // gathered: the first grid that all ranks have, 2 gathered <= o.levels. on and ranks must outlive this. Local: says
+  // nothing to other ranks.
+  DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o, int gathered);
+
+  // s: of the box, in natural order
+  void refresh(const PreparedStencil &s, Lumping lumping) override;
+  Outcome outcome() const override;
+
+  // r and z: of the box, in natural order
+  void down(int from, int to, const double *r, double *z, Part part) override;
+  void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
+  int grids() const override { return gathered_ + tail_->grids(); }
+  const double *coarse_r() const override { return tail_->coarse_r(); }
+  double *coarse_z() override { return tail_->coarse_z(); }
+
+  AmliReport amli() const override;
+  void keep_right_hand_side(double *z) override;
+  void second_right_hand_side(double *z) override;
+  void start_estimate() override;
+  void put_residual() override;
+  void estimate_step(int j) override;
+  void finish_estimate() override;
+  double *work() const override { return amli_below() ? tail_->work() : z_.data(); }
+
+  LastBlock<Int> &last_block() override { return tail_->last_block(); }
+  const double *last_values() const override { return tail_->last_values(); }
+  const double *last_excess() const override { return tail_->last_excess(); }
+
+  // g: up to the gathered grid. An application from grid 1 on, which is one with energy, begins with add_up_below().
+  NextGrid right_hand_side(int g) const override { return g < 1 || g > gathered_ ? NextGrid() : next_grid(g - 1); }
+  NextGrid solution(int g) const override;
+  Terms energy() const override { return total_.terms(); }
+  BlackLevel black_level() const override; // where the finest grid is not the gathered one; so what follows
+  StencilOut<Split> rows(const PreparedStencil &) override;
+  Quad<Dense> residual(const double *r, const double *v) override;
+  void bring_solution() override;
+  void bring_b1(const Dense &, const Sums &) override;
+  void add_up(const Sums &sums) override { gather_.add_up(sums); }
+  void add_up_below(const Sums &) override;
+
+  const Extent &extent() const override { return extent_; } // the rank's box
+  const Options &options() const override { return options_; }
+  std::size_t bytes() const override;
+  std::vector<index_t> unknowns_by_level() const override;
+
+private:
+  template <class V> using Array = typename Backend::template Array<V>;
+  using Grid = DistributedGrid<Backend, T>;
+
+  Extent next_box(int g) const { return boxes_.extent(ranks_.rank(), g + 1); }
+  // where the right-hand side of grid g goes on
+  NextGrid next_grid(int g) const {
+    if (g + 1 < gathered_) return {grids_[g + 1]->vector().q, {}, true, next_box(g)};
+    return {{}, natural_order(gather_.mine(), next_box(g)), false, next_box(g)};
+  }
+  bool amli_below() const { return options_.amli_grid > gathered_; }
+  bool amli_gathered() const { return options_.amli_grid == gathered_; }
+  // The tail's z: ours, but for AMLI's estimate in a tail in natural order, which has a vector of its own for that.
+  double *tail_place(double *z) const { return z && z == tail_->work() ? z : z_.data(); }
+  // AMLI's second visit brings another right-hand side to the gathered grid.
+  bool amli_above() const { return above_ && above_->report().used; }
+  // Above, the right-hand side is still where it was after a visit, if the backend keeps it, and with the solution comes what
+  // the product needs around it, if no neighbours are beyond the seam of an odd ring.
+  bool amli_in_place() const {
+    const Extent &x = grids_[options_.amli_grid - 1]->own();
+    return Backend::on_device && !x.x.odd_ring() && !x.y.odd_ring();
+  }
+  // Of AMLI's grid, where the grid above has it.
+  Quad<Strided<2>> solution_above_amli() const { return by_classes(grids_[options_.amli_grid - 1]->next_solution()); }
+  void take_matrix(const PreparedStencil &);
+  void take_gathered(int g) const {
+    grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
+  }
+  void fold();
+  void start_down(const double *r, Part part);
+  void gather_down();
+  Sums take_sums();
+  void add_rest_of_energy();
+  void exchange(const Plan &, double *array, const Sums &);
+  Outcome distributed_outcome() const;
+  template <class Op> void with_amli_vector(const Op &op);
+
+  const Backend &on_;
+  Ranks &ranks_;
+  Boxes boxes_;
+  int gathered_;
+  Options options_;
+  Extent extent_;
+  Gather<Backend> gather_;
+  std::vector<std::unique_ptr<Grid>> grids_;
+  BoxSweeps<Backend, T> sweeps_;
+  std::unique_ptr<Factorization<Int>> tail_;
+  Array<double> stencil_, r_, z_; // of the gathered grid
+  Plan wide_b1_, wide_b2_;
+  Sums sums_;                          // which an application adds up, with the energy; none: or it has
+  PartialSum<Backend> energy_, total_; // of own red nodes; of all, and what there is below
+  Array<NodeCounts> counts_;
+  std::unique_ptr<Amli<Backend>> amli_;                           // at the gathered grid, or
+  std::unique_ptr<Amli<Backend, BordersOnRanks<Backend>>> above_; // above it
+  const double *v_ = nullptr;                                     // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
+};
+
+// The most grids that may be distributed: no ring of theirs has one point only.
+inline int most_distributed(const Boxes &boxes, int levels) {
+  Extent x = boxes.all(0);
+  int g = 0;
+  const auto may_stay = [](const Side &s) { return !s.periodic || s.n > 1; };
+  for (; g < levels / 2 && may_stay(x.x) && may_stay(x.y); ++g) x = x.coarser();
+  return g;
+}
+
+// The first grid with at most `size` points, or the last one that may be gathered.
+inline int gathered_grid(const Boxes &boxes, int levels, index_t size) {
+  const int most = most_distributed(boxes, levels);
+  int g = 0;
+  while (g < most && boxes.all(g).nodes() > size) ++g;
+  return g;
+}
+
+// As make_factorization() in rrb.hpp.
+template <class Int, class Backend>
+std::unique_ptr<FactorizationOnRanks<Int>> make_distributed(const Backend &on, Ranks &, const Boxes &, const Options &,
+                                                            int gathered, bool single);
+
+} // namespace petscrrb::rrb

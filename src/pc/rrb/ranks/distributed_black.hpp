@@ -1,0 +1,83 @@
+// What DistributedRrb does for conjugate gradients on the finest grid's black nodes: exchanges, sums, the energy of a cycle.
+#pragma once
+
+#include "pc/rrb/ranks/distributed.hpp"
+#include "pc/rrb/core/rrb_energy.hpp"
+
+namespace petscrrb::rrb {
+
+template <class Backend, class Int, class T> NextGrid DistributedRrb<Backend, Int, T>::solution(int g) const {
+  if (g < 1 || g > gathered_) return {};
+  return {{}, grids_[g - 1]->next_solution(), false, next_box(g - 1)};
+}
+
+template <class Backend, class Int, class T> BlackLevel DistributedRrb<Backend, Int, T>::black_level() const {
+  if (grids_.empty()) return {};
+  BlackLevel level{extent_, grids_[0]->layout(), nullptr, nullptr, right_hand_side(1), solution(1), BlackRanks::around};
+  if constexpr (std::is_same_v<T, float>)
+    level.in_single = &grids_[0]->factor();
+  else
+    level.in_double = &grids_[0]->factor();
+  return level;
+}
+
+template <class Backend, class Int, class T>
+StencilOut<Split> DistributedRrb<Backend, Int, T>::rows(const PreparedStencil &s) {
+  take_matrix(s);
+  grids_[0]->bring_rows(ranks_);
+  return grids_[0]->matrix();
+}
+
+template <class Backend, class Int, class T>
+Quad<Dense> DistributedRrb<Backend, Int, T>::residual(const double *r, const double *v) {
+  sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
+  grids_[0]->bring_right_hand_side(ranks_);
+  return grids_[0]->vector().q;
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::bring_solution() {
+  if (gathered_ == 1)
+    take_gathered(0);
+  else
+    grids_[0]->bring_solution(ranks_, wide_b2_);
+}
+
+// A plan is for the four classes of a field, whose third one is b1.
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::bring_b1(const Dense &a, const Sums &sums) {
+  const DenseLayout &layout = grids_[0]->layout();
+  double *array = a.p - layout.place(0, 0) - b1 * layout.size();
+  exchange(wide_b1_, array, sums);
+}
+
+// sums: those that are added meanwhile, or none
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::exchange(const Plan &plan, double *array, const Sums &sums) {
+  if (sums.count && ranks_.exchange_and_add(plan, array, sums)) return;
+  if (sums.count) add_up(sums);
+  ranks_.exchange(plan, array);
+}
+
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_up_below(const Sums &sums) {
+  sums_ = sums;
+  energy_.start();
+}
+
+// Those and the energy of own red nodes.
+template <class Backend, class Int, class T> Sums DistributedRrb<Backend, Int, T>::take_sums() {
+  Sums sums = std::exchange(sums_, {});
+  total_.start();
+  sums.add(energy_.terms(), total_.take(1));
+  return sums;
+}
+
+// What the red nodes of distributed grids have not, where AMLI is not above: from the gathered grid.
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::add_rest_of_energy() {
+  const Extent &x = gather_.all();
+  if (amli_ && amli_->report().used)
+    amli_->add_energy(on_, by_classes(natural_order(z_.data(), x)), total_);
+  else
+    total_.add(on_, {0, x.nodes(), 0, 1}, TimesEntry{r_.data(), z_.data()});
+}
+
+} // namespace petscrrb::rrb

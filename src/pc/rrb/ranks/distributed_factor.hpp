@@ -1,0 +1,172 @@
+// The factorization on several ranks: DistributedRrb's constructor, refresh() and what it found.
+#pragma once
+
+#include "pc/rrb/ranks/distributed.hpp"
+
+namespace petscrrb::rrb {
+
+template <class Backend, class Int, class T>
+DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o,
+                                                int gathered)
+    : on_(on), ranks_(ranks), boxes_(boxes), gathered_(gathered), options_(o), extent_(boxes.extent(ranks.rank(), 0)),
+      gather_(on, ranks, boxes, gathered), sweeps_(extent_), counts_(4 * gathered) {
+  for (int g = 0; g < gathered; ++g) grids_.push_back(std::make_unique<Grid>(boxes, g, ranks.rank(), o.block));
+  Options below = o;
+  below.levels -= 2 * gathered;
+  below.storage_grids = std::max(0, o.storage_grids - gathered);
+  below.amli_grid = amli_below() ? o.amli_grid - gathered : 0;
+  options_.storage_grids = std::max(o.storage_grids, gathered);
+  tail_ = make_factorization<Int>(on, gather_.all(), below, std::is_same_v<T, float>);
+  const index_t n = gather_.all().nodes();
+  stencil_.resize(Gather<Backend>::most_fields * n);
+  r_.resize(n);
+  z_.resize(n);
+  index_t parts = 0;
+  for (const auto &grid : grids_) parts += grid->energy_parts();
+  index_t rest = PartialSum<Backend>::parts({0, n, 0, 1});
+  if (o.amli_grid && amli_gathered()) {
+    amli_ = std::make_unique<Amli<Backend>>(gather_.all(), DenseLayout(gather_.all(), o.block));
+    rest = std::max(rest, amli_->energy_parts());
+  } else if (o.amli_grid && !amli_below()) {
+    const BordersOnRanks<Backend> borders(ranks, gather_, boxes, o.amli_grid, o.block);
+    above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
+                                                                      borders.layout(), borders);
+    parts += std::max(grids_[o.amli_grid - 1]->kept_parts(), above_->energy_parts());
+  }
+  if (!gathered) return;
+  energy_.reserve(parts);
+  total_.reserve(1 + rest);
+  wide_b1_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b1, 0, 1);
+  wide_b2_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b2, 0, 1);
+}
+
+// The finest grid's, which is distributed: what is not given stays 0.
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::take_matrix(const PreparedStencil &s) {
+  const StencilOut<Split> m = grids_[0]->matrix();
+  const auto take = [&](const Split &to, const double *values) {
+    if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
+  };
+  take(m.X, s.X), take(m.E, s.E), take(m.N, s.N), take(m.NE, s.NE), take(m.NW, s.NW);
+}
+
+template <class Backend, class Int, class T>
+void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
+  v_ = s.v;
+  if (!grids_.empty()) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
+  if (above_) above_->borders().prepare();
+  on_.clear(counts_);
+  const auto gathered = natural_stencil(gather_.mine(), gather_.own());
+  const auto copy = [&](const double *values, const Strided<1> &to) {
+    if (values)
+      copy_nodes(on_, natural_order(values, extent_), to, extent_);
+    else
+      copy_nodes(on_, Zero{}, to, extent_);
+  };
+  if (grids_.empty()) {
+    copy(s.X, gathered.X), copy(s.E, gathered.E), copy(s.N, gathered.N);
+    copy(s.NE, gathered.NE), copy(s.NW, gathered.NW);
+  } else
+    take_matrix(s);
+  for (int g = 0; g < gathered_; ++g) {
+    double *keep = above_ && g == options_.amli_grid ? above_->matrix_place() : nullptr;
+    if (g + 1 < gathered_)
+      grids_[g]->factor(on_, ranks_, lumping, grids_[g + 1]->matrix(), counts_.data() + 4 * g, keep);
+    else
+      grids_[g]->factor(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
+  }
+  gather_.bring(Gather<Backend>::most_fields, stencil_.data());
+  fold();
+  if (amli_) amli_->keep_matrix(on_, natural_stencil(stencil_.data(), gather_.all()));
+  const index_t n = gather_.all().nodes();
+  double *p = stencil_.data();
+  tail_->refresh({p, p + n, p + 2 * n, p + 3 * n, p + 4 * n, nullptr}, lumping);
+}
+
+// A ring of one point: corners become straight, couplings of a node with itself are none.
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::fold() {
+  if (!gathered_) return;
+  Extent ring = boxes_.all(gathered_ - 1).coarser();
+  const index_t n = gather_.all().nodes();
+  double *p = stencil_.data();
+  const auto field = [&](int i) { return NaturalField<1>{p + i * n, 0, 0, ring.x.n, 1, ring}; };
+  const StencilFields<NaturalField<1>, NaturalField<1>> m{field(0), field(1), field(2), field(3), field(4)};
+  const SeamAccess g(m.get(Edge{}), ring);
+  using V = std::decay_t<decltype(g.views())>;
+  if (ring.x.periodic && ring.x.n == 1) on_.for_each({0, ring.y.n, 0, 1}, FoldX<V>{g});
+  if (!ring.y.periodic || ring.y.n > 1) return;
+  if (ring.x.n == 1) ring.x.periodic = false;
+  const SeamAccess h(m.get(Edge{}), ring);
+  on_.for_each({0, ring.x.n, 0, 1}, FoldY<V>{h});
+  on_.for_each({0, ring.x.n, 0, 1}, ClearFoldY<V>{h});
+}
+
+template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int, T>::outcome() const {
+  const Outcome below = tail_->outcome();
+  Outcome o = distributed_outcome();
+  o.unlumped += below.unlumped;
+  o.null += below.null;
+  if (!o.ok || below.ok) return o;
+  o.ok = false;
+  o.failed_level = below.failed_level + 2 * gathered_;
+  o.failed_i = below.failed_i << gathered_;
+  o.failed_j = below.failed_j << gathered_;
+  return o;
+}
+
+// The first failure by levels, classes, rows and columns, as one rank would find it.
+template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int, T>::distributed_outcome() const {
+  constexpr std::size_t told = 5;
+  const NodeCounts *n = on_.read(counts_);
+  std::vector<double> mine(told, 0.0);
+  mine[2] = 4 * gathered_;
+  for (int i = 4 * gathered_ - 1; i >= 0; --i) {
+    mine[0] += double(n[i].unlumped);
+    mine[1] += double(n[i].null);
+    if (n[i].failed)
+      mine[2] = i, mine[3] = double(n[i].first_failed >> 32), mine[4] = double(n[i].first_failed % (index_t(1) << 32));
+  }
+  const std::vector<double> all = ranks_.tell(mine);
+  std::size_t first = 0;
+  Outcome o;
+  for (std::size_t p = 0; p < all.size(); p += told) {
+    o.unlumped += index_t(all[p]);
+    o.null += index_t(all[p + 1]);
+    if (std::lexicographical_compare(&all[p + 2], &all[p] + told, &all[first + 2], &all[first] + told)) first = p;
+  }
+  const int at = int(all[first + 2]), g = at / 4;
+  o.ok = at == 4 * gathered_;
+  if (o.ok) return o;
+  o.failed_level = 2 * g + (at % 4 == b1 ? 2 : 1);
+  o.failed_i = (2 * index_t(all[first + 4]) + parity_x(Class(at % 4))) << g;
+  o.failed_j = (2 * index_t(all[first + 3]) + parity_y(Class(at % 4))) << g;
+  return o;
+}
+
+template <class Backend, class Int, class T> std::size_t DistributedRrb<Backend, Int, T>::bytes() const {
+  std::size_t n = tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + total_.bytes() +
+                  stencil_.bytes() + r_.bytes() + z_.bytes();
+  for (const auto &grid : grids_) n += grid->bytes();
+  if (amli_) n += amli_->bytes();
+  if (above_) n += above_->bytes();
+  return n;
+}
+
+template <class Backend, class Int, class T>
+std::vector<index_t> DistributedRrb<Backend, Int, T>::unknowns_by_level() const {
+  std::vector<index_t> n;
+  for (int k = 0; k <= options_.levels; ++k) {
+    const Extent x = boxes_.all(k / 2);
+    n.push_back(k % 2 ? x.nodes_of(b1).size() + x.nodes_of(b2).size() : x.nodes());
+  }
+  return n;
+}
+
+template <class Int, class Backend>
+std::unique_ptr<FactorizationOnRanks<Int>> make_distributed(const Backend &on, Ranks &ranks, const Boxes &boxes,
+                                                            const Options &o, int gathered, bool single) {
+  if (single) return std::make_unique<DistributedRrb<Backend, Int, float>>(on, ranks, boxes, o, gathered);
+  return std::make_unique<DistributedRrb<Backend, Int, double>>(on, ranks, boxes, o, gathered);
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,128 @@
+// Where a box has the values of nodes around it, and which of them an exchange brings (docs/design_ranks.md, "One exchange
+// a grid").
+#pragma once
+
+#include "pc/rrb/ranks/boxes.hpp"
+#include "pc/rrb/core/dense_grid.hpp"
+#include "comm/ranks.hpp"
+
+namespace petscrrb::rrb {
+
+// Memory of a rank's box: arrays of the four classes, one field after the other.
+struct Slots {
+  DenseLayout layout;
+
+  static constexpr index_t around = 2; // border, in h and k
+  Slots(const Extent &x, index_t block) : layout(x, block, around) {}
+
+  index_t of(int field, index_t a, index_t b) const {
+    return (4 * field + class_of(a, b)) * layout.size() + layout.place(half_down(a), half_down(b));
+  }
+};
+
+enum class Travels {
+  rows,      // of the matrix, before the elimination: all that is up to three steps away
+  more_rows, // likewise, four steps
+  down,      // right-hand side: red nodes and b1
+  solutions, // b2
+  all,       // of a vector: one step around
+  wide_b1,   // b1, two steps around
+  wide_b2    // b2, three steps
+};
+
+// What a box needs of others.
+class Needs {
+public:
+  Needs(const Extent &own, Travels what) : own_(own), what_(what) {}
+
+  // whether there may be such nodes in the box `of` of another rank
+  bool may_be_in(const Extent &of) const { return meet(own_.x, of.x) && meet(own_.y, of.y); }
+  // visit(a, b) for every slot in turn, in an order that is the same on all ranks
+  template <class Visit> void visit(const Visit &visit) const {
+    if (own_.empty()) return;
+    for (index_t b = own_.y.lo - reach(); b < own_.y.hi + reach(); ++b)
+      for (index_t a = own_.x.lo - reach(); a < own_.x.hi + reach(); ++a) {
+        if (inside(own_, a, b)) a = own_.x.hi;
+        if (needed(a, b)) visit(a, b);
+      }
+  }
+
+private:
+  index_t reach() const { return what_ == Travels::more_rows ? 4 : 3; }
+  bool meet(const Side &own, const Side &of) const {
+    const index_t lo = own.lo - reach(), hi = own.hi + reach();
+    const auto overlap = [&](index_t shift) { return lo < of.hi + shift && of.lo + shift < hi; };
+    if (!own.periodic) return overlap(0);
+    return hi - lo >= own.n || overlap(0) || overlap(own.n) || overlap(-own.n);
+  }
+  static bool inside(const Extent &x, index_t a, index_t b) {
+    return a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
+  }
+  static bool on_ring_or_side(const Side &s, index_t a) { return s.periodic || (a >= 0 && a < s.n); }
+
+  bool has_b1(index_t a, index_t b) const { return class_of(a, b) == b1 && inside(widened(own_, 1), a, b); }
+  bool own(Class c, index_t a, index_t b) const { return class_of(a, b) == c && inside(own_, a, b); }
+  bool needed(index_t a, index_t b) const {
+    if (what_ == Travels::rows || what_ == Travels::more_rows)
+      return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b);
+    if (what_ == Travels::all)
+      return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b) && a >= own_.x.lo - 1 && a <= own_.x.hi &&
+             b >= own_.y.lo - 1 && b <= own_.y.hi;
+    const Class c = class_of(a, b);
+    if (what_ == Travels::wide_b2) return c == b2 && inside(widened(own_, 3), a, b);
+    if (!inside(widened(own_, 2), a, b)) return false;
+    if (what_ == Travels::wide_b1) return c == b1;
+    const auto any = [&](const auto &is, std::initializer_list<std::pair<int, int>> steps) {
+      return std::any_of(steps.begin(), steps.end(), [&](const auto &s) { return is(a + s.first, b + s.second); });
+    };
+    const auto b1_here = [&](index_t p, index_t q) { return has_b1(p, q); };
+    const auto black_here = [&](index_t p, index_t q) { return has_b1(p, q) || own(b2, p, q); };
+    const auto red_here = [&](index_t p, index_t q) { return own(r1, p, q) || own(r2, p, q); };
+    const std::initializer_list<std::pair<int, int>> straight = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}},
+                                                     skew = {{1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
+    if (what_ == Travels::solutions) return c == b2 && (any(b1_here, skew) || any(red_here, straight));
+    if (c == b1) return has_b1(a, b);
+    return c != b2 && any(black_here, straight);
+  }
+
+  Extent own_;
+  Travels what_;
+};
+
+// The exchange of `fields` fields from `field` on, on grid g.
+inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Travels what, int field, int fields) {
+  const auto around = [](index_t a, const Side &s) { return (a % s.n + s.n) % s.n; };
+  const auto extent = [&](int rank) { return boxes.extent(rank, g); };
+  const Extent mine = extent(me);
+  const Slots at(mine, block);
+  std::vector<Plan::Peer> peers(boxes.count());
+  const auto each = [&](int rank, const auto &visit) {
+    const Extent x = extent(rank);
+    Needs(x, what).visit([&](index_t a, index_t b) {
+      const index_t p = around(a, x.x), q = around(b, x.y);
+      visit(a, b, p, q, boxes.owner(p, q, g));
+    });
+  };
+  each(me, [&](index_t a, index_t b, index_t p, index_t q, int owner) {
+    const Slots there(extent(owner), block);
+    for (int f = field; f < field + fields; ++f) {
+      peers[owner].fill.push_back(at.of(f, a, b));
+      peers[owner].from.push_back(there.of(f, p, q));
+    }
+  });
+  for (int rank = 0; rank < boxes.count() && !mine.empty(); ++rank) {
+    if (!Needs(extent(rank), what).may_be_in(mine)) continue;
+    each(rank, [&](index_t, index_t, index_t p, index_t q, int owner) {
+      if (owner != me) return;
+      for (int f = field; f < field + fields; ++f) peers[rank].send.push_back(at.of(f, p, q));
+    });
+  }
+  Plan plan;
+  for (int rank = 0; rank < boxes.count(); ++rank) {
+    peers[rank].rank = rank;
+    if (!peers[rank].send.empty() || !peers[rank].fill.empty()) plan.peers.push_back(std::move(peers[rank]));
+  }
+  return plan;
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,189 @@
+/*
+   Asks who may know the grid of a matrix, in order, and holds every answer against the rows.
+*/
+#include "petsc/findgrid.h"
+
+#include "grid/find.hpp"
+#include "petsc/matrix.h"
+#include "pc/pc.h"
+#include "petsc/compat.h"
+
+#include <petscdmda.h>
+
+#include <algorithm>
+
+using petscrrb::Grid;
+using petscrrb::Widest;
+
+PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, const PetscRRBSay &say) {
+  return {a.n, [&a](Widest w, const char *option, Grid &g) { return petscrrb::find_grid(a, w, option, g); },
+          [&a](Widest w, const char *option, Grid &g) { return petscrrb::check_grid(a, w, option, g); }, say};
+}
+
+/* Whether dm is a DMDA whose points on this rank are the rows; the sizes of its box are then in g. A 3D one with a side of
+   one point is a 2D one. Any other DM, and one of another size (Galerkin coarse matrices may carry the DM of the fine
+   grid), is no answer. needed: several unknowns a point are trouble, otherwise no answer either. */
+static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A, PetscBool needed, Grid *g,
+                              PetscBool *answers, PetscRRBTrouble *no) {
+  PetscInt sides, n[3], dof, thick = 0;
+  PetscBool da = PETSC_FALSE;
+  PetscRRBUse use;
+
+  PetscFunctionBegin;
+  *answers = PETSC_FALSE;
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (!da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDAGetInfo(dm, &sides, NULL, NULL, NULL, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(dm, NULL, NULL, NULL, &n[0], &n[1], &n[2]));
+  for (PetscInt x = sides; x < 3; x++) n[x] = 1;
+  if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n || (dof > 1 && !needed)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBNameUse(pc, &use));
+  for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
+  const std::string name = std::string(use.option) + use.value;
+  if (dof > 1)
+    *no = {name + " is for one unknown a grid point, and the DMDA has dof = " + std::to_string(dof) +
+               ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
+           PETSC_ERR_SUP};
+  else if (thick > 2 && widest == Widest::flat)
+    *no = {name + " is for 2D grids, and the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
+               " x " + std::to_string(n[2]) + " points: use another one, for example -pc_type gamg",
+           PETSC_ERR_SUP};
+  if (*no) PetscFunctionReturn(PETSC_SUCCESS);
+  *g = Grid();
+  g->dim = thick == 3 ? 3 : 2;
+  if (sides < 3 || thick == 3)
+    std::copy(n, n + 3, g->n);
+  else {
+    PetscInt used = 0;
+    g->n[0] = g->n[1] = 1;
+    for (PetscInt x = 0; x < 3; x++)
+      if (n[x] > 1) g->n[used++] = n[x];
+  }
+  *answers = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFullName(PC pc, const char *option, std::string *name) {
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  *name = std::string("-") + (prefix ? prefix : "") + (option + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A DM that is the wrong one for this matrix is passed over: its nonzeros may still show the grid. */
+static PetscErrorCode TryDM(PC pc, DM dm, Widest widest, const char *option, const char *source, const PetscRRBRows &A,
+                            PetscBool needed, Grid *g, std::string *why, PetscBool *found, PetscRRBTrouble *no) {
+  PetscFunctionBegin;
+  PetscCall(AskDMDA(pc, dm, widest, A, needed, g, found, no));
+  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
+  const std::string reason = A.check(widest, option, *g);
+  g->source = source;
+  if (reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  *found = PETSC_FALSE;
+  PetscCall(PetscInfo(pc, "The grid of the %s is passed over. %s\n", source, reason.c_str()));
+  if (why->empty()) *why = reason + " (the grid is that of the " + source + ")";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* needed: a DMDA that shows why there can be no grid is an error; otherwise it is no answer */
+static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option, const PetscRRBRows &A,
+                           PetscBool needed, Grid *g, PetscRRBTrouble *no) {
+  DM dm;
+  PetscBool found = PETSC_FALSE;
+  std::string name, why;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBFullName(pc, option, &name));
+  *g = Grid();
+  *no = PetscRRBTrouble();
+  if (n && n[0] > 0 && n[1] > 0) {
+    g->dim = widest != Widest::flat && n[2] > 1 ? 3 : 2;
+    std::copy(n, n + g->dim, g->n);
+    g->source = "option";
+    *no = {A.check(widest, name.c_str(), *g), PETSC_ERR_ARG_INCOMP};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCGetDM(pc, &dm));
+  PetscCall(TryDM(pc, dm, widest, name.c_str(), "PC's DMDA", A, needed, g, &why, &found, no));
+  if (!found && !*no) {
+    PetscCall(MatGetDM(P, &dm));
+    PetscCall(TryDM(pc, dm, widest, name.c_str(), "Mat's DMDA", A, needed, g, &why, &found, no));
+  }
+  if (!found && !*no) {
+    *g = Grid();
+    const std::string reason = A.find(widest, name.c_str(), *g);
+    g->source = "matrix pattern";
+    if (!reason.empty()) *no = {why.empty() || !needed ? reason : why, PETSC_ERR_ARG_WRONG};
+  }
+  if (no->why.empty())
+    PetscCall(PetscInfo(pc,
+                        "Grid of %" PetscInt64_FMT " x %" PetscInt64_FMT " x %" PetscInt64_FMT " points, from the %s\n",
+                        (PetscInt64)g->n[0], (PetscInt64)g->n[1], (PetscInt64)g->n[2], g->source.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FindOrSay(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
+                                const PetscRRBRows &A, PetscBool needed, Grid *g, PetscRRBTrouble *no) {
+  PetscFunctionBegin;
+  try {
+    PetscCall(Find(pc, P, widest, n, option, A, needed, g, no));
+  } catch (const std::exception &e) {
+    *no = A.say(e);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
+                                const PetscRRBRows &A, Grid *g) {
+  PetscRRBTrouble no;
+
+  PetscFunctionBegin;
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
+  PetscCheck(no.why.empty(), PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
+                                      const PetscRRBRows &A, Grid *g, PetscRRBTrouble *no) {
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, no));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  if (*no && ranks > 1 && (no->code == PETSC_ERR_ARG_WRONG || no->code == PETSC_ERR_ARG_INCOMP))
+    no->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
+                                     const PetscRRBRows &A, Grid *g, PetscBool *found) {
+  PetscRRBTrouble no;
+
+  PetscFunctionBegin;
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, g, &no));
+  PetscCheck(!no || no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
+  *found = (PetscBool)no.why.empty();
+  if (!*found) PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3], bool also, PetscInt now[3]) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const int here = also || !std::equal(n, n + 3, now);
+  int anywhere;
+  PetscRRBTrouble trouble;
+
+  PetscFunctionBegin;
+  if (n[0] < 1 || n[1] < 1 || n[2] < 1)
+    trouble = {"Grid of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) +
+                   " points: all sizes must be positive",
+               PETSC_ERR_ARG_OUTOFRANGE};
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
+  PetscCallMPI(MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, comm));
+  std::copy(n, n + 3, now);
+  if (anywhere) PetscCall(PetscRRBRebuild(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

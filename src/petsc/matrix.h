@@ -1,0 +1,66 @@
+/*
+   The rows of a Mat on one rank, or of one rank's diagonal block, whatever its type: AIJ as it is, BAIJ and SBAIJ converted, others refused by name.
+*/
+#pragma once
+
+#include <petscpc.h>
+
+#include "grid/csr.hpp"
+
+/* The type of the PC that deflation puts around another one. PETSc's own PCDEFLATION has the name that it would have, and
+   the options -pc_deflation_... */
+#define PCSUBDOMAINDEFLATION "subdomaindeflation"
+
+/* How a user asks for what a PC of ours does, for messages. */
+typedef struct {
+  const char *option, *value; /* "-pc_type rrb" in two parts, or an option alone */
+  const char *sub;            /* the option of the same inside each rank */
+  const char *matrix;         /* how another matrix is given to it */
+} PetscRRBUse;
+PetscErrorCode PetscRRBNameUse(PC, PetscRRBUse *);
+
+/* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */
+typedef struct {
+  petscrrb::Csr csr;    /* valid between Get and Restore */
+  PetscBool on_device;  /* where its arrays are */
+  Mat rows;             /* the SeqAIJ whose arrays csr shows; borrowed */
+  Mat converted;        /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
+  PetscObjectId source; /* what it was converted from */
+  PetscObjectState pattern;
+} PetscRRBMatrix;
+
+/* Errors: PETSC_ERR_SUP for several ranks and other types, PETSC_ERR_ARG_SIZ for a rectangle. The arrays of an aijcusparse
+   that is not bound to the host are the device's, those of all others the host's. */
+PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
+PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
+PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
+
+/* Another one after any change of the pattern. Collective. */
+PetscErrorCode PetscRRBNonzeroState(Mat, PetscObjectState *);
+
+/* P of several ranks as a MATMPIAIJ: itself, or the copy that m keeps; borrowed. Sets m->on_device, no rows. */
+PetscErrorCode PetscRRBMatrixOnRanks(PC, Mat P, PetscRRBMatrix *m, Mat *aij);
+
+/* Whether there are entries to read, all ranks agree. Error: PETSC_ERR_ARG_WRONGSTATE. Collective. */
+PetscErrorCode PetscRRBCheckAssembled(PC, Mat P);
+
+/* The arrays of a SeqAIJ, on the device, where it is there, or on the host, to read. */
+PetscErrorCode PetscRRBRowsGet(Mat, PetscBool device, petscrrb::Csr *);
+PetscErrorCode PetscRRBRowsRestore(Mat, PetscBool device, petscrrb::Csr *);
+
+/* The rows and columns of P that are this rank's own; borrowed. P itself on one rank. */
+PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
+
+/* Whether a vector's values are the device's business: PETSc copies them for whoever asks for them on the host. */
+PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);
+/* Likewise for a matrix of any type. */
+PetscErrorCode PetscRRBMatOnDevice(Mat, PetscBool *);
+
+/* Which matrix, with which values. Of two matrices the states may be the same. */
+struct PetscRRBMatrixState {
+  PetscObjectId id = 0;
+  PetscObjectState state = -1;
+
+  PetscErrorCode Take(Mat);
+  bool operator==(const PetscRRBMatrixState &o) const { return id == o.id && state == o.state; }
+};

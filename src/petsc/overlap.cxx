@@ -1,0 +1,305 @@
+/* The own rows of a MATMPIAIJ and the ghosts: their pattern, and where the values stand. */
+#include "petsc/overlap.h"
+
+#include "petsc/ghosts.h"
+#include "petsc/matrix.h"
+#include "petsc/mpi_throws.h"
+#include "petsc/compat.h"
+
+#include "grid/reach.hpp"
+
+#if PETSCRRB_ON_DEVICES
+  #include "petsc/overlap_cuda.hpp"
+  #include "pc/stream_cuda.h"
+#endif
+
+#include <algorithm>
+#include <limits>
+
+using petscrrb::rows_for_threads;
+
+static const PetscRRBSay say("rows with ghosts", PETSC_ERR_GPU); /* on the host there may be no memory, only */
+
+struct PetscRRBOverlap::Entries {
+  std::vector<PetscInt> start, column, place;
+
+  void Truncate(PetscInt rows) {
+    start.resize((std::size_t)rows + 1);
+    column.resize((std::size_t)start.back());
+    place.resize((std::size_t)start.back());
+  }
+};
+
+PetscRRBOverlap::~PetscRRBOverlap() {
+  for (PetscSF *sf : {&rows_, &from_[0], &from_[1]}) (void)PetscSFDestroy(sf);
+}
+
+PetscInt PetscRRBOverlap::LocalOf(PetscInt global) const {
+  if (global >= first_ && global < first_ + own_) return global - first_;
+  const auto at = std::lower_bound(ghosts_.begin(), ghosts_.end(), global);
+  return own_ + (PetscInt)((at != ghosts_.end() && *at == global ? at : ghosts_.end()) - ghosts_.begin());
+}
+
+/* Columns in order; places count from 0 in each block. */
+PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *out) {
+  const Mat block[2] = {own, other};
+  const PetscInt *ia[2], *ja[2];
+  PetscInt n[2];
+  PetscBool done;
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  }
+  out->start.resize((std::size_t)own_ + 1);
+  for (PetscInt p = 0; p <= own_; ++p) out->start[(std::size_t)p] = ia[0][p] + ia[1][p];
+  out->column.resize((std::size_t)out->start.back());
+  out->place.resize((std::size_t)out->start.back());
+#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
+  for (PetscInt p = 0; p < own_; ++p) {
+    PetscInt e[2] = {ia[0][p], ia[1][p]};
+    for (PetscInt to = out->start[(std::size_t)p]; to < out->start[(std::size_t)p + 1]; ++to) {
+      /* those of a block's row are in order */
+      const auto column = [&](int b) {
+        if (e[b] == ia[b][p + 1]) return std::numeric_limits<PetscInt>::max();
+        return b ? columns[ja[b][e[b]]] : first_ + ja[b][e[b]];
+      };
+      const int b = column(1) < column(0);
+      out->column[(std::size_t)to] = column(b);
+      out->place[(std::size_t)to] = e[b]++;
+    }
+  }
+  for (int b = 0; b < 2; ++b)
+    PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the ghosts, from their owners, after the own ones. */
+PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
+  const PetscInt own_entries = all->start.back();
+  PetscRRBGhostEntries theirs;
+  PetscSF entries;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, all->start.data(), own_, &theirs, &entries));
+  const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSayOfRows, [&] {
+    for (std::size_t g = 1; g < theirs.start.size(); ++g) all->start.push_back(own_entries + theirs.start[g]);
+    all->column.resize((std::size_t)all->start.back());
+    all->place.resize((std::size_t)all->start.back());
+  });
+  for (std::vector<PetscInt> *of : {&all->column, &all->place})
+    if (!code) PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
+  PetscCall(PetscSFDestroy(&entries));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of ghosts come from their owners' blocks. */
+PetscErrorCode PetscRRBOverlap::Connect(Mat P) {
+  PetscLayout layout;
+  std::vector<PetscInt> leaf[2];
+  std::vector<PetscSFNode> root[2];
+  Mat block[2];
+
+  PetscFunctionBegin;
+  if (from_[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)P), say, [&]() -> PetscErrorCode {
+    for (PetscInt p = own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
+      PetscMPIInt owner;
+      PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
+      for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
+        const int b = other_[(std::size_t)e];
+        leaf[b].push_back(e);
+        root[b].push_back({owner, place_[(std::size_t)e]});
+      }
+    }
+    return PETSC_SUCCESS;
+  }));
+  for (int b = 0; b < 2; ++b) {
+    MatInfo info;
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    PetscCall(PetscSFDestroy(&from_[b]));
+    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &from_[b]));
+    PetscCall(PetscSFSetGraph(from_[b], (PetscInt)info.nz_used, (PetscInt)leaf[b].size(), leaf[b].data(),
+                              PETSC_COPY_VALUES, root[b].data(), PETSC_COPY_VALUES));
+    PetscCall(PetscSFSetUp(from_[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
+  std::vector<PetscInt> mine;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBNaturalOrder(pc, A, &mine, &source_));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)A), PetscRRBSayOfRows, [&] {
+    order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
+    std::copy(mine.begin(), mine.end(), order_.begin());
+  }));
+  PetscCall(PetscRRBBring(rows_, PETSC_FALSE, MPIU_INT, mine.data(), order_.data() + own_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Local rows and columns, and where each value stands on the owner of its row. */
+PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
+  PetscLayout layout;
+  const PetscInt *ranges;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(P, &layout, NULL));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  ja_.resize(all.column.size());
+  other_.resize(all.column.size());
+  /* first, end: of the owner's rows */
+  const auto set = [&](PetscInt row, PetscInt first, PetscInt end) {
+    for (PetscInt e = all.start[(std::size_t)row]; e < all.start[(std::size_t)row + 1]; ++e) {
+      const PetscInt q = all.column[(std::size_t)e];
+      ja_[(std::size_t)e] = LocalOf(q);
+      other_[(std::size_t)e] = q < first || q >= end;
+    }
+  };
+#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
+  for (PetscInt p = 0; p < own_; ++p) set(p, first_, first_ + own_);
+  for (PetscInt p = own_; p + 1 < (PetscInt)all.start.size(); ++p) {
+    PetscMPIInt owner;
+    PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
+    set(p, ranges[owner], ranges[owner + 1]);
+  }
+  ia_ = std::move(all.start);
+  ia_.push_back(ia_.back());
+  place_ = std::move(all.place);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a rank does between what all do together may throw: there is not enough memory, perhaps on it alone. */
+PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  const PetscInt *columns;
+  PetscInt count, last;
+  Mat own, other;
+  Entries all;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(P, &first_, &last));
+  own_ = last - first_;
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &own, &other, &columns));
+  PetscCall(MatGetSize(other, NULL, &count));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    all.start.assign(1, 0);
+    ghosts_.assign(columns, columns + count);
+    std::sort(ghosts_.begin(), ghosts_.end());
+    PetscRRBCheckSent(TakeOwn(own, other, columns, &all));
+  }));
+  for (int layer = 1; layer <= layers; ++layer) {
+    if (layer > 1)
+      PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+        for (PetscInt q : all.column)
+          if (q < first_ || q >= last) ghosts_.push_back(q);
+        std::sort(ghosts_.begin(), ghosts_.end());
+        ghosts_.erase(std::unique(ghosts_.begin(), ghosts_.end()), ghosts_.end());
+        all.Truncate(own_);
+      }));
+    PetscCall(PetscRRBConnectRows(P, ghosts_, &rows_));
+    PetscCall(TakeGhosts(P, &all));
+  }
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PetscRRBCheckSent(SetPattern(P, all)); }));
+  for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
+  on_device_ = nullptr;
+  PetscCall(BringOrder(pc, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- values --- */
+
+PetscErrorCode PetscRRBOverlap::BringRows(PetscBool device, PetscScalar *values) {
+  return PetscRRBBring(rows_, device, MPIU_SCALAR, values, values + own_);
+}
+
+static PetscErrorCode GetArray(Mat block, PetscBool device, const PetscScalar **a) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (device) {
+    PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  (void)device;
+  PetscCall(MatSeqAIJGetArrayRead(block, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RestoreArray(Mat block, PetscBool device, const PetscScalar **a) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (device) {
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block, a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  (void)device;
+  PetscCall(MatSeqAIJRestoreArrayRead(block, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The places of own rows' values, on the device. */
+PetscErrorCode PetscRRBOverlap::PrepareDevice(MPI_Comm comm) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (!on_device_)
+    PetscCall(PetscRRBTryTogether(comm, say, [&] {
+      on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(place_, other_, ia_[(std::size_t)own_]);
+    }));
+#else
+  (void)comm;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscRRBTrouble PetscRRBOverlap::PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const {
+#if PETSCRRB_ON_DEVICES
+  return PetscRRBTroubleOf(say, [&] { on_device_->put(from, a); });
+#else
+  (void)from, (void)a;
+  return {};
+#endif
+}
+
+PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
+  Mat block[2];
+  const PetscScalar *from[2] = {};
+
+  PetscFunctionBegin;
+  PetscCall(Connect(P));
+  if (device) PetscCall(PrepareDevice(PetscObjectComm((PetscObject)P)));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
+  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  PetscRRBTrouble trouble;
+  bool some[2] = {};
+  PetscCall(PetscRRBCallTogether(comm, say, [&]() -> PetscErrorCode {
+    for (int b = 0; b < 2; ++b) {
+      MatInfo info;
+      PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+      some[b] = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
+      if (some[b]) PetscCall(GetArray(block[b], device, &from[b]));
+    }
+    return PETSC_SUCCESS;
+  }));
+  for (int b = 0; b < 2; ++b)
+    PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from[b], memory, a, MPI_REPLACE));
+  if (device)
+    trouble = PutOwnOnDevice(from, a);
+  else
+#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
+    for (PetscInt e = 0; e < ia_[(std::size_t)own_]; ++e) a[e] = from[other_[(std::size_t)e]][place_[(std::size_t)e]];
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
+    if (some[b]) PetscCall(RestoreArray(block[b], device, &from[b]));
+  }
+  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

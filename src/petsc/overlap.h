@@ -1,0 +1,93 @@
+/*
+   The rows of a matrix on several ranks that one rank works with: its own, then ghosts, which are other ranks' rows that
+   own ones are coupled with.
+*/
+#pragma once
+
+#include <petscpc.h>
+#include <petscsf.h>
+
+#include "grid/csr.hpp"
+#include "petsc/agree.h"
+#include "grid/grid.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace petscrrb::cuda {
+class OwnValues;
+}
+
+class PetscRRBOverlap {
+public:
+  PetscRRBOverlap() = default;
+  PetscRRBOverlap(const PetscRRBOverlap &) = delete;
+  PetscRRBOverlap &operator=(const PetscRRBOverlap &) = delete;
+  ~PetscRRBOverlap();
+
+  /* The pattern of A, of which P is the MATMPIAIJ, on the host. layers: 1: rows that own ones are coupled with; 2: and those that these are.
+     Collective. */
+  PetscErrorCode Build(PC, Mat A, Mat P, int layers);
+  /* The values of P, of the same pattern, in the order of ja(): to the device, if P is there, or to the host. Collective. */
+  PetscErrorCode Bring(Mat P, PetscBool device, PetscScalar *a);
+
+  /* Values of own rows, on the device or on the host, to the ghosts that follow them. Collective. */
+  PetscErrorCode BringRows(PetscBool device, PetscScalar *values);
+
+  PetscInt own() const { return own_; }
+  PetscInt ghosts() const {
+    return (PetscInt)ghosts_.size() + 1;
+  } /* the last one is for all that are not here; empty */
+  PetscInt entries() const { return ia_.back(); }
+  petscrrb::Csr rows(const PetscScalar *a) const { return {own_, ia_.data(), ja_.data(), a}; } /* ghosts follow */
+  const std::vector<PetscInt> &ia() const { return ia_; }
+  const std::vector<PetscInt> &ja() const { return ja_; }
+  PetscInt global(PetscInt row) const { return row < own_ ? first_ + row : ghosts_[(std::size_t)(row - own_)]; }
+  /* The place of each row in the natural order of the grid; "PC's DMDA", "Mat's DMDA" or "numbering of the rows" */
+  const std::vector<PetscInt> &order() const { return order_; }
+  const std::string &source() const { return source_; }
+
+private:
+  struct Entries; /* rows by global columns, and where each value stands on its owner */
+
+  PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
+  PetscErrorCode TakeGhosts(Mat P, Entries *);
+  PetscErrorCode SetPattern(Mat P, Entries &);
+  PetscErrorCode Connect(Mat P);
+  PetscErrorCode PrepareDevice(MPI_Comm);
+  PetscRRBTrouble PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;
+  PetscErrorCode BringOrder(PC, Mat A);
+  PetscInt LocalOf(PetscInt global) const;
+
+  PetscInt own_ = 0, first_ = 0;
+  std::vector<PetscInt> ghosts_; /* global, sorted */
+  std::vector<PetscInt> ia_, ja_, order_;
+  std::string source_;
+  std::vector<PetscInt> place_;      /* of each entry, in its owner's block */
+  std::vector<unsigned char> other_; /* which of them: 0: the diagonal one */
+  PetscSF rows_ = nullptr;           /* own rows to ghosts */
+  PetscSF from_[2] = {};             /* values of the blocks, of ghosts */
+  std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
+};
+
+/* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
+   points, else its own. Collective. */
+PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::string *source);
+
+/* The grid of all ranks, whose natural order that is: n, the sizes that a user gave, zeros for none; else those of that
+   DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */
+PetscErrorCode PetscRRBFindGridOfAllRanks(PC, Mat, const PetscInt n[3], const char *option, petscrrb::Grid *);
+
+/* The boxes of points that the ranks have, of a 2D grid: rank j * columns + i has x[i] <= a < x[i + 1], y[j] <= b < y[j + 1]. */
+struct PetscRRBCuts {
+  std::vector<petscrrb::index_t> x, y;
+};
+
+/* Of the DMDA whose natural order that is, with the sizes of its grid; *found: there is one. Raises the reason where it is
+   not of 2D or has several unknowns a point. A 3D one with a side of one point is 2D. Collective. */
+PetscErrorCode PetscRRBCutsOfDMDA(PC, Mat, petscrrb::Grid *, PetscRRBCuts *, PetscBool *found);
+
+/* Where rows are numbered in natural order: lines, each of which goes to the rank that has its first point. *whole: no rank
+   begins within a line. Collective. */
+PetscErrorCode PetscRRBCutsOfRows(Mat, const petscrrb::Grid &, PetscRRBCuts *, PetscBool *whole);

@@ -1,0 +1,58 @@
+/* How long the kernels of a device, and the host for them, wait for what others send. */
+#include "exec/timeout.hpp"
+
+#include "petsc/compat.h"
+#include "petscrrb.h"
+
+/*@
+   PetscRRBSetTimeout - Sets how long the kernels of a device wait for values of other kernels and of other ranks
+
+   Not Collective, but to be called by all ranks with the same value
+
+   Input Parameter:
+.  seconds - the time, in seconds; 0 waits for ever (default: 60)
+
+   Options Database Key:
+.  -petscrrb_timeout <seconds> - the time; read when the library is registered
+
+   Level: advanced
+
+   Notes:
+   It is for all objects of the process, and for each single wait: a solve may take as long as it needs while its steps come to
+   an end. Kernels wait in `PCMIC`, whose tiles hand on values while they run, and in `PCRRB` and `KSPRRB` between the devices
+   of several ranks (`PC_RRB_TRANSPORT_STORES`). The host waits in the same way for messages of NCCL and for the steps of
+   `KSPRRB`. On hosts, and with `PetscSF`, MPI waits, and this has no effect.
+
+   What has waited in vain goes on with NaN, so that nothing converges, and the next application, or the end of the solve with
+   `KSPRRB`, raises the error. `PCMIC` works again after that; `PCRRB` on several ranks after its next set-up.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` for a negative or infinite time. `PETSC_ERR_GPU` is what a wait raises that has come to its end.
+
+.seealso: `PetscRRBGetTimeout()`, `PCRRBSetTransport()`, `PCMIC`, `KSPRRB`
+@*/
+PetscErrorCode PetscRRBSetTimeout(PetscReal seconds) {
+  PetscFunctionBegin;
+  PetscCheck(seconds >= 0 && !PetscIsInfOrNanReal(seconds), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-petscrrb_timeout %g is not a time; 0 waits for ever", (double)seconds);
+  petscrrb::timeout = seconds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PetscRRBGetTimeout - Gets how long the kernels of a device wait for values of other kernels and of other ranks
+
+   Not Collective
+
+   Output Parameter:
+.  seconds - the time, in seconds; 0 if they wait for ever
+
+   Level: advanced
+
+.seealso: `PetscRRBSetTimeout()`
+@*/
+PetscErrorCode PetscRRBGetTimeout(PetscReal *seconds) {
+  PetscFunctionBegin;
+  *seconds = petscrrb::timeout;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,203 @@
+// Reads and prepares the stencil in one pass: each warp marches up a strip of the grid, settles the couplings of a line
+// when the line above it has arrived, and writes weights and excesses at once.
+#include "stencil/cuda/stencil.hpp"
+
+#include "grid/cuda/csr.hpp"
+#include "stencil/cuda/reader.cuh"
+
+#include <algorithm>
+
+namespace petscrrb::cuda {
+namespace {
+
+constexpr int warps = 4, threads = warps * warp_size; // of a block
+constexpr int add_up_warps = 16, add_up_threads = add_up_warps * warp_size;
+
+// How the grid is dealt out to warps.
+struct Tasks {
+  index_t strips, count; // count: of warps
+  PetscInt lines;        // of a task
+
+  Tasks(const Grid &g, PetscInt lines_of_task) : strips(strips_of(g)), lines(lines_of_task) {
+    count = strips * ((g.n[1] + lines - 1) / lines);
+  }
+  static index_t strips_of(const Grid &g) { return (g.n[0] + owned_columns - 1) / owned_columns; }
+  index_t blocks() const { return (count + warps - 1) / warps; }
+};
+
+// On a multiprocessor: as many as leave each thread the registers that it needs.
+template <int points> constexpr int blocks_at_once = (points == 5 ? 5 : 4) - (sizeof(PetscInt) > 4);
+
+// Four loads are under way at any time: the entries of the next line, and where those of the line after it begin.
+template <int points, bool scaled>
+__global__ void __launch_bounds__(threads, blocks_at_once<points>)
+    read_strips(Csr A, Sides g, Tasks tasks, const double *near_null, double rounding, Target to, Tally *partial) {
+  __shared__ typename Strip<points, scaled>::Stage stages[warps];
+  const int warp = threadIdx.x / warp_size;
+  const index_t task = index_t(blockIdx.x) * warps + warp;
+  Tally tally;
+  if (task < tasks.count) {
+    const PetscInt first_column = static_cast<PetscInt>(task % tasks.strips) * owned_columns;
+    const PetscInt first = static_cast<PetscInt>(task / tasks.strips) * tasks.lines;
+    const PetscInt last = min(first + tasks.lines, g.ny);
+    const Strip<points, scaled> strip(A, g, near_null, first_column, stages[warp]);
+    Reader<points, scaled> reader(strip, g, to, rounding);
+    Flight<points> flight, ahead;
+    strip.find(flight, first - 1);
+    strip.fetch(flight, first - 1);
+    strip.find(ahead, first);
+    for (PetscInt j = first - 1; j <= last; ++j) {
+      const PetscInt begin = flight.begin, end = flight.end, start = flight.first;
+      const bool staged = flight.staged;
+      const double v = flight.v;
+      strip.arrive(flight);
+      flight.begin = ahead.begin;
+      flight.end = ahead.end;
+      if (j < last) strip.fetch(flight, j + 1);
+      if (j + 1 < last) strip.find(ahead, j + 2);
+      const Row<points> row = strip.take(begin, end, start, staged, v, j, reader.tally.found);
+      __syncwarp();
+      reader.next(row, j, j > first);
+    }
+    tally = reader.tally.whole();
+  }
+  add_up_block<warps>(tally, partial + blockIdx.x);
+}
+
+__global__ void add_up(const Tally *partial, index_t count, Tally *total) {
+  Tally t;
+  for (index_t k = threadIdx.x; k < count; k += add_up_threads) t.add(partial[k]);
+  add_up_block<add_up_warps>(t, total);
+}
+
+// Whether two coordinates of one side are at most one step apart; `steps`: how many they are.
+__device__ bool are_close(PetscInt a, PetscInt b, PetscInt n, bool around, int &steps) {
+  const PetscInt d = a < b ? b - a : a - b;
+  steps = d != 0;
+  return d <= 1 || (around && d == n - 1);
+}
+
+__device__ bool are_neighbours(const Sides &g, int points, PetscInt i, PetscInt j, PetscInt k, PetscInt l) {
+  int x, y;
+  return are_close(i, k, g.nx, g.around_x, x) && are_close(j, l, g.ny, g.around_y, y) && (points == 9 || x + y < 2);
+}
+
+// Couplings outside of the stencil: with identity rows they count as dropped.
+__global__ void look_at_foreign(Csr A, Sides g, int points, const unsigned char *identity, ForeignTally *result) {
+  const PetscInt p = static_cast<PetscInt>(index_t(blockIdx.x) * blockDim.x + threadIdx.x);
+  if (p >= A.n) return;
+  unsigned long long decoupled = 0;
+  const PetscInt i = p % g.nx, j = p / g.nx;
+  for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+    const PetscInt q = A.ja[e];
+    if (A.a[e] == 0 || are_neighbours(g, points, i, j, q % g.nx, q / g.nx)) continue;
+    if (identity[q])
+      ++decoupled;
+    else
+      result->unresolved = 1;
+  }
+  if (decoupled) atomicAdd(&result->decoupled, decoupled);
+}
+
+void take_facts(const Tally &t, const Grid &g, DeviceFacts &f) {
+  f.identity_rows = static_cast<index_t>(t.identity);
+  f.zero_rows = static_cast<index_t>(t.zero);
+  f.decoupled = static_cast<index_t>(t.decoupled);
+  f.positive = static_cast<index_t>(t.positive);
+  f.corners = t.found & found_corners;
+  f.not_positive = t.found & found_not_positive;
+  f.largest_diagonal = t.diagonal;
+  f.asymmetry = t.asymmetry;
+  f.ring_is_cut = (g.periodic[0] && !(t.found & found_across_x)) || (g.periodic[1] && !(t.found & found_across_y));
+  f.weights_x = t.weights_x;
+  f.weights_y = t.weights_y;
+}
+
+Sides sides(const Grid &g) {
+  return {static_cast<PetscInt>(g.n[0]), static_cast<PetscInt>(g.n[1]), g.periodic[0], g.periodic[1]};
+}
+
+template <class T> void give_size(Buffer<T> &buffer, std::size_t n) {
+  if (buffer.size() != n) buffer.resize(n);
+}
+
+// Long tasks read few lines twice, and tasks that fill the device a whole number of times leave no warp behind.
+PetscInt lines_of_task(const Grid &g) {
+  int device, processors, resident;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  const void *kernel = g.points == 9 ? reinterpret_cast<const void *>(read_strips<9, false>)
+                                     : reinterpret_cast<const void *>(read_strips<5, false>);
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, 0), "read_strips");
+  const auto quotient = [](index_t a, index_t b) { return (a + b - 1) / b; };
+  const index_t at_once = index_t(processors) * resident * warps, lines = Tasks::strips_of(g) * g.n[1];
+  return static_cast<PetscInt>(std::max<index_t>(quotient(lines, at_once * quotient(lines, at_once * most_lines)), 2));
+}
+
+} // namespace
+
+StencilReader::StencilReader(const Grid &g, Positive positive)
+    : grid_(g), positive_(positive), lines_(lines_of_task(g)),
+      partial_(static_cast<std::size_t>(Tasks(g, lines_).blocks())) {}
+
+Tally StencilReader::pass(const Csr &A, const double *near_null, double rounding, DeviceStencil &s,
+                          cudaStream_t stream) const {
+  const Tasks tasks(grid_, lines_);
+  const Sides g = sides(grid_);
+  const unsigned blocks = static_cast<unsigned>(tasks.blocks());
+  const Target to{s.C.data(),  s.E.data(), s.N.data(),        s.NE.data(),
+                  s.NW.data(), s.v.data(), s.identity.data(), positive_};
+  const auto kernel = grid_.points == 9 ? (near_null ? read_strips<9, true> : read_strips<9, false>)
+                                        : (near_null ? read_strips<5, true> : read_strips<5, false>);
+  kernel<<<blocks, threads, 0, stream>>>(A, g, tasks, near_null, rounding, to, partial_.data());
+  check_launch("read_strips");
+  add_up<<<1, add_up_threads, 0, stream>>>(partial_.data(), blocks, total_.device());
+  check_launch("add_up");
+  s.scaled = near_null != nullptr;
+  return total_.read(stream);
+}
+
+bool StencilReader::resolve_foreign(const Csr &A, const DeviceStencil &s, DeviceFacts &f, cudaStream_t stream) const {
+  foreign_.clear(stream);
+  const unsigned blocks = static_cast<unsigned>((index_t(A.n) + threads - 1) / threads);
+  look_at_foreign<<<blocks, threads, 0, stream>>>(A, sides(grid_), grid_.points, s.identity.data(), foreign_.device());
+  check_launch("look_at_foreign");
+  const ForeignTally t = foreign_.read(stream);
+  f.decoupled += static_cast<index_t>(t.decoupled);
+  return !t.unresolved;
+}
+
+ReadResult StencilReader::read(const Csr &A, const double *near_null, double rounding, DeviceStencil &s, DeviceFacts &f,
+                               cudaStream_t stream) {
+  const std::size_t n = static_cast<std::size_t>(grid_.n[0] * grid_.n[1]);
+  f = DeviceFacts();
+  if (static_cast<std::size_t>(A.n) != n) return ReadResult::rebuild;
+  for (auto *array : {&s.C, &s.E, &s.N}) give_size(*array, n);
+  for (auto *array : {&s.NE, &s.NW}) give_size(*array, grid_.points == 9 ? n : 0);
+  if (near_null) give_size(s.v, n);
+  give_size(s.identity, n);
+  Tally t = pass(A, near_null, rounding, s, stream);
+  take_facts(t, grid_, f);
+  if (t.found & found_not_finite) return ReadResult::refused;
+  if (t.found & found_foreign && !resolve_foreign(A, s, f, stream)) return ReadResult::rebuild;
+  if (t.asymmetry > symmetric * t.diagonal) return ReadResult::refused;
+  if (!near_null || t.useless_row == no_row) return ReadResult::ok;
+  f.useless_row = static_cast<index_t>(t.useless_row);
+  check(cudaMemcpyAsync(&f.useless_value, near_null + f.useless_row, sizeof(double), cudaMemcpyDeviceToHost, stream),
+        "cudaMemcpyAsync");
+  t = pass(A, nullptr, rounding, s, stream);
+  f.weights_x = t.weights_x;
+  f.weights_y = t.weights_y;
+  return ReadResult::ok;
+}
+
+std::string why_not(const Csr &device_rows, const Grid &g, cudaStream_t stream) {
+  const HostCopy copy(device_rows, stream);
+  Stencil stencil;
+  StencilFacts facts;
+  std::string why;
+  (void)read_stencil(copy.csr(), g, stencil, facts, why);
+  return why;
+}
+
+} // namespace petscrrb::cuda

@@ -1,0 +1,215 @@
+// A strip of the grid, 32 columns wide, whose rows of the matrix a warp reads line by line: a lane a column.
+#pragma once
+
+#include "grid/csr.hpp"
+#include "stencil/cuda/tally.cuh"
+
+namespace petscrrb::cuda {
+
+// The two outer columns are read for the sake of their neighbours, and written by the strips beside this one.
+constexpr int owned_columns = warp_size - 2;
+
+// Directions in the order of their columns, away from seams.
+template <int points> struct Slot;
+template <> struct Slot<5> {
+  enum {
+    South,
+    West,
+    Centre,
+    East,
+    North
+  };
+};
+template <> struct Slot<9> {
+  enum {
+    SouthWest,
+    South,
+    SouthEast,
+    West,
+    Centre,
+    East,
+    NorthWest,
+    North,
+    NorthEast
+  };
+};
+
+struct Sides {
+  PetscInt nx, ny;
+  bool around_x, around_y;
+};
+
+// Where the grid has no point: zeros, and no identity row.
+template <int points> struct Row {
+  double a[points] = {}; // a value a direction
+  double v = 1;          // of the near-null-space vector
+  bool identity = false;
+};
+
+// What a lane holds of a line that is on its way from memory. The entries are those of the whole strip, dealt out in
+// their order, so that loads are coalesced; which of them make a row is known only when they have been staged.
+template <int points> struct Flight {
+  PetscInt begin = 0, end = 0; // of the lane's own row
+  PetscInt first = 0;          // of the strip's entries
+  bool staged = true;          // otherwise there are too many, or they lie apart, and each lane reads its row
+  double v = 1;
+  PetscInt columns[points];
+  double values[points];
+};
+
+// `scaled`: there is a near-null-space vector.
+template <int points, bool scaled> class Strip {
+public:
+  struct Stage {
+    double values[warp_size * points];
+    PetscInt columns[warp_size * points];
+  };
+
+  __device__ Strip(const Csr &rows, const Sides &sides, const double *near_null, PetscInt first_column, Stage &memory)
+      : A(rows), s(sides), v(near_null), stage(memory), lane(threadIdx.x % warp_size) {
+    const PetscInt i = first_column - 1 + lane;
+    inside = (i >= 0 && i < s.nx) || (s.around_x && (i == -1 || i == s.nx));
+    owned = lane > 0 && lane <= owned_columns && i < s.nx;
+    column = i < 0 ? i + s.nx : i >= s.nx ? i - s.nx : i;
+    torn = s.around_x && (first_column == 0 || first_column + owned_columns >= s.nx);
+    first_lane = first_column == 0 ? 1 : 0;
+    last_lane = static_cast<int>(min(static_cast<PetscInt>(warp_size - 1), s.nx - first_column));
+  }
+
+  // The row of the lane's point in line j, which may be the one below or above the grid; -1 if there is no such point.
+  __device__ PetscInt row(PetscInt j) const {
+    if (j < 0) j = s.around_y ? s.ny - 1 : -1;
+    if (j >= s.ny) j = s.around_y ? 0 : -1;
+    return inside && j >= 0 ? j * s.nx + column : -1;
+  }
+
+  __device__ void find(Flight<points> &f, PetscInt j) const {
+    const PetscInt p = row(j);
+    f.begin = p >= 0 ? A.ia[p] : 0;
+    f.end = p >= 0 ? A.ia[p + 1] : 0;
+  }
+
+  // Needs the begin and end of find().
+  __device__ void fetch(Flight<points> &f, PetscInt j) const {
+    const PetscInt last = __shfl_sync(~0u, f.end, last_lane);
+    f.first = __shfl_sync(~0u, f.begin, first_lane);
+    f.staged = !torn && last - f.first <= warp_size * points;
+#pragma unroll
+    for (int k = 0; k < points; ++k) {
+      const PetscInt e = f.first + k * warp_size + lane;
+      if (!f.staged || e >= last) continue;
+      f.values[k] = A.a[e];
+      f.columns[k] = A.ja[e];
+    }
+    const PetscInt p = row(j);
+    if (scaled && p >= 0) f.v = v[p];
+  }
+
+  __device__ void arrive(const Flight<points> &f) const {
+    __syncwarp(); // the rows of the line before have been taken
+#pragma unroll
+    for (int k = 0; k < points; ++k) {
+      if (!f.staged) continue;
+      stage.values[k * warp_size + lane] = f.values[k];
+      stage.columns[k * warp_size + lane] = f.columns[k];
+    }
+    __syncwarp();
+  }
+
+  // Of the line that has arrived last.
+  __device__ Row<points> take(PetscInt begin, PetscInt end, PetscInt first, bool staged, double near_null, PetscInt j,
+                              unsigned &found) const {
+    Row<points> r;
+    const PetscInt p = row(j), count = end - begin;
+    if (p < 0) return r;
+    const bool coupled = staged
+                             ? take(r, stage.columns + (begin - first), stage.values + (begin - first), count, p, found)
+                             : take(r, A.ja + begin, A.a + begin, count, p, found);
+    r.identity = !coupled;
+    if (scaled && coupled) r.v = near_null;
+    return r;
+  }
+
+  int lane;
+  PetscInt column;
+  bool inside, owned;
+
+private:
+  using At = Slot<points>;
+
+  __device__ void reach(PetscInt p, PetscInt (&d)[points]) const {
+    const PetscInt none = s.nx * s.ny, line = p - column; // no difference of two rows is as large
+    const PetscInt west = column > 0 ? -1 : s.around_x ? s.nx - 1 : none;
+    const PetscInt east = column < s.nx - 1 ? 1 : s.around_x ? 1 - s.nx : none;
+    const PetscInt south = line > 0 ? -s.nx : s.around_y ? none - s.nx : none;
+    const PetscInt north = line < none - s.nx ? s.nx : s.around_y ? s.nx - none : none;
+    d[At::West] = west;
+    d[At::Centre] = 0;
+    d[At::East] = east;
+    d[At::South] = south;
+    d[At::North] = north;
+    if constexpr (points == 9) {
+      const auto both = [none](PetscInt x, PetscInt y) { return x == none || y == none ? none : x + y; };
+      d[At::SouthWest] = both(west, south);
+      d[At::SouthEast] = both(east, south);
+      d[At::NorthWest] = both(west, north);
+      d[At::NorthEast] = both(east, north);
+    }
+  }
+
+  // Whether the row is coupled with another one.
+  __device__ bool take(Row<points> &r, const PetscInt *columns, const double *values, PetscInt count, PetscInt p,
+                       unsigned &found) const {
+    PetscInt d[points], other = count ^ points;
+    bool coupled = false;
+    double check = 0;
+    reach(p, d);
+    if (other == 0) // the one order that nearly all rows have
+#pragma unroll
+      for (int m = 0; m < points; ++m) {
+        other |= (columns[m] - p) ^ d[m];
+        r.a[m] = values[m];
+      }
+    if (other != 0) coupled = take_any(r, d, columns, values, count, p, found);
+#pragma unroll
+    for (int m = 0; m < points; ++m) {
+      coupled |= m != At::Centre && r.a[m] != 0;
+      check += r.a[m] * 0.0; // 0 as long as all are finite
+    }
+    if (check != 0) found |= found_not_finite; // a NaN too
+    return coupled;
+  }
+
+  // Whether the row has a coupling outside of the stencil.
+  __device__ bool take_any(Row<points> &r, const PetscInt (&d)[points], const PetscInt *columns, const double *values,
+                           PetscInt count, PetscInt p, unsigned &found) const {
+    bool foreign = false;
+#pragma unroll
+    for (int m = 0; m < points; ++m) r.a[m] = 0;
+    for (PetscInt e = 0; e < count; ++e) {
+      const PetscInt difference = columns[e] - p;
+      const double value = values[e];
+      bool known = false;
+#pragma unroll
+      for (int m = 0; m < points; ++m)
+        if (difference == d[m]) {
+          r.a[m] = value;
+          known = true;
+        }
+      if (known || value == 0) continue;
+      foreign = true;
+      if (value * 0.0 != 0) found |= found_not_finite;
+    }
+    if (foreign) found |= found_foreign;
+    return foreign;
+  }
+
+  const Csr &A;
+  const Sides &s;
+  const double *v;
+  Stage &stage;
+  bool torn;
+  int first_lane, last_lane; // that have a point, where the strip is not torn
+};
+
+} // namespace petscrrb::cuda

@@ -1,0 +1,119 @@
+// Reads the couplings of a matrix on a lattice, row by row: for loops on the host and on a device. Whoever reads them says
+// where they are put.
+#pragma once
+
+#include "grid/csr.hpp"
+#include "grid/lattice.hpp"
+
+#include <cmath>
+
+namespace petscrrb {
+
+// What a loop found out about one row. Not an index, so that any compiler keeps it in registers.
+struct RowFinding {
+  bool identity = false, bad_pivot = false, not_finite = false, foreign = false, varies = false;
+  double diagonal = 0, asymmetry = 0, norm = 0;
+};
+
+PETSCRRB_HD inline double larger(double a, double b) { return a > b ? a : b; }
+
+// A row without nonzeros off the diagonal is an identity row.
+PETSCRRB_HD inline bool is_identity(const Csr &A, PetscInt row) {
+  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
+    if (A.ja[e] != row && A.a[e] != 0) return false;
+  return true;
+}
+
+// The point of a row.
+struct LatticePoint {
+  PetscInt row, at[3];
+
+  PETSCRRB_HD LatticePoint(const Lattice &g, PetscInt p)
+      : row(p), at{p % g.n[0], p / g.n[0] % g.n[1], p / g.n[0] / g.n[1]} {}
+};
+
+// A row as it is put somewhere; of couplings with identity rows there are none.
+template <int steps> struct CouplingsOfRow {
+  bool identity = true;
+  double diagonal = 0;
+  double ahead[steps] = {}; // to the point that is step m away: the mean of a_pq and a_qp
+  double there[steps] = {}; // the diagonal of that point's row, for those that want it
+  double here[steps] = {},
+         behind[steps] = {}; // what this row alone holds, step m ahead and back, for those that want it
+};
+
+// Put: put(point, row, found) stores a row; what it wants beyond the diagonal and `ahead` it says by
+// Put::wants_diagonals_there and Put::wants_own_values. What this needs of the rows of neighbours is read with theirs, so
+// that a matrix comes from memory once. steps: the grid's
+template <int steps, class Put> struct ReadCouplings {
+  Csr A;
+  Lattice grid;
+  Put put;
+
+  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
+    RowFinding found;
+    const LatticePoint point(grid, p);
+    PetscInt after[steps], before[steps];
+    double value[steps] = {}, back[steps] = {}, check = 0;
+    CouplingsOfRow<steps> row;
+    places(point, after, before);
+    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+      const PetscInt q = A.ja[e];
+      const double a = A.a[e];
+      check += a * 0.0;
+      if (q == p) row.diagonal = a;
+      if (q == p || a == 0) continue;
+      row.identity = false;
+      bool known = false;
+      for (int m = 0; m < steps; ++m) {
+        known |= q == before[m] || q == after[m];
+        if (q == after[m]) value[m] = a;
+        if (Put::wants_own_values && q == before[m]) back[m] = a;
+      }
+      if (!known && !is_identity(A, q)) found.foreign = true;
+    }
+    found.not_finite = check != 0;
+    found.identity = row.identity;
+    if (!row.identity) found.diagonal = fabs(row.diagonal);
+    found.bad_pivot = !(row.diagonal > 0) && !(row.identity && row.diagonal == 0);
+    if (!row.identity)
+      for (int m = 0; m < steps; ++m) {
+        if (after[m] >= 0) look_ahead(p, after[m], m, value[m], row, found);
+        if (Put::wants_own_values && back[m] != 0 && !is_identity(A, before[m])) row.behind[m] = back[m];
+      }
+    put(point, row, found);
+    return found;
+  }
+
+private:
+  PETSCRRB_HD void places(const LatticePoint &p, PetscInt after[steps], PetscInt before[steps]) const {
+    const PetscInt i = p.at[0], j = p.at[1], k = p.at[2];
+    const bool inner =
+        i > 0 && i < grid.n[0] - 1 && j > 0 && j < grid.n[1] - 1 && (steps != 3 || (k > 0 && k < grid.n[2] - 1));
+    for (int m = 0; m < steps; ++m) {
+      const Step t = grid.step(m);
+      const PetscInt offset = (t.z * grid.n[1] + t.y) * grid.n[0] + t.x;
+      after[m] = inner ? p.row + offset : grid.after(i, j, k, m);
+      before[m] = inner ? p.row - offset : grid.before(i, j, k, m);
+    }
+  }
+
+  // The coupling of p with q, by both of their rows.
+  PETSCRRB_HD void look_ahead(PetscInt p, PetscInt q, int m, double here, CouplingsOfRow<steps> &row,
+                              RowFinding &found) const {
+    double there = 0;
+    int missing = Put::wants_diagonals_there ? 2 : 1; // where columns are in order, those are found early
+    for (PetscInt e = A.ia[q]; e < A.ia[q + 1] && missing; ++e) {
+      const PetscInt column = A.ja[e];
+      if (column == p) there = A.a[e];
+      if (Put::wants_diagonals_there && column == q) row.there[m] = A.a[e];
+      if (column == p || (Put::wants_diagonals_there && column == q)) --missing;
+    }
+    if (there == 0 && (here == 0 || is_identity(A, q))) return;
+    found.asymmetry = larger(found.asymmetry, fabs(here - there));
+    row.ahead[m] = 0.5 * (here + there);
+    row.here[m] = here;
+  }
+};
+
+} // namespace petscrrb
