@@ -1,9 +1,7 @@
 // Times what ranks with a device each exchange: mpiexec -n 2 exchange, or on any even number of them. CSV.
 #include "exec/cuda/graph.hpp"
 #include "comm/nccl.h"
-#include "comm/ranks_sf_cuda.h"
-#include "comm/ranks_nccl.h"
-#include "comm/ranks_stores.h"
+#include "comm/ranks_cuda.h"
 
 #include <petscdevice.h>
 
@@ -159,10 +157,10 @@ void run(MPI_Comm comm) {
     for (const index_t n : lengths) columns.emplace_back(p, n, neighbours);
 
   if (!p.rank) std::puts("ranks,transport,operation,values,neighbours,in_graph,microseconds");
-  const std::pair<const char *, Create *> transports[] = {{"nccl", PCRRBCreateRanksNccl},
-                                                          {"nccl_lsa", PCRRBCreateRanksStoresNccl},
-                                                          {"cuda_ipc", PCRRBCreateRanksStores},
-                                                          {"petscsf", PCRRBCreateRanksSF}};
+  const std::pair<const char *, Create *> transports[] = {{"nccl", PetscRRBCreateRanksNccl},
+                                                          {"nccl_lsa", PetscRRBCreateRanksStoresNccl},
+                                                          {"cuda_ipc", PetscRRBCreateRanksStores},
+                                                          {"petscsf", PetscRRBCreateRanksSF}};
   for (const auto &[name, create] : transports) {
     std::unique_ptr<rrb::Ranks> ranks;
     std::string why_not;

@@ -10,12 +10,12 @@
 
 using petscrrb::rrb::Plan;
 
-PCRRBRanksOfComm::PCRRBRanksOfComm(MPI_Comm comm) : comm_(comm) {
+PetscRRBRanksOfComm::PetscRRBRanksOfComm(MPI_Comm comm) : comm_(comm) {
   PetscRRBCheckMPI(MPI_Comm_rank(comm, &rank_));
   PetscRRBCheckMPI(MPI_Comm_size(comm, &count_));
 }
 
-std::vector<double> PCRRBRanksOfComm::tell(const std::vector<double> &mine) {
+std::vector<double> PetscRRBRanksOfComm::tell(const std::vector<double> &mine) {
   const int n = (int)mine.size();
   std::vector<double> all;
   PetscRRBThrowTogether(comm_, PetscRRBSay("PCRRB"), [&] { all.resize(mine.size() * (std::size_t)count_); });
@@ -23,12 +23,12 @@ std::vector<double> PCRRBRanksOfComm::tell(const std::vector<double> &mine) {
   return all;
 }
 
-PCRRBRanks::~PCRRBRanks() {
+PetscRRBRanks::~PetscRRBRanks() {
   for (auto &exchange : exchanges_) (void)PetscSFDestroy(&exchange.second);
 }
 
 /* All ranks have room for theirs before they speak of it. */
-PetscErrorCode PCRRBRanks::Make(const Plan &plan) {
+PetscErrorCode PetscRRBRanks::Make(const Plan &plan) {
   std::vector<PetscInt> leaves;
   std::vector<PetscSFNode> roots;
   petscrrb::index_t size = 0, largest = 0;
@@ -57,22 +57,22 @@ PetscErrorCode PCRRBRanks::Make(const Plan &plan) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscSF PCRRBRanks::Exchange(const Plan &plan) {
+PetscSF PetscRRBRanks::Exchange(const Plan &plan) {
   const auto made = exchanges_.find(&plan);
   if (made != exchanges_.end() && made->second) return made->second;
   PetscRRBCheckSent(Make(plan));
   return exchanges_.at(&plan);
 }
 
-void PCRRBRanks::start(const Plan &plan, double *array) {
+void PetscRRBRanks::start(const Plan &plan, double *array) {
   PetscRRBCheckSent(PetscSFBcastBegin(Exchange(plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
-void PCRRBRanks::finish(const Plan &plan, double *array) {
+void PetscRRBRanks::finish(const Plan &plan, double *array) {
   PetscRRBCheckSent(PetscSFBcastEnd(Exchange(plan), MPIU_REAL, array, array, MPI_REPLACE));
 }
 
-void PCRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) {
+void PetscRRBRanks::gather(const double *mine, const std::vector<petscrrb::index_t> &n, double *all) {
   std::copy(n.begin(), n.end(), counts_.begin());
   std::exclusive_scan(counts_.begin(), counts_.end(), starts_.begin(), 0);
   PetscRRBCheckMPI(MPI_Allgatherv(mine, counts_[(std::size_t)rank()], MPI_DOUBLE, all, counts_.data(), starts_.data(),

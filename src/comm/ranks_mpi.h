@@ -8,9 +8,9 @@
 
 #include <map>
 
-class PCRRBRanksOfComm : public petscrrb::rrb::Ranks {
+class PetscRRBRanksOfComm : public petscrrb::rrb::Ranks {
 public:
-  explicit PCRRBRanksOfComm(MPI_Comm);
+  explicit PetscRRBRanksOfComm(MPI_Comm);
   int rank() const override { return rank_; }
   int count() const override { return count_; }
   std::vector<double> tell(const std::vector<double> &mine) override;
@@ -23,13 +23,13 @@ private:
   MPI_Comm comm_; /* the PC's */
 };
 
-class PCRRBRanks : public PCRRBRanksOfComm {
+class PetscRRBRanks : public PetscRRBRanksOfComm {
 public:
-  explicit PCRRBRanks(MPI_Comm comm)
-      : PCRRBRanksOfComm(comm), counts_((std::size_t)count_), starts_((std::size_t)count_) {}
-  PCRRBRanks(const PCRRBRanks &) = delete;
-  PCRRBRanks &operator=(const PCRRBRanks &) = delete;
-  ~PCRRBRanks() override;
+  explicit PetscRRBRanks(MPI_Comm comm)
+      : PetscRRBRanksOfComm(comm), counts_((std::size_t)count_), starts_((std::size_t)count_) {}
+  PetscRRBRanks(const PetscRRBRanks &) = delete;
+  PetscRRBRanks &operator=(const PetscRRBRanks &) = delete;
+  ~PetscRRBRanks() override;
 
   void prepare(const petscrrb::rrb::Plan &plan) override { (void)Exchange(plan); }
   void start(const petscrrb::rrb::Plan &, double *array) override;

@@ -1,11 +1,11 @@
 /* Exchanges and gathers between devices by NCCL. */
-#include "comm/ranks_nccl.h"
+#include "comm/ranks_cuda.h"
 
 #include "comm/nccl.h"
 
 #if PETSCRRB_NCCL
 
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
   #include "comm/exchange_cuda.hpp"
 
   #include <numeric>
@@ -14,10 +14,10 @@ using namespace petscrrb;
 
 namespace {
 
-class RanksNccl final : public PCRRBRanksOfComm {
+class RanksNccl final : public PetscRRBRanksOfComm {
 public:
   RanksNccl(MPI_Comm comm, const Cuda &on, std::shared_ptr<nccl::Communicator> nccl)
-      : PCRRBRanksOfComm(comm), on_(on), nccl_(std::move(nccl)) {}
+      : PetscRRBRanksOfComm(comm), on_(on), nccl_(std::move(nccl)) {}
   bool only_enqueue() const override { return true; }
 
   void check(bool) override {
@@ -51,7 +51,7 @@ public:
   }
   std::vector<double> tell(const std::vector<double> &mine) override {
     check(false);
-    return PCRRBRanksOfComm::tell(mine);
+    return PetscRRBRanksOfComm::tell(mine);
   }
 
 private:
@@ -81,8 +81,8 @@ private:
 
 } // namespace
 
-PetscErrorCode PCRRBCreateRanksNccl(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                    std::string *why_not) {
+PetscErrorCode PetscRRBCreateRanksNccl(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                       std::string *why_not) {
   std::shared_ptr<nccl::Communicator> nccl;
 
   PetscFunctionBegin;
@@ -96,8 +96,8 @@ PetscErrorCode PCRRBCreateRanksNccl(MPI_Comm comm, const Cuda &on, std::unique_p
 
 #else
 
-PetscErrorCode PCRRBCreateRanksNccl(MPI_Comm, const petscrrb::Cuda &, std::unique_ptr<petscrrb::rrb::Ranks> *ranks,
-                                    std::string *why_not) {
+PetscErrorCode PetscRRBCreateRanksNccl(MPI_Comm, const petscrrb::Cuda &, std::unique_ptr<petscrrb::rrb::Ranks> *ranks,
+                                       std::string *why_not) {
   PetscFunctionBegin;
   ranks->reset();
   *why_not = "petscrrb was built without NCCL";

@@ -1,4 +1,4 @@
-#include "comm/ranks_sf_cuda.h"
+#include "comm/ranks_cuda.h"
 
 #include "petsc/compat.h"
 
@@ -6,7 +6,7 @@
 
   #include "petsc/agree.h"
   #include "petsc/mpi_throws.h"
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
 
   #include <algorithm>
   #include <numeric>
@@ -16,10 +16,10 @@ using rrb::Plan;
 
 namespace {
 
-class RanksSF final : public PCRRBRanks {
+class RanksSF final : public PetscRRBRanks {
 public:
   /* on: whose stream all is in order with */
-  RanksSF(MPI_Comm comm, const Cuda &on) : PCRRBRanks(comm), on_(on) {}
+  RanksSF(MPI_Comm comm, const Cuda &on) : PetscRRBRanks(comm), on_(on) {}
 
   void start(const Plan &, double *array) override;
   void finish(const Plan &, double *array) override;
@@ -57,29 +57,19 @@ void RanksSF::gather(const double *mine, const std::vector<index_t> &n, double *
   cuda::check(cudaMemcpyAsync(mine_->data(), mine, own * sizeof(double), cudaMemcpyDeviceToHost, on_.stream),
               "cudaMemcpyAsync");
   cuda::check(cudaStreamSynchronize(on_.stream), "cudaStreamSynchronize");
-  PCRRBRanks::gather(mine_->data(), n, all_->data());
+  PetscRRBRanks::gather(mine_->data(), n, all_->data());
   cuda::check(cudaMemcpyAsync(all, all_->data(), sum * sizeof(double), cudaMemcpyHostToDevice, on_.stream),
               "cudaMemcpyAsync");
 }
 
 } // namespace
 
-PetscErrorCode PCRRBCreateRanksSF(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                  std::string *why_not) {
+PetscErrorCode PetscRRBCreateRanksSF(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                     std::string *why_not) {
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB", PETSC_ERR_GPU),
                                 [&] { *ranks = std::make_unique<RanksSF>(comm, on); }));
   why_not->clear();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#else
-
-PetscErrorCode PCRRBCreateRanksSF(MPI_Comm, const petscrrb::Cuda &, std::unique_ptr<petscrrb::rrb::Ranks> *ranks,
-                                  std::string *why_not) {
-  PetscFunctionBegin;
-  ranks->reset();
-  *why_not = "PETSc was built without CUDA";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

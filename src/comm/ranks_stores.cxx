@@ -1,5 +1,5 @@
 /* Exchanges and gathers between devices that store into one another's memory. */
-#include "comm/ranks_stores.h"
+#include "comm/ranks_cuda.h"
 
 #include "petsc/compat.h"
 
@@ -17,10 +17,10 @@ using namespace petscrrb;
 
 namespace {
 
-class RanksStores final : public PCRRBRanksOfComm {
+class RanksStores final : public PetscRRBRanksOfComm {
 public:
   RanksStores(MPI_Comm comm, const Cuda &on, PetscRRBShare share)
-      : PCRRBRanksOfComm(comm), on_(on), memory_(std::move(share)) {}
+      : PetscRRBRanksOfComm(comm), on_(on), memory_(std::move(share)) {}
   bool only_enqueue() const override { return true; }
   bool only_kernels() const override { return true; }
 
@@ -152,8 +152,8 @@ static PetscErrorCode Create(MPI_Comm comm, const Cuda &on, const PetscRRBShare 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCreateRanksStoresNccl(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                          std::string *why_not) {
+PetscErrorCode PetscRRBCreateRanksStoresNccl(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                             std::string *why_not) {
   PetscRRBShare share;
 
   PetscFunctionBegin;
@@ -163,31 +163,13 @@ PetscErrorCode PCRRBCreateRanksStoresNccl(MPI_Comm comm, const Cuda &on, std::un
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCreateRanksStores(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
-                                      std::string *why_not) {
+PetscErrorCode PetscRRBCreateRanksStores(MPI_Comm comm, const Cuda &on, std::unique_ptr<rrb::Ranks> *ranks,
+                                         std::string *why_not) {
   PetscFunctionBegin;
   ranks->reset();
   PetscCall(PetscRRBFindSharedDevice(comm, why_not));
   if (why_not->empty()) PetscCall(Create(comm, on, PetscRRBShareOnOneMachine(comm), ranks, why_not));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#else
-
-static PetscErrorCode NotHere(std::unique_ptr<petscrrb::rrb::Ranks> *ranks, std::string *why_not) {
-  PetscFunctionBegin;
-  ranks->reset();
-  *why_not = "petscrrb or PETSc was built without CUDA";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCRRBCreateRanksStoresNccl(MPI_Comm, const petscrrb::Cuda &,
-                                          std::unique_ptr<petscrrb::rrb::Ranks> *ranks, std::string *why_not) {
-  return NotHere(ranks, why_not);
-}
-PetscErrorCode PCRRBCreateRanksStores(MPI_Comm, const petscrrb::Cuda &, std::unique_ptr<petscrrb::rrb::Ranks> *ranks,
-                                      std::string *why_not) {
-  return NotHere(ranks, why_not);
 }
 
 #endif

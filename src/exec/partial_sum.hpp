@@ -2,7 +2,7 @@
 // add in a fixed order.
 #pragma once
 
-#include "grid/grid.hpp"
+#include "exec/range.hpp"
 
 namespace petscrrb {
 

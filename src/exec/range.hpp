@@ -1,9 +1,8 @@
-// A rectangle of nodes, and the mark of functions that run on host and device.
+// Numbers of grid points, a rectangle of nodes, and the mark of functions that run on host and device.
 #pragma once
 
-#include "grid/grid.hpp"
-
 #include <algorithm>
+#include <cstdint>
 
 #if defined(__CUDACC__)
   #define PETSCRRB_HD __host__ __device__
@@ -12,6 +11,8 @@
 #endif
 
 namespace petscrrb {
+
+using index_t = std::int64_t; // of grid points; matrix indices are PetscInt
 
 struct Range2 {
   index_t h0 = 0, h1 = 0, k0 = 0, k1 = 0; // h0 <= h < h1, k0 <= k < k1

@@ -4,6 +4,8 @@
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
 
+#include <vector>
+
 namespace petscrrb {
 
 using Flags = std::vector<unsigned char>;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/range.hpp"
+#include "grid/grid.hpp"
 #include "grid/csr.hpp"
 
 namespace petscrrb {

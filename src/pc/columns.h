@@ -29,7 +29,7 @@ template <class Apply> PetscErrorCode PetscRRBUseColumns(const PetscRRBSay &say,
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
 
 static inline PetscErrorCode PetscRRBDenseOnDevice(Mat A, PetscBool *yes) {
   PetscBool bound;

@@ -10,7 +10,7 @@
 #include "petsc/rank_rows.h"
 #if PETSCRRB_ON_DEVICES
   #include "pc/known_values_cuda.hpp"
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
 #endif
 
 using namespace petscrrb;

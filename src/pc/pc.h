@@ -11,13 +11,6 @@
 #include <limits>
 #include <memory>
 
-/* Calls f(), which may throw, inside of a PETSc function. */
-template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f) {
-  const PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
-  if (trouble) SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
-  return PETSC_SUCCESS;
-}
-
 /* What a failed set-up applies: a KSP notices it and asks for the reason. PETSC_INFINITY is a finite number, which it does not
    notice where it has no square. */
 inline PetscErrorCode PetscRRBSetInfinite(Vec y) {
@@ -43,15 +36,25 @@ template <class Apply> PetscErrorCode PetscRRBMatApply(Mat X, Mat Y, const Apply
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What makes a backend on devices, without which there is none. */
+#if PETSCRRB_ON_DEVICES
+  #define PETSCRRB_ON_DEVICE(create) create
+#else
+  #define PETSCRRB_ON_DEVICE(create) PetscRRBNoDevices
+template <class... Args> PetscErrorCode PetscRRBNoDevices(Args...) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+#endif
+
 /* The backend for where the matrix is now: another one than before starts from nothing. forget(): what the old one made goes. */
-template <class State, class Create, class Forget>
-PetscErrorCode PetscRRBChooseBackend(State *s, Create on_host, Create on_device, const Forget &forget,
+template <class State, class OnHost, class OnDevice, class Forget>
+PetscErrorCode PetscRRBChooseBackend(State *s, const OnHost &on_host, const OnDevice &on_device, const Forget &forget,
                                      PetscBool *rebuild) {
   PetscFunctionBegin;
   if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
   forget();
   s->backend = nullptr;
-  PetscCall((s->rows.on_device ? on_device : on_host)(&s->backend));
+  PetscCall(s->rows.on_device ? on_device(&s->backend) : on_host(&s->backend));
   *rebuild = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

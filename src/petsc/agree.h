@@ -52,6 +52,13 @@ template <class Say, class F> PetscRRBTrouble PetscRRBTroubleOf(const Say &say, 
   }
 }
 
+/* Calls f(), which may throw, inside of a PETSc function. */
+template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f) {
+  const PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
+  if (trouble) SETERRQ(PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
+  return PETSC_SUCCESS;
+}
+
 /* f() returns what PETSc does: an error, and what is thrown, becomes trouble. */
 template <class Say, class F> void PetscRRBCatch(const Say &say, PetscRRBTrouble *trouble, const F &f) {
   try {

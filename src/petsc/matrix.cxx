@@ -129,24 +129,9 @@ PetscErrorCode PetscRRBNameUse(PC pc, PetscRRBUse *use) {
   PetscCall(PCGetType(pc, &type));
   PetscCall(PetscStrcmp(type, PCSUBDOMAINDEFLATION, &deflation));
   if (deflation)
-    *use = {"-ksp_deflation", "", "-sub_ksp_deflation", "give such a one as Amat (KSPSetOperators())"};
+    *use = {"-ksp_deflation", "", "give such a one as Amat (KSPSetOperators())"};
   else
-    *use = {"-pc_type ", type, "-sub_pc_type ", "give such a one as Pmat (KSPSetOperators(), -snes_mf_operator)"};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CheckRanks(PC pc, Mat P) {
-  PetscMPIInt ranks;
-  PetscRRBUse use;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
-  PetscCheck(
-      ranks == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-      "%s%s works on one rank so far, and the matrix is on %d: use it inside each rank with -pc_type bjacobi (or "
-      "asm) %s%s",
-      use.option, use.value, (int)ranks, use.sub, use.value);
+    *use = {"-pc_type ", type, "give such a one as Pmat (KSPSetOperators(), -snes_mf_operator)"};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,21 +196,20 @@ static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBMatrixOnRanks(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
-  PetscFunctionBegin;
-  PetscCall(FindRows(pc, P, m, aij));
-  m->rows = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
   Mat aij;
   MatInfo info;
+  PetscMPIInt ranks;
   PetscErrorCode got;
 
   PetscFunctionBegin;
-  PetscCall(CheckRanks(pc, P));
   PetscCall(FindRows(pc, P, m, &aij));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
+  if (ranks > 1) {
+    m->rows = NULL;
+    m->on_ranks = aij;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (m->on_device) {
     PetscCall(MatGetLocalSize(m->rows, &m->csr.n, NULL));
     PetscCall(MatGetInfo(m->rows, MAT_LOCAL, &info));
@@ -245,6 +229,7 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
 
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *m) {
   PetscFunctionBegin;
+  m->on_ranks = NULL;
   if (!m->rows) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBRowsRestore(m->rows, m->on_device, &m->csr));
   m->rows = NULL;

@@ -14,7 +14,6 @@
 /* How a user asks for what a PC of ours does, for messages. */
 typedef struct {
   const char *option, *value; /* "-pc_type rrb" in two parts, or an option alone */
-  const char *sub;            /* the option of the same inside each rank */
   const char *matrix;         /* how another matrix is given to it */
 } PetscRRBUse;
 PetscErrorCode PetscRRBNameUse(PC, PetscRRBUse *);
@@ -24,12 +23,13 @@ typedef struct {
   petscrrb::Csr csr;    /* valid between Get and Restore */
   PetscBool on_device;  /* where its arrays are */
   Mat rows;             /* the SeqAIJ whose arrays csr shows; borrowed */
+  Mat on_ranks;         /* instead of them, of several ranks: P as a MATMPIAIJ; borrowed */
   Mat converted;        /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
   PetscObjectId source; /* what it was converted from */
   PetscObjectState pattern;
 } PetscRRBMatrix;
 
-/* Errors: PETSC_ERR_SUP for several ranks and other types, PETSC_ERR_ARG_SIZ for a rectangle. The arrays of an aijcusparse
+/* Errors: PETSC_ERR_SUP for other types, PETSC_ERR_ARG_SIZ for a rectangle. The arrays of an aijcusparse
    that is not bound to the host are the device's, those of all others the host's. */
 PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
@@ -37,9 +37,6 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 
 /* Another one after any change of the pattern. Collective. */
 PetscErrorCode PetscRRBNonzeroState(Mat, PetscObjectState *);
-
-/* P of several ranks as a MATMPIAIJ: itself, or the copy that m keeps; borrowed. Sets m->on_device, no rows. */
-PetscErrorCode PetscRRBMatrixOnRanks(PC, Mat P, PetscRRBMatrix *m, Mat *aij);
 
 /* Whether there are entries to read, all ranks agree. Error: PETSC_ERR_ARG_WRONGSTATE. Collective. */
 PetscErrorCode PetscRRBCheckAssembled(PC, Mat P);

@@ -10,7 +10,7 @@
 
 #if PETSCRRB_ON_DEVICES
   #include "petsc/overlap_cuda.hpp"
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
 #endif
 
 #include <algorithm>

@@ -4,7 +4,18 @@
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
 
+#include <vector>
+
 namespace petscrrb {
+
+// The symmetric matrix of a 2D grid, in natural order: one array a direction, each grid.n[0] * grid.n[1] long.
+// E couples (i,j) with (i+1,j), N with (i,j+1), NE with (i+1,j+1), NW with (i-1,j+1), indices taken around a periodic
+// side. A coupling that leaves the grid is zero.
+struct Stencil {
+  std::vector<double> C, E, N;
+  std::vector<double> NE, NW; // empty for a 5-point matrix
+  std::vector<double> v;      // near-null-space vector; empty means 1
+};
 
 // What the rows turned out to be. An identity row has no nonzero off its diagonal.
 struct StencilFacts {

@@ -4,9 +4,7 @@
 
 #include "exec/cuda/graph.hpp"
 #include "petsc/compat.h"
-#include "comm/ranks_sf_cuda.h"
-#include "comm/ranks_nccl.h"
-#include "comm/ranks_stores.h"
+#include "comm/ranks_cuda.h"
 
 #include <gtest/gtest.h>
 
@@ -285,10 +283,10 @@ TEST_P(DeviceRanks, AddWhileTheyGatherToPlaces) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceRanks,
-                         testing::Values(Transport{"nccl", PCRRBCreateRanksNccl},
-                                         Transport{"nccl_lsa", PCRRBCreateRanksStoresNccl},
-                                         Transport{"cuda_ipc", PCRRBCreateRanksStores},
-                                         Transport{"petscsf", PCRRBCreateRanksSF}),
+                         testing::Values(Transport{"nccl", PetscRRBCreateRanksNccl},
+                                         Transport{"nccl_lsa", PetscRRBCreateRanksStoresNccl},
+                                         Transport{"cuda_ipc", PetscRRBCreateRanksStores},
+                                         Transport{"petscsf", PetscRRBCreateRanksSF}),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace

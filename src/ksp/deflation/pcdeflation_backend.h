@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ksp/deflation/core/deflation.hpp"
-#include "petsc/findgrid.h"
+#include "pc/findgrid.h"
 #include "petsc/matrix.h"
 #include "pc/pc.h"
 #include "petscrrb.h"

@@ -4,7 +4,7 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "petsc/agree.h"
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
 
 using namespace petscrrb;
 
@@ -21,7 +21,7 @@ public:
   PetscBool on_device() const override { return PETSC_TRUE; }
 
 protected:
-  PetscRRBRows Rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
   PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
     PetscFunctionBegin;
     if (built)
@@ -93,12 +93,6 @@ PetscErrorCode PCDeflationCreateCuda(MPI_Comm comm, std::unique_ptr<PCDeflationB
   PetscCall(code);
   PetscCall(made->Start());
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#else
-
-PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
 }
 
 #endif

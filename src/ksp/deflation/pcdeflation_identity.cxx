@@ -1,6 +1,6 @@
 /* Identity rows (Dirichlet values that are kept as unknowns). Where their columns are kept, too, A is symmetric only on what
    is left once they are right: so they are made right at the start and no preconditioner may disturb them. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 
 static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
 

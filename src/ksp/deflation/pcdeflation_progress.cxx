@@ -1,6 +1,6 @@
 /* The solves that a deflated PC is in: what each has changed in its KSP and its PC, and how that is undone. An error ends a
    solve without PCPostSolve(); it is recognized as over once its KSP begins another one, or goes, or once the PC is reset. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 
 #include <utility>
 

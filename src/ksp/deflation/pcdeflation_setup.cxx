@@ -1,5 +1,5 @@
 /* E and AZ follow the matrix: whoever applies the projection asks whether they still belong to A's values. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 
 #include <petsctime.h>
 
@@ -65,7 +65,7 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   if (user)
     PetscCall(PCDeflationCreateUser(PetscObjectComm((PetscObject)A), &d->backend));
   else if (device)
-    PetscCall(PCDeflationCreateCuda(PetscObjectComm((PetscObject)A), &d->backend));
+    PetscCall(PETSCRRB_ON_DEVICE(PCDeflationCreateCuda)(PetscObjectComm((PetscObject)A), &d->backend));
   else
     PetscCall(PCDeflationCreateHost(PetscObjectComm((PetscObject)A), &d->backend));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 /* What deflation does before and after a solve: the initial guess, the norm that residuals are compared with and, for def1,
    the operator and the right-hand side. Everything that a KSP had is there again after it. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 #include "pc/known_values.h"
 #include "petsc/ksp_manner.h"
 

@@ -11,17 +11,14 @@ PCDeflationSubdomains::~PCDeflationSubdomains() {
 /* Another pattern than before has new ghosts. */
 PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) {
   MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt ranks;
-  Mat P;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  if (ranks == 1) {
-    PetscCall(PetscRRBMatrixGet(pc, A, &rows_));
+  PetscCall(PetscRRBMatrixGet(pc, A, &rows_));
+  Mat P = rows_.on_ranks;
+  if (!P) {
     csr_ = rows_.csr;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscRRBMatrixOnRanks(pc, A, &rows_, &P));
   const PetscBool build = (PetscBool)(*rebuild || !ranks_);
   if (build) {
     PetscCall(PetscRRBTryTogether(

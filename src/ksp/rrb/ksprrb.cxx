@@ -1,5 +1,5 @@
 /* KSPRRB as PETSc sees it: everything but the solve, which is in ksprrb_solve.cxx. */
-#include "ksp/rrb/ksprrb_impl.h"
+#include "ksp/rrb/ksprrb_data.h"
 
 #include <petscblaslapack.h>
 
@@ -59,75 +59,6 @@ static PetscErrorCode ChoosePC(KSP ksp) {
   if (type && !is_default) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetType(ksp->pc, PCRRB));
   if (ksp->setfromoptionscalled) PetscCall(PCSetFromOptions(ksp->pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPRRBCheckPC(KSP ksp) {
-  PCType type;
-  PetscBool rrb = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(PCGetType(ksp->pc, &type));
-  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
-  PetscCheck(
-      rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-      "KSPRRB iterates on the preconditioner rrb and cannot use %s. Use -pc_type rrb or none of it, or -ksp_type cg",
-      type ? type : "another one");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
-static PetscErrorCode MakeWorkVectors(KSP ksp) {
-  PetscBool solution, work;
-
-  PetscFunctionBegin;
-  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) {
-    PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
-    PetscCall(PetscRRBVecOnDevice(ksp->work[0], &work));
-    if (solution == work) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KSPSetWorkVecs(ksp, 3));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
-  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
-  const PetscInt most = ksp->max_it;
-
-  PetscFunctionBegin;
-  rrb->kept = 0;
-  if (!ksp->calc_sings || rrb->room > most) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb->room = 0;
-  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
-  PetscCall(PetscMalloc3(most + 1, &rrb->d, most + 1, &rrb->e, most + 1, &rrb->work));
-  rrb->room = most + 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* KSPRRBState's b. */
-static PetscErrorCode FindRightHandSide(KSP ksp) {
-  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscBool solution, rhs;
-
-  PetscFunctionBegin;
-  s->b = ksp->vec_rhs;
-  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
-  PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
-  if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBWorkVec(ksp->vec_sol, &s->copy));
-  PetscCall(VecCopy(ksp->vec_rhs, s->copy));
-  s->b = s->copy;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
-PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"),
-                        [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
-  PetscCall(MakeWorkVectors(ksp));
-  PetscCall(MakeRoomForCoefficients(ksp));
-  PetscCall(FindRightHandSide(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

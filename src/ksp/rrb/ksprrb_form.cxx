@@ -1,5 +1,74 @@
-/* Which form an iteration of KSPRRB takes, and the solver for it with the matrix's values. */
-#include "ksp/rrb/ksprrb_impl.h"
+/* What a solve of KSPRRB needs: room, the form that its iteration takes, and the solver for it with the matrix's values. */
+#include "ksp/rrb/ksprrb_data.h"
+
+PetscErrorCode KSPRRBCheckPC(KSP ksp) {
+  PCType type;
+  PetscBool rrb = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetType(ksp->pc, &type));
+  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
+  PetscCheck(
+      rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+      "KSPRRB iterates on the preconditioner rrb and cannot use %s. Use -pc_type rrb or none of it, or -ksp_type cg",
+      type ? type : "another one");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual at first, a temporary one, what KSPBuildSolution() returns: where the solution is. */
+static PetscErrorCode MakeWorkVectors(KSP ksp) {
+  PetscBool solution, work;
+
+  PetscFunctionBegin;
+  if (ksp->nwork == 3 && ksp->work && ksp->vec_sol) {
+    PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+    PetscCall(PetscRRBVecOnDevice(ksp->work[0], &work));
+    if (solution == work) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPSetWorkVecs(ksp, 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeRoomForCoefficients(KSP ksp) {
+  KSP_RRB *rrb = (KSP_RRB *)ksp->data;
+  const PetscInt most = ksp->max_it;
+
+  PetscFunctionBegin;
+  rrb->kept = 0;
+  if (!ksp->calc_sings || rrb->room > most) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->room = 0;
+  PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
+  PetscCall(PetscMalloc3(most + 1, &rrb->d, most + 1, &rrb->e, most + 1, &rrb->work));
+  rrb->room = most + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* KSPRRBState's b. */
+static PetscErrorCode FindRightHandSide(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscBool solution, rhs;
+
+  PetscFunctionBegin;
+  s->b = ksp->vec_rhs;
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_rhs, &rhs));
+  if (rhs == solution) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBWorkVec(ksp->vec_sol, &s->copy));
+  PetscCall(VecCopy(ksp->vec_rhs, s->copy));
+  s->b = s->copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
+PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"),
+                        [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
+  PetscCall(MakeWorkVectors(ksp));
+  PetscCall(MakeRoomForCoefficients(ksp));
+  PetscCall(FindRightHandSide(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
 static PetscErrorCode ChooseForm(KSP ksp) {
@@ -40,22 +109,38 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of one rank, or the matrix of several. */
 static PetscErrorCode Refresh(KSP ksp, KSPRRBValues *values) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
-  PetscMPIInt ranks;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
-  if (ranks > 1)
-    PetscCall(PetscRRBMatrixOnRanks(ksp->pc, ksp->pc->mat, &s->rows, &pc->on_ranks));
-  else
-    PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
-  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows.csr, pc->grid, pc->backend->scaling(), values);
-  pc->on_ranks = nullptr;
+  PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
+  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows, pc->grid, pc->backend->scaling(), values);
   PetscCall(PetscRRBMatrixRestore(&s->rows));
   PetscCall(result);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateFused(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  const bool full = s->form == KSP_RRB_FULL;
+
+  PetscFunctionBegin;
+  s->fused = nullptr;
+  const PCRRBParts with = pc->backend->parts(*pc->core);
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp),
+                                PetscRRBSay("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB), [&] {
+#if PETSCRRB_ON_DEVICES
+                                  if (with.stream)
+                                    s->fused = KSPRRBSolverOnDevice(with, full);
+                                  else
+#endif
+                                    s->fused = KSPRRBSolverOnHost(with, full);
+                                }));
+  s->build = pc->build;
+  s->fused_form = s->form;
+  s->values = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,13 +182,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
                                  [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
-    if (!s->fused || s->build != pc->build || s->fused_form != s->form) {
-      s->fused = nullptr;
-      PetscCall(pc->backend->CreateSolver(ksp->pc, *pc->core, (PetscBool)(s->form == KSP_RRB_FULL), &s->fused));
-      s->build = pc->build;
-      s->fused_form = s->form;
-      s->values = {};
-    }
+    if (!s->fused || s->build != pc->build || s->fused_form != s->form) PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)

@@ -1,39 +1,73 @@
 /* KSPRRB where the matrix is on the host. */
-#include "ksp/rrb/ksprrb_host.h"
-
-#include "pc/rrb/pcrrb_backend.h"
+#include "exec/host/partial_sum.hpp"
+#include "exec/host/scalars.hpp"
 #include "ksp/rrb/core/full_cg.hpp"
 #include "ksp/rrb/host/schur_loops.hpp"
+#include "ksp/rrb/ksprrb_fused.h"
+#include "pc/rrb/core/prepare.hpp"
 
 using namespace petscrrb;
 
 namespace {
 
-template <class CG> class HostSolver final : public KSPRRBHostSolver<CG> {
+template <class CG> class OnHost final : public KSPRRBFused<Stencil, std::vector<double>> {
 public:
-  using Base = KSPRRBHostSolver<CG>;
-  using typename Base::Norm, typename Base::Numbers;
+  template <class... Ranks>
+  explicit OnHost(const PCRRBParts &with, Ranks *...ranks)
+      : KSPRRBFused(with), cg_(*with.host, *with.core, ranks...), solve_(with.solve_last_block) {}
 
-  HostSolver(const Host &host, KSPRRBSolver::Core &core, const KSPRRBSolver::SolveLastBlock &solve)
-      : Base(host, core, solve) {}
-
-  PetscErrorCode Refresh(PC, const Csr &, const Grid &, const double *, KSPRRBValues *) override;
-  PetscErrorCode Start(Vec, Norm, Numbers *) override;
-  PetscErrorCode Solution(Vec, Vec, PetscBool) override;
+  PetscErrorCode Steps(Norm norm, const Limits &, std::vector<Numbers> *steps) override {
+    PetscFunctionBegin;
+    PetscCall(PCRRBTogether([&] { return cg_.step(norm, solve_, After(false)); }));
+    steps->push_back(rrbsolver::numbers_of(cg_.scalars().data(), norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Resume() override {
+    return PCRRBTogether([&] { return cg_.resume(solve_); });
+  }
+  PetscErrorCode Settle() override {
+    cg_.settle();
+    return PETSC_SUCCESS;
+  }
+  void DropStep() override { cg_.drop_step(); }
+  double bytes() const override {
+    const Stencil &s = stencil_;
+    return (double)cg_.bytes() + bytes_of_arrays() +
+           8.0 * (double)(s.C.size() + s.E.size() + s.N.size() + s.NE.size() + s.NW.size() + s.v.size());
+  }
 
 private:
-  using Base::stencil_, Base::cg_;
+  PetscErrorCode StartFrom(const PetscScalar *r0, Norm norm, Numbers *numbers) override {
+    PetscFunctionBegin;
+    PetscCall(cg_.start(r0, norm, solve_, After(true)));
+    *numbers = rrbsolver::numbers_of(cg_.scalars().data(), norm);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode PutSolution(const PetscScalar *r0, PetscScalar *x, PetscBool add) override {
+    cg_.solution(r0, x, add != PETSC_FALSE);
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode RefreshFrom(const Csr &, const Grid &, const double *, KSPRRBValues *) override;
+  void Take(const rrb::PreparedStencil &A) override { cg_.refresh(A); }
+  bool positive() const override { return cg_.positive(); }
+  auto After(bool start) const {
+    return [this, start](const Terms &below) {
+      rrbsolver::AfterCycle{cg_.scalars().data(), sum_of(below), start}(0, 0);
+    };
+  }
 
+  CG cg_;
+  std::function<PetscErrorCode(rrb::Part)> solve_;
   StencilFacts facts_;
 };
 
 template <class CG>
-PetscErrorCode HostSolver<CG>::Refresh(PC, const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
+PetscErrorCode OnHost<CG>::RefreshFrom(const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {
   ReadResult result = ReadResult::refused;
   std::string why;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"), [&] {
+  PetscCall(PetscRRBTry(say_, [&] {
     result = read_stencil(csr, grid, stencil_, facts_, why);
     if (!CG::scaled || !v || result != ReadResult::ok) return;
     stencil_.v.assign(v, v + stencil_.C.size());
@@ -43,51 +77,17 @@ PetscErrorCode HostSolver<CG>::Refresh(PC, const Csr &csr, const Grid &grid, con
   if (!v) stencil_.v.clear();
   *values = KSPRRBValuesOf(result, facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb::prepare(stencil_, grid, KSPRRBSolver::rounding, Positive::stays);
-  cg_.refresh(rrb::prepared(stencil_));
-  if (!cg_.positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+  rrb::prepare(stencil_, grid, rounding, Positive::stays);
+  Take(rrb::prepared(stencil_));
+  if (!positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class CG> PetscErrorCode HostSolver<CG>::Start(Vec r0, Norm norm, Numbers *numbers) {
-  const PetscScalar *r;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r0, &r));
-  PetscCall(this->StartFrom(r, norm, numbers));
-  PetscCall(VecRestoreArrayRead(r0, &r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <class CG> PetscErrorCode HostSolver<CG>::Solution(Vec r0, Vec x, PetscBool add) {
-  const PetscScalar *r;
-  PetscScalar *to;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r0, &r));
-  PetscCall(add ? VecGetArray(x, &to) : VecGetArrayWrite(x, &to));
-  cg_.solution(r, to, add != PETSC_FALSE);
-  PetscCall(add ? VecRestoreArray(x, &to) : VecRestoreArrayWrite(x, &to));
-  PetscCall(VecRestoreArrayRead(r0, &r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-template <template <class, class> class CG>
-void create(const Host &host, KSPRRBSolver::Core &core, const KSPRRBSolver::SolveLastBlock &solve,
-            std::unique_ptr<KSPRRBSolver> *solver) {
-  *solver = std::make_unique<HostSolver<CG<Host, KSPRRBSolver::Core>>>(host, core, solve);
 }
 
 } // namespace
 
-PetscErrorCode KSPRRBCreateHost(const Host &host, KSPRRBSolver::Core &core, PetscBool full,
-                                const KSPRRBSolver::SolveLastBlock &solve, std::unique_ptr<KSPRRBSolver> *solver) {
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"), [&] {
-    if (full)
-      create<rrbsolver::FullCG>(host, core, solve, solver);
-    else
-      create<rrbsolver::SchurCG>(host, core, solve, solver);
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnHost(const PCRRBParts &with, bool full) {
+  using Core = KSPRRBSolver::Core;
+
+  if (full) return std::make_unique<OnHost<rrbsolver::FullCG<Host, Core>>>(with);
+  return std::make_unique<OnHost<rrbsolver::SchurCG<Host, Core>>>(with, with.black);
 }

@@ -1,5 +1,5 @@
 /* KSPSolve() of KSPRRB: the iteration and its tests, whose order is KSPCG's. */
-#include "ksp/rrb/ksprrb_impl.h"
+#include "ksp/rrb/ksprrb_data.h"
 
 using namespace petscrrb;
 using Norm = KSPRRBSolver::Norm;

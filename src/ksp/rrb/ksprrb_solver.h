@@ -1,13 +1,11 @@
-/* What of KSPRRB depends on where the matrix is: the iteration on PCRRB's factorization, in ksprrb_host.cxx,
-   ksprrb_on_ranks.cxx and ksprrb_cuda.cxx. */
+/* An iteration of KSPRRB: its own on PCRRB's factorization (ksprrb_fused.h), or PETSc's operations (ksprrb_unfused.cxx). */
 #pragma once
 
 #include <petscksp.h>
 
-#include "grid/csr.hpp"
 #include "grid/grid.hpp"
 #include "stencil/stencil.hpp"
-#include "pc/rrb/core/rrb.hpp"
+#include "pc/rrb/pcrrb_backend.h"
 #include "ksp/rrb/core/iteration.hpp"
 
 #include <functional>
@@ -32,14 +30,13 @@ public:
   using Norm = petscrrb::rrbsolver::Norm;
   using Numbers = petscrrb::rrbsolver::Numbers;
   using Limits = petscrrb::rrbsolver::Limits;
-  using SolveLastBlock = std::function<PetscErrorCode(petscrrb::rrb::Part)>;
 
   static constexpr double rounding = 1e-14; /* of a row's sum, see prepare.hpp */
 
   virtual ~KSPRRBSolver() = default;
-  /* The rows and v: of one rank; several read PCRRBState's on_ranks. v: of the preconditioner's V A V, where the matrix is;
-     NULL: V = I. Of rows that have become identity rows it is 1, whatever it was. */
-  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
+  /* The matrix's values as they are now. v: of the preconditioner's V A V, where the matrix is; NULL: V = I. Of rows that have
+     become identity rows it is 1, whatever it was. */
+  virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const petscrrb::Grid &, const double *v,
                                  KSPRRBValues *) = 0;
 
   /* From the residual of the whole system, which must stay what it is. */
@@ -55,25 +52,6 @@ public:
   virtual double bytes() const = 0;
 };
 
-/* full: on all nodes, where there is no Schur complement to iterate on */
-namespace petscrrb {
-struct Host;
-namespace rrb {
-class BlackRanks;
-class Ranks;
-} // namespace rrb
-} // namespace petscrrb
-PetscErrorCode KSPRRBCreateHost(const petscrrb::Host &, KSPRRBSolver::Core &, PetscBool full,
-                                const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
-/* Collective. */
-class PCRRBDistribution;
-PetscErrorCode KSPRRBCreateOnRanks(PC, const petscrrb::Host &, KSPRRBSolver::Core &, petscrrb::rrb::BlackRanks &,
-                                   petscrrb::rrb::Ranks &, PCRRBDistribution &, const KSPRRBSolver::SolveLastBlock &,
-                                   std::unique_ptr<KSPRRBSolver> *);
-/* captured: solving the last block launches kernels and nothing else */
-class PetscRRBStream;
-PetscErrorCode KSPRRBCreateCuda(PetscRRBStream &, KSPRRBSolver::Core &, PetscBool full, PetscBool captured,
-                                const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
-PetscErrorCode KSPRRBCreateOnRanksCuda(PC, PetscRRBStream &, KSPRRBSolver::Core &, petscrrb::rrb::BlackRanks &,
-                                       petscrrb::rrb::Ranks &, PCRRBDistribution &, PetscBool captured,
-                                       const KSPRRBSolver::SolveLastBlock &, std::unique_ptr<KSPRRBSolver> *);
+/* full: on all nodes, where there is no Schur complement to iterate on. They refer to what PCRRB lends them. May throw. */
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnHost(const PCRRBParts &, bool full);
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnDevice(const PCRRBParts &, bool full);

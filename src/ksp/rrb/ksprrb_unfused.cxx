@@ -1,5 +1,5 @@
 /* KSPRRB by PETSc's products, preconditioner and vector operations: for whatever its own loops cannot do. */
-#include "ksp/rrb/ksprrb_impl.h"
+#include "ksp/rrb/ksprrb_data.h"
 
 namespace {
 
@@ -16,7 +16,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode Refresh(PC, const petscrrb::Csr &, const petscrrb::Grid &, const double *,
+  PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const petscrrb::Grid &, const double *,
                          KSPRRBValues *values) override {
     *values = KSP_RRB_VALUES_OK;
     return PETSC_SUCCESS;

@@ -1,5 +1,5 @@
 /* PCBLOCKRELAX, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
-#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/blockrelax/pcblockrelax_data.h"
 
 using namespace petscrrb;
 
@@ -7,23 +7,6 @@ static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscFree(((PC_BlockRelax *)pc->data)->sizes));
   PetscCall((PetscRRBDestroy<PC_BlockRelax, PCBlockRelaxComposeParameters>(pc)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The sweeps of an application. With several ranks each has the others' values as they were before a sweep. */
-PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
-  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
-  PCBlockRelaxState *s = data->state;
-  const PetscInt at_once = s->one_rank ? data->sweeps : std::min<PetscInt>(data->sweeps, 1);
-
-  PetscFunctionBegin;
-  PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
-  for (PetscInt i = at_once; i < data->sweeps; ++i) {
-    for (Vec &w : s->work) PetscCall(PetscRRBWorkVec(x, &w));
-    PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
-    PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
-    PetscCall(VecAXPY(x, 1, s->work[1]));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,10 +1,10 @@
 /* PCBLOCKRELAX where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
-#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/blockrelax/pcblockrelax_data.h"
 
 #if PETSCRRB_ON_DEVICES
 
   #include "pc/columns.h"
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
   #include "grid/cuda/csr.hpp"
 
 using namespace petscrrb;
@@ -16,7 +16,7 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
   PetscRRBTrouble Create(const PCBlockRelaxShape &shape, const blockrelax::Options &options) override {
     return stream_.Attempt([&] {
       relax_ = blockrelax::make_blockrelax(stream_.cuda, shape.patches, shape.points, shape.periodic, options);
@@ -70,12 +70,6 @@ PetscErrorCode CudaBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, P
 
 PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *backend) {
   return PetscRRBCreateOnDevice<CudaBackend>("PCBLOCKRELAX", backend);
-}
-
-#else
-
-PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
 }
 
 #endif

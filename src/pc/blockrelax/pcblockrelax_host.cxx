@@ -1,5 +1,5 @@
 /* PCBLOCKRELAX where the matrix is on the host. */
-#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/blockrelax/pcblockrelax_data.h"
 #include "pc/columns.h"
 
 using namespace petscrrb;

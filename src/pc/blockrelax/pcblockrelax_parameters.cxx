@@ -1,5 +1,5 @@
 /* What a user can set of PCBLOCKRELAX. */
-#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/blockrelax/pcblockrelax_data.h"
 #include "pc/parameter.h"
 
 const char *const PCBlockRelaxTypes[] = {"jacobi", "chaotic", "coloured", "PCBlockRelaxType", "PC_BLOCKRELAX_TYPE_",

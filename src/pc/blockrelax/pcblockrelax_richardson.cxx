@@ -1,5 +1,5 @@
-/* PCApplyRichardson() of PCBLOCKRELAX: the relaxation as a solver by itself, which sweeps over x in place. */
-#include "pc/blockrelax/pcblockrelax_impl.h"
+/* The sweeps of PCBLOCKRELAX, and PCApplyRichardson(): the relaxation as a solver by itself, which sweeps over x in place. */
+#include "pc/blockrelax/pcblockrelax_data.h"
 #include "petsc/ksp_manner.h"
 
 #include <petsc/private/kspimpl.h>
@@ -7,6 +7,23 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+
+/* The sweeps of an application. With several ranks each has the others' values as they were before a sweep. */
+PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
+  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = data->state;
+  const PetscInt at_once = s->one_rank ? data->sweeps : std::min<PetscInt>(data->sweeps, 1);
+
+  PetscFunctionBegin;
+  PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
+  for (PetscInt i = at_once; i < data->sweeps; ++i) {
+    for (Vec &w : s->work) PetscCall(PetscRRBWorkVec(x, &w));
+    PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
+    PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
+    PetscCall(VecAXPY(x, 1, s->work[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* With KSPConvergedDefault() and KSPConvergedSkip() only, KSPRICHARDSON comes here. */
 static PCBlockRelaxTest TestOf(KSP ksp) {

@@ -1,6 +1,6 @@
 /* PCSetUp() of PCBLOCKRELAX: the grid or the patches, their blocks, the values, and what all ranks say of them together. */
 #include "pc/blockrelax/core/colours.hpp"
-#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/blockrelax/pcblockrelax_data.h"
 
 #include <algorithm>
 
@@ -209,9 +209,13 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
 }
 
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
-  const PetscRRBSteps<PCBlockRelaxBackend> steps = {
-      "PCBLOCKRELAX", PCBlockRelaxCreateHost, PCBlockRelaxCreateCuda, CheckChoices, ReadValues, BuildAndRead,
-      SayBadPivot};
+  const PetscRRBSteps<PCBlockRelaxBackend> steps = {"PCBLOCKRELAX",
+                                                    PCBlockRelaxCreateHost,
+                                                    PETSCRRB_ON_DEVICE(PCBlockRelaxCreateCuda),
+                                                    CheckChoices,
+                                                    ReadValues,
+                                                    BuildAndRead,
+                                                    SayBadPivot};
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
   PetscMPIInt ranks;
 

@@ -1,5 +1,5 @@
 /* PCView() of PCBLOCKRELAX: what was chosen, what the matrix turned out to be. */
-#include "pc/blockrelax/pcblockrelax_impl.h"
+#include "pc/blockrelax/pcblockrelax_data.h"
 
 using namespace petscrrb;
 

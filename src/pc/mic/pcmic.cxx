@@ -1,5 +1,5 @@
 /* PCMIC, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
-#include "pc/mic/pcmic_impl.h"
+#include "pc/mic/pcmic_data.h"
 
 using namespace petscrrb;
 

@@ -1,10 +1,10 @@
 /* PCMIC where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
-#include "pc/mic/pcmic_impl.h"
+#include "pc/mic/pcmic_data.h"
 
 #if PETSCRRB_ON_DEVICES
 
   #include "pc/columns.h"
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
   #include "grid/cuda/csr.hpp"
 
 using namespace petscrrb;
@@ -16,7 +16,7 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
   PetscRRBTrouble Create(const Grid &g, const mic::Options &options) override {
     flops_ = PCMICFlops(g);
     return stream_.Attempt([&] { mic_ = mic::make_mic(stream_.cuda, g, options); });
@@ -66,12 +66,6 @@ PetscErrorCode CudaBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
 
 PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *backend) {
   return PetscRRBCreateOnDevice<CudaBackend>("PCMIC", backend);
-}
-
-#else
-
-PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* PCMIC where the matrix is on the host. */
 #include "pc/columns.h"
-#include "pc/mic/pcmic_impl.h"
+#include "pc/mic/pcmic_data.h"
 
 using namespace petscrrb;
 

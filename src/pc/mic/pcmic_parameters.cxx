@@ -1,6 +1,6 @@
 /* What a user can set of PCMIC. */
 #include "pc/parameter.h"
-#include "pc/mic/pcmic_impl.h"
+#include "pc/mic/pcmic_data.h"
 
 const char *const PCMICTypes[] = {"mic", "ssor", "PCMICType", "PC_MIC_TYPE_", nullptr};
 const char *const PCMICPrecisions[] = {"double", "single", "PCMICPrecision", "PC_MIC_PRECISION_", nullptr};

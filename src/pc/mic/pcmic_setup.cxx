@@ -1,5 +1,5 @@
 /* PCSetUp() of PCMIC: each rank's grid and factor, the values, and what all ranks make of it together. */
-#include "pc/mic/pcmic_impl.h"
+#include "pc/mic/pcmic_data.h"
 
 #include "pc/mic/core/omega.hpp"
 
@@ -119,7 +119,8 @@ static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
 }
 
 PetscErrorCode PCSetUp_MIC(PC pc) {
-  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",    PCMICCreateHost, PCMICCreateCuda, CheckChoices,
-                                             ReadValues, BuildAndRead,    SayBadPivot};
+  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",      PCMICCreateHost, PETSCRRB_ON_DEVICE(PCMICCreateCuda),
+                                             CheckChoices, ReadValues,      BuildAndRead,
+                                             SayBadPivot};
   return PetscRRBSetUpDiagonalBlock<PC_MIC>(pc, steps);
 }

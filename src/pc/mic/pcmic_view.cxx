@@ -1,5 +1,5 @@
 /* PCView() of PCMIC: what was chosen, what the matrix turned out to be. */
-#include "pc/mic/pcmic_impl.h"
+#include "pc/mic/pcmic_data.h"
 
 using namespace petscrrb;
 

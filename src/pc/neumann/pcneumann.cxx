@@ -1,5 +1,5 @@
 /* PCNEUMANN, the PETSc preconditioner: what PCApply(), PCView() and PCReset() do. No arithmetic. */
-#include "pc/neumann/pcneumann_impl.h"
+#include "pc/neumann/pcneumann_data.h"
 
 using namespace petscrrb;
 

@@ -3,7 +3,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
   #include "grid/cuda/csr.hpp"
   #include "pc/neumann/core/grid_series.hpp"
 
@@ -97,7 +97,7 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return stream_.Rows(a); }
+  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
   PetscRRBTrouble CreateOnGrid(const Grid &g, const neumann::Series &series,
                                std::unique_ptr<PCNeumannForm> *form) override {
     return stream_.Attempt([&] { *form = std::make_unique<OnGrid>(stream_, g, series); });
@@ -128,12 +128,6 @@ private:
 
 PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *backend) {
   return PetscRRBCreateOnDevice<CudaBackend>("PCNEUMANN", backend);
-}
-
-#else
-
-PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
 }
 
 #endif

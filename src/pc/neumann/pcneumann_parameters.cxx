@@ -1,6 +1,6 @@
 /* What a user can set of PCNEUMANN. */
 #include "pc/parameter.h"
-#include "pc/neumann/pcneumann_impl.h"
+#include "pc/neumann/pcneumann_data.h"
 
 const char *const PCNeumannTypes[] = {"series", "poisson", "PCNeumannType", "PC_NEUMANN_", nullptr};
 const char *const PCNeumannDrops[] = {"none", "pattern", "threshold", "PCNeumannDrop", "PC_NEUMANN_DROP_", nullptr};

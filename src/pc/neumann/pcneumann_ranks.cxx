@@ -1,5 +1,5 @@
 /* PCNEUMANN on several ranks: their rows with ghosts in natural order, and what they have to agree about. */
-#include "pc/neumann/pcneumann_impl.h"
+#include "pc/neumann/pcneumann_data.h"
 
 #include "stencil/refusal.hpp"
 #include "grid/text.hpp"
@@ -25,7 +25,7 @@ PetscErrorCode PCNeumannBuildOverlap(PC pc) {
              points, rows);
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
                                 [&] { s->overlap = std::make_unique<PetscRRBOverlap>(); }));
-  PetscCall(s->overlap->Build(pc, pc->pmat, s->on_ranks, n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1));
+  PetscCall(s->overlap->Build(pc, pc->pmat, s->rows.on_ranks, n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +61,7 @@ PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(comm, say, [&] { a.resize((std::size_t)overlap.entries()); }));
-  PetscCall(s->overlap->Bring(s->on_ranks, PETSC_FALSE, a.data()));
+  PetscCall(s->overlap->Bring(s->rows.on_ranks, PETSC_FALSE, a.data()));
   const auto words = [&](PetscInt row, PetscInt column) {
     return "row " + text(index_t(overlap.global(row))) + ", column " + text(index_t(overlap.global(column)));
   };

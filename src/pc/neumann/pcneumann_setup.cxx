@@ -1,5 +1,5 @@
 /* PCSetUp() of PCNEUMANN: the grid if there is one, the form that M^-1 is kept in, the values, what is said of them. */
-#include "pc/neumann/pcneumann_impl.h"
+#include "pc/neumann/pcneumann_data.h"
 
 using namespace petscrrb;
 
@@ -64,7 +64,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   s->form.reset();
   s->overlap.reset();
   s->on_grid = PETSC_FALSE;
-  if (s->on_ranks) {
+  if (s->rows.on_ranks) {
     PetscCall(PCNeumannBuildOverlap(pc));
     rows = s->overlap->rows(nullptr);
   } else if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
@@ -122,21 +122,8 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
 
   return PetscRRBChooseBackend(
-      s, PCNeumannCreateHost, PCNeumannCreateCuda, [&] { s->form.reset(); }, rebuild);
-}
-
-static PetscErrorCode GetRows(PC pc) {
-  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
-  PetscMPIInt ranks;
-
-  PetscFunctionBegin;
-  s->on_ranks = nullptr;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->pmat), &ranks));
-  if (ranks > 1)
-    PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
-  else
-    PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
+      s, PCNeumannCreateHost, [](auto *b) { return PETSCRRB_ON_DEVICE(PCNeumannCreateCuda)(b); },
+      [&] { s->form.reset(); }, rebuild);
 }
 
 PetscErrorCode PCSetUp_Neumann(PC pc) {
@@ -149,7 +136,7 @@ PetscErrorCode PCSetUp_Neumann(PC pc) {
   if (rebuild) PetscCall(PetscRRBReset<PC_Neumann>(pc));
   /* on several ranks each step is collective */
   PetscCall(PetscRRBSetUp(
-      pc, PETSC_COMM_SELF, &n->state, "PCNEUMANN", [&] { return GetRows(pc); },
+      pc, PETSC_COMM_SELF, &n->state, "PCNEUMANN", [&] { return PetscRRBMatrixGet(pc, pc->pmat, &n->state->rows); },
       [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
         PetscFunctionBegin;
         PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
@@ -157,7 +144,6 @@ PetscErrorCode PCSetUp_Neumann(PC pc) {
         PetscCall(SetUpFromRows(pc, rebuild, trouble));
         PetscFunctionReturn(PETSC_SUCCESS);
       }));
-  n->state->on_ranks = nullptr;
   n->state->failed = (PetscBool)(n->state->found.bad_pivot != no_row);
   if (n->state->failed) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,7 @@
 /* PCNEUMANN by PETSc's products with sparse matrices: what is the same wherever they are. */
 #pragma once
 
-#include "pc/neumann/pcneumann_impl.h"
+#include "pc/neumann/pcneumann_data.h"
 #include "pc/neumann/core/sparse_values.hpp"
 
 /* Of one matrix: that of the rank's own columns, which is the matrix itself on one rank, and that of ghosts' columns. NULL

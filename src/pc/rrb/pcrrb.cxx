@@ -1,17 +1,8 @@
 /* PCRRB, the PETSc preconditioner: what PCApply(), PCView() and PCReset() do. No arithmetic. */
-#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_data.h"
 
 using namespace petscrrb;
 using rrb::Part;
-
-PetscErrorCode PCReset_RRB(PC pc) {
-  PC_RRB *rrb = (PC_RRB *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBReset<PC_RRB>(pc));
-  if (rrb->coarse_ksp) PetscCall(KSPReset(rrb->coarse_ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode PCDestroy_RRB(PC pc) {
   PetscFunctionBegin;
@@ -75,25 +66,6 @@ static PetscErrorCode PCApplySymmetricRight_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(CheckHalves(pc));
   PetscCall(ApplyPart(pc, x, y, Part::right));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The cycle in use, and why, where it is another one than what was set. */
-PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-  const rrb::AmliReport a = rrb->state->core->amli();
-
-  PetscFunctionBegin;
-  if (rrb->state->cycle == PC_RRB_CYCLE_V)
-    PetscCall(PetscStrncpy(text, "v", length));
-  else if (!a.nx)
-    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
-  else if (a.used)
-    PetscCall(PetscSNPrintf(text, length, "amli at grid %lld x %lld, lambda_max %.2f", (long long)a.nx, (long long)a.ny,
-                            a.lambda_max));
-  else
-    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at grid %lld x %lld: lambda_max %.3g)",
-                            (long long)a.nx, (long long)a.ny, a.lambda_max));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,8 +1,7 @@
-/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx, for several ranks in
-   pcrrb_on_ranks.cxx and pcrrb_on_ranks_cuda.cxx. */
+/* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx, for any number of ranks. */
 #pragma once
 
-#include "petsc/findgrid.h"
+#include "pc/findgrid.h"
 #include "petsc/matrix.h"
 #include "pc/pc.h"
 #include "pc/vectors.h"
@@ -12,6 +11,7 @@
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/core/rrb.hpp"
 
+#include <functional>
 #include <new>
 
 /* What the values of a matrix turned out to be. */
@@ -25,7 +25,28 @@ struct PCRRBValues {
   PetscBool scaled = PETSC_FALSE; /* by the near null vector */
 };
 
-class KSPRRBSolver; /* ksp/rrb/ksprrb_solver.h */
+class PCRRBDistribution;
+class PetscRRBStream;
+namespace petscrrb {
+struct Host;
+namespace rrb {
+class BlackRanks;
+class Ranks;
+} // namespace rrb
+} // namespace petscrrb
+
+/* What an iteration on PCRRB's factorization (KSPRRB) is made of; of one build. */
+struct PCRRBParts {
+  petscrrb::rrb::Factorization<PetscInt> *core;
+  std::function<PetscErrorCode(petscrrb::rrb::Part)> solve_last_block;
+  const petscrrb::Host *host = nullptr; /* or */
+  PetscRRBStream *stream = nullptr;
+  PetscBool captured = PETSC_FALSE; /* an application only enqueues work on the stream, so that a graph can have it */
+  /* of several ranks; NULL on one */
+  petscrrb::rrb::BlackRanks *black = nullptr;
+  petscrrb::rrb::Ranks *ranks = nullptr;
+  PCRRBDistribution *matrix = nullptr;
+};
 
 class PCRRBBackend {
 public:
@@ -33,11 +54,10 @@ public:
 
   virtual ~PCRRBBackend() = default;
   virtual PetscBool on_device() const = 0;
-  virtual PetscErrorCode FindGrid(PC, const petscrrb::Csr &, petscrrb::Grid *) = 0;
+  virtual PetscErrorCode FindGrid(PC, const PetscRRBMatrix &, petscrrb::Grid *) = 0;
 
-  /* csr: of one rank; several read PCRRBState's on_ranks. near_null: NULL for the constant vector; see prepare.hpp for
-     `rounding` */
-  virtual PetscErrorCode Read(PC, const petscrrb::Csr &, const petscrrb::Grid &, Vec near_null, double rounding,
+  /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
+  virtual PetscErrorCode Read(PC, const PetscRRBMatrix &, const petscrrb::Grid &, Vec near_null, double rounding,
                               PCRRBValues *) = 0;
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings' */
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
@@ -56,12 +76,9 @@ public:
   virtual double bytes() const = 0;                                       /* but for the core's */
   virtual PetscErrorCode ViewRanks(PetscViewer) { return PETSC_SUCCESS; } /* what of it is where */
 
-  /* the iteration of KSPRRB on this factorization; full: on all nodes */
-  virtual PetscErrorCode CreateSolver(PC, Core &, PetscBool full, std::unique_ptr<KSPRRBSolver> *) = 0;
+  virtual PCRRBParts parts(Core &) = 0;
   virtual const double *scaling() const = 0; /* v of V A V, where the matrix is; NULL: V = I */
 };
 
-PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *);
-PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *);
-PetscErrorCode PCRRBCreateOnRanks(std::unique_ptr<PCRRBBackend> *);
-PetscErrorCode PCRRBCreateOnRanksCuda(std::unique_ptr<PCRRBBackend> *);
+PetscErrorCode PCRRBCreateHost(PetscBool ranks, std::unique_ptr<PCRRBBackend> *);
+PetscErrorCode PCRRBCreateCuda(PetscBool ranks, std::unique_ptr<PCRRBBackend> *);

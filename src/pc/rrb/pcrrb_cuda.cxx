@@ -1,18 +1,102 @@
 /* PCRRB where the matrix is on a CUDA device: all work goes to the current PetscDeviceContext's stream. */
-#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_data.h"
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "pc/rrb/pcrrb_cuda.h"
+  #include "comm/ranks_cuda.h"
+  #include "dense/cuda/coarse.hpp"
+  #include "pc/rrb/cuda/cycle_graphs.hpp"
+  #include "pc/rrb/pcrrb_on_ranks.h"
+  #include "petsc/stream_cuda.h"
+  #include "stencil/cuda/stencil.hpp"
 
 using namespace petscrrb;
 
-static bool same(const Grid &a, const Grid &b) {
+namespace {
+
+class OnDevice final : public PCRRBBackend {
+  auto LastBlockSolver(Core &core) {
+    return [this, &core](rrb::Part part) { return SolveLastBlock(core, part); };
+  }
+
+public:
+  explicit OnDevice(PetscBool ranks) {
+    if (ranks) on_ranks_ = std::make_unique<PCRRBOnRanks<cuda::Buffer<double>>>(PCRRBRowValuesOnDevice(stream_));
+  }
+  PetscErrorCode Start() { return stream_.Start(); }
+
+  PetscBool on_device() const override { return PETSC_TRUE; }
+  PetscErrorCode FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) override {
+    if (on_ranks_) return on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid);
+    return PCRRBFindGridOfRows(pc, PetscRRBRowsOnDevice(stream_, P.csr), grid);
+  }
+  void weights(double *x, double *y) const override {
+    if (on_ranks_) return on_ranks_->matrix.weights(x, y);
+    *x = facts_.weights_x, *y = facts_.weights_y;
+  }
+  PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, PCRRBValues *) override;
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode Factor(Core &, rrb::Lumping) override;
+  PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
+  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode EstimateForCycle(Core &) override;
+  PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
+  PetscErrorCode Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) override {
+    return vectors_.Use(pc, "PCRRB", x, y, [&](Vec r, Vec z) { return ApplyHere(pc, core, r, z, part); });
+  }
+  PetscErrorCode ViewRanks(PetscViewer) override;
+  PCRRBParts parts(Core &) override;
+  const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
+  double bytes() const override;
+
+private:
+  PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *);
+  PetscErrorCode ChooseTransport(PC);
+  PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part); /* to vectors on the device */
+  PetscErrorCode SolveLastBlock(Core &, rrb::Part);
+  /* what the core does but for the last block is enqueued work alone, and that is, too */
+  bool may_be_graphs() const { return inverse_ && (!on_ranks_ || on_ranks_->ranks->only_enqueue()); }
+  rrb::PreparedStencil stencil() const {
+    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
+            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
+  }
+
+  PetscRRBStream stream_{"PCRRB"};
+  Cuda &cuda_ = stream_.cuda;
+  cuda::DeviceStencil stencil_;
+  std::unique_ptr<cuda::StencilReader> reader_;
+  Grid read_; /* which the reader is for */
+  cuda::DeviceFacts facts_;
+  std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
+  MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
+  const char *transport_ = nullptr;                              /* in words */
+  std::string why_not_faster_;                    /* why it is not the one before it; empty: it is the first */
+  rrb::CycleGraphs graphs_;                       /* they go before the transport that they use */
+  std::unique_ptr<coarse::DeviceCoarse> inverse_; /* or */
+  rrb::CoarseSolver coarse_;
+  std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
+  cuda::Pinned<coarse::CoarseStatus> status_;
+  PetscInt null_directions_ = 0;
+  PetscRRBVectorsOnDevice vectors_;
+};
+
+PetscErrorCode ToHost(PetscRRBStream &stream, std::vector<double> &to, const double *from) {
+  PetscFunctionBegin;
+  PetscCall(stream.Run([&] {
+    const size_t bytes = to.size() * sizeof(double);
+    cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, stream.cuda.stream), "cudaMemcpyAsync");
+    cuda::wait_for(stream.cuda.stream, "the last block's right-hand side");
+  }));
+  PetscCall(PetscLogGpuToCpu(to.size() * sizeof(double)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+bool same(const Grid &a, const Grid &b) {
   return std::equal(a.n, a.n + 3, b.n) && std::equal(a.periodic, a.periodic + 3, b.periodic) && a.points == b.points;
 }
 
-PetscErrorCode PCRRBCuda::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
-                               PCRRBValues *values) {
+PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
+                                    PCRRBValues *values) {
   const PetscScalar *v = nullptr;
   PetscMemType where = PETSC_MEMTYPE_HOST;
 
@@ -44,16 +128,73 @@ PetscErrorCode PCRRBCuda::Read(PC pc, const Csr &csr, const Grid &grid, Vec near
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
-                                std::unique_ptr<Core> *core) {
+PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Vec near_null, double rounding,
+                              PCRRBValues *values) {
   PetscFunctionBegin;
-  graphs_.reset();
-  core->reset();
-  PetscCall(stream_.Run([&] { *core = rrb::make_factorization<PetscInt>(cuda_, extent, o, single != PETSC_FALSE); }));
+  if (!on_ranks_) {
+    PetscCall(ReadOnRank(pc, P.csr, grid, near_null, rounding, values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
+  stencil_.scaled = values->scaled != PETSC_FALSE;
+  if (on_ranks_->ranks && values->result == ReadResult::ok) {
+    int broken = on_ranks_->ranks->broken();
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+    if (broken) values->result = ReadResult::rebuild; /* with another transport, from the first message on */
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::Factor(Core &core, rrb::Lumping lumping) {
+/* The first one that is possible of those that the user allows, the fastest first. */
+PetscErrorCode OnDevice::ChooseTransport(PC pc) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PCRRBTransport wanted = ((PC_RRB *)pc->data)->transport;
+  const struct {
+    PCRRBTransport type;
+    const char *words;
+    PetscErrorCode (*create)(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
+  } all[] = {{PC_RRB_TRANSPORT_STORES, "stores", PetscRRBCreateRanksStores},
+             {PC_RRB_TRANSPORT_STORES, "stores (windows of NCCL)", PetscRRBCreateRanksStoresNccl},
+             {PC_RRB_TRANSPORT_NCCL, "NCCL", PetscRRBCreateRanksNccl},
+             {PC_RRB_TRANSPORT_SF, "PetscSF", PetscRRBCreateRanksSF}};
+  std::unique_ptr<rrb::Ranks> &ranks = on_ranks_->ranks;
+  std::string why_not;
+
+  PetscFunctionBegin;
+  ranks = nullptr;
+  why_not_faster_.clear();
+  for (const auto &t : all) {
+    if (ranks || (wanted != PC_RRB_TRANSPORT_AUTO && wanted != t.type)) continue;
+    PetscCall(t.create(comm, cuda_, &ranks, &why_not));
+    if (ranks) transport_ = t.words;
+    if (ranks) continue;
+    PetscCall(PetscInfo(pc, "Values cannot travel by %s: %s\n", t.words, why_not.c_str()));
+    why_not_faster_ = std::move(why_not);
+  }
+  PetscCheck(ranks, comm, PETSC_ERR_SUP, "-pc_rrb_transport %s is not possible: %s", PCRRBTransports[wanted],
+             why_not_faster_.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                               std::unique_ptr<Core> *core) {
+  PetscFunctionBegin;
+  graphs_.reset();
+  core->reset();
+  comm_ = PetscObjectComm((PetscObject)pc);
+  if (on_ranks_) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc); }));
+  PetscCall(PetscRRBTryTogether(comm_, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
+    stream_.Do([&] {
+      if (on_ranks_)
+        on_ranks_->Build(pc, cuda_, all, o, single, core);
+      else
+        *core = rrb::make_factorization<PetscInt>(cuda_, all, o, single != PETSC_FALSE);
+    });
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
@@ -64,7 +205,7 @@ PetscErrorCode PCRRBCuda::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
+PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
   rrb::LastBlock<PetscInt> &b = core.last_block();
 
   PetscFunctionBegin;
@@ -95,49 +236,48 @@ PetscErrorCode PCRRBCuda::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> PetscErrorCode PCRRBCuda::ToHost(std::vector<T> &to, const T *from) {
-  PetscFunctionBegin;
-  PetscCall(stream_.Run([&] {
-    const size_t bytes = to.size() * sizeof(T);
-    cuda::check(cudaMemcpyAsync(to.data(), from, bytes, cudaMemcpyDeviceToHost, cuda_.stream), "cudaMemcpyAsync");
-    cuda::wait_for(cuda_.stream, "the last block's right-hand side");
-  }));
-  PetscCall(PetscLogGpuToCpu(to.size() * sizeof(T)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCRRBCuda::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
   rrb::LastBlock<PetscInt> &b = core.last_block();
-
-  PetscFunctionBegin;
-  PetscCall(stream_.Run([&] {
-    if (inverse_)
-      cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(coarse::CoarseStatus),
-                                  cudaMemcpyDeviceToHost, cuda_.stream),
-                  "cudaMemcpyAsync");
-    *outcome = core.outcome(); /* waits, for the status too */
-  }));
-  *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
-  if (!outcome->ok) PetscFunctionReturn(PETSC_SUCCESS);
-  if (inverse_) {
-    *spd = status_.data()->spd ? PETSC_TRUE : PETSC_FALSE;
-    null_directions_ = status_.data()->null_directions;
+  const auto factor = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(stream_.Run([&] {
+      if (inverse_)
+        cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(coarse::CoarseStatus),
+                                    cudaMemcpyDeviceToHost, cuda_.stream),
+                    "cudaMemcpyAsync");
+      *outcome = core.outcome(); /* waits, for the status too */
+    }));
+    *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
+    if (!outcome->ok) PetscFunctionReturn(PETSC_SUCCESS);
+    if (inverse_) {
+      *spd = status_.data()->spd ? PETSC_TRUE : PETSC_FALSE;
+      null_directions_ = status_.data()->null_directions;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(ToHost(stream_, b.a, core.last_values()));
+    PetscCall(ToHost(stream_, b.excess, core.last_excess()));
+    PetscCall(coarse_.Refresh(spd));
     PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(ToHost(b.a, core.last_values()));
-  PetscCall(ToHost(b.excess, core.last_excess()));
-  PetscCall(coarse_.Refresh(spd));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  return PCRRBTogether([&] {
+    PetscFunctionBegin;
+    PetscCall(PetscRRBCallTogether(comm_, stream_.say, factor));
+    if (on_ranks_) /* before what has come is used */
+      PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] { on_ranks_->ranks->check(true); }));
+    PetscCall(PCRRBAgree(comm_, spd));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
-PetscErrorCode PCRRBCuda::SolveLastBlock(Core &core, rrb::Part part) {
+PetscErrorCode OnDevice::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
     PetscCall(PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU),
                           [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(ToHost(host_r_, core.coarse_r()));
+  PetscCall(ToHost(stream_, host_r_, core.coarse_r()));
   PetscCall(coarse_.Solve(host_r_.data(), host_z_.data(), part));
   const size_t bytes = host_z_.size() * sizeof(double);
   PetscCall(stream_.Run([&] {
@@ -148,12 +288,12 @@ PetscErrorCode PCRRBCuda::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::EstimateForCycle(Core &core) {
+PetscErrorCode OnDevice::EstimateForCycle(Core &core) {
   PetscErrorCode solved = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(stream_.Run([&] {
-    if (inverse_ && may_be_graphs())
+    if (may_be_graphs())
       solved = graphs_.estimate(cuda_, core, LastBlockSolver(core));
     else
       solved = rrb::Cycle(core).estimate(LastBlockSolver(core));
@@ -162,60 +302,67 @@ PetscErrorCode PCRRBCuda::EstimateForCycle(Core &core) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::ApplyToArrays(Core &core, const PetscScalar *r, PetscScalar *z, rrb::Part part) {
-  PetscErrorCode solved = PETSC_SUCCESS;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(stream_.Run([&] {
-    if (part == rrb::Part::whole && inverse_ && may_be_graphs())
-      solved = graphs_.apply(cuda_, core, r, z, LastBlockSolver(core));
-    else
-      solved = rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core));
-  }));
-  PetscCall(solved);
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCRRBCuda::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
+  const auto apply = [&](const PetscScalar *from, PetscScalar *to) -> PetscErrorCode {
+    PetscErrorCode solved = PETSC_SUCCESS;
+
+    PetscFunctionBegin;
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(stream_.Run([&] {
+      if (part == rrb::Part::whole && may_be_graphs())
+        solved = graphs_.apply(cuda_, core, from, to, LastBlockSolver(core));
+      else
+        solved = rrb::Cycle(core).apply(from, to, part, LastBlockSolver(core));
+    }));
+    PetscCall(solved);
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
 
   PetscFunctionBegin;
+  if (on_ranks_) PetscCall(PetscRRBTry(stream_.say, [&] { on_ranks_->ranks->check(false); }));
   PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
   PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
-  PetscCall(ApplyToArrays(core, r, z, part));
+  PetscCall(on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z));
   PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
   PetscCall(VecRestoreArrayReadAndMemType(x, &r));
   PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  return vectors_.Use(pc, "PCRRB", x, y, [&](Vec r, Vec z) { return ApplyHere(pc, core, r, z, part); });
+PetscErrorCode OnDevice::ViewRanks(PetscViewer viewer) {
+  PetscFunctionBegin;
+  if (!on_ranks_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(on_ranks_->matrix.View(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s%s%s\n", transport_,
+                                   why_not_faster_.empty() ? "" : ", since ", why_not_faster_.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBCuda::CreateSolver(PC, Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
-  return KSPRRBCreateCuda(stream_, core, full, (PetscBool)(inverse_ != nullptr), LastBlockSolver(core), solver);
+PCRRBParts OnDevice::parts(Core &core) {
+  PCRRBParts parts{&core, LastBlockSolver(core)};
+
+  parts.stream = &stream_;
+  parts.captured = (PetscBool)may_be_graphs();
+  if (on_ranks_) on_ranks_->Lend(&parts);
+  return parts;
 }
 
-double PCRRBCuda::bytes() const {
+double OnDevice::bytes() const {
   const cuda::DeviceStencil &s = stencil_;
-  const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes();
+  const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes(),
+               ranks = on_ranks_ ? on_ranks_->matrix.bytes() + 8.0 * (double)on_ranks_->numbers() : 0.0;
 
-  return last + s.C.bytes() + s.E.bytes() + s.N.bytes() + s.NE.bytes() + s.NW.bytes() + s.v.bytes() +
+  return last + ranks + s.C.bytes() + s.E.bytes() + s.N.bytes() + s.NE.bytes() + s.NW.bytes() + s.v.bytes() +
          s.identity.bytes();
 }
 
-PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *backend) {
-  return PetscRRBCreateOnDevice<PCRRBCuda>("PCRRB", backend);
-}
+} // namespace
 
-#else
-
-PetscErrorCode PCRRBCreateCuda(std::unique_ptr<PCRRBBackend> *) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+PetscErrorCode PCRRBCreateCuda(PetscBool ranks, std::unique_ptr<PCRRBBackend> *backend) {
+  return PetscRRBCreateOnDevice<OnDevice>("PCRRB", backend, ranks);
 }
 
 #endif

@@ -12,11 +12,9 @@ using namespace petscrrb;
 
 PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
 
-static Mat RowsOf(PC pc) { return ((PC_RRB *)pc->data)->state->on_ranks; }
-
 /* --- the grid --- */
 
-PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
+PetscErrorCode PCRRBDistribution::FollowPattern(PC pc, Mat P) {
   PetscObjectId id;
   PetscObjectState pattern;
 
@@ -24,18 +22,18 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc) {
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));
   if (id == source_ && pattern == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(rows_.Build(RowsOf(pc), places_));
+  PetscCall(rows_.Build(P, places_));
   source_ = id;
   pattern_ = pattern;
   prepared_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of on_ranks as they are now, and what comes from other ranks; the caller restores got_. */
-PetscErrorCode PCRRBDistribution::BringRows(PC pc, const Grid &grid) {
+/* The rows of P as they are now, and what comes from other ranks; the caller restores got_. */
+PetscErrorCode PCRRBDistribution::BringRows(PC pc, Mat P, const Grid &grid) {
   PetscFunctionBegin;
-  PetscCall(FollowPattern(pc));
-  PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(FollowPattern(pc, P));
+  PetscCall(rows_.Get(P, values_->on_device, &got_));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say, [&] {
     if (!prepared_) values_->Prepare(rows_, grid);
     values_->Set(got_);
@@ -98,23 +96,24 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
 }
 
 /* Whoever told it, the nonzeros must fit. why: empty if they do */
-PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, bool told, const char *option, Grid *grid, std::string *why) {
+PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, Mat P, bool told, const char *option, Grid *grid,
+                                                std::string *why) {
   std::unique_ptr<RankPattern> on_device;
 
   PetscFunctionBegin;
-  PetscCall(FollowPattern(pc));
-  PetscCall(rows_.Get(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(FollowPattern(pc, P));
+  PetscCall(rows_.Get(P, values_->on_device, &got_));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say,
                                 [&] { on_device = values_->Pattern(got_, rows_.ghosts()); }));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
-    PetscRRBPatternOnRanks pattern(RowsOf(pc), rows_, on_device.get());
+    PetscRRBPatternOnRanks pattern(P, rows_, on_device.get());
     *why = told ? check_grid(pattern, Widest::flat, option, *grid) : find_grid(pattern, Widest::flat, option, *grid);
   }));
-  PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(rows_.Restore(P, values_->on_device, &got_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
+PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscBool whole;
   std::string why, option;
 
@@ -125,7 +124,7 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Grid *grid) {
                                  [&] { return PetscRRBFullName(pc, "-pc_rrb_grid", &option); }));
   const bool told = grid->n[0] > 0;
   const std::string source = told ? grid->source : "matrix pattern";
-  PetscCall(LookAtPattern(pc, told, option.c_str(), grid, &why));
+  PetscCall(LookAtPattern(pc, P, told, option.c_str(), grid, &why));
   grid->source = source;
   const bool by_rows = source == "option" || source == "matrix pattern";
   PetscCheck(why.empty(), PetscObjectComm((PetscObject)pc), told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG, "%s%s",
@@ -212,7 +211,7 @@ static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
 }
 
 /* From a copy of all rows that matter. */
-PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *values) {
+PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBValues *values) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscRRBTrouble trouble;
   PetscRRBOverlap overlap;
@@ -223,9 +222,9 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, const Grid &g, PCRRBValues *
   const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
 
   PetscFunctionBegin;
-  PetscCall(overlap.Build(pc, pc->pmat, RowsOf(pc), 1));
+  PetscCall(overlap.Build(pc, pc->pmat, P, 1));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] { a.resize((std::size_t)overlap.entries()); }));
-  PetscCall(overlap.Bring(RowsOf(pc), PETSC_FALSE, a.data()));
+  PetscCall(overlap.Bring(P, PETSC_FALSE, a.data()));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
     const Csr rows = overlap.rows(a.data());
     Csr all = rows;
@@ -266,7 +265,7 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
 }
 
 /* BringRows() has brought them. The stencil is the box's if they are as they should be. */
-PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double rounding, Positive positive,
+PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
                                            const PCRRBStencilRoom &room, PCRRBStencilArrays *box, rrb::RowFacts *facts,
                                            ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
@@ -283,7 +282,7 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
     own_ = lines_ ? values_->own_room()(own, corners_, false) : *box;
     *facts = values_->Read(rounding, positive, own_);
   }));
-  PetscCall(rows_.Restore(RowsOf(pc), values_->on_device, &got_));
+  PetscCall(rows_.Restore(P, values_->on_device, &got_));
   PetscCall(Agree(pc, *facts));
   const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
   *result = facts->not_finite ? ReadResult::refused
@@ -296,45 +295,46 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, const Grid &grid, double round
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::Read(PC pc, const Grid &grid, Vec near_null, double rounding,
+PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_null, double rounding,
                                        const PCRRBStencilRoom &room, PCRRBValues *values) {
   const rrb::RowFacts &f = facts_;
 
   PetscFunctionBegin;
   *values = PCRRBValues();
   read_ = {};
-  PetscCall(BringRows(pc, grid));
+  PetscCall(BringRows(pc, P, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
-  if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, grid, values));
+  PetscCall(ReadRows(pc, P, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
+  if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, P, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = (index_t)f.identity;
   values->positive = (index_t)f.positive;
   values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
                                 (corners_ && !f.corners));
   values->not_positive = (PetscBool)f.not_positive;
-  if (values->not_positive) PetscCall(WhyRefused(pc, grid, values));
+  if (values->not_positive) PetscCall(WhyRefused(pc, P, grid, values));
   values->scaled = (PetscBool)values_->scaled();
-  PetscCall(read_.Take(RowsOf(pc)));
+  PetscCall(read_.Take(P));
   rounding_ = rounding;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, const Grid &grid, double rounding, const PCRRBStencilRoom &room,
-                                                PCRRBStencilArrays *box, rrb::RowFacts *facts, ReadResult *result) {
+PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, double rounding,
+                                                const PCRRBStencilRoom &room, PCRRBStencilArrays *box,
+                                                rrb::RowFacts *facts, ReadResult *result) {
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
-  PetscCall(now.Take(RowsOf(pc)));
+  PetscCall(now.Take(P));
   if (now == read_ && rounding == rounding_ && facts_.positive == 0) {
     *box = box_;
     *facts = facts_;
     *result = ReadResult::ok;
   } else {
     read_ = {};
-    PetscCall(BringRows(pc, grid));
+    PetscCall(BringRows(pc, P, grid));
     PetscCall(BringVectorToGhosts()); /* which may be others */
-    PetscCall(ReadRows(pc, grid, rounding, Positive::stays, room, box, facts, result));
+    PetscCall(ReadRows(pc, P, grid, rounding, Positive::stays, room, box, facts, result));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

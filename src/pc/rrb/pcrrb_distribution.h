@@ -1,10 +1,10 @@
-/* How the grid of a matrix is dealt out to several ranks, and what they read of their rows. */
+/* How the grid of a matrix is dealt out to several ranks, and what they read of their rows. A Mat is Pmat as a MATMPIAIJ. */
 #pragma once
 
 #include "petsc/overlap.h"
 #include "petsc/rank_rows.h"
 #include "pc/rrb/ranks/distributed.hpp"
-#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_row_values.h"
 
 class PCRRBDistribution {
@@ -14,14 +14,14 @@ public:
   PCRRBDistribution &operator=(const PCRRBDistribution &) = delete;
   ~PCRRBDistribution();
 
-  PetscErrorCode FindGrid(PC, petscrrb::Grid *);
+  PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
   /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
-  PetscErrorCode Read(PC, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
+  PetscErrorCode Read(PC, Mat, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
                       PCRRBValues *);
-  /* The same of on_ranks as it is now, which the preconditioner need not have seen, with its V, but for rows that have become
+  /* The same of a matrix as it is now, which the preconditioner need not have seen, with its V, but for rows that have become
      identity rows. Positive couplings stay.
      Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
-  PetscErrorCode ReadForSolver(PC, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
+  PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
                                PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
   void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
 
@@ -39,22 +39,23 @@ public:
   double bytes() const;
 
 private:
-  PetscErrorCode FollowPattern(PC);
-  PetscErrorCode BringRows(PC, const petscrrb::Grid &);
-  PetscErrorCode LookAtPattern(PC, bool told, const char *option, petscrrb::Grid *, std::string *why);
+  PetscErrorCode FollowPattern(PC, Mat);
+  PetscErrorCode BringRows(PC, Mat, const petscrrb::Grid &);
+  PetscErrorCode LookAtPattern(PC, Mat, bool told, const char *option, petscrrb::Grid *, std::string *why);
   PetscErrorCode FindCuts(PC, petscrrb::Grid *);
   PetscErrorCode Connect(Mat);
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode BringVectorToGhosts();
-  PetscErrorCode ReadRows(PC, const petscrrb::Grid &, double rounding, petscrrb::Positive, const PCRRBStencilRoom &,
-                          PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
-  PetscErrorCode WhyRefused(PC, const petscrrb::Grid &, PCRRBValues *);
+  PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive,
+                          const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::rrb::RowFacts *,
+                          petscrrb::ReadResult *);
+  PetscErrorCode WhyRefused(PC, Mat, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 
   PetscRRBRankRows rows_;
   PetscObjectId source_ = 0; /* the matrix that they are of, and its pattern then */
   PetscObjectState pattern_ = -1;
-  petscrrb::RankRows got_;                 /* on_ranks' arrays, while they are read */
+  petscrrb::RankRows got_;                 /* the matrix's arrays, while they are read */
   std::unique_ptr<PCRRBRowValues> values_; /* of these rows */
   bool prepared_ = false;                  /* they are for their pattern and for the grid */
   petscrrb::rrb::RowFacts facts_;

@@ -1,28 +1,98 @@
 /* PCRRB where the matrix is on the host. */
-#include "pc/rrb/pcrrb_host.h"
+#include "comm/ranks_mpi.h"
+#include "exec/host/host.hpp"
+#include "pc/rrb/core/prepare.hpp"
+#include "pc/rrb/pcrrb_data.h"
+#include "pc/rrb/pcrrb_on_ranks.h"
 
 #include <cmath>
 #include <numeric>
 
 using namespace petscrrb;
 
-PetscErrorCode PCRRBHost::FindGrid(PC pc, const Csr &csr, Grid *grid) {
+namespace {
+
+class OnHost final : public PCRRBBackend {
+  auto LastBlockSolver(Core &core) {
+    return [this, &core](rrb::Part part) { return coarse_.Solve(core.coarse_r(), core.coarse_z(), part); };
+  }
+
+public:
+  explicit OnHost(PetscBool ranks) {
+    if (ranks) on_ranks_ = std::make_unique<PCRRBOnRanks<std::vector<double>>>(PCRRBRowValuesOnHost());
+  }
+  PetscBool on_device() const override { return PETSC_FALSE; }
+  PetscErrorCode FindGrid(PC, const PetscRRBMatrix &, Grid *) override;
+  void weights(double *x, double *y) const override;
+  PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, PCRRBValues *) override;
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
+    return PCRRBTogether([&] {
+      core.refresh(rrb::prepared(stencil_), lumping);
+      return PETSC_SUCCESS;
+    });
+  }
+  PetscErrorCode SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) override {
+    return coarse_.SetUp(&core.last_block(), type, ksp);
+  }
+  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode EstimateForCycle(Core &core) override {
+    return PCRRBTogether([&] { return rrb::Cycle(core).estimate(LastBlockSolver(core)); });
+  }
+  PetscInt null_directions() const override { return coarse_.null_directions(); }
+  PetscErrorCode Apply(PC, Core &, Vec, Vec, rrb::Part) override;
+  PetscErrorCode ViewRanks(PetscViewer viewer) override {
+    return on_ranks_ ? on_ranks_->matrix.View(viewer) : PETSC_SUCCESS;
+  }
+  PCRRBParts parts(Core &core) override {
+    PCRRBParts parts{&core, LastBlockSolver(core)};
+    parts.host = &host_;
+    if (on_ranks_) on_ranks_->Lend(&parts);
+    return parts;
+  }
+  const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
+  double bytes() const override {
+    const Stencil &s = stencil_;
+    const double ranks = on_ranks_ ? on_ranks_->matrix.bytes() + 8.0 * (double)on_ranks_->numbers() : 0.0;
+    return coarse_.bytes() + ranks +
+           8.0 * (double)(s.C.size() + s.E.size() + s.N.size() + s.NE.size() + s.NW.size() + s.v.size());
+  }
+
+private:
+  PetscErrorCode ReadNearNullVector(PC, Vec);
+
+  Host host_;
+  Stencil stencil_;
+  StencilFacts facts_;
+  rrb::CoarseSolver coarse_;
+  PetscRRBVectorsOnHost vectors_;
+  MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
+  std::unique_ptr<PCRRBOnRanks<std::vector<double>>> on_ranks_; /* NULL on one */
+};
+
+PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {
   PetscErrorCode found = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
-                        [&] { found = PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(csr, PetscRRBSay("PCRRB")), grid); }));
+  if (on_ranks_) {
+    PetscCall(on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] {
+    found = PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(P.csr, PetscRRBSay("PCRRB")), grid);
+  }));
   PetscCall(found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PCRRBHost::weights(double *x, double *y) const {
+void OnHost::weights(double *x, double *y) const {
+  if (on_ranks_) return on_ranks_->matrix.weights(x, y);
   *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
   *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
 }
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
-PetscErrorCode PCRRBHost::ReadNearNullVector(PC pc, Vec near_null) {
+PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
   std::vector<double> &v = stencil_.v;
   const PetscScalar *x;
 
@@ -52,12 +122,16 @@ static bool ring_is_cut(const Stencil &s, const Grid &g) {
   return !x || !y;
 }
 
-PetscErrorCode PCRRBHost::Read(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
-                               PCRRBValues *values) {
+PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Vec near_null, double rounding,
+                            PCRRBValues *values) {
   PetscFunctionBegin;
+  if (on_ranks_) {
+    PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   *values = PCRRBValues();
   PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
-                        [&] { values->result = read_stencil(csr, grid, stencil_, facts_, values->why); }));
+                        [&] { values->result = read_stencil(P.csr, grid, stencil_, facts_, values->why); }));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->identity_rows = facts_.identity_rows;
   values->positive = facts_.positive;
@@ -69,52 +143,61 @@ PetscErrorCode PCRRBHost::Read(PC pc, const Csr &csr, const Grid &grid, Vec near
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBHost::Build(PC, const rrb::Extent &extent, const rrb::Options &o, PetscBool single,
-                                std::unique_ptr<Core> *core) {
+PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                             std::unique_ptr<Core> *core) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
-                        [&] { *core = rrb::make_factorization<PetscInt>(host_, extent, o, single != PETSC_FALSE); }));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
+    if (on_ranks_) {
+      on_ranks_->ranks = std::make_unique<PetscRRBRanks>(comm);
+      on_ranks_->Build(pc, host_, all, o, single, core);
+    } else
+      *core = rrb::make_factorization<PetscInt>(host_, all, o, single != PETSC_FALSE);
+  }));
+  comm_ = comm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBHost::Factor(Core &core, rrb::Lumping lumping) {
-  core.refresh(rrb::prepared(stencil_), lumping);
-  return PETSC_SUCCESS;
+PetscErrorCode OnHost::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+  const auto factor = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    *outcome = core.outcome();
+    *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
+    if (outcome->ok) PetscCall(coarse_.Refresh(spd));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  return PCRRBTogether([&] {
+    PetscFunctionBegin;
+    PetscCall(PetscRRBCallTogether(comm_, PetscRRBSay("PCRRB"), factor));
+    PetscCall(PCRRBAgree(comm_, spd));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
 }
 
-PetscErrorCode PCRRBHost::SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) {
-  return coarse_.SetUp(&core.last_block(), type, ksp);
-}
-
-PetscErrorCode PCRRBHost::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
-  *outcome = core.outcome();
-  *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
-  return outcome->ok ? coarse_.Refresh(spd) : PETSC_SUCCESS;
-}
-
-PetscErrorCode PCRRBHost::EstimateForCycle(Core &core) { return rrb::Cycle(core).estimate(LastBlockSolver(core)); }
-
-PetscErrorCode PCRRBHost::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
+PetscErrorCode OnHost::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
   const PetscScalar *r;
   PetscScalar *z;
+  const auto apply = [&](const PetscScalar *from, PetscScalar *to) {
+    return rrb::Cycle(core).apply(from, to, part, LastBlockSolver(core));
+  };
 
   PetscFunctionBegin;
   PetscCall(vectors_.Say(pc, "PCRRB", x));
   PetscCall(VecGetArrayRead(x, &r));
   PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(rrb::Cycle(core).apply(r, z, part, LastBlockSolver(core)));
+  PetscCall(PCRRBTogether([&] { return on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z); }));
   PetscCall(VecRestoreArrayWrite(y, &z));
   PetscCall(VecRestoreArrayRead(x, &r));
   PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBHost::CreateSolver(PC, Core &core, PetscBool full, std::unique_ptr<KSPRRBSolver> *solver) {
-  return KSPRRBCreateHost(host_, core, full, LastBlockSolver(core), solver);
-}
+} // namespace
 
-PetscErrorCode PCRRBCreateHost(std::unique_ptr<PCRRBBackend> *backend) {
-  return PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *backend = std::make_unique<PCRRBHost>(); });
+PetscErrorCode PCRRBCreateHost(PetscBool ranks, std::unique_ptr<PCRRBBackend> *backend) {
+  return PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *backend = std::make_unique<OnHost>(ranks); });
 }

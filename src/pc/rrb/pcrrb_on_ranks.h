@@ -1,10 +1,10 @@
-/* What the backends of PCRRB on several ranks share, on hosts and on devices. */
+/* What a backend of PCRRB has besides where the matrix is on several ranks. */
 #pragma once
 
-#include "petsc/mpi_throws.h"
+#include "comm/ranks.hpp"
 #include "pc/rrb/pcrrb_distribution.h"
 
-/* work() is done with other ranks; what goes wrong with the messages comes as an exception. */
+/* work() may be done with other ranks; what goes wrong with the messages comes as an exception. */
 template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
   PetscErrorCode code = PETSC_SUCCESS;
 
@@ -14,12 +14,58 @@ template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
   PetscFunctionReturn(code);
 }
 
-/* Whether the last block, which every rank has, is positive definite on all of them, as far as their processors are alike. */
-inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *spd) {
-  PetscMPIInt all = *spd;
+/* Whether it is so on all ranks: they may differ where their processors do. Collective. */
+inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
+  PetscMPIInt all = *yes;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
-  *spd = (PetscBool)all;
+  *yes = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Array: where the matrix is */
+template <class Array> class PCRRBOnRanks {
+public:
+  explicit PCRRBOnRanks(std::unique_ptr<PCRRBRowValues> values) : matrix(std::move(values)) {}
+
+  PCRRBDistribution matrix;
+  std::unique_ptr<petscrrb::rrb::Ranks> ranks; /* to be set before Build() */
+  petscrrb::rrb::BlackRanks *black = nullptr;  /* the core */
+
+  /* The factorization of a grid of all ranks. Plans are made by each rank alone, so that none waits for one that has no memory;
+     may throw. */
+  template <class On>
+  void Build(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o, PetscBool single,
+             std::unique_ptr<PCRRBBackend::Core> *core) {
+    matrix.SetBoxes(pc, all, o.levels);
+    auto made = petscrrb::rrb::make_distributed<PetscInt>(on, *ranks, matrix.boxes(), o, matrix.gathered(),
+                                                          single != PETSC_FALSE);
+    black = made.get();
+    *core = std::move(made);
+    const std::size_t n = matrix.lines() ? (std::size_t)(*core)->extent().nodes() : 0;
+    r_.resize(n);
+    z_.resize(n);
+  }
+  /* work(r, z) with arrays of the box: those of the rows, r and z, where it has just these */
+  template <class Work> PetscErrorCode OnBox(const PetscScalar *r, PetscScalar *z, const Work &work) {
+    PetscFunctionBegin;
+    if (!matrix.lines()) {
+      PetscCall(work(r, z));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(matrix.ToBoxes(r, r_.data()));
+    PetscCall(work(r_.data(), z_.data()));
+    PetscCall(matrix.ToRows(z_.data(), z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  void Lend(PCRRBParts *parts) {
+    parts->black = black;
+    parts->ranks = ranks.get();
+    parts->matrix = &matrix;
+  }
+  std::size_t numbers() const { return r_.size() + z_.size(); } /* of own arrays */
+
+private:
+  Array r_, z_;
+};

@@ -1,6 +1,6 @@
 /* What a user can set of PCRRB. */
 #include "pc/parameter.h"
-#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_data.h"
 
 const char *const PCRRBLumpNodesTypes[] = {"red", "both", "PCRRBLumpNodes", "PC_RRB_LUMP_", nullptr};
 const char *const PCRRBStorageTypes[] = {"naive", "r1r2b1b2", "PCRRBStorage", "PC_RRB_STORAGE_", nullptr};

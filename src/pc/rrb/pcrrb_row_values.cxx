@@ -1,6 +1,8 @@
 /* The values of the rows that a rank of PCRRB works with, on the host. */
 #include "pc/rrb/pcrrb_row_values.h"
 
+#include "stencil/stencil.hpp"
+
 #include "petsc/compat.h"
 
 #include <algorithm>

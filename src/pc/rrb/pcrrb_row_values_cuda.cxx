@@ -5,7 +5,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "pc/stream_cuda.h"
+  #include "petsc/stream_cuda.h"
   #include "grid/cuda/find.hpp"
   #include "pc/rrb/cuda/read_rows.hpp"
 

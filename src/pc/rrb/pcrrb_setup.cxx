@@ -1,7 +1,35 @@
 /* PCSetUp() of PCRRB: the grid, the values, the factorization, and what is said when they will not do. */
-#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_data.h"
 
 using namespace petscrrb;
+
+PetscErrorCode PCReset_RRB(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBReset<PC_RRB>(pc));
+  if (rrb->coarse_ksp) PetscCall(KSPReset(rrb->coarse_ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle in use, and why, where it is another one than what was set. */
+PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  const rrb::AmliReport a = rrb->state->core->amli();
+
+  PetscFunctionBegin;
+  if (rrb->state->cycle == PC_RRB_CYCLE_V)
+    PetscCall(PetscStrncpy(text, "v", length));
+  else if (!a.nx)
+    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
+  else if (a.used)
+    PetscCall(PetscSNPrintf(text, length, "amli at grid %lld x %lld, lambda_max %.2f", (long long)a.nx, (long long)a.ny,
+                            a.lambda_max));
+  else
+    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at grid %lld x %lld: lambda_max %.3g)",
+                            (long long)a.nx, (long long)a.ny, a.lambda_max));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The vector that M shares with A: the near null space's first one, else any of the null space; NULL for the constant
    one. A null space of several vectors is one of a matrix in several parts, and each of them may be zero on most parts:
@@ -44,7 +72,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
 
   PetscFunctionBegin;
   PetscCall(GetNearNullVector(pc));
-  PetscCall(s->backend->Read(pc, s->rows.csr, s->grid, s->near_null, s->rounding, &s->values));
+  PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null, s->rounding, &s->values));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
   *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
@@ -169,7 +197,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   }
   if (rebuild) {
     s->core.reset(); /* if there is no grid this time, the next setup starts from here again */
-    PetscCall(s->backend->FindGrid(pc, s->rows.csr, &s->grid));
+    PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
     PetscCall(ReadValues(pc, &ok));
     PetscCall(Build(pc));
   }
@@ -193,11 +221,12 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
 
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const PetscBool ranks = (PetscBool)(s->rows.on_ranks != nullptr);
 
   return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
     return PetscRRBChooseBackend(
-        s, s->on_ranks ? PCRRBCreateOnRanks : PCRRBCreateHost, s->on_ranks ? PCRRBCreateOnRanksCuda : PCRRBCreateCuda,
-        [&] { s->core.reset(); }, rebuild);
+        s, [&](auto *b) { return PCRRBCreateHost(ranks, b); },
+        [&](auto *b) { return PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b); }, [&] { s->core.reset(); }, rebuild);
   });
 }
 
@@ -208,21 +237,6 @@ static PetscErrorCode HasNoRows(PC pc, PetscBool *none) {
   PetscFunctionBegin;
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   *none = (PetscBool)(rows == 0);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode GetRows(PC pc) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  PetscMPIInt ranks;
-
-  PetscFunctionBegin;
-  s->on_ranks = nullptr;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->pmat), &ranks));
-  if (ranks == 1) {
-    PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscRRBMatrixOnRanks(pc, pc->pmat, &s->rows, &s->on_ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,11 +251,10 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
                                   [&] { rrb->state = new PCRRBState; }));
   PCRRBState *s = rrb->state;
-  PetscCall(GetRows(pc));
+  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
   PetscCall(HasNoRows(pc, &none));
   PetscErrorCode result = none ? PETSC_SUCCESS : ChooseBackend(pc, &rebuild);
   if (!result && !none) result = SetUpFromRows(pc, rebuild);
-  s->on_ranks = nullptr;
   if (result) s->core.reset();                /* of whatever is half made, on all ranks */
   PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
   PetscCall(result);

@@ -116,7 +116,7 @@ public:
 };
 
 std::unique_ptr<Projection> make_projection_host();
-// All work goes to cuda.stream, which the owner sets before each call (pc/stream_cuda.h). Only with CUDA: see
+// All work goes to cuda.stream, which the owner sets before each call (petsc/stream_cuda.h). Only with CUDA: see
 // PETSCRRB_ON_DEVICES in petsc/compat.h
 std::unique_ptr<Projection> make_projection_cuda(Cuda &);
 

@@ -1,7 +1,7 @@
 // A block's own rows, cell by cell, for kernels and for a test of them on the host.
 #pragma once
 
-#include "pc/blockrelax/cuda/blocks.hpp"
+#include "pc/blockrelax/core/blocks.hpp"
 
 #if defined(__CUDACC__)
   #define PETSCRRB_DEVICE __device__

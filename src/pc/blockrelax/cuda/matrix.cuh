@@ -3,7 +3,7 @@
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
-#include "pc/blockrelax/cuda/blocks.hpp"
+#include "pc/blockrelax/core/blocks.hpp"
 #include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::blockrelax {

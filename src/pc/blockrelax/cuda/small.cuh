@@ -7,7 +7,7 @@
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/shape.cuh"
 #include "pc/blockrelax/core/band.hpp"
-#include "pc/blockrelax/cuda/blocks.hpp"
+#include "pc/blockrelax/core/blocks.hpp"
 #include "pc/blockrelax/core/sine.hpp"
 
 namespace petscrrb::blockrelax {

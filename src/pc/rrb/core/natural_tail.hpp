@@ -4,6 +4,8 @@
 
 #include "pc/rrb/core/dense_grid.hpp"
 
+#include <vector>
+
 namespace petscrrb::rrb {
 
 struct SetZero {

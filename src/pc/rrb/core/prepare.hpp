@@ -1,6 +1,7 @@
 // From the matrix to the weighted graph that RRB factors (docs/numerics.md, "The matrix that is factored").
 #pragma once
 
+#include "stencil/stencil.hpp"
 #include "stencil/weights.hpp"
 #include "pc/rrb/core/views.hpp"
 

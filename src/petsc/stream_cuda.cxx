@@ -2,8 +2,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "pc/stream_cuda.h"
-  #include "grid/cuda/find.hpp"
+  #include "petsc/stream_cuda.h"
 
 PetscErrorCode PetscRRBStream::Start() {
   PetscFunctionBegin;
@@ -27,13 +26,6 @@ cudaStream_t PetscRRBStream::Ready() {
   if (Find() != PETSC_SUCCESS) throw std::runtime_error("PETSc has no current stream");
   if (cuda.stream) before_.let_wait(cuda.stream, nullptr);
   return cuda.stream;
-}
-
-PetscRRBRows PetscRRBStream::Rows(const petscrrb::Csr &a) {
-  using namespace petscrrb;
-  return {a.n, [this, &a](Widest w, const char *option, Grid &g) { return cuda::find_grid(a, w, option, g, Ready()); },
-          [this, &a](Widest w, const char *option, Grid &g) { return cuda::check_grid(a, w, option, g, Ready()); },
-          say};
 }
 
 #endif

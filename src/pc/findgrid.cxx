@@ -1,12 +1,17 @@
 /*
    Asks who may know the grid of a matrix, in order, and holds every answer against the rows.
 */
-#include "petsc/findgrid.h"
+#include "pc/findgrid.h"
 
 #include "grid/find.hpp"
 #include "petsc/matrix.h"
 #include "pc/pc.h"
 #include "petsc/compat.h"
+
+#if PETSCRRB_ON_DEVICES
+  #include "grid/cuda/find.hpp"
+  #include "petsc/stream_cuda.h"
+#endif
 
 #include <petscdmda.h>
 
@@ -14,6 +19,16 @@
 
 using petscrrb::Grid;
 using petscrrb::Widest;
+
+#if PETSCRRB_ON_DEVICES
+PetscRRBRows PetscRRBRowsOnDevice(PetscRRBStream &on, const petscrrb::Csr &a) {
+  return {
+      a.n,
+      [&](Widest w, const char *option, Grid &g) { return petscrrb::cuda::find_grid(a, w, option, g, on.Ready()); },
+      [&](Widest w, const char *option, Grid &g) { return petscrrb::cuda::check_grid(a, w, option, g, on.Ready()); },
+      on.say};
+}
+#endif
 
 PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, const PetscRRBSay &say) {
   return {a.n, [&a](Widest w, const char *option, Grid &g) { return petscrrb::find_grid(a, w, option, g); },

@@ -3,7 +3,7 @@
 
 #include "pc/blockrelax/core/blockrelax.hpp"
 #include "petsc/agree.h"
-#include "petsc/findgrid.h"
+#include "pc/findgrid.h"
 #include "pc/known_values.h"
 #include "petsc/matrix.h"
 #include "pc/pc.h"

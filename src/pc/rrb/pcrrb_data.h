@@ -33,7 +33,6 @@ struct PCRRBState {
   PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
   PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
   PetscRRBMatrix rows = {};
-  Mat on_ranks = nullptr;       /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
   PetscInt64 build = 0;         /* which hierarchy this is, of all of them */
   PetscInt64 uses = 0;          /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
   PetscRRBMatrixState factored; /* the matrix at the last factorization */

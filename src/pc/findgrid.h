@@ -22,6 +22,9 @@ struct PetscRRBRows {
 };
 /* a must outlive what is returned, for which no memory is needed then */
 PetscRRBRows PetscRRBRowsOnHost(const petscrrb::Csr &a, const PetscRRBSay &);
+/* The same of rows on the stream's device; it must outlive that, too. */
+class PetscRRBStream;
+PetscRRBRows PetscRRBRowsOnDevice(PetscRRBStream &, const petscrrb::Csr &a);
 
 /* widest: what the PC takes; n: two or three sizes as the user gave them, zeros for none; option: its name with
    the PC's prefix left out ("-pc_rrb_grid"). Raises the reason when there is no grid. */

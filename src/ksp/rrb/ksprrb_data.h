@@ -6,7 +6,7 @@
 #include "petsc/compat.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
-#include "pc/rrb/pcrrb_impl.h"
+#include "pc/rrb/pcrrb_data.h"
 #include "ksp/rrb/ksprrb_solver.h"
 
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);

@@ -1,7 +1,7 @@
 /* The data of PCNEUMANN, shared by its files; and how M^-1 is kept, by the grid and by where the matrix is. */
 #pragma once
 
-#include "petsc/findgrid.h"
+#include "pc/findgrid.h"
 #include "pc/known_values.h"
 #include "petsc/matrix.h"
 #include "petsc/overlap.h"
@@ -57,7 +57,6 @@ struct PCNeumannState {
   petscrrb::CouplingFindings found;
   PetscBool failed = PETSC_FALSE; /* a diagonal entry is not positive */
   PetscRRBMatrix rows = {};
-  Mat on_ranks = nullptr; /* Pmat of several ranks as a MATMPIAIJ, during PCSetUp(); borrowed */
 };
 
 /* What a user can set, as it was set. */

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "petsc/agree.h"
-#include "petsc/findgrid.h"
+#include "pc/findgrid.h"
 #include "pc/known_values.h"
 #include "petsc/matrix.h"
 #include "pc/pc.h"

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
-#include "petsc/findgrid.h"
-#include "pc/pc.h"
+#include "petsc/agree.h"
 
 #include <petscdevice.h>
 
@@ -39,9 +38,6 @@ public:
   /* the same without an error handler: the stream, once the work so far is there */
   cudaStream_t Ready();
 
-  /* what is asked about rows on the device; this and they must outlive it */
-  PetscRRBRows Rows(const petscrrb::Csr &);
-
 private:
   PetscErrorCode Find();
 
@@ -49,12 +45,12 @@ private:
 };
 
 /* Makes a backend of that type that has such a stream, and starts it. */
-template <class Made, class Backend>
-PetscErrorCode PetscRRBCreateOnDevice(const char type[], std::unique_ptr<Backend> *backend) {
+template <class Made, class Backend, class... Args>
+PetscErrorCode PetscRRBCreateOnDevice(const char type[], std::unique_ptr<Backend> *backend, Args... args) {
   std::unique_ptr<Made> made;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay(type, PETSC_ERR_GPU), [&] { made = std::make_unique<Made>(); }));
+  PetscCall(PetscRRBTry(PetscRRBSay(type, PETSC_ERR_GPU), [&] { made = std::make_unique<Made>(args...); }));
   PetscCall(made->Start());
   *backend = std::move(made);
   PetscFunctionReturn(PETSC_SUCCESS);
