@@ -1,9 +1,8 @@
 """What an iteration of -ksp_type rrb costs on several GPUs: a sum over grids of compute times, measured on one GPU, and of
 exchanges and gathers, fitted to measured ones; docs/scaling.md explains it. The results are in benchmarks/results/.
 
-usage: cost_model.py [--transport NAME]      prints the tables and the conclusion of that page
+cost_model_report.py prints the tables and the conclusion of that page.
 """
-import argparse
 from dataclasses import dataclass, replace
 from math import ceil, exp, log, log2
 from pathlib import Path
@@ -266,16 +265,3 @@ def best_gather(device, network, problem, amli_in_tail=False):
     one, too, if it would be a finer one."""
     return min((total(device, network, replace(problem, amli_from=grid) if amli_in_tail else problem, grid), grid)
                for grid in range(1, problem.levels // 2 + 1))
-
-
-def main():
-    import cost_model_report
-
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--transport", help="a transport of exchange.csv instead of the one with the shortest small exchange")
-    for text in cost_model_report.Report(parser.parse_args().transport).pages().values():
-        print(text)
-
-
-if __name__ == "__main__":
-    main()

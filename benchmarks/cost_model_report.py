@@ -1,4 +1,5 @@
 """The tables, the text and the picture of docs/scaling.md, from the cost model and what was measured."""
+import argparse
 from math import isqrt
 
 from cost_model import Cluster, Node, OneDevice, Problem, best_gather, iteration, read, total
@@ -259,3 +260,14 @@ def write(folder):
         (folder / "picture.md").write_text("![an iteration and the efficiency](generated/scaling/model.png)\n", encoding="utf-8")
     else:
         (folder / "picture.md").write_text("", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--transport", help="a transport of exchange.csv instead of the one with the shortest small exchange")
+    for text in Report(parser.parse_args().transport).pages().values():
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,12 +3,22 @@
 #include "petsc/compat.h"
 #include "petscrrb.h"
 
-PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
-PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
-PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
-PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC);
-PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
-PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
+/* What is registered: of PETSc's class, under a name, made by a function. A new type is a line here. */
+// clang-format off
+#define PETSCRRB_TYPES(type)                   \
+  type(PC, PCRRB, PCCreate_RRB)                \
+  type(PC, PCNEUMANN, PCCreate_Neumann)        \
+  type(PC, PCMIC, PCCreate_MIC)                \
+  type(PC, PCBLOCKRELAX, PCCreate_BlockRelax)  \
+  type(KSP, KSPRRB, KSPCreate_RRB)             \
+  type(PC, PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation)
+// clang-format on
+
+#define PETSCRRB_DECLARE(Class, name, create)  PETSC_INTERN PetscErrorCode create(Class);
+#define PETSCRRB_REGISTER(Class, name, create) PetscCall(Class##Register(name, create));
+
+PETSCRRB_TYPES(PETSCRRB_DECLARE)
+
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void);
 PETSC_INTERN PetscErrorCode KSPDeflationStopHook(void);
 
@@ -77,12 +87,7 @@ PetscErrorCode PetscRRBInitializePackage(void) {
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
   PetscCall(ReadTimeout());
-  PetscCall(PCRegister(PCRRB, PCCreate_RRB));
-  PetscCall(PCRegister(PCNEUMANN, PCCreate_Neumann));
-  PetscCall(PCRegister(PCMIC, PCCreate_MIC));
-  PetscCall(PCRegister(PCBLOCKRELAX, PCCreate_BlockRelax));
-  PetscCall(KSPRegister(KSPRRB, KSPCreate_RRB));
-  PetscCall(PCRegister(PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation));
+  PETSCRRB_TYPES(PETSCRRB_REGISTER)
   PetscCall(KSPDeflationStartHook());
   PetscCall(PetscRegisterFinalize(PetscRRBFinalizePackage));
   initialized = PETSC_TRUE;

@@ -52,6 +52,63 @@ def test_seeded_faults_fit_the_code(run, root):
     run(sys.executable, root / "tests/seeded_faults.py", "--check")
 
 
+# from the ground up: a folder of src/ knows those before it, and within pc/ and ksp/ no type knows another one of the same folder
+FLOORS = ("exec", "grid", "stencil", "dense", "petsc", "comm", "pc", "ksp", "register.cxx")
+# within a type: what PETSc sees knows all, the mathematics nothing of where loops run
+PARTS = ("core", "ranks", "host", "cuda", "")
+
+
+def rooms(root):
+    """{file below src/: the files below src/ that it includes}"""
+    files = {str(path.relative_to(root / "src")): path.read_text(encoding="utf-8")
+             for path in (root / "src").rglob("*") if path.is_file()}
+    return {name: [found for found in re.findall(r'^ *# *include "([^"]+)"', text, re.MULTILINE) if found in files]
+            for name, text in files.items()}
+
+
+def room(name):
+    """('pc', 'rrb', 'core') of pc/rrb/core/amli.hpp"""
+    parts = name.split("/")[:-1]
+    if not parts:
+        return name, "", ""
+    in_type = parts[0] in ("pc", "ksp") and len(parts) > 1
+    return parts[0], parts[1] if in_type else "", parts[2] if in_type and len(parts) > 2 else ""
+
+
+def test_includes_run_downwards(root):
+    wrong = []
+    for name, found in rooms(root).items():
+        folder, kind, part = room(name)
+        for other in found:
+            there, other_kind, other_part = room(other)
+            up = FLOORS.index(there) > FLOORS.index(folder)
+            if there == folder:
+                up = other_kind != kind and other_kind or other_kind == kind and kind and PARTS.index(other_part) > PARTS.index(part)
+            if up:
+                wrong.append(f"{name} includes {other}")
+    assert not wrong
+
+
+def test_no_file_includes_itself_through_others(root):
+    included, done = rooms(root), set()
+
+    def visit(name, way):
+        assert name not in way, " -> ".join([*way, name])
+        if name not in done:
+            for other in included[name]:
+                visit(other, [*way, name])
+            done.add(name)
+
+    for name in included:
+        visit(name, [])
+
+
+def test_no_folder_is_crowded(root):
+    folders = [path for path in (root / "src").rglob("*") if path.is_dir()]
+    crowded = {path.name: len([file for file in path.iterdir() if file.is_file()]) for path in folders}
+    assert max(crowded.values()) <= 25, crowded
+
+
 @pytest.fixture
 def configure(run, root, tmp_path):
     """configure(argument, ..., fails=...) in a build folder that is thrown away; gives what it printed."""

@@ -1,50 +1,7 @@
-/* How deflation gets into a KSP: -ksp_deflation on any of them, and the wrapper around its PC. */
-#include "ksp/deflation/kspdeflation_impl.h"
-
-#include <utility>
-
-static const char key[] = "PetscRRBDeflation";
+/* The wrapper around the PC of a KSP. */
+#include "ksp/deflation/kspdeflation_data.h"
 
 using Shared = std::shared_ptr<KSPDeflation>;
-
-/* A PC that lives longer than its KSP has its share, and is destroyed before PETSc ends, too. */
-KSPDeflation::~KSPDeflation() {
-  (void)VecDestroy(&phi);
-  (void)MatDestroy(&Z);
-}
-
-static PetscErrorCode Forget(void *contents) {
-  Shared *shared = (Shared *)PetscRRBContents(contents);
-
-  PetscFunctionBegin;
-  (*shared)->ksp = nullptr;
-  delete shared;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationFind(KSP ksp, PetscBool create, Shared *found) {
-  PetscContainer container;
-  void *contents;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)ksp, key, (PetscObject *)&container));
-  if (container) {
-    PetscCall(PetscContainerGetPointer(container, &contents));
-    *found = *(Shared *)contents;
-  } else if (create) {
-    std::unique_ptr<Shared> made;
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("deflation"),
-                                  [&] { made = std::make_unique<Shared>(std::make_shared<KSPDeflation>(ksp)); }));
-    *found = *made;
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
-    PetscCall(PetscContainerSetPointer(container, made.release()));
-    PetscCall(PetscRRBContainerSetDestroy(container, Forget));
-    PetscCall(PetscObjectCompose((PetscObject)ksp, key, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
-  } else
-    found->reset();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The user's PC goes inside. It keeps its prefix, options, operators and DM; KSP hands new ones to the wrapper, which hands
    them on. */
@@ -103,62 +60,3 @@ PetscErrorCode KSPDeflationWrap(KSP ksp) {
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* --- the hook: every KSP that is created gets our options handler --- */
-
-static PetscErrorCode Created(PetscObject object) {
-  PetscFunctionBegin;
-  if (object->classid == KSP_CLASSID)
-    PetscCall(PetscObjectAddOptionsHandler(object, KSPDeflationSetFromOptions, nullptr, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if PETSCRRB_LOG_HANDLERS
-
-/* PetscFinalize() takes the handler away. */
-PetscErrorCode KSPDeflationStartHook(void) {
-  PetscFunctionBegin;
-  PetscCall(PetscLogLegacyCallbacksBegin(nullptr, nullptr, Created, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
-
-#elif defined(PETSC_USE_LOG)
-
-static PetscErrorCode (*before)(PetscObject) = nullptr;
-
-static PetscErrorCode CreatedHere(PetscObject object) {
-  PetscFunctionBegin;
-  if (before) PetscCall((*before)(object));
-  PetscCall(Created(object));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStartHook(void) {
-  PetscFunctionBegin;
-  before = PetscLogPHC == CreatedHere ? nullptr : PetscLogPHC;
-  PetscLogPHC = CreatedHere;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStopHook(void) {
-  PetscFunctionBegin;
-  if (PetscLogPHC == CreatedHere) PetscLogPHC = before;
-  before = nullptr;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#else
-
-PetscErrorCode KSPDeflationStartHook(void) {
-  PetscFunctionBegin;
-  (void)Created;
-  PetscCall(
-      PetscInfo(nullptr, "This PETSc was built without logging: -ksp_deflation is not seen, KSPSetDeflation() is\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
-
-#endif

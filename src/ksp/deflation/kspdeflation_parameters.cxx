@@ -1,5 +1,5 @@
 /* What a user can set of deflation, with the functions' man pages. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 #include "pc/parameter.h"
 
 using Shared = std::shared_ptr<KSPDeflation>;

@@ -1,20 +1,11 @@
 /* The PC that deflation puts around the user's: what PCApply(), PCView() and the like do. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 #include "pc/pc.h"
 
 using petscrrb::deflation::Report;
 using petscrrb::deflation::Result;
 
 static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
-
-PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
-  Vec *work = &Data(pc)->work[k];
-
-  PetscFunctionBegin;
-  if (!*work) PetscCall(MatCreateVecs(pc->pmat, work, nullptr));
-  *w = *work;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* KSP talks to the wrapper, which hands on what the inner PC must know. */
 static PetscErrorCode HandOn(PC pc) {

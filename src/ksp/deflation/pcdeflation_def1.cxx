@@ -1,9 +1,18 @@
 /* def1: during a solve P A stands for A, which the PC has, and P b for b, which the KSP has. */
-#include "ksp/deflation/kspdeflation_impl.h"
+#include "ksp/deflation/kspdeflation_data.h"
 
 static const char key[] = "PetscRRBDeflated";
 
 static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
+
+PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
+  Vec *work = &Data(pc)->work[k];
+
+  PetscFunctionBegin;
+  if (!*work) PetscCall(MatCreateVecs(pc->pmat, work, nullptr));
+  *w = *work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Known by what is composed with it, whoever hands it to the PC. */
 Mat PCDeflationOperator(PC pc) {
