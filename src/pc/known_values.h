@@ -51,29 +51,6 @@ private:
   std::vector<Solve> solves_; /* Chebyshev's estimate of eigenvalues is a solve inside of a solve */
 };
 
-/* For PCCreate(), with Data's member `known`, which PCDestroy() deletes. Without memory the PC has neither data nor a type. */
-template <class Data> PetscErrorCode PetscRRBLiftKnownValues(PC pc, PetscBool (*may_have_identity_rows)(PC)) {
-  Data *data = (Data *)pc->data;
-  const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("known values"), [&] {
-    data->known = new PetscRRBKnownValues(may_have_identity_rows);
-  });
-
-  PetscFunctionBegin;
-  if (code) {
-    PetscCall(PetscFree(pc->data));
-    PetscCall(
-        PetscObjectChangeTypeName((PetscObject)pc, nullptr)); /* PETSc has set it; a type without methods would crash */
-  }
-  PetscCall(code);
-  pc->ops->presolve = [](PC of, KSP ksp, Vec b, Vec x) -> PetscErrorCode {
-    return ((Data *)of->data)->known->PreSolve(of, ksp, b, x);
-  };
-  pc->ops->postsolve = [](PC of, KSP ksp, Vec, Vec) -> PetscErrorCode {
-    return ((Data *)of->data)->known->PostSolve(ksp);
-  };
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* x = M^-1 b where the KSP is to start from that, as KSPSolve() does it later on; M is pc's */
 PetscErrorCode PetscRRBKnollGuess(KSP, PC, Vec b, Vec x);
 

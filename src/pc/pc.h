@@ -3,6 +3,7 @@
 
 #include <petsc/private/pcimpl.h>
 
+#include "pc/known_values.h"
 #include "petsc/agree.h"
 #include "petsc/matrix.h"
 #include "petsc/compat.h"
@@ -183,6 +184,44 @@ PetscErrorCode PetscRRBView(PetscViewer viewer, const Brief &brief, const Choice
 }
 inline PetscErrorCode PetscRRBViewNotSetUp(PetscViewer viewer) {
   return PetscViewerASCIIPrintf(viewer, "not set up yet\n");
+}
+
+/* What differs between types of what a PC has at the least; M is symmetric. */
+struct PetscRRBOperations {
+  PetscErrorCode (*setup)(PC), (*apply)(PC, Vec, Vec);
+  PetscErrorCode (*mat_apply)(PC, Mat, Mat); /* NULL: column by column, by PETSc */
+  PetscErrorCode (*set_from_options)(PC, PetscRRBOptionItems);
+  PetscErrorCode (*view)(PC, PetscViewer);
+  PetscBool (*may_have_identity_rows)(PC); /* by its last PCSetUp(), this rank */
+};
+
+/* What PCCreate() of all types does: zeroed data, and the ops. Without memory the PC has neither data nor a type. */
+template <class Data, PetscErrorCode (*compose)(PC, PetscBool)>
+PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data) {
+  const auto keep_known_values = [&] { (*data)->known = new PetscRRBKnownValues(ops.may_have_identity_rows); };
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(data));
+  const PetscErrorCode code =
+      PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("known values"), keep_known_values);
+  if (code) {
+    PetscCall(PetscFree(*data));
+    PetscCall(
+        PetscObjectChangeTypeName((PetscObject)pc, nullptr)); /* PETSc has set it; a type without methods would crash */
+  }
+  PetscCall(code);
+  pc->data = (void *)*data;
+  pc->ops->presolve = [](PC of, KSP ksp, Vec b, Vec x) { return ((Data *)of->data)->known->PreSolve(of, ksp, b, x); };
+  pc->ops->postsolve = [](PC of, KSP ksp, Vec, Vec) { return ((Data *)of->data)->known->PostSolve(ksp); };
+  pc->ops->setup = ops.setup;
+  pc->ops->apply = pc->ops->applytranspose = ops.apply;
+  pc->ops->matapply = ops.mat_apply;
+  pc->ops->setfromoptions = ops.set_from_options;
+  pc->ops->view = ops.view;
+  pc->ops->reset = PetscRRBReset<Data>;
+  pc->ops->destroy = PetscRRBDestroy<Data, compose>;
+  PetscCall(compose(pc, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What PCSetUp() does of types that work on each rank's own diagonal block; but for check_choices() each rank by itself. */

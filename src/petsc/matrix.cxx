@@ -197,7 +197,7 @@ static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
 }
 
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
-  Mat aij;
+  Mat aij = NULL;
   MatInfo info;
   PetscMPIInt ranks;
   PetscErrorCode got;

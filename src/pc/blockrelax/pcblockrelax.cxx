@@ -92,8 +92,11 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   PC_BlockRelax *b;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&b));
-  pc->data = (void *)b;
+  PetscCall((PetscRRBCreate<PC_BlockRelax, PCBlockRelaxComposeParameters>(
+      pc,
+      {PCSetUp_BlockRelax, PCApply_BlockRelax, PCMatApply_BlockRelax, PCSetFromOptions_BlockRelax, PCView_BlockRelax,
+       MayHaveIdentityRows},
+      &b)));
   b->type = PC_BLOCKRELAX_TYPE_JACOBI;
   b->omega = PETSC_DECIDE;
   b->sweeps = 1;
@@ -101,19 +104,10 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   b->inverse = PC_BLOCKRELAX_INVERSE_AUTO;
   b->parallel = PC_BLOCKRELAX_PARALLEL_AUTO;
   b->test = PCBlockRelaxNoKSP;
-
-  PetscCall(PetscRRBLiftKnownValues<PC_BlockRelax>(pc, MayHaveIdentityRows));
   pc->ops->presolve = PCPreSolve_BlockRelax; /* which have more to do */
   pc->ops->postsolve = PCPostSolve_BlockRelax;
-  pc->ops->setup = PCSetUp_BlockRelax;
-  pc->ops->apply = PCApply_BlockRelax;
-  pc->ops->applytranspose = PCApplyTranspose_BlockRelax;
-  pc->ops->applyrichardson = PCApplyRichardson_BlockRelax;
-  pc->ops->matapply = PCMatApply_BlockRelax;
-  pc->ops->setfromoptions = PCSetFromOptions_BlockRelax;
-  pc->ops->view = PCView_BlockRelax;
-  pc->ops->reset = PetscRRBReset<PC_BlockRelax>;
   pc->ops->destroy = PCDestroy_BlockRelax;
-  PetscCall(PCBlockRelaxComposeParameters(pc, PETSC_TRUE));
+  pc->ops->applytranspose = PCApplyTranspose_BlockRelax; /* not every M is symmetric */
+  pc->ops->applyrichardson = PCApplyRichardson_BlockRelax;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,19 +4,16 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "pc/columns.h"
-  #include "petsc/stream_cuda.h"
+  #include "pc/backend.h"
   #include "grid/cuda/csr.hpp"
 
 using namespace petscrrb;
 
 namespace {
 
-class CudaBackend final : public PCBlockRelaxBackend {
+class OnDevice final : public PetscRRBOnDevice<PCBlockRelaxBackend> {
 public:
-  PetscErrorCode Start() { return stream_.Start(); }
-
-  PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
+  OnDevice() : PetscRRBOnDevice("PCBLOCKRELAX") {}
   PetscRRBTrouble Create(const PCBlockRelaxShape &shape, const blockrelax::Options &options) override {
     return stream_.Attempt([&] {
       relax_ = blockrelax::make_blockrelax(stream_.cuda, shape.patches, shape.points, shape.periodic, options);
@@ -36,12 +33,10 @@ public:
   }
 
 private:
-  PetscRRBStream stream_{"PCBLOCKRELAX"};
   std::unique_ptr<blockrelax::BlockRelax> relax_;
-  PetscRRBVectorsOnDevice vectors_;
 };
 
-PetscErrorCode CudaBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) {
+PetscErrorCode OnDevice::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) {
   const auto sweep = [&](const PetscScalar *right, PetscScalar *u) {
     relax_->sweep(right, u, (int)sweeps, from_zero != PETSC_FALSE);
   };
@@ -52,7 +47,7 @@ PetscErrorCode CudaBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
+PetscErrorCode OnDevice::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
   PetscInt columns;
 
   PetscFunctionBegin;
@@ -69,7 +64,7 @@ PetscErrorCode CudaBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, P
 } // namespace
 
 PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *backend) {
-  return PetscRRBCreateOnDevice<CudaBackend>("PCBLOCKRELAX", backend);
+  return PetscRRBCreateOnDevice<OnDevice>("PCBLOCKRELAX", backend);
 }
 
 #endif

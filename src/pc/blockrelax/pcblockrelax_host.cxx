@@ -1,4 +1,5 @@
 /* PCBLOCKRELAX where the matrix is on the host. */
+#include "pc/backend.h"
 #include "pc/blockrelax/pcblockrelax_data.h"
 #include "pc/columns.h"
 
@@ -6,10 +7,9 @@ using namespace petscrrb;
 
 namespace {
 
-class HostBackend final : public PCBlockRelaxBackend {
+class OnHost final : public PetscRRBOnHost<PCBlockRelaxBackend> {
 public:
-  PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, say_); }
+  OnHost() : PetscRRBOnHost("PCBLOCKRELAX") {}
   PetscRRBTrouble Create(const PCBlockRelaxShape &shape, const blockrelax::Options &options) override {
     return PetscRRBTroubleOf(
         say_, [&] { relax_ = blockrelax::make_blockrelax(shape.patches, shape.points, shape.periodic, options); });
@@ -25,12 +25,10 @@ public:
   }
 
 private:
-  const PetscRRBSay say_{"PCBLOCKRELAX"};
   std::unique_ptr<blockrelax::BlockRelax> relax_;
-  PetscRRBVectorsOnHost vectors_;
 };
 
-PetscErrorCode HostBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) {
+PetscErrorCode OnHost::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBool from_zero) {
   const auto sweep = [&](const PetscScalar *right, PetscScalar *u) {
     relax_->sweep(right, u, (int)sweeps, from_zero != PETSC_FALSE);
   };
@@ -41,7 +39,7 @@ PetscErrorCode HostBackend::Sweep(PC pc, Vec b, Vec x, PetscInt sweeps, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
+PetscErrorCode OnHost::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, PetscBool *done) {
   PetscInt columns;
 
   PetscFunctionBegin;
@@ -59,6 +57,6 @@ PetscErrorCode HostBackend::SweepColumns(PC pc, Mat B, Mat X, PetscInt sweeps, P
 
 PetscErrorCode PCBlockRelaxCreateHost(std::unique_ptr<PCBlockRelaxBackend> *backend) {
   PetscFunctionBegin;
-  *backend = std::make_unique<HostBackend>();
+  *backend = std::make_unique<OnHost>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,23 +74,12 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   PC_MIC *mic;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&mic));
-  pc->data = (void *)mic;
+  PetscCall((PetscRRBCreate<PC_MIC, PCMICComposeParameters>(
+      pc, {PCSetUp_MIC, PCApply_MIC, PCMatApply_MIC, PCSetFromOptions_MIC, PCView_MIC, MayHaveIdentityRows}, &mic)));
   mic->type = PC_MIC_TYPE_MIC;
   mic->omega = PETSC_DECIDE;
   mic->precision = PC_MIC_PRECISION_DOUBLE;
-
-  PetscCall(PetscRRBLiftKnownValues<PC_MIC>(pc, MayHaveIdentityRows));
-  pc->ops->setup = PCSetUp_MIC;
-  pc->ops->apply = PCApply_MIC;
-  pc->ops->applytranspose = PCApply_MIC; /* M is symmetric */
   pc->ops->applysymmetricleft = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::left>>;
   pc->ops->applysymmetricright = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::right>>;
-  pc->ops->matapply = PCMatApply_MIC;
-  pc->ops->setfromoptions = PCSetFromOptions_MIC;
-  pc->ops->view = PCView_MIC;
-  pc->ops->reset = PetscRRBReset<PC_MIC>;
-  pc->ops->destroy = PetscRRBDestroy<PC_MIC, PCMICComposeParameters>;
-  PetscCall(PCMICComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

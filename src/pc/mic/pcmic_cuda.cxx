@@ -4,19 +4,16 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "pc/columns.h"
-  #include "petsc/stream_cuda.h"
+  #include "pc/backend.h"
   #include "grid/cuda/csr.hpp"
 
 using namespace petscrrb;
 
 namespace {
 
-class CudaBackend final : public PCMICBackend {
+class OnDevice final : public PetscRRBOnDevice<PCMICBackend> {
 public:
-  PetscErrorCode Start() { return stream_.Start(); }
-
-  PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
+  OnDevice() : PetscRRBOnDevice("PCMIC") {}
   PetscRRBTrouble Create(const Grid &g, const mic::Options &options) override {
     flops_ = PCMICFlops(g);
     return stream_.Attempt([&] { mic_ = mic::make_mic(stream_.cuda, g, options); });
@@ -35,13 +32,11 @@ public:
   }
 
 private:
-  PetscRRBStream stream_{"PCMIC"};
   std::unique_ptr<mic::Mic> mic_;
   double flops_ = 0;
-  PetscRRBVectorsOnDevice vectors_;
 };
 
-PetscErrorCode CudaBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
+PetscErrorCode OnDevice::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(vectors_.Use(pc, "PCMIC", stream_, x, y,
                          [&](const PetscScalar *r, PetscScalar *z) { PCMICApply(*mic_, part, r, z); }));
@@ -49,7 +44,7 @@ PetscErrorCode CudaBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CudaBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
+PetscErrorCode OnDevice::MatApply(Mat X, Mat Y, PetscBool *done) {
   PetscInt columns;
 
   PetscFunctionBegin;
@@ -65,7 +60,7 @@ PetscErrorCode CudaBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
 } // namespace
 
 PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *backend) {
-  return PetscRRBCreateOnDevice<CudaBackend>("PCMIC", backend);
+  return PetscRRBCreateOnDevice<OnDevice>("PCMIC", backend);
 }
 
 #endif

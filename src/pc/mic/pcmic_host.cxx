@@ -1,15 +1,15 @@
 /* PCMIC where the matrix is on the host. */
 #include "pc/columns.h"
+#include "pc/backend.h"
 #include "pc/mic/pcmic_data.h"
 
 using namespace petscrrb;
 
 namespace {
 
-class HostBackend final : public PCMICBackend {
+class OnHost final : public PetscRRBOnHost<PCMICBackend> {
 public:
-  PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, say_); }
+  OnHost() : PetscRRBOnHost("PCMIC") {}
   PetscRRBTrouble Create(const Grid &g, const mic::Options &options) override {
     flops_ = PCMICFlops(g);
     return PetscRRBTroubleOf(say_, [&] { mic_ = mic::make_mic(g, options); });
@@ -25,13 +25,11 @@ public:
   }
 
 private:
-  const PetscRRBSay say_{"PCMIC"};
   std::unique_ptr<mic::Mic> mic_;
   double flops_ = 0;
-  PetscRRBVectorsOnHost vectors_;
 };
 
-PetscErrorCode HostBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
+PetscErrorCode OnHost::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(
       vectors_.Use(pc, "PCMIC", x, y, [&](const PetscScalar *r, PetscScalar *z) { PCMICApply(*mic_, part, r, z); }));
@@ -39,7 +37,7 @@ PetscErrorCode HostBackend::Apply(PC pc, PCMICPart part, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HostBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
+PetscErrorCode OnHost::MatApply(Mat X, Mat Y, PetscBool *done) {
   PetscInt columns;
 
   PetscFunctionBegin;
@@ -57,6 +55,6 @@ PetscErrorCode HostBackend::MatApply(Mat X, Mat Y, PetscBool *done) {
 
 PetscErrorCode PCMICCreateHost(std::unique_ptr<PCMICBackend> *backend) {
   PetscFunctionBegin;
-  *backend = std::make_unique<HostBackend>();
+  *backend = std::make_unique<OnHost>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

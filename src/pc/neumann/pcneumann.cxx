@@ -132,24 +132,16 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   PC_Neumann *neumann;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&neumann));
-  pc->data = (void *)neumann;
+  PetscCall((PetscRRBCreate<PC_Neumann, PCNeumannComposeParameters>(pc,
+                                                                    {PCSetUp_Neumann, PCApply_Neumann,
+                                                                     PCMatApply_Neumann, PCSetFromOptions_Neumann,
+                                                                     PCView_Neumann, MayHaveIdentityRows},
+                                                                    &neumann)));
   neumann->terms = 2;
   neumann->omega = 1;
   neumann->type = PC_NEUMANN_SERIES;
   neumann->scale = PETSC_TRUE;
   neumann->drop = PC_NEUMANN_DROP_NONE;
   neumann->threshold = 0.1;
-
-  PetscCall(PetscRRBLiftKnownValues<PC_Neumann>(pc, MayHaveIdentityRows));
-  pc->ops->setup = PCSetUp_Neumann;
-  pc->ops->apply = PCApply_Neumann;
-  pc->ops->applytranspose = PCApply_Neumann; /* M is symmetric */
-  pc->ops->matapply = PCMatApply_Neumann;
-  pc->ops->setfromoptions = PCSetFromOptions_Neumann;
-  pc->ops->view = PCView_Neumann;
-  pc->ops->reset = PetscRRBReset<PC_Neumann>;
-  pc->ops->destroy = PetscRRBDestroy<PC_Neumann, PCNeumannComposeParameters>;
-  PetscCall(PCNeumannComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

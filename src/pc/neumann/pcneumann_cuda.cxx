@@ -3,7 +3,7 @@
 
 #if PETSCRRB_ON_DEVICES
 
-  #include "petsc/stream_cuda.h"
+  #include "pc/backend.h"
   #include "grid/cuda/csr.hpp"
   #include "pc/neumann/core/grid_series.hpp"
 
@@ -92,12 +92,9 @@ private:
   cuda::Buffer<PetscScalar> a_;
 };
 
-class CudaBackend final : public PCNeumannBackend {
+class OnDevice final : public PetscRRBOnDevice<PCNeumannBackend> {
 public:
-  PetscErrorCode Start() { return stream_.Start(); }
-
-  PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
+  OnDevice() : PetscRRBOnDevice("PCNEUMANN") {}
   PetscRRBTrouble CreateOnGrid(const Grid &g, const neumann::Series &series,
                                std::unique_ptr<PCNeumannForm> *form) override {
     return stream_.Attempt([&] { *form = std::make_unique<OnGrid>(stream_, g, series); });
@@ -119,15 +116,12 @@ public:
       *why = why_refused(copy.csr());
     });
   }
-
-private:
-  PetscRRBStream stream_{"PCNEUMANN"};
 };
 
 } // namespace
 
 PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *backend) {
-  return PetscRRBCreateOnDevice<CudaBackend>("PCNEUMANN", backend);
+  return PetscRRBCreateOnDevice<OnDevice>("PCNEUMANN", backend);
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* PCNEUMANN where the matrix is on the host. */
+#include "pc/backend.h"
 #include "pc/neumann/core/grid_series.hpp"
 #include "pc/neumann/pcneumann_sparse.h"
 
@@ -70,10 +71,9 @@ private:
   std::vector<PetscScalar> a_; /* of rows with ghosts */
 };
 
-class HostBackend final : public PCNeumannBackend {
+class OnHost final : public PetscRRBOnHost<PCNeumannBackend> {
 public:
-  PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscRRBRows rows(const Csr &a) override { return PetscRRBRowsOnHost(a, say); }
+  OnHost() : PetscRRBOnHost("PCNEUMANN") {}
   PetscRRBTrouble CreateOnGrid(const Grid &g, const neumann::Series &series,
                                std::unique_ptr<PCNeumannForm> *form) override {
     return PetscRRBTroubleOf(say, [&] { *form = std::make_unique<OnGrid>(g, series); });
@@ -97,6 +97,6 @@ public:
 
 PetscErrorCode PCNeumannCreateHost(std::unique_ptr<PCNeumannBackend> *backend) {
   PetscFunctionBegin;
-  *backend = std::make_unique<HostBackend>();
+  *backend = std::make_unique<OnHost>();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -221,8 +221,8 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   PC_RRB *rrb;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&rrb));
-  pc->data = (void *)rrb;
+  PetscCall((PetscRRBCreate<PC_RRB, PCRRBComposeParameters>(
+      pc, {PCSetUp_RRB, PCApply_RRB, PCMatApply_RRB, PCSetFromOptions_RRB, PCView_RRB, MayHaveIdentityRows}, &rrb)));
   rrb->levels = PETSC_DECIDE;
   rrb->lumping = 1.0;
   rrb->lump_nodes = PC_RRB_LUMP_RED;
@@ -233,18 +233,9 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->cycle = PC_RRB_CYCLE_V;
   rrb->precision = PC_RRB_PRECISION_DOUBLE;
   rrb->gather_size = PETSC_DECIDE;
-
-  PetscCall(PetscRRBLiftKnownValues<PC_RRB>(pc, MayHaveIdentityRows));
-  pc->ops->setup = PCSetUp_RRB;
-  pc->ops->apply = PCApply_RRB;
-  pc->ops->applytranspose = PCApply_RRB; /* M is symmetric */
-  pc->ops->matapply = PCMatApply_RRB;
   pc->ops->applysymmetricleft = PCApplySymmetricLeft_RRB;
   pc->ops->applysymmetricright = PCApplySymmetricRight_RRB;
-  pc->ops->setfromoptions = PCSetFromOptions_RRB;
-  pc->ops->view = PCView_RRB;
-  pc->ops->reset = PCReset_RRB;
+  pc->ops->reset = PCReset_RRB; /* which have more to do */
   pc->ops->destroy = PCDestroy_RRB;
-  PetscCall(PCRRBComposeParameters(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,7 @@
 // and added in order: the same bits for any number of threads.
 #pragma once
 
-#include "pc/rrb/host/chunks.hpp"
+#include "pc/rrb/host/rows.hpp"
 #include "ksp/rrb/host/schur_ends.hpp"
 
 namespace petscrrb::rrbsolver {

@@ -1,4 +1,4 @@
-// The application z = M^-1 r and its two halves: the sweeps of all levels in order.
+// The application z = M^-1 r and its two halves: the sweeps of all levels in order, AMLI in their midst, the energy.
 #pragma once
 
 #include "pc/rrb/core/rrb.hpp"
@@ -129,6 +129,112 @@ void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part
     else
       backward_dense(g, r, z, part);
   if (to == 0 && !dense && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
+}
+
+// --- AMLI: on which grid its steps (amli.hpp) are; where that is in the tail, which works in place, vectors are copied to and fro ---
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::make_amli() {
+  const int g = options_.amli_grid;
+  if (!g) return;
+  if (amli_in_tail()) {
+    const Extent &x = tail_.grid(g - options_.storage_grids);
+    amli_ = std::make_unique<Amli<Backend>>(x, DenseLayout(x, options_.block));
+  } else
+    amli_ = std::make_unique<Amli<Backend>>(dense_[g].extent, dense_[g].layout(), dense_[g].right_hand_side(),
+                                            dense_[g].solution());
+  if (dense_.empty()) work_.resize(extent_.nodes());
+}
+
+// Its grid's vector in the tail. z: the one handed to naive storage.
+template <class Backend, class Int, class T> NaturalField<0> Rrb<Backend, Int, T>::amli_tail(double *z) const {
+  const int dense = options_.storage_grids;
+  return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense);
+}
+
+// Before its elimination.
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_matrix(int g) {
+  if (!amli_ || g != options_.amli_grid) return;
+  if (amli_in_tail())
+    amli_->keep_matrix(on_, tail_.whole_matrix(g - options_.storage_grids));
+  else
+    amli_->keep_matrix(on_, dense_[g].matrix_out());
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_right_hand_side(double *z) {
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->right_hand_side()});
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::second_right_hand_side(double *z) {
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->solution()});
+  amli_->second_right_hand_side(on_);
+  if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(z).all());
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_estimate() { amli_->start_estimate(on_); }
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::put_residual() {
+  if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(work()).all());
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::estimate_step(int j) {
+  if (amli_in_tail()) amli_->copy(on_, amli_tail(work()).all(), Split{amli_->solution()});
+  amli_->step(on_, j);
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::finish_estimate() {
+  amli_->finish_estimate(on_);
+}
+
+// --- the energy y^T B y (rrb.hpp), which the sweeps up add while they have y and its solution at hand ---
+
+struct TimesEntry {
+  const double *x, *y;
+
+  PETSCRRB_HD double operator()(index_t i, index_t) const { return x[i] * y[i]; }
+};
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::reserve_energy() {
+  using Sum = PartialSum<Backend>;
+  index_t parts = Sum::parts({0, block_.size(), 0, 1});
+  for (const auto &d : dense_) parts += Sweeps<Backend, T>::parts(d.layout());
+  for (int q = 0; q < tail_.grids(); ++q)
+    for (Class c : {r1, r2, b1}) parts += Sum::parts(tail_.grid(q).nodes_of(c));
+  if (amli_) parts += amli_->energy_parts();
+  energy_.reserve(parts);
+}
+
+// The next sweep up reads the solution from which it begins; it adds y.z there as well if y is in the same layout.
+template <class Backend, class Int, class T> bool Rrb<Backend, Int, T>::sweep_adds_start(int from, int to) const {
+  return from > to && (from == grids() ? in_place() : !amli_in_tail());
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_energy(int from, int to, double *z) {
+  energy_.start();
+  if (sweep_adds_start(from, to)) return;
+  if (from == grids())
+    energy_.add(on_, {0, block_.size(), 0, 1}, TimesEntry{coarse_r(), coarse_z_.data()});
+  else if (amli_in_tail())
+    amli_->add_energy(on_, amli_tail(z).get(Inner{}), energy_);
+  else
+    amli_->add_energy(on_, amli_->solution(), energy_);
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::add_tail_energy(int q) {
+  const auto y = tail_.field(tail_.vector(), q).get(Inner{});
+  const auto f = tail_.factor(q).get(Inner{});
+  const auto add = [&](Class c) {
+    using Term = RedEnergy<std::decay_t<decltype(y[c])>, std::decay_t<decltype(f.dinv[c])>>;
+    energy_.add(on_, tail_.grid(q).nodes_of(c), Term{y[c], f.dinv[c]});
+  };
+  add(r1), add(r2);
+  if (tail_.even(q)) add(b1);
+}
+
+template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::backward_dense_with_energy(int g, int from) {
+  NextGrid kept = right_hand_side(g + 1);
+  if (from < grids()) kept.split = amli_->kept();
+  const bool start = g + 1 == from && sweep_adds_start(from, g);
+  sweeps_.backward(on_, dense_[g], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
 }
 
 } // namespace petscrrb::rrb

@@ -3,9 +3,7 @@
 #include "pc/rrb/cuda/grid_product.cuh"
 #include "pc/rrb/cuda/sweeps.cuh"
 
-#include "pc/rrb/core/rrb_amli.hpp"
 #include "pc/rrb/core/rrb_apply.hpp"
-#include "pc/rrb/core/rrb_energy.hpp"
 #include "pc/rrb/core/rrb_factor.hpp"
 
 #include <petscsystypes.h>

@@ -3,9 +3,7 @@
 #include "exec/host/scalars.hpp"
 #include "pc/rrb/host/grid_product.hpp"
 #include "pc/rrb/host/sweeps.hpp"
-#include "pc/rrb/core/rrb_amli.hpp"
 #include "pc/rrb/core/rrb_apply.hpp"
-#include "pc/rrb/core/rrb_energy.hpp"
 #include "pc/rrb/core/rrb_factor.hpp"
 
 namespace petscrrb::rrb {

@@ -2,7 +2,7 @@
 // class in cache. The point operations are those of sweep.hpp; threads recompute the one row that they share.
 #pragma once
 
-#include "pc/rrb/host/chunks.hpp"
+#include "pc/rrb/host/rows.hpp"
 
 namespace petscrrb::rrb {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/rrb/ranks/distributed.hpp"
-#include "pc/rrb/core/rrb_energy.hpp"
+#include "pc/rrb/core/rrb_apply.hpp"
 
 namespace petscrrb::rrb {
 
