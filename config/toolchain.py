@@ -134,6 +134,8 @@ def cuda_flags(log, petsc, nvcc, cxx, wish):
     codes = [word for name in names for word in ("-gencode", f"arch=compute_{name},code=sm_{name}")]
     newest = names[-1]  # and as PTX, for GPUs that come later
     flags = ["-ccbin", shlex.split(cxx)[0], *codes, "-gencode", f"arch=compute_{newest},code=compute_{newest}"]
+    if "--compress-mode" in log.run([nvcc, "--help"])[1]:  # CUDA 12.8: a library of a third of the size
+        flags.append("--compress-mode=size")
     home = Path(nvcc).resolve().parent.parent
     folders = [home / "lib64", home / "lib", *home.glob("targets/*/lib"), Path("/usr/lib/x86_64-linux-gnu")]
     for folder in folders:
