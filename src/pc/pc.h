@@ -37,25 +37,14 @@ template <class Apply> PetscErrorCode PetscRRBMatApply(Mat X, Mat Y, const Apply
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What makes a backend on devices, without which there is none. */
-#if PETSCRRB_ON_DEVICES
-  #define PETSCRRB_ON_DEVICE(create) create
-#else
-  #define PETSCRRB_ON_DEVICE(create) PetscRRBNoDevices
-template <class... Args> PetscErrorCode PetscRRBNoDevices(Args...) {
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
-}
-#endif
-
 /* The backend for where the matrix is now: another one than before starts from nothing. forget(): what the old one made goes. */
-template <class State, class OnHost, class OnDevice, class Forget>
-PetscErrorCode PetscRRBChooseBackend(State *s, const OnHost &on_host, const OnDevice &on_device, const Forget &forget,
-                                     PetscBool *rebuild) {
+template <class State, class Create, class Forget>
+PetscErrorCode PetscRRBChooseBackend(State *s, const Create &create, const Forget &forget, PetscBool *rebuild) {
   PetscFunctionBegin;
   if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
   forget();
   s->backend = nullptr;
-  PetscCall(s->rows.on_device ? on_device(&s->backend) : on_host(&s->backend));
+  PetscCall(create(s->rows.on_device, &s->backend));
   *rebuild = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,7 +216,7 @@ PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data)
 /* What PCSetUp() does of types that work on each rank's own diagonal block; but for check_choices() each rank by itself. */
 template <class Backend> struct PetscRRBSteps {
   const char *type;
-  PetscErrorCode (*create_host)(std::unique_ptr<Backend> *), (*create_device)(std::unique_ptr<Backend> *);
+  PetscErrorCode (*create)(PetscBool device, std::unique_ptr<Backend> *);
   PetscErrorCode (*check_choices)(PC);
   PetscErrorCode (*read_values)(PC, PetscBool *rebuild, PetscRRBTrouble *); /* *rebuild: a coupling has no place */
   PetscErrorCode (*build_and_read)(PC, PetscRRBTrouble *);                  /* what does not depend on values, too */
@@ -243,7 +232,7 @@ PetscErrorCode PetscRRBSetUpDiagonalBlock(PC pc, const PetscRRBSteps<Backend> &s
 
     PetscFunctionBegin;
     PetscCall(PetscRRBChooseBackend(
-        s, steps.create_host, steps.create_device, [&] { s->ready = PETSC_FALSE; }, &rebuild));
+        s, steps.create, [&] { s->ready = PETSC_FALSE; }, &rebuild));
     if (s->rows.csr.n == 0) {
       s->ready = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);

@@ -61,3 +61,15 @@ struct PetscRRBWords {
 #else
   #define PETSCRRB_ON_DEVICES 0
 #endif
+
+#if defined(__cplusplus)
+/* create() where there are devices, else the error that there are none. */
+  #if PETSCRRB_ON_DEVICES
+    #define PETSCRRB_ON_DEVICE(create) create
+  #else
+    #define PETSCRRB_ON_DEVICE(create) PetscRRBNoDevices
+template <class... Args> PetscErrorCode PetscRRBNoDevices(Args...) {
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "petscrrb was built without CUDA");
+}
+  #endif
+#endif

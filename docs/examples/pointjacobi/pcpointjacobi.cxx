@@ -116,13 +116,8 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
 }
 
 static PetscErrorCode PCSetUp_PointJacobi(PC pc) {
-  const PetscRRBSteps<PCPointJacobiBackend> steps = {"PCPOINTJACOBI",
-                                                     PCPointJacobiCreateHost,
-                                                     PETSCRRB_ON_DEVICE(PCPointJacobiCreateCuda),
-                                                     CheckChoices,
-                                                     ReadValues,
-                                                     BuildAndRead,
-                                                     SayBadPivot};
+  const PetscRRBSteps<PCPointJacobiBackend> steps = {
+      "PCPOINTJACOBI", PCPointJacobiCreateBackend, CheckChoices, ReadValues, BuildAndRead, SayBadPivot};
   return PetscRRBSetUpDiagonalBlock<PC_PointJacobi>(pc, steps);
 }
 

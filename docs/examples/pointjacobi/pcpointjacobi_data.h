@@ -5,11 +5,10 @@
 #include "pc/known_values.h"
 #include "pc/pc.h"
 #include "pc/pointjacobi/core/pointjacobi.hpp"
-#include "pc/vectors.h"
 
 #define PCPOINTJACOBI "pointjacobi"
 
-/* Implemented in pcpointjacobi_host.cxx and pcpointjacobi_cuda.cxx. */
+/* Implemented in pcpointjacobi_backend.cxx. */
 class PCPointJacobiBackend {
 public:
   virtual ~PCPointJacobiBackend() = default;
@@ -21,8 +20,7 @@ public:
   virtual double bytes() const = 0;
 };
 
-PetscErrorCode PCPointJacobiCreateHost(std::unique_ptr<PCPointJacobiBackend> *);
-PetscErrorCode PCPointJacobiCreateCuda(std::unique_ptr<PCPointJacobiBackend> *);
+PetscErrorCode PCPointJacobiCreateBackend(PetscBool device, std::unique_ptr<PCPointJacobiBackend> *);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). */
 struct PCPointJacobiState {

@@ -30,7 +30,7 @@ struct PCBlockRelaxShape {
   bool periodic[3] = {};
 };
 
-/* Implemented in pcblockrelax_host.cxx and pcblockrelax_cuda.cxx. */
+/* Implemented in pcblockrelax_backend.cxx. */
 class PCBlockRelaxBackend {
 public:
   virtual ~PCBlockRelaxBackend() = default;
@@ -50,8 +50,7 @@ public:
 /* x <- what the sweeps of an application make of zero */
 PETSC_INTERN PetscErrorCode PCBlockRelaxSweeps(PC, Vec b, Vec x);
 
-PetscErrorCode PCBlockRelaxCreateHost(std::unique_ptr<PCBlockRelaxBackend> *);
-PetscErrorCode PCBlockRelaxCreateCuda(std::unique_ptr<PCBlockRelaxBackend> *);
+PetscErrorCode PCBlockRelaxCreateBackend(PetscBool device, std::unique_ptr<PCBlockRelaxBackend> *);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and blocks. */
 struct PCBlockRelaxState {

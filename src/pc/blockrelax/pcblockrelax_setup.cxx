@@ -209,13 +209,8 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
 }
 
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
-  const PetscRRBSteps<PCBlockRelaxBackend> steps = {"PCBLOCKRELAX",
-                                                    PCBlockRelaxCreateHost,
-                                                    PETSCRRB_ON_DEVICE(PCBlockRelaxCreateCuda),
-                                                    CheckChoices,
-                                                    ReadValues,
-                                                    BuildAndRead,
-                                                    SayBadPivot};
+  const PetscRRBSteps<PCBlockRelaxBackend> steps = {
+      "PCBLOCKRELAX", PCBlockRelaxCreateBackend, CheckChoices, ReadValues, BuildAndRead, SayBadPivot};
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
   PetscMPIInt ranks;
 

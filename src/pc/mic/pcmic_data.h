@@ -25,7 +25,7 @@ enum class PCMICPart {
   right
 };
 
-/* Implemented in pcmic_host.cxx and pcmic_cuda.cxx. */
+/* Implemented in pcmic_backend.cxx. */
 class PCMICBackend {
 public:
   virtual ~PCMICBackend() = default;
@@ -42,8 +42,7 @@ public:
   virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
-PetscErrorCode PCMICCreateHost(std::unique_ptr<PCMICBackend> *);
-PetscErrorCode PCMICCreateCuda(std::unique_ptr<PCMICBackend> *);
+PetscErrorCode PCMICCreateBackend(PetscBool device, std::unique_ptr<PCMICBackend> *);
 
 /* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and factor. */
 struct PCMICState {

@@ -119,8 +119,7 @@ static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
 }
 
 PetscErrorCode PCSetUp_MIC(PC pc) {
-  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",      PCMICCreateHost, PETSCRRB_ON_DEVICE(PCMICCreateCuda),
-                                             CheckChoices, ReadValues,      BuildAndRead,
-                                             SayBadPivot};
+  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",    PCMICCreateBackend, CheckChoices,
+                                             ReadValues, BuildAndRead,       SayBadPivot};
   return PetscRRBSetUpDiagonalBlock<PC_MIC>(pc, steps);
 }

@@ -122,7 +122,10 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
 
   return PetscRRBChooseBackend(
-      s, PCNeumannCreateHost, [](auto *b) { return PETSCRRB_ON_DEVICE(PCNeumannCreateCuda)(b); },
+      s,
+      [](PetscBool device, auto *b) {
+        return device ? PETSCRRB_ON_DEVICE(PCNeumannCreateCuda)(b) : PCNeumannCreateHost(b);
+      },
       [&] { s->form.reset(); }, rebuild);
 }
 

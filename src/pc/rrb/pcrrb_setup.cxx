@@ -225,8 +225,11 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
 
   return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
     return PetscRRBChooseBackend(
-        s, [&](auto *b) { return PCRRBCreateHost(ranks, b); },
-        [&](auto *b) { return PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b); }, [&] { s->core.reset(); }, rebuild);
+        s,
+        [&](PetscBool device, auto *b) {
+          return device ? PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b) : PCRRBCreateHost(ranks, b);
+        },
+        [&] { s->core.reset(); }, rebuild);
   });
 }
 

@@ -8,6 +8,10 @@
 
 #include <memory>
 
+namespace petscrrb {
+class Cuda;
+}
+
 namespace petscrrb::pointjacobi {
 
 // 1 / d at a point: the h-th of line k.
@@ -46,6 +50,10 @@ public:
   virtual void apply(double omega, const double *r, double *z) const = 0;
   virtual double bytes() const = 0;
 };
+
+std::unique_ptr<PointJacobi> make_pointjacobi(const Grid &);
+// All work goes to the stream, which the owner sets before each call.
+std::unique_ptr<PointJacobi> make_pointjacobi(const Cuda &, const Grid &);
 
 // Arrays are where the loops run. Backend: Host or Cuda; `on` must outlive it.
 template <class Backend> class PointJacobiOn final : public PointJacobi {

@@ -1,11 +1,10 @@
 // Point Jacobi on a device: the same loops, as kernels.
-#include "pc/pointjacobi/cuda/pointjacobi.hpp"
-
 #include "exec/cuda/cuda.cuh"
+#include "pc/pointjacobi/core/pointjacobi.hpp"
 
 namespace petscrrb::pointjacobi {
 
-std::unique_ptr<PointJacobi> make(const Cuda &on, const Grid &g) {
+std::unique_ptr<PointJacobi> make_pointjacobi(const Cuda &on, const Grid &g) {
   return std::make_unique<PointJacobiOn<Cuda>>(on, g);
 }
 

@@ -1,0 +1,55 @@
+/* PCMIC where its matrix is. */
+#include "pc/backend.h"
+#include "pc/mic/pcmic_data.h"
+
+using namespace petscrrb;
+
+namespace {
+
+template <class Where> class Backend final : public PCMICBackend {
+public:
+  PetscErrorCode Start() { return where_.Start(); }
+  PetscBool on_device() const override { return Where::device; }
+  PetscRRBRows rows(const Csr &a) override { return where_.Rows(a); }
+  PetscRRBTrouble Create(const Grid &g, const mic::Options &options) override {
+    flops_ = PCMICFlops(g);
+    return where_.Attempt(
+        [&] { mic_ = where_.Make([&](const auto &...on) { return mic::make_mic(on..., g, options); }); });
+  }
+  PetscRRBTrouble Refresh(const Csr &rows, mic::Findings *found) override {
+    return where_.Attempt([&] { *found = mic_->refresh(rows); });
+  }
+  PetscErrorCode Apply(PC pc, PCMICPart part, Vec x, Vec y) override {
+    PetscFunctionBegin;
+    PetscCall(where_.Use(pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { PCMICApply(*mic_, part, r, z); }));
+    PetscCall(where_.LogFlops(part == PCMICPart::all ? flops_ : 0.5 * flops_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode MatApply(Mat X, Mat Y, PetscBool *done) override {
+    PetscInt columns;
+    const auto apply = [&](const PetscScalar *r, PetscInt from, PetscScalar *z, PetscInt to, int n) {
+      mic_->apply(r, from, z, to, n);
+    };
+
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(X, nullptr, &columns));
+    PetscCall(where_.UseColumns(X, Y, done, apply));
+    if (*done) PetscCall(where_.LogFlops((double)columns * flops_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  double bytes() const override { return mic_ ? mic_->bytes() : 0; }
+  PetscRRBTrouble WhyRefused(const Csr &rows, std::string *why) override {
+    return where_.AttemptOnHost(rows, [&](const Csr &here) { *why = why_refused(here); });
+  }
+
+private:
+  Where where_{"PCMIC"};
+  std::unique_ptr<mic::Mic> mic_;
+  double flops_ = 0;
+};
+
+} // namespace
+
+PetscErrorCode PCMICCreateBackend(PetscBool device, std::unique_ptr<PCMICBackend> *backend) {
+  return PetscRRBCreateBackend<Backend>(device, "PCMIC", backend);
+}
