@@ -36,14 +36,14 @@ public:
     start(plan, array);
     finish(plan, array);
   }
-  // Whether all of them but tell() only enqueue work on the backend's stream, so that a graph can have it; and whether that is
+  // Whether all of them but gather_numbers() only enqueue work on the backend's stream, so that a graph can have it; and whether that is
   // kernels alone, so that a part of a graph which repeats itself can.
   virtual bool only_enqueue() const { return false; }
   virtual bool only_kernels() const { return false; }
   // n[r] values of each rank r behind one another, on all ranks.
   virtual void gather(const double *mine, const std::vector<index_t> &n, double *all) = 0;
   // The same for a few numbers of the host, equally many of each rank.
-  virtual std::vector<double> tell(const std::vector<double> &mine) = 0;
+  virtual std::vector<double> gather_numbers(const std::vector<double> &mine) = 0;
 
   // Throws if messages were waited for in vain, here or on another rank, as far as this rank knows it now; unsure: what has come
   // of them is not finite, and it is worth a closer look. Waits for nobody.

@@ -15,7 +15,7 @@ PetscRRBRanksOfComm::PetscRRBRanksOfComm(MPI_Comm comm) : comm_(comm) {
   PetscRRBCheckMPI(MPI_Comm_size(comm, &count_));
 }
 
-std::vector<double> PetscRRBRanksOfComm::tell(const std::vector<double> &mine) {
+std::vector<double> PetscRRBRanksOfComm::gather_numbers(const std::vector<double> &mine) {
   const int n = (int)mine.size();
   std::vector<double> all;
   PetscRRBThrowTogether(comm_, PetscRRBSay("PCRRB"), [&] { all.resize(mine.size() * (std::size_t)count_); });

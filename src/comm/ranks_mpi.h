@@ -13,7 +13,7 @@ public:
   explicit PetscRRBRanksOfComm(MPI_Comm);
   int rank() const override { return rank_; }
   int count() const override { return count_; }
-  std::vector<double> tell(const std::vector<double> &mine) override;
+  std::vector<double> gather_numbers(const std::vector<double> &mine) override;
   MPI_Comm comm() const { return comm_; }
 
 protected:

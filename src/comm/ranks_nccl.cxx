@@ -32,13 +32,13 @@ public:
     if (exchanges_.count(&plan)) return;
     PetscRRBThrowTogether(comm(), PetscRRBSay("PCRRB", PETSC_ERR_GPU),
                           [&] { exchanges_.try_emplace(&plan, plan, rank_); });
-    travel(exchanges_.at(&plan));
+    send(exchanges_.at(&plan));
   }
   void start(const rrb::Plan &plan, double *array) override {
     prepare(plan);
     const rrb::DeviceExchange &exchange = exchanges_.at(&plan);
     exchange.pack(on_, array);
-    travel(exchange);
+    send(exchange);
   }
   void finish(const rrb::Plan &plan, double *array) override { exchanges_.at(&plan).unpack(on_, array); }
 
@@ -49,13 +49,13 @@ public:
     else if (n[0])
       nccl_->all_gather(mine, n[0], all, on_.stream);
   }
-  std::vector<double> tell(const std::vector<double> &mine) override {
+  std::vector<double> gather_numbers(const std::vector<double> &mine) override {
     check(false);
-    return PetscRRBRanksOfComm::tell(mine);
+    return PetscRRBRanksOfComm::gather_numbers(mine);
   }
 
 private:
-  void travel(const rrb::DeviceExchange &exchange) const {
+  void send(const rrb::DeviceExchange &exchange) const {
     if (exchange.sent().empty() && exchange.received().empty()) return;
     nccl::group([&] {
       for (const auto &m : exchange.sent()) nccl_->send(exchange.values() + m.at, m.count, m.rank, on_.stream);

@@ -4,7 +4,7 @@
 #include "petsc/mpi_throws.h"
 #include "petsc/compat.h"
 
-PetscErrorCode PetscRRBBring(PetscSF sf, PetscBool device, MPI_Datatype type, const void *roots, void *leaves) {
+PetscErrorCode PetscRRBExchange(PetscSF sf, PetscBool device, MPI_Datatype type, const void *roots, void *leaves) {
   const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
@@ -36,8 +36,8 @@ PetscErrorCode PetscRRBConnectEntries(Mat P, const std::vector<PetscInt> &ghosts
     begin.resize(ghosts.size());
     end.resize(ghosts.size());
   }));
-  PetscCall(PetscRRBBring(rows, PETSC_FALSE, MPIU_INT, start, begin.data()));
-  PetscCall(PetscRRBBring(rows, PETSC_FALSE, MPIU_INT, n ? start + 1 : NULL, end.data()));
+  PetscCall(PetscRRBExchange(rows, PETSC_FALSE, MPIU_INT, start, begin.data()));
+  PetscCall(PetscRRBExchange(rows, PETSC_FALSE, MPIU_INT, n ? start + 1 : NULL, end.data()));
   PetscCall(MatGetLayouts(P, &layout, NULL));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
     of->start.assign(1, 0);

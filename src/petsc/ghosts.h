@@ -9,7 +9,7 @@
 #include <vector>
 
 /* From the roots to the leaves; arrays are on the device, or on the host. Collective. */
-PetscErrorCode PetscRRBBring(PetscSF, PetscBool device, MPI_Datatype, const void *roots, void *leaves);
+PetscErrorCode PetscRRBExchange(PetscSF, PetscBool device, MPI_Datatype, const void *roots, void *leaves);
 
 /* Own rows of P to the ghosts; replaces *rows. Collective. */
 PetscErrorCode PetscRRBConnectRows(Mat P, const std::vector<PetscInt> &ghosts, PetscSF *rows);

@@ -89,7 +89,7 @@ PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
     all->place.resize((std::size_t)all->start.back());
   });
   for (std::vector<PetscInt> *of : {&all->column, &all->place})
-    if (!code) PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
+    if (!code) PetscCall(PetscRRBExchange(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
   PetscCall(PetscSFDestroy(&entries));
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,7 +130,7 @@ PetscErrorCode PetscRRBOverlap::Connect(Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
+PetscErrorCode PetscRRBOverlap::ExchangeOrder(PC pc, Mat A) {
   std::vector<PetscInt> mine;
 
   PetscFunctionBegin;
@@ -139,7 +139,7 @@ PetscErrorCode PetscRRBOverlap::BringOrder(PC pc, Mat A) {
     order_.assign((std::size_t)(own_ + ghosts()), std::numeric_limits<PetscInt>::max());
     std::copy(mine.begin(), mine.end(), order_.begin());
   }));
-  PetscCall(PetscRRBBring(rows_, PETSC_FALSE, MPIU_INT, mine.data(), order_.data() + own_));
+  PetscCall(PetscRRBExchange(rows_, PETSC_FALSE, MPIU_INT, mine.data(), order_.data() + own_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,14 +208,14 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PetscRRBCheckSent(SetPattern(P, all)); }));
   for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
   on_device_ = nullptr;
-  PetscCall(BringOrder(pc, A));
+  PetscCall(ExchangeOrder(pc, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* --- values --- */
 
-PetscErrorCode PetscRRBOverlap::BringRows(PetscBool device, PetscScalar *values) {
-  return PetscRRBBring(rows_, device, MPIU_SCALAR, values, values + own_);
+PetscErrorCode PetscRRBOverlap::ExchangeRows(PetscBool device, PetscScalar *values) {
+  return PetscRRBExchange(rows_, device, MPIU_SCALAR, values, values + own_);
 }
 
 static PetscErrorCode GetArray(Mat block, PetscBool device, const PetscScalar **a) {
@@ -267,7 +267,7 @@ PetscRRBTrouble PetscRRBOverlap::PutOwnOnDevice(const PetscScalar *const from[2]
 #endif
 }
 
-PetscErrorCode PetscRRBOverlap::Bring(Mat P, PetscBool device, PetscScalar *a) {
+PetscErrorCode PetscRRBOverlap::Exchange(Mat P, PetscBool device, PetscScalar *a) {
   Mat block[2];
   const PetscScalar *from[2] = {};
 

@@ -30,10 +30,10 @@ public:
      Collective. */
   PetscErrorCode Build(PC, Mat A, Mat P, int layers);
   /* The values of P, of the same pattern, in the order of ja(): to the device, if P is there, or to the host. Collective. */
-  PetscErrorCode Bring(Mat P, PetscBool device, PetscScalar *a);
+  PetscErrorCode Exchange(Mat P, PetscBool device, PetscScalar *a);
 
   /* Values of own rows, on the device or on the host, to the ghosts that follow them. Collective. */
-  PetscErrorCode BringRows(PetscBool device, PetscScalar *values);
+  PetscErrorCode ExchangeRows(PetscBool device, PetscScalar *values);
 
   PetscInt own() const { return own_; }
   PetscInt ghosts() const {
@@ -57,7 +57,7 @@ private:
   PetscErrorCode Connect(Mat P);
   PetscErrorCode PrepareDevice(MPI_Comm);
   PetscRRBTrouble PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;
-  PetscErrorCode BringOrder(PC, Mat A);
+  PetscErrorCode ExchangeOrder(PC, Mat A);
   PetscInt LocalOf(PetscInt global) const;
 
   PetscInt own_ = 0, first_ = 0;

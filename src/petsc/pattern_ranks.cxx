@@ -35,14 +35,14 @@ HostRankPattern &PetscRRBPatternOnRanks::on_host() {
   HostRankPattern &host = look();
   if (!marked_) {
     PetscRRBThrowTogether(comm_, say, [&] { (void)host.mark_identity(); });
-    bring_identity(host, PETSC_FALSE);
+    exchange_identity(host, PETSC_FALSE);
   }
   marked_ = true;
   return host;
 }
 
-void PetscRRBPatternOnRanks::bring_identity(RankPattern &of, PetscBool device) {
-  PetscRRBCheckSent(rows_.BringRows(device, MPI_UNSIGNED_CHAR, of.identity(), of.identity() + rows_.own()));
+void PetscRRBPatternOnRanks::exchange_identity(RankPattern &of, PetscBool device) {
+  PetscRRBCheckSent(rows_.ExchangeRows(device, MPI_UNSIGNED_CHAR, of.identity(), of.identity() + rows_.own()));
 }
 
 std::string PetscRRBPatternOnRanks::where_not_finite() {
@@ -66,7 +66,7 @@ std::string PetscRRBPatternOnRanks::mark_identity() {
   });
   PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
   if (!trouble.why.empty()) return trouble.why;
-  bring_identity(here(), device_ ? PETSC_TRUE : PETSC_FALSE);
+  exchange_identity(here(), device_ ? PETSC_TRUE : PETSC_FALSE);
   marked_ = !device_;
   return "";
 }

@@ -28,7 +28,7 @@ private:
   petscrrb::RankPattern &here() { return device_ ? *device_ : look(); }
   petscrrb::HostRankPattern &look();    /* own rows on the host */
   petscrrb::HostRankPattern &on_host(); /* the same, with what the ghosts are; collective */
-  void bring_identity(petscrrb::RankPattern &, PetscBool device);
+  void exchange_identity(petscrrb::RankPattern &, PetscBool device);
   std::string where_not_finite();
 
   Mat P_;

@@ -58,7 +58,7 @@ PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
     columns.resize(theirs.root.size());
     for (PetscInt e = 0; e < other_entries_; ++e) mine[(std::size_t)e] = ghosts_[(std::size_t)others.ja[e]];
   });
-  if (!code) PetscCall(PetscRRBBring(entries, PETSC_FALSE, MPIU_INT, mine.data(), columns.data()));
+  if (!code) PetscCall(PetscRRBExchange(entries, PETSC_FALSE, MPIU_INT, mine.data(), columns.data()));
   PetscCall(PetscSFDestroy(&entries));
   PetscCall(code);
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
@@ -161,11 +161,12 @@ PetscErrorCode PetscRRBRankRows::Restore(Mat P, PetscBool device, petscrrb::Rank
   return PetscRRBRankRowsRestore(P, device, rows);
 }
 
-PetscErrorCode PetscRRBRankRows::BringTransposed(PetscBool device, const petscrrb::RankRows &rows,
-                                                 PetscScalar *to) const {
-  return PetscRRBBring(transposed_, device, MPIU_SCALAR, rows.others.a, to);
+PetscErrorCode PetscRRBRankRows::ExchangeTransposed(PetscBool device, const petscrrb::RankRows &rows,
+                                                    PetscScalar *to) const {
+  return PetscRRBExchange(transposed_, device, MPIU_SCALAR, rows.others.a, to);
 }
 
-PetscErrorCode PetscRRBRankRows::BringRows(PetscBool device, MPI_Datatype type, const void *own, void *ghosts) const {
-  return PetscRRBBring(rows_, device, type, own, ghosts);
+PetscErrorCode PetscRRBRankRows::ExchangeRows(PetscBool device, MPI_Datatype type, const void *own,
+                                              void *ghosts) const {
+  return PetscRRBExchange(rows_, device, type, own, ghosts);
 }

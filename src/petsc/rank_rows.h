@@ -31,9 +31,9 @@ public:
 
   /* Of each entry of `others`, from its ghost's owner: the transposed entry; what has none is left as it is. All arrays
      are on the device, or on the host. Collective. */
-  PetscErrorCode BringTransposed(PetscBool device, const petscrrb::RankRows &, PetscScalar *to) const;
+  PetscErrorCode ExchangeTransposed(PetscBool device, const petscrrb::RankRows &, PetscScalar *to) const;
   /* Own rows' values to the ghosts, behind them. type: MPIU_SCALAR or MPI_UNSIGNED_CHAR. Collective. */
-  PetscErrorCode BringRows(PetscBool device, MPI_Datatype type, const void *own, void *ghosts) const;
+  PetscErrorCode ExchangeRows(PetscBool device, MPI_Datatype type, const void *own, void *ghosts) const;
 
   PetscInt own() const { return own_; }
   PetscInt ghosts() const { return (PetscInt)ghosts_.size(); }

@@ -105,7 +105,7 @@ TEST_P(DeviceRanks, AreThoseOfMPI) {
   EXPECT_EQ(ranks->rank(), rank);
   Values all;
   for (int r = 0; r < size; ++r) all.insert(all.end(), {1.0 + r, 0.5});
-  EXPECT_EQ(ranks->tell({1.0 + rank, 0.5}), all);
+  EXPECT_EQ(ranks->gather_numbers({1.0 + rank, 0.5}), all);
 }
 
 TEST_P(DeviceRanks, AreMadeAgain) {

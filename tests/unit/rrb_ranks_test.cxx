@@ -145,7 +145,7 @@ TEST(RrbRanks, ShareABoxBetweenThreads) {
 // Across a cut of n lines 2 n values go down and n go up, wherever it is.
 TEST(RrbRanks, SendAFewLines) {
   const index_t n = 16;
-  const auto sent = [](const Boxes &boxes, Travels what) {
+  const auto sent = [](const Boxes &boxes, Exchanged what) {
     std::size_t values = 0;
     for (int rank = 0; rank < boxes.count(); ++rank)
       for (const Plan::Peer &peer : make_plan(boxes, 0, rank, 8, what, 0, 1).peers) {
@@ -158,8 +158,8 @@ TEST(RrbRanks, SendAFewLines) {
     for (const bool in_x : {true, false}) {
       const Cuts one{0, n}, two{0, cut, n};
       const Boxes boxes(in_x ? two : one, in_x ? one : two, false, false);
-      EXPECT_EQ(sent(boxes, Travels::down), std::size_t(2 * n)) << cut;
-      EXPECT_EQ(sent(boxes, Travels::solutions), std::size_t(n)) << cut;
+      EXPECT_EQ(sent(boxes, Exchanged::down), std::size_t(2 * n)) << cut;
+      EXPECT_EQ(sent(boxes, Exchanged::solutions), std::size_t(n)) << cut;
     }
 }
 

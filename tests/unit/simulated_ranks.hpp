@@ -61,7 +61,7 @@ private:
       for (int r = 0; r < all_.count_; ++r) to = std::copy_n(all_.array_[r], n[r], to);
       all_.wait();
     }
-    std::vector<double> tell(const std::vector<double> &mine) override {
+    std::vector<double> gather_numbers(const std::vector<double> &mine) override {
       std::vector<double> all(mine.size() * all_.count_);
       gather(mine.data(), std::vector<index_t>(all_.count_, index_t(mine.size())), all.data());
       return all;

@@ -22,7 +22,7 @@ public:
 
 protected:
   PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnDevice(stream_, a); }
-  PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
+  PetscErrorCode ExchangeRows(PetscRRBOverlap &overlap, Mat P, PetscBool built, Csr *rows) override {
     PetscFunctionBegin;
     if (built)
       PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), stream_.say, [&] {
@@ -30,7 +30,7 @@ protected:
         ja_.assign(overlap.ja());
         a_.resize(ja_.size());
       }));
-    PetscCall(overlap.Bring(P, PETSC_TRUE, a_.data()));
+    PetscCall(overlap.Exchange(P, PETSC_TRUE, a_.data()));
     *rows = {overlap.own(), ia_.data(), ja_.data(), a_.data()};
     PetscFunctionReturn(PETSC_SUCCESS);
   }

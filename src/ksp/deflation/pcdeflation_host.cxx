@@ -14,11 +14,11 @@ public:
 
 protected:
   PetscRRBRows Rows(const Csr &a) override { return PetscRRBRowsOnHost(a, say); }
-  PetscErrorCode BringRows(PetscRRBOverlap &overlap, Mat P, PetscBool, Csr *rows) override {
+  PetscErrorCode ExchangeRows(PetscRRBOverlap &overlap, Mat P, PetscBool, Csr *rows) override {
     PetscFunctionBegin;
     PetscCall(
         PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] { a_.resize((std::size_t)overlap.entries()); }));
-    PetscCall(overlap.Bring(P, PETSC_FALSE, a_.data()));
+    PetscCall(overlap.Exchange(P, PETSC_FALSE, a_.data()));
     *rows = overlap.rows(a_.data());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

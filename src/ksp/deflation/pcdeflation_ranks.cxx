@@ -8,7 +8,7 @@
 
 void PCDeflationRanks::sum(double *x, std::size_t n) const { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
 
-void PCDeflationRanks::bring(double *values) const { PetscRRBCheckSent(overlap_.BringRows(PETSC_FALSE, values)); }
+void PCDeflationRanks::exchange(double *values) const { PetscRRBCheckSent(overlap_.ExchangeRows(PETSC_FALSE, values)); }
 
 double PCDeflationRanks::largest(double x) const {
   PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, comm_));

@@ -18,7 +18,7 @@ public:
   petscrrb::index_t point(PetscInt row) const override { return overlap_.order()[(std::size_t)row]; }
   petscrrb::index_t number(PetscInt row) const override { return overlap_.global(row); }
   void sum(double *, std::size_t) const override;
-  void bring(double *) const override;
+  void exchange(double *) const override;
   double largest(double) const override;
   std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const override;
   std::string first(const std::string &why) const override;

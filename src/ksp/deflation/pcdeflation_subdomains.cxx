@@ -26,7 +26,7 @@ PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) 
     PetscCall(ranks_->Build(pc, A, P));
     *rebuild = PETSC_TRUE;
   }
-  PetscCall(BringRows(ranks_->overlap(), P, build, &csr_));
+  PetscCall(ExchangeRows(ranks_->overlap(), P, build, &csr_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

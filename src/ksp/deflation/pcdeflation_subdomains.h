@@ -35,7 +35,7 @@ public:
 protected:
   virtual PetscRRBRows Rows(const petscrrb::Csr &) = 0;
   /* the rows of P with ghosts, where it is; built: the overlap is another than before. Collective */
-  virtual PetscErrorCode BringRows(PetscRRBOverlap &, Mat P, PetscBool built, petscrrb::Csr *) = 0;
+  virtual PetscErrorCode ExchangeRows(PetscRRBOverlap &, Mat P, PetscBool built, petscrrb::Csr *) = 0;
   virtual PetscErrorCode Run(const PCDeflationWork &) = 0; /* it may throw */
   virtual const PetscRRBSay &Says() const = 0;             /* what that means */
   virtual PetscErrorCode Log(PetscLogDouble flops) = 0;

@@ -38,9 +38,9 @@ public:
 
 private:
   PetscBool on_device() const override { return PETSC_TRUE; }
-  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
+  PetscErrorCode Exchange(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
     PetscFunctionBegin;
-    PetscCall(overlap.Bring(P, PETSC_TRUE, a_.data()));
+    PetscCall(overlap.Exchange(P, PETSC_TRUE, a_.data()));
     *rows = {overlap.own(), ia_.data(), ja_.data(), a_.data()};
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -26,9 +26,9 @@ public:
 
 private:
   PetscBool on_device() const override { return PETSC_FALSE; }
-  PetscErrorCode Bring(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
+  PetscErrorCode Exchange(PetscRRBOverlap &overlap, Mat P, Csr *rows) override {
     PetscFunctionBegin;
-    PetscCall(overlap.Bring(P, PETSC_FALSE, a_.data()));
+    PetscCall(overlap.Exchange(P, PETSC_FALSE, a_.data()));
     *rows = overlap.rows(a_.data());
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -61,7 +61,7 @@ PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(comm, say, [&] { a.resize((std::size_t)overlap.entries()); }));
-  PetscCall(s->overlap->Bring(s->rows.on_ranks, PETSC_FALSE, a.data()));
+  PetscCall(s->overlap->Exchange(s->rows.on_ranks, PETSC_FALSE, a.data()));
   const auto words = [&](PetscInt row, PetscInt column) {
     return "row " + text(index_t(overlap.global(row))) + ", column " + text(index_t(overlap.global(column)));
   };

@@ -88,7 +88,7 @@ PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, CouplingFin
   Csr rows = rows_here;
 
   PetscFunctionBegin;
-  if (overlap_) PetscCall(Bring(*overlap_, ((PC_Neumann *)pc->data)->state->rows.on_ranks, &rows));
+  if (overlap_) PetscCall(Exchange(*overlap_, ((PC_Neumann *)pc->data)->state->rows.on_ranks, &rows));
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
                                  [&] { return FillHere(rows, found); }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,7 +21,8 @@ protected:
   /* overlap: of a matrix on several ranks, or NULL; types: of the matrices, on one rank and on several */
   PetscErrorCode Create(PC, PetscRRBOverlap *overlap, const MatType types[2], const petscrrb::neumann::SparsePlan &,
                         const petscrrb::neumann::Series &);
-  virtual PetscErrorCode Bring(PetscRRBOverlap &, Mat, petscrrb::Csr *) = 0; /* rows with values, where the matrix is */
+  virtual PetscErrorCode Exchange(PetscRRBOverlap &, Mat,
+                                  petscrrb::Csr *) = 0; /* rows with values, where the matrix is */
   virtual PetscErrorCode GetArray(Mat, PetscScalar **) = 0;
   virtual PetscErrorCode RestoreArray(Mat, PetscScalar **) = 0;
   virtual PetscErrorCode Fill(const petscrrb::Csr &, PetscScalar *s, petscrrb::neumann::SparseArrays lower,

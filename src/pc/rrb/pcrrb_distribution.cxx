@@ -30,7 +30,7 @@ PetscErrorCode PCRRBDistribution::FollowPattern(PC pc, Mat P) {
 }
 
 /* The rows of P as they are now, and what comes from other ranks; the caller restores got_. */
-PetscErrorCode PCRRBDistribution::BringRows(PC pc, Mat P, const Grid &grid) {
+PetscErrorCode PCRRBDistribution::ExchangeRows(PC pc, Mat P, const Grid &grid) {
   PetscFunctionBegin;
   PetscCall(FollowPattern(pc, P));
   PetscCall(rows_.Get(P, values_->on_device, &got_));
@@ -39,7 +39,7 @@ PetscErrorCode PCRRBDistribution::BringRows(PC pc, Mat P, const Grid &grid) {
     values_->Set(got_);
   }));
   prepared_ = true;
-  PetscCall(values_->Bring(rows_));
+  PetscCall(values_->Exchange(rows_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,9 +169,9 @@ double PCRRBDistribution::bytes() const { return values_->bytes() + 2.0 * sizeof
 
 /* --- values --- */
 
-PetscErrorCode PCRRBDistribution::BringVectorToGhosts() {
+PetscErrorCode PCRRBDistribution::ExchangeVector() {
   if (!values_->scaled()) return PETSC_SUCCESS;
-  return rows_.BringRows(values_->on_device, MPIU_SCALAR, values_->vector(), values_->vector() + rows_.own());
+  return rows_.ExchangeRows(values_->on_device, MPIU_SCALAR, values_->vector(), values_->vector() + rows_.own());
 }
 
 /* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
@@ -187,7 +187,7 @@ PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
           pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
   }
   if (!usable) values_->DropVector();
-  PetscCall(BringVectorToGhosts());
+  PetscCall(ExchangeVector());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,7 +224,7 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   PetscFunctionBegin;
   PetscCall(overlap.Build(pc, pc->pmat, P, 1));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] { a.resize((std::size_t)overlap.entries()); }));
-  PetscCall(overlap.Bring(P, PETSC_FALSE, a.data()));
+  PetscCall(overlap.Exchange(P, PETSC_FALSE, a.data()));
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
     const Csr rows = overlap.rows(a.data());
     Csr all = rows;
@@ -242,7 +242,7 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
 }
 
 PetscErrorCode PCRRBDistribution::ToBoxes(const PetscScalar *rows, PetscScalar *box) const {
-  return PetscRRBBring(lines_, values_->on_device, MPIU_SCALAR, rows, box);
+  return PetscRRBExchange(lines_, values_->on_device, MPIU_SCALAR, rows, box);
 }
 
 PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *rows) const {
@@ -264,7 +264,7 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* BringRows() has brought them. The stencil is the box's if they are as they should be. */
+/* ExchangeRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
                                            const PCRRBStencilRoom &room, PCRRBStencilArrays *box, rrb::RowFacts *facts,
                                            ReadResult *result) {
@@ -302,7 +302,7 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_
   PetscFunctionBegin;
   *values = PCRRBValues();
   read_ = {};
-  PetscCall(BringRows(pc, P, grid));
+  PetscCall(ExchangeRows(pc, P, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
   PetscCall(ReadRows(pc, P, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, P, grid, values));
@@ -332,8 +332,8 @@ PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, 
     *result = ReadResult::ok;
   } else {
     read_ = {};
-    PetscCall(BringRows(pc, P, grid));
-    PetscCall(BringVectorToGhosts()); /* which may be others */
+    PetscCall(ExchangeRows(pc, P, grid));
+    PetscCall(ExchangeVector()); /* which may be others */
     PetscCall(ReadRows(pc, P, grid, rounding, Positive::stays, room, box, facts, result));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -40,12 +40,12 @@ public:
 
 private:
   PetscErrorCode FollowPattern(PC, Mat);
-  PetscErrorCode BringRows(PC, Mat, const petscrrb::Grid &);
+  PetscErrorCode ExchangeRows(PC, Mat, const petscrrb::Grid &);
   PetscErrorCode LookAtPattern(PC, Mat, bool told, const char *option, petscrrb::Grid *, std::string *why);
   PetscErrorCode FindCuts(PC, petscrrb::Grid *);
   PetscErrorCode Connect(Mat);
   PetscErrorCode ReadNearNullVector(PC, Vec);
-  PetscErrorCode BringVectorToGhosts();
+  PetscErrorCode ExchangeVector();
   PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive,
                           const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::rrb::RowFacts *,
                           petscrrb::ReadResult *);

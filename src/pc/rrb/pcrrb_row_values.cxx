@@ -32,10 +32,10 @@ public:
       if (scaled_ && identity_[(std::size_t)p]) v_[(std::size_t)p] = 1.0;
     }
   }
-  PetscErrorCode Bring(const PetscRRBRankRows &rows) override {
+  PetscErrorCode Exchange(const PetscRRBRankRows &rows) override {
     PetscFunctionBegin;
-    PetscCall(rows.BringTransposed(PETSC_FALSE, rows_, transposed_.data()));
-    PetscCall(rows.BringRows(PETSC_FALSE, MPI_UNSIGNED_CHAR, identity_.data(), identity_.data() + rows_.n));
+    PetscCall(rows.ExchangeTransposed(PETSC_FALSE, rows_, transposed_.data()));
+    PetscCall(rows.ExchangeRows(PETSC_FALSE, MPI_UNSIGNED_CHAR, identity_.data(), identity_.data() + rows_.n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

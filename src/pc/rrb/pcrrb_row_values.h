@@ -48,7 +48,7 @@ public:
   /* The values of rows that have been got, until these are restored: which are identity rows, whose V is 1. May throw. */
   virtual void Set(const petscrrb::RankRows &) = 0;
   /* What comes from other ranks. Collective. */
-  virtual PetscErrorCode Bring(const PetscRRBRankRows &) = 0;
+  virtual PetscErrorCode Exchange(const PetscRRBRankRows &) = 0;
 
   /* V of own rows: the near null vector, 1 at identity rows. *usable: it is finite and not 0, here. Collective. */
   virtual PetscErrorCode TakeVector(Vec near_null, PetscMPIInt *usable) = 0;

@@ -38,10 +38,10 @@ public:
       if (scaled_) (void)rows_->take_vector(v_.data(), v_.data());
     });
   }
-  PetscErrorCode Bring(const PetscRRBRankRows &rows) override {
+  PetscErrorCode Exchange(const PetscRRBRankRows &rows) override {
     PetscFunctionBegin;
-    PetscCall(rows.BringTransposed(PETSC_TRUE, got_, rows_->transposed()));
-    PetscCall(rows.BringRows(PETSC_TRUE, MPI_UNSIGNED_CHAR, rows_->identity(), rows_->identity() + own_rows_));
+    PetscCall(rows.ExchangeTransposed(PETSC_TRUE, got_, rows_->transposed()));
+    PetscCall(rows.ExchangeRows(PETSC_TRUE, MPI_UNSIGNED_CHAR, rows_->identity(), rows_->identity() + own_rows_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

@@ -48,7 +48,7 @@ public:
   // unite(), first() and agree() throw on all ranks what one of them has thrown before; before the others, nothing may be
   // thrown on one alone.
   virtual void sum(double *, std::size_t) const = 0;
-  virtual void bring(double *) const = 0; // values of own rows to the ghosts' places behind them
+  virtual void exchange(double *) const = 0; // values of own rows to the ghosts' places behind them
   virtual double largest(double) const = 0;
   virtual std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const = 0; // what any rank has, sorted
   virtual std::string first(const std::string &why) const = 0;  // of the first that says something

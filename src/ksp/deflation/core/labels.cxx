@@ -44,7 +44,7 @@ void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
   });
   if (space.ranks && phi) {
     std::copy_n(phi, a.n, values_.begin());
-    space.ranks->bring(values_.data());
+    space.ranks->exchange(values_.data());
     phi = values_.data();
   }
   for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = std::abs(diagonal(a, PetscInt(i)));
@@ -80,7 +80,7 @@ void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
   for (std::size_t i = 0; i < all; ++i) at(i) = std::min(at(i), double(ranks.point(PetscInt(i))));
   for (bool changed = true; changed;) {
     for (std::size_t i = 0; i < all; ++i) values_[i] = at(i);
-    ranks.bring(values_.data());
+    ranks.exchange(values_.data());
     changed = false;
     for (std::size_t i = std::size_t(own); i < all; ++i)
       if (of_row_[i] >= 0 && values_[i] < at(i)) at(i) = values_[i], changed = true;

@@ -78,7 +78,7 @@ public:
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     if (ranks_) x_.r0 = ranks_->residual(r0, x_.v);
     loops_.eliminate_red(on_, x_, r0, norm);
-    if (ranks_) ranks_->bring_b1(x_.r[b1], {});
+    if (ranks_) ranks_->exchange_b1(x_.r[b1], {});
     loops_.residual(on_, x_, true, Norm::none);
     add_up_below(norm, true);
     return solve_below(Norm::none, solve, finish);
@@ -86,7 +86,7 @@ public:
   // One iteration: p, q, r and what depends on r.
   template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
     pending_ = true;
-    if (ranks_) ranks_->bring_solution();
+    if (ranks_) ranks_->exchange_solution();
     loops_.direction(on_, x_);
     loops_.product(on_, x_);
     if (ranks_) share_product();
@@ -128,7 +128,7 @@ private:
     if (!ranks_) halo_.exchange(on_, c, a);
   }
   void share_product() {
-    ranks_->bring_b1(x_.q[b1], loops_.product_sums(x_));
+    ranks_->exchange_b1(x_.q[b1], loops_.product_sums(x_));
     loops_.product_added(on_, x_);
   }
   void add_up_below(Norm norm, bool start) {
@@ -148,7 +148,7 @@ private:
       const Times<Z, std::decay_t<decltype(v[c])>> value{z, v[c], x_.v != nullptr};
       scalars_.sum(on_, squares_of(c), level_.extent.nodes_of(c), Square{value});
     };
-    if (ranks_) ranks_->bring_solution();
+    if (ranks_) ranks_->exchange_solution();
     level_.with_solution([&](const auto &z) { on_.for_each(nodes(b2, 2), CopyNode{z, x_.q[b2]}); });
     exchange({b2}, {x_.q[b2]});
     level_.with_factor([&](const auto &factor) {

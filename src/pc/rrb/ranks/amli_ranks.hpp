@@ -12,7 +12,7 @@ public:
   // gather: for sums; must outlive this
   BordersOnRanks(Ranks &ranks, const Gather<Backend> &gather, const Boxes &boxes, int g, index_t block)
       : ranks_(ranks), gather_(gather), slots_(boxes.extent(ranks.rank(), g), block),
-        plan_(make_plan(boxes, g, ranks.rank(), block, Travels::all, 0, 1)) {}
+        plan_(make_plan(boxes, g, ranks.rank(), block, Exchanged::all, 0, 1)) {}
 
   DenseLayout layout() const { return slots_.layout; }
   // x: the four classes of one array, one after the other

@@ -19,9 +19,9 @@ public:
   // use of the hierarchy.
   virtual Quad<Dense> residual(const double *r, const double *v) = 0;
   // BlackLevel's solution, three steps around.
-  virtual void bring_solution() = 0;
+  virtual void exchange_solution() = 0;
   // b1 two steps around, of an array in BlackLevel's layout that has two more before it; and sums, if there are any.
-  virtual void bring_b1(const Dense &, const Sums &) = 0;
+  virtual void exchange_b1(const Dense &, const Sums &) = 0;
 
   // Sums of all ranks' terms, in the backend's memory.
   virtual void add_up(const Sums &) = 0;

@@ -51,8 +51,8 @@ public:
   BlackLevel black_level() const override; // where the finest grid is not the gathered one; so what follows
   StencilOut<Split> rows(const PreparedStencil &) override;
   Quad<Dense> residual(const double *r, const double *v) override;
-  void bring_solution() override;
-  void bring_b1(const Dense &, const Sums &) override;
+  void exchange_solution() override;
+  void exchange_b1(const Dense &, const Sums &) override;
   void add_up(const Sums &sums) override { gather_.add_up(sums); }
   void add_up_below(const Sums &) override;
 

@@ -16,7 +16,7 @@ void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
 }
 
 template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::gather_down() {
-  gather_.bring(1, r_.data(), !sums_.count || amli_above() ? Sums() : take_sums());
+  gather_.to_all(1, r_.data(), !sums_.count || amli_above() ? Sums() : take_sums());
 }
 
 template <class Backend, class Int, class T>
@@ -25,7 +25,7 @@ void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, do
   for (int g = from; g < std::min(to, gathered_); ++g) {
     const NextGrid next = next_grid(g);
     PartialSum<Backend> *energy = sums_.count && !(amli_above() && g >= options_.amli_grid) ? &energy_ : nullptr;
-    grids_[g]->bring_right_hand_side(ranks_);
+    grids_[g]->exchange_right_hand_side(ranks_);
     choose(part != Part::right,
            [&](auto coupled) { sweeps_.template down<decltype(coupled)::value>(on_, grids_[g]->box(), next, energy); });
   }
@@ -99,7 +99,7 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   const Grid &above = *grids_[options_.amli_grid - 1];
   const Split r = grids_[options_.amli_grid]->vector();
   if (amli_in_place()) {
-    above.bring_solution(ranks_, above.solutions());
+    above.exchange_solution(ranks_, above.solutions());
     return above_->second_right_hand_side(on_, solution_above_amli(), r.q);
   }
   above_->copy(on_, above.next_solution(), Split{above_->solution()});

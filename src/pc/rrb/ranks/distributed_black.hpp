@@ -24,27 +24,27 @@ template <class Backend, class Int, class T> BlackLevel DistributedRrb<Backend, 
 template <class Backend, class Int, class T>
 StencilOut<Split> DistributedRrb<Backend, Int, T>::rows(const PreparedStencil &s) {
   take_matrix(s);
-  grids_[0]->bring_rows(ranks_);
+  grids_[0]->exchange_rows(ranks_);
   return grids_[0]->matrix();
 }
 
 template <class Backend, class Int, class T>
 Quad<Dense> DistributedRrb<Backend, Int, T>::residual(const double *r, const double *v) {
   sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
-  grids_[0]->bring_right_hand_side(ranks_);
+  grids_[0]->exchange_right_hand_side(ranks_);
   return grids_[0]->vector().q;
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::bring_solution() {
+template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::exchange_solution() {
   if (gathered_ == 1)
     take_gathered(0);
   else
-    grids_[0]->bring_solution(ranks_, wide_b2_);
+    grids_[0]->exchange_solution(ranks_, wide_b2_);
 }
 
 // A plan is for the four classes of a field, whose third one is b1.
 template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::bring_b1(const Dense &a, const Sums &sums) {
+void DistributedRrb<Backend, Int, T>::exchange_b1(const Dense &a, const Sums &sums) {
   const DenseLayout &layout = grids_[0]->layout();
   double *array = a.p - layout.place(0, 0) - b1 * layout.size();
   exchange(wide_b1_, array, sums);

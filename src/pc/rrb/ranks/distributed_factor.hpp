@@ -36,8 +36,8 @@ DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks,
   if (!gathered) return;
   energy_.reserve(parts);
   total_.reserve(1 + rest);
-  wide_b1_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b1, 0, 1);
-  wide_b2_ = make_plan(boxes, 0, ranks.rank(), o.block, Travels::wide_b2, 0, 1);
+  wide_b1_ = make_plan(boxes, 0, ranks.rank(), o.block, Exchanged::wide_b1, 0, 1);
+  wide_b2_ = make_plan(boxes, 0, ranks.rank(), o.block, Exchanged::wide_b2, 0, 1);
 }
 
 // The finest grid's, which is distributed: what is not given stays 0.
@@ -75,7 +75,7 @@ void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping 
     else
       grids_[g]->factor(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
   }
-  gather_.bring(Gather<Backend>::most_fields, stencil_.data());
+  gather_.to_all(Gather<Backend>::most_fields, stencil_.data());
   fold();
   if (amli_) amli_->keep_matrix(on_, natural_stencil(stencil_.data(), gather_.all()));
   const index_t n = gather_.all().nodes();
@@ -126,7 +126,7 @@ template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int
     if (n[i].failed)
       mine[2] = i, mine[3] = double(n[i].first_failed >> 32), mine[4] = double(n[i].first_failed % (index_t(1) << 32));
   }
-  const std::vector<double> all = ranks_.tell(mine);
+  const std::vector<double> all = ranks_.gather_numbers(mine);
   std::size_t first = 0;
   Outcome o;
   for (std::size_t p = 0; p < all.size(); p += told) {

@@ -31,9 +31,9 @@ public:
   DistributedGrid(const Boxes &boxes, int g, int rank, index_t block)
       : own_(boxes.extent(rank, g)), around_(g == 0 && !own_.x.odd_ring() && !own_.y.odd_ring() ? 2 : 1),
         slots_(own_, block), seams_(own_),
-        rows_(make_plan(boxes, g, rank, block, around_ == 2 ? Travels::more_rows : Travels::rows, 1, 5)),
-        down_(make_plan(boxes, g, rank, block, Travels::down, 0, 1)),
-        solutions_(make_plan(boxes, g, rank, block, Travels::solutions, 0, 1)) {
+        rows_(make_plan(boxes, g, rank, block, around_ == 2 ? Exchanged::more_rows : Exchanged::rows, 1, 5)),
+        down_(make_plan(boxes, g, rank, block, Exchanged::down, 0, 1)),
+        solutions_(make_plan(boxes, g, rank, block, Exchanged::solutions, 0, 1)) {
     memory_.resize(slots_.layout.size() * (24 + 2 * Backend::on_device));
     factor_memory_.resize(slots_.layout.size() * 15);
     T *w = factor_memory_.data();
@@ -59,7 +59,7 @@ public:
   void factor(const Backend &on, Ranks &ranks, Lumping lumping, const Out &next, NodeCounts counts[4],
               double *keep) const {
     ranks.prepare(down_), ranks.prepare(solutions_);
-    bring_rows(ranks);
+    exchange_rows(ranks);
     if (keep) on.copy(keep, memory_.data() + 4 * slots_.layout.size(), 20 * slots_.layout.size());
     seams_.lump(on, matrix(), lumping.omega, counts + b2);
     const StencilOut<Split> m = matrix();
@@ -77,8 +77,8 @@ public:
   }
 
   // matrix() and vector() have own nodes' values: what is around, as before a factorization and on the way down.
-  void bring_rows(Ranks &ranks) const { ranks.exchange(rows_, memory_.data()); }
-  void bring_right_hand_side(Ranks &ranks) const { ranks.exchange(down_, memory_.data()); }
+  void exchange_rows(Ranks &ranks) const { ranks.exchange(rows_, memory_.data()); }
+  void exchange_right_hand_side(Ranks &ranks) const { ranks.exchange(down_, memory_.data()); }
 
   index_t energy_parts() const { return BoxSweeps<Backend, T>::parts(own_); }
   index_t kept_parts() const { return BoxSweeps<Backend, T>::kept_parts(own_); }
@@ -93,7 +93,7 @@ public:
                 CopyNode<AroundRings, Strided<1>>{{z, all.x.n, all.y.n}, next_solution()});
   }
   // What is around own b2 of the solution; by another plan, more of it.
-  void bring_solution(Ranks &ranks, const Plan &plan) const { ranks.exchange(plan, solution_memory()); }
+  void exchange_solution(Ranks &ranks, const Plan &plan) const { ranks.exchange(plan, solution_memory()); }
   const Plan &solutions() const { return solutions_; }
   double *solution_memory() const { // as plans have it, for a field whose fourth class is b2
     return Backend::on_device ? memory_.data() + (25 - b2) * slots_.layout.size() : memory_.data();

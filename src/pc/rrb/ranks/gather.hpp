@@ -129,23 +129,23 @@ public:
 
   const Extent &own() const { return own_; }
   const Extent &all() const { return all_; }
-  double *mine() const { return mine_.data(); } // own nodes' fields in natural order, to be filled before bring()
+  double *mine() const { return mine_.data(); } // own nodes' fields in natural order, to be filled before to_all()
 
   // to: the same of all nodes
-  void bring(int fields, double *to, const Sums &sums = {}) const {
+  void to_all(int fields, double *to, const Sums &sums = {}) const {
     if (fields == 1 && ranks_.gather_and_add(mine(), n_, place_.data(), to, sums)) return;
-    const Received received = travel(fields, mine(), sums);
+    const Received received = send(fields, mine(), sums);
     on_.for_each({0, all_.nodes(), 0, fields}, PlaceNodes{received, place_.data(), all_.nodes(), to});
   }
   void add_up(const Sums &sums) const {
     if (!ranks_.gather_and_add(nullptr, none_, nullptr, nullptr, sums))
-      travel(0, mine() + most_fields * own_.nodes(), sums);
+      send(0, mine() + most_fields * own_.nodes(), sums);
   }
   std::size_t bytes() const { return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes(); }
 
 private:
   // mine: fields, and room for the sums
-  Received travel(int fields, double *mine, const Sums &sums) const {
+  Received send(int fields, double *mine, const Sums &sums) const {
     for (std::size_t rank = 0; rank < n_.size(); ++rank) sent_[rank] = fields * n_[rank] + sums.count;
     if (sums.count) PartialSum<Backend>::put(on_, sums, mine + fields * own_.nodes());
     ranks_.gather(mine, sent_, received_.data());

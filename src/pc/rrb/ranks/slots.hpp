@@ -20,7 +20,7 @@ struct Slots {
   }
 };
 
-enum class Travels {
+enum class Exchanged {
   rows,      // of the matrix, before the elimination: all that is up to three steps away
   more_rows, // likewise, four steps
   down,      // right-hand side: red nodes and b1
@@ -33,7 +33,7 @@ enum class Travels {
 // What a box needs of others.
 class Needs {
 public:
-  Needs(const Extent &own, Travels what) : own_(own), what_(what) {}
+  Needs(const Extent &own, Exchanged what) : own_(own), what_(what) {}
 
   // whether there may be such nodes in the box `of` of another rank
   bool may_be_in(const Extent &of) const { return meet(own_.x, of.x) && meet(own_.y, of.y); }
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  index_t reach() const { return what_ == Travels::more_rows ? 4 : 3; }
+  index_t reach() const { return what_ == Exchanged::more_rows ? 4 : 3; }
   bool meet(const Side &own, const Side &of) const {
     const index_t lo = own.lo - reach(), hi = own.hi + reach();
     const auto overlap = [&](index_t shift) { return lo < of.hi + shift && of.lo + shift < hi; };
@@ -63,15 +63,15 @@ private:
   bool has_b1(index_t a, index_t b) const { return class_of(a, b) == b1 && inside(widened(own_, 1), a, b); }
   bool own(Class c, index_t a, index_t b) const { return class_of(a, b) == c && inside(own_, a, b); }
   bool needed(index_t a, index_t b) const {
-    if (what_ == Travels::rows || what_ == Travels::more_rows)
+    if (what_ == Exchanged::rows || what_ == Exchanged::more_rows)
       return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b);
-    if (what_ == Travels::all)
+    if (what_ == Exchanged::all)
       return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b) && a >= own_.x.lo - 1 && a <= own_.x.hi &&
              b >= own_.y.lo - 1 && b <= own_.y.hi;
     const Class c = class_of(a, b);
-    if (what_ == Travels::wide_b2) return c == b2 && inside(widened(own_, 3), a, b);
+    if (what_ == Exchanged::wide_b2) return c == b2 && inside(widened(own_, 3), a, b);
     if (!inside(widened(own_, 2), a, b)) return false;
-    if (what_ == Travels::wide_b1) return c == b1;
+    if (what_ == Exchanged::wide_b1) return c == b1;
     const auto any = [&](const auto &is, std::initializer_list<std::pair<int, int>> steps) {
       return std::any_of(steps.begin(), steps.end(), [&](const auto &s) { return is(a + s.first, b + s.second); });
     };
@@ -80,17 +80,17 @@ private:
     const auto red_here = [&](index_t p, index_t q) { return own(r1, p, q) || own(r2, p, q); };
     const std::initializer_list<std::pair<int, int>> straight = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}},
                                                      skew = {{1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
-    if (what_ == Travels::solutions) return c == b2 && (any(b1_here, skew) || any(red_here, straight));
+    if (what_ == Exchanged::solutions) return c == b2 && (any(b1_here, skew) || any(red_here, straight));
     if (c == b1) return has_b1(a, b);
     return c != b2 && any(black_here, straight);
   }
 
   Extent own_;
-  Travels what_;
+  Exchanged what_;
 };
 
 // The exchange of `fields` fields from `field` on, on grid g.
-inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Travels what, int field, int fields) {
+inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Exchanged what, int field, int fields) {
   const auto around = [](index_t a, const Side &s) { return (a % s.n + s.n) % s.n; };
   const auto extent = [&](int rank) { return boxes.extent(rank, g); };
   const Extent mine = extent(me);
