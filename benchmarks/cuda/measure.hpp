@@ -35,13 +35,13 @@ struct Poisson {
 struct Factored {
   Cuda on;
   rrb::Extent extent;
-  std::unique_ptr<rrb::Factorization<PetscInt>> core;
+  std::unique_ptr<rrb::Factorization> core;
   std::unique_ptr<coarse::DeviceCoarse> last;
 
   Factored(index_t n, int levels, bool single, int amli_grid = 0) : extent{{0, n, n, false}, {0, n, n, false}} {
     cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    core = rrb::make_factorization<PetscInt>(on, extent, {levels, levels / 2, 32, amli_grid}, single);
-    rrb::LastBlock<PetscInt> &b = core->last_block();
+    core = rrb::make_factorization(on, extent, {levels, levels / 2, 32, amli_grid}, single);
+    rrb::LastBlock &b = core->last_block();
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
     last = std::make_unique<coarse::DeviceCoarse>(

@@ -40,7 +40,7 @@ public:
     const std::vector<double> *host[] = {&s.C, &s.E, &s.N, &s.NE, &s.NW, &s.v};
     for (int i = 0; i < 6; ++i) stencil_[i].assign(*host[i]);
     const rrb::Extent extent{{0, p.nx, p.nx, grid.periodic[0]}, {0, p.ny, p.ny, grid.periodic[1]}};
-    core_ = rrb::make_factorization<PetscInt>(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
+    core_ = rrb::make_factorization(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     const auto &b = core_->last_block();
     last_ = std::make_unique<coarse::DeviceCoarse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
@@ -52,7 +52,7 @@ public:
   ~DeviceRRB() { (void)cudaStreamDestroy(on_.stream); }
 
   bool ok() const { return ok_; }
-  rrb::Factorization<PetscInt> &core() { return *core_; }
+  rrb::Factorization &core() { return *core_; }
 
   Vector read(const rrb::NextGrid &g) const {
     Vector x(g.extent.nodes());
@@ -129,7 +129,7 @@ private:
 
   petscrrb::Cuda on_;
   cuda::Buffer<double> stencil_[6];
-  std::unique_ptr<rrb::Factorization<PetscInt>> core_;
+  std::unique_ptr<rrb::Factorization> core_;
   std::unique_ptr<coarse::DeviceCoarse> last_;
   bool ok_ = false;
 };

@@ -37,7 +37,7 @@ Result apply(const reference::Problem &p, const Partition &parts, const Case &c,
   SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
     const petscrrb::Host host;
     const int distributed = std::min(c.distributed, most_distributed(boxes, c.options.levels));
-    DistributedRrb<petscrrb::Host, int, double> rrb(host, ranks, boxes, c.options, distributed);
+    DistributedRrb<petscrrb::Host, double> rrb(host, ranks, boxes, c.options, distributed);
     const Extent x = rrb.extent();
     const petscrrb::Stencil mine = part_of(whole, grid.n[0], x);
     const reference::Vector own_r = part_of(r, grid.n[0], x);

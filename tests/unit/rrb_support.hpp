@@ -11,7 +11,7 @@
 
 namespace support {
 
-using Core = petscrrb::rrb::Factorization<int>;
+using Core = petscrrb::rrb::Factorization;
 using petscrrb::index_t;
 
 inline bool identity_row(const reference::Matrix &A, int i) {
@@ -104,8 +104,8 @@ public:
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
     const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
                                        {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
-    core_ = petscrrb::rrb::make_factorization<int>(host_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid},
-                                                   c.single);
+    core_ =
+        petscrrb::rrb::make_factorization(host_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     factor(c.omega);
     if (!outcome_.ok) {
       redone_ = true;

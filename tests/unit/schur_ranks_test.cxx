@@ -90,7 +90,7 @@ Iterates on_ranks(const reference::Problem &p, const Partition &parts, const Cas
   std::mutex mutex;
   SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
     const petscrrb::Host host;
-    const auto rrb = make_distributed<int>(host, ranks, boxes, c.options, distributed, c.single);
+    const auto rrb = make_distributed(host, ranks, boxes, c.options, distributed, c.single);
     const Extent x = rrb->extent();
     petscrrb::Stencil own_factored = part_of(factored, grid.n[0], x), own = part_of(matrix, grid.n[0], x);
     rrb->refresh(prepared(own_factored), {});

@@ -26,7 +26,7 @@ inline KSPRRBValues KSPRRBValuesOf(petscrrb::ReadResult result, petscrrb::index_
 
 class KSPRRBSolver {
 public:
-  using Core = petscrrb::rrb::Factorization<PetscInt>;
+  using Core = petscrrb::rrb::Factorization;
   using Norm = petscrrb::rrbsolver::Norm;
   using Numbers = petscrrb::rrbsolver::Numbers;
   using Limits = petscrrb::rrbsolver::Limits;

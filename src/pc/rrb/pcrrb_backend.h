@@ -37,7 +37,7 @@ class Ranks;
 
 /* What an iteration on PCRRB's factorization (KSPRRB) is made of; of one build. */
 struct PCRRBParts {
-  petscrrb::rrb::Factorization<PetscInt> *core;
+  petscrrb::rrb::Factorization *core;
   std::function<PetscErrorCode(petscrrb::rrb::Part)> solve_last_block;
   const petscrrb::Host *host = nullptr; /* or */
   PetscRRBStream *stream = nullptr;
@@ -50,7 +50,7 @@ struct PCRRBParts {
 
 class PCRRBBackend {
 public:
-  using Core = petscrrb::rrb::Factorization<PetscInt>;
+  using Core = petscrrb::rrb::Factorization;
 
   virtual ~PCRRBBackend() = default;
   virtual PetscBool on_device() const = 0;

@@ -30,7 +30,7 @@ PetscErrorCode CoarseSolver::Reset() {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseSolver::SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type, KSP ksp) {
+PetscErrorCode CoarseSolver::SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp) {
   const PetscInt n = block->size();
 
   PetscFunctionBegin;

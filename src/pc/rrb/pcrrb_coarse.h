@@ -15,7 +15,7 @@ public:
   ~CoarseSolver();
 
   // The block's arrays stay the caller's and must outlive this. ksp may be NULL unless type is KSP.
-  PetscErrorCode SetUp(LastBlock<PetscInt> *block, PCRRBCoarse type, KSP ksp);
+  PetscErrorCode SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp);
   // After new values. spd: false where the block is not positive (semi)definite.
   PetscErrorCode Refresh(PetscBool *spd);
   PetscErrorCode Solve(const PetscScalar *r, PetscScalar *z, Part part); // z may be r
@@ -43,7 +43,7 @@ private:
     unknown
   };
 
-  LastBlock<PetscInt> *block_ = nullptr;
+  LastBlock *block_ = nullptr;
   PCRRBCoarse type_ = PC_RRB_COARSE_CHOLESKY;
   Mat S_ = nullptr, factor_ = nullptr; // S_ shares the block's arrays, except for its values, which are pinned_
   IS row_ = nullptr, col_ = nullptr;

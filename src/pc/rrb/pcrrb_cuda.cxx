@@ -188,7 +188,7 @@ PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options
       if (on_ranks_)
         on_ranks_->Build(pc, cuda_, all, o, single, core);
       else
-        *core = rrb::make_factorization<PetscInt>(cuda_, all, o, single != PETSC_FALSE);
+        *core = rrb::make_factorization(cuda_, all, o, single != PETSC_FALSE);
     });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,7 +206,7 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping) {
 }
 
 PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
-  rrb::LastBlock<PetscInt> &b = core.last_block();
+  rrb::LastBlock &b = core.last_block();
 
   PetscFunctionBegin;
   graphs_.reset();
@@ -237,7 +237,7 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
 }
 
 PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
-  rrb::LastBlock<PetscInt> &b = core.last_block();
+  rrb::LastBlock &b = core.last_block();
   const auto factor = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
     PetscCall(stream_.Run([&] {

@@ -155,7 +155,7 @@ PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &
       on_ranks_->ranks = std::make_unique<PetscRRBRanks>(comm);
       on_ranks_->Build(pc, host_, all, o, single, core);
     } else
-      *core = rrb::make_factorization<PetscInt>(host_, all, o, single != PETSC_FALSE);
+      *core = rrb::make_factorization(host_, all, o, single != PETSC_FALSE);
   }));
   comm_ = comm;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,8 +39,8 @@ public:
   void Build(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o, PetscBool single,
              std::unique_ptr<PCRRBBackend::Core> *core) {
     matrix.SetBoxes(pc, all, o.levels);
-    auto made = petscrrb::rrb::make_distributed<PetscInt>(on, *ranks, matrix.boxes(), o, matrix.gathered(),
-                                                          single != PETSC_FALSE);
+    auto made =
+        petscrrb::rrb::make_distributed(on, *ranks, matrix.boxes(), o, matrix.gathered(), single != PETSC_FALSE);
     black = made.get();
     *core = std::move(made);
     const std::size_t n = matrix.lines() ? (std::size_t)(*core)->extent().nodes() : 0;

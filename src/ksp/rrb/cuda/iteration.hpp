@@ -14,7 +14,7 @@ namespace petscrrb::rrbsolver {
 
 class DeviceIteration {
 public:
-  using Core = Factorization<PetscInt>;
+  using Core = Factorization;
   using Solve = std::function<int(Part)>; // with the last block: 0, or an error that ends the work
 
   // How a run repeats its step: in a graph's conditional node, or by launching the step's graph so many times that no step

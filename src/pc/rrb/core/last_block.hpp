@@ -3,22 +3,25 @@
 
 #include "pc/rrb/core/natural_tail.hpp"
 
+#include <petscsystypes.h>
+
 #include <array>
+#include <vector>
 
 namespace petscrrb::rrb {
 
-template <class Int> struct LastBlock {
-  std::vector<Int> ia, ja;    // sorted columns, symmetric pattern, diagonal present
-  std::vector<double> a;      // values of the last refresh, where the host solves
-  std::vector<double> excess; // row sums, exact: zero in all rows of a component is a singular matrix
-  std::vector<index_t> at;    // place of each unknown in the tail's vector
-  std::vector<Int> x, y;      // its coordinates on the last grid
+struct LastBlock {
+  std::vector<PetscInt> ia, ja; // sorted columns, symmetric pattern, diagonal present
+  std::vector<double> a;        // values of the last refresh, where the host solves
+  std::vector<double> excess;   // row sums, exact: zero in all rows of a component is a singular matrix
+  std::vector<index_t> at;      // place of each unknown in the tail's vector
+  std::vector<PetscInt> x, y;   // its coordinates on the last grid
   Extent grid;
   bool skew = false; // the unknowns are the black half of the grid, coupled up to two steps away
 
-  Int size() const { return Int(at.size()); }
+  PetscInt size() const { return PetscInt(at.size()); }
   std::size_t bytes() const {
-    return (ia.size() + ja.size() + 2 * x.size()) * sizeof(Int) + (a.size() + excess.size()) * sizeof(double) +
+    return (ia.size() + ja.size() + 2 * x.size()) * sizeof(PetscInt) + (a.size() + excess.size()) * sizeof(double) +
            at.size() * sizeof(index_t);
   }
 };
@@ -28,10 +31,10 @@ constexpr int last_block_slots = 7;
 // The excess of each unknown and its couplings, each once: node i's are in value[i * last_block_slots ...]. M, S: the
 // matrix of the last grid, and its Schur complement where the unknowns are black nodes. A ring's kept couplings (seam.hpp)
 // are added.
-template <class Int, class M, class S> struct LastBlockValues {
+template <class M, class S> struct LastBlockValues {
   M matrix;
   S schur;
-  const Int *x, *y;
+  const PetscInt *x, *y;
   const double *kept_x, *kept_y;
   index_t seam_x, seam_y; // the column and the row whose nodes have kept couplings; -1: none
   bool skew;
@@ -62,16 +65,16 @@ template <class Int, class M, class S> struct LastBlockValues {
 };
 
 // One row of S_l: an entry is the sum of its sources, places in the values; the diagonal has the excess first.
-template <class Int> struct LastBlockRow {
-  const Int *ia, *ja, *first, *source; // sources of entry p: source[first[p] ... first[p + 1])
+struct LastBlockRow {
+  const PetscInt *ia, *ja, *first, *source; // sources of entry p: source[first[p] ... first[p + 1])
   const double *value;
   double *a, *excess;
 
   PETSCRRB_HD void operator()(index_t i, index_t) const {
     excess[i] = value[i * last_block_slots];
-    for (Int p = ia[i]; p < ia[i + 1]; ++p) {
+    for (PetscInt p = ia[i]; p < ia[i + 1]; ++p) {
       double sum = ja[p] == i ? excess[i] : 0.0;
-      for (Int s = first[p]; s < first[p + 1]; ++s) sum += ja[p] == i ? value[source[s]] : -value[source[s]];
+      for (PetscInt s = first[p]; s < first[p + 1]; ++s) sum += ja[p] == i ? value[source[s]] : -value[source[s]];
       a[p] = sum;
     }
   }
@@ -79,9 +82,9 @@ template <class Int> struct LastBlockRow {
 
 // Forms it from the tail. Even number of levels: all nodes of the last grid, 9-point. Odd: its black nodes, 9-point
 // on the skew grid.
-template <class Backend, class Int, class T> class LastBlockBuilder {
+template <class Backend, class T> class LastBlockBuilder {
 public:
-  LastBlockBuilder(const NaturalTail<Backend, T> &tail, LastBlock<Int> &block) {
+  LastBlockBuilder(const NaturalTail<Backend, T> &tail, LastBlock &block) {
     const index_t spacing = index_t(1) << tail.last_index(), pitch = tail.base().x.hi - tail.base().x.lo;
     const Extent &x = block.grid = tail.last();
     block.skew = tail.levels() % 2;
@@ -90,7 +93,7 @@ public:
       for (index_t a = x.x.lo; a < x.x.hi; ++a) {
         if (block.skew && (a + b) % 2) continue;
         number_[place(x, a, b)] = block.size();
-        block.x.push_back(Int(a)), block.y.push_back(Int(b));
+        block.x.push_back(PetscInt(a)), block.y.push_back(PetscInt(b));
         block.at.push_back((b * spacing - tail.base().y.lo) * pitch + (a * spacing - tail.base().x.lo));
       }
     make_pattern(block);
@@ -101,11 +104,11 @@ public:
   // a, excess: where the backend can reach them
   template <class Matrix, class Factor>
   void fill(const Backend &on, const Matrix &matrix, const Factor &factor, Lumping lumping, const Seams<Backend> &seams,
-            const LastBlock<Int> &block, double *a, double *excess) const {
+            const LastBlock &block, double *a, double *excess) const {
     const auto m = matrix.get(Edge{});
     const auto s = Steps<Backend>::schur(m, factor.get(Edge{}), lumping);
     const Extent &x = block.grid;
-    using Values = LastBlockValues<Int, std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
+    using Values = LastBlockValues<std::decay_t<decltype(m)>, std::decay_t<decltype(s)>>;
     const Values values{m,
                         s,
                         x_.data(),
@@ -118,8 +121,7 @@ public:
                         value_.data()};
     const Range2 rows{0, block.size(), 0, 1};
     on.for_each(rows, values);
-    on.for_each(rows,
-                LastBlockRow<Int>{ia_.data(), ja_.data(), first_.data(), source_.data(), value_.data(), a, excess});
+    on.for_each(rows, LastBlockRow{ia_.data(), ja_.data(), first_.data(), source_.data(), value_.data(), a, excess});
   }
 
 private:
@@ -134,54 +136,54 @@ private:
     if (s.odd_ring() && i == s.n + 1) return 0;
     return (i + s.n) % s.n;
   }
-  Int number(const Extent &x, index_t a, index_t b) const {
+  PetscInt number(const Extent &x, index_t a, index_t b) const {
     a = around(a, x.x);
     b = around(b, x.y);
     const bool inside = a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
-    return inside ? number_[place(x, a, b)] : Int(-1);
+    return inside ? number_[place(x, a, b)] : PetscInt(-1);
   }
   static index_t place(const Extent &x, index_t a, index_t b) { return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo; }
 
-  void make_pattern(LastBlock<Int> &block) {
-    const Int n = block.size();
+  void make_pattern(LastBlock &block) {
+    const PetscInt n = block.size();
     const auto to = offsets(block.skew);
-    std::vector<std::vector<std::pair<Int, Int>>> row(n); // column, source
-    for (Int i = 0; i < n; ++i)
+    std::vector<std::vector<std::pair<PetscInt, PetscInt>>> row(n); // column, source
+    for (PetscInt i = 0; i < n; ++i)
       for (std::size_t s = 1; s < to.size(); ++s) {
-        const Int j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
+        const PetscInt j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
         if (j < 0 || j == i) continue; // j == i: around a ring to itself
-        const Int source = i * last_block_slots + Int(s);
+        const PetscInt source = i * last_block_slots + PetscInt(s);
         for (const auto &[from, column] : {std::pair{i, i}, {i, j}, {j, i}, {j, j}})
           row[from].push_back({column, source});
       }
-    std::vector<Int> first{0}, sources;
+    std::vector<PetscInt> first{0}, sources;
     block.ia.assign(1, 0);
-    for (Int i = 0; i < n; ++i) {
+    for (PetscInt i = 0; i < n; ++i) {
       auto &r = row[i];
       std::sort(r.begin(), r.end());
-      const auto entry = [&](Int column) {
+      const auto entry = [&](PetscInt column) {
         block.ja.push_back(column);
         for (const auto &[c, source] : r)
           if (c == column) sources.push_back(source);
-        first.push_back(Int(sources.size()));
+        first.push_back(PetscInt(sources.size()));
       };
-      std::vector<Int> columns{i};
+      std::vector<PetscInt> columns{i};
       for (const auto &[column, source] : r) columns.push_back(column);
       std::sort(columns.begin(), columns.end());
       columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-      for (const Int column : columns) entry(column);
-      block.ia.push_back(Int(block.ja.size()));
+      for (const PetscInt column : columns) entry(column);
+      block.ia.push_back(PetscInt(block.ja.size()));
     }
     block.a.assign(block.ja.size(), 0.0);
     block.excess.assign(n, 0.0);
     to_backend(first_, first), to_backend(source_, sources);
   }
-  static void to_backend(typename Backend::template Array<Int> &to, const std::vector<Int> &from) {
+  static void to_backend(typename Backend::template Array<PetscInt> &to, const std::vector<PetscInt> &from) {
     Backend::assign(to, from);
   }
 
-  std::vector<Int> number_; // of each node of the grid; -1: eliminated
-  typename Backend::template Array<Int> ia_, ja_, x_, y_, first_, source_;
+  std::vector<PetscInt> number_; // of each node of the grid; -1: eliminated
+  typename Backend::template Array<PetscInt> ia_, ja_, x_, y_, first_, source_;
   typename Backend::template Array<double> value_;
 };
 

@@ -80,7 +80,7 @@ constexpr int amli_from_levels = 8;
 inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, levels / 4); }
 
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
-template <class Int> class Factorization {
+class Factorization {
 public:
   virtual ~Factorization() = default;
 
@@ -116,7 +116,7 @@ public:
   virtual void finish_estimate() = 0;
   virtual double *work() const = 0; // z of the estimate's cycles
 
-  virtual LastBlock<Int> &last_block() = 0; // S_l of V A V; its values only where the backend is the host
+  virtual LastBlock &last_block() = 0; // S_l of V A V; its values only where the backend is the host
   virtual const double *last_values() const = 0;
   virtual const double *last_excess() const = 0;
 
@@ -131,11 +131,11 @@ public:
 
 // extent: our box of the global grid and its periodic sides. single: the factor is stored in single precision. `on`
 // must outlive what is made.
-template <class Int, class Backend>
-std::unique_ptr<Factorization<Int>> make_factorization(const Backend &on, const Extent &, const Options &, bool single);
+template <class Backend>
+std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &, const Options &, bool single);
 
 // T: what the couplings of the factor are stored in.
-template <class Backend, class Int, class T> class Rrb final : public Factorization<Int> {
+template <class Backend, class T> class Rrb final : public Factorization {
 public:
   Rrb(const Backend &on, const Extent &extent, const Options &o);
 
@@ -157,7 +157,7 @@ public:
   void estimate_step(int j) override;
   void finish_estimate() override;
   double *work() const override { return work_.data(); }
-  LastBlock<Int> &last_block() override { return block_; }
+  LastBlock &last_block() override { return block_; }
   const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
   const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
   BlackLevel black_level() const override;
@@ -196,8 +196,8 @@ private:
   Options options_;
   std::deque<DenseGrid<Backend, T>> dense_;
   NaturalTail<Backend, T> tail_;
-  LastBlock<Int> block_;
-  std::unique_ptr<LastBlockBuilder<Backend, Int, T>> builder_;
+  LastBlock block_;
+  std::unique_ptr<LastBlockBuilder<Backend, T>> builder_;
   Seams<Backend> seams_;
   Sweeps<Backend, T> sweeps_;
   PartialSum<Backend> energy_;

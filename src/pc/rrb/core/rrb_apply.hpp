@@ -10,17 +10,17 @@ template <class Backend, class Op> void at_nodes(const Backend &on, Class c, con
   on.for_each(x.nodes_of(c), x.interior_of(c, 1), op(Inner{}), op(Edge{}));
 }
 
-template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::right_hand_side(int g) const {
+template <class Backend, class T> NextGrid Rrb<Backend, T>::right_hand_side(int g) const {
   if (g < options_.storage_grids) return {dense_[g].right_hand_side(), {}, true, dense_[g].extent};
   return {{}, tail_.above(tail_.vector()), false, tail_.base()};
 }
 
-template <class Backend, class Int, class T> NextGrid Rrb<Backend, Int, T>::solution(int g) const {
+template <class Backend, class T> NextGrid Rrb<Backend, T>::solution(int g) const {
   if (g < options_.storage_grids) return {dense_[g].solution(), {}, true, dense_[g].extent};
   return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
 }
 
-template <class Backend, class Int, class T> BlackLevel Rrb<Backend, Int, T>::black_level() const {
+template <class Backend, class T> BlackLevel Rrb<Backend, T>::black_level() const {
   const DenseGrid<Backend, T> &d = dense_.front();
   BlackLevel level{d.extent, d.layout(), nullptr, nullptr, right_hand_side(1), solution(1)};
   if constexpr (std::is_same_v<T, float>)
@@ -31,14 +31,12 @@ template <class Backend, class Int, class T> BlackLevel Rrb<Backend, Int, T>::bl
 }
 
 // What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
-template <class Backend, class Int, class T>
-NaturalVectors Rrb<Backend, Int, T>::natural(const double *r, double *z, Part part) const {
+template <class Backend, class T> NaturalVectors Rrb<Backend, T>::natural(const double *r, double *z, Part part) const {
   return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
 }
 
 // From r (first grid) or the grid's own vector: b1 after the sweep, b2 to the next grid.
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::forward_dense(int g, const double *r, Part part) {
+template <class Backend, class T> void Rrb<Backend, T>::forward_dense(int g, const double *r, Part part) {
   const NaturalVectors vectors = g == 0 ? natural(r, nullptr, part) : NaturalVectors{};
   choose(part != Part::right, [&](auto coupled) {
     sweeps_.template forward<decltype(coupled)::value>(on_, dense_[g], right_hand_side(g + 1), vectors);
@@ -46,8 +44,7 @@ void Rrb<Backend, Int, T>::forward_dense(int g, const double *r, Part part) {
 }
 
 // From the next grid's solution and what the forward sweep left: z (first grid) or the grid's own vector.
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::backward_dense(int g, const double *r, double *z, Part part) {
+template <class Backend, class T> void Rrb<Backend, T>::backward_dense(int g, const double *r, double *z, Part part) {
   const NaturalVectors vectors = g == 0 ? natural(r, z, part) : NaturalVectors{};
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   choose(part != Part::left, [&](auto coupled) {
@@ -55,7 +52,7 @@ void Rrb<Backend, Int, T>::backward_dense(int g, const double *r, double *z, Par
   });
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::forward_tail(int q, double *x) {
+template <class Backend, class T> void Rrb<Backend, T>::forward_tail(int q, double *x) {
   const auto f = tail_.factor(q);
   const auto in = tail_.field(x, q);
   const auto out = in.get(Inner{});
@@ -65,8 +62,7 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::forward_
   });
 }
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::backward_tail(int q, double *x, bool couple, Scaling scaling) {
+template <class Backend, class T> void Rrb<Backend, T>::backward_tail(int q, double *x, bool couple, Scaling scaling) {
   const Extent &e = tail_.grid(q);
   const auto in = tail_.field(x, q);
   const auto out = in.get(Inner{});
@@ -98,8 +94,7 @@ template <bool to_tail> struct CoarseCopy {
   }
 };
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
+template <class Backend, class T> void Rrb<Backend, T>::down(int from, int to, const double *r, double *z, Part part) {
   const int dense = options_.storage_grids;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
@@ -112,8 +107,8 @@ void Rrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Pa
   if (to == grids() && !in_place()) on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
 }
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part part, Energy energy) {
+template <class Backend, class T>
+void Rrb<Backend, T>::up(int from, int to, const double *r, double *z, Part part, Energy energy) {
   const int dense = options_.storage_grids;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
@@ -133,7 +128,7 @@ void Rrb<Backend, Int, T>::up(int from, int to, const double *r, double *z, Part
 
 // --- AMLI: on which grid its steps (amli.hpp) are; where that is in the tail, which works in place, vectors are copied to and fro ---
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::make_amli() {
+template <class Backend, class T> void Rrb<Backend, T>::make_amli() {
   const int g = options_.amli_grid;
   if (!g) return;
   if (amli_in_tail()) {
@@ -146,13 +141,13 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::make_aml
 }
 
 // Its grid's vector in the tail. z: the one handed to naive storage.
-template <class Backend, class Int, class T> NaturalField<0> Rrb<Backend, Int, T>::amli_tail(double *z) const {
+template <class Backend, class T> NaturalField<0> Rrb<Backend, T>::amli_tail(double *z) const {
   const int dense = options_.storage_grids;
   return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense);
 }
 
 // Before its elimination.
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_matrix(int g) {
+template <class Backend, class T> void Rrb<Backend, T>::keep_matrix(int g) {
   if (!amli_ || g != options_.amli_grid) return;
   if (amli_in_tail())
     amli_->keep_matrix(on_, tail_.whole_matrix(g - options_.storage_grids));
@@ -160,30 +155,28 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_mat
     amli_->keep_matrix(on_, dense_[g].matrix_out());
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::keep_right_hand_side(double *z) {
+template <class Backend, class T> void Rrb<Backend, T>::keep_right_hand_side(double *z) {
   if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->right_hand_side()});
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::second_right_hand_side(double *z) {
+template <class Backend, class T> void Rrb<Backend, T>::second_right_hand_side(double *z) {
   if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->solution()});
   amli_->second_right_hand_side(on_);
   if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(z).all());
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_estimate() { amli_->start_estimate(on_); }
+template <class Backend, class T> void Rrb<Backend, T>::start_estimate() { amli_->start_estimate(on_); }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::put_residual() {
+template <class Backend, class T> void Rrb<Backend, T>::put_residual() {
   if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(work()).all());
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::estimate_step(int j) {
+template <class Backend, class T> void Rrb<Backend, T>::estimate_step(int j) {
   if (amli_in_tail()) amli_->copy(on_, amli_tail(work()).all(), Split{amli_->solution()});
   amli_->step(on_, j);
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::finish_estimate() {
-  amli_->finish_estimate(on_);
-}
+template <class Backend, class T> void Rrb<Backend, T>::finish_estimate() { amli_->finish_estimate(on_); }
 
 // --- the energy y^T B y (rrb.hpp), which the sweeps up add while they have y and its solution at hand ---
 
@@ -193,7 +186,7 @@ struct TimesEntry {
   PETSCRRB_HD double operator()(index_t i, index_t) const { return x[i] * y[i]; }
 };
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::reserve_energy() {
+template <class Backend, class T> void Rrb<Backend, T>::reserve_energy() {
   using Sum = PartialSum<Backend>;
   index_t parts = Sum::parts({0, block_.size(), 0, 1});
   for (const auto &d : dense_) parts += Sweeps<Backend, T>::parts(d.layout());
@@ -204,11 +197,11 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::reserve_
 }
 
 // The next sweep up reads the solution from which it begins; it adds y.z there as well if y is in the same layout.
-template <class Backend, class Int, class T> bool Rrb<Backend, Int, T>::sweep_adds_start(int from, int to) const {
+template <class Backend, class T> bool Rrb<Backend, T>::sweep_adds_start(int from, int to) const {
   return from > to && (from == grids() ? in_place() : !amli_in_tail());
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_energy(int from, int to, double *z) {
+template <class Backend, class T> void Rrb<Backend, T>::start_energy(int from, int to, double *z) {
   energy_.start();
   if (sweep_adds_start(from, to)) return;
   if (from == grids())
@@ -219,7 +212,7 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::start_en
     amli_->add_energy(on_, amli_->solution(), energy_);
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::add_tail_energy(int q) {
+template <class Backend, class T> void Rrb<Backend, T>::add_tail_energy(int q) {
   const auto y = tail_.field(tail_.vector(), q).get(Inner{});
   const auto f = tail_.factor(q).get(Inner{});
   const auto add = [&](Class c) {
@@ -230,7 +223,7 @@ template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::add_tail
   if (tail_.even(q)) add(b1);
 }
 
-template <class Backend, class Int, class T> void Rrb<Backend, Int, T>::backward_dense_with_energy(int g, int from) {
+template <class Backend, class T> void Rrb<Backend, T>::backward_dense_with_energy(int g, int from) {
   NextGrid kept = right_hand_side(g + 1);
   if (from < grids()) kept.split = amli_->kept();
   const bool start = g + 1 == from && sweep_adds_start(from, g);

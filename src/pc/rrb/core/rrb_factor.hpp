@@ -5,8 +5,8 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class Int, class T>
-Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options &o)
+template <class Backend, class T>
+Rrb<Backend, T>::Rrb(const Backend &on, const Extent &extent, const Options &o)
     : on_(on), extent_(NaturalTail<Backend, T>::folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
@@ -14,7 +14,7 @@ Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options
     x = NaturalTail<Backend, T>::folded(x.coarser());
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
-  builder_ = std::make_unique<LastBlockBuilder<Backend, Int, T>>(tail_, block_);
+  builder_ = std::make_unique<LastBlockBuilder<Backend, T>>(tail_, block_);
   counts_.resize(4 * (dense_.size() + tail_.grids()));
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
@@ -26,8 +26,7 @@ Rrb<Backend, Int, T>::Rrb(const Backend &on, const Extent &extent, const Options
   excess_.resize(block_.excess.size());
 }
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
+template <class Backend, class T> void Rrb<Backend, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   lumping_ = lumping;
   v_ = s.v;
   on_.clear(counts_);
@@ -56,9 +55,7 @@ void Rrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
 }
 
-template <class Backend, class Int, class T>
-template <class A>
-void Rrb<Backend, Int, T>::factor_dense(int g, const A &a) {
+template <class Backend, class T> template <class A> void Rrb<Backend, T>::factor_dense(int g, const A &a) {
   const DenseGrid<Backend, T> &d = dense_[g];
   const Steps<Backend> steps(on_, d.extent, lumping_);
   seams_.lump(on_, a, d.extent, lumping_.omega, counts(g) + b2);
@@ -78,9 +75,7 @@ void Rrb<Backend, Int, T>::factor_dense(int g, const A &a) {
   }
 }
 
-template <class Backend, class Int, class T>
-template <class A>
-void Rrb<Backend, Int, T>::factor_tail(int q, const A &a) {
+template <class Backend, class T> template <class A> void Rrb<Backend, T>::factor_tail(int q, const A &a) {
   const Extent &x = tail_.grid(q);
   const auto f = tail_.factor(q);
   NodeCounts *n = counts(options_.storage_grids + q);
@@ -94,7 +89,7 @@ void Rrb<Backend, Int, T>::factor_tail(int q, const A &a) {
   seams_.take_over(on_, tail_.matrix(q + 1), x, next);
 }
 
-template <class Backend, class Int, class T> Outcome Rrb<Backend, Int, T>::outcome() const {
+template <class Backend, class T> Outcome Rrb<Backend, T>::outcome() const {
   Outcome o;
   const NodeCounts *n = on_.read(counts_);
   for (int g = 0; g < int(counts_.size() / 4); ++g, n += 4) {
@@ -104,8 +99,7 @@ template <class Backend, class Int, class T> Outcome Rrb<Backend, Int, T>::outco
   return o;
 }
 
-template <class Backend, class Int, class T>
-void Rrb<Backend, Int, T>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
+template <class Backend, class T> void Rrb<Backend, T>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
   o.unlumped += n.unlumped;
   o.null += n.null;
   if (!n.failed || !o.ok) return;
@@ -116,7 +110,7 @@ void Rrb<Backend, Int, T>::fail(const NodeCounts &n, Class c, int level, Outcome
   o.failed_j = (2 * k + parity_y(c)) * s;
 }
 
-template <class Backend, class Int, class T> std::size_t Rrb<Backend, Int, T>::bytes() const {
+template <class Backend, class T> std::size_t Rrb<Backend, T>::bytes() const {
   std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
                   (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   for (const auto &d : dense_) n += d.bytes();
@@ -124,7 +118,7 @@ template <class Backend, class Int, class T> std::size_t Rrb<Backend, Int, T>::b
   return n;
 }
 
-template <class Backend, class Int, class T> std::vector<index_t> Rrb<Backend, Int, T>::unknowns_by_level() const {
+template <class Backend, class T> std::vector<index_t> Rrb<Backend, T>::unknowns_by_level() const {
   std::vector<index_t> n;
   Extent x = extent_;
   for (int k = 0; k <= options_.levels; ++k) {
@@ -134,11 +128,10 @@ template <class Backend, class Int, class T> std::vector<index_t> Rrb<Backend, I
   return n;
 }
 
-template <class Int, class Backend>
-std::unique_ptr<Factorization<Int>> make_factorization(const Backend &on, const Extent &x, const Options &o,
-                                                       bool single) {
-  if (single) return std::make_unique<Rrb<Backend, Int, float>>(on, x, o);
-  return std::make_unique<Rrb<Backend, Int, double>>(on, x, o);
+template <class Backend>
+std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &x, const Options &o, bool single) {
+  if (single) return std::make_unique<Rrb<Backend, float>>(on, x, o);
+  return std::make_unique<Rrb<Backend, double>>(on, x, o);
 }
 
 } // namespace petscrrb::rrb

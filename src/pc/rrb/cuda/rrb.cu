@@ -6,11 +6,8 @@
 #include "pc/rrb/core/rrb_apply.hpp"
 #include "pc/rrb/core/rrb_factor.hpp"
 
-#include <petscsystypes.h>
-
 namespace petscrrb::rrb {
 
-template std::unique_ptr<Factorization<PetscInt>> make_factorization(const Cuda &, const Extent &, const Options &,
-                                                                     bool);
+template std::unique_ptr<Factorization> make_factorization(const Cuda &, const Extent &, const Options &, bool);
 
 } // namespace petscrrb::rrb

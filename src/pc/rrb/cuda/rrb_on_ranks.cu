@@ -5,11 +5,9 @@
 #include "pc/rrb/ranks/distributed_factor.hpp"
 #include "pc/rrb/cuda/grid_product.cuh"
 
-#include <petscsystypes.h>
-
 namespace petscrrb::rrb {
 
-template std::unique_ptr<FactorizationOnRanks<PetscInt>> make_distributed(const Cuda &, Ranks &, const Boxes &,
-                                                                          const Options &, int, bool);
+template std::unique_ptr<FactorizationOnRanks> make_distributed(const Cuda &, Ranks &, const Boxes &, const Options &,
+                                                                int, bool);
 
 } // namespace petscrrb::rrb

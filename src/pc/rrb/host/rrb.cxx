@@ -8,9 +8,6 @@
 
 namespace petscrrb::rrb {
 
-template std::unique_ptr<Factorization<std::int32_t>> make_factorization(const Host &, const Extent &, const Options &,
-                                                                         bool);
-template std::unique_ptr<Factorization<std::int64_t>> make_factorization(const Host &, const Extent &, const Options &,
-                                                                         bool);
+template std::unique_ptr<Factorization> make_factorization(const Host &, const Extent &, const Options &, bool);
 
 } // namespace petscrrb::rrb

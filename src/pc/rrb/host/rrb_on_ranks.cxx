@@ -8,9 +8,7 @@
 
 namespace petscrrb::rrb {
 
-template std::unique_ptr<FactorizationOnRanks<std::int32_t>> make_distributed(const Host &, Ranks &, const Boxes &,
-                                                                              const Options &, int, bool);
-template std::unique_ptr<FactorizationOnRanks<std::int64_t>> make_distributed(const Host &, Ranks &, const Boxes &,
-                                                                              const Options &, int, bool);
+template std::unique_ptr<FactorizationOnRanks> make_distributed(const Host &, Ranks &, const Boxes &, const Options &,
+                                                                int, bool);
 
 } // namespace petscrrb::rrb

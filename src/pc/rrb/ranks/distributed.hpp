@@ -11,10 +11,10 @@
 namespace petscrrb::rrb {
 
 // What make_distributed() makes.
-template <class Int> class FactorizationOnRanks : public Factorization<Int>, public BlackRanks {};
+class FactorizationOnRanks : public Factorization, public BlackRanks {};
 
 // T: what the couplings of the factor are stored in. Everything is collective but bytes() and what only tells of boxes.
-template <class Backend, class Int, class T> class DistributedRrb final : public FactorizationOnRanks<Int> {
+template <class Backend, class T> class DistributedRrb final : public FactorizationOnRanks {
 public:
   // gathered: the first grid that all ranks have, 2 gathered <= o.levels. on and ranks must outlive this. Local: says
   // nothing to other ranks.
@@ -40,7 +40,7 @@ public:
   void finish_estimate() override;
   double *work() const override { return amli_below() ? tail_->work() : z_.data(); }
 
-  LastBlock<Int> &last_block() override { return tail_->last_block(); }
+  LastBlock &last_block() override { return tail_->last_block(); }
   const double *last_values() const override { return tail_->last_values(); }
   const double *last_excess() const override { return tail_->last_excess(); }
 
@@ -107,7 +107,7 @@ private:
   Gather<Backend> gather_;
   std::vector<std::unique_ptr<Grid>> grids_;
   BoxSweeps<Backend, T> sweeps_;
-  std::unique_ptr<Factorization<Int>> tail_;
+  std::unique_ptr<Factorization> tail_;
   Array<double> stencil_, r_, z_; // of the gathered grid
   Plan wide_b1_, wide_b2_;
   Sums sums_;                          // which an application adds up, with the energy; none: or it has
@@ -136,8 +136,8 @@ inline int gathered_grid(const Boxes &boxes, int levels, index_t size) {
 }
 
 // As make_factorization() in rrb.hpp.
-template <class Int, class Backend>
-std::unique_ptr<FactorizationOnRanks<Int>> make_distributed(const Backend &on, Ranks &, const Boxes &, const Options &,
-                                                            int gathered, bool single);
+template <class Backend>
+std::unique_ptr<FactorizationOnRanks> make_distributed(const Backend &on, Ranks &, const Boxes &, const Options &,
+                                                       int gathered, bool single);
 
 } // namespace petscrrb::rrb

@@ -5,8 +5,7 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
+template <class Backend, class T> void DistributedRrb<Backend, T>::start_down(const double *r, Part part) {
   const double *v = part != Part::right ? v_ : nullptr;
   if (grids_.empty())
     copy_nodes(on_, natural_order(r, extent_), natural_order(gather_.mine(), extent_), extent_, v);
@@ -15,12 +14,12 @@ void DistributedRrb<Backend, Int, T>::start_down(const double *r, Part part) {
   sums_ = {};
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::gather_down() {
+template <class Backend, class T> void DistributedRrb<Backend, T>::gather_down() {
   gather_.to_all(1, r_.data(), !sums_.count || amli_above() ? Sums() : take_sums());
 }
 
-template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, double *z, Part part) {
+template <class Backend, class T>
+void DistributedRrb<Backend, T>::down(int from, int to, const double *r, double *z, Part part) {
   if (from == 0) start_down(r, part);
   for (int g = from; g < std::min(to, gathered_); ++g) {
     const NextGrid next = next_grid(g);
@@ -34,8 +33,8 @@ void DistributedRrb<Backend, Int, T>::down(int from, int to, const double *r, do
     tail_->down(std::max(from - gathered_, 0), to - gathered_, r_.data(), tail_place(z), part);
 }
 
-template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, double *z, Part part, Energy energy) {
+template <class Backend, class T>
+void DistributedRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy energy) {
   if (from > gathered_ || from == grids())
     tail_->up(from - gathered_, std::max(to - gathered_, 0), r_.data(), tail_place(z), part, Energy::no);
   const bool sums_at_kept = energy == Energy::yes && amli_above(); // else they have gone with the gather
@@ -68,29 +67,27 @@ void DistributedRrb<Backend, Int, T>::up(int from, int to, const double *, doubl
 }
 
 // op(amli, right-hand side, solution): the arrays of its grid where the hierarchy has them, by coordinates.
-template <class Backend, class Int, class T>
-template <class Op>
-void DistributedRrb<Backend, Int, T>::with_amli_vector(const Op &op) {
+template <class Backend, class T> template <class Op> void DistributedRrb<Backend, T>::with_amli_vector(const Op &op) {
   if (above_)
     op(*above_, grids_[options_.amli_grid]->vector(), grids_[options_.amli_grid - 1]->next_solution());
   else
     op(*amli_, natural_order(r_.data(), gather_.all()), natural_order(z_.data(), gather_.all()));
 }
 
-template <class Backend, class Int, class T> AmliReport DistributedRrb<Backend, Int, T>::amli() const {
+template <class Backend, class T> AmliReport DistributedRrb<Backend, T>::amli() const {
   if (!options_.amli_grid) return {};
   AmliReport report = amli_below() ? tail_->amli() : above_ ? above_->report() : amli_->report();
   report.nx = boxes_.all(options_.amli_grid).x.n, report.ny = boxes_.all(options_.amli_grid).y.n;
   return report;
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::keep_right_hand_side(double *z) {
+template <class Backend, class T> void DistributedRrb<Backend, T>::keep_right_hand_side(double *z) {
   if (amli_below()) return tail_->keep_right_hand_side(tail_place(z));
   if (above_ && !amli_in_place())
     above_->copy(on_, grids_[options_.amli_grid]->vector(), Split{above_->right_hand_side()});
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::second_right_hand_side(double *z) {
+template <class Backend, class T> void DistributedRrb<Backend, T>::second_right_hand_side(double *z) {
   if (amli_below()) return tail_->second_right_hand_side(tail_place(z));
   if (!above_) {
     const Extent &x = gather_.all();
@@ -107,17 +104,17 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   above_->copy(on_, Split{above_->right_hand_side()}, r);
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::start_estimate() {
+template <class Backend, class T> void DistributedRrb<Backend, T>::start_estimate() {
   if (amli_below()) return tail_->start_estimate();
   with_amli_vector([&](auto &amli, const auto &, const auto &) { amli.start_estimate(on_); });
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::put_residual() {
+template <class Backend, class T> void DistributedRrb<Backend, T>::put_residual() {
   if (amli_below()) return tail_->put_residual();
   with_amli_vector([&](auto &amli, const auto &r, const auto &) { amli.copy(on_, Split{amli.right_hand_side()}, r); });
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::estimate_step(int j) {
+template <class Backend, class T> void DistributedRrb<Backend, T>::estimate_step(int j) {
   if (amli_below()) return tail_->estimate_step(j);
   with_amli_vector([&](auto &amli, const auto &, const auto &solution) {
     amli.copy(on_, solution, Split{amli.solution()});
@@ -125,7 +122,7 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   });
 }
 
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::finish_estimate() {
+template <class Backend, class T> void DistributedRrb<Backend, T>::finish_estimate() {
   if (amli_below()) return tail_->finish_estimate();
   with_amli_vector([&](auto &amli, const auto &, const auto &) { amli.finish_estimate(on_); });
 }

@@ -5,9 +5,9 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class Int, class T>
-DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o,
-                                                int gathered)
+template <class Backend, class T>
+DistributedRrb<Backend, T>::DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o,
+                                           int gathered)
     : on_(on), ranks_(ranks), boxes_(boxes), gathered_(gathered), options_(o), extent_(boxes.extent(ranks.rank(), 0)),
       gather_(on, ranks, boxes, gathered), sweeps_(extent_), counts_(4 * gathered) {
   for (int g = 0; g < gathered; ++g) grids_.push_back(std::make_unique<Grid>(boxes, g, ranks.rank(), o.block));
@@ -16,7 +16,7 @@ DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks,
   below.storage_grids = std::max(0, o.storage_grids - gathered);
   below.amli_grid = amli_below() ? o.amli_grid - gathered : 0;
   options_.storage_grids = std::max(o.storage_grids, gathered);
-  tail_ = make_factorization<Int>(on, gather_.all(), below, std::is_same_v<T, float>);
+  tail_ = make_factorization(on, gather_.all(), below, std::is_same_v<T, float>);
   const index_t n = gather_.all().nodes();
   stencil_.resize(Gather<Backend>::most_fields * n);
   r_.resize(n);
@@ -41,8 +41,7 @@ DistributedRrb<Backend, Int, T>::DistributedRrb(const Backend &on, Ranks &ranks,
 }
 
 // The finest grid's, which is distributed: what is not given stays 0.
-template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::take_matrix(const PreparedStencil &s) {
+template <class Backend, class T> void DistributedRrb<Backend, T>::take_matrix(const PreparedStencil &s) {
   const StencilOut<Split> m = grids_[0]->matrix();
   const auto take = [&](const Split &to, const double *values) {
     if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
@@ -50,8 +49,7 @@ void DistributedRrb<Backend, Int, T>::take_matrix(const PreparedStencil &s) {
   take(m.X, s.X), take(m.E, s.E), take(m.N, s.N), take(m.NE, s.NE), take(m.NW, s.NW);
 }
 
-template <class Backend, class Int, class T>
-void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping lumping) {
+template <class Backend, class T> void DistributedRrb<Backend, T>::refresh(const PreparedStencil &s, Lumping lumping) {
   v_ = s.v;
   if (!grids_.empty()) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
   if (above_) above_->borders().prepare();
@@ -84,7 +82,7 @@ void DistributedRrb<Backend, Int, T>::refresh(const PreparedStencil &s, Lumping 
 }
 
 // A ring of one point: corners become straight, couplings of a node with itself are none.
-template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T>::fold() {
+template <class Backend, class T> void DistributedRrb<Backend, T>::fold() {
   if (!gathered_) return;
   Extent ring = boxes_.all(gathered_ - 1).coarser();
   const index_t n = gather_.all().nodes();
@@ -101,7 +99,7 @@ template <class Backend, class Int, class T> void DistributedRrb<Backend, Int, T
   on_.for_each({0, ring.x.n, 0, 1}, ClearFoldY<V>{h});
 }
 
-template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int, T>::outcome() const {
+template <class Backend, class T> Outcome DistributedRrb<Backend, T>::outcome() const {
   const Outcome below = tail_->outcome();
   Outcome o = distributed_outcome();
   o.unlumped += below.unlumped;
@@ -115,7 +113,7 @@ template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int
 }
 
 // The first failure by levels, classes, rows and columns, as one rank would find it.
-template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int, T>::distributed_outcome() const {
+template <class Backend, class T> Outcome DistributedRrb<Backend, T>::distributed_outcome() const {
   constexpr std::size_t told = 5;
   const NodeCounts *n = on_.read(counts_);
   std::vector<double> mine(told, 0.0);
@@ -143,7 +141,7 @@ template <class Backend, class Int, class T> Outcome DistributedRrb<Backend, Int
   return o;
 }
 
-template <class Backend, class Int, class T> std::size_t DistributedRrb<Backend, Int, T>::bytes() const {
+template <class Backend, class T> std::size_t DistributedRrb<Backend, T>::bytes() const {
   std::size_t n = tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + total_.bytes() +
                   stencil_.bytes() + r_.bytes() + z_.bytes();
   for (const auto &grid : grids_) n += grid->bytes();
@@ -152,8 +150,7 @@ template <class Backend, class Int, class T> std::size_t DistributedRrb<Backend,
   return n;
 }
 
-template <class Backend, class Int, class T>
-std::vector<index_t> DistributedRrb<Backend, Int, T>::unknowns_by_level() const {
+template <class Backend, class T> std::vector<index_t> DistributedRrb<Backend, T>::unknowns_by_level() const {
   std::vector<index_t> n;
   for (int k = 0; k <= options_.levels; ++k) {
     const Extent x = boxes_.all(k / 2);
@@ -162,11 +159,11 @@ std::vector<index_t> DistributedRrb<Backend, Int, T>::unknowns_by_level() const 
   return n;
 }
 
-template <class Int, class Backend>
-std::unique_ptr<FactorizationOnRanks<Int>> make_distributed(const Backend &on, Ranks &ranks, const Boxes &boxes,
-                                                            const Options &o, int gathered, bool single) {
-  if (single) return std::make_unique<DistributedRrb<Backend, Int, float>>(on, ranks, boxes, o, gathered);
-  return std::make_unique<DistributedRrb<Backend, Int, double>>(on, ranks, boxes, o, gathered);
+template <class Backend>
+std::unique_ptr<FactorizationOnRanks> make_distributed(const Backend &on, Ranks &ranks, const Boxes &boxes,
+                                                       const Options &o, int gathered, bool single) {
+  if (single) return std::make_unique<DistributedRrb<Backend, float>>(on, ranks, boxes, o, gathered);
+  return std::make_unique<DistributedRrb<Backend, double>>(on, ranks, boxes, o, gathered);
 }
 
 } // namespace petscrrb::rrb
