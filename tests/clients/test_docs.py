@@ -112,6 +112,15 @@ def test_commands(run, request, folder, places, block):
         assert "Now type: make" in output
 
 
+@pytest.mark.parametrize("page", ["docs/design.md", "docs/design_ranks.md", "docs/adding_a_type.md", "CONTRIBUTING.md"])
+def test_files_that_developers_are_told_of_are_there(root, page):
+    files = [str(path.relative_to(root)) for name in ("src", "tests", "docs", "benchmarks", "include", "config")
+             for path in (root / name).rglob("*") if path.is_file()] + ["makefile", "configure.py"]
+    text = (root / page).read_text(encoding="utf-8")
+    named = [name for name in re.findall(r"`([\w./]+\.(?:hpp|cuh|cu|cxx|h|py|md))`", text) if "<" not in name]
+    assert [name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)] == []
+
+
 def test_what_ksp_view_prints(run, tutorial, library):
     """The tutorial's picture of a solver, line by line; where the library has other threads the memory may differ."""
     (block,) = (block for block in BLOCKS if block.language == "text" and block.file.endswith("tutorial.md"))
