@@ -1,0 +1,87 @@
+// What a grid's couplings say of how it should be coarsened and smoothed (docs/gridmg.md).
+#pragma once
+
+#include "pc/gridmg/core/coarsen.hpp"
+
+#include <vector>
+
+namespace petscrrb::gridmg {
+
+enum class Coarsening {
+  automatic,
+  full,
+  semi
+};
+enum class Smoother {
+  automatic,
+  points,
+  lines
+};
+
+struct Options {
+  Coarsening coarsening = Coarsening::automatic;
+  Smoother smoother = Smoother::automatic;
+  int smooths = 1;            // nu: before and after
+  int grids = 100;            // that are smoothed, and the coarsest one
+  index_t coarse_size = 2048; // a grid of as many points or fewer is the coarsest
+};
+
+// Sums over a grid's points that are not dead. Directions are x, y, z.
+struct Strengths {
+  double share[3] = {}; // of the sums of both couplings in a direction, relative to the largest direction's
+  double strong[3] = {}; // points at which they are more than `much` times the smallest direction's
+  double alive = 0.0;
+  double bad = 0.0; // points whose diagonal is not positive though they have couplings
+
+  static constexpr double much = 4.0;
+
+  PETSCRRB_HD void add(const Strengths &s) {
+    for (int q = 0; q < 3; ++q) share[q] += s.share[q], strong[q] += s.strong[q];
+    alive += s.alive;
+    bad += s.bad;
+  }
+  PETSCRRB_HD void add_point(const double (&pair)[3], double diagonal) {
+    double most = 0.0, least = 0.0;
+    for (const double s : pair) {
+      most = s > most ? s : most;
+      least = s > 0.0 && (least == 0.0 || s < least) ? s : least;
+    }
+    bad += !(diagonal > 0.0) && (most > 0.0 || diagonal != 0.0);
+    if (!(most > 0.0)) return;
+    alive += 1.0;
+    for (int q = 0; q < 3; ++q) share[q] += pair[q] / most, strong[q] += pair[q] > much * least;
+  }
+};
+
+// The directions that are coarsened before the next smoothing; none: this grid is the coarsest.
+inline std::vector<int> coarsened(const Strengths &s, const Shape &x, const Options &o) {
+  constexpr double next_to = 0.25; // of the strongest direction: it is coarsened as well
+  std::vector<int> may, chosen;
+  for (int q = 0; q < 3; ++q)
+    if (x.n[q] > 2) may.push_back(q);
+  if (o.coarsening == Coarsening::full || may.empty()) return may;
+  int strongest = may[0];
+  double most = 0.0;
+  for (int q = 0; q < 3; ++q) most = std::max(most, s.share[q]);
+  for (const int q : may)
+    if (s.share[q] > s.share[strongest]) strongest = q;
+  if (o.coarsening == Coarsening::semi) return {strongest};
+  for (const int q : may)
+    if (s.share[q] >= next_to * most) chosen.push_back(q);
+  if (chosen.empty()) chosen.push_back(strongest); // the strongest ones of all are short
+  return chosen;
+}
+
+// The directions of lines, in their order; none: points.
+inline std::vector<int> smoothed(const Strengths &s, const Shape &x, const Options &o) {
+  constexpr double some = 0.05; // of the points: lines pay
+  std::vector<int> lines;
+  for (int q = 0; q < 3; ++q)
+    if (o.smoother == Smoother::lines ? x.n[q] > 1 : o.smoother == Smoother::automatic && s.strong[q] > some * s.alive)
+      lines.push_back(q);
+  if (o.smoother == Smoother::automatic)
+    std::stable_sort(lines.begin(), lines.end(), [&](int a, int b) { return s.strong[a] > s.strong[b]; });
+  return lines;
+}
+
+} // namespace petscrrb::gridmg

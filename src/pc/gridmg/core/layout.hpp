@@ -1,0 +1,64 @@
+// How a 3D grid's arrays lie in memory: rows along x, the even points of a row before the odd ones, so that the points of one
+// colour are side by side; one point around the grid on all sides.
+#pragma once
+
+#include "exec/range.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace petscrrb::gridmg {
+
+using Sizes = std::array<index_t, 3>;
+
+struct Shape {
+  Sizes n = {0, 0, 0};
+  std::array<bool, 3> ring = {false, false, false}; // sides that are periodic
+
+  index_t points() const { return n[0] * n[1] * n[2]; }
+  bool odd_ring() const {
+    for (int q = 0; q < 3; ++q)
+      if (ring[q] && n[q] % 2) return true;
+    return false;
+  }
+  // after one step of coarsening in direction q
+  Shape coarser(int q) const {
+    Shape c = *this;
+    c.n[q] = ring[q] ? (n[q] + 1) / 2 : n[q] / 2;
+    return c;
+  }
+};
+
+struct Layout {
+  Sizes n = {0, 0, 0};
+  index_t half = 0, pitch = 0, plane = 0;
+
+  static constexpr index_t lead = 8; // numbers before the first one of each half: a cache line of them, and the point -1
+
+  Layout() = default;
+  explicit Layout(const Sizes &sizes) : n(sizes) {
+    half = lead + (n[0] / 2 + 1 + lead - 1) / lead * lead;
+    pitch = 2 * half;
+    plane = pitch * (n[1] + 2);
+  }
+  index_t size() const { return plane * (n[2] + 2); }
+  index_t first() const { return plane + pitch + lead; } // place of the point (0, 0, 0)
+};
+
+// An array of that layout, seen from its point (0, 0, 0). Coordinates go from -1 to n.
+template <class T> struct Field {
+  T *p = nullptr;
+  index_t half = 0, pitch = 0, plane = 0;
+
+  Field() = default;
+  Field(T *memory, const Layout &x) : p(memory + x.first()), half(x.half), pitch(x.pitch), plane(x.plane) {}
+
+  PETSCRRB_HD T &operator()(index_t i, index_t j, index_t k) const {
+    return p[k * plane + j * pitch + (i & 1) * half + (i >> 1)];
+  }
+  PETSCRRB_HD T &operator()(const index_t (&a)[3]) const { return (*this)(a[0], a[1], a[2]); }
+  // the points of one parity of row (j, k), by half of their x
+  PETSCRRB_HD T *row(index_t parity, index_t j, index_t k) const { return p + k * plane + j * pitch + parity * half; }
+};
+
+} // namespace petscrrb::gridmg

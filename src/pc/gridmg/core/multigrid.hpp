@@ -1,0 +1,295 @@
+// The hierarchy of grids, its refresh and the V-cycle (docs/gridmg.md), for any backend.
+#pragma once
+
+#include "pc/gridmg/core/choose.hpp"
+#include "pc/gridmg/core/smooth.hpp"
+
+#include <memory>
+
+namespace petscrrb::gridmg {
+
+// What each backend has its own of: the sums that choices are made by, and zebra lines.
+template <class Backend> class Strength; // Strengths operator()(on, Matrix, Shape)
+template <class Backend, class T> class ZebraLines;
+
+// A grid's arrays of the matrix in double precision.
+template <class Backend> class MatrixArrays {
+public:
+  MatrixArrays() = default;
+  explicit MatrixArrays(const Layout &x) : layout_(x), memory_(4 * x.size()) {}
+
+  const Layout &layout() const { return layout_; }
+  Matrix get() const { return {{array(0), array(1), array(2)}, array(3)}; }
+  double *data() const { return memory_.data(); }
+  std::size_t bytes() const { return memory_.bytes(); }
+
+private:
+  Field<double> array(int i) const { return {memory_.data() + i * layout_.size(), layout_}; }
+
+  Layout layout_;
+  typename Backend::template Array<double> memory_;
+};
+
+// Copies what is around periodic sides; the directions one after the other, so that corners are right.
+template <class T, int N> struct FillRing {
+  Field<T> f[N];
+  int q;
+  index_t n;
+
+  PETSCRRB_HD void operator()(index_t a, index_t b) const {
+    index_t first[3] = {a, a, b}, last[3], before[3], after[3];
+    if (q == 0) first[1] = a, first[2] = b;
+    if (q == 1) first[0] = a, first[2] = b;
+    if (q == 2) first[0] = a, first[1] = b;
+    for (int t = 0; t < 3; ++t) last[t] = before[t] = after[t] = first[t];
+    first[q] = 0, last[q] = n - 1, before[q] = -1, after[q] = n;
+    for (int i = 0; i < N; ++i) {
+      f[i](before) = f[i](last);
+      f[i](after) = f[i](first);
+    }
+  }
+};
+template <class Backend, class T, int N> void fill_rings(const Backend &on, const Shape &x, const Field<T> (&f)[N]) {
+  for (int q = 0; q < 3; ++q) {
+    if (!x.ring[q]) continue;
+    FillRing<T, N> fill{{}, q, x.n[q]};
+    std::copy(f, f + N, fill.f);
+    const index_t a = q == 0 ? 1 : 0, b = q == 2 ? 1 : 2;
+    on.for_each({-1, x.n[a] + 1, -1, x.n[b] + 1}, fill);
+  }
+}
+
+// Of one array in memory to that of another precision.
+template <class T> struct Round {
+  const double *from;
+  T *to;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const { to[i] = T(from[i]); }
+};
+template <class T> struct Clear {
+  T *to;
+
+  PETSCRRB_HD void operator()(index_t i, index_t) const { to[i] = T(0); }
+};
+
+// A grid. T: the precision of the cycle.
+template <class Backend, class T> struct Level {
+  template <class V> using Array = typename Backend::template Array<V>;
+
+  Shape shape;
+  Layout layout;
+  bool smooth = false;    // else it is between two directions of one coarsening, or the coarsest
+  std::vector<int> lines; // directions in which it is smoothed; none: points
+  int direction = -1;     // that is coarsened to the next one; -1: the coarsest
+  Array<T> matrix, vectors, shares;
+
+  void allocate() {
+    vectors.resize((2 + smooth) * layout.size());
+    if (smooth) matrix.resize((4 + lines.size()) * layout.size());
+    if (direction >= 0) shares.resize(2 * share_layout().size());
+  }
+  Layout share_layout() const {
+    Sizes n = shape.n;
+    n[direction] = (n[direction] + 1) / 2;
+    return Layout(n);
+  }
+  Field<T> b() const { return {vectors.data(), layout}; }
+  Field<T> x() const { return {vectors.data() + layout.size(), layout}; }
+  Field<T> r() const { return {vectors.data() + 2 * layout.size(), layout}; }
+  Field<T> array(int i) const { return {matrix.data() + i * layout.size(), layout}; }
+  Smoothed<T> smoothed() const { return {{array(0), array(1), array(2)}, array(3), shape.n[1]}; }
+  Field<T> pivots(std::size_t line) const { return array(4 + int(line)); }
+  Transfer<T> transfer() const {
+    const Layout x = share_layout();
+    return {{shares.data(), x}, {shares.data() + x.size(), x}, direction, shape.n[direction],
+            shape.coarser(direction).n[direction], shape.ring[direction]};
+  }
+  std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes(); }
+};
+
+template <class Backend, class T> class Multigrid {
+public:
+  using L = Level<Backend, T>;
+
+  Multigrid(const Backend &on, const Shape &finest, const Options &o) : on_(on), options_(o), finest_(Layout(finest.n)) {
+    shape_ = finest;
+  }
+
+  // Own points of the finest matrix are to be put here before refresh().
+  Matrix finest() const { return finest_.get(); }
+  const Shape &shape() const { return shape_; }
+
+  // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
+  // some grid is not positive.
+  bool refresh() {
+    Shape x = shape_;
+    const MatrixArrays<Backend> *A = &finest_;
+    std::vector<int> group;
+    int groups = 0;
+    std::size_t l = 0;
+    for (;; ++l) {
+      fill_rings(on_, x, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
+      const bool coarsest = x.points() <= options_.coarse_size || (group.empty() && groups + 1 >= options_.grids);
+      Wish wish;
+      if (!coarsest && group.empty()) {
+        const Strengths s = strength_(on_, A->get(), x);
+        if (s.bad > 0.0) return false;
+        group = coarsened(s, x, options_);
+        if (!group.empty()) wish = {true, smoothed(s, x, options_), -1};
+        ++groups;
+      }
+      if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
+      L &level = level_at(l, x, wish);
+      if (level.smooth) set_smoother(level, *A);
+      if (level.direction < 0) break;
+      A = coarsen(l, level, *A);
+      x = x.coarser(level.direction);
+    }
+    levels_.resize(l + 1);
+    coarsest_ = A;
+    return true;
+  }
+
+  const std::vector<std::unique_ptr<L>> &levels() const { return levels_; }
+  const L &coarsest() const { return *levels_.back(); }
+  Matrix coarsest_matrix() const { return coarsest_->get(); }
+
+  // From b() of the finest level to its x(). solve() is to solve with the coarsest one.
+  template <class Solve> auto cycle(const Solve &solve) const {
+    const std::size_t last = levels_.size() - 1;
+    for (std::size_t l = 0; l < last; ++l) down(*levels_[l], *levels_[l + 1]);
+    const auto error = solve();
+    if (error) return error;
+    for (std::size_t l = last; l-- > 0;) up(*levels_[l], *levels_[l + 1]);
+    return error;
+  }
+
+  std::size_t bytes() const {
+    std::size_t n = finest_.bytes();
+    for (const auto &m : matrices_) n += m->bytes();
+    for (const auto &l : levels_) n += l->bytes();
+    return n;
+  }
+
+private:
+  struct Wish {
+    bool smooth = false;
+    std::vector<int> lines;
+    int direction = -1;
+  };
+
+  L &level_at(std::size_t l, const Shape &x, const Wish &wish) {
+    if (l < levels_.size()) {
+      L &old = *levels_[l];
+      if (old.shape.n == x.n && old.smooth == wish.smooth && old.lines == wish.lines && old.direction == wish.direction)
+        return old;
+      levels_.resize(l);
+    }
+    levels_.push_back(std::make_unique<L>());
+    L &level = *levels_.back();
+    level.shape = x;
+    level.layout = Layout(x.n);
+    level.smooth = wish.smooth, level.lines = wish.lines, level.direction = wish.direction;
+    level.allocate();
+    return level;
+  }
+
+  static Range2 rows(const Shape &x) { return {0, x.n[0], 0, x.n[1] * x.n[2]}; }
+  static Range2 halves(const Shape &x) { return {0, (x.n[0] + 1) / 2, 0, x.n[1] * x.n[2]}; }
+
+  void set_smoother(L &level, const MatrixArrays<Backend> &A) const {
+    const index_t n = index_t(level.layout.size());
+    on_.for_each({0, 3 * n, 0, 1}, Round<T>{A.data(), level.matrix.data()});
+    on_.for_each(rows(level.shape), Diagonal<T>{A.get(), level.array(3), level.shape.n[1]});
+    for (std::size_t i = 0; i < level.lines.size(); ++i) {
+      const int q = level.lines[i];
+      const index_t a = q == 0 ? 1 : 0, b = q == 2 ? 1 : 2;
+      on_.for_each({0, level.shape.n[a], 0, level.shape.n[b]}, Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q]});
+    }
+  }
+
+  const MatrixArrays<Backend> *coarsen(std::size_t l, L &level, const MatrixArrays<Backend> &A) {
+    const Shape x = level.shape.coarser(level.direction);
+    const Layout layout(x.n);
+    MatrixArrays<Backend> &to = matrices_.size() > l ? *matrices_[l] : *matrices_.emplace_back(std::make_unique<MatrixArrays<Backend>>());
+    if (to.layout().n != x.n) to = MatrixArrays<Backend>(layout);
+    const Lines lines(A.get(), level.shape, level.direction);
+    on_.for_each(rows(x), CoarsePoint{lines, to.get(), level.shape.n[level.direction], x.n[1]});
+    const Layout shares = level.share_layout();
+    on_.for_each({0, shares.n[0], 0, shares.n[1] * shares.n[2]}, StoreShares<T>{lines, level.transfer(), shares.n[1]});
+    return &to;
+  }
+
+  // --- the cycle ---
+
+  void fill(const L &level, const Field<T> &x) const { fill_rings(on_, level.shape, {x}); }
+  void relax_points(const L &level, index_t colour, bool first) const {
+    if (first)
+      on_.for_each(halves(level.shape), RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
+    else
+      on_.for_each(halves(level.shape), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
+    fill(level, level.x());
+  }
+  void relax_lines(const L &level, std::size_t line, index_t colour) const {
+    ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape}.relax(on_, level.lines[line], colour);
+    fill(level, level.x());
+  }
+
+  void smooth_before(const L &level) const {
+    const bool points = level.lines.empty();
+    if (!points || level.shape.odd_ring())
+      on_.for_each({0, index_t(level.layout.size()), 0, 1}, Clear<T>{level.x().p - level.layout.first()});
+    for (int n = 0; n < options_.smooths; ++n) {
+      if (points) relax_points(level, 0, n == 0), relax_points(level, 1, false);
+      for (std::size_t i = 0; i < level.lines.size(); ++i)
+        for (const index_t colour : {0, 1}) relax_lines(level, i, colour);
+    }
+  }
+  void smooth_after(const L &level) const {
+    fill(level, level.x());
+    for (int n = 0; n < options_.smooths; ++n) {
+      if (level.lines.empty()) relax_points(level, 1, false), relax_points(level, 0, false);
+      for (std::size_t i = level.lines.size(); i-- > 0;)
+        for (const index_t colour : {1, 0}) relax_lines(level, i, colour);
+    }
+  }
+
+  void residual(const L &level) const {
+    const Smoothed<T> g = level.smoothed();
+    if (level.lines.empty() && !level.shape.odd_ring()) { // the black points' is 0, and r has that from the beginning
+      if (options_.smooths == 1)
+        on_.for_each(halves(level.shape), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
+      else
+        on_.for_each(halves(level.shape), Residual<T>{g, level.b(), level.x(), level.r(), 0});
+      return;
+    }
+    for (const index_t colour : {0, 1})
+      on_.for_each(halves(level.shape), Residual<T>{g, level.b(), level.x(), level.r(), colour});
+  }
+
+  void down(const L &level, const L &next) const {
+    if (level.smooth) smooth_before(level), residual(level);
+    on_.for_each(rows(next.shape),
+                 Restrict<T>{level.transfer(), level.smooth ? level.r() : level.b(), next.b(), next.shape.n[1]});
+  }
+  void up(const L &level, const L &next) const {
+    const Layout pairs = level.share_layout();
+    const Range2 all{0, pairs.n[0], 0, pairs.n[1] * pairs.n[2]};
+    if (level.smooth) {
+      on_.for_each(all, Prolong<T, true>{level.transfer(), next.x(), level.x(), pairs.n[1]});
+      smooth_after(level);
+    } else
+      on_.for_each(all, Prolong<T, false>{level.transfer(), next.x(), level.x(), pairs.n[1]});
+  }
+
+  const Backend &on_;
+  Options options_;
+  Shape shape_;
+  MatrixArrays<Backend> finest_;
+  std::vector<std::unique_ptr<MatrixArrays<Backend>>> matrices_; // of the coarser grids
+  const MatrixArrays<Backend> *coarsest_ = nullptr;
+  std::vector<std::unique_ptr<L>> levels_;
+  Strength<Backend> strength_;
+};
+
+} // namespace petscrrb::gridmg

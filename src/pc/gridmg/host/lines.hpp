@@ -1,0 +1,97 @@
+// What the host has its own of. Zebra lines: those along y and z take each step for a whole row.
+#pragma once
+
+#include "exec/host/host.hpp"
+#include "pc/gridmg/core/multigrid.hpp"
+
+namespace petscrrb::gridmg {
+
+// Row by row, then in order: the same bits for any number of threads.
+template <> class Strength<Host> {
+public:
+  Strengths operator()(const Host &, const Matrix &A, const Shape &x) const {
+    const index_t rows = x.n[1] * x.n[2];
+    std::vector<Strengths> of(rows);
+#pragma omp parallel for schedule(static) if (x.points() > host::serial_below)
+    for (index_t row = 0; row < rows; ++row)
+      for (index_t i = 0; i < x.n[0]; ++i) {
+        const Point p{{i, row % x.n[1], row / x.n[1]}};
+        double pair[3], d = A.e(p.a);
+        for (int q = 0; q < 3; ++q) pair[q] = A.w[q](p.a) + A.w[q](p.moved(q, -1).a), d += pair[q];
+        of[row].add_point(pair, d);
+      }
+    Strengths all;
+    for (const Strengths &s : of) all.add(s);
+    return all;
+  }
+};
+
+template <class T> struct ZebraLines<Host, T> {
+  Smoothed<T> g;
+  Field<T> inverse, b, x; // inverse: pivots, of direction q
+  Shape shape;
+
+  // Lines whose other two indices have a sum of the parity `colour`.
+  void relax(const Host &, int q, index_t colour) const {
+    if (q == 0)
+      along_x(colour);
+    else if (q == 1)
+      along_rows<1>(colour);
+    else
+      along_rows<2>(colour);
+  }
+
+private:
+  void along_x(index_t colour) const {
+    const index_t nx = shape.n[0], rows = shape.n[1] * shape.n[2];
+#pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
+    for (index_t row = 0; row < rows; ++row) {
+      const index_t j = row % shape.n[1], k = row / shape.n[1];
+      if ((j + k + colour) & 1) continue;
+      T carried = g.w[0](-1, j, k) * x(-1, j, k);
+      const T around = g.w[0](nx - 1, j, k) * x(nx, j, k);
+      for (index_t i = 0; i < nx; ++i) {
+        T value = b(i, j, k) + neighbours<T, 0>(g, x, i & 1, j, k, i >> 1) + carried;
+        if (i == nx - 1) value += around;
+        x(i, j, k) = value;
+        carried = g.w[0](i, j, k) * inverse(i, j, k) * value;
+      }
+      T next = T(0);
+      for (index_t i = nx; i-- > 0;) {
+        const T along = i == nx - 1 ? T(0) : g.w[0](i, j, k) * next;
+        next = x(i, j, k) = (x(i, j, k) + along) * inverse(i, j, k);
+      }
+    }
+  }
+
+  template <int q> void along_rows(index_t colour) const {
+    const index_t n = shape.n[q], lines = shape.n[3 - q], nh = (shape.n[0] + 1) / 2;
+#pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
+    for (index_t other = 0; other < lines; ++other) {
+      const index_t parity = (colour + other) & 1;
+      const auto row = [&](const Field<T> &f, index_t i) { return q == 1 ? f.row(parity, i, other) : f.row(parity, other, i); };
+      for (index_t i = 0; i < n; ++i) {
+        const T *w = row(g.w[q], i), *w_before = row(g.w[q], i - 1), *p = i ? row(inverse, i - 1) : nullptr;
+        const T *before = row(x, i - 1), *after = row(x, i + 1), *rhs = row(b, i);
+        T *here = row(x, i);
+        const index_t j = q == 1 ? i : other, k = q == 1 ? other : i;
+        const bool last = i == n - 1;
+#pragma omp simd
+        for (index_t h = 0; h < nh; ++h) {
+          T value = rhs[h] + neighbours<T, q>(g, x, parity, j, k, h) + w_before[h] * before[h] * (p ? p[h] : T(1));
+          if (last) value += w[h] * after[h];
+          here[h] = value;
+        }
+      }
+      for (index_t i = n; i-- > 0;) {
+        const T *w = row(g.w[q], i), *p = row(inverse, i), *after = row(x, i + 1);
+        T *here = row(x, i);
+        const bool last = i == n - 1;
+#pragma omp simd
+        for (index_t h = 0; h < nh; ++h) here[h] = (here[h] + (last ? T(0) : w[h] * after[h])) * p[h];
+      }
+    }
+  }
+};
+
+} // namespace petscrrb::gridmg
