@@ -166,47 +166,81 @@ template <class T> struct StoreShares {
   }
 };
 
-// At a coarse point: its part of the residual.
-template <class T> struct Restrict {
+// Rows of one parity of x, one after the other: which one, and where.
+struct RowOf {
+  index_t parity, j, k;
+
+  PETSCRRB_HD RowOf(index_t line, index_t rows) : parity(line & 1), j((line >> 1) % rows), k((line >> 1) / rows) {}
+};
+
+// At a coarse point: its part of the residual. Around a ring in x the last point lacks what RestrictAround adds.
+template <class T, int q> struct Restrict {
   Transfer<T> by;
   Field<T> r, to;
   index_t rows; // of y in the coarse grid
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const Point at{{i, row % rows, row / rows}};
-    const index_t I = at.a[by.q], right = 2 * I + 2 < by.n ? 2 * I + 2 : (by.ring ? 0 : -1);
-    Point even = at, odd = at, after = at, share = at;
-    even.a[by.q] = 2 * I, odd.a[by.q] = 2 * I + 1, after.a[by.q] = right, share.a[by.q] = right / 2;
-    const T mine = by.right(at.a);
-    T sum = mine < T(0) ? r(even.a) : r(odd.a) + mine * r(even.a);
-    if (right >= 0) sum += by.left(share.a) * r(after.a);
-    to(at.a) = sum;
-  }
-};
-
-// At a pair of fine points: the correction of the coarse grid, added or written.
-template <class T, bool add> struct Prolong {
-  Transfer<T> by;
-  Field<T> from, to;
-  index_t rows; // of y
-
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const Point at{{i, row % rows, row / rows}};
-    const index_t I = at.a[by.q];
-    Point even = at, odd = at, before = at;
-    even.a[by.q] = 2 * I, odd.a[by.q] = 2 * I + 1, before.a[by.q] = I > 0 ? I - 1 : by.nc - 1;
-    const T mine = by.right(at.a), left = by.left(at.a);
-    const T here = I < by.nc ? from(at.a) : T(0), there = I > 0 || by.ring ? from(before.a) : T(0);
-    put(even, mine < T(0) ? here : left * there + mine * here);
-    if (odd.a[by.q] < by.n) put(odd, mine < T(0) ? T(0) : here);
+  PETSCRRB_HD void operator()(index_t h, index_t line) const {
+    const RowOf at(line, rows);
+    T *out = to.row(at.parity, at.j, at.k);
+    if (q == 0) {
+      const index_t I = 2 * h + at.parity;
+      const T *even = r.row(0, at.j, at.k), *odd = r.row(1, at.j, at.k);
+      const T right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
+      out[h] = (right < T(0) ? even[I] : odd[I] + right * even[I]) + left * even[I + 1];
+      return;
+    }
+    const index_t I = q == 1 ? at.j : at.k, after = 2 * I + 2 < by.n ? 2 * I + 2 : (by.ring ? 0 : by.n);
+    const T *even = fine(at, 2 * I), *odd = fine(at, 2 * I + 1), *next = fine(at, after);
+    const T right = share(by.right, at, I)[h], left = after < by.n ? share(by.left, at, after / 2)[h] : T(0);
+    out[h] = (right < T(0) ? even[h] : odd[h] + right * even[h]) + left * next[h];
   }
 
 private:
-  PETSCRRB_HD void put(const Point &p, T value) const {
+  PETSCRRB_HD T *fine(const RowOf &at, index_t i) const {
+    return q == 1 ? r.row(at.parity, i, at.k) : r.row(at.parity, at.j, i);
+  }
+  PETSCRRB_HD static T *share(const Field<T> &f, const RowOf &at, index_t i) {
+    return q == 1 ? f.row(at.parity, i, at.k) : f.row(at.parity, at.j, i);
+  }
+};
+template <class T> struct RestrictAround {
+  Transfer<T> by;
+  Field<T> r, to;
+
+  PETSCRRB_HD void operator()(index_t j, index_t k) const { to(by.nc - 1, j, k) += by.left(0, j, k) * r(0, j, k); }
+};
+
+// At a pair of fine points: the correction of the coarse grid, whose rings are filled, added or written.
+template <class T, int q, bool add> struct Prolong {
+  Transfer<T> by;
+  Field<T> from, to;
+  index_t rows; // of y in the pairs' grid
+
+  PETSCRRB_HD void operator()(index_t h, index_t line) const {
+    const RowOf at(line, rows);
+    const T right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(at.parity, at.j, at.k)[h];
+    if (q == 0) {
+      const index_t I = 2 * h + at.parity;
+      const T here = from.row(at.parity, at.j, at.k)[h], there = from.row(1 - at.parity, at.j, at.k)[h - 1 + at.parity];
+      put(to.row(0, at.j, at.k) + I, right < T(0) ? here : left * there + right * here);
+      put(to.row(1, at.j, at.k) + I, right < T(0) ? T(0) : here);
+      return;
+    }
+    const index_t I = q == 1 ? at.j : at.k;
+    const T here = row(from, at, I)[h], there = row(from, at, I - 1)[h];
+    put(row(to, at, 2 * I) + h, right < T(0) ? here : left * there + right * here);
+    if (2 * I + 1 < by.n) put(row(to, at, 2 * I + 1) + h, right < T(0) ? T(0) : here);
+  }
+
+private:
+  PETSCRRB_HD static T *row(const Field<T> &f, const RowOf &at, index_t i) {
+    return q == 1 ? f.row(at.parity, i, at.k) : f.row(at.parity, at.j, i);
+  }
+  PETSCRRB_HD static void put(T *at, T value) {
     if (add)
-      to(p.a) += value;
+      *at += value;
     else
-      to(p.a) = value;
+      *at = value;
   }
 };
 

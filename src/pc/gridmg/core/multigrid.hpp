@@ -267,19 +267,38 @@ private:
       on_.for_each(halves(level.shape), Residual<T>{g, level.b(), level.x(), level.r(), colour});
   }
 
+  static Range2 halves_by_parity(const Sizes &n) { return {0, (n[0] + 1) / 2, 0, 2 * n[1] * n[2]}; }
+
+  template <int q> void restrict_to(const L &level, const L &next) const {
+    const Field<T> r = level.smooth ? level.r() : level.b();
+    on_.for_each(halves_by_parity(next.shape.n), Restrict<T, q>{level.transfer(), r, next.b(), next.shape.n[1]});
+    if (q == 0 && level.shape.ring[0])
+      on_.for_each({0, next.shape.n[1], 0, next.shape.n[2]}, RestrictAround<T>{level.transfer(), r, next.b()});
+  }
+  template <int q> void prolong_from(const L &level, const L &next) const {
+    const Sizes pairs = level.share_layout().n;
+    if (level.smooth)
+      on_.for_each(halves_by_parity(pairs), Prolong<T, q, true>{level.transfer(), next.x(), level.x(), pairs[1]});
+    else
+      on_.for_each(halves_by_parity(pairs), Prolong<T, q, false>{level.transfer(), next.x(), level.x(), pairs[1]});
+  }
+
   void down(const L &level, const L &next) const {
     if (level.smooth) smooth_before(level), residual(level);
-    on_.for_each(rows(next.shape),
-                 Restrict<T>{level.transfer(), level.smooth ? level.r() : level.b(), next.b(), next.shape.n[1]});
+    in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
   }
   void up(const L &level, const L &next) const {
-    const Layout pairs = level.share_layout();
-    const Range2 all{0, pairs.n[0], 0, pairs.n[1] * pairs.n[2]};
-    if (level.smooth) {
-      on_.for_each(all, Prolong<T, true>{level.transfer(), next.x(), level.x(), pairs.n[1]});
-      smooth_after(level);
-    } else
-      on_.for_each(all, Prolong<T, false>{level.transfer(), next.x(), level.x(), pairs.n[1]});
+    if (next.direction < 0 || !next.smooth) fill(next, next.x()); // after smoothing it is
+    in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next); });
+    if (level.smooth) smooth_after(level);
+  }
+  template <class F> static void in_direction(int q, const F &f) {
+    if (q == 0)
+      f(std::integral_constant<int, 0>());
+    else if (q == 1)
+      f(std::integral_constant<int, 1>());
+    else
+      f(std::integral_constant<int, 2>());
   }
 
   const Backend &on_;

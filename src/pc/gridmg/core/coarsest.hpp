@@ -1,0 +1,71 @@
+// The coarsest grid's matrix by rows, as the inverse wants it.
+#pragma once
+
+#include "pc/gridmg/core/coarsen.hpp"
+
+#include <vector>
+
+namespace petscrrb::gridmg {
+
+class CoarsestRows {
+public:
+  CoarsestRows() = default;
+  explicit CoarsestRows(const Shape &x) : shape_(x) {
+    ia.push_back(0);
+    each([&](const Point &p) {
+      std::vector<int> columns{number(p)};
+      for (int q = 0; q < 3; ++q)
+        for (const index_t by : {-1, 1})
+          if (const int there = neighbour(p, q, by); there >= 0) columns.push_back(there);
+      std::sort(columns.begin(), columns.end());
+      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+      ja.insert(ja.end(), columns.begin(), columns.end());
+      ia.push_back(int(ja.size()));
+    });
+    a.resize(ja.size());
+    excess.resize(ia.size() - 1);
+  }
+  const Shape &shape() const { return shape_; }
+
+  // A: with what is around rings
+  void take(const Matrix &A) {
+    std::fill(a.begin(), a.end(), 0.0);
+    each([&](const Point &p) {
+      const int i = number(p);
+      double &diagonal = at(i, i);
+      diagonal += excess[i] = A.e(p.a);
+      for (int q = 0; q < 3; ++q)
+        for (const index_t by : {-1, 1}) {
+          const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
+          const int there = neighbour(p, q, by);
+          if (there < 0 || w == 0.0) continue;
+          diagonal += w;
+          at(i, there) -= w;
+        }
+    });
+  }
+
+  std::vector<int> ia, ja;
+  std::vector<double> a, excess;
+
+private:
+  template <class F> void each(const F &f) const {
+    for (index_t k = 0; k < shape_.n[2]; ++k)
+      for (index_t j = 0; j < shape_.n[1]; ++j)
+        for (index_t i = 0; i < shape_.n[0]; ++i) f(Point{{i, j, k}});
+  }
+  int number(const Point &p) const { return int((p.a[2] * shape_.n[1] + p.a[1]) * shape_.n[0] + p.a[0]); }
+  int neighbour(Point p, int q, index_t by) const {
+    p.a[q] += by;
+    const index_t n = shape_.n[q];
+    if (shape_.ring[q] && n > 1) p.a[q] = (p.a[q] + n) % n;
+    return p.a[q] < 0 || p.a[q] >= n ? -1 : number(p);
+  }
+  double &at(int row, int column) {
+    return a[std::lower_bound(ja.begin() + ia[row], ja.begin() + ia[row + 1], column) - ja.begin()];
+  }
+
+  Shape shape_;
+};
+
+} // namespace petscrrb::gridmg
