@@ -22,147 +22,131 @@ struct Point {
   }
 };
 
-// What a point between two coarse ones takes from the left and from the right one. At a coarse point of even place: (0, whole).
-struct Shares {
-  double left = 0.0, right = 0.0;
+// What the even points of all lines take from the coarse points on their left and right, at half of their place in direction q.
+template <class T> struct Transfer {
+  Field<T> left, right;
+  int q = 0;
+  index_t n = 0, nc = 0; // fine and coarse points of a line
+  bool ring = false;
 
-  static constexpr double whole = -1.0; // of the right one, and the odd point beside has none: no share is negative
+  // In `right`: the even point is the coarse one, and the odd one beside it has no part in it. No share is negative.
+  static constexpr T whole = T(-1);
+
+  // The even place that follows coarse point I, which reaches so far; -1: there is none.
+  PETSCRRB_HD index_t after(index_t I) const { return 2 * I + 2 < n ? 2 * I + 2 : (ring ? 0 : -1); }
 };
 
-// A grid's lines in the direction that is coarsened.
-class Lines {
-public:
-  Lines(const Matrix &A, const Shape &fine, int q) : A_(A), n_(fine.n[q]), nc_(fine.coarser(q).n[q]), ring_(fine.ring[q]), q_(q) {}
+// The steps of one coarsening, each a loop. First the shares of the even points.
+struct FindShares {
+  Matrix A;
+  Transfer<double> to;
+  index_t rows; // of y in the grid of pairs
 
-  PETSCRRB_HD int direction() const { return q_; }
-  PETSCRRB_HD double weight(int t, const Point &p) const { return A_.w[t](p.a); }
-  PETSCRRB_HD double excess(const Point &p) const { return A_.e(p.a); }
-  PETSCRRB_HD bool dead(const Point &p) const {
-    for (int t = 0; t < 3; ++t)
-      if (weight(t, p) != 0.0 || weight(t, p.moved(t, -1)) != 0.0) return false;
-    return true;
+  PETSCRRB_HD void operator()(index_t i, index_t row) const {
+    const Point at{{i, row % rows, row / rows}};
+    Point even = at;
+    even.a[to.q] *= 2;
+    const double before = A.w[to.q](even.moved(to.q, -1).a), after = A.w[to.q](even.a), s = before + after + A.e(even.a);
+    double left = s > 0.0 ? before / s : 0.0, right = s > 0.0 ? after / s : 0.0;
+    if (is_coarse(even, after)) left = 0.0, right = Transfer<double>::whole;
+    to.left(at.a) = left;
+    to.right(at.a) = right;
   }
-  // Whether the coarse point of the pair is its even one.
-  PETSCRRB_HD bool even_is_coarse(const Point &even) const {
-    if (even.a[q_] == n_ - 1) return ring_; // nobody beside it
-    return weight(q_, even) == 0.0 && dead(even.moved(q_, 1)) && !dead(even);
-  }
-  // coarse point I of the line through p; p's own place on it does not matter
-  PETSCRRB_HD Point coarse(Point p, index_t I) const {
-    p.a[q_] = 2 * I;
-    if (!even_is_coarse(p)) p.a[q_] += 1;
-    return p;
-  }
-  // The even point that follows coarse point I, by which it reaches further; -1: there is none.
-  PETSCRRB_HD index_t right_of(index_t I) const { return 2 * I + 2 < n_ ? 2 * I + 2 : (ring_ ? 0 : -1); }
-
-  PETSCRRB_HD Shares shares(const Point &even) const {
-    if (even_is_coarse(even)) return {0.0, Shares::whole};
-    const double before = weight(q_, even.moved(q_, -1)), after = weight(q_, even), s = before + after + excess(even);
-    if (!(s > 0.0)) return {};
-    return {before / s, after / s};
-  }
-  // the coarse weight between I and I + 1 on the line through p
-  PETSCRRB_HD double along(const Point &p, index_t I) const {
-    if (nc_ == 1 || (I == nc_ - 1 && !ring_)) return 0.0;
-    const Point c = coarse(p, I);
-    Point next = c.moved(q_, 1);
-    if (next.a[q_] == n_) next.a[q_] = 0;
-    if (next.a[q_] & 1) return 0.0; // dead
-    const Shares between = shares(next);
-    return between.right == Shares::whole ? weight(q_, c) : between.left * weight(q_, next);
-  }
-  PETSCRRB_HD index_t left_coarse(index_t I) const { return I > 0 ? I - 1 : nc_ - 1; }
-  PETSCRRB_HD bool has_left(index_t I) const { return I > 0 || ring_; }
 
 private:
-  Matrix A_;
-  index_t n_, nc_;
-  bool ring_;
-  int q_;
-};
-
-// How a coupling of the even points at one place of two neighbouring lines is dealt out to their coarse points on the left and
-// on the right.
-struct Deal {
-  double left, right;
-};
-
-PETSCRRB_HD inline Deal deal(const Lines &lines, const Point &p, int t) {
-  constexpr double nothing = 1e-10; // less would tie what is separate
-  const Point across = p.moved(t, 1);
-  Shares a = lines.shares(p), b = lines.shares(across);
-  a.right = fabs(a.right), b.right = fabs(b.right);
-  Deal d{a.left < b.left ? a.left : b.left, a.right < b.right ? a.right : b.right};
-  double more_left = a.left - b.left, more_right = a.right - b.right;
-  const index_t I = p.a[lines.direction()] / 2;
-  if (more_left * more_right < 0.0) {
-    const double size_left = fabs(more_left), size_right = fabs(more_right), m = size_left < size_right ? size_left : size_right;
-    const bool joined = lines.has_left(I);
-    const double here = joined ? lines.along(p, lines.left_coarse(I)) : 0.0,
-                 there = joined ? lines.along(across, lines.left_coarse(I)) : 0.0;
-    const double part = here + there > 0.0 ? there / (here + there) : 0.5;
-    d.left += more_left > 0.0 ? m * part : m * (1.0 - part);
-    d.right += more_left > 0.0 ? m * (1.0 - part) : m * part;
-    more_left = size_left - m, more_right = size_right - m;
+  PETSCRRB_HD bool is_coarse(const Point &even, double after) const {
+    if (even.a[to.q] == to.n - 1) return to.ring; // nobody beside it
+    return after == 0.0 && dead(even.moved(to.q, 1)) && !dead(even);
   }
-  more_left = fabs(more_left), more_right = fabs(more_right);
-  if (more_left > nothing) d.left += 0.5 * more_left;
-  if (more_right > nothing) d.right += 0.5 * more_right;
-  return d;
-}
+  PETSCRRB_HD bool dead(const Point &p) const {
+    for (int t = 0; t < 3; ++t)
+      if (A.w[t](p.a) != 0.0 || A.w[t](p.moved(t, -1).a) != 0.0) return false;
+    return true;
+  }
+};
 
-// The coarse matrix at one of its points.
-struct CoarsePoint {
-  Lines lines;
-  Matrix to;
-  index_t n;    // fine points of a line
+// Then the couplings along the lines, and the excesses.
+struct CoarsenLines {
+  Matrix A, to;
+  Transfer<double> by;
   index_t rows; // of y in the coarse grid
 
   PETSCRRB_HD void operator()(index_t i, index_t row) const {
     const Point at{{i, row % rows, row / rows}};
-    const int q = lines.direction();
-    const index_t I = at.a[q], right = lines.right_of(I);
-    const Point c = lines.coarse(at, I);
-    Point even = at, odd = at, after = at;
-    even.a[q] = 2 * I, odd.a[q] = 2 * I + 1, after.a[q] = right;
-    to.w[q](at.a) = lines.along(at, I);
-    double e = lines.excess(c);
-    if (c.a[q] != even.a[q]) e += lines.shares(even).right * lines.excess(even);
-    if (right >= 0) e += lines.shares(after).left * lines.excess(after);
-    to.e(at.a) = e;
-    for (int t = 0; t < 3; ++t) {
-      if (t == q) continue;
-      double w = odd.a[q] < n ? lines.weight(t, odd) : 0.0;
-      const double at_even = lines.weight(t, even);
-      if (at_even != 0.0) w += at_even * deal(lines, even, t).right;
-      const double at_right = right >= 0 ? lines.weight(t, after) : 0.0;
-      if (at_right != 0.0) w += at_right * deal(lines, after, t).left;
-      to.w[t](at.a) = w;
+    const int q = by.q;
+    const index_t I = at.a[q], after = by.after(I);
+    Point even = at, next = at, share = at;
+    even.a[q] = 2 * I, next.a[q] = after, share.a[q] = after / 2;
+    const double right = by.right(at.a);
+    const Point coarse = right < 0.0 ? even : even.moved(q, 1);
+    double e = A.e(coarse.a), w = 0.0;
+    if (right > 0.0) e += right * A.e(even.a);
+    if (after >= 0) {
+      const double left = by.left(share.a);
+      e += left * A.e(next.a);
+      // where the next even point is the coarse one, this one's neighbour is it; or there is a dead point between
+      w = by.right(share.a) < 0.0 ? A.w[q](coarse.a) : left * A.w[q](next.a);
     }
+    const bool last = I == by.nc - 1 && !by.ring;
+    to.w[q](at.a) = last || by.nc == 1 ? 0.0 : w;
+    to.e(at.a) = e;
   }
 };
 
-// Prolongation and its transpose, by what the even points take from their neighbours.
-template <class T> struct Transfer {
-  Field<T> left, right; // at half of their place in direction q
-  int q = 0;
-  index_t n = 0, nc = 0; // fine and coarse points of a line
-  bool ring = false;
-};
-
-template <class T> struct StoreShares {
-  Lines lines;
-  Transfer<T> to;
-  index_t rows; // of y
+// Last those across them, in direction t.
+struct CoarsenAcross {
+  Matrix A, to; // `to` has those along the lines, around rings, too
+  Transfer<double> by;
+  int t;
+  index_t rows; // of y in the coarse grid
 
   PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    Point at{{i, row % rows, row / rows}};
-    Point even = at;
-    even.a[to.q] *= 2;
-    const Shares s = lines.shares(even);
-    to.left(at.a) = T(s.left);
-    to.right(at.a) = T(s.right);
+    const Point at{{i, row % rows, row / rows}};
+    const int q = by.q;
+    const index_t I = at.a[q], after = by.after(I);
+    Point even = at, next = at;
+    even.a[q] = 2 * I, next.a[q] = after;
+    double w = even.a[q] + 1 < by.n ? A.w[t](even.moved(q, 1).a) : 0.0, left, right;
+    const double at_even = A.w[t](even.a), at_next = after >= 0 ? A.w[t](next.a) : 0.0;
+    if (at_even != 0.0) {
+      deal(at, I, left, right);
+      w += at_even * right;
+    }
+    if (at_next != 0.0) {
+      deal(at, after / 2, left, right);
+      w += at_next * left;
+    }
+    to.w[t](at.a) = w;
+  }
+
+private:
+  // How a coupling of the even points at place 2I, of the line through p and of the next one in direction t, is dealt out to
+  // their coarse points on the left and on the right.
+  PETSCRRB_HD void deal(Point p, index_t I, double &left, double &right) const {
+    constexpr double nothing = 1e-10; // less would tie what is separate
+    p.a[by.q] = I;
+    const Point other = p.moved(t, 1);
+    const double here[2] = {by.left(p.a), fabs(by.right(p.a))}, there[2] = {by.left(other.a), fabs(by.right(other.a))};
+    double more[2] = {here[0] - there[0], here[1] - there[1]};
+    left = here[0] < there[0] ? here[0] : there[0];
+    right = here[1] < there[1] ? here[1] : there[1];
+    if (more[0] * more[1] < 0.0) {
+      const bool mine = more[0] > 0.0;
+      const double m = fabs(more[0]) < fabs(more[1]) ? fabs(more[0]) : fabs(more[1]), part = share_of_left(p, other);
+      left += m * (mine ? part : 1.0 - part);
+      right += m * (mine ? 1.0 - part : part);
+      more[0] = fabs(more[0]) - m, more[1] = fabs(more[1]) - m;
+    }
+    if (fabs(more[0]) > nothing) left += 0.5 * fabs(more[0]);
+    if (fabs(more[1]) > nothing) right += 0.5 * fabs(more[1]);
+  }
+  // of a coupling of p's left coarse point with the other line's right one
+  PETSCRRB_HD double share_of_left(Point p, Point other) const {
+    if (p.a[by.q] == 0 && !by.ring) return 0.5;
+    const index_t before = p.a[by.q] > 0 ? p.a[by.q] - 1 : by.nc - 1;
+    p.a[by.q] = other.a[by.q] = before;
+    const double along_here = to.w[by.q](p.a), along_there = to.w[by.q](other.a);
+    return along_here + along_there > 0.0 ? along_there / (along_here + along_there) : 0.5;
   }
 };
 

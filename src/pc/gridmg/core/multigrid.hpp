@@ -99,10 +99,11 @@ template <class Backend, class T> struct Level {
   Field<T> array(int i) const { return {matrix.data() + i * layout.size(), layout}; }
   Smoothed<T> smoothed() const { return {{array(0), array(1), array(2)}, array(3), shape.n[1]}; }
   Field<T> pivots(std::size_t line) const { return array(4 + int(line)); }
-  Transfer<T> transfer() const {
+  Transfer<T> transfer() const { return transfer(shares.data()); }
+  template <class V> Transfer<V> transfer(V *memory) const {
     const Layout x = share_layout();
-    return {{shares.data(), x}, {shares.data() + x.size(), x}, direction, shape.n[direction],
-            shape.coarser(direction).n[direction], shape.ring[direction]};
+    return {{memory, x}, {memory + x.size(), x}, direction, shape.n[direction], shape.coarser(direction).n[direction],
+            shape.ring[direction]};
   }
   std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes(); }
 };
@@ -165,7 +166,7 @@ public:
   }
 
   std::size_t bytes() const {
-    std::size_t n = finest_.bytes();
+    std::size_t n = finest_.bytes() + shares_.bytes();
     for (const auto &m : matrices_) n += m->bytes();
     for (const auto &l : levels_) n += l->bytes();
     return n;
@@ -213,10 +214,18 @@ private:
     const Layout layout(x.n);
     MatrixArrays<Backend> &to = matrices_.size() > l ? *matrices_[l] : *matrices_.emplace_back(std::make_unique<MatrixArrays<Backend>>());
     if (to.layout().n != x.n) to = MatrixArrays<Backend>(layout);
-    const Lines lines(A.get(), level.shape, level.direction);
-    on_.for_each(rows(x), CoarsePoint{lines, to.get(), level.shape.n[level.direction], x.n[1]});
-    const Layout shares = level.share_layout();
-    on_.for_each({0, shares.n[0], 0, shares.n[1] * shares.n[2]}, StoreShares<T>{lines, level.transfer(), shares.n[1]});
+    const Layout pairs = level.share_layout();
+    if (shares_.size() < 2 * pairs.size()) shares_.resize(2 * pairs.size());
+    const Transfer<double> by = level.transfer(shares_.data());
+    on_.for_each({0, pairs.n[0], 0, pairs.n[1] * pairs.n[2]}, FindShares{A.get(), by, pairs.n[1]});
+    Shape around = level.shape; // shares are read across lines
+    around.n = pairs.n, around.ring[by.q] = false;
+    fill_rings(on_, around, {by.left, by.right});
+    on_.for_each({0, 2 * index_t(pairs.size()), 0, 1}, Round<T>{shares_.data(), level.shares.data()});
+    on_.for_each(rows(x), CoarsenLines{A.get(), to.get(), by, x.n[1]});
+    fill_rings(on_, x, {to.get().w[by.q]});
+    for (int t = 0; t < 3; ++t)
+      if (t != by.q) on_.for_each(rows(x), CoarsenAcross{A.get(), to.get(), by, t, x.n[1]});
     return &to;
   }
 
@@ -306,6 +315,7 @@ private:
   Shape shape_;
   MatrixArrays<Backend> finest_;
   std::vector<std::unique_ptr<MatrixArrays<Backend>>> matrices_; // of the coarser grids
+  typename Backend::template Array<double> shares_; // of the grid that is coarsened
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;
