@@ -15,6 +15,7 @@
 #define PCMIC        "mic"
 #define KSPRRB       "rrb"
 #define PCBLOCKRELAX "blockrelax"
+#define PCGRIDMG     "gridmg"
 
 /*E
    PCRRBLumpNodes - the nodes whose dropped couplings are added to the diagonal in `PCRRB`
@@ -242,6 +243,58 @@ typedef enum {
 } PCMICPrecision;
 
 /*E
+   PCGridMGCoarsening - which directions `PCGRIDMG` coarsens
+
+   Values:
++  `PC_GRIDMG_COARSENING_AUTO` - those in which a grid is strongly coupled
+.  `PC_GRIDMG_COARSENING_FULL` - all
+-  `PC_GRIDMG_COARSENING_SEMI` - the most strongly coupled one alone
+
+   Level: intermediate
+
+.seealso: `PCGRIDMG`, `PCGridMGSetCoarsening()`
+E*/
+typedef enum {
+  PC_GRIDMG_COARSENING_AUTO,
+  PC_GRIDMG_COARSENING_FULL,
+  PC_GRIDMG_COARSENING_SEMI
+} PCGridMGCoarsening;
+
+/*E
+   PCGridMGSmoother - how `PCGRIDMG` smooths
+
+   Values:
++  `PC_GRIDMG_SMOOTHER_AUTO`   - by lines in the directions in which points are coupled more strongly than in others, else by points
+.  `PC_GRIDMG_SMOOTHER_POINTS` - by red-black points
+-  `PC_GRIDMG_SMOOTHER_LINES`  - by zebra lines in all directions
+
+   Level: intermediate
+
+.seealso: `PCGRIDMG`, `PCGridMGSetSmoother()`
+E*/
+typedef enum {
+  PC_GRIDMG_SMOOTHER_AUTO,
+  PC_GRIDMG_SMOOTHER_POINTS,
+  PC_GRIDMG_SMOOTHER_LINES
+} PCGridMGSmoother;
+
+/*E
+   PCGridMGPrecision - the precision of the cycle of `PCGRIDMG`
+
+   Values:
++  `PC_GRIDMG_PRECISION_DOUBLE` - double
+-  `PC_GRIDMG_PRECISION_SINGLE` - single, but for coarsening and for the coarsest grid
+
+   Level: intermediate
+
+.seealso: `PCGRIDMG`, `PCGridMGSetPrecision()`
+E*/
+typedef enum {
+  PC_GRIDMG_PRECISION_DOUBLE,
+  PC_GRIDMG_PRECISION_SINGLE
+} PCGridMGPrecision;
+
+/*E
    PCBlockRelaxType - which blocks of `PCBLOCKRELAX` see what others have become in the same sweep
 
    Values:
@@ -310,6 +363,9 @@ PETSC_EXTERN const char *const PCNeumannTypes[];
 PETSC_EXTERN const char *const PCNeumannDrops[];
 PETSC_EXTERN const char *const PCMICTypes[];
 PETSC_EXTERN const char *const PCMICPrecisions[];
+PETSC_EXTERN const char *const PCGridMGCoarsenings[];
+PETSC_EXTERN const char *const PCGridMGSmoothers[];
+PETSC_EXTERN const char *const PCGridMGPrecisions[];
 PETSC_EXTERN const char *const PCBlockRelaxTypes[];
 PETSC_EXTERN const char *const PCBlockRelaxInverses[];
 PETSC_EXTERN const char *const PCBlockRelaxParallels[];
@@ -372,6 +428,21 @@ PETSC_EXTERN PetscErrorCode PCMICSetBlockLines(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCMICGetBlockLines(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCMICSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCMICGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
+
+PETSC_EXTERN PetscErrorCode PCGridMGSetCoarsening(PC, PCGridMGCoarsening);
+PETSC_EXTERN PetscErrorCode PCGridMGGetCoarsening(PC, PCGridMGCoarsening *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetSmoother(PC, PCGridMGSmoother);
+PETSC_EXTERN PetscErrorCode PCGridMGGetSmoother(PC, PCGridMGSmoother *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetPrecision(PC, PCGridMGPrecision);
+PETSC_EXTERN PetscErrorCode PCGridMGGetPrecision(PC, PCGridMGPrecision *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetSmooths(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCGridMGGetSmooths(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetGrids(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCGridMGGetGrids(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetCoarseSize(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCGridMGGetCoarseSize(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetGrid(PC, PetscInt, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCGridMGGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 
 PETSC_EXTERN PetscErrorCode PCBlockRelaxSetType(PC, PCBlockRelaxType);
 PETSC_EXTERN PetscErrorCode PCBlockRelaxGetType(PC, PCBlockRelaxType *);

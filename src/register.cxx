@@ -10,6 +10,7 @@
   type(PC, PCNEUMANN, PCCreate_Neumann)        \
   type(PC, PCMIC, PCCreate_MIC)                \
   type(PC, PCBLOCKRELAX, PCCreate_BlockRelax)  \
+  type(PC, PCGRIDMG, PCCreate_GridMG)          \
   type(KSP, KSPRRB, KSPCreate_RRB)             \
   type(PC, PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation)
 // clang-format on
@@ -80,7 +81,7 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
 
-.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `KSPRRB`, `KSPSetDeflation()`, `PetscRRBSetTimeout()`
+.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `PCGRIDMG`, `KSPRRB`, `KSPSetDeflation()`, `PetscRRBSetTimeout()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;

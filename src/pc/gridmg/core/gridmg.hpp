@@ -37,6 +37,7 @@ public:
   // z = M^-1 r; not the same
   virtual void apply(const double *r, double *z) = 0;
   virtual std::vector<GridReport> report() const = 0;
+  virtual double flops() const = 0; // of an application
   virtual double bytes() const = 0;
 };
 

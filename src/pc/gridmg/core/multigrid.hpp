@@ -165,6 +165,16 @@ public:
     return error;
   }
 
+  // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
+  double flops() const {
+    double n = 0.0;
+    for (const auto &l : levels_) {
+      const double sweeps = l->lines.empty() ? 1.0 : 1.5 * double(l->lines.size());
+      n += double(l->shape.points()) * (l->smooth ? 26.0 * options_.smooths * sweeps + 13.0 : 0.0);
+      n += double(l->shape.points()) * (l->direction >= 0 ? 4.0 : 0.0);
+    }
+    return n;
+  }
   std::size_t bytes() const {
     std::size_t n = finest_.bytes() + shares_.bytes();
     for (const auto &m : matrices_) n += m->bytes();

@@ -54,6 +54,7 @@ public:
     for (const auto &l : grids_.levels()) grids.push_back({l->shape.n, l->smooth, l->lines, l->direction});
     return grids;
   }
+  double flops() const override { return grids_.flops(); }
   double bytes() const override {
     return double(grids_.bytes()) + inverse_.bytes() + double(coarsest_.ja.size()) * (sizeof(int) + sizeof(double));
   }

@@ -1,0 +1,218 @@
+/* PCGRIDMG, the PETSc preconditioner. */
+#include "pc/backend.h"
+#include "pc/gridmg/pcgridmg_data.h"
+
+using namespace petscrrb;
+
+namespace {
+
+template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCGridMGBackend> {
+  using PetscRRBBackendAt<Where, PCGridMGBackend>::where_;
+
+public:
+  Backend() : PetscRRBBackendAt<Where, PCGridMGBackend>("PCGRIDMG") {}
+  PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PetscBool single) override {
+    return where_.Attempt(
+        [&] { grids_ = where_.Make([&](const auto &...on) { return gridmg::make_gridmg(on..., g, o, single != PETSC_FALSE); }); });
+  }
+  PetscRRBTrouble Refresh(const Csr &rows, gridmg::Findings *found) override {
+    return where_.Attempt([&] { *found = grids_->refresh(rows); });
+  }
+  PetscErrorCode Apply(PC pc, Vec x, Vec y) override {
+    PetscFunctionBegin;
+    PetscCall(where_.Use(pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { grids_->apply(r, z); }));
+    PetscCall(where_.LogFlops(grids_ ? grids_->flops() : 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  std::vector<gridmg::GridReport> report() const override {
+    return grids_ ? grids_->report() : std::vector<gridmg::GridReport>();
+  }
+  double bytes() const override { return grids_ ? grids_->bytes() : 0; }
+
+private:
+  std::unique_ptr<gridmg::GridMG> grids_;
+};
+
+} // namespace
+
+static PetscErrorCode CreateBackend(PetscBool device, std::unique_ptr<PCGridMGBackend> *backend) {
+  return PetscRRBCreateBackend<Backend>(device, "PCGRIDMG", backend);
+}
+
+/* --- set-up, on each rank by itself --- */
+
+static PetscErrorCode CheckChoices(PC) { return PETSC_SUCCESS; } /* none excludes another one */
+
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
+  const PC_GridMG *mg = (PC_GridMG *)pc->data;
+  PCGridMGState *s = mg->state;
+  gridmg::Options o;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
+                                   &s->grid, trouble));
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->grid.points == 9) {
+    PetscRRBUse use;
+    PetscCall(PetscRRBNameUse(pc, &use));
+    *trouble = {std::string(use.option) + use.value +
+                    " is for 5 points on a 2D grid and 7 on a 3D one, and the matrix has 9: use -pc_type rrb",
+                PETSC_ERR_SUP};
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  o.coarsening = (gridmg::Coarsening)mg->coarsening;
+  o.smoother = (gridmg::Smoother)mg->smoother;
+  o.smooths = (int)mg->smooths;
+  o.grids = (int)mg->grids;
+  o.coarse_size = mg->coarse_size;
+  *trouble = s->backend->Create(s->grid, o, (PetscBool)(mg->precision == PC_GRIDMG_PRECISION_SINGLE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  return PetscRRBReadValues(((PC_GridMG *)pc->data)->state, "PCGRIDMG", rebuild, trouble);
+}
+
+static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
+  const gridmg::Findings &f = ((PC_GridMG *)pc->data)->state->found;
+  PetscInt first;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
+  if (f.read.bad_pivot != no_row)
+    *trouble = {"the diagonal entry of row " + std::to_string(first + f.read.bad_pivot) +
+                    " is not positive: the matrix is not positive definite",
+                PETSC_ERR_MAT_LU_ZRPVT};
+  else if (f.failed)
+    *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows whose sums "
+                "are negative",
+                PETSC_ERR_MAT_LU_ZRPVT};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_GridMG(PC pc) {
+  return PetscRRBSetUpDiagonalBlock<PC_GridMG>(
+      pc, PetscRRBSteps<PCGridMGBackend>{"PCGRIDMG", CreateBackend, CheckChoices, Build, ReadValues, CheckPivots});
+}
+
+/* --- the rest of a PC --- */
+
+static PetscErrorCode Apply(PC pc, Vec x, Vec y) { return ((PC_GridMG *)pc->data)->state->backend->Apply(pc, x, y); }
+
+static PetscErrorCode ViewBriefly(const PC_GridMG *mg, PetscViewer viewer) {
+  return PetscViewerStringSPrintf(viewer, " coarsening %s, smoother %s", PCGridMGCoarsenings[mg->coarsening],
+                                  PCGridMGSmoothers[mg->smoother]);
+}
+
+static PetscErrorCode ViewChoices(const PC_GridMG *mg, PetscViewer viewer) {
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "V(%" PetscInt_FMT ",%" PetscInt_FMT "), coarsening: %s, smoother: %s\n",
+                                   mg->smooths, mg->smooths, PCGridMGCoarsenings[mg->coarsening],
+                                   PCGridMGSmoothers[mg->smoother]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "precision: %s\n", PCGridMGPrecisions[mg->precision]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* "64 x 64 x 32: zebra lines in z, coarsened in y and z" */
+static PetscErrorCode ViewGrids(const std::vector<gridmg::GridReport> &grids, PetscViewer viewer) {
+  const auto words = [](const std::vector<int> &directions) {
+    std::string text;
+    for (std::size_t i = 0; i < directions.size(); ++i)
+      text += (i == 0 ? "" : i + 1 == directions.size() ? " and " : ", ") + std::string(1, "xyz"[directions[i]]);
+    return text;
+  };
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grids:\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    const auto &g = grids[i];
+    if (i && !g.smoothed && i + 1 < grids.size()) continue; /* between two directions */
+    std::vector<int> coarsened;
+    for (std::size_t j = i; j < grids.size() && (j == i || !grids[j].smoothed) && grids[j].coarsened >= 0; ++j)
+      coarsened.push_back(grids[j].coarsened);
+    const std::string how = !g.smoothed ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%lld x %lld x %lld: %s%s%s\n", (long long)g.n[0], (long long)g.n[1],
+                                     (long long)g.n[2], how.c_str(), coarsened.empty() ? "" : ", coarsened in ",
+                                     words(coarsened).c_str()));
+  }
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  double identity_null_bytes[] = {(double)s->found.read.identity_rows, (double)s->found.null_directions, s->backend->bytes()};
+  const auto &[identity, null, bytes] = identity_null_bytes; /* of all ranks */
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, identity_null_bytes, 3, MPI_DOUBLE, MPI_SUM, comm));
+  if (ranks > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi between %d ranks: couplings between them are left out\n", (int)ranks));
+  if (s->grid.n[0]) {
+    PetscCall(PetscRRBViewGrid(viewer, ranks > 1 ? " of the first rank" : "", s->grid, [](int) { return ""; }));
+    PetscCall(ViewGrids(s->backend->report(), viewer));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
+  if (null > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %.0f\n", null));
+  if (identity > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %.0f\n", identity));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_GridMG *)pc->data)->state->found.read.identity_rows > 0);
+}
+
+/*MC
+   PCGRIDMG - Multigrid on structured grids, whose coarsening and smoothing follow the couplings of the matrix
+
+   Options Database Keys:
++  -pc_gridmg_coarsening <auto,full,semi>  - the directions that are coarsened; default auto: those that are strongly coupled
+.  -pc_gridmg_smoother <auto,points,lines> - red-black points, or zebra lines; default auto: lines where couplings differ
+.  -pc_gridmg_smooths <nu>                 - smoothing sweeps before and after a coarser grid; default 1
+.  -pc_gridmg_precision <double,single>    - of the cycle; default single
+.  -pc_gridmg_grids <n>                    - grids at the most
+.  -pc_gridmg_coarse_size <n>              - points of the coarsest grid at the most; default 2048
+-  -pc_gridmg_grid <nx,ny[,nz]>            - unknowns in x, y and z, where neither a DM nor the matrix tells
+
+   Level: beginner
+
+   Notes:
+   One V-cycle, symmetric and positive definite: for `KSPCG`. Coarser grids have stencils of 7 points (5 in 2D) that are made of
+   the matrix alone; the coarsest one is solved exactly. It is meant for 3D grids, isotropic or not, with coefficients that jump,
+   and takes some ten iterations at any size; on 2D grids `PCRRB` is faster.
+
+   The matrix is symmetric, with 7 points on a 3D grid or 5 on a 2D one, of any sizes. Sides may be periodic. Identity
+   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled, and where other rows keep their columns their
+   values are put into the initial guess of a `KSP` that needs a symmetric operator. A singular matrix keeps its null
+   vectors. Positive couplings are moved to the diagonal.
+
+   With several ranks this is block Jacobi: each rank has grids of its own, made of its diagonal block. With a `DMDA` it is
+   the rank's box.
+
+   Errors:
+   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A diagonal entry that is not
+   positive makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
+
+.seealso: `PCGridMGSetCoarsening()`, `PCGridMGSetSmoother()`, `PCGridMGSetSmooths()`, `PCGridMGSetPrecision()`,
+          `PCGridMGSetGrids()`, `PCGridMGSetCoarseSize()`, `PCGridMGSetGrid()`, `PCRRB`, `PCMIC`, `PCMG`
+M*/
+PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC pc) {
+  PC_GridMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall((PetscRRBCreate<PC_GridMG, PCGridMGComposeParameters>(
+      pc,
+      {PCSetUp_GridMG, PetscRRBApply<PC_GridMG, Apply>, nullptr, PCSetFromOptions_GridMG,
+       PetscRRBView<PC_GridMG, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
+      &mg)));
+  mg->precision = PC_GRIDMG_PRECISION_SINGLE;
+  mg->smooths = 1;
+  mg->grids = 100;
+  mg->coarse_size = 2048;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

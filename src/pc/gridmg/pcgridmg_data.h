@@ -1,0 +1,35 @@
+/* The data of PCGRIDMG, shared by its files. */
+#pragma once
+
+#include "pc/gridmg/core/gridmg.hpp"
+#include "pc/vectors.h"
+#include "petscrrb.h"
+
+PETSC_INTERN PetscErrorCode PCSetFromOptions_GridMG(PC, PetscRRBOptionItems);
+PETSC_INTERN PetscErrorCode PCGridMGComposeParameters(PC, PetscBool);
+
+class PCGridMGBackend : public PetscRRBBackend {
+public:
+  /* What does not depend on values. Before that there is nothing, as on a rank without rows: then nothing is applied. */
+  virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::gridmg::Options &, PetscBool single) = 0;
+  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::gridmg::Findings *) = 0;
+  virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
+  virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
+  virtual double bytes() const = 0;
+};
+
+/* With several ranks each has its own grids. */
+struct PCGridMGState : PetscRRBState<PCGridMGBackend> {
+  petscrrb::gridmg::Findings found;
+};
+
+/* What a user can set, as it was set. */
+typedef struct {
+  PCGridMGCoarsening coarsening;
+  PCGridMGSmoother smoother;
+  PCGridMGPrecision precision;
+  PetscInt smooths, grids, coarse_size;
+  PetscInt grid[3];
+  PetscRRBKnownValues *known;
+  PCGridMGState *state;
+} PC_GridMG;

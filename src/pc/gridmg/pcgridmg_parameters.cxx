@@ -1,0 +1,180 @@
+/* What a user can set of PCGRIDMG. */
+#include "pc/parameter.h"
+#include "pc/gridmg/pcgridmg_data.h"
+
+const char *const PCGridMGCoarsenings[] = {"auto", "full", "semi", "PCGridMGCoarsening", "PC_GRIDMG_COARSENING_", nullptr};
+const char *const PCGridMGSmoothers[] = {"auto", "points", "lines", "PCGridMGSmoother", "PC_GRIDMG_SMOOTHER_", nullptr};
+const char *const PCGridMGPrecisions[] = {"double", "single", "PCGridMGPrecision", "PC_GRIDMG_PRECISION_", nullptr};
+
+static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
+  return PetscRRBSetGridOfRank(pc, n, false, ((PC_GridMG *)pc->data)->grid);
+}
+
+/*@
+   PCGridMGSetCoarsening - Sets which directions `PCGRIDMG` coarsens
+
+   Input Parameters:
++  pc - the preconditioner context
+-  coarsening - `PC_GRIDMG_COARSENING_AUTO` (default), `PC_GRIDMG_COARSENING_FULL` or `PC_GRIDMG_COARSENING_SEMI`
+
+   Options Database Key:
+.  -pc_gridmg_coarsening <auto,full,semi> - the directions
+
+   Level: intermediate
+
+   Notes:
+   By default each grid is coarsened in the directions in which it is strongly coupled, by the values of the matrix. Full coarsening
+   takes all directions, semicoarsening the most strongly coupled one alone: more grids, and more memory.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetCoarsening()`, `PCGridMGSetSmoother()`
+@*/
+PETSCRRB_PARAMETER(GridMG, Coarsening, PCGridMGCoarsening, &PC_GridMG::coarsening, "-pc_gridmg_coarsening",
+                   "Which directions are coarsened", PCGridMGCoarsenings);
+
+/*@
+   PCGridMGSetSmoother - Sets how `PCGRIDMG` smooths
+
+   Input Parameters:
++  pc - the preconditioner context
+-  smoother - `PC_GRIDMG_SMOOTHER_AUTO` (default), `PC_GRIDMG_SMOOTHER_POINTS` or `PC_GRIDMG_SMOOTHER_LINES`
+
+   Options Database Key:
+.  -pc_gridmg_smoother <auto,points,lines> - the smoother
+
+   Level: intermediate
+
+   Notes:
+   By default a grid is smoothed by red-black points, or by zebra lines in the directions in which some points are coupled more
+   strongly than in others. Lines in all directions take about four times as long as points.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetSmoother()`, `PCGridMGSetSmooths()`
+@*/
+PETSCRRB_PARAMETER(GridMG, Smoother, PCGridMGSmoother, &PC_GridMG::smoother, "-pc_gridmg_smoother",
+                   "Red-black points, or zebra lines", PCGridMGSmoothers);
+
+/*@
+   PCGridMGSetPrecision - Sets the precision of the cycle of `PCGRIDMG`
+
+   Input Parameters:
++  pc - the preconditioner context
+-  precision - `PC_GRIDMG_PRECISION_SINGLE` (default) or `PC_GRIDMG_PRECISION_DOUBLE`
+
+   Options Database Key:
+.  -pc_gridmg_precision <double,single> - the precision
+
+   Level: intermediate
+
+   Notes:
+   Coarser grids are made in double precision, and the coarsest one is solved in it. In single precision smoothing and transfers
+   move half of the bytes, and as a rule iterations are the same. Where coefficients jump by 1e6 and the matrix is
+   singular, tolerances below 1e-6 take more iterations: then choose double.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetPrecision()`
+@*/
+PETSCRRB_PARAMETER(GridMG, Precision, PCGridMGPrecision, &PC_GridMG::precision, "-pc_gridmg_precision",
+                   "The precision of the cycle", PCGridMGPrecisions);
+
+/*@
+   PCGridMGSetSmooths - Sets how often `PCGRIDMG` smooths before and after a coarser grid
+
+   Input Parameters:
++  pc - the preconditioner context
+-  nu - the number; default 1
+
+   Options Database Key:
+.  -pc_gridmg_smooths <nu> - the number
+
+   Level: intermediate
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetSmooths()`, `PCGridMGSetSmoother()`
+@*/
+PETSCRRB_PARAMETER(
+    GridMG, Smooths, PetscInt, &PC_GridMG::smooths, "-pc_gridmg_smooths", "Smoothing sweeps before and after a coarser grid",
+    [](PetscInt nu) { return nu > 0; }, "Number of smoothing sweeps %" PetscInt_FMT " must be positive");
+
+/*@
+   PCGridMGSetGrids - Sets how many grids `PCGRIDMG` has at the most
+
+   Input Parameters:
++  pc - the preconditioner context
+-  grids - the number, the coarsest one included; 1: the inverse of the matrix. Default 100, more than there can be
+
+   Options Database Key:
+.  -pc_gridmg_grids <grids> - the number
+
+   Level: advanced
+
+   Notes:
+   Fewer grids leave a larger coarsest one, which is solved exactly.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetGrids()`, `PCGridMGSetCoarseSize()`
+@*/
+PETSCRRB_PARAMETER(
+    GridMG, Grids, PetscInt, &PC_GridMG::grids, "-pc_gridmg_grids", "Grids at the most, with the coarsest one",
+    [](PetscInt n) { return n > 0; }, "Number of grids %" PetscInt_FMT " must be positive");
+
+/*@
+   PCGridMGSetCoarseSize - Sets how many points the coarsest grid of `PCGRIDMG` has at the most
+
+   Input Parameters:
++  pc - the preconditioner context
+-  points - the number; default 2048
+
+   Options Database Key:
+.  -pc_gridmg_coarse_size <points> - the number
+
+   Level: intermediate
+
+   Notes:
+   Coarsening ends with the first grid that has as many points or fewer; that is solved exactly.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetCoarseSize()`, `PCGridMGSetGrids()`
+@*/
+PETSCRRB_PARAMETER(
+    GridMG, CoarseSize, PetscInt, &PC_GridMG::coarse_size, "-pc_gridmg_coarse_size", "Points of the coarsest grid at the most",
+    [](PetscInt n) { return n > 0; }, "Size of the coarsest grid %" PetscInt_FMT " must be positive");
+
+/*@
+   PCGridMGSetGrid - Sets the sizes of the grid that `PCGRIDMG` works on
+
+   Collective; the sizes may differ between ranks
+
+   Input Parameters:
++  pc - the preconditioner context
+.  nx - number of this rank's unknowns in the x direction, along which they are numbered first
+.  ny - number of this rank's unknowns in the y direction
+-  nz - number of this rank's unknowns in the z direction, 1 for a 2D grid
+
+   Options Database Key:
+.  -pc_gridmg_grid <nx,ny[,nz]> - the grid, the same on all ranks
+
+   Level: intermediate
+
+   Notes:
+   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
+   j, k). A grid that does not fit is an error, raised in `PCSetUp()`, that names the row.
+
+   Errors:
+   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetGrid()`
+@*/
+PETSCRRB_SIZES(GridMG, Grid, &PC_GridMG::grid, "-pc_gridmg_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse,
+               SetGrid);
+
+using Parameters = PetscRRBParameters<Coarsening, Smoother, Precision, Smooths, Grids, CoarseSize, Grid>;
+
+PetscErrorCode PCGridMGComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
+
+PetscErrorCode PCSetFromOptions_GridMG(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "GridMG options");
+}
