@@ -61,14 +61,11 @@ inline std::vector<int> coarsened(const Strengths &s, const Shape &x, const Opti
     if (x.n[q] > 2) may.push_back(q);
   if (o.coarsening == Coarsening::full || may.empty()) return may;
   int strongest = may[0];
-  double most = 0.0;
-  for (int q = 0; q < 3; ++q) most = std::max(most, s.share[q]);
   for (const int q : may)
     if (s.share[q] > s.share[strongest]) strongest = q;
   if (o.coarsening == Coarsening::semi) return {strongest};
   for (const int q : may)
-    if (s.share[q] >= next_to * most) chosen.push_back(q);
-  if (chosen.empty()) chosen.push_back(strongest); // the strongest ones of all are short
+    if (s.share[q] >= next_to * s.share[strongest]) chosen.push_back(q);
   return chosen;
 }
 

@@ -16,7 +16,7 @@ template <int steps> struct PutMatrix {
 
   PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &) const {
     const index_t at[3] = {p.at[0], p.at[1], p.at[2]};
-    Excess excess(row.diagonal);
+    Excess excess(row.identity && row.diagonal == 0.0 ? 1.0 : row.diagonal); // a row of zeros counts as the identity
     for (int m = 0; m < steps; ++m) {
       to.w[m](at) = weight(row.ahead[m], Positive::moves);
       excess.add(row.here[m]), excess.add(row.behind[m]);
@@ -25,25 +25,42 @@ template <int steps> struct PutMatrix {
   }
 };
 
-// A vector of all points in natural order, times v, to the grid's layout; v NULL: 1.
+// What brings the largest number of a vector to between 1 and 2, and back: single precision has few exponents, and this changes
+// no digit.
+struct Scales {
+  double to = 1.0, from = 1.0;
+
+  PETSCRRB_HD static Scales of(double largest) {
+    if (!(largest > 0.0) || largest - largest != 0.0) return {};
+    int exponent;
+    (void)frexp(largest, &exponent);
+    // both have to be numbers
+    exponent = exponent < -1021 ? -1021 : exponent > 1021 ? 1021 : exponent;
+    return {ldexp(1.0, 1 - exponent), ldexp(1.0, exponent - 1)};
+  }
+};
+
+// A vector of all points in natural order, times v, to the grid's layout and back. scales NULL: as it is
 template <class T> struct Load {
   const double *r;
   Field<T> to;
-  double scale;
+  const Scales *scales;
   index_t n, rows; // points of x, and of y
 
   PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    to(i, row % rows, row / rows) = T(scale * r[row * n + i]);
+    const double value = r[row * n + i];
+    to(i, row % rows, row / rows) = T(scales ? scales->to * value : value);
   }
 };
 template <class T> struct Store {
   Field<T> from;
   double *z;
-  double scale;
+  const Scales *scales;
   index_t n, rows;
 
   PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    z[row * n + i] = scale * double(from(i, row % rows, row / rows));
+    const double value = double(from(i, row % rows, row / rows));
+    z[row * n + i] = scales ? scales->from * value : value;
   }
 };
 

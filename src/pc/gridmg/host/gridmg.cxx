@@ -43,10 +43,11 @@ public:
     const auto &finest = *grids_.levels().front();
     const Shape &x = finest.shape;
     const Range2 all{0, x.n[0], 0, x.n[1] * x.n[2]};
-    const double size = std::is_same_v<T, float> ? power_of_two(r, x.points()) : 1.0;
-    host_.for_each(all, Load<T>{r, finest.b(), 1.0 / size, x.n[0], x.n[1]});
+    scales_ = Scales::of(std::is_same_v<T, float> ? largest(r, x.points()) : 0.0);
+    const Scales *scales = std::is_same_v<T, float> ? &scales_ : nullptr;
+    host_.for_each(all, Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
     grids_.cycle([&] { return solve_coarsest(), 0; });
-    host_.for_each(all, Store<T>{finest.x(), z, size, x.n[0], x.n[1]});
+    host_.for_each(all, Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
   }
 
   std::vector<GridReport> report() const override {
@@ -63,17 +64,16 @@ private:
   void solve_coarsest() {
     const auto &l = grids_.coarsest();
     const Range2 all{0, l.shape.n[0], 0, l.shape.n[1] * l.shape.n[2]};
-    host_.for_each(all, Store<T>{l.b(), work_.data(), 1.0, l.shape.n[0], l.shape.n[1]});
+    host_.for_each(all, Store<T>{l.b(), work_.data(), nullptr, l.shape.n[0], l.shape.n[1]});
     inverse_.apply(work_.data());
-    host_.for_each(all, Load<T>{work_.data(), l.x(), 1.0, l.shape.n[0], l.shape.n[1]});
+    host_.for_each(all, Load<T>{work_.data(), l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
   }
 
-  // What brings the largest number to between 1 and 2: single precision has few exponents, and this changes no digit.
-  static double power_of_two(const double *r, index_t n) {
-    double largest = 0.0;
-#pragma omp parallel for simd schedule(static) reduction(max : largest) if (n > host::serial_below)
-    for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(r[i]));
-    return largest > 0.0 && std::isfinite(largest) ? std::exp2(std::floor(std::log2(largest))) : 1.0;
+  static double largest(const double *r, index_t n) {
+    double most = 0.0;
+#pragma omp parallel for simd schedule(static) reduction(max : most) if (n > host::serial_below)
+    for (index_t i = 0; i < n; ++i) most = std::max(most, std::fabs(r[i]));
+    return most;
   }
 
   Host host_;
@@ -82,6 +82,7 @@ private:
   CoarsestRows coarsest_;
   dense::ProfileInverse inverse_;
   std::vector<double> work_;
+  Scales scales_;
 };
 
 } // namespace
