@@ -26,7 +26,7 @@ struct GridReport {
   int coarsened = -1;         // direction
 };
 
-// M^-1 of docs/gridmg.md.
+// M^-1 of docs/pcgridmg.md.
 class GridMG {
 public:
   virtual ~GridMG() = default;

@@ -1,4 +1,4 @@
-// The hierarchy of grids, its refresh and the V-cycle (docs/gridmg.md), for any backend.
+// The hierarchy of grids, its refresh and the V-cycle (docs/pcgridmg.md), for any backend.
 #pragma once
 
 #include "pc/gridmg/core/choose.hpp"
