@@ -39,7 +39,7 @@ inline Vector random_vector(int n, std::uint32_t seed = 1) {
 }
 
 // A random right-hand side, made orthogonal to the null space.
-inline void set_random_rhs(Problem &problem, std::uint32_t seed = 1) {
+template <class AnyProblem> void set_random_rhs(AnyProblem &problem, std::uint32_t seed = 1) {
   problem.b = random_vector(problem.A.size(), seed);
   for (const Vector &w : problem.null_space) {
     const double part = dot(w, problem.b) / dot(w, w);

@@ -1,0 +1,93 @@
+// The pseudo-inverse of a matrix by weights and excesses.
+#pragma once
+
+#include "grid3d.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace reference {
+
+// Dense elimination by weights and excesses, which only adds, so that the last point of a component without excess has
+// a pivot of exactly 0; there the constant is removed before and after.
+class PseudoInverse {
+public:
+  explicit PseudoInverse(const WeightedGrid &A)
+      : n_(A.grid.size()), weight_(n_, Vector(n_, 0.0)), later_(n_), pivot_(n_, 0.0) {
+    for (int p = 0; p < n_; p++)
+      for (int q = 0; q < 3; q++)
+        if (A.after(q, p) != 0) {
+          const int next = A.grid.neighbour(p, q, 1);
+          weight_[p][next] += A.after(q, p);
+          weight_[next][p] += A.after(q, p);
+        }
+    find_null_components(A.excess);
+    eliminate(A.excess);
+  }
+
+  Vector apply(Vector x) const {
+    remove_constants(x);
+    for (int p = 0; p < n_; p++)
+      if (pivot_[p] > 0)
+        for (int r : later_[p]) x[r] += weight_[p][r] / pivot_[p] * x[p];
+    for (int p = n_; p-- > 0;) {
+      for (int r : later_[p]) x[p] += weight_[p][r] * x[r];
+      x[p] = pivot_[p] > 0 ? x[p] / pivot_[p] : 0;
+    }
+    remove_constants(x);
+    return x;
+  }
+
+private:
+  int n_;
+  std::vector<Vector> weight_;
+  std::vector<std::vector<int>> later_; // the points after p that couple with it when it is eliminated
+  Vector pivot_;
+  std::vector<std::vector<int>> null_components_;
+
+  void find_null_components(const Vector &excess) {
+    std::vector<bool> found(n_, false);
+    for (int first = 0; first < n_; first++) {
+      std::vector<int> component;
+      if (!found[first]) component.push_back(first);
+      found[first] = true;
+      bool null = true;
+      for (std::size_t i = 0; i < component.size(); i++) {
+        null = null && excess[component[i]] == 0;
+        for (int r = 0; r < n_; r++) {
+          if (found[r] || weight_[component[i]][r] == 0) continue;
+          found[r] = true;
+          component.push_back(r);
+        }
+      }
+      if (null && !component.empty()) null_components_.push_back(component);
+    }
+  }
+
+  void eliminate(Vector excess) {
+    for (int p = 0; p < n_; p++) {
+      pivot_[p] = excess[p];
+      for (int r = p + 1; r < n_; r++) {
+        if (weight_[p][r] == 0) continue;
+        later_[p].push_back(r);
+        pivot_[p] += weight_[p][r];
+      }
+      if (!(pivot_[p] > 0)) continue;
+      for (int r : later_[p]) {
+        excess[r] += weight_[p][r] / pivot_[p] * excess[p];
+        for (int s : later_[p])
+          if (s != r) weight_[r][s] += weight_[p][r] * weight_[p][s] / pivot_[p];
+      }
+    }
+  }
+
+  void remove_constants(Vector &x) const {
+    for (const std::vector<int> &component : null_components_) {
+      double sum = 0;
+      for (int p : component) sum += x[p];
+      for (int p : component) x[p] -= sum / static_cast<double>(component.size());
+    }
+  }
+};
+
+} // namespace reference
