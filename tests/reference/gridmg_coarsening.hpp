@@ -1,4 +1,4 @@
-// One step to a coarser grid as docs/gridmg.md defines it: the interpolation and the coarse matrix.
+// One step to a coarser grid as docs/pcgridmg.md defines it: the interpolation and the coarse matrix.
 #pragma once
 
 #include "grid3d.hpp"
@@ -69,6 +69,7 @@ private:
 // How a coupling across, between p and p', is dealt out: the parts of the left and of the right coarse coupling.
 // `along` has the coarse weights along the line.
 inline std::array<double, 2> parts_across(const Interpolation &P, const WeightedGrid &along, int p, int other) {
+  if (P.alpha[p] + P.beta[p] == 0 || P.alpha[other] + P.beta[other] == 0) return {0, 0};
   double left = std::min(P.alpha[p], P.alpha[other]), right = std::min(P.beta[p], P.beta[other]);
   double more_left = P.alpha[p] - P.alpha[other], more_right = P.beta[p] - P.beta[other];
   const bool opposite = (more_left > 0 && more_right < 0) || (more_left < 0 && more_right > 0);

@@ -29,8 +29,12 @@ template <class T> struct Transfer {
   index_t n = 0, nc = 0; // fine and coarse points of a line
   bool ring = false;
 
-  // In `right`: the even point is the coarse one, and the odd one beside it has no part in it. No share is negative.
-  static constexpr T whole = T(-1);
+  // In `right`, where no share is negative: the even point is the coarse one, and the odd one beside it is dead, or there is
+  // none; or both are dead.
+  static constexpr T whole = T(-1), none = T(-2);
+  // what a coarse point has of its pair's two, and they of it
+  PETSCRRB_HD static T of_even(T right) { return right < T(0) ? right + T(2) : right; }
+  PETSCRRB_HD static T of_odd(T right) { return right < T(0) ? T(0) : T(1); }
 
   // The even place that follows coarse point I, which reaches so far; -1: there is none.
   PETSCRRB_HD index_t after(index_t I) const { return 2 * I + 2 < n ? 2 * I + 2 : (ring ? 0 : -1); }
@@ -48,16 +52,14 @@ struct FindShares {
     even.a[to.q] *= 2;
     const double before = A.w[to.q](even.moved(to.q, -1).a), after = A.w[to.q](even.a), s = before + after + A.e(even.a);
     double left = s > 0.0 ? before / s : 0.0, right = s > 0.0 ? after / s : 0.0;
-    if (is_coarse(even, after)) left = 0.0, right = Transfer<double>::whole;
+    const bool alone = even.a[to.q] == to.n - 1;
+    if (alone ? to.ring : after == 0.0 && dead(even.moved(to.q, 1)))
+      left = 0.0, right = dead(even) ? Transfer<double>::none : Transfer<double>::whole;
     to.left(at.a) = left;
     to.right(at.a) = right;
   }
 
 private:
-  PETSCRRB_HD bool is_coarse(const Point &even, double after) const {
-    if (even.a[to.q] == to.n - 1) return to.ring; // nobody beside it
-    return after == 0.0 && dead(even.moved(to.q, 1)) && !dead(even);
-  }
   PETSCRRB_HD bool dead(const Point &p) const {
     for (int t = 0; t < 3; ++t)
       if (A.w[t](p.a) != 0.0 || A.w[t](p.moved(t, -1).a) != 0.0) return false;
@@ -79,7 +81,7 @@ struct CoarsenLines {
     even.a[q] = 2 * I, next.a[q] = after, share.a[q] = after / 2;
     const double right = by.right(at.a);
     const Point coarse = right < 0.0 ? even : even.moved(q, 1);
-    double e = A.e(coarse.a), w = 0.0;
+    double e = right == Transfer<double>::none ? 0.0 : A.e(coarse.a), w = 0.0;
     if (right > 0.0) e += right * A.e(even.a);
     if (after >= 0) {
       const double left = by.left(share.a);
@@ -126,7 +128,8 @@ private:
     constexpr double nothing = 1e-10; // less would tie what is separate
     p.a[by.q] = I;
     const Point other = p.moved(t, 1);
-    const double here[2] = {by.left(p.a), fabs(by.right(p.a))}, there[2] = {by.left(other.a), fabs(by.right(other.a))};
+    const double here[2] = {by.left(p.a), by.of_even(by.right(p.a))},
+                 there[2] = {by.left(other.a), by.of_even(by.right(other.a))};
     double more[2] = {here[0] - there[0], here[1] - there[1]};
     left = here[0] < there[0] ? here[0] : there[0];
     right = here[1] < there[1] ? here[1] : there[1];
@@ -137,6 +140,8 @@ private:
       right += m * (mine ? 1.0 - part : part);
       more[0] = fabs(more[0]) - m, more[1] = fabs(more[1]) - m;
     }
+    // a point with nothing along its line has no coarse point that the other one's could be coupled with
+    if (here[0] + here[1] == 0.0 || there[0] + there[1] == 0.0) return;
     if (fabs(more[0]) > nothing) left += 0.5 * fabs(more[0]);
     if (fabs(more[1]) > nothing) right += 0.5 * fabs(more[1]);
   }
@@ -170,13 +175,13 @@ template <class T, int q> struct Restrict {
       const index_t I = 2 * h + at.parity;
       const T *even = r.row(0, at.j, at.k), *odd = r.row(1, at.j, at.k);
       const T right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
-      out[h] = (right < T(0) ? even[I] : odd[I] + right * even[I]) + left * even[I + 1];
+      out[h] = by.of_odd(right) * odd[I] + by.of_even(right) * even[I] + left * even[I + 1];
       return;
     }
     const index_t I = q == 1 ? at.j : at.k, after = 2 * I + 2 < by.n ? 2 * I + 2 : (by.ring ? 0 : by.n);
     const T *even = fine(at, 2 * I), *odd = fine(at, 2 * I + 1), *next = fine(at, after);
     const T right = share(by.right, at, I)[h], left = after < by.n ? share(by.left, at, after / 2)[h] : T(0);
-    out[h] = (right < T(0) ? even[h] : odd[h] + right * even[h]) + left * next[h];
+    out[h] = by.of_odd(right) * odd[h] + by.of_even(right) * even[h] + left * next[h];
   }
 
 private:
@@ -206,14 +211,14 @@ template <class T, int q, bool add> struct Prolong {
     if (q == 0) {
       const index_t I = 2 * h + at.parity;
       const T here = from.row(at.parity, at.j, at.k)[h], there = from.row(1 - at.parity, at.j, at.k)[h - 1 + at.parity];
-      put(to.row(0, at.j, at.k) + I, right < T(0) ? here : left * there + right * here);
-      put(to.row(1, at.j, at.k) + I, right < T(0) ? T(0) : here);
+      put(to.row(0, at.j, at.k) + I, left * there + by.of_even(right) * here);
+      put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
       return;
     }
     const index_t I = q == 1 ? at.j : at.k;
     const T here = row(from, at, I)[h], there = row(from, at, I - 1)[h];
-    put(row(to, at, 2 * I) + h, right < T(0) ? here : left * there + right * here);
-    if (2 * I + 1 < by.n) put(row(to, at, 2 * I + 1) + h, right < T(0) ? T(0) : here);
+    put(row(to, at, 2 * I) + h, left * there + by.of_even(right) * here);
+    if (2 * I + 1 < by.n) put(row(to, at, 2 * I + 1) + h, by.of_odd(right) * here);
   }
 
 private:

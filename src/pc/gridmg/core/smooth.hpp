@@ -48,7 +48,7 @@ template <class T, bool first = false> struct RelaxPoints {
   }
 };
 
-// r = b - A x at the points of one colour; of_black: x there is the first one, so that only the others' values count.
+// r = b - A x at the points of one colour; of_first: x there was b / d, so that only the others' values count.
 template <class T, bool of_first = false> struct Residual {
   Smoothed<T> g;
   Field<T> b, x, r;
@@ -76,6 +76,12 @@ template <class T> struct Diagonal {
     dinv(p.a) = d > 0.0 ? T(1.0 / d) : T(0);
   }
 };
+
+// On the way forward along a line: what a point has so far. Where there is no pivot, its part of the line is singular by itself
+// and keeps the value at its end, which makes the correction one of the others alone; a point without a diagonal is 0.
+template <class T> PETSCRRB_HD inline T line_value(T sum, T inverse, T dinv, T old) {
+  return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0));
+}
 
 // The pivots of one line, inverted, in direction q; a, b: its place in the other two.
 template <class T> struct Pivots {

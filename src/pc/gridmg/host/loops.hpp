@@ -53,13 +53,14 @@ private:
       for (index_t i = 0; i < nx; ++i) {
         T value = b(i, j, k) + neighbours<T, 0>(g, x, i & 1, j, k, i >> 1) + carried;
         if (i == nx - 1) value += around;
-        x(i, j, k) = value;
+        x(i, j, k) = line_value(value, inverse(i, j, k), g.dinv(i, j, k), x(i, j, k));
         carried = g.w[0](i, j, k) * inverse(i, j, k) * value;
       }
       T next = T(0);
       for (index_t i = nx; i-- > 0;) {
         const T along = i == nx - 1 ? T(0) : g.w[0](i, j, k) * next;
-        next = x(i, j, k) = (x(i, j, k) + along) * inverse(i, j, k);
+        const T pivot = inverse(i, j, k);
+        next = x(i, j, k) = pivot != T(0) ? (x(i, j, k) + along) * pivot : x(i, j, k);
       }
     }
   }
@@ -73,6 +74,7 @@ private:
       for (index_t i = 0; i < n; ++i) {
         const T *w = row(g.w[q], i), *w_before = row(g.w[q], i - 1), *p = i ? row(inverse, i - 1) : nullptr;
         const T *before = row(x, i - 1), *after = row(x, i + 1), *rhs = row(b, i);
+        const T *pivot = row(inverse, i), *dinv = row(g.dinv, i);
         T *here = row(x, i);
         const index_t j = q == 1 ? i : other, k = q == 1 ? other : i;
         const bool last = i == n - 1;
@@ -80,7 +82,7 @@ private:
         for (index_t h = 0; h < nh; ++h) {
           T value = rhs[h] + neighbours<T, q>(g, x, parity, j, k, h) + w_before[h] * before[h] * (p ? p[h] : T(1));
           if (last) value += w[h] * after[h];
-          here[h] = value;
+          here[h] = line_value(value, pivot[h], dinv[h], here[h]);
         }
       }
       for (index_t i = n; i-- > 0;) {
@@ -88,7 +90,7 @@ private:
         T *here = row(x, i);
         const bool last = i == n - 1;
 #pragma omp simd
-        for (index_t h = 0; h < nh; ++h) here[h] = (here[h] + (last ? T(0) : w[h] * after[h])) * p[h];
+        for (index_t h = 0; h < nh; ++h) here[h] = p[h] != T(0) ? (here[h] + (last ? T(0) : w[h] * after[h])) * p[h] : here[h];
       }
     }
   }
