@@ -1,0 +1,180 @@
+// Multigrid on the host against the reference's, in both precisions, and what a refresh promises.
+#include "deflation_support.hpp"
+#include "pc/gridmg/core/gridmg.hpp"
+#include "reference/gridmg_reference.hpp"
+#include "reference/problems3d.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#ifdef _OPENMP
+  #include <omp.h>
+#endif
+
+using namespace petscrrb;
+using deflationtest::Rows;
+using reference::Grid3D;
+using reference::Vector;
+
+namespace {
+
+Grid grid_of(const Grid3D &g) {
+  Grid out;
+  out.dim = 3, out.points = 7;
+  for (int q = 0; q < 3; ++q) out.n[q] = g.n[q], out.periodic[q] = g.periodic[q] && g.n[q] > 2;
+  return out;
+}
+
+gridmg::Options library(const reference::GridMGOptions &o) {
+  gridmg::Options out;
+  out.coarsening = gridmg::Coarsening(o.coarsening);
+  out.smoother = gridmg::Smoother(o.smoother);
+  out.smooths = o.smooths;
+  out.coarse_size = o.coarse_size;
+  out.grids = o.most_grids;
+  return out;
+}
+
+std::unique_ptr<gridmg::GridMG> made(const reference::Matrix &A, const Grid3D &g, const reference::GridMGOptions &o,
+                                     bool single = false) {
+  auto made = gridmg::make_gridmg(grid_of(g), library(o), single);
+  const gridmg::Findings found = made->refresh(Rows(A).csr());
+  EXPECT_EQ(found.read.result(), ReadResult::ok);
+  EXPECT_FALSE(found.failed);
+  return made;
+}
+
+Vector applied(gridmg::GridMG &M, const Vector &r) {
+  Vector z(r.size(), std::nan(""));
+  M.apply(r.data(), z.data());
+  return z;
+}
+
+void expect_near(const Vector &x, const Vector &y, double tolerance, const std::string &what) {
+  double most = 0;
+  for (double v : y) most = std::max(most, std::fabs(v));
+  for (std::size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(x[i], y[i], tolerance * most) << what << ", at " << i;
+}
+
+std::string words(const Grid3D &g, const reference::GridMGOptions &o) {
+  std::string text;
+  for (int q = 0; q < 3; ++q) text += std::to_string(g.n[q]) + (g.periodic[q] ? "p " : " ");
+  return text + "coarsening " + std::to_string(int(o.coarsening)) + " smoother " + std::to_string(int(o.smoother)) +
+         " smooths " + std::to_string(o.smooths) + " size " + std::to_string(o.coarse_size);
+}
+
+void compare(const reference::Matrix &A, const Grid3D &g, const reference::GridMGOptions &o) {
+  const reference::GridMG expected(A, g, o);
+  const Vector r = reference::random_vector(A.size(), 5);
+  auto M = made(A, g, o);
+  ASSERT_NO_FATAL_FAILURE(expect_near(applied(*M, r), expected.apply(r), 1e-11, words(g, o)));
+  auto single = made(A, g, o, true);
+  ASSERT_NO_FATAL_FAILURE(expect_near(applied(*single, r), expected.apply(r), 2e-3, words(g, o) + ", single"));
+  std::size_t smoothed = 0;
+  for (const gridmg::GridReport &grid : M->report())
+    if (grid.smoothed) {
+      ASSERT_LT(smoothed, expected.levels().size()) << words(g, o);
+      EXPECT_EQ(grid.lines, expected.levels()[smoothed++].lines) << words(g, o);
+    }
+  EXPECT_EQ(smoothed, expected.levels().size()) << words(g, o);
+}
+
+// Grids of every parity, with and without rings, down to a point.
+const std::vector<Grid3D> grids = {
+    {{8, 8, 8}, {}},          {{9, 7, 5}, {}},          {{6, 5, 4}, {true, true, true}}, {{5, 7, 3}, {true, true, true}},
+    {{7, 4, 6}, {true, false, false}}, {{4, 9, 5}, {false, true, false}}, {{6, 6, 7}, {false, false, true}},
+    {{17, 1, 1}, {}},         {{1, 12, 1}, {false, true, false}}, {{1, 1, 9}, {false, false, true}},
+    {{2, 2, 2}, {}},          {{1, 1, 1}, {}},          {{3, 2, 11}, {}},
+};
+
+std::vector<reference::GridMGOptions> all_options() {
+  std::vector<reference::GridMGOptions> all;
+  for (const int size : {1, 12})
+    for (const auto smoother :
+         {reference::Smoother::by_matrix, reference::Smoother::points, reference::Smoother::lines})
+      for (const auto coarsening :
+           {reference::Coarsening::by_matrix, reference::Coarsening::full, reference::Coarsening::semi}) {
+        reference::GridMGOptions o;
+        o.coarse_size = size, o.smoother = smoother, o.coarsening = coarsening;
+        o.smooths = size == 1 ? 1 : 2;
+        all.push_back(o);
+      }
+  return all;
+}
+
+TEST(GridMG, IsTheReferenceOnEveryGrid) {
+  for (const Grid3D &g : grids)
+    for (const auto &o : all_options())
+      for (const double contrast : {10.0, 1e4})
+        ASSERT_NO_FATAL_FAILURE(compare(reference::random_couplings(g, contrast, 0.1).A, g, o));
+}
+
+// Masks, identity rows, several components, none of them regular or some.
+TEST(GridMG, IsTheReferenceWithDeadPoints) {
+  for (const Grid3D &g : grids)
+    for (const auto &o : all_options())
+      for (const double missing : {0.3, 0.6}) {
+        ASSERT_NO_FATAL_FAILURE(compare(reference::random_couplings(g, 100, 0, missing).A, g, o));
+        ASSERT_NO_FATAL_FAILURE(compare(
+            reference::identity_rows(
+                reference::random_couplings(g, 10, 0.01, missing), [](int p) { return p * 7 % 5 == 0; }, true)
+                .A,
+            g, o));
+      }
+}
+
+TEST(GridMG, StopsAtTheMostGrids) {
+  const Grid3D g{{9, 8, 7}, {}};
+  for (const int grids : {1, 2, 3}) {
+    reference::GridMGOptions o;
+    o.coarse_size = 1, o.most_grids = grids;
+    ASSERT_NO_FATAL_FAILURE(compare(reference::random_couplings(g, 10, 0.1).A, g, o));
+  }
+}
+
+// To the bit, also where other directions are chosen, and back.
+TEST(GridMG, RefreshIsARebuild) {
+  const Grid3D g{{12, 10, 9}, {false, true, false}};
+  reference::GridMGOptions o;
+  o.coarse_size = 8;
+  const reference::Matrix isotropic = reference::random_couplings(g, 2, 0.1).A;
+  reference::Matrix rough = reference::random_couplings(g, 1e6, 0, 0.2).A;
+  for (const bool single : {false, true}) {
+    auto M = made(isotropic, g, o, single);
+    const double before = M->bytes();
+    const Vector r = reference::random_vector(isotropic.size(), 3);
+    for (const reference::Matrix *A : {&rough, &isotropic, &isotropic}) {
+      M->refresh(Rows(*A).csr());
+      EXPECT_EQ(applied(*M, r), applied(*made(*A, g, o, single), r));
+    }
+    EXPECT_EQ(M->bytes(), before);
+  }
+}
+
+TEST(GridMG, HasTheSameBitsForAnyNumberOfThreads) {
+#ifdef _OPENMP
+  const Grid3D g{{33, 30, 31}, {true, false, true}};
+  reference::GridMGOptions o;
+  o.coarse_size = 100;
+  const reference::Matrix A = reference::random_couplings(g, 1e3, 0).A;
+  const Vector r = reference::random_vector(A.size(), 3);
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const Vector one = applied(*made(A, g, o), r);
+  omp_set_num_threads(3);
+  EXPECT_EQ(applied(*made(A, g, o), r), one);
+  omp_set_num_threads(before);
+#endif
+}
+
+TEST(GridMG, RefusesANegativeDiagonal) {
+  const Grid3D g{{4, 4, 4}, {}};
+  reference::Matrix A = reference::random_couplings(g, 2, 0.1).A;
+  A.row[21][21] = -1;
+  auto M = gridmg::make_gridmg(grid_of(g), {}, true);
+  EXPECT_EQ(M->refresh(Rows(A).csr()).read.bad_pivot, 21);
+}
+
+} // namespace
