@@ -113,7 +113,7 @@ int HostInverses::make(const Kind &kind, double *to, double *work) const {
   return bad;
 }
 
-index_t HostInverses::refresh(Scratch &scratch) {
+index_t HostInverses::refresh(host::Scratch &scratch) {
   find_kinds();
   Extent extent;
   for (const Kind &kind : kinds_) extent.add(kind.n, kind.width);
