@@ -81,7 +81,7 @@ FAULTS = [Fault(*fault) for fault in (
      "    if (before) before->wait_for(base + std::min<PetscInt>(to + lanes - 1, steps));\n", ""),
     ("reversed-coupling", "swapped direction", "host", "src/pc/neumann/core/tile.hpp",
      "b[m][c] * in[c + u[m]]", "b[m][c] * in[c - u[m]]"),
-    ("last-colour-of-a-symmetric-sweep", "off by one", "host", "src/pc/blockrelax/core/passes.hpp",
+    ("last-colour-of-a-symmetric-sweep", "off by one", "host", "src/pc/blockrelax/core/layout.hpp",
      "int c = omega == 1 ? colours - 1 : colours;", "int c = colours - 1;"),
     ("new-values-of-Amat", "missed refresh", "host", "src/pc/blockrelax/pcblockrelax_richardson.cxx",
      "matrix == s->matrix && values == s->values", "matrix == s->matrix"),

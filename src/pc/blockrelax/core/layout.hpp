@@ -1,8 +1,8 @@
 // The blocks of all patches, numbered patch after patch, and the order in which a sweep takes them.
 #pragma once
 
+#include "pc/blockrelax/core/blockrelax.hpp"
 #include "pc/blockrelax/core/colours.hpp"
-#include "pc/blockrelax/core/neighbours.hpp"
 
 namespace petscrrb::blockrelax {
 
@@ -79,13 +79,19 @@ PETSCRRB_HD inline bool within(const Patch &p, const PetscInt at[3], Step s) {
   return true;
 }
 
-// Blocks sorted by colour, then by patch.
+// Blocks sorted by colour, then by patch: a sweep takes colour after colour.
 class BlockOrder {
 public:
-  BlockOrder(const Layout &l, int colours, const std::vector<int> &colour)
+  // of_patch(patch, block): the colour of a block by its number in its patch
+  template <class Colour>
+  BlockOrder(const Layout &l, int colours, const Colour &of_patch)
       : patches_(static_cast<index_t>(l.patches.size())), start_(static_cast<std::size_t>(colours * patches_ + 1)),
-        block_(colour.size()) {
-    const auto bin = [&](index_t b) { return static_cast<std::size_t>(colour[b] * patches_ + l.patch_of(b)); };
+        block_(static_cast<std::size_t>(l.blocks())) {
+    const auto bin = [&](index_t b) {
+      const index_t p = l.patch_of(b);
+      const int colour = of_patch(l.patches[p], static_cast<PetscInt>(b - l.first_block[p]));
+      return static_cast<std::size_t>(colour * patches_ + p);
+    };
     for (index_t b = 0; b < l.blocks(); ++b) ++start_[bin(b) + 1];
     for (std::size_t s = 1; s < start_.size(); ++s) start_[s] += start_[s - 1];
     std::vector<index_t> next(start_.begin(), start_.end() - 1);
@@ -102,5 +108,26 @@ private:
   index_t patches_;
   std::vector<index_t> start_, block_;
 };
+
+// All of one colour.
+inline BlockOrder natural_order(const Layout &l) {
+  return BlockOrder(l, 1, [](const Patch &, PetscInt) { return 0; });
+}
+// Jacobi's blocks have one colour.
+inline BlockOrder order_of_blocks(const Layout &l, const Options &options) {
+  if (options.order == Order::jacobi) return natural_order(l);
+  const int wanted = options.order == Order::chaotic ? 0 : options.colours; // as few as will do
+  const Colours all = colours_of(l.patches, l.cut, l.points, l.periodic, wanted);
+  return BlockOrder(l, all.count, [&](const Patch &p, PetscInt block) { return all.of(p, l.cut, block); });
+}
+
+// A symmetric sweep takes the last colour once where omega is 1: an exact inverse twice in a row is none.
+inline std::vector<int> colours_in_turn(int colours, bool symmetric, double omega) {
+  std::vector<int> turn;
+  for (int c = 0; c < colours; ++c) turn.push_back(c);
+  if (symmetric)
+    for (int c = omega == 1 ? colours - 1 : colours; c-- > 0;) turn.push_back(c);
+  return turn;
+}
 
 } // namespace petscrrb::blockrelax

@@ -3,7 +3,6 @@
 
 #include "pc/blockrelax/core/band.hpp"
 #include "pc/blockrelax/core/blockrelax.hpp"
-#include "pc/blockrelax/core/neighbours.hpp"
 #include "pc/blockrelax/core/sine.hpp"
 
 namespace petscrrb::blockrelax {
@@ -52,9 +51,9 @@ inline Method choose(Inverse wanted, const Couplings *common, const Neighbours &
 
 // Of a block of n cells in sine bases.
 PETSCRRB_HD inline double tensor_eigenvalue(const Neighbours &near, const Couplings &c, const int n[3], int cell) {
-  const int at[3] = {cell % n[0], cell / n[0] % n[1], cell / n[0] / n[1]};
-  double cosines[3], value = c.diagonal;
-  for (int d = 0; d < 3; ++d) cosines[d] = cosine(at[d], n[d]);
+  const Place<int> at(cell, n);
+  const double cosines[3] = {cosine(at.x, n[0]), cosine(at.y, n[1]), cosine(at.z, n[2])};
+  double value = c.diagonal;
   for (int m = 0; m < near.count; ++m) {
     const Step s = near.step[m];
     value += 2 * c.ahead[m] * (s.x ? cosines[0] : 1) * (s.y ? cosines[1] : 1) * (s.z ? cosines[2] : 1);

@@ -37,13 +37,6 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
   resident_ = cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
-index_t BlockInverses::size(int cells, const DeviceKind &kind) const {
-  return method_ == Method::tensor  ? cells
-         : method_ == Method::dense ? index_t(cells) * cells
-         : kind.chunked             ? Chunks{cells, kind.width}.size()
-                                    : DeviceBand{cells, kind.width}.size();
-}
-
 void BlockInverses::reserve(index_t inverses, bool all_have_place) {
   const index_t factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   anew_ = all_have_place ? 0 : factor;
@@ -111,7 +104,7 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
     const int *n = shapes_[k].n;
     DeviceKind &kind = host_kinds_[k];
     kind.chunked = method_ == Method::factored && Chunks::suit(kind.width);
-    const index_t next = sum + size(n[0] * n[1] * n[2], kind);
+    const index_t next = sum + kind.size(method_, index_t(n[0]) * n[1] * n[2]);
     const bool fits = options_.memory <= 0 || static_cast<double>(next) * sizeof(double) <= options_.memory;
     if (fits) kind.at = std::exchange(sum, next);
     all = all && fits;
@@ -187,9 +180,8 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("kinds", blocks,
                  MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
-                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks,
-                           method_ == Method::dense, kind_of_.data(), kinds_buffer_.data(), size_.data(),
-                           made_.device()},
+                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks, method_,
+                           kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
                  stream);
   cuda::call_cub("places", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
@@ -212,11 +204,11 @@ void BlockInverses::make(cudaStream_t stream) {
   if (!banded_) return;
   const bool in_scratch = anew_ || method_ == Method::dense;
   const bool large = in_scratch || extent_.width > 16;
-  const int window = int(DeviceBand{0, extent_.width}.window());
+  const index_t window = DeviceBand{0, extent_.width}.window();
   const int most = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
   m.factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   const auto launch = [&](auto kernel, int groups, int size) {
-    m.window = extent_.width < 1024 && groups * window <= most ? window : 0;
+    m.window = groups * window <= most ? int(window) : 0;
     const int shared = groups * m.window * int(sizeof(double));
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "cudaFuncSetAttribute");

@@ -13,7 +13,7 @@ template <int tile> __global__ void __launch_bounds__(wide) factor_chunks(Device
     const DeviceKind kind = all.kinds[k];
     if (kind.at < 0 || !kind.chunked) continue;
     const DeviceBlock block = m.blocks[kind.block];
-    const Chunks chunks{block.n[0] * block.n[1] * block.n[2], kind.width};
+    const Chunks chunks{block.cells(), kind.width};
     const int bad = factor<tile>(g, chunks, BlockMatrix{block, all.near, all.values}, m.inverse + kind.at, room);
     if (bad >= 0 && g.rank() == 0) report_negative(block, bad, m.bad);
     g.sync();

@@ -58,9 +58,7 @@ struct Making {
 
 // row: in its block
 __device__ inline void report_negative(const DeviceBlock &block, int row, unsigned long long *bad) {
-  const int i = row % block.n[0], j = row / block.n[0] % block.n[1], k = row / block.n[0] / block.n[1];
-  const index_t at = block.first + index_t(k) * block.plane + index_t(j) * block.line + i;
-  atomicMax(bad, ~0ull - static_cast<unsigned long long>(at));
+  atomicMax(bad, ~0ull - static_cast<unsigned long long>(block.row(row)));
 }
 
 // Factors in chunks, of kinds that have a place for one. widest: of their bands
@@ -82,7 +80,7 @@ __global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(Devi
     if (bad >= 0) {
       if (g.rank() == 0) report_negative(block, bad, m.bad);
     } else if (m.method == Method::dense && kind.at >= 0) {
-      invert(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], kind.width}, to, m.inverse + kind.at);
+      invert(g, DeviceBand{block.cells(), kind.width}, to, m.inverse + kind.at);
     }
     g.sync();
   }

@@ -2,7 +2,6 @@
 #include "pc/blockrelax/core/blockrelax.hpp"
 
 #include "pc/blockrelax/host/inverses.hpp"
-#include "pc/blockrelax/core/passes.hpp"
 #include "pc/blockrelax/host/residual.hpp"
 
 namespace petscrrb::blockrelax {
