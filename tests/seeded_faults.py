@@ -75,7 +75,7 @@ FAULTS = [Fault(*fault) for fault in (
      "out[h] = start ? r[h] : r[h] - a * q[h];", "out[h] = r[h];"),
     ("edge-of-a-column", "off by one", "host", "src/pc/mic/host/column.hpp",
      "l.from_before(before[s])", "l.from_before(before[s - 1])"),
-    ("default-omega-in-2D", "wrong default", "host", "src/pc/mic/core/omega.hpp",
+    ("default-omega-in-2D", "wrong default", "host", "src/pc/mic/core/mic.hpp",
      "sides += g.n[d] > 1;", "sides += g.n[d] > 0;"),
     ("wait-for-a-strip", "skipped synchronization", "host", "src/pc/mic/host/pipeline.hpp",
      "    if (before) before->wait_for(base + std::min<PetscInt>(to + lanes - 1, steps));\n", ""),

@@ -1,7 +1,7 @@
 /* PCSetUp() of PCMIC: each rank's grid and factor, the values, and what all ranks make of it together. */
 #include "pc/mic/pcmic_data.h"
 
-#include "pc/mic/core/omega.hpp"
+#include "pc/mic/core/mic.hpp"
 
 using namespace petscrrb;
 
