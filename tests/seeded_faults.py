@@ -107,7 +107,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("end-of-the-search-for-phases", "lost agreement of ranks", "host", "src/ksp/deflation/core/labels.cxx",
      "    changed = ranks.largest(changed) > 0;\n", ""),
     # --- device ---
-    ("last-warp-of-a-sum", "off by one", "device", "src/exec/cuda/partial_sum.cuh",
+    ("last-warp-of-a-sum", "off by one", "device", "src/exec/cuda/sums.cuh",
      "w < threads / 32;", "w < threads / 32 - 1;"),
     ("rows-on-their-way", "skipped synchronization", "device", "src/exec/cuda/ahead.cuh",
      "cp.async.wait_group 1;", "cp.async.wait_group 2;"),

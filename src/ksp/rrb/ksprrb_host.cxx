@@ -1,6 +1,5 @@
 /* KSPRRB where the matrix is on the host. */
-#include "exec/host/partial_sum.hpp"
-#include "exec/host/scalars.hpp"
+#include "exec/host/sums.hpp"
 #include "ksp/rrb/core/full_cg.hpp"
 #include "ksp/rrb/host/schur_loops.hpp"
 #include "ksp/rrb/ksprrb_fused.h"

@@ -1,5 +1,5 @@
 /* PCSetUp() of PCBLOCKRELAX: the grid or the patches, their blocks, the values, and what all ranks say of them together. */
-#include "pc/blockrelax/core/colours.hpp"
+#include "pc/blockrelax/core/layout.hpp"
 #include "pc/blockrelax/pcblockrelax_data.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "ksp/deflation/cuda/dense.hpp"
 
 #include "exec/cuda/rows.cuh"
-#include "exec/cuda/partial_sum.cuh"
+#include "exec/cuda/sums.cuh"
 
 namespace petscrrb::deflation {
 

@@ -45,8 +45,7 @@ struct DeviceBand {
   int n, width;
 
   __host__ __device__ index_t size() const { return index_t(n) * (width + 1); }
-  __device__ double *column(double *a, int j) const { return a + index_t(j) * (width + 1); }
-  __device__ const double *column(const double *a, int j) const { return a + index_t(j) * (width + 1); }
+  template <class T> __device__ T *column(T *a, int j) const { return a + index_t(j) * (width + 1); }
   __host__ __device__ index_t window() const { return index_t(width + 1) * (width + 1); }
 };
 

@@ -3,8 +3,6 @@
 #include "pc/blockrelax/cuda/make_inverses.cuh"
 #include "pc/blockrelax/cuda/relax.cuh"
 
-#include <map>
-
 namespace petscrrb::blockrelax {
 
 using namespace inverse_kernels;
@@ -46,14 +44,13 @@ void BlockInverses::reserve(index_t inverses, bool all_have_place) {
 
 // Sine bases, and behind them the same in tiles of 8 x 4, filled up with zeros.
 void BlockInverses::find_bases() {
-  if (basis_of_.empty()) {
+  if (bases_.size() == 0) {
     for (const Shape &shape : shapes_)
       for (int n : shape.n) sine_.add(n);
     std::vector<double> values = sine_.values();
-    std::map<int, index_t> tiles;
     for (const Shape &shape : shapes_)
       for (int n : shape.n) {
-        if (!tiles.insert({n, static_cast<index_t>(values.size())}).second || n > longest_tiled) continue;
+        if (!tiles_of_.insert({n, static_cast<index_t>(values.size())}).second || n > longest_tiled) continue;
         for (int j = 0; j < n; j += 8)
           for (int k = 0; k < n; k += 4)
             for (int lane = 0; lane < 32; ++lane) {
@@ -61,20 +58,15 @@ void BlockInverses::find_bases() {
               values.push_back(row < n && column < n ? sine_[n][row * n + column] : 0);
             }
       }
-    for (const Shape &shape : shapes_) {
-      basis_of_.emplace_back(), tiles_of_.emplace_back();
-      for (int d = 0; d < 3; ++d) {
-        basis_of_.back()[d] = static_cast<index_t>(sine_.at(shape.n[d]));
-        tiles_of_.back()[d] = tiles[shape.n[d]];
-      }
-    }
     bases_.assign(values);
   }
   bool good = extent_.cells >= 64 && cuda::attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
     const int *n = shapes_[k].n;
-    std::copy_n(basis_of_[k].data(), 3, host_kinds_[k].basis);
-    std::copy_n(tiles_of_[k].data(), 3, host_kinds_[k].tiles);
+    for (int d = 0; d < 3; ++d) {
+      host_kinds_[k].basis[d] = static_cast<index_t>(sine_.at(n[d]));
+      host_kinds_[k].tiles[d] = tiles_of_.at(n[d]);
+    }
     good = good && std::max({n[0], n[1], n[2]}) <= longest_tiled;
     tiled_room_ = std::max(tiled_room_, blockrelax::tiled_room(n));
   }

@@ -6,7 +6,7 @@
 #include "pc/blockrelax/cuda/matrix.cuh"
 #include "pc/blockrelax/core/method.hpp"
 
-#include <array>
+#include <map>
 
 namespace petscrrb::blockrelax {
 
@@ -123,7 +123,7 @@ private:
   std::vector<int> shape_of_;
   cuda::Buffer<int> shape_of_there_;
   SineBases sine_;
-  std::vector<std::array<index_t, 3>> basis_of_, tiles_of_; // of each shape
+  std::map<int, index_t> tiles_of_; // of the basis of each length
   cuda::Buffer<double> bases_, inverse_, scratch_;
   std::vector<DeviceKind> host_kinds_;
   cuda::Buffer<DeviceKind> kinds_buffer_;

@@ -8,7 +8,7 @@
 #include "exec/cuda/shape.cuh"
 #include "pc/blockrelax/core/band.hpp"
 #include "pc/blockrelax/core/blocks.hpp"
-#include "pc/blockrelax/core/sine.hpp"
+#include "pc/blockrelax/core/method.hpp"
 
 namespace petscrrb::blockrelax {
 

@@ -2,7 +2,7 @@
 // it is needed.
 #pragma once
 
-#include "exec/cuda/phases.cuh"
+#include "exec/cuda/shared.cuh"
 #include "pc/mic/cuda/column.cuh"
 
 #include <type_traits>

@@ -1,7 +1,7 @@
 // A series on a grid, as PCNeumann uses it: what is the same on the host and on a CUDA device.
 #pragma once
 
-#include "pc/neumann/core/piece.hpp"
+#include "pc/neumann/core/read.hpp"
 #include "stencil/couplings.hpp"
 
 #include <memory>

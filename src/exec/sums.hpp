@@ -1,5 +1,4 @@
-// A sum to which loops and kernels of many kinds add, where the backend's arrays are: as terms, for whoever needs the sum to
-// add in a fixed order.
+// Numbers that loops compute and other loops read, where the backend's arrays are: the host need not see them.
 #pragma once
 
 #include "exec/range.hpp"
@@ -25,6 +24,9 @@ struct Sums {
   }
 };
 
-template <class Backend> class PartialSum; // host/partial_sum.hpp, cuda/partial_sum.cuh
+// A sum to which loops and kernels of many kinds add: as terms, for whoever needs the sum to add in a fixed order.
+template <class Backend> class PartialSum;
+// A few sums over boxes.
+template <class Backend> class Scalars;
 
 } // namespace petscrrb

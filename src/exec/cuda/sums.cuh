@@ -1,23 +1,31 @@
-// A sum of many parts on a CUDA device: a term a thread block.
+// Sums on a CUDA device, in stages of fixed shape, so that every run gives the same bits.
 #pragma once
 
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/overlap.cuh"
-#include "exec/partial_sum.hpp"
+#include "exec/sums.hpp"
 
 namespace petscrrb {
 namespace cuda {
 
-// The sum of all threads' values, known to all of a block.
-template <int threads> __device__ double sum_of_block(double value) {
+// The sum of what the first lanes of warps have, known to all of a block.
+template <int threads> __device__ double sum_of_warps(double value) {
   __shared__ double warp[threads / 32];
-  for (int step = 16; step; step /= 2) value += __shfl_down_sync(~0u, value, step);
   __syncthreads(); // warp may still be read
   if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = value;
   __syncthreads();
   value = warp[0];
   for (int w = 1; w < threads / 32; ++w) value += warp[w];
   return value;
+}
+// The sum of all threads' values, known to all of a block: in a warp those far apart first, or neighbours.
+template <int threads> __device__ double sum_of_block(double value) {
+  for (int step = 16; step; step /= 2) value += __shfl_down_sync(~0u, value, step);
+  return sum_of_warps<threads>(value);
+}
+template <int threads> __device__ double sum_of_neighbours(double value) {
+  for (int step = 1; step < 32; step *= 2) value += __shfl_down_sync(~0u, value, step);
+  return sum_of_warps<threads>(value);
 }
 
 // By all threads of a block, with the same result for all.
@@ -73,6 +81,27 @@ inline __global__ void __launch_bounds__(add_terms_threads) add_terms(const __gr
   if (threadIdx.x == 0) to[blockIdx.x] = sum;
 }
 
+constexpr int sum_threads = 256, sum_blocks = 128;
+
+// Each block sums the nodes that are its own whatever the device: every sum_blocks-th tile of sum_threads of them.
+template <class F, class G> __global__ void sum_tiles(Range2 box, Range2 inner, F f, G g, double *partial) {
+  const index_t columns = box.h1 - box.h0, nodes = box.size();
+  double sum = 0.0;
+  for (index_t i = index_t(blockIdx.x) * sum_threads + threadIdx.x; i < nodes; i += sum_threads * sum_blocks) {
+    const index_t h = box.h0 + i % columns, k = box.k0 + i / columns;
+    sum += contains(inner, h, k) ? f(h, k) : g(h, k);
+  }
+  sum = sum_of_neighbours<sum_threads>(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+static __global__ void sum_partials(const double *partial, double *total) {
+  const double sum = sum_of_neighbours<sum_blocks>(partial[threadIdx.x]);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+static __global__ void set_value(double *to, double value) { *to = value; }
+
 } // namespace cuda
 
 template <> class PartialSum<Cuda> {
@@ -87,9 +116,7 @@ public:
   // Room for terms, which the caller sets.
   double *take(index_t n) { return partial_.data() + std::exchange(used_, used_ + n); }
   // the share of a kernel of that many blocks
-  template <int threads> cuda::BlockSum<threads> take(int blocks) {
-    return {partial_.data() + std::exchange(used_, used_ + blocks)};
-  }
+  template <int threads> cuda::BlockSum<threads> take(int blocks) { return {take(index_t(blocks))}; }
   // The sum of f(h, k) over the box.
   template <class F> void add(const Cuda &on, Range2 box, const F &f) {
     const int blocks = int(parts(box));
@@ -107,6 +134,45 @@ public:
 private:
   cuda::Buffer<double> partial_;
   index_t used_ = 0;
+};
+
+template <> class Scalars<Cuda> {
+public:
+  Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::sum_blocks), host_(n) {}
+
+  double *data() const { return value_.data(); } // for loops that compute several at a time
+  const double *at(std::size_t i) const { return value_.data() + i; }
+
+  // at(i) = sum over the box of f(h, k), or of g(h, k) at nodes that are not in inner
+  template <class F, class G>
+  void sum(const Cuda &on, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
+    cuda::sum_tiles<<<cuda::sum_blocks, cuda::sum_threads, 0, on.stream>>>(box, intersection(box, inner), f, g,
+                                                                           partial_.data());
+    cuda::check_launch("sum");
+    cuda::sum_partials<<<1, cuda::sum_blocks, 0, on.stream>>>(partial_.data(), value_.data() + i);
+    cuda::check_launch("sum");
+  }
+
+  template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
+    sum(on, i, box, box, f, f);
+  }
+
+  // waits for the stream
+  const double *read(const Cuda &on) const {
+    cuda::check(cudaMemcpyAsync(host_.data(), value_.data(), value_.bytes(), cudaMemcpyDeviceToHost, on.stream),
+                "cudaMemcpyAsync");
+    cuda::wait_for(on.stream, "the sums of all ranks");
+    return host_.data();
+  }
+  void write(const Cuda &on, std::size_t i, double value) const {
+    cuda::set_value<<<1, 1, 0, on.stream>>>(value_.data() + i, value);
+    cuda::check_launch("set_value");
+  }
+  std::size_t bytes() const { return value_.bytes() + partial_.bytes(); }
+
+private:
+  cuda::Buffer<double> value_, partial_;
+  cuda::Pinned<double> host_;
 };
 
 } // namespace petscrrb
