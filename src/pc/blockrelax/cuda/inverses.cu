@@ -14,6 +14,19 @@ template <class T> void copy(cuda::Buffer<T> &to, const std::vector<T> &from, cu
   cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
               "cudaMemcpyAsync");
 }
+
+// widest: of their bands
+void make_chunks(const DeviceInverses &all, const Making &m, int widest, cudaStream_t stream) {
+  static_assert(Chunks::widest <= 8 * Group<wide>::side, "the widest has a kernel");
+  const int tile = (widest - 1) / Group<wide>::side + 1;
+  const auto kernel = tile <= 2   ? factor_chunks<2>
+                      : tile <= 4 ? factor_chunks<4>
+                      : tile <= 6 ? factor_chunks<6>
+                                  : factor_chunks<8>;
+  kernel<<<unsigned(std::min(m.kinds, 1 << 20)), wide, 0, stream>>>(all, m);
+  cuda::check_launch("factor_chunks");
+}
+
 } // namespace
 
 BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,

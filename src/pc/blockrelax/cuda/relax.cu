@@ -61,13 +61,6 @@ struct Tensor : relax_kernels::InOrder {
 
 } // namespace
 
-RelaxKernel dense_kernel(bool corners, int group, bool in_global) {
-  return relax_kernels::kernel_for<Dense>(corners, group, in_global);
-}
-RelaxKernel tensor_kernel(bool corners, int group, bool in_global) {
-  return relax_kernels::kernel_for<Tensor>(corners, group, in_global);
-}
-
 GeneralRelax::GeneralRelax()
     : most_shared_(cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024), // the compiler needs some, too
       processors_(cuda::attribute(cudaDevAttrMultiProcessorCount)) {}
@@ -122,8 +115,8 @@ index_t GeneralRelax::prepare_untiled(bool corners, const BlockInverses &inverse
     rooms_.factors_stride = inverses.anew();
   }
   few_ = anew || in_global;
-  kernel_ = method == Method::tensor  ? tensor_kernel(corners, group_, in_global)
-            : method == Method::dense ? dense_kernel(corners, group_, in_global)
+  kernel_ = method == Method::tensor  ? relax_kernels::kernel_for<Tensor>(corners, group_, in_global)
+            : method == Method::dense ? relax_kernels::kernel_for<Dense>(corners, group_, in_global)
                                       : factored_kernel(corners, group_, in_global);
   return shared;
 }

@@ -19,8 +19,6 @@ constexpr int most_threads = 2048; // of a multiprocessor
 
 // How blocks are solved with: kernels are compiled for groups of some sizes up to `wide_group` threads, and for cells that lie in
 // global memory (in_global, wide groups only). corners: of a matrix with 9 or 27 points
-RelaxKernel tensor_kernel(bool corners, int group, bool in_global);
-RelaxKernel dense_kernel(bool corners, int group, bool in_global);
 // Banded factors; by wide groups also those in chunks.
 RelaxKernel factored_kernel(bool corners, int group, bool in_global);
 // Sine bases on tensor cores: no side is longer than this, groups of 32 and `wide_group` threads, cells in shared memory.
