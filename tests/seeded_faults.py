@@ -53,7 +53,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("guess-of-a-KSP", "forgotten reset", "host", "src/pc/known_values.cxx",
      "      ksp->guess_zero = s.guess_zero;\n", ""),
     ("third-size", "wrong default", "host", "src/pc/parameter.h",
-     "Set(object, n[0], n[1], count == 3 ? n[2] : 1)", "Set(object, n[0], n[1], n[2])"),
+     "if (given < count) n[given] = 1;", ""),
     ("seam-in-x", "swapped direction", "host", "src/grid/fit.cxx",
      "towards(g, 0, -1)", "towards(g, 0, 1)"),
     ("coupling-around-a-ring", "forgotten update", "host", "src/stencil/stencil.cxx",

@@ -22,8 +22,6 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
 /*@
    PCPointJacobiSetOmega - Sets the damping of `PCPOINTJACOBI`
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  omega - between 0 and 2; default 1
@@ -70,12 +68,8 @@ using Parameters = PetscRRBParameters<Omega, Grid>;
 
 static PetscErrorCode ComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 
-static PetscErrorCode PCSetFromOptions_PointJacobi(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Point Jacobi options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+static PetscErrorCode PCSetFromOptions_PointJacobi(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "Point Jacobi options");
 }
 
 /* --- set-up: PetscRRBSetUpDiagonalBlock() calls these, on each rank by itself --- */

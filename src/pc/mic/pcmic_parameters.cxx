@@ -22,8 +22,6 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
 /*@
    PCMICSetType - Sets which diagonal the factors of `PCMIC` have
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  type - `PC_MIC_TYPE_MIC` (default) or `PC_MIC_TYPE_SSOR`
@@ -36,16 +34,12 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
    Notes:
    SSOR needs no factorization. At the same price an application mic takes a half to a third of its iterations.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCMIC`, `PCMICGetType()`, `PCMICSetOmega()`, `PCSOR`
 @*/
 PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incomplete Cholesky, or SSOR", PCMICTypes);
 
 /*@
    PCMICSetOmega - Sets how much of what `PCMIC` drops goes to the diagonal, or the relaxation of SSOR
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -77,8 +71,6 @@ PETSCRRB_PARAMETER(
 /*@
    PCMICSetPrecision - Sets the precision in which `PCMIC` stores its factor
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  precision - `PC_MIC_PRECISION_DOUBLE` (default) or `PC_MIC_PRECISION_SINGLE`
@@ -92,8 +84,6 @@ PETSCRRB_PARAMETER(
    In single precision the factor takes half of the memory, and an application moves two thirds of the bytes. It is the
    factorization of a matrix that differs from yours by 6e-8, with the same row sums; vectors and arithmetic are double.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCMIC`, `PCMICGetPrecision()`
 @*/
 PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_precision",
@@ -101,8 +91,6 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
 
 /*@
    PCMICSetShift - Sets to what share of the diagonal entry `PCMIC` raises pivots that are smaller
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -120,8 +108,6 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
 
    `PC_MIC_TYPE_SSOR` has no pivots: a shift is an error there, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not from 0 to 1.
 
@@ -134,8 +120,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCMICSetBlockLines - Sets how many grid lines `PCMIC` puts into a block that is not coupled to the others
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -150,8 +134,6 @@ PETSCRRB_PARAMETER(
    The couplings between blocks are left out of M, and the diagonal keeps them. There are as many times more things to do at
    once as there are blocks, and iterations grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky
    preconditioner that is called Block-IC(m n) for a grid of n points a line.
-
-   It takes effect at the next `PCSetUp()`.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
@@ -196,10 +178,6 @@ using Parameters = PetscRRBParameters<Type, Omega, Precision, Shift, BlockLines,
 
 PetscErrorCode PCMICComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 
-PetscErrorCode PCSetFromOptions_MIC(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "MIC options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCSetFromOptions_MIC(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "MIC options");
 }

@@ -14,8 +14,6 @@ static PetscBool GridInUse(const PC_Neumann &neumann, PetscInt n[3]) {
 /*@
    PCNeumannSetTerms - Sets how many terms follow the first one in the Neumann series of `PCNEUMANN`
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  k - number of terms, at least 0
@@ -33,8 +31,6 @@ static PetscBool GridInUse(const PC_Neumann &neumann, PetscInt n[3]) {
 
    Incomplete Poisson (`PCNeumannSetType()`) has one term, whatever is set here.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetTerms()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(
@@ -43,8 +39,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCNeumannSetOmega - Sets the relaxation of the triangles in the Neumann series of `PCNEUMANN`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -63,8 +57,6 @@ PETSCRRB_PARAMETER(
 
    For incomplete Poisson (`PCNeumannSetType()`) another one than 1 is an error, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not between 0 and 2.
 
@@ -77,8 +69,6 @@ PETSCRRB_PARAMETER(
 /*@
    PCNeumannSetType - Sets which polynomial of the triangles `PCNEUMANN` applies
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  type - `PC_NEUMANN_SERIES` (default) or `PC_NEUMANN_POISSON`
@@ -88,9 +78,6 @@ PETSCRRB_PARAMETER(
 
    Level: beginner
 
-   Note:
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetType()`, `PCNeumannSetTerms()`, `PCNeumannSetScale()`, `PCNeumannSetDrop()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann_type",
@@ -98,8 +85,6 @@ PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann
 
 /*@
    PCNeumannSetScale - Sets whether incomplete Poisson is that of the diagonally scaled matrix
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -115,8 +100,6 @@ PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann
    matrix with a jump of 1000 it takes three times the iterations of `PCJACOBI`. For the series, which always is one
    of the scaled matrix, `PETSC_FALSE` is an error, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetScale()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_scale",
@@ -124,8 +107,6 @@ PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_s
 
 /*@
    PCNeumannSetDrop - Sets which entries of the incomplete Poisson preconditioner are left out
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -144,8 +125,6 @@ PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_s
 
    For the series any other value than `PC_NEUMANN_DROP_NONE` is an error, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann_drop",
@@ -153,8 +132,6 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
 
 /*@
    PCNeumannSetDropThreshold - Sets below which size entries of incomplete Poisson are left out
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -168,8 +145,6 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
    Notes:
    It counts with `PC_NEUMANN_DROP_THRESHOLD` (`PCNeumannSetDrop()`).
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetDropThreshold()`, `PCNeumannSetDrop()`
 @*/
 PETSCRRB_PARAMETER(
@@ -179,8 +154,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCNeumannSetGrid - Sets the grid on which the matrix of `PCNEUMANN` lives
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -211,10 +184,6 @@ using Parameters = PetscRRBParameters<Terms, Omega, Type, Scale, Drop, DropThres
 
 PetscErrorCode PCNeumannComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 
-PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Neumann options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "Neumann options");
 }
