@@ -9,12 +9,6 @@ PETSC_EXTERN PetscErrorCode PCPointJacobiGetOmega(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCPointJacobiSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCPointJacobiGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 
-static PetscBool GridInUse(const PC_PointJacobi &data, PetscInt n[3]) {
-  if (!data.state || !data.state->ready) return PETSC_FALSE;
-  std::copy(data.state->grid.n, data.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
   return PetscRRBSetGridOfRank(pc, n, false, ((PC_PointJacobi *)pc->data)->grid);
 }
@@ -62,7 +56,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCPOINTJACOBI`, `PCPointJacobiGetGrid()`
 @*/
 PETSCRRB_SIZES(PointJacobi, Grid, &PC_PointJacobi::grid, "-pc_pointjacobi_grid", "Unknowns in x, y and z", nullptr,
-               GridInUse, SetGrid);
+               PetscRRBGridInUse, SetGrid);
 
 using Parameters = PetscRRBParameters<Omega, Grid>;
 
@@ -76,15 +70,7 @@ static PetscErrorCode PCSetFromOptions_PointJacobi(PC pc, PetscRRBOptionItems it
 
 static PetscErrorCode CheckChoices(PC) { return PETSC_SUCCESS; } /* none excludes another one */
 
-static PetscErrorCode ReadValues(PC pc, PetscBool *, PetscRRBTrouble *trouble) {
-  PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
-
-  *trouble = s->backend->Refresh(s->rows.csr, &s->bad_row);
-  return PETSC_SUCCESS;
-}
-
-/* What does not depend on values, and the values. */
-static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_PointJacobi *data = (PC_PointJacobi *)pc->data;
   PCPointJacobiState *s = data->state;
 
@@ -92,12 +78,17 @@ static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
   PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, petscrrb::Widest::box, data->grid, "-pc_pointjacobi_grid",
                                    s->backend->rows(s->rows.csr), &s->grid, trouble));
   if (!*trouble) *trouble = s->backend->Create(s->grid);
-  s->ready = (PetscBool) !*trouble;
-  if (s->ready) PetscCall(ReadValues(pc, nullptr, trouble));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
+static PetscErrorCode ReadValues(PC pc, PetscBool *, PetscRRBTrouble *trouble) {
+  PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
+
+  *trouble = s->backend->Refresh(s->rows.csr, &s->bad_row);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
   const PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
   PetscInt first;
 
@@ -111,7 +102,7 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
 
 static PetscErrorCode PCSetUp_PointJacobi(PC pc) {
   const PetscRRBSteps<PCPointJacobiBackend> steps = {
-      "PCPOINTJACOBI", PCPointJacobiCreateBackend, CheckChoices, ReadValues, BuildAndRead, SayBadPivot};
+      "PCPOINTJACOBI", PCPointJacobiCreateBackend, CheckChoices, Build, ReadValues, CheckPivots};
   return PetscRRBSetUpDiagonalBlock<PC_PointJacobi>(pc, steps);
 }
 
@@ -122,18 +113,19 @@ static PetscErrorCode Apply(PC pc, Vec x, Vec y) {
   return data->state->backend->Apply(pc, data->omega, x, y);
 }
 
-static PetscErrorCode PCView_PointJacobi(PC pc, PetscViewer viewer) {
-  const PC_PointJacobi *data = (PC_PointJacobi *)pc->data;
-  const PCPointJacobiState *s = data->state;
+static PetscErrorCode ViewBriefly(const PC_PointJacobi *data, PetscViewer viewer) {
+  return PetscViewerStringSPrintf(viewer, " omega %g", (double)data->omega);
+}
 
-  return PetscRRBView(
-      viewer, [&] { return PetscViewerStringSPrintf(viewer, " omega %g", (double)data->omega); },
-      [&] { return PetscViewerASCIIPrintf(viewer, "omega %g\n", (double)data->omega); },
-      [&] {
-        if (!s || !s->ready) return PetscRRBViewNotSetUp(viewer);
-        return PetscViewerASCIIPrintf(viewer, "backend: %s, memory: %.0f bytes\n",
-                                      s->backend->on_device() ? "cuda" : "host", s->backend->bytes());
-      });
+static PetscErrorCode ViewChoices(const PC_PointJacobi *data, PetscViewer viewer) {
+  return PetscViewerASCIIPrintf(viewer, "omega %g\n", (double)data->omega);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
+
+  return PetscViewerASCIIPrintf(viewer, "backend: %s, memory: %.0f bytes\n", s->backend->on_device() ? "cuda" : "host",
+                                s->backend->bytes());
 }
 
 static PetscBool MayHaveIdentityRows(PC) { return PETSC_TRUE; } /* nobody has looked */
@@ -156,7 +148,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PointJacobi(PC pc) {
   PetscCall((PetscRRBCreate<PC_PointJacobi, ComposeParameters>(
       pc,
       {PCSetUp_PointJacobi, PetscRRBApply<PC_PointJacobi, Apply>, nullptr, PCSetFromOptions_PointJacobi,
-       PCView_PointJacobi, MayHaveIdentityRows},
+       PetscRRBView<PC_PointJacobi, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
       &data)));
   data->omega = 1;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,12 +20,6 @@ static PetscBool BlockInUse(const PC_BlockRelax &b, PetscInt n[3]) {
   std::copy(b.state->options.block, b.state->options.block + 3, n);
   return PETSC_TRUE;
 }
-static PetscBool GridInUse(const PC_BlockRelax &b, PetscInt n[3]) {
-  if (!IsReady(b) || b.sizes) return PETSC_FALSE;
-  std::copy(b.state->grid.n, b.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 /* It takes the place of patches. */
 static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
@@ -289,7 +283,7 @@ PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_blo
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetGrid()`, `PCBlockRelaxSetPatches()`
 @*/
 PETSCRRB_SIZES(BlockRelax, Grid, &PC_BlockRelax::grid, "-pc_blockrelax_grid", "Unknowns in x, y and z", nullptr,
-               GridInUse, SetGrid);
+               PetscRRBGridInUse, SetGrid);
 
 /*@
    PCBlockRelaxSetPatches - Sets the logically rectangular patches that the unknowns of `PCBLOCKRELAX` are on
@@ -373,7 +367,7 @@ static PetscErrorCode PCBlockRelaxSetPatches_BlockRelax(PC pc, PetscInt patches,
   PetscInt *copy = nullptr;
 
   PetscFunctionBegin;
-  const PetscErrorCode code = PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCBLOCKRELAX"),
+  const PetscErrorCode code = PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCBLOCKRELAX",
                                                    [&] { return CopyPatches(patches, sizes, &copy); });
   if (code) PetscCall(PetscFree(copy));
   PetscCall(code);

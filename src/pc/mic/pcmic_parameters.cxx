@@ -9,12 +9,6 @@ static PetscReal OmegaInUse(const PC_MIC &mic) {
   return mic.state && mic.state->ready ? mic.state->options.omega : mic.omega;
 }
 
-static PetscBool GridInUse(const PC_MIC &mic, PetscInt n[3]) {
-  if (!mic.state || !mic.state->ready) return PETSC_FALSE;
-  std::copy(mic.state->grid.n, mic.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
   return PetscRRBSetGridOfRank(pc, n, false, ((PC_MIC *)pc->data)->grid);
 }
@@ -172,7 +166,7 @@ PETSCRRB_PARAMETER(
 
 .seealso: `PCMIC`, `PCMICGetGrid()`
 @*/
-PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, GridInUse, SetGrid);
+PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse, SetGrid);
 
 using Parameters = PetscRRBParameters<Type, Omega, Precision, Shift, BlockLines, Grid>;
 

@@ -5,12 +5,6 @@
 const char *const PCNeumannTypes[] = {"series", "poisson", "PCNeumannType", "PC_NEUMANN_", nullptr};
 const char *const PCNeumannDrops[] = {"none", "pattern", "threshold", "PCNeumannDrop", "PC_NEUMANN_DROP_", nullptr};
 
-static PetscBool GridInUse(const PC_Neumann &neumann, PetscInt n[3]) {
-  if (!neumann.state || !neumann.state->on_grid) return PETSC_FALSE;
-  std::copy(neumann.state->grid.n, neumann.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 /*@
    PCNeumannSetTerms - Sets how many terms follow the first one in the Neumann series of `PCNEUMANN`
 
@@ -178,7 +172,7 @@ PETSCRRB_PARAMETER(
 @*/
 PETSCRRB_SIZES(Neumann, Grid, &PC_Neumann::grid, "-pc_neumann_grid", "Unknowns in x, y and z",
                "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive",
-               GridInUse);
+               PetscRRBGridInUse);
 
 using Parameters = PetscRRBParameters<Terms, Omega, Type, Scale, Drop, DropThreshold, Grid>;
 

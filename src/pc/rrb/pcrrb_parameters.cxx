@@ -11,14 +11,10 @@ const char *const PCRRBTransports[] = {"auto", "stores", "nccl", "sf", "PCRRBTra
 
 /* Of those whose default depends on the grid and on where it is. */
 template <PetscInt PC_RRB::*member, int petscrrb::rrb::Options::*used> static PetscInt InUse(const PC_RRB &rrb) {
-  return rrb.state && rrb.state->core ? rrb.state->core->options().*used : rrb.*member;
+  return rrb.state && rrb.state->ready ? rrb.state->core->options().*used : rrb.*member;
 }
 template <class T, T PC_RRB::*member, T PCRRBState::*used> static T ChoiceInUse(const PC_RRB &rrb) {
-  return rrb.state && rrb.state->core ? rrb.state->*used : rrb.*member;
-}
-static PetscBool GridInUse(const PC_RRB &rrb, PetscInt n[]) {
-  if (rrb.state) std::copy(rrb.state->grid.n, rrb.state->grid.n + 2, n);
-  return (PetscBool)(rrb.state != nullptr);
+  return rrb.state && rrb.state->ready ? rrb.state->*used : rrb.*member;
 }
 static PetscInt GatherSizeInUse(const PC_RRB &rrb) {
   return rrb.state && rrb.state->backend ? PCRRBGatherSize(&rrb) : rrb.gather_size;
@@ -116,7 +112,8 @@ PETSCRRB_PARAMETER(RRB, LumpNodes, PCRRBLumpNodes, &PC_RRB::lump_nodes, "-pc_rrb
 .seealso: `PCRRB`, `PCRRBGetGrid()`
 @*/
 PETSCRRB_TWO_SIZES(RRB, Grid, &PC_RRB::grid, "-pc_rrb_grid", "Unknowns in x and y",
-                   "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " points: both sizes must be positive", GridInUse);
+                   "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " points: both sizes must be positive",
+                   PetscRRBGridInUse);
 
 /*@
    PCRRBSetStorage - Sets the order in which the factor is stored of `PCRRB`
