@@ -1,6 +1,7 @@
 /* PCPOINTJACOBI, the PETSc preconditioner. */
 #include "pc/parameter.h"
 #include "pc/pointjacobi/pcpointjacobi_data.h"
+#include "pc/set_up.h"
 
 /* --- what a user can set --- */
 

@@ -1,6 +1,7 @@
 /* PCSetUp() of PCBLOCKRELAX: the grid or the patches, their blocks, the values, and what all ranks say of them together. */
 #include "pc/blockrelax/core/colours.hpp"
 #include "pc/blockrelax/pcblockrelax_data.h"
+#include "pc/set_up.h"
 
 #include <algorithm>
 

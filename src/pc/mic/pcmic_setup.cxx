@@ -1,5 +1,6 @@
 /* PCSetUp() of PCMIC: each rank's grid and factor, the values, and what all ranks make of it together. */
 #include "pc/mic/pcmic_data.h"
+#include "pc/set_up.h"
 
 #include "pc/mic/core/omega.hpp"
 

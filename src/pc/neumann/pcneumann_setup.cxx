@@ -1,5 +1,6 @@
 /* PCSetUp() of PCNEUMANN: the grid if there is one, the form that M^-1 is kept in, the values, what is said of them. */
 #include "pc/neumann/pcneumann_data.h"
+#include "pc/set_up.h"
 
 using namespace petscrrb;
 

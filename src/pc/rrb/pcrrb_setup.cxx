@@ -1,5 +1,6 @@
 /* PCSetUp() of PCRRB: the grid, the values, the factorization, and what is said when they will not do. */
 #include "pc/rrb/pcrrb_data.h"
+#include "pc/set_up.h"
 
 using namespace petscrrb;
 
