@@ -77,7 +77,7 @@ private:
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   cuda::Pinned<coarse::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
-  PetscRRBVectorsOnDevice vectors_;
+  PetscRRBVectors vectors_{PETSC_TRUE};
 };
 
 PetscErrorCode ToHost(PetscRRBStream &stream, std::vector<double> &to, const double *from) {
@@ -183,7 +183,7 @@ PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options
   core->reset();
   comm_ = PetscObjectComm((PetscObject)pc);
   if (on_ranks_) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc); }));
-  PetscCall(PetscRRBTryTogether(comm_, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
+  PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] {
     stream_.Do([&] {
       if (on_ranks_)
         on_ranks_->Build(pc, cuda_, all, o, single, core);
@@ -217,8 +217,7 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
                         "The last block is solved on the host: its %" PetscInt_FMT
                         " unknowns are copied there and back in every application\n",
                         b.size()));
-    PetscCall(
-        PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] { host_r_.resize(b.size()), host_z_.resize(b.size()); }));
+    PetscCall(PetscRRBTry(stream_.say, [&] { host_r_.resize(b.size()), host_z_.resize(b.size()); }));
     PetscCall(coarse_.SetUp(&b, type, ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -273,8 +272,7 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pets
 PetscErrorCode OnDevice::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
-    PetscCall(PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU),
-                          [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+    PetscCall(PetscRRBTry(stream_.say, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(stream_, host_r_, core.coarse_r()));
@@ -303,8 +301,6 @@ PetscErrorCode OnDevice::EstimateForCycle(Core &core) {
 }
 
 PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  const PetscScalar *r;
-  PetscScalar *z;
   const auto apply = [&](const PetscScalar *from, PetscScalar *to) -> PetscErrorCode {
     PetscErrorCode solved = PETSC_SUCCESS;
 
@@ -323,11 +319,9 @@ PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part pa
 
   PetscFunctionBegin;
   if (on_ranks_) PetscCall(PetscRRBTry(stream_.say, [&] { on_ranks_->ranks->check(false); }));
-  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
-  PetscCall(on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z));
-  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
-  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(PetscRRBUseArrays(PETSC_TRUE, x, y, PETSC_FALSE, [&](const PetscScalar *r, PetscScalar *z) {
+    return on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z);
+  }));
   PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -351,12 +345,8 @@ PCRRBParts OnDevice::parts(Core &core) {
 }
 
 double OnDevice::bytes() const {
-  const cuda::DeviceStencil &s = stencil_;
-  const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes(),
-               ranks = on_ranks_ ? on_ranks_->matrix.bytes() + 8.0 * (double)on_ranks_->numbers() : 0.0;
-
-  return last + ranks + s.C.bytes() + s.E.bytes() + s.N.bytes() + s.NE.bytes() + s.NW.bytes() + s.v.bytes() +
-         s.identity.bytes();
+  return stencil_.bytes() + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
+         (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 
 } // namespace
