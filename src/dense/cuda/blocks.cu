@@ -4,7 +4,7 @@
 #include "dense/cuda/device.cuh"
 #include "dense/cuda/view.hpp"
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(threads) blocks(View s, const double *a) {
   case 6: good = eliminate<6>(s, b, a, shared); break;
   default: good = eliminate<7>(s, b, a, shared);
   }
-  if (!good) s.state->status.spd = 0; // all threads know the same pivots and write the same
+  if (!good) s.state->spd = 0; // all threads know the same pivots and write the same
 }
 
 constexpr int row_threads = 128;
@@ -208,4 +208,4 @@ void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
   }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -1,7 +1,7 @@
 // Small things that several kernels of the coarse matrix need.
 #pragma once
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 // 1 / d to rounding, for normal numbers; what is not positive and normal gives something not positive or not finite. The
 // division proper has a slow path, and stands on the critical path of an elimination.
@@ -16,4 +16,4 @@ __device__ inline int good_pivot(double d, double inverse) {
   return (d > 0.0) & (inverse < __longlong_as_double(0x7ff0000000000000));
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 // The grid on which the unknowns stand, and how many steps a coupling reaches at most: 1 between all points of a grid,
 // 2 between its black ones.
@@ -74,4 +74,4 @@ private:
   std::vector<int> block_of_, separator_of_; // of each unknown, or -1
 };
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -7,7 +7,7 @@
 #include <array>
 #include <map>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 DissectionOrder dissection_order(const std::vector<int> &separators, const std::vector<Region> &regions) {
   std::map<std::array<int, 3>, std::vector<int>> groups; // deepest level first
@@ -146,4 +146,4 @@ Schedule::Schedule(const Plan &plan) {
     }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 struct Plan;
 
@@ -54,4 +54,4 @@ struct DissectionOrder {
 };
 DissectionOrder dissection_order(const std::vector<int> &separators, const std::vector<Region> &regions);
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -7,16 +7,12 @@
 
 #include <cstddef>
 
-namespace petscrrb::coarse {
-
-struct CoarseStatus {
-  int spd;             // 0: a pivot is not positive, or a value not finite
-  int null_directions; // of a positive semidefinite matrix
-};
+namespace petscrrb::dense {
 
 // What a refresh finds out. A component is handled where it may be singular.
 struct State {
-  CoarseStatus status;
+  int spd;             // 0: a pivot is not positive, or a value not finite
+  int null_directions; // of a positive semidefinite matrix
   int any;     // components handled, or unknowns with neither couplings nor excess
   int handled; // the former
 };
@@ -75,4 +71,4 @@ void apply(const View &, const double *r, double *z, cudaStream_t);
 // by the pinned matrix, and only where there are components to handle
 void apply_pinned(const View &, const double *r, double *z, cudaStream_t);
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -48,8 +48,7 @@ inline KSPDeflationInverse PCDeflationDefaultInverse(KSPDeflationType type, Pets
 }
 
 /* stripes, blocks and level sets; Z as a matrix */
-PetscErrorCode PCDeflationCreateHost(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
-PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
+PetscErrorCode PCDeflationCreateSubdomains(MPI_Comm, PetscBool device, std::unique_ptr<PCDeflationBackend> *);
 PetscErrorCode PCDeflationCreateUser(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
 
 /* The space that was chosen, its grid and boxes found. */

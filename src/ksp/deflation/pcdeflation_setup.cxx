@@ -64,10 +64,8 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   d->backend.reset();
   if (user)
     PetscCall(PCDeflationCreateUser(PetscObjectComm((PetscObject)A), &d->backend));
-  else if (device)
-    PetscCall(PETSCRRB_ON_DEVICE(PCDeflationCreateCuda)(PetscObjectComm((PetscObject)A), &d->backend));
   else
-    PetscCall(PCDeflationCreateHost(PetscObjectComm((PetscObject)A), &d->backend));
+    PetscCall(PCDeflationCreateSubdomains(PetscObjectComm((PetscObject)A), device, &d->backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
-// Lays out the memory of the coarse matrix's solver, and puts its kernels in order.
-#include "dense/cuda/coarse.hpp"
+// Lays out the memory of the substructured inverse, and puts its kernels in order.
+#include "dense/cuda/substructured.hpp"
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -24,7 +24,7 @@ private:
 
 } // namespace
 
-DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
+SubstructuredInverse::SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
                            Launch launch) {
   const Plan plan(n, ia, ja, x, y, shape);
   Schedule schedule(plan);
@@ -86,7 +86,7 @@ DeviceCoarse::DeviceCoarse(int n, const int *ia, const int *ja, const int *x, co
   choose_launches(launch);
 }
 
-void DeviceCoarse::choose_launches(Launch launch) {
+void SubstructuredInverse::choose_launches(Launch launch) {
   int device = 0, able = 0;
   cuda::check(cudaGetDevice(&device), "cudaGetDevice");
   cuda::check(cudaDeviceGetAttribute(&able, cudaDevAttrCooperativeLaunch, device), "cudaDeviceGetAttribute");
@@ -94,16 +94,19 @@ void DeviceCoarse::choose_launches(Launch launch) {
   view_.overlap = may_overlap();
 }
 
-void DeviceCoarse::refresh(const double *a, const double *excess, cudaStream_t stream) {
+void SubstructuredInverse::refresh(const double *a, const double *excess, cudaStream_t stream) {
   find_components(view_, a, excess, stream);
-  if (!view_.n) return;
-  eliminate_blocks(view_, a, stream);
-  invert_separators(view_, phase_start_, resident_, stream);
-  find_null_directions(view_, stream);
+  if (view_.n) {
+    eliminate_blocks(view_, a, stream);
+    invert_separators(view_, phase_start_, resident_, stream);
+    find_null_directions(view_, stream);
+  }
+  cuda::check(cudaMemcpyAsync(host_state_.data(), state_.data(), sizeof(State), cudaMemcpyDeviceToHost, stream),
+              "cudaMemcpyAsync");
 }
 
-void DeviceCoarse::apply(const double *r, double *z, cudaStream_t stream) const {
-  if (view_.n) coarse::apply(view_, r, z, stream);
+void SubstructuredInverse::apply(const double *r, double *z, cudaStream_t stream) const {
+  if (view_.n) dense::apply(view_, r, z, stream);
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -1,14 +1,15 @@
 // Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
 // tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
-#include "exec/cuda/cuda.hpp"
 #include "dense/cuda/device.cuh"
 #include "dense/cuda/view.hpp"
+#include "exec/cuda/cuda.hpp"
+#include "exec/cuda/fp64.cuh"
 
 #include <cooperative_groups.h>
 
 #include <algorithm>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -22,7 +23,7 @@ struct Tiles {
 // Values (row(i), column(j)) of a 32 x 32 tile that a thread holds: a warp has a quarter, in the layout of the tensor
 // cores' accumulators.
 struct Part {
-  double v[2][4];
+  double v[2][2][2]; // the last two next to one another
 
   __device__ static int first_row() { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4; }
   __device__ static int first_column() { return int(threadIdx.x) / 32 % 2 * 16; }
@@ -33,7 +34,7 @@ struct Part {
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
-      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j]);
+      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j / 2][j % 2]);
   }
 };
 
@@ -45,15 +46,10 @@ __device__ void add_product(Part &m, double sign, const double *x, const double 
   #pragma unroll
   for (int k = 0; k < panel; k += 4) {
     const double a0 = sign * a[k], a1 = sign * a[8 * pitch + k], b0 = b[k], b1 = b[8 * pitch + k];
-    const auto multiply_add = [](double p, double q, double &c, double &d) {
-      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-          : "+d"(c), "+d"(d)
-          : "d"(p), "d"(q));
-    };
-    multiply_add(a0, b0, m.v[0][0], m.v[0][1]);
-    multiply_add(a0, b1, m.v[0][2], m.v[0][3]);
-    multiply_add(a1, b0, m.v[1][0], m.v[1][1]);
-    multiply_add(a1, b1, m.v[1][2], m.v[1][3]);
+    cuda::multiply_add_8x8x4(a0, b0, m.v[0][0]);
+    cuda::multiply_add_8x8x4(a0, b1, m.v[0][1]);
+    cuda::multiply_add_8x8x4(a1, b0, m.v[1][0]);
+    cuda::multiply_add_8x8x4(a1, b1, m.v[1][1]);
   }
 #else
   #pragma unroll 8
@@ -145,7 +141,7 @@ struct Elimination {
       if (j <= i) t.y[i * pitch + j] = t.y[j * pitch + i] = v;
     });
     __syncthreads();
-    if (!invert_tile(t.y, t.w)) s.state->status.spd = 0;
+    if (!invert_tile(t.y, t.w)) s.state->spd = 0;
     m.each([&](int i, int j, double &) {
       const double v = i >= j ? t.y[i * pitch + j] : t.y[j * pitch + i];
       inverse[i * panel + j] = v;
@@ -246,4 +242,4 @@ void invert_separators(const View &s, const std::vector<int> &phase_start, int r
   }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense
