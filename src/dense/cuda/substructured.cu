@@ -24,8 +24,8 @@ private:
 
 } // namespace
 
-SubstructuredInverse::SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
-                           Launch launch) {
+SubstructuredInverse::SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y,
+                                           const GridShape &shape, Launch launch) {
   const Plan plan(n, ia, ja, x, y, shape);
   Schedule schedule(plan);
   Image image;

@@ -18,7 +18,7 @@ public:
   // The pattern (sorted columns, symmetric, diagonal present) of n <= 4096 unknowns, and where each stands on the grid.
   // Allocates all that is ever needed, on the current device.
   SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
-               Launch launch = Launch::automatic);
+                       Launch launch = Launch::automatic);
 
   void refresh(const double *a, const double *excess, cudaStream_t stream) override;
   Status status() const override { return {host_state_.data()->spd != 0, -1, host_state_.data()->null_directions}; }

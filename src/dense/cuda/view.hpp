@@ -13,8 +13,8 @@ namespace petscrrb::dense {
 struct State {
   int spd;             // 0: a pivot is not positive, or a value not finite
   int null_directions; // of a positive semidefinite matrix
-  int any;     // components handled, or unknowns with neither couplings nor excess
-  int handled; // the former
+  int any;             // components handled, or unknowns with neither couplings nor excess
+  int handled;         // the former
 };
 
 // A component that may be singular. With G the inverse of the matrix that is pinned there (the diagonal of unknown `pin`

@@ -185,7 +185,8 @@ std::string ProfileInverse::description() const {
 }
 
 double ProfileInverse::bytes() const {
-  const std::size_t integers = ia_.size() + ja_.size() + 2 * at_.size() + first_.size() + members_.size() + last_.size();
+  const std::size_t integers =
+      ia_.size() + ja_.size() + 2 * at_.size() + first_.size() + members_.size() + last_.size();
   return double(factor_.bytes() + inverse_.bytes() + components_.bytes() + integers * sizeof(int) +
                 row_.size() * sizeof(std::size_t) + (work_.size() + mean_.size()) * sizeof(double) + dropped_.size());
 }

@@ -96,9 +96,8 @@ static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
   PetscBool device = PETSC_FALSE;
 
   if (const PCDeflationBackend *used = InUse(deflation)) return used->inverse();
-  if (deflation.inverse_set) return deflation.inverse;
   if (pc && pc->mat) (void)PetscRRBMatOnDevice(pc->mat, &device);
-  return PCDeflationDefaultInverse(deflation.type, device);
+  return PCDeflationInverse(deflation, device);
 }
 
 /* A vector or a matrix that the user keeps changing. */

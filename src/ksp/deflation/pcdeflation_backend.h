@@ -42,10 +42,14 @@ public:
   virtual PetscErrorCode Subtract(Vec w) = 0;        /* w -= (AZ) c */
 };
 
-/* What E is solved with where nobody chose: within E's profile on the host, as cheap as E itself. */
-inline KSPDeflationInverse PCDeflationDefaultInverse(KSPDeflationType type, PetscBool device) {
-  return type == KSP_DEFLATION_USER || device ? KSP_DEFLATION_EXPLICIT : KSP_DEFLATION_CHOLESKY;
+/* What E is solved with; where nobody chose within E's profile on the host, as cheap as E itself. */
+inline KSPDeflationInverse PCDeflationInverse(const KSPDeflationChoice &choice, PetscBool device) {
+  if (choice.inverse_set) return choice.inverse;
+  return choice.type == KSP_DEFLATION_USER || device ? KSP_DEFLATION_EXPLICIT : KSP_DEFLATION_CHOLESKY;
 }
+static_assert((int)petscrrb::dense::Inverse::explicit_inverse == KSP_DEFLATION_EXPLICIT &&
+                  (int)petscrrb::dense::Inverse::cholesky == KSP_DEFLATION_CHOLESKY,
+              "one is converted to the other");
 
 /* stripes, blocks and level sets; Z as a matrix */
 PetscErrorCode PCDeflationCreateSubdomains(MPI_Comm, PetscBool device, std::unique_ptr<PCDeflationBackend> *);

@@ -193,11 +193,10 @@ PetscErrorCode Subdomains<Where>::Read(PC pc, Mat A, const KSPDeflationChoice &c
     PetscCall(PetscInfo(pc,
                         "The matrix is on devices of several ranks: its rows are copied to the host for each set of "
                         "values, where the phases of a level set are found\n"));
-  inverse_ = choice.inverse_set ? choice.inverse : PCDeflationDefaultInverse(choice.type, Where::device);
+  inverse_ = PCDeflationInverse(choice, Where::device);
   space_.phi = phi;
   if (ranks_) space_.ranks = ranks_.get();
-  const auto type = inverse_ == KSP_DEFLATION_EXPLICIT ? Inverse::explicit_inverse : Inverse::cholesky;
-  PetscCall(run_together([&] { *result = projection_->setup(csr_, space_, type); }));
+  PetscCall(run_together([&] { *result = projection_->setup(csr_, space_, (Inverse)inverse_); }));
   space_.phi = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

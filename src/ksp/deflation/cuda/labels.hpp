@@ -49,7 +49,7 @@ private:
   cuda::Buffer<int> piece_[3];
   cuda::Buffer<int> root_;        // the first row of each row's phase
   cuda::Buffer<double> diagonal_; // by which phases are told, where there is no phi
-  bool phases_ = false; // found here
+  bool phases_ = false;           // found here
   index_t count_ = 0, identity_rows_ = 0;
   std::unique_ptr<Labels> on_host_; // kept for phases: whether a row is an identity row is seen on the device
   Labels again_;

@@ -162,8 +162,7 @@ void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda:
     memory_.resize(2 * std::size_t(count_));
     c_ = memory_.data(), other_ = c_ + count_;
     over_ranks_.setup(*ranks_, count_);
-    if (count_)
-      inverse_ = make_inverse(galerkin_, pattern, box, space.boxes.count, type, library_, on_.stream);
+    if (count_) inverse_ = make_inverse(galerkin_, pattern, box, space.boxes.count, type, library_, on_.stream);
   });
   report_.subdomains = count_;
   report_.empty = int(std::count(rows.begin(), rows.end(), 0));
@@ -194,9 +193,9 @@ std::vector<int> CudaProjection::box_of_subdomains(const Space &space, cuda::Scr
   if (box.empty() || !space.phases) return box;
   const cuda::Scratch::Frame frame(scratch);
   int *const start = scratch.take<int>(count_ + 1), *const first = scratch.take<int>(count_);
-  cuda::check(cudaMemcpyAsync(start, rows_.start.data(), (count_ + 1) * sizeof(int), cudaMemcpyHostToDevice,
-                              on_.stream),
-              "cudaMemcpyAsync");
+  cuda::check(
+      cudaMemcpyAsync(start, rows_.start.data(), (count_ + 1) * sizeof(int), cudaMemcpyHostToDevice, on_.stream),
+      "cudaMemcpyAsync");
   cuda::for_rows("first rows", count_, FirstRow{rows_.row.data(), start, first}, on_.stream);
   const std::vector<int> rows = cuda::to_host(first, count_, on_.stream);
   const std::uint64_t count = std::uint64_t(boxes.size());
