@@ -157,7 +157,7 @@ TEST_F(CoarseUse, DISABLED_Times) {
       const double by_phases = microseconds(phases.stream(), 1, [&] { phases.refresh(); });
       const double components = in_graph(stream, 10, [&] { dense::find_components(view, a, excess, stream); });
       const double blocks = in_graph(stream, 10, [&] { dense::eliminate_blocks(view, a, stream); });
-      const int resident = dense::resident_blocks(0);
+      const int resident = dense::resident_blocks();
       const auto starts =
           dense::Schedule({p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), shape}).phase_start;
       const double inverse = in_graph(stream, 2, [&] { dense::invert_separators(view, starts, resident, stream); });

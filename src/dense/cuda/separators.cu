@@ -217,11 +217,10 @@ __global__ void __launch_bounds__(threads) eliminate_phase(Elimination e, int p)
 
 } // namespace
 
-int resident_blocks(int device) {
-  int each = 0, processors = 0;
+int resident_blocks() {
+  int each = 0;
   cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, eliminate_all, threads, 0), "occupancy");
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  return each * processors;
+  return each * cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
 void invert_separators(const View &s, const std::vector<int> &phase_start, int resident, cudaStream_t stream) {

@@ -38,8 +38,6 @@ public:
   }
 
 private:
-  void choose_launches(Launch launch);
-
   View view_ = {};
   cuda::Buffer<int> integers_;
   cuda::Buffer<double> doubles_;

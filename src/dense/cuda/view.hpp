@@ -64,8 +64,8 @@ void find_components(const View &, const double *a, const double *excess, cudaSt
 void eliminate_blocks(const View &, const double *a, cudaStream_t);
 // In one launch with barriers of a grid of at most `resident` blocks; one launch a phase where that is 0.
 void invert_separators(const View &, const std::vector<int> &phase_start, int resident, cudaStream_t);
-int resident_blocks(int device); // of that kernel on the whole device
-bool may_overlap();              // for View::overlap, on the current device
+int resident_blocks(); // of that kernel on the whole device, the current one
+bool may_overlap();    // for View::overlap, on the current device
 void find_null_directions(const View &, cudaStream_t);
 void apply(const View &, const double *r, double *z, cudaStream_t);
 // by the pinned matrix, and only where there are components to handle
