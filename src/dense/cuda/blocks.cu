@@ -1,8 +1,8 @@
 // Eliminates the blocks between the separators, one thread block each, and assembles the matrix that is left on the
 // separators.
 #include "exec/cuda/cuda.hpp"
-#include "dense/cuda/device.cuh"
 #include "dense/cuda/view.hpp"
+#include "exec/cuda/fp64.cuh"
 
 namespace petscrrb::dense {
 
@@ -69,8 +69,8 @@ template <int T> __device__ bool sweep(Square<T> &m, int interior, double *line)
         else if (kt + 1 < T)
           row[pad] = m.a[kt + 1 < T ? kt + 1 : kt][kt + 1 < T ? kt + 1 : kt];
       }
-      const double d = next, inverse = reciprocal(d);
-      good &= good_pivot(d, inverse);
+      const double d = next, inverse = cuda::reciprocal(d);
+      good &= cuda::good_pivot(d, inverse);
       __syncthreads();
       double scaled[T], plain[T];
 #pragma unroll

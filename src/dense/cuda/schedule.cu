@@ -1,6 +1,4 @@
 // Orders the separators and lists the tasks of their matrix's elimination. Host code only.
-#include "dense/cuda/schedule.hpp"
-
 #include "dense/cuda/plan.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
 // tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
-#include "dense/cuda/device.cuh"
 #include "dense/cuda/view.hpp"
 #include "exec/cuda/cuda.hpp"
 #include "exec/cuda/fp64.cuh"
@@ -87,8 +86,8 @@ __device__ bool invert_tile(double *t, double *line) {
         if (kr + 1 < rows && first == kw * rows) row[panel] = a[(kr + 1) % rows];
         if (kr + 1 == rows && first == (kw + 1) * rows) row[panel] = a[0];
       }
-      const double d = next, inverse = reciprocal(d);
-      good &= good_pivot(d, inverse);
+      const double d = next, inverse = cuda::reciprocal(d);
+      good &= cuda::good_pivot(d, inverse);
       __syncthreads();
       const double mine = row[lane] * inverse, column = lane == k ? -inverse : mine;
       if (k + 1 < panel) next = fma(-(row[k + 1] * inverse), row[k + 1], row[panel]);

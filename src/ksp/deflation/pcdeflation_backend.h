@@ -40,6 +40,23 @@ public:
   virtual PetscErrorCode Solve() = 0;                /* c <- E^+ c */
   virtual PetscErrorCode Prolong(Vec y, Vec z) = 0;  /* z = y + Z c; y may be NULL, z may be y */
   virtual PetscErrorCode Subtract(Vec w) = 0;        /* w -= (AZ) c */
+
+  /* z = y + Q r, or z = P^T y + Q r; y may be NULL, z may be y */
+  PetscErrorCode Correct(Vec r, Vec y, Vec z, bool project = false) {
+    PetscFunctionBegin;
+    PetscCall(Restrict(r, project ? y : nullptr));
+    PetscCall(Solve());
+    PetscCall(Prolong(y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* w = P w */
+  PetscErrorCode Project(Vec w) {
+    PetscFunctionBegin;
+    PetscCall(Restrict(w, nullptr));
+    PetscCall(Solve());
+    PetscCall(Subtract(w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };
 
 /* What E is solved with; where nobody chose within E's profile on the host, as cheap as E itself. */

@@ -70,8 +70,8 @@ private:
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   const char *transport_ = nullptr;                              /* in words */
-  std::string why_not_faster_;                    /* why it is not the one before it; empty: it is the first */
-  rrb::CycleGraphs graphs_;                       /* they go before the transport that they use */
+  std::string why_not_faster_;                           /* why it is not the one before it; empty: it is the first */
+  rrb::CycleGraphs graphs_;                              /* they go before the transport that they use */
   std::unique_ptr<dense::SubstructuredInverse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
@@ -229,8 +229,9 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
     const dense::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
-                                  b.skew ? 2 : 1};
-    inverse_ = std::make_unique<dense::SubstructuredInverse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+                                 b.skew ? 2 : 1};
+    inverse_ =
+        std::make_unique<dense::SubstructuredInverse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
