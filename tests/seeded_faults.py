@@ -105,7 +105,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("second-layer-of-ghosts", "forgotten halo", "host", "src/pc/neumann/pcneumann_ranks.cxx",
      "n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1", "1"),
     ("end-of-the-search-for-phases", "lost agreement of ranks", "host", "src/ksp/deflation/core/labels.cxx",
-     "    changed = ranks.largest(changed) > 0;\n", ""),
+     "    changed = ranks.any(changed);\n", ""),
     # --- device ---
     ("last-warp-of-a-sum", "off by one", "device", "src/exec/cuda/sums.cuh",
      "w < threads / 32;", "w < threads / 32 - 1;"),

@@ -57,7 +57,7 @@ static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
   PetscBool wrapped = PETSC_FALSE;
 
   if (pc) (void)PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped);
-  return wrapped ? ((PC_SubdomainDeflation *)pc->data)->backend.get() : nullptr;
+  return wrapped ? Data(pc)->backend.get() : nullptr;
 }
 
 static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[3]) {
@@ -79,9 +79,8 @@ static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
   PetscBool device = PETSC_FALSE;
 
   if (const PCDeflationBackend *used = InUse(deflation)) return used->inverse();
-  if (deflation.inverse_set) return deflation.inverse;
   if (pc && pc->mat) (void)PetscRRBMatOnDevice(pc->mat, &device);
-  return PCDeflationDefaultInverse(deflation.type, device);
+  return PCDeflationInverse(deflation, device);
 }
 
 /* A vector or a matrix that the user keeps changing. */
@@ -262,7 +261,7 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
   PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
   PetscCall(KSPGetPC(ksp, pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)*pc, PCSUBDOMAINDEFLATION, &wrapped));
-  if (wrapped) *pc = ((PC_SubdomainDeflation *)(*pc)->data)->inner;
+  if (wrapped) *pc = Data(*pc)->inner;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,7 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "comm/ranks_cuda.h"
-  #include "dense/cuda/coarse.hpp"
+  #include "dense/cuda/substructured.hpp"
   #include "pc/rrb/cuda/cycle_graphs.hpp"
   #include "pc/rrb/pcrrb_on_ranks.h"
   #include "petsc/stream_cuda.h"
@@ -70,12 +70,11 @@ private:
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   const char *transport_ = nullptr;                              /* in words */
-  std::string why_not_faster_;                    /* why it is not the one before it; empty: it is the first */
-  rrb::CycleGraphs graphs_;                       /* they go before the transport that they use */
-  std::unique_ptr<coarse::DeviceCoarse> inverse_; /* or */
+  std::string why_not_faster_;                           /* why it is not the one before it; empty: it is the first */
+  rrb::CycleGraphs graphs_;                              /* they go before the transport that they use */
+  std::unique_ptr<dense::SubstructuredInverse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
-  cuda::Pinned<coarse::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
   PetscRRBVectors vectors_{PETSC_TRUE};
 };
@@ -228,9 +227,10 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
   PetscCall(stream_.Run([&] {
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
-    const coarse::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
-                                  b.skew ? 2 : 1};
-    inverse_ = std::make_unique<coarse::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+    const dense::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
+                                 b.skew ? 2 : 1};
+    inverse_ =
+        std::make_unique<dense::SubstructuredInverse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,18 +239,12 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pets
   rrb::LastBlock &b = core.last_block();
   const auto factor = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
-    PetscCall(stream_.Run([&] {
-      if (inverse_)
-        cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(coarse::CoarseStatus),
-                                    cudaMemcpyDeviceToHost, cuda_.stream),
-                    "cudaMemcpyAsync");
-      *outcome = core.outcome(); /* waits, for the status too */
-    }));
+    PetscCall(stream_.Run([&] { *outcome = core.outcome(); })); /* waits, for the inverse's status too */
     *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
     if (!outcome->ok) PetscFunctionReturn(PETSC_SUCCESS);
     if (inverse_) {
-      *spd = status_.data()->spd ? PETSC_TRUE : PETSC_FALSE;
-      null_directions_ = status_.data()->null_directions;
+      *spd = inverse_->status().definite ? PETSC_TRUE : PETSC_FALSE;
+      null_directions_ = inverse_->status().null_directions;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(ToHost(stream_, b.a, core.last_values()));
