@@ -40,6 +40,9 @@ struct CouplingFindings {
   }
 };
 
+// Loops over rows, at_rows(rows, f), that find out together: stencil/host/rows.hpp, stencil/cuda/rows.cuh
+template <class Backend> class RowLoops;
+
 // Of a matrix that is not finite or not symmetric, on the host: names the first such entry.
 std::string why_refused(const Csr &);
 

@@ -84,4 +84,16 @@ inline CouplingFindings read(const cuda::Report<DeviceFindings> &all, cudaStream
   return f;
 }
 
+template <> class RowLoops<Cuda> {
+public:
+  explicit RowLoops(const Cuda &on) : on_(on) {}
+  void clear() { found_.clear(on_.stream); }
+  template <class F> void at_rows(index_t rows, const F &f) { petscrrb::at_rows(rows, f, found_, on_.stream); }
+  CouplingFindings read() const { return petscrrb::read(found_, on_.stream); } // waits for the stream
+
+private:
+  const Cuda &on_;
+  cuda::Report<DeviceFindings> found_;
+};
+
 } // namespace petscrrb

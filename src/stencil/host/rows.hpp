@@ -1,6 +1,7 @@
 // Loops over rows on the host that find out about them.
 #pragma once
 
+#include "exec/host/host.hpp"
 #include "stencil/couplings.hpp"
 #include "grid/reach.hpp"
 #include "stencil/read_couplings.hpp"
@@ -29,5 +30,16 @@ template <class F> void at_rows(PetscInt rows, const F &f, CouplingFindings &all
     all.add(mine);
   }
 }
+
+template <> class RowLoops<Host> {
+public:
+  explicit RowLoops(const Host &) {}
+  void clear() { found_ = {}; }
+  template <class F> void at_rows(PetscInt rows, const F &f) { petscrrb::at_rows(rows, f, found_); }
+  const CouplingFindings &read() const { return found_; }
+
+private:
+  CouplingFindings found_;
+};
 
 } // namespace petscrrb
