@@ -140,12 +140,12 @@ TEST(GridMG, RefreshIsARebuild) {
   reference::GridMGOptions o;
   o.coarse_size = 8;
   const reference::Matrix isotropic = reference::random_couplings(g, 2, 0.1).A;
-  reference::Matrix rough = reference::random_couplings(g, 1e6, 0, 0.2).A;
+  const reference::Matrix rough = reference::random_couplings(g, 1e6, 0, 0.2).A;
   for (const bool single : {false, true}) {
     auto M = made(isotropic, g, o, single);
     const double before = M->bytes();
     const Vector r = reference::random_vector(isotropic.size(), 3);
-    for (const reference::Matrix *A : {&rough, &isotropic, &isotropic}) {
+    for (const reference::Matrix *A : std::initializer_list<const reference::Matrix *>{&rough, &isotropic, &isotropic}) {
       M->refresh(Rows(*A).csr());
       EXPECT_EQ(applied(*M, r), applied(*made(*A, g, o, single), r));
     }

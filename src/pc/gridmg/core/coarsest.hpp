@@ -45,6 +45,10 @@ public:
     });
   }
 
+  double bytes() const {
+    return double((ia.size() + ja.size()) * sizeof(int) + (a.size() + excess.size()) * sizeof(double));
+  }
+
   std::vector<int> ia, ja;
   std::vector<double> a, excess;
 

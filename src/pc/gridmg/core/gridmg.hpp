@@ -1,29 +1,29 @@
-// A V-cycle of multigrid on a 3D grid, as PCGRIDMG uses it: one implementation on the host, one on a CUDA device.
+// A V-cycle of multigrid on a 3D grid, as PCGRIDMG uses it: what is the same on the host and on a CUDA device.
 #pragma once
 
-#include "grid/csr.hpp"
-#include "grid/grid.hpp"
-#include "pc/gridmg/core/choose.hpp"
+#include "pc/gridmg/core/multigrid.hpp"
+#include "pc/gridmg/core/read.hpp"
 #include "stencil/couplings.hpp"
 
-#include <memory>
+namespace petscrrb {
+class Cuda;
+}
 
 namespace petscrrb::gridmg {
 
 // What a refresh found out, and made of it.
 struct Findings {
   CouplingFindings read;
-  bool failed = false;       // the diagonal of a coarser grid, or a pivot of the coarsest one, is not positive
-  index_t positive = 0;      // positive couplings, moved to both diagonals
-  int null_directions = 0;   // of the coarsest grid
+  bool failed = false;     // the diagonal of a coarser grid, or a pivot of the coarsest one, is not positive
+  int null_directions = 0; // of the coarsest grid
 };
 
 // One grid of the hierarchy, for who looks at it.
 struct GridReport {
   Sizes n;
-  bool smoothed = false;      // else it is between two directions of one coarsening, or the coarsest
-  std::vector<int> lines;     // directions in which it is smoothed; none: points
-  int coarsened = -1;         // direction
+  bool smoothed = false;  // else it is between two directions of one coarsening, or the coarsest
+  std::vector<int> lines; // directions in which it is smoothed; none: points
+  int coarsened = -1;     // direction
 };
 
 // M^-1 of docs/pcgridmg.md.
@@ -43,5 +43,66 @@ public:
 
 // single: the cycle is in single precision.
 std::unique_ptr<GridMG> make_gridmg(const Grid &, const Options &, bool single);
+// All work goes to the stream, which the owner sets before each call.
+std::unique_ptr<GridMG> make_gridmg(const Cuda &, const Grid &, const Options &, bool single);
+
+// What each backend has its own of: the pseudo-inverse of the coarsest grid's matrix, and the largest number of a vector.
+template <class Backend> class CoarsestInverse;
+// scales[0] = Scales::of(the largest absolute value of r)
+template <class Backend> class FindScales;
+
+template <class Backend, class T> class GridMGOn final : public GridMG {
+public:
+  GridMGOn(const Backend &on, const Grid &g, const Options &o)
+      : on_(on), lattice_(lattice_of(g)), grids_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o),
+        loops_(on), scales_(on) {}
+
+  Findings refresh(const Csr &A) override {
+    Findings found;
+    loops_.clear();
+    if (lattice_.steps == 3)
+      loops_.at_rows(lattice_.size(), ReadCouplings<3, PutMatrix<3>>{A, lattice_, {grids_.finest()}});
+    else
+      loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {grids_.finest()}});
+    found.read = loops_.read();
+    if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
+    found.failed = !grids_.refresh();
+    if (found.failed) return found;
+    coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix(), found.failed, found.null_directions);
+    return found;
+  }
+
+  void apply(const double *r, double *z) override {
+    const auto &finest = *grids_.levels().front();
+    const Shape &x = finest.shape;
+    const Range2 all{0, x.n[0], 0, x.n[1] * x.n[2]};
+    const Scales *scales = std::is_same_v<T, float> ? scales_(on_, r, x.points()) : nullptr;
+    on_.for_each(all, Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
+    grids_.cycle([&] {
+      const auto &l = grids_.coarsest();
+      const Range2 points{0, l.shape.n[0], 0, l.shape.n[1] * l.shape.n[2]};
+      on_.for_each(points, Store<T>{l.b(), coarsest_.vector(), nullptr, l.shape.n[0], l.shape.n[1]});
+      const double *solution = coarsest_.solve(on_);
+      on_.for_each(points, Load<T>{solution, l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
+    });
+    on_.for_each(all, Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
+  }
+
+  std::vector<GridReport> report() const override {
+    std::vector<GridReport> grids;
+    for (const auto &l : grids_.levels()) grids.push_back({l->shape.n, l->smooth, l->lines, l->direction});
+    return grids;
+  }
+  double flops() const override { return grids_.flops(); }
+  double bytes() const override { return double(grids_.bytes()) + coarsest_.bytes(); }
+
+private:
+  const Backend &on_;
+  const Lattice lattice_;
+  Multigrid<Backend, T> grids_;
+  RowLoops<Backend> loops_;
+  CoarsestInverse<Backend> coarsest_;
+  FindScales<Backend> scales_;
+};
 
 } // namespace petscrrb::gridmg

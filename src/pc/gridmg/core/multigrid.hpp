@@ -155,14 +155,12 @@ public:
   const L &coarsest() const { return *levels_.back(); }
   Matrix coarsest_matrix() const { return coarsest_->get(); }
 
-  // From b() of the finest level to its x(). solve() is to solve with the coarsest one.
-  template <class Solve> auto cycle(const Solve &solve) const {
+  // From b() of the finest level to its x(). solve() is to solve with the coarsest one, from its b() to its x().
+  template <class Solve> void cycle(const Solve &solve) const {
     const std::size_t last = levels_.size() - 1;
     for (std::size_t l = 0; l < last; ++l) down(*levels_[l], *levels_[l + 1]);
-    const auto error = solve();
-    if (error) return error;
+    solve();
     for (std::size_t l = last; l-- > 0;) up(*levels_[l], *levels_[l + 1]);
-    return error;
   }
 
   // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
@@ -225,7 +223,7 @@ private:
     MatrixArrays<Backend> &to = matrices_.size() > l ? *matrices_[l] : *matrices_.emplace_back(std::make_unique<MatrixArrays<Backend>>());
     if (to.layout().n != x.n) to = MatrixArrays<Backend>(layout);
     const Layout pairs = level.share_layout();
-    if (shares_.size() < 2 * pairs.size()) shares_.resize(2 * pairs.size());
+    if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
     const Transfer<double> by = level.transfer(shares_.data());
     on_.for_each({0, pairs.n[0], 0, pairs.n[1] * pairs.n[2]}, FindShares{A.get(), by, pairs.n[1]});
     Shape around = level.shape; // shares are read across lines
