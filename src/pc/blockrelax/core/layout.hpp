@@ -110,7 +110,8 @@ template <class F> void at_cells(const Patch &p, const Block &b, const F &f) {
 }
 
 // Whether the cell that is step s from `at` is among n cells a side from `first` on.
-template <class Int> PETSCRRB_HD bool within(const PetscInt first[3], const Int n[3], const PetscInt at[3], Step s) {
+template <class Int>
+PETSCRRB_HD inline bool within(const PetscInt first[3], const Int n[3], const PetscInt at[3], Step s) {
   const int step[3] = {s.x, s.y, s.z};
   for (int d = 0; d < 3; ++d)
     if (at[d] + step[d] < first[d] || at[d] + step[d] >= first[d] + n[d]) return false;
