@@ -147,6 +147,7 @@ public:
       x = x.coarser(level.direction);
     }
     levels_.resize(l + 1);
+    matrices_.resize(l);
     coarsest_ = A;
     return true;
   }

@@ -2,7 +2,7 @@
 #include "pc/gridmg/core/gridmg.hpp"
 
 #include "dense/cuda/dense.hpp"
-#include "exec/cuda/scalars.cuh"
+#include "exec/cuda/sums.cuh"
 #include "exec/cuda/shape.cuh"
 #include "pc/gridmg/core/coarsest.hpp"
 #include "stencil/cuda/rows.cuh"

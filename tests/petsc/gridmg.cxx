@@ -1,0 +1,194 @@
+// PCGRIDMG through PETSc: what it applies, iterations, what a user can set, the view, what is refused, new values.
+#include "neumann_support.hpp"
+#include "reference/gridmg_reference.hpp"
+#include "reference/problems3d.hpp"
+
+#include <cmath>
+
+using namespace petsctest;
+using namespace neumann_support;
+
+namespace {
+
+Preconditioner gridmg_of(Mat P, const std::string &options = "") { // not set up
+  Preconditioner pc(options);
+  ok(PCCreate(PetscObjectComm(reinterpret_cast<PetscObject>(P)), pc.put()));
+  ok(PCSetOptionsPrefix(pc, pc.prefix()));
+  ok(PCSetOperators(pc, P, P));
+  ok(PCSetType(pc, PCGRIDMG));
+  ok(PCSetFromOptions(pc));
+  return pc;
+}
+
+const reference::Grid3D box{{9, 8, 7}, {false, true, false}};
+
+TEST(GridMG, IsTheReference) {
+  reference::GridMGOptions small;
+  small.coarse_size = 20, small.smooths = 2;
+  for (const reference::Problem3D &problem :
+       {reference::random_couplings(box, 100, 0.1), reference::random_couplings(box, 100, 0, 0.4)}) {
+    const Matrix P = matrix_of(problem.A);
+    const reference::Vector r = random_values(std::size_t(problem.A.size()));
+    const reference::Vector expected = reference::GridMG(problem.A, box, small).apply(r);
+    const std::string options = "-pc_gridmg_coarse_size 20 -pc_gridmg_smooths 2 -pc_gridmg_grid 9,8,7 -pc_gridmg_precision ";
+    EXPECT_LT(largest_difference(applied(gridmg_of(P, options + "double"), r), expected), 1e-11);
+    EXPECT_LT(largest_difference(applied(gridmg_of(P, options + "single"), r), expected), 1e-3);
+  }
+}
+
+TEST(GridMG, TakesFivePointsInTwoDimensions) {
+  const reference::Problem flat = reference::poisson(63);
+  const Matrix P = matrix_of(flat.A);
+  const Solve done = solve(ksp_of(P, "-ksp_type cg -ksp_rtol 1e-6 -pc_type gridmg -pc_gridmg_coarse_size 100"), flat.b);
+  EXPECT_GT(done.reason, 0);
+  EXPECT_LE(done.iterations, 12);
+}
+
+// The table of docs/pcgridmg.md at 32 x 32 x 32, and 2 more.
+TEST(GridMG, TakesTheKnownIterations) {
+  const std::pair<const char *, int> known[] = {{"poisson", 9},     {"neumann", 8},  {"periodic", 8},       {"smooth", 12},
+                                                {"lognormal1", 11}, {"tanh3", 9},    {"anisotropic 1,1,100", 4},
+                                                {"channel", 7},     {"bubbles 1e3", 15}, {"identity rows", 10}};
+  for (const auto &[name, iterations] : known) {
+    const reference::Problem3D problem = reference::problem3d(name, 32);
+    const Matrix P = matrix_of(problem.A);
+    const Solver ksp = ksp_of(P, "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -ksp_max_it 60 -pc_type gridmg");
+    const Solve done = solve(ksp, problem.b);
+    EXPECT_GT(done.reason, 0) << name;
+    EXPECT_LE(done.iterations, iterations + 2) << name;
+    const reference::Vector Ax = problem.A.multiply(done.x);
+    double r = 0, b = 0;
+    for (std::size_t i = 0; i < Ax.size(); ++i) r += std::pow(problem.b[i] - Ax[i], 2), b += problem.b[i] * problem.b[i];
+    EXPECT_LT(std::sqrt(r / b), 1.1e-6) << name;
+  }
+}
+
+TEST(GridMG, RefreshIsARebuild) {
+  const reference::Problem3D first = reference::random_couplings(box, 2, 0.1), other = reference::random_couplings(box, 1e5, 0.1);
+  const Matrix P = matrix_of(first.A), fresh = matrix_of(other.A);
+  const reference::Vector r = random_values(std::size_t(first.A.size()));
+  const char options[] = "-pc_gridmg_coarse_size 20";
+  const Preconditioner pc = gridmg_of(P, options);
+  (void)applied(pc, r);
+  set_values(P, other.A);
+  EXPECT_EQ(applied(pc, r), applied(gridmg_of(fresh, options), r));
+}
+
+struct Everything {
+  PCGridMGCoarsening coarsening = PC_GRIDMG_COARSENING_AUTO;
+  PCGridMGSmoother smoother = PC_GRIDMG_SMOOTHER_AUTO;
+  PCGridMGPrecision precision = PC_GRIDMG_PRECISION_SINGLE;
+  PetscInt smooths = 1, grids = 100, coarse_size = 2048, nx = 0, ny = 0, nz = 0;
+};
+
+Everything all_of(PC pc) {
+  Everything e;
+  ok(PCGridMGGetCoarsening(pc, &e.coarsening));
+  ok(PCGridMGGetSmoother(pc, &e.smoother));
+  ok(PCGridMGGetPrecision(pc, &e.precision));
+  ok(PCGridMGGetSmooths(pc, &e.smooths));
+  ok(PCGridMGGetGrids(pc, &e.grids));
+  ok(PCGridMGGetCoarseSize(pc, &e.coarse_size));
+  ok(PCGridMGGetGrid(pc, &e.nx, &e.ny, &e.nz));
+  return e;
+}
+
+void expect_equal(const Everything &a, const Everything &b) {
+  EXPECT_EQ(a.coarsening, b.coarsening);
+  EXPECT_EQ(a.smoother, b.smoother);
+  EXPECT_EQ(a.precision, b.precision);
+  EXPECT_EQ(a.smooths, b.smooths);
+  EXPECT_EQ(a.grids, b.grids);
+  EXPECT_EQ(a.coarse_size, b.coarse_size);
+  EXPECT_EQ(a.nx, b.nx);
+  EXPECT_EQ(a.ny, b.ny);
+  EXPECT_EQ(a.nz, b.nz);
+}
+
+const Everything others{PC_GRIDMG_COARSENING_SEMI, PC_GRIDMG_SMOOTHER_LINES, PC_GRIDMG_PRECISION_DOUBLE, 3, 4, 50, 9, 8, 7};
+
+class GridMGChoices : public testing::Test {
+protected:
+  const Matrix A = matrix_of(reference::random_couplings(box, 10, 0.1).A);
+};
+
+TEST_F(GridMGChoices, SettersAndGettersAgree) {
+  const Preconditioner pc = gridmg_of(A);
+  expect_equal(all_of(pc), Everything());
+  ok(PCGridMGSetCoarsening(pc, others.coarsening));
+  ok(PCGridMGSetSmoother(pc, others.smoother));
+  ok(PCGridMGSetPrecision(pc, others.precision));
+  ok(PCGridMGSetSmooths(pc, others.smooths));
+  ok(PCGridMGSetGrids(pc, others.grids));
+  ok(PCGridMGSetCoarseSize(pc, others.coarse_size));
+  ok(PCGridMGSetGrid(pc, others.nx, others.ny, others.nz));
+  expect_equal(all_of(pc), others);
+  ok(PCReset(pc));
+  expect_equal(all_of(pc), others);
+}
+
+TEST_F(GridMGChoices, OptionsSayTheSameAsSetters) {
+  expect_equal(all_of(gridmg_of(A, "-pc_gridmg_coarsening semi -pc_gridmg_smoother lines -pc_gridmg_precision double "
+                                   "-pc_gridmg_smooths 3 -pc_gridmg_grids 4 -pc_gridmg_coarse_size 50 -pc_gridmg_grid 9,8,7")),
+               others);
+}
+
+TEST_F(GridMGChoices, GettersTellTheGridInUse) {
+  const Preconditioner pc = gridmg_of(A);
+  ok(PCSetUp(pc));
+  Everything found;
+  found.nx = 9, found.ny = 8, found.nz = 7;
+  expect_equal(all_of(pc), found);
+}
+
+TEST_F(GridMGChoices, OutOfRangeAreRefused) {
+  const Preconditioner pc = gridmg_of(A);
+  const auto expect_refused = [&](PetscErrorCode code, const char *word) {
+    EXPECT_TRUE(refused(code)) << word;
+    EXPECT_EQ(raised.code, PETSC_ERR_ARG_OUTOFRANGE) << word;
+    EXPECT_NE(raised.message.find(word), std::string::npos) << raised.message;
+    raised = {};
+  };
+  expect_refused(PCGridMGSetSmooths(pc, 0), "sweeps 0");
+  expect_refused(PCGridMGSetGrids(pc, 0), "grids 0");
+  expect_refused(PCGridMGSetCoarseSize(pc, -1), "grid -1");
+  expect_refused(PCGridMGSetCoarsening(pc, (PCGridMGCoarsening)3), "PCGridMGCoarsening 3");
+  expect_refused(PCGridMGSetSmoother(pc, (PCGridMGSmoother)-1), "PCGridMGSmoother -1");
+  expect_refused(PCGridMGSetGrid(pc, 9, 0, 7), "9 x 0 x 7");
+  expect_equal(all_of(pc), Everything());
+}
+
+TEST_F(GridMGChoices, AreInTheView) {
+  const Matrix P = matrix_of(reference::problem3d("anisotropic 1,1,100", 16).A);
+  const Preconditioner pc = gridmg_of(P);
+  const auto expect_lines = [&](const std::vector<std::string> &lines) {
+    const std::string text = view(pc);
+    for (const std::string &line : lines) EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\n" << text;
+  };
+  expect_lines({"    V(1,1), coarsening: auto, smoother: auto", "    precision: single", "    not set up yet"});
+  ok(PCSetUp(pc));
+  expect_lines({"    grid: 16 x 16 x 16, 7-point, from the matrix pattern", "      16 x 16 x 16: zebra lines in z, coarsened in z",
+                "      16 x 16 x 8: solved", backend.device ? "    backend: cuda" : "    backend: host"});
+}
+
+TEST(GridMG, RefusesWhatItIsNotFor) {
+  const auto expect_refused = [](const reference::Matrix &A, PetscErrorCode code, const char *words, const char *options) {
+    const Matrix P = matrix_of(A);
+    EXPECT_TRUE(refused(PCSetUp(gridmg_of(P, options)))) << words;
+    EXPECT_EQ(raised.code, code) << words;
+    EXPECT_NE(raised.message.find(words), std::string::npos) << raised.message;
+    raised = {};
+  };
+  expect_refused(reference::random_nine_points({9, 8}, 0).A, PETSC_ERR_SUP, "the matrix has 9", "-pc_gridmg_grid 9,8");
+  reference::Matrix A = reference::random_couplings(box, 2, 0.1).A;
+  expect_refused(A, PETSC_ERR_ARG_WRONG, "grid", "-pc_gridmg_grid 8,9,7");
+  A.row[100][101] *= 2;
+  expect_refused(A, PETSC_ERR_ARG_WRONG, "symmetric", "-pc_gridmg_grid 9,8,7");
+  A = reference::random_couplings(box, 2, 0.1).A;
+  A.row[100][100] = -1;
+  const Matrix P = matrix_of(A);
+  EXPECT_EQ(solve(ksp_of(P, "-ksp_type cg -pc_type gridmg"), random_values(std::size_t(A.size()))).reason,
+            KSP_DIVERGED_PC_FAILED);
+}
+
+} // namespace
