@@ -75,16 +75,15 @@ struct SetScales {
   __device__ void operator()(int) const { *to = Scales::of(__longlong_as_double(static_cast<long long>(*most))); }
 };
 
-// The coarsest grid's matrix in the order of its rows: entry p is `a` times weight or excess number from[p].
+// A row of the coarsest grid's matrix.
 struct TakeRow {
   Matrix A;
-  Shape shape;
+  index_t n[3];
   const int *ia, *ja;
   double *a, *excess;
 
   __device__ void operator()(int i) const {
-    const index_t n0 = shape.n[0], n1 = shape.n[1];
-    const Point p{{i % n0, i / n0 % n1, i / n0 / n1}};
+    const Point p{{i % n[0], i / n[0] % n[1], i / n[0] / n[1]}};
     for (int e = ia[i]; e < ia[i + 1]; ++e) a[e] = 0.0;
     double diagonal = excess[i] = A.e(p.a);
     for (int q = 0; q < 3; ++q)
@@ -92,9 +91,9 @@ struct TakeRow {
         const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
         if (w == 0.0) continue;
         Point there = p.moved(q, by);
-        there.a[q] = (there.a[q] + shape.n[q]) % shape.n[q];
+        there.a[q] = (there.a[q] + n[q]) % n[q];
         diagonal += w;
-        add(i, int((there.a[2] * n1 + there.a[1]) * n0 + there.a[0]), -w);
+        add(i, int((there.a[2] * n[1] + there.a[1]) * n[0] + there.a[0]), -w);
       }
     add(i, i, diagonal);
   }
@@ -152,7 +151,7 @@ public:
           dense::SparseView{int(x.points()), ia_.data(), ja_.data(), values_.data(), excess()},
           dense::Inverse::explicit_inverse, std::make_shared<dense::DenseLibrary>(), on.stream);
     }
-    cuda::for_rows("the coarsest grid", int(x.points()), TakeRow{A, x, ia_.data(), ja_.data(), values_.data(), excess()},
+    cuda::for_rows("the coarsest grid", int(x.points()), TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()},
                    on.stream);
     inverse_->refresh(values_.data(), excess(), on.stream);
     cuda::wait_for(on.stream, "the coarsest grid");
