@@ -1,6 +1,7 @@
 // The words of a refusal.
 #include "stencil/couplings.hpp"
 
+#include "stencil/read_couplings.hpp"
 #include "stencil/refusal.hpp"
 #include "grid/text.hpp"
 

@@ -17,6 +17,13 @@ struct RowFinding {
 
 PETSCRRB_HD inline double larger(double a, double b) { return a > b ? a : b; }
 
+// 0 where there is none
+PETSCRRB_HD inline double entry(const Csr &A, PetscInt row, PetscInt column) {
+  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
+    if (A.ja[e] == column) return A.a[e];
+  return 0;
+}
+
 // A row without nonzeros off the diagonal is an identity row.
 PETSCRRB_HD inline bool is_identity(const Csr &A, PetscInt row) {
   for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)

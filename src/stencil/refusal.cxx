@@ -10,12 +10,6 @@
 
 namespace petscrrb {
 
-double entry(const Csr &A, PetscInt row, PetscInt column) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] == column) return A.a[e];
-  return 0;
-}
-
 std::string where_not_finite(const Csr &A, const PairWords &words) {
   for (PetscInt p = 0; p < A.n; ++p)
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)

@@ -13,8 +13,6 @@ namespace petscrrb {
 using PairWords = std::function<std::string(PetscInt row, PetscInt column)>;
 using RowWords = std::function<std::string(PetscInt row)>; // "row p ..."
 
-double entry(const Csr &, PetscInt row, PetscInt column); // 0 where there is none
-
 // The first entry that is not finite; an empty string if all are.
 std::string where_not_finite(const Csr &, const PairWords &);
 // The first row whose diagonal entry is not positive; rows of zeros do not count. An empty string if there is none.

@@ -15,6 +15,10 @@ struct Stencil {
   std::vector<double> C, E, N;
   std::vector<double> NE, NW; // empty for a 5-point matrix
   std::vector<double> v;      // near-null-space vector; empty means 1
+
+  double bytes() const {
+    return 8.0 * static_cast<double>(C.size() + E.size() + N.size() + NE.size() + NW.size() + v.size());
+  }
 };
 
 // What the rows turned out to be. An identity row has no nonzero off its diagonal.

@@ -16,6 +16,11 @@ struct DeviceStencil {
   Buffer<double> v;      // near-null-space vector, if `scaled`; otherwise it is 1, whatever is here
   bool scaled = false;
   Buffer<unsigned char> identity; // a flag a row
+
+  double bytes() const {
+    return static_cast<double>(C.bytes() + E.bytes() + N.bytes() + NE.bytes() + NW.bytes() + v.bytes() +
+                               identity.bytes());
+  }
 };
 
 // StencilFacts but for the flags, and what else is asked about the values at a setup.

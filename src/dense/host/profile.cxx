@@ -1,23 +1,19 @@
-// E^+ on the host: a Cholesky factorization within E's profile, or the dense inverse made from it.
-#include "ksp/deflation/host/inverse.hpp"
-
-#include "grid/text.hpp"
+// A Cholesky factorization within a matrix's profile, and the dense inverse made from it.
+#include "dense/host/profile.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace petscrrb::deflation {
+namespace petscrrb::dense {
 
 namespace {
 
-// A pivot that is this part of its diagonal is rounding.
-constexpr double no_pivot = 1e-12;
-constexpr int serial_below = 256;
+constexpr double no_pivot = 1e-12; // a pivot that is this part of its diagonal is rounding
 
 } // namespace
 
 // Reverse Cuthill-McKee: breadth first, each component from an unknown that is far from others in it.
-void HostInverse::order() {
+void ProfileInverse::order() {
   const int n = size();
   std::vector<int> seen(n, -1);
   const auto degree = [&](int i) { return ia_[i + 1] - ia_[i]; };
@@ -50,7 +46,7 @@ void HostInverse::order() {
   for (int p = 0; p < n; ++p) position_[at_[p]] = p;
 }
 
-void HostInverse::setup(std::vector<int> ia, std::vector<int> ja, Inverse type) {
+void ProfileInverse::setup(std::vector<int> ia, std::vector<int> ja, Inverse type) {
   ia_ = std::move(ia), ja_ = std::move(ja), type_ = type;
   const int n = size();
   order();
@@ -66,56 +62,35 @@ void HostInverse::setup(std::vector<int> ia, std::vector<int> ja, Inverse type) 
   }
   factor_.resize(entries);
   inverse_.resize(type == Inverse::explicit_inverse ? std::size_t(n) * n : 0);
-  component_.assign(n, -1);
+  components_.resize(n);
   members_.assign(n, 0);
+  last_.assign(n, 0);
   dropped_.assign(n, 0);
   work_.assign(n, 0);
   mean_.assign(n, 0);
-  stack_.assign(n, 0);
 }
 
-// Those without a grounded subdomain lose one pivot, the last one that is eliminated.
-void HostInverse::find_components(const double *e, const std::vector<char> &grounded, const std::vector<char> &empty) {
-  const int n = size();
-  std::fill(component_.begin(), component_.end(), -2);
+// A singular component loses one pivot, the last one that is eliminated.
+void ProfileInverse::drop_singular() {
   std::fill(dropped_.begin(), dropped_.end(), 0);
   std::fill(members_.begin(), members_.end(), 0);
-  singular_ = null_ = 0;
-  for (int seed = 0; seed < n; ++seed) {
-    if (component_[seed] != -2) continue;
-    int found = 0;
-    bool regular = false;
-    stack_[found++] = seed;
-    component_[seed] = singular_;
-    for (int next = 0; next < found; ++next) {
-      const int i = stack_[next];
-      regular |= grounded[i] || empty[i];
-      for (int p = ia_[i]; p < ia_[i + 1]; ++p) {
-        const int j = ja_[p];
-        if (e[p] == 0.0 || component_[j] != -2) continue;
-        component_[j] = singular_;
-        stack_[found++] = j;
-      }
-    }
-    if (regular) {
-      for (int k = 0; k < found; ++k) component_[stack_[k]] = -1;
-      continue;
-    }
-    int last = 0;
-    for (int k = 0; k < found; ++k) last = std::max(last, position_[stack_[k]]);
-    dropped_[last] = 1;
-    members_[singular_++] = found;
-    ++null_;
+  for (int p = 0; p < size(); ++p) {
+    const PetscInt c = components_.of(at_[p]);
+    ++members_[c], last_[c] = p;
   }
+  singular_ = 0;
+  for (PetscInt c = 0; c < components_.count(); ++c)
+    if (components_.kind(c) == Components::Kind::singular) dropped_[last_[c]] = 1, ++singular_;
+  null_ = singular_;
 }
 
-std::string HostInverse::factor(const double *e) {
+BadPivot ProfileInverse::factor(const double *a) {
   const int n = size();
   double *L = factor_.data();
   std::fill_n(L, factor_.size(), 0.0);
   for (int p = 0; p < n; ++p)
     for (int q = ia_[at_[p]]; q < ia_[at_[p] + 1]; ++q)
-      if (position_[ja_[q]] <= p) L[row_[p] + position_[ja_[q]]] = e[q];
+      if (position_[ja_[q]] <= p) L[row_[p] + position_[ja_[q]]] = a[q];
   for (int i = 0; i < n; ++i) {
     double *Li = L + row_[i];
     const double diagonal = Li[i];
@@ -132,15 +107,14 @@ std::string HostInverse::factor(const double *e) {
     if (dropped_[i])
       Li[i] = 0.0;
     else if (!(pivot > 0.0))
-      return "E = Z^T A Z is not positive definite: at subdomain " + text(index_t(at_[i])) + " a pivot is " +
-             text(pivot) + ", its diagonal " + text(diagonal);
+      return {at_[i], pivot, diagonal};
     else
       Li[i] = std::sqrt(pivot);
   }
-  return "";
+  return {};
 }
 
-void HostInverse::forward(double *x, int from) const {
+void ProfileInverse::forward(double *x, int from) const {
   for (int i = from; i < size(); ++i) {
     const double *Li = factor_.data() + row_[i];
     double s = x[i];
@@ -150,7 +124,7 @@ void HostInverse::forward(double *x, int from) const {
   }
 }
 
-void HostInverse::backward(double *x) const {
+void ProfileInverse::backward(double *x) const {
   for (int i = size() - 1; i >= 0; --i) {
     const double *Li = factor_.data() + row_[i];
     x[i] = dropped_[i] ? 0.0 : x[i] / Li[i];
@@ -161,17 +135,16 @@ void HostInverse::backward(double *x) const {
 }
 
 // c -= its mean on each singular component
-void HostInverse::project(double *c) {
+void ProfileInverse::project(double *c) {
   if (!singular_) return;
-  std::fill_n(mean_.begin(), singular_, 0.0);
+  std::fill(mean_.begin(), mean_.end(), 0.0);
+  for (int i = 0; i < size(); ++i) mean_[components_.of(i)] += c[i];
+  for (PetscInt k = 0; k < components_.count(); ++k) mean_[k] /= members_[k];
   for (int i = 0; i < size(); ++i)
-    if (component_[i] >= 0) mean_[component_[i]] += c[i];
-  for (int k = 0; k < singular_; ++k) mean_[k] /= members_[k];
-  for (int i = 0; i < size(); ++i)
-    if (component_[i] >= 0) c[i] -= mean_[component_[i]];
+    if (components_.kind(components_.of(i)) == Components::Kind::singular) c[i] -= mean_[components_.of(i)];
 }
 
-void HostInverse::invert() {
+void ProfileInverse::invert() {
   const int n = size();
 #pragma omp parallel for schedule(dynamic, 16)
   for (int p = 0; p < n; ++p) { // in the order of elimination
@@ -181,34 +154,23 @@ void HostInverse::invert() {
     forward(column, p);
     backward(column);
   }
-#pragma omp parallel for schedule(dynamic, 16)
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < j; ++i) {
-      double &a = inverse_.data()[std::size_t(j) * n + i], &b = inverse_.data()[std::size_t(i) * n + j];
-      a = b = 0.5 * (a + b);
-    }
+  make_symmetric(inverse_.data(), n);
 }
 
-std::string HostInverse::refresh(const double *e, const std::vector<char> &grounded, const std::vector<char> &empty) {
-  find_components(e, grounded, empty);
-  const std::string why = factor(e);
-  if (why.empty() && type_ == Inverse::explicit_inverse) invert();
-  return why;
+BadPivot ProfileInverse::refresh(const double *a, const double *excess) {
+  components_.find(ia_.data(), ja_.data(), a, excess);
+  drop_singular();
+  const BadPivot bad = factor(a);
+  if (bad.unknown < 0 && type_ == Inverse::explicit_inverse) invert();
+  return bad;
 }
 
-void HostInverse::apply(double *c) {
+void ProfileInverse::apply(double *c) {
   const int n = size();
   project(c);
   for (int p = 0; p < n; ++p) work_[p] = c[at_[p]];
   if (type_ == Inverse::explicit_inverse) {
-#pragma omp parallel for schedule(static) if (n > serial_below)
-    for (int p = 0; p < n; ++p) {
-      const double *row = inverse_.data() + std::size_t(p) * n;
-      double s = 0.0;
-#pragma omp simd reduction(+ : s)
-      for (int q = 0; q < n; ++q) s += row[q] * work_[q];
-      c[at_[p]] = s;
-    }
+    multiply(inverse_.data(), n, work_.data(), [&](PetscInt p, double value) { c[at_[p]] = value; });
   } else {
     forward(work_.data(), 0);
     backward(work_.data());
@@ -217,16 +179,16 @@ void HostInverse::apply(double *c) {
   project(c);
 }
 
-std::string HostInverse::description() const {
+std::string ProfileInverse::description() const {
   if (type_ == Inverse::explicit_inverse) return "explicit inverse, dense";
-  return "Cholesky, " + text(index_t(factor_.size())) + " entries";
+  return "Cholesky, " + std::to_string(factor_.size()) + " entries";
 }
 
-double HostInverse::bytes() const {
+double ProfileInverse::bytes() const {
   const std::size_t integers =
-      ia_.size() + ja_.size() + 2 * at_.size() + first_.size() + component_.size() + members_.size() + stack_.size();
-  return double(factor_.bytes() + inverse_.bytes() + integers * sizeof(int) + row_.size() * sizeof(std::size_t) +
-                (work_.size() + mean_.size()) * sizeof(double) + dropped_.size());
+      ia_.size() + ja_.size() + 2 * at_.size() + first_.size() + members_.size() + last_.size();
+  return double(factor_.bytes() + inverse_.bytes() + components_.bytes() + integers * sizeof(int) +
+                row_.size() * sizeof(std::size_t) + (work_.size() + mean_.size()) * sizeof(double) + dropped_.size());
 }
 
-} // namespace petscrrb::deflation
+} // namespace petscrrb::dense

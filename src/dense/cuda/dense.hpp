@@ -1,15 +1,23 @@
-// E^+ as a dense matrix on a device: E is factored by cuSOLVER, and inverted, or solved with by cuBLAS.
+// The dense (pseudo-)inverse of a symmetric matrix on a device, factored by cuSOLVER, and inverted, or solved with by cuBLAS.
 #pragma once
 
 #include "exec/cuda/cublas.hpp"
-#include "ksp/deflation/cuda/inverse.hpp"
+#include "dense/cuda/inverse.hpp"
 
 #include <cusolverDn.h>
 
-namespace petscrrb::deflation {
+#include <memory>
 
-void check(cusolverStatus_t, const char *what);
+namespace petscrrb::dense {
 
+// In device memory.
+struct SparseView {
+  int n;
+  const int *ia, *ja;       // sorted columns, symmetric, diagonal present
+  const double *a, *excess; // excess: row sums, exact where they are 0
+};
+
+// Handles of cuSOLVER and cuBLAS, which take long to make.
 class DenseLibrary {
 public:
   DenseLibrary();
@@ -25,7 +33,7 @@ private:
   cuda::Blas blas_;
 };
 
-// Components of E's graph that are singular: all sums of their rows are 0, and their null vector is constant. In device
+// Components of the matrix's graph that are singular: all sums of their rows are 0, and their null vector is constant. In device
 // memory, an unknown each; the root of a component is its smallest unknown.
 struct NullView {
   int n;
@@ -39,7 +47,7 @@ struct NullView {
   __device__ bool is_singular(int i) const { return size[root[i]] > 0; }
 };
 
-void find_null_components(const CoarseView &, const NullView &, cudaStream_t);
+void find_null_components(const SparseView &, const NullView &, cudaStream_t);
 // c -= its mean on each singular component
 void project(const NullView &, double *c, cudaStream_t);
 // From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P, P = project(). u, gamma: n values.
@@ -47,30 +55,36 @@ void project_inverse(const NullView &, double *inverse, std::size_t pitch, doubl
 
 class DenseInverse final : public DeviceInverse {
 public:
-  DenseInverse(int n, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t);
+  // The pattern stays the caller's. Allocates.
+  DenseInverse(const SparseView &pattern, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t);
 
-  void refresh(const CoarseView &, cudaStream_t) override;
-  InverseStatus status() const override;
+  void refresh(const double *a, const double *excess, cudaStream_t) override;
+  Status status() const override;
   double *solve(double *c, double *other, cudaStream_t) const override;
-  std::string description() const override;
-  double bytes() const override;
+  const char *description() const override {
+    return type_ == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
+  }
+  std::size_t bytes() const override {
+    return matrix_.bytes() + work_.bytes() + doubles_.bytes() + integers_.bytes() + most_.bytes();
+  }
 
 private:
-  struct Status {
+  struct Findings {
     int factor, inverse, null_directions; // the first two: of cuSOLVER
   };
 
   NullView null() const;
 
-  int n_ = 0;
-  std::size_t pitch_ = 0; // rows start at 16 bytes
+  SparseView e_;
+  int n_;
+  std::size_t pitch_; // rows start at 16 bytes
   Inverse type_;
   std::shared_ptr<DenseLibrary> library_;
   cuda::Buffer<double> matrix_, work_, doubles_;
   cuda::Buffer<int> integers_;
   cuda::Buffer<unsigned long long> most_;
-  cuda::Buffer<Status> status_;
-  cuda::Pinned<Status> host_status_;
+  cuda::Buffer<Findings> found_;
+  cuda::Pinned<Findings> host_found_;
 };
 
-} // namespace petscrrb::deflation
+} // namespace petscrrb::dense

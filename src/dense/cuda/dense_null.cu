@@ -1,10 +1,10 @@
-// Singular components of E on a device: found in the graph of its nonzeros, pinned, and projected out.
-#include "ksp/deflation/cuda/dense.hpp"
+// Singular components of a dense matrix on a device: found in the graph of its nonzeros, pinned, and projected out.
+#include "dense/cuda/dense.hpp"
 
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/sums.cuh"
 
-namespace petscrrb::deflation {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -16,7 +16,7 @@ template <class F> __device__ void each_mine(int n, const F &f) {
 }
 
 // Every unknown's root: the smallest unknown of its component. Roots only fall, so races are harmless.
-__device__ void find_roots(const CoarseView &e, int *root) {
+__device__ void find_roots(const SparseView &e, int *root) {
   const volatile int *const now = root;
   int changed;
   each_mine(e.n, [&](int i) { root[i] = i; });
@@ -43,7 +43,7 @@ __device__ void find_roots(const CoarseView &e, int *root) {
   } while (changed);
 }
 
-__device__ double diagonal(const CoarseView &e, int i) {
+__device__ double diagonal(const SparseView &e, int i) {
   for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)
     if (e.ja[p] == i) return e.a[p];
   return 0.0;
@@ -51,7 +51,7 @@ __device__ double diagonal(const CoarseView &e, int i) {
 __device__ unsigned long long size_of(double diagonal) { return cuda::ordered_bits(diagonal > 0.0 ? diagonal : 0.0); }
 
 // What atomic operations wrote is read past the first-level cache, which knows nothing of them.
-__global__ void __launch_bounds__(threads) components(CoarseView e, NullView s) {
+__global__ void __launch_bounds__(threads) components(SparseView e, NullView s) {
   constexpr int regular = -1;
   find_roots(e, s.root);
   if (!threadIdx.x) *s.components = 0;
@@ -137,7 +137,7 @@ unsigned blocks_of_warps(int n) { return unsigned(n - 1) / (sum_threads / 32) + 
 
 } // namespace
 
-void find_null_components(const CoarseView &e, const NullView &s, cudaStream_t stream) {
+void find_null_components(const SparseView &e, const NullView &s, cudaStream_t stream) {
   components<<<1, threads, 0, stream>>>(e, s);
   cuda::check_launch("components of E");
 }
@@ -157,4 +157,4 @@ void project_inverse(const NullView &s, double *inverse, std::size_t pitch, doub
   cuda::check_launch("projection of E's inverse");
 }
 
-} // namespace petscrrb::deflation
+} // namespace petscrrb::dense

@@ -1,14 +1,14 @@
 // Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
 // tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
-#include "exec/cuda/cuda.hpp"
-#include "dense/cuda/device.cuh"
 #include "dense/cuda/view.hpp"
+#include "exec/cuda/cuda.hpp"
+#include "exec/cuda/fp64.cuh"
 
 #include <cooperative_groups.h>
 
 #include <algorithm>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -22,7 +22,7 @@ struct Tiles {
 // Values (row(i), column(j)) of a 32 x 32 tile that a thread holds: a warp has a quarter, in the layout of the tensor
 // cores' accumulators.
 struct Part {
-  double v[2][4];
+  double v[2][2][2]; // the last two next to one another
 
   __device__ static int first_row() { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4; }
   __device__ static int first_column() { return int(threadIdx.x) / 32 % 2 * 16; }
@@ -33,7 +33,7 @@ struct Part {
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
-      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j]);
+      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j / 2][j % 2]);
   }
 };
 
@@ -45,15 +45,10 @@ __device__ void add_product(Part &m, double sign, const double *x, const double 
   #pragma unroll
   for (int k = 0; k < panel; k += 4) {
     const double a0 = sign * a[k], a1 = sign * a[8 * pitch + k], b0 = b[k], b1 = b[8 * pitch + k];
-    const auto multiply_add = [](double p, double q, double &c, double &d) {
-      asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-          : "+d"(c), "+d"(d)
-          : "d"(p), "d"(q));
-    };
-    multiply_add(a0, b0, m.v[0][0], m.v[0][1]);
-    multiply_add(a0, b1, m.v[0][2], m.v[0][3]);
-    multiply_add(a1, b0, m.v[1][0], m.v[1][1]);
-    multiply_add(a1, b1, m.v[1][2], m.v[1][3]);
+    cuda::multiply_add_8x8x4(a0, b0, m.v[0][0]);
+    cuda::multiply_add_8x8x4(a0, b1, m.v[0][1]);
+    cuda::multiply_add_8x8x4(a1, b0, m.v[1][0]);
+    cuda::multiply_add_8x8x4(a1, b1, m.v[1][1]);
   }
 #else
   #pragma unroll 8
@@ -91,8 +86,8 @@ __device__ bool invert_tile(double *t, double *line) {
         if (kr + 1 < rows && first == kw * rows) row[panel] = a[(kr + 1) % rows];
         if (kr + 1 == rows && first == (kw + 1) * rows) row[panel] = a[0];
       }
-      const double d = next, inverse = reciprocal(d);
-      good &= good_pivot(d, inverse);
+      const double d = next, inverse = cuda::reciprocal(d);
+      good &= cuda::good_pivot(d, inverse);
       __syncthreads();
       const double mine = row[lane] * inverse, column = lane == k ? -inverse : mine;
       if (k + 1 < panel) next = fma(-(row[k + 1] * inverse), row[k + 1], row[panel]);
@@ -145,7 +140,7 @@ struct Elimination {
       if (j <= i) t.y[i * pitch + j] = t.y[j * pitch + i] = v;
     });
     __syncthreads();
-    if (!invert_tile(t.y, t.w)) s.state->status.spd = 0;
+    if (!invert_tile(t.y, t.w)) s.state->spd = 0;
     m.each([&](int i, int j, double &) {
       const double v = i >= j ? t.y[i * pitch + j] : t.y[j * pitch + i];
       inverse[i * panel + j] = v;
@@ -221,11 +216,10 @@ __global__ void __launch_bounds__(threads) eliminate_phase(Elimination e, int p)
 
 } // namespace
 
-int resident_blocks(int device) {
-  int each = 0, processors = 0;
+int resident_blocks() {
+  int each = 0;
   cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, eliminate_all, threads, 0), "occupancy");
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  return each * processors;
+  return each * cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
 void invert_separators(const View &s, const std::vector<int> &phase_start, int resident, cudaStream_t stream) {
@@ -246,4 +240,4 @@ void invert_separators(const View &s, const std::vector<int> &phase_start, int r
   }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -1,11 +1,11 @@
-// E dense on a device: filled from its sparse form, factored and inverted by cuSOLVER, and applied.
-#include "ksp/deflation/cuda/dense.hpp"
+// Fills a dense matrix from its sparse form, has it factored and inverted by cuSOLVER, and applies it.
+#include "dense/cuda/dense.hpp"
 
 #include "exec/cuda/rows.cuh"
 
 #include <stdexcept>
 
-namespace petscrrb::deflation {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr int tile = 32, tile_rows = 8;
 constexpr int product_threads = 256;
 
 struct Fill {
-  CoarseView e;
+  SparseView e;
   const double *pin;
   double *matrix;
   std::size_t pitch;
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(product_threads)
 
 } // namespace
 
-void check(cusolverStatus_t status, const char *what) {
+static void check(cusolverStatus_t status, const char *what) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
   if (status == CUSOLVER_STATUS_ALLOC_FAILED) cuda::check(cudaErrorMemoryAllocation, what);
   throw std::runtime_error(std::string(what) + ": cuSOLVER's error " + std::to_string(int(status)));
@@ -72,13 +72,15 @@ cusolverDnHandle_t DenseLibrary::solver(cudaStream_t stream) const {
   return solver_;
 }
 
-DenseInverse::DenseInverse(int n, Inverse type, std::shared_ptr<DenseLibrary> library, cudaStream_t stream)
-    : n_(n), pitch_((std::size_t(n) + 1) / 2 * 2), type_(type), library_(std::move(library)) {
+DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_ptr<DenseLibrary> library,
+                           cudaStream_t stream)
+    : e_(pattern), n_(pattern.n), pitch_((std::size_t(n_) + 1) / 2 * 2), type_(type), library_(std::move(library)) {
+  const int n = n_;
   matrix_.resize(pitch_ * n);
   doubles_.resize(3 * std::size_t(n)); // pins, u, gamma
   integers_.resize(3 * std::size_t(n));
   most_.resize(n);
-  status_.resize(1);
+  found_.resize(1);
   if (!n) return;
   int factor = 0, inverse = 0;
   const cusolverDnHandle_t solver = library_->solver(stream);
@@ -91,36 +93,37 @@ DenseInverse::DenseInverse(int n, Inverse type, std::shared_ptr<DenseLibrary> li
 
 NullView DenseInverse::null() const {
   int *i = integers_.data();
-  return {n_, i, i + n_, doubles_.data(), most_.data(), i + 2 * n_, &status_.data()->null_directions};
+  return {n_, i, i + n_, doubles_.data(), most_.data(), i + 2 * n_, &found_.data()->null_directions};
 }
 
-void DenseInverse::refresh(const CoarseView &e, cudaStream_t stream) {
+void DenseInverse::refresh(const double *a, const double *excess, cudaStream_t stream) {
   if (!n_) return;
+  e_.a = a, e_.excess = excess;
   const NullView null = this->null();
   const int pitch = int(pitch_), work = int(work_.size());
-  find_null_components(e, null, stream);
+  find_null_components(e_, null, stream);
   cuda::check(cudaMemsetAsync(matrix_.data(), 0, matrix_.bytes(), stream), "cudaMemsetAsync");
-  cuda::for_rows("E", n_, Fill{e, null.pin, matrix_.data(), pitch_}, stream);
+  cuda::for_rows("E", n_, Fill{e_, null.pin, matrix_.data(), pitch_}, stream);
   const cusolverDnHandle_t solver = library_->solver(stream);
   check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
-                         &status_.data()->factor),
+                         &found_.data()->factor),
         "potrf");
   if (type_ == Inverse::explicit_inverse) {
     check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
-                           &status_.data()->inverse),
+                           &found_.data()->inverse),
           "potri");
     const unsigned tiles = unsigned(n_ - 1) / tile + 1;
     mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
     cuda::check_launch("inverse of E");
     project_inverse(null, matrix_.data(), pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
   }
-  cuda::check(cudaMemcpyAsync(host_status_.data(), status_.data(), sizeof(Status), cudaMemcpyDeviceToHost, stream),
+  cuda::check(cudaMemcpyAsync(host_found_.data(), found_.data(), sizeof(Findings), cudaMemcpyDeviceToHost, stream),
               "cudaMemcpyAsync");
 }
 
-InverseStatus DenseInverse::status() const {
+Status DenseInverse::status() const {
   if (!n_) return {};
-  const Status &s = *host_status_.data();
+  const Findings &s = *host_found_.data();
   const int bad = s.factor ? s.factor : s.inverse;
   return {bad == 0, bad > 0 ? bad - 1 : -1, s.null_directions};
 }
@@ -133,7 +136,7 @@ double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const
     cuda::check_launch("application of the inverse of E");
     return other;
   }
-  const bool singular = host_status_.data()->null_directions > 0;
+  const bool singular = host_found_.data()->null_directions > 0;
   const cublasHandle_t blas = library_->blas(stream);
   if (singular) project(null(), c, stream);
   for (const cublasOperation_t half : {CUBLAS_OP_N, CUBLAS_OP_T})
@@ -144,12 +147,4 @@ double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const
   return c;
 }
 
-std::string DenseInverse::description() const {
-  return type_ == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
-}
-
-double DenseInverse::bytes() const {
-  return double(matrix_.bytes() + work_.bytes() + doubles_.bytes() + integers_.bytes() + most_.bytes());
-}
-
-} // namespace petscrrb::deflation
+} // namespace petscrrb::dense
