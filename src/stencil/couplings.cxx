@@ -12,10 +12,8 @@ std::string why_refused(const Csr &A) {
   const auto words = [](PetscInt row, PetscInt column) {
     return "row " + text(index_t(row)) + ", column " + text(index_t(column));
   };
-  const std::string bad = where_not_finite(A, words);
-  if (!bad.empty()) return bad;
-  Flags identity;
-  (void)mark_identity(A, identity);
+  Flags identity(std::size_t(A.n));
+  if (!mark_identity(RankRows(A), identity.data())) return where_not_finite(A);
   double diagonal = 0;
   for (PetscInt p = 0; p < A.n; ++p)
     if (!identity[p]) diagonal = std::max(diagonal, std::fabs(entry(A, p, p)));

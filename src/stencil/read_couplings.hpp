@@ -17,13 +17,6 @@ struct RowFinding {
 
 PETSCRRB_HD inline double larger(double a, double b) { return a > b ? a : b; }
 
-// A row without nonzeros off the diagonal is an identity row.
-PETSCRRB_HD inline bool is_identity(const Csr &A, PetscInt row) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] != row && A.a[e] != 0) return false;
-  return true;
-}
-
 // The point of a row.
 struct LatticePoint {
   PetscInt row, at[3];

@@ -1,27 +1,12 @@
 // See refusal.hpp. They read the matrix again, by one thread: there will be no other use of it.
 #include "stencil/refusal.hpp"
 
-#include "grid/reach.hpp"
-#include "stencil/read_couplings.hpp"
 #include "stencil/stencil.hpp"
 #include "grid/text.hpp"
 
 #include <algorithm>
 
 namespace petscrrb {
-
-double entry(const Csr &A, PetscInt row, PetscInt column) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] == column) return A.a[e];
-  return 0;
-}
-
-std::string where_not_finite(const Csr &A, const PairWords &words) {
-  for (PetscInt p = 0; p < A.n; ++p)
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
-      if (not_finite(A.a[e]) != 0) return "The matrix is not finite: " + words(p, A.ja[e]) + " holds " + text(A.a[e]);
-  return "";
-}
 
 std::string where_not_positive(const Csr &A, const RowWords &words) {
   for (PetscInt p = 0; p < A.n; ++p) {

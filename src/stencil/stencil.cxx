@@ -39,6 +39,18 @@ struct Tally {
 template <int points> constexpr int sorted[points] = {South, West, Centre, East, North};
 template <> constexpr int sorted<9>[9] = {SouthWest, South, SouthEast, West, Centre, East, NorthWest, North, NorthEast};
 
+// The points of lines [first, last) in order: visit(row, reach, i) until it returns false. Three reaches serve a line.
+template <class Visit> bool walk(const Grid &grid, index_t first, index_t last, Visit &&visit) {
+  const Geometry g(grid);
+  const PetscInt nx = g.n[0];
+  for (PetscInt row = PetscInt(first) * nx; row < PetscInt(last) * nx; row += nx) {
+    const Reach left(g, row), right(g, row + nx - 1), inner = nx > 2 ? Reach(g, row + 1) : left;
+    for (PetscInt i = 0; i < nx; ++i)
+      if (!visit(row + i, i == 0 ? left : i == nx - 1 ? right : inner, i)) return false;
+  }
+  return true;
+}
+
 template <int points> struct Row {
   double v[points]; // a value a direction
   bool coupled;     // some value off the diagonal is not zero
@@ -239,7 +251,7 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f
   f.asymmetry = t.asymmetry;
   const auto words = [&](PetscInt p, PetscInt q) { return pair_of_rows(g, p, q); };
   if (t.not_finite) {
-    why = where_not_finite(A, words);
+    why = where_not_finite(RankRows(A), words);
     return ReadResult::refused;
   }
   if (t.foreign) {

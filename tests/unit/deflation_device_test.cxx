@@ -66,7 +66,7 @@ TEST(AZRow, IdentityRowsAndPhases) {
   const petscrrb::Csr csr = A.csr();
   EXPECT_TRUE(is_identity(csr, 0));
   EXPECT_FALSE(is_identity(csr, 1));
-  EXPECT_EQ(diagonal_of(csr, 2), 3);
+  EXPECT_EQ(entry(csr, 2, 2), 3);
   EXPECT_TRUE(same_phase(0.0, 1.0));
   EXPECT_FALSE(same_phase(-1e-300, 0.0));
   EXPECT_TRUE(same_phase(1.0, 9.9, 10.0));

@@ -69,10 +69,11 @@ PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
     Csr rows = overlap.rows(a.data());
     trouble->code = PETSC_ERR_ARG_WRONG;
     if (s->found.not_finite)
-      trouble->why = where_not_finite(rows, words);
+      trouble->why = where_not_finite(RankRows(rows), words);
     else {
       rows.n += overlap.ghosts();
-      (void)mark_identity(rows, identity);
+      identity.resize((std::size_t)rows.n);
+      (void)mark_identity(RankRows(rows), identity.data());
       rows.n = overlap.own();
       trouble->why = where_asymmetric(rows, identity, s->found.diagonal, words);
     }

@@ -228,10 +228,10 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
     const Csr rows = overlap.rows(a.data());
     Csr all = rows;
-    Flags identity;
     all.n += overlap.ghosts();
-    (void)mark_identity(all, identity);
-    trouble.why = facts_.not_finite ? where_not_finite(rows, words)
+    Flags identity((std::size_t)all.n);
+    (void)mark_identity(RankRows(all), identity.data());
+    trouble.why = facts_.not_finite ? where_not_finite(RankRows(rows), words)
                   : values->result == ReadResult::refused
                       ? where_asymmetric(rows, identity, facts_.diagonal, words)
                       : where_not_positive(rows, [&](PetscInt p) { return "row " + at(p); });

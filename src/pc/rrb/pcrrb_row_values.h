@@ -4,7 +4,7 @@
 
 #include "petsc/agree.h"
 #include "petsc/rank_rows.h"
-#include "grid/rank_pattern.hpp"
+#include "grid/pattern.hpp"
 #include "pc/rrb/ranks/read_rows.hpp"
 
 #include <functional>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "stencil/couplings.hpp"
-#include "grid/reach.hpp"
 #include "stencil/read_couplings.hpp"
 
 namespace petscrrb {

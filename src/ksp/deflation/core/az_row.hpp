@@ -8,19 +8,6 @@
 
 namespace petscrrb::deflation {
 
-// No coupling but to itself; its place is in no subdomain.
-PETSCRRB_HD inline bool is_identity(const Csr &A, PetscInt i) {
-  for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e)
-    if (A.ja[e] != i && A.a[e] != 0.0) return false;
-  return true;
-}
-
-PETSCRRB_HD inline double diagonal_of(const Csr &A, PetscInt i) {
-  for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e)
-    if (A.ja[e] == i) return A.a[e];
-  return 0.0;
-}
-
 PETSCRRB_HD inline bool same_phase(double phi, double other) { return (phi >= 0.0) == (other >= 0.0); }
 // d, other: diagonals
 PETSCRRB_HD inline bool same_phase(double d, double other, double jump) {

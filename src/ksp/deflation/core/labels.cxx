@@ -3,7 +3,6 @@
 
 #include "ksp/deflation/core/on_all.hpp"
 #include "ksp/deflation/core/refusals.hpp"
-#include "grid/fit.hpp"
 #include "stencil/refusal.hpp"
 #include "stencil/stencil.hpp"
 #include "grid/text.hpp"
@@ -105,11 +104,12 @@ std::string Labels::find(const Csr &a, const Space &space, const double *phi) {
   std::string why;
   on_all(space.ranks, [&] {
     of_row_.resize(all.n);
-    why = mark_identity(all, identity_);
-    if (space.ranks && !why.empty()) // if it is an own row
-      why = where_not_finite(a, [&](PetscInt row, PetscInt column) {
-        return "row " + text(space.ranks->number(row)) + ", column " + text(space.ranks->number(column));
-      });
+    identity_.resize(all.n);
+    if (mark_identity(RankRows(all), identity_.data())) return;
+    why = where_not_finite(RankRows(a), [&](PetscInt row, PetscInt column) { // if it is an own row
+      const auto number = [&](PetscInt i) { return text(space.ranks ? space.ranks->number(i) : index_t(i)); };
+      return "row " + number(row) + ", column " + number(column);
+    });
   });
   if (space.ranks) why = space.ranks->first(why); // before they do anything together
   if (!why.empty()) return why;

@@ -50,7 +50,7 @@ struct Diagonal {
   Csr A;
   double *diagonal;
 
-  __device__ void operator()(int i) const { diagonal[i] = fabs(diagonal_of(A, i)); }
+  __device__ void operator()(int i) const { diagonal[i] = fabs(entry(A, i, i)); }
 };
 
 // f(j) for each row j that row i is kept together with

@@ -13,19 +13,13 @@ namespace petscrrb::deflation {
 
 namespace {
 
-__device__ double coupling(const Csr &A, PetscInt row, PetscInt column) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] == column) return A.a[e];
-  return 0.0;
-}
-
 // The largest |a_ij - a_ji| of a row.
 __device__ double asymmetry(const Csr &A, const int *label, PetscInt i) {
   double most = 0.0;
   if (label[i] < 0) return most;
   for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
     const PetscInt j = A.ja[e];
-    if (j != i && label[j] >= 0) most = fmax(most, fabs(A.a[e] - coupling(A, j, i)));
+    if (j != i && label[j] >= 0) most = fmax(most, fabs(A.a[e] - entry(A, j, i)));
   }
   return most;
 }

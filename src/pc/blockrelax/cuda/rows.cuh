@@ -5,12 +5,6 @@
 
 namespace petscrrb::blockrelax {
 
-__device__ inline double entry_of(const Csr &A, PetscInt row, PetscInt column) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] == column) return A.a[e];
-  return 0;
-}
-
 struct PlaceOfRow {
   Patch patch;
   PetscInt at[3], end;
@@ -104,11 +98,11 @@ struct ReadCommon {
   Couplings *to;
   __device__ void operator()(int m) const {
     if (m == most_neighbours) {
-      to->diagonal = entry_of(A, middle, middle);
+      to->diagonal = entry(A, middle, middle);
       return;
     }
     const PetscInt p = pair[2 * m], q = pair[2 * m + 1];
-    to->ahead[m] = p < 0 ? 0 : 0.5 * (entry_of(A, p, q) + entry_of(A, q, p));
+    to->ahead[m] = p < 0 ? 0 : 0.5 * (entry(A, p, q) + entry(A, q, p));
   }
 };
 
@@ -148,7 +142,7 @@ template <int steps> struct Survey {
       const bool same_patch = place.has(q);
       if (!other) {
         found.foreign |= same_patch && !rows.around(place, q);
-        raise(found.asymmetry, fabs(a - entry_of(A, q, row)));
+        raise(found.asymmetry, fabs(a - entry(A, q, row)));
       }
       if (same_patch) found.varies |= PlaceOfRow(rows.patches, q).block == place.block;
       ++links_here;
@@ -163,7 +157,7 @@ template <int steps> struct Survey {
       const bool inside = within(place.patch, place.at, s);
       const PetscInt q = row + offset(place.patch.n, s);
       if (inside && !found.identity && !rows.identity[q]) {
-        const double there = entry_of(A, q, row);
+        const double there = entry(A, q, row);
         raise(found.asymmetry, fabs(value[m] - there));
         value[m] = 0.5 * (value[m] + there);
       }

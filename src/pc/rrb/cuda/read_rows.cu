@@ -3,7 +3,6 @@
 
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/shape.cuh"
-#include "grid/cuda/reach.cuh"
 
 #include <cub/block/block_reduce.cuh>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "grid/grid.hpp"
-#include "grid/line_reach.hpp"
 #include "grid/rank_rows.hpp"
+#include "grid/reach.hpp"
 #include "stencil/read_couplings.hpp"
 #include "stencil/weights.hpp"
 #include "pc/rrb/core/views.hpp"
