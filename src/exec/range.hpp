@@ -5,10 +5,13 @@
 #include <cstdint>
 
 #if defined(__CUDACC__)
-  #define PETSCRRB_HD     __host__ __device__
-  #define PETSCRRB_UNROLL _Pragma("unroll") // what is indexed by a loop stays in registers
+  #define PETSCRRB_HD __host__ __device__
 #else
   #define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
+#endif
+#if defined(__CUDA_ARCH__)
+  #define PETSCRRB_UNROLL _Pragma("unroll") // what is indexed by a loop stays in registers
+#else
   #define PETSCRRB_UNROLL
 #endif
 

@@ -53,10 +53,8 @@ std::string where_not_finite(const RankRows &A, const PairWords &words) {
   return where;
 }
 
-std::string where_not_finite(const Csr &A) {
-  return where_not_finite(RankRows(A), [](PetscInt row, PetscInt column) {
-    return "row " + text(index_t(row)) + ", column " + text(index_t(column));
-  });
+std::string plain_words(PetscInt row, PetscInt column) {
+  return "row " + text(index_t(row)) + ", column " + text(index_t(column));
 }
 
 bool HostRankPattern::mark_identity() { return petscrrb::mark_identity(A, flags.data()); }
@@ -178,7 +176,9 @@ double HostRankPattern::coupling(PetscInt row, PetscInt column) const {
   return value;
 }
 
-std::string HostPattern::mark_identity() { return all.mark_identity() ? "" : where_not_finite(all.rows().own); }
+std::string HostPattern::mark_identity() {
+  return all.mark_identity() ? "" : where_not_finite(all.rows(), plain_words);
+}
 
 Pair HostPattern::one_too_many(std::size_t most) {
   const std::vector<Seen> seen = all.first_seen(most);

@@ -132,6 +132,6 @@ using PairWords = std::function<std::string(PetscInt row, PetscInt column)>;
 
 // The first entry that is not finite; an empty string if all are.
 std::string where_not_finite(const RankRows &, const PairWords &);
-std::string where_not_finite(const Csr &); // in plain numbers
+std::string plain_words(PetscInt row, PetscInt column); // a PairWords
 
 } // namespace petscrrb

@@ -85,10 +85,10 @@ template <int most> struct Neighbours {
       d[Down] = to[2][0], d[Up] = to[2][1];
       int m = Up + 1;
       PETSCRRB_UNROLL
-      for (int z = -1; z <= 1; ++z) PETSCRRB_UNROLL
-      for (int y = -1; y <= 1; ++y) PETSCRRB_UNROLL
-      for (int x = -1; x <= 1; ++x)
+      for (int k = 0; k < most_directions; ++k) {
+        const int x = k % 3 - 1, y = k / 3 % 3 - 1, z = k / 9 - 1;
         if (x * x + y * y + z * z > 1) d[m++] = both(both(along(0, x), along(1, y)), along(2, z));
+      }
     } else {
       const auto corner = [&](int x, int y) { return both(to[0][x], to[1][y]); };
       for (int m = SouthWest; m < directions; ++m) d[m] = g.none;
@@ -129,7 +129,7 @@ struct Reach {
     else
       take(Neighbours<directions>(g, p));
   }
-  int direction(PetscInt difference) const {
+  PETSCRRB_HD int direction(PetscInt difference) const {
     for (int m = 0; m < count; ++m)
       if (d[m] == difference) return m;
     return -1;

@@ -5,12 +5,12 @@
 
 namespace petscrrb {
 
-using RowWords = std::function<std::string(PetscInt row)>; // "row p ..."
-
-// The first row whose diagonal entry is not positive; rows of zeros do not count. An empty string if there is none.
-std::string where_not_positive(const Csr &, const RowWords &);
-// The first two entries that differ by more than `symmetric` (stencil.hpp) of the largest diagonal entry; identity rows and
+// row: "row p", with coordinates where there is a grid
+std::string not_positive(const std::string &row);
+// The first two entries that differ by more than `symmetric` (facts.hpp) of the largest diagonal entry; identity rows and
 // their columns do not count. An empty string if there are none.
 std::string where_asymmetric(const Csr &, const Flags &identity, double largest_diagonal, const PairWords &);
+// Of a matrix that is not finite or not symmetric, on the host: names the first such entry.
+std::string why_refused(const Csr &);
 
 } // namespace petscrrb

@@ -1,6 +1,7 @@
 /* PCBLOCKRELAX where its matrix is. */
 #include "pc/backend.h"
 #include "pc/blockrelax/pcblockrelax_data.h"
+#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 

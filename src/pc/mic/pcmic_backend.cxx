@@ -1,6 +1,7 @@
 /* PCMIC where its matrix is. */
 #include "pc/backend.h"
 #include "pc/mic/pcmic_data.h"
+#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 

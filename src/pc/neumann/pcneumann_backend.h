@@ -4,6 +4,7 @@
 #include "pc/backend.h"
 #include "pc/neumann/core/grid_series.hpp"
 #include "pc/neumann/pcneumann_sparse.h"
+#include "stencil/refusal.hpp"
 
 template <class Where> class PCNeumannOnGrid final : public PCNeumannForm {
 public:
@@ -12,7 +13,7 @@ public:
         series_(where.Make([&](const auto &...on) { return petscrrb::neumann::make_grid_series(on..., g, s); })),
         flops_(PCNeumannFlops(g, s.terms)) {}
 
-  PetscErrorCode Refresh(PC, const petscrrb::Csr &rows, petscrrb::CouplingFindings *found) override {
+  PetscErrorCode Refresh(PC, const petscrrb::Csr &rows, petscrrb::RowFacts *found) override {
     return where_.Try([&] { *found = series_->refresh(rows); });
   }
   PetscErrorCode Bytes(PetscLogDouble *bytes) override {

@@ -48,7 +48,7 @@ private:
   PetscErrorCode GetArray(Mat A, PetscScalar **a) override { return MatSeqAIJCUSPARSEGetArray(A, a); }
   PetscErrorCode RestoreArray(Mat A, PetscScalar **a) override { return MatSeqAIJCUSPARSERestoreArray(A, a); }
   PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
-                      CouplingFindings *found) override {
+                      RowFacts *found) override {
     PetscFunctionBegin;
     PetscCall(stream_.Run([&] { *found = values_->refresh(rows, s, lower, second); }));
     PetscFunctionReturn(PETSC_SUCCESS);

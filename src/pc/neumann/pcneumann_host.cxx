@@ -35,7 +35,7 @@ private:
   PetscErrorCode GetArray(Mat A, PetscScalar **a) override { return MatSeqAIJGetArrayWrite(A, a); }
   PetscErrorCode RestoreArray(Mat A, PetscScalar **a) override { return MatSeqAIJRestoreArrayWrite(A, a); }
   PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
-                      CouplingFindings *found) override {
+                      RowFacts *found) override {
     return PetscRRBTry(say, [&] { *found = values_->refresh(rows, s, lower, second); });
   }
 

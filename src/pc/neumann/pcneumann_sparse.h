@@ -13,7 +13,7 @@ struct PCNeumannBlocks {
 class PCNeumannSparse : public PCNeumannForm {
 public:
   ~PCNeumannSparse() override;
-  PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::CouplingFindings *) override;
+  PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::RowFacts *) override;
   PetscErrorCode Apply(PC, Vec, Vec) override;
   PetscErrorCode Bytes(PetscLogDouble *) override;
 
@@ -26,13 +26,13 @@ protected:
   virtual PetscErrorCode GetArray(Mat, PetscScalar **) = 0;
   virtual PetscErrorCode RestoreArray(Mat, PetscScalar **) = 0;
   virtual PetscErrorCode Fill(const petscrrb::Csr &, PetscScalar *s, petscrrb::neumann::SparseArrays lower,
-                              petscrrb::neumann::SparseArrays second, petscrrb::CouplingFindings *) = 0;
+                              petscrrb::neumann::SparseArrays second, petscrrb::RowFacts *) = 0;
   virtual PetscBool on_device() const = 0;
 
   std::unique_ptr<petscrrb::neumann::SparseValues> values_;
 
 private:
-  PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::CouplingFindings *);
+  PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::RowFacts *);
   PetscErrorCode Scaled(petscrrb::neumann::Scale, Vec from, Vec to);
   PetscErrorCode Horner(petscrrb::neumann::Triangle, Vec *y);
   PetscErrorCode ApplyHere(Vec, Vec);

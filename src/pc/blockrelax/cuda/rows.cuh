@@ -119,14 +119,15 @@ template <int steps> struct Survey {
     if (most < value) most = value;
   }
 
-  __device__ RowFinding operator()(index_t p) const {
+  __device__ RowFacts operator()(index_t p) const {
     const PetscInt row = static_cast<PetscInt>(p);
     const Csr &A = rows.A;
     const PlaceOfRow place(rows.patches, row);
-    RowFinding found;
+    RowFacts found;
     double check = 0, value[steps] = {}, d = 0;
     int links_here = 0;
-    found.identity = rows.identity[row];
+    const bool identity = rows.identity[row];
+    found.identity_rows = identity;
     for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e) {
       const PetscInt q = A.ja[e];
       const double a = A.a[e];
@@ -148,15 +149,15 @@ template <int steps> struct Survey {
       ++links_here;
     }
     found.not_finite = check != 0;
-    found.bad_pivot = !(d > 0) && !(found.identity && d == 0);
-    found.varies |= found.identity || d != common->diagonal;
-    if (!found.identity) found.diagonal = fabs(d);
+    if (!(d > 0) && !(identity && d == 0)) found.bad_pivot = row;
+    found.varies |= identity || d != common->diagonal;
+    if (!identity) found.diagonal = fabs(d);
 #pragma unroll
     for (int m = 0; m < steps; ++m) {
       const Step s = rows.near.step[m];
       const bool inside = within(place.patch, place.at, s);
       const PetscInt q = row + offset(place.patch.n, s);
-      if (inside && !found.identity && !rows.identity[q]) {
+      if (inside && !identity && !rows.identity[q]) {
         const double there = entry(A, q, row);
         raise(found.asymmetry, fabs(value[m] - there));
         value[m] = 0.5 * (value[m] + there);

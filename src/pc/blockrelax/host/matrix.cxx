@@ -32,9 +32,9 @@ bool HostMatrix::around(const Patch &p, const PetscInt at[3], PetscInt row) cons
 
 // add(column, a): a link
 template <class AddLink>
-RowFinding HostMatrix::read_row(const Csr &A, const Patch &p, PetscInt row, const PetscInt at[3], Couplings &c,
-                                const AddLink &add) const {
-  RowFinding found;
+RowFacts HostMatrix::read_row(const Csr &A, const Patch &p, PetscInt row, const PetscInt at[3], Couplings &c,
+                              const AddLink &add) const {
+  RowFacts found;
   double check = 0;
   const PetscInt end = p.first + p.n[0] * p.n[1] * p.n[2];
   c = Couplings();
@@ -53,10 +53,10 @@ RowFinding HostMatrix::read_row(const Csr &A, const Patch &p, PetscInt row, cons
     }
     add(q, a);
   }
-  found.identity = identity_[row];
+  found.identity_rows = identity_[row];
   found.not_finite = check != 0;
-  found.bad_pivot = !(c.diagonal > 0) && !(found.identity && c.diagonal == 0);
-  if (found.identity) return found;
+  if (!(c.diagonal > 0) && !(identity_[row] && c.diagonal == 0)) found.bad_pivot = row;
+  if (identity_[row]) return found;
   found.diagonal = std::fabs(c.diagonal);
   for (int m = 0; m < l_.neighbours.count; ++m) {
     const Step s = l_.neighbours.step[m];
@@ -70,10 +70,10 @@ RowFinding HostMatrix::read_row(const Csr &A, const Patch &p, PetscInt row, cons
 }
 
 // f(block, patch, Block, findings)
-template <class F> void HostMatrix::at_blocks(const F &f, CouplingFindings &all) const {
+template <class F> void HostMatrix::at_blocks(const F &f, RowFacts &all) const {
 #pragma omp parallel if (l_.rows >= rows_for_threads)
   {
-    CouplingFindings mine;
+    RowFacts mine;
 #pragma omp for schedule(static)
     for (index_t b = 0; b < l_.blocks(); ++b)
       l_.at(b, [&](const Patch &p, const Block &block) { f(b, p, block, mine); });
@@ -106,23 +106,23 @@ void HostMatrix::find_common(const Csr &A) {
 }
 
 // Counts links; finds whether the couplings within patches are the same everywhere, and within blocks there are no others.
-void HostMatrix::survey(const Csr &A, CouplingFindings &all) {
+void HostMatrix::survey(const Csr &A, RowFacts &all) {
   at_blocks(
-      [&](index_t b, const Patch &p, const Block &block, CouplingFindings &mine) {
+      [&](index_t b, const Patch &p, const Block &block, RowFacts &mine) {
         std::size_t links = 0;
         at_cells(p, block, [&](int, PetscInt row, const PetscInt at[3]) {
           Couplings c;
           bool varies = false;
-          RowFinding found = read_row(A, p, row, at, c, [&](PetscInt q, double) {
+          RowFacts found = read_row(A, p, row, at, c, [&](PetscInt q, double) {
             ++links;
             const PetscInt r = q - p.first, to[3] = {r % p.n[0], r / p.n[0] % p.n[1], r / p.n[0] / p.n[1]};
             varies |= r >= 0 && r < p.n[0] * p.n[1] * p.n[2] && within(block.first, block.n, to, Step{0, 0, 0});
           });
-          varies |= found.identity || c.diagonal != common_.diagonal;
+          varies |= found.identity_rows || c.diagonal != common_.diagonal;
           for (int m = 0; m < l_.neighbours.count; ++m)
             varies |= c.ahead[m] != common_.ahead[m] && within(p, at, l_.neighbours.step[m]);
           found.varies = varies;
-          note(found, row, mine);
+          mine.add(found);
         });
         links_at_[b + 1] = links;
       },
@@ -138,9 +138,9 @@ void HostMatrix::store(const Csr &A) {
     for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].resize(n + slack_ + 1);
   }
   links_.resize(links_at_.back());
-  CouplingFindings known;
+  RowFacts known;
   at_blocks(
-      [&](index_t b, const Patch &p, const Block &block, CouplingFindings &) {
+      [&](index_t b, const Patch &p, const Block &block, RowFacts &) {
         if (constant_ && links_at_[b] == links_at_[b + 1]) return;
         Link *next = links_.data() + links_at_[b];
         const PetscInt end = p.first + p.n[0] * p.n[1] * p.n[2];
@@ -169,8 +169,8 @@ void HostMatrix::number_ghosts() {
       link.to = ~static_cast<PetscInt>(std::lower_bound(ghosts_.begin(), ghosts_.end(), ~link.to) - ghosts_.begin());
 }
 
-CouplingFindings HostMatrix::read(const Csr &A) {
-  CouplingFindings all;
+RowFacts HostMatrix::read(const Csr &A) {
+  RowFacts all;
   find_identity(A);
   find_common(A);
   survey(A, all);

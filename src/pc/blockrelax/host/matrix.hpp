@@ -3,7 +3,7 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 #include "stencil/read_couplings.hpp"
 #include "pc/blockrelax/core/layout.hpp"
 
@@ -20,7 +20,7 @@ class HostMatrix {
 public:
   explicit HostMatrix(const Layout &layout) : l_(layout), links_at_(static_cast<std::size_t>(layout.blocks() + 1)) {}
 
-  CouplingFindings read(const Csr &);
+  RowFacts read(const Csr &);
 
   bool constant() const { return constant_; }
   const Couplings &common() const { return common_; } // if constant
@@ -41,14 +41,13 @@ public:
 
 private:
   template <class AddLink>
-  RowFinding read_row(const Csr &, const Patch &, PetscInt row, const PetscInt at[3], Couplings &,
-                      const AddLink &) const;
+  RowFacts read_row(const Csr &, const Patch &, PetscInt row, const PetscInt at[3], Couplings &, const AddLink &) const;
   int direction(const Patch &, const PetscInt at[3], PetscInt difference) const;
   bool around(const Patch &, const PetscInt at[3], PetscInt row) const;
-  template <class F> void at_blocks(const F &f, CouplingFindings &) const;
+  template <class F> void at_blocks(const F &f, RowFacts &) const;
   void find_identity(const Csr &);
   void find_common(const Csr &);
-  void survey(const Csr &, CouplingFindings &);
+  void survey(const Csr &, RowFacts &);
   void store(const Csr &);
   void number_ghosts();
 

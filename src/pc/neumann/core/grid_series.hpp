@@ -1,7 +1,7 @@
 // A series on a grid, as PCNeumann uses it: one implementation on the host, one on a CUDA device.
 #pragma once
 
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 #include "pc/neumann/core/series.hpp"
 
 #include <memory>
@@ -18,7 +18,7 @@ public:
 
   // The couplings of a matrix that lies where this does. Allocates nothing. Unless the findings' result is ok and no
   // pivot is bad, they are not to be used.
-  virtual CouplingFindings refresh(const Csr &) = 0;
+  virtual RowFacts refresh(const Csr &) = 0;
   // z = M^-1 r, another vector
   virtual void apply(const double *r, double *z) = 0;
   virtual double bytes() const = 0;

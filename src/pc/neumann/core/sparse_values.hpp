@@ -2,7 +2,7 @@
 // device.
 #pragma once
 
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 #include "pc/neumann/core/sparse.hpp"
 
 #include <memory>
@@ -24,7 +24,7 @@ public:
 
   // From a matrix of the same pattern, which lies where this does, as s (of own rows) and the values do. lower: those of
   // the first triangle, none where only the product is kept. Allocates nothing.
-  virtual CouplingFindings refresh(const Csr &, double *s, SparseArrays lower, SparseArrays second) = 0;
+  virtual RowFacts refresh(const Csr &, double *s, SparseArrays lower, SparseArrays second) = 0;
   virtual double bytes() const = 0;
 };
 

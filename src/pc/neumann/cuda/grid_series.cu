@@ -24,7 +24,7 @@ public:
     for (int k = 0; k < work_vectors(series, limits_); ++k) work_[k].resize(n);
   }
 
-  CouplingFindings refresh(const Csr &A) override {
+  RowFacts refresh(const Csr &A) override {
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     found_.clear(on_.stream);
@@ -80,7 +80,7 @@ private:
   const Series series_;
   const Limits limits_;
   cuda::Buffer<double> w_[most_steps], s_, work_[3];
-  cuda::Report<DeviceFindings> found_;
+  cuda::Report<SharedFacts> found_;
 };
 
 } // namespace

@@ -33,7 +33,7 @@ public:
     if (ghosts_) s_.resize(identity_.size());
   }
 
-  CouplingFindings refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
+  RowFacts refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
     const cudaStream_t stream = on_.stream;
     double *const scale = ghosts_ ? s_.data() : s;
     const ReadDiagonal diagonal{A, relaxed_, scale, identity_.data()};
@@ -82,7 +82,7 @@ private:
   const DevicePattern all_;
   cuda::Buffer<unsigned char> identity_;
   cuda::Buffer<double> triangle_, s_; // s_: with that of ghosts
-  cuda::Report<DeviceFindings> found_, ignored_;
+  cuda::Report<SharedFacts> found_, ignored_;
 };
 
 } // namespace

@@ -34,10 +34,10 @@ public:
     for (int k = 0; k < work_vectors(series, most); ++k) work_[k].resize(n);
   }
 
-  CouplingFindings refresh(const Csr &A) override {
+  RowFacts refresh(const Csr &A) override {
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
-    CouplingFindings all;
+    RowFacts all;
     read_couplings(A, g_, series_.omega, s_.data(), w, [&](const auto &f) { at_rows(g_.size(), f, all); });
     return all;
   }

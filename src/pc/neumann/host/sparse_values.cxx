@@ -20,8 +20,8 @@ public:
     if (plan.ghosts) s_.resize(identity_.size());
   }
 
-  CouplingFindings refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
-    CouplingFindings all, ignored;
+  RowFacts refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
+    RowFacts all, ignored;
     const Relaxation relaxed(plan_.omega);
     double *const scale = plan_.ghosts ? s_.data() : s;
     const ReadDiagonal diagonal{A, relaxed, scale, identity_.data()};
