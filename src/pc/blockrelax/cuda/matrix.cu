@@ -53,7 +53,7 @@ void DeviceMatrix::set_up_blocks(const BlockOrder &order) {
 }
 
 template <int steps> DeviceRows<steps> DeviceMatrix::rows_of(const Csr &A) const {
-  return {A, patches(), l_.neighbours, {l_.periodic[0], l_.periodic[1], l_.periodic[2]}, identity_.data()};
+  return {{A, l_.neighbours, {l_.periodic[0], l_.periodic[1], l_.periodic[2]}, identity_.data()}, patches()};
 }
 
 template <int steps> void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
