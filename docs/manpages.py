@@ -4,7 +4,7 @@ from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
 # of src/pc/parameter.h, and of deflation
-PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
+PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?:TWO_)?(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
                        r"(?P<what>\w+),\s*(?P<number>\w+)?")
 KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
 LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
@@ -19,9 +19,22 @@ def blocks(root):
             name, _, summary = (part.strip() for part in first.partition(" - "))
             summary = summary[0].upper() + summary[1:]
             parameter = PARAMETER.match(match["code"])
+            if parameter and not parameter["ksp"]:
+                lines = completed(lines, parameter)
             yield match["kind"], name, summary, lines, declaration(match["kind"], match["code"], parameter, lines)
             if parameter:
                 yield getter(match["kind"], name, summary, lines, parameter)
+
+
+def completed(lines, parameter):
+    """The man page of a function that sets a PC's parameter, with what all of them say."""
+    if not any("Collective" in line for line in lines):
+        lines = ["", "   Logically Collective", *lines]
+    if parameter["kind"] == "SIZES" or any("takes effect" in line for line in lines):
+        return lines
+    end = next(i for i, line in enumerate(lines) if line == "   Errors:" or line.startswith(".seealso"))
+    heading = [] if {"   Note:", "   Notes:"} & set(lines) else ["   Note:"]
+    return [*lines[:end], *heading, "   It takes effect at the next `PCSetUp()`.", "", *lines[end:]]
 
 
 def arguments(lines):

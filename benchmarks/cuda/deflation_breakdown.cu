@@ -85,7 +85,7 @@ void time(Cuda &on, const char *name, const Cells &cells, const Space &space, In
   const Csr csr{PetscInt(cells.ia.size() - 1), ia.data(), ja.data(), a.data()};
   const double n = double(csr.n), matrix = double(ia.bytes() + ja.bytes() + a.bytes());
   const cuda::Buffer<double> r(csr.n), y(csr.n), z(csr.n);
-  const auto projection = deflation::make_projection_cuda(on);
+  const auto projection = deflation::make_projection(on);
   const auto expect = [&](deflation::Result result) {
     if (result != deflation::Result::ok) throw std::runtime_error(name + (": " + projection->report().why));
   };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
-#include "dense/cuda/coarse.hpp"
+#include "dense/cuda/substructured.hpp"
 #include "pc/rrb/cuda/cycle_graphs.hpp"
 
 #include <petscsystypes.h>
@@ -36,7 +36,7 @@ struct Factored {
   Cuda on;
   rrb::Extent extent;
   std::unique_ptr<rrb::Factorization> core;
-  std::unique_ptr<coarse::DeviceCoarse> last;
+  std::unique_ptr<dense::SubstructuredInverse> last;
 
   Factored(index_t n, int levels, bool single, int amli_grid = 0) : extent{{0, n, n, false}, {0, n, n, false}} {
     cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -44,9 +44,9 @@ struct Factored {
     rrb::LastBlock &b = core->last_block();
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
-    last = std::make_unique<coarse::DeviceCoarse>(
+    last = std::make_unique<dense::SubstructuredInverse>(
         int(b.size()), ia.data(), ja.data(), x.data(), y.data(),
-        coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
+        dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
   }
   void refresh(const Poisson &poisson) {
     core->refresh(poisson.stencil(), {1.0, false});

@@ -3,7 +3,6 @@
 #include "box_matrix.cuh"
 #include "measure.hpp"
 #include "pc/mic/core/mic.hpp"
-#include "pc/mic/core/omega.hpp"
 
 #include <chrono>
 

@@ -2,7 +2,7 @@
 // without messages. Everything here is collective; arrays are where the backend's are.
 #pragma once
 
-#include "exec/partial_sum.hpp"
+#include "exec/sums.hpp"
 
 #include <vector>
 

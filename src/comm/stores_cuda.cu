@@ -1,7 +1,7 @@
 #include "comm/stores_cuda.hpp"
 
 #include "exec/cuda/wait.cuh"
-#include "exec/cuda/partial_sum.cuh"
+#include "exec/cuda/sums.cuh"
 
 #include <cstring>
 

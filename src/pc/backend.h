@@ -4,8 +4,45 @@
 */
 #pragma once
 
-#include "pc/findgrid.h"
 #include "pc/vectors.h"
+#include "stencil/refusal.hpp"
+
+/* apply(r, from, z, to, columns), which may throw, with the arrays of dense matrices: column k begins at r + k from and
+   z + k to. *done: they are where the work is, otherwise nothing is called. A rank without rows has nothing to apply, and Y
+   counts as written there, too. */
+template <class Where, class Apply>
+PetscErrorCode PetscRRBUseColumns(Where &where, Mat X, Mat Y, PetscBool *done, const Apply &apply) {
+  const PetscScalar *r;
+  PetscScalar *z;
+  PetscInt rows, columns, from, to;
+  PetscErrorCode applied = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(where.Has(X, Y, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  PetscCall(MatGetLocalSize(X, &rows, nullptr));
+  PetscCall(MatDenseGetLDA(X, &from));
+  PetscCall(MatDenseGetLDA(Y, &to));
+  PetscCall(where.Get(X, Y, &r, &z));
+  if (rows) applied = where.Compute([&] { apply(r, from, z, to, (int)columns); });
+  PetscCall(where.Restore(X, Y, &r, &z));
+  PetscCall(applied);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of vectors: apply(r, z). Those on one side are written on ranks without rows, too: all have their norms, or none. */
+template <class Where, class Apply>
+PetscErrorCode PetscRRBUseVectors(Where &where, Vec x, Vec y, PetscBool reads_y, const Apply &apply) {
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(y, &rows));
+  PetscCall(PetscRRBUseArrays(Where::device, x, y, reads_y, [&](const PetscScalar *r, PetscScalar *z) {
+    return rows ? where.Compute([&] { apply(r, z); }) : PETSC_SUCCESS;
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* type: whose work it is, for errors and -info */
 class PetscRRBHostWork {
@@ -22,42 +59,38 @@ public:
   /* f(), which may throw */
   template <class F> PetscRRBTrouble Attempt(const F &f) { return PetscRRBTroubleOf(say, f); }
   template <class F> PetscErrorCode Try(const F &f) { return PetscRRBTry(say, f); }
-  /* f(rows) with rows that the host reads */
-  template <class F> PetscRRBTrouble AttemptOnHost(const petscrrb::Csr &rows, const F &f) {
-    return Attempt([&] { f(rows); });
-  }
-  /* apply(r, z) with the arrays of vectors here: PetscRRBVectorsOnHost */
+  template <class F> PetscErrorCode Compute(const F &f) { return Try(f); } /* and its time is logged */
+  /* f(rows) with rows that the host reads; throws on */
+  template <class F> void OnHost(const petscrrb::Csr &rows, const F &f) { f(rows); }
+  /* apply(r, z), which may throw, with the arrays of x and y here, all of which it writes; reads_y: it reads what is there */
   template <class Apply> PetscErrorCode Use(PC pc, Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
-    return vectors_.Use(pc, type_, x, y, apply, reads_y);
-  }
-  /* apply(r, from, z, to, columns), which may throw, with the arrays of dense matrices: column k begins at r + k from and
-     z + k to. *done: they are here, otherwise nothing is called. A rank without rows has nothing to apply, and Y counts as
-     written there, too. */
-  template <class Apply> PetscErrorCode UseColumns(Mat X, Mat Y, PetscBool *done, const Apply &apply) {
-    const PetscScalar *r;
-    PetscScalar *z;
-    PetscInt rows, columns, from, to;
-    PetscErrorCode applied = PETSC_SUCCESS;
-
     PetscFunctionBegin;
-    *done = PETSC_TRUE;
-    PetscCall(MatGetSize(X, nullptr, &columns));
-    PetscCall(MatGetLocalSize(X, &rows, nullptr));
-    PetscCall(MatDenseGetLDA(X, &from));
-    PetscCall(MatDenseGetLDA(Y, &to));
-    PetscCall(MatDenseGetArrayRead(X, &r));
-    PetscCall(MatDenseGetArrayWrite(Y, &z));
-    if (rows) applied = Try([&] { apply(r, from, z, to, (int)columns); });
-    PetscCall(MatDenseRestoreArrayWrite(Y, &z));
-    PetscCall(MatDenseRestoreArrayRead(X, &r));
-    PetscCall(applied);
+    PetscCall(vectors_.SayOf(pc, type_, x));
+    PetscCall(PetscRRBUseVectors(*this, x, y, reads_y, apply));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* whether dense matrices have their arrays here */
+  PetscErrorCode Has(Mat, Mat, PetscBool *yes) {
+    *yes = PETSC_TRUE;
+    return PETSC_SUCCESS;
+  }
+  PetscErrorCode Get(Mat X, Mat Y, const PetscScalar **r, PetscScalar **z) {
+    PetscFunctionBegin;
+    PetscCall(MatDenseGetArrayRead(X, r));
+    PetscCall(MatDenseGetArrayWrite(Y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Restore(Mat X, Mat Y, const PetscScalar **r, PetscScalar **z) {
+    PetscFunctionBegin;
+    PetscCall(MatDenseRestoreArrayWrite(Y, z));
+    PetscCall(MatDenseRestoreArrayRead(X, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode LogFlops(PetscLogDouble n) { return PetscLogFlops(n); }
 
 private:
   const char *type_;
-  PetscRRBVectorsOnHost vectors_;
+  PetscRRBVectors vectors_{PETSC_FALSE};
 };
 
 #if PETSCRRB_ON_DEVICES
@@ -76,62 +109,76 @@ public:
   const PetscRRBSay &say;
 
   PetscRRBRows Rows(const petscrrb::Csr &a) { return PetscRRBRowsOnDevice(stream, a); }
-  template <class F> auto Make(const F &make) { return make(stream.cuda); }
+  template <class F> auto Make(const F &make) {
+    (void)stream.Ready();
+    return make(stream.cuda);
+  }
   template <class F> PetscRRBTrouble Attempt(const F &f) { return stream.Attempt(f); }
   template <class F> PetscErrorCode Try(const F &f) { return stream.Run(f); }
-  template <class F> PetscRRBTrouble AttemptOnHost(const petscrrb::Csr &rows, const F &f) {
-    return Attempt([&] {
-      const petscrrb::cuda::HostCopy copy(rows, stream.cuda.stream);
-      f(copy.csr());
-    });
+  template <class F> PetscErrorCode Compute(const F &f) {
+    PetscFunctionBegin;
+    PetscCall(PetscLogGpuTimeBegin());
+    const PetscErrorCode computed = Try(f);
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(computed);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class F> void OnHost(const petscrrb::Csr &rows, const F &f) {
+    const petscrrb::cuda::HostCopy copy(rows, stream.Ready());
+    f(copy.csr());
   }
   template <class Apply> PetscErrorCode Use(PC pc, Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
-    return vectors_.Use(pc, type_, stream, x, y, apply, reads_y);
+    return vectors_.Use(
+        pc, type_, x, y, [&](Vec r, Vec z) { return PetscRRBUseVectors(*this, r, z, reads_y, apply); }, reads_y);
   }
-  template <class Apply> PetscErrorCode UseColumns(Mat X, Mat Y, PetscBool *done, const Apply &apply) {
-    const PetscScalar *r;
-    PetscScalar *z;
-    PetscInt rows, columns, from, to;
-    PetscBool x, y;
-    PetscErrorCode applied = PETSC_SUCCESS;
+  PetscErrorCode Has(Mat X, Mat Y, PetscBool *yes) {
+    PetscBool bound;
 
     PetscFunctionBegin;
-    PetscCall(DenseOnDevice(X, &x));
-    PetscCall(DenseOnDevice(Y, &y));
-    *done = (PetscBool)(x && y);
-    if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MatGetSize(X, nullptr, &columns));
-    PetscCall(MatGetLocalSize(X, &rows, nullptr));
-    PetscCall(MatDenseGetLDA(X, &from));
-    PetscCall(MatDenseGetLDA(Y, &to));
-    PetscCall(MatDenseGetArrayReadAndMemType(X, &r, nullptr));
-    PetscCall(MatDenseGetArrayWriteAndMemType(Y, &z, nullptr));
-    PetscCall(PetscLogGpuTimeBegin());
-    if (rows) applied = Try([&] { apply(r, from, z, to, (int)columns); });
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall(MatDenseRestoreArrayWriteAndMemType(Y, &z));
-    PetscCall(MatDenseRestoreArrayReadAndMemType(X, &r));
-    PetscCall(applied);
+    *yes = PETSC_TRUE;
+    for (const Mat A : {X, Y}) {
+      if (*yes) PetscCall(PetscObjectTypeCompareAny((PetscObject)A, yes, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
+      PetscCall(MatBoundToCPU(A, &bound));
+      if (bound) *yes = PETSC_FALSE;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Get(Mat X, Mat Y, const PetscScalar **r, PetscScalar **z) {
+    PetscFunctionBegin;
+    PetscCall(MatDenseGetArrayReadAndMemType(X, r, nullptr));
+    PetscCall(MatDenseGetArrayWriteAndMemType(Y, z, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Restore(Mat X, Mat Y, const PetscScalar **r, PetscScalar **z) {
+    PetscFunctionBegin;
+    PetscCall(MatDenseRestoreArrayWriteAndMemType(Y, z));
+    PetscCall(MatDenseRestoreArrayReadAndMemType(X, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode LogFlops(PetscLogDouble n) { return PetscLogGpuFlops(n); }
 
 private:
-  static PetscErrorCode DenseOnDevice(Mat A, PetscBool *yes) {
-    PetscBool bound;
-
-    PetscFunctionBegin;
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)A, yes, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
-    PetscCall(MatBoundToCPU(A, &bound));
-    if (bound) *yes = PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
   const char *type_;
-  PetscRRBVectorsOnDevice vectors_;
+  PetscRRBVectors vectors_{PETSC_TRUE};
 };
 
 #endif
+
+/* What the backends of types have in common; Interface: derived from PetscRRBBackend. */
+template <class Where, class Interface> class PetscRRBBackendAt : public Interface {
+public:
+  explicit PetscRRBBackendAt(const char type[]) : where_(type) {}
+  PetscErrorCode Start() { return where_.Start(); }
+  PetscBool on_device() const override { return Where::device; }
+  PetscRRBRows rows(const petscrrb::Csr &a) override { return where_.Rows(a); }
+  PetscRRBTrouble WhyRefused(const petscrrb::Csr &rows, std::string *why) override {
+    return where_.Attempt(
+        [&] { where_.OnHost(rows, [&](const petscrrb::Csr &here) { *why = petscrrb::why_refused(here); }); });
+  }
+
+protected:
+  Where where_;
+};
 
 /* Made<PetscRRBHostWork> or Made<PetscRRBDeviceWork>. Error: PETSC_ERR_SUP without CUDA. */
 template <template <class> class Made, class Interface>

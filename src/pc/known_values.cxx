@@ -25,41 +25,41 @@ PetscErrorCode PetscRRBKnownValues::Reset() {
 
 /* --- which rows --- */
 
-static PetscErrorCode OnHost(FindKnownRows f, Vec among, Vec fixed, Vec free, Vec probe) {
-  PetscFunctionBegin;
-  if (among) PetscCall(VecGetArrayRead(among, &f.among));
-  PetscCall(VecGetArrayWrite(fixed, &f.fixed));
-  PetscCall(VecGetArrayWrite(free, &f.free));
-  PetscCall(VecGetArrayWrite(probe, &f.probe));
+static PetscErrorCode OnHost(const FindKnownRows &f) {
 #pragma omp parallel for schedule(static) if (f.A.n >= rows_for_threads)
   for (PetscInt row = 0; row < f.A.n; ++row) f(row);
-  PetscCall(VecRestoreArrayWrite(probe, &f.probe));
-  PetscCall(VecRestoreArrayWrite(free, &f.free));
-  PetscCall(VecRestoreArrayWrite(fixed, &f.fixed));
-  if (among) PetscCall(VecRestoreArrayRead(among, &f.among));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_SUCCESS;
 }
 
 #if PETSCRRB_ON_DEVICES
-static PetscErrorCode OnDevice(FindKnownRows f, Vec among, Vec fixed, Vec free, Vec probe) {
+static PetscErrorCode OnDevice(const FindKnownRows &f) {
   PetscRRBStream stream("known values");
 
   PetscFunctionBegin;
   PetscCall(stream.Start());
-  if (among) PetscCall(VecGetArrayReadAndMemType(among, &f.among, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(fixed, &f.fixed, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(free, &f.free, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(probe, &f.probe, nullptr));
   PetscCall(stream.Run([&] { cuda::find_known_rows(f, stream.cuda.stream); }));
-  PetscCall(VecRestoreArrayWriteAndMemType(probe, &f.probe));
-  PetscCall(VecRestoreArrayWriteAndMemType(free, &f.free));
-  PetscCall(VecRestoreArrayWriteAndMemType(fixed, &f.fixed));
-  if (among) PetscCall(VecRestoreArrayReadAndMemType(among, &f.among));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
-static PetscErrorCode OnDevice(FindKnownRows, Vec, Vec, Vec, Vec) { return PETSC_ERR_PLIB; }
+static PetscErrorCode OnDevice(const FindKnownRows &) { return PETSC_ERR_PLIB; }
 #endif
+
+static PetscErrorCode FindIn(PetscBool device, FindKnownRows f, Vec among, Vec fixed, Vec free, Vec probe) {
+  const Vec vectors[] = {fixed, free, probe};
+  PetscScalar **const arrays[] = {&f.fixed, &f.free, &f.probe};
+
+  PetscFunctionBegin;
+  if (among) PetscCall(device ? VecGetArrayReadAndMemType(among, &f.among, nullptr) : VecGetArrayRead(among, &f.among));
+  for (int i = 0; i < 3; ++i)
+    PetscCall(device ? VecGetArrayWriteAndMemType(vectors[i], arrays[i], nullptr)
+                     : VecGetArrayWrite(vectors[i], arrays[i]));
+  PetscCall((device ? OnDevice : OnHost)(f));
+  for (int i = 0; i < 3; ++i)
+    PetscCall(device ? VecRestoreArrayWriteAndMemType(vectors[i], arrays[i])
+                     : VecRestoreArrayWrite(vectors[i], arrays[i]));
+  if (among) PetscCall(device ? VecRestoreArrayReadAndMemType(among, &f.among) : VecRestoreArrayRead(among, &f.among));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Rows of an AIJ, or of a BAIJ, which are copied for that. work_[0] becomes the probe. */
 PetscErrorCode PetscRRBKnownValues::LookAtRows(Mat A, PetscBool device, Vec among) {
@@ -72,7 +72,7 @@ PetscErrorCode PetscRRBKnownValues::LookAtRows(Mat A, PetscBool device, Vec amon
   if (!aij) PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &rows));
   PetscCall(PetscRRBRankRowsGet(rows, device, &find.A));
   PetscCall(MatGetOwnershipRange(rows, &find.first, nullptr));
-  PetscCall((device ? OnDevice : OnHost)(find, among, fixed_, free_, work_[0]));
+  PetscCall(FindIn(device, find, among, fixed_, free_, work_[0]));
   PetscCall(PetscRRBRankRowsRestore(rows, device, &find.A));
   if (!aij) PetscCall(MatDestroy(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);

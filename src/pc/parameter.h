@@ -5,7 +5,7 @@
      PETSCRRB_PARAMETER(MIC, Shift, PetscReal, &PC_MIC::shift, "-pc_mic_shift", "Pivots below ...", valid, "Shift %g must ...");
 
    gives PCMICSetShift(), PCMICGetShift() and what PetscRRBParameters<..., Shift> needs for options and methods. docs/manpages.py
-   writes the man page of the function that gets it.
+   writes the man page of the function that gets it, and completes the other one.
 */
 #pragma once
 
@@ -26,10 +26,29 @@ struct PetscRRBParameterNames {
   }
 };
 
-/* Who has a type's data: a PC. assign(data) says whether a value is another one than before. */
+/* Who has a type's data: a PC. */
 template <class Data> struct PetscRRBOwner {
   using Object = PC;
 
+  /* What the public functions do: they call their method, if pc is of this type. */
+  template <class... Values>
+  static PetscErrorCode CallSetter(PC pc, const PetscRRBParameterNames &names, PetscErrorCode (*)(PC, Values...),
+                                   Values... values) {
+    PetscFunctionBegin;
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+    PetscTryMethod(pc, names.set, (PC, Values...), (pc, values...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class... Values>
+  static PetscErrorCode CallGetter(PC pc, const PetscRRBParameterNames &names, PetscErrorCode (*)(PC, Values *...),
+                                   Values *...values) {
+    PetscFunctionBegin;
+    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+    PetscUseMethod(pc, names.get, (PC, Values * ...), (pc, values...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* assign(data) says whether a value is another one than before */
   template <class Assign> static PetscErrorCode Set(PC pc, const Assign &assign) {
     PetscFunctionBegin;
     if (assign(*(Data *)pc->data)) PetscCall(PetscRRBRebuild(pc));
@@ -80,15 +99,15 @@ template <class Data, class T> struct PetscRRBParameter {
   }
 };
 
-/* Three sizes, of a grid or a block. */
-template <class Data> struct PetscRRBSizes {
+/* The sizes of a grid or a block. */
+template <class Data, int count = 3> struct PetscRRBSizes {
   using Owner = Data;
 
   PetscRRBParameterNames names;
-  PetscInt (Data::*member)[3];
-  const char *option, *text, *error;                        /* where one is not positive, with all three in it */
-  PetscBool (*used)(const Data &, PetscInt n[3]);           /* gives those in use, where there are some */
-  PetscErrorCode (*set)(PC, const PetscInt n[3]) = nullptr; /* NULL: they are checked, and the same on all ranks */
+  PetscInt (Data::*member)[count];
+  const char *option, *text, *error;                     /* where one is not positive, with all of them in it */
+  PetscBool (*used)(const Data &, PetscInt n[]);         /* gives those in use, where there are some */
+  PetscErrorCode (*set)(PC, const PetscInt[]) = nullptr; /* NULL: they are checked, and the same on all ranks */
 };
 
 template <class Object, class T> PetscErrorCode PetscRRBCheckCollective(Object object, T value) {
@@ -104,23 +123,7 @@ template <class Object, class T> PetscErrorCode PetscRRBCheckCollective(Object o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the public functions do: they call their method, if pc is of this type. */
-template <class T> PetscErrorCode PetscRRBCallSetter(PC pc, const char method[], T value) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCall(PetscRRBCheckCollective(pc, value));
-  PetscTryMethod(pc, method, (PC, T), (pc, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-template <class T> PetscErrorCode PetscRRBCallGetter(PC pc, const char method[], T *value) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscUseMethod(pc, method, (PC, T *), (pc, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One of them: its methods and its option. */
+/* One of them: what its public functions do, its methods and its option. */
 template <const auto &p> struct PetscRRBMethods {
   using Parameter = std::decay_t<decltype(p)>;
   using Data = typename Parameter::Owner;
@@ -128,8 +131,17 @@ template <const auto &p> struct PetscRRBMethods {
   using Owner = PetscRRBOwner<Data>;
   using Object = typename Owner::Object;
 
+  static PetscErrorCode CallSetter(Object object, T value) { return Owner::CallSetter(object, p.names, Set, value); }
+  static PetscErrorCode CallGetter(Object object, T *value) {
+    PetscFunctionBegin;
+    PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+    PetscCall(Owner::CallGetter(object, p.names, Get, value));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   static PetscErrorCode Set(Object object, T value) {
     PetscFunctionBegin;
+    PetscCall(PetscRRBCheckCollective(object, value));
     PetscCall(p.Check(object, value));
     PetscCall(Owner::Set(object, [&](Data &data) {
       bool changed = std::exchange(data.*p.member, value) != value;
@@ -175,71 +187,88 @@ private:
   }
 };
 
-/* The same of three sizes. */
-template <const auto &p> struct PetscRRBSizesMethods {
-  using Data = typename std::decay_t<decltype(p)>::Owner;
+/* The same of sizes. */
+template <const auto &p, class Data, int count, std::size_t... d> struct PetscRRBSizesMethods {
   using Owner = PetscRRBOwner<Data>;
   using Object = typename Owner::Object;
+  template <std::size_t> using Size = PetscInt;
 
-  static PetscErrorCode Set(Object object, PetscInt nx, PetscInt ny, PetscInt nz) {
-    const PetscInt n[] = {nx, ny, nz};
+  static PetscErrorCode CallSetter(Object object, Size<d>... n) {
+    return Owner::CallSetter(object, p.names, Set, n...);
+  }
+  static PetscErrorCode CallGetter(Object object, Size<d> *...n) {
+    return Owner::CallGetter(object, p.names, Get, n...);
+  }
+
+  static PetscErrorCode Set(Object object, Size<d>... sizes) {
+    const PetscInt n[] = {sizes...};
 
     PetscFunctionBegin;
     if constexpr (p.set != nullptr)
       PetscCall(p.set(object, n));
     else {
-      PetscValidLogicalCollectiveInt(object, nx, 2);
-      PetscValidLogicalCollectiveInt(object, ny, 3);
-      PetscValidLogicalCollectiveInt(object, nz, 4);
-      if (nx < 1 || ny < 1 || nz < 1) return p.names.OutOfRange(object, p.error, nx, ny, nz);
+      for (int i = 0; i < count; ++i) PetscValidLogicalCollectiveInt(object, n[i], i + 2);
+      if (((sizes < 1) || ...)) return p.names.OutOfRange(object, p.error, sizes...);
       PetscCall(Owner::Set(object, [&](Data &data) {
-        const bool changed = !std::equal(n, n + 3, data.*p.member);
-        std::copy(n, n + 3, data.*p.member);
+        const bool changed = !std::equal(n, n + count, data.*p.member);
+        std::copy(n, n + count, data.*p.member);
         return changed;
       }));
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  static PetscErrorCode Get(Object object, PetscInt *nx, PetscInt *ny, PetscInt *nz) {
-    PetscInt *const to[] = {nx, ny, nz};
+  static PetscErrorCode Get(Object object, Size<d> *...sizes) {
+    PetscInt *const to[] = {sizes...};
     PetscInt n[3];
 
     PetscFunctionBegin;
     PetscCall(Owner::Get(object, [&](const Data &data) {
-      if (!p.used(data, n)) std::copy(data.*p.member, data.*p.member + 3, n);
+      if (!p.used(data, n)) std::copy(data.*p.member, data.*p.member + count, n);
     }));
-    for (int d = 0; d < 3; ++d)
-      if (to[d]) *to[d] = n[d];
+    for (int i = 0; i < count; ++i)
+      if (to[i]) *to[i] = n[i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* Two or three sizes, the third of which is then 1. */
+  /* Two, or three, the third of which may be left out and is then 1. */
   static PetscErrorCode Option(Object object, PetscRRBOptionItems PetscOptionsObject) {
-    PetscInt n[4] = {0}, count = 4;
+    PetscInt n[count + 1] = {0}, given = count + 1;
     PetscBool set;
 
     PetscFunctionBegin;
-    PetscCall(Owner::Get(object, [&](const Data &data) { std::copy(data.*p.member, data.*p.member + 3, n); }));
-    PetscCall(PetscOptionsIntArray(p.option, p.text, p.names.setter, n, &count, &set));
+    PetscCall(Owner::Get(object, [&](const Data &data) { std::copy(data.*p.member, data.*p.member + count, n); }));
+    PetscCall(PetscOptionsIntArray(p.option, p.text, p.names.setter, n, &given, &set));
     if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCheck(count == 2 || count == 3, PetscObjectComm((PetscObject)object), PETSC_ERR_ARG_WRONG,
-               "%s needs two or three sizes, nx,ny[,nz]; got %" PetscInt_FMT, p.option, count);
-    PetscCall(Set(object, n[0], n[1], count == 3 ? n[2] : 1));
+    PetscCheck(given == 2 || given == count, PetscObjectComm((PetscObject)object), PETSC_ERR_ARG_WRONG,
+               "%s needs two %ssizes, nx,ny%s; got %" PetscInt_FMT, p.option, count == 3 ? "or three " : "",
+               count == 3 ? "[,nz]" : "", given);
+    if (given < count) n[given] = 1;
+    PetscCall(Set(object, n[d]...));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
 
-template <const auto &p>
-using PetscRRBMethodsOf = std::conditional_t<
-    std::is_same_v<std::decay_t<decltype(p)>, PetscRRBSizes<typename std::decay_t<decltype(p)>::Owner>>,
-    PetscRRBSizesMethods<p>, PetscRRBMethods<p>>;
+template <const auto &p, class Data, class T> PetscRRBMethods<p> PetscRRBMethodsFor(const PetscRRBParameter<Data, T> &);
+template <const auto &p, class Data>
+PetscRRBSizesMethods<p, Data, 2, 0, 1> PetscRRBMethodsFor(const PetscRRBSizes<Data, 2> &);
+template <const auto &p, class Data>
+PetscRRBSizesMethods<p, Data, 3, 0, 1, 2> PetscRRBMethodsFor(const PetscRRBSizes<Data, 3> &);
+template <const auto &p> using PetscRRBMethodsOf = decltype(PetscRRBMethodsFor<p>(p));
 
 /* Those of a type, in the order of -help. */
 template <const auto &...p> struct PetscRRBParameters {
   template <class Object> static PetscErrorCode SetFromOptions(Object object, PetscRRBOptionItems items) {
     PetscFunctionBegin;
     for (const auto option : {PetscRRBMethodsOf<p>::Option...}) PetscCall(option(object, items));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* title: in -help */
+  static PetscErrorCode SetFromOptions(PC pc, PetscRRBOptionItems PetscOptionsObject, const char title[]) {
+    PetscFunctionBegin;
+    PetscOptionsHeadBegin(PetscOptionsObject, title);
+    PetscCall(SetFromOptions(pc, PetscOptionsObject));
+    PetscOptionsHeadEnd();
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
@@ -259,34 +288,37 @@ private:
   }
 };
 
-#define PETSCRRB_NAMES_(Type, Name)                                                                                    \
-  { "PC" #Type "Set" #Name, "PC" #Type "Set" #Name "_C", "PC" #Type "Get" #Name "_C" }
+#define PETSCRRB_FUNCTIONS_(Setter, Getter, Name, Given, Got, Values)                                                  \
+  PetscErrorCode Setter Given {                                                                                        \
+    PetscFunctionBegin;                                                                                                \
+    PetscCall(PetscRRBMethodsOf<Name>::CallSetter Values);                                                             \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  PetscErrorCode Getter Got {                                                                                          \
+    PetscFunctionBegin;                                                                                                \
+    PetscCall(PetscRRBMethodsOf<Name>::CallGetter Values);                                                             \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
+  }                                                                                                                    \
+  static_assert(true, "")
 
-/* What follows T are the other arguments of PetscRRBParameter. */
-#define PETSCRRB_PARAMETER(Type, Name, T, ...)                                                                         \
-  PetscErrorCode PC##Type##Set##Name(PC pc, T value) {                                                                 \
-    PetscFunctionBegin;                                                                                                \
-    PetscCall(PetscRRBCallSetter(pc, "PC" #Type "Set" #Name "_C", value));                                             \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  PetscErrorCode PC##Type##Get##Name(PC pc, T *value) {                                                                \
-    PetscFunctionBegin;                                                                                                \
-    PetscCall(PetscRRBCallGetter(pc, "PC" #Type "Get" #Name "_C", value));                                             \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  static constexpr PetscRRBParameter<PC_##Type, T> Name(PETSCRRB_NAMES_(Type, Name), __VA_ARGS__)
+/* PrefixSetName() and PrefixGetName() of an Object that has Data; what follows T are the other arguments of PetscRRBParameter.
+   Names of types are macros, too: hence ## and # before anything else. */
+#define PETSCRRB_PARAMETER_OF(Prefix, Object, Data, Name, T, ...)                                                      \
+  static constexpr PetscRRBParameter<Data, T> Name(                                                                    \
+      {#Prefix "Set" #Name, #Prefix "Set" #Name "_C", #Prefix "Get" #Name "_C"}, __VA_ARGS__);                         \
+  PETSCRRB_FUNCTIONS_(Prefix##Set##Name, Prefix##Get##Name, Name, (Object object, T value),                            \
+                      (Object object, T * value), (object, value))
+#define PETSCRRB_SIZES_OF(Prefix, Object, Data, Name, ...)                                                             \
+  static constexpr PetscRRBSizes<Data> Name = {                                                                        \
+      {#Prefix "Set" #Name, #Prefix "Set" #Name "_C", #Prefix "Get" #Name "_C"}, __VA_ARGS__};                         \
+  PETSCRRB_FUNCTIONS_(Prefix##Set##Name, Prefix##Get##Name, Name,                                                      \
+                      (Object object, PetscInt nx, PetscInt ny, PetscInt nz),                                          \
+                      (Object object, PetscInt * nx, PetscInt * ny, PetscInt * nz), (object, nx, ny, nz))
 
-#define PETSCRRB_SIZES(Type, Name, ...)                                                                                \
-  PetscErrorCode PC##Type##Set##Name(PC pc, PetscInt nx, PetscInt ny, PetscInt nz) {                                   \
-    PetscFunctionBegin;                                                                                                \
-    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                       \
-    PetscTryMethod(pc, "PC" #Type "Set" #Name "_C", (PC, PetscInt, PetscInt, PetscInt), (pc, nx, ny, nz));             \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  PetscErrorCode PC##Type##Get##Name(PC pc, PetscInt *nx, PetscInt *ny, PetscInt *nz) {                                \
-    PetscFunctionBegin;                                                                                                \
-    PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                                                       \
-    PetscUseMethod(pc, "PC" #Type "Get" #Name "_C", (PC, PetscInt *, PetscInt *, PetscInt *), (pc, nx, ny, nz));       \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  static constexpr PetscRRBSizes<PC_##Type> Name = {PETSCRRB_NAMES_(Type, Name), __VA_ARGS__}
+#define PETSCRRB_PARAMETER(Type, ...) PETSCRRB_PARAMETER_OF(PC##Type, PC, PC_##Type, __VA_ARGS__)
+#define PETSCRRB_SIZES(Type, ...)     PETSCRRB_SIZES_OF(PC##Type, PC, PC_##Type, __VA_ARGS__)
+#define PETSCRRB_TWO_SIZES(Type, Name, ...)                                                                            \
+  static constexpr PetscRRBSizes<PC_##Type, 2> Name = {                                                                \
+      {"PC" #Type "Set" #Name, "PC" #Type "Set" #Name "_C", "PC" #Type "Get" #Name "_C"}, __VA_ARGS__};                \
+  PETSCRRB_FUNCTIONS_(PC##Type##Set##Name, PC##Type##Get##Name, Name, (PC pc, PetscInt nx, PetscInt ny),               \
+                      (PC pc, PetscInt * nx, PetscInt * ny), (pc, nx, ny))

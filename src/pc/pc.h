@@ -1,14 +1,17 @@
-/* What all our preconditioners do in the same way. */
+/* What all our preconditioners do in the same way, but for their set-up (set_up.h). */
 #pragma once
 
 #include <petsc/private/pcimpl.h>
 
+#include "pc/findgrid.h"
 #include "pc/known_values.h"
 #include "petsc/agree.h"
 #include "petsc/matrix.h"
 #include "petsc/compat.h"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -20,88 +23,29 @@ inline PetscErrorCode PetscRRBSetInfinite(Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* apply(x, y) for each column of dense matrices. */
-template <class Apply> PetscErrorCode PetscRRBMatApply(Mat X, Mat Y, const Apply &apply) {
-  PetscInt columns;
-  Vec x, y;
+/* What of a type depends on where the matrix is. */
+class PetscRRBBackend {
+public:
+  virtual ~PetscRRBBackend() = default;
+  virtual PetscBool on_device() const = 0;
+  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
+  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
+};
 
-  PetscFunctionBegin;
-  PetscCall(MatGetSize(X, nullptr, &columns));
-  for (PetscInt j = 0; j < columns; ++j) {
-    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
-    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
-    PetscCall(apply(x, y));
-    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
-    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* What PCSetUp() makes of all types; all of it goes with PCReset(). */
+template <class Backend> struct PetscRRBState {
+  std::unique_ptr<Backend> backend;
+  PetscBool ready = PETSC_FALSE;  /* there is all that does not depend on values */
+  PetscBool failed = PETSC_FALSE; /* there is no factorization, on some rank */
+  petscrrb::Grid grid;            /* of no points where there is none, or no rows */
+  PetscRRBMatrix rows = {};
+};
 
-/* The backend for where the matrix is now: another one than before starts from nothing. forget(): what the old one made goes. */
-template <class State, class Create, class Forget>
-PetscErrorCode PetscRRBChooseBackend(State *s, const Create &create, const Forget &forget, PetscBool *rebuild) {
-  PetscFunctionBegin;
-  if (s->backend && s->backend->on_device() == s->rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
-  forget();
-  s->backend = nullptr;
-  PetscCall(create(s->rows.on_device, &s->backend));
-  *rebuild = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What all ranks do about the trouble of one; a zero pivot is for the KSP to notice. method: for -info */
-template <class State>
-PetscErrorCode PetscRRBReport(PC pc, State *s, const PetscRRBTrouble &trouble, const char method[]) {
-  const bool pivot = trouble.code == PETSC_ERR_MAT_LU_ZRPVT;
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PetscMPIInt ready = pivot && s->ready;
-
-  PetscFunctionBegin;
-  s->failed = (PetscBool)(bool)trouble;
-  if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, comm)); /* they begin again together */
-  s->ready = (PetscBool)ready;
-  PetscCheck(pivot && !pc->erroriffailure, comm, trouble.code, "%s", trouble.why.c_str());
-  PetscCall(PetscInfo(pc, "%s: %s\n", method, trouble.why.c_str()));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* *rebuild: nothing has been set up, or for another pattern. rows: of what has been, NULL if nothing has.
-   From here on nothing is set up before all is: PETSc says that it is, after a set-up that ends well. After an error it
-   would not set up again what has the same values. */
-inline PetscErrorCode PetscRRBBeginSetUp(PC pc, const PetscRRBMatrix *rows, PetscBool *rebuild) {
-  PetscObjectId id;
-  PetscObjectState pattern;
-
-  PetscFunctionBegin;
-  *rebuild = (PetscBool)(!rows || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
-  pc->setupcalled = PETSC_FALSE;
-  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  if (*rebuild || !rows->converted) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
-  PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));
-  *rebuild = (PetscBool)(rows->source == id && rows->pattern != pattern); /* rows may be of a diagonal block */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What PCSetUp() does of all types: get() fills (*s)->rows, and set_up(&trouble) uses them, which are restored whatever comes of
-   it: they may be gone at the next call. Each rank does both for itself, and all make the same of what went wrong on one.
-   comm: PETSC_COMM_SELF where get() and set_up() are collective and fail on all ranks. Collective. */
-template <class State, class Get, class SetUp>
-PetscErrorCode PetscRRBSetUp(PC pc, MPI_Comm comm, State **s, const char type[], const Get &get, const SetUp &set_up) {
-  const PetscRRBSay say(type);
-  PetscRRBTrouble trouble, restored;
-
-  PetscFunctionBegin;
-  if (!*s) PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] { *s = new State; }));
-  PetscRRBCatch(say, &trouble, get);
-  if (!trouble) PetscRRBCatch(say, &trouble, [&] { return set_up(&trouble); });
-  PetscRRBCatch(say, &restored, [&] { return PetscRRBMatrixRestore(&(*s)->rows); });
-  if (!trouble) trouble = restored;
-  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
-  PetscCall(PetscRRBReport(pc, *s, trouble, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
+/* for PetscRRBSizes: what PCSetUp() has found */
+template <class Data> PetscBool PetscRRBGridInUse(const Data &data, PetscInt n[]) {
+  const bool used = data.state && data.state->ready && data.state->grid.n[0] > 0;
+  if (used) std::copy_n(data.state->grid.n, std::size(data.grid), n);
+  return (PetscBool)used;
 }
 
 /* A new value takes effect at the next PCSetUp(), even where the operator has not changed. */
@@ -121,9 +65,8 @@ template <class Method> PetscErrorCode PetscRRBCompose(PetscObject o, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --- the methods that types have in common whose data has `known` and `state`, which has `rows`, `ready` and `failed` --- */
+/* --- the methods of a PC whose data has `known` and `state`, a PetscRRBState --- */
 
-/* What PCSetUp() made goes. */
 template <class Data> PetscErrorCode PetscRRBReset(PC pc) {
   Data *data = (Data *)pc->data;
 
@@ -155,24 +98,57 @@ template <class Data, PetscErrorCode (*apply)(PC, Vec, Vec)> PetscErrorCode Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* brief(): what a string viewer gets. choices(): what was chosen. state(): what PCSetUp() made, or PetscRRBViewNotSetUp(). */
-template <class Brief, class Choices, class State>
-PetscErrorCode PetscRRBView(PetscViewer viewer, const Brief &brief, const Choices &choices, const State &state) {
+/* Column by column. */
+template <PetscErrorCode (*apply)(PC, Vec, Vec)> PetscErrorCode PetscRRBMatApply(PC pc, Mat X, Mat Y) {
+  PetscInt columns;
+  Vec x, y;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, nullptr, &columns));
+  for (PetscInt j = 0; j < columns; ++j) {
+    PetscCall(MatDenseGetColumnVecRead(X, j, &x));
+    PetscCall(MatDenseGetColumnVecWrite(Y, j, &y));
+    PetscCall(apply(pc, x, y));
+    PetscCall(MatDenseRestoreColumnVecWrite(Y, j, &y));
+    PetscCall(MatDenseRestoreColumnVecRead(X, j, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* brief: what a string viewer gets. choices: what was chosen. state: what PCSetUp() made. */
+template <class Data, PetscErrorCode (*brief)(const Data *, PetscViewer),
+          PetscErrorCode (*choices)(const Data *, PetscViewer), PetscErrorCode (*state)(PC, PetscViewer)>
+PetscErrorCode PetscRRBView(PC pc, PetscViewer viewer) {
+  const Data *data = (const Data *)pc->data;
   PetscBool ascii, string;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERSTRING, &string));
-  if (string) PetscCall(brief());
+  if (string) PetscCall(brief(data, viewer));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(choices());
-  PetscCall(state());
+  PetscCall(choices(data, viewer));
+  if (data->state && data->state->ready)
+    PetscCall(state(pc, viewer));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "not set up yet\n"));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-inline PetscErrorCode PetscRRBViewNotSetUp(PetscViewer viewer) {
-  return PetscViewerASCIIPrintf(viewer, "not set up yet\n");
+
+/* of: "" or " of the first rank"; around(d): what is said of the side that is periodic */
+template <class Around>
+PetscErrorCode PetscRRBViewGrid(PetscViewer viewer, const char of[], const petscrrb::Grid &g, const Around &around) {
+  char third[32] = "";
+
+  PetscFunctionBegin;
+  if (g.dim == 3) PetscCall(PetscSNPrintf(third, sizeof(third), " x %lld", (long long)g.n[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grid%s: %lld x %lld%s, %d-point, from the %s\n", of, (long long)g.n[0],
+                                   (long long)g.n[1], third, g.points, g.source.c_str()));
+  for (int d = 0; d < 3; ++d)
+    if (g.periodic[d]) PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c%s\n", "xyz"[d], around(d)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What differs between types of what a PC has at the least; M is symmetric. */
@@ -191,8 +167,7 @@ PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(data));
-  const PetscErrorCode code =
-      PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("known values"), keep_known_values);
+  const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "known values", keep_known_values);
   if (code) {
     PetscCall(PetscFree(*data));
     PetscCall(
@@ -210,50 +185,5 @@ PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data)
   pc->ops->reset = PetscRRBReset<Data>;
   pc->ops->destroy = PetscRRBDestroy<Data, compose>;
   PetscCall(compose(pc, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What PCSetUp() does of types that work on each rank's own diagonal block; but for check_choices() each rank by itself. */
-template <class Backend> struct PetscRRBSteps {
-  const char *type;
-  PetscErrorCode (*create)(PetscBool device, std::unique_ptr<Backend> *);
-  PetscErrorCode (*check_choices)(PC);
-  PetscErrorCode (*read_values)(PC, PetscBool *rebuild, PetscRRBTrouble *); /* *rebuild: a coupling has no place */
-  PetscErrorCode (*build_and_read)(PC, PetscRRBTrouble *);                  /* what does not depend on values, too */
-  PetscErrorCode (*say_bad_pivot)(PC, PetscRRBTrouble *);                   /* where there is one */
-};
-template <class Data, class Backend>
-PetscErrorCode PetscRRBSetUpDiagonalBlock(PC pc, const PetscRRBSteps<Backend> &steps) {
-  Data *data = (Data *)pc->data;
-  PetscBool rebuild;
-  Mat block;
-  const auto from_rows = [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
-    auto *s = data->state;
-
-    PetscFunctionBegin;
-    PetscCall(PetscRRBChooseBackend(
-        s, steps.create, [&] { s->ready = PETSC_FALSE; }, &rebuild));
-    if (s->rows.csr.n == 0) {
-      s->ready = PETSC_TRUE;
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    if (!rebuild) {
-      PetscCall(steps.read_values(pc, &rebuild, trouble));
-      if (rebuild)
-        PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
-    }
-    if (rebuild) PetscCall(steps.build_and_read(pc, trouble));
-    if (!*trouble) PetscCall(steps.say_bad_pivot(pc, trouble));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBBeginSetUp(pc, data->state && data->state->ready ? &data->state->rows : nullptr, &rebuild));
-  PetscCall(steps.check_choices(pc));
-  if (rebuild) PetscCall(PetscRRBReset<Data>(pc));
-  PetscCall(PetscRRBDiagonalBlock(pc, pc->pmat, &block));
-  PetscCall(PetscRRBSetUp(
-      pc, PetscObjectComm((PetscObject)pc), &data->state, steps.type,
-      [&] { return PetscRRBMatrixGet(pc, block, &data->state->rows); }, from_rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* Vectors that are on the other side of the bus than the matrix: PETSc copies them in every application, and -info says so. */
+/* Vectors where the matrix is. Those on the other side of the bus PETSc copies in every application, and -info says so. */
 #pragma once
 
 #include "petsc/matrix.h"
@@ -18,61 +18,41 @@ inline PetscErrorCode PetscRRBWorkVec(Vec x, Vec *work) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a matrix on the host, whose PC asks for the arrays of vectors there. */
-class PetscRRBVectorsOnHost {
-public:
-  /* apply(r, z), which may throw, with the arrays of x and y, all of which it writes; reads_y: it reads what is there, too.
-     A rank without rows has nothing to apply, and y counts as written there, too: all have its norm, or none has. */
-  template <class Apply>
-  PetscErrorCode Use(PC pc, const char type[], Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
-    const PetscScalar *r;
-    PetscScalar *z;
-    PetscInt rows;
-    PetscErrorCode applied = PETSC_SUCCESS;
+/* apply(r, z) with the arrays of x and y; it writes all of y; reads_y: it reads what is there, too. device: arrays where the
+   vectors are now, otherwise the host's. */
+template <class Apply>
+PetscErrorCode PetscRRBUseArrays(PetscBool device, Vec x, Vec y, PetscBool reads_y, const Apply &apply) {
+  const PetscScalar *r;
+  PetscScalar *z;
 
-    PetscFunctionBegin;
-    PetscCall(Say(pc, type, x));
-    PetscCall(VecGetLocalSize(y, &rows));
-    PetscCall(VecGetArrayRead(x, &r));
+  PetscFunctionBegin;
+  PetscCall(device ? VecGetArrayReadAndMemType(x, &r, nullptr) : VecGetArrayRead(x, &r));
+  if (device)
+    PetscCall(reads_y ? VecGetArrayAndMemType(y, &z, nullptr) : VecGetArrayWriteAndMemType(y, &z, nullptr));
+  else
     PetscCall(reads_y ? VecGetArray(y, &z) : VecGetArrayWrite(y, &z));
-    if (rows) applied = PetscRRBTry(PetscRRBSay(type), [&] { apply(r, z); });
+  const PetscErrorCode applied = apply(r, z);
+  if (device)
+    PetscCall(reads_y ? VecRestoreArrayAndMemType(y, &z) : VecRestoreArrayWriteAndMemType(y, &z));
+  else
     PetscCall(reads_y ? VecRestoreArray(y, &z) : VecRestoreArrayWrite(y, &z));
-    PetscCall(VecRestoreArrayRead(x, &r));
-    PetscCall(applied);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(device ? VecRestoreArrayReadAndMemType(x, &r) : VecRestoreArrayRead(x, &r));
+  PetscCall(applied);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  /* says once where x is; type: of the PC, for the message */
-  PetscErrorCode Say(PC pc, const char type[], Vec x) {
-    PetscBool device;
-
-    PetscFunctionBegin;
-    if (said_) PetscFunctionReturn(PETSC_SUCCESS);
-    said_ = true;
-    PetscCall(PetscRRBVecOnDevice(x, &device));
-    if (device)
-      PetscCall(PetscInfo(pc,
-                          "%s: the matrix is on the host and the vectors are on the device: they are copied there and "
-                          "back in every application\n",
-                          type));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-
-private:
-  bool said_ = false;
-};
-
-/* For a matrix on the device: apply(x, y) is called with vectors there, and writes y; reads_y: what was in y is there, too. */
-class PetscRRBVectorsOnDevice {
+/* device: where the matrix is; type: of the PC, for messages */
+class PetscRRBVectors {
 public:
-  PetscRRBVectorsOnDevice() = default;
-  PetscRRBVectorsOnDevice(const PetscRRBVectorsOnDevice &) = delete;
-  PetscRRBVectorsOnDevice &operator=(const PetscRRBVectorsOnDevice &) = delete;
-  ~PetscRRBVectorsOnDevice() {
+  explicit PetscRRBVectors(PetscBool device) : device_(device) {}
+  PetscRRBVectors(const PetscRRBVectors &) = delete;
+  PetscRRBVectors &operator=(const PetscRRBVectors &) = delete;
+  ~PetscRRBVectors() {
     (void)VecDestroy(&x_);
     (void)VecDestroy(&y_);
   }
 
+  /* apply(x, y) with vectors there, which writes y; reads_y: what was in y is there, too */
   template <class Apply>
   PetscErrorCode Use(PC pc, const char type[], Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
     PetscBool r, z;
@@ -80,17 +60,12 @@ public:
     PetscFunctionBegin;
     PetscCall(PetscRRBVecOnDevice(x, &r));
     PetscCall(PetscRRBVecOnDevice(y, &z));
-    if (r && z) {
+    if (r == device_ && z == device_) {
       PetscCall(apply(x, y));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (!x_) {
-      PetscCall(PetscInfo(pc,
-                          "%s: the matrix is on the device and the vectors are on the host: they are copied there and "
-                          "back in every application\n",
-                          type));
-      PetscCall(MakeLike(x));
-    }
+    PetscCall(Say(pc, type));
+    if (!x_) PetscCall(MakeLike(x));
     PetscCall(VecCopy(x, x_));
     if (reads_y) PetscCall(VecCopy(y, y_));
     PetscCall(apply(x_, y_));
@@ -98,33 +73,31 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  /* The same with arrays there, for what may throw: apply(r, z), on the stream. As on the host on a rank without rows. */
-  template <class Stream, class Apply>
-  PetscErrorCode Use(PC pc, const char type[], Stream &stream, Vec x, Vec y, const Apply &apply,
-                     PetscBool reads_y = PETSC_FALSE) {
-    const auto here = [&](Vec b, Vec u) -> PetscErrorCode {
-      const PetscScalar *r;
-      PetscScalar *z;
-      PetscInt rows;
-      PetscErrorCode applied = PETSC_SUCCESS;
+  /* for whoever asks for the arrays of x there by itself */
+  PetscErrorCode SayOf(PC pc, const char type[], Vec x) {
+    PetscBool device;
 
-      PetscFunctionBegin;
-      PetscCall(VecGetLocalSize(u, &rows));
-      PetscCall(VecGetArrayReadAndMemType(b, &r, nullptr));
-      PetscCall(reads_y ? VecGetArrayAndMemType(u, &z, nullptr) : VecGetArrayWriteAndMemType(u, &z, nullptr));
-      PetscCall(PetscLogGpuTimeBegin());
-      if (rows) applied = stream.Run([&] { apply(r, z); });
-      PetscCall(PetscLogGpuTimeEnd());
-      PetscCall(reads_y ? VecRestoreArrayAndMemType(u, &z) : VecRestoreArrayWriteAndMemType(u, &z));
-      PetscCall(VecRestoreArrayReadAndMemType(b, &r));
-      PetscCall(applied);
-      PetscFunctionReturn(PETSC_SUCCESS);
-    };
-    return Use(pc, type, x, y, here, reads_y);
+    PetscFunctionBegin;
+    if (said_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscRRBVecOnDevice(x, &device));
+    if (device != device_) PetscCall(Say(pc, type));
+    said_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
-  /* The matrix may be another one by now, on the host, where the preconditioner is kept (KSPSetReusePreconditioner()). */
+  PetscErrorCode Say(PC pc, const char type[]) {
+    PetscFunctionBegin;
+    if (!said_)
+      PetscCall(
+          PetscInfo(pc,
+                    "%s: the matrix is on the %s and the vectors are on the %s: they are copied there and back in "
+                    "every application\n",
+                    type, device_ ? "device" : "host", device_ ? "host" : "device"));
+    said_ = true;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* The matrix may be another one by now, elsewhere, where the preconditioner is kept (KSPSetReusePreconditioner()). */
   PetscErrorCode MakeLike(Vec x) {
     PetscInt own, all;
 
@@ -133,10 +106,12 @@ private:
     PetscCall(VecGetSize(x, &all));
     PetscCall(VecCreate(PetscObjectComm((PetscObject)x), &x_));
     PetscCall(VecSetSizes(x_, own, all));
-    PetscCall(VecSetType(x_, VECCUDA));
+    PetscCall(VecSetType(x_, device_ ? VECCUDA : VECSTANDARD));
     PetscCall(VecDuplicate(x_, &y_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  const PetscBool device_;
+  bool said_ = false;
   Vec x_ = nullptr, y_ = nullptr;
 };

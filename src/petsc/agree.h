@@ -28,8 +28,7 @@ public:
    memory and has none of its own. */
 class PetscRRBSay {
 public:
-  explicit PetscRRBSay(const char type[], PetscErrorCode otherwise = PETSC_ERR_LIB)
-      : type_(type), otherwise_(otherwise) {}
+  PetscRRBSay(const char type[], PetscErrorCode otherwise = PETSC_ERR_LIB) : type_(type), otherwise_(otherwise) {}
   PetscRRBTrouble operator()(const std::exception &) const;
 
 private:
@@ -43,7 +42,7 @@ inline const PetscRRBSay PetscRRBSayOfRows("the rows of the matrix");
 PetscRRBTrouble PetscRRBRaised(PetscErrorCode);
 
 /* What f() throws. */
-template <class Say, class F> PetscRRBTrouble PetscRRBTroubleOf(const Say &say, const F &f) {
+template <class F> PetscRRBTrouble PetscRRBTroubleOf(const PetscRRBSay &say, const F &f) {
   try {
     f();
     return {};
@@ -60,7 +59,7 @@ template <class F> PetscErrorCode PetscRRBTry(const PetscRRBSay &say, const F &f
 }
 
 /* f() returns what PETSc does: an error, and what is thrown, becomes trouble. */
-template <class Say, class F> void PetscRRBCatch(const Say &say, PetscRRBTrouble *trouble, const F &f) {
+template <class F> void PetscRRBCatch(const PetscRRBSay &say, PetscRRBTrouble *trouble, const F &f) {
   try {
     const PetscErrorCode code = f();
     if (code) *trouble = PetscRRBRaised(code);
@@ -79,7 +78,7 @@ int PetscRRBSum(MPI_Comm, PetscScalar *x, PetscMPIInt n);
    say: what an exception means.
    f is not collective, or it fails on all ranks, or whatever is collective in it comes right after a
    PetscRRBThrowTogether() with this comm: there the others meet a rank that has thrown before. */
-template <class Say, class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm, const Say &say, const F &f) {
+template <class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm, const PetscRRBSay &say, const F &f) {
   PetscRRBTrouble trouble;
   PetscErrorCode raised = PETSC_SUCCESS, code;
   PetscMPIInt ranks;
@@ -93,7 +92,7 @@ template <class Say, class F> PetscErrorCode PetscRRBCallTogether(MPI_Comm comm,
 }
 
 /* The same where f() only throws. */
-template <class Say, class F> PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, const Say &say, const F &f) {
+template <class F> PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, const PetscRRBSay &say, const F &f) {
   return PetscRRBCallTogether(comm, say, [&]() -> PetscErrorCode {
     f();
     return PETSC_SUCCESS;
@@ -101,7 +100,7 @@ template <class Say, class F> PetscErrorCode PetscRRBTryTogether(MPI_Comm comm, 
 }
 
 /* The same, and they throw it. */
-template <class Say, class F> void PetscRRBThrowTogether(MPI_Comm comm, const Say &say, const F &f) {
+template <class F> void PetscRRBThrowTogether(MPI_Comm comm, const PetscRRBSay &say, const F &f) {
   PetscRRBTrouble trouble = PetscRRBTroubleOf(say, f);
 
   if (PetscRRBFirstTrouble(comm, &trouble)) throw PetscRRBError("MPI error: ranks cannot agree", PETSC_ERR_MPI, true);

@@ -11,10 +11,6 @@
 
 using petscrrb::Csr;
 
-static const char cannot_read[] =
-    "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij (-mat_type "
-    "aij, -dm_mat_type aij), or %s";
-
 /* The SeqAIJ in an AIJ of any kind, NULL if P is something else. */
 static PetscErrorCode SequentialAIJ(Mat P, Mat *rows) {
   PetscBool seq, mpi;
@@ -106,18 +102,29 @@ PetscErrorCode PetscRRBNonzeroState(Mat P, PetscObjectState *state) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PetscRRBMatrixState::Take(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBMatrixState::TakePattern(Mat A) {
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  PetscCall(PetscRRBNonzeroState(A, &state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Into the kept copy, or into a new one if P or its pattern is another than last time. */
 static PetscErrorCode Convert(Mat P, MatType type, PetscRRBMatrix *m) {
-  PetscObjectId id;
-  PetscObjectState pattern;
+  PetscRRBMatrixState now;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  PetscCall(PetscRRBNonzeroState(P, &pattern));
-  if (m->source != id || m->pattern != pattern) PetscCall(MatDestroy(&m->converted));
+  PetscCall(now.TakePattern(P));
+  if (!(m->source == now)) PetscCall(MatDestroy(&m->converted));
   PetscCall(MatConvert(P, type, m->converted ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &m->converted));
-  m->source = id;
-  m->pattern = pattern;
+  m->source = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,6 +155,20 @@ static PetscErrorCode CheckShape(PC pc, Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CheckReadable(PC pc, Mat P, PetscBool readable) {
+  MatType type;
+  PetscRRBUse use;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetType(P, &type));
+  PetscCall(PetscRRBNameUse(pc, &use));
+  PetscCheck(readable, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij "
+             "(-mat_type aij, -dm_mat_type aij), or %s",
+             use.option, use.value, type, use.matrix);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* MatSetValue() is not collective: a matrix may be assembled on some ranks only. */
 PetscErrorCode PetscRRBCheckAssembled(PC pc, Mat P) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
@@ -171,8 +192,6 @@ PetscErrorCode PetscRRBCheckAssembled(PC pc, Mat P) {
 /* m->rows, and whose they are */
 static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
   PetscBool seq, mpi;
-  MatType type;
-  PetscRRBUse use;
 
   PetscFunctionBegin;
   PetscCall(CheckShape(pc, P));
@@ -184,10 +203,7 @@ static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
   else {
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &seq, MATSEQBAIJ, MATSEQSBAIJ, ""));
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &mpi, MATMPIBAIJ, MATMPISBAIJ, ""));
-    PetscCall(MatGetType(P, &type));
-    PetscCall(PetscRRBNameUse(pc, &use));
-    PetscCheck(seq || mpi, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, cannot_read, use.option, use.value, type,
-               use.matrix);
+    PetscCall(CheckReadable(pc, P, (PetscBool)(seq || mpi)));
     PetscCall(Convert(P, mpi ? MATMPIAIJ : MATSEQAIJ, m));
     PetscCall(SequentialAIJ(m->converted, &m->rows));
     *aij = m->converted;
@@ -240,16 +256,13 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *m) {
   PetscFunctionBegin;
   PetscCall(PetscRRBMatrixRestore(m));
   PetscCall(MatDestroy(&m->converted));
-  m->source = 0;
-  m->pattern = 0;
+  m->source = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBDiagonalBlock(PC pc, Mat P, Mat *block) {
   PetscMPIInt ranks;
   PetscBool has;
-  MatType type;
-  PetscRRBUse use;
 
   PetscFunctionBegin;
   *block = P;
@@ -257,10 +270,7 @@ PetscErrorCode PetscRRBDiagonalBlock(PC pc, Mat P, Mat *block) {
   if (ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBCheckAssembled(pc, P));
   PetscCall(MatHasOperation(P, MATOP_GET_DIAGONAL_BLOCK, &has));
-  PetscCall(MatGetType(P, &type));
-  PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCheck(has, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, cannot_read, use.option, use.value, type,
-             use.matrix);
+  PetscCall(CheckReadable(pc, P, has));
   PetscCall(MatGetDiagonalBlock(P, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,12 +292,5 @@ PetscErrorCode PetscRRBMatOnDevice(Mat A, PetscBool *yes) {
   *yes = PETSC_FALSE;
   PetscCall(SequentialAIJ(A, &rows));
   if (rows) PetscCall(OnDevice(rows, yes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PetscRRBMatrixState::Take(Mat A) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

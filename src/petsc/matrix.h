@@ -18,25 +18,33 @@ typedef struct {
 } PetscRRBUse;
 PetscErrorCode PetscRRBNameUse(PC, PetscRRBUse *);
 
-/* Plain data; zeros are a valid start, so it may live in PetscNew() memory. */
-typedef struct {
-  petscrrb::Csr csr;    /* valid between Get and Restore */
-  PetscBool on_device;  /* where its arrays are */
-  Mat rows;             /* the SeqAIJ whose arrays csr shows; borrowed */
-  Mat on_ranks;         /* instead of them, of several ranks: P as a MATMPIAIJ; borrowed */
-  Mat converted;        /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
-  PetscObjectId source; /* what it was converted from */
-  PetscObjectState pattern;
-} PetscRRBMatrix;
+/* Another one after any change of the pattern. Collective. */
+PetscErrorCode PetscRRBNonzeroState(Mat, PetscObjectState *);
+
+/* Which matrix, with which values or which pattern. Of two matrices the states may be the same. */
+struct PetscRRBMatrixState {
+  PetscObjectId id = 0;
+  PetscObjectState state = -1;
+
+  PetscErrorCode Take(Mat);
+  PetscErrorCode TakePattern(Mat);
+  bool operator==(const PetscRRBMatrixState &o) const { return id == o.id && state == o.state; }
+};
+
+struct PetscRRBMatrix {
+  petscrrb::Csr csr;                 /* valid between Get and Restore */
+  PetscBool on_device = PETSC_FALSE; /* where its arrays are */
+  Mat rows = nullptr;                /* the SeqAIJ whose arrays csr shows; borrowed */
+  Mat on_ranks = nullptr;            /* instead of them, of several ranks: P as a MATMPIAIJ; borrowed */
+  Mat converted = nullptr;           /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
+  PetscRRBMatrixState source;        /* the pattern that it was converted from */
+};
 
 /* Errors: PETSC_ERR_SUP for other types, PETSC_ERR_ARG_SIZ for a rectangle. The arrays of an aijcusparse
    that is not bound to the host are the device's, those of all others the host's. */
 PetscErrorCode PetscRRBMatrixGet(PC, Mat, PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *);
 PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
-
-/* Another one after any change of the pattern. Collective. */
-PetscErrorCode PetscRRBNonzeroState(Mat, PetscObjectState *);
 
 /* Whether there are entries to read, all ranks agree. Error: PETSC_ERR_ARG_WRONGSTATE. Collective. */
 PetscErrorCode PetscRRBCheckAssembled(PC, Mat P);
@@ -52,12 +60,3 @@ PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
 PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);
 /* Likewise for a matrix of any type. */
 PetscErrorCode PetscRRBMatOnDevice(Mat, PetscBool *);
-
-/* Which matrix, with which values. Of two matrices the states may be the same. */
-struct PetscRRBMatrixState {
-  PetscObjectId id = 0;
-  PetscObjectState state = -1;
-
-  PetscErrorCode Take(Mat);
-  bool operator==(const PetscRRBMatrixState &o) const { return id == o.id && state == o.state; }
-};

@@ -9,6 +9,7 @@
 
 #include "grid/csr.hpp"
 #include "petsc/agree.h"
+#include "grid/pattern.hpp"
 #include "grid/grid.hpp"
 
 #include <memory>
@@ -91,3 +92,27 @@ PetscErrorCode PetscRRBCutsOfDMDA(PC, Mat, petscrrb::Grid *, PetscRRBCuts *, Pet
 /* Where rows are numbered in natural order: lines, each of which goes to the rank that has its first point. *whole: no rank
    begins within a line. Collective. */
 PetscErrorCode PetscRRBCutsOfRows(Mat, const petscrrb::Grid &, PetscRRBCuts *, PetscBool *whole);
+
+/* The words of the first rank that has some: explain(rows, identity), with the values of P. From a copy of all rows that matter,
+   on the host. Collective. */
+template <class Explain>
+PetscErrorCode PetscRRBExplain(const PetscRRBSay &say, PetscRRBOverlap &overlap, Mat P, PetscRRBTrouble *trouble,
+                               const Explain &explain) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  std::vector<PetscScalar> a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { a.resize((std::size_t)overlap.entries()); }));
+  PetscCall(overlap.Exchange(P, PETSC_FALSE, a.data()));
+  PetscRRBCatch(say, trouble, [&] {
+    const petscrrb::Csr rows = overlap.rows(a.data());
+    petscrrb::Csr all = rows;
+    all.n += overlap.ghosts();
+    petscrrb::Flags identity((std::size_t)all.n);
+    (void)petscrrb::mark_identity(petscrrb::RankRows(all), identity.data());
+    *trouble = {explain(rows, identity), PETSC_ERR_ARG_WRONG};
+    return PETSC_SUCCESS;
+  });
+  PetscCall(PetscRRBFirstTrouble(comm, trouble));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

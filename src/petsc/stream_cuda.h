@@ -16,7 +16,12 @@ public:
   const PetscRRBSay say;
 
   /* makes PETSc's device ready */
-  PetscErrorCode Start();
+  PetscErrorCode Start() {
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    PetscCall(Find());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   /* f(), which may throw, with cuda.stream set. PETSc's operations on vectors that are not told a context are on the
      default stream, whichever context is current: where that is another one, each waits for the other. */
   template <class F> PetscErrorCode Run(const F &f) {
@@ -36,10 +41,23 @@ public:
     if (cuda.stream) after_.let_wait(nullptr, cuda.stream);
   }
   /* the same without an error handler: the stream, once the work so far is there */
-  cudaStream_t Ready();
+  cudaStream_t Ready() {
+    if (Find() != PETSC_SUCCESS) throw std::runtime_error("PETSc has no current stream");
+    if (cuda.stream) before_.let_wait(cuda.stream, nullptr);
+    return cuda.stream;
+  }
 
 private:
-  PetscErrorCode Find();
+  PetscErrorCode Find() {
+    PetscDeviceContext context;
+    void *handle;
+
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+    cuda.stream = *(cudaStream_t *)handle;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 
   petscrrb::cuda::Event before_, after_;
 };

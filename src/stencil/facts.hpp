@@ -59,4 +59,7 @@ struct RowFacts {
   }
 };
 
+// Loops over rows, at_rows(rows, f), that find out together: stencil/host/rows.hpp, stencil/cuda/rows.cuh
+template <class Backend> class RowLoops;
+
 } // namespace petscrrb

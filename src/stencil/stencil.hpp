@@ -15,6 +15,10 @@ struct Stencil {
   std::vector<double> NE, NW; // empty for a 5-point matrix
   std::vector<double> v;      // near-null-space vector; empty means 1
   Flags identity;             // a flag a row: it has no nonzero off its diagonal
+
+  double bytes() const { // but for the flags
+    return 8.0 * static_cast<double>(C.size() + E.size() + N.size() + NE.size() + NW.size() + v.size());
+  }
 };
 
 // Fills C, E, N (and NE, NW if grid.points is 9) with the means of a_ij and a_ji, and finds all facts but weights. Allocates

@@ -13,7 +13,7 @@
 
 namespace coarse_test {
 
-using petscrrb::coarse::GridShape;
+using petscrrb::dense::GridShape;
 using reference::Vector;
 
 struct Problem {

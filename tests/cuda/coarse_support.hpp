@@ -2,7 +2,7 @@
 #pragma once
 
 #include "coarse_problems.hpp"
-#include "dense/cuda/coarse.hpp"
+#include "dense/cuda/substructured.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace coarse_test {
 
 namespace cuda = petscrrb::cuda;
-using petscrrb::coarse::CoarseStatus;
-using petscrrb::coarse::DeviceCoarse;
+using petscrrb::dense::Status;
+using petscrrb::dense::SubstructuredInverse;
 
 // Every test needs a device.
 class OnDevice : public ::testing::Test {
@@ -27,7 +27,7 @@ protected:
 // All copies go through the solver's own stream, which the NULL stream does not wait for.
 class Solver {
 public:
-  explicit Solver(const Problem &p, DeviceCoarse::Launch launch = DeviceCoarse::Launch::automatic)
+  explicit Solver(const Problem &p, SubstructuredInverse::Launch launch = SubstructuredInverse::Launch::automatic)
       : coarse_(p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), p.shape, launch), r_(p.size()),
         z_(p.size()), a_(p.a.size()), excess_(p.size()) {
     cuda::check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
@@ -43,11 +43,9 @@ public:
     refresh();
   }
   void refresh() { coarse_.refresh(a_.data(), excess_.data(), stream_); }
-  CoarseStatus status() {
-    CoarseStatus s{};
-    cuda::check(cudaMemcpyAsync(&s, coarse_.device_status(), sizeof s, cudaMemcpyDefault, stream_), "status");
+  Status status() {
     cuda::check(cudaStreamSynchronize(stream_), "status");
-    return s;
+    return coarse_.status();
   }
   Vector apply(const Vector &r, bool in_place = false) {
     write(r_, r);
@@ -65,7 +63,7 @@ public:
     return z;
   }
 
-  const DeviceCoarse &coarse() const { return coarse_; }
+  const SubstructuredInverse &coarse() const { return coarse_; }
   const cuda::Buffer<double> &r() const { return r_; }
   const cuda::Buffer<double> &z() const { return z_; }
   const cuda::Buffer<double> &a() const { return a_; }
@@ -73,7 +71,7 @@ public:
   cudaStream_t stream() const { return stream_; }
 
 private:
-  DeviceCoarse coarse_;
+  SubstructuredInverse coarse_;
   cuda::Buffer<double> r_, z_, a_, excess_;
   cudaStream_t stream_ = nullptr;
 };
@@ -94,8 +92,8 @@ inline void expect_solves(const Problem &p, int null_directions, double toleranc
     for (double &value : scale) value *= 100;
   ASSERT_EQ(exact.factor(p.rows, scale), -1);
   ASSERT_EQ(static_cast<int>(exact.null_nodes().size()), null_directions) << "the test's own problem";
-  Solver solver(p), other(p, DeviceCoarse::Launch::per_phase);
-  EXPECT_EQ(solver.status().spd, 1);
+  Solver solver(p), other(p, SubstructuredInverse::Launch::per_phase);
+  EXPECT_TRUE(solver.status().definite);
   EXPECT_EQ(solver.status().null_directions, null_directions);
   Vector last_r, last_z;
   for (int sample = 0; sample < 2; sample++) {

@@ -81,7 +81,7 @@ TEST_P(Coarse, OnlyRowsOfZeros) {
     const Problem p = make_problem(
         shape, [](int, int) { return 0.0; }, [](int) { return 0.0; });
     Solver solver(p);
-    EXPECT_EQ(solver.status().spd, 1);
+    EXPECT_TRUE(solver.status().definite);
     EXPECT_EQ(solver.status().null_directions, p.size());
     EXPECT_EQ(solver.apply(random.vector(p.size())), Vector(p.size(), 0.0));
   });
@@ -113,7 +113,7 @@ TEST_P(Coarse, Indefinite) {
     for (int q = p.ia[at]; q < p.ia[at + 1]; q++)
       if (p.ja[q] == at) p.a[q] -= 2 * p.diagonal[at] + 1;
     p.excess[at] -= 2 * p.diagonal[at] + 1;
-    EXPECT_EQ(Solver(p).status().spd, 0);
+    EXPECT_FALSE(Solver(p).status().definite);
   });
 }
 
@@ -121,7 +121,7 @@ TEST_P(Coarse, IndefiniteByLittle) {
   on_each_grid([&](const GridShape &shape) {
     const Problem p = make_problem(
         shape, [&](int, int) { return random.uniform(0.5, 2); }, [](int) { return -1e-6; });
-    EXPECT_EQ(Solver(p).status().spd, 0);
+    EXPECT_FALSE(Solver(p).status().definite);
   });
 }
 
@@ -132,11 +132,11 @@ TEST_P(Coarse, NotFinite) {
       for (std::size_t place : {std::size_t(0), good.a.size() / 2, good.a.size() - 1}) {
         Problem p = good;
         p.a[place] = bad;
-        EXPECT_EQ(Solver(p).status().spd, 0);
+        EXPECT_FALSE(Solver(p).status().definite);
       }
       Problem p = good;
       p.excess.back() = bad;
-      EXPECT_EQ(Solver(p).status().spd, 0);
+      EXPECT_FALSE(Solver(p).status().definite);
     }
   });
 }
@@ -156,7 +156,7 @@ TEST_P(Coarse, RefreshIsAsNew) {
          std::initializer_list<const Problem *>{&singular, &second, &undecided, &broken, &first, &broken, &singular}) {
       used.refresh(*p);
       Solver fresh(*p);
-      EXPECT_EQ(used.status().spd, fresh.status().spd);
+      EXPECT_EQ(used.status().definite, fresh.status().definite);
       EXPECT_EQ(used.status().null_directions, fresh.status().null_directions);
       if (p == &broken) continue;
       EXPECT_EQ(used.apply(r), fresh.apply(r));

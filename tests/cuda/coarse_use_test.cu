@@ -13,7 +13,7 @@
 namespace coarse_test {
 namespace {
 
-namespace coarse = petscrrb::coarse;
+namespace dense = petscrrb::dense;
 
 class CoarseUse : public OnDevice {
 protected:
@@ -24,7 +24,7 @@ TEST_F(CoarseUse, NoUnknowns) {
   Problem none;
   none.shape = {0, 0, false, false, 1};
   Solver solver(none);
-  EXPECT_EQ(solver.status().spd, 1);
+  EXPECT_TRUE(solver.status().definite);
   EXPECT_EQ(solver.status().null_directions, 0);
   EXPECT_TRUE(solver.apply({}).empty());
 }
@@ -56,15 +56,15 @@ TEST_F(CoarseUse, InAGraph) {
   cuda::check(cudaGraphDestroy(graph), "destroy");
 }
 
-__global__ void apply_once(coarse::View view, const double *r, double *z) {
+__global__ void apply_once(dense::View view, const double *r, double *z) {
   extern __shared__ double shared[];
-  coarse::apply_by_team(view, r, z, true, shared, cooperative_groups::this_thread_block());
+  dense::apply_by_team(view, r, z, true, shared, cooperative_groups::this_thread_block());
 }
 
-__global__ void apply_by_cluster(coarse::View view, const double *r, double *z) {
+__global__ void apply_by_cluster(dense::View view, const double *r, double *z) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ double shared[];
-  coarse::apply_by_team(view, r, z, true, shared, cooperative_groups::this_cluster());
+  dense::apply_by_team(view, r, z, true, shared, cooperative_groups::this_cluster());
 #endif
 }
 
@@ -76,7 +76,7 @@ void apply_in_kernel(const Solver &solver, const double *r, double *z, int clust
   attribute.val.clusterDim.x = cluster, attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   cudaLaunchConfig_t how = {};
   how.gridDim = dim3(std::max(cluster, 1)), how.blockDim = dim3(threads), how.stream = solver.stream();
-  how.dynamicSmemBytes = coarse::team_values(view) * sizeof(double);
+  how.dynamicSmemBytes = dense::team_values(view) * sizeof(double);
   how.attrs = &attribute, how.numAttrs = cluster > 0;
   cuda::check(cudaLaunchKernelEx(&how, cluster ? apply_by_cluster : apply_once, view, r, z), "apply in a kernel");
 }
@@ -149,19 +149,19 @@ TEST_F(CoarseUse, DISABLED_Times) {
       Solver solver(p);
       solver.status();
       const double setup = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-      Solver phases(p, DeviceCoarse::Launch::per_phase);
+      Solver phases(p, SubstructuredInverse::Launch::per_phase);
       const auto &view = solver.coarse().view();
       const cudaStream_t stream = solver.stream();
       const double *a = solver.a().data(), *excess = solver.excess().data();
       const double refresh = microseconds(stream, 1, [&] { solver.refresh(); });
       const double by_phases = microseconds(phases.stream(), 1, [&] { phases.refresh(); });
-      const double components = in_graph(stream, 10, [&] { coarse::find_components(view, a, excess, stream); });
-      const double blocks = in_graph(stream, 10, [&] { coarse::eliminate_blocks(view, a, stream); });
-      const int resident = coarse::resident_blocks(0);
+      const double components = in_graph(stream, 10, [&] { dense::find_components(view, a, excess, stream); });
+      const double blocks = in_graph(stream, 10, [&] { dense::eliminate_blocks(view, a, stream); });
+      const int resident = dense::resident_blocks();
       const auto starts =
-          coarse::Schedule({p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), shape}).phase_start;
-      const double inverse = in_graph(stream, 2, [&] { coarse::invert_separators(view, starts, resident, stream); });
-      const double nulls = in_graph(stream, 10, [&] { coarse::find_null_directions(view, stream); });
+          dense::Schedule({p.size(), p.ia.data(), p.ja.data(), p.x.data(), p.y.data(), shape}).phase_start;
+      const double inverse = in_graph(stream, 2, [&] { dense::invert_separators(view, starts, resident, stream); });
+      const double nulls = in_graph(stream, 10, [&] { dense::find_null_directions(view, stream); });
       solver.refresh();
       const double apply =
           in_graph(stream, 20, [&] { solver.coarse().apply(solver.r().data(), solver.z().data(), stream); });

@@ -104,7 +104,7 @@ public:
       : stream_(stream), phi_(phi), space_(space) {
     on_.stream = stream;
     space_.phi = phi_.data();
-    projection_ = deflation::make_projection_cuda(on_);
+    projection_ = deflation::make_projection(on_);
   }
   Device(const Shape &s, const Division &d, cudaStream_t stream) : Device(space_of(s, d), d.phi, stream) {}
   Result setup(const DeviceRows &A, Inverse inverse) { return projection_->setup(A.csr(), space_, inverse); }

@@ -52,7 +52,7 @@ TEST_F(DeflationUse, AgreesWithTheHost) {
       const deflationtest::Rows rows(c.A);
       const DeviceRows on_device(rows.csr());
       const Vector r = random_values(c.A.size(), 1), y = random_values(c.A.size(), 2);
-      const auto host = deflation::make_projection_host();
+      const auto host = deflation::make_projection();
       Device device(c.space, c.phi, stream);
       ASSERT_EQ(host->setup(rows.csr(), c.space, inverse), Result::ok) << host->report().why;
       ASSERT_EQ(device.setup(on_device, inverse), Result::ok) << device.report().why;

@@ -3,7 +3,7 @@
 #include "unit/rrb_support.hpp"
 
 #include "exec/cuda/graph.hpp"
-#include "dense/cuda/coarse.hpp"
+#include "dense/cuda/substructured.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-namespace coarse = petscrrb::coarse;
+namespace dense = petscrrb::dense;
 namespace cuda = petscrrb::cuda;
 namespace rrb = petscrrb::rrb;
 using petscrrb::index_t;
@@ -42,9 +42,9 @@ public:
     const rrb::Extent extent{{0, p.nx, p.nx, grid.periodic[0]}, {0, p.ny, p.ny, grid.periodic[1]}};
     core_ = rrb::make_factorization(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     const auto &b = core_->last_block();
-    last_ = std::make_unique<coarse::DeviceCoarse>(
+    last_ = std::make_unique<dense::SubstructuredInverse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1});
+        dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic, b.skew ? 2 : 1});
     factor(c);
   }
   DeviceRRB(const DeviceRRB &) = delete;
@@ -130,7 +130,7 @@ private:
   petscrrb::Cuda on_;
   cuda::Buffer<double> stencil_[6];
   std::unique_ptr<rrb::Factorization> core_;
-  std::unique_ptr<coarse::DeviceCoarse> last_;
+  std::unique_ptr<dense::SubstructuredInverse> last_;
   bool ok_ = false;
 };
 

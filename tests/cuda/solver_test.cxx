@@ -3,7 +3,7 @@
 #include "unit/rrb_support.hpp"
 
 #include "exec/timeout.hpp"
-#include "dense/cuda/coarse.hpp"
+#include "dense/cuda/substructured.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "ksp/rrb/cuda/iteration.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-namespace coarse = petscrrb::coarse;
+namespace dense = petscrrb::dense;
 namespace cuda = petscrrb::cuda;
 namespace rrb = petscrrb::rrb;
 using petscrrb::rrbsolver::DeviceIteration;
@@ -28,7 +28,7 @@ struct Factored {
   petscrrb::Cuda on;
   cuda::Buffer<double> prepared[6], again[6];
   std::unique_ptr<rrb::Factorization> core;
-  std::unique_ptr<coarse::DeviceCoarse> last;
+  std::unique_ptr<dense::SubstructuredInverse> last;
 
   Factored(const support::Problem &p, const support::Choice &c) {
     petscrrb::Grid grid;
@@ -40,9 +40,9 @@ struct Factored {
     core = rrb::make_factorization(on, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
     const auto &b = core->last_block();
     const auto ints = [](const auto &from) { return std::vector<int>(from.begin(), from.end()); };
-    last = std::make_unique<coarse::DeviceCoarse>(
+    last = std::make_unique<dense::SubstructuredInverse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
-        coarse::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
+        dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
     core->refresh(stencil(prepared), {c.omega, c.both});
     last->refresh(core->last_values(), core->last_excess(), on.stream);
     EXPECT_TRUE(core->outcome().ok);

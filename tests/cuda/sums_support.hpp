@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
-#include "exec/partial_sum.hpp"
+#include "exec/sums.hpp"
 
 #include <vector>
 

@@ -72,7 +72,7 @@ TEST_P(EveryCase, AgreesWithTheReference) {
   Space space = c.space;
   space.phi = c.phi.empty() ? nullptr : c.phi.data();
   for (const Inverse type : {Inverse::explicit_inverse, Inverse::cholesky}) {
-    const auto p = make_projection_host();
+    const auto p = make_projection();
     ASSERT_EQ(p->setup(rows.csr(), space, type), Result::ok) << p->report().why;
     if (!p->report().empty) {
       EXPECT_EQ(p->report().subdomains, int(d.E.size()));
@@ -95,7 +95,7 @@ TEST_P(EveryCase, FollowsNewValues) {
   const Rows before(c.A), after(other);
   Space space = c.space;
   space.phi = c.phi.empty() ? nullptr : c.phi.data();
-  const auto p = make_projection_host();
+  const auto p = make_projection();
   ASSERT_EQ(p->setup(before.csr(), space, Inverse::cholesky), Result::ok) << p->report().why;
   const Result result = p->refresh(after.csr(), space.phi);
   if (result == Result::rebuild) { // phases by diagonals may be others now, and AZ may have more entries
@@ -120,7 +120,7 @@ TEST_P(EveryCase, IsTheSameForAnyNumberOfThreads) {
   const int before = omp_get_max_threads();
   for (const int threads : {1, 3}) {
     omp_set_num_threads(threads);
-    const auto p = make_projection_host();
+    const auto p = make_projection();
     ASSERT_EQ(p->setup(rows.csr(), space, Inverse::explicit_inverse), Result::ok);
     runs.push_back(parts(*p, r, y));
   }
@@ -144,7 +144,7 @@ Space blocks(const reference::Sizes &n, petscrrb::index_t nx, petscrrb::index_t 
 TEST(Deflation, HasOnlyFewEntriesOfAZ) { // inside a subdomain the row sums are zero
   const int n = 64;
   const Rows rows(reference::neumann(n, n).A);
-  const auto p = make_projection_host();
+  const auto p = make_projection();
   ASSERT_EQ(p->setup(rows.csr(), blocks({n, n, 1}, 4, 4), Inverse::cholesky), Result::ok);
   EXPECT_EQ(p->report().stored,
             2 * (2 * 3 * n + 2 * 3 * n) - 4 * 9 + 0); // rows at two faces have one own entry, not two
@@ -158,7 +158,7 @@ TEST(Deflation, AsksForARebuildWhereRowsBecomeIdentityRows) {
   for (int i = 0; i < other.size(); ++i)
     for (auto &[j, value] : other.row[i]) value = target.at(i, j);
   const Rows before(problem.A), after(other);
-  const auto p = make_projection_host();
+  const auto p = make_projection();
   ASSERT_EQ(p->setup(before.csr(), blocks({10, 9, 1}, 3, 3), Inverse::cholesky), Result::ok);
   EXPECT_EQ(p->refresh(after.csr(), nullptr), Result::rebuild);
 }
@@ -167,14 +167,14 @@ TEST(Deflation, RefusesWhatIsNotSymmetric) {
   reference::Matrix A = reference::poisson(8).A;
   A.row[20][21] = -0.5;
   const Rows rows(A);
-  const auto p = make_projection_host();
+  const auto p = make_projection();
   EXPECT_EQ(p->setup(rows.csr(), blocks({8, 8, 1}, 2, 2), Inverse::cholesky), Result::refused);
   EXPECT_NE(p->report().why.find("not symmetric at row 20"), std::string::npos) << p->report().why;
 }
 
 TEST(Deflation, RefusesTooManySubdomains) {
   const Rows rows(reference::poisson(100).A);
-  const auto p = make_projection_host();
+  const auto p = make_projection();
   EXPECT_EQ(p->setup(rows.csr(), blocks({100, 100, 1}, 100, 100), Inverse::cholesky), Result::refused);
   EXPECT_NE(p->report().why.find("10000 subdomains are too many"), std::string::npos) << p->report().why;
 }
@@ -183,7 +183,7 @@ TEST(Deflation, FailsWhereEIsIndefinite) {
   reference::Matrix A = reference::poisson(8).A;
   for (int i = 0; i < A.size(); ++i) A.row[i][i] -= 3;
   const Rows rows(A);
-  const auto p = make_projection_host();
+  const auto p = make_projection();
   EXPECT_EQ(p->setup(rows.csr(), blocks({8, 8, 1}, 2, 2), Inverse::cholesky), Result::failed);
   EXPECT_NE(p->report().why.find("not positive definite: at subdomain"), std::string::npos) << p->report().why;
   const reference::Matrix good = reference::poisson(8).A;

@@ -2,7 +2,7 @@
 #include "reference_support.hpp"
 #include "rrb_support.hpp"
 
-#include "exec/host/partial_sum.hpp"
+#include "exec/host/sums.hpp"
 
 #include <gtest/gtest.h>
 

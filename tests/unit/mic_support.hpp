@@ -4,7 +4,7 @@
 
 #include "pc/mic/core/mic.hpp"
 #include "pc/mic/core/order.hpp"
-#include "pc/mic/core/pivot.hpp"
+#include "pc/mic/core/point.hpp"
 #include "../reference/mic_reference.hpp"
 #include "neumann_support.hpp"
 

@@ -1,8 +1,7 @@
 // RRB on boxes of several ranks, simulated, against RRB on one.
 #include "boxes_support.hpp"
 
-#include "exec/host/partial_sum.hpp"
-#include "exec/host/scalars.hpp"
+#include "exec/host/sums.hpp"
 #include "pc/rrb/host/box_sweeps.hpp"
 #include "pc/rrb/ranks/distributed_apply.hpp"
 #include "pc/rrb/ranks/distributed_factor.hpp"

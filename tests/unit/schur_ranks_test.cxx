@@ -1,7 +1,7 @@
 // The fused RRB-solver on boxes of several ranks, simulated, against the same on one.
 #include "boxes_support.hpp"
 
-#include "exec/host/partial_sum.hpp"
+#include "exec/host/sums.hpp"
 #include "pc/rrb/ranks/distributed.hpp"
 #include "ksp/rrb/host/schur_loops.hpp"
 

@@ -1,6 +1,7 @@
 /* PCPOINTJACOBI, the PETSc preconditioner. */
 #include "pc/parameter.h"
 #include "pc/pointjacobi/pcpointjacobi_data.h"
+#include "pc/set_up.h"
 
 /* --- what a user can set --- */
 
@@ -9,20 +10,12 @@ PETSC_EXTERN PetscErrorCode PCPointJacobiGetOmega(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCPointJacobiSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCPointJacobiGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 
-static PetscBool GridInUse(const PC_PointJacobi &data, PetscInt n[3]) {
-  if (!data.state || !data.state->ready) return PETSC_FALSE;
-  std::copy(data.state->grid.n, data.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
   return PetscRRBSetGridOfRank(pc, n, false, ((PC_PointJacobi *)pc->data)->grid);
 }
 
 /*@
    PCPointJacobiSetOmega - Sets the damping of `PCPOINTJACOBI`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -64,23 +57,30 @@ PETSCRRB_PARAMETER(
 .seealso: `PCPOINTJACOBI`, `PCPointJacobiGetGrid()`
 @*/
 PETSCRRB_SIZES(PointJacobi, Grid, &PC_PointJacobi::grid, "-pc_pointjacobi_grid", "Unknowns in x, y and z", nullptr,
-               GridInUse, SetGrid);
+               PetscRRBGridInUse, SetGrid);
 
 using Parameters = PetscRRBParameters<Omega, Grid>;
 
 static PetscErrorCode ComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 
-static PetscErrorCode PCSetFromOptions_PointJacobi(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Point Jacobi options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+static PetscErrorCode PCSetFromOptions_PointJacobi(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "Point Jacobi options");
 }
 
 /* --- set-up: PetscRRBSetUpDiagonalBlock() calls these, on each rank by itself --- */
 
 static PetscErrorCode CheckChoices(PC) { return PETSC_SUCCESS; } /* none excludes another one */
+
+static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
+  const PC_PointJacobi *data = (PC_PointJacobi *)pc->data;
+  PCPointJacobiState *s = data->state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, petscrrb::Widest::box, data->grid, "-pc_pointjacobi_grid",
+                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
+  if (!*trouble) *trouble = s->backend->Create(s->grid);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode ReadValues(PC pc, PetscBool *, PetscRRBTrouble *trouble) {
   PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
@@ -89,21 +89,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *, PetscRRBTrouble *trouble) {
   return PETSC_SUCCESS;
 }
 
-/* What does not depend on values, and the values. */
-static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
-  const PC_PointJacobi *data = (PC_PointJacobi *)pc->data;
-  PCPointJacobiState *s = data->state;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, petscrrb::Widest::box, data->grid, "-pc_pointjacobi_grid",
-                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
-  if (!*trouble) *trouble = s->backend->Create(s->grid);
-  s->ready = (PetscBool) !*trouble;
-  if (s->ready) PetscCall(ReadValues(pc, nullptr, trouble));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
+static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
   const PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
   PetscInt first;
 
@@ -117,7 +103,7 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
 
 static PetscErrorCode PCSetUp_PointJacobi(PC pc) {
   const PetscRRBSteps<PCPointJacobiBackend> steps = {
-      "PCPOINTJACOBI", PCPointJacobiCreateBackend, CheckChoices, ReadValues, BuildAndRead, SayBadPivot};
+      "PCPOINTJACOBI", PCPointJacobiCreateBackend, CheckChoices, Build, ReadValues, CheckPivots};
   return PetscRRBSetUpDiagonalBlock<PC_PointJacobi>(pc, steps);
 }
 
@@ -128,18 +114,19 @@ static PetscErrorCode Apply(PC pc, Vec x, Vec y) {
   return data->state->backend->Apply(pc, data->omega, x, y);
 }
 
-static PetscErrorCode PCView_PointJacobi(PC pc, PetscViewer viewer) {
-  const PC_PointJacobi *data = (PC_PointJacobi *)pc->data;
-  const PCPointJacobiState *s = data->state;
+static PetscErrorCode ViewBriefly(const PC_PointJacobi *data, PetscViewer viewer) {
+  return PetscViewerStringSPrintf(viewer, " omega %g", (double)data->omega);
+}
 
-  return PetscRRBView(
-      viewer, [&] { return PetscViewerStringSPrintf(viewer, " omega %g", (double)data->omega); },
-      [&] { return PetscViewerASCIIPrintf(viewer, "omega %g\n", (double)data->omega); },
-      [&] {
-        if (!s || !s->ready) return PetscRRBViewNotSetUp(viewer);
-        return PetscViewerASCIIPrintf(viewer, "backend: %s, memory: %.0f bytes\n",
-                                      s->backend->on_device() ? "cuda" : "host", s->backend->bytes());
-      });
+static PetscErrorCode ViewChoices(const PC_PointJacobi *data, PetscViewer viewer) {
+  return PetscViewerASCIIPrintf(viewer, "omega %g\n", (double)data->omega);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PCPointJacobiState *s = ((PC_PointJacobi *)pc->data)->state;
+
+  return PetscViewerASCIIPrintf(viewer, "backend: %s, memory: %.0f bytes\n", s->backend->on_device() ? "cuda" : "host",
+                                s->backend->bytes());
 }
 
 static PetscBool MayHaveIdentityRows(PC) { return PETSC_TRUE; } /* nobody has looked */
@@ -162,7 +149,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PointJacobi(PC pc) {
   PetscCall((PetscRRBCreate<PC_PointJacobi, ComposeParameters>(
       pc,
       {PCSetUp_PointJacobi, PetscRRBApply<PC_PointJacobi, Apply>, nullptr, PCSetFromOptions_PointJacobi,
-       PCView_PointJacobi, MayHaveIdentityRows},
+       PetscRRBView<PC_PointJacobi, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
       &data)));
   data->omega = 1;
   PetscFunctionReturn(PETSC_SUCCESS);

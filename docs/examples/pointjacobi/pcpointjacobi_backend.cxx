@@ -7,11 +7,11 @@ using namespace petscrrb;
 
 namespace {
 
-template <class Where> class Backend final : public PCPointJacobiBackend {
+template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCPointJacobiBackend> {
+  using PetscRRBBackendAt<Where, PCPointJacobiBackend>::where_;
+
 public:
-  PetscErrorCode Start() { return where_.Start(); }
-  PetscBool on_device() const override { return Where::device; }
-  PetscRRBRows rows(const Csr &a) override { return where_.Rows(a); }
+  Backend() : PetscRRBBackendAt<Where, PCPointJacobiBackend>("PCPOINTJACOBI") {}
   PetscRRBTrouble Create(const Grid &g) override {
     return where_.Attempt(
         [&] { jacobi_ = where_.Make([&](const auto &...on) { return pointjacobi::make_pointjacobi(on..., g); }); });
@@ -25,7 +25,6 @@ public:
   double bytes() const override { return jacobi_ ? jacobi_->bytes() : 0; }
 
 private:
-  Where where_{"PCPOINTJACOBI"};
   std::unique_ptr<pointjacobi::PointJacobi> jacobi_;
 };
 

@@ -3,7 +3,7 @@
 #include "exec/cuda/overlap.cuh"
 #include "dense/cuda/apply.cuh"
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -132,4 +132,4 @@ void apply_pinned(const View &s, const double *r, double *z, cudaStream_t stream
   apply(s, r, z, Use::refresh, stream);
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

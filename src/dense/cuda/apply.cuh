@@ -4,7 +4,7 @@
 
 #include "dense/cuda/view.hpp"
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 // Shared memory of each thread block of apply_by_team, in values.
 inline __host__ __device__ int team_values(const View &s) { return s.pitch; }
@@ -137,4 +137,4 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
   team.sync();
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

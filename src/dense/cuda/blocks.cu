@@ -1,10 +1,10 @@
 // Eliminates the blocks between the separators, one thread block each, and assembles the matrix that is left on the
 // separators.
 #include "exec/cuda/cuda.hpp"
-#include "dense/cuda/device.cuh"
 #include "dense/cuda/view.hpp"
+#include "exec/cuda/fp64.cuh"
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -69,8 +69,8 @@ template <int T> __device__ bool sweep(Square<T> &m, int interior, double *line)
         else if (kt + 1 < T)
           row[pad] = m.a[kt + 1 < T ? kt + 1 : kt][kt + 1 < T ? kt + 1 : kt];
       }
-      const double d = next, inverse = reciprocal(d);
-      good &= good_pivot(d, inverse);
+      const double d = next, inverse = cuda::reciprocal(d);
+      good &= cuda::good_pivot(d, inverse);
       __syncthreads();
       double scaled[T], plain[T];
 #pragma unroll
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(threads) blocks(View s, const double *a) {
   case 6: good = eliminate<6>(s, b, a, shared); break;
   default: good = eliminate<7>(s, b, a, shared);
   }
-  if (!good) s.state->status.spd = 0; // all threads know the same pivots and write the same
+  if (!good) s.state->spd = 0; // all threads know the same pivots and write the same
 }
 
 constexpr int row_threads = 128;
@@ -208,4 +208,4 @@ void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
   }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -1,11 +1,11 @@
 // Connected components of the coarse matrix, by one thread block; those whose row sums do not make them regular are pinned,
-// as pc/rrb/pcrrb_coarse_null.cxx does on the host.
+// as pc/rrb/pcrrb_coarse.cxx does on the host.
 #include "exec/cuda/cuda.hpp"
 #include "dense/cuda/view.hpp"
 
 #include <climits>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads) components(View s, const double *a, c
   __syncthreads();
   list_components(s, mine, label, about, &handled, &null_alone_count);
   const int any = handled + null_alone_count;
-  if (!threadIdx.x) *s.state = State{{good, null_alone_count}, any, handled};
+  if (!threadIdx.x) *s.state = State{good, null_alone_count, any, handled};
   if (any) pin(s, a, mine, label, about);
 }
 
@@ -184,4 +184,4 @@ void find_components(const View &s, const double *a, const double *excess, cudaS
   cuda::check_launch("components of the coarse matrix");
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -4,13 +4,13 @@
 
 #include <cooperative_groups.h>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
 constexpr int threads = 1024;
 
-// part of a pinned diagonal, as in pc/rrb/pcrrb_coarse_null.cxx
+// part of a pinned diagonal, as in pc/rrb/pcrrb_coarse.cxx
 constexpr double singular_below = 1e-11;
 
 // v, u and gamma of component c, from scratch = G right_hand_side. Where the factorization had to decide, that is
@@ -37,8 +37,8 @@ __device__ void decide(const View &s, int c) {
     }
   if (threadIdx.x) return;
   component.gamma = decided ? product : (null ? 0.0 : 1.0 / (s.shift[component.pin] * w * schur));
-  if (null) ++s.state->status.null_directions;
-  if (schur < -singular_below) s.state->status.spd = 0;
+  if (null) ++s.state->null_directions;
+  if (schur < -singular_below) s.state->spd = 0;
 }
 
 // u and gamma of a null vector found by decide().
@@ -74,4 +74,4 @@ void find_null_directions(const View &s, cudaStream_t stream) {
   cuda::check_launch("null directions of the coarse matrix");
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

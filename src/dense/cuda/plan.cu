@@ -5,7 +5,7 @@
 #include <functional>
 #include <stdexcept>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 namespace {
 
@@ -225,4 +225,4 @@ void Plan::list_separators() {
     }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -1,13 +1,11 @@
 // Orders the separators and lists the tasks of their matrix's elimination. Host code only.
-#include "dense/cuda/schedule.hpp"
-
 #include "dense/cuda/plan.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-namespace petscrrb::coarse {
+namespace petscrrb::dense {
 
 DissectionOrder dissection_order(const std::vector<int> &separators, const std::vector<Region> &regions) {
   std::map<std::array<int, 3>, std::vector<int>> groups; // deepest level first
@@ -146,4 +144,4 @@ Schedule::Schedule(const Plan &plan) {
     }
 }
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -7,18 +7,14 @@
 
 #include <cstddef>
 
-namespace petscrrb::coarse {
-
-struct CoarseStatus {
-  int spd;             // 0: a pivot is not positive, or a value not finite
-  int null_directions; // of a positive semidefinite matrix
-};
+namespace petscrrb::dense {
 
 // What a refresh finds out. A component is handled where it may be singular.
 struct State {
-  CoarseStatus status;
-  int any;     // components handled, or unknowns with neither couplings nor excess
-  int handled; // the former
+  int spd;             // 0: a pivot is not positive, or a value not finite
+  int null_directions; // of a positive semidefinite matrix
+  int any;             // components handled, or unknowns with neither couplings nor excess
+  int handled;         // the former
 };
 
 // A component that may be singular. With G the inverse of the matrix that is pinned there (the diagonal of unknown `pin`
@@ -68,11 +64,11 @@ void find_components(const View &, const double *a, const double *excess, cudaSt
 void eliminate_blocks(const View &, const double *a, cudaStream_t);
 // In one launch with barriers of a grid of at most `resident` blocks; one launch a phase where that is 0.
 void invert_separators(const View &, const std::vector<int> &phase_start, int resident, cudaStream_t);
-int resident_blocks(int device); // of that kernel on the whole device
-bool may_overlap();              // for View::overlap, on the current device
+int resident_blocks(); // of that kernel on the whole device, the current one
+bool may_overlap();    // for View::overlap, on the current device
 void find_null_directions(const View &, cudaStream_t);
 void apply(const View &, const double *r, double *z, cudaStream_t);
 // by the pinned matrix, and only where there are components to handle
 void apply_pinned(const View &, const double *r, double *z, cudaStream_t);
 
-} // namespace petscrrb::coarse
+} // namespace petscrrb::dense

@@ -12,6 +12,9 @@
 #if defined(__linux__)
   #include <sys/mman.h>
 #endif
+#ifdef _OPENMP
+  #include <omp.h>
+#endif
 
 namespace petscrrb {
 
@@ -55,6 +58,32 @@ private:
 
   T *p_ = nullptr;
   std::size_t n_ = 0;
+};
+
+#ifdef _OPENMP
+inline int most_threads() { return omp_get_max_threads(); }
+inline int team() { return omp_get_num_threads(); } // in a parallel region, of which this thread is
+inline int member() { return omp_get_thread_num(); }
+#else
+inline int most_threads() { return 1; }
+inline int team() { return 1; }
+inline int member() { return 0; }
+#endif
+
+// Room for each thread.
+class Scratch {
+public:
+  // Outside of parallel regions. Allocates if there are more threads than before, or they want more.
+  void prepare(std::size_t doubles, int threads = most_threads()) {
+    each_ = (doubles + 7) / 8 * 8; // threads do not share cache lines
+    if (memory_.size() < each_ * std::size_t(threads)) memory_.resize(each_ * std::size_t(threads));
+  }
+  double *mine() { return memory_.data() + each_ * std::size_t(member()); }
+  double bytes() const { return static_cast<double>(memory_.size() * sizeof(double)); }
+
+private:
+  std::vector<double> memory_;
+  std::size_t each_ = 0;
 };
 
 // f(h, k) at every node of inner, g(h, k) at the other nodes of box: f need not look where it reads.
@@ -153,5 +182,6 @@ struct Host {
   }
   void copy(double *to, const double *from, std::size_t n) const { std::copy_n(from, n, to); }
 };
+inline constexpr Host on_host;
 
 } // namespace petscrrb

@@ -1,7 +1,48 @@
-/* The wrapper around the PC of a KSP. */
+/* What is composed with a KSP that has ever had deflation, the wrapper around its PC, and how -ksp_deflation is seen. */
 #include "ksp/deflation/kspdeflation_data.h"
 
 using Shared = std::shared_ptr<KSPDeflation>;
+
+static const char key[] = "PetscRRBDeflation";
+
+/* A PC that lives longer than its KSP has its share, and is destroyed before PETSc ends, too. */
+KSPDeflation::~KSPDeflation() {
+  (void)VecDestroy(&phi);
+  (void)MatDestroy(&Z);
+}
+
+static PetscErrorCode Forget(void *contents) {
+  Shared *shared = (Shared *)PetscRRBContents(contents);
+
+  PetscFunctionBegin;
+  (*shared)->ksp = nullptr;
+  delete shared;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationFind(KSP ksp, PetscBool create, Shared *found) {
+  PetscContainer container;
+  void *contents;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)ksp, key, (PetscObject *)&container));
+  if (container) {
+    PetscCall(PetscContainerGetPointer(container, &contents));
+    *found = *(Shared *)contents;
+  } else if (create) {
+    std::unique_ptr<Shared> made;
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("deflation"),
+                                  [&] { made = std::make_unique<Shared>(std::make_shared<KSPDeflation>(ksp)); }));
+    *found = *made;
+    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
+    PetscCall(PetscContainerSetPointer(container, made.release()));
+    PetscCall(PetscRRBContainerSetDestroy(container, Forget));
+    PetscCall(PetscObjectCompose((PetscObject)ksp, key, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+  } else
+    found->reset();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The user's PC goes inside. It keeps its prefix, options, operators and DM; KSP hands new ones to the wrapper, which hands
    them on. */
@@ -20,7 +61,7 @@ static PetscErrorCode Wrap(KSP ksp, PC inner, const Shared &deflation) {
   PetscCall(PCSetOptionsPrefix(wrapper, prefix));
   PetscCall(PetscObjectIncrementTabLevel((PetscObject)wrapper, (PetscObject)ksp, 1));
   PetscCall(PCSetType(wrapper, PCSUBDOMAINDEFLATION));
-  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)wrapper->data;
+  PC_SubdomainDeflation *d = Data(wrapper);
   d->deflation = deflation;
   d->inner = inner;
   d->dm = inner->dm;
@@ -45,7 +86,7 @@ PetscErrorCode KSPDeflationWrap(KSP ksp) {
   if (!deflation) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped));
-  PC_SubdomainDeflation *d = wrapped ? (PC_SubdomainDeflation *)pc->data : nullptr;
+  PC_SubdomainDeflation *d = wrapped ? Data(pc) : nullptr;
   const bool wanted = deflation->type != KSP_DEFLATION_NONE;
   if (wanted ? d && d->deflation == deflation : !d || !d->inner) PetscFunctionReturn(PETSC_SUCCESS);
   inner = d && d->inner ? d->inner : pc;
@@ -60,3 +101,62 @@ PetscErrorCode KSPDeflationWrap(KSP ksp) {
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* --- the hook: each KSP that is created gets our options handler --- */
+
+static PetscErrorCode Created(PetscObject object) {
+  PetscFunctionBegin;
+  if (object->classid == KSP_CLASSID)
+    PetscCall(PetscObjectAddOptionsHandler(object, KSPDeflationSetFromOptions, nullptr, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if PETSCRRB_LOG_HANDLERS
+
+/* PetscFinalize() takes the handler away. */
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogLegacyCallbacksBegin(nullptr, nullptr, Created, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
+
+#elif defined(PETSC_USE_LOG)
+
+static PetscErrorCode (*before)(PetscObject) = nullptr;
+
+static PetscErrorCode CreatedHere(PetscObject object) {
+  PetscFunctionBegin;
+  if (before) PetscCall((*before)(object));
+  PetscCall(Created(object));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
+  before = PetscLogPHC == CreatedHere ? nullptr : PetscLogPHC;
+  PetscLogPHC = CreatedHere;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStopHook(void) {
+  PetscFunctionBegin;
+  if (PetscLogPHC == CreatedHere) PetscLogPHC = before;
+  before = nullptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode KSPDeflationStartHook(void) {
+  PetscFunctionBegin;
+  (void)Created;
+  PetscCall(
+      PetscInfo(nullptr, "This PETSc was built without logging: -ksp_deflation is not seen, KSPSetDeflation() is\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDeflationStopHook(void) { return PETSC_SUCCESS; }
+
+#endif

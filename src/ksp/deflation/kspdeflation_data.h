@@ -58,6 +58,8 @@ typedef struct {
   PetscInt setups, refreshes;
 } PC_SubdomainDeflation;
 
+static inline PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
+
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC);
 
 /* From the KSP, or made for it; NULL where there is none and create is false. */

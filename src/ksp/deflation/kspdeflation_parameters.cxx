@@ -13,6 +13,20 @@ const char *const KSPDeflationInverses[] = {"explicit", "cholesky", "KSPDeflatio
 template <> struct PetscRRBOwner<KSPDeflation> {
   using Object = KSP;
 
+  template <class... Values>
+  static PetscErrorCode CallSetter(KSP ksp, const PetscRRBParameterNames &, PetscErrorCode (*method)(KSP, Values...),
+                                   Values... values) {
+    PetscFunctionBegin;
+    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+    PetscCall(method(ksp, values...));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  template <class... Values>
+  static PetscErrorCode CallGetter(KSP ksp, const PetscRRBParameterNames &names,
+                                   PetscErrorCode (*method)(KSP, Values *...), Values *...values) {
+    return CallSetter(ksp, names, method, values...);
+  }
+
   template <class Assign> static PetscErrorCode Set(KSP ksp, const Assign &assign) {
     Shared deflation;
 
@@ -34,39 +48,8 @@ template <> struct PetscRRBOwner<KSPDeflation> {
   }
 };
 
-#define KSP_DEFLATION_PARAMETER(Name, T, ...)                                                                          \
-  static constexpr PetscRRBParameter<KSPDeflation, T> Name({"KSPDeflationSet" #Name, nullptr, nullptr}, __VA_ARGS__);  \
-  PetscErrorCode KSPDeflationSet##Name(KSP ksp, T value) {                                                             \
-    PetscFunctionBegin;                                                                                                \
-    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
-    PetscCall(PetscRRBCheckCollective(ksp, value));                                                                    \
-    PetscCall(PetscRRBMethods<Name>::Set(ksp, value));                                                                 \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  PetscErrorCode KSPDeflationGet##Name(KSP ksp, T *value) {                                                            \
-    PetscFunctionBegin;                                                                                                \
-    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
-    PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");                             \
-    PetscCall(PetscRRBMethods<Name>::Get(ksp, value));                                                                 \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  static_assert(true, "")
-
-#define KSP_DEFLATION_SIZES(Name, ...)                                                                                 \
-  static constexpr PetscRRBSizes<KSPDeflation> Name = {{"KSPDeflationSet" #Name, nullptr, nullptr}, __VA_ARGS__};      \
-  PetscErrorCode KSPDeflationSet##Name(KSP ksp, PetscInt nx, PetscInt ny, PetscInt nz) {                               \
-    PetscFunctionBegin;                                                                                                \
-    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
-    PetscCall(PetscRRBSizesMethods<Name>::Set(ksp, nx, ny, nz));                                                       \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  PetscErrorCode KSPDeflationGet##Name(KSP ksp, PetscInt *nx, PetscInt *ny, PetscInt *nz) {                            \
-    PetscFunctionBegin;                                                                                                \
-    PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);                                                                     \
-    PetscCall(PetscRRBSizesMethods<Name>::Get(ksp, nx, ny, nz));                                                       \
-    PetscFunctionReturn(PETSC_SUCCESS);                                                                                \
-  }                                                                                                                    \
-  static_assert(true, "")
+#define KSP_DEFLATION_PARAMETER(...) PETSCRRB_PARAMETER_OF(KSPDeflation, KSP, KSPDeflation, __VA_ARGS__)
+#define KSP_DEFLATION_SIZES(...)     PETSCRRB_SIZES_OF(KSPDeflation, KSP, KSPDeflation, __VA_ARGS__)
 
 /* What the wrapper around the KSP's PC was set up with; NULL where it was not. */
 static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
@@ -74,7 +57,7 @@ static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
   PetscBool wrapped = PETSC_FALSE;
 
   if (pc) (void)PetscObjectTypeCompare((PetscObject)pc, PCSUBDOMAINDEFLATION, &wrapped);
-  return wrapped ? ((PC_SubdomainDeflation *)pc->data)->backend.get() : nullptr;
+  return wrapped ? Data(pc)->backend.get() : nullptr;
 }
 
 static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[3]) {
@@ -96,9 +79,8 @@ static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
   PetscBool device = PETSC_FALSE;
 
   if (const PCDeflationBackend *used = InUse(deflation)) return used->inverse();
-  if (deflation.inverse_set) return deflation.inverse;
   if (pc && pc->mat) (void)PetscRRBMatOnDevice(pc->mat, &device);
-  return PCDeflationDefaultInverse(deflation.type, device);
+  return PCDeflationInverse(deflation, device);
 }
 
 /* A vector or a matrix that the user keeps changing. */
@@ -279,7 +261,7 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
   PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
   PetscCall(KSPGetPC(ksp, pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)*pc, PCSUBDOMAINDEFLATION, &wrapped));
-  if (wrapped) *pc = ((PC_SubdomainDeflation *)(*pc)->data)->inner;
+  if (wrapped) *pc = Data(*pc)->inner;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

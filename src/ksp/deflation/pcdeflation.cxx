@@ -5,8 +5,6 @@
 using petscrrb::deflation::Report;
 using petscrrb::deflation::Result;
 
-static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
-
 /* KSP talks to the wrapper, which hands on what the inner PC must know. */
 static PetscErrorCode HandOn(PC pc) {
   PC inner = Data(pc)->inner;
@@ -72,20 +70,15 @@ static PetscErrorCode ApplyDecoupled(PC pc, PetscBool transposed, Vec x, Vec y) 
 
 /* w = P x */
 static PetscErrorCode Project(PC pc, Vec x, Vec *w) {
-  PCDeflationBackend &b = *Data(pc)->backend;
-
   PetscFunctionBegin;
   PetscCall(PCDeflationGetWork(pc, 0, w));
   PetscCall(VecCopy(x, *w));
-  PetscCall(b.Restrict(*w, nullptr));
-  PetscCall(b.Solve());
-  PetscCall(b.Subtract(*w));
+  PetscCall(Data(pc)->backend->Project(*w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* y = P^T M^-1 x + Q x, with M^-T where A^T takes the place of A; with w = P x in the place of M^-1's x that is symmetric. */
 static PetscErrorCode ApplyProjected(PC pc, PetscBool transposed, Vec x, Vec y, const PCDeflationSolve *solve) {
-  PCDeflationBackend &b = *Data(pc)->backend;
   Vec r = x, w;
 
   PetscFunctionBegin;
@@ -93,25 +86,20 @@ static PetscErrorCode ApplyProjected(PC pc, PetscBool transposed, Vec x, Vec y, 
   w = r;
   if (solve && solve->symmetric) PetscCall(Project(pc, r, &w));
   PetscCall(ApplyDecoupled(pc, transposed, w, y));
-  PetscCall(b.Restrict(r, y));
-  PetscCall(b.Solve());
-  PetscCall(b.Prolong(y, y));
+  PetscCall(Data(pc)->backend->Correct(r, y, y, true));
   if (r != x || transposed) PetscCall(PCDeflationFix(pc, transposed, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* (P^T M^-1 + Q)^T = M^-T P + Q */
 static PetscErrorCode ApplyTransposeOfProjected(PC pc, PetscBool transposed, Vec x, Vec y) {
-  PCDeflationBackend &b = *Data(pc)->backend;
   Vec w;
 
   PetscFunctionBegin;
   PetscCall(Project(pc, x, &w));
   PetscCall(ApplyInner(pc, transposed, w, y));
   PetscCall(PCDeflationFix(pc, PETSC_FALSE, x, y));
-  PetscCall(b.Restrict(x, nullptr));
-  PetscCall(b.Solve());
-  PetscCall(b.Prolong(y, y));
+  PetscCall(Data(pc)->backend->Correct(x, y, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,16 +40,36 @@ public:
   virtual PetscErrorCode Solve() = 0;                /* c <- E^+ c */
   virtual PetscErrorCode Prolong(Vec y, Vec z) = 0;  /* z = y + Z c; y may be NULL, z may be y */
   virtual PetscErrorCode Subtract(Vec w) = 0;        /* w -= (AZ) c */
+
+  /* z = y + Q r, or z = P^T y + Q r; y may be NULL, z may be y */
+  PetscErrorCode Correct(Vec r, Vec y, Vec z, bool project = false) {
+    PetscFunctionBegin;
+    PetscCall(Restrict(r, project ? y : nullptr));
+    PetscCall(Solve());
+    PetscCall(Prolong(y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* w = P w */
+  PetscErrorCode Project(Vec w) {
+    PetscFunctionBegin;
+    PetscCall(Restrict(w, nullptr));
+    PetscCall(Solve());
+    PetscCall(Subtract(w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
 };
 
-/* What E is solved with where nobody chose: within E's profile on the host, as cheap as E itself. */
-inline KSPDeflationInverse PCDeflationDefaultInverse(KSPDeflationType type, PetscBool device) {
-  return type == KSP_DEFLATION_USER || device ? KSP_DEFLATION_EXPLICIT : KSP_DEFLATION_CHOLESKY;
+/* What E is solved with; where nobody chose within E's profile on the host, as cheap as E itself. */
+inline KSPDeflationInverse PCDeflationInverse(const KSPDeflationChoice &choice, PetscBool device) {
+  if (choice.inverse_set) return choice.inverse;
+  return choice.type == KSP_DEFLATION_USER || device ? KSP_DEFLATION_EXPLICIT : KSP_DEFLATION_CHOLESKY;
 }
+static_assert((int)petscrrb::dense::Inverse::explicit_inverse == KSP_DEFLATION_EXPLICIT &&
+                  (int)petscrrb::dense::Inverse::cholesky == KSP_DEFLATION_CHOLESKY,
+              "one is converted to the other");
 
 /* stripes, blocks and level sets; Z as a matrix */
-PetscErrorCode PCDeflationCreateHost(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
-PetscErrorCode PCDeflationCreateCuda(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
+PetscErrorCode PCDeflationCreateSubdomains(MPI_Comm, PetscBool device, std::unique_ptr<PCDeflationBackend> *);
 PetscErrorCode PCDeflationCreateUser(MPI_Comm, std::unique_ptr<PCDeflationBackend> *);
 
 /* The space that was chosen, its grid and boxes found. */

@@ -3,8 +3,6 @@
 
 static const char key[] = "PetscRRBDeflated";
 
-static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
-
 PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
   Vec *work = &Data(pc)->work[k];
 
@@ -22,16 +20,6 @@ Mat PCDeflationOperator(PC pc) {
   return A ? (Mat)A : pc->mat;
 }
 
-static PetscErrorCode Project(PC pc, Vec w) {
-  PCDeflationBackend &backend = *Data(pc)->backend;
-
-  PetscFunctionBegin;
-  PetscCall(backend.Restrict(w, nullptr));
-  PetscCall(backend.Solve());
-  PetscCall(backend.Subtract(w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Multiply(Mat PA, Vec x, Vec y, PetscErrorCode (*multiply)(Mat, Vec, Vec)) {
   PetscObject A;
   PC pc;
@@ -44,7 +32,7 @@ static PetscErrorCode Multiply(Mat PA, Vec x, Vec y, PetscErrorCode (*multiply)(
       "with A");
   PetscCall(PetscObjectQuery((PetscObject)PA, key, &A));
   PetscCall((*multiply)((Mat)A, x, y));
-  PetscCall(Project(pc, y));
+  PetscCall(Data(pc)->backend->Project(y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,7 +76,7 @@ PetscErrorCode PCDeflationReplace(PC pc, KSP ksp, PCDeflationSolve *solve) {
   PetscFunctionBegin;
   PetscCall(GetRightHandSide(pc, &solve->Pb));
   PetscCall(VecCopy(ksp->vec_rhs, solve->Pb));
-  PetscCall(Project(pc, solve->Pb));
+  PetscCall(Data(pc)->backend->Project(solve->Pb));
   PetscCall(CreateShell(pc, PCDeflationOperator(pc), &solve->PA));
   PetscCall(PetscObjectReference((PetscObject)solve->PA));
   PetscCall(PetscObjectReference((PetscObject)solve->Pb));

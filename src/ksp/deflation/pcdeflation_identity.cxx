@@ -2,8 +2,6 @@
    is left once they are right: so they are made right at the start and no preconditioner may disturb them. */
 #include "ksp/deflation/kspdeflation_data.h"
 
-static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
-
 /* The number of rows in each row's subdomain is 0 on identity rows. One whose diagonal is zero, too, says nothing: there y
    is what M^-1 makes of it, as without deflation. */
 PetscErrorCode PCDeflationFindIdentityRows(PC pc, Mat A) {

@@ -6,8 +6,6 @@
 
 using Shared = std::shared_ptr<KSPDeflation>;
 
-static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
-
 /* PETSc's own one compares with the norm of M^-1 b where the initial guess is not zero, and makes that in its first call.
    It is to be that of the user's M and b, whatever guess and right-hand side the iteration is given. */
 static PetscErrorCode Converged(KSP ksp, PetscInt n, PetscReal rnorm, KSPConvergedReason *reason, void *ctx) {

@@ -23,7 +23,7 @@ static bool same(const PCDeflationSeen &a, const PCDeflationSeen &b) {
 }
 
 static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
-  const KSPDeflation &k = *((PC_SubdomainDeflation *)pc->data)->deflation;
+  const KSPDeflation &k = *Data(pc)->deflation;
 
   PetscFunctionBegin;
   *space = k.type == KSP_DEFLATION_LEVELSET ? (PetscObject)k.phi
@@ -53,7 +53,7 @@ static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
 
 /* Another one than before starts from nothing. */
 static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
-  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  PC_SubdomainDeflation *d = Data(pc);
   const PetscBool user = (PetscBool)(d->deflation->type == KSP_DEFLATION_USER);
   PetscBool device = PETSC_FALSE;
 
@@ -64,15 +64,13 @@ static PetscErrorCode ChooseBackend(PC pc, Mat A, PetscBool *rebuild) {
   d->backend.reset();
   if (user)
     PetscCall(PCDeflationCreateUser(PetscObjectComm((PetscObject)A), &d->backend));
-  else if (device)
-    PetscCall(PETSCRRB_ON_DEVICE(PCDeflationCreateCuda)(PetscObjectComm((PetscObject)A), &d->backend));
   else
-    PetscCall(PCDeflationCreateHost(PetscObjectComm((PetscObject)A), &d->backend));
+    PetscCall(PCDeflationCreateSubdomains(PetscObjectComm((PetscObject)A), device, &d->backend));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) {
-  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  PC_SubdomainDeflation *d = Data(pc);
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
@@ -101,7 +99,7 @@ static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) 
 }
 
 PetscErrorCode PCDeflationUpdate(PC pc) {
-  PC_SubdomainDeflation *d = (PC_SubdomainDeflation *)pc->data;
+  PC_SubdomainDeflation *d = Data(pc);
   const Mat A = PCDeflationOperator(pc);
   PCDeflationSeen matrix, chosen;
   PetscObject space;

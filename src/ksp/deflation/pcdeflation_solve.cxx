@@ -6,8 +6,6 @@
 
 using petscrrb::deflation::Result;
 
-static PC_SubdomainDeflation *Data(PC pc) { return (PC_SubdomainDeflation *)pc->data; }
-
 static PetscErrorCode CheckType(KSP ksp) {
   MPI_Comm comm = PetscObjectComm((PetscObject)ksp);
   PetscBool normal, halves;
@@ -42,7 +40,6 @@ static PetscErrorCode CheckInner(PC pc) {
 /* --- x + Q (b - A x) --- */
 
 static PetscErrorCode Correct(PC pc, PetscBool transposed, Vec b, Vec x) {
-  PCDeflationBackend &backend = *Data(pc)->backend;
   const Mat A = PCDeflationOperator(pc);
   Vec r;
 
@@ -50,9 +47,7 @@ static PetscErrorCode Correct(PC pc, PetscBool transposed, Vec b, Vec x) {
   PetscCall(PCDeflationGetWork(pc, 0, &r));
   PetscCall(transposed ? MatMultTranspose(A, x, r) : MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1.0, b));
-  PetscCall(backend.Restrict(r, nullptr));
-  PetscCall(backend.Solve());
-  PetscCall(backend.Prolong(x, x));
+  PetscCall(Data(pc)->backend->Correct(r, x, x));
   if (transposed) PetscCall(PCDeflationFix(pc, transposed, b, x)); /* these follow from the others */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,11 +70,9 @@ static PetscErrorCode Start(PC pc, KSP ksp, Vec b, Vec x) {
 
   PetscFunctionBegin;
   PetscCall(Guess(pc, ksp, b, x));
-  if (ksp->guess_zero) {
-    PetscCall(d->backend->Restrict(b, nullptr));
-    PetscCall(d->backend->Solve());
-    PetscCall(d->backend->Prolong(nullptr, x));
-  } else
+  if (ksp->guess_zero)
+    PetscCall(d->backend->Correct(b, nullptr, x));
+  else
     PetscCall(Correct(pc, ksp->transpose_solve, b, x));
   ksp->guess_zero = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

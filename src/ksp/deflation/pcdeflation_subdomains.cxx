@@ -1,16 +1,158 @@
-/* Deflation by subdomains: from Mat and Vec to the arrays that the projection works on. */
-#include "ksp/deflation/pcdeflation_subdomains.h"
+/* Deflation by subdomains, where the matrix is: from Mat and Vec to the arrays that the projection works on. */
+#include "ksp/deflation/pcdeflation_ranks.h"
+#include "ksp/deflation/pcdeflation_backend.h"
+#include "pc/backend.h"
 
+using namespace petscrrb;
 using namespace petscrrb::deflation;
 
-PCDeflationSubdomains::~PCDeflationSubdomains() {
-  PetscBool up = PETSC_FALSE;
-  if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)PetscRRBMatrixReset(&rows_);
-}
+namespace {
+
+/* The array of a vector where the matrix is. On a device it is that of a copy where the vector is on the host; on the host
+   PETSc copies what a vector has on a device. */
+template <class Where> class ArrayOf {
+public:
+  enum Access {
+    READ,
+    WRITE,
+    READ_WRITE
+  };
+
+  ~ArrayOf() { (void)VecDestroy(&copy_); }
+  /* until Restore(); x may be NULL, which has none */
+  PetscErrorCode Get(Vec x, Access access) {
+    PetscFunctionBegin;
+    x_ = near_ = x, access_ = access, array = nullptr;
+    if (!x) PetscFunctionReturn(PETSC_SUCCESS);
+    if constexpr (Where::device) {
+      PetscCall(Near());
+      PetscCall(access == READ    ? VecGetArrayReadAndMemType(near_, (const PetscScalar **)&array, nullptr)
+                : access == WRITE ? VecGetArrayWriteAndMemType(near_, &array, nullptr)
+                                  : VecGetArrayAndMemType(near_, &array, nullptr));
+    } else
+      PetscCall(access == READ    ? VecGetArrayRead(near_, (const PetscScalar **)&array)
+                : access == WRITE ? VecGetArrayWrite(near_, &array)
+                                  : VecGetArray(near_, &array));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Restore() {
+    PetscFunctionBegin;
+    if (!x_) PetscFunctionReturn(PETSC_SUCCESS);
+    if constexpr (Where::device)
+      PetscCall(access_ == READ    ? VecRestoreArrayReadAndMemType(near_, (const PetscScalar **)&array)
+                : access_ == WRITE ? VecRestoreArrayWriteAndMemType(near_, &array)
+                                   : VecRestoreArrayAndMemType(near_, &array));
+    else
+      PetscCall(access_ == READ    ? VecRestoreArrayRead(near_, (const PetscScalar **)&array)
+                : access_ == WRITE ? VecRestoreArrayWrite(near_, &array)
+                                   : VecRestoreArray(near_, &array));
+    if (near_ != x_ && access_ != READ) PetscCall(VecCopy(near_, x_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscScalar *array = nullptr;
+
+private:
+  PetscErrorCode Near() {
+    PetscBool here;
+    PetscInt own, all;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBVecOnDevice(x_, &here));
+    if (here) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!copy_) {
+      PetscCall(PetscInfo(x_, "The matrix is on the device and a vector is on the host: deflation copies it there in "
+                              "every application\n"));
+      PetscCall(VecGetLocalSize(x_, &own));
+      PetscCall(VecGetSize(x_, &all));
+      PetscCall(VecCreate(PetscObjectComm((PetscObject)x_), &copy_));
+      PetscCall(VecSetSizes(copy_, own, all));
+      PetscCall(VecSetType(copy_, VECCUDA));
+    }
+    near_ = copy_;
+    if (access_ != WRITE) PetscCall(VecCopy(x_, near_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Vec x_ = nullptr, near_ = nullptr, copy_ = nullptr;
+  Access access_ = READ;
+};
+
+/* A rank's rows with ghosts, where they are. */
+template <class Where> struct RowsWithGhosts {
+  std::vector<PetscScalar> a;
+
+  void Build(PetscRRBOverlap &overlap) { a.resize((std::size_t)overlap.entries()); }
+  Csr rows(PetscRRBOverlap &overlap) const { return overlap.rows(a.data()); }
+};
+
+#if PETSCRRB_ON_DEVICES
+
+template <> struct RowsWithGhosts<PetscRRBDeviceWork> {
+  cuda::Buffer<PetscInt> ia, ja;
+  cuda::Buffer<PetscScalar> a;
+
+  void Build(PetscRRBOverlap &overlap) {
+    ia.assign(overlap.ia());
+    ja.assign(overlap.ja());
+    a.resize(ja.size());
+  }
+  Csr rows(PetscRRBOverlap &overlap) const { return {overlap.own(), ia.data(), ja.data(), a.data()}; }
+};
+
+#endif
+
+template <class Where> class Subdomains final : public PCDeflationBackend {
+  using Array = ArrayOf<Where>;
+
+public:
+  ~Subdomains() override {
+    PetscBool up = PETSC_FALSE;
+    if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)PetscRRBMatrixReset(&rows_);
+  }
+  PetscErrorCode Start() { return where_.Start(); }
+  PetscBool on_device() const override { return Where::device; }
+  PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool, Result *) override;
+  const Report &report() const override { return projection_->report(); }
+  std::string subdomains() const override { return words_; }
+  KSPDeflationInverse inverse() const override { return inverse_; }
+  const Grid *grid() const override { return &space_.grid; }
+  const Boxes *boxes() const override { return &space_.boxes; }
+
+  PetscErrorCode Restrict(Vec, Vec) override;
+  PetscErrorCode Solve() override {
+    return Run([&] { projection_->solve(); });
+  }
+  PetscErrorCode Prolong(Vec, Vec) override;
+  PetscErrorCode Subtract(Vec) override;
+
+private:
+  PetscErrorCode GetRows(PC, Mat, PetscBool *rebuild);
+  PetscErrorCode Read(PC, Mat, const KSPDeflationChoice &, const double *phi, PetscBool rebuild, Result *);
+  /* f(), which may throw */
+  template <class F> PetscErrorCode Run(const F &f) {
+    PetscFunctionBegin;
+    if (Where::device) PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(where_.Try(f));
+    if (Where::device) PetscCall(PetscLogGpuTimeEnd());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Where where_{"deflation"};
+  std::unique_ptr<Projection> projection_ = where_.Make([](const auto &...on) { return make_projection(on...); });
+  Array first_, second_;
+  PetscRRBMatrix rows_ = {};
+  std::unique_ptr<PCDeflationRanks> ranks_; /* of a matrix on several */
+  RowsWithGhosts<Where> ghosts_;
+  Csr csr_; /* rows_'s, or theirs */
+  Space space_;
+  KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
+  std::string words_;
+};
 
 /* Another pattern than before has new ghosts. */
-PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) {
-  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+template <class Where> PetscErrorCode Subdomains<Where>::GetRows(PC pc, Mat A, PetscBool *rebuild) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
 
   PetscFunctionBegin;
   PetscCall(PetscRRBMatrixGet(pc, A, &rows_));
@@ -19,22 +161,24 @@ PetscErrorCode PCDeflationSubdomains::GetRows(PC pc, Mat A, PetscBool *rebuild) 
     csr_ = rows_.csr;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  const PetscBool build = (PetscBool)(*rebuild || !ranks_);
-  if (build) {
-    PetscCall(PetscRRBTryTogether(
-        comm, Says(), [&] { ranks_ = std::make_unique<PCDeflationRanks>(PetscObjectComm((PetscObject)pc), Says()); }));
-    PetscCall(ranks_->Build(pc, A, P));
+  if (*rebuild || !ranks_) {
     *rebuild = PETSC_TRUE;
+    PetscCall(
+        PetscRRBTryTogether(comm, where_.say, [&] { ranks_ = std::make_unique<PCDeflationRanks>(comm, where_.say); }));
+    PetscCall(ranks_->overlap.Build(pc, A, P, 1));
+    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] { ghosts_.Build(ranks_->overlap); }));
   }
-  PetscCall(ExchangeRows(ranks_->overlap(), P, build, &csr_));
+  PetscCall(ranks_->overlap.Exchange(P, Where::device, ghosts_.a.data()));
+  csr_ = ghosts_.rows(ranks_->overlap);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoice &choice, const double *phi,
-                                           PetscBool rebuild, Result *result) {
+template <class Where>
+PetscErrorCode Subdomains<Where>::Read(PC pc, Mat A, const KSPDeflationChoice &choice, const double *phi,
+                                       PetscBool rebuild, Result *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const auto run_together = [&](const PCDeflationWork &work) {
-    return Run([&] { PetscRRBThrowTogether(comm, Says(), work); });
+  const auto run_together = [&](const auto &work) {
+    return Run([&] { PetscRRBThrowTogether(comm, where_.say, work); });
   };
 
   PetscFunctionBegin;
@@ -42,101 +186,83 @@ PetscErrorCode PCDeflationSubdomains::Read(PC pc, Mat A, const KSPDeflationChoic
     PetscCall(run_together([&] { *result = projection_->refresh(csr_, phi); }));
     if (*result != Result::rebuild) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCDeflationDescribe(pc, A, choice, Rows(csr_), &space_));
-  PetscCall(PetscRRBTryTogether(comm, Says(),
+  PetscCall(PCDeflationDescribe(pc, A, choice, where_.Rows(csr_), &space_));
+  PetscCall(PetscRRBTryTogether(comm, where_.say,
                                 [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
-  if (ranks_ && on_device() && space_.phases)
+  if (ranks_ && Where::device && space_.phases)
     PetscCall(PetscInfo(pc,
                         "The matrix is on devices of several ranks: its rows are copied to the host for each set of "
                         "values, where the phases of a level set are found\n"));
-  inverse_ = choice.inverse_set ? choice.inverse : PCDeflationDefaultInverse(choice.type, on_device());
+  inverse_ = PCDeflationInverse(choice, Where::device);
   space_.phi = phi;
-  space_.ranks = ranks_.get();
-  const auto type = inverse_ == KSP_DEFLATION_EXPLICIT ? Inverse::explicit_inverse : Inverse::cholesky;
-  PetscCall(run_together([&] { *result = projection_->setup(csr_, space_, type); }));
+  if (ranks_) space_.ranks = ranks_.get();
+  PetscCall(run_together([&] { *result = projection_->setup(csr_, space_, (Inverse)inverse_); }));
   space_.phi = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCDeflationSubdomains::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space,
-                                            PetscBool rebuild, Result *result) {
-  Vec phi = nullptr;
-  const PetscScalar *values = nullptr, no_rows = 0;
+template <class Where>
+PetscErrorCode Subdomains<Where>::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space,
+                                        PetscBool rebuild, Result *result) {
+  const PetscScalar no_rows = 0; /* a rank without rows may have no array: it has a level set all the same */
 
   PetscFunctionBegin;
-  if (space) {
-    PetscCall(Near((Vec)space, 0, PETSC_TRUE, &phi));
-    PetscCall(GetRead(phi, &values));
-  }
+  PetscCall(first_.Get((Vec)space, Array::READ));
+  const PetscScalar *phi = space && !first_.array ? &no_rows : first_.array;
   PetscErrorCode code = GetRows(pc, A, &rebuild);
-  /* a rank without rows may have no array: it has a level set all the same */
-  if (!code) code = Read(pc, A, choice, phi && !values ? &no_rows : values, rebuild, result);
+  if (!code) code = Read(pc, A, choice, phi, rebuild, result);
   PetscCall(PetscRRBMatrixRestore(&rows_)); /* of a refused matrix too: it may be gone at the next call */
-  if (phi) PetscCall(RestoreRead(phi, &values));
+  PetscCall(first_.Restore());
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCDeflationSubdomains::Restrict(Vec r, Vec y) {
-  const PetscScalar *from = nullptr, *minus = nullptr;
+template <class Where> PetscErrorCode Subdomains<Where>::Restrict(Vec r, Vec y) {
   PetscInt n = 0;
 
   PetscFunctionBegin;
-  if (r) {
-    PetscCall(Near(r, 0, PETSC_TRUE, &r));
-    PetscCall(GetRead(r, &from));
-    PetscCall(VecGetLocalSize(r, &n));
-  }
-  if (y) {
-    PetscCall(Near(y, 1, PETSC_TRUE, &y));
-    PetscCall(GetRead(y, &minus));
-  }
-  PetscCall(Run([&] { projection_->restrict_residual(from, minus); }));
-  if (y) PetscCall(RestoreRead(y, &minus));
-  if (r) PetscCall(RestoreRead(r, &from));
-  PetscCall(Log((PetscLogDouble)n + (y ? 2.0 * (PetscLogDouble)report().stored : 0.0)));
+  if (r) PetscCall(VecGetLocalSize(r, &n));
+  PetscCall(first_.Get(r, Array::READ));
+  PetscCall(second_.Get(y, Array::READ));
+  PetscCall(Run([&] { projection_->restrict_residual(first_.array, second_.array); }));
+  PetscCall(second_.Restore());
+  PetscCall(first_.Restore());
+  PetscCall(where_.LogFlops((PetscLogDouble)n + (y ? 2.0 * (PetscLogDouble)report().stored : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCDeflationSubdomains::Solve() {
-  PetscFunctionBegin;
-  PetscCall(Run([&] { projection_->solve(); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCDeflationSubdomains::Prolong(Vec y, Vec z) {
-  const PetscBool in_place = (PetscBool)(y == z);
-  const PetscScalar *from = nullptr;
-  PetscScalar *to;
+template <class Where> PetscErrorCode Subdomains<Where>::Prolong(Vec y, Vec z) {
+  const bool in_place = y == z;
   PetscInt n;
-  Vec near;
 
   PetscFunctionBegin;
-  PetscCall(Near(z, 0, in_place, &near));
-  if (y && !in_place) {
-    PetscCall(Near(y, 1, PETSC_TRUE, &y));
-    PetscCall(GetRead(y, &from));
-  }
-  PetscCall(Get(near, in_place, &to));
-  PetscCall(Run([&] { projection_->prolong(in_place ? to : from, to); }));
-  PetscCall(Restore(near, in_place, &to));
-  if (y && !in_place) PetscCall(RestoreRead(y, &from));
-  if (near != z) PetscCall(VecCopy(near, z));
   PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(Log((PetscLogDouble)n));
+  PetscCall(second_.Get(in_place ? nullptr : y, Array::READ));
+  PetscCall(first_.Get(z, in_place ? Array::READ_WRITE : Array::WRITE));
+  PetscCall(Run([&] { projection_->prolong(in_place ? first_.array : second_.array, first_.array); }));
+  PetscCall(first_.Restore());
+  PetscCall(second_.Restore());
+  PetscCall(where_.LogFlops((PetscLogDouble)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCDeflationSubdomains::Subtract(Vec w) {
-  PetscScalar *to;
-  Vec near;
-
+template <class Where> PetscErrorCode Subdomains<Where>::Subtract(Vec w) {
   PetscFunctionBegin;
-  PetscCall(Near(w, 0, PETSC_TRUE, &near));
-  PetscCall(Get(near, PETSC_TRUE, &to));
-  PetscCall(Run([&] { projection_->subtract(to); }));
-  PetscCall(Restore(near, PETSC_TRUE, &to));
-  if (near != w) PetscCall(VecCopy(near, w));
-  PetscCall(Log(2.0 * (PetscLogDouble)report().stored));
+  PetscCall(first_.Get(w, Array::READ_WRITE));
+  PetscCall(Run([&] { projection_->subtract(first_.array); }));
+  PetscCall(first_.Restore());
+  PetscCall(where_.LogFlops(2.0 * (PetscLogDouble)report().stored));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+PetscErrorCode PCDeflationCreateSubdomains(MPI_Comm comm, PetscBool device,
+                                           std::unique_ptr<PCDeflationBackend> *backend) {
+  PetscFunctionBegin;
+  const PetscErrorCode code = PetscRRBCallTogether(
+      comm, PetscRRBSay("deflation"), [&] { return PetscRRBCreateBackend<Subdomains>(device, "deflation", backend); });
+  if (code != PETSC_SUCCESS) backend->reset(); /* where it could be made, too */
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

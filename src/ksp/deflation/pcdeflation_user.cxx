@@ -26,10 +26,13 @@ public:
   PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool, Result *) override;
   const Report &report() const override { return report_; }
   std::string subdomains() const override { return "none, the columns of a matrix of type " + type_; }
-  KSPDeflationInverse inverse() const override { return inverse_; }
+  KSPDeflationInverse inverse() const override { return (KSPDeflationInverse)inverse_.type; }
 
   PetscErrorCode Restrict(Vec, Vec) override;
-  PetscErrorCode Solve() override;
+  PetscErrorCode Solve() override {
+    std::swap(c_, other_);
+    return inverse_.Solve(other_, c_);
+  }
   PetscErrorCode Prolong(Vec, Vec) override;
   PetscErrorCode Subtract(Vec) override;
 
@@ -42,25 +45,22 @@ private:
   PetscErrorCode Factor(Mat A, Mat *left);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
   PetscErrorCode Measure(Mat A);
-  PetscErrorCode Invert(KSPDeflationInverse);
-  PetscErrorCode Keep(const std::vector<PetscScalar> &e, PetscBool factor);
   PetscErrorCode Describe();
   PetscErrorCode Sum(Vec c);
 
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
   PetscMPIInt ranks_ = 1;
   Mat Z_ = nullptr, AZ_ = nullptr;
-  Mat aij_ = nullptr;                        /* a copy of A, or none */
-  Mat own_Z_ = nullptr, own_AZ_ = nullptr;   /* rows of this rank, all columns */
-  Mat E_ = nullptr, inverse_of_E_ = nullptr; /* what this rank adds to E; E's factor or E^+ */
+  Mat aij_ = nullptr;                      /* a copy of A, or none */
+  Mat own_Z_ = nullptr, own_AZ_ = nullptr; /* rows of this rank, all columns */
+  Mat E_ = nullptr;                        /* what this rank adds to E */
   Vec c_ = nullptr, other_ = nullptr, w_ = nullptr;
   PetscRRBOwnValues own_r_, own_y_, own_w_;
   PetscBool device_ = PETSC_FALSE;
   PetscReal floor_ = 0; /* eigenvalues of E below it are rounding */
-  KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
+  PCDeflationUserInverse inverse_;
   std::string type_;
   Report report_;
-  Result result_ = Result::ok;
 };
 
 PetscErrorCode UserBackend::Reset() {
@@ -71,7 +71,7 @@ PetscErrorCode UserBackend::Reset() {
   PetscCall(MatDestroy(&own_Z_));
   PetscCall(MatDestroy(&own_AZ_));
   PetscCall(MatDestroy(&E_));
-  PetscCall(MatDestroy(&inverse_of_E_));
+  PetscCall(inverse_.Reset());
   PetscCall(VecDestroy(&c_));
   PetscCall(VecDestroy(&other_));
   PetscCall(VecDestroy(&w_));
@@ -175,45 +175,6 @@ PetscErrorCode UserBackend::Measure(Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* e, or its Cholesky factor, as a Mat where c is. */
-PetscErrorCode UserBackend::Keep(const std::vector<PetscScalar> &e, PetscBool factor) {
-  PetscScalar *to;
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetSize(c_, &n));
-  PetscCall(MatDestroy(&inverse_of_E_));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, n, nullptr, &inverse_of_E_));
-  PetscCall(MatDenseGetArrayWrite(inverse_of_E_, &to));
-  std::copy(e.begin(), e.end(), to);
-  PetscCall(MatDenseRestoreArrayWrite(inverse_of_E_, &to));
-  PetscCall(MatAssemblyBegin(inverse_of_E_, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(inverse_of_E_, MAT_FINAL_ASSEMBLY));
-#if PETSCRRB_ON_DEVICES
-  if (device_) PetscCall(MatConvert(inverse_of_E_, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &inverse_of_E_));
-#endif
-  PetscCall(MatSetOption(inverse_of_E_, MAT_SPD, PETSC_TRUE));
-  if (factor) PetscCall(MatCholeskyFactor(inverse_of_E_, nullptr, nullptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode UserBackend::Invert(KSPDeflationInverse wanted) {
-  const Inverse type = wanted == KSP_DEFLATION_CHOLESKY ? Inverse::cholesky : Inverse::explicit_inverse;
-  std::vector<PetscScalar> e;
-  UserInverse made;
-  PetscInt n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetSize(c_, &n));
-  PetscCall(PCDeflationInvertUser(comm_, E_, n, floor_, type, &e, &made));
-  result_ = made.result;
-  report_.why = made.why;
-  report_.null_directions = made.null_directions;
-  inverse_ = made.type == Inverse::cholesky ? KSP_DEFLATION_CHOLESKY : KSP_DEFLATION_EXPLICIT;
-  if (result_ == Result::ok) PetscCall(Keep(e, (PetscBool)(inverse_ == KSP_DEFLATION_CHOLESKY)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode UserBackend::Describe() {
   MatInfo info;
   PetscInt n;
@@ -224,7 +185,7 @@ PetscErrorCode UserBackend::Describe() {
   PetscCall(MatGetType(Z_, &type));
   PetscCall(PetscRRBTryTogether(comm_, say, [&] {
     type_ = type;
-    report_.inverse = inverse_ == KSP_DEFLATION_EXPLICIT ? "explicit inverse, dense" : "Cholesky, dense";
+    report_.inverse = inverse_.type == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
   }));
   PetscCall(VecGetSize(c_, &n));
   report_.subdomains = (int)n;
@@ -256,6 +217,8 @@ PetscErrorCode UserBackend::Build(Mat A, Mat Z) {
 
 PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space, PetscBool rebuild,
                                   Result *result) {
+  PetscInt n;
+
   PetscFunctionBegin;
   comm_ = PetscObjectComm((PetscObject)pc);
   PetscCallMPI(MPI_Comm_size(comm_, &ranks_));
@@ -263,9 +226,12 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   report_ = Report();
   PetscCall(Multiply(A, rebuild));
   PetscCall(Measure(A));
-  PetscCall(Invert(choice.inverse_set ? choice.inverse : PCDeflationDefaultInverse(choice.type, device_)));
+  PetscCall(VecGetSize(c_, &n));
+  PetscCall(inverse_.SetUp(comm_, E_, n, floor_, (Inverse)PCDeflationInverse(choice, device_), device_));
+  report_.why = inverse_.why;
+  report_.null_directions = inverse_.null_directions;
   PetscCall(Describe());
-  *result = result_;
+  *result = inverse_.result;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -299,14 +265,6 @@ PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
     PetscCall(VecAXPY(c_, -1.0, other_));
   }
   PetscCall(Sum(c_));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode UserBackend::Solve() {
-  PetscFunctionBegin;
-  PetscCall(inverse_ == KSP_DEFLATION_EXPLICIT ? MatMult(inverse_of_E_, c_, other_)
-                                               : MatSolve(inverse_of_E_, c_, other_));
-  std::swap(c_, other_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -194,8 +194,7 @@ PetscErrorCode KSPCreate_RRB(KSP ksp) {
   KSPRRBState *state = nullptr;
 
   PetscFunctionBegin;
-  PetscCall(
-      PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("KSPRRB"), [&] { state = new KSPRRBState; }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp), "KSPRRB", [&] { state = new KSPRRBState; }));
   PetscCall(PetscNew(&rrb));
   rrb->state = state;
   ksp->data = (void *)rrb;

@@ -62,8 +62,7 @@ static PetscErrorCode FindRightHandSide(KSP ksp) {
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
 PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("KSPRRB"),
-                        [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
+  PetscCall(PetscRRBTry("KSPRRB", [&] { ((KSP_RRB *)ksp->data)->state->ahead.reserve(64); })); /* a step adds to it */
   PetscCall(MakeWorkVectors(ksp));
   PetscCall(MakeRoomForCoefficients(ksp));
   PetscCall(FindRightHandSide(ksp));
@@ -178,15 +177,14 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
-  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("PCRRB"),
-                                 [&] { return KSPRRBMakeRoom(ksp); }));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
     if (!s->fused || s->build != pc->build || s->fused_form != s->form) PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)
-    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), PetscRRBSay("PCRRB"),
+    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB",
                                    [&] { return KSPRRBCreateUnfused(ksp, &s->unfused); }));
   s->solver = s->form == KSP_RRB_UNFUSED ? s->unfused.get() : s->fused.get();
   PetscFunctionReturn(PETSC_SUCCESS);

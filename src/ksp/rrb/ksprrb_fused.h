@@ -28,18 +28,13 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) override {
-    const PetscScalar *r;
-    PetscScalar *to;
-
-    PetscFunctionBegin;
-    PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
-    PetscCall(add ? VecGetArrayAndMemType(x, &to, nullptr) : VecGetArrayWriteAndMemType(x, &to, nullptr));
-    if (lines() && add) PetscCall(with_.matrix->ToBoxes(to, x_.data()));
-    PetscCall(PutSolution(lines() ? r0_.data() : r, lines() ? x_.data() : to, add));
-    if (lines()) PetscCall(with_.matrix->ToRows(x_.data(), to));
-    PetscCall(add ? VecRestoreArrayAndMemType(x, &to) : VecRestoreArrayWriteAndMemType(x, &to));
-    PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add, [&](const PetscScalar *r, PetscScalar *to) -> PetscErrorCode {
+      PetscFunctionBegin;
+      if (lines() && add) PetscCall(with_.matrix->ToBoxes(to, x_.data()));
+      PetscCall(PutSolution(lines() ? r0_.data() : r, lines() ? x_.data() : to, add));
+      if (lines()) PetscCall(with_.matrix->ToRows(x_.data(), to));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
 
 protected:
@@ -55,7 +50,7 @@ protected:
   virtual void Take(const petscrrb::rrb::PreparedStencil &) = 0;
   virtual bool positive() const = 0;
 
-  double bytes_of_arrays() const { return 8.0 * (double)(r0_.size() + x_.size()); }
+  double bytes_of_arrays() const { return stencil_.bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
   const PCRRBParts with_;
   const PetscRRBSay say_{"KSPRRB", with_.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB};

@@ -1,6 +1,5 @@
 /* KSPRRB where the matrix is on the host. */
-#include "exec/host/partial_sum.hpp"
-#include "exec/host/scalars.hpp"
+#include "exec/host/sums.hpp"
 #include "ksp/rrb/core/full_cg.hpp"
 #include "ksp/rrb/host/schur_loops.hpp"
 #include "ksp/rrb/ksprrb_fused.h"
@@ -30,11 +29,7 @@ public:
     return PETSC_SUCCESS;
   }
   void DropStep() override { cg_.drop_step(); }
-  double bytes() const override {
-    const Stencil &s = stencil_;
-    return (double)cg_.bytes() + bytes_of_arrays() +
-           8.0 * (double)(s.C.size() + s.E.size() + s.N.size() + s.NE.size() + s.NW.size() + s.v.size());
-  }
+  double bytes() const override { return (double)cg_.bytes() + bytes_of_arrays(); }
 
 private:
   PetscErrorCode StartFrom(const PetscScalar *r0, Norm norm, Numbers *numbers) override {

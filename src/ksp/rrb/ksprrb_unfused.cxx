@@ -96,7 +96,7 @@ private:
 
 PetscErrorCode KSPRRBCreateUnfused(KSP ksp, std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
-  if (!*solver) PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *solver = std::make_unique<Unfused>(ksp); }));
+  if (!*solver) PetscCall(PetscRRBTry("PCRRB", [&] { *solver = std::make_unique<Unfused>(ksp); }));
   PetscCall(static_cast<Unfused &>(**solver).MakeRoom());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

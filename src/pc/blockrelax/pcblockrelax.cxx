@@ -1,7 +1,72 @@
-/* PCBLOCKRELAX, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
+/* PCBLOCKRELAX, the PETSc preconditioner: what PCApply(), PCView() and their kin do, and the type itself. */
 #include "pc/blockrelax/pcblockrelax_data.h"
 
 using namespace petscrrb;
+
+static PetscErrorCode ViewBriefly(const PC_BlockRelax *b, PetscViewer viewer) {
+  return PetscViewerStringSPrintf(viewer, " %s", PCBlockRelaxTypes[b->type]);
+}
+
+static const char *MethodOf(const PC_BlockRelax *b) {
+  if (b->type == PC_BLOCKRELAX_TYPE_JACOBI) return "block Jacobi";
+  if (b->type == PC_BLOCKRELAX_TYPE_CHAOTIC) return "chaotic block Gauss-Seidel";
+  return b->symmetric ? "symmetric coloured block Gauss-Seidel" : "coloured block Gauss-Seidel";
+}
+
+static PetscErrorCode ViewChoices(const PC_BlockRelax *b, PetscViewer viewer) {
+  const bool ready = b->state && b->state->ready;
+
+  PetscFunctionBegin;
+  if (ready || b->omega != PETSC_DECIDE)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s, omega: %g%s\n", MethodOf(b),
+                                     ready ? b->state->options.omega : (double)b->omega,
+                                     b->omega == PETSC_DECIDE ? " (the default)" : ""));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s, omega: the default\n", MethodOf(b)));
+  if (b->sweeps != 1) PetscCall(PetscViewerASCIIPrintf(viewer, "sweeps: %" PetscInt_FMT "\n", b->sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewBlocks(const PCBlockRelaxState *s, const char *where, PetscViewer viewer) {
+  const blockrelax::Options &o = s->options;
+  const blockrelax::Cut cut{{o.block[0], o.block[1], o.block[2]}};
+  long long blocks = 0;
+
+  PetscFunctionBegin;
+  for (const blockrelax::Patch &p : s->shape.patches) blocks += cut.blocks(p);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "blocks%s: %d x %d x %d, %lld of them\n", where, o.block[0], o.block[1],
+                                   o.block[2], blocks));
+  if (o.order == blockrelax::Order::coloured) PetscCall(PetscViewerASCIIPrintf(viewer, "colours: %d\n", o.colours));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coefficients: %s\n", s->found.constant ? "constant" : "variable"));
+  PetscCall(
+      PetscViewerASCIIPrintf(viewer, "inverses: %s, %lld held\n", s->found.used.c_str(), (long long)s->found.shapes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  double here[2] = {(double)s->found.read.identity_rows, s->backend->bytes()}, all[2];
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCallMPI(MPI_Allreduce(here, all, 2, MPI_DOUBLE, MPI_SUM, comm));
+  const char *where = ranks > 1 ? " of the first rank" : "";
+  if (ranks > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "Jacobi between %d ranks\n", (int)ranks));
+  if (!s->shape.patches.empty()) {
+    if (s->grid.n[0])
+      PetscCall(PetscRRBViewGrid(viewer, where, s->grid, [](int) { return ""; }));
+    else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "patches%s: %lld, %d-point\n", where, (long long)s->shape.patches.size(),
+                                       s->shape.points));
+    PetscCall(ViewBlocks(s, where, viewer));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
+  if (all[0] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows: %.0f\n", all[0]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", all[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode PCDestroy_BlockRelax(PC pc) {
   PetscFunctionBegin;
@@ -28,7 +93,7 @@ static PetscErrorCode PCMatApply_BlockRelax(PC pc, Mat X, Mat Y) {
   PetscFunctionBegin;
   if (!b->state->failed && (b->state->one_rank || b->sweeps <= 1))
     PetscCall(b->state->backend->SweepColumns(pc, X, Y, b->sweeps, &done));
-  if (!done) PetscCall(PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_BlockRelax(pc, x, y); }));
+  if (!done) PetscCall(PetscRRBMatApply<PCApply_BlockRelax>(pc, X, Y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,8 +159,8 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   PetscFunctionBegin;
   PetscCall((PetscRRBCreate<PC_BlockRelax, PCBlockRelaxComposeParameters>(
       pc,
-      {PCSetUp_BlockRelax, PCApply_BlockRelax, PCMatApply_BlockRelax, PCSetFromOptions_BlockRelax, PCView_BlockRelax,
-       MayHaveIdentityRows},
+      {PCSetUp_BlockRelax, PCApply_BlockRelax, PCMatApply_BlockRelax, PCSetFromOptions_BlockRelax,
+       PetscRRBView<PC_BlockRelax, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
       &b)));
   b->type = PC_BLOCKRELAX_TYPE_JACOBI;
   b->omega = PETSC_DECIDE;

@@ -1,17 +1,16 @@
 /* PCBLOCKRELAX where its matrix is. */
 #include "pc/backend.h"
 #include "pc/blockrelax/pcblockrelax_data.h"
-#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
 namespace {
 
-template <class Where> class Backend final : public PCBlockRelaxBackend {
+template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCBlockRelaxBackend> {
+  using PetscRRBBackendAt<Where, PCBlockRelaxBackend>::where_;
+
 public:
-  PetscErrorCode Start() { return where_.Start(); }
-  PetscBool on_device() const override { return Where::device; }
-  PetscRRBRows rows(const Csr &a) override { return where_.Rows(a); }
+  Backend() : PetscRRBBackendAt<Where, PCBlockRelaxBackend>("PCBLOCKRELAX") {}
   PetscRRBTrouble Create(const PCBlockRelaxShape &shape, const blockrelax::Options &options) override {
     const auto make = [&](const auto &...on) {
       return blockrelax::make_blockrelax(on..., shape.patches, shape.points, shape.periodic, options);
@@ -39,17 +38,13 @@ public:
 
     PetscFunctionBegin;
     PetscCall(MatGetSize(B, nullptr, &columns));
-    PetscCall(where_.UseColumns(B, X, done, sweep));
+    PetscCall(PetscRRBUseColumns(where_, B, X, done, sweep));
     if (*done) PetscCall(where_.LogFlops((double)columns * PCBlockRelaxFlops(pc, sweeps, PETSC_TRUE)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   double bytes() const override { return relax_ ? relax_->bytes() : 0; }
-  PetscRRBTrouble WhyRefused(const Csr &rows, std::string *why) override {
-    return where_.AttemptOnHost(rows, [&](const Csr &here) { *why = why_refused(here); });
-  }
 
 private:
-  Where where_{"PCBLOCKRELAX"};
   std::unique_ptr<blockrelax::BlockRelax> relax_;
 };
 

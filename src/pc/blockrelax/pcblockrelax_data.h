@@ -2,20 +2,13 @@
 #pragma once
 
 #include "pc/blockrelax/core/blockrelax.hpp"
-#include "petsc/agree.h"
-#include "pc/findgrid.h"
-#include "pc/known_values.h"
-#include "petsc/matrix.h"
-#include "pc/pc.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
 
-#include <memory>
 #include <vector>
 
 PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_BlockRelax(PC);
-PETSC_INTERN PetscErrorCode PCView_BlockRelax(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_BlockRelax(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCBlockRelaxComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCPreSolve_BlockRelax(PC, KSP, Vec, Vec);
@@ -31,11 +24,8 @@ struct PCBlockRelaxShape {
 };
 
 /* Implemented in pcblockrelax_backend.cxx. */
-class PCBlockRelaxBackend {
+class PCBlockRelaxBackend : public PetscRRBBackend {
 public:
-  virtual ~PCBlockRelaxBackend() = default;
-  virtual PetscBool on_device() const = 0;
-  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   /* The blocks, without values. Before that there are none, as on a rank without rows: then nothing is relaxed. */
   virtual PetscRRBTrouble Create(const PCBlockRelaxShape &, const petscrrb::blockrelax::Options &) = 0;
   virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::blockrelax::Findings *) = 0;
@@ -43,8 +33,6 @@ public:
   /* sweeps from zero for each column of dense matrices; not *done: their memory is not that of the blocks */
   virtual PetscErrorCode SweepColumns(PC, Mat B, Mat X, PetscInt sweeps, PetscBool *done) = 0;
   virtual double bytes() const = 0;
-  /* of a matrix that is refused */
-  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
 /* x <- what the sweeps of an application make of zero */
@@ -52,29 +40,20 @@ PETSC_INTERN PetscErrorCode PCBlockRelaxSweeps(PC, Vec b, Vec x);
 
 PetscErrorCode PCBlockRelaxCreateBackend(PetscBool device, std::unique_ptr<PCBlockRelaxBackend> *);
 
-/* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and blocks. */
-struct PCBlockRelaxState {
-  PCBlockRelaxState() = default;
-  PCBlockRelaxState(const PCBlockRelaxState &) = delete;
-  PCBlockRelaxState &operator=(const PCBlockRelaxState &) = delete;
+/* With several ranks each has its own grid and blocks. The grid has no points where there are patches. */
+struct PCBlockRelaxState : PetscRRBState<PCBlockRelaxBackend> {
   ~PCBlockRelaxState() {
     for (Vec *v : {&work[0], &work[1], &correction}) (void)VecDestroy(v);
   }
 
-  std::unique_ptr<PCBlockRelaxBackend> backend;
-  PetscBool ready = PETSC_FALSE; /* there is all that does not depend on values */
-  petscrrb::Grid grid;           /* of no points where there are patches, or no rows */
   PCBlockRelaxShape shape;
   petscrrb::blockrelax::Options options;
   petscrrb::blockrelax::Findings found;
-  PetscBool failed = PETSC_FALSE; /* on some rank a block is not positive definite */
-  PetscObjectId matrix = 0;       /* whose values the blocks have, */
-  PetscObjectState values = 0;    /* and which of them */
+  PetscRRBMatrixState values; /* which the blocks have */
   PetscBool one_rank = PETSC_FALSE;
   Vec work[2] = {};         /* residual and correction between the sweeps of an application, on several ranks */
   Vec correction = nullptr; /* of Richardson's iteration where the blocks do not know all of Amat */
   PetscLogDouble residual_flops = 0, inverse_flops = 0; /* of one sweep */
-  PetscRRBMatrix rows = {};
 };
 
 /* What PCApplyRichardson() is not told of the test of the KSP that is solving. */

@@ -20,12 +20,6 @@ static PetscBool BlockInUse(const PC_BlockRelax &b, PetscInt n[3]) {
   std::copy(b.state->options.block, b.state->options.block + 3, n);
   return PETSC_TRUE;
 }
-static PetscBool GridInUse(const PC_BlockRelax &b, PetscInt n[3]) {
-  if (!IsReady(b) || b.sizes) return PETSC_FALSE;
-  std::copy(b.state->grid.n, b.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 /* It takes the place of patches. */
 static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
@@ -39,8 +33,6 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
 
 /*@
    PCBlockRelaxSetType - Sets which blocks of `PCBLOCKRELAX` see what others have become in the same sweep
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -56,8 +48,6 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
    `KSPRICHARDSON`, for smoothers, and for flexible Krylov methods. coloured takes as few sweeps and is the same from run
    to run; `PCBlockRelaxSetSymmetric()` makes it fit for `KSPCG`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetType()`, `PCBlockRelaxSetOmega()`,
           `PCBlockRelaxSetSymmetric()`
 @*/
@@ -66,8 +56,6 @@ PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-p
 
 /*@
    PCBlockRelaxSetOmega - Sets the relaxation of `PCBLOCKRELAX`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -81,8 +69,6 @@ PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-p
    Notes:
    With omega 1 block Jacobi converges on many matrices, but does not smooth: the spectrum of its iteration is symmetric
    about zero. With rho its spectral radius, that with 0.8 is 0.2 + 0.8 rho, and that of block Gauss-Seidel rho^2.
-
-   It takes effect at the next `PCSetUp()`.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is neither between 0 and 2 nor `PETSC_DECIDE`.
@@ -98,8 +84,6 @@ PETSCRRB_PARAMETER(
 /*@
    PCBlockRelaxSetSweeps - Sets how many sweeps an application of `PCBLOCKRELAX` is
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  sweeps - their number, 1 by default
@@ -113,8 +97,6 @@ PETSCRRB_PARAMETER(
    An application begins at zero, so its first sweep needs no residual. An iteration of `KSPRICHARDSON` is so many sweeps,
    too.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
 
@@ -126,8 +108,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCBlockRelaxSetColours - Sets how many colours the blocks of `PC_BLOCKRELAX_TYPE_COLOURED` have
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -144,8 +124,6 @@ PETSCRRB_PARAMETER(
    `PCSetUp()`, which says how many it takes. More colours may converge a little faster, and leave fewer blocks to do at
    once.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is neither positive nor `PETSC_DECIDE`.
 
@@ -160,8 +138,6 @@ PETSCRRB_PARAMETER(
 /*@
    PCBlockRelaxSetSymmetric - Sets whether a sweep of `PC_BLOCKRELAX_TYPE_COLOURED` goes through the colours forth and back
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  symmetric - `PETSC_TRUE`: forth and back; `PETSC_FALSE` (default): forth
@@ -175,8 +151,6 @@ PETSCRRB_PARAMETER(
    Then M is symmetric and positive definite where A is, as `KSPCG` needs. For the other types it is an error, raised in
    `PCSetUp()`: jacobi is symmetric as it is, chaotic never.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSymmetric()`, `PCBlockRelaxSetType()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, "-pc_blockrelax_symmetric",
@@ -184,8 +158,6 @@ PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, 
 
 /*@
    PCBlockRelaxSetInverse - Sets how `PCBLOCKRELAX` inverts its blocks
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -201,8 +173,6 @@ PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, 
    cell, dense as a matrix, twice as many operations as a block has cells. Where coefficients vary, blocks are factored one
    by one, or with dense inverted. `PCView()` says what is in use.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetInverse()`, `PCBlockRelaxSetMemory()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inverse, "-pc_blockrelax_inverse",
@@ -210,8 +180,6 @@ PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inv
 
 /*@
    PCBlockRelaxSetParallel - Sets what the threads of `PCBLOCKRELAX` share on the host
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -226,8 +194,6 @@ PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inv
    Notes:
    Jacobi and coloured sweeps give the same with all of them.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetParallel()`, `PCBlockRelaxSetPatches()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::parallel, "-pc_blockrelax_parallel",
@@ -235,8 +201,6 @@ PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::p
 
 /*@
    PCBlockRelaxSetMemory - Sets how much memory the factors of `PCBLOCKRELAX` may take on each rank
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -251,8 +215,6 @@ PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::p
    It is of use where coefficients vary, and each block has a factor of its own. Blocks whose factors have no place are
    factored anew in each sweep, which gives the same.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
 
@@ -265,8 +227,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCBlockRelaxSetBlockSize - Sets how many cells the blocks of `PCBLOCKRELAX` have along each side
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -323,7 +283,7 @@ PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_blo
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetGrid()`, `PCBlockRelaxSetPatches()`
 @*/
 PETSCRRB_SIZES(BlockRelax, Grid, &PC_BlockRelax::grid, "-pc_blockrelax_grid", "Unknowns in x, y and z", nullptr,
-               GridInUse, SetGrid);
+               PetscRRBGridInUse, SetGrid);
 
 /*@
    PCBlockRelaxSetPatches - Sets the logically rectangular patches that the unknowns of `PCBLOCKRELAX` are on
@@ -407,7 +367,7 @@ static PetscErrorCode PCBlockRelaxSetPatches_BlockRelax(PC pc, PetscInt patches,
   PetscInt *copy = nullptr;
 
   PetscFunctionBegin;
-  const PetscErrorCode code = PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCBLOCKRELAX"),
+  const PetscErrorCode code = PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCBLOCKRELAX",
                                                    [&] { return CopyPatches(patches, sizes, &copy); });
   if (code) PetscCall(PetscFree(copy));
   PetscCall(code);
@@ -438,10 +398,6 @@ PetscErrorCode PCBlockRelaxComposeParameters(PC pc, PetscBool on) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetFromOptions_BlockRelax(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Block relaxation options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCSetFromOptions_BlockRelax(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "Block relaxation options");
 }

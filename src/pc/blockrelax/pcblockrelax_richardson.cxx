@@ -69,29 +69,16 @@ PetscErrorCode PCPostSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the blocks know all of Amat as it is now: -ksp_reuse_preconditioner keeps them while Amat changes. */
-static PetscErrorCode KnowAmat(PC pc, PetscBool *know) {
-  const PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
-  PetscObjectId matrix;
-  PetscObjectState values;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)pc->mat, &matrix));
-  PetscCall(PetscObjectStateGet((PetscObject)pc->mat, &values));
-  *know = (PetscBool)(s->one_rank && matrix == s->matrix && values == s->values);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* x <- x + M^-1 (b - A x), so many times. */
 static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscBool from_zero) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
   PCBlockRelaxState *s = data->state;
-  PetscBool in_place;
+  PetscRRBMatrixState Amat;
 
   PetscFunctionBegin;
   if (times == 0 && from_zero) PetscCall(VecSet(x, 0));
-  PetscCall(KnowAmat(pc, &in_place));
-  if (in_place) {
+  PetscCall(Amat.Take(pc->mat));
+  if (s->one_rank && Amat == s->values) { /* -ksp_reuse_preconditioner keeps the blocks while Amat changes */
     if (times) PetscCall(s->backend->Sweep(pc, b, x, times * data->sweeps, from_zero));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

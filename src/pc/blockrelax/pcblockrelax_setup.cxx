@@ -1,6 +1,7 @@
 /* PCSetUp() of PCBLOCKRELAX: the grid or the patches, their blocks, the values, and what all ranks say of them together. */
-#include "pc/blockrelax/core/colours.hpp"
+#include "pc/blockrelax/core/layout.hpp"
 #include "pc/blockrelax/pcblockrelax_data.h"
+#include "pc/set_up.h"
 
 #include <algorithm>
 
@@ -38,24 +39,22 @@ static int LeastColours(const PCBlockRelaxShape &shape, const int block[3]) {
   return blockrelax::least_colours(shape.patches, {{block[0], block[1], block[2]}}, shape.points, shape.periodic);
 }
 
+static_assert((int)blockrelax::Order::coloured == PC_BLOCKRELAX_TYPE_COLOURED &&
+                  (int)blockrelax::Inverse::dense == PC_BLOCKRELAX_INVERSE_DENSE &&
+                  (int)blockrelax::Parallel::both == PC_BLOCKRELAX_PARALLEL_BOTH,
+              "they have the same values");
+
 static blockrelax::Options OptionsOf(const PC_BlockRelax *b, const PCBlockRelaxShape &shape) {
   using namespace blockrelax;
   Options o;
-  o.order = b->type == PC_BLOCKRELAX_TYPE_JACOBI    ? Order::jacobi
-            : b->type == PC_BLOCKRELAX_TYPE_CHAOTIC ? Order::chaotic
-                                                    : Order::coloured;
+  o.order = (Order)b->type;
   SetBlock(b, shape, o);
   o.omega = b->omega;
   if (b->omega == PETSC_DECIDE) o.omega = o.order == Order::jacobi ? 0.8 : 1;
   o.colours = b->colours == PETSC_DECIDE ? LeastColours(shape, o.block) : (int)b->colours;
   o.symmetric = b->symmetric;
-  o.inverse = b->inverse == PC_BLOCKRELAX_INVERSE_TENSOR  ? Inverse::tensor
-              : b->inverse == PC_BLOCKRELAX_INVERSE_DENSE ? Inverse::dense
-                                                          : Inverse::automatic;
-  o.parallel = b->parallel == PC_BLOCKRELAX_PARALLEL_PATCHES  ? Parallel::patches
-               : b->parallel == PC_BLOCKRELAX_PARALLEL_BLOCKS ? Parallel::blocks
-               : b->parallel == PC_BLOCKRELAX_PARALLEL_BOTH   ? Parallel::both
-                                                              : Parallel::automatic;
+  o.inverse = (Inverse)b->inverse;
+  o.parallel = (Parallel)b->parallel;
   o.memory = b->memory;
   return o;
 }
@@ -111,7 +110,6 @@ static PetscErrorCode CreateBlocks(PC pc, PetscRRBTrouble *trouble) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *trouble = s->backend->Create(s->shape, s->options);
-  s->ready = (PetscBool) !*trouble;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,8 +119,6 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   PCBlockRelaxState *s = b->state;
 
   PetscFunctionBegin;
-  s->ready = PETSC_FALSE;
-  s->grid = Grid();
   s->shape = PCBlockRelaxShape();
   if (b->sizes)
     UsePatches(pc, trouble);
@@ -147,58 +143,34 @@ static void CountFlops(PCBlockRelaxState *s) {
   s->inverse_flops = turns * (double)s->rows.csr.n * of_cell;
 }
 
-/* Values into the blocks; *rebuild where there is a coupling that has no place in them. */
+/* *rebuild where there is a coupling that has no place in the blocks: those of patches have places for corners, too, where
+   there are some. */
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
-  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
-  std::string why;
+  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = b->state;
 
   PetscFunctionBegin;
-  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
-  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  CountFlops(s);
-  const ReadResult result = s->found.read.result();
-  *rebuild = (PetscBool)(result == ReadResult::rebuild);
-  if (result == ReadResult::refused) {
-    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
-    if (!*trouble) *trouble = {"PCBLOCKRELAX cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Patches whose points couple with corners, too. */
-static PetscErrorCode Widen(PC pc, PetscBool *foreign, PetscRRBTrouble *trouble) {
-  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
-
-  PetscFunctionBegin;
+  PetscCall(PetscRRBReadValues(s, "PCBLOCKRELAX", rebuild, trouble));
+  if (!*rebuild || !b->sizes || s->shape.points == 9 || s->shape.points == 27) PetscFunctionReturn(PETSC_SUCCESS);
   s->shape.points = s->shape.points == 7 ? 27 : 9;
-  s->ready = PETSC_FALSE;
+  *rebuild = PETSC_FALSE;
   PetscCall(CreateBlocks(pc, trouble));
-  if (s->ready) PetscCall(ReadValues(pc, foreign, trouble));
-  if (!*trouble && *foreign)
+  if (!*trouble) PetscCall(PetscRRBReadValues(s, "PCBLOCKRELAX", rebuild, trouble));
+  if (*rebuild)
     *trouble = {"PCBLOCKRELAX cannot use this matrix: within a patch a row couples with one that is no neighbour",
                 PETSC_ERR_ARG_WRONG};
-  *foreign = PETSC_FALSE;
+  *rebuild = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
-  const PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
-  PetscBool foreign = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(Build(pc, trouble));
-  if (b->state->ready) PetscCall(ReadValues(pc, &foreign, trouble));
-  if (foreign && b->sizes) PetscCall(Widen(pc, &foreign, trouble));
-  PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
-  const blockrelax::Findings &f = ((PC_BlockRelax *)pc->data)->state->found;
+static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
+  PCBlockRelaxState *s = ((PC_BlockRelax *)pc->data)->state;
+  const blockrelax::Findings &f = s->found;
   const bool diagonal = f.read.bad_pivot != no_row;
   PetscInt first;
 
   PetscFunctionBegin;
+  CountFlops(s);
   if (!diagonal && f.pivot == no_row) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
   const std::string row = "row " + std::to_string(first + (diagonal ? f.read.bad_pivot : f.pivot));
@@ -210,7 +182,7 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
 
 PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   const PetscRRBSteps<PCBlockRelaxBackend> steps = {
-      "PCBLOCKRELAX", PCBlockRelaxCreateBackend, CheckChoices, ReadValues, BuildAndRead, SayBadPivot};
+      "PCBLOCKRELAX", PCBlockRelaxCreateBackend, CheckChoices, Build, ReadValues, CheckPivots};
   PC_BlockRelax *b = (PC_BlockRelax *)pc->data;
   PetscMPIInt ranks;
 
@@ -218,7 +190,6 @@ PetscErrorCode PCSetUp_BlockRelax(PC pc) {
   PetscCall(PetscRRBSetUpDiagonalBlock<PC_BlockRelax>(pc, steps));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   b->state->one_rank = (PetscBool)(ranks == 1);
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &b->state->matrix));
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &b->state->values));
+  PetscCall(b->state->values.Take(pc->pmat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* PCMIC, the PETSc preconditioner: what PCApply() and its kin do, and the type itself. No arithmetic. */
+/* PCMIC, the PETSc preconditioner: what PCApply(), PCView() and their kin do, and the type itself. */
 #include "pc/mic/pcmic_data.h"
 
 using namespace petscrrb;
@@ -8,6 +8,76 @@ template <PCMICPart part> static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y) {
 }
 static constexpr auto PCApply_MIC = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::all>>;
 
+static PetscErrorCode ViewBriefly(const PC_MIC *mic, PetscViewer viewer) {
+  return PetscViewerStringSPrintf(viewer, " %s", PCMICTypes[mic->type]);
+}
+
+static const char *MethodOf(const PC_MIC *mic) {
+  if (mic->type == PC_MIC_TYPE_SSOR) return "SSOR";
+  return mic->omega == 0 ? "incomplete Cholesky" : "modified incomplete Cholesky";
+}
+
+static PetscErrorCode ViewChoices(const PC_MIC *mic, PetscViewer viewer) {
+  const bool by_default = mic->omega == PETSC_DECIDE;
+
+  PetscFunctionBegin;
+  if (mic->state && mic->state->ready)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s, omega: %g%s\n", MethodOf(mic), mic->state->options.omega,
+                                     by_default ? " (the default)" : ""));
+  else if (by_default)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s, omega: the default\n", MethodOf(mic)));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s, omega: %g\n", MethodOf(mic), (double)mic->omega));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "precision: %s\n", PCMICPrecisions[mic->precision]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewGrid(const PC_MIC *mic, bool several, PetscViewer viewer) {
+  const PCMICState *s = mic->state;
+  const int last = s->grid.dim - 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBViewGrid(viewer, several ? " of the first rank" : "", s->grid,
+                             [](int) { return ": the couplings around it are left out"; }));
+  if (mic->block_lines)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "blocks of %" PetscInt_FMT " %s, not coupled: %lld\n", mic->block_lines,
+                                     last == 1 ? "lines" : "planes",
+                                     (long long)((s->grid.n[last] + mic->block_lines - 1) / mic->block_lines)));
+  if (s->found.constant)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "constant couplings: an application reads only pivots\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
+  const PC_MIC *mic = (PC_MIC *)pc->data;
+  const PCMICState *s = mic->state;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  double null_shifted_identity_bytes[] = {(double)s->found.null_rows, (double)s->found.shifted,
+                                          (double)s->found.read.identity_rows, s->backend->bytes()};
+  const auto &[null, shifted, identity, bytes] = null_shifted_identity_bytes; /* of all ranks */
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, null_shifted_identity_bytes, 4, MPI_DOUBLE, MPI_SUM, comm));
+  if (ranks > 1)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi between %d ranks: couplings between them are left out\n",
+                                     (int)ranks));
+  if (s->grid.n[0]) PetscCall(ViewGrid(mic, ranks > 1, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
+  if (shifted > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "pivots raised to %g of the diagonal entry: %.0f\n", (double)mic->shift,
+                                     shifted));
+  if (null > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %.0f\n", null));
+  if (identity > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %.0f\n", identity));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool MayHaveIdentityRows(PC pc) {
+  return (PetscBool)(((PC_MIC *)pc->data)->state->found.read.identity_rows > 0);
+}
+
 /* All columns at once where they lie in one array; otherwise one by one. */
 static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
   const PCMICState *s = ((PC_MIC *)pc->data)->state;
@@ -15,12 +85,8 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
 
   PetscFunctionBegin;
   if (!s->failed) PetscCall(s->backend->MatApply(X, Y, &done));
-  if (!done) PetscCall(PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_MIC(pc, x, y); }));
+  if (!done) PetscCall(PetscRRBMatApply<PCApply_MIC>(pc, X, Y));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscBool MayHaveIdentityRows(PC pc) {
-  return (PetscBool)(((PC_MIC *)pc->data)->state->found.read.identity_rows > 0);
 }
 
 /*MC
@@ -75,7 +141,10 @@ PetscErrorCode PCCreate_MIC(PC pc) {
 
   PetscFunctionBegin;
   PetscCall((PetscRRBCreate<PC_MIC, PCMICComposeParameters>(
-      pc, {PCSetUp_MIC, PCApply_MIC, PCMatApply_MIC, PCSetFromOptions_MIC, PCView_MIC, MayHaveIdentityRows}, &mic)));
+      pc,
+      {PCSetUp_MIC, PCApply_MIC, PCMatApply_MIC, PCSetFromOptions_MIC,
+       PetscRRBView<PC_MIC, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
+      &mic)));
   mic->type = PC_MIC_TYPE_MIC;
   mic->omega = PETSC_DECIDE;
   mic->precision = PC_MIC_PRECISION_DOUBLE;

@@ -1,17 +1,16 @@
 /* PCMIC where its matrix is. */
 #include "pc/backend.h"
 #include "pc/mic/pcmic_data.h"
-#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
 namespace {
 
-template <class Where> class Backend final : public PCMICBackend {
+template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCMICBackend> {
+  using PetscRRBBackendAt<Where, PCMICBackend>::where_;
+
 public:
-  PetscErrorCode Start() { return where_.Start(); }
-  PetscBool on_device() const override { return Where::device; }
-  PetscRRBRows rows(const Csr &a) override { return where_.Rows(a); }
+  Backend() : PetscRRBBackendAt<Where, PCMICBackend>("PCMIC") {}
   PetscRRBTrouble Create(const Grid &g, const mic::Options &options) override {
     flops_ = PCMICFlops(g);
     return where_.Attempt(
@@ -34,17 +33,13 @@ public:
 
     PetscFunctionBegin;
     PetscCall(MatGetSize(X, nullptr, &columns));
-    PetscCall(where_.UseColumns(X, Y, done, apply));
+    PetscCall(PetscRRBUseColumns(where_, X, Y, done, apply));
     if (*done) PetscCall(where_.LogFlops((double)columns * flops_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   double bytes() const override { return mic_ ? mic_->bytes() : 0; }
-  PetscRRBTrouble WhyRefused(const Csr &rows, std::string *why) override {
-    return where_.AttemptOnHost(rows, [&](const Csr &here) { *why = why_refused(here); });
-  }
 
 private:
-  Where where_{"PCMIC"};
   std::unique_ptr<mic::Mic> mic_;
   double flops_ = 0;
 };

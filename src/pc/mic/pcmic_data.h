@@ -1,20 +1,12 @@
 /* The data of PCMIC, shared by its files; and what of it depends on where the matrix is. */
 #pragma once
 
-#include "petsc/agree.h"
-#include "pc/findgrid.h"
-#include "pc/known_values.h"
-#include "petsc/matrix.h"
-#include "pc/pc.h"
 #include "pc/vectors.h"
 #include "pc/mic/core/mic.hpp"
 #include "petscrrb.h"
 
-#include <memory>
-
 PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_MIC(PC);
-PETSC_INTERN PetscErrorCode PCView_MIC(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_MIC(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCMICComposeParameters(PC, PetscBool);
 
@@ -26,11 +18,8 @@ enum class PCMICPart {
 };
 
 /* Implemented in pcmic_backend.cxx. */
-class PCMICBackend {
+class PCMICBackend : public PetscRRBBackend {
 public:
-  virtual ~PCMICBackend() = default;
-  virtual PetscBool on_device() const = 0;
-  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   /* The factor for a grid, without values. Before that there is none, as on a rank without rows: then nothing is applied. */
   virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::mic::Options &) = 0;
   virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::mic::Findings *) = 0;
@@ -38,21 +27,14 @@ public:
   /* columns of dense matrices; *done: PETSC_FALSE where they are not arrays in the right memory */
   virtual PetscErrorCode MatApply(Mat, Mat, PetscBool *done) = 0;
   virtual double bytes() const = 0;
-  /* of a matrix that is refused */
-  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
 PetscErrorCode PCMICCreateBackend(PetscBool device, std::unique_ptr<PCMICBackend> *);
 
-/* What PCSetUp() makes; all of it goes with PCReset(). With several ranks each has its own grid and factor. */
-struct PCMICState {
-  std::unique_ptr<PCMICBackend> backend;
-  PetscBool ready = PETSC_FALSE; /* there is all that does not depend on values */
-  petscrrb::Grid grid;           /* of no points where the rank has no rows */
+/* With several ranks each has its own grid and factor. */
+struct PCMICState : PetscRRBState<PCMICBackend> {
   petscrrb::mic::Options options;
   petscrrb::mic::Findings found;
-  PetscBool failed = PETSC_FALSE; /* on some rank a pivot is not positive */
-  PetscRRBMatrix rows = {};
 };
 
 /* What a user can set, as it was set. */

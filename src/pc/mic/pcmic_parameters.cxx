@@ -9,20 +9,12 @@ static PetscReal OmegaInUse(const PC_MIC &mic) {
   return mic.state && mic.state->ready ? mic.state->options.omega : mic.omega;
 }
 
-static PetscBool GridInUse(const PC_MIC &mic, PetscInt n[3]) {
-  if (!mic.state || !mic.state->ready) return PETSC_FALSE;
-  std::copy(mic.state->grid.n, mic.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
   return PetscRRBSetGridOfRank(pc, n, false, ((PC_MIC *)pc->data)->grid);
 }
 
 /*@
    PCMICSetType - Sets which diagonal the factors of `PCMIC` have
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -36,16 +28,12 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
    Notes:
    SSOR needs no factorization. At the same price an application mic takes a half to a third of its iterations.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCMIC`, `PCMICGetType()`, `PCMICSetOmega()`, `PCSOR`
 @*/
 PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incomplete Cholesky, or SSOR", PCMICTypes);
 
 /*@
    PCMICSetOmega - Sets how much of what `PCMIC` drops goes to the diagonal, or the relaxation of SSOR
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -77,8 +65,6 @@ PETSCRRB_PARAMETER(
 /*@
    PCMICSetPrecision - Sets the precision in which `PCMIC` stores its factor
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  precision - `PC_MIC_PRECISION_DOUBLE` (default) or `PC_MIC_PRECISION_SINGLE`
@@ -92,8 +78,6 @@ PETSCRRB_PARAMETER(
    In single precision the factor takes half of the memory, and an application moves two thirds of the bytes. It is the
    factorization of a matrix that differs from yours by 6e-8, with the same row sums; vectors and arithmetic are double.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCMIC`, `PCMICGetPrecision()`
 @*/
 PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_precision",
@@ -101,8 +85,6 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
 
 /*@
    PCMICSetShift - Sets to what share of the diagonal entry `PCMIC` raises pivots that are smaller
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -120,8 +102,6 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
 
    `PC_MIC_TYPE_SSOR` has no pivots: a shift is an error there, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not from 0 to 1.
 
@@ -134,8 +114,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCMICSetBlockLines - Sets how many grid lines `PCMIC` puts into a block that is not coupled to the others
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -150,8 +128,6 @@ PETSCRRB_PARAMETER(
    The couplings between blocks are left out of M, and the diagonal keeps them. There are as many times more things to do at
    once as there are blocks, and iterations grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky
    preconditioner that is called Block-IC(m n) for a grid of n points a line.
-
-   It takes effect at the next `PCSetUp()`.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
@@ -190,16 +166,12 @@ PETSCRRB_PARAMETER(
 
 .seealso: `PCMIC`, `PCMICGetGrid()`
 @*/
-PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, GridInUse, SetGrid);
+PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse, SetGrid);
 
 using Parameters = PetscRRBParameters<Type, Omega, Precision, Shift, BlockLines, Grid>;
 
 PetscErrorCode PCMICComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 
-PetscErrorCode PCSetFromOptions_MIC(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "MIC options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCSetFromOptions_MIC(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "MIC options");
 }

@@ -1,7 +1,8 @@
 /* PCSetUp() of PCMIC: each rank's grid and factor, the values, and what all ranks make of it together. */
 #include "pc/mic/pcmic_data.h"
+#include "pc/set_up.h"
 
-#include "pc/mic/core/omega.hpp"
+#include "pc/mic/core/mic.hpp"
 
 using namespace petscrrb;
 
@@ -39,7 +40,6 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   PetscRRBUse use;
 
   PetscFunctionBegin;
-  s->ready = PETSC_FALSE;
   PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr),
                                    &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,25 +52,11 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   }
   s->options = OptionsOf(m, s->grid);
   *trouble = s->backend->Create(s->grid, s->options);
-  s->ready = (PetscBool) !*trouble;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values into the factor; *rebuild where there is a coupling that the grid has no place for. */
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
-  PCMICState *s = ((PC_MIC *)pc->data)->state;
-  std::string why;
-
-  PetscFunctionBegin;
-  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
-  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  const ReadResult result = s->found.read.result();
-  *rebuild = (PetscBool)(result == ReadResult::rebuild);
-  if (result == ReadResult::refused) {
-    *trouble = s->backend->WhyRefused(s->rows.csr, &why);
-    if (!*trouble) *trouble = {"PCMIC cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PetscRRBReadValues(((PC_MIC *)pc->data)->state, "PCMIC", rebuild, trouble);
 }
 
 /* "row 17 at (1, 2, 3)", by the numbers of the whole matrix and of the rank's grid */
@@ -87,7 +73,7 @@ static PetscErrorCode Place(PC pc, index_t row, std::string *place) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
+static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
   const mic::Findings &f = ((PC_MIC *)pc->data)->state->found;
   const bool diagonal = f.read.bad_pivot != no_row;
   char value[64];
@@ -108,18 +94,7 @@ static PetscErrorCode SayBadPivot(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BuildAndRead(PC pc, PetscRRBTrouble *trouble) {
-  PetscBool foreign = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(Build(pc, trouble));
-  if (((PC_MIC *)pc->data)->state->ready) PetscCall(ReadValues(pc, &foreign, trouble));
-  PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCSetUp_MIC(PC pc) {
-  const PetscRRBSteps<PCMICBackend> steps = {"PCMIC",    PCMICCreateBackend, CheckChoices,
-                                             ReadValues, BuildAndRead,       SayBadPivot};
-  return PetscRRBSetUpDiagonalBlock<PC_MIC>(pc, steps);
+  return PetscRRBSetUpDiagonalBlock<PC_MIC>(
+      pc, PetscRRBSteps<PCMICBackend>{"PCMIC", PCMICCreateBackend, CheckChoices, Build, ReadValues, CheckPivots});
 }

@@ -1,4 +1,4 @@
-/* PCNEUMANN, the PETSc preconditioner: what PCApply(), PCView() and PCReset() do. No arithmetic. */
+/* PCNEUMANN, the PETSc preconditioner: what PCApply(), PCView() and their kin do, and the type itself. */
 #include "pc/neumann/pcneumann_data.h"
 
 using namespace petscrrb;
@@ -6,14 +6,9 @@ using namespace petscrrb;
 static PetscErrorCode Apply(PC pc, Vec x, Vec y) { return ((PC_Neumann *)pc->data)->state->form->Apply(pc, x, y); }
 static constexpr auto PCApply_Neumann = PetscRRBApply<PC_Neumann, Apply>;
 
-static PetscErrorCode PCMatApply_Neumann(PC pc, Mat X, Mat Y) {
-  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_Neumann(pc, x, y); });
-}
-
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_Neumann *neumann = (PC_Neumann *)pc->data;
   const PCNeumannState *s = neumann->state;
-  const Grid &g = s->grid;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscLogDouble bytes;
   PetscMPIInt ranks;
@@ -27,17 +22,10 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "stored as one sparse matrix\n"));
   else if (s->overlap)
     PetscCall(PetscViewerASCIIPrintf(viewer, "products with sparse triangles\n"));
-  else if (!s->on_grid)
+  else if (!s->grid.n[0])
     PetscCall(PetscViewerASCIIPrintf(viewer, "no grid: products with sparse triangles\n"));
-  else {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld", (long long)g.n[0], (long long)g.n[1]));
-    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    if (g.dim == 3) PetscCall(PetscViewerASCIIPrintf(viewer, " x %lld", (long long)g.n[2]));
-    PetscCall(PetscViewerASCIIPrintf(viewer, ", %d-point, from the %s\n", g.points, g.source.c_str()));
-    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-    for (int d = 0; d < 3; ++d)
-      if (g.periodic[d]) PetscCall(PetscViewerASCIIPrintf(viewer, "periodic in %c\n", "xyz"[d]));
-  }
+  else
+    PetscCall(PetscRRBViewGrid(viewer, "", s->grid, [](int) { return ""; }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "largest row sum of the scaled triangle: %g\n", s->found.norm));
   if (s->found.identity_rows)
@@ -67,15 +55,6 @@ static PetscErrorCode ViewChoices(const PC_Neumann *neumann, PetscViewer viewer)
   if (neumann->drop == PC_NEUMANN_DROP_THRESHOLD)
     PetscCall(PetscViewerASCIIPrintf(viewer, "dropped: entries below %g\n", (double)neumann->threshold));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCView_Neumann(PC pc, PetscViewer viewer) {
-  const PC_Neumann *neumann = (PC_Neumann *)pc->data;
-  const PetscBool ready = (PetscBool)(neumann->state && neumann->state->ready);
-
-  return PetscRRBView(
-      viewer, [&] { return ViewBriefly(neumann, viewer); }, [&] { return ViewChoices(neumann, viewer); },
-      [&] { return ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer); });
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {
@@ -132,11 +111,11 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   PC_Neumann *neumann;
 
   PetscFunctionBegin;
-  PetscCall((PetscRRBCreate<PC_Neumann, PCNeumannComposeParameters>(pc,
-                                                                    {PCSetUp_Neumann, PCApply_Neumann,
-                                                                     PCMatApply_Neumann, PCSetFromOptions_Neumann,
-                                                                     PCView_Neumann, MayHaveIdentityRows},
-                                                                    &neumann)));
+  PetscCall((PetscRRBCreate<PC_Neumann, PCNeumannComposeParameters>(
+      pc,
+      {PCSetUp_Neumann, PCApply_Neumann, PetscRRBMatApply<PCApply_Neumann>, PCSetFromOptions_Neumann,
+       PetscRRBView<PC_Neumann, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
+      &neumann)));
   neumann->terms = 2;
   neumann->omega = 1;
   neumann->type = PC_NEUMANN_SERIES;

@@ -1,18 +1,12 @@
 /* The data of PCNEUMANN, shared by its files; and how M^-1 is kept, by the grid and by where the matrix is. */
 #pragma once
 
-#include "pc/findgrid.h"
-#include "pc/known_values.h"
-#include "petsc/matrix.h"
 #include "petsc/overlap.h"
-#include "pc/pc.h"
 #include "pc/vectors.h"
 #include "stencil/facts.hpp"
 #include "pc/neumann/core/series.hpp"
 #include "pc/neumann/core/sparse.hpp"
 #include "petscrrb.h"
-
-#include <memory>
 
 PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_Neumann(PC);
@@ -28,35 +22,23 @@ public:
   virtual PetscErrorCode Bytes(PetscLogDouble *) = 0;
 };
 
-/* What of PCNEUMANN depends on where the matrix is: implemented in pcneumann_host.cxx and pcneumann_cuda.cxx. */
-class PCNeumannBackend {
+/* Implemented in pcneumann_backend.cxx. */
+class PCNeumannBackend : public PetscRRBBackend {
 public:
-  virtual ~PCNeumannBackend() = default;
-  virtual PetscBool on_device() const = 0;
-  virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   virtual PetscRRBTrouble CreateOnGrid(const petscrrb::Grid &, const petscrrb::neumann::Series &,
                                        std::unique_ptr<PCNeumannForm> *) = 0;
   /* overlap: of a matrix on several ranks, in the place of the rows' arrays, else NULL */
   virtual PetscErrorCode CreateSparse(PC, PetscRRBOverlap *overlap, const petscrrb::Csr &,
                                       const petscrrb::neumann::Series &, petscrrb::neumann::Kept, double threshold,
                                       std::unique_ptr<PCNeumannForm> *) = 0;
-  virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
-PetscErrorCode PCNeumannCreateHost(std::unique_ptr<PCNeumannBackend> *);
-PetscErrorCode PCNeumannCreateCuda(std::unique_ptr<PCNeumannBackend> *);
+PetscErrorCode PCNeumannCreateBackend(PetscBool device, std::unique_ptr<PCNeumannBackend> *);
 
-/* What PCSetUp() makes; all of it goes with PCReset(). */
-struct PCNeumannState {
-  std::unique_ptr<PCNeumannBackend> backend;
-  PetscBool ready = PETSC_FALSE; /* there is a form, and all went well */
-  petscrrb::Grid grid;
-  PetscBool on_grid = PETSC_FALSE;          /* there is one */
+struct PCNeumannState : PetscRRBState<PCNeumannBackend> {
   std::unique_ptr<PetscRRBOverlap> overlap; /* on several ranks */
   std::unique_ptr<PCNeumannForm> form;
   petscrrb::RowFacts found;
-  PetscBool failed = PETSC_FALSE; /* a diagonal entry is not positive */
-  PetscRRBMatrix rows = {};
 };
 
 /* What a user can set, as it was set. */

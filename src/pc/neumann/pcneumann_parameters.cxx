@@ -5,16 +5,8 @@
 const char *const PCNeumannTypes[] = {"series", "poisson", "PCNeumannType", "PC_NEUMANN_", nullptr};
 const char *const PCNeumannDrops[] = {"none", "pattern", "threshold", "PCNeumannDrop", "PC_NEUMANN_DROP_", nullptr};
 
-static PetscBool GridInUse(const PC_Neumann &neumann, PetscInt n[3]) {
-  if (!neumann.state || !neumann.state->on_grid) return PETSC_FALSE;
-  std::copy(neumann.state->grid.n, neumann.state->grid.n + 3, n);
-  return PETSC_TRUE;
-}
-
 /*@
    PCNeumannSetTerms - Sets how many terms follow the first one in the Neumann series of `PCNEUMANN`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -33,8 +25,6 @@ static PetscBool GridInUse(const PC_Neumann &neumann, PetscInt n[3]) {
 
    Incomplete Poisson (`PCNeumannSetType()`) has one term, whatever is set here.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetTerms()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(
@@ -43,8 +33,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCNeumannSetOmega - Sets the relaxation of the triangles in the Neumann series of `PCNEUMANN`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -63,8 +51,6 @@ PETSCRRB_PARAMETER(
 
    For incomplete Poisson (`PCNeumannSetType()`) another one than 1 is an error, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not between 0 and 2.
 
@@ -77,8 +63,6 @@ PETSCRRB_PARAMETER(
 /*@
    PCNeumannSetType - Sets which polynomial of the triangles `PCNEUMANN` applies
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  type - `PC_NEUMANN_SERIES` (default) or `PC_NEUMANN_POISSON`
@@ -88,9 +72,6 @@ PETSCRRB_PARAMETER(
 
    Level: beginner
 
-   Note:
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetType()`, `PCNeumannSetTerms()`, `PCNeumannSetScale()`, `PCNeumannSetDrop()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann_type",
@@ -98,8 +79,6 @@ PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann
 
 /*@
    PCNeumannSetScale - Sets whether incomplete Poisson is that of the diagonally scaled matrix
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -115,8 +94,6 @@ PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann
    matrix with a jump of 1000 it takes three times the iterations of `PCJACOBI`. For the series, which always is one
    of the scaled matrix, `PETSC_FALSE` is an error, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetScale()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_scale",
@@ -124,8 +101,6 @@ PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_s
 
 /*@
    PCNeumannSetDrop - Sets which entries of the incomplete Poisson preconditioner are left out
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -144,8 +119,6 @@ PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_s
 
    For the series any other value than `PC_NEUMANN_DROP_NONE` is an error, raised in `PCSetUp()`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann_drop",
@@ -153,8 +126,6 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
 
 /*@
    PCNeumannSetDropThreshold - Sets below which size entries of incomplete Poisson are left out
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -168,8 +139,6 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
    Notes:
    It counts with `PC_NEUMANN_DROP_THRESHOLD` (`PCNeumannSetDrop()`).
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCNEUMANN`, `PCNeumannGetDropThreshold()`, `PCNeumannSetDrop()`
 @*/
 PETSCRRB_PARAMETER(
@@ -179,8 +148,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCNeumannSetGrid - Sets the grid on which the matrix of `PCNEUMANN` lives
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -205,16 +172,12 @@ PETSCRRB_PARAMETER(
 @*/
 PETSCRRB_SIZES(Neumann, Grid, &PC_Neumann::grid, "-pc_neumann_grid", "Unknowns in x, y and z",
                "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive",
-               GridInUse);
+               PetscRRBGridInUse);
 
 using Parameters = PetscRRBParameters<Terms, Omega, Type, Scale, Drop, DropThreshold, Grid>;
 
 PetscErrorCode PCNeumannComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 
-PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "Neumann options");
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCSetFromOptions_Neumann(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "Neumann options");
 }

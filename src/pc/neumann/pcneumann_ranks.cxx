@@ -24,7 +24,7 @@ PetscErrorCode PCNeumannBuildOverlap(PC pc) {
              "A grid of %" PetscInt64_FMT " points is not one of the matrix, which has %" PetscInt_FMT
              " rows. Correct -pc_neumann_grid, or leave it out",
              points, rows);
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN",
                                 [&] { s->overlap = std::make_unique<PetscRRBOverlap>(); }));
   PetscCall(s->overlap->Build(pc, pc->pmat, s->rows.on_ranks, n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -35,35 +35,15 @@ PetscErrorCode PCNeumannAgree(PC pc, RowFacts *f) {
   return PetscRRBAgreeOnFacts(PetscObjectComm((PetscObject)pc), f);
 }
 
-/* Reads the matrix once more, on the host. */
 PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
   const PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
-  const PetscRRBOverlap &overlap = *s->overlap;
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const PetscRRBSay say("PCNEUMANN");
-  std::vector<PetscScalar> a;
-  Flags identity;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(comm, say, [&] { a.resize((std::size_t)overlap.entries()); }));
-  PetscCall(s->overlap->Exchange(s->rows.on_ranks, PETSC_FALSE, a.data()));
+  PetscRRBOverlap &overlap = *s->overlap;
   const auto words = [&](PetscInt row, PetscInt column) {
     return "row " + text(index_t(overlap.global(row))) + ", column " + text(index_t(overlap.global(column)));
   };
-  PetscRRBCatch(say, trouble, [&]() -> PetscErrorCode {
-    Csr rows = overlap.rows(a.data());
-    trouble->code = PETSC_ERR_ARG_WRONG;
-    if (s->found.not_finite)
-      trouble->why = where_not_finite(RankRows(rows), words);
-    else {
-      rows.n += overlap.ghosts();
-      identity.resize((std::size_t)rows.n);
-      (void)mark_identity(RankRows(rows), identity.data());
-      rows.n = overlap.own();
-      trouble->why = where_asymmetric(rows, identity, s->found.diagonal, words);
-    }
-    return PETSC_SUCCESS;
+
+  return PetscRRBExplain("PCNEUMANN", overlap, s->rows.on_ranks, trouble, [&](const Csr &rows, const Flags &identity) {
+    return s->found.not_finite ? where_not_finite(RankRows(rows), words)
+                               : where_asymmetric(rows, identity, s->found.diagonal, words);
   });
-  PetscCall(PetscRRBFirstTrouble(comm, trouble));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

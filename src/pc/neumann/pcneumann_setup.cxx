@@ -1,5 +1,6 @@
 /* PCSetUp() of PCNEUMANN: the grid if there is one, the form that M^-1 is kept in, the values, what is said of them. */
 #include "pc/neumann/pcneumann_data.h"
+#include "pc/set_up.h"
 
 using namespace petscrrb;
 
@@ -58,20 +59,21 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_Neumann *n = (PC_Neumann *)pc->data;
   PCNeumannState *s = n->state;
   const bool asked = n->grid[0] > 0;
+  PetscBool on_grid = PETSC_FALSE;
   Csr rows = s->rows.csr;
 
   PetscFunctionBegin;
   s->form.reset();
   s->overlap.reset();
-  s->on_grid = PETSC_FALSE;
   if (s->rows.on_ranks) {
     PetscCall(PCNeumannBuildOverlap(pc));
     rows = s->overlap->rows(nullptr);
   } else if (n->drop == PC_NEUMANN_DROP_NONE || asked) {
     PetscCall(PetscRRBTryToFindGrid(pc, pc->pmat, Widest::star, n->grid, "-pc_neumann_grid", s->backend->rows(rows),
-                                    &s->grid, &s->on_grid));
+                                    &s->grid, &on_grid));
   }
-  if (s->on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
+  if (!on_grid) s->grid = Grid();
+  if (on_grid && n->drop == PC_NEUMANN_DROP_NONE) {
     *trouble = s->backend->CreateOnGrid(s->grid, SeriesOf(n), &s->form);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -82,33 +84,16 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ReportFailure(PC pc) {
-  const long long row = (long long)((PC_Neumann *)pc->data)->state->found.bad_pivot;
-
-  PetscFunctionBegin;
-  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT,
-             "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite", row);
-  PetscCall(PetscInfo(
-      pc, "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite\n", row));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *trouble) {
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
   PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
-  PetscBool foreign = PETSC_FALSE;
+  const auto choose = [&] {
+    return PetscRRBChooseBackend(
+        s, PCNeumannCreateBackend, [&] { s->form.reset(); }, rebuild);
+  };
 
   PetscFunctionBegin;
-  if (!rebuild) {
-    PetscCall(ReadValues(pc, &rebuild, trouble));
-    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
-  }
-  if (rebuild) {
-    PetscCall(Build(pc, trouble));
-    if (!*trouble) PetscCall(ReadValues(pc, &foreign, trouble));
-    PetscCheck(!foreign, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The matrix does not fit the grid that was found for it");
-  }
-  s->ready = PETSC_TRUE;
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN", choose));
+  PetscCall(PetscRRBReadOrBuild(pc, s, *rebuild, trouble, Build, ReadValues));
   if (!*trouble && s->found.norm >= 1 && s->found.bad_pivot == no_row)
     PetscCall(
         PetscInfo(pc,
@@ -118,36 +103,21 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild, PetscRRBTrouble *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
-  PCNeumannState *s = ((PC_Neumann *)pc->data)->state;
-
-  return PetscRRBChooseBackend(
-      s,
-      [](PetscBool device, auto *b) {
-        return device ? PETSCRRB_ON_DEVICE(PCNeumannCreateCuda)(b) : PCNeumannCreateHost(b);
-      },
-      [&] { s->form.reset(); }, rebuild);
-}
-
+/* On several ranks each step is collective. */
 PetscErrorCode PCSetUp_Neumann(PC pc) {
   PC_Neumann *n = (PC_Neumann *)pc->data;
-  PetscBool rebuild;
+  char why[128];
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBBeginSetUp(pc, n->state && n->state->ready ? &n->state->rows : nullptr, &rebuild));
-  PetscCall(CheckChoices(pc));
-  if (rebuild) PetscCall(PetscRRBReset<PC_Neumann>(pc));
-  /* on several ranks each step is collective */
-  PetscCall(PetscRRBSetUp(
-      pc, PETSC_COMM_SELF, &n->state, "PCNEUMANN", [&] { return PetscRRBMatrixGet(pc, pc->pmat, &n->state->rows); },
-      [&](PetscRRBTrouble *trouble) -> PetscErrorCode {
-        PetscFunctionBegin;
-        PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
-                                       [&] { return ChooseBackend(pc, &rebuild); }));
-        PetscCall(SetUpFromRows(pc, rebuild, trouble));
-        PetscFunctionReturn(PETSC_SUCCESS);
-      }));
-  n->state->failed = (PetscBool)(n->state->found.bad_pivot != no_row);
-  if (n->state->failed) PetscCall(ReportFailure(pc));
+  PetscCall(PetscRRBSetUp<PC_Neumann>(
+      pc, PETSC_COMM_SELF, "PCNEUMANN", [&] { return CheckChoices(pc); },
+      [&] { return PetscRRBMatrixGet(pc, pc->pmat, &n->state->rows); },
+      [&](PetscBool *rebuild, PetscRRBTrouble *trouble) { return SetUpFromRows(pc, rebuild, trouble); }));
+  if (n->state->found.bad_pivot == no_row) PetscFunctionReturn(PETSC_SUCCESS);
+  n->state->failed = PETSC_TRUE;
+  PetscCall(PetscSNPrintf(
+      why, sizeof(why), "Neumann: the diagonal entry of row %lld is not positive: the matrix is not positive definite",
+      (long long)n->state->found.bad_pivot));
+  PetscCall(PetscRRBFailed(pc, PETSC_ERR_MAT_LU_ZRPVT, "", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

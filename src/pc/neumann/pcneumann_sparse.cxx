@@ -9,7 +9,7 @@ using neumann::Triangle;
 PCNeumannSparse::~PCNeumannSparse() {
   (void)MatDestroy(&lower_);
   (void)MatDestroy(&second_);
-  for (Vec *v : {&s_, &work_[0], &work_[1], &work_[2], &x_, &y_}) (void)VecDestroy(v);
+  for (Vec *v : {&s_, &work_[0], &work_[1], &work_[2]}) (void)VecDestroy(v);
 }
 
 static PetscErrorCode CreateHere(PetscInt n, MatType type, const SparsePattern &pattern, Mat *A) {
@@ -32,7 +32,7 @@ static PetscErrorCode CreateOnRanks(PC pc, MatType type, const PetscRRBOverlap &
   PetscInt N;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"), [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN", [&] {
     const SparsePattern &own = pattern[0], &ghost = pattern[1];
     ia.push_back(0);
     for (PetscInt p = 0; p < n; ++p) {
@@ -52,15 +52,15 @@ static PetscErrorCode CreateOnRanks(PC pc, MatType type, const PetscRRBOverlap &
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateMatrix(PC pc, const PetscRRBOverlap *overlap, PetscInt n, const MatType types[2],
-                                   const SparsePattern pattern[2], Mat *A, PCNeumannBlocks *blocks) {
+PetscErrorCode PCNeumannSparse::CreateMatrix(PC pc, PetscInt n, const SparsePattern pattern[2], Mat *A,
+                                             PCNeumannBlocks *blocks) {
   PetscFunctionBegin;
   *blocks = PCNeumannBlocks();
-  if (overlap) {
-    PetscCall(CreateOnRanks(pc, types[1], *overlap, pattern, A));
+  if (overlap_) {
+    PetscCall(CreateOnRanks(pc, matrices_.parallel, *overlap_, pattern, A));
     PetscCall(MatMPIAIJGetSeqAIJ(*A, &blocks->own, &blocks->ghost, nullptr));
   } else {
-    PetscCall(CreateHere(n, types[0], pattern[0], A));
+    PetscCall(CreateHere(n, matrices_.sequential, pattern[0], A));
     blocks->own = *A;
   }
   if (!pattern[0].entries()) blocks->own = nullptr;
@@ -68,18 +68,18 @@ static PetscErrorCode CreateMatrix(PC pc, const PetscRRBOverlap *overlap, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNeumannSparse::Create(PC pc, PetscRRBOverlap *overlap, const MatType types[2],
-                                       const neumann::SparsePlan &plan, const neumann::Series &series) {
+PetscErrorCode PCNeumannSparse::Create(PC pc, PetscRRBOverlap *overlap, const neumann::SparsePlan &plan,
+                                       const neumann::Series &series) {
   PetscInt n;
 
   PetscFunctionBegin;
   series_ = series;
   overlap_ = overlap;
   PetscCall(MatGetLocalSize(pc->pmat, &n, nullptr));
-  PetscCall(CreateMatrix(pc, overlap, n, types, plan.second, &second_, &blocks_[1]));
+  PetscCall(CreateMatrix(pc, n, plan.second, &second_, &blocks_[1]));
   PetscCall(MatCreateVecs(second_, &s_, nullptr));
   if (plan.kept != neumann::Kept::triangles) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CreateMatrix(pc, overlap, n, types, plan.lower, &lower_, &blocks_[0]));
+  PetscCall(CreateMatrix(pc, n, plan.lower, &lower_, &blocks_[0]));
   for (Vec &v : work_) PetscCall(VecDuplicate(s_, &v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,8 +89,7 @@ PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, RowFacts *f
 
   PetscFunctionBegin;
   if (overlap_) PetscCall(Exchange(*overlap_, ((PC_Neumann *)pc->data)->state->rows.on_ranks, &rows));
-  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCNEUMANN"),
-                                 [&] { return FillHere(rows, found); }));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN", [&] { return FillHere(rows, found); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,13 +101,13 @@ PetscErrorCode PCNeumannSparse::FillHere(const Csr &rows, RowFacts *found) {
   PetscFunctionBegin;
   PetscCall(VecGetArrayWriteAndMemType(s_, &s, nullptr));
   for (int m = 0; m < 2; ++m) {
-    if (blocks_[m].own) PetscCall(GetArray(blocks_[m].own, &values[m].own));
-    if (blocks_[m].ghost) PetscCall(GetArray(blocks_[m].ghost, &values[m].ghost));
+    if (blocks_[m].own) PetscCall(matrices_.get(blocks_[m].own, &values[m].own));
+    if (blocks_[m].ghost) PetscCall(matrices_.get(blocks_[m].ghost, &values[m].ghost));
   }
   const PetscErrorCode filled = Fill(rows, s, values[0], values[1], found);
   for (int m = 0; m < 2; ++m) {
-    if (blocks_[m].ghost) PetscCall(RestoreArray(blocks_[m].ghost, &values[m].ghost));
-    if (blocks_[m].own) PetscCall(RestoreArray(blocks_[m].own, &values[m].own));
+    if (blocks_[m].ghost) PetscCall(matrices_.restore(blocks_[m].ghost, &values[m].ghost));
+    if (blocks_[m].own) PetscCall(matrices_.restore(blocks_[m].own, &values[m].own));
   }
   PetscCall(VecRestoreArrayWriteAndMemType(s_, &s));
   PetscCall(filled);
@@ -160,30 +159,8 @@ PetscErrorCode PCNeumannSparse::ApplyHere(Vec r, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors that are elsewhere are copied by PETSc. */
 PetscErrorCode PCNeumannSparse::Apply(PC pc, Vec x, Vec y) {
-  PetscBool r, z;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBVecOnDevice(x, &r));
-  PetscCall(PetscRRBVecOnDevice(y, &z));
-  if (r == on_device() && z == on_device()) {
-    PetscCall(ApplyHere(x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!x_) {
-    PetscCall(
-        PetscInfo(pc,
-                  "PCNEUMANN: the matrix is on the %s and the vectors are on the %s: they are copied there and back "
-                  "in every application\n",
-                  on_device() ? "device" : "host", on_device() ? "host" : "device"));
-    PetscCall(VecDuplicate(s_, &x_));
-    PetscCall(VecDuplicate(s_, &y_));
-  }
-  PetscCall(VecCopy(x, x_));
-  PetscCall(ApplyHere(x_, y_));
-  PetscCall(VecCopy(y_, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return vectors_.Use(pc, "PCNEUMANN", x, y, [&](Vec r, Vec z) { return ApplyHere(r, z); });
 }
 
 PetscErrorCode PCNeumannSparse::Bytes(PetscLogDouble *bytes) {

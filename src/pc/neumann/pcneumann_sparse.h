@@ -10,6 +10,12 @@ struct PCNeumannBlocks {
   Mat own = nullptr, ghost = nullptr;
 };
 
+/* Matrices of one place: on one rank and on several, and how their values are got, to write them all. */
+struct PCNeumannMatrices {
+  MatType sequential, parallel;
+  PetscErrorCode (*get)(Mat, PetscScalar **), (*restore)(Mat, PetscScalar **);
+};
+
 class PCNeumannSparse : public PCNeumannForm {
 public:
   ~PCNeumannSparse() override;
@@ -18,29 +24,30 @@ public:
   PetscErrorCode Bytes(PetscLogDouble *) override;
 
 protected:
-  /* overlap: of a matrix on several ranks, or NULL; types: of the matrices, on one rank and on several */
-  PetscErrorCode Create(PC, PetscRRBOverlap *overlap, const MatType types[2], const petscrrb::neumann::SparsePlan &,
+  PCNeumannSparse(PetscBool device, const PCNeumannMatrices &matrices) : matrices_(matrices), vectors_(device) {}
+  /* overlap: of a matrix on several ranks, or NULL */
+  PetscErrorCode Create(PC, PetscRRBOverlap *overlap, const petscrrb::neumann::SparsePlan &,
                         const petscrrb::neumann::Series &);
-  virtual PetscErrorCode Exchange(PetscRRBOverlap &, Mat,
-                                  petscrrb::Csr *) = 0; /* rows with values, where the matrix is */
-  virtual PetscErrorCode GetArray(Mat, PetscScalar **) = 0;
-  virtual PetscErrorCode RestoreArray(Mat, PetscScalar **) = 0;
+  /* rows with values, where the matrix is */
+  virtual PetscErrorCode Exchange(PetscRRBOverlap &, Mat, petscrrb::Csr *) = 0;
   virtual PetscErrorCode Fill(const petscrrb::Csr &, PetscScalar *s, petscrrb::neumann::SparseArrays lower,
                               petscrrb::neumann::SparseArrays second, petscrrb::RowFacts *) = 0;
-  virtual PetscBool on_device() const = 0;
 
   std::unique_ptr<petscrrb::neumann::SparseValues> values_;
 
 private:
+  PetscErrorCode CreateMatrix(PC, PetscInt n, const petscrrb::neumann::SparsePattern[2], Mat *, PCNeumannBlocks *);
   PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::RowFacts *);
   PetscErrorCode Scaled(petscrrb::neumann::Scale, Vec from, Vec to);
   PetscErrorCode Horner(petscrrb::neumann::Triangle, Vec *y);
   PetscErrorCode ApplyHere(Vec, Vec);
   Vec Unused(Vec, Vec) const;
 
+  const PCNeumannMatrices matrices_;
+  PetscRRBVectors vectors_;
   petscrrb::neumann::Series series_ = {};
   PetscRRBOverlap *overlap_ = nullptr;
   Mat lower_ = nullptr, second_ = nullptr; /* without the lower one, the second one is M^-1 */
   PCNeumannBlocks blocks_[2];              /* of them */
-  Vec s_ = nullptr, work_[3] = {}, x_ = nullptr, y_ = nullptr;
+  Vec s_ = nullptr, work_[3] = {};
 };

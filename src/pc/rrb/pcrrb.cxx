@@ -39,10 +39,6 @@ static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCMatApply_RRB(PC pc, Mat X, Mat Y) {
-  return PetscRRBMatApply(X, Y, [&](Vec x, Vec y) { return PCApply_RRB(pc, x, y); });
-}
-
 /* They are halves of the V-cycle, which is what is in use for them where the cycle was left to us. */
 static PetscErrorCode CheckHalves(PC pc) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -55,17 +51,10 @@ static PetscErrorCode CheckHalves(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplySymmetricLeft_RRB(PC pc, Vec x, Vec y) {
+template <Part part> static PetscErrorCode ApplyHalf(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(CheckHalves(pc));
-  PetscCall(ApplyPart(pc, x, y, Part::left));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCApplySymmetricRight_RRB(PC pc, Vec x, Vec y) {
-  PetscFunctionBegin;
-  PetscCall(CheckHalves(pc));
-  PetscCall(ApplyPart(pc, x, y, Part::right));
+  PetscCall(ApplyPart(pc, x, y, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,10 +64,12 @@ static PetscErrorCode ViewCoarseKSP(KSP ksp, PetscViewer viewer) {
   PetscViewer own;
 
   PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)viewer), &rank));
   PetscCall(PetscViewerGetSubViewer(viewer, PETSC_COMM_SELF, &own));
   if (rank == 0) PetscCall(KSPView(ksp, own));
   PetscCall(PetscViewerRestoreSubViewer(viewer, PETSC_COMM_SELF, &own));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,17 +82,14 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   std::vector<index_t> unknowns;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
-                                [&] { unknowns = s.core->unknowns_by_level(); }));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "grid: %lld x %lld, %d-point, from the %s\n", (long long)g.n[0],
-                                   (long long)g.n[1], g.points, g.source.c_str()));
-  for (int d = 0; d < 2; ++d)
-    if (g.periodic[d]) {
-      const index_t power = (index_t)1 << ((o.levels + 1) / 2);
-      PetscCall(PetscViewerASCIIPrintf(
-          viewer, "periodic in %c%s\n", "xy"[d],
-          g.n[d] % power ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped" : ""));
-    }
+  PetscCall(
+      PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { unknowns = s.core->unknowns_by_level(); }));
+  const auto around = [&](int d) {
+    return g.n[d] % ((index_t)1 << ((o.levels + 1) / 2))
+               ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped"
+               : "";
+  };
+  PetscCall(PetscRRBViewGrid(viewer, "", g, around));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s.backend->on_device() ? "cuda" : "host"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
@@ -144,23 +132,21 @@ static PetscErrorCode ViewChoices(const PC_RRB *rrb, PetscViewer viewer) {
                                 rrb->lump_nodes == PC_RRB_LUMP_RED ? "red" : "red and black");
 }
 
+static PetscErrorCode ViewBriefly(const PC_RRB *rrb, PetscViewer viewer) {
+  if (!rrb->state || !rrb->state->ready) return PETSC_SUCCESS;
+  return PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels);
+}
+
 static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
-  const PetscBool ready = (PetscBool)(rrb->state && rrb->state->core);
-  const auto brief = [&] {
-    return ready ? PetscViewerStringSPrintf(viewer, " levels %d", rrb->state->core->options().levels) : PETSC_SUCCESS;
-  };
+  PetscBool ascii;
 
-  const auto state = [&]() -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(ready ? ViewState(pc, viewer) : PetscRRBViewNotSetUp(viewer));
-    if ((rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
-      PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-
-  return PetscRRBView(
-      viewer, brief, [&] { return ViewChoices(rrb, viewer); }, state);
+  PetscFunctionBegin;
+  PetscCall((PetscRRBView<PC_RRB, ViewBriefly, ViewChoices, ViewState>(pc, viewer)));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii && (rrb->state ? rrb->state->coarse : rrb->coarse) == PC_RRB_COARSE_KSP && rrb->coarse_ksp)
+    PetscCall(ViewCoarseKSP(rrb->coarse_ksp, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscBool MayHaveIdentityRows(PC pc) {
@@ -222,7 +208,9 @@ PetscErrorCode PCCreate_RRB(PC pc) {
 
   PetscFunctionBegin;
   PetscCall((PetscRRBCreate<PC_RRB, PCRRBComposeParameters>(
-      pc, {PCSetUp_RRB, PCApply_RRB, PCMatApply_RRB, PCSetFromOptions_RRB, PCView_RRB, MayHaveIdentityRows}, &rrb)));
+      pc,
+      {PCSetUp_RRB, PCApply_RRB, PetscRRBMatApply<PCApply_RRB>, PCSetFromOptions_RRB, PCView_RRB, MayHaveIdentityRows},
+      &rrb)));
   rrb->levels = PETSC_DECIDE;
   rrb->lumping = 1.0;
   rrb->lump_nodes = PC_RRB_LUMP_RED;
@@ -233,8 +221,8 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->cycle = PC_RRB_CYCLE_V;
   rrb->precision = PC_RRB_PRECISION_DOUBLE;
   rrb->gather_size = PETSC_DECIDE;
-  pc->ops->applysymmetricleft = PCApplySymmetricLeft_RRB;
-  pc->ops->applysymmetricright = PCApplySymmetricRight_RRB;
+  pc->ops->applysymmetricleft = ApplyHalf<Part::left>;
+  pc->ops->applysymmetricright = ApplyHalf<Part::right>;
   pc->ops->reset = PCReset_RRB; /* which have more to do */
   pc->ops->destroy = PCDestroy_RRB;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,9 +1,6 @@
 /* What of PCRRB depends on where the matrix is: implemented in pcrrb_host.cxx and pcrrb_cuda.cxx, for any number of ranks. */
 #pragma once
 
-#include "pc/findgrid.h"
-#include "petsc/matrix.h"
-#include "pc/pc.h"
 #include "pc/vectors.h"
 #include "stencil/stencil.hpp"
 #include "petscrrb.h"

@@ -1,7 +1,9 @@
-// Factors, inverts and solves with the last block; what is singular about it is in pcrrb_coarse_null.cxx.
+// Factors, inverts and solves with the last block. It has one null direction a connected component at most, since it is an
+// M-matrix; a component that may be singular is pinned (one diagonal made larger), which makes it regular.
 #include "pc/rrb/pcrrb_coarse.h"
 
 #include "pc/pc.h"
+#include "petsc/compat.h"
 
 #include <petsc/private/petscimpl.h>
 
@@ -10,6 +12,8 @@ namespace petscrrb::rrb {
 namespace {
 
 constexpr PetscInt largest_inverse = 4096;
+// part of a pinned diagonal; for components that have negative row sums and so may lose digits
+constexpr double singular_below = 1e-11;
 
 } // namespace
 
@@ -44,9 +48,8 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp) 
              n, (double)n * (double)n * sizeof(PetscScalar) * 1e-9, largest_inverse);
   PetscCall(PetscRRBTry(PetscRRBSay("the last block of RRB"), [&] {
     pinned_.assign(block->a.begin(), block->a.end());
-    component_.assign(n, 0);
+    components_.resize(n);
     pin_.assign(n, -1);
-    kind_.assign(n, Kind::regular);
     work_.assign(n, 0);
     rhs_.assign(n, 0);
     null_vector_.assign(n, 0);
@@ -57,7 +60,7 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp) 
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &r_));
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &z_));
   bytes_ = (pinned_.size() + inverse_.size() + work_.size() + rhs_.size() + null_vector_.size()) * sizeof(PetscScalar) +
-           (component_.size() + pin_.size()) * sizeof(PetscInt) + kind_.size() * sizeof(Kind);
+           components_.bytes() + pin_.size() * sizeof(PetscInt);
   if (type == PC_RRB_COARSE_KSP) {
     PetscCall(KSPSetOperators(ksp, S_, S_));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,13 +105,13 @@ PetscErrorCode CoarseSolver::Refresh(PetscBool *spd) {
     if (PetscIsInfOrNanScalar(pinned_[i])) *spd = PETSC_FALSE;
   }
   if (!*spd || !n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindComponents());
+  components_.find(block_->ia.data(), block_->ja.data(), block_->a.data(), block_->excess.data());
   if (type_ == PC_RRB_COARSE_KSP) {
     PetscCall(AttachNullSpace());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt c = 0; c < components_; ++c)
-    if (kind_[c] != Kind::regular) all_regular = PETSC_FALSE;
+  for (PetscInt c = 0; c < components_.count(); ++c)
+    if (KindOf(c) != Kind::regular) all_regular = PETSC_FALSE;
   if (all_regular)
     PetscCall(Factor(spd));
   else
@@ -133,11 +136,7 @@ PetscErrorCode CoarseSolver::Invert() {
     PetscCall(VecResetArray(z_));
     Project(column);
   }
-  for (PetscInt j = 0; j < n; ++j)
-    for (PetscInt i = 0; i < j; ++i) {
-      PetscScalar &a = inverse_[std::size_t(j) * n + i], &b = inverse_[std::size_t(i) * n + j];
-      a = b = 0.5 * (a + b);
-    }
+  dense::make_symmetric(inverse_.data(), n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,14 +147,7 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   std::copy_n(r, n, rhs_.data()); // z may be r
   if (type_ == PC_RRB_COARSE_INVERSE) {
-#pragma omp parallel for schedule(static) if (n > 256)
-    for (PetscInt i = 0; i < n; ++i) {
-      const PetscScalar *row = inverse_.data() + std::size_t(i) * n;
-      PetscScalar sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-      for (PetscInt j = 0; j < n; ++j) sum += row[j] * rhs_[j];
-      z[i] = sum;
-    }
+    dense::multiply(inverse_.data(), n, rhs_.data(), [&](PetscInt i, double value) { z[i] = value; });
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (part != Part::right && !ksp_) Project(rhs_.data());
@@ -175,6 +167,108 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
   PetscCall(VecResetArray(r_));
   PetscCall(VecResetArray(z_));
   if (part != Part::left && !ksp_) Project(z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// --- null directions ---
+
+// The node of largest diagonal of each component that may be singular.
+void CoarseSolver::Pin() {
+  std::fill(pin_.begin(), pin_.end(), -1);
+  for (PetscInt i = 0; i < block_->size(); ++i) {
+    PetscInt &p = pin_[components_.of(i)];
+    if (KindOf(components_.of(i)) != Kind::regular && (p < 0 || Diagonal(i) > Diagonal(p))) p = i;
+  }
+}
+
+// Pinned means d e e^T added at node p of a component, d its diagonal, which makes the component regular. Its null
+// vector is 1 where the row sums say so. Otherwise w = d S^-1 e tells: w_p = d / (s_p + d), s_p the Schur complement of
+// p; S is singular where s_p = 0, and w is then its null vector.
+PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
+  const PetscInt n = block_->size();
+  PetscBool unpinned = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  Pin();
+  std::fill(work_.begin(), work_.end(), 0.0);
+  for (PetscInt c = 0; c < components_.count(); ++c) {
+    const PetscInt p = pin_[c];
+    if (p < 0) continue;
+    work_[p] = Diagonal(p) > 0 ? Diagonal(p) : 1.0;
+    pinned_[DiagonalPlace(p)] += work_[p];
+  }
+  PetscCall(Factor(spd));
+  if (!*spd) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecPlaceArray(r_, work_.data()));
+  PetscCall(VecPlaceArray(z_, null_vector_.data()));
+  PetscCall(MatSolve(factor_, r_, z_));
+  PetscCall(VecResetArray(r_));
+  PetscCall(VecResetArray(z_));
+  for (PetscInt c = 0; c < components_.count(); ++c) {
+    const PetscInt p = pin_[c];
+    if (p < 0) continue;
+    const double schur = KindOf(c) == Kind::singular ? 0.0 : 1.0 / null_vector_[p] - 1.0; // s_p / d
+    if (schur < -singular_below) *spd = PETSC_FALSE;
+    if (schur <= singular_below) {
+      ++null_;
+      continue;
+    }
+    pinned_[DiagonalPlace(p)] -= work_[p];
+    pin_[c] = -1;
+    unpinned = PETSC_TRUE;
+  }
+  if (!*spd) PetscFunctionReturn(PETSC_SUCCESS);
+  if (unpinned) PetscCall(Factor(spd));
+  std::fill(work_.begin(), work_.end(), 0.0); // |null vector|^2 of each component
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt c = components_.of(i);
+    null_vector_[i] = pin_[c] < 0 ? 0.0 : (KindOf(c) == Kind::singular ? 1.0 : null_vector_[i]);
+    work_[c] += null_vector_[i] * null_vector_[i];
+  }
+  for (PetscInt i = 0; i < n; ++i)
+    if (pin_[components_.of(i)] >= 0) null_vector_[i] /= std::sqrt(work_[components_.of(i)]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// x -= the null directions' share of x
+void CoarseSolver::Project(PetscScalar *x) const {
+  if (!null_) return;
+  PetscScalar *dot = const_cast<PetscScalar *>(work_.data());
+  std::fill_n(dot, components_.count(), 0.0);
+  for (PetscInt i = 0; i < block_->size(); ++i) dot[components_.of(i)] += null_vector_[i] * x[i];
+  for (PetscInt i = 0; i < block_->size(); ++i) x[i] -= dot[components_.of(i)] * null_vector_[i];
+}
+
+// For the inner KSP: the constant vector on each component whose row sums are 0.
+PetscErrorCode CoarseSolver::AttachNullSpace() {
+  const PetscInt n = block_->size();
+  MatNullSpace space = nullptr;
+  Vec *basis;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateIncrease((PetscObject)S_));
+  for (PetscInt c = 0; c < components_.count(); ++c)
+    if (KindOf(c) == Kind::singular) ++null_;
+  if (!null_) {
+    PetscCall(MatSetNullSpace(S_, nullptr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(null_, &basis));
+  PetscInt m = 0;
+  for (PetscInt c = 0; c < components_.count(); ++c) {
+    if (KindOf(c) != Kind::singular) continue;
+    PetscScalar *x;
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &basis[m]));
+    PetscCall(VecGetArray(basis[m], &x));
+    for (PetscInt i = 0; i < n; ++i) x[i] = components_.of(i) == c ? 1.0 : 0.0;
+    PetscCall(VecRestoreArray(basis[m], &x));
+    PetscCall(VecNormalize(basis[m++], nullptr));
+  }
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_FALSE, m, basis, &space));
+  PetscCall(MatSetNullSpace(S_, space));
+  PetscCall(MatNullSpaceDestroy(&space));
+  for (PetscInt i = 0; i < m; ++i) PetscCall(VecDestroy(&basis[i]));
+  PetscCall(PetscFree(basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,7 @@
 // singular this is its pseudo-inverse (Cholesky, inverse) or it has a null space attached (KSP).
 #pragma once
 
+#include "dense/host/symmetric.hpp"
 #include "petscrrb.h"
 #include "pc/rrb/core/rrb.hpp"
 
@@ -25,7 +26,7 @@ public:
   double bytes() const { return bytes_; }
 
 private:
-  PetscErrorCode FindComponents();
+  void Pin();
   PetscErrorCode Factor(PetscBool *spd);
   PetscErrorCode FindNullDirections(PetscBool *spd);
   PetscErrorCode Invert();
@@ -37,11 +38,8 @@ private:
   }
   double Diagonal(PetscInt i) const { return block_->a[DiagonalPlace(i)]; }
 
-  enum class Kind : char {
-    regular,
-    singular,
-    unknown
-  };
+  using Kind = dense::Components::Kind;
+  Kind KindOf(PetscInt component) const { return components_.kind(component); }
 
   LastBlock *block_ = nullptr;
   PCRRBCoarse type_ = PC_RRB_COARSE_CHOLESKY;
@@ -52,11 +50,10 @@ private:
   KSP ksp_ = nullptr;
   std::vector<PetscScalar> pinned_;  // the values; where a component may be singular, one diagonal is larger
   std::vector<PetscScalar> inverse_; // dense, symmetric
-  std::vector<PetscScalar> work_, rhs_,
-      null_vector_;                       // null_vector_: the null directions of all components, side by side
-  std::vector<PetscInt> component_, pin_; // component of each unknown; pinned unknown of each, or -1
-  std::vector<Kind> kind_;                // of each component
-  PetscInt components_ = 0, null_ = 0;
+  std::vector<PetscScalar> work_, rhs_, null_vector_; // null_vector_: the null directions of all components
+  dense::Components components_;
+  std::vector<PetscInt> pin_; // pinned unknown of each component, or -1
+  PetscInt null_ = 0;
   double bytes_ = 0;
 };
 

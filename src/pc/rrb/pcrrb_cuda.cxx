@@ -4,7 +4,7 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "comm/ranks_cuda.h"
-  #include "dense/cuda/coarse.hpp"
+  #include "dense/cuda/substructured.hpp"
   #include "pc/rrb/cuda/cycle_graphs.hpp"
   #include "pc/rrb/pcrrb_on_ranks.h"
   #include "petsc/stream_cuda.h"
@@ -70,14 +70,13 @@ private:
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   const char *transport_ = nullptr;                              /* in words */
-  std::string why_not_faster_;                    /* why it is not the one before it; empty: it is the first */
-  rrb::CycleGraphs graphs_;                       /* they go before the transport that they use */
-  std::unique_ptr<coarse::DeviceCoarse> inverse_; /* or */
+  std::string why_not_faster_;                           /* why it is not the one before it; empty: it is the first */
+  rrb::CycleGraphs graphs_;                              /* they go before the transport that they use */
+  std::unique_ptr<dense::SubstructuredInverse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
-  cuda::Pinned<coarse::CoarseStatus> status_;
   PetscInt null_directions_ = 0;
-  PetscRRBVectorsOnDevice vectors_;
+  PetscRRBVectors vectors_{PETSC_TRUE};
 };
 
 PetscErrorCode ToHost(PetscRRBStream &stream, std::vector<double> &to, const double *from) {
@@ -180,7 +179,7 @@ PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options
   core->reset();
   comm_ = PetscObjectComm((PetscObject)pc);
   if (on_ranks_) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc); }));
-  PetscCall(PetscRRBTryTogether(comm_, PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] {
+  PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] {
     stream_.Do([&] {
       if (on_ranks_)
         on_ranks_->Build(pc, cuda_, all, o, single, core);
@@ -214,8 +213,7 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
                         "The last block is solved on the host: its %" PetscInt_FMT
                         " unknowns are copied there and back in every application\n",
                         b.size()));
-    PetscCall(
-        PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU), [&] { host_r_.resize(b.size()), host_z_.resize(b.size()); }));
+    PetscCall(PetscRRBTry(stream_.say, [&] { host_r_.resize(b.size()), host_z_.resize(b.size()); }));
     PetscCall(coarse_.SetUp(&b, type, ksp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -226,9 +224,10 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
   PetscCall(stream_.Run([&] {
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
-    const coarse::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
-                                  b.skew ? 2 : 1};
-    inverse_ = std::make_unique<coarse::DeviceCoarse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+    const dense::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
+                                 b.skew ? 2 : 1};
+    inverse_ =
+        std::make_unique<dense::SubstructuredInverse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,18 +236,12 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pets
   rrb::LastBlock &b = core.last_block();
   const auto factor = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
-    PetscCall(stream_.Run([&] {
-      if (inverse_)
-        cuda::check(cudaMemcpyAsync(status_.data(), inverse_->device_status(), sizeof(coarse::CoarseStatus),
-                                    cudaMemcpyDeviceToHost, cuda_.stream),
-                    "cudaMemcpyAsync");
-      *outcome = core.outcome(); /* waits, for the status too */
-    }));
+    PetscCall(stream_.Run([&] { *outcome = core.outcome(); })); /* waits, for the inverse's status too */
     *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
     if (!outcome->ok) PetscFunctionReturn(PETSC_SUCCESS);
     if (inverse_) {
-      *spd = status_.data()->spd ? PETSC_TRUE : PETSC_FALSE;
-      null_directions_ = status_.data()->null_directions;
+      *spd = inverse_->status().definite ? PETSC_TRUE : PETSC_FALSE;
+      null_directions_ = inverse_->status().null_directions;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(ToHost(stream_, b.a, core.last_values()));
@@ -270,8 +263,7 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pets
 PetscErrorCode OnDevice::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
-    PetscCall(PetscRRBTry(PetscRRBSay("PCRRB", PETSC_ERR_GPU),
-                          [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+    PetscCall(PetscRRBTry(stream_.say, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(stream_, host_r_, core.coarse_r()));
@@ -300,8 +292,6 @@ PetscErrorCode OnDevice::EstimateForCycle(Core &core) {
 }
 
 PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  const PetscScalar *r;
-  PetscScalar *z;
   const auto apply = [&](const PetscScalar *from, PetscScalar *to) -> PetscErrorCode {
     PetscErrorCode solved = PETSC_SUCCESS;
 
@@ -320,11 +310,9 @@ PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part pa
 
   PetscFunctionBegin;
   if (on_ranks_) PetscCall(PetscRRBTry(stream_.say, [&] { on_ranks_->ranks->check(false); }));
-  PetscCall(VecGetArrayReadAndMemType(x, &r, nullptr));
-  PetscCall(VecGetArrayWriteAndMemType(y, &z, nullptr));
-  PetscCall(on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z));
-  PetscCall(VecRestoreArrayWriteAndMemType(y, &z));
-  PetscCall(VecRestoreArrayReadAndMemType(x, &r));
+  PetscCall(PetscRRBUseArrays(PETSC_TRUE, x, y, PETSC_FALSE, [&](const PetscScalar *r, PetscScalar *z) {
+    return on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z);
+  }));
   PetscCall(PetscLogGpuFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -348,12 +336,8 @@ PCRRBParts OnDevice::parts(Core &core) {
 }
 
 double OnDevice::bytes() const {
-  const cuda::DeviceStencil &s = stencil_;
-  const double last = inverse_ ? (double)inverse_->bytes() : coarse_.bytes(),
-               ranks = on_ranks_ ? on_ranks_->matrix.bytes() + 8.0 * (double)on_ranks_->numbers() : 0.0;
-
-  return last + ranks + s.C.bytes() + s.E.bytes() + s.N.bytes() + s.NE.bytes() + s.NW.bytes() + s.v.bytes() +
-         s.identity.bytes();
+  return stencil_.bytes() + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
+         (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 /* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_parameters.cxx (what a user can set). */
 #pragma once
 
-#include "pc/known_values.h"
 #include "pc/rrb/pcrrb_backend.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
@@ -12,28 +11,21 @@ PETSC_INTERN PetscErrorCode PCRRBComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
 
-/* What PCSetUp() makes; all of it goes with PCReset(). */
-struct PCRRBState {
-  PCRRBState() = default;
-  PCRRBState(const PCRRBState &) = delete;
-  PCRRBState &operator=(const PCRRBState &) = delete;
+/* `failed` is of all ranks. */
+struct PCRRBState : PetscRRBState<PCRRBBackend> {
   ~PCRRBState() {
     for (Vec *v : {&near_null, &work}) (void)VecDestroy(v);
   }
 
-  petscrrb::Grid grid;
   Vec near_null = nullptr, work = nullptr; /* the sum of the near null space's vectors that M shares with A */
   PCRRBValues values;
-  double rounding = 0; /* see prepare.hpp */
-  std::unique_ptr<PCRRBBackend> backend;
+  double rounding = 0;                      /* see prepare.hpp */
   std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend; NULL of a matrix without rows */
   petscrrb::rrb::Outcome outcome;
   bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */
-  bool failed = false;                         /* there is no factorization */
   PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
   PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
-  PetscRRBMatrix rows = {};
-  PetscInt64 build = 0;         /* which hierarchy this is, of all of them */
+  PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */
   PetscInt64 uses = 0;          /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
   PetscRRBMatrixState factored; /* the matrix at the last factorization */
 };

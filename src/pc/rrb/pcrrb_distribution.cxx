@@ -15,16 +15,13 @@ PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
 /* --- the grid --- */
 
 PetscErrorCode PCRRBDistribution::FollowPattern(PC pc, Mat P) {
-  PetscObjectId id;
-  PetscObjectState pattern;
+  PetscRRBMatrixState now;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
-  PetscCall(PetscRRBNonzeroState(pc->pmat, &pattern));
-  if (id == source_ && pattern == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(now.TakePattern(pc->pmat));
+  if (now == pattern_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(rows_.Build(P, places_));
-  source_ = id;
-  pattern_ = pattern;
+  pattern_ = now;
   prepared_ = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,7 +49,7 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
   PetscCall(MatGetLayouts(P, &layout, nullptr));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)P), &rank));
   std::vector<PetscInt> row;
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSay("PCRRB"), [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), "PCRRB", [&] {
     for (index_t p = cuts_.y[(std::size_t)rank] * cuts_.x[1]; p < cuts_.y[(std::size_t)rank + 1] * cuts_.x[1]; ++p)
       row.push_back((PetscInt)p);
   }));
@@ -72,7 +69,7 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&lines_));
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, grid, &cuts_, &on_dmda));
-  source_ = 0; /* places may be others than before */
+  pattern_ = {}; /* places may be others than before */
   if (!on_dmda) {
     PetscCall(MatGetOwnershipRange(pc->pmat, &places_.first, nullptr));
     places_.width = places_.stride = 1;
@@ -105,7 +102,7 @@ PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, Mat P, bool told, const c
   PetscCall(rows_.Get(P, values_->on_device, &got_));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), values_->say,
                                 [&] { on_device = values_->Pattern(got_, rows_.ghosts()); }));
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] {
     PetscRRBPatternOnRanks pattern(P, rows_, on_device.get());
     *why = told ? check_grid(pattern, Widest::flat, option, *grid) : find_grid(pattern, Widest::flat, option, *grid);
   }));
@@ -120,7 +117,7 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscFunctionBegin;
   prepared_ = false;
   PetscCall(FindCuts(pc, grid));
-  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB",
                                  [&] { return PetscRRBFullName(pc, "-pc_rrb_grid", &option); }));
   const bool told = grid->n[0] > 0;
   const std::string source = told ? grid->source : "matrix pattern";
@@ -193,32 +190,25 @@ PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
 
 /* From a copy of all rows that matter. */
 PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBValues *values) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   PetscRRBTrouble trouble;
   PetscRRBOverlap overlap;
-  std::vector<PetscScalar> a;
   const auto at = [&](PetscInt p) {
     return text(index_t(overlap.global(p))) + " at " + place(g, overlap.order()[(std::size_t)p]);
   };
   const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
+  const auto explain = [&](const Csr &rows, const Flags &identity) -> std::string {
+    if (facts_.not_finite) return where_not_finite(RankRows(rows), words);
+    if (values->result == ReadResult::refused) return where_asymmetric(rows, identity, facts_.diagonal, words);
+    for (PetscInt p = 0; p < rows.n; ++p)
+      if (overlap.global(p) == facts_.bad_pivot) return not_positive("row " + at(p));
+    return "";
+  };
 
   PetscFunctionBegin;
   PetscCall(overlap.Build(pc, pc->pmat, P, 1));
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] { a.resize((std::size_t)overlap.entries()); }));
-  PetscCall(overlap.Exchange(P, PETSC_FALSE, a.data()));
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
-    const Csr rows = overlap.rows(a.data());
-    Csr all = rows;
-    all.n += overlap.ghosts();
-    Flags identity((std::size_t)all.n);
-    (void)mark_identity(RankRows(all), identity.data());
-    trouble.why = facts_.not_finite                       ? where_not_finite(RankRows(rows), words)
-                  : values->result == ReadResult::refused ? where_asymmetric(rows, identity, facts_.diagonal, words)
-                                                          : "";
-    for (PetscInt p = 0; p < overlap.own() && values->result == ReadResult::ok; ++p)
-      if (overlap.global(p) == facts_.bad_pivot) trouble.why = not_positive("row " + at(p));
-  }));
-  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
+  PetscCall(PetscRRBExplain("PCRRB", overlap, P, &trouble, explain));
+  PetscCheck(trouble.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), trouble.code, "%s",
+             trouble.why.c_str());
   values->why = trouble.why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,12 +227,11 @@ PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *ro
 }
 
 PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) const {
+  using Arrays = rrb::PreparedStencil;
+  static constexpr double *Arrays::*all[] = {&Arrays::X, &Arrays::E, &Arrays::N, &Arrays::NE, &Arrays::NW};
+
   PetscFunctionBegin;
-  PetscCall(ToBoxes(own_.of.X, box.of.X));
-  PetscCall(ToBoxes(own_.of.E, box.of.E));
-  PetscCall(ToBoxes(own_.of.N, box.of.N));
-  if (corners_) PetscCall(ToBoxes(own_.of.NE, box.of.NE));
-  if (corners_) PetscCall(ToBoxes(own_.of.NW, box.of.NW));
+  for (int k = 0; k < (corners_ ? 5 : 3); ++k) PetscCall(ToBoxes(own_.of.*all[k], box.of.*all[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

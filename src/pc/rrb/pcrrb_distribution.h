@@ -52,8 +52,7 @@ private:
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 
   PetscRRBRankRows rows_;
-  PetscObjectId source_ = 0; /* the matrix that they are of, and its pattern then */
-  PetscObjectState pattern_ = -1;
+  PetscRRBMatrixState pattern_;            /* of the matrix that they are of */
   petscrrb::RankRows got_;                 /* the matrix's arrays, while they are read */
   std::unique_ptr<PCRRBRowValues> values_; /* of these rows */
   bool prepared_ = false;                  /* they are for their pattern and for the grid */

@@ -50,12 +50,7 @@ public:
     return parts;
   }
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
-  double bytes() const override {
-    const Stencil &s = stencil_;
-    const double ranks = on_ranks_ ? on_ranks_->matrix.bytes() + 8.0 * (double)on_ranks_->numbers() : 0.0;
-    return coarse_.bytes() + ranks +
-           8.0 * (double)(s.C.size() + s.E.size() + s.N.size() + s.NE.size() + s.NW.size() + s.v.size());
-  }
+  double bytes() const override { return coarse_.bytes() + stencil_.bytes() + (on_ranks_ ? on_ranks_->bytes() : 0.0); }
 
 private:
   PetscErrorCode ReadNearNullVector(PC, Vec);
@@ -64,24 +59,14 @@ private:
   Stencil stencil_;
   RowFacts facts_;
   rrb::CoarseSolver coarse_;
-  PetscRRBVectorsOnHost vectors_;
+  PetscRRBVectors vectors_{PETSC_FALSE};
   MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
   std::unique_ptr<PCRRBOnRanks<std::vector<double>>> on_ranks_; /* NULL on one */
 };
 
 PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {
-  PetscErrorCode found = PETSC_SUCCESS;
-
-  PetscFunctionBegin;
-  if (on_ranks_) {
-    PetscCall(on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] {
-    found = PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(P.csr, PetscRRBSay("PCRRB")), grid);
-  }));
-  PetscCall(found);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (on_ranks_) return on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid);
+  return PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(P.csr, "PCRRB"), grid);
 }
 
 void OnHost::weights(double *x, double *y) const {
@@ -95,7 +80,7 @@ PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
   const PetscScalar *x;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"), [&] { v.resize(near_null ? stencil_.C.size() : 0); }));
+  PetscCall(PetscRRBTry("PCRRB", [&] { v.resize(near_null ? stencil_.C.size() : 0); }));
   if (!near_null) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(near_null, &x));
   take_vector((index_t)v.size(), stencil_.identity.data(), x, v.data(), facts_);
@@ -115,8 +100,7 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *values = PCRRBValues();
-  PetscCall(PetscRRBTry(PetscRRBSay("PCRRB"),
-                        [&] { values->result = read_stencil(P.csr, grid, stencil_, facts_, values->why); }));
+  PetscCall(PetscRRBTry("PCRRB", [&] { values->result = read_stencil(P.csr, grid, stencil_, facts_, values->why); }));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->Take(facts_, grid);
   PetscCall(ReadNearNullVector(pc, near_null));
@@ -132,7 +116,7 @@ PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSay("PCRRB"), [&] {
+  PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] {
     if (on_ranks_) {
       on_ranks_->ranks = std::make_unique<PetscRRBRanks>(comm);
       on_ranks_->Build(pc, host_, all, o, single, core);
@@ -154,26 +138,22 @@ PetscErrorCode OnHost::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscB
 
   return PCRRBTogether([&] {
     PetscFunctionBegin;
-    PetscCall(PetscRRBCallTogether(comm_, PetscRRBSay("PCRRB"), factor));
+    PetscCall(PetscRRBCallTogether(comm_, "PCRRB", factor));
     PetscCall(PCRRBAgree(comm_, spd));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }
 
 PetscErrorCode OnHost::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
-  const PetscScalar *r;
-  PetscScalar *z;
   const auto apply = [&](const PetscScalar *from, PetscScalar *to) {
     return rrb::Cycle(core).apply(from, to, part, LastBlockSolver(core));
   };
 
   PetscFunctionBegin;
-  PetscCall(vectors_.Say(pc, "PCRRB", x));
-  PetscCall(VecGetArrayRead(x, &r));
-  PetscCall(VecGetArrayWrite(y, &z));
-  PetscCall(PCRRBTogether([&] { return on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z); }));
-  PetscCall(VecRestoreArrayWrite(y, &z));
-  PetscCall(VecRestoreArrayRead(x, &r));
+  PetscCall(vectors_.SayOf(pc, "PCRRB", x));
+  PetscCall(PetscRRBUseArrays(PETSC_FALSE, x, y, PETSC_FALSE, [&](const PetscScalar *r, PetscScalar *z) {
+    return PCRRBTogether([&] { return on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z); });
+  }));
   PetscCall(PetscLogFlops(PCRRBFlops(pc, part)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -181,5 +161,5 @@ PetscErrorCode OnHost::Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) {
 } // namespace
 
 PetscErrorCode PCRRBCreateHost(PetscBool ranks, std::unique_ptr<PCRRBBackend> *backend) {
-  return PetscRRBTry(PetscRRBSay("PCRRB"), [&] { *backend = std::make_unique<OnHost>(ranks); });
+  return PetscRRBTry("PCRRB", [&] { *backend = std::make_unique<OnHost>(ranks); });
 }

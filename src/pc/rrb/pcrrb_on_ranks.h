@@ -9,7 +9,7 @@ template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
   PetscErrorCode code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  const PetscRRBTrouble trouble = PetscRRBTroubleOf(PetscRRBSay("RRB on several ranks"), [&] { code = work(); });
+  const PetscRRBTrouble trouble = PetscRRBTroubleOf("RRB on several ranks", [&] { code = work(); });
   PetscCheck(!trouble, PETSC_COMM_SELF, trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(code);
 }
@@ -64,7 +64,7 @@ public:
     parts->ranks = ranks.get();
     parts->matrix = &matrix;
   }
-  std::size_t numbers() const { return r_.size() + z_.size(); } /* of own arrays */
+  double bytes() const { return matrix.bytes() + 8.0 * (double)(r_.size() + z_.size()); }
 
 private:
   Array r_, z_;

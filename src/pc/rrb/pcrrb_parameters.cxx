@@ -11,10 +11,10 @@ const char *const PCRRBTransports[] = {"auto", "stores", "nccl", "sf", "PCRRBTra
 
 /* Of those whose default depends on the grid and on where it is. */
 template <PetscInt PC_RRB::*member, int petscrrb::rrb::Options::*used> static PetscInt InUse(const PC_RRB &rrb) {
-  return rrb.state && rrb.state->core ? rrb.state->core->options().*used : rrb.*member;
+  return rrb.state && rrb.state->ready ? rrb.state->core->options().*used : rrb.*member;
 }
 template <class T, T PC_RRB::*member, T PCRRBState::*used> static T ChoiceInUse(const PC_RRB &rrb) {
-  return rrb.state && rrb.state->core ? rrb.state->*used : rrb.*member;
+  return rrb.state && rrb.state->ready ? rrb.state->*used : rrb.*member;
 }
 static PetscInt GatherSizeInUse(const PC_RRB &rrb) {
   return rrb.state && rrb.state->backend ? PCRRBGatherSize(&rrb) : rrb.gather_size;
@@ -22,8 +22,6 @@ static PetscInt GatherSizeInUse(const PC_RRB &rrb) {
 
 /*@
    PCRRBSetLevels - Sets the number of red-black levels of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -39,8 +37,6 @@ static PetscInt GatherSizeInUse(const PC_RRB &rrb) {
    unknowns for the last block. More than 2 ceil(log2(max(nx, ny))) + 1 (de Jong and Vuik 2016, eq. (2.1)) are cut to
    that. With one level a 5-point matrix is factored exactly.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetLevels()`
 @*/
 PETSCRRB_PARAMETER(
@@ -50,8 +46,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCRRBSetLumping - Sets how much of the dropped entries goes to the diagonal of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -67,8 +61,6 @@ PETSCRRB_PARAMETER(
    matrix's near null space (`MatSetNearNullSpace()`); the condition number grows far slower than with less: 0.999
    doubles the iterations of a 1023 x 1023 Poisson problem. This is omega of de Jong and Vuik 2016, eqs. (2.12), (2.13).
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetLumping()`
 @*/
 PETSCRRB_PARAMETER(
@@ -78,8 +70,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCRRBSetLumpNodes - Sets the nodes whose dropped couplings are lumped of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -94,8 +84,6 @@ PETSCRRB_PARAMETER(
    Together with `PCRRBSetLumping()` these are the variants M1u (red, 0), M1m (red, 1), M2u (both, 0) and M2m (both, 1)
    of de Jong and Vuik 2016, Table 1.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetLumpNodes()`
 @*/
 PETSCRRB_PARAMETER(RRB, LumpNodes, PCRRBLumpNodes, &PC_RRB::lump_nodes, "-pc_rrb_lump_nodes",
@@ -103,8 +91,6 @@ PETSCRRB_PARAMETER(RRB, LumpNodes, PCRRBLumpNodes, &PC_RRB::lump_nodes, "-pc_rrb
 
 /*@
    PCRRBSetGrid - Sets the grid on which the matrix of `PCRRB` lives
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -125,47 +111,12 @@ PETSCRRB_PARAMETER(RRB, LumpNodes, PCRRBLumpNodes, &PC_RRB::lump_nodes, "-pc_rrb
 
 .seealso: `PCRRB`, `PCRRBGetGrid()`
 @*/
-PetscErrorCode PCRRBSetGrid(PC pc, PetscInt nx, PetscInt ny) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(pc, nx, 2);
-  PetscValidLogicalCollectiveInt(pc, ny, 3);
-  PetscCheck(nx >= 1 && ny >= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " points: both sizes must be positive", nx, ny);
-  PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, nx, ny));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PCRRBGetGrid - Gets the grid of `PCRRB`
-
-   Not Collective
-
-   Input Parameter:
-.  pc - the preconditioner context
-
-   Output Parameters:
-+  nx - number of unknowns in the x direction, or `NULL`
--  ny - number of unknowns in the y direction, or `NULL`
-
-   Level: intermediate
-
-   Note:
-   After `PCSetUp()` the grid in use, before it the one set, 0 where none was.
-
-.seealso: `PCRRB`, `PCRRBSetGrid()`
-@*/
-PetscErrorCode PCRRBGetGrid(PC pc, PetscInt *nx, PetscInt *ny) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCRRBGetGrid_C", (PC, PetscInt *, PetscInt *), (pc, nx, ny));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+PETSCRRB_TWO_SIZES(RRB, Grid, &PC_RRB::grid, "-pc_rrb_grid", "Unknowns in x and y",
+                   "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " points: both sizes must be positive",
+                   PetscRRBGridInUse);
 
 /*@
    PCRRBSetStorage - Sets the order in which the factor is stored of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -179,8 +130,6 @@ PetscErrorCode PCRRBGetGrid(PC pc, PetscInt *nx, PetscInt *ny) {
    Notes:
    The storage changes the speed and, by rounding, the last digits; not the method. See de Jong et al. 2017, section 3.1.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetStorage()`
 @*/
 PETSCRRB_PARAMETER(RRB, Storage, PCRRBStorage, &PC_RRB::storage, "-pc_rrb_storage",
@@ -188,8 +137,6 @@ PETSCRRB_PARAMETER(RRB, Storage, PCRRBStorage, &PC_RRB::storage, "-pc_rrb_storag
 
 /*@
    PCRRBSetStorageGrids - Sets how many grids are in r1/r2/b1/b2 storage of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -204,8 +151,6 @@ PETSCRRB_PARAMETER(RRB, Storage, PCRRBStorage, &PC_RRB::storage, "-pc_rrb_storag
    The levels below them are kept in natural order. The default is g_max of de Jong and Vuik 2016, eq. (3.1),
    ceil(log2(max(nx, ny) / dcb)), but not more than half of the levels. Not used with `PC_RRB_STORAGE_NAIVE`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetStorageGrids()`
 @*/
 PETSCRRB_PARAMETER(
@@ -216,8 +161,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCRRBSetComputeBlock - Sets the padding of the r1/r2/b1/b2 arrays of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -232,8 +175,6 @@ PETSCRRB_PARAMETER(
    Rows of the r1/r2/b1/b2 arrays begin at multiples of this many nodes and have a border of that width (de Jong and Vuik
    2016, Figure 9); it also enters the default of `PCRRBSetStorageGrids()`.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetComputeBlock()`
 @*/
 PETSCRRB_PARAMETER(
@@ -243,8 +184,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCRRBSetCoarse - Sets the solver of the last Schur complement of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -258,8 +197,6 @@ PETSCRRB_PARAMETER(
    Notes:
    The last block is singular for singular matrices: then Cholesky and the inverse act as its pseudo-inverse, and the
    matrix of the inner `KSP` has a null space. The inverse is dense: n^2 numbers for n unknowns, at most 4096 of them.
-
-   It takes effect at the next `PCSetUp()`.
 
 .seealso: `PCRRB`, `PCRRBGetCoarse()`
 @*/
@@ -298,8 +235,6 @@ PetscErrorCode PCRRBGetCoarseKSP(PC pc, KSP *ksp) {
 /*@
    PCRRBSetCycle - Sets how often the coarse grids are visited in an application of `PCRRB`
 
-   Logically Collective
-
    Input Parameters:
 +  pc - the preconditioner context
 -  cycle - `PC_RRB_CYCLE_V` or `PC_RRB_CYCLE_AMLI`; default: AMLI from 8 levels on, V below
@@ -317,8 +252,6 @@ PetscErrorCode PCRRBGetCoarseKSP(PC pc, KSP *ksp) {
    `PCView()` and -info say so. `PCApplySymmetricLeft()` and `PCApplySymmetricRight()` are halves of
    the V-cycle; where AMLI was set they are refused.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetCycle()`
 @*/
 PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How often the coarse grids are visited",
@@ -326,8 +259,6 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
 
 /*@
    PCRRBSetPrecision - Sets the precision in which the factor is stored of `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -342,8 +273,6 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    In single precision the couplings and inverse pivots of L take half of the memory and bandwidth. The matrix, from
    which they are computed in double precision, and all vectors and sums stay double.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetPrecision()`
 @*/
 PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_precision", "Precision of the factor L",
@@ -351,8 +280,6 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
 
 /*@
    PCRRBSetGatherSize - Sets how large a grid may be that `PCRRB` has on every rank, with several MPI ranks
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -371,8 +298,6 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
    A distributed grid costs two exchanges with the neighbours in each application, a gathered one the work of all its points on
    every rank. On one rank there is nothing to gather.
 
-   It takes effect at the next `PCSetUp()`.
-
 .seealso: `PCRRB`, `PCRRBGetGatherSize()`
 @*/
 PETSCRRB_PARAMETER(
@@ -382,8 +307,6 @@ PETSCRRB_PARAMETER(
 
 /*@
    PCRRBSetTransport - Sets how values travel between the devices of several ranks in `PCRRB`
-
-   Logically Collective
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -410,27 +333,6 @@ PETSCRRB_PARAMETER(
 @*/
 PETSCRRB_PARAMETER(RRB, Transport, PCRRBTransport, &PC_RRB::transport, "-pc_rrb_transport",
                    "How values travel between devices", PCRRBTransports);
-
-static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny) {
-  PC_RRB *rrb = (PC_RRB *)pc->data;
-
-  PetscFunctionBegin;
-  if (rrb->grid[0] != nx || rrb->grid[1] != ny) {
-    rrb->grid[0] = nx;
-    rrb->grid[1] = ny;
-    PetscCall(PetscRRBRebuild(pc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRRBGetGrid_RRB(PC pc, PetscInt *nx, PetscInt *ny) {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-
-  PetscFunctionBegin;
-  if (nx) *nx = rrb->state ? (PetscInt)rrb->state->grid.n[0] : rrb->grid[0];
-  if (ny) *ny = rrb->state ? (PetscInt)rrb->state->grid.n[1] : rrb->grid[1];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode PCRRBGetCoarseKSP_RRB(PC pc, KSP *ksp) {
   PetscFunctionBegin;
@@ -460,39 +362,16 @@ PetscErrorCode PCRRBCreateCoarseKSP(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GridOption(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscInt n[3] = {rrb->grid[0], rrb->grid[1], 1}, count = 3;
-  PetscBool set;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Unknowns in x and y", "PCRRBSetGrid", n, &count, &set));
-  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(count == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-             "-pc_rrb_grid needs two sizes, nx,ny; got %" PetscInt_FMT, count);
-  PetscCall(PCRRBSetGrid(pc, n[0], n[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-using Parameters = PetscRRBParameters<Levels, Lumping, LumpNodes, Storage, StorageGrids, ComputeBlock, Coarse, Cycle,
-                                      Precision, GatherSize, Transport>;
+using Parameters = PetscRRBParameters<Grid, Levels, Lumping, LumpNodes, Storage, StorageGrids, ComputeBlock, Coarse,
+                                      Cycle, Precision, GatherSize, Transport>;
 
 PetscErrorCode PCRRBComposeParameters(PC pc, PetscBool on) {
-  PetscObject o = (PetscObject)pc;
-
   PetscFunctionBegin;
   PetscCall(Parameters::Compose(pc, on));
-  PetscCall(PetscRRBCompose(o, on, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
-  PetscCall(PetscRRBCompose(o, on, "PCRRBGetGrid_C", PCRRBGetGrid_RRB));
-  PetscCall(PetscRRBCompose(o, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
+  PetscCall(PetscRRBCompose((PetscObject)pc, on, "PCRRBGetCoarseKSP_C", PCRRBGetCoarseKSP_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems PetscOptionsObject) {
-  PetscFunctionBegin;
-  PetscOptionsHeadBegin(PetscOptionsObject, "RRB options");
-  PetscCall(GridOption(pc, PetscOptionsObject));
-  PetscCall(Parameters::SetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCSetFromOptions_RRB(PC pc, PetscRRBOptionItems items) {
+  return Parameters::SetFromOptions(pc, items, "RRB options");
 }

@@ -1,5 +1,6 @@
 /* PCSetUp() of PCRRB: the grid, the values, the factorization, and what is said when they will not do. */
 #include "pc/rrb/pcrrb_data.h"
+#include "pc/set_up.h"
 
 using namespace petscrrb;
 
@@ -133,8 +134,7 @@ static PetscErrorCode Build(PC pc) {
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
   s->build = ++builds;
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
-  PetscCall(
-      PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] { return SetUpLastBlock(pc); }));
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,15 +159,13 @@ static PetscErrorCode ReportFailure(PC pc) {
 
   PetscFunctionBegin;
   if (s.values.not_positive)
-    PetscCall(PetscStrncpy(why, s.values.why.c_str(), sizeof(why)));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: %s", s.values.why.c_str()));
   else if (o.ok)
-    PetscCall(PetscSNPrintf(why, sizeof(why), "a pivot is not positive in the last block, %s", after));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: a pivot is not positive in the last block, %s", after));
   else
-    PetscCall(PetscSNPrintf(why, sizeof(why), "a pivot is not positive at grid point (%lld, %lld), level %d, %s",
+    PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: a pivot is not positive at grid point (%lld, %lld), level %d, %s",
                             (long long)o.failed_i, (long long)o.failed_j, o.failed_level, after));
-  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "RRB: %s", why);
-  PetscCall(PetscInfo(pc, "RRB: %s\n", why));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscCall(PetscRRBFailed(pc, PETSC_ERR_MAT_CH_ZRPVT, "", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,33 +183,51 @@ static PetscErrorCode ReportWarnings(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
+static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const PetscBool ranks = (PetscBool)(s->rows.on_ranks != nullptr);
+  const auto create = [&](PetscBool device, auto *b) {
+    return device ? PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b) : PCRRBCreateHost(ranks, b);
+  };
+
+  return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] {
+    return PetscRRBChooseBackend(
+        s, create, [&] { s->core.reset(); }, rebuild);
+  });
+}
+
+static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
-  PetscBool ok = PETSC_FALSE;
+  PetscInt rows;
 
   PetscFunctionBegin;
-  if (!rebuild) {
-    PetscCall(ReadValues(pc, &rebuild));
-    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
+  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
+  if (!rows) PetscFunctionReturn(PETSC_SUCCESS); /* there is nothing to factor, and nothing to apply */
+  PetscCall(ChooseBackend(pc, rebuild));
+  if (!*rebuild) {
+    PetscCall(ReadValues(pc, rebuild));
+    if (*rebuild)
+      PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
   }
-  if (rebuild) {
-    s->core.reset(); /* if there is no grid this time, the next setup starts from here again */
+  if (*rebuild) {
+    s->core.reset();
+    s->ready = PETSC_FALSE; /* if there is no grid this time, the next set-up starts from here again */
     PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
-    PetscCall(ReadValues(pc, &ok));
+    PetscCall(ReadValues(pc, ok));
     PetscCall(Build(pc));
+    s->ready = PETSC_TRUE;
+    PetscCall(ReportWarnings(pc));
   }
-  if (rebuild) PetscCall(ReportWarnings(pc));
   s->omega_dropped = false;
-  PetscCall(Factor(pc, rrb->lumping, &ok));
-  if (!ok && rrb->lumping > 0 && !s->values.not_positive) {
+  PetscCall(Factor(pc, rrb->lumping, ok));
+  if (!*ok && rrb->lumping > 0 && !s->values.not_positive) {
     PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
-    PetscCall(ReadValues(pc, &rebuild)); /* the first attempt overwrote it */
+    PetscCall(ReadValues(pc, rebuild)); /* the first attempt overwrote it */
     s->omega_dropped = true;
-    PetscCall(Factor(pc, 0.0, &ok));
+    PetscCall(Factor(pc, 0.0, ok));
   }
-  s->failed = !ok;
-  if (ok && s->cycle == PC_RRB_CYCLE_AMLI) {
+  if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
     char cycle[128];
     PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
     PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));
@@ -219,49 +235,19 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  const PetscBool ranks = (PetscBool)(s->rows.on_ranks != nullptr);
-
-  return PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"), [&] {
-    return PetscRRBChooseBackend(
-        s,
-        [&](PetscBool device, auto *b) {
-          return device ? PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b) : PCRRBCreateHost(ranks, b);
-        },
-        [&] { s->core.reset(); }, rebuild);
-  });
-}
-
-/* There is nothing to factor, and nothing to apply. */
-static PetscErrorCode HasNoRows(PC pc, PetscBool *none) {
-  PetscInt rows;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
-  *none = (PetscBool)(rows == 0);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCSetUp_RRB(PC pc) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscBool rebuild, none = PETSC_FALSE;
+  PetscBool ok = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBBeginSetUp(pc, rrb->state && rrb->state->core ? &rrb->state->rows : nullptr, &rebuild));
-  if (rebuild) PetscCall(PCReset_RRB(pc));
-  if (!rrb->state)
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSay("PCRRB"),
-                                  [&] { rrb->state = new PCRRBState; }));
-  PCRRBState *s = rrb->state;
-  PetscCall(PetscRRBMatrixGet(pc, pc->pmat, &s->rows));
-  PetscCall(HasNoRows(pc, &none));
-  PetscErrorCode result = none ? PETSC_SUCCESS : ChooseBackend(pc, &rebuild);
-  if (!result && !none) result = SetUpFromRows(pc, rebuild);
-  if (result) s->core.reset();                /* of whatever is half made, on all ranks */
-  PetscCall(PetscRRBMatrixRestore(&s->rows)); /* of a refused matrix too: it may be gone at the next call */
-  PetscCall(result);
-  PetscCall(s->factored.Take(pc->pmat));
-  if (s->failed) PetscCall(ReportFailure(pc));
+  const PetscErrorCode code = PetscRRBSetUp<PC_RRB>(
+      pc, PETSC_COMM_SELF, "PCRRB", [] { return PETSC_SUCCESS; },
+      [&] { return PetscRRBMatrixGet(pc, pc->pmat, &rrb->state->rows); },
+      [&](PetscBool *rebuild, PetscRRBTrouble *) { return SetUpFromRows(pc, rebuild, &ok); });
+  if (code && rrb->state) rrb->state->core.reset(); /* of whatever is half made, on all ranks */
+  PetscCall(code);
+  rrb->state->failed = (PetscBool)!ok;
+  PetscCall(rrb->state->factored.Take(pc->pmat));
+  if (!ok) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -73,4 +73,16 @@ inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) 
   return f;
 }
 
+template <> class RowLoops<Cuda> {
+public:
+  explicit RowLoops(const Cuda &on) : on_(on) {}
+  void clear() { found_.clear(on_.stream); }
+  template <class F> void at_rows(index_t rows, const F &f) { petscrrb::at_rows(rows, f, found_, on_.stream); }
+  RowFacts read() const { return petscrrb::read(found_, on_.stream); } // waits for the stream
+
+private:
+  const Cuda &on_;
+  cuda::Report<SharedFacts> found_;
+};
+
 } // namespace petscrrb

@@ -16,6 +16,11 @@ struct DeviceStencil {
   Buffer<double> v;      // near-null-space vector, if `scaled`; otherwise it is 1, whatever is here
   bool scaled = false;
   Buffer<unsigned char> identity; // a flag a row
+
+  double bytes() const {
+    return static_cast<double>(C.bytes() + E.bytes() + N.bytes() + NE.bytes() + NW.bytes() + v.bytes() +
+                               identity.bytes());
+  }
 };
 
 // The scratch for one grid. All work goes to the stream; the host waits for it once a refresh, to read what was found.

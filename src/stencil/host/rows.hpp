@@ -1,6 +1,7 @@
 // Loops over rows on the host that find out about them.
 #pragma once
 
+#include "exec/host/host.hpp"
 #include "stencil/facts.hpp"
 
 namespace petscrrb {
@@ -16,5 +17,16 @@ template <class F> void at_rows(PetscInt rows, const F &f, RowFacts &all) {
     all.add(mine);
   }
 }
+
+template <> class RowLoops<Host> {
+public:
+  explicit RowLoops(const Host &) {}
+  void clear() { found_ = {}; }
+  template <class F> void at_rows(PetscInt rows, const F &f) { petscrrb::at_rows(rows, f, found_); }
+  const RowFacts &read() const { return found_; }
+
+private:
+  RowFacts found_;
+};
 
 } // namespace petscrrb

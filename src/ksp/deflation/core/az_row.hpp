@@ -1,8 +1,7 @@
 // A row of A Z from a row of A and the labels of its columns.
 #pragma once
 
-#include "exec/range.hpp"
-#include "grid/csr.hpp"
+#include "stencil/read_couplings.hpp"
 
 #include <cmath>
 

@@ -12,6 +12,7 @@ constexpr SumKey key_of(int s, int t, int count) { return SumKey(s) * SumKey(cou
 
 class CoarsePattern {
 public:
+  CoarsePattern() = default;
   // keys: of the sums, each once, sorted
   CoarsePattern(int count, const std::vector<SumKey> &keys);
 

@@ -2,6 +2,7 @@
 // Z has one column a subdomain, 1 on its rows; E = Z^T A Z, Q = Z E^+ Z^T, P = I - A Q.
 #pragma once
 
+#include "dense/inverse.hpp"
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
 
@@ -35,25 +36,44 @@ Boxes blocks_of(const Grid &, const index_t parts[3]);
 // Pieces of `lines` grid lines along x (neighbours in y; the last piece of a plane may have fewer), each in `cuts` parts.
 Boxes stripes_of(const Grid &, index_t lines, index_t cuts);
 
-// A rank's part of a matrix on several ranks, and what they do together. Its Csr has own rows, then ghosts: rows of others
-// that own ones are coupled with, the last of which is empty and stands for all that are further away.
+// The rank that has all rows, and what the ranks that share a matrix override. On several the Csr of each has own rows, then
+// ghosts: rows of others that own ones are coupled with, the last of which is empty and stands for all that are further away.
 class Ranks {
 public:
   virtual ~Ranks() = default;
-  virtual PetscInt ghosts() const = 0;
-  virtual index_t point(PetscInt row) const = 0;  // its grid point in natural order, of ghosts too
-  virtual index_t number(PetscInt row) const = 0; // in the whole matrix
+  virtual bool alone() const { return true; }
+  virtual PetscInt ghosts() const { return 0; }
+  virtual index_t point(PetscInt row) const { return row; }  // its grid point in natural order, of ghosts too
+  virtual index_t number(PetscInt row) const { return row; } // in the whole matrix
 
   // collective; all arrays are on the host; the results are the same on all ranks, to the last bit.
   // unite(), first() and agree() throw on all ranks what one of them has thrown before; before the others, nothing may be
   // thrown on one alone.
-  virtual void sum(double *, std::size_t) const = 0;
-  virtual void exchange(double *) const = 0; // values of own rows to the ghosts' places behind them
-  virtual double largest(double) const = 0;
-  virtual std::vector<std::uint64_t> unite(const std::vector<std::uint64_t> &) const = 0; // what any rank has, sorted
-  virtual std::string first(const std::string &why) const = 0;  // of the first that says something
-  virtual void agree(const std::exception_ptr &mine) const = 0; // all throw what the first throws that has something to
+  virtual void sum(double *, std::size_t) const {}
+  virtual void exchange(double *) const {} // values of own rows to the ghosts' places behind them
+  virtual double largest(double here) const { return here; }
+  // what any rank has; sorted, each once, as it must be where there is one
+  virtual std::vector<std::uint64_t> unite(std::vector<std::uint64_t> here) const { return here; }
+  virtual std::string first(const std::string &why) const { return why; } // of the first that says something
+  // all throw what the first throws that has something to
+  virtual void agree(const std::exception_ptr &here) const {
+    if (here) std::rethrow_exception(here);
+  }
+
+  bool any(bool here) const { return largest(here) > 0; }
+  // f(), in which ranks do nothing together. If it throws on one rank, or something was thrown there since they last did
+  // anything together, all of them throw.
+  template <class F> void on_all(const F &f) const {
+    std::exception_ptr here;
+    try {
+      f();
+    } catch (...) {
+      here = std::current_exception();
+    }
+    agree(here);
+  }
 };
+inline const Ranks one_rank;
 
 // A row whose only nonzero is its diagonal (or that has none) is an identity row: in no subdomain, Z is zero there.
 // Explicit zeros are no couplings.
@@ -61,8 +81,8 @@ public:
 // Boxes alone: the subdomain is the box. Phases: connected components of the couplings a_ij != 0 between rows of the
 // same phase and, where there are boxes too, of the same box; numbered in the order of their first rows.
 struct Space {
-  Grid grid;                    // of the rows, of all ranks
-  const Ranks *ranks = nullptr; // of a matrix on several; borrowed for good
+  Grid grid;                      // of the rows, of all ranks
+  const Ranks *ranks = &one_rank; // borrowed for good
   Boxes boxes;
   bool phases = false;
   const double *phi = nullptr; // phases by phi >= 0, a value a row, where the matrix is; borrowed during setup() only.
@@ -72,10 +92,7 @@ struct Space {
   double rounding = 1e-14;
 };
 
-enum class Inverse {
-  explicit_inverse, // E^+ dense: one product
-  cholesky          // two triangular solves
-};
+using dense::Inverse; // of E
 
 enum class Result {
   ok,
@@ -115,9 +132,8 @@ public:
   virtual void subtract(double *w) = 0;                                 // w -= (AZ) c
 };
 
-std::unique_ptr<Projection> make_projection_host();
-// All work goes to cuda.stream, which the owner sets before each call (petsc/stream_cuda.h). Only with CUDA: see
-// PETSCRRB_ON_DEVICES in petsc/compat.h
-std::unique_ptr<Projection> make_projection_cuda(Cuda &);
+std::unique_ptr<Projection> make_projection();
+// On a device. All work goes to the stream, which the owner sets before each call (petsc/stream_cuda.h).
+std::unique_ptr<Projection> make_projection(const Cuda &);
 
 } // namespace petscrrb::deflation

@@ -1,8 +1,7 @@
 // Which subdomain each row of a matrix on the host is in, and whether the matrix may be deflated at all.
 #include "ksp/deflation/core/labels.hpp"
 
-#include "ksp/deflation/core/on_all.hpp"
-#include "ksp/deflation/core/refusals.hpp"
+#include "ksp/deflation/core/az_row.hpp"
 #include "stencil/refusal.hpp"
 #include "stencil/stencil.hpp"
 #include "grid/text.hpp"
@@ -21,7 +20,34 @@ int root(std::vector<int> &parent, int i) {
   return i;
 }
 
+index_t side(const Grid &g, int d) { return d < g.dim ? g.n[d] : 1; }
+
+// Piece p of `parts` holds the points from p n / parts on.
+void even(index_t n, index_t parts, int d, Boxes &boxes) {
+  parts = std::clamp<index_t>(parts, 1, n);
+  boxes.count[d] = int(parts);
+  boxes.piece[d].resize(n);
+  for (index_t i = 0; i < n; ++i) boxes.piece[d][i] = int(((i + 1) * parts - 1) / n);
+}
+
 } // namespace
+
+Boxes blocks_of(const Grid &g, const index_t parts[3]) {
+  Boxes boxes;
+  for (int d = 0; d < 3; ++d) even(side(g, d), parts[d], d, boxes);
+  return boxes;
+}
+
+Boxes stripes_of(const Grid &g, index_t lines, index_t cuts) {
+  Boxes boxes;
+  const index_t ny = side(g, 1), nz = side(g, 2);
+  even(side(g, 0), cuts, 0, boxes);
+  even(nz, nz, 2, boxes);
+  boxes.count[1] = int((ny - 1) / lines + 1);
+  boxes.piece[1].resize(ny);
+  for (index_t j = 0; j < ny; ++j) boxes.piece[1][j] = int(j / lines);
+  return boxes;
+}
 
 int box_of(const Boxes &b, index_t point) {
   if (b.none()) return 0;
@@ -31,22 +57,22 @@ int box_of(const Boxes &b, index_t point) {
 }
 
 void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
+  const Ranks &ranks = *space.ranks;
   const auto same = [&](PetscInt i, PetscInt j) {
-    if (phi) return (phi[i] >= 0) == (phi[j] >= 0);
-    return std::max(diagonal_[i], diagonal_[j]) < space.jump * std::min(diagonal_[i], diagonal_[j]);
+    return phi ? same_phase(phi[i], phi[j]) : same_phase(diagonal_[i], diagonal_[j], space.jump);
   };
   const PetscInt all = PetscInt(of_row_.size());
-  on_all(space.ranks, [&] {
-    if (space.ranks) values_.resize(all);
+  ranks.on_all([&] {
+    if (!ranks.alone()) values_.resize(all);
     diagonal_.resize(phi ? 0 : all);
     first_.resize(all);
   });
-  if (space.ranks && phi) {
+  if (!ranks.alone() && phi) {
     std::copy_n(phi, a.n, values_.begin());
-    space.ranks->exchange(values_.data());
+    ranks.exchange(values_.data());
     phi = values_.data();
   }
-  for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = std::abs(diagonal(a, PetscInt(i)));
+  for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = std::abs(entry(a, PetscInt(i), PetscInt(i)));
   std::iota(first_.begin(), first_.end(), 0);
   for (PetscInt i = 0; i < a.n; ++i) {
     if (of_row_[i] < 0) continue;
@@ -57,10 +83,10 @@ void Labels::find_phases(const Csr &a, const Space &space, const double *phi) {
       first_[std::max(k, l)] = std::min(k, l);
     }
   }
-  if (space.ranks)
-    number_on_ranks(a.n, *space.ranks);
-  else
+  if (ranks.alone())
     number_here();
+  else
+    number_on_ranks(a.n, ranks);
 }
 
 void Labels::number_here() {
@@ -73,7 +99,7 @@ void Labels::number_here() {
 void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
   const std::size_t all = of_row_.size();
   std::vector<double> first; // of each tree, at its root
-  on_all(&ranks, [&] { first.resize(all); });
+  ranks.on_all([&] { first.resize(all); });
   for (std::size_t i = 0; i < all; ++i) first[i] = double(ranks.point(PetscInt(i)));
   const auto at = [&](std::size_t i) -> double & { return first[std::size_t(root(first_, int(i)))]; };
   for (std::size_t i = 0; i < all; ++i) at(i) = std::min(at(i), double(ranks.point(PetscInt(i))));
@@ -83,10 +109,10 @@ void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
     changed = false;
     for (std::size_t i = std::size_t(own); i < all; ++i)
       if (of_row_[i] >= 0 && values_[i] < at(i)) at(i) = values_[i], changed = true;
-    changed = ranks.largest(changed) > 0;
+    changed = ranks.any(changed);
   }
   std::vector<std::uint64_t> firsts;
-  on_all(&ranks, [&] {
+  ranks.on_all([&] {
     for (PetscInt i = 0; i < own; ++i)
       if (of_row_[i] >= 0 && at(i) == double(ranks.point(i))) firsts.push_back(std::uint64_t(ranks.point(i)));
   });
@@ -97,26 +123,36 @@ void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
       of_row_[i] = int(std::lower_bound(firsts.begin(), firsts.end(), std::uint64_t(at(i))) - firsts.begin());
 }
 
+std::string too_many(index_t subdomains) {
+  return text(subdomains) + " subdomains are too many, at most " + std::to_string(most_subdomains) +
+         " can be: use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
+}
+
+std::string not_symmetric(index_t row) {
+  return "the matrix is not symmetric at row " + text(row) +
+         ", and deflation needs a symmetric one: E = Z^T A Z would not be positive definite";
+}
+
 std::string Labels::find(const Csr &a, const Space &space, const double *phi) {
   if (!space.phases && space.boxes.size() > most_subdomains) return too_many(space.boxes.size());
-  Csr all = a; // with ghosts
-  if (space.ranks) all.n += space.ranks->ghosts();
+  const Ranks &ranks = *space.ranks;
+  Csr all = a;
+  all.n += ranks.ghosts();
   std::string why;
-  on_all(space.ranks, [&] {
+  ranks.on_all([&] {
     of_row_.resize(all.n);
     identity_.resize(all.n);
     if (mark_identity(RankRows(all), identity_.data())) return;
     why = where_not_finite(RankRows(a), [&](PetscInt row, PetscInt column) { // if it is an own row
-      const auto number = [&](PetscInt i) { return text(space.ranks ? space.ranks->number(i) : index_t(i)); };
-      return "row " + number(row) + ", column " + number(column);
+      return "row " + text(ranks.number(row)) + ", column " + text(ranks.number(column));
     });
   });
-  if (space.ranks) why = space.ranks->first(why); // before they do anything together
+  why = ranks.first(why); // before they do anything together
   if (!why.empty()) return why;
   index_t identity_rows = 0;
 #pragma omp parallel for schedule(static) reduction(+ : identity_rows)
   for (PetscInt i = 0; i < all.n; ++i) {
-    of_row_[i] = identity_[i] ? -1 : box_of(space.boxes, space.ranks ? space.ranks->point(i) : i);
+    of_row_[i] = identity_[i] ? -1 : box_of(space.boxes, ranks.point(i));
     if (i < a.n) identity_rows += identity_[i];
   }
   identity_rows_ = identity_rows;
@@ -130,11 +166,11 @@ std::size_t Labels::bytes() const {
          identity_.size();
 }
 
-std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks *ranks) {
+std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks &ranks) {
   double largest = 0;
 #pragma omp parallel for schedule(static) reduction(max : largest)
-  for (PetscInt i = 0; i < a.n; ++i) largest = std::max(largest, std::abs(diagonal(a, i)));
-  if (ranks) largest = ranks->largest(largest);
+  for (PetscInt i = 0; i < a.n; ++i) largest = std::max(largest, std::abs(entry(a, i, i)));
+  largest = ranks.largest(largest);
   PetscInt row = a.n;
 #pragma omp parallel for schedule(static) reduction(min : row)
   for (PetscInt i = 0; i < a.n; ++i) {
@@ -142,12 +178,10 @@ std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks *r
     for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
       const PetscInt j = a.ja[p];
       if (j == i || of_row[j] < 0) continue;
-      const PetscInt *end = a.ja + a.ia[j + 1], *found = std::find(a.ja + a.ia[j], end, i);
-      const double back = found == end ? 0.0 : a.a[found - a.ja];
-      if (std::abs(a.a[p] - back) > symmetric * largest) row = std::min(row, i);
+      if (std::abs(a.a[p] - entry(a, j, i)) > symmetric * largest) row = std::min(row, i);
     }
   }
-  return row == a.n ? "" : not_symmetric(ranks ? ranks->number(row) : row);
+  return ranks.first(row == a.n ? "" : not_symmetric(ranks.number(row)));
 }
 
 } // namespace petscrrb::deflation

@@ -32,13 +32,11 @@ private:
 // The box of a grid point; one for all where there are none.
 int box_of(const Boxes &, index_t point);
 
-// The reason why this matrix cannot be deflated, or an empty string.
-std::string why_not(const Csr &, const std::vector<int> &of_row, const Ranks *);
+// The reason why this matrix cannot be deflated, or an empty string. All ranks find it together.
+std::string why_not(const Csr &, const std::vector<int> &of_row, const Ranks &);
 
-inline double diagonal(const Csr &a, PetscInt i) {
-  for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p)
-    if (a.ja[p] == i) return a.a[p];
-  return 0.0;
-}
+// The words of a refusal, of the host and of a device.
+std::string too_many(index_t subdomains);
+std::string not_symmetric(index_t row);
 
 } // namespace petscrrb::deflation

@@ -34,18 +34,18 @@ struct PlaceRows {
   }
 };
 
-// The subdomains of the entries, which are not zero now.
+// The subdomains and rows of A of the entries, which are not zero now.
 struct FillStructure {
   Csr A;
   const int *label, *row, *first;
   double rounding;
-  int *subdomain;
+  int *subdomain, *row_of_entry;
 
   __device__ void operator()(int b) const {
     const int i = row[b];
     int e = first[b];
     each_of_az_row(A, label, i, row_sum(A, label, rounding, i), [&](int s, double v) {
-      if (v != 0.0) subdomain[e++] = s;
+      if (v != 0.0) row_of_entry[e] = i, subdomain[e++] = s;
     });
   }
 };
@@ -105,29 +105,10 @@ struct FindStart {
   }
 };
 
-// Rows of A of entries in a new order.
-struct RowsOfEntries {
-  AzView az;
+template <class T> struct Gather {
+  const T *from;
   const int *order;
-  int *row;
-
-  __device__ void operator()(int q) const {
-    int low = 0, high = az.rows; // az.first[low] <= order[q] < az.first[high]
-    while (high - low > 1) {
-      const int middle = low + (high - low) / 2;
-      if (az.first[middle] <= order[q])
-        low = middle;
-      else
-        high = middle;
-    }
-    row[q] = az.row[low];
-  }
-};
-
-struct Gather {
-  const double *from;
-  const int *order;
-  double *to;
+  T *to;
 
   __device__ void operator()(int q) const { to[q] = from[order[q]]; }
 };
@@ -191,17 +172,21 @@ void DeviceAZ::setup(const Csr &A, const int *label, int count, double rounding,
   subdomain_.resize(entries_);
   value_.resize(entries_ + rows_);
   sorted_value_.resize(entries_);
+  const cuda::Scratch::Frame frame(scratch);
+  int *const row_of_entry = scratch.take<int>(entries_);
   cuda::for_rows("structure of AZ", rows_,
-                 FillStructure{A, label, row_.data(), first_.data(), rounding, subdomain_.data()}, stream);
+                 FillStructure{A, label, row_.data(), first_.data(), rounding, subdomain_.data(), row_of_entry},
+                 stream);
   sort_by_subdomain(subdomain_.data(), entries_, count, order_, by_subdomain_.start, scratch);
   by_subdomain_.row.resize(entries_);
-  cuda::for_rows("structure of AZ", entries_, RowsOfEntries{view(), order_.data(), by_subdomain_.row.data()}, stream);
+  cuda::for_rows("structure of AZ", entries_, Gather<int>{row_of_entry, order_.data(), by_subdomain_.row.data()},
+                 stream);
   refresh(A, label, report.device(), stream);
 }
 
 void DeviceAZ::refresh(const Csr &A, const int *label, Found *found, cudaStream_t stream) const {
   cuda::for_rows("values of AZ", int(A.n), FillValues{A, label, rounding_, view(), &found->other_entries}, stream);
-  cuda::for_rows("values of AZ", entries_, Gather{value_.data(), order_.data(), sorted_value_.data()}, stream);
+  cuda::for_rows("values of AZ", entries_, Gather<double>{value_.data(), order_.data(), sorted_value_.data()}, stream);
 }
 
 } // namespace petscrrb::deflation

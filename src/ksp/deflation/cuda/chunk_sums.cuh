@@ -2,7 +2,7 @@
 // two runs give the same bits.
 #pragma once
 
-#include "exec/cuda/cuda.hpp"
+#include "exec/cuda/partial_sum.cuh"
 #include "ksp/deflation/core/chunks.hpp"
 
 namespace petscrrb::deflation {
@@ -11,15 +11,12 @@ constexpr int chunk_threads = 128; // of a block: a chunk each, or one a warp
 
 // `team` threads, one warp or the whole block; known to all.
 template <int team> __device__ double sum_of_team(double value) {
-  for (int step = 16; step; step /= 2) value += __shfl_xor_sync(~0u, value, step);
-  if (team == 32) return value;
-  __shared__ double warp[chunk_threads / 32];
-  __syncthreads(); // warp may still be read
-  if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = value;
-  __syncthreads();
-  value = warp[0];
-  for (int w = 1; w < chunk_threads / 32; ++w) value += warp[w];
-  return value;
+  if constexpr (team == chunk_threads) {
+    return cuda::sum_of_block<team>(value);
+  } else {
+    for (int step = 16; step; step /= 2) value += __shfl_xor_sync(~0u, value, step);
+    return value;
+  }
 }
 
 // Whether this team is the last of its segment's; it may read the others' sums then.

@@ -1,9 +1,12 @@
 // An entry of E is a sum over entries of A Z. Which ones is found once, by sorting.
 #include "ksp/deflation/cuda/galerkin.hpp"
 
+#include "dense/cuda/substructured.hpp"
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/sort.cuh"
-#include "ksp/deflation/core/on_all.hpp"
+
+#include <numeric>
+#include <stdexcept>
 
 namespace petscrrb::deflation {
 
@@ -69,12 +72,12 @@ std::vector<SumKey> DeviceGalerkin::sort_items(const AzView &az, const int *labe
 }
 
 CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const std::vector<int> &rows,
-                                    const Ranks *ranks, cuda::Scratch &scratch) {
-  n_ = int(rows.size()), ranks_ = ranks;
+                                    const Ranks &ranks, cuda::Scratch &scratch) {
+  n_ = int(rows.size()), ranks_ = &ranks;
   std::vector<SumKey> mine;
   std::vector<int> lengths;
-  on_all(ranks, [&] { mine = sort_items(az, label, lengths, scratch); });
-  const std::vector<SumKey> keys = ranks ? ranks->unite(mine) : mine;
+  ranks.on_all([&] { mine = sort_items(az, label, lengths, scratch); });
+  const std::vector<SumKey> keys = ranks.unite(mine);
   std::vector<int> start(1, 0);
   for (std::size_t k = 0, m = 0; k < keys.size(); ++k) { // a sum that only others have items of is empty here
     const bool here = m < mine.size() && mine[m] == keys[k];
@@ -84,7 +87,7 @@ CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const st
   CoarsePattern pattern(n_, keys);
   std::vector<int> empty(n_);
   for (int s = 0; s < n_; ++s) empty[s] = rows[s] == 0;
-  on_all(ranks, [&] {
+  ranks.on_all([&] {
     sums_.setup(Chunks(start, {}), int(keys.size()));
     over_ranks_.setup(ranks, keys.size());
     ia_.assign(pattern.ia), ja_.assign(pattern.ja);
@@ -98,18 +101,48 @@ CoarsePattern DeviceGalerkin::setup(const AzView &az, const int *label, const st
 }
 
 void DeviceGalerkin::refresh(const AzView &az, cudaStream_t stream) const {
-  on_all(ranks_, [&] {
+  ranks_->on_all([&] {
     sums_.sum("entries of E", Values{az.value, item_.data()}, sum_.data(), stream);
     over_ranks_.read(sum_.data(), stream);
   });
   over_ranks_.sum();
-  on_all(ranks_, [&] {
+  ranks_->on_all([&] {
     over_ranks_.write(sum_.data(), stream);
     cuda::for_rows("E", n_,
                    Entries{ia_.data(), ja_.data(), from_.data(), across_.data(), excess_from_.data(), empty_.data(),
                            sum_.data(), a_.data(), excess_.data()},
                    stream);
   });
+}
+
+// Null: it is not for this pattern. Unknowns that fit into one block may be coupled in any way.
+static std::unique_ptr<dense::DeviceInverse> make_substructured(const CoarsePattern &e, const std::vector<int> &box,
+                                                                const int count[3]) {
+  BoxGrid grid;
+  const int n = e.size();
+  if (n > dense::largest_n) return nullptr;
+  const bool boxes = !box.empty() && fits(e, box, count, grid);
+  if (!boxes && n > dense::largest_interior) return nullptr;
+  if (!boxes) {
+    grid = BoxGrid{{n, 1}, {false, false}, std::vector<int>(n), std::vector<int>(n, 0)};
+    std::iota(grid.x.begin(), grid.x.end(), 0);
+  }
+  const dense::GridShape shape{grid.n[0], grid.n[1], grid.periodic[0], grid.periodic[1], 1};
+  try {
+    return std::make_unique<dense::SubstructuredInverse>(n, e.ia.data(), e.ja.data(), grid.x.data(), grid.y.data(),
+                                                         shape);
+  } catch (const std::invalid_argument &) { // rows too long for its kernels, or too many subdomains in a box
+    return nullptr;
+  }
+}
+
+std::unique_ptr<dense::DeviceInverse> make_inverse(const DeviceGalerkin &galerkin, const CoarsePattern &e,
+                                                   const std::vector<int> &box, const int count[3], Inverse type,
+                                                   std::shared_ptr<dense::DenseLibrary> &library, cudaStream_t stream) {
+  if (type == Inverse::explicit_inverse)
+    if (auto inverse = make_substructured(e, box, count)) return inverse;
+  if (!library) library = std::make_shared<dense::DenseLibrary>();
+  return std::make_unique<dense::DenseInverse>(galerkin.view(), type, library, stream);
 }
 
 } // namespace petscrrb::deflation

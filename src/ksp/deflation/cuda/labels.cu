@@ -4,8 +4,8 @@
 
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/sort.cuh"
+#include "grid/cuda/csr.hpp"
 #include "ksp/deflation/core/az_row.hpp"
-#include "ksp/deflation/core/labels.hpp"
 
 namespace petscrrb::deflation {
 
@@ -155,8 +155,27 @@ struct Compare {
   }
 };
 
-BoxOf box_of(const cuda::Buffer<int> *piece, const int *n, const int *count) {
-  return {{piece[0].data(), piece[1].data(), piece[2].data()}, {n[0], n[1]}, {count[0], count[1]}, count[0] == 0};
+BoxOf box_of(const cuda::Buffer<int> *piece, const Space &s) {
+  const int *count = s.boxes.count;
+  return {{piece[0].data(), piece[1].data(), piece[2].data()},
+          {int(s.grid.n[0]), int(s.grid.n[1])},
+          {count[0], count[1]},
+          s.boxes.none()};
+}
+
+// On the host, in a copy of the rows.
+std::string find_on_host(Labels &labels, const Csr &A, const Space &space, const double *phi, cudaStream_t stream) {
+  Csr all = A; // with ghosts
+  all.n += space.ranks->ghosts();
+  std::unique_ptr<cuda::HostCopy> copy;
+  std::vector<double> values;
+  space.ranks->on_all([&] {
+    copy = std::make_unique<cuda::HostCopy>(all, stream);
+    if (phi) values = cuda::to_host(phi, std::size_t(A.n), stream);
+  });
+  Csr own = copy->csr();
+  own.n = A.n;
+  return labels.find(own, space, !phi || values.empty() ? phi : values.data()); // without rows, not read
 }
 
 } // namespace
@@ -164,24 +183,30 @@ BoxOf box_of(const cuda::Buffer<int> *piece, const int *n, const int *count) {
 void DeviceLabels::find_phases(const Csr &A, const double *phi, cudaStream_t stream) const {
   const int n = int(A.n), *label = of_row_.data();
   int *parent = root_.data();
-  const Together together{phi, diagonal_.data(), jump_, box_of(piece_, n_, boxes_)};
+  const Together together{phi, diagonal_.data(), space_.jump, box_of(piece_, space_)};
   if (!phi) cuda::for_rows("diagonals", n, Diagonal{A, diagonal_.data()}, stream);
   cuda::for_rows("phases", n, Hang{A, label, together, parent}, stream);
   cuda::for_rows("phases", n, Unite{A, label, together, parent}, stream);
   cuda::for_rows("phases", n, Compress{parent}, stream);
 }
 
-void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cuda::Scratch &scratch) {
+std::string DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cuda::Scratch &scratch) {
+  space_ = space;
+  space_.phi = nullptr;
+  on_host_ = nullptr;
+  if (!space.ranks->alone()) return setup_on_host(A, space, scratch.stream());
+  setup_here(A, space, found, scratch);
+  return "";
+}
+
+void DeviceLabels::setup_here(const Csr &A, const Space &space, Found *found, cuda::Scratch &scratch) {
   const cuda::Scratch::Frame frame(scratch);
   const cudaStream_t stream = scratch.stream();
   const int n = int(A.n);
-  phases_ = space.phases, jump_ = space.jump;
-  for (int x = 0; x < 3; ++x) {
-    n_[x] = int(space.grid.n[x]), boxes_[x] = space.boxes.count[x];
-    piece_[x].assign(space.boxes.piece[x]);
-  }
+  phases_ = space.phases;
+  for (int x = 0; x < 3; ++x) piece_[x].assign(space.boxes.piece[x]);
   of_row_.resize(n);
-  cuda::for_rows("labels", n, Mark{A, box_of(piece_, n_, boxes_), of_row_.data(), &found->identity_rows}, stream);
+  cuda::for_rows("labels", n, Mark{A, box_of(piece_, space), of_row_.data(), &found->identity_rows}, stream);
   root_.resize(phases_ ? n : 0);
   diagonal_.resize(phases_ && !space.phi ? n : 0);
   count_ = space.boxes.none() ? 1 : space.boxes.size();
@@ -193,10 +218,24 @@ void DeviceLabels::setup(const Csr &A, const Space &space, Found *found, cuda::S
   cuda::for_rows("labels", n, Number{root_.data(), rank, of_row_.data()}, stream);
 }
 
-void DeviceLabels::take(const Labels &labels) {
+std::string DeviceLabels::setup_on_host(const Csr &A, const Space &space, cudaStream_t stream) {
+  space.ranks->on_all([&] { on_host_ = std::make_unique<Labels>(); });
+  const std::string why = find_on_host(*on_host_, A, space, space.phi, stream);
   phases_ = false;
-  of_row_.assign(labels.of_row());
-  count_ = labels.count(), identity_rows_ = labels.identity_rows();
+  space.ranks->on_all([&] {
+    if (why.empty()) of_row_.assign(on_host_->of_row());
+  });
+  count_ = on_host_->count(), identity_rows_ = on_host_->identity_rows();
+  if (!space.phases) on_host_ = nullptr;
+  return why;
+}
+
+std::string DeviceLabels::find_again(const Csr &A, const double *phi, bool *others, cudaStream_t stream) {
+  *others = false;
+  if (!on_host_) return "";
+  const std::string why = find_on_host(again_, A, space_, phi, stream);
+  *others = why.empty() && space_.ranks->any(!again_.same_as(*on_host_));
+  return why;
 }
 
 void DeviceLabels::check(const Csr &A, const double *phi, Found *found, cudaStream_t stream) const {

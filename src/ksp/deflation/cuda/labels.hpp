@@ -1,9 +1,11 @@
-// The subdomain of each row, found on a device.
+// The subdomain of each row of a matrix on a device. On several ranks the host finds them, in a copy of the rows.
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
-#include "ksp/deflation/core/deflation.hpp"
+#include "ksp/deflation/core/labels.hpp"
 #include "ksp/deflation/cuda/found.hpp"
+
+#include <memory>
 
 namespace petscrrb::cuda {
 class Scratch;
@@ -11,18 +13,19 @@ class Scratch;
 
 namespace petscrrb::deflation {
 
-class Labels;
-
 class DeviceLabels {
 public:
-  // Counts identity rows and roots; what is found belongs to have_found() then.
-  void setup(const Csr &, const Space &, Found *, cuda::Scratch &);
+  // Returns the reason where the matrix is refused. Counts identity rows and roots; what is found belongs to have_found()
+  // then. Collective.
+  std::string setup(const Csr &, const Space &, Found *, cuda::Scratch &);
   void have_found(const Found &found) {
+    if (!space_.ranks->alone()) return;
     identity_rows_ = found.identity_rows;
     if (phases_) count_ = found.roots;
   }
-  // What the host found instead, for rows and ghosts. check() then looks at identity rows only.
-  void take(const Labels &);
+  // New values: whether the host finds others, where it finds them again. Returns the reason where they are refused.
+  // Collective.
+  std::string find_again(const Csr &, const double *phi, bool *others, cudaStream_t);
   // Only launches kernels: they count roots, and say whether identity rows or phases are others than at setup.
   void check(const Csr &, const double *phi, Found *, cudaStream_t) const;
   bool are_others(const Found &found) const { return found.other_labels || (phases_ && found.roots != count_); }
@@ -32,20 +35,24 @@ public:
   index_t identity_rows() const { return identity_rows_; }
   std::size_t bytes() const {
     const std::size_t pieces = piece_[0].bytes() + piece_[1].bytes() + piece_[2].bytes();
-    return of_row_.bytes() + root_.bytes() + diagonal_.bytes() + pieces;
+    const std::size_t on_host = on_host_ ? on_host_->bytes() + again_.bytes() : 0;
+    return of_row_.bytes() + root_.bytes() + diagonal_.bytes() + pieces + on_host;
   }
 
 private:
+  void setup_here(const Csr &, const Space &, Found *, cuda::Scratch &);
+  std::string setup_on_host(const Csr &, const Space &, cudaStream_t);
   void find_phases(const Csr &, const double *phi, cudaStream_t) const;
 
+  Space space_; // but for phi
   cuda::Buffer<int> of_row_;
   cuda::Buffer<int> piece_[3];
   cuda::Buffer<int> root_;        // the first row of each row's phase
   cuda::Buffer<double> diagonal_; // by which phases are told, where there is no phi
-  int n_[3] = {}, boxes_[3] = {};
-  double jump_ = 0;
-  bool phases_ = false;
+  bool phases_ = false;           // found here
   index_t count_ = 0, identity_rows_ = 0;
+  std::unique_ptr<Labels> on_host_; // kept for phases: whether a row is an identity row is seen on the device
+  Labels again_;
 };
 
 } // namespace petscrrb::deflation

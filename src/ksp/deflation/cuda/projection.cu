@@ -1,14 +1,9 @@
 // The projection on a CUDA device: three kernels an application and those of E^+; no copy of the matrix, and no sum whose
 // order changes. On several ranks c goes through the host, where they sum it.
+#include "exec/cuda/rows.cuh"
 #include "exec/cuda/sort.cuh"
-#include "ksp/deflation/cuda/apply.cuh"
-#include "ksp/deflation/cuda/inverse.hpp"
+#include "ksp/deflation/cuda/galerkin.hpp"
 #include "ksp/deflation/cuda/labels.hpp"
-#include "ksp/deflation/cuda/labels_ranks.hpp"
-#include "ksp/deflation/core/on_all.hpp"
-#include "ksp/deflation/cuda/ranks.hpp"
-#include "ksp/deflation/core/refusals.hpp"
-#include "ksp/deflation/cuda/values.hpp"
 
 #include <limits>
 #include <numeric>
@@ -17,16 +12,60 @@ namespace petscrrb::deflation {
 
 namespace {
 
+// What a subdomain's c is the sum of: rows of r, entries of AZ times y.
+struct Residual {
+  const double *r, *y;
+  const int *row, *az_row;
+  const double *az;
+
+  __device__ double first(int k) const { return r ? r[row[k]] : 0.0; }
+  __device__ double second(int q) const { return y ? -az[q] * y[az_row[q]] : 0.0; }
+};
+
+constexpr int prolong_rows = 4; // of a thread
+
+// z = y + Z c. No __restrict__: z may be y.
+__global__ void __launch_bounds__(cuda::row_threads)
+    prolong_rows_of(int n, const int *label, const double *c, const double *y, double *z) {
+  const int first = int(blockIdx.x) * cuda::row_threads * prolong_rows + int(threadIdx.x);
+  int at[prolong_rows];
+  double value[prolong_rows];
+#pragma unroll
+  for (int k = 0; k < prolong_rows; ++k) {
+    const int i = first + k * cuda::row_threads;
+    at[k] = i < n ? label[i] : -1;
+    value[k] = y && i < n ? y[i] : 0.0;
+  }
+#pragma unroll
+  for (int k = 0; k < prolong_rows; ++k) {
+    const int i = first + k * cuda::row_threads;
+    if (i < n) z[i] = at[k] < 0 ? value[k] : value[k] + c[at[k]];
+  }
+}
+
+struct Subtract {
+  AzView az;
+  const double *c;
+  double *w;
+
+  __device__ void operator()(int b) const {
+    double sum = 0.0;
+    for (int e = az.first[b]; e < az.first[b + 1]; ++e) sum = fma(az.value[e], c[az.subdomain[e]], sum);
+    w[az.row[b]] -= sum;
+  }
+};
+
+// Of each subdomain, -1: none here.
 struct FirstRow {
   const int *row, *start;
   int *first;
 
-  __device__ void operator()(int s) const { first[s] = row[start[s]]; }
+  __device__ void operator()(int s) const { first[s] = start[s] < start[s + 1] ? row[start[s]] : -1; }
 };
 
 class CudaProjection final : public Projection {
 public:
-  explicit CudaProjection(Cuda &on) : on_(on) {}
+  explicit CudaProjection(const Cuda &on) : on_(on) {}
 
   Result setup(const Csr &, const Space &, Inverse) override;
   Result refresh(const Csr &, const double *phi) override;
@@ -41,16 +80,14 @@ private:
   // the second half of a setup or a refresh: E and its inverse from AZ, and all that was found
   Found factor() {
     Found found;
+    const dense::SparseView e = galerkin_.view();
     galerkin_.refresh(az_.view(), on_.stream);
-    on_all(ranks_, [&] {
-      if (inverse_) inverse_->refresh(galerkin_.view(), on_.stream);
+    ranks_->on_all([&] {
+      if (inverse_) inverse_->refresh(e.a, e.excess, on_.stream);
       found = found_.read(on_.stream);
     });
     return found;
   }
-  bool any(bool here) const { return ranks_ ? ranks_->largest(here) > 0 : here; }
-  std::string first(const std::string &why) const { return ranks_ ? ranks_->first(why) : why; }
-  std::string find_labels(const Csr &, const Space &, cuda::Scratch &);
   Result judge(const Csr &, const Found &);
   Result refuse(const std::string &why) {
     report_.why = why;
@@ -62,12 +99,11 @@ private:
   std::string why_not_definite() const;
   double bytes() const;
 
-  Cuda &on_;
-  std::shared_ptr<DenseLibrary> library_;
+  const Cuda &on_;
+  std::shared_ptr<dense::DenseLibrary> library_;
   cuda::Report<Found> found_;
   deflation::Report report_;
-  const Ranks *ranks_ = nullptr; // null: there is one
-  std::unique_ptr<LabelsOnRanks> labels_on_ranks_;
+  const Ranks *ranks_ = &one_rank;
   SumOverRanks over_ranks_; // of c
   int n_ = 0, count_ = 0;
   DeviceLabels labels_;
@@ -75,7 +111,7 @@ private:
   BySubdomain rows_;
   ChunkSums sums_;
   DeviceGalerkin galerkin_;
-  std::unique_ptr<DeviceInverse> inverse_;
+  std::unique_ptr<dense::DeviceInverse> inverse_;
   cuda::Buffer<double> memory_; // for c and for what it becomes
   double *c_ = nullptr, *other_ = nullptr;
 };
@@ -88,80 +124,62 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
   report_ = {};
   inverse_ = nullptr;
   ranks_ = space.ranks;
-  const index_t rows = index_t(A.n) + (ranks_ ? ranks_->ghosts() : 0);
-  std::string why = first(rows >= most ? "more rows than a device's projection counts" : "");
+  const index_t rows = index_t(A.n) + ranks_->ghosts();
+  std::string why = ranks_->first(rows >= most ? "more rows than a device's projection counts" : "");
   if (!why.empty()) return refuse(why);
   if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
   cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));
-  why = find_labels(A, space, scratch);
+  ranks_->on_all([&] { found_.clear(on_.stream); });
+  why = labels_.setup(A, space, found_.device(), scratch);
   if (!why.empty()) return refuse(why);
   Found found;
-  on_all(ranks_, [&] {
+  ranks_->on_all([&] {
     check_values(A, labels_.of_row(), found_.device(), on_.stream);
     found = found_.read(on_.stream);
   });
-  if (!ranks_) labels_.have_found(found);
-  why = why_refused(A, labels_.of_row(), found, ranks_, on_.stream);
+  labels_.have_found(found);
+  why = why_refused(A, labels_.of_row(), found, *ranks_, on_.stream);
   if (!why.empty()) return refuse(why);
   if (labels_.count() > most_subdomains) return refuse(too_many(labels_.count()));
   build(A, space, type, scratch);
   return judge(A, factor());
 }
 
-// The reason why there are none, or an empty string.
-std::string CudaProjection::find_labels(const Csr &A, const Space &space, cuda::Scratch &scratch) {
-  std::string why;
-  labels_on_ranks_ = nullptr;
-  on_all(ranks_, [&] {
-    found_.clear(on_.stream);
-    if (!ranks_) labels_.setup(A, space, found_.device(), scratch);
-  });
-  if (!ranks_) return why;
-  labels_on_ranks_ = std::make_unique<LabelsOnRanks>(space);
-  why = labels_on_ranks_->find(A, space.phi, on_.stream);
-  on_all(ranks_, [&] {
-    if (why.empty()) labels_.take(labels_on_ranks_->labels());
-  });
-  return why;
-}
-
 void CudaProjection::build(const Csr &A, const Space &space, Inverse type, cuda::Scratch &scratch) {
   n_ = int(A.n), count_ = int(labels_.count());
   const int *label = labels_.of_row();
-  on_all(ranks_, [&] {
+  ranks_->on_all([&] {
     az_.setup(A, label, count_, space.rounding, found_, scratch);
     sort_by_subdomain(label, n_, count_, rows_.row, rows_.start, scratch);
     sums_.setup(Chunks(rows_.start, az_.by_subdomain().start), count_);
   });
   double identity_rows = double(labels_.identity_rows());
-  if (ranks_) ranks_->sum(&identity_rows, 1);
+  ranks_->sum(&identity_rows, 1);
   const std::vector<int> rows = rows_of_subdomains();
-  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, ranks_, scratch);
+  const CoarsePattern pattern = galerkin_.setup(az_.view(), label, rows, *ranks_, scratch);
   const std::vector<int> box = box_of_subdomains(space, scratch);
-  on_all(ranks_, [&] {
+  ranks_->on_all([&] {
     memory_.resize(2 * std::size_t(count_));
     c_ = memory_.data(), other_ = c_ + count_;
-    over_ranks_.setup(ranks_, count_);
-    if (count_) inverse_ = make_inverse(pattern, box, space.boxes.count, type, library_, on_.stream);
+    over_ranks_.setup(*ranks_, count_);
+    if (count_) inverse_ = make_inverse(galerkin_, pattern, box, space.boxes.count, type, library_, on_.stream);
   });
   report_.subdomains = count_;
   report_.empty = int(std::count(rows.begin(), rows.end(), 0));
   report_.identity_rows = index_t(identity_rows);
   report_.stored = az_.view().entries;
   report_.inverse = inverse_ ? inverse_->description() : "no subdomains";
-  if (!space.phases) labels_on_ranks_ = nullptr; // whether a row is an identity row is seen on the device
   report_.bytes = bytes();
 }
 
-// On several ranks: of all of them, as far as they differ from 0.
+// Over all ranks.
 std::vector<int> CudaProjection::rows_of_subdomains() const {
-  std::vector<int> rows;
   std::vector<double> all;
-  on_all(ranks_, [&] {
-    for (int s = 0; s < count_; ++s) rows.push_back(rows_.start[s + 1] - rows_.start[s]);
-    if (ranks_) all.assign(rows.begin(), rows.end());
+  std::vector<int> rows;
+  ranks_->on_all([&] {
+    for (int s = 0; s < count_; ++s) all.push_back(rows_.start[s + 1] - rows_.start[s]);
+    rows.resize(count_);
   });
-  if (!ranks_) return rows;
   ranks_->sum(all.data(), all.size());
   for (int s = 0; s < count_; ++s) rows[s] = all[s] > 0;
   return rows;
@@ -169,52 +187,50 @@ std::vector<int> CudaProjection::rows_of_subdomains() const {
 
 // Empty: there are no boxes.
 std::vector<int> CudaProjection::box_of_subdomains(const Space &space, cuda::Scratch &scratch) const {
-  if (ranks_) return labels_on_ranks_->boxes(PetscInt(n_));
   const Boxes &boxes = space.boxes;
   std::vector<int> box(boxes.none() ? 0 : count_);
   std::iota(box.begin(), box.end(), 0);
   if (box.empty() || !space.phases) return box;
   const cuda::Scratch::Frame frame(scratch);
-  int *const start = scratch.take<int>(count_), *const first = scratch.take<int>(count_);
-  cuda::check(cudaMemcpyAsync(start, rows_.start.data(), count_ * sizeof(int), cudaMemcpyHostToDevice, on_.stream),
-              "cudaMemcpyAsync");
+  int *const start = scratch.take<int>(count_ + 1), *const first = scratch.take<int>(count_);
+  cuda::check(
+      cudaMemcpyAsync(start, rows_.start.data(), (count_ + 1) * sizeof(int), cudaMemcpyHostToDevice, on_.stream),
+      "cudaMemcpyAsync");
   cuda::for_rows("first rows", count_, FirstRow{rows_.row.data(), start, first}, on_.stream);
-  const index_t nx = index_t(boxes.piece[0].size()), ny = index_t(boxes.piece[1].size());
   const std::vector<int> rows = cuda::to_host(first, count_, on_.stream);
-  for (int s = 0; s < count_; ++s) {
-    const index_t i = rows[s] % nx, j = rows[s] / nx % ny, k = rows[s] / (nx * ny);
-    box[s] = (boxes.piece[2][k] * boxes.count[1] + boxes.piece[1][j]) * boxes.count[0] + boxes.piece[0][i];
-  }
+  const std::uint64_t count = std::uint64_t(boxes.size());
+  std::vector<std::uint64_t> here;
+  for (int s = 0; s < count_; ++s)
+    if (rows[s] >= 0) here.push_back(s * count + std::uint64_t(box_of(boxes, ranks_->point(rows[s]))));
+  for (std::uint64_t each : ranks_->unite(here)) box[each / count] = int(each % count);
   return box;
 }
 
 Result CudaProjection::refresh(const Csr &A, const double *phi) {
-  if (labels_on_ranks_) {
-    bool others;
-    const std::string why = labels_on_ranks_->find_again(A, phi, &others, on_.stream);
-    if (!why.empty()) return refuse(why);
-    if (others) return Result::rebuild;
-  }
-  on_all(ranks_, [&] {
+  bool others;
+  const std::string why = labels_.find_again(A, phi, &others, on_.stream);
+  if (!why.empty()) return refuse(why);
+  if (others) return Result::rebuild;
+  ranks_->on_all([&] {
     found_.clear(on_.stream);
     labels_.check(A, phi, found_.device(), on_.stream);
     check_values(A, labels_.of_row(), found_.device(), on_.stream);
     az_.refresh(A, labels_.of_row(), found_.device(), on_.stream);
   });
   const Found found = factor();
-  const bool finite = !any(found.not_finite), other_labels = any(labels_.are_others(found));
+  const bool finite = !ranks_->any(found.not_finite), other_labels = ranks_->any(labels_.are_others(found));
   if (finite && other_labels) return Result::rebuild; // symmetric was asked of others
   const Result result = judge(A, found);
-  return any(found.other_entries) && result != Result::refused ? Result::rebuild : result;
+  return ranks_->any(found.other_entries) && result != Result::refused ? Result::rebuild : result;
 }
 
 // Of what was found, and of E's factorization. The stream was waited for.
 Result CudaProjection::judge(const Csr &A, const Found &found) {
-  const std::string why = why_refused(A, labels_.of_row(), found, ranks_, on_.stream);
+  const std::string why = why_refused(A, labels_.of_row(), found, *ranks_, on_.stream);
   if (!why.empty()) return refuse(why);
-  const InverseStatus status = inverse_ ? inverse_->status() : InverseStatus();
+  const dense::Status status = inverse_ ? inverse_->status() : dense::Status();
   report_.null_directions = status.null_directions;
-  if (!any(!status.definite)) return Result::ok;
+  if (!ranks_->any(!status.definite)) return Result::ok;
   report_.why = status.bad_pivot < 0
                     ? why_not_definite()
                     : "E = Z^T A Z is not positive definite: at subdomain " + std::to_string(status.bad_pivot);
@@ -223,7 +239,7 @@ Result CudaProjection::judge(const Csr &A, const Found &found) {
 
 // With E on the host, which is small: this is for a message.
 std::string CudaProjection::why_not_definite() const {
-  const CoarseView e = galerkin_.view();
+  const dense::SparseView e = galerkin_.view();
   const std::vector<int> ia = cuda::to_host(e.ia, e.n + 1, on_.stream);
   const std::vector<int> ja = cuda::to_host(e.ja, ia.back(), on_.stream);
   const int at = first_bad_pivot(ia, ja, cuda::to_host(e.a, ia.back(), on_.stream));
@@ -231,9 +247,8 @@ std::string CudaProjection::why_not_definite() const {
 }
 
 double CudaProjection::bytes() const {
-  return double(labels_.bytes() + (labels_on_ranks_ ? labels_on_ranks_->bytes() : 0) + az_.bytes() + rows_.row.bytes() +
-                sums_.bytes() + galerkin_.bytes() + memory_.bytes()) +
-         (inverse_ ? inverse_->bytes() : 0.0);
+  return double(labels_.bytes() + az_.bytes() + rows_.row.bytes() + sums_.bytes() + galerkin_.bytes() +
+                memory_.bytes() + (inverse_ ? inverse_->bytes() : 0));
 }
 
 void CudaProjection::restrict_residual(const double *r, const double *y) {
@@ -265,6 +280,6 @@ void CudaProjection::subtract(double *w) {
 
 } // namespace
 
-std::unique_ptr<Projection> make_projection_cuda(Cuda &on) { return std::make_unique<CudaProjection>(on); }
+std::unique_ptr<Projection> make_projection(const Cuda &on) { return std::make_unique<CudaProjection>(on); }
 
 } // namespace petscrrb::deflation

@@ -1,10 +1,9 @@
 // Holds every coupling of a matrix against the one across the diagonal, a thread a row.
-#include "ksp/deflation/cuda/values.hpp"
+#include "ksp/deflation/cuda/found.hpp"
 
 #include "exec/cuda/rows.cuh"
-#include "ksp/deflation/core/az_row.hpp"
-#include "ksp/deflation/core/on_all.hpp"
-#include "ksp/deflation/core/refusals.hpp"
+#include "ksp/deflation/core/labels.hpp"
+#include "stencil/read_couplings.hpp"
 #include "stencil/stencil.hpp"
 
 #include <cstring>
@@ -65,23 +64,21 @@ void check_values(const Csr &A, const int *label, Found *found, cudaStream_t str
   cuda::check_launch("values of the matrix");
 }
 
-std::string why_refused(const Csr &A, const int *label, const Found &found, const Ranks *ranks, cudaStream_t stream) {
+std::string why_refused(const Csr &A, const int *label, const Found &found, const Ranks &ranks, cudaStream_t stream) {
   const int n = int(A.n);
-  const auto number = [&](int row) { return ranks ? ranks->number(row) : index_t(row); };
-  double largest = found.not_finite ? 0.0 : value_of(found.largest_diagonal);
-  if (ranks) largest = ranks->largest(largest);
-  const bool finite = ranks ? ranks->largest(found.not_finite > 0) == 0.0 : !found.not_finite;
+  const double largest = ranks.largest(found.not_finite ? 0.0 : value_of(found.largest_diagonal));
+  const bool finite = !ranks.any(found.not_finite);
   const double allowed = symmetric * largest;
   std::string why;
   if (found.not_finite)
-    why = "row " + std::to_string(number(n - found.not_finite)) + " holds an entry that is not finite";
-  on_all(ranks, [&] {
+    why = "row " + std::to_string(ranks.number(n - found.not_finite)) + " holds an entry that is not finite";
+  ranks.on_all([&] {
     if (!finite || value_of(found.asymmetry) <= allowed) return;
     const cuda::Buffer<int> from_last(1);
     cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
-    why = not_symmetric(number(n - cuda::to_host(from_last.data(), 1, stream)[0]));
+    why = not_symmetric(ranks.number(n - cuda::to_host(from_last.data(), 1, stream)[0]));
   });
-  return ranks ? ranks->first(why) : why;
+  return ranks.first(why);
 }
 
 } // namespace petscrrb::deflation

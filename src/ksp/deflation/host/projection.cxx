@@ -1,9 +1,10 @@
 // The projection on the host. Sums over a subdomain are made run by run (rows that follow one another), each by one
 // thread, then in the order of the runs.
-#include "exec/host/host.hpp"
-#include "ksp/deflation/host/inverse.hpp"
+#include "dense/host/profile.hpp"
+#include "grid/text.hpp"
+#include "ksp/deflation/core/az_row.hpp"
+#include "ksp/deflation/core/coarse_pattern.hpp"
 #include "ksp/deflation/core/labels.hpp"
-#include "ksp/deflation/core/on_all.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,13 +37,9 @@ private:
     double value;
   };
 
-  using Neighbours = std::vector<std::vector<int>>; // of each subdomain, itself among them
-
   void find_runs(PetscInt rows);
   void find_empty();
-  Neighbours find_neighbours(const Csr &);
-  void join(Neighbours &) const;
-  void find_pattern(Neighbours &);
+  std::vector<SumKey> find_neighbours(const Csr &);
   std::size_t row_of_az(const Csr &, PetscInt i, Entry *entry) const;
   void find_excess(const Csr &);
   bool read_values(const Csr &);
@@ -50,12 +47,7 @@ private:
   void sort_by_subdomain();
   void add_to_E();
   Result invert(const Csr &);
-  // over all ranks
-  void sum(double *x, std::size_t n) const {
-    if (space_.ranks) space_.ranks->sum(x, n);
-  }
-  bool any(bool here) const { return space_.ranks ? space_.ranks->largest(here) > 0 : here; }
-  std::string first(const std::string &why) const { return space_.ranks ? space_.ranks->first(why) : why; }
+  const Ranks &ranks() const { return *space_.ranks; }
   template <class F> void sum_parts(const std::vector<int> &start, std::size_t parts, const F &);
 
   Space space_;
@@ -72,11 +64,11 @@ private:
   std::vector<std::size_t> column_start_, fill_;
   std::vector<int> part_start_; // pieces of columns
   std::vector<std::size_t> part_first_;
-  std::vector<int> e_ia_, e_ja_;
-  std::vector<double> e_;
-  std::vector<char> grounded_, empty_;
+  CoarsePattern pattern_;          // of E
+  std::vector<double> e_, excess_; // excess_: 1 where a row's sum is not zero
+  std::vector<char> empty_;
   std::vector<double> c_, partial_;
-  HostInverse inverse_;
+  dense::ProfileInverse inverse_;
 };
 
 // Runs of rows of one subdomain, sorted by subdomain.
@@ -98,14 +90,14 @@ void HostProjection::find_runs(PetscInt n) {
   }
   for (int k = 0; k < labels_.count(); ++k) run_start_[k + 1] += run_start_[k];
   empty_.resize(labels_.count());
-  grounded_.assign(labels_.count(), 0);
+  excess_.assign(labels_.count(), 0.0);
   c_.assign(labels_.count(), 0.0);
 }
 
 // On any rank.
 void HostProjection::find_empty() {
   for (std::size_t k = 0; k < c_.size(); ++k) c_[k] = run_start_[k + 1] - run_start_[k];
-  sum(c_.data(), c_.size());
+  ranks().sum(c_.data(), c_.size());
   for (std::size_t k = 0; k < c_.size(); ++k) empty_[k] = c_[k] == 0;
 }
 
@@ -131,68 +123,37 @@ std::size_t HostProjection::row_of_az(const Csr &a, PetscInt i, Entry *entry) co
 }
 
 // Which subdomains neighbour one another, whatever the values.
-HostProjection::Neighbours HostProjection::find_neighbours(const Csr &a) {
+std::vector<SumKey> HostProjection::find_neighbours(const Csr &a) {
   const std::vector<int> &label = labels_.of_row();
   PetscInt longest = 0;
   for (PetscInt i = 0; i < a.n; ++i) longest = std::max(longest, a.ia[i + 1] - a.ia[i]);
   entry_.resize(longest);
-  Neighbours row(labels_.count());
-  for (int k = 0; k < labels_.count(); ++k) row[k].push_back(k);
+  std::vector<std::vector<int>> of(labels_.count());
   for (PetscInt i = 0; i < a.n; ++i) {
     if (label[i] < 0) continue;
-    std::vector<int> &mine = row[label[i]];
+    std::vector<int> &mine = of[label[i]];
     for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
       const int k = label[a.ja[p]];
-      if (k < 0 || k == label[i] || std::find(mine.begin(), mine.end(), k) != mine.end()) continue;
-      mine.push_back(k);
-      row[k].push_back(label[i]); // where only one of the two entries is stored
+      if (k >= 0 && std::find(mine.begin(), mine.end(), k) == mine.end()) mine.push_back(k);
     }
   }
-  return row;
-}
-
-// What other ranks know of them.
-void HostProjection::join(Neighbours &row) const {
-  std::vector<std::uint64_t> pairs;
-  on_all(space_.ranks, [&] {
-    for (std::size_t k = 0; k < row.size(); ++k)
-      for (int l : row[k]) pairs.push_back(std::uint64_t(k) * row.size() + std::uint64_t(l));
-  });
-  pairs = space_.ranks->unite(pairs);
-  on_all(space_.ranks, [&] {
-    for (std::uint64_t pair : pairs) row[pair / row.size()].push_back(int(pair % row.size()));
-  });
-}
-
-// Of E.
-void HostProjection::find_pattern(Neighbours &row) {
-  e_ia_.assign(1, 0), e_ja_.clear();
-  for (std::vector<int> &r : row) {
-    std::sort(r.begin(), r.end());
-    r.erase(std::unique(r.begin(), r.end()), r.end());
-    e_ja_.insert(e_ja_.end(), r.begin(), r.end());
-    e_ia_.push_back(int(e_ja_.size()));
+  std::vector<SumKey> keys;
+  for (int k = 0; k < labels_.count(); ++k) {
+    std::sort(of[k].begin(), of[k].end());
+    for (int l : of[k]) keys.push_back(key_of(k, l, labels_.count()));
   }
-  e_.assign(e_ja_.size(), 0.0);
+  return keys;
 }
 
-// grounded_: the subdomains with a row whose sum is not zero.
+// Where E's row sums are not zero: at subdomains with a row whose sum is not, and at those without rows.
 void HostProjection::find_excess(const Csr &a) {
-  const std::vector<int> &label = labels_.of_row();
-  std::fill(grounded_.begin(), grounded_.end(), 0);
-  for (PetscInt i = 0; i < a.n; ++i) {
-    if (label[i] < 0) continue;
-    double sum = 0, diagonal = 0;
-    for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
-      if (label[a.ja[p]] >= 0) sum += a.a[p];
-      if (a.ja[p] == i) diagonal = std::abs(a.a[p]);
-    }
-    if (std::abs(sum) > space_.rounding * diagonal) grounded_[label[i]] = 1;
-  }
-  if (!space_.ranks) return;
-  std::copy(grounded_.begin(), grounded_.end(), c_.begin());
-  this->sum(c_.data(), c_.size());
-  for (std::size_t k = 0; k < c_.size(); ++k) grounded_[k] = c_[k] > 0;
+  const int *label = labels_.of_row().data();
+  std::fill(excess_.begin(), excess_.end(), 0.0);
+  for (PetscInt i = 0; i < a.n; ++i)
+    if (label[i] >= 0 && row_sum(a, label, space_.rounding, i).value != 0.0) excess_[label[i]] = 1.0;
+  ranks().sum(excess_.data(), excess_.size());
+  for (std::size_t k = 0; k < excess_.size(); ++k)
+    if (empty_[k]) excess_[k] = 1.0;
 }
 
 // AZ by rows. False where there is no room for its entries any more.
@@ -246,28 +207,30 @@ void HostProjection::sort_by_subdomain() {
 // E = Z^T (A Z), the mean of it and its transpose.
 void HostProjection::add_to_E() {
   std::fill(e_.begin(), e_.end(), 0.0);
+  const std::vector<int> &ia = pattern_.ia, &ja = pattern_.ja;
   const auto place = [&](int k, int l) {
-    return std::lower_bound(e_ja_.begin() + e_ia_[k], e_ja_.begin() + e_ia_[k + 1], l) - e_ja_.begin();
+    return std::lower_bound(ja.begin() + ia[k], ja.begin() + ia[k + 1], l) - ja.begin();
   };
   for (std::size_t r = 0; r < az_row_.size(); ++r) {
     const int k = labels_.of_row()[az_row_[r]];
     for (std::size_t p = az_start_[r]; p < az_start_[r + 1]; ++p) e_[place(k, az_[p].subdomain)] += az_[p].value;
   }
-  sum(e_.data(), e_.size());
-  for (int k = 0; k < labels_.count(); ++k) {
-    if (empty_[k]) e_[place(k, k)] = 1.0;
-    for (int p = e_ia_[k]; p < e_ia_[k + 1] && e_ja_[p] < k; ++p) {
-      double &back = e_[place(e_ja_[p], k)];
-      e_[p] = back = 0.5 * (e_[p] + back);
+  ranks().sum(e_.data(), e_.size());
+  for (int k = 0; k < labels_.count(); ++k)
+    for (int p = ia[k]; p < ia[k + 1] && ja[p] <= k; ++p) {
+      double &back = e_[pattern_.across[p]];
+      e_[p] = back = empty_[k] && ja[p] == k ? 1.0 : 0.5 * (e_[p] + back);
     }
-  }
 }
 
 Result HostProjection::invert(const Csr &a) {
-  on_all(space_.ranks, [&] { sort_by_subdomain(); });
+  ranks().on_all([&] { sort_by_subdomain(); });
   add_to_E();
   find_excess(a);
-  report_.why = inverse_.refresh(e_.data(), grounded_, empty_);
+  const dense::BadPivot bad = inverse_.refresh(e_.data(), excess_.data());
+  if (bad.unknown >= 0)
+    report_.why = "E = Z^T A Z is not positive definite: at subdomain " + text(index_t(bad.unknown)) + " a pivot is " +
+                  text(bad.value) + ", its diagonal " + text(bad.diagonal);
   report_.null_directions = inverse_.null_directions();
   report_.stored = index_t(az_.size());
   report_.bytes = double(labels_.bytes() + again_.bytes()) +
@@ -279,25 +242,26 @@ Result HostProjection::invert(const Csr &a) {
 }
 
 Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
-  on_all(space.ranks, [&] {
+  space.ranks->on_all([&] {
     space_ = space;
     space_.phi = nullptr;
     report_ = Report();
   });
   report_.why = labels_.find(a, space, space.phi);
-  if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space.ranks));
+  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row(), ranks());
   if (!report_.why.empty()) return Result::refused;
-  Neighbours neighbours;
-  on_all(space.ranks, [&] {
+  std::vector<SumKey> neighbours;
+  space.ranks->on_all([&] {
     again_ = labels_; // room for a refresh
     find_runs(a.n);
     neighbours = find_neighbours(a);
   });
   find_empty();
-  if (space.ranks) join(neighbours);
-  on_all(space.ranks, [&] {
-    find_pattern(neighbours);
-    inverse_.setup(e_ia_, e_ja_, type);
+  neighbours = ranks().unite(std::move(neighbours));
+  space.ranks->on_all([&] {
+    pattern_ = CoarsePattern(labels_.count(), neighbours);
+    e_.assign(pattern_.ja.size(), 0.0);
+    inverse_.setup(pattern_.ia, pattern_.ja, type);
     report_.inverse = inverse_.description();
     (void)read_values(a);
     reserve();
@@ -305,19 +269,19 @@ Result HostProjection::setup(const Csr &a, const Space &space, Inverse type) {
   report_.subdomains = labels_.count();
   report_.empty = int(std::count(empty_.begin(), empty_.end(), 1));
   double identity_rows = double(labels_.identity_rows());
-  sum(&identity_rows, 1);
+  ranks().sum(&identity_rows, 1);
   report_.identity_rows = index_t(identity_rows);
   return invert(a);
 }
 
 Result HostProjection::refresh(const Csr &a, const double *phi) {
   report_.why = again_.find(a, space_, phi);
-  if (report_.why.empty() && any(!again_.same_as(labels_))) return Result::rebuild;
-  if (report_.why.empty()) report_.why = first(why_not(a, labels_.of_row(), space_.ranks));
+  if (report_.why.empty() && ranks().any(!again_.same_as(labels_))) return Result::rebuild;
+  if (report_.why.empty()) report_.why = why_not(a, labels_.of_row(), ranks());
   if (!report_.why.empty()) return Result::refused;
   bool fits = false;
-  on_all(space_.ranks, [&] { fits = read_values(a); });
-  if (any(!fits)) return Result::rebuild;
+  ranks().on_all([&] { fits = read_values(a); });
+  if (ranks().any(!fits)) return Result::rebuild;
   return invert(a);
 }
 
@@ -344,7 +308,7 @@ void HostProjection::restrict_residual(const double *r, const double *y) {
       for (std::size_t e = part_first_[p]; e < part_first_[p + 1]; ++e) s -= column_value_[e] * y[column_row_[e]];
       return s;
     });
-  sum(c_.data(), c_.size());
+  ranks().sum(c_.data(), c_.size());
 }
 
 void HostProjection::prolong(const double *y, double *z) {
@@ -367,6 +331,6 @@ void HostProjection::subtract(double *w) {
 
 } // namespace
 
-std::unique_ptr<Projection> make_projection_host() { return std::make_unique<HostProjection>(); }
+std::unique_ptr<Projection> make_projection() { return std::make_unique<HostProjection>(); }
 
 } // namespace petscrrb::deflation

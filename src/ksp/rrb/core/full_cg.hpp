@@ -2,7 +2,7 @@
 // points around a periodic side. One pass over memory for each vector operation; the preconditioner as PCRRB applies it.
 #pragma once
 
-#include "exec/scalars.hpp"
+#include "exec/sums.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "ksp/rrb/core/iteration.hpp"
 

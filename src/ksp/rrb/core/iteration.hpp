@@ -1,7 +1,7 @@
 // What the forms of the RRB-solver share: what the host sees of an iteration, its scalars, and operations on single nodes.
 #pragma once
 
-#include "exec/partial_sum.hpp"
+#include "exec/sums.hpp"
 #include "pc/rrb/core/views.hpp"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 // of the solution (docs/numerics.md, "The RRB-solver, precisely").
 #pragma once
 
-#include "exec/scalars.hpp"
+#include "exec/sums.hpp"
 #include "pc/rrb/ranks/black_ranks.hpp"
 #include "pc/rrb/ranks/boxes.hpp"
 #include "pc/rrb/core/cycle.hpp"

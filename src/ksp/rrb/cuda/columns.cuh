@@ -4,7 +4,7 @@
 #pragma once
 
 #include "exec/cuda/ahead.cuh"
-#include "exec/cuda/partial_sum.cuh"
+#include "exec/cuda/sums.cuh"
 #include "pc/rrb/cuda/sweep_kernels.cuh"
 #include "ksp/rrb/core/schur_cg.hpp"
 

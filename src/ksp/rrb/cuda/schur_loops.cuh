@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/cuda/shape.cuh"
-#include "exec/cuda/scalars.cuh"
+#include "exec/cuda/sums.cuh"
 #include "ksp/rrb/cuda/schur_direction.cuh"
 #include "ksp/rrb/cuda/schur_ends.cuh"
 #include "ksp/rrb/cuda/schur_residual.cuh"

@@ -2,7 +2,7 @@
 // correction of the black nodes to that of all.
 #pragma once
 
-#include "exec/host/scalars.hpp"
+#include "exec/host/sums.hpp"
 #include "ksp/rrb/core/schur_cg.hpp"
 
 namespace petscrrb::rrbsolver {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pc/blockrelax/core/band.hpp"
-#include "pc/blockrelax/core/block_matrix.hpp"
+#include "pc/blockrelax/core/blocks.hpp"
 
 #if defined(__CUDACC__)
   #define PETSCRRB_UNROLL_4 _Pragma("unroll 4")

@@ -1,10 +1,54 @@
-// The blocks of all patches, numbered patch after patch, and the order in which a sweep takes them.
+// The blocks of all patches, numbered patch after patch, their colours, and the order in which a sweep takes them.
 #pragma once
 
-#include "pc/blockrelax/core/colours.hpp"
-#include "pc/blockrelax/core/neighbours.hpp"
+#include "pc/blockrelax/core/blockrelax.hpp"
+
+#include <stdexcept>
+#include <string>
 
 namespace petscrrb::blockrelax {
+
+// Along a side colours alternate; around a periodic one with an odd number of blocks the last has a colour of its own.
+// Where corners are not coupled, the sum of a block's three colours is enough; otherwise each triple is one.
+struct Colours {
+  int count;
+  bool sum;
+  int side[3];
+  bool periodic[3];
+
+  int of(const Patch &p, const Cut &cut, PetscInt block) const {
+    int c[3];
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt blocks = cut.blocks(p, d), at = block % blocks;
+      block /= blocks;
+      c[d] = periodic[d] && blocks > 1 && blocks % 2 == 1 && at == blocks - 1 ? 2 : static_cast<int>(at % 2);
+    }
+    return sum ? (c[0] + c[1] + c[2]) % count : c[0] + side[0] * (c[1] + side[1] * c[2]);
+  }
+};
+
+// Of as many colours as are wanted, or fewer if that is no use; 0: as few as will do. Throws std::invalid_argument where
+// more are needed.
+inline Colours colours_of(const std::vector<Patch> &patches, const Cut &cut, int points, const bool periodic[3],
+                          int wanted) {
+  Colours c{1, false, {1, 1, 1}, {periodic[0], periodic[1], periodic[2]}};
+  for (const Patch &p : patches)
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt blocks = cut.blocks(p, d);
+      c.side[d] = std::max(c.side[d], blocks == 1 ? 1 : periodic[d] && blocks % 2 == 1 ? 3 : 2);
+    }
+  c.count = c.side[0] * c.side[1] * c.side[2];
+  const int least = points == 5 || points == 7 ? std::max({c.side[0], c.side[1], c.side[2]}) : c.count;
+  if (wanted != 0 && wanted < least)
+    throw std::invalid_argument("blocks take " + std::to_string(least) + " colours, not " + std::to_string(wanted));
+  c.sum = least < c.count && wanted < c.count;
+  if (c.sum) c.count = least;
+  return c;
+}
+
+inline int least_colours(const std::vector<Patch> &patches, const Cut &cut, int points, const bool periodic[3]) {
+  return colours_of(patches, cut, points, periodic, 0).count;
+}
 
 class Layout {
 public:
@@ -74,26 +118,31 @@ template <class F> void at_cells(const Patch &p, const Block &b, const F &f) {
 }
 
 // Whether the cell that is step s from `at` is among n cells a side from `first` on.
-PETSCRRB_HD inline bool within(const PetscInt first[3], const int n[3], const PetscInt at[3], Step s) {
+template <class Int>
+PETSCRRB_HD inline bool within(const PetscInt first[3], const Int n[3], const PetscInt at[3], Step s) {
   const int step[3] = {s.x, s.y, s.z};
   for (int d = 0; d < 3; ++d)
     if (at[d] + step[d] < first[d] || at[d] + step[d] >= first[d] + n[d]) return false;
   return true;
 }
 PETSCRRB_HD inline bool within(const Patch &p, const PetscInt at[3], Step s) {
-  const int step[3] = {s.x, s.y, s.z};
-  for (int d = 0; d < 3; ++d)
-    if (at[d] + step[d] < 0 || at[d] + step[d] >= p.n[d]) return false;
-  return true;
+  constexpr PetscInt none[3] = {};
+  return within(none, p.n, at, s);
 }
 
-// Blocks sorted by colour, then by patch.
+// Blocks sorted by colour, then by patch: a sweep takes colour after colour.
 class BlockOrder {
 public:
-  BlockOrder(const Layout &l, int colours, const std::vector<int> &colour)
+  // of_patch(patch, block): the colour of a block by its number in its patch
+  template <class Colour>
+  BlockOrder(const Layout &l, int colours, const Colour &of_patch)
       : patches_(static_cast<index_t>(l.patches.size())), start_(static_cast<std::size_t>(colours * patches_ + 1)),
-        block_(colour.size()) {
-    const auto bin = [&](index_t b) { return static_cast<std::size_t>(colour[b] * patches_ + l.patch_of(b)); };
+        block_(static_cast<std::size_t>(l.blocks())) {
+    const auto bin = [&](index_t b) {
+      const index_t p = l.patch_of(b);
+      const int colour = of_patch(l.patches[p], static_cast<PetscInt>(b - l.first_block[p]));
+      return static_cast<std::size_t>(colour * patches_ + p);
+    };
     for (index_t b = 0; b < l.blocks(); ++b) ++start_[bin(b) + 1];
     for (std::size_t s = 1; s < start_.size(); ++s) start_[s] += start_[s - 1];
     std::vector<index_t> next(start_.begin(), start_.end() - 1);
@@ -110,5 +159,26 @@ private:
   index_t patches_;
   std::vector<index_t> start_, block_;
 };
+
+// All of one colour.
+inline BlockOrder natural_order(const Layout &l) {
+  return BlockOrder(l, 1, [](const Patch &, PetscInt) { return 0; });
+}
+// Jacobi's blocks have one colour.
+inline BlockOrder order_of_blocks(const Layout &l, const Options &options) {
+  if (options.order == Order::jacobi) return natural_order(l);
+  const int wanted = options.order == Order::chaotic ? 0 : options.colours; // as few as will do
+  const Colours all = colours_of(l.patches, l.cut, l.points, l.periodic, wanted);
+  return BlockOrder(l, all.count, [&](const Patch &p, PetscInt block) { return all.of(p, l.cut, block); });
+}
+
+// A symmetric sweep takes the last colour once where omega is 1: an exact inverse twice in a row is none.
+inline std::vector<int> colours_in_turn(int colours, bool symmetric, double omega) {
+  std::vector<int> turn;
+  for (int c = 0; c < colours; ++c) turn.push_back(c);
+  if (symmetric)
+    for (int c = omega == 1 ? colours - 1 : colours; c-- > 0;) turn.push_back(c);
+  return turn;
+}
 
 } // namespace petscrrb::blockrelax

@@ -3,8 +3,9 @@
 
 #include "pc/blockrelax/core/band.hpp"
 #include "pc/blockrelax/core/blockrelax.hpp"
-#include "pc/blockrelax/core/neighbours.hpp"
-#include "pc/blockrelax/core/sine.hpp"
+
+#include <cmath>
+#include <vector>
 
 namespace petscrrb::blockrelax {
 
@@ -50,11 +51,38 @@ inline Method choose(Inverse wanted, const Couplings *common, const Neighbours &
   return common && e.cells <= most_dense && e.width > 1 ? Method::dense : Method::factored;
 }
 
+// Sine bases diagonalize stencils that are alike in all cells and in both directions along a side: orthonormal and symmetric for
+// each length, so that each is its own inverse.
+class SineBases {
+public:
+  void add(int n) {
+    if (at_.size() <= std::size_t(n)) at_.resize(std::size_t(n) + 1, none);
+    if (at_[n] != none) return;
+    at_[n] = values_.size();
+    const double pi = std::acos(-1.0), scale = std::sqrt(2.0 / (n + 1));
+    for (int i = 1; i <= n; ++i)
+      for (int j = 1; j <= n; ++j)
+        values_.push_back(scale * std::sin(pi * static_cast<double>(std::size_t(i) * j % (2 * (n + 1))) / (n + 1)));
+  }
+  const double *operator[](int n) const { return values_.data() + at_[n]; }
+  std::size_t at(int n) const { return at_[n]; } // of values()
+  const std::vector<double> &values() const { return values_; }
+  double bytes() const { return static_cast<double>(values_.size() * sizeof(double)); }
+
+private:
+  static constexpr std::size_t none = ~std::size_t(0);
+
+  std::vector<double> values_;
+  std::vector<std::size_t> at_;
+};
+
+PETSCRRB_HD inline double cosine(int k, int n) { return cos(3.14159265358979323846 * (k + 1) / (n + 1)); }
+
 // Of a block of n cells in sine bases.
 PETSCRRB_HD inline double tensor_eigenvalue(const Neighbours &near, const Couplings &c, const int n[3], int cell) {
-  const int at[3] = {cell % n[0], cell / n[0] % n[1], cell / n[0] / n[1]};
-  double cosines[3], value = c.diagonal;
-  for (int d = 0; d < 3; ++d) cosines[d] = cosine(at[d], n[d]);
+  const Place<int> at(cell, n);
+  const double cosines[3] = {cosine(at.x, n[0]), cosine(at.y, n[1]), cosine(at.z, n[2])};
+  double value = c.diagonal;
   for (int m = 0; m < near.count; ++m) {
     const Step s = near.step[m];
     value += 2 * c.ahead[m] * (s.x ? cosines[0] : 1) * (s.y ? cosines[1] : 1) * (s.z ? cosines[2] : 1);

@@ -1,8 +1,9 @@
-// Logically rectangular patches of unknowns, and the blocks that they are cut into: for host and device.
+// Logically rectangular patches of unknowns, the blocks that they are cut into, and the neighbours that a cell is coupled with at
+// 5, 7, 9 and 27 points: for host and device.
 #pragma once
 
 #include "exec/range.hpp"
-#include "grid/grid.hpp"
+#include "grid/lattice.hpp"
 
 #include <petscsystypes.h>
 
@@ -32,10 +33,17 @@ struct Block {
   PETSCRRB_HD int cells() const { return n[0] * n[1] * n[2]; }
 };
 
-// Block b of a patch, x fastest.
+// Number c among so many a side, x fastest.
+template <class Int> struct Place {
+  Int x, y, z;
+  PETSCRRB_HD Place(Int c, const Int n[2]) : x(c % n[0]), y(c / n[0] % n[1]), z(c / n[0] / n[1]) {}
+};
+
+// Block b of a patch.
 PETSCRRB_HD inline Block block_of(const Patch &p, const Cut &cut, PetscInt b) {
   const PetscInt count[2] = {cut.blocks(p, 0), cut.blocks(p, 1)};
-  const PetscInt at[3] = {b % count[0], b / count[0] % count[1], b / count[0] / count[1]};
+  const Place<PetscInt> place(b, count);
+  const PetscInt at[3] = {place.x, place.y, place.z};
   Block block{};
   for (int d = 0; d < 3; ++d) {
     block.first[d] = at[d] * cut.size[d];
@@ -44,5 +52,44 @@ PETSCRRB_HD inline Block block_of(const Patch &p, const Cut &cut, PetscInt b) {
   }
   return block;
 }
+
+constexpr int most_neighbours = 13;
+
+// Half of them, those that are ahead in natural order; the others are opposite.
+struct Neighbours {
+  int count = 0;
+  Step step[most_neighbours] = {};
+  int halo[3] = {}; // how far they are away along a side
+
+  constexpr explicit Neighbours(int points) {
+    const bool corners = points == 9 || points == 27, deep = points == 7 || points == 27;
+    for (int z = 0; z <= deep; ++z)
+      for (int y = -1; y <= 1; ++y)
+        for (int x = -1; x <= 1; ++x) {
+          const bool ahead = z > 0 || y > 0 || (y == 0 && x > 0);
+          const bool wanted = corners || x * x + y * y + z == 1;
+          if (ahead && wanted) step[count++] = {x, y, z};
+        }
+    halo[0] = halo[1] = 1;
+    halo[2] = deep;
+  }
+
+  // The step, ahead or back, or -1.
+  PETSCRRB_HD int find(Step s) const {
+    for (int m = 0; m < count; ++m) {
+      const Step t = step[m];
+      if ((t.x == s.x && t.y == s.y && t.z == s.z) || (t.x == -s.x && t.y == -s.y && t.z == -s.z)) return m;
+    }
+    return -1;
+  }
+};
+
+// How far step s is in an array of such sides.
+template <class Int> PETSCRRB_HD inline Int offset(const Int n[3], Step s) { return (s.z * n[1] + s.y) * n[0] + s.x; }
+
+// What a row has within its patch. ahead: the means of a_pq and a_qp; none with identity rows
+struct Couplings {
+  double diagonal = 0, ahead[most_neighbours] = {};
+};
 
 } // namespace petscrrb::blockrelax

@@ -1,7 +1,6 @@
 // Sweeps over blocks on a device.
 #include "pc/blockrelax/core/blockrelax.hpp"
 
-#include "pc/blockrelax/core/passes.hpp"
 #include "pc/blockrelax/cuda/products.hpp"
 #include "pc/blockrelax/cuda/relax.cuh"
 #include "pc/blockrelax/cuda/small.cuh"
@@ -108,8 +107,17 @@ private:
       const Turn turn = turns_[k];
       const bool from_zero = zero && k == 0;
       for (int c = turn.first; c < turn.last && !from_zero; ++c) A_.sum_links(c, from, ghosts, on_.stream);
-      Pass pass{A_.blocks(),    0,         b,           from,           to,
-                options_.omega, from_zero, A_.values(), A_.link_sums(), int(l_.most_cells())};
+      Pass pass{A_.blocks(),
+                0,
+                b,
+                from,
+                to,
+                options_.omega,
+                from_zero,
+                l_.neighbours.halo[2] > 0,
+                A_.values(),
+                A_.link_sums(),
+                int(l_.most_cells())};
       if (products_now_) {
         products_->relax(turn.first, pass, inverses_, on_.stream);
         continue;

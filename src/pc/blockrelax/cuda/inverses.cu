@@ -3,8 +3,6 @@
 #include "pc/blockrelax/cuda/make_inverses.cuh"
 #include "pc/blockrelax/cuda/relax.cuh"
 
-#include <map>
-
 namespace petscrrb::blockrelax {
 
 using namespace inverse_kernels;
@@ -16,6 +14,19 @@ template <class T> void copy(cuda::Buffer<T> &to, const std::vector<T> &from, cu
   cuda::check(cudaMemcpyAsync(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
               "cudaMemcpyAsync");
 }
+
+// widest: of their bands
+void make_chunks(const DeviceInverses &all, const Making &m, int widest, cudaStream_t stream) {
+  static_assert(Chunks::widest <= 8 * Group<wide>::side, "the widest has a kernel");
+  const int tile = (widest - 1) / Group<wide>::side + 1;
+  const auto kernel = tile <= 2   ? factor_chunks<2>
+                      : tile <= 4 ? factor_chunks<4>
+                      : tile <= 6 ? factor_chunks<6>
+                                  : factor_chunks<8>;
+  kernel<<<unsigned(std::min(m.kinds, 1 << 20)), wide, 0, stream>>>(all, m);
+  cuda::check_launch("factor_chunks");
+}
+
 } // namespace
 
 BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, const DeviceMatrix &matrix,
@@ -37,13 +48,6 @@ BlockInverses::BlockInverses(const Layout &layout, const BlockOrder &order, cons
   resident_ = cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
-index_t BlockInverses::size(int cells, const DeviceKind &kind) const {
-  return method_ == Method::tensor  ? cells
-         : method_ == Method::dense ? index_t(cells) * cells
-         : kind.chunked             ? Chunks{cells, kind.width}.size()
-                                    : DeviceBand{cells, kind.width}.size();
-}
-
 void BlockInverses::reserve(index_t inverses, bool all_have_place) {
   const index_t factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   anew_ = all_have_place ? 0 : factor;
@@ -53,14 +57,13 @@ void BlockInverses::reserve(index_t inverses, bool all_have_place) {
 
 // Sine bases, and behind them the same in tiles of 8 x 4, filled up with zeros.
 void BlockInverses::find_bases() {
-  if (basis_of_.empty()) {
+  if (bases_.size() == 0) {
     for (const Shape &shape : shapes_)
       for (int n : shape.n) sine_.add(n);
     std::vector<double> values = sine_.values();
-    std::map<int, index_t> tiles;
     for (const Shape &shape : shapes_)
       for (int n : shape.n) {
-        if (!tiles.insert({n, static_cast<index_t>(values.size())}).second || n > longest_tiled) continue;
+        if (!tiles_of_.insert({n, static_cast<index_t>(values.size())}).second || n > longest_tiled) continue;
         for (int j = 0; j < n; j += 8)
           for (int k = 0; k < n; k += 4)
             for (int lane = 0; lane < 32; ++lane) {
@@ -68,20 +71,15 @@ void BlockInverses::find_bases() {
               values.push_back(row < n && column < n ? sine_[n][row * n + column] : 0);
             }
       }
-    for (const Shape &shape : shapes_) {
-      basis_of_.emplace_back(), tiles_of_.emplace_back();
-      for (int d = 0; d < 3; ++d) {
-        basis_of_.back()[d] = static_cast<index_t>(sine_.at(shape.n[d]));
-        tiles_of_.back()[d] = tiles[shape.n[d]];
-      }
-    }
     bases_.assign(values);
   }
   bool good = extent_.cells >= 64 && cuda::attribute(cudaDevAttrComputeCapabilityMajor) >= 8;
   for (std::size_t k = 0; k < shapes_.size(); ++k) {
     const int *n = shapes_[k].n;
-    std::copy_n(basis_of_[k].data(), 3, host_kinds_[k].basis);
-    std::copy_n(tiles_of_[k].data(), 3, host_kinds_[k].tiles);
+    for (int d = 0; d < 3; ++d) {
+      host_kinds_[k].basis[d] = static_cast<index_t>(sine_.at(n[d]));
+      host_kinds_[k].tiles[d] = tiles_of_.at(n[d]);
+    }
     good = good && std::max({n[0], n[1], n[2]}) <= longest_tiled;
     tiled_room_ = std::max(tiled_room_, blockrelax::tiled_room(n));
   }
@@ -111,7 +109,7 @@ void BlockInverses::refresh_constant(cudaStream_t stream) {
     const int *n = shapes_[k].n;
     DeviceKind &kind = host_kinds_[k];
     kind.chunked = method_ == Method::factored && Chunks::suit(kind.width);
-    const index_t next = sum + size(n[0] * n[1] * n[2], kind);
+    const index_t next = sum + kind.size(method_, index_t(n[0]) * n[1] * n[2]);
     const bool fits = options_.memory <= 0 || static_cast<double>(next) * sizeof(double) <= options_.memory;
     if (fits) kind.at = std::exchange(sum, next);
     all = all && fits;
@@ -187,9 +185,8 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("kinds", blocks,
                  MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
-                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks,
-                           method_ == Method::dense, kind_of_.data(), kinds_buffer_.data(), size_.data(),
-                           made_.device()},
+                           is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks, method_,
+                           kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
                  stream);
   cuda::call_cub("places", cub_, [&](void *p, std::size_t &bytes) {
     return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
@@ -212,11 +209,11 @@ void BlockInverses::make(cudaStream_t stream) {
   if (!banded_) return;
   const bool in_scratch = anew_ || method_ == Method::dense;
   const bool large = in_scratch || extent_.width > 16;
-  const int window = int(DeviceBand{0, extent_.width}.window());
+  const index_t window = DeviceBand{0, extent_.width}.window();
   const int most = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) / int(sizeof(double));
   m.factor = static_cast<index_t>(extent_.cells) * (extent_.width + 1);
   const auto launch = [&](auto kernel, int groups, int size) {
-    m.window = extent_.width < 1024 && groups * window <= most ? window : 0;
+    m.window = groups * window <= most ? int(window) : 0;
     const int shared = groups * m.window * int(sizeof(double));
     cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                 "cudaFuncSetAttribute");

@@ -6,7 +6,7 @@
 #include "pc/blockrelax/cuda/matrix.cuh"
 #include "pc/blockrelax/core/method.hpp"
 
-#include <array>
+#include <map>
 
 namespace petscrrb::blockrelax {
 
@@ -16,6 +16,13 @@ struct DeviceKind {
   bool chunked;               // it is a factor in chunks, if it has a place
   index_t basis[3], tiles[3]; // tiles: the same bases as tensor cores take them
 
+  // of its inverse, in doubles
+  __host__ __device__ index_t size(Method method, index_t cells) const {
+    return method == Method::tensor  ? cells
+           : method == Method::dense ? cells * cells
+           : chunked                 ? Chunks{int(cells), width}.size()
+                                     : DeviceBand{int(cells), width}.size();
+  }
   bool operator==(const DeviceKind &o) const {
     return at == o.at && block == o.block && width == o.width && chunked == o.chunked &&
            std::equal(basis, basis + 3, o.basis) && std::equal(tiles, tiles + 3, o.tiles);
@@ -46,7 +53,7 @@ struct DeviceInverses {
 template <class Group>
 __device__ int factor_block(const Group &g, const DeviceInverses &all, const DeviceBlock &block, int width, double *a,
                             double *window) {
-  const DeviceBand band{block.n[0] * block.n[1] * block.n[2], width};
+  const DeviceBand band{block.cells(), width};
   for (index_t i = g.rank(); i < band.size(); i += Group::size) a[i] = 0;
   g.sync();
   // what links add may be there before, since no coupling within the block is between the same cells as a link
@@ -56,14 +63,8 @@ __device__ int factor_block(const Group &g, const DeviceInverses &all, const Dev
                  if (value != 0) band.column(a, low)[high - low] = value;
                });
   g.sync();
-  return factor(g, band, a, window, [&](int j) {
-    if (all.values.constant) return all.values.diagonal;
-    const int i = j % block.n[0], k = j / block.n[0];
-    const double d =
-        all.values
-            .diagonals[block.first + index_t(k / block.n[1]) * block.plane + index_t(k % block.n[1]) * block.line + i];
-    return d == 0 ? 1 : d;
-  });
+  const BlockMatrix A{block, all.near, all.values};
+  return factor(g, band, a, window, [&](int j) { return A.diagonal(j); });
 }
 
 class BlockInverses {
@@ -105,7 +106,6 @@ private:
   void make(cudaStream_t);
   void reserve(index_t inverses, bool all_have_place);
   void find_bases();
-  index_t size(int cells, const DeviceKind &) const;
 
   const Layout &l_;
   const DeviceMatrix &A_;
@@ -123,7 +123,7 @@ private:
   std::vector<int> shape_of_;
   cuda::Buffer<int> shape_of_there_;
   SineBases sine_;
-  std::vector<std::array<index_t, 3>> basis_of_, tiles_of_; // of each shape
+  std::map<int, index_t> tiles_of_; // of the basis of each length
   cuda::Buffer<double> bases_, inverse_, scratch_;
   std::vector<DeviceKind> host_kinds_;
   cuda::Buffer<DeviceKind> kinds_buffer_;

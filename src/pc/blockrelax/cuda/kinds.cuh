@@ -74,7 +74,7 @@ struct MakeKinds {
   const DeviceBlock *blocks;
   const int *place, *number, *run, *first_of_run, *is_first, *kind_at, *width, *linked;
   int count;
-  bool dense;
+  Method method;
   int *kind_of;
   DeviceKind *kinds;
   index_t *size;
@@ -85,10 +85,9 @@ struct MakeKinds {
     if (b == count - 1) made->kinds = k + is_first[b];
     if (!is_first[b]) return;
     const DeviceBlock block = blocks[place[b]];
-    const index_t cells = index_t(block.n[0]) * block.n[1] * block.n[2];
-    const bool chunked = !dense && !linked[b] && Chunks::suit(width[b]);
+    const bool chunked = method == Method::factored && !linked[b] && Chunks::suit(width[b]);
     kinds[k] = {-1, place[b], width[b], chunked, {}, {}};
-    size[k] = dense ? cells * cells : chunked ? Chunks{int(cells), width[b]}.size() : cells * (width[b] + 1);
+    size[k] = kinds[k].size(method, block.cells());
   }
 };
 struct PlaceKinds {

@@ -58,13 +58,24 @@ struct Making {
 
 // row: in its block
 __device__ inline void report_negative(const DeviceBlock &block, int row, unsigned long long *bad) {
-  const int i = row % block.n[0], j = row / block.n[0] % block.n[1], k = row / block.n[0] / block.n[1];
-  const index_t at = block.first + index_t(k) * block.plane + index_t(j) * block.line + i;
-  atomicMax(bad, ~0ull - static_cast<unsigned long long>(at));
+  atomicMax(bad, ~0ull - static_cast<unsigned long long>(block.row(row)));
 }
 
-// Factors in chunks, of kinds that have a place for one. widest: of their bands
-void make_chunks(const DeviceInverses &, const Making &, int widest, cudaStream_t);
+// Factors in chunks, of kinds that have a place for one.
+template <int tile> __global__ void __launch_bounds__(wide) factor_chunks(DeviceInverses all, Making m) {
+  using ThreadBlock = Group<wide>;
+  __shared__ ChunkRoom<tile * ThreadBlock::side, BlockMatrix::most> room;
+  const ThreadBlock g;
+  for (int k = int(blockIdx.x); k < m.kinds; k += int(gridDim.x)) {
+    const DeviceKind kind = all.kinds[k];
+    if (kind.at < 0 || !kind.chunked) continue;
+    const DeviceBlock block = m.blocks[kind.block];
+    const Chunks chunks{block.cells(), kind.width};
+    const int bad = factor<tile>(g, chunks, BlockMatrix{block, all.near, all.values}, m.inverse + kind.at, room);
+    if (bad >= 0 && g.rank() == 0) report_negative(block, bad, m.bad);
+    g.sync();
+  }
+}
 
 // All others.
 template <int size>
@@ -82,7 +93,7 @@ __global__ void __launch_bounds__(size > 32 ? size : threads) make_inverses(Devi
     if (bad >= 0) {
       if (g.rank() == 0) report_negative(block, bad, m.bad);
     } else if (m.method == Method::dense && kind.at >= 0) {
-      invert(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], kind.width}, to, m.inverse + kind.at);
+      invert(g, DeviceBand{block.cells(), kind.width}, to, m.inverse + kind.at);
     }
     g.sync();
   }

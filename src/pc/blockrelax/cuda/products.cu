@@ -10,6 +10,7 @@ using relax_kernels::find_residual, relax_kernels::InOrder, relax_kernels::updat
 // A thread block for each column.
 template <int points>
 __global__ void __launch_bounds__(wide_group) gather(Pass pass, const int *places, int cells, double *columns) {
+  pass.deep = Neighbours(points).halo[2] > 0; // known to the compiler
   const DeviceBlock block = pass.blocks[places[blockIdx.x]];
   find_residual<points, InOrder, Group<wide_group>>(pass, block, columns + index_t(blockIdx.x) * cells);
 }

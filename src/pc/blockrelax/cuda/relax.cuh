@@ -17,19 +17,17 @@ using RelaxKernel = void (*)(Pass, DeviceInverses, Rooms);
 constexpr int relax_threads = 128, wide_group = 256;
 constexpr int most_threads = 2048; // of a multiprocessor
 
-// Kernels are compiled for groups of 8, 32 and `wide_group` threads; in_global: the cells lie in global memory, wide groups
-// only.
-RelaxKernel tensor_kernel(int points, int group, bool in_global);
-RelaxKernel dense_kernel(int points, int group, bool in_global);
-RelaxKernel band_kernel(int points, int group, bool in_global);
-// Wide groups; factors in chunks, and banded ones.
-RelaxKernel chunk_kernel(int points, bool in_global);
-// What a block then takes beside its cells, in doubles.
-int chunk_room(int width);
+// How blocks are solved with: kernels are compiled for groups of some sizes up to `wide_group` threads, and for cells that lie in
+// global memory (in_global, wide groups only). corners: of a matrix with 9 or 27 points
+// Banded factors; by wide groups also those in chunks.
+RelaxKernel factored_kernel(bool corners, int group, bool in_global);
 // Sine bases on tensor cores: no side is longer than this, groups of 32 and `wide_group` threads, cells in shared memory.
 constexpr int longest_tiled = 64;
-RelaxKernel tiled_kernel(int points, int group);
-// What a block then takes of shared memory, in doubles.
+RelaxKernel tiled_kernel(bool corners, int group);
+
+// What a block takes beside its cells where its factor is in chunks, in doubles.
+int chunk_room(int width);
+// What a block on tensor cores takes of shared memory, in doubles.
 int tiled_room(const int n[3]);
 
 // Launches what is right for blocks as they are.
@@ -44,7 +42,7 @@ public:
   index_t resident() const { return index_t(processors_) * most_threads / group_; }
 
 private:
-  void prepare_tiled(int points, int cells, int room);
+  index_t prepare_untiled(bool corners, const BlockInverses &);
   void allow_shared() const;
 
   RelaxKernel kernel_ = nullptr;
@@ -60,45 +58,44 @@ namespace relax_kernels {
 // The cells of a block that are a thread's.
 template <class Group> class Cells {
 public:
-  __device__ Cells(const DeviceBlock &block)
-      : b_(block), d_{Group::size % b_.n[0], Group::size / b_.n[0] % b_.n[1], Group::size / b_.n[0] / b_.n[1]} {
-    cell = Group::rank();
-    at[0] = cell % b_.n[0], at[1] = cell / b_.n[0] % b_.n[1], at[2] = cell / b_.n[0] / b_.n[1];
-  }
+  __device__ Cells(const DeviceBlock &block) : Cells(block, Place<int>(Group::rank(), block.n)) {}
   __device__ bool more() const { return at[2] < b_.n[2]; }
   __device__ void next() {
     cell += Group::size;
-    for (int d = 0; d < 3; ++d) at[d] += d_[d];
+    at[0] += next_.x, at[1] += next_.y, at[2] += next_.z;
     if (at[0] >= b_.n[0]) at[0] -= b_.n[0], ++at[1];
     if (at[1] >= b_.n[1]) at[1] -= b_.n[1], ++at[2];
   }
-  __device__ index_t row() const { return b_.first + index_t(at[2]) * b_.plane + index_t(at[1]) * b_.line + at[0]; }
+  __device__ index_t row() const { return b_.row(at[0], at[1], at[2]); }
 
   int cell, at[3];
 
 private:
+  __device__ Cells(const DeviceBlock &block, const Place<int> &first)
+      : cell(Group::rank()), at{first.x, first.y, first.z}, b_(block), next_(Group::size, block.n) {}
+
   const DeviceBlock &b_;
-  const int d_[3];
+  const Place<int> next_; // from a cell of the thread's to its next one
 };
 
 // in_place: others may change what is read, and the first cache would not know
 template <bool in_place> __device__ double load(const double *x) { return in_place ? __ldcg(x) : *x; }
 
-// b - A x at a cell, without links.
+// b - A x at a cell, without links. points: or those of the same stencil in 2D
 template <int points, bool constant, bool in_place>
 __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t row, const int (&at)[3]) {
   constexpr Neighbours near(points);
+  constexpr int in_plane = points == 5 || points == 7 ? 2 : 4; // the first of them, all there are in 2D
   const DeviceValues &A = pass.values;
   const double *const x = pass.from + row;
   bool goes[3][2]; // whether the patch goes on
 #pragma unroll
   for (int d = 0; d < 3; ++d) {
-    goes[d][0] = at[d] > 0 || block.sides >> 2 * d & 1;
-    goes[d][1] = at[d] < block.n[d] - 1 || block.sides >> (2 * d + 1) & 1;
+    goes[d][0] = at[d] > 0 || block.goes_on(d, false);
+    goes[d][1] = at[d] < block.n[d] - 1 || block.goes_on(d, true);
   }
   double sum = pass.b[row] - (constant ? A.diagonal : A.diagonals[row]) * load<in_place>(x);
-#pragma unroll
-  for (int m = 0; m < near.count; ++m) {
+  const auto subtract = [&](int m) {
     const Step s = near.step[m];
     const int step[3] = {s.x, s.y, s.z};
     bool ahead = true, back = true;
@@ -108,10 +105,15 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
         ahead = ahead && goes[d][step[d] > 0];
         back = back && goes[d][step[d] < 0];
       }
-    const index_t far = index_t(s.z) * block.plane + index_t(s.y) * block.line + s.x;
+    const index_t far = block.far(s);
     if (ahead) sum -= (constant ? A.ahead[m] : A.aheads[m][row]) * load<in_place>(x + far);
     if (back) sum -= (constant ? A.ahead[m] : A.aheads[m][row - far]) * load<in_place>(x - far);
-  }
+  };
+#pragma unroll
+  for (int m = 0; m < in_plane; ++m) subtract(m);
+  if (near.count == in_plane || !pass.deep) return sum;
+#pragma unroll
+  for (int m = in_plane; m < near.count; ++m) subtract(m);
   return sum;
 }
 
@@ -146,8 +148,11 @@ __device__ void update(const Pass &pass, const DeviceBlock &block, const double 
   }
 }
 
-// Values in the order of cells.
+// Values in the order of cells; for groups of any size, and where inverses are made anew.
 struct InOrder {
+  static constexpr int smallest = 8; // of groups
+  static constexpr bool anywhere = true;
+
   template <class Cells> __device__ static int place(const DeviceBlock &, const Cells &c) { return c.cell; }
 };
 
@@ -156,10 +161,12 @@ template <class Group>
 __device__ __noinline__ void solve_anew(const Group &g, const DeviceInverses &all, const DeviceBlock &block, int width,
                                         double *factor, double *window, double *r) {
   (void)factor_block(g, all, block, width, factor, window);
-  solve(g, DeviceBand{block.n[0] * block.n[1] * block.n[2], width}, factor, r);
+  solve(g, DeviceBand{block.cells(), width}, factor, r);
 }
 
-// Solve::place(block, cells): where a cell's value is. Solve::apply(group, inverses, block, kind, r, work): where the result lies, r or work; all threads have met after it.
+// Solve::place(block, cells): where a cell's value is. Solve::apply(group, inverses, block, kind, r, work): where the result
+// lies, r or work; all threads have met after it. Solve::smallest: of the groups that it is for; Solve::anywhere: it is for
+// blocks in global memory, too, and for such whose inverse had no place.
 template <int points, class Solve, class Group, bool in_global>
 __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
     relax(Pass pass, const __grid_constant__ DeviceInverses all, Rooms rooms) {
@@ -177,7 +184,7 @@ __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
     const double *now = r;
     if (kind.at >= 0)
       now = Solve::apply(g, all, block, kind, r, work);
-    else if constexpr (Group::whole && Solve::anew)
+    else if constexpr (Group::whole && Solve::anywhere)
       solve_anew(g, all, block, kind.width, rooms.factors + blockIdx.x * rooms.factors_stride, window, r);
     update<Solve, Group>(pass, block, now);
     g.sync();
@@ -185,17 +192,15 @@ __global__ void __launch_bounds__(Group::whole ? Group::size : relax_threads)
 }
 
 template <int points, class Solve> RelaxKernel kernel_for(int group, bool in_global) {
-  if (group == 8) return relax<points, Solve, Group<8>, false>;
+  if constexpr (Solve::smallest <= 8)
+    if (group == 8) return relax<points, Solve, Group<8>, false>;
   if (group == 32) return relax<points, Solve, Group<32>, false>;
-  return in_global ? relax<points, Solve, Group<wide_group>, true> : relax<points, Solve, Group<wide_group>, false>;
+  if constexpr (Solve::anywhere)
+    if (in_global) return relax<points, Solve, Group<wide_group>, true>;
+  return relax<points, Solve, Group<wide_group>, false>;
 }
-template <class Solve> RelaxKernel kernel_for(int points, int group, bool in_global) {
-  switch (points) {
-  case 5: return kernel_for<5, Solve>(group, in_global);
-  case 7: return kernel_for<7, Solve>(group, in_global);
-  case 9: return kernel_for<9, Solve>(group, in_global);
-  default: return kernel_for<27, Solve>(group, in_global);
-  }
+template <class Solve> RelaxKernel kernel_for(bool corners, int group, bool in_global = false) {
+  return corners ? kernel_for<27, Solve>(group, in_global) : kernel_for<7, Solve>(group, in_global);
 }
 
 } // namespace relax_kernels

@@ -17,7 +17,8 @@ struct Apart {
 };
 
 struct Tiled {
-  static constexpr bool anew = false;
+  static constexpr int smallest = 32; // a warp has whole products
+  static constexpr bool anywhere = false;
 
   template <class Cells> __device__ static int place(const DeviceBlock &block, const Cells &c) {
     const Apart apart(block.n);
@@ -106,21 +107,9 @@ struct Tiled {
   }
 };
 
-template <int points> RelaxKernel kernel_for(int group) {
-  return group == 32 ? relax_kernels::relax<points, Tiled, Group<32>, false>
-                     : relax_kernels::relax<points, Tiled, Group<wide_group>, false>;
-}
-
 } // namespace
 
-RelaxKernel tiled_kernel(int points, int group) {
-  switch (points) {
-  case 5: return kernel_for<5>(group);
-  case 7: return kernel_for<7>(group);
-  case 9: return kernel_for<9>(group);
-  default: return kernel_for<27>(group);
-  }
-}
+RelaxKernel tiled_kernel(bool corners, int group) { return relax_kernels::kernel_for<Tiled>(corners, group); }
 
 int tiled_room(const int n[3]) { return Apart(n).plane * n[2]; }
 

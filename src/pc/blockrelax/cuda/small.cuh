@@ -8,7 +8,7 @@
 #include "exec/cuda/shape.cuh"
 #include "pc/blockrelax/core/band.hpp"
 #include "pc/blockrelax/core/blocks.hpp"
-#include "pc/blockrelax/core/sine.hpp"
+#include "pc/blockrelax/core/method.hpp"
 
 namespace petscrrb::blockrelax {
 
@@ -29,12 +29,12 @@ inline bool available() { return cuda::attribute(cudaDevAttrComputeCapabilityMaj
 
 // A lane's place in its block. Lane 4 g + q has of an operand values g, q and g, 4 + q, but of a product g, 2 q and g, 2 q + 1.
 // So place g of a product stands for g / 2 + 4 (g % 2).
-struct Place {
+struct LanePlace {
   static constexpr int apart = side / 2; // its two x
   int y, x;
   bool inside[2];
 
-  __device__ Place(const DeviceBlock &b, int lane) : y(lane / 8 + lane / 4 % 2 * apart), x(lane % 4) {
+  __device__ LanePlace(const DeviceBlock &b, int lane) : y(lane / 8 + lane / 4 % 2 * apart), x(lane % 4) {
     for (int i = 0; i < 2; ++i) inside[i] = y < b.n[1] && x + i * apart < b.n[0];
   }
 };
@@ -62,23 +62,23 @@ template <Read how> __device__ double load_if(bool wanted, const double *from) {
                  : "l"(from), "r"(yes));
   return v;
 }
-template <Read how> __device__ void load_if(bool wanted, const Place &at, const double *from, double (&v)[2]) {
+template <Read how> __device__ void load_if(bool wanted, const LanePlace &at, const double *from, double (&v)[2]) {
 #pragma unroll
-  for (int i = 0; i < 2; ++i) v[i] = load_if<how>(wanted && at.inside[i], from + i * Place::apart);
+  for (int i = 0; i < 2; ++i) v[i] = load_if<how>(wanted && at.inside[i], from + i * LanePlace::apart);
 }
 
 // r loses what the patch has around the block. line: of this lane, from the block's first cell on
 template <Read how>
-__device__ void take_neighbours(const DeviceValues &A, const DeviceBlock &b, const Place &at, const double *line,
+__device__ void take_neighbours(const DeviceValues &A, const DeviceBlock &b, const LanePlace &at, const double *line,
                                 double (&r)[side][2]) {
-  const bool second = at.x + Place::apart == b.n[0] - 1; // of its two x is the last of the line
-  const bool left = at.x == 0 && at.inside[0] && b.sides & 1;
-  const bool right = (second || at.x == b.n[0] - 1) && at.y < b.n[1] && b.sides & 2;
-  const bool below = at.y == 0 && b.sides & 4, above = at.y == b.n[1] - 1 && b.sides & 8;
+  const bool second = at.x + LanePlace::apart == b.n[0] - 1; // of its two x is the last of the line
+  const bool left = at.x == 0 && at.inside[0] && b.goes_on(0, false);
+  const bool right = (second || at.x == b.n[0] - 1) && at.y < b.n[1] && b.goes_on(0, true);
+  const bool below = at.y == 0 && b.goes_on(1, false), above = at.y == b.n[1] - 1 && b.goes_on(1, true);
   const double *u = line + at.x;
   double xs[side], ys[side][2], zs[2][2];
-  load_if<how>(b.sides & 16, at, u - b.plane, zs[0]);
-  load_if<how>(b.sides & 32, at, u + index_t(b.n[2]) * b.plane, zs[1]);
+  load_if<how>(b.goes_on(2, false), at, u - b.plane, zs[0]);
+  load_if<how>(b.goes_on(2, true), at, u + index_t(b.n[2]) * b.plane, zs[1]);
 #pragma unroll
   for (int z = 0; z < side; ++z) {
     const index_t p = index_t(z) * b.plane;
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(threads, 4)
   const int t = blockIdx.x * warps + threadIdx.x / 32;
   if (t >= pass.count) return;
   const DeviceBlock b = pass.blocks[t];
-  const Place at(b, threadIdx.x % 32);
+  const LanePlace at(b, threadIdx.x % 32);
   const index_t line = b.first + index_t(at.y) * b.line, first = line + at.x;
   constexpr Read how = in_place ? Read::shared : Read::again;
   double r[side][2], u[side][2];
@@ -199,14 +199,14 @@ __global__ void __launch_bounds__(threads, 4)
   }
 
   const double *Sx = bases + b.n[0] * plane + at.y * side + at.x, *Sy = bases + b.n[1] * plane + at.y * side + at.x;
-  const double sx[2] = {__ldg(Sx), __ldg(Sx + Place::apart)}, sy[2] = {__ldg(Sy), __ldg(Sy + Place::apart)};
+  const double sx[2] = {__ldg(Sx), __ldg(Sx + LanePlace::apart)}, sy[2] = {__ldg(Sy), __ldg(Sy + LanePlace::apart)};
   along_x_and_y(sx, sy, r);
   b.n[2] == side ? along_z(r) : along_z(bases + b.n[2] * plane, b.n[2], r);
   const double *inverse = inverses + shape_of(b) * cells + at.y * side + at.x;
 #pragma unroll
   for (int z = 0; z < side; ++z) {
     r[z][0] *= __ldg(inverse + z * plane);
-    r[z][1] *= __ldg(inverse + z * plane + Place::apart);
+    r[z][1] *= __ldg(inverse + z * plane + LanePlace::apart);
   }
   b.n[2] == side ? along_z(r) : along_z(bases + b.n[2] * plane, b.n[2], r);
   along_x_and_y(sx, sy, r);
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(threads, 4)
       double value = r[z][i];
       if constexpr (damped) value *= pass.omega;
       if constexpr (damped && !zero) value = fma(1 - pass.omega, u[z][i], value);
-      if (z < b.n[2] && at.inside[i]) to[i * Place::apart] = value;
+      if (z < b.n[2] && at.inside[i]) to[i * LanePlace::apart] = value;
     }
   }
 }

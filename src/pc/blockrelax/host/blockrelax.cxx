@@ -2,7 +2,6 @@
 #include "pc/blockrelax/core/blockrelax.hpp"
 
 #include "pc/blockrelax/host/inverses.hpp"
-#include "pc/blockrelax/core/passes.hpp"
 #include "pc/blockrelax/host/residual.hpp"
 
 namespace petscrrb::blockrelax {
@@ -70,7 +69,7 @@ private:
   Parallel ways() const {
     if (options_.parallel != Parallel::automatic) return options_.parallel;
     // enough patches for all threads to end at about the same time
-    return l_.patches.size() >= 8 * threads() ? Parallel::patches : Parallel::both;
+    return l_.patches.size() >= 8 * std::size_t(host::most_threads()) ? Parallel::patches : Parallel::both;
   }
 
   // All sweeps of a patch, which may stay in cache: where patches are not coupled.
@@ -154,7 +153,7 @@ private:
   const std::vector<int> passes_; // colours, in the order in which a sweep takes them
   host::Buffer<double> other_;
   std::vector<double> ghosts_;
-  Scratch scratch_;
+  host::Scratch scratch_;
 };
 
 } // namespace

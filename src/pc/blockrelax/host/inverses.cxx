@@ -113,7 +113,7 @@ int HostInverses::make(const Kind &kind, double *to, double *work) const {
   return bad;
 }
 
-index_t HostInverses::refresh(Scratch &scratch) {
+index_t HostInverses::refresh(host::Scratch &scratch) {
   find_kinds();
   Extent extent;
   for (const Kind &kind : kinds_) extent.add(kind.n, kind.width);
@@ -134,8 +134,8 @@ index_t HostInverses::refresh(Scratch &scratch) {
       const int bad = stored ? make(kind, inverse_.data() + kind.at, work) : factor(kind, work);
       if (bad >= 0)
         first = std::min(first, l_.at(kind.block, [&](const Patch &p, const Block &b) {
-          const int i = bad % b.n[0], j = bad / b.n[0] % b.n[1], z = bad / b.n[0] / b.n[1];
-          return static_cast<index_t>(row_at(p, b.first[0] + i, b.first[1] + j, b.first[2] + z));
+          const Place<int> at(bad, b.n);
+          return static_cast<index_t>(row_at(p, b.first[0] + at.x, b.first[1] + at.y, b.first[2] + at.z));
         }));
     }
   }

@@ -5,7 +5,6 @@
 #include "pc/blockrelax/core/blockrelax.hpp"
 #include "pc/blockrelax/host/matrix.hpp"
 #include "pc/blockrelax/core/method.hpp"
-#include "pc/blockrelax/host/scratch.hpp"
 
 #include <array>
 
@@ -18,7 +17,7 @@ public:
         kind_of_(static_cast<std::size_t>(layout.blocks())) {}
 
   // Of the matrix as it is now. Returns the first row of a block that is not positive definite, or no_row.
-  index_t refresh(Scratch &);
+  index_t refresh(host::Scratch &);
   // r becomes A_bb^-1 r; work: as many doubles as work() says.
   void solve(index_t b, double *r, double *work) const;
 

@@ -1,7 +1,7 @@
 // Products with sine bases along the sides of a block, on the host.
 #pragma once
 
-#include "pc/blockrelax/core/sine.hpp"
+#include "pc/blockrelax/core/method.hpp"
 
 namespace petscrrb::blockrelax {
 

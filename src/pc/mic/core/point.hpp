@@ -1,7 +1,10 @@
-// What is computed at one point of the grid: for host and device, in an order of operations that is the same everywhere.
+// What is computed at one point of the grid, its pivot too: for host and device, in an order of operations that is the same
+// everywhere.
 #pragma once
 
 #include "exec/range.hpp"
+
+#include <cmath>
 
 namespace petscrrb::mic {
 
@@ -38,6 +41,42 @@ struct Pivot {
 
   // what the neighbour at the other end of b gets
   PETSCRRB_HD double handed(double b, double omega) const { return b * inverse * (x + (1 - omega) * (B - b)); }
+};
+
+// What becomes of a pivot that is not positive.
+enum class PivotIs {
+  good,
+  null,   // zero but for rounding: a_ii takes its place
+  raised, // by the shift
+  bad
+};
+
+constexpr double null_pivot = 1e-12; // of the diagonal entry
+
+struct PivotRule {
+  double omega, shift;
+
+  // x: e and what the lower neighbours hand; B: the sum of the b to upper ones; diagonal: a_ii, for scale. d is zero
+  // where the pivot is bad. With 0 for the inverse of a null one M^-1 would be singular, and a Krylov method blind to a
+  // residual that no solution has; the residuals of a system that has one vanish in that direction anyway.
+  PETSCRRB_HD Pivot pivot(double x, double B, double diagonal, PivotIs &is) const {
+    const double d = B + x;
+    is = PivotIs::good;
+    if (fabs(d) <= null_pivot * diagonal) {
+      is = PivotIs::null;
+      return instead(diagonal, B);
+    }
+    if (shift > 0 && d < shift * diagonal) {
+      is = PivotIs::raised;
+      return instead(shift * diagonal, B);
+    }
+    if (d > 0) return {d, x, B, 1 / d};
+    is = PivotIs::bad;
+    return {0, 0, B, 0};
+  }
+
+private:
+  PETSCRRB_HD static Pivot instead(double d, double B) { return {d, d - B, B, 1 / d}; }
 };
 
 } // namespace petscrrb::mic

@@ -1,11 +1,57 @@
-// What a sweep on a device works on, and how it is cut: columns of tiles, each marched through by a block of threads.
+// What a sweep on a device works on, and how it is cut: columns of tiles, each marched through by a block of threads, between
+// which values pass.
 #pragma once
 
-#include "pc/mic/core/chunks.hpp"
+#include "pc/mic/core/order.hpp"
+#include "pc/mic/core/point.hpp"
 #include "pc/mic/cuda/mail.cuh"
-#include "pc/mic/core/pivot.hpp"
 
 namespace petscrrb::mic::device {
+
+// The points of a tile, across.
+template <int p, int q> struct TileShape {
+  static constexpr int tp = p, tq = q, points = tp * tq, lag = tp + tq - 2;
+  static constexpr bool flat = tq == 1; // in 2D; there are no neighbours along j
+};
+
+// The values for one step of a column of tiles lie together: pairs of w along i and j (in 2D: w along i), w along the march,
+// 1/d.
+template <class Tile> struct Chunk {
+  static constexpr int across = Tile::flat ? 1 : 2; // couplings across the tile
+  static constexpr int along = across * Tile::points, inverse = along + Tile::points, size = inverse + Tile::points;
+};
+
+// Where all of them lie, for loops over rows: those are compiled once for tiles of any shape.
+template <class T> struct Chunks {
+  using Real = T;
+  struct Part {
+    int first, apart; // of a chunk's values; first: -1 if it has none of these
+  };
+
+  T *values;
+  int log_points, size; // of a chunk
+  Part coupling[3];     // along the natural directions
+  Part inverse_part;
+
+  template <class Tile> static Chunks of(const Order &o, T *values) {
+    using Layout = Chunk<Tile>;
+    Chunks c{values, 0, Layout::size, {}, {Layout::inverse, 1}};
+    while (1 << c.log_points < Tile::points) ++c.log_points; // a power of two
+    for (int d = 0; d < 2; ++d) c.coupling[o.axis[d]] = {d < Layout::across ? d : -1, Layout::across};
+    c.coupling[o.axis[2]] = {Layout::along, 1};
+    return c;
+  }
+
+  PETSCRRB_HD T &at_part(const Part &p, index_t at) const {
+    const int point = int(at) & ((1 << log_points) - 1);
+    return values[(at >> log_points) * size + (p.first + p.apart * point)];
+  }
+  PETSCRRB_HD T &inverse(index_t at) const { return at_part(inverse_part, at); }
+  PETSCRRB_HD void put_coupling(int natural, index_t at, T a) const {
+    if (coupling[natural].first >= 0) at_part(coupling[natural], at) = a;
+  }
+  PETSCRRB_HD void put_diagonal(index_t at, T d) const { inverse(at) = d; }
+};
 
 // What kernels find out about a factor: counts of pivots, and the first bad one as all ones less its row; and the couplings
 // of the first point, along the natural directions.
@@ -33,11 +79,6 @@ template <class T> struct Sweep {
   FactorFindings<T> *found;
 };
 
-template <int tp, int tq> struct TileShape {
-  static constexpr int points = tp * tq, lag = tp + tq - 2;
-  static constexpr bool flat = tq == 1; // in 2D; there are no neighbours along j
-};
-
 // One column of tiles.
 struct Column {
   PetscInt block, P, Q;
@@ -50,7 +91,8 @@ struct Column {
 };
 
 // The next column that no one has taken, so that whoever waits does so for one that is done or under way.
-template <class Work, int tp, int tq, class T> __device__ Column take_column(const Sweep<T> &s) {
+template <class Work> __device__ Column take_column(const Sweep<typename Work::T> &s) {
+  using Tile = typename Work::Tile;
   __shared__ int3 ticket;
   const int alike = int(s.order.blocks) * s.sides;
   if (threadIdx.x == 0) {
@@ -65,11 +107,11 @@ template <class Work, int tp, int tq, class T> __device__ Column take_column(con
   c.block = ticket.z / s.sides;
   c.side = ticket.z % s.sides;
   for (int d = 0; d < 3; ++d) c.points[d] = int(s.order.points(c.block, d));
-  c.outside = c.P * tp >= c.points[0] || c.Q * tq >= c.points[1]; // the last block may have fewer points
+  c.outside = c.P * Tile::tp >= c.points[0] || c.Q * Tile::tq >= c.points[1]; // the last block may have fewer points
   c.start = s.order.column_start(c.block, c.P, c.Q);
-  c.last_row = c.points[2] + TileShape<tp, tq>::lag - 1;
+  c.last_row = c.points[2] + Tile::lag - 1;
   const bool before[2] = {c.P > 0, c.Q > 0};
-  const bool after[2] = {(c.P + 1) * tp < c.points[0], (c.Q + 1) * tq < c.points[1]};
+  const bool after[2] = {(c.P + 1) * Tile::tp < c.points[0], (c.Q + 1) * Tile::tq < c.points[1]};
   for (int d = 0; d < 2; ++d) {
     c.from[d] = Work::backward ? after[d] : before[d];
     c.to[d] = Work::backward ? before[d] : after[d];
@@ -79,9 +121,9 @@ template <class Work, int tp, int tq, class T> __device__ Column take_column(con
 
 // The messages to a column along direction d, of the step at which its first point begins. A tile sends in every step, and the
 // first and the last steps are of no use to its neighbour: there is room for them before and after.
-template <int tp, int tq> struct Mail {
-  static constexpr int width(int d) { return d == 0 ? tq : tp; }
-  static constexpr int early(int d) { return (d == 0 ? tp : tq) - 1; }
+template <class Tile> struct Mail {
+  static constexpr int width(int d) { return d == 0 ? Tile::tq : Tile::tp; }
+  static constexpr int early(int d) { return (d == 0 ? Tile::tp : Tile::tq) - 1; }
   static PETSCRRB_HD index_t steps(const Order &o, int d) { return early(d) + index_t(o.n[2]) + width(d) + spare; }
   // of all blocks of a right-hand side
   static PETSCRRB_HD index_t size(const Order &o, int d) { return o.blocks * o.columns() * steps(o, d) * width(d); }
@@ -93,6 +135,31 @@ template <int tp, int tq> struct Mail {
 
 private:
   static constexpr int spare = 8; // marches are in whole parts of a loop
+};
+
+// Steps of the unrolled loop; groups of steps in which values come from other tiles, which some warps of a block wait for by
+// turns: a look into the device's cache takes as long as several steps, and one goes by between two groups of a warp.
+constexpr int unrolled = 8, group = 4, receivers = 4;
+constexpr int ahead = 16; // steps whose values are on their way from memory
+static_assert(receivers * group % unrolled == 0, "turns of the loop have their receivers by turns");
+
+// The threads of a block: those that compute, a point of the tile each; then warps that receive groups of steps, by turns: one
+// for what other tiles hand on and for the factor, one for layers of a right-hand side; and one that sends.
+template <class Work> struct Crew {
+  static constexpr int points = Work::Tile::points, team = Work::reads_natural ? 2 : 1,
+                       count = points + 32 * receivers * team + 32;
+  static constexpr int at_step = points + 32, at_group = at_step + 32 * team; // that meet at barriers
+};
+
+// The values that pass between the points of a tile, of this step and of the next one; and those from other tiles, of some
+// steps: along i for each j, then along j for each i.
+template <class Tile> struct Exchange {
+  static constexpr bool flat = Tile::flat;
+  static constexpr int tp = Tile::tp, tq = Tile::tq;
+  static constexpr int kept = 2 * receivers * group;
+  double p[2][tq][tp], q[flat ? 1 : 2][flat ? 1 : tq][tp], halo[kept][32];
+
+  static constexpr int p_step = sizeof(double) * tq * tp, q_step = flat ? 0 : p_step;
 };
 
 } // namespace petscrrb::mic::device

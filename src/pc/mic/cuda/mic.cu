@@ -1,9 +1,9 @@
 // The factorization and its sweeps on a device.
-#include "pc/mic/cuda/factor.cuh"
-#include "stencil/cuda/rows.cuh"
 #include "pc/mic/core/mic.hpp"
 #include "pc/mic/cuda/order.hpp"
 #include "pc/mic/core/read.hpp"
+#include "pc/mic/cuda/work.cuh"
+#include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::mic {
 namespace device {
@@ -19,52 +19,41 @@ std::vector<int2> by_diagonals(const Order &o) {
   return tiles;
 }
 
-// The two halves of M^-1 by a loop over all values: C = (D + L) D^-1/2, and sweeps have u = D y between them.
-template <class Chunks> struct HalfOut { // z = D^-1/2 u
+// The two halves of M^-1 by a loop over all values: C = (D + L) D^-1/2, and sweeps have u = D y between them. left: to = D^-1/2 u
+// in natural order, else u = D^1/2 from
+template <class T, bool left> struct Half {
   Order order;
-  PetscInt n[3];
-  Chunks factor;
-  const double *u;
-  double *z;
+  Lattice grid;
+  Chunks<T> factor;
+  const double *from;
+  double *to;
 
   __device__ void operator()(int p) const {
-    const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
-    const index_t at = order.at(x);
-    z[p] = sqrt(double(factor.inverse(at))) * u[at];
-  }
-};
-template <class Chunks> struct HalfIn { // u = D^1/2 r
-  Order order;
-  PetscInt n[3];
-  Chunks factor;
-  const double *r;
-  double *u;
-
-  __device__ void operator()(int p) const {
-    const PetscInt x[3] = {p % n[0], p / n[0] % n[1], p / n[0] / n[1]};
-    const index_t at = order.at(x);
-    u[at] = r[p] / sqrt(double(factor.inverse(at)));
+    const index_t at = order.at(LatticePoint(grid, p).at);
+    const double root = sqrt(double(factor.inverse(at)));
+    if constexpr (left)
+      to[p] = root * from[at];
+    else
+      to[at] = from[p] / root;
   }
 };
 
-template <class T, int tp, int tq> class DeviceMic final : public Mic {
-  static constexpr int points = tp * tq, ahead = 16, most_sides = 4;
-  static constexpr bool flat = tq == 1;
-  using Post = Mail<tp, tq>;
-  using Factor = Chunks<T, points, flat>;
-  template <bool constant> using Up = Forward<T, points, flat, constant>;
-  template <bool constant> using Down = Backward<T, points, flat, constant>;
+template <class T, class Tile> class DeviceMic final : public Mic {
+  static constexpr int most_sides = 4;
+  using Post = Mail<Tile>;
+  using Layout = Chunk<Tile>;
+  template <bool constant> using Up = Forward<T, Tile, constant>;
+  template <bool constant> using Down = Backward<T, Tile, constant>;
 
 public:
   // that a block needs of shared memory, at most
   static constexpr int shared() {
-    return std::max({Memory<Up<false>, tp, tq, ahead>::bytes, Memory<Down<false>, tp, tq, ahead>::bytes,
-                     Memory<Factorize<T, points, flat>, tp, tq, ahead>::bytes});
+    return std::max({Memory<Up<false>>::bytes, Memory<Down<false>>::bytes, Memory<Factorize<T, Tile>>::bytes});
   }
 
   DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
       : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1) {
-    factor_.resize(static_cast<std::size_t>(o_.size() / points * Factor::Layout::size));
+    factor_.resize(static_cast<std::size_t>(o_.size() / Tile::points * Layout::size));
     make_room(1);
   }
 
@@ -75,13 +64,10 @@ public:
     made_.clear(on_.stream);
     read_matrix(A, g_, o_, factor(), u_.data(), ssor ? options_.omega : 0, made_.device()->common,
                 [&](PetscInt rows, const auto &f) {
-                  using F = std::decay_t<decltype(f)>;
-                  if (rows == 1)
-                    at_rows(1, f, read_, on_.stream);
-                  else
-                    at_rows(rows_to_read(o_), InOrder<F>{o_, f}, read_, on_.stream);
+                  const index_t some = rows == 1 ? 1 : rows_to_read(o_); // the first is the first in either order
+                  at_rows(some, InOrder<std::decay_t<decltype(f)>>{o_, f}, read_, on_.stream);
                 });
-    if (!ssor) sweep<Factorize<T, points, flat>>(1);
+    if (!ssor) sweep<Factorize<T, Tile>>(1);
     Findings found;
     found.read = read(read_, on_.stream);
     found.constant = constant_ = !found.read.varies;
@@ -109,13 +95,11 @@ public:
     watcher_.check_and_forget(on_.stream);
     task_.r = r;
     forward(1);
-    cuda::for_rows("half of M^-1", int(g_.size()),
-                   HalfOut<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), u_.data(), z}, on_.stream);
+    cuda::for_rows("half of M^-1", int(g_.size()), Half<T, true>{o_, g_, factor(), u_.data(), z}, on_.stream);
   }
   void apply_right(const double *r, double *z) override {
     watcher_.check_and_forget(on_.stream);
-    cuda::for_rows("half of M^-1", int(g_.size()),
-                   HalfIn<Factor>{o_, {g_.n[0], g_.n[1], g_.n[2]}, factor(), r, u_.data()}, on_.stream);
+    cuda::for_rows("half of M^-1", int(g_.size()), Half<T, false>{o_, g_, factor(), r, u_.data()}, on_.stream);
     task_.z = z;
     backward(1, false);
   }
@@ -125,17 +109,13 @@ public:
   }
 
 private:
-  Factor factor() const {
-    Factor f{factor_.data(), {}};
-    for (int d = 0; d < 3; ++d) f.direction[o_.axis[d]] = d;
-    return f;
-  }
+  Chunks<T> factor() const { return Chunks<T>::template of<Tile>(o_, factor_.data()); }
 
   // for so many right-hand sides at a time
   void make_room(int sides) {
     if (sides <= sides_) return;
     u_.resize(static_cast<std::size_t>(sides * o_.size()));
-    for (int d = 0; d < (flat ? 1 : 2); ++d) mail_[d].resize(static_cast<std::size_t>(sides * Post::size(o_, d)));
+    for (int d = 0; d < (Tile::flat ? 1 : 2); ++d) mail_[d].resize(static_cast<std::size_t>(sides * Post::size(o_, d)));
     sides_ = sides;
   }
 
@@ -160,8 +140,8 @@ private:
   }
 
   template <class Work> void sweep(int sides, bool overlap = false) {
-    constexpr auto kernel = wavefront<Work, tp, tq, ahead>;
-    constexpr int threads = Crew<Work, tp, tq>::count, shared = Memory<Work, tp, tq, ahead>::bytes;
+    constexpr auto kernel = wavefront<Work>;
+    constexpr int threads = Crew<Work>::count, shared = Memory<Work>::bytes;
     const index_t blocks = index_t(o_.columns()) * o_.blocks * sides;
     (void)cuda::resident_blocks(kernel, threads, shared); // allows the kernel so much shared memory
     task_.order = o_;
@@ -203,16 +183,18 @@ template <class T> struct Maker {
   const Grid &grid;
   const Options &options;
 
-  template <int tp, int tq> std::unique_ptr<Mic> make() const {
-    const Order o = device_order(grid, options, cuda::attribute(cudaDevAttrMultiProcessorCount), {tp, tq});
-    return std::make_unique<DeviceMic<T, tp, tq>>(on, grid, options, o);
+  template <class Tile> std::unique_ptr<Mic> make() const {
+    const Order o = device_order(grid, options, cuda::attribute(cudaDevAttrMultiProcessorCount), {Tile::tp, Tile::tq});
+    return std::make_unique<DeviceMic<T, Tile>>(on, grid, options, o);
   }
   // the largest tiles for so much shared memory
   std::unique_ptr<Mic> make(int shared) const {
-    if (is_flat(grid)) return make<32, 1>();
-    if (DeviceMic<T, 16, 8>::shared() <= shared) return make<16, 8>();
-    if (DeviceMic<T, 8, 8>::shared() <= shared) return make<8, 8>();
-    return make<8, 4>();
+    using Large = TileShape<16, 8>;
+    using Small = TileShape<8, 8>;
+    if (is_flat(grid)) return make<TileShape<32, 1>>();
+    if (DeviceMic<T, Large>::shared() <= shared) return make<Large>();
+    if (DeviceMic<T, Small>::shared() <= shared) return make<Small>();
+    return make<TileShape<8, 4>>();
   }
 };
 

@@ -2,8 +2,8 @@
 // it is needed.
 #pragma once
 
-#include "exec/cuda/phases.cuh"
-#include "pc/mic/cuda/exchange.cuh"
+#include "exec/cuda/shared.cuh"
+#include "pc/mic/cuda/column.cuh"
 
 #include <type_traits>
 
@@ -11,8 +11,9 @@ namespace petscrrb::mic::device {
 
 // The shared memory of a block. Layers are of single right-hand sides or results: they come and go layer by layer, for full
 // sectors, and are worked on step by step. Their ring is as long as some turns of the unrolled loop.
-template <class Work, int tp, int tq, int ahead> struct Memory {
-  static constexpr int points = tp * tq, layer = points * int(sizeof(double)), lag = tp + tq - 2;
+template <class Work> struct Memory {
+  using Tile = typename Work::Tile;
+  static constexpr int layer = Tile::points * int(sizeof(double)), lag = Tile::lag;
   static constexpr int slots = ahead + group, groups = slots / group; // the steps brought ahead, and those worked on
   static_assert(ahead > 0 && ahead % (receivers * group) == 0, "what a warp waits for it has brought itself");
   static constexpr int layers = (Work::reads_natural    ? slots + lag + 1
@@ -21,17 +22,18 @@ template <class Work, int tp, int tq, int ahead> struct Memory {
                                 unrolled - 1;
   static constexpr int natural = layers / unrolled * unrolled * layer;
   static constexpr int slot = Work::bytes; // the other values of a step
-  static constexpr int exchange = (int(sizeof(Exchange<tp, tq>)) + 15) / 16 * 16;
+  static constexpr int exchange = (int(sizeof(Exchange<Tile>)) + 15) / 16 * 16;
   static constexpr int barriers = (groups * int(sizeof(cuda::PhaseBarrier)) + 15) / 16 * 16;
   static constexpr int bytes = exchange + barriers + slot * slots + natural;
 };
 
 // Group g is that of the steps after which group g of the march begins, and of its first: those that its points load while
 // they compute group g - 1.
-template <class Work, int tp, int tq, int ahead> class Supply {
+template <class Work> class Supply {
   using T = typename Work::T;
-  using Layout = Memory<Work, tp, tq, ahead>;
-  static constexpr int points = tp * tq, groups = Layout::groups, parts = points / 32;
+  using Layout = Memory<Work>;
+  static constexpr int tp = Work::Tile::tp, tq = Work::Tile::tq, points = Work::Tile::points, groups = Layout::groups,
+                       parts = points / 32;
   static_assert(points % 32 == 0 && (32 % tp == 0), "a warp has whole lines of a tile");
 
 public:

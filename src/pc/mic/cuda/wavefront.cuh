@@ -27,22 +27,22 @@ enum Barrier {
 
 // A team of warps brings what other tiles hand on in every so many groups of steps, and what a later one needs of memory. At
 // the barrier before a group, whatever was brought for the groups before it is no longer needed: there is room for the next one.
-template <class Work, int tp, int tq, int ahead>
+template <class Work>
 __device__ void receive(const Sweep<typename Work::T> &s, const Column &c, char *memory, int receiver, int warp,
                         int steps) {
-  using Team = Crew<Work, tp, tq>;
-  using Layout = Memory<Work, tp, tq, ahead>;
-  auto &exchange = *reinterpret_cast<Exchange<tp, tq> *>(memory);
-  using Shape = TileShape<tp, tq>;
-  using Post = Mail<tp, tq>;
-  constexpr int kept = Exchange<tp, tq>::kept;
+  using Team = Crew<Work>;
+  using Layout = Memory<Work>;
+  using Tile = typename Work::Tile;
+  using Traffic = Exchange<Tile>;
+  auto &exchange = *reinterpret_cast<Traffic *>(memory);
+  constexpr int tp = Tile::tp, tq = Tile::tq, kept = Traffic::kept;
   const int lane = threadIdx.x % 32;
-  const bool along_p = lane < tq, along_q = !Shape::flat && !along_p && lane < tq + tp;
+  const bool along_p = lane < tq, along_q = !Tile::flat && !along_p && lane < tq + tp;
   const bool mine = (along_p && c.from[0]) || (along_q && c.from[1]);
   const int d = along_q, at = along_q ? lane - tq : lane, width = along_q ? tp : tq;
-  Inbox<group> inbox(mine ? Post::to(s, c, c.P, c.Q, d) + at : nullptr, width, c.points[2] + width - 1, s.sweep,
+  Inbox<group> inbox(mine ? Mail<Tile>::to(s, c, c.P, c.Q, d) + at : nullptr, width, c.points[2] + width - 1, s.sweep,
                      s.watch);
-  const Supply<Work, tp, tq, ahead> supply(s, c, memory);
+  const Supply<Work> supply(s, c, memory);
   const auto bring = [&](int g) {
     if (warp == 0) supply.bring(g);
     if (warp == Team::team - 1) supply.bring_layers(g);
@@ -67,28 +67,28 @@ __device__ void receive(const Sweep<typename Work::T> &s, const Column &c, char 
 
 // A warp hands on what points at the far edges of a tile have computed, one step after them: along i for each j, then along j
 // for each i.
-template <class Work, int tp, int tq>
-__device__ void send(const Sweep<typename Work::T> &s, const Column &c, char *memory, int steps) {
-  using Shape = TileShape<tp, tq>;
-  using Post = Mail<tp, tq>;
-  using Traffic = Exchange<tp, tq>;
+template <class Work> __device__ void send(const Sweep<typename Work::T> &s, const Column &c, char *memory, int steps) {
+  using Tile = typename Work::Tile;
+  using Post = Mail<Tile>;
+  using Traffic = Exchange<Tile>;
   constexpr bool back = Work::backward;
+  constexpr int tp = Tile::tp, tq = Tile::tq;
   const int lane = threadIdx.x % 32;
-  const bool along_q = lane >= tq, there = lane < tq + (Shape::flat ? 0 : tp);
+  const bool along_q = lane >= tq, there = lane < tq + (Tile::flat ? 0 : tp);
   const int d = along_q, at = along_q ? lane - tq : lane, width = along_q ? tp : tq, early = Post::early(d);
   const bool far = there && (along_q ? c.to[1] : c.to[0]);
   auto &exchange = *reinterpret_cast<Traffic *>(memory);
-  const unsigned from = cuda::shared_address(along_q ? &exchange.q[0][Shape::flat ? 0 : tq - 1][there ? at : 0]
+  const unsigned from = cuda::shared_address(along_q ? &exchange.q[0][Tile::flat ? 0 : tq - 1][there ? at : 0]
                                                      : &exchange.p[0][there ? at : 0][tp - 1]);
   Message *to = far ? Post::to(s, c, back ? c.P - !along_q : c.P + !along_q, back ? c.Q - along_q : c.Q + along_q, d) -
                           index_t(early) * width + at
                     : nullptr;
-  cuda::meet<Crew<Work, tp, tq>::at_group, group_barrier + receivers - 1>();
+  cuda::meet<Crew<Work>::at_group, group_barrier + receivers - 1>();
   for (int step = 0; step <= steps; ++step) {
     if (step % group == 0 && step < steps)
-      cuda::meet_at<Crew<Work, tp, tq>::at_group, group_barrier, receivers>(step / group % receivers);
+      cuda::meet_at<Crew<Work>::at_group, group_barrier, receivers>(step / group % receivers);
     else
-      cuda::meet<Crew<Work, tp, tq>::at_step, step_barrier>();
+      cuda::meet<Crew<Work>::at_step, step_barrier>();
     if (step == 0) continue; // nothing has been computed
     double value = 0;
     if (there) cuda::load_shared(from + step % 2 * Traffic::p_step, value);
@@ -99,15 +99,15 @@ __device__ void send(const Sweep<typename Work::T> &s, const Column &c, char *me
 
 // The other warps compute: a point of the tile a thread. Points that have not begun, that are done or outside of the grid work
 // on whatever lies in memory, and hand on to their like only. `turn` counts steps of the unrolled loop.
-template <class Work, int tp, int tq, int ahead> class March {
+template <class Work> class March {
   using T = typename Work::T;
-  using Shape = TileShape<tp, tq>;
-  using Layout = Memory<Work, tp, tq, ahead>;
-  using Traffic = Exchange<tp, tq>;
+  using Tile = typename Work::Tile;
+  using Layout = Memory<Work>;
+  using Traffic = Exchange<Tile>;
   using Values = typename Work::Values;
-  static constexpr bool back = Work::backward, flat = Shape::flat, reads = Work::reads_natural,
+  static constexpr bool back = Work::backward, flat = Tile::flat, reads = Work::reads_natural,
                         writes = Work::writes_natural;
-  static constexpr int points = Shape::points, lag = Shape::lag, kept = Traffic::kept;
+  static constexpr int tp = Tile::tp, tq = Tile::tq, lag = Tile::lag, kept = Traffic::kept;
   static_assert(kept % unrolled == 0 && receivers * group % unrolled == 0, "what the unrolled loop counts on");
 
 public:
@@ -135,7 +135,7 @@ public:
     unsigned now = ring_, halo = 0;
     skewed_ = ring_ + (lag + 1 - (ip_ + jp_)) * unsigned(Layout::layer);
     int step = 0;
-    cuda::meet<Crew<Work, tp, tq>::at_group, group_barrier + receivers - 1>();
+    cuda::meet<Crew<Work>::at_group, group_barrier + receivers - 1>();
     slot_ = slots_ + (group - 1) * Layout::slot;
     Values values = load<-1>(now);
     slot_ = slots_ + group * Layout::slot;
@@ -143,9 +143,9 @@ public:
       constexpr int turn = decltype(k)::value, even = turn % 2, odd = !even;
       work_.prepare(values, at_ + turn);
       if (turn % group == 0)
-        cuda::meet_at<Crew<Work, tp, tq>::at_group, group_barrier, receivers>((turn + step) / group % receivers);
+        cuda::meet_at<Crew<Work>::at_group, group_barrier, receivers>((turn + step) / group % receivers);
       else
-        cuda::meet<Crew<Work, tp, tq>::at_step, step_barrier>();
+        cuda::meet<Crew<Work>::at_step, step_barrier>();
       double p, q = 0, z = 0;
       receive<turn>(halo, even, p, q);
       if (writes) cuda::load_shared(now + turn * Layout::layer, z);
@@ -169,7 +169,7 @@ public:
       work_.template advance<unrolled>();
       at_ += unrolled, step += unrolled;
     }
-    cuda::meet<Crew<Work, tp, tq>::at_step, step_barrier>(); // the last step's values are there to be handed on
+    cuda::meet<Crew<Work>::at_step, step_barrier>(); // the last step's values are there to be handed on
   }
 
 private:
@@ -228,26 +228,25 @@ private:
 
 // Blocks that a processor has room for: by its shared memory, and by the 48 registers of a thread that computes, or 72 where it
 // factorizes, which it has for 40 or 28 warps. Without this the seldom used part of those that receive would take more.
-template <class Work, int tp, int tq, int ahead>
-constexpr int resident = std::min(227 * 1024 / (Memory<Work, tp, tq, ahead>::bytes + 1024),
-                                  (Work::reads_natural || Work::writes_natural ? 40 : 28) * 32 /
-                                      Crew<Work, tp, tq>::count);
+template <class Work>
+constexpr int resident = std::min(227 * 1024 / (Memory<Work>::bytes + 1024),
+                                  (Work::reads_natural || Work::writes_natural ? 40 : 28) * 32 / Crew<Work>::count);
 
-template <class Work, int tp, int tq, int ahead>
-__global__ void __launch_bounds__(Crew<Work, tp, tq>::count, resident<Work, tp, tq, ahead>)
+template <class Work>
+__global__ void __launch_bounds__(Crew<Work>::count, resident<Work>)
     wavefront(__grid_constant__ const Sweep<typename Work::T> s) {
-  using Workers = Crew<Work, tp, tq>;
-  using Layout = Memory<Work, tp, tq, ahead>;
-  using Wavefront = March<Work, tp, tq, ahead>;
+  using Workers = Crew<Work>;
+  using Layout = Memory<Work>;
+  using Wavefront = March<Work>;
   extern __shared__ __align__(16) char memory[];
   for (int k = threadIdx.x; k < Layout::exchange / int(sizeof(double)); k += Workers::count)
     reinterpret_cast<double *>(memory)[k] = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
-    Supply<Work, tp, tq, ahead>::init(memory);
+    Supply<Work>::init(memory);
     cuda::publish_phases();
   }
-  const Column column = take_column<Work, tp, tq>(s);
+  const Column column = take_column<Work>(s);
   if (Work::backward)
     cuda::await_previous(); // of the sweep forward, if it lets this one start while it ends
   else
@@ -255,9 +254,9 @@ __global__ void __launch_bounds__(Crew<Work, tp, tq>::count, resident<Work, tp, 
   if (column.outside) return;
   const int helper = (int(threadIdx.x) - Workers::points) / 32, steps = Wavefront::steps(column);
   if (threadIdx.x >= Workers::count - 32)
-    send<Work, tp, tq>(s, column, memory, steps);
+    send<Work>(s, column, memory, steps);
   else if (threadIdx.x >= Workers::points)
-    receive<Work, tp, tq, ahead>(s, column, memory, helper % receivers, helper / receivers, steps);
+    receive<Work>(s, column, memory, helper % receivers, helper / receivers, steps);
   else
     Wavefront(s, column, memory).run();
 }

@@ -2,7 +2,6 @@
 #include "pc/mic/core/mic.hpp"
 
 #include "exec/host/host.hpp"
-#include "pc/mic/host/factor.hpp"
 #include "stencil/host/rows.hpp"
 #include "pc/mic/host/order.hpp"
 #include "pc/mic/host/pipeline.hpp"

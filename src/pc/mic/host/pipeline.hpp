@@ -2,27 +2,14 @@
 // the strips before them at a distance.
 #pragma once
 
+#include "exec/host/host.hpp"
 #include "pc/mic/host/column.hpp"
 
 #include <atomic>
 #include <thread>
 #include <vector>
 
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
-
 namespace petscrrb::mic {
-
-#ifdef _OPENMP
-inline int most_threads() { return omp_get_max_threads(); }
-inline int team() { return omp_get_num_threads(); }
-inline int member() { return omp_get_thread_num(); }
-#else
-inline int most_threads() { return 1; }
-inline int team() { return 1; }
-inline int member() { return 0; }
-#endif
 
 // Steps of a strip that are done, in all of its columns.
 class Progress {
@@ -81,7 +68,7 @@ void sweep_block(const Order &o, PetscInt block, bool together, std::vector<Prog
   const auto column = [&](PetscInt q, PetscInt p) {
     return column_of(o, block, up ? p : strips - 1 - p, up ? q : across - 1 - q);
   };
-  const int threads = together ? static_cast<int>(std::min<PetscInt>(most_threads(), strips)) : 1;
+  const int threads = together ? static_cast<int>(std::min<PetscInt>(host::most_threads(), strips)) : 1;
   if (threads == 1) {
     for (PetscInt q = 0; q < across; ++q)
       for (PetscInt p = 0; p < strips; ++p) {
@@ -94,7 +81,7 @@ void sweep_block(const Order &o, PetscInt block, bool together, std::vector<Prog
   for (Progress &p : progress) p.clear();
 #pragma omp parallel num_threads(threads)
   {
-    const Share share = share_of(strips, across, up ? member() : team() - 1 - member(), team());
+    const Share share = share_of(strips, across, up ? host::member() : host::team() - 1 - host::member(), host::team());
     for (PetscInt q = 0; q < across; ++q)
       for (PetscInt p = share.first; p < share.last; p += share.step) {
         const Column c = column(q, p);
@@ -107,7 +94,7 @@ void sweep_block(const Order &o, PetscInt block, bool together, std::vector<Prog
 // All blocks: each by a thread where there are enough of them.
 template <int lanes, class Make>
 void sweep_blocks(const Order &o, bool together, std::vector<Progress> &progress, const Make &make) {
-  if (together && o.blocks >= most_threads()) {
+  if (together && o.blocks >= host::most_threads()) {
 #pragma omp parallel for schedule(static)
     for (PetscInt b = 0; b < o.blocks; ++b) sweep_block<lanes>(o, b, false, progress, make);
   } else

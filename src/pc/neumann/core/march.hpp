@@ -2,7 +2,7 @@
 // before goes out. Written for lanes that hold a point each, and see only their neighbours.
 #pragma once
 
-#include "pc/neumann/core/piece.hpp"
+#include "pc/neumann/core/read.hpp"
 
 #include <stdexcept>
 

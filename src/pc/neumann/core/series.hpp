@@ -1,8 +1,10 @@
-// What is applied: M^-1 = O T2 M T1 I, where T1 and T2 are the truncated series of one triangle each.
+// What is applied: M^-1 = O T2 M T1 I, where T1 and T2 are the truncated series of one triangle each; and its pieces, each one pass
+// over memory. Most series are one piece.
 #pragma once
 
-#include "exec/range.hpp"
+#include "grid/lattice.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace petscrrb::neumann {
@@ -53,5 +55,69 @@ struct Relaxation {
 
   explicit Relaxation(double omega) : scale(std::sqrt(omega * (2 - omega))), coupling(1 / (2 - omega)) {}
 };
+
+// z = out y after `steps` of Horner's rule with triangle `first`, y = t - L~ y from `start` (null: t), t = in r. Where
+// `then` is not 0, that many steps of the other triangle come before `out`, with `between` y in place of t.
+struct Piece {
+  Triangle first;
+  int steps, then;
+  Scale in, between, out;
+  const double *r, *start;
+  double *z;
+};
+
+// How far around a point a piece looks, at each end of a side.
+struct Halo {
+  int low[3] = {}, high[3] = {};
+
+  // A triangle looks back along a side (the lower one), or ahead; both ways in x at nine points, and over seams.
+  void add(const Lattice &g, Triangle t, int steps) {
+    for (int d = 0; d < (g.steps == 3 ? 3 : 2); ++d) {
+      const bool both = g.periodic[d] || (d == 0 && g.steps == 4);
+      low[d] += t == Triangle::lower || both ? steps : 0;
+      high[d] += t == Triangle::upper || both ? steps : 0;
+    }
+  }
+};
+
+inline Halo halo_of(const Lattice &g, const Piece &p) {
+  Halo h;
+  h.add(g, p.first, p.steps);
+  h.add(g, other(p.first), p.then);
+  return h;
+}
+
+// The most terms of a piece: of both triangles, and of one of them alone.
+struct Limits {
+  int both, one;
+};
+
+// The fewest terms of a piece of one triangle in a series of more than most.both: pieces are as equal as can be.
+constexpr int least_alone(Limits most) { return std::min(most.both, (most.one - 1) / 2) + 1; }
+
+// Work vectors that a series needs.
+inline int work_vectors(const Series &s, Limits most) { return s.terms > most.both ? 3 : 0; }
+
+// Calls pass(Piece) for z = M^-1 r, which is not r.
+template <class Pass>
+void in_pieces(const Series &s, Limits most, const double *r, double *z, double *const work[3], const Pass &pass) {
+  if (s.terms <= most.both) return pass(Piece{s.first, s.terms, s.terms, s.in, s.between, s.out, r, nullptr, z});
+  const int pieces = (s.terms + most.one - 1) / most.one;
+  const auto steps = [&](int k) { return s.terms / pieces + (k < s.terms % pieces ? 1 : 0); };
+  const double *y = nullptr;
+  for (int k = 0; k < pieces; ++k) {
+    double *to = work[k % 2];
+    pass(Piece{s.first, steps(k), 0, s.in, Scale::none, Scale::none, r, y, to});
+    y = to;
+  }
+  const double *t = y, *v = nullptr;
+  double *const free[2] = {work[pieces % 2], work[2]}; // t stays where it is
+  for (int k = 0; k < pieces; ++k) {
+    const bool last = k == pieces - 1;
+    double *to = last ? z : free[k % 2];
+    pass(Piece{other(s.first), steps(k), 0, s.between, Scale::none, last ? s.out : Scale::none, t, v, to});
+    v = to;
+  }
+}
 
 } // namespace petscrrb::neumann

@@ -2,7 +2,7 @@
 // of it still is right. On any lattice, on the host.
 #pragma once
 
-#include "pc/neumann/core/piece.hpp"
+#include "pc/neumann/core/read.hpp"
 
 namespace petscrrb::neumann {
 

@@ -2,8 +2,7 @@
 // p of degree 1 and S the grid's matrix. The order of its calls is in cycle.hpp.
 #pragma once
 
-#include "exec/partial_sum.hpp"
-#include "exec/scalars.hpp"
+#include "exec/sums.hpp"
 #include "pc/rrb/core/grid_product.hpp"
 #include "pc/rrb/core/lanczos.hpp"
 

@@ -1,7 +1,7 @@
 // One grid in r1/r2/b1/b2 storage: its layout, its factor (two levels), its matrix and its vectors.
 #pragma once
 
-#include "exec/partial_sum.hpp"
+#include "exec/sums.hpp"
 #include "pc/rrb/core/seam.hpp"
 
 #include <array>

@@ -24,7 +24,7 @@ struct Outcome {
   index_t failed_i = 0, failed_j = 0;
 };
 
-// A device's inverse of the last block is substructured (dense/cuda/coarse.hpp); more unknowns would not pay.
+// A device's inverse of the last block is substructured (dense/cuda/substructured.hpp); more unknowns would not pay.
 constexpr int largest_device_inverse = 4096;
 
 // M^-1 = (L^-T D^-1/2) (D^-1/2 L^-1): all of it, the right factor (PETSc's "left") or the left factor.

@@ -1,5 +1,5 @@
 // RRB on CUDA devices.
-#include "exec/cuda/scalars.cuh"
+#include "exec/cuda/sums.cuh"
 #include "pc/rrb/cuda/grid_product.cuh"
 #include "pc/rrb/cuda/sweeps.cuh"
 

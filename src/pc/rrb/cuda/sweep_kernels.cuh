@@ -4,7 +4,7 @@
 
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/overlap.cuh"
-#include "exec/cuda/partial_sum.cuh"
+#include "exec/cuda/sums.cuh"
 #include "pc/rrb/core/dense_grid.hpp"
 
 namespace petscrrb::rrb {

@@ -1,6 +1,5 @@
 // RRB on the host.
-#include "exec/host/partial_sum.hpp"
-#include "exec/host/scalars.hpp"
+#include "exec/host/sums.hpp"
 #include "pc/rrb/host/grid_product.hpp"
 #include "pc/rrb/host/sweeps.hpp"
 #include "pc/rrb/core/rrb_apply.hpp"

@@ -1,6 +1,5 @@
 // RRB on several ranks, on the host.
-#include "exec/host/partial_sum.hpp"
-#include "exec/host/scalars.hpp"
+#include "exec/host/sums.hpp"
 #include "pc/rrb/host/box_sweeps.hpp"
 #include "pc/rrb/ranks/distributed_apply.hpp"
 #include "pc/rrb/ranks/distributed_factor.hpp"

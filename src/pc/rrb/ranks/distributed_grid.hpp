@@ -2,7 +2,7 @@
 // exchange in a factorization, one on the way down, one on the way up (docs/design_ranks.md).
 #pragma once
 
-#include "exec/partial_sum.hpp"
+#include "exec/sums.hpp"
 #include "pc/rrb/ranks/around.hpp"
 #include "pc/rrb/ranks/box_sweeps.hpp"
 #include "pc/rrb/ranks/slots_seam.hpp"

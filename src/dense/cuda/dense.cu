@@ -1,0 +1,150 @@
+// Fills a dense matrix from its sparse form, has it factored and inverted by cuSOLVER, and applies it.
+#include "dense/cuda/dense.hpp"
+
+#include "exec/cuda/rows.cuh"
+
+#include <stdexcept>
+
+namespace petscrrb::dense {
+
+namespace {
+
+constexpr int tile = 32, tile_rows = 8;
+constexpr int product_threads = 256;
+
+struct Fill {
+  SparseView e;
+  const double *pin;
+  double *matrix;
+  std::size_t pitch;
+
+  __device__ void operator()(int s) const {
+    for (int p = e.ia[s]; p < e.ia[s + 1]; ++p) matrix[s * pitch + e.ja[p]] = e.a[p] + (e.ja[p] == s ? pin[s] : 0.0);
+  }
+};
+
+// Rows get what columns have below the diagonal, as cuSOLVER counts them: matrix[c][r] is entry (r, c), r >= c.
+__global__ void mirror(double *matrix, std::size_t pitch, int n) {
+  __shared__ double part[tile][tile + 1];
+  const int from = int(blockIdx.y) * tile, to = int(blockIdx.x) * tile; // rows and columns that are read
+  if (to < from) return;
+  for (int k = threadIdx.y; k < tile; k += tile_rows)
+    if (from + k < n && to + int(threadIdx.x) < n) part[k][threadIdx.x] = matrix[(from + k) * pitch + to + threadIdx.x];
+  __syncthreads();
+  for (int k = threadIdx.y; k < tile; k += tile_rows) {
+    const int row = to + k, column = from + int(threadIdx.x);
+    if (row < n && column < row) matrix[row * pitch + column] = part[threadIdx.x][k];
+  }
+}
+
+// A row a warp.
+__global__ void __launch_bounds__(product_threads)
+    multiply(const double *matrix, std::size_t pitch, int n, const double *c, double *result) {
+  const int row = (int(blockIdx.x) * product_threads + int(threadIdx.x)) / 32, lane = int(threadIdx.x) % 32;
+  if (row >= n) return;
+  const double *values = matrix + row * pitch;
+  double even = 0.0, odd = 0.0;
+#pragma unroll 8
+  for (int k = 2 * lane; k < n; k += 64) {
+    const double2 v = *reinterpret_cast<const double2 *>(values + k);
+    even = fma(v.x, c[k], even);
+    odd = fma(v.y, k + 1 < n ? c[k + 1] : 0.0, odd);
+  }
+  double sum = even + odd;
+  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+  if (!lane) result[row] = sum;
+}
+
+} // namespace
+
+static void check(cusolverStatus_t status, const char *what) {
+  if (status == CUSOLVER_STATUS_SUCCESS) return;
+  if (status == CUSOLVER_STATUS_ALLOC_FAILED) cuda::check(cudaErrorMemoryAllocation, what);
+  throw std::runtime_error(std::string(what) + ": cuSOLVER's error " + std::to_string(int(status)));
+}
+
+DenseLibrary::DenseLibrary() { check(cusolverDnCreate(&solver_), "cusolverDnCreate"); }
+
+DenseLibrary::~DenseLibrary() { (void)cusolverDnDestroy(solver_); }
+
+cusolverDnHandle_t DenseLibrary::solver(cudaStream_t stream) const {
+  check(cusolverDnSetStream(solver_, stream), "cusolverDnSetStream");
+  return solver_;
+}
+
+DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_ptr<DenseLibrary> library,
+                           cudaStream_t stream)
+    : e_(pattern), n_(pattern.n), pitch_((std::size_t(n_) + 1) / 2 * 2), type_(type), library_(std::move(library)) {
+  const int n = n_;
+  matrix_.resize(pitch_ * n);
+  doubles_.resize(3 * std::size_t(n)); // pins, u, gamma
+  integers_.resize(3 * std::size_t(n));
+  most_.resize(n);
+  found_.resize(1);
+  if (!n) return;
+  int factor = 0, inverse = 0;
+  const cusolverDnHandle_t solver = library_->solver(stream);
+  const int pitch = int(pitch_);
+  check(cusolverDnDpotrf_bufferSize(solver, CUBLAS_FILL_MODE_LOWER, n, matrix_.data(), pitch, &factor), "potrf");
+  if (type_ == Inverse::explicit_inverse)
+    check(cusolverDnDpotri_bufferSize(solver, CUBLAS_FILL_MODE_LOWER, n, matrix_.data(), pitch, &inverse), "potri");
+  work_.resize(std::max(factor, inverse));
+}
+
+NullView DenseInverse::null() const {
+  int *i = integers_.data();
+  return {n_, i, i + n_, doubles_.data(), most_.data(), i + 2 * n_, &found_.data()->null_directions};
+}
+
+void DenseInverse::refresh(const double *a, const double *excess, cudaStream_t stream) {
+  if (!n_) return;
+  e_.a = a, e_.excess = excess;
+  const NullView null = this->null();
+  const int pitch = int(pitch_), work = int(work_.size());
+  find_null_components(e_, null, stream);
+  cuda::check(cudaMemsetAsync(matrix_.data(), 0, matrix_.bytes(), stream), "cudaMemsetAsync");
+  cuda::for_rows("E", n_, Fill{e_, null.pin, matrix_.data(), pitch_}, stream);
+  const cusolverDnHandle_t solver = library_->solver(stream);
+  check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
+                         &found_.data()->factor),
+        "potrf");
+  if (type_ == Inverse::explicit_inverse) {
+    check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
+                           &found_.data()->inverse),
+          "potri");
+    const unsigned tiles = unsigned(n_ - 1) / tile + 1;
+    mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
+    cuda::check_launch("inverse of E");
+    project_inverse(null, matrix_.data(), pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
+  }
+  cuda::check(cudaMemcpyAsync(host_found_.data(), found_.data(), sizeof(Findings), cudaMemcpyDeviceToHost, stream),
+              "cudaMemcpyAsync");
+}
+
+Status DenseInverse::status() const {
+  if (!n_) return {};
+  const Findings &s = *host_found_.data();
+  const int bad = s.factor ? s.factor : s.inverse;
+  return {bad == 0, bad > 0 ? bad - 1 : -1, s.null_directions};
+}
+
+double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const {
+  if (!n_) return c;
+  if (type_ == Inverse::explicit_inverse) {
+    multiply<<<unsigned(n_ - 1) / (product_threads / 32) + 1, product_threads, 0, stream>>>(matrix_.data(), pitch_, n_,
+                                                                                            c, other);
+    cuda::check_launch("application of the inverse of E");
+    return other;
+  }
+  const bool singular = host_found_.data()->null_directions > 0;
+  const cublasHandle_t blas = library_->blas(stream);
+  if (singular) project(null(), c, stream);
+  for (const cublasOperation_t half : {CUBLAS_OP_N, CUBLAS_OP_T})
+    cuda::check(
+        cublasDtrsv(blas, CUBLAS_FILL_MODE_LOWER, half, CUBLAS_DIAG_NON_UNIT, n_, matrix_.data(), int(pitch_), c, 1),
+        "trsv");
+  if (singular) project(null(), c, stream);
+  return c;
+}
+
+} // namespace petscrrb::dense

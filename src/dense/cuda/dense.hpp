@@ -1,0 +1,90 @@
+// The dense (pseudo-)inverse of a symmetric matrix on a device, factored by cuSOLVER, and inverted, or solved with by cuBLAS.
+#pragma once
+
+#include "exec/cuda/cublas.hpp"
+#include "dense/cuda/inverse.hpp"
+
+#include <cusolverDn.h>
+
+#include <memory>
+
+namespace petscrrb::dense {
+
+// In device memory.
+struct SparseView {
+  int n;
+  const int *ia, *ja;       // sorted columns, symmetric, diagonal present
+  const double *a, *excess; // excess: row sums, exact where they are 0
+};
+
+// Handles of cuSOLVER and cuBLAS, which take long to make.
+class DenseLibrary {
+public:
+  DenseLibrary();
+  DenseLibrary(const DenseLibrary &) = delete;
+  DenseLibrary &operator=(const DenseLibrary &) = delete;
+  ~DenseLibrary();
+
+  cusolverDnHandle_t solver(cudaStream_t) const;
+  cublasHandle_t blas(cudaStream_t stream) const { return blas_.on(stream); }
+
+private:
+  cusolverDnHandle_t solver_ = nullptr;
+  cuda::Blas blas_;
+};
+
+// Components of the matrix's graph that are singular: all sums of their rows are 0, and their null vector is constant. In device
+// memory, an unknown each; the root of a component is its smallest unknown.
+struct NullView {
+  int n;
+  int *root;
+  int *size;   // of singular components, at the root; 0: regular
+  double *pin; // what is added to the diagonal: at one unknown of each singular component, which makes it regular
+  unsigned long long *most; // scratch: largest diagonal of a component, at the root
+  int *place;               // scratch: where that is
+  int *components;          // how many are singular
+
+  __device__ bool is_singular(int i) const { return size[root[i]] > 0; }
+};
+
+void find_null_components(const SparseView &, const NullView &, cudaStream_t);
+// c -= its mean on each singular component
+void project(const NullView &, double *c, cudaStream_t);
+// From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P, P = project(). u, gamma: n values.
+void project_inverse(const NullView &, double *inverse, std::size_t pitch, double *u, double *gamma, cudaStream_t);
+
+class DenseInverse final : public DeviceInverse {
+public:
+  // The pattern stays the caller's. Allocates.
+  DenseInverse(const SparseView &pattern, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t);
+
+  void refresh(const double *a, const double *excess, cudaStream_t) override;
+  Status status() const override;
+  double *solve(double *c, double *other, cudaStream_t) const override;
+  const char *description() const override {
+    return type_ == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
+  }
+  std::size_t bytes() const override {
+    return matrix_.bytes() + work_.bytes() + doubles_.bytes() + integers_.bytes() + most_.bytes();
+  }
+
+private:
+  struct Findings {
+    int factor, inverse, null_directions; // the first two: of cuSOLVER
+  };
+
+  NullView null() const;
+
+  SparseView e_;
+  int n_;
+  std::size_t pitch_; // rows start at 16 bytes
+  Inverse type_;
+  std::shared_ptr<DenseLibrary> library_;
+  cuda::Buffer<double> matrix_, work_, doubles_;
+  cuda::Buffer<int> integers_;
+  cuda::Buffer<unsigned long long> most_;
+  cuda::Buffer<Findings> found_;
+  cuda::Pinned<Findings> host_found_;
+};
+
+} // namespace petscrrb::dense

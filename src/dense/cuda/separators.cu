@@ -1,0 +1,243 @@
+// Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
+// tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
+#include "dense/cuda/view.hpp"
+#include "exec/cuda/cuda.hpp"
+#include "exec/cuda/fp64.cuh"
+
+#include <cooperative_groups.h>
+
+#include <algorithm>
+
+namespace petscrrb::dense {
+
+namespace {
+
+constexpr int warps = 4, threads = 32 * warps;
+constexpr int pitch = panel + 4; // loads of 4 rows x 4 columns hit all banks
+
+struct Tiles {
+  double x[panel * pitch], y[panel * pitch], pivot[panel * pitch], w[panel * pitch];
+};
+
+// Values (row(i), column(j)) of a 32 x 32 tile that a thread holds: a warp has a quarter, in the layout of the tensor
+// cores' accumulators.
+struct Part {
+  double v[2][2][2]; // the last two next to one another
+
+  __device__ static int first_row() { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4; }
+  __device__ static int first_column() { return int(threadIdx.x) / 32 % 2 * 16; }
+  __device__ static int row(int i) { return first_row() + 8 * i; }
+  __device__ static int column(int j) { return first_column() + 8 * (j / 2) + 2 * (int(threadIdx.x) % 4) + j % 2; }
+
+  template <class F> __device__ void each(const F &f) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j / 2][j % 2]);
+  }
+};
+
+// m += sign X Y^T
+__device__ void add_product(Part &m, double sign, const double *x, const double *y) {
+#if __CUDA_ARCH__ >= 800
+  const int lane = threadIdx.x % 32;
+  const double *a = x + m.first_row() * pitch + lane % 4, *b = y + (m.first_column() + lane / 4) * pitch + lane % 4;
+  #pragma unroll
+  for (int k = 0; k < panel; k += 4) {
+    const double a0 = sign * a[k], a1 = sign * a[8 * pitch + k], b0 = b[k], b1 = b[8 * pitch + k];
+    cuda::multiply_add_8x8x4(a0, b0, m.v[0][0]);
+    cuda::multiply_add_8x8x4(a0, b1, m.v[0][1]);
+    cuda::multiply_add_8x8x4(a1, b0, m.v[1][0]);
+    cuda::multiply_add_8x8x4(a1, b1, m.v[1][1]);
+  }
+#else
+  #pragma unroll 8
+  for (int k = 0; k < panel; ++k)
+    m.each([&](int i, int j, double &v) { v = fma(sign * x[i * pitch + k], y[j * pitch + k], v); });
+#endif
+}
+
+// 32 x 32 values between global memory (rows of `length`) and shared memory
+__device__ void load(double *to, const double *from, int length) {
+  for (int i = threadIdx.x; i < panel * panel / 2; i += threads) {
+    const int row = i / (panel / 2), column = i % (panel / 2) * 2;
+    *reinterpret_cast<double2 *>(to + row * pitch + column) =
+        *reinterpret_cast<const double2 *>(from + std::size_t(row) * length + column);
+  }
+}
+
+// Every lane of a warp holds eight values of one column of a 32 x 32 tile in shared memory, which becomes its inverse.
+// line: 2 x 34 values. As in blocks.cu the next pivot is known one barrier early.
+__device__ bool invert_tile(double *t, double *line) {
+  constexpr int rows = panel / warps;
+  const int lane = threadIdx.x % 32, first = int(threadIdx.x) / 32 * rows;
+  double a[rows], next = t[0];
+  int good = 1;
+#pragma unroll
+  for (int i = 0; i < rows; ++i) a[i] = t[(first + i) * pitch + lane];
+#pragma unroll 1
+  for (int kw = 0; kw < warps; ++kw)
+#pragma unroll
+    for (int kr = 0; kr < rows; ++kr) {
+      const int k = kw * rows + kr;
+      double *row = line + (k & 1) * pitch;
+      if (first == kw * rows) row[lane] = a[kr];
+      if (lane == k + 1) {
+        if (kr + 1 < rows && first == kw * rows) row[panel] = a[(kr + 1) % rows];
+        if (kr + 1 == rows && first == (kw + 1) * rows) row[panel] = a[0];
+      }
+      const double d = next, inverse = cuda::reciprocal(d);
+      good &= cuda::good_pivot(d, inverse);
+      __syncthreads();
+      const double mine = row[lane] * inverse, column = lane == k ? -inverse : mine;
+      if (k + 1 < panel) next = fma(-(row[k + 1] * inverse), row[k + 1], row[panel]);
+#pragma unroll
+      for (int i = 0; i < rows; i += 2) {
+        const double2 factor = *reinterpret_cast<const double2 *>(row + first + i);
+        a[i] = fma(-factor.x, column, lane == k ? 0.0 : a[i]);
+        a[i + 1] = fma(-factor.y, column, lane == k ? 0.0 : a[i + 1]);
+      }
+      if (first == kw * rows) a[kr] = column;
+    }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < rows; ++i) t[(first + i) * pitch + lane] = -a[i];
+  __syncthreads();
+  return good;
+}
+
+struct Elimination {
+  View s;
+
+  __device__ double *tile(int i, int j) const { return s.inverse + (std::size_t(i) * s.pitch + j) * panel; }
+  __device__ double *slot(int k) const { return s.panels + std::size_t(k) * panel * panel; }
+  __device__ double *pivot(int k) const { return s.pivots + k * panel * panel; }
+
+  // m -= the sum over the task's pairs
+  __device__ void subtract(const Task &task, Part &m, Tiles &t) const {
+    for (int q = task.first; q < task.first + task.count; ++q) {
+      const Pair pair = s.pairs[q];
+      load(t.x, slot(pair.x), panel);
+      load(t.y, slot(pair.y), panel);
+      load(t.pivot, pivot(pair.pivot), panel);
+      __syncthreads();
+      Part w{};
+      add_product(w, 1.0, t.x, t.pivot);
+      w.each([&](int i, int j, double v) { t.w[i * pitch + j] = v; });
+      __syncthreads();
+      add_product(m, -1.0, t.w, t.y);
+      __syncthreads();
+    }
+  }
+
+  __device__ void next_pivot(const Task &task, Tiles &t) const {
+    Part m;
+    double *a = tile(task.i, task.i), *inverse = pivot(task.copy);
+    m.each([&](int i, int j, double &v) { v = a[i * s.pitch + j]; });
+    subtract(task, m, t);
+    // a diagonal tile is what stands below its diagonal
+    m.each([&](int i, int j, double v) {
+      if (j <= i) t.y[i * pitch + j] = t.y[j * pitch + i] = v;
+    });
+    __syncthreads();
+    if (!invert_tile(t.y, t.w)) s.state->spd = 0;
+    m.each([&](int i, int j, double &) {
+      const double v = i >= j ? t.y[i * pitch + j] : t.y[j * pitch + i];
+      inverse[i * panel + j] = v;
+      a[i * s.pitch + j] = -v;
+    });
+  }
+
+  __device__ void update(const Task &task, Tiles &t) const {
+    Part m{};
+    if (task.role == Role::update) {
+      m.each([&](int i, int j, double &v) { v = tile(task.i, task.j)[i * s.pitch + j]; });
+      subtract(task, m, t);
+    } else {
+      const Pair pair = s.pairs[task.first];
+      const double *d = pivot(pair.pivot);
+      if (task.role == Role::pivot) {
+        m.each([&](int i, int j, double &v) { v = -d[i * panel + j]; });
+      } else {
+        load(t.x, slot(pair.x), panel);
+        load(t.pivot, d, panel);
+        __syncthreads();
+        const bool transposed = task.role == Role::scale_transposed;
+        add_product(m, 1.0, transposed ? t.pivot : t.x, transposed ? t.x : t.pivot);
+      }
+    }
+    if (task.last)
+      store_inverse(task, m);
+    else
+      store(task, m);
+  }
+
+  __device__ void store(const Task &task, Part &m) const {
+    m.each([&](int i, int j, double v) {
+      tile(task.i, task.j)[i * s.pitch + j] = v;
+      if (task.copy >= 0) slot(task.copy)[i * panel + j] = v;
+      if (task.transposed_copy >= 0) slot(task.transposed_copy)[j * panel + i] = v;
+    });
+  }
+  // both triangles, from the lower one
+  __device__ void store_inverse(const Task &task, Part &m) const {
+    m.each([&](int i, int j, double v) {
+      if (task.i == task.j && j > i) return;
+      tile(task.i, task.j)[i * s.pitch + j] = -v;
+      tile(task.j, task.i)[j * s.pitch + i] = -v;
+    });
+  }
+
+  __device__ void phase(int p, Tiles &t) const {
+    for (int q = s.phase_start[p] + int(blockIdx.x); q < s.phase_start[p + 1]; q += int(gridDim.x)) {
+      const Task task = s.tasks[q];
+      __syncthreads();
+      if (task.role == Role::next_pivot)
+        next_pivot(task, t);
+      else
+        update(task, t);
+    }
+  }
+};
+
+__global__ void __launch_bounds__(threads) eliminate_all(Elimination e, int phases) {
+  __shared__ alignas(16) Tiles t;
+  const auto grid = cooperative_groups::this_grid();
+  for (int p = 0; p < phases; ++p) {
+    if (p) grid.sync();
+    e.phase(p, t);
+  }
+}
+
+__global__ void __launch_bounds__(threads) eliminate_phase(Elimination e, int p) {
+  __shared__ alignas(16) Tiles t;
+  e.phase(p, t);
+}
+
+} // namespace
+
+int resident_blocks() {
+  int each = 0;
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, eliminate_all, threads, 0), "occupancy");
+  return each * cuda::attribute(cudaDevAttrMultiProcessorCount);
+}
+
+void invert_separators(const View &s, const std::vector<int> &phase_start, int resident, cudaStream_t stream) {
+  if (!s.pitch) return;
+  Elimination e{s};
+  int phases = int(phase_start.size()) - 1, most = 0;
+  for (int p = 0; p < phases; ++p) most = std::max(most, phase_start[p + 1] - phase_start[p]);
+  if (resident) {
+    void *arguments[] = {&e, &phases};
+    cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(eliminate_all), std::min(most, resident),
+                                            threads, arguments, 0, stream),
+                "inverse on the separators");
+    return;
+  }
+  for (int p = 0; p < phases; ++p) {
+    eliminate_phase<<<phase_start[p + 1] - phase_start[p], threads, 0, stream>>>(e, p);
+    cuda::check_launch("inverse on the separators");
+  }
+}
+
+} // namespace petscrrb::dense

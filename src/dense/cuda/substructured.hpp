@@ -1,0 +1,51 @@
+// The (pseudo-)inverse of a symmetric matrix on a small grid, on a CUDA device: two levels of dense blocks, formed and
+// applied by kernels of our own. RRB's last block has one, and deflation's E for boxes.
+#pragma once
+
+#include "exec/cuda/cuda.hpp"
+#include "dense/cuda/inverse.hpp"
+#include "dense/cuda/view.hpp"
+
+namespace petscrrb::dense {
+
+class SubstructuredInverse final : public DeviceInverse {
+public:
+  enum class Launch {
+    automatic, // one cooperative launch for the dense inverse where the device can
+    per_phase  // one launch for each phase of it
+  };
+
+  // The pattern (sorted columns, symmetric, diagonal present) of n <= 4096 unknowns, and where each stands on the grid.
+  // Allocates all that is ever needed, on the current device.
+  SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
+                       Launch launch = Launch::automatic);
+
+  void refresh(const double *a, const double *excess, cudaStream_t stream) override;
+  Status status() const override { return {host_state_.data()->spd != 0, -1, host_state_.data()->null_directions}; }
+  // z = S^+ r, in device memory; z may be r. Three launches at most, which may be captured. Nothing defined where the
+  // matrix is not definite.
+  void apply(const double *r, double *z, cudaStream_t stream) const;
+  double *solve(double *r, double *, cudaStream_t stream) const override {
+    apply(r, r, stream);
+    return r;
+  }
+  const char *description() const override { return "explicit inverse, in two levels of dense blocks"; }
+  // for kernels that contain an application: see apply.cuh
+  const View &view() const { return view_; }
+  int size() const { return view_.n; }
+  std::size_t bytes() const override {
+    return integers_.bytes() + doubles_.bytes() + components_.bytes() + state_.bytes();
+  }
+
+private:
+  View view_ = {};
+  cuda::Buffer<int> integers_;
+  cuda::Buffer<double> doubles_;
+  cuda::Buffer<Component> components_;
+  cuda::Buffer<State> state_;
+  cuda::Pinned<State> host_state_;
+  std::vector<int> phase_start_; // of the dense inverse
+  int resident_ = 0;             // thread blocks of a cooperative launch, 0: one launch a phase
+};
+
+} // namespace petscrrb::dense

@@ -1,0 +1,178 @@
+// Sums on a CUDA device, in stages of fixed shape, so that every run gives the same bits.
+#pragma once
+
+#include "exec/cuda/cuda.cuh"
+#include "exec/cuda/overlap.cuh"
+#include "exec/sums.hpp"
+
+namespace petscrrb {
+namespace cuda {
+
+// The sum of what the first lanes of warps have, known to all of a block.
+template <int threads> __device__ double sum_of_warps(double value) {
+  __shared__ double warp[threads / 32];
+  __syncthreads(); // warp may still be read
+  if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = warp[0];
+  for (int w = 1; w < threads / 32; ++w) value += warp[w];
+  return value;
+}
+// The sum of all threads' values, known to all of a block: in a warp those far apart first, or neighbours.
+template <int threads> __device__ double sum_of_block(double value) {
+  for (int step = 16; step; step /= 2) value += __shfl_down_sync(~0u, value, step);
+  return sum_of_warps<threads>(value);
+}
+template <int threads> __device__ double sum_of_neighbours(double value) {
+  for (int step = 1; step < 32; step *= 2) value += __shfl_down_sync(~0u, value, step);
+  return sum_of_warps<threads>(value);
+}
+
+// By all threads of a block, with the same result for all.
+template <int threads> __device__ double sum_of(const Terms &t) {
+  constexpr int ahead = 8; // terms are on their way
+  double value = 0.0;
+  for (index_t first = threadIdx.x; first < t.count; first += ahead * threads) {
+    double term[ahead];
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) {
+      const index_t at = first + i * threads;
+      term[i] = at < t.count ? __ldcg(t.term + at) : 0.0;
+    }
+#pragma unroll
+    for (int i = 0; i < ahead; ++i) value += term[i];
+  }
+  return sum_of_block<threads>(value);
+}
+
+// A kernel's share of a sum: a term a block. No block adds those of the others: while it waited for them, its registers
+// would be missing elsewhere.
+template <int threads> struct BlockSum {
+  double *term;
+
+  // By all threads of a block, once: value is the thread's.
+  __device__ void add(double value) const {
+    value = sum_of_block<threads>(value);
+    if (threadIdx.x == 0) term[blockIdx.y * gridDim.x + blockIdx.x] = value;
+  }
+};
+
+// Each block sums the nodes that are its own whatever the device.
+constexpr int sum_part_threads = 128, sum_part_nodes = 1024, most_sum_parts = 256;
+
+template <class F>
+__global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, BlockSum<sum_part_threads> sum) {
+  start_next();
+  await_previous();
+  const index_t columns = box.h1 - box.h0, nodes = box.size();
+  double value = 0.0;
+  for (index_t i = index_t(blockIdx.x) * sum_part_threads + threadIdx.x; i < nodes; i += sum_part_threads * gridDim.x)
+    value += f(box.h0 + i % columns, box.k0 + i / columns);
+  sum.add(value);
+}
+
+constexpr int add_terms_threads = 512;
+
+// A block a sum.
+inline __global__ void __launch_bounds__(add_terms_threads) add_terms(const __grid_constant__ Sums sums, double *to) {
+  start_next();
+  await_previous();
+  const double sum = sum_of<add_terms_threads>(sums.terms[blockIdx.x]);
+  if (threadIdx.x == 0) to[blockIdx.x] = sum;
+}
+
+constexpr int sum_threads = 256, sum_blocks = 128;
+
+// Each block sums the nodes that are its own whatever the device: every sum_blocks-th tile of sum_threads of them.
+template <class F, class G> __global__ void sum_tiles(Range2 box, Range2 inner, F f, G g, double *partial) {
+  const index_t columns = box.h1 - box.h0, nodes = box.size();
+  double sum = 0.0;
+  for (index_t i = index_t(blockIdx.x) * sum_threads + threadIdx.x; i < nodes; i += sum_threads * sum_blocks) {
+    const index_t h = box.h0 + i % columns, k = box.k0 + i / columns;
+    sum += contains(inner, h, k) ? f(h, k) : g(h, k);
+  }
+  sum = sum_of_neighbours<sum_threads>(sum);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sum;
+}
+
+static __global__ void sum_partials(const double *partial, double *total) {
+  const double sum = sum_of_neighbours<sum_blocks>(partial[threadIdx.x]);
+  if (threadIdx.x == 0) *total = sum;
+}
+
+static __global__ void set_value(double *to, double value) { *to = value; }
+
+} // namespace cuda
+
+template <> class PartialSum<Cuda> {
+public:
+  static index_t parts(Range2 box) {
+    const index_t enough = (box.size() + cuda::sum_part_nodes - 1) / cuda::sum_part_nodes;
+    return std::min<index_t>(enough, cuda::most_sum_parts);
+  }
+  void reserve(index_t parts) { partial_.resize(parts); }
+
+  void start() { used_ = 0; }
+  // Room for terms, which the caller sets.
+  double *take(index_t n) { return partial_.data() + std::exchange(used_, used_ + n); }
+  // the share of a kernel of that many blocks
+  template <int threads> cuda::BlockSum<threads> take(int blocks) { return {take(index_t(blocks))}; }
+  // The sum of f(h, k) over the box.
+  template <class F> void add(const Cuda &on, Range2 box, const F &f) {
+    const int blocks = int(parts(box));
+    if (!blocks) return;
+    cuda::launch("sum", cuda::add_box<F>, false, unsigned(blocks), cuda::sum_part_threads, 0, on.stream, box, f,
+                 take<cuda::sum_part_threads>(blocks));
+  }
+  Terms terms() const { return {partial_.data(), used_}; }
+  // to[i] = the i-th sum, wherever it has its place
+  static void put(const Cuda &on, const Sums &sums, double *to) {
+    cuda::launch("sums", cuda::add_terms, false, unsigned(sums.count), cuda::add_terms_threads, 0, on.stream, sums, to);
+  }
+  std::size_t bytes() const { return partial_.bytes(); }
+
+private:
+  cuda::Buffer<double> partial_;
+  index_t used_ = 0;
+};
+
+template <> class Scalars<Cuda> {
+public:
+  Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::sum_blocks), host_(n) {}
+
+  double *data() const { return value_.data(); } // for loops that compute several at a time
+  const double *at(std::size_t i) const { return value_.data() + i; }
+
+  // at(i) = sum over the box of f(h, k), or of g(h, k) at nodes that are not in inner
+  template <class F, class G>
+  void sum(const Cuda &on, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
+    cuda::sum_tiles<<<cuda::sum_blocks, cuda::sum_threads, 0, on.stream>>>(box, intersection(box, inner), f, g,
+                                                                           partial_.data());
+    cuda::check_launch("sum");
+    cuda::sum_partials<<<1, cuda::sum_blocks, 0, on.stream>>>(partial_.data(), value_.data() + i);
+    cuda::check_launch("sum");
+  }
+
+  template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
+    sum(on, i, box, box, f, f);
+  }
+
+  // waits for the stream
+  const double *read(const Cuda &on) const {
+    cuda::check(cudaMemcpyAsync(host_.data(), value_.data(), value_.bytes(), cudaMemcpyDeviceToHost, on.stream),
+                "cudaMemcpyAsync");
+    cuda::wait_for(on.stream, "the sums of all ranks");
+    return host_.data();
+  }
+  void write(const Cuda &on, std::size_t i, double value) const {
+    cuda::set_value<<<1, 1, 0, on.stream>>>(value_.data() + i, value);
+    cuda::check_launch("set_value");
+  }
+  std::size_t bytes() const { return value_.bytes() + partial_.bytes(); }
+
+private:
+  cuda::Buffer<double> value_, partial_;
+  cuda::Pinned<double> host_;
+};
+
+} // namespace petscrrb
