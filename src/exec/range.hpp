@@ -9,6 +9,11 @@
 #else
   #define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
 #endif
+#if defined(__CUDA_ARCH__)
+  #define PETSCRRB_UNROLL _Pragma("unroll") // what is indexed by a loop stays in registers
+#else
+  #define PETSCRRB_UNROLL
+#endif
 
 namespace petscrrb {
 

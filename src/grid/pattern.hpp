@@ -1,10 +1,11 @@
-// What is asked of the nonzeros of a matrix to find its grid. The rows may lie on the host or on a device.
+// What is asked of the nonzeros of a matrix to find its grid. The rows may lie on the host or on a device, on one rank or
+// on several.
 #pragma once
 
-#include "grid/csr.hpp"
 #include "grid/find.hpp"
-#include "grid/fit.hpp"
-#include "grid/grid.hpp"
+#include "grid/rank_rows.hpp"
+
+#include <functional>
 
 namespace petscrrb {
 
@@ -18,6 +19,26 @@ struct Distances {
   bool too_many = false; // these are some of them
 };
 
+// How the couplings lie on one given grid.
+struct Fit {
+  PetscInt row = -1, column = -1; // the first coupling that leads to no neighbour; -1 if all do
+  unsigned seen = 0;              // a bit a direction
+  bool seam[3] = {};              // couplings go around this side
+
+  bool ok() const { return row < 0; }
+  bool sees(int direction) const { return seen >> direction & 1; }
+  void add(const Fit &); // what is seen up to a misfit depends on who looks
+};
+
+// The grid whose periodic sides are those that couplings go around.
+inline Grid with_seams(Grid g, const Fit &f) {
+  for (int x = 0; x < 3; ++x) g.periodic[x] = f.seam[x];
+  return g;
+}
+
+// The directions that some row uses, and those back, a bit each.
+unsigned used_directions(const Grid &grid, const Fit &);
+
 struct Pair {
   PetscInt row, column;
 };
@@ -30,34 +51,87 @@ public:
   // To be asked first: tells the identity rows, which do not take part. Returns the reason if an entry is not finite.
   virtual std::string mark_identity() = 0;
   virtual Distances distances(std::size_t most) = 0;
-  // The first coupling with a distance too many, for a message.
+  // The first coupling with a distance too many, for a message; -1 if there is none.
   virtual Pair one_too_many(std::size_t most) = 0;
+  // Of the grid dim and n are given; its points say how many directions count, its periodic sides which seams may be crossed.
   virtual Fit fit(const Grid &) = 0;
+  // Whether every direction that some row uses is used by every row, across the seams too.
   virtual bool is_complete(const Grid &, const Fit &) = 0;
   virtual double coupling(PetscInt row, PetscInt column) = 0;
-};
-
-class HostPattern : public Pattern {
-public:
-  explicit HostPattern(const Csr &rows) : A(rows) {}
-
-  index_t rows() const override { return A.n; }
-  std::string mark_identity() override { return petscrrb::mark_identity(A, identity); }
-  Distances distances(std::size_t most) override;
-  Pair one_too_many(std::size_t most) override;
-  Fit fit(const Grid &g) override { return petscrrb::fit(A, identity, g); }
-  bool is_complete(const Grid &g, const Fit &f) override { return petscrrb::is_complete(A, identity, g, f); }
-  double coupling(PetscInt row, PetscInt column) override;
-
-private:
-  Pair collect(PetscInt first, PetscInt last, std::size_t most, std::vector<index_t> &all) const;
-
-  const Csr A;
-  Flags identity;
 };
 
 // find_grid() and check_grid() of find.hpp, whoever answers.
 std::string find_grid(Pattern &, Widest, const char *option, Grid &grid);
 std::string check_grid(Pattern &, Widest, const char *option, Grid &grid);
+
+// What the rows of one rank say, of which there may be others: all of them together tell the grid.
+class RankPattern {
+public:
+  virtual ~RankPattern() = default;
+
+  // To be asked first: tells which own rows are identity rows, and whether all entries are finite.
+  virtual bool mark_identity() = 0;
+  // A flag a row, where the rows are; those of the ghosts are to be put behind before anything else is asked.
+  virtual unsigned char *identity() = 0;
+  virtual Distances distances(std::size_t most) = 0; // of places
+  virtual Fit fit(const Grid &) = 0;                 // its row and column are places
+};
+
+// A distance, and the places of the first coupling with it.
+struct Seen {
+  PetscInt distance, row, column;
+};
+
+class HostRankPattern final : public RankPattern {
+public:
+  HostRankPattern(const RankRows &rows, PetscInt ghosts) : A(rows), flags(std::size_t(rows.n + ghosts)) {}
+
+  bool mark_identity() override;
+  unsigned char *identity() override { return flags.data(); }
+  Distances distances(std::size_t most) override;
+  Fit fit(const Grid &) override;
+
+  // All distances if there are no more than `most`, else one more than that, each with its first coupling.
+  std::vector<Seen> first_seen(std::size_t most) const;
+  // The places of neighbours on other ranks that own rows should be coupled with and are not: this is an error unless
+  // those are identity rows. *complete: own neighbours are all coupled.
+  std::vector<PetscInt> missing(const Grid &, const Fit &, bool *complete) const;
+  bool has_coupled(PetscInt place) const;               // an own row that is no identity row
+  double coupling(PetscInt row, PetscInt column) const; // of places; 0 where there is none
+  const RankRows &rows() const { return A; }
+
+private:
+  void collect(PetscInt first, PetscInt last, std::size_t most, std::vector<Seen> &) const;
+
+  const RankRows A;
+  Flags flags;
+};
+
+// Of a matrix on one rank.
+class HostPattern final : public Pattern {
+public:
+  explicit HostPattern(const Csr &rows) : all(RankRows(rows), 0) {}
+
+  index_t rows() const override { return all.rows().n; }
+  std::string mark_identity() override;
+  Distances distances(std::size_t most) override { return all.distances(most); }
+  Pair one_too_many(std::size_t most) override;
+  Fit fit(const Grid &g) override { return all.fit(g); }
+  bool is_complete(const Grid &, const Fit &) override;
+  double coupling(PetscInt row, PetscInt column) override { return all.coupling(row, column); }
+
+private:
+  HostRankPattern all;
+};
+
+// Flags the rows with no nonzero off their diagonal; whether all entries are finite. Rows on the host.
+bool mark_identity(const RankRows &, unsigned char *identity);
+
+// "row p ..., column q ...", with coordinates where there is a grid; ghosts are numbered from n
+using PairWords = std::function<std::string(PetscInt row, PetscInt column)>;
+
+// The first entry that is not finite; an empty string if all are.
+std::string where_not_finite(const RankRows &, const PairWords &);
+std::string plain_words(PetscInt row, PetscInt column); // a PairWords
 
 } // namespace petscrrb

@@ -2,9 +2,8 @@
 // those with ghosts, which are other ranks' rows. For loops on the host and on a device.
 #pragma once
 
-#include "exec/range.hpp"
-#include "grid/grid.hpp"
 #include "grid/csr.hpp"
+#include "grid/grid.hpp"
 
 namespace petscrrb {
 
@@ -14,7 +13,9 @@ struct BoxPlaces {
   PetscInt width = 1;  // rows of a line
   PetscInt stride = 1; // from one line to the next
 
-  PETSCRRB_HD PetscInt operator()(PetscInt row) const { return first + row / width * stride + row % width; }
+  PETSCRRB_HD PetscInt operator()(PetscInt row) const {
+    return stride == 1 ? first + row : first + row / width * stride + row % width;
+  }
   // -1 if it is none of the n rows
   PetscInt row_at(PetscInt place, PetscInt n) const {
     const PetscInt line = (place - first) / stride, at = (place - first) % stride;
@@ -46,6 +47,9 @@ struct RankRows {
   BoxPlaces places;
   const PetscInt *ghost_places = nullptr; // in ascending order of their global numbers
 
+  RankRows() = default;
+  explicit RankRows(const Csr &all) : n(all.n), own(all) {} // of a matrix on one rank
+
   // Rows are numbered from 0, ghosts from n.
   PETSCRRB_HD PetscInt place(PetscInt row) const { return row < n ? places(row) : ghost_places[row - n]; }
 
@@ -58,6 +62,18 @@ struct RankRows {
       for (PetscInt e = others.ia[row]; e < others.ia[row + 1]; ++e)
         if (!visit(n + others.ja[e], others.a[e])) return false;
     return true;
+  }
+  // visit(column, index) for the couplings of an own row, but those with identity rows, until it returns false. index: among
+  // all entries of the row
+  template <class Visit>
+  PETSCRRB_HD void each_coupling(const unsigned char *identity, PetscInt row, const Visit &visit) const {
+    PetscInt index = 0;
+    if (!identity[row])
+      each(row, [&](PetscInt column, double a) {
+        const PetscInt here = index++;
+        if (a == 0 || column == row || identity[column]) return true;
+        return visit(column, here);
+      });
   }
   // Without nonzeros off its diagonal.
   PETSCRRB_HD bool is_identity(PetscInt row) const {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "pc/vectors.h"
-#include "stencil/couplings.hpp"
+#include "stencil/refusal.hpp"
 
 /* apply(r, from, z, to, columns), which may throw, with the arrays of dense matrices: column k begins at r + k from and
    z + k to. *done: they are where the work is, otherwise nothing is called. A rank without rows has nothing to apply, and Y

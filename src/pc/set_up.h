@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/pc.h"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 
 /* The backend for where the matrix is now: another one than before starts from nothing. forget(): what the old one made goes. */
 template <class State, class Create, class Forget>

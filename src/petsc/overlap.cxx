@@ -6,8 +6,6 @@
 #include "petsc/mpi_throws.h"
 #include "petsc/compat.h"
 
-#include "grid/reach.hpp"
-
 #if PETSCRRB_ON_DEVICES
   #include "petsc/overlap_cuda.hpp"
   #include "petsc/stream_cuda.h"

@@ -9,7 +9,7 @@
 
 #include "grid/csr.hpp"
 #include "petsc/agree.h"
-#include "grid/fit.hpp"
+#include "grid/pattern.hpp"
 #include "grid/grid.hpp"
 
 #include <memory>
@@ -107,9 +107,9 @@ PetscErrorCode PetscRRBExplain(const PetscRRBSay &say, PetscRRBOverlap &overlap,
   PetscRRBCatch(say, trouble, [&] {
     const petscrrb::Csr rows = overlap.rows(a.data());
     petscrrb::Csr all = rows;
-    petscrrb::Flags identity;
     all.n += overlap.ghosts();
-    (void)petscrrb::mark_identity(all, identity);
+    petscrrb::Flags identity((std::size_t)all.n);
+    (void)petscrrb::mark_identity(petscrrb::RankRows(all), identity.data());
     *trouble = {explain(rows, identity), PETSC_ERR_ARG_WRONG};
     return PETSC_SUCCESS;
   });

@@ -1,7 +1,6 @@
 /* Each rank looks at its own rows; then all take the first, the sum or the union of what they found. */
 #include "petsc/pattern_ranks.h"
 
-#include "grid/reach.hpp"
 #include "grid/text.hpp"
 #include "petsc/mpi_throws.h"
 
@@ -45,24 +44,14 @@ void PetscRRBPatternOnRanks::exchange_identity(RankPattern &of, PetscBool device
   PetscRRBCheckSent(rows_.ExchangeRows(device, MPI_UNSIGNED_CHAR, of.identity(), of.identity() + rows_.own()));
 }
 
-std::string PetscRRBPatternOnRanks::where_not_finite() {
-  const RankRows &A = look().rows();
-  std::string where;
-  for (PetscInt p = 0; p < A.n && where.empty(); ++p)
-    A.each(p, [&](PetscInt q, double a) {
-      if (not_finite(a) != 0)
-        where = "The matrix is not finite: row " + text(index_t(rows_.global(p))) + ", column " +
-                text(index_t(rows_.global(q))) + " holds " + text(a);
-      return where.empty();
-    });
-  return where;
-}
-
 std::string PetscRRBPatternOnRanks::mark_identity() {
   PetscRRBTrouble trouble;
 
   PetscRRBThrowTogether(comm_, say, [&] {
-    if (!here().mark_identity()) trouble.why = where_not_finite();
+    if (!here().mark_identity())
+      trouble.why = where_not_finite(look().rows(), [&](PetscInt row, PetscInt column) {
+        return "row " + text(index_t(rows_.global(row))) + ", column " + text(index_t(rows_.global(column)));
+      });
   });
   PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
   if (!trouble.why.empty()) return trouble.why;

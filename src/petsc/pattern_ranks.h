@@ -3,7 +3,7 @@
 */
 #pragma once
 
-#include "grid/rank_pattern.hpp"
+#include "grid/pattern.hpp"
 #include "petsc/rank_rows.h"
 
 #include <memory>
@@ -29,7 +29,6 @@ private:
   petscrrb::HostRankPattern &look();    /* own rows on the host */
   petscrrb::HostRankPattern &on_host(); /* the same, with what the ghosts are; collective */
   void exchange_identity(petscrrb::RankPattern &, PetscBool device);
-  std::string where_not_finite();
 
   Mat P_;
   MPI_Comm comm_;

@@ -8,12 +8,16 @@
 #include <petscsf.h>
 
 #include "grid/rank_rows.hpp"
+#include "stencil/facts.hpp"
 
 #include <vector>
 
 /* The arrays of an AIJ on this rank, on the device, where it is there, or on the host; their places are in the order of rows. */
 PetscErrorCode PetscRRBRankRowsGet(Mat, PetscBool device, petscrrb::RankRows *);
 PetscErrorCode PetscRRBRankRowsRestore(Mat, PetscBool device, petscrrb::RankRows *);
+
+/* What all ranks together have found, each of its rows, which it has numbered globally. Collective. */
+PetscErrorCode PetscRRBAgreeOnFacts(MPI_Comm, petscrrb::RowFacts *);
 
 class PetscRRBRankRows {
 public:

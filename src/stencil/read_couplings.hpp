@@ -2,41 +2,20 @@
 // where they are put.
 #pragma once
 
-#include "grid/csr.hpp"
 #include "grid/lattice.hpp"
+#include "stencil/facts.hpp"
 
 #include <cmath>
 
 namespace petscrrb {
 
-// What a loop found out about one row. Not an index, so that any compiler keeps it in registers.
-struct RowFinding {
-  bool identity = false, bad_pivot = false, not_finite = false, foreign = false, varies = false;
-  double diagonal = 0, asymmetry = 0, norm = 0;
-};
-
-PETSCRRB_HD inline double larger(double a, double b) { return a > b ? a : b; }
-
-// 0 where there is none
-PETSCRRB_HD inline double entry(const Csr &A, PetscInt row, PetscInt column) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] == column) return A.a[e];
-  return 0;
-}
-
-// A row without nonzeros off the diagonal is an identity row.
-PETSCRRB_HD inline bool is_identity(const Csr &A, PetscInt row) {
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e)
-    if (A.ja[e] != row && A.a[e] != 0) return false;
-  return true;
-}
-
 // The point of a row.
 struct LatticePoint {
   PetscInt row, at[3];
 
-  PETSCRRB_HD LatticePoint(const Lattice &g, PetscInt p)
-      : row(p), at{p % g.n[0], p / g.n[0] % g.n[1], p / g.n[0] / g.n[1]} {}
+  // flat: of a 2D grid, which spares a division
+  PETSCRRB_HD LatticePoint(const Lattice &g, PetscInt p, bool flat = false)
+      : row(p), at{p % g.n[0], flat ? p / g.n[0] : p / g.n[0] % g.n[1], flat ? 0 : p / g.n[0] / g.n[1]} {}
 };
 
 // A row as it is put somewhere; of couplings with identity rows there are none.
@@ -57,9 +36,9 @@ template <int steps, class Put> struct ReadCouplings {
   Lattice grid;
   Put put;
 
-  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
-    RowFinding found;
-    const LatticePoint point(grid, p);
+  PETSCRRB_HD RowFacts operator()(PetscInt p) const {
+    RowFacts found;
+    const LatticePoint point(grid, p, steps != 3);
     PetscInt after[steps], before[steps];
     double value[steps] = {}, back[steps] = {}, check = 0;
     CouplingsOfRow<steps> row;
@@ -67,7 +46,7 @@ template <int steps, class Put> struct ReadCouplings {
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       const PetscInt q = A.ja[e];
       const double a = A.a[e];
-      check += a * 0.0;
+      check += not_finite(a);
       if (q == p) row.diagonal = a;
       if (q == p || a == 0) continue;
       row.identity = false;
@@ -80,9 +59,9 @@ template <int steps, class Put> struct ReadCouplings {
       if (!known && !is_identity(A, q)) found.foreign = true;
     }
     found.not_finite = check != 0;
-    found.identity = row.identity;
+    found.identity_rows = row.identity;
     if (!row.identity) found.diagonal = fabs(row.diagonal);
-    found.bad_pivot = !(row.diagonal > 0) && !(row.identity && row.diagonal == 0);
+    found.bad_pivot = !(row.diagonal > 0) && !(row.identity && row.diagonal == 0) ? p : no_row;
     if (!row.identity)
       for (int m = 0; m < steps; ++m) {
         if (after[m] >= 0) look_ahead(p, after[m], m, value[m], row, found);
@@ -107,7 +86,7 @@ private:
 
   // The coupling of p with q, by both of their rows.
   PETSCRRB_HD void look_ahead(PetscInt p, PetscInt q, int m, double here, CouplingsOfRow<steps> &row,
-                              RowFinding &found) const {
+                              RowFacts &found) const {
     double there = 0;
     int missing = Put::wants_diagonals_there ? 2 : 1; // where columns are in order, those are found early
     for (PetscInt e = A.ia[q]; e < A.ia[q + 1] && missing; ++e) {

@@ -1,8 +1,6 @@
 // See refusal.hpp. They read the matrix again, by one thread: there will be no other use of it.
 #include "stencil/refusal.hpp"
 
-#include "grid/reach.hpp"
-#include "stencil/read_couplings.hpp"
 #include "stencil/stencil.hpp"
 #include "grid/text.hpp"
 
@@ -10,20 +8,8 @@
 
 namespace petscrrb {
 
-std::string where_not_finite(const Csr &A, const PairWords &words) {
-  for (PetscInt p = 0; p < A.n; ++p)
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e)
-      if (not_finite(A.a[e]) != 0) return "The matrix is not finite: " + words(p, A.ja[e]) + " holds " + text(A.a[e]);
-  return "";
-}
-
-std::string where_not_positive(const Csr &A, const RowWords &words) {
-  for (PetscInt p = 0; p < A.n; ++p) {
-    const double diagonal = entry(A, p, p);
-    if (!(diagonal > 0) && (diagonal != 0 || !is_identity(A, p)))
-      return "the diagonal entry of " + words(p) + " is not positive: the matrix is not positive definite";
-  }
-  return "";
+std::string not_positive(const std::string &row) {
+  return "the diagonal entry of " + row + " is not positive: the matrix is not positive definite";
 }
 
 std::string where_asymmetric(const Csr &A, const Flags &identity, double largest_diagonal, const PairWords &words) {
@@ -39,6 +25,15 @@ std::string where_asymmetric(const Csr &A, const Flags &identity, double largest
          ", the transposed entry is " + text(entry(A, column, row)) +
          "; they may differ by 1e-10 of the largest diagonal entry, " + text(largest_diagonal) +
          ". For a nonsymmetric matrix use another preconditioner, for example -ksp_type gmres -pc_type gamg (or ilu)";
+}
+
+std::string why_refused(const Csr &A) {
+  Flags identity(std::size_t(A.n));
+  if (!mark_identity(RankRows(A), identity.data())) return where_not_finite(RankRows(A), plain_words);
+  double diagonal = 0;
+  for (PetscInt p = 0; p < A.n; ++p)
+    if (!identity[p]) diagonal = std::max(diagonal, std::fabs(entry(A, p, p)));
+  return where_asymmetric(A, identity, diagonal, plain_words);
 }
 
 } // namespace petscrrb

@@ -15,29 +15,21 @@
 namespace petscrrb {
 namespace {
 
-// Sums of integers and maxima only, so that it does not matter which thread adds which rows.
-struct Tally {
-  index_t identity = 0, zero = 0, decoupled = 0, positive = 0;
-  bool corners = false, foreign = false, not_finite = false, not_positive = false;
-  double diagonal = 0, asymmetry = 0;
-
-  void add(const Tally &t) {
-    identity += t.identity;
-    zero += t.zero;
-    decoupled += t.decoupled;
-    positive += t.positive;
-    corners |= t.corners;
-    foreign |= t.foreign;
-    not_finite |= t.not_finite;
-    not_positive |= t.not_positive;
-    diagonal = std::max(diagonal, t.diagonal);
-    asymmetry = std::max(asymmetry, t.asymmetry);
-  }
-};
-
 // The directions in the order of their columns, away from seams.
 template <int points> constexpr int sorted[points] = {South, West, Centre, East, North};
 template <> constexpr int sorted<9>[9] = {SouthWest, South, SouthEast, West, Centre, East, NorthWest, North, NorthEast};
+
+// The points of lines [first, last) in order: visit(row, reach, i) until it returns false. Three reaches serve a line.
+template <class Visit> bool walk(const Grid &grid, index_t first, index_t last, Visit &&visit) {
+  const Geometry g(grid);
+  const PetscInt nx = g.n[0];
+  for (PetscInt row = PetscInt(first) * nx; row < PetscInt(last) * nx; row += nx) {
+    const Reach left(g, row), right(g, row + nx - 1), inner = nx > 2 ? Reach(g, row + 1) : left;
+    for (PetscInt i = 0; i < nx; ++i)
+      if (!visit(row + i, i == 0 ? left : i == nx - 1 ? right : inner, i)) return false;
+  }
+  return true;
+}
 
 template <int points> struct Row {
   double v[points]; // a value a direction
@@ -48,8 +40,8 @@ template <int points> struct Row {
 // change any member.
 template <int points> class Reader {
 public:
-  Reader(const Csr &matrix, const Grid &grid, Stencil &s, StencilFacts &f)
-      : A(matrix), g(grid), C(s.C.data()), identity(f.identity.data()) {
+  Reader(const Csr &matrix, const Grid &grid, Stencil &s)
+      : A(matrix), g(grid), C(s.C.data()), identity(s.identity.data()) {
     slot[East] = s.E.data();
     slot[North] = s.N.data();
     if (points == 9) slot[NorthEast] = s.NE.data(), slot[NorthWest] = s.NW.data();
@@ -79,7 +71,7 @@ public:
     });
   }
 
-  Tally tally;
+  RowFacts found;
 
 private:
   Row<points> load(PetscInt p, const Reach &r) {
@@ -90,7 +82,7 @@ private:
       row.coupled |= m != Centre && row.v[m] != 0;
       check += not_finite(row.v[m]);
     }
-    if (check != 0) tally.not_finite = true;
+    if (check != 0) found.not_finite = true;
     return row;
   }
 
@@ -117,10 +109,10 @@ private:
         row.v[m] = A.a[e];
       else if (A.a[e] != 0) {
         foreign = true;
-        if (not_finite(A.a[e]) != 0) tally.not_finite = true;
+        if (not_finite(A.a[e]) != 0) found.not_finite = true;
       }
     }
-    if (foreign) tally.foreign = true;
+    if (foreign) found.foreign = true;
     return foreign;
   }
 
@@ -128,13 +120,13 @@ private:
     const double c = row.v[Centre];
     identity[p] = !row.coupled;
     C[p] = c;
-    if (!(c > 0) && (row.coupled || c != 0)) tally.not_positive = true;
+    if (!(c > 0) && (row.coupled || c != 0)) found.bad_pivot = std::min<index_t>(found.bad_pivot, p);
     if (row.coupled) {
-      if (std::fabs(c) > tally.diagonal) tally.diagonal = std::fabs(c);
+      if (std::fabs(c) > found.diagonal) found.diagonal = std::fabs(c);
     } else {
-      ++tally.identity;
+      ++found.identity_rows;
       if (c == 0) {
-        ++tally.zero;
+        ++found.zero_rows;
         C[p] = 1;
       }
     }
@@ -149,13 +141,12 @@ private:
     double &slot_of_q = slot[upwards][q];
     const double upper = slot_of_q, mean = 0.5 * (lower + upper), difference = std::fabs(lower - upper);
     if (identity[p] | identity[q]) {
-      if (lower != 0 || upper != 0) ++tally.decoupled;
       slot_of_q = 0;
       return;
     }
-    if (difference > tally.asymmetry) tally.asymmetry = difference;
-    if (mean > 0) ++tally.positive;
-    if (upwards > North && mean != 0) tally.corners = true;
+    if (difference > found.asymmetry) found.asymmetry = difference;
+    if (mean > 0) ++found.positive;
+    if (upwards > North && mean != 0) found.corners = true;
     slot_of_q = mean;
   }
 
@@ -172,8 +163,8 @@ private:
   unsigned char *identity;
 };
 
-template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f) {
-  Tally all;
+template <int points> RowFacts read_all(const Csr &A, const Grid &g, Stencil &s) {
+  RowFacts all;
 #pragma omp parallel if (A.n >= rows_for_threads)
   {
     index_t thread = 0, threads = 1;
@@ -182,12 +173,12 @@ template <int points> Tally read_all(const Csr &A, const Grid &g, Stencil &s, St
     threads = omp_get_num_threads();
 #endif
     const index_t first = g.n[1] * thread / threads, last = g.n[1] * (thread + 1) / threads;
-    Reader<points> reader(A, g, s, f);
+    Reader<points> reader(A, g, s);
     reader.read(first, last);
 #pragma omp barrier
     if (first < last) reader.settle_below(first);
 #pragma omp critical(petscrrb_stencil)
-    all.add(reader.tally);
+    all.add(reader.found);
   }
   return all;
 }
@@ -198,19 +189,25 @@ std::string pair_of_rows(const Grid &g, PetscInt p, PetscInt q) {
   return row_in_words(g, p) + ", column " + text(index_t(q)) + " at " + place(g, q);
 }
 
-// Couplings outside the stencil: with identity rows they count as dropped; the first other one is told.
-std::string where_foreign(const Csr &A, const Grid &g, StencilFacts &f) {
+void find_crossings(const Stencil &s, const Grid &g, bool crosses[2]) {
+  const index_t nx = g.n[0], ny = g.n[1];
+  const auto at = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0.0; };
+  for (index_t j = 0; j < ny && !crosses[0]; ++j)
+    crosses[0] = at(s.E, j * nx + nx - 1) || at(s.NE, j * nx + nx - 1) || at(s.NW, j * nx);
+  for (index_t p = (ny - 1) * nx; p < ny * nx && !crosses[1]; ++p)
+    crosses[1] = at(s.N, p) || at(s.NE, p) || at(s.NW, p);
+}
+
+// The first coupling outside the stencil that is not with an identity row.
+std::string where_foreign(const Csr &A, const Grid &g, const Flags &identity) {
   std::string why;
   walk(g, 0, g.n[1], [&](PetscInt p, const Reach &r, index_t) {
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
       const PetscInt q = A.ja[e];
-      if (A.a[e] == 0 || r.direction(q - p) >= 0) continue;
-      if (f.identity[q])
-        ++f.decoupled;
-      else
-        why = "The coupling " + text(A.a[e]) + " in " + pair_of_rows(g, p, q) + " has no place in the stencil of the " +
-              description(g) + " grid";
-      if (!why.empty()) return false;
+      if (A.a[e] == 0 || r.direction(q - p) >= 0 || identity[q]) continue;
+      why = "The coupling " + text(A.a[e]) + " in " + pair_of_rows(g, p, q) + " has no place in the stencil of the " +
+            description(g) + " grid";
+      return false;
     }
     return true;
   });
@@ -219,7 +216,7 @@ std::string where_foreign(const Csr &A, const Grid &g, StencilFacts &f) {
 
 } // namespace
 
-ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f, std::string &why) {
+ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, RowFacts &f, std::string &why) {
   const index_t n = g.n[0] * g.n[1];
   if (A.n != n) {
     why = "The matrix has " + text(index_t(A.n)) + " rows, the " + sizes(g) + " grid " + text(n) + " points";
@@ -227,33 +224,18 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, StencilFacts &f
   }
   for (auto *array : {&s.C, &s.E, &s.N}) array->resize(n);
   for (auto *array : {&s.NE, &s.NW}) array->resize(g.points == 9 ? n : 0);
-  f.identity.resize(n);
-  const Tally t = g.points == 9 ? read_all<9>(A, g, s, f) : read_all<5>(A, g, s, f);
-  f.identity_rows = t.identity;
-  f.zero_rows = t.zero;
-  f.decoupled = t.decoupled;
-  f.positive = t.positive;
-  f.corners = t.corners;
-  f.not_positive = t.not_positive;
-  f.largest_diagonal = t.diagonal;
-  f.asymmetry = t.asymmetry;
+  s.identity.resize(n);
+  f = g.points == 9 ? read_all<9>(A, g, s) : read_all<5>(A, g, s);
   const auto words = [&](PetscInt p, PetscInt q) { return pair_of_rows(g, p, q); };
-  if (t.not_finite) {
-    why = where_not_finite(A, words);
-    return ReadResult::refused;
+  if (f.foreign && !f.not_finite) {
+    why = where_foreign(A, g, s.identity);
+    f.foreign = !why.empty();
   }
-  if (t.foreign) {
-    const std::string foreign = where_foreign(A, g, f);
-    if (!foreign.empty()) {
-      why = foreign;
-      return ReadResult::rebuild;
-    }
-  }
-  if (t.asymmetry > symmetric * t.diagonal) {
-    why = where_asymmetric(A, f.identity, f.largest_diagonal, words);
-    return ReadResult::refused;
-  }
-  if (t.not_positive) why = where_not_positive(A, [&](PetscInt p) { return row_in_words(g, p); });
+  if (f.not_finite) why = where_not_finite(RankRows(A), words);
+  if (f.result() == ReadResult::refused && !f.not_finite) why = where_asymmetric(A, s.identity, f.diagonal, words);
+  if (f.result() != ReadResult::ok) return f.result();
+  find_crossings(s, g, f.crosses);
+  if (f.bad_pivot != no_row) why = not_positive(row_in_words(g, static_cast<PetscInt>(f.bad_pivot)));
   return ReadResult::ok;
 }
 

@@ -2,7 +2,7 @@
 // is factored").
 #pragma once
 
-#include "exec/range.hpp"
+#include "stencil/facts.hpp"
 
 #include <cmath>
 
@@ -17,6 +17,21 @@ enum class Positive {
 
 PETSCRRB_HD inline double weight(double coupling, Positive positive) {
   return coupling < 0.0 || positive == Positive::stays ? -coupling : 0.0;
+}
+
+// V of V A V: the near null vector x, and 1 at identity rows.
+PETSCRRB_HD inline double scaling(double x, bool identity) { return identity ? 1.0 : x; }
+
+// Where it is 0 or not finite it says nothing about the row, and the vector is not used.
+PETSCRRB_HD inline bool is_useful(double v) { return v != 0.0 && v * 0.0 == 0.0; }
+
+// Of all rows, on the host; the first one where x, which may be v, is not useful is told.
+inline void take_vector(index_t rows, const unsigned char *identity, const double *x, double *v, RowFacts &f) {
+  f.useless_row = no_row;
+  for (index_t p = 0; p < rows; ++p) {
+    v[p] = scaling(x[p], identity[p]);
+    if (!is_useful(v[p]) && f.useless_row == no_row) f.useless_row = p, f.useless_value = v[p];
+  }
 }
 
 // The sum of a row, begun with its diagonal. What is below `rounding` times the row's magnitudes is taken for 0.

@@ -35,7 +35,7 @@ struct DeviceRows {
 };
 
 std::vector<double> on_device(const Csr &rows, const Grid &g, const Series &series, const std::vector<double> &r,
-                              CouplingFindings &found) {
+                              RowFacts &found) {
   Cuda on;
   const DeviceRows A(rows);
   const cuda::Buffer<double> x(r), y(std::vector<double>(r.size(), std::nan("")));
@@ -48,7 +48,7 @@ std::vector<double> on_device(const Csr &rows, const Grid &g, const Series &seri
 }
 
 std::vector<double> on_host(const Csr &rows, const Grid &g, const Series &series, const std::vector<double> &r,
-                            CouplingFindings &found) {
+                            RowFacts &found) {
   std::vector<double> z(r.size());
   const auto made = make_grid_series(g, series);
   found = made->refresh(rows);
@@ -56,7 +56,7 @@ std::vector<double> on_host(const Csr &rows, const Grid &g, const Series &series
   return z;
 }
 
-void expect_same(const CouplingFindings &a, const CouplingFindings &b) {
+void expect_same(const RowFacts &a, const RowFacts &b) {
   EXPECT_EQ(a.identity_rows, b.identity_rows);
   EXPECT_EQ(a.bad_pivot, b.bad_pivot);
   EXPECT_EQ(a.not_finite, b.not_finite);
@@ -73,7 +73,7 @@ void expect_near(const std::vector<double> &x, const std::vector<double> &y, con
 }
 
 void compare(const Shape &s, const Csr &A, const Series &series, const std::string &what) {
-  CouplingFindings here, there;
+  RowFacts here, there;
   const std::vector<double> r = random_values(std::size_t(s.size()));
   const std::vector<double> z = on_device(A, lattice(s), series, r, here);
   expect_near(z, on_host(A, lattice(s), series, r, there), words(s) + ", " + what);
@@ -154,7 +154,7 @@ TEST_F(Neumann, LargeGridsAreTheHosts) {
 TEST_F(Neumann, SmallMatricesAreRefusedAsOnTheHost) {
   const Shape s{6, 5};
   const auto found_in = [&](SmallMatrix A) {
-    CouplingFindings here, there;
+    RowFacts here, there;
     (void)on_device(A.csr(), lattice(s), neumann::neumann(2), random_values(30), here);
     (void)on_host(A.csr(), lattice(s), neumann::neumann(2), random_values(30), there);
     EXPECT_EQ(here.result(), there.result());

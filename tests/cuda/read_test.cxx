@@ -18,32 +18,19 @@ constexpr double rounding = 1e-14;
 struct Expected {
   ReadResult result = ReadResult::ok;
   Stencil stencil;
-  StencilFacts facts;
+  RowFacts facts;
   std::string why;
-  bool ring_is_cut = false;
-  index_t useless_row = -1;
 };
-
-bool is_cut(const Stencil &s, const Grid &g) {
-  const index_t nx = g.n[0], ny = g.n[1];
-  bool x = false, y = false;
-  const auto crosses = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0; };
-  for (index_t j = 0; j < ny; ++j)
-    x |= crosses(s.E, j * nx + nx - 1) || crosses(s.NE, j * nx + nx - 1) || crosses(s.NW, j * nx);
-  for (index_t i = (ny - 1) * nx; i < ny * nx; ++i) y |= crosses(s.N, i) || crosses(s.NE, i) || crosses(s.NW, i);
-  return (g.periodic[0] && !x) || (g.periodic[1] && !y);
-}
 
 Expected on_host(const Csr &A, const Grid &g, const std::vector<double> &v) {
   Expected e;
   e.result = read_stencil(A, g, e.stencil, e.facts, e.why);
   if (e.result != ReadResult::ok) return e;
-  e.ring_is_cut = is_cut(e.stencil, g);
   e.stencil.v = v;
   for (std::size_t p = 0; p < e.stencil.v.size(); ++p) {
-    if (e.facts.identity[p]) e.stencil.v[p] = 1;
+    if (e.stencil.identity[p]) e.stencil.v[p] = 1;
     if (e.stencil.v[p] != 0 && std::isfinite(e.stencil.v[p])) continue;
-    e.useless_row = static_cast<index_t>(p);
+    e.facts.useless_row = static_cast<index_t>(p);
     e.stencil.v.clear();
   }
   rrb::prepare(e.stencil, g, rounding);
@@ -72,26 +59,27 @@ double sum(const std::vector<double> &a) {
   return s;
 }
 
-void expect_same(const Expected &e, const cuda::DeviceStencil &s, const cuda::DeviceFacts &f) {
+void expect_same(const Expected &e, const cuda::DeviceStencil &s, const RowFacts &f) {
   expect_same_bits(e.stencil.C, s.C, "C");
   expect_same_bits(e.stencil.E, s.E, "E");
   expect_same_bits(e.stencil.N, s.N, "N");
   expect_same_bits(e.stencil.NE, s.NE, "NE");
   expect_same_bits(e.stencil.NW, s.NW, "NW");
-  EXPECT_EQ(fetched(s.identity), e.facts.identity);
+  EXPECT_EQ(fetched(s.identity), e.stencil.identity);
   EXPECT_EQ(s.scaled, !e.stencil.v.empty());
   if (s.scaled) expect_same_bits(e.stencil.v, s.v, "v");
   EXPECT_EQ(f.identity_rows, e.facts.identity_rows);
   EXPECT_EQ(f.zero_rows, e.facts.zero_rows);
-  EXPECT_EQ(f.decoupled, e.facts.decoupled);
   EXPECT_EQ(f.positive, e.facts.positive);
   EXPECT_EQ(f.corners, e.facts.corners);
-  EXPECT_EQ(f.largest_diagonal, e.facts.largest_diagonal);
+  EXPECT_EQ(f.diagonal, e.facts.diagonal);
   EXPECT_EQ(f.asymmetry, e.facts.asymmetry);
-  EXPECT_EQ(f.ring_is_cut, e.ring_is_cut);
-  EXPECT_EQ(f.useless_row, e.useless_row);
-  EXPECT_NEAR(f.weights_x, sum(e.stencil.E), 1e-12 * sum(e.stencil.E));
-  EXPECT_NEAR(f.weights_y, sum(e.stencil.N), 1e-12 * sum(e.stencil.N));
+  EXPECT_EQ(f.crosses[0], e.facts.crosses[0]);
+  EXPECT_EQ(f.crosses[1], e.facts.crosses[1]);
+  EXPECT_EQ(f.bad_pivot, e.facts.bad_pivot);
+  EXPECT_EQ(f.useless_row, e.facts.useless_row);
+  EXPECT_NEAR(f.weights[0], sum(e.stencil.E), 1e-12 * sum(e.stencil.E));
+  EXPECT_NEAR(f.weights[1], sum(e.stencil.N), 1e-12 * sum(e.stencil.N));
 }
 
 struct ReadOnDevice : OnDevice {
@@ -113,7 +101,7 @@ struct ReadOnDevice : OnDevice {
     expect_read(GridMatrix(s, t).csr(), grid_of(s), v);
   }
 
-  cuda::DeviceFacts facts;
+  RowFacts facts;
   ReadResult result = ReadResult::ok;
 };
 
@@ -198,7 +186,7 @@ TEST_F(ReadOnDevice, SmallForeignCouplings) {
   GridMatrix clean(s, t);
   std::vector<int> identity, coupled;
   for (int p = 40; p < 250; ++p) (clean.identity(p) ? identity : coupled).push_back(p);
-  GridMatrix A = clean; // into an identity row far away: dropped and counted
+  GridMatrix A = clean; // into an identity row far away: dropped
   A.redirect(coupled[0], identity.back(), -2);
   expect_read(A.csr(), grid_of(s));
   A.redirect(coupled[9], coupled[3], -2);
@@ -220,9 +208,9 @@ TEST_F(ReadOnDevice, RingThatNoValueCrosses) {
     for (const bool x : {true, false}) {
       const Shape open{37, 12, 1, !x, x, false, points}, closed{37, 12, 1, true, true, false, points};
       expect_read(GridMatrix(open, {1}).csr(), grid_of(closed));
-      EXPECT_TRUE(facts.ring_is_cut);
+      EXPECT_TRUE(facts.simpler(grid_of(closed)));
       expect_read(GridMatrix(closed, {1}).csr(), grid_of(closed));
-      EXPECT_FALSE(facts.ring_is_cut);
+      EXPECT_FALSE(facts.simpler(grid_of(closed)));
     }
 }
 
@@ -234,11 +222,11 @@ TEST_F(ReadOnDevice, VectorThatSaysNothing) {
   for (const double bad : {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     std::vector<double> v = uneven(s.size());
     for (int p = 0; p < s.size(); ++p)
-      if (e.facts.identity[p]) v[p] = bad; // of no importance
+      if (e.stencil.identity[p]) v[p] = bad; // of no importance
     expect_read(s, t, v);
-    EXPECT_EQ(facts.useless_row, -1);
+    EXPECT_EQ(facts.useless_row, no_row);
     int first = 700;
-    while (e.facts.identity[first]) ++first;
+    while (e.stencil.identity[first]) ++first;
     v[first] = v[first + 400] = bad;
     expect_read(s, t, v);
     EXPECT_EQ(facts.useless_row, first);
@@ -259,11 +247,11 @@ TEST_F(ReadOnDevice, RefreshKeepsTheArraysAndForgetsTheOldValues) {
     const void *before[] = {stencil.C.data(), stencil.NW.data(), stencil.v.data(), stencil.identity.data()};
     ASSERT_EQ(reader.read(b.csr(), nullptr, rounding, stencil, facts, stream), ReadResult::ok);
     expect_same(on_host(B.csr(), g, {}), stencil, facts);
-    const cuda::DeviceFacts once = facts;
+    const RowFacts once = facts;
     for (int again = 0; again < 3; ++again) {
       ASSERT_EQ(reader.read(b.csr(), nullptr, rounding, stencil, facts, stream), ReadResult::ok);
-      EXPECT_EQ(facts.weights_x, once.weights_x);
-      EXPECT_EQ(facts.weights_y, once.weights_y);
+      EXPECT_EQ(facts.weights[0], once.weights[0]);
+      EXPECT_EQ(facts.weights[1], once.weights[1]);
     }
     ASSERT_EQ(reader.read(a.csr(), v.data(), rounding, stencil, facts, stream), ReadResult::ok);
     expect_same(on_host(A.csr(), g, uneven(s.size())), stencil, facts);

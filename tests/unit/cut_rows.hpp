@@ -1,7 +1,7 @@
 // The rows of a matrix as several ranks have them, without ranks.
 #pragma once
 
-#include "grid/rank_pattern.hpp"
+#include "grid/pattern.hpp"
 
 #include <algorithm>
 #include <memory>

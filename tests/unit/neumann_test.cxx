@@ -1,5 +1,6 @@
 // Neumann series on grids, on the host, against dense matrices.
 #include "pc/neumann/core/grid_series.hpp"
+#include "stencil/refusal.hpp"
 
 #include "neumann_support.hpp"
 
@@ -22,7 +23,7 @@ void compare(SmallMatrix &A, const Shape &s, const Series &series, const referen
   const std::vector<double> r = random_values(std::size_t(s.size()));
   std::vector<double> z(r.size(), std::nan(""));
   const auto grid = make_grid_series(lattice(s), series);
-  const CouplingFindings found = grid->refresh(A.csr(3));
+  const RowFacts found = grid->refresh(A.csr(3));
   EXPECT_EQ(found.result(), ReadResult::ok);
   EXPECT_EQ(found.bad_pivot, no_row);
   grid->apply(r.data(), z.data());
@@ -71,7 +72,7 @@ TEST(NeumannGrid, TellsWhatItFound) {
   A.make_identity(7, false);
   A.make_identity(8, true, 0);
   const auto grid = make_grid_series(lattice(s), neumann::neumann(2));
-  CouplingFindings f = grid->refresh(A.csr());
+  RowFacts f = grid->refresh(A.csr());
   EXPECT_EQ(f.identity_rows, 2);
   EXPECT_EQ(f.bad_pivot, no_row);
   EXPECT_EQ(f.result(), ReadResult::ok);

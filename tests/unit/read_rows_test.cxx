@@ -46,18 +46,18 @@ TEST(ReadRows, AddUpInTheSameOrderWhateverTheThreads) {
   to.X = X.data(), to.E = E.data(), to.N = N.data();
   const auto read = [&](int threads) {
     omp_set_num_threads(threads);
-    const rrb::RowFacts f = rrb::read_rows(
+    const RowFacts f = rrb::read_rows(
         rrb::reading(rows, transposed.data(), ranks.pattern(0).identity(), nullptr, grid, 1e-14, Positive::moves, to),
         grid);
     omp_set_num_threads(omp_get_num_procs());
     return f;
   };
-  const rrb::RowFacts one = read(1);
+  const RowFacts one = read(1);
   EXPECT_GT(one.weights[0], 0);
-  EXPECT_FALSE(one.not_positive);
+  EXPECT_EQ(one.bad_pivot, no_row);
   for (const int threads : {2, 3, 5, 8})
     for (int times = 0; times < 5; ++times) { // in another order now and then
-      const rrb::RowFacts many = read(threads);
+      const RowFacts many = read(threads);
       EXPECT_EQ(many.weights[0], one.weights[0]) << threads;
       EXPECT_EQ(many.weights[1], one.weights[1]) << threads;
       EXPECT_EQ(many.diagonal, one.diagonal) << threads;

@@ -2,7 +2,7 @@
 #include "grid/cuda/find.hpp"
 
 #include "grid/cuda/csr.hpp"
-#include "grid/cuda/reach.cuh"
+#include "grid/reach.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -267,18 +267,11 @@ bool DeviceRankPattern::is_complete(const Grid &grid, const Fit &f) {
   return !found.incomplete;
 }
 
-RankRows rows_of_all(const Csr &A) {
-  RankRows rows;
-  rows.n = A.n;
-  rows.own = A;
-  return rows;
-}
-
 // Of a matrix on one rank.
 class DevicePattern : public Pattern {
 public:
   DevicePattern(const Csr &device_rows, cudaStream_t s)
-      : A(device_rows), stream(s), all(rows_of_all(device_rows), 0, [s] { return s; }) {}
+      : A(device_rows), stream(s), all(RankRows(device_rows), 0, [s] { return s; }) {}
 
   index_t rows() const override { return A.n; }
   std::string mark_identity() override {

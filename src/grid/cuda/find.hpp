@@ -3,7 +3,7 @@
 
 #include "exec/cuda/cuda.hpp"
 #include "grid/find.hpp"
-#include "grid/rank_pattern.hpp"
+#include "grid/pattern.hpp"
 
 #include <functional>
 #include <memory>

@@ -57,7 +57,7 @@ private:
   std::unique_ptr<Iteration> iteration_;
   Iteration::Solve solve_;
   std::unique_ptr<cuda::StencilReader> reader_;
-  cuda::DeviceFacts facts_;
+  RowFacts facts_;
 };
 
 PetscErrorCode OnDevice::RefreshFrom(const Csr &csr, const Grid &grid, const double *v, KSPRRBValues *values) {

@@ -61,13 +61,13 @@ private:
   PetscErrorCode RefreshOnRanks(PC pc, Mat A, const petscrrb::Grid &grid, KSPRRBValues *values) {
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     PCRRBStencilArrays read;
-    petscrrb::rrb::RowFacts facts;
+    petscrrb::RowFacts facts;
     petscrrb::ReadResult result;
     PetscBool ok = PETSC_FALSE;
 
     PetscFunctionBegin;
     PetscCall(with_.matrix->ReadForSolver(pc, A, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
-    *values = KSPRRBValuesOf(result, (petscrrb::index_t)facts.zero_rows);
+    *values = KSPRRBValuesOf(result, facts.zero_rows);
     if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscRRBTryTogether(comm, say_, [&] {
       read.of.v = read.v;

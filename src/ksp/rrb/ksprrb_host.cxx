@@ -53,7 +53,7 @@ private:
 
   CG cg_;
   std::function<PetscErrorCode(rrb::Part)> solve_;
-  StencilFacts facts_;
+  RowFacts facts_;
 };
 
 template <class CG>
@@ -65,9 +65,8 @@ PetscErrorCode OnHost<CG>::RefreshFrom(const Csr &csr, const Grid &grid, const d
   PetscCall(PetscRRBTry(say_, [&] {
     result = read_stencil(csr, grid, stencil_, facts_, why);
     if (!CG::scaled || !v || result != ReadResult::ok) return;
-    stencil_.v.assign(v, v + stencil_.C.size());
-    for (size_t i = 0; i < stencil_.v.size(); ++i) /* the preconditioner's identity rows may be others */
-      if (facts_.identity[i]) stencil_.v[i] = 1.0;
+    stencil_.v.resize(stencil_.C.size()); /* the preconditioner's identity rows may be others */
+    take_vector((index_t)stencil_.v.size(), stencil_.identity.data(), v, stencil_.v.data(), facts_);
   }));
   if (!v) stencil_.v.clear();
   *values = KSPRRBValuesOf(result, facts_.zero_rows);

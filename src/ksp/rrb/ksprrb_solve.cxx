@@ -95,7 +95,7 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   s->uses = ++((PC_RRB *)ksp->pc->data)->state->uses;
   PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));
   PetscCall(CheckLastBlock(ksp, &failed));
-  if (failed) *numbers = not_finite;
+  if (failed) *numbers = ::not_finite;
   if (!apart || failed) *norm = numbers->norm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,7 +149,7 @@ static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
     PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp), &s->ahead));
     s->started = PETSC_TRUE;
     PetscCall(CheckLastBlock(ksp, &failed));
-    if (failed) s->ahead.front() = not_finite;
+    if (failed) s->ahead.front() = ::not_finite;
   }
   *numbers = s->ahead[s->seen++];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,7 +13,7 @@ public:
       : where_(where), series_(where.Make([&](const auto &...on) { return neumann::make_grid_series(on..., g, s); })),
         flops_(PCNeumannFlops(g, s.terms)) {}
 
-  PetscErrorCode Refresh(PC, const Csr &rows, CouplingFindings *found) override {
+  PetscErrorCode Refresh(PC, const Csr &rows, RowFacts *found) override {
     return where_.Try([&] { *found = series_->refresh(rows); });
   }
   PetscErrorCode Bytes(PetscLogDouble *bytes) override {
@@ -99,7 +99,7 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Fill(const Csr &rows, PetscScalar *s, neumann::SparseArrays lower, neumann::SparseArrays second,
-                      CouplingFindings *found) override {
+                      RowFacts *found) override {
     return where_.Try([&] { *found = values_->refresh(rows, s, lower, second); });
   }
 

@@ -3,7 +3,7 @@
 
 #include "petsc/overlap.h"
 #include "pc/vectors.h"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 #include "pc/neumann/core/series.hpp"
 #include "pc/neumann/core/sparse.hpp"
 #include "petscrrb.h"
@@ -17,7 +17,7 @@ PETSC_INTERN PetscErrorCode PCNeumannComposeParameters(PC, PetscBool);
 class PCNeumannForm {
 public:
   virtual ~PCNeumannForm() = default;
-  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::CouplingFindings *) = 0;
+  virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::RowFacts *) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
   virtual PetscErrorCode Bytes(PetscLogDouble *) = 0;
 };
@@ -38,7 +38,7 @@ PetscErrorCode PCNeumannCreateBackend(PetscBool device, std::unique_ptr<PCNeuman
 struct PCNeumannState : PetscRRBState<PCNeumannBackend> {
   std::unique_ptr<PetscRRBOverlap> overlap; /* on several ranks */
   std::unique_ptr<PCNeumannForm> form;
-  petscrrb::CouplingFindings found;
+  petscrrb::RowFacts found;
 };
 
 /* What a user can set, as it was set. */
@@ -57,7 +57,7 @@ typedef struct {
 /* On several ranks (pcneumann_ranks.cxx): the rows that each works with; what all of them found, with global rows; the words
    of the rank that found the first bad entry. Collective. */
 PETSC_INTERN PetscErrorCode PCNeumannBuildOverlap(PC);
-PETSC_INTERN PetscErrorCode PCNeumannAgree(PC, petscrrb::CouplingFindings *);
+PETSC_INTERN PetscErrorCode PCNeumannAgree(PC, petscrrb::RowFacts *);
 PETSC_INTERN PetscErrorCode PCNeumannWhyRefusedOnRanks(PC, PetscRRBTrouble *);
 petscrrb::neumann::Ghosts PCNeumannGhosts(const PetscRRBOverlap *);
 

@@ -1,6 +1,7 @@
 /* PCNEUMANN on several ranks: their rows with ghosts in natural order, and what they have to agree about. */
 #include "pc/neumann/pcneumann_data.h"
 
+#include "petsc/rank_rows.h"
 #include "stencil/refusal.hpp"
 #include "grid/text.hpp"
 
@@ -29,25 +30,9 @@ PetscErrorCode PCNeumannBuildOverlap(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNeumannAgree(PC pc, CouplingFindings *f) {
-  const PetscRRBOverlap *overlap = ((PC_Neumann *)pc->data)->state->overlap.get();
-  const bool bad = f->bad_pivot != no_row;
-  double most[] = {f->not_finite ? 1.0 : 0.0, f->diagonal, f->asymmetry, f->norm,
-                   bad ? -(double)overlap->global((PetscInt)f->bad_pivot) : -PETSC_INFINITY};
-  double rows = (double)f->identity_rows;
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-
-  PetscFunctionBegin;
-  if (f->not_finite) most[1] = most[2] = most[3] = 0; /* a maximum with NaN is anything */
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 5, MPI_DOUBLE, MPI_MAX, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &rows, 1, MPI_DOUBLE, MPI_SUM, comm));
-  f->not_finite = most[0] > 0;
-  f->diagonal = most[1];
-  f->asymmetry = most[2];
-  f->norm = most[3];
-  f->bad_pivot = most[4] == -PETSC_INFINITY ? no_row : (index_t)-most[4];
-  f->identity_rows = (index_t)rows;
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PCNeumannAgree(PC pc, RowFacts *f) {
+  if (f->bad_pivot != no_row) f->bad_pivot = ((PC_Neumann *)pc->data)->state->overlap->global((PetscInt)f->bad_pivot);
+  return PetscRRBAgreeOnFacts(PetscObjectComm((PetscObject)pc), f);
 }
 
 PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
@@ -58,7 +43,7 @@ PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
   };
 
   return PetscRRBExplain("PCNEUMANN", overlap, s->rows.on_ranks, trouble, [&](const Csr &rows, const Flags &identity) {
-    return s->found.not_finite ? where_not_finite(rows, words)
+    return s->found.not_finite ? where_not_finite(RankRows(rows), words)
                                : where_asymmetric(rows, identity, s->found.diagonal, words);
   });
 }

@@ -84,7 +84,7 @@ PetscErrorCode PCNeumannSparse::Create(PC pc, PetscRRBOverlap *overlap, const ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, CouplingFindings *found) {
+PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, RowFacts *found) {
   Csr rows = rows_here;
 
   PetscFunctionBegin;
@@ -94,7 +94,7 @@ PetscErrorCode PCNeumannSparse::Refresh(PC pc, const Csr &rows_here, CouplingFin
 }
 
 /* On this rank. */
-PetscErrorCode PCNeumannSparse::FillHere(const Csr &rows, CouplingFindings *found) {
+PetscErrorCode PCNeumannSparse::FillHere(const Csr &rows, RowFacts *found) {
   neumann::SparseArrays values[2];
   PetscScalar *s;
 

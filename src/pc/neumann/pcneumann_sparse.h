@@ -19,7 +19,7 @@ struct PCNeumannMatrices {
 class PCNeumannSparse : public PCNeumannForm {
 public:
   ~PCNeumannSparse() override;
-  PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::CouplingFindings *) override;
+  PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::RowFacts *) override;
   PetscErrorCode Apply(PC, Vec, Vec) override;
   PetscErrorCode Bytes(PetscLogDouble *) override;
 
@@ -31,13 +31,13 @@ protected:
   /* rows with values, where the matrix is */
   virtual PetscErrorCode Exchange(PetscRRBOverlap &, Mat, petscrrb::Csr *) = 0;
   virtual PetscErrorCode Fill(const petscrrb::Csr &, PetscScalar *s, petscrrb::neumann::SparseArrays lower,
-                              petscrrb::neumann::SparseArrays second, petscrrb::CouplingFindings *) = 0;
+                              petscrrb::neumann::SparseArrays second, petscrrb::RowFacts *) = 0;
 
   std::unique_ptr<petscrrb::neumann::SparseValues> values_;
 
 private:
   PetscErrorCode CreateMatrix(PC, PetscInt n, const petscrrb::neumann::SparsePattern[2], Mat *, PCNeumannBlocks *);
-  PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::CouplingFindings *);
+  PetscErrorCode FillHere(const petscrrb::Csr &, petscrrb::RowFacts *);
   PetscErrorCode Scaled(petscrrb::neumann::Scale, Vec from, Vec to);
   PetscErrorCode Horner(petscrrb::neumann::Triangle, Vec *y);
   PetscErrorCode ApplyHere(Vec, Vec);

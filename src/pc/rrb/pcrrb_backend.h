@@ -20,6 +20,13 @@ struct PCRRBValues {
   PetscBool simpler =
       PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */
   PetscBool scaled = PETSC_FALSE; /* by the near null vector */
+
+  void Take(const petscrrb::RowFacts &f, const petscrrb::Grid &grid) {
+    not_positive = (PetscBool)(f.bad_pivot != petscrrb::no_row);
+    identity_rows = f.identity_rows;
+    positive = f.positive;
+    simpler = (PetscBool)f.simpler(grid);
+  }
 };
 
 class PCRRBDistribution;

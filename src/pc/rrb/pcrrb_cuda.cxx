@@ -32,7 +32,7 @@ public:
   }
   void weights(double *x, double *y) const override {
     if (on_ranks_) return on_ranks_->matrix.weights(x, y);
-    *x = facts_.weights_x, *y = facts_.weights_y;
+    *x = facts_.weights[0], *y = facts_.weights[1];
   }
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
@@ -66,7 +66,7 @@ private:
   cuda::DeviceStencil stencil_;
   std::unique_ptr<cuda::StencilReader> reader_;
   Grid read_; /* which the reader is for */
-  cuda::DeviceFacts facts_;
+  RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   const char *transport_ = nullptr;                              /* in words */
@@ -112,17 +112,14 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
       read_ = grid;
     }
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
-    if (values->result == ReadResult::refused || facts_.not_positive)
+    if (values->result == ReadResult::refused || facts_.bad_pivot != no_row)
       values->why = cuda::why_not(csr, grid, cuda_.stream);
   }));
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
-  if (facts_.useless_row >= 0)
+  if (facts_.useless_row != no_row)
     PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is taken in its place\n",
                         facts_.useless_value, (long long)facts_.useless_row));
-  values->identity_rows = facts_.identity_rows;
-  values->positive = facts_.positive;
-  values->not_positive = (PetscBool)facts_.not_positive;
-  values->simpler = (PetscBool)(facts_.ring_is_cut || (grid.points == 9 && !facts_.corners));
+  values->Take(facts_, grid);
   values->scaled = (PetscBool)stencil_.scaled;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -188,25 +188,7 @@ PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What all ranks together have found. */
-static PetscErrorCode Agree(PC pc, rrb::RowFacts &f) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  double sums[] = {f.identity, f.positive, f.weights[0], f.weights[1], f.zero_rows, f.decoupled};
-  double most[] = {f.diagonal,        f.asymmetry,          (double)f.not_finite, (double)f.foreign,
-                   (double)f.corners, (double)f.crosses[0], (double)f.crosses[1], (double)f.not_positive};
-
-  PetscFunctionBegin;
-  if (f.not_finite) most[0] = most[1] = 0; /* a maximum with NaN is anything */
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 6, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 8, MPI_DOUBLE, MPI_MAX, comm));
-  f.identity = sums[0], f.positive = sums[1], f.weights[0] = sums[2], f.weights[1] = sums[3];
-  f.zero_rows = sums[4], f.decoupled = sums[5];
-  f.diagonal = most[0], f.asymmetry = most[1];
-  f.not_finite = most[2] > 0, f.foreign = most[3] > 0, f.corners = most[4] > 0;
-  f.crosses[0] = most[5] > 0, f.crosses[1] = most[6] > 0, f.not_positive = most[7] > 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* From a copy of all rows that matter. */
 PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBValues *values) {
   PetscRRBTrouble trouble;
   PetscRRBOverlap overlap;
@@ -214,11 +196,12 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
     return text(index_t(overlap.global(p))) + " at " + place(g, overlap.order()[(std::size_t)p]);
   };
   const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
-  const auto explain = [&](const Csr &rows, const Flags &identity) {
-    return facts_.not_finite ? where_not_finite(rows, words)
-           : values->result == ReadResult::refused
-               ? where_asymmetric(rows, identity, facts_.diagonal, words)
-               : where_not_positive(rows, [&](PetscInt p) { return "row " + at(p); });
+  const auto explain = [&](const Csr &rows, const Flags &identity) -> std::string {
+    if (facts_.not_finite) return where_not_finite(RankRows(rows), words);
+    if (values->result == ReadResult::refused) return where_asymmetric(rows, identity, facts_.diagonal, words);
+    for (PetscInt p = 0; p < rows.n; ++p)
+      if (overlap.global(p) == facts_.bad_pivot) return not_positive("row " + at(p));
+    return "";
   };
 
   PetscFunctionBegin;
@@ -254,7 +237,7 @@ PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) con
 
 /* ExchangeRows() has brought them. The stencil is the box's if they are as they should be. */
 PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, double rounding, Positive positive,
-                                           const PCRRBStencilRoom &room, PCRRBStencilArrays *box, rrb::RowFacts *facts,
+                                           const PCRRBStencilRoom &room, PCRRBStencilArrays *box, RowFacts *facts,
                                            ReadResult *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const std::size_t own = (std::size_t)rows_.own();
@@ -271,12 +254,9 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, doubl
     *facts = values_->Read(rounding, positive, own_);
   }));
   PetscCall(rows_.Restore(P, values_->on_device, &got_));
-  PetscCall(Agree(pc, *facts));
-  const bool asymmetric = facts->asymmetry > symmetric * facts->diagonal;
-  *result = facts->not_finite ? ReadResult::refused
-            : facts->foreign  ? ReadResult::rebuild
-            : asymmetric      ? ReadResult::refused
-                              : ReadResult::ok;
+  if (facts->bad_pivot != no_row) facts->bad_pivot = rows_.global((PetscInt)facts->bad_pivot);
+  PetscCall(PetscRRBAgreeOnFacts(comm, facts));
+  *result = facts->result();
   if (*result != ReadResult::ok || !lines_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MoveToBoxes(*box));
   if (with_vector) PetscCall(ToBoxes(values_->vector(), box->v));
@@ -285,8 +265,6 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, doubl
 
 PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_null, double rounding,
                                        const PCRRBStencilRoom &room, PCRRBValues *values) {
-  const rrb::RowFacts &f = facts_;
-
   PetscFunctionBegin;
   *values = PCRRBValues();
   read_ = {};
@@ -295,11 +273,7 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_
   PetscCall(ReadRows(pc, P, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, P, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  values->identity_rows = (index_t)f.identity;
-  values->positive = (index_t)f.positive;
-  values->simpler = (PetscBool)((grid.periodic[0] && !f.crosses[0]) || (grid.periodic[1] && !f.crosses[1]) ||
-                                (corners_ && !f.corners));
-  values->not_positive = (PetscBool)f.not_positive;
+  values->Take(facts_, grid);
   if (values->not_positive) PetscCall(WhyRefused(pc, P, grid, values));
   values->scaled = (PetscBool)values_->scaled();
   PetscCall(read_.Take(P));
@@ -308,8 +282,8 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_
 }
 
 PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, double rounding,
-                                                const PCRRBStencilRoom &room, PCRRBStencilArrays *box,
-                                                rrb::RowFacts *facts, ReadResult *result) {
+                                                const PCRRBStencilRoom &room, PCRRBStencilArrays *box, RowFacts *facts,
+                                                ReadResult *result) {
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;

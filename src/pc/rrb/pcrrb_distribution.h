@@ -22,7 +22,7 @@ public:
      identity rows. Positive couplings stay.
      Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
   PetscErrorCode ReadForSolver(PC, Mat, const petscrrb::Grid &, double rounding, const PCRRBStencilRoom &,
-                               PCRRBStencilArrays *, petscrrb::rrb::RowFacts *, petscrrb::ReadResult *);
+                               PCRRBStencilArrays *, petscrrb::RowFacts *, petscrrb::ReadResult *);
   void weights(double *x, double *y) const { *x = facts_.weights[0], *y = facts_.weights[1]; }
 
   /* The boxes of a grid of all ranks, and its grid that all of them have; may throw. */
@@ -47,8 +47,7 @@ private:
   PetscErrorCode ReadNearNullVector(PC, Vec);
   PetscErrorCode ExchangeVector();
   PetscErrorCode ReadRows(PC, Mat, const petscrrb::Grid &, double rounding, petscrrb::Positive,
-                          const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::rrb::RowFacts *,
-                          petscrrb::ReadResult *);
+                          const PCRRBStencilRoom &, PCRRBStencilArrays *, petscrrb::RowFacts *, petscrrb::ReadResult *);
   PetscErrorCode WhyRefused(PC, Mat, const petscrrb::Grid &, PCRRBValues *);
   PetscErrorCode MoveToBoxes(const PCRRBStencilArrays &) const;
 
@@ -57,7 +56,7 @@ private:
   petscrrb::RankRows got_;                 /* the matrix's arrays, while they are read */
   std::unique_ptr<PCRRBRowValues> values_; /* of these rows */
   bool prepared_ = false;                  /* they are for their pattern and for the grid */
-  petscrrb::rrb::RowFacts facts_;
+  petscrrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   petscrrb::BoxPlaces places_;
   PetscSF lines_ = nullptr;

@@ -5,7 +5,6 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_on_ranks.h"
 
-#include <cmath>
 #include <numeric>
 
 using namespace petscrrb;
@@ -58,7 +57,7 @@ private:
 
   Host host_;
   Stencil stencil_;
-  StencilFacts facts_;
+  RowFacts facts_;
   rrb::CoarseSolver coarse_;
   PetscRRBVectors vectors_{PETSC_FALSE};
   MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
@@ -76,7 +75,6 @@ void OnHost::weights(double *x, double *y) const {
   *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
 }
 
-/* A vector that is 0 or not finite at a row with couplings says nothing about it: then 1 everywhere. Identity rows: 1. */
 PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
   std::vector<double> &v = stencil_.v;
   const PetscScalar *x;
@@ -85,26 +83,13 @@ PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
   PetscCall(PetscRRBTry("PCRRB", [&] { v.resize(near_null ? stencil_.C.size() : 0); }));
   if (!near_null) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(near_null, &x));
-  std::copy_n(x, v.size(), v.data());
+  take_vector((index_t)v.size(), stencil_.identity.data(), x, v.data(), facts_);
   PetscCall(VecRestoreArrayRead(near_null, &x));
-  for (size_t i = 0; i < v.size(); ++i) {
-    if (facts_.identity[i]) v[i] = 1.0;
-    if (v[i] != 0.0 && std::isfinite(v[i])) continue;
-    PetscCall(
-        PetscInfo(pc, "The near null space is %g at row %zu: the constant vector is taken in its place\n", v[i], i));
-    v.clear();
-  }
+  if (facts_.useless_row == no_row) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is taken in its place\n",
+                      facts_.useless_value, (long long)facts_.useless_row));
+  v.clear();
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static bool ring_is_cut(const Stencil &s, const Grid &g) {
-  const index_t nx = g.n[0], ny = g.n[1];
-  const auto at = [](const std::vector<double> &a, index_t p) { return !a.empty() && a[p] != 0.0; };
-  bool x = !g.periodic[0], y = !g.periodic[1];
-
-  for (index_t j = 0; j < ny && !x; ++j) x = at(s.E, j * nx + nx - 1) || at(s.NE, j * nx + nx - 1) || at(s.NW, j * nx);
-  for (index_t p = (ny - 1) * nx; p < ny * nx && !y; ++p) y = at(s.N, p) || at(s.NE, p) || at(s.NW, p);
-  return !x || !y;
 }
 
 PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Vec near_null, double rounding,
@@ -117,10 +102,7 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   *values = PCRRBValues();
   PetscCall(PetscRRBTry("PCRRB", [&] { values->result = read_stencil(P.csr, grid, stencil_, facts_, values->why); }));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  values->identity_rows = facts_.identity_rows;
-  values->positive = facts_.positive;
-  values->not_positive = (PetscBool)facts_.not_positive;
-  values->simpler = (PetscBool)(ring_is_cut(stencil_, grid) || (grid.points == 9 && !facts_.corners));
+  values->Take(facts_, grid);
   PetscCall(ReadNearNullVector(pc, near_null));
   values->scaled = (PetscBool)!stencil_.v.empty();
   rrb::prepare(stencil_, grid, rounding);

@@ -6,7 +6,6 @@
 #include "petsc/compat.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace petscrrb;
 
@@ -46,18 +45,16 @@ public:
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)near_null), PetscRRBSay("PCRRB"),
                                   [&] { v_.resize(identity_.size()); }));
     PetscCall(VecGetArrayRead(near_null, &x));
-    *usable = 1;
-    for (std::size_t i = 0; i < (std::size_t)rows_.n; ++i) {
-      v_[i] = identity_[i] ? 1.0 : x[i];
-      if (v_[i] == 0.0 || !std::isfinite(v_[i])) *usable = 0;
-    }
+    RowFacts found;
+    take_vector(rows_.n, identity_.data(), x, v_.data(), found);
+    *usable = found.useless_row == no_row;
     PetscCall(VecRestoreArrayRead(near_null, &x));
     scaled_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   double *vector() override { return v_.data(); }
 
-  rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
+  RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
     if (to.v) std::copy_n(v_.data(), rows_.n, to.v);
     return rrb::read_rows(rrb::reading(rows_, transposed_.data(), identity_.data(), scaled_ ? v_.data() : nullptr,
                                        grid_, rounding, positive, to.of),

@@ -4,7 +4,7 @@
 
 #include "petsc/agree.h"
 #include "petsc/rank_rows.h"
-#include "grid/rank_pattern.hpp"
+#include "grid/pattern.hpp"
 #include "pc/rrb/ranks/read_rows.hpp"
 
 #include <functional>
@@ -57,7 +57,7 @@ public:
   virtual double *vector() = 0; /* V of own rows, and room for the ghosts', if it is not I */
 
   /* The stencil of own rows, and their part of what all find; may throw. v: copied, if there is room for it. Waits. */
-  virtual petscrrb::rrb::RowFacts Read(double rounding, petscrrb::Positive, const PCRRBStencilArrays &) = 0;
+  virtual petscrrb::RowFacts Read(double rounding, petscrrb::Positive, const PCRRBStencilArrays &) = 0;
   virtual PCRRBStencilRoom own_room() = 0; /* for own rows that are not the box's points */
   virtual double bytes() const = 0;
 

@@ -48,7 +48,7 @@ public:
   PetscErrorCode TakeVector(Vec, PetscMPIInt *) override;
   double *vector() override { return v_.data(); }
 
-  rrb::RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
+  RowFacts Read(double rounding, Positive positive, const PCRRBStencilArrays &to) override {
     (void)stream_.Ready();
     if (to.v) stream_.cuda.copy(to.v, v_.data(), own_rows_);
     return rows_->read(scaled_ ? v_.data() : nullptr, rounding, positive, to.of);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "stencil/cuda/strip.cuh"
-#include "stencil/cuda/tally.cuh"
 #include "stencil/weights.hpp"
 
 namespace petscrrb::cuda {
@@ -17,6 +16,34 @@ struct Target {
 struct Couplings {
   double east = 0, north = 0, northeast = 0, northwest = 0;
 };
+
+// What one lane found, in few registers: as it reads at most 60 points, each count fits in a byte.
+struct FactsOfLane {
+  enum Count : unsigned {
+    identity = 1,
+    zero = 1 << 8,
+    positive = 1 << 16
+  };
+  unsigned counts = 0, flags = 0;
+  PetscInt bad_pivot = -1, useless_row = -1;
+  double diagonal = 0, asymmetry = 0, weights_x = 0, weights_y = 0;
+
+  __device__ RowFacts whole() const {
+    RowFacts f;
+    f.identity_rows = counts % 256;
+    f.zero_rows = counts / zero % 256;
+    f.positive = counts / positive;
+    if (bad_pivot >= 0) f.bad_pivot = bad_pivot;
+    if (useless_row >= 0) f.useless_row = useless_row;
+    f.diagonal = diagonal, f.asymmetry = asymmetry;
+    f.weights[0] = weights_x, f.weights[1] = weights_y;
+    f.not_finite = flags & found_not_finite, f.foreign = flags & found_foreign, f.corners = flags & found_corners;
+    f.crosses[0] = flags & found_across_x, f.crosses[1] = flags & found_across_y;
+    return f;
+  }
+};
+constexpr int most_lines = 60;       // that a lane reads
+static_assert(4 * most_lines < 256); // four couplings a point
 
 template <int points, bool scaled> class Reader {
 public:
@@ -35,7 +62,7 @@ public:
     line = row;
   }
 
-  LaneTally tally;
+  FactsOfLane facts;
 
 private:
   __device__ static double right(double value) { return __shfl_down_sync(~0u, value, 1); }
@@ -44,13 +71,10 @@ private:
   // The mean of a_ij and a_ji.
   __device__ double settle(double here, double there, bool dropped, bool count) {
     const double mean = 0.5 * (here + there);
-    if (dropped) {
-      if (count && (here != 0 || there != 0)) tally.counts += LaneTally::decoupled;
-      return 0.0;
-    }
+    if (dropped) return 0.0;
     if (count) {
-      tally.asymmetry = fmax(tally.asymmetry, fabs(here - there));
-      if (mean > 0) tally.counts += LaneTally::positive;
+      facts.asymmetry = fmax(facts.asymmetry, fabs(here - there));
+      if (mean > 0) facts.counts += FactsOfLane::positive;
     }
     return mean;
   }
@@ -79,17 +103,17 @@ private:
     const bool right_identity = __shfl_down_sync(~0u, line.identity, 1);
     const double other = right(line.a[At::West]);
     settled.east = settle(line.a[At::East], other, line.identity | right_identity, count);
-    if (count && settled.east != 0 && strip.column == g.nx - 1) tally.found |= found_across_x;
+    if (count && settled.east != 0 && strip.column == g.nx - 1) facts.flags |= found_across_x;
     const double v_right = right(line.v);
     if (scaled) settled.east = __dmul_rn(settled.east, line.v * v_right);
   }
 
   __device__ void note_crossings() {
     const bool corner = settled.northeast != 0 || settled.northwest != 0;
-    if (corner) tally.found |= found_corners;
-    if (strip.column == g.nx - 1 && settled.northeast != 0) tally.found |= found_across_x;
-    if (strip.column == 0 && settled.northwest != 0) tally.found |= found_across_x;
-    if (top && (corner || settled.north != 0)) tally.found |= found_across_y;
+    if (corner) facts.flags |= found_corners;
+    if (strip.column == g.nx - 1 && settled.northeast != 0) facts.flags |= found_across_x;
+    if (strip.column == 0 && settled.northwest != 0) facts.flags |= found_across_x;
+    if (top && (corner || settled.north != 0)) facts.flags |= found_across_y;
   }
 
   __device__ double excess() const {
@@ -115,22 +139,23 @@ private:
 
   __device__ void look_at_row(PetscInt j) {
     double &centre = line.a[At::Centre];
-    if (!(centre > 0) && !(line.identity && centre == 0)) tally.found |= found_not_positive;
+    if (facts.bad_pivot < 0 && !(centre > 0) && !(line.identity && centre == 0))
+      facts.bad_pivot = j * g.nx + strip.column;
     if (!line.identity) {
-      tally.diagonal = fmax(tally.diagonal, fabs(centre));
-      if (tally.useless_row < 0 && (line.v == 0 || !isfinite(line.v))) tally.useless_row = j * g.nx + strip.column;
+      facts.diagonal = fmax(facts.diagonal, fabs(centre));
+      if (facts.useless_row < 0 && !is_useful(line.v)) facts.useless_row = j * g.nx + strip.column;
       return;
     }
-    tally.counts += LaneTally::identity;
+    facts.counts += FactsOfLane::identity;
     if (centre != 0) return;
-    tally.counts += LaneTally::zero;
+    facts.counts += FactsOfLane::zero;
     centre = 1;
   }
 
   __device__ void write(PetscInt p, double c) {
     const double east = weight(settled.east, to.positive), north = weight(settled.north, to.positive);
-    tally.weights_x += east;
-    tally.weights_y += north;
+    facts.weights_x += east;
+    facts.weights_y += north;
     to.C[p] = c;
     to.E[p] = east;
     to.N[p] = north;

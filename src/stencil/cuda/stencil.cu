@@ -3,6 +3,7 @@
 #include "stencil/cuda/stencil.hpp"
 
 #include "grid/cuda/csr.hpp"
+#include "stencil/cuda/facts.cuh"
 #include "stencil/cuda/reader.cuh"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace petscrrb::cuda {
 namespace {
 
 constexpr int warps = 4, threads = warps * warp_size; // of a block
-constexpr int add_up_warps = 16, add_up_threads = add_up_warps * warp_size;
 
 // How the grid is dealt out to warps.
 struct Tasks {
@@ -31,11 +31,11 @@ template <int points> constexpr int blocks_at_once = (points == 5 ? 5 : 4) - (si
 // Four loads are under way at any time: the entries of the next line, and where those of the line after it begin.
 template <int points, bool scaled>
 __global__ void __launch_bounds__(threads, blocks_at_once<points>)
-    read_strips(Csr A, Sides g, Tasks tasks, const double *near_null, double rounding, Target to, Tally *partial) {
+    read_strips(Csr A, Sides g, Tasks tasks, const double *near_null, double rounding, Target to, RowFacts *partial) {
   __shared__ typename Strip<points, scaled>::Stage stages[warps];
   const int warp = threadIdx.x / warp_size;
   const index_t task = index_t(blockIdx.x) * warps + warp;
-  Tally tally;
+  RowFacts found;
   if (task < tasks.count) {
     const PetscInt first_column = static_cast<PetscInt>(task % tasks.strips) * owned_columns;
     const PetscInt first = static_cast<PetscInt>(task / tasks.strips) * tasks.lines;
@@ -55,19 +55,13 @@ __global__ void __launch_bounds__(threads, blocks_at_once<points>)
       flight.end = ahead.end;
       if (j < last) strip.fetch(flight, j + 1);
       if (j + 1 < last) strip.find(ahead, j + 2);
-      const Row<points> row = strip.take(begin, end, start, staged, v, j, reader.tally.found);
+      const Row<points> row = strip.take(begin, end, start, staged, v, j, reader.facts.flags);
       __syncwarp();
       reader.next(row, j, j > first);
     }
-    tally = reader.tally.whole();
+    found = reader.facts.whole();
   }
-  add_up_block<warps>(tally, partial + blockIdx.x);
-}
-
-__global__ void add_up(const Tally *partial, index_t count, Tally *total) {
-  Tally t;
-  for (index_t k = threadIdx.x; k < count; k += add_up_threads) t.add(partial[k]);
-  add_up_block<add_up_warps>(t, total);
+  add_up_block<threads>(found, partial + blockIdx.x);
 }
 
 // Whether two coordinates of one side are at most one step apart; `steps`: how many they are.
@@ -82,35 +76,15 @@ __device__ bool are_neighbours(const Sides &g, int points, PetscInt i, PetscInt 
   return are_close(i, k, g.nx, g.around_x, x) && are_close(j, l, g.ny, g.around_y, y) && (points == 9 || x + y < 2);
 }
 
-// Couplings outside of the stencil: with identity rows they count as dropped.
-__global__ void look_at_foreign(Csr A, Sides g, int points, const unsigned char *identity, ForeignTally *result) {
+// Couplings outside of the stencil, but for those with identity rows. All that write *foreign write the same.
+__global__ void look_at_foreign(Csr A, Sides g, int points, const unsigned char *identity, int *foreign) {
   const PetscInt p = static_cast<PetscInt>(index_t(blockIdx.x) * blockDim.x + threadIdx.x);
   if (p >= A.n) return;
-  unsigned long long decoupled = 0;
   const PetscInt i = p % g.nx, j = p / g.nx;
   for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
     const PetscInt q = A.ja[e];
-    if (A.a[e] == 0 || are_neighbours(g, points, i, j, q % g.nx, q / g.nx)) continue;
-    if (identity[q])
-      ++decoupled;
-    else
-      result->unresolved = 1;
+    if (A.a[e] != 0 && !identity[q] && !are_neighbours(g, points, i, j, q % g.nx, q / g.nx)) *foreign = 1;
   }
-  if (decoupled) atomicAdd(&result->decoupled, decoupled);
-}
-
-void take_facts(const Tally &t, const Grid &g, DeviceFacts &f) {
-  f.identity_rows = static_cast<index_t>(t.identity);
-  f.zero_rows = static_cast<index_t>(t.zero);
-  f.decoupled = static_cast<index_t>(t.decoupled);
-  f.positive = static_cast<index_t>(t.positive);
-  f.corners = t.found & found_corners;
-  f.not_positive = t.found & found_not_positive;
-  f.largest_diagonal = t.diagonal;
-  f.asymmetry = t.asymmetry;
-  f.ring_is_cut = (g.periodic[0] && !(t.found & found_across_x)) || (g.periodic[1] && !(t.found & found_across_y));
-  f.weights_x = t.weights_x;
-  f.weights_y = t.weights_y;
 }
 
 Sides sides(const Grid &g) {
@@ -140,8 +114,8 @@ StencilReader::StencilReader(const Grid &g, Positive positive)
     : grid_(g), positive_(positive), lines_(lines_of_task(g)),
       partial_(static_cast<std::size_t>(Tasks(g, lines_).blocks())) {}
 
-Tally StencilReader::pass(const Csr &A, const double *near_null, double rounding, DeviceStencil &s,
-                          cudaStream_t stream) const {
+RowFacts StencilReader::pass(const Csr &A, const double *near_null, double rounding, DeviceStencil &s,
+                             cudaStream_t stream) const {
   const Tasks tasks(grid_, lines_);
   const Sides g = sides(grid_);
   const unsigned blocks = static_cast<unsigned>(tasks.blocks());
@@ -151,50 +125,41 @@ Tally StencilReader::pass(const Csr &A, const double *near_null, double rounding
                                         : (near_null ? read_strips<5, true> : read_strips<5, false>);
   kernel<<<blocks, threads, 0, stream>>>(A, g, tasks, near_null, rounding, to, partial_.data());
   check_launch("read_strips");
-  add_up<<<1, add_up_threads, 0, stream>>>(partial_.data(), blocks, total_.device());
-  check_launch("add_up");
   s.scaled = near_null != nullptr;
-  return total_.read(stream);
+  return sum_of_blocks(partial_.data(), blocks, total_, stream);
 }
 
-bool StencilReader::resolve_foreign(const Csr &A, const DeviceStencil &s, DeviceFacts &f, cudaStream_t stream) const {
+bool StencilReader::is_foreign(const Csr &A, const DeviceStencil &s, cudaStream_t stream) const {
   foreign_.clear(stream);
   const unsigned blocks = static_cast<unsigned>((index_t(A.n) + threads - 1) / threads);
   look_at_foreign<<<blocks, threads, 0, stream>>>(A, sides(grid_), grid_.points, s.identity.data(), foreign_.device());
   check_launch("look_at_foreign");
-  const ForeignTally t = foreign_.read(stream);
-  f.decoupled += static_cast<index_t>(t.decoupled);
-  return !t.unresolved;
+  return foreign_.read(stream) != 0;
 }
 
-ReadResult StencilReader::read(const Csr &A, const double *near_null, double rounding, DeviceStencil &s, DeviceFacts &f,
+ReadResult StencilReader::read(const Csr &A, const double *near_null, double rounding, DeviceStencil &s, RowFacts &f,
                                cudaStream_t stream) {
   const std::size_t n = static_cast<std::size_t>(grid_.n[0] * grid_.n[1]);
-  f = DeviceFacts();
+  f = RowFacts();
   if (static_cast<std::size_t>(A.n) != n) return ReadResult::rebuild;
   for (auto *array : {&s.C, &s.E, &s.N}) give_size(*array, n);
   for (auto *array : {&s.NE, &s.NW}) give_size(*array, grid_.points == 9 ? n : 0);
   if (near_null) give_size(s.v, n);
   give_size(s.identity, n);
-  Tally t = pass(A, near_null, rounding, s, stream);
-  take_facts(t, grid_, f);
-  if (t.found & found_not_finite) return ReadResult::refused;
-  if (t.found & found_foreign && !resolve_foreign(A, s, f, stream)) return ReadResult::rebuild;
-  if (t.asymmetry > symmetric * t.diagonal) return ReadResult::refused;
-  if (!near_null || t.useless_row == no_row) return ReadResult::ok;
-  f.useless_row = static_cast<index_t>(t.useless_row);
+  f = pass(A, near_null, rounding, s, stream);
+  if (f.foreign && !f.not_finite) f.foreign = is_foreign(A, s, stream);
+  if (f.result() != ReadResult::ok || !near_null || f.useless_row == no_row) return f.result();
   check(cudaMemcpyAsync(&f.useless_value, near_null + f.useless_row, sizeof(double), cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync");
-  t = pass(A, nullptr, rounding, s, stream);
-  f.weights_x = t.weights_x;
-  f.weights_y = t.weights_y;
+  const RowFacts plain = pass(A, nullptr, rounding, s, stream);
+  std::copy_n(plain.weights, 2, f.weights);
   return ReadResult::ok;
 }
 
 std::string why_not(const Csr &device_rows, const Grid &g, cudaStream_t stream) {
   const HostCopy copy(device_rows, stream);
   Stencil stencil;
-  StencilFacts facts;
+  RowFacts facts;
   std::string why;
   (void)read_stencil(copy.csr(), g, stencil, facts, why);
   return why;

@@ -23,22 +23,6 @@ struct DeviceStencil {
   }
 };
 
-// StencilFacts but for the flags, and what else is asked about the values at a setup.
-struct DeviceFacts {
-  index_t identity_rows = 0, zero_rows = 0, decoupled = 0, positive = 0;
-  bool corners = false, not_positive = false;
-  double largest_diagonal = 0, asymmetry = 0;
-
-  bool ring_is_cut = false; // no coupling crosses the seam of some periodic side
-  double weights_x = 0;     // sum of E
-  double weights_y = 0;     // sum of N
-  index_t useless_row = -1; // the vector is not used, because of this first row with couplings where it is
-  double useless_value = 0; // 0 or not finite
-};
-
-struct Tally;
-struct ForeignTally;
-
 // The scratch for one grid. All work goes to the stream; the host waits for it once a refresh, to read what was found.
 class StencilReader {
 public:
@@ -46,20 +30,20 @@ public:
 
   // As read_stencil() and then rrb::prepare(): the same bits in the stencil. `near_null` (on the device, or null) is
   // copied, with 1 on identity rows. Allocates only what does not have its size yet. Unless ok, the stencil is not to be
-  // used, and why_not() has the reason; so it has where facts.not_positive.
-  ReadResult read(const Csr &device_rows, const double *near_null, double rounding, DeviceStencil &, DeviceFacts &,
+  // used, and why_not() has the reason; so it has where there is a bad pivot.
+  ReadResult read(const Csr &device_rows, const double *near_null, double rounding, DeviceStencil &, RowFacts &,
                   cudaStream_t);
 
 private:
-  Tally pass(const Csr &, const double *near_null, double rounding, DeviceStencil &, cudaStream_t) const;
-  bool resolve_foreign(const Csr &, const DeviceStencil &, DeviceFacts &, cudaStream_t) const;
+  RowFacts pass(const Csr &, const double *near_null, double rounding, DeviceStencil &, cudaStream_t) const;
+  bool is_foreign(const Csr &, const DeviceStencil &, cudaStream_t) const;
 
   Grid grid_;
   Positive positive_;
   PetscInt lines_; // that a warp reads, one by one
-  Buffer<Tally> partial_;
-  Report<Tally> total_;
-  Report<ForeignTally> foreign_;
+  Buffer<RowFacts> partial_;
+  Report<RowFacts> total_;
+  Report<int> foreign_;
 };
 
 // The reason, from a copy of the matrix on the host.

@@ -2,9 +2,20 @@
 #pragma once
 
 #include "grid/csr.hpp"
-#include "stencil/cuda/tally.cuh"
+
+#include <cuda_runtime.h>
 
 namespace petscrrb::cuda {
+
+constexpr int warp_size = 32;
+
+enum Found : unsigned {
+  found_corners = 1,    // some coupling in NE or NW is not zero
+  found_foreign = 2,    // a coupling has no place in the stencil
+  found_not_finite = 4, // an entry
+  found_across_x = 8,   // a coupling crosses the seam in x
+  found_across_y = 16
+};
 
 // The two outer columns are read for the sake of their neighbours, and written by the strips beside this one.
 constexpr int owned_columns = warp_size - 2;
@@ -126,7 +137,7 @@ public:
                              ? take(r, stage.columns + (begin - first), stage.values + (begin - first), count, p, found)
                              : take(r, A.ja + begin, A.a + begin, count, p, found);
     r.identity = !coupled;
-    if (scaled && coupled) r.v = near_null;
+    if (scaled) r.v = petscrrb::scaling(near_null, r.identity);
     return r;
   }
 
@@ -174,7 +185,7 @@ private:
 #pragma unroll
     for (int m = 0; m < points; ++m) {
       coupled |= m != At::Centre && r.a[m] != 0;
-      check += r.a[m] * 0.0; // 0 as long as all are finite
+      check += not_finite(r.a[m]);
     }
     if (check != 0) found |= found_not_finite; // a NaN too
     return coupled;
@@ -198,7 +209,7 @@ private:
         }
       if (known || value == 0) continue;
       foreign = true;
-      if (value * 0.0 != 0) found |= found_not_finite;
+      if (not_finite(value) != 0) found |= found_not_finite;
     }
     if (foreign) found |= found_foreign;
     return foreign;

@@ -2,30 +2,17 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "stencil/couplings.hpp"
-#include "grid/reach.hpp"
-#include "stencil/read_couplings.hpp"
+#include "stencil/facts.hpp"
 
 namespace petscrrb {
 
-inline void note(const RowFinding &r, PetscInt row, CouplingFindings &f) {
-  f.identity_rows += r.identity;
-  if (r.bad_pivot) f.bad_pivot = std::min<index_t>(f.bad_pivot, row);
-  f.not_finite |= r.not_finite;
-  f.foreign |= r.foreign;
-  f.diagonal = std::max(f.diagonal, r.diagonal);
-  f.asymmetry = std::max(f.asymmetry, r.asymmetry);
-  f.norm = std::max(f.norm, r.norm);
-  f.varies |= r.varies;
-}
-
 // Adds what f(p) says of each row.
-template <class F> void at_rows(PetscInt rows, const F &f, CouplingFindings &all) {
+template <class F> void at_rows(PetscInt rows, const F &f, RowFacts &all) {
 #pragma omp parallel if (rows >= rows_for_threads)
   {
-    CouplingFindings mine;
+    RowFacts mine;
 #pragma omp for schedule(static)
-    for (PetscInt p = 0; p < rows; ++p) note(f(p), p, mine);
+    for (PetscInt p = 0; p < rows; ++p) mine.add(f(p));
 #pragma omp critical(petscrrb_rows)
     all.add(mine);
   }
@@ -36,10 +23,10 @@ public:
   explicit RowLoops(const Host &) {}
   void clear() { found_ = {}; }
   template <class F> void at_rows(PetscInt rows, const F &f) { petscrrb::at_rows(rows, f, found_); }
-  const CouplingFindings &read() const { return found_; }
+  const RowFacts &read() const { return found_; }
 
 private:
-  CouplingFindings found_;
+  RowFacts found_;
 };
 
 } // namespace petscrrb

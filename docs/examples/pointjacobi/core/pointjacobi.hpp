@@ -4,7 +4,7 @@
 #include "exec/counts.hpp"
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 
 #include <memory>
 

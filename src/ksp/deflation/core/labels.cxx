@@ -2,7 +2,6 @@
 #include "ksp/deflation/core/labels.hpp"
 
 #include "ksp/deflation/core/az_row.hpp"
-#include "grid/fit.hpp"
 #include "stencil/refusal.hpp"
 #include "stencil/stencil.hpp"
 #include "grid/text.hpp"
@@ -142,11 +141,11 @@ std::string Labels::find(const Csr &a, const Space &space, const double *phi) {
   std::string why;
   ranks.on_all([&] {
     of_row_.resize(all.n);
-    why = mark_identity(all, identity_);
-    if (!why.empty()) // if it is an own row
-      why = where_not_finite(a, [&](PetscInt row, PetscInt column) {
-        return "row " + text(ranks.number(row)) + ", column " + text(ranks.number(column));
-      });
+    identity_.resize(all.n);
+    if (mark_identity(RankRows(all), identity_.data())) return;
+    why = where_not_finite(RankRows(a), [&](PetscInt row, PetscInt column) { // if it is an own row
+      return "row " + text(ranks.number(row)) + ", column " + text(ranks.number(column));
+    });
   });
   why = ranks.first(why); // before they do anything together
   if (!why.empty()) return why;

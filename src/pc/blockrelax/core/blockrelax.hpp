@@ -1,7 +1,7 @@
 // Relaxation by blocks, as PCBlockRelax uses it: one implementation on the host, one on a CUDA device.
 #pragma once
 
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 #include "grid/csr.hpp"
 #include "pc/blockrelax/core/patches.hpp"
 
@@ -44,7 +44,7 @@ struct Options {
 };
 
 struct Findings {
-  CouplingFindings read;
+  RowFacts read;
   bool constant = false; // all rows have the same diagonal and couplings with their neighbours, as far as a patch goes,
                          // and none with others of their block
   index_t shapes = 0;    // distinct inverses that are held

@@ -6,10 +6,8 @@
 #include "pc/blockrelax/core/blocks.hpp"
 
 #if defined(__CUDACC__)
-  #define PETSCRRB_UNROLL   _Pragma("unroll")
   #define PETSCRRB_UNROLL_4 _Pragma("unroll 4")
 #else
-  #define PETSCRRB_UNROLL
   #define PETSCRRB_UNROLL_4
 #endif
 

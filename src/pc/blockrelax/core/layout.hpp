@@ -98,6 +98,14 @@ PETSCRRB_HD inline PetscInt row_at(const Patch &p, PetscInt i, PetscInt j, Petsc
   return p.first + (k * p.n[1] + j) * p.n[0] + i;
 }
 
+PETSCRRB_HD inline void point_of(const Patch &p, PetscInt row, PetscInt at[3]) {
+  const PetscInt q = row - p.first;
+  at[0] = q % p.n[0], at[1] = q / p.n[0] % p.n[1], at[2] = q / p.n[0] / p.n[1];
+}
+PETSCRRB_HD inline bool has(const Patch &p, PetscInt row) {
+  return row >= p.first && row < p.first + p.n[0] * p.n[1] * p.n[2];
+}
+
 // f(cell, row, at): the cells of a block, in natural order.
 template <class F> void at_cells(const Patch &p, const Block &b, const F &f) {
   int cell = 0;

@@ -68,8 +68,8 @@ template <int steps> struct FillLinks {
   __device__ void operator()(int i) const {
     const PlaceOfRow place(rows.patches, row[i]);
     int next = first[i];
-    rows.at_links(place, row[i], [&](PetscInt q, double a) {
-      const bool same_patch = place.has(q);
+    rows.at_links(place.patch, place.at, row[i], [&](PetscInt q, double a) {
+      const bool same_patch = has(place.patch, q);
       int other = -1;
       if (same_patch && !rows.identity[q]) {
         const PlaceOfRow to(rows.patches, q);

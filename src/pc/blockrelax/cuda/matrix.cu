@@ -53,7 +53,7 @@ void DeviceMatrix::set_up_blocks(const BlockOrder &order) {
 }
 
 template <int steps> DeviceRows<steps> DeviceMatrix::rows_of(const Csr &A) const {
-  return {A, patches(), l_.neighbours, {l_.periodic[0], l_.periodic[1], l_.periodic[2]}, identity_.data()};
+  return {{A, l_.neighbours, {l_.periodic[0], l_.periodic[1], l_.periodic[2]}, identity_.data()}, patches()};
 }
 
 template <int steps> void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
@@ -75,14 +75,14 @@ void DeviceMatrix::survey(const Csr &A, bool store, cudaStream_t stream) {
   }
 }
 
-CouplingFindings DeviceMatrix::read(const Csr &A, cudaStream_t stream) {
+RowFacts DeviceMatrix::read(const Csr &A, cudaStream_t stream) {
   if (l_.rows == 0) return {};
   cuda::for_rows("identity rows", int(l_.rows), FindIdentity{A, identity_.data()}, stream);
   cuda::for_rows("common couplings", most_neighbours + 1, ReadCommon{A, middle_, pair_.data(), read_common_.device()},
                  stream);
   const bool room = diagonal_.size() > 0;
   survey(A, room, stream); // stores at once what was not constant before
-  CouplingFindings all = petscrrb::read(found_, stream);
+  RowFacts all = petscrrb::read(found_, stream);
   constant_ = !all.varies;
   if (all.result() != ReadResult::ok) return all;
   common_ = read_common_.read(stream);

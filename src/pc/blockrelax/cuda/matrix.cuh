@@ -38,7 +38,7 @@ public:
   DeviceMatrix(const Layout &, const BlockOrder &, const std::vector<index_t> &bounds);
 
   // Waits for the stream.
-  CouplingFindings read(const Csr &, cudaStream_t);
+  RowFacts read(const Csr &, cudaStream_t);
 
   bool constant() const { return constant_; }
   // Those of a cell in the middle of the largest patch; if constant, of all cells.
@@ -85,7 +85,7 @@ private:
   PetscInt slack_ = 0, middle_ = 0; // middle: the row whose couplings are common
   cuda::Buffer<PetscInt> pair_;     // rows whose coupling is that of a direction
   cuda::Report<Couplings> read_common_;
-  cuda::Report<DeviceFindings> found_;
+  cuda::Report<SharedFacts> found_;
   cuda::Report<Totals> totals_;
   cuda::Buffer<unsigned char> identity_, varying_;
   cuda::Buffer<double> diagonal_, ahead_[most_neighbours]; // empty as long as all matrices were constant

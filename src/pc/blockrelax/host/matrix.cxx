@@ -1,85 +1,25 @@
 // Reads a matrix block by block, twice: to find out about it, and to store what is not the same everywhere.
 #include "pc/blockrelax/host/matrix.hpp"
 
-#include "stencil/refusal.hpp"
 #include "stencil/host/rows.hpp"
 
 namespace petscrrb::blockrelax {
 
-// 1 + m: step m ahead, -(1 + m): step m back, 0: no neighbour within the patch
-int HostMatrix::direction(const Patch &p, const PetscInt at[3], PetscInt difference) const {
-  for (int m = 0; m < l_.neighbours.count; ++m) {
-    const Step s = l_.neighbours.step[m];
-    const PetscInt far = offset(p.n, s);
-    if (difference == far && within(p, at, s)) return m + 1;
-    if (difference == -far && within(p, at, Step{-s.x, -s.y, -s.z})) return -(m + 1);
-  }
-  return 0;
-}
-
-// Whether a row of the same patch is a neighbour over the seam of a periodic side.
-bool HostMatrix::around(const Patch &p, const PetscInt at[3], PetscInt row) const {
-  const PetscInt q = row - p.first, to[3] = {q % p.n[0], q / p.n[0] % p.n[1], q / p.n[0] / p.n[1]};
-  int step[3];
-  for (int d = 0; d < 3; ++d) {
-    PetscInt far = to[d] - at[d];
-    if (l_.periodic[d] && p.n[d] > 2 && std::abs(far) == p.n[d] - 1) far = far > 0 ? -1 : 1;
-    if (std::abs(far) > 1) return false;
-    step[d] = static_cast<int>(far);
-  }
-  return l_.neighbours.find(Step{step[0], step[1], step[2]}) >= 0;
-}
-
-// add(column, a): a link
-template <class AddLink>
-RowFinding HostMatrix::read_row(const Csr &A, const Patch &p, PetscInt row, const PetscInt at[3], Couplings &c,
-                                const AddLink &add) const {
-  RowFinding found;
-  double check = 0;
-  const PetscInt end = p.first + p.n[0] * p.n[1] * p.n[2];
-  c = Couplings();
-  for (PetscInt e = A.ia[row]; e < A.ia[row + 1]; ++e) {
-    const PetscInt q = A.ja[e];
-    const double a = A.a[e];
-    check += not_finite(a);
-    if (q == row) c.diagonal = a;
-    if (q == row || a == 0) continue;
-    const int to = identity_[q] ? 0 : direction(p, at, q - row);
-    if (to > 0) c.ahead[to - 1] = a;
-    if (to != 0) continue;
-    if (!identity_[q]) {
-      found.foreign |= q >= p.first && q < end && !around(p, at, q);
-      found.asymmetry = std::max(found.asymmetry, std::fabs(a - entry(A, q, row)));
-    }
-    add(q, a);
-  }
-  found.identity = identity_[row];
-  found.not_finite = check != 0;
-  found.bad_pivot = !(c.diagonal > 0) && !(found.identity && c.diagonal == 0);
-  if (found.identity) return found;
-  found.diagonal = std::fabs(c.diagonal);
-  for (int m = 0; m < l_.neighbours.count; ++m) {
-    const Step s = l_.neighbours.step[m];
-    const PetscInt q = row + offset(p.n, s);
-    if (!within(p, at, s) || identity_[q]) continue;
-    const double there = entry(A, q, row);
-    found.asymmetry = std::max(found.asymmetry, std::fabs(c.ahead[m] - there));
-    c.ahead[m] = 0.5 * (c.ahead[m] + there);
-  }
-  return found;
-}
-
 // f(block, patch, Block, findings)
-template <class F> void HostMatrix::at_blocks(const F &f, CouplingFindings &all) const {
+template <class F> void HostMatrix::at_blocks(const F &f, RowFacts &all) const {
 #pragma omp parallel if (l_.rows >= rows_for_threads)
   {
-    CouplingFindings mine;
+    RowFacts mine;
 #pragma omp for schedule(static)
     for (index_t b = 0; b < l_.blocks(); ++b)
       l_.at(b, [&](const Patch &p, const Block &block) { f(b, p, block, mine); });
 #pragma omp critical(petscrrb_blocks)
     all.add(mine);
   }
+}
+
+PatchRows<0> HostMatrix::rows_of(const Csr &A) const {
+  return {A, l_.neighbours, {l_.periodic[0], l_.periodic[1], l_.periodic[2]}, identity_.data()};
 }
 
 void HostMatrix::find_identity(const Csr &A) {
@@ -106,23 +46,25 @@ void HostMatrix::find_common(const Csr &A) {
 }
 
 // Counts links; finds whether the couplings within patches are the same everywhere, and within blocks there are no others.
-void HostMatrix::survey(const Csr &A, CouplingFindings &all) {
+void HostMatrix::survey(const Csr &A, RowFacts &all) {
+  const PatchRows<0> rows = rows_of(A);
   at_blocks(
-      [&](index_t b, const Patch &p, const Block &block, CouplingFindings &mine) {
+      [&](index_t b, const Patch &p, const Block &block, RowFacts &mine) {
         std::size_t links = 0;
         at_cells(p, block, [&](int, PetscInt row, const PetscInt at[3]) {
           Couplings c;
           bool varies = false;
-          RowFinding found = read_row(A, p, row, at, c, [&](PetscInt q, double) {
+          RowFacts found = rows.read(p, at, row, c.diagonal, c.ahead, [&](PetscInt q, double) {
+            PetscInt to[3];
+            point_of(p, q, to);
             ++links;
-            const PetscInt r = q - p.first, to[3] = {r % p.n[0], r / p.n[0] % p.n[1], r / p.n[0] / p.n[1]};
-            varies |= r >= 0 && r < p.n[0] * p.n[1] * p.n[2] && within(block.first, block.n, to, Step{0, 0, 0});
+            varies |= has(p, q) && within(block.first, block.n, to, Step{0, 0, 0});
           });
-          varies |= found.identity || c.diagonal != common_.diagonal;
+          varies |= found.identity_rows || c.diagonal != common_.diagonal;
           for (int m = 0; m < l_.neighbours.count; ++m)
             varies |= c.ahead[m] != common_.ahead[m] && within(p, at, l_.neighbours.step[m]);
           found.varies = varies;
-          note(found, row, mine);
+          mine.add(found);
         });
         links_at_[b + 1] = links;
       },
@@ -138,18 +80,17 @@ void HostMatrix::store(const Csr &A) {
     for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].resize(n + slack_ + 1);
   }
   links_.resize(links_at_.back());
-  CouplingFindings known;
+  const PatchRows<0> rows = rows_of(A);
+  RowFacts known;
   at_blocks(
-      [&](index_t b, const Patch &p, const Block &block, CouplingFindings &) {
+      [&](index_t b, const Patch &p, const Block &block, RowFacts &) {
         if (constant_ && links_at_[b] == links_at_[b + 1]) return;
         Link *next = links_.data() + links_at_[b];
-        const PetscInt end = p.first + p.n[0] * p.n[1] * p.n[2];
         at_cells(p, block, [&](int cell, PetscInt row, const PetscInt at[3]) {
+          const auto add = [&](PetscInt q, double a) { *next++ = {cell, has(p, q) ? q : ~q, a}; };
+          if (constant_) return rows.at_links(p, at, row, add);
           Couplings c;
-          (void)read_row(A, p, row, at, c, [&](PetscInt q, double a) {
-            *next++ = {cell, q >= p.first && q < end ? q : ~q, a};
-          });
-          if (constant_) return;
+          (void)rows.read(p, at, row, c.diagonal, c.ahead, add);
           diagonal_.data()[row] = c.diagonal;
           for (int m = 0; m < l_.neighbours.count; ++m) ahead_[m].data()[slack_ + row] = c.ahead[m];
         });
@@ -169,8 +110,8 @@ void HostMatrix::number_ghosts() {
       link.to = ~static_cast<PetscInt>(std::lower_bound(ghosts_.begin(), ghosts_.end(), ~link.to) - ghosts_.begin());
 }
 
-CouplingFindings HostMatrix::read(const Csr &A) {
-  CouplingFindings all;
+RowFacts HostMatrix::read(const Csr &A) {
+  RowFacts all;
   find_identity(A);
   find_common(A);
   survey(A, all);

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "stencil/couplings.hpp"
-#include "stencil/read_couplings.hpp"
-#include "pc/blockrelax/core/layout.hpp"
+#include "pc/blockrelax/core/rows.hpp"
 
 namespace petscrrb::blockrelax {
 
@@ -20,7 +18,7 @@ class HostMatrix {
 public:
   explicit HostMatrix(const Layout &layout) : l_(layout), links_at_(static_cast<std::size_t>(layout.blocks() + 1)) {}
 
-  CouplingFindings read(const Csr &);
+  RowFacts read(const Csr &);
 
   bool constant() const { return constant_; }
   const Couplings &common() const { return common_; } // if constant
@@ -40,15 +38,11 @@ public:
   double bytes() const;
 
 private:
-  template <class AddLink>
-  RowFinding read_row(const Csr &, const Patch &, PetscInt row, const PetscInt at[3], Couplings &,
-                      const AddLink &) const;
-  int direction(const Patch &, const PetscInt at[3], PetscInt difference) const;
-  bool around(const Patch &, const PetscInt at[3], PetscInt row) const;
-  template <class F> void at_blocks(const F &f, CouplingFindings &) const;
+  PatchRows<0> rows_of(const Csr &) const;
+  template <class F> void at_blocks(const F &f, RowFacts &) const;
   void find_identity(const Csr &);
   void find_common(const Csr &);
-  void survey(const Csr &, CouplingFindings &);
+  void survey(const Csr &, RowFacts &);
   void store(const Csr &);
   void number_ghosts();
 
@@ -76,7 +70,8 @@ template <class F> void HostMatrix::within_block(index_t b, const F &f) const {
     });
     for (const Link *link = links(b); link != links_end(b); ++link) {
       if (link->to < 0 || is_identity(link->to)) continue;
-      const PetscInt q = link->to - p.first, to[3] = {q % p.n[0], q / p.n[0] % p.n[1], q / p.n[0] / p.n[1]};
+      PetscInt to[3];
+      point_of(p, link->to, to);
       if (!within(block.first, block.n, to, Step{0, 0, 0})) continue;
       const int other = static_cast<int>(((to[2] - block.first[2]) * block.n[1] + to[1] - block.first[1]) * block.n[0] +
                                          to[0] - block.first[0]);

@@ -1,14 +1,14 @@
 // What the rows and the pivots of a matrix turned out to be.
 #pragma once
 
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 
 #include <algorithm>
 
 namespace petscrrb::mic {
 
 struct Findings {
-  CouplingFindings read;  // of the rows
+  RowFacts read;          // of the rows
   index_t pivot = no_row; // the first row whose pivot is not positive
   double pivot_value = 0; // that pivot over the row's diagonal entry
   index_t null_rows = 0;  // pivots that are zero: null directions of a singular matrix

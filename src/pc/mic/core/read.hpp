@@ -34,7 +34,7 @@ template <int steps, class Values> struct PutCouplings {
   double *excess;
   const T *common; // the couplings of the first point
 
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &found) const {
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
     const index_t at = order.at(p.at);
     const double d = row.identity && row.diagonal == 0 ? 1 : row.diagonal;
     double e = d;
@@ -62,7 +62,7 @@ template <int steps, class Values> struct PutSsor {
   double omega;
   const T *common;
 
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &found) const {
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
     const index_t at = order.at(p.at);
     const double d = row.identity && row.diagonal == 0 ? 1 : row.diagonal;
     for (int m = 0; m < steps; ++m) {
@@ -83,9 +83,9 @@ template <int steps, class T> struct PutCommon {
   PetscInt side[3];
   T *common;
 
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &found) const {
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
     for (int m = 0; m < steps; ++m) common[m] = order.kept(m, p.at[m], side) ? static_cast<T>(row.ahead[m]) : 0;
-    found = RowFinding(); // the row comes again
+    found = RowFacts(); // the row comes again
   }
 };
 

@@ -174,7 +174,7 @@ private:
   cuda::Buffer<int2> tiles_;
   cuda::Buffer<unsigned> ticket_;
   cuda::Watcher watcher_{"a tile of PCMIC's sweep to hand on its values, which did not come"};
-  cuda::Report<DeviceFindings> read_;
+  cuda::Report<SharedFacts> read_;
   cuda::Report<FactorFindings<T>> made_;
 };
 

@@ -63,13 +63,10 @@ template <class F> struct InOrder {
   Order order;
   F f;
 
-  PETSCRRB_HD RowFinding operator()(index_t index) const {
+  PETSCRRB_HD RowFacts operator()(index_t index) const {
     const index_t row = row_to_read(order, index);
-    return row < 0 ? RowFinding() : f(static_cast<PetscInt>(row));
+    return row < 0 ? RowFacts() : f(static_cast<PetscInt>(row));
   }
 };
-template <class F> PETSCRRB_HD index_t row_of(const InOrder<F> &f, index_t index) {
-  return row_to_read(f.order, index);
-}
 
 } // namespace petscrrb::mic::device

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/neumann/core/read.hpp"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 
 #include <memory>
 #include <type_traits>
@@ -19,7 +19,7 @@ public:
 
   // The couplings of a matrix that lies where this does. Allocates nothing. Unless the findings' result is ok and no
   // pivot is bad, they are not to be used.
-  virtual CouplingFindings refresh(const Csr &) = 0;
+  virtual RowFacts refresh(const Csr &) = 0;
   // z = M^-1 r, another vector
   virtual void apply(const double *r, double *z) = 0;
   virtual double bytes() const = 0;
@@ -32,7 +32,7 @@ std::unique_ptr<GridSeries> make_grid_series(const Cuda &, const Grid &, const S
 // All but the pass over memory that a piece is.
 template <class Backend> class GridSeriesOn : public GridSeries {
 public:
-  CouplingFindings refresh(const Csr &A) override {
+  RowFacts refresh(const Csr &A) override {
     double *w[most_steps];
     for (int m = 0; m < g_.steps; ++m) w[m] = w_[m].data();
     loops_.clear();

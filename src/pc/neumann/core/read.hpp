@@ -21,7 +21,7 @@ template <int steps> struct PutScaled {
   Relaxation relaxed;
   double *s, *w[most_steps];
 
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &) const {
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &) const {
     const double scale = (row.identity ? 1 : relaxed.scale) * scale_of(row.diagonal);
     s[p.row] = scale;
     for (int m = 0; m < steps; ++m)
@@ -34,8 +34,8 @@ template <int steps> struct RowSum {
   Lattice grid;
   Couplings a;
 
-  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
-    RowFinding found;
+  PETSCRRB_HD RowFacts operator()(PetscInt p) const {
+    RowFacts found;
     const PetscInt i = p % grid.n[0], j = p / grid.n[0] % grid.n[1], k = p / grid.n[0] / grid.n[1];
     for (int m = 0; m < steps; ++m) {
       const PetscInt q = grid.before(i, j, k, m);

@@ -55,7 +55,7 @@ template <class F> struct RowsFrom {
   F f;
   PetscInt first;
 
-  PETSCRRB_HD RowFinding operator()(PetscInt p) const { return f(first + p); }
+  PETSCRRB_HD RowFacts operator()(PetscInt p) const { return f(first + p); }
 };
 
 // s and the identity rows. A row without nonzeros is an identity row.
@@ -65,8 +65,8 @@ struct ReadDiagonal {
   double *s;
   unsigned char *identity;
 
-  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
-    RowFinding found;
+  PETSCRRB_HD RowFacts operator()(PetscInt p) const {
+    RowFacts found;
     bool coupled = false;
     double d = 0, check = 0;
     for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
@@ -77,10 +77,10 @@ struct ReadDiagonal {
         coupled = true;
     }
     found.not_finite = check != 0;
-    found.identity = !coupled;
+    found.identity_rows = !coupled;
     if (!coupled && d == 0) d = 1;
     if (coupled) found.diagonal = d < 0 ? -d : d;
-    found.bad_pivot = !(d > 0);
+    if (!(d > 0)) found.bad_pivot = p;
     s[p] = (coupled ? relaxed.scale : 1) * scale_of(d);
     identity[p] = !coupled;
     return found;
@@ -89,7 +89,7 @@ struct ReadDiagonal {
 
 // The mean of a_pq and a_qp, scaled; none with an identity row.
 PETSCRRB_HD inline double coupling(double here, double there, PetscInt p, PetscInt q, const double *s,
-                                   const unsigned char *identity, RowFinding &found) {
+                                   const unsigned char *identity, RowFacts &found) {
   if (identity[p] | identity[q]) return 0;
   const double difference = here - there;
   found.asymmetry = larger(found.asymmetry, difference < 0 ? -difference : difference);
@@ -106,8 +106,8 @@ struct FillTriangle {
   double *value[2];
   bool sums; // whether the norm is wanted
 
-  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
-    RowFinding found;
+  PETSCRRB_HD RowFacts operator()(PetscInt p) const {
+    RowFacts found;
     for (int part = 0; part < 2; ++part)
       if (pattern[part].ia) fill(p, pattern[part], value[part], found);
     if (!sums) found.norm = 0;
@@ -115,7 +115,7 @@ struct FillTriangle {
   }
 
 private:
-  PETSCRRB_HD void fill(PetscInt p, const PatternView &to, double *v, RowFinding &found) const {
+  PETSCRRB_HD void fill(PetscInt p, const PatternView &to, double *v, RowFacts &found) const {
     for (PetscInt e = to.ia[p]; e < to.ia[p + 1]; ++e) {
       const PetscInt here = to.here[e], there = to.there[e];
       const double scaled = coupling(here < 0 ? 0 : a[here], there < 0 ? 0 : a[there], p, to.ja[e], s, identity, found);
@@ -134,12 +134,12 @@ struct FillProduct {
   double threshold;
   double *value[2];
 
-  PETSCRRB_HD RowFinding operator()(PetscInt p) const {
+  PETSCRRB_HD RowFacts operator()(PetscInt p) const {
     for (int part = 0; part < 2; ++part)
       if (product[part].ia)
         for (PetscInt e = product[part].ia[p]; e < product[part].ia[p + 1]; ++e)
           value[part][e] = entry_of(p, product[part].ja[e]);
-    return RowFinding();
+    return RowFacts();
   }
 
 private:

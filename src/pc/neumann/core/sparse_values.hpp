@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/neumann/core/sparse.hpp"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 
 #include <memory>
 
@@ -23,7 +23,7 @@ public:
 
   // From a matrix of the same pattern, which lies where this does, as s (of own rows) and the values do. lower: those of
   // the first triangle, none where only the product is kept. Allocates nothing.
-  virtual CouplingFindings refresh(const Csr &, double *s, SparseArrays lower, SparseArrays second) = 0;
+  virtual RowFacts refresh(const Csr &, double *s, SparseArrays lower, SparseArrays second) = 0;
   virtual double bytes() const = 0;
 };
 
@@ -43,7 +43,7 @@ public:
     if (ghosts_) s_.resize(n);
   }
 
-  CouplingFindings refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
+  RowFacts refresh(const Csr &A, double *s, SparseArrays lower, SparseArrays second) override {
     double *const scale = ghosts_ ? s_.data() : s;
     const ReadDiagonal diagonal{A, relaxed_, scale, identity_.data()};
     const auto fill = [&](const PatternView &own, const PatternView &ghost, SparseArrays to, bool sums) {

@@ -3,9 +3,7 @@
 
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/shape.cuh"
-#include "grid/cuda/reach.cuh"
-
-#include <cub/block/block_reduce.cuh>
+#include "stencil/cuda/facts.cuh"
 
 #include <algorithm>
 
@@ -30,39 +28,21 @@ struct TakeVector {
   int *useless;
 
   PETSCRRB_HD void operator()(index_t p, index_t) const {
-    v[p] = identity[p] ? 1.0 : x[p];
-    if (v[p] == 0.0 || v[p] * 0.0 != 0.0) *useless = 1; // NaN if v is not finite
+    v[p] = scaling(x[p], identity[p]);
+    if (!is_useful(v[p])) *useless = 1;
   }
 };
 
-// The sum of a block's threads; valid in the first one.
-__device__ rrb::RowFacts sum_of_block(const rrb::RowFacts &mine) {
-  using Sum = cub::BlockReduce<rrb::RowFacts, threads>;
-  __shared__ typename Sum::TempStorage scratch;
-  return Sum(scratch).Reduce(mine, [](rrb::RowFacts a, const rrb::RowFacts &b) {
-    a.add(b);
-    return a;
-  });
-}
-
 // own: the OwnGrid, on which row p is point first + p
 __global__ void __launch_bounds__(threads)
-    read_rows(rrb::ReadRow read, Geometry own, PetscInt first, Geometry whole, rrb::RowFacts *of_blocks) {
-  rrb::RowFacts mine;
+    read_rows(rrb::ReadRow read, Geometry own, PetscInt first, Geometry whole, RowFacts *of_blocks) {
+  RowFacts mine;
   for (index_t p = this_thread(); p < read.A.n; p += index_t(gridDim.x) * threads) {
     const PetscInt row = PetscInt(p);
     mine.add(read(row, Neighbours<directions>(own, first + row),
                   [&] { return Neighbours<directions>(whole, read.A.places(row)); }));
   }
-  const rrb::RowFacts all = sum_of_block(mine);
-  if (threadIdx.x == 0) of_blocks[blockIdx.x] = all;
-}
-
-__global__ void __launch_bounds__(threads) add_blocks(const rrb::RowFacts *of_blocks, int n, rrb::RowFacts *to) {
-  rrb::RowFacts mine;
-  for (int i = threadIdx.x; i < n; i += threads) mine.add(of_blocks[i]);
-  const rrb::RowFacts all = sum_of_block(mine);
-  if (threadIdx.x == 0) *to = all;
+  add_up_block<threads>(mine, of_blocks + blockIdx.x);
 }
 
 } // namespace
@@ -87,8 +67,7 @@ bool RankReader::take_vector(const double *x, double *v) const {
   return !useless_.read(on_.stream);
 }
 
-rrb::RowFacts RankReader::read(const double *v, double rounding, Positive positive,
-                               const rrb::PreparedStencil &to) const {
+RowFacts RankReader::read(const double *v, double rounding, Positive positive, const rrb::PreparedStencil &to) const {
   if (!rows_.n) return {};
   const OwnGrid own(grid_, rows_.places, rows_.n);
   const rrb::ReadRow read = rrb::reading(rows_, transposed_.data(), identity_.data(), v, grid_, rounding, positive, to);
@@ -96,9 +75,7 @@ rrb::RowFacts RankReader::read(const double *v, double rounding, Positive positi
   read_rows<<<blocks, threads, 0, on_.stream>>>(read, Geometry(own.grid), own.first, Geometry(grid_),
                                                 of_blocks_.data());
   check_launch("read_rows");
-  add_blocks<<<1, threads, 0, on_.stream>>>(of_blocks_.data(), int(blocks), facts_.device());
-  check_launch("add_blocks");
-  return facts_.read(on_.stream);
+  return sum_of_blocks(of_blocks_.data(), blocks, facts_, on_.stream);
 }
 
 std::size_t RankReader::bytes() const {

@@ -21,7 +21,7 @@ public:
   // v = x at own rows, 1 at identity rows; whether all of it is finite and not 0. Waits.
   bool take_vector(const double *x, double *v) const;
   // v: of own rows and ghosts, or NULL. to: of own rows; has its sizes. Waits.
-  rrb::RowFacts read(const double *v, double rounding, Positive, const rrb::PreparedStencil &to) const;
+  RowFacts read(const double *v, double rounding, Positive, const rrb::PreparedStencil &to) const;
   std::size_t bytes() const;
 
 private:
@@ -31,8 +31,8 @@ private:
   Buffer<PetscInt> ghost_places_;
   Buffer<double> transposed_;
   Buffer<unsigned char> identity_;
-  Buffer<rrb::RowFacts> of_blocks_;
-  Report<rrb::RowFacts> facts_;
+  Buffer<RowFacts> of_blocks_;
+  Report<RowFacts> facts_;
   Report<int> useless_;
 };
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "grid/grid.hpp"
-#include "grid/line_reach.hpp"
 #include "grid/rank_rows.hpp"
-#include "stencil/read_couplings.hpp"
+#include "grid/reach.hpp"
 #include "stencil/weights.hpp"
 #include "pc/rrb/core/views.hpp"
 
@@ -13,23 +12,6 @@
 #include <vector>
 
 namespace petscrrb::rrb {
-
-// Of own rows; sums but for the maxima and the flags. As StencilFacts, with what PCRRB asks for besides.
-struct RowFacts {
-  double identity = 0, positive = 0, weights[2] = {}; // weights: sums of the couplings in x and in y
-  double zero_rows = 0, decoupled = 0;
-  double diagonal = 0, asymmetry = 0;            // maxima
-  bool not_finite = false, not_positive = false; // an entry; a diagonal entry, of a row with nonzeros
-  bool foreign = false, corners = false, crosses[2] = {};
-
-  PETSCRRB_HD void add(const RowFacts &f) {
-    identity += f.identity, positive += f.positive, weights[0] += f.weights[0], weights[1] += f.weights[1];
-    zero_rows += f.zero_rows, decoupled += f.decoupled;
-    diagonal = larger(diagonal, f.diagonal), asymmetry = larger(asymmetry, f.asymmetry);
-    not_finite |= f.not_finite, not_positive |= f.not_positive, foreign |= f.foreign, corners |= f.corners;
-    crosses[0] |= f.crosses[0], crosses[1] |= f.crosses[1];
-  }
-};
 
 // The first row of a box of points that is not on an earlier line of the grid.
 inline PetscInt first_row_of_line(index_t line, const Grid &g, const BoxPlaces &places) {
@@ -85,35 +67,31 @@ private:
       for (PetscInt e = A.own.ia[p]; e < A.own.ia[p + 1]; ++e) {
         const PetscInt q = A.own.ja[e];
         const double a = A.own.a[e];
-        check += a * 0.0; // NaN if a is not finite
+        check += not_finite(a);
         if (q == p)
           diagonal = a;
-        else if (is_coupling(p, q, a, f))
+        else if (is_coupling(p, q))
           couple(p, q, a, own_entry(q, p, A.own.ia[p + 1] - 1 - e), own.direction(q - p), value, f);
       }
     if (A.others.ia)
       for (PetscInt e = A.others.ia[p]; e < A.others.ia[p + 1]; ++e) {
         const PetscInt g = A.others.ja[e];
         const double a = A.others.a[e];
-        check += a * 0.0;
-        if (is_coupling(p, A.n + g, a, f))
+        check += not_finite(a);
+        if (is_coupling(p, A.n + g))
           couple(p, A.n + g, a, transposed[e], whole().direction(A.ghost_places[g] - A.places(p)), value, f);
       }
     f.not_finite = check != 0.0;
-    f.not_positive = !(diagonal > 0.0) && !(identity[p] && diagonal == 0.0);
+    if (!(diagonal > 0.0) && !(identity[p] && diagonal == 0.0)) f.bad_pivot = p;
     if (identity[p]) {
-      f.identity = 1;
+      f.identity_rows = 1;
       f.zero_rows = diagonal == 0.0;
       return diagonal == 0.0 ? 1.0 : diagonal;
     }
     f.diagonal = fabs(diagonal);
     return v ? diagonal * (v[p] * v[p]) : diagonal;
   }
-  PETSCRRB_HD bool is_coupling(PetscInt p, PetscInt q, double a, RowFacts &f) const {
-    if (!identity[p] && !identity[q]) return true;
-    f.decoupled += a != 0.0;
-    return false;
-  }
+  PETSCRRB_HD bool is_coupling(PetscInt p, PetscInt q) const { return !identity[p] && !identity[q]; }
   // guess: where it stands in the row if all rows are alike and their columns in order
   PETSCRRB_HD double own_entry(PetscInt row, PetscInt column, PetscInt guess) const {
     const PetscInt guessed = A.own.ia[row] + guess;
