@@ -30,7 +30,8 @@ TEST(GridMG, IsTheReference) {
     const Matrix P = matrix_of(problem.A);
     const reference::Vector r = random_values(std::size_t(problem.A.size()));
     const reference::Vector expected = reference::GridMG(problem.A, box, small).apply(r);
-    const std::string options = "-pc_gridmg_coarse_size 20 -pc_gridmg_smooths 2 -pc_gridmg_grid 9,8,7 -pc_gridmg_precision ";
+    const std::string options =
+        "-pc_gridmg_coarse_size 20 -pc_gridmg_smooths 2 -pc_gridmg_grid 9,8,7 -pc_gridmg_precision ";
     EXPECT_LT(largest_difference(applied(gridmg_of(P, options + "double"), r), expected), 1e-11);
     EXPECT_LT(largest_difference(applied(gridmg_of(P, options + "single"), r), expected), 1e-3);
   }
@@ -46,25 +47,35 @@ TEST(GridMG, TakesFivePointsInTwoDimensions) {
 
 // The table of docs/pcgridmg.md at 32 x 32 x 32, and 2 more.
 TEST(GridMG, TakesTheKnownIterations) {
-  const std::pair<const char *, int> known[] = {{"poisson", 9},     {"neumann", 8},  {"periodic", 8},       {"smooth", 12},
-                                                {"lognormal1", 11}, {"tanh3", 9},    {"anisotropic 1,1,100", 4},
-                                                {"channel", 7},     {"bubbles 1e3", 15}, {"identity rows", 10}};
+  const std::pair<const char *, int> known[] = {{"poisson", 9},
+                                                {"neumann", 8},
+                                                {"periodic", 8},
+                                                {"smooth", 12},
+                                                {"lognormal1", 11},
+                                                {"tanh3", 9},
+                                                {"anisotropic 1,1,100", 4},
+                                                {"channel", 7},
+                                                {"bubbles 1e3", 15},
+                                                {"identity rows", 10}};
   for (const auto &[name, iterations] : known) {
     const reference::Problem3D problem = reference::problem3d(name, 32);
     const Matrix P = matrix_of(problem.A);
-    const Solver ksp = ksp_of(P, "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -ksp_max_it 60 -pc_type gridmg");
+    const Solver ksp =
+        ksp_of(P, "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -ksp_max_it 60 -pc_type gridmg");
     const Solve done = solve(ksp, problem.b);
     EXPECT_GT(done.reason, 0) << name;
     EXPECT_LE(done.iterations, iterations + 2) << name;
     const reference::Vector Ax = problem.A.multiply(done.x);
     double r = 0, b = 0;
-    for (std::size_t i = 0; i < Ax.size(); ++i) r += std::pow(problem.b[i] - Ax[i], 2), b += problem.b[i] * problem.b[i];
+    for (std::size_t i = 0; i < Ax.size(); ++i)
+      r += std::pow(problem.b[i] - Ax[i], 2), b += problem.b[i] * problem.b[i];
     EXPECT_LT(std::sqrt(r / b), 1.1e-6) << name;
   }
 }
 
 TEST(GridMG, RefreshIsARebuild) {
-  const reference::Problem3D first = reference::random_couplings(box, 2, 0.1), other = reference::random_couplings(box, 1e5, 0.1);
+  const reference::Problem3D first = reference::random_couplings(box, 2, 0.1),
+                             other = reference::random_couplings(box, 1e5, 0.1);
   const Matrix P = matrix_of(first.A), fresh = matrix_of(other.A);
   const reference::Vector r = random_values(std::size_t(first.A.size()));
   const char options[] = "-pc_gridmg_coarse_size 20";
@@ -105,7 +116,8 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.nz, b.nz);
 }
 
-const Everything others{PC_GRIDMG_COARSENING_SEMI, PC_GRIDMG_SMOOTHER_LINES, PC_GRIDMG_PRECISION_DOUBLE, 3, 4, 50, 9, 8, 7};
+const Everything others{
+    PC_GRIDMG_COARSENING_SEMI, PC_GRIDMG_SMOOTHER_LINES, PC_GRIDMG_PRECISION_DOUBLE, 3, 4, 50, 9, 8, 7};
 
 class GridMGChoices : public testing::Test {
 protected:
@@ -128,9 +140,10 @@ TEST_F(GridMGChoices, SettersAndGettersAgree) {
 }
 
 TEST_F(GridMGChoices, OptionsSayTheSameAsSetters) {
-  expect_equal(all_of(gridmg_of(A, "-pc_gridmg_coarsening semi -pc_gridmg_smoother lines -pc_gridmg_precision double "
-                                   "-pc_gridmg_smooths 3 -pc_gridmg_grids 4 -pc_gridmg_coarse_size 50 -pc_gridmg_grid 9,8,7")),
-               others);
+  expect_equal(
+      all_of(gridmg_of(A, "-pc_gridmg_coarsening semi -pc_gridmg_smoother lines -pc_gridmg_precision double "
+                          "-pc_gridmg_smooths 3 -pc_gridmg_grids 4 -pc_gridmg_coarse_size 50 -pc_gridmg_grid 9,8,7")),
+      others);
 }
 
 TEST_F(GridMGChoices, GettersTellTheGridInUse) {
@@ -167,12 +180,14 @@ TEST_F(GridMGChoices, AreInTheView) {
   };
   expect_lines({"    V(1,1), coarsening: auto, smoother: auto", "    precision: single", "    not set up yet"});
   ok(PCSetUp(pc));
-  expect_lines({"    grid: 16 x 16 x 16, 7-point, from the matrix pattern", "      16 x 16 x 16: zebra lines in z, coarsened in z",
-                "      16 x 16 x 8: solved", backend.device ? "    backend: cuda" : "    backend: host"});
+  expect_lines({"    grid: 16 x 16 x 16, 7-point, from the matrix pattern",
+                "      16 x 16 x 16: zebra lines in z, coarsened in z", "      16 x 16 x 8: solved",
+                backend.device ? "    backend: cuda" : "    backend: host"});
 }
 
 TEST(GridMG, RefusesWhatItIsNotFor) {
-  const auto expect_refused = [](const reference::Matrix &A, PetscErrorCode code, const char *words, const char *options) {
+  const auto expect_refused = [](const reference::Matrix &A, PetscErrorCode code, const char *words,
+                                 const char *options) {
     const Matrix P = matrix_of(A);
     EXPECT_TRUE(refused(PCSetUp(gridmg_of(P, options)))) << words;
     EXPECT_EQ(raised.code, code) << words;

@@ -90,7 +90,9 @@ std::vector<std::string> preconditioners(const Shape &s) {
                                "-pc_type blockrelax -pc_blockrelax_block_size 4,4,4 -pc_blockrelax_type coloured "
                                "-pc_blockrelax_symmetric",
                                "-pc_type neumann", "-pc_type neumann -pc_neumann_type poisson"};
-  if (s.points != 9) all.insert(all.end(), {"-pc_type gridmg -pc_gridmg_coarse_size 30", "-pc_type mic", "-pc_type mic -pc_mic_type ssor -pc_mic_omega 1.5"});
+  if (s.points != 9)
+    all.insert(all.end(), {"-pc_type gridmg -pc_gridmg_coarse_size 30", "-pc_type mic",
+                           "-pc_type mic -pc_mic_type ssor -pc_mic_omega 1.5"});
   if (s.points != 7) all.insert(all.end(), {"-pc_type rrb -pc_rrb_levels 3"});
   return all;
 }

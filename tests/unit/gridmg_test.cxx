@@ -83,10 +83,19 @@ void compare(const reference::Matrix &A, const Grid3D &g, const reference::GridM
 
 // Grids of every parity, with and without rings, down to a point.
 const std::vector<Grid3D> grids = {
-    {{8, 8, 8}, {}},          {{9, 7, 5}, {}},          {{6, 5, 4}, {true, true, true}}, {{5, 7, 3}, {true, true, true}},
-    {{7, 4, 6}, {true, false, false}}, {{4, 9, 5}, {false, true, false}}, {{6, 6, 7}, {false, false, true}},
-    {{17, 1, 1}, {}},         {{1, 12, 1}, {false, true, false}}, {{1, 1, 9}, {false, false, true}},
-    {{2, 2, 2}, {}},          {{1, 1, 1}, {}},          {{3, 2, 11}, {}},
+    {{8, 8, 8}, {}},
+    {{9, 7, 5}, {}},
+    {{6, 5, 4}, {true, true, true}},
+    {{5, 7, 3}, {true, true, true}},
+    {{7, 4, 6}, {true, false, false}},
+    {{4, 9, 5}, {false, true, false}},
+    {{6, 6, 7}, {false, false, true}},
+    {{17, 1, 1}, {}},
+    {{1, 12, 1}, {false, true, false}},
+    {{1, 1, 9}, {false, false, true}},
+    {{2, 2, 2}, {}},
+    {{1, 1, 1}, {}},
+    {{3, 2, 11}, {}},
 };
 
 std::vector<reference::GridMGOptions> all_options() {
@@ -117,11 +126,11 @@ TEST(GridMG, IsTheReferenceWithDeadPoints) {
     for (const auto &o : all_options())
       for (const double missing : {0.3, 0.6}) {
         ASSERT_NO_FATAL_FAILURE(compare(reference::random_couplings(g, 100, 0, missing).A, g, o));
-        ASSERT_NO_FATAL_FAILURE(compare(
-            reference::identity_rows(
-                reference::random_couplings(g, 10, 0.01, missing), [](int p) { return p * 7 % 5 == 0; }, true)
-                .A,
-            g, o));
+        ASSERT_NO_FATAL_FAILURE(
+            compare(reference::identity_rows(
+                        reference::random_couplings(g, 10, 0.01, missing), [](int p) { return p * 7 % 5 == 0; }, true)
+                        .A,
+                    g, o));
       }
 }
 
@@ -145,7 +154,8 @@ TEST(GridMG, RefreshIsARebuild) {
     auto M = made(isotropic, g, o, single);
     const Vector r = reference::random_vector(isotropic.size(), 3);
     double before = 0;
-    for (const reference::Matrix *A : std::initializer_list<const reference::Matrix *>{&rough, &isotropic, &isotropic}) {
+    for (const reference::Matrix *A :
+         std::initializer_list<const reference::Matrix *>{&rough, &isotropic, &isotropic}) {
       before = M->bytes();
       M->refresh(Rows(*A).csr());
       EXPECT_EQ(applied(*M, r), applied(*made(*A, g, o, single), r));

@@ -12,8 +12,9 @@ template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCG
 public:
   Backend() : PetscRRBBackendAt<Where, PCGridMGBackend>("PCGRIDMG") {}
   PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PetscBool single) override {
-    return where_.Attempt(
-        [&] { grids_ = where_.Make([&](const auto &...on) { return gridmg::make_gridmg(on..., g, o, single != PETSC_FALSE); }); });
+    return where_.Attempt([&] {
+      grids_ = where_.Make([&](const auto &...on) { return gridmg::make_gridmg(on..., g, o, single != PETSC_FALSE); });
+    });
   }
   PetscRRBTrouble Refresh(const Csr &rows, gridmg::Findings *found) override {
     return where_.Attempt([&] { *found = grids_->refresh(rows); });
@@ -49,8 +50,8 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   gridmg::Options o;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
-                                   &s->grid, trouble));
+  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, mg->grid, "-pc_gridmg_grid",
+                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->grid.points == 9) {
     PetscRRBUse use;
@@ -84,7 +85,8 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
                     " is not positive: the matrix is not positive definite",
                 PETSC_ERR_MAT_LU_ZRPVT};
   else if (f.failed)
-    *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows whose sums "
+    *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows "
+                "whose sums "
                 "are negative",
                 PETSC_ERR_MAT_LU_ZRPVT};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,7 +133,9 @@ static PetscErrorCode ViewGrids(const std::vector<gridmg::GridReport> &grids, Pe
     std::vector<int> coarsened;
     for (std::size_t j = i; j < grids.size() && (j == i || !grids[j].smoothed) && grids[j].coarsened >= 0; ++j)
       coarsened.push_back(grids[j].coarsened);
-    const std::string how = !g.smoothed ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
+    const std::string how = !g.smoothed       ? "solved"
+                            : g.lines.empty() ? "red-black points"
+                                              : "zebra lines in " + words(g.lines);
     PetscCall(PetscViewerASCIIPrintf(viewer, "%lld x %lld x %lld: %s%s%s\n", (long long)g.n[0], (long long)g.n[1],
                                      (long long)g.n[2], how.c_str(), coarsened.empty() ? "" : ", coarsened in ",
                                      words(coarsened).c_str()));
@@ -143,7 +147,8 @@ static PetscErrorCode ViewGrids(const std::vector<gridmg::GridReport> &grids, Pe
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  double identity_null_bytes[] = {(double)s->found.read.identity_rows, (double)s->found.null_directions, s->backend->bytes()};
+  double identity_null_bytes[] = {(double)s->found.read.identity_rows, (double)s->found.null_directions,
+                                  s->backend->bytes()};
   const auto &[identity, null, bytes] = identity_null_bytes; /* of all ranks */
   PetscMPIInt ranks;
 
@@ -151,7 +156,8 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, identity_null_bytes, 3, MPI_DOUBLE, MPI_SUM, comm));
   if (ranks > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi between %d ranks: couplings between them are left out\n", (int)ranks));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi between %d ranks: couplings between them are left out\n",
+                                     (int)ranks));
   if (s->grid.n[0]) {
     PetscCall(PetscRRBViewGrid(viewer, ranks > 1 ? " of the first rank" : "", s->grid, [](int) { return ""; }));
     PetscCall(ViewGrids(s->backend->report(), viewer));

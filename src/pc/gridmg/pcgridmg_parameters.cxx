@@ -2,7 +2,8 @@
 #include "pc/parameter.h"
 #include "pc/gridmg/pcgridmg_data.h"
 
-const char *const PCGridMGCoarsenings[] = {"auto", "full", "semi", "PCGridMGCoarsening", "PC_GRIDMG_COARSENING_", nullptr};
+const char *const PCGridMGCoarsenings[] = {"auto", "full", "semi", "PCGridMGCoarsening", "PC_GRIDMG_COARSENING_",
+                                           nullptr};
 const char *const PCGridMGSmoothers[] = {"auto", "points", "lines", "PCGridMGSmoother", "PC_GRIDMG_SMOOTHER_", nullptr};
 const char *const PCGridMGPrecisions[] = {"double", "single", "PCGridMGPrecision", "PC_GRIDMG_PRECISION_", nullptr};
 
@@ -92,8 +93,9 @@ PETSCRRB_PARAMETER(GridMG, Precision, PCGridMGPrecision, &PC_GridMG::precision, 
 .seealso: `PCGRIDMG`, `PCGridMGGetSmooths()`, `PCGridMGSetSmoother()`
 @*/
 PETSCRRB_PARAMETER(
-    GridMG, Smooths, PetscInt, &PC_GridMG::smooths, "-pc_gridmg_smooths", "Smoothing sweeps before and after a coarser grid",
-    [](PetscInt nu) { return nu > 0; }, "Number of smoothing sweeps %" PetscInt_FMT " must be positive");
+    GridMG, Smooths, PetscInt, &PC_GridMG::smooths, "-pc_gridmg_smooths",
+    "Smoothing sweeps before and after a coarser grid", [](PetscInt nu) { return nu > 0; },
+    "Number of smoothing sweeps %" PetscInt_FMT " must be positive");
 
 /*@
    PCGridMGSetGrids - Sets how many grids `PCGRIDMG` has at the most
@@ -140,8 +142,9 @@ PETSCRRB_PARAMETER(
 .seealso: `PCGRIDMG`, `PCGridMGGetCoarseSize()`, `PCGridMGSetGrids()`
 @*/
 PETSCRRB_PARAMETER(
-    GridMG, CoarseSize, PetscInt, &PC_GridMG::coarse_size, "-pc_gridmg_coarse_size", "Points of the coarsest grid at the most",
-    [](PetscInt n) { return n > 0; }, "Size of the coarsest grid %" PetscInt_FMT " must be positive");
+    GridMG, CoarseSize, PetscInt, &PC_GridMG::coarse_size, "-pc_gridmg_coarse_size",
+    "Points of the coarsest grid at the most", [](PetscInt n) { return n > 0; },
+    "Size of the coarsest grid %" PetscInt_FMT " must be positive");
 
 /*@
    PCGridMGSetGrid - Sets the sizes of the grid that `PCGRIDMG` works on

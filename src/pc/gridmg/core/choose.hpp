@@ -28,7 +28,7 @@ struct Options {
 
 // Sums over a grid's points that are not dead. Directions are x, y, z.
 struct Strengths {
-  double share[3] = {}; // of the sums of both couplings in a direction, relative to the largest direction's
+  double share[3] = {};  // of the sums of both couplings in a direction, relative to the largest direction's
   double strong[3] = {}; // points at which they are more than `much` times the smallest direction's
   double alive = 0.0;
   double bad = 0.0; // points whose diagonal is not positive though they have couplings

@@ -7,9 +7,7 @@
 namespace petscrrb::gridmg {
 
 // A grid's matrix: weights of the couplings with the next point in x, y, z, and excesses.
-template <class T> struct Operator {
-  Field<T> w[3], e;
-};
+template <class T> struct Operator { Field<T> w[3], e; };
 using Matrix = Operator<double>;
 
 struct Point {
@@ -50,7 +48,8 @@ struct FindShares {
     const Point at{{i, row % rows, row / rows}};
     Point even = at;
     even.a[to.q] *= 2;
-    const double before = A.w[to.q](even.moved(to.q, -1).a), after = A.w[to.q](even.a), s = before + after + A.e(even.a);
+    const double before = A.w[to.q](even.moved(to.q, -1).a), after = A.w[to.q](even.a),
+                 s = before + after + A.e(even.a);
     double left = s > 0.0 ? before / s : 0.0, right = s > 0.0 ? after / s : 0.0;
     const bool alone = even.a[to.q] == to.n - 1;
     if (alone ? to.ring : after == 0.0 && dead(even.moved(to.q, 1)))
@@ -174,7 +173,8 @@ template <class T, int q> struct Restrict {
     if (q == 0) {
       const index_t I = 2 * h + at.parity;
       const T *even = r.row(0, at.j, at.k), *odd = r.row(1, at.j, at.k);
-      const T right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
+      const T right = by.right.row(at.parity, at.j, at.k)[h],
+              left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
       out[h] = by.of_odd(right) * odd[I] + by.of_even(right) * even[I] + left * even[I + 1];
       return;
     }

@@ -3,7 +3,7 @@
 
 #include "pc/gridmg/core/multigrid.hpp"
 #include "pc/gridmg/core/read.hpp"
-#include "stencil/couplings.hpp"
+#include "stencil/facts.hpp"
 
 namespace petscrrb {
 class Cuda;
@@ -13,7 +13,7 @@ namespace petscrrb::gridmg {
 
 // What a refresh found out, and made of it.
 struct Findings {
-  CouplingFindings read;
+  RowFacts read;
   bool failed = false;     // the diagonal of a coarser grid, or a pivot of the coarsest one, is not positive
   int null_directions = 0; // of the coarsest grid
 };
@@ -54,8 +54,9 @@ template <class Backend> class FindScales;
 template <class Backend, class T> class GridMGOn final : public GridMG {
 public:
   GridMGOn(const Backend &on, const Grid &g, const Options &o)
-      : on_(on), lattice_(lattice_of(g)), grids_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o),
-        loops_(on), scales_(on) {}
+      : on_(on), lattice_(lattice_of(g)),
+        grids_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
+        scales_(on) {}
 
   Findings refresh(const Csr &A) override {
     Findings found;

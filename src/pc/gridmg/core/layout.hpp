@@ -33,7 +33,8 @@ struct Layout {
   Sizes n = {0, 0, 0};
   index_t half = 0, pitch = 0, plane = 0;
 
-  static constexpr index_t lead = 8; // numbers before the first one of each half: a cache line of them, and the point -1
+  static constexpr index_t lead =
+      8; // numbers before the first one of each half: a cache line of them, and the point -1
 
   Layout() = default;
   explicit Layout(const Sizes &sizes) : n(sizes) {

@@ -102,7 +102,11 @@ template <class Backend, class T> struct Level {
   Transfer<T> transfer() const { return transfer(shares.data()); }
   template <class V> Transfer<V> transfer(V *memory) const {
     const Layout x = share_layout();
-    return {{memory, x}, {memory + x.size(), x}, direction, shape.n[direction], shape.coarser(direction).n[direction],
+    return {{memory, x},
+            {memory + x.size(), x},
+            direction,
+            shape.n[direction],
+            shape.coarser(direction).n[direction],
             shape.ring[direction]};
   }
   std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes(); }
@@ -112,7 +116,8 @@ template <class Backend, class T> class Multigrid {
 public:
   using L = Level<Backend, T>;
 
-  Multigrid(const Backend &on, const Shape &finest, const Options &o) : on_(on), options_(o), finest_(Layout(finest.n)) {
+  Multigrid(const Backend &on, const Shape &finest, const Options &o)
+      : on_(on), options_(o), finest_(Layout(finest.n)) {
     shape_ = finest;
   }
 
@@ -214,14 +219,16 @@ private:
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       const index_t a = q == 0 ? 1 : 0, b = q == 2 ? 1 : 2;
-      on_.for_each({0, level.shape.n[a], 0, level.shape.n[b]}, Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q]});
+      on_.for_each({0, level.shape.n[a], 0, level.shape.n[b]},
+                   Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q]});
     }
   }
 
   const MatrixArrays<Backend> *coarsen(std::size_t l, L &level, const MatrixArrays<Backend> &A) {
     const Shape x = level.shape.coarser(level.direction);
     const Layout layout(x.n);
-    MatrixArrays<Backend> &to = matrices_.size() > l ? *matrices_[l] : *matrices_.emplace_back(std::make_unique<MatrixArrays<Backend>>());
+    MatrixArrays<Backend> &to =
+        matrices_.size() > l ? *matrices_[l] : *matrices_.emplace_back(std::make_unique<MatrixArrays<Backend>>());
     if (to.layout().n != x.n) to = MatrixArrays<Backend>(layout);
     const Layout pairs = level.share_layout();
     if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
@@ -249,7 +256,8 @@ private:
     fill(level, level.x());
   }
   void relax_lines(const L &level, std::size_t line, index_t colour) const {
-    ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape}.relax(on_, level.lines[line], colour);
+    ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape}.relax(
+        on_, level.lines[line], colour);
     fill(level, level.x());
   }
 
@@ -324,7 +332,7 @@ private:
   Shape shape_;
   MatrixArrays<Backend> finest_;
   std::vector<std::unique_ptr<MatrixArrays<Backend>>> matrices_; // of the coarser grids
-  typename Backend::template Array<double> shares_; // of the grid that is coarsened
+  typename Backend::template Array<double> shares_;              // of the grid that is coarsened
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;

@@ -7,14 +7,15 @@
 
 namespace petscrrb::gridmg {
 
-constexpr double rounding = 1e-14; // of a row's magnitudes: an excess below it is 0, so that a singular matrix stays singular
+constexpr double rounding =
+    1e-14; // of a row's magnitudes: an excess below it is 0, so that a singular matrix stays singular
 
 template <int steps> struct PutMatrix {
   static constexpr bool wants_diagonals_there = false, wants_own_values = true;
 
   Matrix to;
 
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFinding &) const {
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &) const {
     const index_t at[3] = {p.at[0], p.at[1], p.at[2]};
     Excess excess(row.identity && row.diagonal == 0.0 ? 1.0 : row.diagonal); // a row of zeros counts as the identity
     for (int m = 0; m < steps; ++m) {

@@ -13,7 +13,7 @@ template <class T> struct Smoothed {
 
 // A point's row of the matrix, by the parity of its x; h: half of x.
 template <class T> struct Row {
-  T *own, *other;                        // of this row, by parity
+  T *own, *other;                         // of this row, by parity
   const T *south, *north, *below, *above; // of the rows beside it, of this parity
 
   PETSCRRB_HD Row(const Field<T> &x, index_t parity, index_t j, index_t k)
@@ -23,7 +23,8 @@ template <class T> struct Row {
 
 // The sum of weights times neighbours, but for those in direction `without`.
 template <class T, int without = -1>
-PETSCRRB_HD inline T neighbours(const Smoothed<T> &g, const Field<T> &x, index_t parity, index_t j, index_t k, index_t h) {
+PETSCRRB_HD inline T neighbours(const Smoothed<T> &g, const Field<T> &x, index_t parity, index_t j, index_t k,
+                                index_t h) {
   const Row<T> v(x, parity, j, k);
   const index_t west = h - 1 + parity, east = h + parity;
   T sum = T(0);

@@ -151,8 +151,8 @@ public:
           dense::SparseView{int(x.points()), ia_.data(), ja_.data(), values_.data(), excess()},
           dense::Inverse::explicit_inverse, std::make_shared<dense::DenseLibrary>(), on.stream);
     }
-    cuda::for_rows("the coarsest grid", int(x.points()), TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()},
-                   on.stream);
+    cuda::for_rows("the coarsest grid", int(x.points()),
+                   TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()}, on.stream);
     inverse_->refresh(values_.data(), excess(), on.stream);
     cuda::wait_for(on.stream, "the coarsest grid");
     const auto status = inverse_->status();
@@ -160,7 +160,9 @@ public:
     null_directions = status.null_directions;
   }
   double *vector() { return vector_.data(); }
-  const double *solve(const Cuda &on) { return inverse_->solve(vector_.data(), vector_.data() + shape_.points(), on.stream); }
+  const double *solve(const Cuda &on) {
+    return inverse_->solve(vector_.data(), vector_.data() + shape_.points(), on.stream);
+  }
   double bytes() const {
     return double(ia_.bytes() + ja_.bytes() + values_.bytes() + vector_.bytes() + (inverse_ ? inverse_->bytes() : 0));
   }

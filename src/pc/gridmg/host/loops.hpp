@@ -70,7 +70,9 @@ private:
 #pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
     for (index_t other = 0; other < lines; ++other) {
       const index_t parity = (colour + other) & 1;
-      const auto row = [&](const Field<T> &f, index_t i) { return q == 1 ? f.row(parity, i, other) : f.row(parity, other, i); };
+      const auto row = [&](const Field<T> &f, index_t i) {
+        return q == 1 ? f.row(parity, i, other) : f.row(parity, other, i);
+      };
       for (index_t i = 0; i < n; ++i) {
         const T *w = row(g.w[q], i), *w_before = row(g.w[q], i - 1), *p = i ? row(inverse, i - 1) : nullptr;
         const T *before = row(x, i - 1), *after = row(x, i + 1), *rhs = row(b, i);
@@ -90,7 +92,8 @@ private:
         T *here = row(x, i);
         const bool last = i == n - 1;
 #pragma omp simd
-        for (index_t h = 0; h < nh; ++h) here[h] = p[h] != T(0) ? (here[h] + (last ? T(0) : w[h] * after[h])) * p[h] : here[h];
+        for (index_t h = 0; h < nh; ++h)
+          here[h] = p[h] != T(0) ? (here[h] + (last ? T(0) : w[h] * after[h])) * p[h] : here[h];
       }
     }
   }
