@@ -17,11 +17,12 @@ TYPES = {
     "pcmic": ("-pc_mic_", ["-pc_type", "mic"]),
     "pcneumann": ("-pc_neumann_", ["-pc_type", "neumann"]),
     "pcblockrelax": ("-pc_blockrelax_", ["-pc_type", "blockrelax"]),
+    "pcgridmg": ("-pc_gridmg_", ["-pc_type", "gridmg"]),
     "deflation": ("-ksp_deflation", ["-ksp_deflation", "block", "-pc_type", "jacobi"]),
 }
 OURS = "|".join(re.escape(prefix) for prefix, _ in TYPES.values())
 # by themselves: the options of PETSc's type of that name begin with pc_
-MENTIONED = re.compile(r"(?<![\w-])-(?:\w+_)?((?:pc_(?:rrb|mic|neumann|blockrelax)_|ksp_deflation)\w*)(?: ([\w.,]+))?")
+MENTIONED = re.compile(r"(?<![\w-])-(?:\w+_)?((?:pc_(?:rrb|mic|neumann|blockrelax|gridmg)_|ksp_deflation)\w*)(?: ([\w.,]+))?")
 AUTOMATIC = ("-1", "-1.", "")  # of a number that is decided at set-up, and of a list of sizes
 WORDS = {"true": "TRUE", "yes": "TRUE", "false": "FALSE", "no": "FALSE"}
 

@@ -7,10 +7,10 @@ import pytest
 from test_tutorials import STRICT, counts
 
 TYPES = {"mic": ["-pc_type", "mic"], "ssor": ["-pc_type", "mic", "-pc_mic_type", "ssor"], "neumann": ["-pc_type", "neumann"],
-         "poisson": ["-pc_type", "neumann", "-pc_neumann_type", "poisson"], "blockrelax": ["-pc_type", "blockrelax"],
+         "poisson": ["-pc_type", "neumann", "-pc_neumann_type", "poisson"], "gridmg": ["-pc_type", "gridmg"], "blockrelax": ["-pc_type", "blockrelax"],
          "coloured": ["-pc_type", "blockrelax", "-pc_blockrelax_type", "coloured", "-pc_blockrelax_symmetric"],
          "deflation": ["-pc_type", "mic", "-ksp_deflation", "block"]}
-MOST = {"mic": 45, "ssor": 60, "neumann": 80, "poisson": 110, "blockrelax": 60, "coloured": 45, "deflation": 40}
+MOST = {"mic": 45, "ssor": 60, "neumann": 80, "poisson": 110, "gridmg": 40, "blockrelax": 60, "coloured": 45, "deflation": 40}
 
 
 def cube(n):
@@ -58,6 +58,6 @@ def test_neumann_conditions(run, tutorial, library, kind, ranks):
 
 
 def test_neumann_conditions_with_several_unknowns_a_point(run, tutorial, library):
-    for kind in ("mic", "blockrelax"):
+    for kind in ("mic", "gridmg", "blockrelax"):
         output = run(tutorial("ksp/ksp", "ex34"), "-da_dof", 2, *TYPES[kind], "-dll_append", library, fails=True)
         assert f"-pc_type {kind} is for one unknown a grid point, and the DMDA has dof = 2" in output

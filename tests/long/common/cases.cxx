@@ -60,6 +60,10 @@ const std::vector<Case> &cases() {
       {"mic-symmetric", Rows::five, "-ksp_type gmres -ksp_pc_side symmetric -pc_type mic"},
       {"ssor", Rows::five, "-ksp_type cg -pc_type mic -pc_mic_type ssor"},
       {"ssor-seven", Rows::seven, "-ksp_type cg -pc_type mic -pc_mic_type ssor -pc_mic_omega 1.4"},
+      // multigrid
+      {"gridmg", Rows::five, "-ksp_type cg -pc_type gridmg -pc_gridmg_coarse_size 30"},
+      {"gridmg-seven", Rows::seven, "-ksp_type cg -pc_type gridmg -pc_gridmg_coarse_size 30"},
+      {"gridmg-lines", Rows::seven, "-ksp_type cg -pc_type gridmg -pc_gridmg_smoother lines -pc_gridmg_precision double"},
       // relaxation by blocks
       {"relax-jacobi", Rows::five, "-ksp_type cg -pc_type blockrelax -pc_blockrelax_block_size 8,8"},
       {"relax-jacobi-tensor", Rows::constant,

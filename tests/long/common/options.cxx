@@ -87,6 +87,14 @@ Words pc_options(Random &random, const Problem &p, const std::string &type, cons
     draw.real("pc_mic_shift", 0, 0.5, {-1, NAN});
     draw.integer("pc_mic_block_lines", 0, 5, {-3});
     draw.sizes("pc_mic_grid", p.n, p.dimensions);
+  } else if (type == "gridmg") {
+    draw.one_of("pc_gridmg_coarsening", {"auto", "full", "semi"});
+    draw.one_of("pc_gridmg_smoother", {"auto", "points", "lines"});
+    draw.one_of("pc_gridmg_precision", {"double", "single"});
+    draw.integer("pc_gridmg_smooths", 1, 3, {0, -2});
+    draw.integer("pc_gridmg_grids", 1, 6, {0, -1});
+    draw.integer("pc_gridmg_coarse_size", 1, 100, {0, -7});
+    draw.sizes("pc_gridmg_grid", p.n, p.dimensions);
   } else if (type == "neumann") {
     draw.integer("pc_neumann_terms", 0, 9, {-1, -100});
     draw.real("pc_neumann_omega", 0.1, 1.9, {0, -1, 2, NAN});

@@ -26,9 +26,9 @@ const char *Use::krylov() {
 
 // PCs of the library, or what stands for them in a plain use.
 std::string Use::ours(const std::string &at) {
-  const char *type = random.of({"rrb", "rrb", "mic", "neumann", "blockrelax"});
-  if (problem.dimensions == 3 && random.chance(0.9)) type = random.of({"mic", "neumann", "blockrelax"});
-  if (problem.points == 9 && type == std::string("mic") && random.chance(0.9)) type = "rrb";
+  const char *type = random.of({"rrb", "rrb", "mic", "gridmg", "neumann", "blockrelax"});
+  if (problem.dimensions == 3 && random.chance(0.9)) type = random.of({"mic", "gridmg", "neumann", "blockrelax"});
+  if (problem.points == 9 && (type == std::string("mic") || type == std::string("gridmg")) && random.chance(0.9)) type = "rrb";
   const Words words = pc_options(random, problem, type, at);
   legal = legal && words.legal;
   if (method.empty()) method = type;
@@ -69,7 +69,7 @@ std::string Use::nested() {
   case 3: return " -pc_type ksp -ksp_ksp_max_it 3 -ksp_ksp_type cg" + ours("ksp_");
   case 4: {
     const std::string first = ours("sub_0_");
-    const std::string type = random.of({"rrb", "mic", "neumann", "blockrelax"}); // drawn in a plain use, too
+    const std::string type = random.of({"rrb", "mic", "gridmg", "neumann", "blockrelax"}); // drawn in a plain use, too
     return std::string(" -pc_type composite -pc_composite_type ") + random.of({"additive", "multiplicative"}) +
            " -pc_composite_pcs " + (wish.plain ? "jacobi" : type) + ",jacobi" + first;
   }
@@ -169,7 +169,7 @@ void Use::expect(const std::string &options) {
       !(given || (sides && !p.masked)) || !p.near_null.empty())
     return;
   if (method == "ksp rrb" || method == "rrb") has_to_work = p.dimensions == 2;
-  if (method == "mic") // its grid is that of a rank
+  if (method == "mic" || method == "gridmg") // its grid is that of a rank
     has_to_work = (p.points == 5 || p.points == 7) && numbering.whole_lines() && (ranks() == 1 || !has("_grid "));
   if (method == "neumann") has_to_work = p.points != 27 || !has("_grid ");
   if (method == "deflation")
@@ -236,7 +236,7 @@ static std::string judge_refusal(const Raised &r) {
   default: break;
   }
   if (!is_own(r) || r.function.find("Set") != std::string::npos) return ""; // a setter names itself
-  for (const char *word : {"row", "-pc_", "-ksp_", "rank", "grid", "rrb", "mic", "neumann", "blockrelax", "RRB", "PC",
+  for (const char *word : {"row", "-pc_", "-ksp_", "rank", "grid", "rrb", "mic", "gridmg", "neumann", "blockrelax", "RRB", "PC",
                            "KSP", "Mat", "matrix", "deflation", "preconditioner"})
     if (r.message.find(word) != std::string::npos) return "";
   return "a refusal that names nothing: " + text;

@@ -147,7 +147,7 @@ void Use::other_type() {
     ok(KSPSetComputeEigenvalues(ksp, PETSC_FALSE)); // PETSc's cg crashes with them where it may take no step
     ok(KSPSetType(ksp, wish.plain && !std::strcmp(type, "rrb") ? "cg" : type));
   } else {
-    const char *type = random.of({"rrb", "mic", "neumann", "blockrelax", "jacobi", "none"});
+    const char *type = random.of({"rrb", "mic", "gridmg", "neumann", "blockrelax", "jacobi", "none"});
     say(std::string("; PCSetType ") + type);
     ok(PCSetType(pc, wish.plain ? "jacobi" : type));
   }
