@@ -84,6 +84,11 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
     *trouble = {"the diagonal entry of row " + std::to_string(first + f.read.bad_pivot) +
                     " is not positive: the matrix is not positive definite",
                 PETSC_ERR_MAT_LU_ZRPVT};
+  else if (f.too_large)
+    *trouble = {"the coarsest grid has " + std::to_string(f.too_large) + " points, and at most " +
+                    std::to_string(f.most) +
+                    " are solved exactly: take more -pc_gridmg_grids, or a smaller -pc_gridmg_coarse_size",
+                PETSC_ERR_ARG_OUTOFRANGE};
   else if (f.failed)
     *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows "
                 "whose sums "

@@ -110,7 +110,8 @@ PETSCRRB_PARAMETER(
    Level: advanced
 
    Notes:
-   Fewer grids leave a larger coarsest one, which is solved exactly.
+   Fewer grids leave a larger coarsest one, which is solved exactly. More than 20000 points of it (8192 on a device) are an error,
+   raised in `PCSetUp()`.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.

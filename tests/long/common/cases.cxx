@@ -63,7 +63,8 @@ const std::vector<Case> &cases() {
       // multigrid
       {"gridmg", Rows::five, "-ksp_type cg -pc_type gridmg -pc_gridmg_coarse_size 30"},
       {"gridmg-seven", Rows::seven, "-ksp_type cg -pc_type gridmg -pc_gridmg_coarse_size 30"},
-      {"gridmg-lines", Rows::seven, "-ksp_type cg -pc_type gridmg -pc_gridmg_smoother lines -pc_gridmg_precision double"},
+      {"gridmg-lines", Rows::seven,
+       "-ksp_type cg -pc_type gridmg -pc_gridmg_smoother lines -pc_gridmg_precision double"},
       // relaxation by blocks
       {"relax-jacobi", Rows::five, "-ksp_type cg -pc_type blockrelax -pc_blockrelax_block_size 8,8"},
       {"relax-jacobi-tensor", Rows::constant,

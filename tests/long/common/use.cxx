@@ -28,7 +28,8 @@ const char *Use::krylov() {
 std::string Use::ours(const std::string &at) {
   const char *type = random.of({"rrb", "rrb", "mic", "gridmg", "neumann", "blockrelax"});
   if (problem.dimensions == 3 && random.chance(0.9)) type = random.of({"mic", "gridmg", "neumann", "blockrelax"});
-  if (problem.points == 9 && (type == std::string("mic") || type == std::string("gridmg")) && random.chance(0.9)) type = "rrb";
+  if (problem.points == 9 && (type == std::string("mic") || type == std::string("gridmg")) && random.chance(0.9))
+    type = "rrb";
   const Words words = pc_options(random, problem, type, at);
   legal = legal && words.legal;
   if (method.empty()) method = type;
@@ -236,8 +237,8 @@ static std::string judge_refusal(const Raised &r) {
   default: break;
   }
   if (!is_own(r) || r.function.find("Set") != std::string::npos) return ""; // a setter names itself
-  for (const char *word : {"row", "-pc_", "-ksp_", "rank", "grid", "rrb", "mic", "gridmg", "neumann", "blockrelax", "RRB", "PC",
-                           "KSP", "Mat", "matrix", "deflation", "preconditioner"})
+  for (const char *word : {"row", "-pc_", "-ksp_", "rank", "grid", "rrb", "mic", "gridmg", "neumann", "blockrelax",
+                           "RRB", "PC", "KSP", "Mat", "matrix", "deflation", "preconditioner"})
     if (r.message.find(word) != std::string::npos) return "";
   return "a refusal that names nothing: " + text;
 }

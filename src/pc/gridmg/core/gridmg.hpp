@@ -16,6 +16,8 @@ struct Findings {
   RowFacts read;
   bool failed = false;     // the diagonal of a coarser grid, or a pivot of the coarsest one, is not positive
   int null_directions = 0; // of the coarsest grid
+  index_t too_large = 0;   // its points, where they are more than `most`; else 0
+  index_t most = 0;
 };
 
 // One grid of the hierarchy, for who looks at it.
@@ -46,9 +48,9 @@ std::unique_ptr<GridMG> make_gridmg(const Grid &, const Options &, bool single);
 // All work goes to the stream, which the owner sets before each call.
 std::unique_ptr<GridMG> make_gridmg(const Cuda &, const Grid &, const Options &, bool single);
 
-// What each backend has its own of: the pseudo-inverse of the coarsest grid's matrix, and the largest number of a vector.
+// What each backend has its own of. The pseudo-inverse of the coarsest grid's matrix, of at most `most` points:
 template <class Backend> class CoarsestInverse;
-// scales[0] = Scales::of(the largest absolute value of r)
+// Scales::of(the largest absolute value of r), where the backend is:
 template <class Backend> class FindScales;
 
 template <class Backend, class T> class GridMGOn final : public GridMG {
@@ -69,6 +71,9 @@ public:
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     found.failed = !grids_.refresh();
     if (found.failed) return found;
+    found.most = CoarsestInverse<Backend>::most;
+    if (grids_.coarsest().shape.points() > found.most) found.too_large = grids_.coarsest().shape.points();
+    if (found.too_large) return found;
     coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix(), found.failed, found.null_directions);
     return found;
   }

@@ -140,6 +140,8 @@ template <class T> struct ZebraLines<Cuda, T> {
 
 template <> class CoarsestInverse<Cuda> {
 public:
+  static constexpr index_t most = 8192; // its inverse takes 500 MB then
+
   void refresh(const Cuda &on, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
     if (!inverse_ || x.n != shape_.n) {
       const CoarsestRows rows(x);

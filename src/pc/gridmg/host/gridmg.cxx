@@ -10,6 +10,8 @@ namespace petscrrb::gridmg {
 
 template <> class CoarsestInverse<Host> {
 public:
+  static constexpr index_t most = 20000; // its factor takes some 100 MB then
+
   void refresh(const Host &, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
     if (x.n != rows_.shape().n) {
       rows_ = CoarsestRows(x);
