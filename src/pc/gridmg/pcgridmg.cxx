@@ -1,6 +1,7 @@
 /* PCGRIDMG, the PETSc preconditioner. */
 #include "pc/backend.h"
 #include "pc/gridmg/pcgridmg_data.h"
+#include "pc/set_up.h"
 
 using namespace petscrrb;
 
