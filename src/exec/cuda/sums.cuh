@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
 constexpr int add_terms_threads = 512;
 
 // A block a sum.
-inline __global__ void __launch_bounds__(add_terms_threads) add_terms(const __grid_constant__ Sums sums, double *to) {
+static __global__ void __launch_bounds__(add_terms_threads) add_terms(const __grid_constant__ Sums sums, double *to) {
   start_next();
   await_previous();
   const double sum = sum_of<add_terms_threads>(sums.terms[blockIdx.x]);

@@ -111,9 +111,11 @@ __device__ double residual(const Pass &pass, const DeviceBlock &block, index_t r
   };
 #pragma unroll
   for (int m = 0; m < in_plane; ++m) subtract(m);
-  if (near.count == in_plane || !pass.deep) return sum;
+  if constexpr (near.count > in_plane)
+    if (pass.deep) {
 #pragma unroll
-  for (int m = in_plane; m < near.count; ++m) subtract(m);
+      for (int m = in_plane; m < near.count; ++m) subtract(m);
+    }
   return sum;
 }
 
