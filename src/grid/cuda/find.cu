@@ -34,18 +34,6 @@ template <class F> __device__ void for_rows(PetscInt n, const F &f) {
     if (first + k * threads < n) f(static_cast<PetscInt>(first + k * threads));
 }
 
-// visit(column, index) for the couplings of a row, but those with identity rows, until it returns false. index: among all
-// entries of the row
-template <class Visit>
-__device__ void each_coupling(const RankRows &A, const unsigned char *identity, PetscInt p, const Visit &visit) {
-  PetscInt index = 0;
-  if (!identity[p])
-    A.each(p, [&](PetscInt q, double a) {
-      const PetscInt here = index++;
-      return q == p || a == 0 || identity[q] || visit(q, here);
-    });
-}
-
 __global__ void __launch_bounds__(threads) mark_identity(RankRows A, unsigned char *identity, Answer *answer) {
   for_rows(A.n, [&](PetscInt p) {
     double check = 0;
@@ -80,7 +68,7 @@ __global__ void __launch_bounds__(threads)
   for_rows(A.n, [&](PetscInt p) {
     if (!room) return;
     const PetscInt here = A.places(p);
-    each_coupling(A, identity, p, [&](PetscInt q, PetscInt) {
+    A.each_coupling(identity, p, [&](PetscInt q, PetscInt) {
       const PetscInt there = A.place(q);
       return room = insert(set, room_for, static_cast<Word>(there > here ? there - here : here - there));
     });
@@ -113,7 +101,7 @@ __device__ PetscInt find_misfit(const RankRows &A, const unsigned char *identity
   const PetscInt here = A.places(p);
   const Neighbours<most> neighbours(g, here);
   PetscInt misfit = -1;
-  each_coupling(A, identity, p, [&](PetscInt q, PetscInt index) {
+  A.each_coupling(identity, p, [&](PetscInt q, PetscInt index) {
     const unsigned bit = neighbours.bit(A.place(q) - here);
     seen |= bit;
     if (!bit) misfit = index;
