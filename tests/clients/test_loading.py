@@ -38,6 +38,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_MIC(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC) { return PETSC_ERR_PLIB; }
+PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPDeflationStopHook(void) { return PETSC_ERR_PLIB; }

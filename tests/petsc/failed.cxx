@@ -24,7 +24,8 @@ TEST_P(Failed, AppliesInfinity) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Failed,
-                         testing::Values("rrb", "mic", "neumann", "blockrelax", "gridmg", "jacobi -ksp_deflation block"),
+                         testing::Values("rrb", "mic", "neumann", "blockrelax", "gridmg",
+                                         "jacobi -ksp_deflation block"),
                          [](const auto &info) {
                            const std::string name = info.param;
                            return name.substr(0, name.find(' '));

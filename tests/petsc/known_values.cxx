@@ -91,7 +91,7 @@ std::vector<std::string> preconditioners(const Shape &s) {
                                "-pc_blockrelax_symmetric",
                                "-pc_type neumann", "-pc_type neumann -pc_neumann_type poisson"};
   if (s.points != 9)
-    all.insert(all.end(), {"-pc_type gridmg -pc_gridmg_coarse_size 30", "-pc_type mic",
+    all.insert(all.end(), {"-pc_type gridmg -pc_gridmg_coarse_size 30 -pc_gridmg_precision double", "-pc_type mic",
                            "-pc_type mic -pc_mic_type ssor -pc_mic_omega 1.5"});
   if (s.points != 7) all.insert(all.end(), {"-pc_type rrb -pc_rrb_levels 3"});
   return all;

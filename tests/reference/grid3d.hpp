@@ -77,7 +77,8 @@ inline WeightedGrid weighted(const Matrix &A, const Grid3D &on, const Vector &v,
   if (A.size() != out.grid.size()) throw std::invalid_argument("matrix size is not nx * ny * nz");
   const std::vector<bool> identity = identity_rows_of(A);
   for (int p = 0; p < A.size(); p++) {
-    out.excess[p] = identity[p] && A.at(p, p) == 0 ? 1 : A.at(p, p) * v[p] * v[p]; // a row of zeros is one of the identity
+    out.excess[p] =
+        identity[p] && A.at(p, p) == 0 ? 1 : A.at(p, p) * v[p] * v[p]; // a row of zeros is one of the identity
     double magnitude = std::abs(out.excess[p]);
     std::set<int> neighbours{p};
     for (int q = 0; q < 3; q++)
