@@ -175,7 +175,8 @@ void Use::expect(const std::string &options) {
   if (method == "neumann") has_to_work = p.points != 27 || !has("_grid ");
   if (method == "deflation")
     has_to_work = ranks() == 1 && (given || p.points != 27) && has("-ksp_type cg ") && !has("_type mic") &&
-                  !has("_type blockrelax") && !has("_type rrb") && !(p.points == 27 && has("-pc_neumann_grid"));
+                  !has("_type gridmg") && !has("_type blockrelax") && !has("_type rrb") &&
+                  !(p.points == 27 && has("-pc_neumann_grid"));
   if (!halves && (has("-ksp_type qcg ") || has("pc_side symmetric"))) has_to_work = false;
   has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method != "ksp rrb") &&
                     !has("norm_type none") && !has("_drop") && !has("_shift") && !has("pc_side") &&
