@@ -200,13 +200,13 @@ private:
         return old;
       levels_.resize(l);
     }
-    levels_.push_back(std::make_unique<L>());
-    L &level = *levels_.back();
-    level.shape = x;
-    level.layout = Layout(x.n);
-    level.smooth = wish.smooth, level.lines = wish.lines, level.direction = wish.direction;
-    level.allocate();
-    return level;
+    auto level = std::make_unique<L>();
+    level->shape = x;
+    level->layout = Layout(x.n);
+    level->smooth = wish.smooth, level->lines = wish.lines, level->direction = wish.direction;
+    level->allocate();
+    levels_.push_back(std::move(level));
+    return *levels_.back();
   }
 
   static Range2 rows(const Shape &x) { return {0, x.n[0], 0, x.n[1] * x.n[2]}; }

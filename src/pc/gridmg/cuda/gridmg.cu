@@ -145,6 +145,7 @@ public:
   void refresh(const Cuda &on, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
     if (!inverse_ || x.n != shape_.n) {
       const CoarsestRows rows(x);
+      inverse_.reset();
       shape_ = x;
       ia_.assign(rows.ia), ja_.assign(rows.ja);
       values_.resize(rows.a.size() + rows.excess.size());

@@ -14,9 +14,10 @@ public:
 
   void refresh(const Host &, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
     if (x.n != rows_.shape().n) {
-      rows_ = CoarsestRows(x);
-      inverse_.setup(rows_.ia, rows_.ja, dense::Inverse::cholesky);
+      CoarsestRows rows(x);
+      inverse_.setup(rows.ia, rows.ja, dense::Inverse::cholesky);
       vector_.resize(x.points());
+      rows_ = std::move(rows);
     }
     rows_.take(A);
     failed = inverse_.refresh(rows_.a.data(), rows_.excess.data()).unknown >= 0;
