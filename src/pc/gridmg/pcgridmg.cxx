@@ -121,31 +121,38 @@ static PetscErrorCode ViewChoices(const PC_GridMG *mg, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* "64 x 64 x 32: zebra lines in z, coarsened in y and z" */
-static PetscErrorCode ViewGrids(const std::vector<gridmg::GridReport> &grids, PetscViewer viewer) {
+/* "64 x 64 x 32: zebra lines in z, coarsened in y and z"; may throw */
+static std::vector<std::string> Describe(const std::vector<gridmg::GridReport> &grids) {
   const auto words = [](const std::vector<int> &directions) {
     std::string text;
     for (std::size_t i = 0; i < directions.size(); ++i)
       text += (i == 0 ? "" : i + 1 == directions.size() ? " and " : ", ") + std::string(1, "xyz"[directions[i]]);
     return text;
   };
+  std::vector<std::string> lines;
 
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "grids:\n"));
-  PetscCall(PetscViewerASCIIPushTab(viewer));
   for (std::size_t i = 0; i < grids.size(); ++i) {
     const auto &g = grids[i];
     if (i && !g.smoothed && i + 1 < grids.size()) continue; /* between two directions */
     std::vector<int> coarsened;
     for (std::size_t j = i; j < grids.size() && (j == i || !grids[j].smoothed) && grids[j].coarsened >= 0; ++j)
       coarsened.push_back(grids[j].coarsened);
-    const std::string how = !g.smoothed       ? "solved"
-                            : g.lines.empty() ? "red-black points"
-                                              : "zebra lines in " + words(g.lines);
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%lld x %lld x %lld: %s%s%s\n", (long long)g.n[0], (long long)g.n[1],
-                                     (long long)g.n[2], how.c_str(), coarsened.empty() ? "" : ", coarsened in ",
-                                     words(coarsened).c_str()));
+    std::string line = std::to_string(g.n[0]) + " x " + std::to_string(g.n[1]) + " x " + std::to_string(g.n[2]) + ": ";
+    line += !g.smoothed ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
+    if (!coarsened.empty()) line += ", coarsened in " + words(coarsened);
+    lines.push_back(line);
   }
+  return lines;
+}
+
+static PetscErrorCode ViewGrids(const PCGridMGBackend &backend, PetscViewer viewer) {
+  std::vector<std::string> lines;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("PCGRIDMG"), [&] { lines = Describe(backend.report()); }));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "grids:\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  for (const std::string &line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", line.c_str()));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -166,7 +173,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
                                      (int)ranks));
   if (s->grid.n[0]) {
     PetscCall(PetscRRBViewGrid(viewer, ranks > 1 ? " of the first rank" : "", s->grid, [](int) { return ""; }));
-    PetscCall(ViewGrids(s->backend->report(), viewer));
+    PetscCall(ViewGrids(*s->backend, viewer));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
   if (null > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %.0f\n", null));
