@@ -92,8 +92,7 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
                 PETSC_ERR_ARG_OUTOFRANGE};
   else if (f.failed)
     *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows "
-                "whose sums "
-                "are negative",
+                "whose sums are negative",
                 PETSC_ERR_MAT_LU_ZRPVT};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

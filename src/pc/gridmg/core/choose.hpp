@@ -40,8 +40,9 @@ struct Strengths {
     alive += s.alive;
     bad += s.bad;
   }
-  PETSCRRB_HD void add_point(const double (&pair)[3], double diagonal) {
-    double most = 0.0, least = 0.0;
+  PETSCRRB_HD void add_point(const Matrix &A, const Point &p) {
+    double pair[3], diagonal = A.e(p.a), most = 0.0, least = 0.0;
+    for (int q = 0; q < 3; ++q) diagonal += pair[q] = A.pair(q, p);
     for (const double s : pair) {
       most = s > most ? s : most;
       least = s > 0.0 && (least == 0.0 || s < least) ? s : least;

@@ -6,18 +6,33 @@
 
 namespace petscrrb::gridmg {
 
-// A grid's matrix: weights of the couplings with the next point in x, y, z, and excesses.
-template <class T> struct Operator { Field<T> w[3], e; };
-using Matrix = Operator<double>;
+// The two directions across q.
+PETSCRRB_HD constexpr int first_across(int q) { return q == 0 ? 1 : 0; }
+PETSCRRB_HD constexpr int second_across(int q) { return q == 2 ? 1 : 2; }
 
 struct Point {
   index_t a[3];
+
+  // the i-th of a line in direction q; a, b: its place across
+  PETSCRRB_HD static Point of_line(int q, index_t i, index_t a, index_t b) {
+    Point p{{0, 0, 0}};
+    p.a[q] = i, p.a[first_across(q)] = a, p.a[second_across(q)] = b;
+    return p;
+  }
 
   PETSCRRB_HD Point moved(int q, index_t by) const {
     Point p = *this;
     p.a[q] += by;
     return p;
   }
+};
+
+// A grid's matrix: weights of the couplings with the next point in x, y, z, and excesses.
+struct Matrix {
+  Field<double> w[3], e;
+
+  // both couplings of a point in direction q
+  PETSCRRB_HD double pair(int q, const Point &p) const { return w[q](p.a) + w[q](p.moved(q, -1).a); }
 };
 
 // What the even points of all lines take from the coarse points on their left and right, at half of their place in direction q.
@@ -178,18 +193,11 @@ template <class T, int q> struct Restrict {
       out[h] = by.of_odd(right) * odd[I] + by.of_even(right) * even[I] + left * even[I + 1];
       return;
     }
-    const index_t I = q == 1 ? at.j : at.k, after = 2 * I + 2 < by.n ? 2 * I + 2 : (by.ring ? 0 : by.n);
-    const T *even = fine(at, 2 * I), *odd = fine(at, 2 * I + 1), *next = fine(at, after);
-    const T right = share(by.right, at, I)[h], left = after < by.n ? share(by.left, at, after / 2)[h] : T(0);
+    const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j, after = by.after(I);
+    const auto row = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
+    const T *even = row(r, 2 * I), *odd = row(r, 2 * I + 1), *next = row(r, after); // -1: what is around the grid
+    const T right = row(by.right, I)[h], left = after >= 0 ? row(by.left, after / 2)[h] : T(0);
     out[h] = by.of_odd(right) * odd[h] + by.of_even(right) * even[h] + left * next[h];
-  }
-
-private:
-  PETSCRRB_HD T *fine(const RowOf &at, index_t i) const {
-    return q == 1 ? r.row(at.parity, i, at.k) : r.row(at.parity, at.j, i);
-  }
-  PETSCRRB_HD static T *share(const Field<T> &f, const RowOf &at, index_t i) {
-    return q == 1 ? f.row(at.parity, i, at.k) : f.row(at.parity, at.j, i);
   }
 };
 template <class T> struct RestrictAround {
@@ -215,16 +223,14 @@ template <class T, int q, bool add> struct Prolong {
       put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
       return;
     }
-    const index_t I = q == 1 ? at.j : at.k;
-    const T here = row(from, at, I)[h], there = row(from, at, I - 1)[h];
-    put(row(to, at, 2 * I) + h, left * there + by.of_even(right) * here);
-    if (2 * I + 1 < by.n) put(row(to, at, 2 * I + 1) + h, by.of_odd(right) * here);
+    const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j;
+    const auto row = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
+    const T here = row(from, I)[h], there = row(from, I - 1)[h];
+    put(row(to, 2 * I) + h, left * there + by.of_even(right) * here);
+    if (2 * I + 1 < by.n) put(row(to, 2 * I + 1) + h, by.of_odd(right) * here);
   }
 
 private:
-  PETSCRRB_HD static T *row(const Field<T> &f, const RowOf &at, index_t i) {
-    return q == 1 ? f.row(at.parity, i, at.k) : f.row(at.parity, at.j, i);
-  }
   PETSCRRB_HD static void put(T *at, T value) {
     if (add)
       *at += value;

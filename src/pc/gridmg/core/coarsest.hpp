@@ -7,6 +7,36 @@
 
 namespace petscrrb::gridmg {
 
+// A row of the coarsest grid's matrix.
+struct TakeRow {
+  Matrix A;
+  index_t n[3];
+  const int *ia, *ja;
+  double *a, *excess;
+
+  PETSCRRB_HD void operator()(int i) const {
+    const Point p{{i % n[0], i / n[0] % n[1], i / n[0] / n[1]}};
+    for (int e = ia[i]; e < ia[i + 1]; ++e) a[e] = 0.0;
+    double diagonal = excess[i] = A.e(p.a);
+    for (int q = 0; q < 3; ++q)
+      for (int by = -1; by < 2; by += 2) {
+        const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
+        if (w == 0.0) continue;
+        Point there = p.moved(q, by);
+        there.a[q] = (there.a[q] + n[q]) % n[q];
+        diagonal += w;
+        add(i, int((there.a[2] * n[1] + there.a[1]) * n[0] + there.a[0]), -w);
+      }
+    add(i, i, diagonal);
+  }
+
+private:
+  PETSCRRB_HD void add(int row, int column, double value) const {
+    for (int e = ia[row]; e < ia[row + 1]; ++e)
+      if (ja[e] == column) a[e] += value;
+  }
+};
+
 class CoarsestRows {
 public:
   CoarsestRows() = default;
@@ -29,20 +59,8 @@ public:
 
   // A: with what is around rings
   void take(const Matrix &A) {
-    std::fill(a.begin(), a.end(), 0.0);
-    each([&](const Point &p) {
-      const int i = number(p);
-      double &diagonal = at(i, i);
-      diagonal += excess[i] = A.e(p.a);
-      for (int q = 0; q < 3; ++q)
-        for (const index_t by : {-1, 1}) {
-          const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
-          const int there = neighbour(p, q, by);
-          if (there < 0 || w == 0.0) continue;
-          diagonal += w;
-          at(i, there) -= w;
-        }
-    });
+    const TakeRow take{A, {shape_.n[0], shape_.n[1], shape_.n[2]}, ia.data(), ja.data(), a.data(), excess.data()};
+    for (int i = 0; i < int(excess.size()); ++i) take(i);
   }
 
   double bytes() const {
@@ -65,10 +83,6 @@ private:
     if (shape_.ring[q] && n > 1) p.a[q] = (p.a[q] + n) % n;
     return p.a[q] < 0 || p.a[q] >= n ? -1 : number(p);
   }
-  double &at(int row, int column) {
-    return a[std::lower_bound(ja.begin() + ia[row], ja.begin() + ia[row + 1], column) - ja.begin()];
-  }
-
   Shape shape_;
 };
 

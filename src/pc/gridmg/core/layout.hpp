@@ -33,8 +33,7 @@ struct Layout {
   Sizes n = {0, 0, 0};
   index_t half = 0, pitch = 0, plane = 0;
 
-  static constexpr index_t lead =
-      8; // numbers before the first one of each half: a cache line of them, and the point -1
+  static constexpr index_t lead = 8; // numbers before the first one of a half: the point -1, and whole cache lines
 
   Layout() = default;
   explicit Layout(const Sizes &sizes) : n(sizes) {
@@ -60,6 +59,10 @@ template <class T> struct Field {
   PETSCRRB_HD T &operator()(const index_t (&a)[3]) const { return (*this)(a[0], a[1], a[2]); }
   // the points of one parity of row (j, k), by half of their x
   PETSCRRB_HD T *row(index_t parity, index_t j, index_t k) const { return p + k * plane + j * pitch + parity * half; }
+  // the i-th such row along y (q = 1) or z (2); other: its place in the other one of the two
+  template <int q> PETSCRRB_HD T *row_along(index_t parity, index_t i, index_t other) const {
+    return q == 1 ? row(parity, i, other) : row(parity, other, i);
+  }
 };
 
 } // namespace petscrrb::gridmg

@@ -37,15 +37,10 @@ template <class T, int N> struct FillRing {
   index_t n;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    index_t first[3] = {a, a, b}, last[3], before[3], after[3];
-    if (q == 0) first[1] = a, first[2] = b;
-    if (q == 1) first[0] = a, first[2] = b;
-    if (q == 2) first[0] = a, first[1] = b;
-    for (int t = 0; t < 3; ++t) last[t] = before[t] = after[t] = first[t];
-    first[q] = 0, last[q] = n - 1, before[q] = -1, after[q] = n;
+    const auto at = [&](index_t i) { return Point::of_line(q, i, a, b); };
     for (int i = 0; i < N; ++i) {
-      f[i](before) = f[i](last);
-      f[i](after) = f[i](first);
+      f[i](at(-1).a) = f[i](at(n - 1).a);
+      f[i](at(n).a) = f[i](at(0).a);
     }
   }
 };
@@ -54,8 +49,7 @@ template <class Backend, class T, int N> void fill_rings(const Backend &on, cons
     if (!x.ring[q]) continue;
     FillRing<T, N> fill{{}, q, x.n[q]};
     std::copy(f, f + N, fill.f);
-    const index_t a = q == 0 ? 1 : 0, b = q == 2 ? 1 : 2;
-    on.for_each({-1, x.n[a] + 1, -1, x.n[b] + 1}, fill);
+    on.for_each({-1, x.n[first_across(q)] + 1, -1, x.n[second_across(q)] + 1}, fill);
   }
 }
 
@@ -117,13 +111,10 @@ public:
   using L = Level<Backend, T>;
 
   Multigrid(const Backend &on, const Shape &finest, const Options &o)
-      : on_(on), options_(o), finest_(Layout(finest.n)) {
-    shape_ = finest;
-  }
+      : on_(on), options_(o), shape_(finest), finest_(Layout(finest.n)) {}
 
   // Own points of the finest matrix are to be put here before refresh().
   Matrix finest() const { return finest_.get(); }
-  const Shape &shape() const { return shape_; }
 
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
   // some grid is not positive.
@@ -218,8 +209,7 @@ private:
     on_.for_each(rows(level.shape), Diagonal<T>{A.get(), level.array(3), level.shape.n[1]});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
-      const index_t a = q == 0 ? 1 : 0, b = q == 2 ? 1 : 2;
-      on_.for_each({0, level.shape.n[a], 0, level.shape.n[b]},
+      on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
                    Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q]});
     }
   }
@@ -314,7 +304,7 @@ private:
     in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
   }
   void up(const L &level, const L &next) const {
-    if (next.direction < 0 || !next.smooth) fill(next, next.x()); // after smoothing it is
+    if (!next.smooth) fill(next, next.x()); // after smoothing it is
     in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next); });
     if (level.smooth) smooth_after(level);
   }

@@ -11,27 +11,21 @@ template <class T> struct Smoothed {
   index_t rows;        // of y
 };
 
-// A point's row of the matrix, by the parity of its x; h: half of x.
-template <class T> struct Row {
-  T *own, *other;                         // of this row, by parity
-  const T *south, *north, *below, *above; // of the rows beside it, of this parity
-
-  PETSCRRB_HD Row(const Field<T> &x, index_t parity, index_t j, index_t k)
-      : own(x.row(parity, j, k)), other(x.row(1 - parity, j, k)), south(x.row(parity, j - 1, k)),
-        north(x.row(parity, j + 1, k)), below(x.row(parity, j, k - 1)), above(x.row(parity, j, k + 1)) {}
-};
-
-// The sum of weights times neighbours, but for those in direction `without`.
+// The sum of weights times neighbours, but for those in direction `without`, at the point of half x h and that parity of x.
 template <class T, int without = -1>
 PETSCRRB_HD inline T neighbours(const Smoothed<T> &g, const Field<T> &x, index_t parity, index_t j, index_t k,
                                 index_t h) {
-  const Row<T> v(x, parity, j, k);
   const index_t west = h - 1 + parity, east = h + parity;
+  const T *beside = x.row(1 - parity, j, k);
   T sum = T(0);
   if (without != 0)
-    sum += g.w[0].row(1 - parity, j, k)[west] * v.other[west] + g.w[0].row(parity, j, k)[h] * v.other[east];
-  if (without != 1) sum += g.w[1].row(parity, j - 1, k)[h] * v.south[h] + g.w[1].row(parity, j, k)[h] * v.north[h];
-  if (without != 2) sum += g.w[2].row(parity, j, k - 1)[h] * v.below[h] + g.w[2].row(parity, j, k)[h] * v.above[h];
+    sum += g.w[0].row(1 - parity, j, k)[west] * beside[west] + g.w[0].row(parity, j, k)[h] * beside[east];
+  if (without != 1)
+    sum += g.w[1].row(parity, j - 1, k)[h] * x.row(parity, j - 1, k)[h] +
+           g.w[1].row(parity, j, k)[h] * x.row(parity, j + 1, k)[h];
+  if (without != 2)
+    sum += g.w[2].row(parity, j, k - 1)[h] * x.row(parity, j, k - 1)[h] +
+           g.w[2].row(parity, j, k)[h] * x.row(parity, j, k + 1)[h];
   return sum;
 }
 
@@ -73,7 +67,7 @@ template <class T> struct Diagonal {
   PETSCRRB_HD void operator()(index_t i, index_t row) const {
     const Point p{{i, row % rows, row / rows}};
     double d = A.e(p.a);
-    for (int q = 0; q < 3; ++q) d += A.w[q](p.a) + A.w[q](p.moved(q, -1).a);
+    for (int q = 0; q < 3; ++q) d += A.pair(q, p);
     dinv(p.a) = d > 0.0 ? T(1.0 / d) : T(0);
   }
 };
@@ -84,6 +78,41 @@ template <class T> PETSCRRB_HD inline T line_value(T sum, T inverse, T dinv, T o
   return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0));
 }
 
+// One line in direction q, if it is of this colour: the sum of its other two indices. Its place, a and other: of y and z where q is x,
+// else of half x, with the parity that the colour asks for, and of the other one.
+template <class T, int q> struct RelaxLine {
+  Smoothed<T> g;
+  Field<T> inverse, b, x;
+  index_t n, colour;
+
+  PETSCRRB_HD void operator()(index_t a, index_t other) const {
+    if (q == 0 && ((a + other + colour) & 1)) return;
+    const index_t parity = (colour + other) & 1;
+    const auto at = [&](const Field<T> &f, index_t i) -> T & {
+      if (q == 0) return f(i, a, other);
+      return f.template row_along < q == 0 ? 1 : q > (parity, i, other)[a];
+    };
+    T carried = at(g.w[q], -1) * at(x, -1);
+    const T around = at(g.w[q], n - 1) * at(x, n);
+    for (index_t i = 0; i < n; ++i) {
+      const T sum = q == 0 ? neighbours<T, 0>(g, x, i & 1, a, other, i >> 1)
+                           : neighbours<T, q>(g, x, parity, q == 1 ? i : other, q == 1 ? other : i, a);
+      T value = at(b, i) + sum + carried;
+      if (i == n - 1) value += around;
+      const T pivot = at(inverse, i);
+      value = line_value(value, pivot, at(g.dinv, i), at(x, i));
+      at(x, i) = value;
+      carried = at(g.w[q], i) * pivot * value;
+    }
+    T next = T(0);
+    for (index_t i = n; i-- > 0;) {
+      const T pivot = at(inverse, i), along = i == n - 1 ? T(0) : at(g.w[q], i) * next;
+      next = pivot != T(0) ? (at(x, i) + along) * pivot : at(x, i);
+      at(x, i) = next;
+    }
+  }
+};
+
 // The pivots of one line, inverted, in direction q; a, b: its place in the other two.
 template <class T> struct Pivots {
   Matrix A;
@@ -92,15 +121,11 @@ template <class T> struct Pivots {
   index_t n;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    Point p{{0, 0, 0}};
-    p.a[q == 0 ? 1 : 0] = a;
-    p.a[q == 2 ? 1 : 2] = b;
     double carried = 0.0;
     for (index_t i = 0; i < n; ++i) {
-      p.a[q] = i;
+      const Point p = Point::of_line(q, i, a, b);
       double rest = A.e(p.a);
-      for (int t = 0; t < 3; ++t)
-        if (t != q) rest += A.w[t](p.a) + A.w[t](p.moved(t, -1).a);
+      for (const int t : {first_across(q), second_across(q)}) rest += A.pair(t, p);
       // the coupling around a ring stays on the diagonal of both ends
       if (i == 0) rest += A.w[q](p.moved(q, -1).a);
       const double along = A.w[q](p.a), sigma = rest + carried, pivot = sigma + along;

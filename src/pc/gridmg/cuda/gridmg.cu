@@ -18,45 +18,9 @@ struct StrengthAt {
 
   __device__ double operator()(index_t i, index_t row) const {
     const Point p{{i, row % rows, row / rows}};
-    double pair[3], d = A.e(p.a);
-    for (int q = 0; q < 3; ++q) pair[q] = A.w[q](p.a) + A.w[q](p.moved(q, -1).a), d += pair[q];
     Strengths s;
-    s.add_point(pair, d);
+    s.add_point(A, p);
     return which < 3 ? s.share[which] : which < 6 ? s.strong[which - 3] : which == 6 ? s.alive : s.bad;
-  }
-};
-
-// A line a thread.
-template <class T, int q> struct RelaxLine {
-  Smoothed<T> g;
-  Field<T> inverse, b, x;
-  index_t n, colour;
-
-  __device__ void operator()(index_t a, index_t other) const {
-    if (q == 0 && ((a + other + colour) & 1)) return;
-    const index_t parity = (colour + other) & 1;
-    const auto at = [&](const Field<T> &f, index_t i) -> T & {
-      if (q == 0) return f(i, a, other);
-      return (q == 1 ? f.row(parity, i, other) : f.row(parity, other, i))[a];
-    };
-    T carried = at(g.w[q], -1) * at(x, -1);
-    const T around = at(g.w[q], n - 1) * at(x, n);
-    for (index_t i = 0; i < n; ++i) {
-      const T sum = q == 0 ? neighbours<T, 0>(g, x, i & 1, a, other, i >> 1)
-                           : neighbours<T, q>(g, x, parity, q == 1 ? i : other, q == 1 ? other : i, a);
-      T value = at(b, i) + sum + carried;
-      if (i == n - 1) value += around;
-      const T pivot = at(inverse, i);
-      value = line_value(value, pivot, at(g.dinv, i), at(x, i));
-      at(x, i) = value;
-      carried = at(g.w[q], i) * pivot * value;
-    }
-    T next = T(0);
-    for (index_t i = n; i-- > 0;) {
-      const T pivot = at(inverse, i), along = i == n - 1 ? T(0) : at(g.w[q], i) * next;
-      next = pivot != T(0) ? (at(x, i) + along) * pivot : at(x, i);
-      at(x, i) = next;
-    }
   }
 };
 
@@ -73,36 +37,6 @@ struct SetScales {
   Scales *to;
 
   __device__ void operator()(int) const { *to = Scales::of(__longlong_as_double(static_cast<long long>(*most))); }
-};
-
-// A row of the coarsest grid's matrix.
-struct TakeRow {
-  Matrix A;
-  index_t n[3];
-  const int *ia, *ja;
-  double *a, *excess;
-
-  __device__ void operator()(int i) const {
-    const Point p{{i % n[0], i / n[0] % n[1], i / n[0] / n[1]}};
-    for (int e = ia[i]; e < ia[i + 1]; ++e) a[e] = 0.0;
-    double diagonal = excess[i] = A.e(p.a);
-    for (int q = 0; q < 3; ++q)
-      for (int by = -1; by < 2; by += 2) {
-        const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
-        if (w == 0.0) continue;
-        Point there = p.moved(q, by);
-        there.a[q] = (there.a[q] + n[q]) % n[q];
-        diagonal += w;
-        add(i, int((there.a[2] * n[1] + there.a[1]) * n[0] + there.a[0]), -w);
-      }
-    add(i, i, diagonal);
-  }
-
-private:
-  __device__ void add(int row, int column, double value) const {
-    for (int e = ia[row]; e < ia[row + 1]; ++e)
-      if (ja[e] == column) a[e] += value;
-  }
 };
 
 } // namespace

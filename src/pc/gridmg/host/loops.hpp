@@ -16,9 +16,7 @@ public:
     for (index_t row = 0; row < rows; ++row)
       for (index_t i = 0; i < x.n[0]; ++i) {
         const Point p{{i, row % x.n[1], row / x.n[1]}};
-        double pair[3], d = A.e(p.a);
-        for (int q = 0; q < 3; ++q) pair[q] = A.w[q](p.a) + A.w[q](p.moved(q, -1).a), d += pair[q];
-        of[row].add_point(pair, d);
+        of[row].add_point(A, p);
       }
     Strengths all;
     for (const Strengths &s : of) all.add(s);
@@ -43,26 +41,10 @@ template <class T> struct ZebraLines<Host, T> {
 
 private:
   void along_x(index_t colour) const {
-    const index_t nx = shape.n[0], rows = shape.n[1] * shape.n[2];
+    const RelaxLine<T, 0> relax{g, inverse, b, x, shape.n[0], colour};
+    const index_t rows = shape.n[1] * shape.n[2];
 #pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
-    for (index_t row = 0; row < rows; ++row) {
-      const index_t j = row % shape.n[1], k = row / shape.n[1];
-      if ((j + k + colour) & 1) continue;
-      T carried = g.w[0](-1, j, k) * x(-1, j, k);
-      const T around = g.w[0](nx - 1, j, k) * x(nx, j, k);
-      for (index_t i = 0; i < nx; ++i) {
-        T value = b(i, j, k) + neighbours<T, 0>(g, x, i & 1, j, k, i >> 1) + carried;
-        if (i == nx - 1) value += around;
-        x(i, j, k) = line_value(value, inverse(i, j, k), g.dinv(i, j, k), x(i, j, k));
-        carried = g.w[0](i, j, k) * inverse(i, j, k) * value;
-      }
-      T next = T(0);
-      for (index_t i = nx; i-- > 0;) {
-        const T along = i == nx - 1 ? T(0) : g.w[0](i, j, k) * next;
-        const T pivot = inverse(i, j, k);
-        next = x(i, j, k) = pivot != T(0) ? (x(i, j, k) + along) * pivot : x(i, j, k);
-      }
-    }
+    for (index_t row = 0; row < rows; ++row) relax(row % shape.n[1], row / shape.n[1]);
   }
 
   template <int q> void along_rows(index_t colour) const {
@@ -70,9 +52,7 @@ private:
 #pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
     for (index_t other = 0; other < lines; ++other) {
       const index_t parity = (colour + other) & 1;
-      const auto row = [&](const Field<T> &f, index_t i) {
-        return q == 1 ? f.row(parity, i, other) : f.row(parity, other, i);
-      };
+      const auto row = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(parity, i, other); };
       for (index_t i = 0; i < n; ++i) {
         const T *w = row(g.w[q], i), *w_before = row(g.w[q], i - 1), *p = i ? row(inverse, i - 1) : nullptr;
         const T *before = row(x, i - 1), *after = row(x, i + 1), *rhs = row(b, i);
