@@ -36,6 +36,10 @@ PetscErrorCode PetscRRBFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt
 PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                       const PetscRRBRows &, petscrrb::Grid *, PetscRRBTrouble *);
 
+/* The same for who takes 5 points in 2D and 7 in 3D. instead: what takes 9, for the error. */
+PetscErrorCode PetscRRBFindStarOnRank(PC, Mat, const PetscInt n[], const char *option, const PetscRRBRows &,
+                                      const char *instead, petscrrb::Grid *, PetscRRBTrouble *);
+
 /* The same as the first, for who can do without a grid: *found says whether there is one, and -info why there is none.
    Sizes that the user gave must fit. */
 PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,

@@ -9,6 +9,7 @@
 */
 #pragma once
 
+#include "pc/findgrid.h"
 #include "pc/pc.h"
 
 #include <algorithm>
@@ -109,6 +110,11 @@ template <class Data, int count = 3> struct PetscRRBSizes {
   PetscBool (*used)(const Data &, PetscInt n[]);         /* gives those in use, where there are some */
   PetscErrorCode (*set)(PC, const PetscInt[]) = nullptr; /* NULL: they are checked, and the same on all ranks */
 };
+
+/* for PetscRRBSizes: a rank's own grid */
+template <class Data> PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3]) {
+  return PetscRRBSetGridOfRank(pc, n, false, ((Data *)pc->data)->grid);
+}
 
 template <class Object, class T> PetscErrorCode PetscRRBCheckCollective(Object object, T value) {
   PetscFunctionBegin;

@@ -10,10 +10,6 @@ PETSC_EXTERN PetscErrorCode PCPointJacobiGetOmega(PC, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCPointJacobiSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCPointJacobiGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 
-static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
-  return PetscRRBSetGridOfRank(pc, n, false, ((PC_PointJacobi *)pc->data)->grid);
-}
-
 /*@
    PCPointJacobiSetOmega - Sets the damping of `PCPOINTJACOBI`
 
@@ -57,7 +53,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCPOINTJACOBI`, `PCPointJacobiGetGrid()`
 @*/
 PETSCRRB_SIZES(PointJacobi, Grid, &PC_PointJacobi::grid, "-pc_pointjacobi_grid", "Unknowns in x, y and z", nullptr,
-               PetscRRBGridInUse, SetGrid);
+               PetscRRBGridInUse, PetscRRBSetGridOfRank<PC_PointJacobi>);
 
 using Parameters = PetscRRBParameters<Omega, Grid>;
 

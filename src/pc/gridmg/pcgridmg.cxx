@@ -51,17 +51,9 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   gridmg::Options o;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, mg->grid, "-pc_gridmg_grid",
-                                   s->backend->rows(s->rows.csr), &s->grid, trouble));
+  PetscCall(PetscRRBFindStarOnRank(pc, pc->pmat, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
+                                   "-pc_type rrb", &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->grid.points == 9) {
-    PetscRRBUse use;
-    PetscCall(PetscRRBNameUse(pc, &use));
-    *trouble = {std::string(use.option) + use.value +
-                    " is for 5 points on a 2D grid and 7 on a 3D one, and the matrix has 9: use -pc_type rrb",
-                PETSC_ERR_SUP};
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   o.coarsening = (gridmg::Coarsening)mg->coarsening;
   o.smoother = (gridmg::Smoother)mg->smoother;
   o.smooths = (int)mg->smooths;

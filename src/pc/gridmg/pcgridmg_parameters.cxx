@@ -7,10 +7,6 @@ const char *const PCGridMGCoarsenings[] = {"auto", "full", "semi", "PCGridMGCoar
 const char *const PCGridMGSmoothers[] = {"auto", "points", "lines", "PCGridMGSmoother", "PC_GRIDMG_SMOOTHER_", nullptr};
 const char *const PCGridMGPrecisions[] = {"double", "single", "PCGridMGPrecision", "PC_GRIDMG_PRECISION_", nullptr};
 
-static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
-  return PetscRRBSetGridOfRank(pc, n, false, ((PC_GridMG *)pc->data)->grid);
-}
-
 /*@
    PCGridMGSetCoarsening - Sets which directions `PCGRIDMG` coarsens
 
@@ -173,7 +169,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCGRIDMG`, `PCGridMGGetGrid()`
 @*/
 PETSCRRB_SIZES(GridMG, Grid, &PC_GridMG::grid, "-pc_gridmg_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse,
-               SetGrid);
+               PetscRRBSetGridOfRank<PC_GridMG>);
 
 using Parameters = PetscRRBParameters<Coarsening, Smoother, Precision, Smooths, Grids, CoarseSize, Grid>;
 

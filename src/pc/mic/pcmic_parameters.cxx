@@ -9,10 +9,6 @@ static PetscReal OmegaInUse(const PC_MIC &mic) {
   return mic.state && mic.state->ready ? mic.state->options.omega : mic.omega;
 }
 
-static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
-  return PetscRRBSetGridOfRank(pc, n, false, ((PC_MIC *)pc->data)->grid);
-}
-
 /*@
    PCMICSetType - Sets which diagonal the factors of `PCMIC` have
 
@@ -166,7 +162,8 @@ PETSCRRB_PARAMETER(
 
 .seealso: `PCMIC`, `PCMICGetGrid()`
 @*/
-PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse, SetGrid);
+PETSCRRB_SIZES(MIC, Grid, &PC_MIC::grid, "-pc_mic_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse,
+               PetscRRBSetGridOfRank<PC_MIC>);
 
 using Parameters = PetscRRBParameters<Type, Omega, Precision, Shift, BlockLines, Grid>;
 

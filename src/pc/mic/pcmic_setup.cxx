@@ -37,19 +37,11 @@ static mic::Options OptionsOf(const PC_MIC *m, const Grid &g) {
 static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_MIC *m = (PC_MIC *)pc->data;
   PCMICState *s = m->state;
-  PetscRRBUse use;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, pc->pmat, Widest::star, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr),
-                                   &s->grid, trouble));
+  PetscCall(PetscRRBFindStarOnRank(pc, pc->pmat, m->grid, "-pc_mic_grid", s->backend->rows(s->rows.csr),
+                                   "-pc_type rrb or icc", &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->grid.points == 9) {
-    PetscCall(PetscRRBNameUse(pc, &use));
-    *trouble = {std::string(use.option) + use.value +
-                    " is for 5 points on a 2D grid and 7 on a 3D one, and the matrix has 9: use -pc_type rrb or icc",
-                PETSC_ERR_SUP};
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   s->options = OptionsOf(m, s->grid);
   *trouble = s->backend->Create(s->grid, s->options);
   PetscFunctionReturn(PETSC_SUCCESS);
