@@ -2,7 +2,7 @@
 // two runs give the same bits.
 #pragma once
 
-#include "exec/cuda/partial_sum.cuh"
+#include "exec/cuda/sums.cuh"
 #include "ksp/deflation/core/chunks.hpp"
 
 namespace petscrrb::deflation {
