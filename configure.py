@@ -42,7 +42,7 @@ def parse(arguments):
     add("--build-dir", default="build", metavar="DIR", help="where everything is built (default: build)")
     add("variables", nargs="*", metavar="NAME=value", help=", ".join(VARIABLES))
     switches = ("--download-petsc", "--with-cuda", "--with-nccl", "--with-openmp")  # as in PETSc, no =1 is needed
-    options = parser.parse_args([word + "=1" if word in switches else word for word in arguments])
+    options = parser.parse_intermixed_args([word + "=1" if word in switches else word for word in arguments])
     for name in VARIABLES:
         setattr(options, name, os.environ.get(name, ""))
     for word in options.variables:
