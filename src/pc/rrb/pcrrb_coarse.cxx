@@ -107,6 +107,7 @@ PetscErrorCode CoarseSolver::Refresh(PetscBool *spd) {
   if (!*spd || !n) PetscFunctionReturn(PETSC_SUCCESS);
   components_.find(block_->ia.data(), block_->ja.data(), block_->a.data(), block_->excess.data());
   if (type_ == PC_RRB_COARSE_KSP) {
+    ScaleForKSP();
     PetscCall(AttachNullSpace());
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -157,6 +158,7 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
     MatNullSpace space;
     PetscCall(MatGetNullSpace(S_, &space));
     if (space) PetscCall(MatNullSpaceRemove(space, r_));
+    PetscCall(VecScale(r_, scale_));
     PetscCall(KSPSolve(ksp_, r_, z_));
   } else if (part == Part::whole)
     PetscCall(MatSolve(factor_, r_, z_));
@@ -237,6 +239,14 @@ void CoarseSolver::Project(PetscScalar *x) const {
   std::fill_n(dot, components_.count(), 0.0);
   for (PetscInt i = 0; i < block_->size(); ++i) dot[components_.of(i)] += null_vector_[i] * x[i];
   for (PetscInt i = 0; i < block_->size(); ++i) x[i] -= dot[components_.of(i)] * null_vector_[i];
+}
+
+// For the inner KSP the largest diagonal is brought to between 1 and 2, since what PETSc takes for a zero pivot is absolute.
+void CoarseSolver::ScaleForKSP() {
+  double largest = 0.0;
+  for (PetscInt i = 0; i < block_->size(); ++i) largest = std::max(largest, Diagonal(i));
+  scale_ = largest > 0.0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000)) : 1.0;
+  for (PetscScalar &value : pinned_) value *= scale_;
 }
 
 // For the inner KSP: the constant vector on each component whose row sums are 0.

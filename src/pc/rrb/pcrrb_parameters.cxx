@@ -218,6 +218,8 @@ PETSCRRB_PARAMETER(RRB, Coarse, PCRRBCoarse, &PC_RRB::coarse, "-pc_rrb_coarse", 
    Level: advanced
 
    Notes:
+   Its matrix and right-hand sides are scaled by a power of 2, so that the largest diagonal is between 1 and 2.
+
    Its default is one application of PETSc's sparse Cholesky factorization (`KSPPREONLY`, `PCCHOLESKY`). For `PCRRB` to be
    a symmetric operator, as `KSPCG` needs it, the inner solver must be linear and symmetric: `KSPPREONLY` with a
    symmetric preconditioner, or a fixed number of `KSPCHEBYSHEV` or `KSPRICHARDSON` steps. Do not destroy it.

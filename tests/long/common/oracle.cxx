@@ -30,7 +30,10 @@ Residual residual(const Claim &c, const reference::Vector *x, bool projected) {
   Residual out;
   const auto &rows = c.problem->A.row;
   const int n = int(rows.size());
-  for (double b : *c.b) out.r.push_back(b), out.rounded.push_back(std::fabs(Long(b)));
+  Long mean = 0; // KSP takes the constant out of b in double precision, where a large number makes small ones wrong
+  if (!c.problem->null_space.empty())
+    for (double b : *c.b) mean += std::fabs(Long(b)) / c.b->size();
+  for (double b : *c.b) out.r.push_back(b), out.rounded.push_back(std::fabs(Long(b)) + mean);
   if (!x) {
     if (projected) project(*c.problem, out.r);
     return out;
