@@ -25,6 +25,12 @@ struct Range2 {
   PETSCRRB_HD index_t size() const { return h1 > h0 && k1 > k0 ? (h1 - h0) * (k1 - k0) : 0; }
 };
 
+struct Range3 {
+  index_t n[3] = {0, 0, 0}; // 0 <= i < n[0], and so on
+
+  PETSCRRB_HD index_t size() const { return n[0] * n[1] * n[2]; }
+};
+
 inline Range2 intersection(Range2 a, Range2 b) {
   Range2 c{std::max(a.h0, b.h0), std::min(a.h1, b.h1), std::max(a.k0, b.k0), std::min(a.k1, b.k1)};
   if (c.h1 <= c.h0 || c.k1 <= c.k0) return {a.h1, a.h1, a.k1, a.k1};

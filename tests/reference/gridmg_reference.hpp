@@ -70,7 +70,7 @@ inline std::vector<int> line_directions(const WeightedGrid &A, Smoother smoother
 struct GridMGOptions {
   Coarsening coarsening = Coarsening::by_matrix;
   Smoother smoother = Smoother::by_matrix;
-  int smooths = 1, coarse_size = 2048;
+  int smooths = 1, coarse_size = 512;
   int most_grids = std::numeric_limits<int>::max(); // the coarsest one and those with smoothing
   Vector v;                                         // near-null-space vector, empty: 1
   bool v_is_null = false;                           // the null space that is attached to the matrix

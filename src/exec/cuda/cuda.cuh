@@ -36,6 +36,15 @@ template <class F, class G> __global__ void for_each_node(Range2 box, Range2 inn
     g(h, k);
 }
 
+// A thread a point. first: of the rows that this launch has, along the second and third direction.
+constexpr int point_threads = 256;
+
+template <class F> __global__ void __launch_bounds__(point_threads) for_each_point(Range3 box, Range3 first, F f) {
+  const index_t i = index_t(blockIdx.x) * blockDim.x + threadIdx.x,
+                j = first.n[1] + index_t(blockIdx.y) * blockDim.y + threadIdx.y, k = first.n[2] + blockIdx.z;
+  if (i < box.n[0] && j < box.n[1]) f(i, j, k);
+}
+
 // Counts of a warp's nodes, which are in one row. Sums and minima of integers: any order gives the same.
 __device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCounts *counts) {
   constexpr unsigned warp = 0xffffffffu;
@@ -74,6 +83,21 @@ template <class F, class G> void Cuda::for_each(Range2 box, Range2 inner, const 
 }
 
 template <class F> void Cuda::for_each(Range2 box, const F &f) const { for_each(box, box, f, f); }
+
+template <class F> void Cuda::for_each(const Range3 &box, const F &f) const {
+  if (!box.size()) return;
+  int x = 8; // threads along a row: 256 of a single one, else 64 at the most
+  while (x < (box.n[1] == 1 ? cuda::point_threads : 64) && x < box.n[0]) x *= 2;
+  const int y = cuda::point_threads / x;
+  const index_t rows = cuda::most_blocks * y;
+  for (index_t k = 0; k < box.n[2]; k += cuda::most_blocks)
+    for (index_t j = 0; j < box.n[1]; j += rows) {
+      const dim3 blocks(unsigned((box.n[0] + x - 1) / x), unsigned((std::min(rows, box.n[1] - j) + y - 1) / y),
+                        unsigned(std::min(cuda::most_blocks, box.n[2] - k)));
+      cuda::for_each_point<<<blocks, dim3(unsigned(x), unsigned(y)), 0, stream>>>(box, Range3{{0, j, k}}, f);
+      cuda::check_launch("for_each");
+    }
+}
 
 template <class F, class G>
 void Cuda::count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {

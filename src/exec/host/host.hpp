@@ -103,6 +103,17 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
   }
 }
 
+// f(i, j, k) at every point
+template <class F> void for_each(const Range3 &box, const F &f) {
+#pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
+  for (index_t k = 0; k < box.n[2]; ++k)
+    for (index_t j = 0; j < box.n[1]; ++j) {
+      const F at = f;
+#pragma omp simd
+      for (index_t i = 0; i < box.n[0]; ++i) at(i, j, k);
+    }
+}
+
 // row[k - box.k0] = the sum along row k of f(h, k), or of g(h, k) at nodes that are not in inner; each by one thread.
 template <class F, class G> void sum_rows(Range2 box, Range2 inner, const F &f, const G &g, double *row) {
   inner = intersection(box, inner);
@@ -168,6 +179,7 @@ struct Host {
     host::for_each(box, inner, f, g);
   }
   template <class F> void for_each(Range2 box, const F &f) const { host::for_each(box, box, f, f); }
+  template <class F> void for_each(const Range3 &box, const F &f) const { host::for_each(box, f); }
   // adds to *counts
   template <class F, class G>
   void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {

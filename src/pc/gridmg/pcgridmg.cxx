@@ -186,7 +186,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_gridmg_smooths <nu>                 - smoothing sweeps before and after a coarser grid; default 1
 .  -pc_gridmg_precision <double,single>    - of the cycle; default single
 .  -pc_gridmg_grids <n>                    - grids at the most
-.  -pc_gridmg_coarse_size <n>              - points of the coarsest grid at the most; default 2048
+.  -pc_gridmg_coarse_size <n>              - points of the coarsest grid at the most; default 512
 -  -pc_gridmg_grid <nx,ny[,nz]>            - unknowns in x, y and z, where neither a DM nor the matrix tells
 
    Level: beginner
@@ -223,6 +223,6 @@ PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC pc) {
   mg->precision = PC_GRIDMG_PRECISION_SINGLE;
   mg->smooths = 1;
   mg->grids = 100;
-  mg->coarse_size = 2048;
+  mg->coarse_size = 512;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

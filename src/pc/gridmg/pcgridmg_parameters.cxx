@@ -123,7 +123,7 @@ PETSCRRB_PARAMETER(
 
    Input Parameters:
 +  pc - the preconditioner context
--  points - the number; default 2048
+-  points - the number; default 512
 
    Options Database Key:
 .  -pc_gridmg_coarse_size <points> - the number

@@ -49,7 +49,7 @@ private:
   MatFactorInfo info_ = {};
   Vec r_ = nullptr, z_ = nullptr;
   KSP ksp_ = nullptr;
-  double scale_ = 1.0; // of what the KSP solves, a power of 2
+  double scale_ = 1.0;               // of what the KSP solves, a power of 2
   std::vector<PetscScalar> pinned_;  // the values; where a component may be singular, one diagonal is larger
   std::vector<PetscScalar> inverse_; // dense, symmetric
   std::vector<PetscScalar> work_, rhs_, null_vector_; // null_vector_: the null directions of all components

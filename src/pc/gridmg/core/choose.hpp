@@ -21,9 +21,9 @@ enum class Smoother {
 struct Options {
   Coarsening coarsening = Coarsening::automatic;
   Smoother smoother = Smoother::automatic;
-  int smooths = 1;            // nu: before and after
-  int grids = 100;            // that are smoothed, and the coarsest one
-  index_t coarse_size = 2048; // a grid of as many points or fewer is the coarsest
+  int smooths = 1;           // nu: before and after
+  int grids = 100;           // that are smoothed, and the coarsest one
+  index_t coarse_size = 512; // a grid of as many points or fewer is the coarsest
 };
 
 // Sums over a grid's points that are not dead. Directions are x, y, z.

@@ -57,10 +57,9 @@ template <class T> struct Transfer {
 struct FindShares {
   Matrix A;
   Transfer<double> to;
-  index_t rows; // of y in the grid of pairs
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const Point at{{i, row % rows, row / rows}};
+  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
+    const Point at{{i, j, k}};
     Point even = at;
     even.a[to.q] *= 2;
     const double before = A.w[to.q](even.moved(to.q, -1).a), after = A.w[to.q](even.a),
@@ -85,10 +84,9 @@ private:
 struct CoarsenLines {
   Matrix A, to;
   Transfer<double> by;
-  index_t rows; // of y in the coarse grid
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const Point at{{i, row % rows, row / rows}};
+  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
+    const Point at{{i, j, k}};
     const int q = by.q;
     const index_t I = at.a[q], after = by.after(I);
     Point even = at, next = at, share = at;
@@ -114,10 +112,9 @@ struct CoarsenAcross {
   Matrix A, to; // `to` has those along the lines, around rings, too
   Transfer<double> by;
   int t;
-  index_t rows; // of y in the coarse grid
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const Point at{{i, row % rows, row / rows}};
+  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
+    const Point at{{i, j, k}};
     const int q = by.q;
     const index_t I = at.a[q], after = by.after(I);
     Point even = at, next = at;
@@ -169,65 +166,82 @@ private:
   }
 };
 
-// Rows of one parity of x, one after the other: which one, and where.
+PETSCRRB_HD inline bool is_red(index_t i, index_t j, index_t k) { return !((i + j + k) & 1); }
+
+// Which row it is, and of which parity of x, where the rows of both are side by side.
 struct RowOf {
   index_t parity, j, k;
 
-  PETSCRRB_HD RowOf(index_t line, index_t rows) : parity(line & 1), j((line >> 1) % rows), k((line >> 1) / rows) {}
+  PETSCRRB_HD RowOf(index_t row, index_t plane) : parity(row & 1), j(row >> 1), k(plane) {}
 };
 
-// At a coarse point: its part of the residual. Around a ring in x the last point lacks what RestrictAround adds.
+// At a coarse point: its part of the residual. Around a ring in x the last point lacks what RestrictAround adds. reds: r is
+// only there at red points, and 0 at the others.
 template <class T, int q> struct Restrict {
   Transfer<T> by;
   Field<T> r, to;
-  index_t rows; // of y in the coarse grid
+  bool reds;
 
-  PETSCRRB_HD void operator()(index_t h, index_t line) const {
-    const RowOf at(line, rows);
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const RowOf at(row, plane);
     T *out = to.row(at.parity, at.j, at.k);
     if (q == 0) {
       const index_t I = 2 * h + at.parity;
       const T *even = r.row(0, at.j, at.k), *odd = r.row(1, at.j, at.k);
       const T right = by.right.row(at.parity, at.j, at.k)[h],
               left = by.left.row(1 - at.parity, at.j, at.k)[h + at.parity];
-      out[h] = by.of_odd(right) * odd[I] + by.of_even(right) * even[I] + left * even[I + 1];
+      const bool even_there = !reds || is_red(0, at.j, at.k), odd_there = !reds || !even_there;
+      T sum = T(0);
+      if (odd_there) sum += by.of_odd(right) * odd[I];
+      if (even_there) sum += by.of_even(right) * even[I] + left * even[I + 1];
+      out[h] = sum;
       return;
     }
     const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j, after = by.after(I);
-    const auto row = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
-    const T *even = row(r, 2 * I), *odd = row(r, 2 * I + 1), *next = row(r, after); // -1: what is around the grid
-    const T right = row(by.right, I)[h], left = after >= 0 ? row(by.left, after / 2)[h] : T(0);
-    out[h] = by.of_odd(right) * odd[h] + by.of_even(right) * even[h] + left * next[h];
+    const auto along = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
+    const T *even = along(r, 2 * I), *odd = along(r, 2 * I + 1), *next = along(r, after); // -1: what is around the grid
+    const T right = along(by.right, I)[h], left = after >= 0 ? along(by.left, after / 2)[h] : T(0);
+    const bool even_there = !reds || is_red(at.parity, other, 0), odd_there = !reds || !even_there;
+    T sum = T(0);
+    if (odd_there) sum += by.of_odd(right) * odd[h];
+    if (even_there) sum += by.of_even(right) * even[h] + left * next[h];
+    out[h] = sum;
   }
 };
 template <class T> struct RestrictAround {
   Transfer<T> by;
   Field<T> r, to;
+  bool reds;
 
-  PETSCRRB_HD void operator()(index_t j, index_t k) const { to(by.nc - 1, j, k) += by.left(0, j, k) * r(0, j, k); }
+  PETSCRRB_HD void operator()(index_t j, index_t k) const {
+    if (!reds || is_red(0, j, k)) to(by.nc - 1, j, k) += by.left(0, j, k) * r(0, j, k);
+  }
 };
 
-// At a pair of fine points: the correction of the coarse grid, whose rings are filled, added or written.
+// At a pair of fine points: the correction of the coarse grid, whose rings are filled, added or written. reds: to the red one of
+// the two alone.
 template <class T, int q, bool add> struct Prolong {
   Transfer<T> by;
   Field<T> from, to;
-  index_t rows; // of y in the pairs' grid
+  bool reds;
 
-  PETSCRRB_HD void operator()(index_t h, index_t line) const {
-    const RowOf at(line, rows);
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const RowOf at(row, plane);
     const T right = by.right.row(at.parity, at.j, at.k)[h], left = by.left.row(at.parity, at.j, at.k)[h];
     if (q == 0) {
       const index_t I = 2 * h + at.parity;
       const T here = from.row(at.parity, at.j, at.k)[h], there = from.row(1 - at.parity, at.j, at.k)[h - 1 + at.parity];
-      put(to.row(0, at.j, at.k) + I, left * there + by.of_even(right) * here);
-      put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
+      const bool even = is_red(0, at.j, at.k);
+      if (!reds || even) put(to.row(0, at.j, at.k) + I, left * there + by.of_even(right) * here);
+      if (!reds || !even) put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
       return;
     }
     const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j;
-    const auto row = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
-    const T here = row(from, I)[h], there = row(from, I - 1)[h];
-    put(row(to, 2 * I) + h, left * there + by.of_even(right) * here);
-    if (2 * I + 1 < by.n) put(row(to, 2 * I + 1) + h, by.of_odd(right) * here);
+    const auto along = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(at.parity, i, other); };
+    const T here = along(from, I)[h], there = along(from, I - 1)[h];
+    const bool even = is_red(at.parity, other, 0);
+    if (!reds || even) put(along(to, 2 * I) + h, left * there + by.of_even(right) * here);
+    if (2 * I + 1 < by.n && (!reds || !even)) put(along(to, 2 * I + 1) + h, by.of_odd(right) * here);
   }
 
 private:

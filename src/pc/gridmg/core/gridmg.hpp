@@ -46,16 +46,19 @@ public:
 // single: the cycle is in single precision.
 std::unique_ptr<GridMG> make_gridmg(const Grid &, const Options &, bool single);
 // All work goes to the stream, which the owner sets before each call.
-std::unique_ptr<GridMG> make_gridmg(const Cuda &, const Grid &, const Options &, bool single);
+std::unique_ptr<GridMG> make_gridmg(Cuda &, const Grid &, const Options &, bool single);
 
 // What each backend has its own of. The pseudo-inverse of the coarsest grid's matrix, of at most `most` points:
 template <class Backend> class CoarsestInverse;
 // Scales::of(the largest absolute value of r), where the backend is:
 template <class Backend> class FindScales;
 
+// Work that is always the same: on a device it is launched as a whole. void operator()(on, work); void reset()
+template <class Backend> class Repeated;
+
 template <class Backend, class T> class GridMGOn final : public GridMG {
 public:
-  GridMGOn(const Backend &on, const Grid &g, const Options &o)
+  GridMGOn(Backend &on, const Grid &g, const Options &o)
       : on_(on), lattice_(lattice_of(g)),
         grids_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
         scales_(on) {}
@@ -81,17 +84,19 @@ public:
   void apply(const double *r, double *z) override {
     const auto &finest = *grids_.levels().front();
     const Shape &x = finest.shape;
-    const Range2 all{0, x.n[0], 0, x.n[1] * x.n[2]};
     const Scales *scales = std::is_same_v<T, float> ? scales_(on_, r, x.points()) : nullptr;
-    on_.for_each(all, Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
-    grids_.cycle([&] {
-      const auto &l = grids_.coarsest();
-      const Range2 points{0, l.shape.n[0], 0, l.shape.n[1] * l.shape.n[2]};
-      on_.for_each(points, Store<T>{l.b(), coarsest_.vector(), nullptr, l.shape.n[0], l.shape.n[1]});
-      const double *solution = coarsest_.solve(on_);
-      on_.for_each(points, Load<T>{solution, l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
+    on_.for_each(x.all(), Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
+    if (made_ != grids_.made()) cycle_.reset();
+    made_ = grids_.made();
+    cycle_(on_, [&] {
+      grids_.cycle([&] {
+        const auto &l = grids_.coarsest();
+        on_.for_each(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, l.shape.n[0], l.shape.n[1]});
+        const double *solution = coarsest_.solve(on_);
+        on_.for_each(l.shape.all(), Load<T>{solution, l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
+      });
     });
-    on_.for_each(all, Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
+    on_.for_each(x.all(), Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
   }
 
   std::vector<GridReport> report() const override {
@@ -103,12 +108,14 @@ public:
   double bytes() const override { return double(grids_.bytes()) + coarsest_.bytes(); }
 
 private:
-  const Backend &on_;
+  Backend &on_;
   const Lattice lattice_;
   Multigrid<Backend, T> grids_;
   RowLoops<Backend> loops_;
   CoarsestInverse<Backend> coarsest_;
   FindScales<Backend> scales_;
+  Repeated<Backend> cycle_;
+  long made_ = 0; // of the levels that the cycle works on
 };
 
 } // namespace petscrrb::gridmg

@@ -16,6 +16,11 @@ struct Shape {
   std::array<bool, 3> ring = {false, false, false}; // sides that are periodic
 
   index_t points() const { return n[0] * n[1] * n[2]; }
+  Range3 all() const { return {{n[0], n[1], n[2]}}; }
+  // rows of the points of one colour, or of one parity of x, by half of x
+  Range3 halves() const { return {{(n[0] + 1) / 2, n[1], n[2]}}; }
+  // the same rows of both parities, those of y side by side
+  Range3 halves_of_both() const { return {{(n[0] + 1) / 2, 2 * n[1], n[2]}}; }
   bool odd_ring() const {
     for (int q = 0; q < 3; ++q)
       if (ring[q] && n[q] % 2) return true;
@@ -57,8 +62,11 @@ template <class T> struct Field {
     return p[k * plane + j * pitch + (i & 1) * half + (i >> 1)];
   }
   PETSCRRB_HD T &operator()(const index_t (&a)[3]) const { return (*this)(a[0], a[1], a[2]); }
+  PETSCRRB_HD index_t place(index_t parity, index_t j, index_t k) const {
+    return k * plane + j * pitch + parity * half;
+  }
   // the points of one parity of row (j, k), by half of their x
-  PETSCRRB_HD T *row(index_t parity, index_t j, index_t k) const { return p + k * plane + j * pitch + parity * half; }
+  PETSCRRB_HD T *row(index_t parity, index_t j, index_t k) const { return p + place(parity, j, k); }
   // the i-th such row along y (q = 1) or z (2); other: its place in the other one of the two
   template <int q> PETSCRRB_HD T *row_along(index_t parity, index_t i, index_t other) const {
     return q == 1 ? row(parity, i, other) : row(parity, other, i);

@@ -58,12 +58,12 @@ template <class T> struct Round {
   const double *from;
   T *to;
 
-  PETSCRRB_HD void operator()(index_t i, index_t) const { to[i] = T(from[i]); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = T(from[i]); }
 };
 template <class T> struct Clear {
   T *to;
 
-  PETSCRRB_HD void operator()(index_t i, index_t) const { to[i] = T(0); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = T(0); }
 };
 
 // A grid. T: the precision of the cycle.
@@ -91,7 +91,7 @@ template <class Backend, class T> struct Level {
   Field<T> x() const { return {vectors.data() + layout.size(), layout}; }
   Field<T> r() const { return {vectors.data() + 2 * layout.size(), layout}; }
   Field<T> array(int i) const { return {matrix.data() + i * layout.size(), layout}; }
-  Smoothed<T> smoothed() const { return {{array(0), array(1), array(2)}, array(3), shape.n[1]}; }
+  Smoothed<T> smoothed() const { return {{array(0), array(1), array(2)}, array(3)}; }
   Field<T> pivots(std::size_t line) const { return array(4 + int(line)); }
   Transfer<T> transfer() const { return transfer(shares.data()); }
   template <class V> Transfer<V> transfer(V *memory) const {
@@ -116,6 +116,8 @@ public:
   // Own points of the finest matrix are to be put here before refresh().
   Matrix finest() const { return finest_.get(); }
 
+  // How often a level was made: what is known of their memory holds until then.
+  long made() const { return made_; }
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
   // some grid is not positive.
   bool refresh() {
@@ -197,16 +199,15 @@ private:
     level->smooth = wish.smooth, level->lines = wish.lines, level->direction = wish.direction;
     level->allocate();
     levels_.push_back(std::move(level));
+    ++made_;
     return *levels_.back();
   }
 
-  static Range2 rows(const Shape &x) { return {0, x.n[0], 0, x.n[1] * x.n[2]}; }
-  static Range2 halves(const Shape &x) { return {0, (x.n[0] + 1) / 2, 0, x.n[1] * x.n[2]}; }
+  static Range3 numbers(std::size_t n) { return {{index_t(n), 1, 1}}; } // as they are in memory
 
   void set_smoother(L &level, const MatrixArrays<Backend> &A) const {
-    const index_t n = index_t(level.layout.size());
-    on_.for_each({0, 3 * n, 0, 1}, Round<T>{A.data(), level.matrix.data()});
-    on_.for_each(rows(level.shape), Diagonal<T>{A.get(), level.array(3), level.shape.n[1]});
+    on_.for_each(numbers(3 * level.layout.size()), Round<T>{A.data(), level.matrix.data()});
+    on_.for_each(level.shape.all(), Diagonal<T>{A.get(), level.array(3)});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
@@ -223,26 +224,29 @@ private:
     const Layout pairs = level.share_layout();
     if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
     const Transfer<double> by = level.transfer(shares_.data());
-    on_.for_each({0, pairs.n[0], 0, pairs.n[1] * pairs.n[2]}, FindShares{A.get(), by, pairs.n[1]});
     Shape around = level.shape; // shares are read across lines
     around.n = pairs.n, around.ring[by.q] = false;
+    on_.for_each(around.all(), FindShares{A.get(), by});
     fill_rings(on_, around, {by.left, by.right});
-    on_.for_each({0, 2 * index_t(pairs.size()), 0, 1}, Round<T>{shares_.data(), level.shares.data()});
-    on_.for_each(rows(x), CoarsenLines{A.get(), to.get(), by, x.n[1]});
+    on_.for_each(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data()});
+    on_.for_each(x.all(), CoarsenLines{A.get(), to.get(), by});
     fill_rings(on_, x, {to.get().w[by.q]});
     for (int t = 0; t < 3; ++t)
-      if (t != by.q) on_.for_each(rows(x), CoarsenAcross{A.get(), to.get(), by, t, x.n[1]});
+      if (t != by.q) on_.for_each(x.all(), CoarsenAcross{A.get(), to.get(), by, t});
     return &to;
   }
 
   // --- the cycle ---
 
+  // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
+  // smoothing, and what they are before it does not matter.
+  static bool red_black(const L &level) { return level.smooth && level.lines.empty() && !level.shape.odd_ring(); }
   void fill(const L &level, const Field<T> &x) const { fill_rings(on_, level.shape, {x}); }
   void relax_points(const L &level, index_t colour, bool first) const {
     if (first)
-      on_.for_each(halves(level.shape), RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
+      on_.for_each(level.shape.halves(), RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
     else
-      on_.for_each(halves(level.shape), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
+      on_.for_each(level.shape.halves(), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
     fill(level, level.x());
   }
   void relax_lines(const L &level, std::size_t line, index_t colour) const {
@@ -254,7 +258,7 @@ private:
   void smooth_before(const L &level) const {
     const bool points = level.lines.empty();
     if (!points || level.shape.odd_ring())
-      on_.for_each({0, index_t(level.layout.size()), 0, 1}, Clear<T>{level.x().p - level.layout.first()});
+      on_.for_each(numbers(level.layout.size()), Clear<T>{level.x().p - level.layout.first()});
     for (int n = 0; n < options_.smooths; ++n) {
       if (points) relax_points(level, 0, n == 0), relax_points(level, 1, false);
       for (std::size_t i = 0; i < level.lines.size(); ++i)
@@ -272,31 +276,31 @@ private:
 
   void residual(const L &level) const {
     const Smoothed<T> g = level.smoothed();
-    if (level.lines.empty() && !level.shape.odd_ring()) { // the black points' is 0, and r has that from the beginning
+    if (red_black(level)) { // the black points' is 0
       if (options_.smooths == 1)
-        on_.for_each(halves(level.shape), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
+        on_.for_each(level.shape.halves(), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
       else
-        on_.for_each(halves(level.shape), Residual<T>{g, level.b(), level.x(), level.r(), 0});
+        on_.for_each(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), 0});
       return;
     }
     for (const index_t colour : {0, 1})
-      on_.for_each(halves(level.shape), Residual<T>{g, level.b(), level.x(), level.r(), colour});
+      on_.for_each(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), colour});
   }
-
-  static Range2 halves_by_parity(const Sizes &n) { return {0, (n[0] + 1) / 2, 0, 2 * n[1] * n[2]}; }
 
   template <int q> void restrict_to(const L &level, const L &next) const {
     const Field<T> r = level.smooth ? level.r() : level.b();
-    on_.for_each(halves_by_parity(next.shape.n), Restrict<T, q>{level.transfer(), r, next.b(), next.shape.n[1]});
+    on_.for_each(next.shape.halves_of_both(), Restrict<T, q>{level.transfer(), r, next.b(), red_black(level)});
     if (q == 0 && level.shape.ring[0])
-      on_.for_each({0, next.shape.n[1], 0, next.shape.n[2]}, RestrictAround<T>{level.transfer(), r, next.b()});
+      on_.for_each({0, next.shape.n[1], 0, next.shape.n[2]},
+                   RestrictAround<T>{level.transfer(), r, next.b(), red_black(level)});
   }
   template <int q> void prolong_from(const L &level, const L &next) const {
-    const Sizes pairs = level.share_layout().n;
+    const Shape pairs{level.share_layout().n, {}};
     if (level.smooth)
-      on_.for_each(halves_by_parity(pairs), Prolong<T, q, true>{level.transfer(), next.x(), level.x(), pairs[1]});
+      on_.for_each(pairs.halves_of_both(),
+                   Prolong<T, q, true>{level.transfer(), next.x(), level.x(), red_black(level)});
     else
-      on_.for_each(halves_by_parity(pairs), Prolong<T, q, false>{level.transfer(), next.x(), level.x(), pairs[1]});
+      on_.for_each(pairs.halves_of_both(), Prolong<T, q, false>{level.transfer(), next.x(), level.x(), false});
   }
 
   void down(const L &level, const L &next) const {
@@ -326,6 +330,7 @@ private:
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;
+  long made_ = 0;
 };
 
 } // namespace petscrrb::gridmg

@@ -48,9 +48,9 @@ template <class T> struct Load {
   const Scales *scales;
   index_t n, rows; // points of x, and of y
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const double value = r[row * n + i];
-    to(i, row % rows, row / rows) = T(scales ? scales->to * value : value);
+  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
+    const double value = r[(k * rows + j) * n + i];
+    to(i, j, k) = T(scales ? scales->to * value : value);
   }
 };
 template <class T> struct Store {
@@ -59,9 +59,9 @@ template <class T> struct Store {
   const Scales *scales;
   index_t n, rows;
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const double value = double(from(i, row % rows, row / rows));
-    z[row * n + i] = scales ? scales->from * value : value;
+  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
+    const double value = double(from(i, j, k));
+    z[(k * rows + j) * n + i] = scales ? scales->from * value : value;
   }
 };
 

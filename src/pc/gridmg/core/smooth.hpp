@@ -8,24 +8,18 @@ namespace petscrrb::gridmg {
 // A grid as its smoother sees it.
 template <class T> struct Smoothed {
   Field<T> w[3], dinv; // 1 / d; 0 where d is 0
-  index_t rows;        // of y
 };
 
 // The sum of weights times neighbours, but for those in direction `without`, at the point of half x h and that parity of x.
 template <class T, int without = -1>
 PETSCRRB_HD inline T neighbours(const Smoothed<T> &g, const Field<T> &x, index_t parity, index_t j, index_t k,
                                 index_t h) {
-  const index_t west = h - 1 + parity, east = h + parity;
-  const T *beside = x.row(1 - parity, j, k);
+  const index_t here = x.place(parity, j, k) + h, west = x.place(1 - parity, j, k) + h - 1 + parity, east = west + 1,
+                south = here - x.pitch, north = here + x.pitch, below = here - x.plane, above = here + x.plane;
   T sum = T(0);
-  if (without != 0)
-    sum += g.w[0].row(1 - parity, j, k)[west] * beside[west] + g.w[0].row(parity, j, k)[h] * beside[east];
-  if (without != 1)
-    sum += g.w[1].row(parity, j - 1, k)[h] * x.row(parity, j - 1, k)[h] +
-           g.w[1].row(parity, j, k)[h] * x.row(parity, j + 1, k)[h];
-  if (without != 2)
-    sum += g.w[2].row(parity, j, k - 1)[h] * x.row(parity, j, k - 1)[h] +
-           g.w[2].row(parity, j, k)[h] * x.row(parity, j, k + 1)[h];
+  if (without != 0) sum += g.w[0].p[west] * x.p[west] + g.w[0].p[here] * x.p[east];
+  if (without != 1) sum += g.w[1].p[south] * x.p[south] + g.w[1].p[here] * x.p[north];
+  if (without != 2) sum += g.w[2].p[below] * x.p[below] + g.w[2].p[here] * x.p[above];
   return sum;
 }
 
@@ -35,11 +29,11 @@ template <class T, bool first = false> struct RelaxPoints {
   Field<T> b, x;
   index_t colour;
 
-  PETSCRRB_HD void operator()(index_t h, index_t row) const {
-    const index_t j = row % g.rows, k = row / g.rows, parity = (colour + j + k) & 1;
-    T sum = b.row(parity, j, k)[h];
+  PETSCRRB_HD void operator()(index_t h, index_t j, index_t k) const {
+    const index_t parity = (colour + j + k) & 1, here = x.place(parity, j, k) + h;
+    T sum = b.p[here];
     if (!first) sum += neighbours(g, x, parity, j, k, h);
-    x.row(parity, j, k)[h] = sum * g.dinv.row(parity, j, k)[h];
+    x.p[here] = sum * g.dinv.p[here];
   }
 };
 
@@ -49,12 +43,14 @@ template <class T, bool of_first = false> struct Residual {
   Field<T> b, x, r;
   index_t colour;
 
-  PETSCRRB_HD void operator()(index_t h, index_t row) const {
-    const index_t j = row % g.rows, k = row / g.rows, parity = (colour + j + k) & 1;
-    const T dinv = g.dinv.row(parity, j, k)[h], sum = neighbours(g, x, parity, j, k, h);
-    T value = sum;
-    if (!of_first) value += b.row(parity, j, k)[h] - (dinv != T(0) ? x.row(parity, j, k)[h] / dinv : T(0));
-    r.row(parity, j, k)[h] = value;
+  PETSCRRB_HD void operator()(index_t h, index_t j, index_t k) const {
+    const index_t parity = (colour + j + k) & 1, here = x.place(parity, j, k) + h;
+    T value = neighbours(g, x, parity, j, k, h);
+    if (!of_first) {
+      const T dinv = g.dinv.p[here];
+      value += b.p[here] - (dinv != T(0) ? x.p[here] / dinv : T(0));
+    }
+    r.p[here] = value;
   }
 };
 
@@ -62,10 +58,9 @@ template <class T, bool of_first = false> struct Residual {
 template <class T> struct Diagonal {
   Matrix A;
   Field<T> dinv;
-  index_t rows;
 
-  PETSCRRB_HD void operator()(index_t i, index_t row) const {
-    const Point p{{i, row % rows, row / rows}};
+  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
+    const Point p{{i, j, k}};
     double d = A.e(p.a);
     for (int q = 0; q < 3; ++q) d += A.pair(q, p);
     dinv(p.a) = d > 0.0 ? T(1.0 / d) : T(0);
@@ -85,6 +80,8 @@ template <class T, int q> struct RelaxLine {
   Field<T> inverse, b, x;
   index_t n, colour;
 
+  static constexpr int ahead = 4; // steps whose numbers are on their way
+
   PETSCRRB_HD void operator()(index_t a, index_t other) const {
     if (q == 0 && ((a + other + colour) & 1)) return;
     const index_t parity = (colour + other) & 1;
@@ -94,21 +91,41 @@ template <class T, int q> struct RelaxLine {
     };
     T carried = at(g.w[q], -1) * at(x, -1);
     const T around = at(g.w[q], n - 1) * at(x, n);
-    for (index_t i = 0; i < n; ++i) {
-      const T sum = q == 0 ? neighbours<T, 0>(g, x, i & 1, a, other, i >> 1)
-                           : neighbours<T, q>(g, x, parity, q == 1 ? i : other, q == 1 ? other : i, a);
-      T value = at(b, i) + sum + carried;
-      if (i == n - 1) value += around;
-      const T pivot = at(inverse, i);
-      value = line_value(value, pivot, at(g.dinv, i), at(x, i));
-      at(x, i) = value;
-      carried = at(g.w[q], i) * pivot * value;
+    for (index_t first = 0; first < n; first += ahead) {
+      T sum[ahead], pivot[ahead], w[ahead];
+      const index_t count = n - first < ahead ? n - first : index_t(ahead);
+      PETSCRRB_UNROLL
+      for (int s = 0; s < ahead; ++s) {
+        const index_t i = first + (s < count ? s : 0);
+        sum[s] = at(b, i) + (q == 0 ? neighbours<T, 0>(g, x, i & 1, a, other, i >> 1)
+                                    : neighbours<T, q>(g, x, parity, q == 1 ? i : other, q == 1 ? other : i, a));
+        pivot[s] = at(inverse, i), w[s] = at(g.w[q], i);
+      }
+      PETSCRRB_UNROLL
+      for (int s = 0; s < ahead; ++s) {
+        if (s >= count) break;
+        const index_t i = first + s;
+        T value = sum[s] + carried;
+        if (i == n - 1) value += around;
+        if (pivot[s] == T(0)) value = line_value(value, pivot[s], at(g.dinv, i), at(x, i));
+        at(x, i) = value;
+        carried = w[s] * pivot[s] * value;
+      }
     }
     T next = T(0);
-    for (index_t i = n; i-- > 0;) {
-      const T pivot = at(inverse, i), along = i == n - 1 ? T(0) : at(g.w[q], i) * next;
-      next = pivot != T(0) ? (at(x, i) + along) * pivot : at(x, i);
-      at(x, i) = next;
+    for (index_t end = n; end > 0; end -= ahead) {
+      T value[ahead], pivot[ahead], w[ahead];
+      PETSCRRB_UNROLL
+      for (int s = 0; s < ahead; ++s) {
+        const index_t i = end - 1 - s > 0 ? end - 1 - s : 0;
+        value[s] = at(x, i), pivot[s] = at(inverse, i), w[s] = i == n - 1 ? T(0) : at(g.w[q], i);
+      }
+      PETSCRRB_UNROLL
+      for (int s = 0; s < ahead; ++s) {
+        if (end - 1 - s < 0) break;
+        next = pivot[s] != T(0) ? (value[s] + w[s] * next) * pivot[s] : value[s];
+        at(x, end - 1 - s) = next;
+      }
     }
   }
 };

@@ -2,27 +2,33 @@
 #include "pc/gridmg/core/gridmg.hpp"
 
 #include "dense/cuda/dense.hpp"
-#include "exec/cuda/sums.cuh"
+#include "exec/cuda/graph.hpp"
 #include "exec/cuda/shape.cuh"
+#include "exec/cuda/sums.cuh"
 #include "pc/gridmg/core/coarsest.hpp"
+#include "pc/gridmg/cuda/lines.cuh"
 #include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::gridmg {
 namespace {
 
-// A sum of Strengths, by its place: three shares, three numbers of strong points, alive, bad.
-struct StrengthAt {
-  Matrix A;
-  index_t rows;
-  int which;
+constexpr int strengths = 8; // three shares, three numbers of strong points, alive, bad
+constexpr int strength_threads = 256, strength_blocks = 512;
 
-  __device__ double operator()(index_t i, index_t row) const {
-    const Point p{{i, row % rows, row / rows}};
-    Strengths s;
-    s.add_point(A, p);
-    return which < 3 ? s.share[which] : which < 6 ? s.strong[which - 3] : which == 6 ? s.alive : s.bad;
+// Each block adds up rows that are its own whatever the device.
+__global__ void __launch_bounds__(strength_threads)
+    add_strengths(Matrix A, Range3 box, cuda::BlockSum<strength_threads> sum) {
+  const index_t across = blockDim.x, rows = box.n[1] * box.n[2], at_once = strength_threads / across;
+  const index_t x = threadIdx.x % across;
+  Strengths s;
+  for (index_t row = blockIdx.x * at_once + threadIdx.y; row < rows; row += strength_blocks * at_once) {
+    const index_t j = row % box.n[1], k = row / box.n[1];
+    for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
   }
-};
+  const double value[strengths] = {s.share[0],  s.share[1],  s.share[2], s.strong[0],
+                                   s.strong[1], s.strong[2], s.alive,    s.bad};
+  for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value[n]);
+}
 
 constexpr int threads = 256;
 
@@ -43,8 +49,18 @@ struct SetScales {
 
 template <> class Strength<Cuda> {
 public:
-  Strengths operator()(const Cuda &on, const Matrix &A, const Shape &x) const {
-    for (int i = 0; i < 8; ++i) sums_.sum(on, i, {0, x.n[0], 0, x.n[1] * x.n[2]}, StrengthAt{A, x.n[1], i});
+  Strength() { partial_.reserve(strengths * strength_blocks); }
+  Strengths operator()(const Cuda &on, const Matrix &A, const Shape &x) {
+    unsigned across = 8;
+    while (across < strength_threads && across < x.n[0]) across *= 2;
+    partial_.start();
+    Sums sums;
+    const auto first = partial_.take<strength_threads>(strength_blocks);
+    sums.add({first.term, strength_blocks}, nullptr);
+    for (int n = 1; n < strengths; ++n) sums.add({partial_.take(strength_blocks), strength_blocks}, nullptr);
+    add_strengths<<<strength_blocks, dim3(across, strength_threads / across), 0, on.stream>>>(A, x.all(), first);
+    cuda::check_launch("strengths");
+    partial_.put(on, sums, sums_.data());
     const double *s = sums_.read(on);
     Strengths out;
     for (int q = 0; q < 3; ++q) out.share[q] = s[q], out.strong[q] = s[3 + q];
@@ -53,9 +69,11 @@ public:
   }
 
 private:
-  Scalars<Cuda> sums_{8, 0};
+  PartialSum<Cuda> partial_;
+  Scalars<Cuda> sums_{strengths, 0};
 };
 
+// Lines along y and z are a thread each, those along x a warp each.
 template <class T> struct ZebraLines<Cuda, T> {
   Smoothed<T> g;
   Field<T> inverse, b, x;
@@ -64,12 +82,20 @@ template <class T> struct ZebraLines<Cuda, T> {
   void relax(const Cuda &on, int q, index_t colour) const {
     const index_t nh = (shape.n[0] + 1) / 2;
     if (q == 0)
-      on.for_each({0, shape.n[1], 0, shape.n[2]}, RelaxLine<T, 0>{g, inverse, b, x, shape.n[0], colour});
+      relax_along_x(on, g, inverse, b, x, shape, colour);
     else if (q == 1)
-      on.for_each({0, nh, 0, shape.n[2]}, RelaxLine<T, 1>{g, inverse, b, x, shape.n[1], colour});
+      on.for_each({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour}});
     else
-      on.for_each({0, nh, 0, shape.n[1]}, RelaxLine<T, 2>{g, inverse, b, x, shape.n[2], colour});
+      on.for_each({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour}});
   }
+
+private:
+  // a line for each h and other: one of j and k, of which the other one is 0
+  template <class Line> struct LinesOf {
+    Line line;
+
+    __device__ void operator()(index_t h, index_t j, index_t k) const { line(h, j + k); }
+  };
 };
 
 template <> class CoarsestInverse<Cuda> {
@@ -130,7 +156,23 @@ private:
   cuda::Buffer<Scales> scales_;
 };
 
-std::unique_ptr<GridMG> make_gridmg(const Cuda &on, const Grid &g, const Options &o, bool single) {
+template <> class Repeated<Cuda> {
+public:
+  template <class Work> void operator()(Cuda &on, const Work &work) {
+    const auto without_error = [&] {
+      work();
+      return 0;
+    };
+    if (graph_.empty()) graph_.capture(on, without_error);
+    graph_.launch(on);
+  }
+  void reset() { graph_.reset(); }
+
+private:
+  cuda::Graph graph_;
+};
+
+std::unique_ptr<GridMG> make_gridmg(Cuda &on, const Grid &g, const Options &o, bool single) {
   if (single) return std::make_unique<GridMGOn<Cuda, float>>(on, g, o);
   return std::make_unique<GridMGOn<Cuda, double>>(on, g, o);
 }

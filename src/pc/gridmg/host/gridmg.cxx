@@ -48,8 +48,14 @@ private:
   Scales scales_;
 };
 
+template <> class Repeated<Host> {
+public:
+  template <class Work> void operator()(const Host &, const Work &work) { work(); }
+  void reset() {}
+};
+
 std::unique_ptr<GridMG> make_gridmg(const Grid &g, const Options &o, bool single) {
-  static const Host on;
+  static Host on;
   if (single) return std::make_unique<GridMGOn<Host, float>>(on, g, o);
   return std::make_unique<GridMGOn<Host, double>>(on, g, o);
 }
