@@ -73,6 +73,13 @@ private:
   Scalars<Cuda> sums_{strengths, 0};
 };
 
+// A line for each h and other: one of j and k, of which the other one is 0.
+template <class Line> struct LinesOf {
+  Line line;
+
+  __device__ void operator()(index_t h, index_t j, index_t k) const { line(h, j + k); }
+};
+
 // Lines along y and z are a thread each, those along x a warp each.
 template <class T> struct ZebraLines<Cuda, T> {
   Smoothed<T> g;
@@ -88,14 +95,6 @@ template <class T> struct ZebraLines<Cuda, T> {
     else
       on.for_each({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour}});
   }
-
-private:
-  // a line for each h and other: one of j and k, of which the other one is 0
-  template <class Line> struct LinesOf {
-    Line line;
-
-    __device__ void operator()(index_t h, index_t j, index_t k) const { line(h, j + k); }
-  };
 };
 
 template <> class CoarsestInverse<Cuda> {
