@@ -14,7 +14,7 @@ public:
   Backend() : PetscRRBBackendAt<Where, PCGridMGBackend>("PCGRIDMG") {}
   PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PetscBool single) override {
     return where_.Attempt([&] {
-      grids_ = where_.Make([&](const auto &...on) { return gridmg::make_gridmg(on..., g, o, single != PETSC_FALSE); });
+      grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., g, o, single != PETSC_FALSE); });
     });
   }
   PetscRRBTrouble Refresh(const Csr &rows, gridmg::Findings *found) override {
