@@ -89,6 +89,38 @@ static PetscBool InBubble(PetscInt n, PetscInt i, PetscInt j) {
   return (PetscBool)((x - cx) * (x - cx) + (y - cy) * (y - cy) < radius * radius);
 }
 
+/* One sphere in each of 3 x 3 x 3 boxes, in the same way; x: from one side of the grid to the other, 0 to 1. */
+static PetscBool InSphere(const PetscReal x[3]) {
+  PetscReal distance = 0;
+  uint64_t state = 0;
+  PetscInt box[3];
+
+  for (int d = 0; d < 3; ++d) {
+    box[d] = PetscMax(0, PetscMin(2, (PetscInt)(3 * x[d])));
+    state = 3 * state + (uint64_t)box[d];
+  }
+  for (int d = 0; d < 3; ++d) distance += PetscSqr(3 * x[d] - (PetscReal)box[d] - 0.4 - 0.2 * Uniform(&state));
+  return (PetscBool)(distance < PetscSqr(0.25 + 0.1 * Uniform(&state)));
+}
+
+/* 1 in light spheres and 1/jump around them. */
+static PetscErrorCode SphereCoefficients(Problem *p) {
+  const PetscInt points[3] = {p->n[0] + 2, p->n[1] + 2, p->n[2] + 2}, lines = points[1] * points[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(points[0] * lines, &p->k));
+#pragma omp parallel for
+  for (PetscInt line = 0; line < lines; ++line) {
+    for (PetscInt i = 0; i < points[0]; ++i) {
+      const PetscReal x[3] = {(PetscReal)i / (points[0] - 1), (PetscReal)(line % points[1]) / (points[1] - 1),
+                              (PetscReal)(line / points[1]) / (points[2] - 1)};
+
+      p->k[line * points[0] + i] = InSphere(x) ? 1 : 1 / p->jump;
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
 /* 1 in light cells and 1/jump in heavy ones, on n x n cells. The harmonic mean with 0 is a wall without flow, that with the
    cell's own coefficient is the wall at the top. */
 static PetscErrorCode PhaseCoefficients(Problem *p) {

@@ -1,9 +1,10 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
   -n <511>             unknowns a side, in 2D; or two numbers, along x and y. On several ranks, of which each has a box of\n\
                        them and, where there are several devices, one of these: problem poisson\n\
-  -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson and variable, a normal random right-hand side\n\
+  -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson, variable and bubbles, a normal random\n\
+                       right-hand side\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
-                       two_phase (one above the other) or bubbles (16 circles)\n\
+                       two_phase (one above the other) or bubbles (16 circles, 27 spheres)\n\
   -jump <1000>         of the densities of two phases\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
   -r <0>               1/r is added to the diagonal; 0: nothing\n\
@@ -77,7 +78,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
              "-n must be positive, with at most %" PetscInt_FMT " unknowns", PETSC_MAX_INT);
   PetscCheck(p->jump > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-jump must be positive");
   PetscCheck(r >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-r must not be negative");
-  PetscCheck(!solid || kind == POISSON || kind == VARIABLE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(!solid || kind == POISSON || kind == VARIABLE || kind == BUBBLES, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-grid: -problem %s is for 2D", problems[kind]);
   p->kind = (Kind)kind;
   p->dim = solid ? 3 : 2;

@@ -5,7 +5,9 @@
 
 #include "coefficients.h"
 
-static PetscBool TwoPhases(const Problem *p) { return (PetscBool)(p->kind == TWO_PHASE || p->kind == BUBBLES); }
+static PetscBool TwoPhases(const Problem *p) {
+  return (PetscBool)(p->dim == 2 && (p->kind == TWO_PHASE || p->kind == BUBBLES));
+}
 
 /* b = A u, u(i) = cos(i), in the order of the unknowns. */
 static PetscErrorCode MultiplyCosine(Problem *p) {
@@ -64,6 +66,7 @@ static PetscErrorCode CreateProblem(Problem *p) {
   PetscFunctionBeginUser;
   PetscCall(CreateBoxes(p));
   if (p->kind == VARIABLE) PetscCall(RandomCoefficients(p));
+  if (p->kind == BUBBLES && p->dim == 3) PetscCall(SphereCoefficients(p));
   PetscCheck(!TwoPhases(p) || p->n[0] == p->n[1], PETSC_COMM_SELF, PETSC_ERR_SUP, "Two phases are on a square");
   if (TwoPhases(p)) PetscCall(PhaseCoefficients(p));
   PetscCall(CreateSystem(p));

@@ -15,7 +15,7 @@ from driver import Driver, commit, device, processor
 from tables import read_table
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
-             "mic_solve", "heat", "block_sizes", "block_threads", "smoother")
+             "mic_solve", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
                     "scaling_devices", "values_devices")

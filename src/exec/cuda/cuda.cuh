@@ -84,7 +84,7 @@ template <class F, class G> void Cuda::for_each(Range2 box, Range2 inner, const 
 
 template <class F> void Cuda::for_each(Range2 box, const F &f) const { for_each(box, box, f, f); }
 
-template <class F> void Cuda::for_each(const Range3 &box, const F &f) const {
+template <class F> void Cuda::for_each_point(const Range3 &box, const F &f) const {
   if (!box.size()) return;
   int x = 8; // threads along a row: 256 of a single one, else 64 at the most
   while (x < (box.n[1] == 1 ? cuda::point_threads : 64) && x < box.n[0]) x *= 2;
@@ -95,7 +95,7 @@ template <class F> void Cuda::for_each(const Range3 &box, const F &f) const {
       const dim3 blocks(unsigned((box.n[0] + x - 1) / x), unsigned((std::min(rows, box.n[1] - j) + y - 1) / y),
                         unsigned(std::min(cuda::most_blocks, box.n[2] - k)));
       cuda::for_each_point<<<blocks, dim3(unsigned(x), unsigned(y)), 0, stream>>>(box, Range3{{0, j, k}}, f);
-      cuda::check_launch("for_each");
+      cuda::check_launch("for_each_point");
     }
 }
 

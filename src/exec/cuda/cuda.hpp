@@ -169,7 +169,7 @@ public:
 
   template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) const;
   template <class F> void for_each(Range2 box, const F &f) const;
-  template <class F> void for_each(const Range3 &box, const F &f) const;
+  template <class F> void for_each_point(const Range3 &box, const F &f) const;
   template <class F, class G>
   void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const; // adds to *counts
   void clear(const Array<NodeCounts> &counts) const;

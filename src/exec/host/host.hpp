@@ -104,7 +104,7 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
 }
 
 // f(i, j, k) at every point
-template <class F> void for_each(const Range3 &box, const F &f) {
+template <class F> void for_each_point(const Range3 &box, const F &f) {
 #pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
   for (index_t k = 0; k < box.n[2]; ++k)
     for (index_t j = 0; j < box.n[1]; ++j) {
@@ -179,7 +179,7 @@ struct Host {
     host::for_each(box, inner, f, g);
   }
   template <class F> void for_each(Range2 box, const F &f) const { host::for_each(box, box, f, f); }
-  template <class F> void for_each(const Range3 &box, const F &f) const { host::for_each(box, f); }
+  template <class F> void for_each_point(const Range3 &box, const F &f) const { host::for_each_point(box, f); }
   // adds to *counts
   template <class F, class G>
   void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {

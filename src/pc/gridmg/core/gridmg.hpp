@@ -85,18 +85,18 @@ public:
     const auto &finest = *grids_.levels().front();
     const Shape &x = finest.shape;
     const Scales *scales = std::is_same_v<T, float> ? scales_(on_, r, x.points()) : nullptr;
-    on_.for_each(x.all(), Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
+    on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
     if (made_ != grids_.made()) cycle_.reset();
     made_ = grids_.made();
     cycle_(on_, [&] {
       grids_.cycle([&] {
         const auto &l = grids_.coarsest();
-        on_.for_each(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, l.shape.n[0], l.shape.n[1]});
+        on_.for_each_point(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, l.shape.n[0], l.shape.n[1]});
         const double *solution = coarsest_.solve(on_);
-        on_.for_each(l.shape.all(), Load<T>{solution, l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
+        on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
       });
     });
-    on_.for_each(x.all(), Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
+    on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
   }
 
   std::vector<GridReport> report() const override {

@@ -206,8 +206,8 @@ private:
   static Range3 numbers(std::size_t n) { return {{index_t(n), 1, 1}}; } // as they are in memory
 
   void set_smoother(L &level, const MatrixArrays<Backend> &A) const {
-    on_.for_each(numbers(3 * level.layout.size()), Round<T>{A.data(), level.matrix.data()});
-    on_.for_each(level.shape.all(), Diagonal<T>{A.get(), level.array(3)});
+    on_.for_each_point(numbers(3 * level.layout.size()), Round<T>{A.data(), level.matrix.data()});
+    on_.for_each_point(level.shape.all(), Diagonal<T>{A.get(), level.array(3)});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
@@ -226,13 +226,13 @@ private:
     const Transfer<double> by = level.transfer(shares_.data());
     Shape around = level.shape; // shares are read across lines
     around.n = pairs.n, around.ring[by.q] = false;
-    on_.for_each(around.all(), FindShares{A.get(), by});
+    on_.for_each_point(around.all(), FindShares{A.get(), by});
     fill_rings(on_, around, {by.left, by.right});
-    on_.for_each(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data()});
-    on_.for_each(x.all(), CoarsenLines{A.get(), to.get(), by});
+    on_.for_each_point(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data()});
+    on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
     fill_rings(on_, x, {to.get().w[by.q]});
     for (int t = 0; t < 3; ++t)
-      if (t != by.q) on_.for_each(x.all(), CoarsenAcross{A.get(), to.get(), by, t});
+      if (t != by.q) on_.for_each_point(x.all(), CoarsenAcross{A.get(), to.get(), by, t});
     return &to;
   }
 
@@ -244,9 +244,9 @@ private:
   void fill(const L &level, const Field<T> &x) const { fill_rings(on_, level.shape, {x}); }
   void relax_points(const L &level, index_t colour, bool first) const {
     if (first)
-      on_.for_each(level.shape.halves(), RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
+      on_.for_each_point(level.shape.halves(), RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
     else
-      on_.for_each(level.shape.halves(), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
+      on_.for_each_point(level.shape.halves(), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
     fill(level, level.x());
   }
   void relax_lines(const L &level, std::size_t line, index_t colour) const {
@@ -258,7 +258,7 @@ private:
   void smooth_before(const L &level) const {
     const bool points = level.lines.empty();
     if (!points || level.shape.odd_ring())
-      on_.for_each(numbers(level.layout.size()), Clear<T>{level.x().p - level.layout.first()});
+      on_.for_each_point(numbers(level.layout.size()), Clear<T>{level.x().p - level.layout.first()});
     for (int n = 0; n < options_.smooths; ++n) {
       if (points) relax_points(level, 0, n == 0), relax_points(level, 1, false);
       for (std::size_t i = 0; i < level.lines.size(); ++i)
@@ -278,18 +278,18 @@ private:
     const Smoothed<T> g = level.smoothed();
     if (red_black(level)) { // the black points' is 0
       if (options_.smooths == 1)
-        on_.for_each(level.shape.halves(), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
+        on_.for_each_point(level.shape.halves(), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
       else
-        on_.for_each(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), 0});
+        on_.for_each_point(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), 0});
       return;
     }
     for (const index_t colour : {0, 1})
-      on_.for_each(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), colour});
+      on_.for_each_point(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), colour});
   }
 
   template <int q> void restrict_to(const L &level, const L &next) const {
     const Field<T> r = level.smooth ? level.r() : level.b();
-    on_.for_each(next.shape.halves_of_both(), Restrict<T, q>{level.transfer(), r, next.b(), red_black(level)});
+    on_.for_each_point(next.shape.halves_of_both(), Restrict<T, q>{level.transfer(), r, next.b(), red_black(level)});
     if (q == 0 && level.shape.ring[0])
       on_.for_each({0, next.shape.n[1], 0, next.shape.n[2]},
                    RestrictAround<T>{level.transfer(), r, next.b(), red_black(level)});
@@ -297,10 +297,10 @@ private:
   template <int q> void prolong_from(const L &level, const L &next) const {
     const Shape pairs{level.share_layout().n, {}};
     if (level.smooth)
-      on_.for_each(pairs.halves_of_both(),
-                   Prolong<T, q, true>{level.transfer(), next.x(), level.x(), red_black(level)});
+      on_.for_each_point(pairs.halves_of_both(),
+                         Prolong<T, q, true>{level.transfer(), next.x(), level.x(), red_black(level)});
     else
-      on_.for_each(pairs.halves_of_both(), Prolong<T, q, false>{level.transfer(), next.x(), level.x(), false});
+      on_.for_each_point(pairs.halves_of_both(), Prolong<T, q, false>{level.transfer(), next.x(), level.x(), false});
   }
 
   void down(const L &level, const L &next) const {

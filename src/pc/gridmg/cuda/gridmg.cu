@@ -91,9 +91,9 @@ template <class T> struct ZebraLines<Cuda, T> {
     if (q == 0)
       relax_along_x(on, g, inverse, b, x, shape, colour);
     else if (q == 1)
-      on.for_each({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour}});
+      on.for_each_point({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour}});
     else
-      on.for_each({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour}});
+      on.for_each_point({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour}});
   }
 };
 
