@@ -17,11 +17,11 @@ constexpr int strength_threads = 256, strength_blocks = 512;
 
 // Each block adds up rows that are its own whatever the device.
 __global__ void __launch_bounds__(strength_threads)
-    add_strengths(Matrix A, Range3 box, cuda::BlockSum<strength_threads> sum) {
-  const index_t across = blockDim.x, rows = box.n[1] * box.n[2], at_once = strength_threads / across;
-  const index_t x = threadIdx.x % across;
+    add_strengths(Matrix A, Range3 box, int across, cuda::BlockSum<strength_threads> sum) {
+  const index_t rows = box.n[1] * box.n[2], at_once = strength_threads / across;
+  const int x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
   Strengths s;
-  for (index_t row = blockIdx.x * at_once + threadIdx.y; row < rows; row += strength_blocks * at_once) {
+  for (index_t row = blockIdx.x * at_once + y; row < rows; row += strength_blocks * at_once) {
     const index_t j = row % box.n[1], k = row / box.n[1];
     for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
   }
@@ -51,14 +51,14 @@ template <> class Strength<Cuda> {
 public:
   Strength() { partial_.reserve(strengths * strength_blocks); }
   Strengths operator()(const Cuda &on, const Matrix &A, const Shape &x) {
-    unsigned across = 8;
+    int across = 8;
     while (across < strength_threads && across < x.n[0]) across *= 2;
     partial_.start();
     Sums sums;
     const auto first = partial_.take<strength_threads>(strength_blocks);
     sums.add({first.term, strength_blocks}, nullptr);
     for (int n = 1; n < strengths; ++n) sums.add({partial_.take(strength_blocks), strength_blocks}, nullptr);
-    add_strengths<<<strength_blocks, dim3(across, strength_threads / across), 0, on.stream>>>(A, x.all(), first);
+    add_strengths<<<strength_blocks, strength_threads, 0, on.stream>>>(A, x.all(), across, first);
     cuda::check_launch("strengths");
     partial_.put(on, sums, sums_.data());
     const double *s = sums_.read(on);
