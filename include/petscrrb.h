@@ -282,7 +282,8 @@ typedef enum {
    PCGridMGPrecision - the precision of the cycle of `PCGRIDMG`
 
    Values:
-+  `PC_GRIDMG_PRECISION_DOUBLE` - double
++  `PC_GRIDMG_PRECISION_AUTO`   - single, unless the coefficients jump so far that it would take more iterations
+.  `PC_GRIDMG_PRECISION_DOUBLE` - double
 -  `PC_GRIDMG_PRECISION_SINGLE` - single, but for coarsening and for the coarsest grid
 
    Level: intermediate
@@ -290,6 +291,7 @@ typedef enum {
 .seealso: `PCGRIDMG`, `PCGridMGSetPrecision()`
 E*/
 typedef enum {
+  PC_GRIDMG_PRECISION_AUTO,
   PC_GRIDMG_PRECISION_DOUBLE,
   PC_GRIDMG_PRECISION_SINGLE
 } PCGridMGPrecision;

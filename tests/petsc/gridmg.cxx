@@ -73,6 +73,29 @@ TEST(GridMG, TakesTheKnownIterations) {
   }
 }
 
+// The grids are the same, so that new values are a refresh.
+TEST(GridMG, TakesDoubleWhereCoefficientsJumpFar) {
+  const int n = 16;
+  const reference::Problem3D even = reference::bubbles(n, 2, reference::all_dirichlet),
+                             far = reference::bubbles(n, 1e6, reference::all_dirichlet);
+  const Matrix P = matrix_of(even.A), Q = matrix_of(far.A);
+  const reference::Vector r = random_values(std::size_t(n * n * n));
+  const auto is_as = [&](const Matrix &A, PC pc, const char *precision) {
+    EXPECT_NE(view(pc).find(std::string("precision in use: ") + precision), std::string::npos) << view(pc);
+    EXPECT_EQ(applied(pc, r), applied(gridmg_of(A, std::string("-pc_gridmg_precision ") + precision), r)) << precision;
+  };
+  const Preconditioner pc = gridmg_of(P);
+  ok(PCSetUp(pc));
+  is_as(P, pc, "single");
+  ok(MatCopy(Q, P, SAME_NONZERO_PATTERN));
+  ok(PCSetUp(pc));
+  is_as(Q, pc, "double");
+  const Preconditioner given = gridmg_of(Q, "-pc_gridmg_precision single");
+  ok(PCSetUp(given));
+  EXPECT_EQ(view(given).find("in use"), std::string::npos);
+  EXPECT_NE(applied(given, r), applied(pc, r));
+}
+
 TEST(GridMG, RefreshIsARebuild) {
   const reference::Problem3D first = reference::random_couplings(box, 2, 0.1),
                              other = reference::random_couplings(box, 1e5, 0.1);
@@ -88,7 +111,7 @@ TEST(GridMG, RefreshIsARebuild) {
 struct Everything {
   PCGridMGCoarsening coarsening = PC_GRIDMG_COARSENING_AUTO;
   PCGridMGSmoother smoother = PC_GRIDMG_SMOOTHER_AUTO;
-  PCGridMGPrecision precision = PC_GRIDMG_PRECISION_SINGLE;
+  PCGridMGPrecision precision = PC_GRIDMG_PRECISION_AUTO;
   PetscInt smooths = 1, grids = 100, coarse_size = 512, nx = 0, ny = 0, nz = 0;
 };
 
@@ -178,11 +201,11 @@ TEST_F(GridMGChoices, AreInTheView) {
     const std::string text = view(pc);
     for (const std::string &line : lines) EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\n" << text;
   };
-  expect_lines({"    V(1,1), coarsening: auto, smoother: auto", "    precision: single", "    not set up yet"});
+  expect_lines({"    V(1,1), coarsening: auto, smoother: auto", "    precision: auto", "    not set up yet"});
   ok(PCSetUp(pc));
   expect_lines({"    grid: 16 x 16 x 16, 7-point, from the matrix pattern",
                 "      16 x 16 x 16: zebra lines in z, coarsened in z", "      16 x 16 x 2: solved",
-                backend.device ? "    backend: cuda" : "    backend: host"});
+                "    precision in use: single", backend.device ? "    backend: cuda" : "    backend: host"});
 }
 
 TEST(GridMG, RefusesWhatItIsNotFor) {

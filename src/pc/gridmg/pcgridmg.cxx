@@ -12,13 +12,20 @@ template <class Where> class Backend final : public PetscRRBBackendAt<Where, PCG
 
 public:
   Backend() : PetscRRBBackendAt<Where, PCGridMGBackend>("PCGRIDMG") {}
-  PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PetscBool single) override {
-    return where_.Attempt([&] {
-      grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., g, o, single != PETSC_FALSE); });
-    });
+  PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PCGridMGPrecision precision) override {
+    grid_ = g, options_ = o;
+    single_ = precision != PC_GRIDMG_PRECISION_DOUBLE, automatic_ = precision == PC_GRIDMG_PRECISION_AUTO;
+    return where_.Attempt([&] { Make(); });
   }
   PetscRRBTrouble Refresh(const Csr &rows, gridmg::Findings *found) override {
-    return where_.Attempt([&] { *found = grids_->refresh(rows); });
+    return where_.Attempt([&] {
+      *found = grids_->refresh(rows);
+      if (!automatic_ || !single_ || !found->wants_double) return;
+      grids_ = nullptr; /* its memory first */
+      single_ = false;  /* for good: values that want it come again */
+      Make();
+      *found = grids_->refresh(rows);
+    });
   }
   PetscErrorCode Apply(PC pc, Vec x, Vec y) override {
     PetscFunctionBegin;
@@ -29,9 +36,17 @@ public:
   std::vector<gridmg::GridReport> report() const override {
     return grids_ ? grids_->report() : std::vector<gridmg::GridReport>();
   }
+  bool single() const override { return single_; }
   double bytes() const override { return grids_ ? grids_->bytes() : 0; }
 
 private:
+  void Make() {
+    grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., grid_, options_, single_); });
+  }
+
+  Grid grid_;
+  gridmg::Options options_;
+  bool single_ = true, automatic_ = false;
   std::unique_ptr<gridmg::GridMG> grids_;
 };
 
@@ -59,7 +74,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   o.smooths = (int)mg->smooths;
   o.grids = (int)mg->grids;
   o.coarse_size = mg->coarse_size;
-  *trouble = s->backend->Create(s->grid, o, (PetscBool)(mg->precision == PC_GRIDMG_PRECISION_SINGLE));
+  *trouble = s->backend->Create(s->grid, o, mg->precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,6 +180,9 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (s->grid.n[0]) {
     PetscCall(PetscRRBViewGrid(viewer, ranks > 1 ? " of the first rank" : "", s->grid, [](int) { return ""; }));
     PetscCall(ViewGrids(*s->backend, viewer));
+    if (((PC_GridMG *)pc->data)->precision == PC_GRIDMG_PRECISION_AUTO)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use%s: %s\n", ranks > 1 ? ", of the first rank" : "",
+                                       s->backend->single() ? "single" : "double"));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
   if (null > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %.0f\n", null));
@@ -184,7 +202,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 +  -pc_gridmg_coarsening <auto,full,semi>  - the directions that are coarsened; default auto: those that are strongly coupled
 .  -pc_gridmg_smoother <auto,points,lines> - red-black points, or zebra lines; default auto: lines where couplings differ
 .  -pc_gridmg_smooths <nu>                 - smoothing sweeps before and after a coarser grid; default 1
-.  -pc_gridmg_precision <double,single>    - of the cycle; default single
+.  -pc_gridmg_precision <auto,double,single> - of the cycle; default auto: single, unless coefficients jump far
 .  -pc_gridmg_grids <n>                    - grids at the most
 .  -pc_gridmg_coarse_size <n>              - points of the coarsest grid at the most; default 512
 -  -pc_gridmg_grid <nx,ny[,nz]>            - unknowns in x, y and z, where neither a DM nor the matrix tells
@@ -220,7 +238,7 @@ PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC pc) {
       {PCSetUp_GridMG, PetscRRBApply<PC_GridMG, Apply>, nullptr, PCSetFromOptions_GridMG,
        PetscRRBView<PC_GridMG, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
       &mg)));
-  mg->precision = PC_GRIDMG_PRECISION_SINGLE;
+  mg->precision = PC_GRIDMG_PRECISION_AUTO;
   mg->smooths = 1;
   mg->grids = 100;
   mg->coarse_size = 512;

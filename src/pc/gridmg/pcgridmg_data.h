@@ -11,10 +11,11 @@ PETSC_INTERN PetscErrorCode PCGridMGComposeParameters(PC, PetscBool);
 class PCGridMGBackend : public PetscRRBBackend {
 public:
   /* What does not depend on values. Before that there is nothing, as on a rank without rows: then nothing is applied. */
-  virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::gridmg::Options &, PetscBool single) = 0;
+  virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
   virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::gridmg::Findings *) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
   virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
+  virtual bool single() const = 0; /* the precision in use */
   virtual double bytes() const = 0;
 };
 

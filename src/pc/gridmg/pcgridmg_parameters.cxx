@@ -5,7 +5,8 @@
 const char *const PCGridMGCoarsenings[] = {"auto", "full", "semi", "PCGridMGCoarsening", "PC_GRIDMG_COARSENING_",
                                            nullptr};
 const char *const PCGridMGSmoothers[] = {"auto", "points", "lines", "PCGridMGSmoother", "PC_GRIDMG_SMOOTHER_", nullptr};
-const char *const PCGridMGPrecisions[] = {"double", "single", "PCGridMGPrecision", "PC_GRIDMG_PRECISION_", nullptr};
+const char *const PCGridMGPrecisions[] = {"auto", "double", "single", "PCGridMGPrecision", "PC_GRIDMG_PRECISION_",
+                                          nullptr};
 
 /*@
    PCGridMGSetCoarsening - Sets which directions `PCGRIDMG` coarsens
@@ -54,17 +55,18 @@ PETSCRRB_PARAMETER(GridMG, Smoother, PCGridMGSmoother, &PC_GridMG::smoother, "-p
 
    Input Parameters:
 +  pc - the preconditioner context
--  precision - `PC_GRIDMG_PRECISION_SINGLE` (default) or `PC_GRIDMG_PRECISION_DOUBLE`
+-  precision - `PC_GRIDMG_PRECISION_AUTO` (default), `PC_GRIDMG_PRECISION_DOUBLE` or `PC_GRIDMG_PRECISION_SINGLE`
 
    Options Database Key:
-.  -pc_gridmg_precision <double,single> - the precision
+.  -pc_gridmg_precision <auto,double,single> - the precision
 
    Level: intermediate
 
    Notes:
    Coarser grids are made in double precision, and the coarsest one is solved in it. In single precision smoothing and transfers
-   move half of the bytes, and as a rule iterations are the same. Where coefficients jump by 1e6 and the matrix is
-   singular, tolerances below 1e-6 take more iterations: then choose double.
+   move half of the bytes, and as a rule iterations are the same. Where coefficients jump by 1e5 and more they are not: so auto
+   takes double where the mean of the diagonal and that of its inverse have a product of 2000 and more. From then on it stays with
+   double until the grid changes. `-ksp_view` shows what is in use.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetPrecision()`
 @*/

@@ -90,7 +90,7 @@ Words pc_options(Random &random, const Problem &p, const std::string &type, cons
   } else if (type == "gridmg") {
     draw.one_of("pc_gridmg_coarsening", {"auto", "full", "semi"});
     draw.one_of("pc_gridmg_smoother", {"auto", "points", "lines"});
-    draw.one_of("pc_gridmg_precision", {"double", "single"});
+    draw.one_of("pc_gridmg_precision", {"auto", "double", "single"});
     draw.integer("pc_gridmg_smooths", 1, 3, {0, -2});
     draw.integer("pc_gridmg_grids", 1, 6, {0, -1});
     draw.integer("pc_gridmg_coarse_size", 1, 100, {0, -7});

@@ -31,7 +31,8 @@ struct Strengths {
   double share[3] = {};  // of the sums of both couplings in a direction, relative to the largest direction's
   double strong[3] = {}; // points at which they are more than `much` times the smallest direction's
   double alive = 0.0;
-  double bad = 0.0; // points whose diagonal is not positive though they have couplings
+  double bad = 0.0;                      // points whose diagonal is not positive though they have couplings
+  double diagonal = 0.0, inverses = 0.0; // sums of d and of 1/d
 
   static constexpr double much = 4.0;
 
@@ -39,20 +40,27 @@ struct Strengths {
     for (int q = 0; q < 3; ++q) share[q] += s.share[q], strong[q] += s.strong[q];
     alive += s.alive;
     bad += s.bad;
+    diagonal += s.diagonal, inverses += s.inverses;
   }
   PETSCRRB_HD void add_point(const Matrix &A, const Point &p) {
-    double pair[3], diagonal = A.e(p.a), most = 0.0, least = 0.0;
-    for (int q = 0; q < 3; ++q) diagonal += pair[q] = A.pair(q, p);
+    double pair[3], d = A.e(p.a), most = 0.0, least = 0.0;
+    for (int q = 0; q < 3; ++q) d += pair[q] = A.pair(q, p);
     for (const double s : pair) {
       most = s > most ? s : most;
       least = s > 0.0 && (least == 0.0 || s < least) ? s : least;
     }
-    bad += !(diagonal > 0.0) && (most > 0.0 || diagonal != 0.0);
+    bad += !(d > 0.0) && (most > 0.0 || d != 0.0);
     if (!(most > 0.0)) return;
     alive += 1.0;
+    diagonal += d, inverses += 1.0 / d;
     for (int q = 0; q < 3; ++q) share[q] += pair[q] / most, strong[q] += pair[q] > much * least;
   }
 };
+
+// Of the diagonal: its mean by that of its inverse, which grows with jumps of the coefficients and with where they are. Beyond
+// `wide` single precision takes more iterations; measured for bubbles of 10 % whose coefficient is 10^4 times larger: 10^3.
+inline double spread(const Strengths &s) { return s.alive > 0.0 ? s.diagonal / s.alive * (s.inverses / s.alive) : 1.0; }
+constexpr double wide = 2000.0;
 
 // The directions that are coarsened before the next smoothing; none: this grid is the coarsest.
 inline std::vector<int> coarsened(const Strengths &s, const Shape &x, const Options &o) {

@@ -18,6 +18,7 @@ struct Findings {
   int null_directions = 0; // of the coarsest grid
   index_t too_large = 0;   // its points, where they are more than `most`; else 0
   index_t most = 0;
+  bool wants_double = false; // single precision would take more iterations
 };
 
 // One grid of the hierarchy, for who looks at it.
@@ -73,6 +74,7 @@ public:
     found.read = loops_.read();
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     found.failed = !grids_.refresh();
+    found.wants_double = !(grids_.spread() < wide);
     if (found.failed) return found;
     found.most = CoarsestInverse<Backend>::most;
     if (grids_.coarsest().shape.points() > found.most) found.too_large = grids_.coarsest().shape.points();

@@ -126,6 +126,7 @@ public:
     std::vector<int> group;
     int groups = 0;
     std::size_t l = 0;
+    spread_ = 1.0;
     for (;; ++l) {
       fill_rings(on_, x, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
       const bool coarsest = x.points() <= options_.coarse_size || (group.empty() && groups + 1 >= options_.grids);
@@ -133,6 +134,7 @@ public:
       if (!coarsest && group.empty()) {
         const Strengths s = strength_(on_, A->get(), x);
         if (s.bad > 0.0) return false;
+        if (l == 0) spread_ = gridmg::spread(s);
         group = coarsened(s, x, options_);
         if (!group.empty()) wish = {true, smoothed(s, x, options_), -1};
         ++groups;
@@ -150,6 +152,7 @@ public:
     return true;
   }
 
+  double spread() const { return spread_; } // of the finest matrix' diagonal, unless that is solved directly
   const std::vector<std::unique_ptr<L>> &levels() const { return levels_; }
   const L &coarsest() const { return *levels_.back(); }
   Matrix coarsest_matrix() const { return coarsest_->get(); }
@@ -331,6 +334,7 @@ private:
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;
   long made_ = 0;
+  double spread_ = 1.0;
 };
 
 } // namespace petscrrb::gridmg

@@ -12,7 +12,7 @@
 namespace petscrrb::gridmg {
 namespace {
 
-constexpr int strengths = 8; // three shares, three numbers of strong points, alive, bad
+constexpr int strengths = 10; // three shares, three numbers of strong points, alive, bad, and of the diagonal
 constexpr int strength_threads = 256, strength_blocks = 512;
 
 // Each block adds up rows that are its own whatever the device.
@@ -25,8 +25,8 @@ __global__ void __launch_bounds__(strength_threads)
     const index_t j = row % box.n[1], k = row / box.n[1];
     for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
   }
-  const double value[strengths] = {s.share[0],  s.share[1],  s.share[2], s.strong[0],
-                                   s.strong[1], s.strong[2], s.alive,    s.bad};
+  const double value[strengths] = {s.share[0],  s.share[1], s.share[2], s.strong[0], s.strong[1],
+                                   s.strong[2], s.alive,    s.bad,      s.diagonal,  s.inverses};
   for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value[n]);
 }
 
@@ -54,17 +54,19 @@ public:
     int across = 8;
     while (across < strength_threads && across < x.n[0]) across *= 2;
     partial_.start();
-    Sums sums;
-    const auto first = partial_.take<strength_threads>(strength_blocks);
-    sums.add({first.term, strength_blocks}, nullptr);
-    for (int n = 1; n < strengths; ++n) sums.add({partial_.take(strength_blocks), strength_blocks}, nullptr);
+    const auto first = partial_.take<strength_threads>(strengths * strength_blocks);
     add_strengths<<<strength_blocks, strength_threads, 0, on.stream>>>(A, x.all(), across, first);
     cuda::check_launch("strengths");
-    partial_.put(on, sums, sums_.data());
+    for (int n = 0; n < strengths; n += Sums::most) {
+      Sums sums;
+      for (int i = n; i < std::min(n + Sums::most, strengths); ++i)
+        sums.add({first.term + i * strength_blocks, strength_blocks}, nullptr);
+      partial_.put(on, sums, sums_.data() + n);
+    }
     const double *s = sums_.read(on);
     Strengths out;
     for (int q = 0; q < 3; ++q) out.share[q] = s[q], out.strong[q] = s[3 + q];
-    out.alive = s[6], out.bad = s[7];
+    out.alive = s[6], out.bad = s[7], out.diagonal = s[8], out.inverses = s[9];
     return out;
   }
 
