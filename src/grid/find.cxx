@@ -162,11 +162,13 @@ std::string too_wide(Pattern &A, const Distances &d, const Distances &all, Wides
   Match ignored;
   std::vector<Match> found;
   if (widest == Widest::flat && !d.too_many) found = best(A, candidates_3d(A.rows(), d.all), ignored);
+  const bool star = !found.empty();
   if (found.empty() && widest != Widest::box) found = boxes(A, all, ignored);
   if (found.empty()) return "";
   if (widest == Widest::flat)
     return "It is a 3D matrix on " + sizes(found[0].grid) +
-           " points, and this preconditioner is for 2D. Use another one, for example -pc_type gamg";
+           " points, and this preconditioner is for 2D. Use another one, for example " +
+           (star ? "-ksp_type cg -pc_type gridmg" : "-pc_type gamg");
   return "It is a 3D matrix on " + sizes(found[0].grid) + " points. " + only_stars;
 }
 
