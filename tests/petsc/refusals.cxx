@@ -63,13 +63,13 @@ TEST(Refused, ThreeDimensions) {
       if (there) A.add(p, p + step, -1), A.add(p + step, p, -1);
   }
   const Matrix plain = matrix_of(A);
-  expect_refused(plain, PETSC_ERR_ARG_WRONG, {"It is a 3D matrix on 4 x 5 x 6 points", "2D", "-pc_type gamg"});
+  expect_refused(plain, PETSC_ERR_ARG_WRONG, {"It is a 3D matrix on 4 x 5 x 6 points", "2D", "-pc_type gridmg"});
   Array da;
   ok(DMDACreate3d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 4, 5, 6, 1,
                   1, 1, 1, 1, nullptr, nullptr, nullptr, da.put()));
   ok(DMSetUp(da));
   ok(MatSetDM(plain, da));
-  expect_refused(plain, PETSC_ERR_SUP, {"the DMDA is 3D, 4 x 5 x 6", "-pc_type gamg"});
+  expect_refused(plain, PETSC_ERR_SUP, {"the DMDA is 3D, 4 x 5 x 6", "-pc_type gridmg"});
 }
 
 TEST(Refused, Nonsymmetric) {

@@ -356,7 +356,7 @@ TEST(FindGrid, ThreeDimensionalWhereTwoArePossible) {
   const std::string why = find(A, g, Widest::flat);
   expect_part(why, "3D matrix on 4 x 5 x 6 points");
   expect_part(why, "row ");
-  expect_part(why, "-pc_type gamg");
+  expect_part(why, "-pc_type gridmg");
 }
 
 TEST(FindGrid, NoRows) {
