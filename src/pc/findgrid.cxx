@@ -61,7 +61,8 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
            PETSC_ERR_SUP};
   else if (thick > 2 && widest == Widest::flat)
     *no = {name + " is for 2D grids, and the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
-               " x " + std::to_string(n[2]) + " points: use another one, for example -pc_type gridmg where its stencils have 7 points, else gamg",
+               " x " + std::to_string(n[2]) +
+               " points: use another one, for example -pc_type gridmg where its stencils have 7 points, else gamg",
            PETSC_ERR_SUP};
   if (*no) PetscFunctionReturn(PETSC_SUCCESS);
   *g = Grid();

@@ -107,73 +107,76 @@ struct CoarsenLines {
   }
 };
 
-// Last those across them, in direction t.
-struct CoarsenAcross {
-  Matrix A, to; // `to` has those along the lines, around rings, too
-  Transfer<double> by;
-  int t;
-
-  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
-    const Point at{{i, j, k}};
-    const int q = by.q;
-    const index_t I = at.a[q], after = by.after(I);
-    Point even = at, next = at;
-    even.a[q] = 2 * I, next.a[q] = after;
-    double w = even.a[q] + 1 < by.n ? A.w[t](even.moved(q, 1).a) : 0.0, left, right;
-    const double at_even = A.w[t](even.a), at_next = after >= 0 ? A.w[t](next.a) : 0.0;
-    if (at_even != 0.0) {
-      deal(at, I, left, right);
-      w += at_even * right;
-    }
-    if (at_next != 0.0) {
-      deal(at, after / 2, left, right);
-      w += at_next * left;
-    }
-    to.w[t](at.a) = w;
-  }
-
-private:
-  // How a coupling of the even points at place 2I, of the line through p and of the next one in direction t, is dealt out to
-  // their coarse points on the left and on the right.
-  PETSCRRB_HD void deal(Point p, index_t I, double &left, double &right) const {
-    constexpr double nothing = 1e-10; // less would tie what is separate
-    p.a[by.q] = I;
-    const Point other = p.moved(t, 1);
-    const double here[2] = {by.left(p.a), by.of_even(by.right(p.a))},
-                 there[2] = {by.left(other.a), by.of_even(by.right(other.a))};
-    double more[2] = {here[0] - there[0], here[1] - there[1]};
-    left = here[0] < there[0] ? here[0] : there[0];
-    right = here[1] < there[1] ? here[1] : there[1];
-    if (more[0] * more[1] < 0.0) {
-      const bool mine = more[0] > 0.0;
-      const double m = fabs(more[0]) < fabs(more[1]) ? fabs(more[0]) : fabs(more[1]), part = share_of_left(p, other);
-      left += m * (mine ? part : 1.0 - part);
-      right += m * (mine ? 1.0 - part : part);
-      more[0] = fabs(more[0]) - m, more[1] = fabs(more[1]) - m;
-    }
-    // a point with nothing along its line has no coarse point that the other one's could be coupled with
-    if (here[0] + here[1] == 0.0 || there[0] + there[1] == 0.0) return;
-    if (fabs(more[0]) > nothing) left += 0.5 * fabs(more[0]);
-    if (fabs(more[1]) > nothing) right += 0.5 * fabs(more[1]);
-  }
-  // of a coupling of p's left coarse point with the other line's right one
-  PETSCRRB_HD double share_of_left(Point p, Point other) const {
-    if (p.a[by.q] == 0 && !by.ring) return 0.5;
-    const index_t before = p.a[by.q] > 0 ? p.a[by.q] - 1 : by.nc - 1;
-    p.a[by.q] = other.a[by.q] = before;
-    const double along_here = to.w[by.q](p.a), along_there = to.w[by.q](other.a);
-    return along_here + along_there > 0.0 ? along_there / (along_here + along_there) : 0.5;
-  }
-};
-
-PETSCRRB_HD inline bool is_red(index_t i, index_t j, index_t k) { return !((i + j + k) & 1); }
-
 // Which row it is, and of which parity of x, where the rows of both are side by side.
 struct RowOf {
   index_t parity, j, k;
 
   PETSCRRB_HD RowOf(index_t row, index_t plane) : parity(row & 1), j(row >> 1), k(plane) {}
 };
+
+// Last those across them, in direction t; by rows of one parity of x, so that what neighbouring threads read is side by side.
+template <int q, int t> struct CoarsenAcross {
+  Matrix A, to; // `to` has those along the lines, around rings, too
+  Transfer<double> by;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const RowOf at(row, plane);
+    const Line here(at, h, false), there(at, h, true);
+    const index_t I = here.coarse, after = by.after(I), next = after < 0 ? I : after / 2;
+    double w = 2 * I + 1 < by.n ? here.fine(A.w[t], I, 1) : 0.0, left, right;
+    deal(here, there, I, I - 1, left, right);
+    w += here.fine(A.w[t], I, 0) * right;
+    deal(here, there, next, I, left, right);
+    w += (after < 0 ? 0.0 : here.fine(A.w[t], next, 0)) * left;
+    here.at(to.w[t], I) = w;
+  }
+
+private:
+  // One of the two lines: that of the coarse point, and the next one in direction t.
+  struct Line {
+    index_t parity, j, k, h, coarse;
+
+    PETSCRRB_HD Line(const RowOf &r, index_t half, bool next)
+        : parity(t == 0 && next ? 1 - r.parity : r.parity), j(t == 1 && next ? r.j + 1 : r.j),
+          k(t == 2 && next ? r.k + 1 : r.k), h(t == 0 && next ? half + r.parity : half),
+          coarse(q == 0   ? 2 * half + r.parity
+                 : q == 1 ? r.j
+                          : r.k) {}
+    // of what has a number for each pair of points, or coarse point, that at I
+    PETSCRRB_HD double &at(const Field<double> &f, index_t I) const {
+      if (q == 0) return f.row(I & 1, j, k)[I >> 1];
+      return q == 1 ? f.row(parity, I, k)[h] : f.row(parity, j, I)[h];
+    }
+    // of the fine ones, the even or the odd one of pair I
+    PETSCRRB_HD double fine(const Field<double> &f, index_t I, index_t odd) const {
+      if (q == 0) return f.row(odd, j, k)[I];
+      return at(f, 2 * I + odd);
+    }
+  };
+
+  // How a coupling of the even points of pair I, of both lines, is dealt out to their coarse points on the left and on the right.
+  // along: the place of the coupling between these two on their lines
+  PETSCRRB_HD void deal(const Line &line, const Line &other, index_t I, index_t along, double &left,
+                        double &right) const {
+    constexpr double nothing = 1e-10; // less would tie what is separate
+    const double here[2] = {line.at(by.left, I), by.of_even(line.at(by.right, I))},
+                 there[2] = {other.at(by.left, I), by.of_even(other.at(by.right, I))};
+    const double more[2] = {here[0] - there[0], here[1] - there[1]}, much[2] = {fabs(more[0]), fabs(more[1])};
+    // a coupling of one line's left point with the other one's right point, which is dealt out by the lines' own couplings
+    const double m = more[0] * more[1] < 0.0 ? (much[0] < much[1] ? much[0] : much[1]) : 0.0;
+    const double along_here = line.at(to.w[q], along), along_there = other.at(to.w[q], along),
+                 both = along_here + along_there, part = both > 0.0 ? along_there / both : 0.5;
+    // a point with nothing along its line has no coarse point that the other one's could be coupled with
+    const double half = here[0] + here[1] == 0.0 || there[0] + there[1] == 0.0 ? 0.0 : 0.5;
+    const double rest[2] = {much[0] - m, much[1] - m};
+    left = (here[0] < there[0] ? here[0] : there[0]) + m * (more[0] > 0.0 ? part : 1.0 - part) +
+           (rest[0] > nothing ? half * rest[0] : 0.0);
+    right = (here[1] < there[1] ? here[1] : there[1]) + m * (more[0] > 0.0 ? 1.0 - part : part) +
+            (rest[1] > nothing ? half * rest[1] : 0.0);
+  }
+};
+
+PETSCRRB_HD inline bool is_red(index_t i, index_t j, index_t k) { return !((i + j + k) & 1); }
 
 // At a coarse point: its part of the residual. Around a ring in x the last point lacks what RestrictAround adds. reds: r is
 // only there at red points, and 0 at the others.

@@ -234,8 +234,11 @@ private:
     on_.for_each_point(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data()});
     on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
     fill_rings(on_, x, {to.get().w[by.q]});
-    for (int t = 0; t < 3; ++t)
-      if (t != by.q) on_.for_each_point(x.all(), CoarsenAcross{A.get(), to.get(), by, t});
+    in_direction(by.q, [&](auto direction) {
+      constexpr int q = decltype(direction)::value;
+      on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, first_across(q)>{A.get(), to.get(), by});
+      on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, second_across(q)>{A.get(), to.get(), by});
+    });
     return &to;
   }
 
