@@ -136,6 +136,7 @@ void Use::make_matrices() {
   }
   Problem other = problem;
   change_values(random, other);
+  if (other.columns != problem.columns) other = problem; // on several ranks PETSc does not refuse what fits no vector
   has_to_work = has_to_converge = false;
   say("; the preconditioner from another matrix" + (other.words.empty() ? "" : " (" + other.words + ")"));
   P = matrix_of(other, numbering, storage);

@@ -120,6 +120,7 @@ void Use::solve_columns() {
     const reference::Vector b = random_rhs(random, problem, words);
     const Vector from = numbering.vector(b, A, true);
     Vec to;
+    if (has_nan(b) || is_huge(b)) has_to_work = false;
     ok(MatDenseGetColumnVecWrite(B, j, &to));
     ok(VecCopy(from, to));
     ok(MatDenseRestoreColumnVecWrite(B, j, &to));
@@ -161,6 +162,7 @@ void Use::error_inside() {
   }
   std::string words;
   const reference::Vector b = random_rhs(random, problem, words);
+  if (has_nan(b) || is_huge(b)) has_to_work = false;
   {
     const Vector rhs = numbering.vector(b, A, true), x = numbering.vector({}, A, false);
     ok(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));
