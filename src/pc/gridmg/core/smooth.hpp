@@ -68,9 +68,9 @@ template <class T> struct Diagonal {
 };
 
 // On the way forward along a line: what a point has so far. Where there is no pivot, its part of the line is singular by itself
-// and keeps the value at its end, which makes the correction one of the others alone; a point without a diagonal is 0.
+// and keeps the value at its end, which makes the correction one of the others alone; a point without a diagonal is 0, but for NaN.
 template <class T> PETSCRRB_HD inline T line_value(T sum, T inverse, T dinv, T old) {
-  return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0));
+  return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0) * sum);
 }
 
 // One line in direction q, if it is of this colour: the sum of its other two indices. Its place, a and other: of y and z where q is x,
