@@ -180,6 +180,27 @@ TEST(GridMG, HasTheSameBitsForAnyNumberOfThreads) {
 #endif
 }
 
+// Single precision has few exponents, but those of the matrix do not matter.
+TEST(GridMG, TakesMatricesOfAnySize) {
+  const Grid3D g{{9, 8, 7}, {false, true, false}};
+  const reference::Matrix A = reference::random_couplings(g, 100, 0.1).A;
+  const Vector r = reference::random_vector(A.size(), 3);
+  for (const auto &o : all_options())
+    for (const bool single : {false, true}) {
+      const Vector expected = applied(*made(A, g, o, single), r);
+      auto M = made(A, g, o, single);
+      for (const int exponent : {130, -130, 400, -400, 0}) {
+        reference::Matrix scaled = A;
+        for (auto &row : scaled.row)
+          for (auto &entry : row) entry.second = std::ldexp(entry.second, exponent);
+        M->refresh(Rows(scaled).csr());
+        Vector z = applied(*M, r);
+        for (double &value : z) value = std::ldexp(value, exponent);
+        ASSERT_EQ(z, expected) << words(g, o) << ", single " << single << ", 2^" << exponent;
+      }
+    }
+}
+
 // A solver that gets numbers in their place may call that convergence.
 TEST(GridMG, LeavesNoNumbersWhereThereWereNone) {
   const Grid3D grid{{5, 4, 6}, {false, false, true}}, line{{3, 1, 1}, {}};
