@@ -36,7 +36,7 @@ inline PetscErrorCode PetscRRBBeginSetUp(PC pc, const PetscRRBMatrix *rows, Pets
   *rebuild = (PetscBool)(!rows || !pc->setupcalled || pc->flag == DIFFERENT_NONZERO_PATTERN);
   pc->setupcalled = PETSC_FALSE;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  if (*rebuild || !rows->converted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*rebuild || !rows->source.id) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(now.TakePattern(pc->pmat));
   *rebuild = (PetscBool)(rows->source.id == now.id && !(rows->source == now)); /* rows may be of a diagonal block */
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,7 +26,20 @@ static const PetscRRBKSPManner manners[] = {
     {KSPPREONLY, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_TRUE},
 };
 
+/* With the preconditioner on the right these multiply their initial guess by it. */
+static PetscErrorCode LosesGuess(KSP ksp, PetscBool *loses) {
+  PCSide side;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPCSide(ksp, &side));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, loses, KSPCGS, KSPTFQMR, KSPTCQMR, KSPIBCGS, ""));
+  *loses = (PetscBool)(*loses && side == PC_RIGHT);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscRRBGetKSPManner(KSP ksp, PetscRRBKSPManner *manner) {
+  PetscBool loses;
+
   PetscFunctionBegin;
   *manner = {nullptr, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE};
   for (const PetscRRBKSPManner &m : manners) {
@@ -34,5 +47,7 @@ PetscErrorCode PetscRRBGetKSPManner(KSP ksp, PetscRRBKSPManner *manner) {
     PetscCall(PetscObjectTypeCompare((PetscObject)ksp, m.type, &is));
     if (is) *manner = m;
   }
+  PetscCall(LosesGuess(ksp, &loses));
+  if (loses) manner->from_zero = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

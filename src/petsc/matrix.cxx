@@ -88,17 +88,17 @@ PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ and of its blocks. */
+/* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ and of its blocks, nor some of a MATMPIAIJ after MatZeroRows(). */
 PetscErrorCode PetscRRBNonzeroState(Mat P, PetscObjectState *state) {
   PetscBool uncounted;
   MatInfo info;
 
   PetscFunctionBegin;
   PetscCall(MatGetNonzeroState(P, state));
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &uncounted, MATSEQBAIJ, MATMPIBAIJ, ""));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)P, &uncounted, MATSEQBAIJ, MATMPIBAIJ, MATMPIAIJ, ""));
   if (!uncounted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(P, MAT_GLOBAL_SUM, &info));
-  *state += (PetscObjectState)info.nz_used;
+  *state += 1000003 * (PetscObjectState)info.nz_used; /* more of one, less of the other: no sum of both stays */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,6 +215,7 @@ static PetscErrorCode FindRows(PC pc, Mat P, PetscRRBMatrix *m, Mat *aij) {
 PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
   Mat aij = NULL;
   MatInfo info;
+  PetscObjectId id;
   PetscMPIInt ranks;
   PetscErrorCode got;
 
@@ -222,6 +223,8 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
   PetscCall(FindRows(pc, P, m, &aij));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)P), &ranks));
   if (ranks > 1) {
+    PetscCall(PetscObjectGetId((PetscObject)P, &id));
+    if (id != m->source.id) PetscCall(m->source.TakePattern(P));
     m->rows = NULL;
     m->on_ranks = aij;
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,7 +37,7 @@ struct PetscRRBMatrix {
   Mat rows = nullptr;                /* the SeqAIJ whose arrays csr shows; borrowed */
   Mat on_ranks = nullptr;            /* instead of them, of several ranks: P as a MATMPIAIJ; borrowed */
   Mat converted = nullptr;           /* P as AIJ, kept for the next Get; NULL if P is AIJ itself */
-  PetscRRBMatrixState source;        /* the pattern that it was converted from */
+  PetscRRBMatrixState source;        /* the pattern that it was converted from, or that of on_ranks */
 };
 
 /* Errors: PETSC_ERR_SUP for other types, PETSC_ERR_ARG_SIZ for a rectangle. The arrays of an aijcusparse

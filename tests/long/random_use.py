@@ -91,8 +91,8 @@ class Batches:
         self.count(kind, number - first - len(bad) + bool(aborts))
         if aborts:
             return number + 1
-        if refused and "libpetscrrb" not in ended.output and "BROKEN" not in ended.output:
-            self.not_ours += 1  # after an error PETSc's own objects cannot always be destroyed
+        if refused and after_an_error(ended.output) and "BROKEN" not in ended.output:
+            self.not_ours += 1
         else:
             self.crash(kind, ranks, first, number, ended)
         return number + 1
@@ -140,6 +140,13 @@ def where(output):
     said = re.findall(r"(?:HANG|BROKEN device.*|ERROR: AddressSanitizer: \S+|runtime error: .*|terminate called.*|what\(\).*)", output)
     frames = re.findall(r"(libpetsc\w+\.so[\d.]*\([^)]*\))|#\d+ 0x\w+ in (\S+)", output)
     return " ".join([*said[:2], *(a or b for a, b in frames[:4])])
+
+
+def after_an_error(output):
+    """Whether nothing but PETSc's own objects could not be destroyed. An error inside of PCMG's cycle leaves work vectors of its
+    smoothers in the place of their solutions, whoever destroys it."""
+    inner, ours, _ = output.partition("libpetscrrb")
+    return not ours or "PCReset_MG" in inner
 
 
 def crashed(ended):

@@ -74,6 +74,19 @@ TEST_P(Variant, UsesAGoodGuess) {
   EXPECT_LE(solve(ksp, problem.b, near).iterations, 2);
 }
 
+// PETSc multiplies the guess of some of them by the preconditioner: they get none.
+TEST_P(Variant, SolvesWithThePreconditionerOnTheRight) {
+  const Problem plain = reference::two_phase(24), known = reference::identity_rows(
+                                                      plain, [](int i, int j) { return i == 0 || j == 0; }, true);
+  for (const Problem &problem : {plain, known})
+    for (const char *type : {"cgs", "tfqmr", "tcqmr", "ibcgs", "bcgs", "fbcgs", "gmres"}) {
+      const std::string of = " -ksp_pc_side right -ksp_max_it 500 -ksp_type ";
+      const Solve result = solve(ksp_of(matrix_of(problem), options + of + type), problem.b);
+      EXPECT_GT(result.reason, 0) << type;
+      EXPECT_LT(relative_residual(problem, result.x), 1e-5) << type;
+    }
+}
+
 TEST_P(Variant, HasTheTrueResidual) {
   const Problem problem = reference::two_phase(24);
   const Matrix A = matrix_of(problem);

@@ -180,6 +180,61 @@ TEST(GridMG, HasTheSameBitsForAnyNumberOfThreads) {
 #endif
 }
 
+// Single precision has few exponents, but those of the matrix do not matter.
+TEST(GridMG, TakesMatricesOfAnySize) {
+  const Grid3D g{{9, 8, 7}, {false, true, false}};
+  const reference::Matrix A = reference::random_couplings(g, 100, 0.1).A;
+  const Vector r = reference::random_vector(A.size(), 3);
+  for (const auto &o : all_options())
+    for (const bool single : {false, true}) {
+      const Vector expected = applied(*made(A, g, o, single), r);
+      auto M = made(A, g, o, single);
+      for (const int exponent : {130, -130, 400, -400, 0}) {
+        reference::Matrix scaled = A;
+        for (auto &row : scaled.row)
+          for (auto &entry : row) entry.second = std::ldexp(entry.second, exponent);
+        M->refresh(Rows(scaled).csr());
+        Vector z = applied(*M, r);
+        for (double &value : z) value = std::ldexp(value, exponent);
+        ASSERT_EQ(z, expected) << words(g, o) << ", single " << single << ", 2^" << exponent;
+      }
+    }
+}
+
+// A solver that gets numbers in their place may call that convergence.
+TEST(GridMG, LeavesNoNumbersWhereThereWereNone) {
+  const Grid3D grid{{5, 4, 6}, {false, false, true}}, line{{3, 1, 1}, {}};
+  reference::Matrix by_rounding(3); // its last pivot is rounding
+  for (int i = 0; i < 2; ++i) {
+    const double k = i ? 1 : 1e-20;
+    by_rounding.add(i, i, k), by_rounding.add(i + 1, i + 1, k);
+    by_rounding.add(i, i + 1, -k), by_rounding.add(i + 1, i, -k);
+  }
+  by_rounding.add(0, 0, 1);
+  const std::pair<Grid3D, reference::Matrix> all[] = {
+      {grid, reference::random_couplings(grid, 100, 0, 0.6).A},
+      {grid, reference::identity_rows(
+                 reference::random_couplings(grid, 10, 0, 0.3), [](int p) { return p % 3 == 0; }, true)
+                 .A},
+      {line, by_rounding}};
+  for (const auto &[g, A] : all)
+    for (const auto &o : all_options())
+      for (const int size : {o.coarse_size, 1000})
+        for (const bool single : {false, true}) {
+          reference::GridMGOptions options = o;
+          options.coarse_size = size;
+          auto M = made(A, g, options, single);
+          for (int i = 0; i < A.size(); ++i)
+            for (const double none : {std::nan(""), HUGE_VAL}) {
+              Vector r = reference::random_vector(A.size(), 3);
+              r[i] = none;
+              const Vector z = applied(*M, r);
+              ASSERT_TRUE(std::any_of(z.begin(), z.end(), [](double x) { return !std::isfinite(x); }))
+                  << words(g, options) << ", single " << single << ", row " << i << ", " << none;
+            }
+        }
+}
+
 TEST(GridMG, RefusesANegativeDiagonal) {
   const Grid3D g{{4, 4, 4}, {}};
   reference::Matrix A = reference::random_couplings(g, 2, 0.1).A;

@@ -36,7 +36,7 @@ __device__ inline void component_dots(const View &s, int c, const double *r) {
 __device__ inline double corrected(const View &s, int i, double z) {
   const int c = s.handled_by[i];
   if (c == regular) return z;
-  if (c == null_alone) return 0.0;
+  if (c == null_alone) return 0.0 * z; // NaN stays NaN
   const double a = s.dots[2 * c], b = s.dots[2 * c + 1];
   return z - a * s.u[i] - (b - s.component[c].gamma * a) * s.v[i];
 }

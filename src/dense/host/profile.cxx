@@ -120,14 +120,14 @@ void ProfileInverse::forward(double *x, int from) const {
     double s = x[i];
 #pragma omp simd reduction(- : s)
     for (int k = std::max(first_[i], from); k < i; ++k) s -= Li[k] * x[k];
-    x[i] = dropped_[i] ? 0.0 : s / Li[i];
+    x[i] = dropped_[i] ? 0.0 * s : s / Li[i]; // NaN stays NaN
   }
 }
 
 void ProfileInverse::backward(double *x) const {
   for (int i = size() - 1; i >= 0; --i) {
     const double *Li = factor_.data() + row_[i];
-    x[i] = dropped_[i] ? 0.0 : x[i] / Li[i];
+    x[i] = dropped_[i] ? 0.0 * x[i] : x[i] / Li[i];
     const double xi = x[i];
 #pragma omp simd
     for (int k = first_[i]; k < i; ++k) x[k] -= Li[k] * xi;

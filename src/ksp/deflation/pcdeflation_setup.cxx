@@ -6,20 +6,25 @@
 using petscrrb::deflation::Result;
 
 static PetscErrorCode Look(PetscObject object, PCDeflationSeen *seen) {
-  PetscBool mat = PETSC_FALSE;
-
   PetscFunctionBegin;
-  *seen = PCDeflationSeen();
+  seen->id = 0, seen->state = -1;
   if (!object) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId(object, &seen->id));
   PetscCall(PetscObjectStateGet(object, &seen->state));
-  mat = (PetscBool)(object->classid == MAT_CLASSID);
-  if (mat) PetscCall(PetscRRBNonzeroState((Mat)object, &seen->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static bool same(const PCDeflationSeen &a, const PCDeflationSeen &b) {
-  return a.id == b.id && a.state == b.state && a.pattern == b.pattern;
+/* Ranks may have to talk about it, so not at each application. */
+static PetscErrorCode LookAtPattern(PetscObject object, PCDeflationSeen *seen) {
+  PetscFunctionBegin;
+  if (object && object->classid == MAT_CLASSID) PetscCall(PetscRRBNonzeroState((Mat)object, &seen->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static bool same(const PCDeflationSeen &a, const PCDeflationSeen &b) { return a.id == b.id && a.state == b.state; }
+
+static bool same_pattern(const PCDeflationSeen &a, const PCDeflationSeen &b) {
+  return a.id == b.id && a.pattern == b.pattern;
 }
 
 static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
@@ -116,11 +121,13 @@ PetscErrorCode PCDeflationUpdate(PC pc) {
   PetscCall(Look(space, &chosen));
   const bool current = d->backend && d->version == d->deflation->version;
   if (current && same(matrix, d->A) && same(chosen, d->space)) PetscFunctionReturn(PETSC_SUCCESS);
-  const bool values = current && matrix.id == d->A.id && matrix.pattern == d->A.pattern && chosen.id == d->space.id &&
-                      chosen.pattern == d->space.pattern;
+  PetscCall(LookAtPattern((PetscObject)A, &matrix));
+  PetscCall(LookAtPattern(space, &chosen));
+  const bool values = current && same_pattern(matrix, d->A) && same_pattern(chosen, d->space);
   PetscCall(SetUp(pc, A, space, (PetscBool)!values));
-  PetscCall(Look((PetscObject)A, &d->A)); /* reading it may have moved it */
-  PetscCall(Look(space, &d->space));
+  PetscCall(Look((PetscObject)A, &matrix)); /* reading it may have moved it */
+  PetscCall(Look(space, &chosen));
+  d->A = matrix, d->space = chosen;
   d->version = d->deflation->version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,6 +7,12 @@ namespace longtest {
 
 namespace {
 
+std::string words_of(const int *sizes, int count) {
+  std::string text;
+  for (int d = 0; d < count; ++d) text += (d ? "," : "") + std::to_string(sizes[d]);
+  return text;
+}
+
 // Collects options; each is drawn with a small probability, and then with a legal value mostly.
 class Draw {
 public:
@@ -32,10 +38,17 @@ public:
   }
   void sizes(const char *name, const int *right, int count) { // a grid: the right one, or any
     if (!chosen()) return;
-    std::string text;
     const bool other = wrong();
-    for (int d = 0; d < count; ++d) text += (d ? "," : "") + std::to_string(other ? random_.integer(-1, 9) : right[d]);
+    int any[3];
+    for (int d = 0; other && d < count; ++d) any[d] = random_.integer(-1, 9);
+    const std::string text = words_of(other ? any : right, count);
     add(name, other && random_.chance(0.2) ? "3" : text);
+  }
+
+  bool has(const char *name) const { return words.text.find(name) != std::string::npos; }
+  void add(const char *name, const std::string &value) {
+    words.legal = words.legal && !depends(name);
+    words.text += " -" + prefix_ + name + " " + value;
   }
 
 private:
@@ -51,11 +64,6 @@ private:
     words.legal = words.legal && !is;
     return is;
   }
-  void add(const char *name, const std::string &value) {
-    words.legal = words.legal && !depends(name);
-    words.text += " -" + prefix_ + name + " " + value;
-  }
-
   Random &random_;
   std::string prefix_;
 };
@@ -113,6 +121,9 @@ Words pc_options(Random &random, const Problem &p, const std::string &type, cons
     draw.one_of("pc_blockrelax_parallel", {"auto", "patches", "blocks", "both"});
     draw.real("pc_blockrelax_memory", 0, 20000, {-1, NAN});
     draw.sizes("pc_blockrelax_block_size", blocks, p.dimensions);
+    // large blocks that are factored anew in each sweep take minutes
+    if (draw.has("blockrelax_memory") && !draw.has("block_size"))
+      draw.add("pc_blockrelax_block_size", words_of(blocks, p.dimensions));
     draw.sizes("pc_blockrelax_grid", p.n, p.dimensions);
   }
   return draw.words;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 
 namespace longtest {
 
@@ -130,10 +131,23 @@ Longs signs(const Longs &v) { // any signs, the same on all ranks
   return out;
 }
 
+// bcgs adds steps to x whose size its residual does not show. They are products of two that a matrix may make as large as its
+// entries differ.
+bool may_overflow(const Claim &c) {
+  PetscBool bcgs;
+  double least = INFINITY, most = 0;
+  ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPBCGS, &bcgs));
+  for (const auto &row : c.problem->A.row)
+    for (const auto &[j, a] : row)
+      if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
+  return bcgs && std::log10(most) - std::log10(least) > 150;
+}
+
 // Convergence cannot be told from numbers that are none.
 std::string judge_numbers(const Claim &c) {
+  const bool forgiven = may_overflow(c);
   for (double x : c.x)
-    if (!std::isfinite(x)) return "the solution has a number that is not finite";
+    if (!std::isfinite(x) && !forgiven) return "the solution has a number that is not finite";
   for (double b : *c.b)
     if (!std::isfinite(b)) return "the right-hand side has a number that is not finite";
   return "";
@@ -149,24 +163,61 @@ static bool estimates(KSP ksp) {
   return is;
 }
 
-// Pipelined methods replace products by recurrences, which a preconditioner in single precision leaves soon.
-static bool leaves_early(KSP ksp) {
+// Its preconditioner, or that inside of its deflation, is in single precision.
+static bool is_single(KSP ksp) {
   PC pc;
-  PetscBool gridmg, pipelined;
+  PetscBool gridmg;
+  KSPDeflationType deflation;
   PCGridMGPrecision precision = PC_GRIDMG_PRECISION_DOUBLE;
   ok(KSPGetPC(ksp, &pc));
+  ok(KSPGetDeflation(ksp, &deflation));
+  if (deflation != KSP_DEFLATION_NONE) ok(KSPDeflationGetPC(ksp, &pc));
   ok(PetscObjectTypeCompare((PetscObject)pc, PCGRIDMG, &gridmg));
   if (gridmg) ok(PCGridMGGetPrecision(pc, &precision));
-  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &pipelined, KSPPIPECG, KSPPIPECR, KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2,
-                               KSPPIPECGRR, KSPPIPEFCG, KSPGROPPCG, ""));
-  return pipelined && precision != PC_GRIDMG_PRECISION_DOUBLE;
+  return precision != PC_GRIDMG_PRECISION_DOUBLE;
 }
 
+// Pipelined methods replace products by recurrences, which a preconditioner in single precision leaves soon.
+static bool leaves_early(KSP ksp) {
+  PetscBool pipelined;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &pipelined, KSPPIPECG, KSPPIPECR, KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2,
+                               KSPPIPECGRR, KSPPIPEFCG, KSPGROPPCG, ""));
+  return pipelined && is_single(ksp);
+}
+
+// What a recurrence may lose, of the numbers that it adds up. bcgs adds up what comes from the preconditioner, rounded as it is,
+// and on the right what goes into it: it is linear but for rounding. In double precision the same solves end in true solutions.
+static Long lost(KSP ksp) {
+  PetscBool bcgs;
+  ok(PetscObjectTypeCompare((PetscObject)ksp, KSPBCGS, &bcgs));
+  if (bcgs && is_single(ksp)) return 1e2L * std::numeric_limits<float>::epsilon();
+  return 1e5L * std::numeric_limits<double>::epsilon();
+}
+
+// The first row of each row's part of the matrix: rows that are connected.
+static std::vector<int> parts(const reference::Matrix &A) {
+  std::vector<int> part(std::size_t(A.size()));
+  std::iota(part.begin(), part.end(), 0);
+  const auto first = [&](int i) {
+    while (part[i] != i) i = part[i] = part[part[i]];
+    return i;
+  };
+  for (int i = 0; i < A.size(); ++i)
+    for (const auto &[j, a] : A.row[i])
+      if (a != 0) part[std::max(first(i), first(j))] = std::min(first(i), first(j));
+  for (int i = 0; i < A.size(); ++i) part[i] = first(i);
+  return part;
+}
+
+// Where constants are attached, they are null vectors on each part of the matrix, whether somebody knows of the parts or not.
 static bool has_solution(const Claim &c) {
-  const Longs with = residual(c, nullptr, false).r, without = residual(c, nullptr, true).r;
-  Longs part(with);
-  for (std::size_t i = 0; i < part.size(); ++i) part[i] -= without[i];
-  return norm(part) <= 1e-12L * norm(with);
+  if (c.problem->null_space.empty()) return true;
+  const Longs b(c.b->begin(), c.b->end());
+  const std::vector<int> part = parts(c.problem->A);
+  Longs sum(b.size(), 0), rows(b.size(), 0);
+  for (std::size_t i = 0; i < b.size(); ++i) sum[part[i]] += b[i], ++rows[part[i]];
+  for (std::size_t i = 0; i < b.size(); ++i) sum[i] /= std::sqrt(std::max(rows[i], Long(1)));
+  return norm(sum) <= 1e-12L * norm(b);
 }
 
 static std::string compare(const Claim &c, const Norm &measure, bool projected) {
@@ -181,7 +232,8 @@ static std::string compare(const Claim &c, const Norm &measure, bool projected) 
   const Long reference = std::max({measure(rhs.r), measure(first.r), measure.inner(rhs.r)});
   // a recurrence's residual leaves the true one by rounding errors of all iterates
   for (std::size_t i = 0; i < last.rounded.size(); ++i) last.rounded[i] += first.rounded[i];
-  Long rounding = 1e5L * eps * std::max(measure(signs(last.rounded)), measure(last.rounded));
+  Long rounding = lost(c.ksp) * std::max(measure(signs(last.rounded)), measure(last.rounded));
+  if (std::isnan(rounding)) rounding = 0; // M has no numbers for them: nothing is forgiven
   if (measure.type() == KSP_NORM_NATURAL) rounding += std::sqrt(1e3L * eps) * measure(signs(last.r), true);
   const Long fits = 100 * std::max(Long(rtol) * reference, Long(atol)) + rounding + tiny;
   const Long is = measure(last.r);
@@ -197,8 +249,9 @@ std::string judge(const Claim &c) {
   if (!by_residual || c.problem->columns != c.problem->size()) return "";
   const std::string numbers = judge_numbers(c);
   if (!numbers.empty()) return "converged, but " + numbers;
-  if (c.guess && !std::all_of(c.guess->begin(), c.guess->end(), [](double x) { return std::isfinite(x); }))
-    return ""; // nobody has looked at it
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (c.guess && !std::all_of(c.guess->begin(), c.guess->end(), finite)) return ""; // nobody has looked at it
+  if (!std::all_of(c.x.begin(), c.x.end(), finite)) return "";
   const Norm measure(c);
   if (!measure.known() || estimates(c.ksp) || leaves_early(c.ksp)) return "";
   PetscBool rrb;

@@ -136,6 +136,7 @@ void Use::make_matrices() {
   }
   Problem other = problem;
   change_values(random, other);
+  if (other.columns != problem.columns) other = problem; // on several ranks PETSc does not refuse what fits no vector
   has_to_work = has_to_converge = false;
   say("; the preconditioner from another matrix" + (other.words.empty() ? "" : " (" + other.words + ")"));
   P = matrix_of(other, numbering, storage);
@@ -158,7 +159,7 @@ void Use::expect(const std::string &options) {
   const auto has = [&](const char *text) { return options.find(text) != std::string::npos; };
   const bool aij = storage.type == backend.mat || storage.type == "baij" || storage.type == "sbaij";
   const bool told = with_array || (numbering.array() && storage.from_array && storage.type == backend.mat);
-  const bool given = told || has("_grid ");
+  const bool given = told || has(method == "deflation" ? "-ksp_deflation_grid " : "_grid ");
   halves = !has("-pc_rrb_cycle amli") && !has("-pc_rrb_coarse ksp") && !has("-pc_rrb_coarse inverse") &&
            (method.find("rrb") == std::string::npos || !backend.device || has("-pc_rrb_coarse cholesky"));
   bool sides = true;

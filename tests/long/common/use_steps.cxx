@@ -72,6 +72,18 @@ void Use::take_step(int which) {
     }
 }
 
+// PETSc's chebyshev leaves its work vector in the place of the solution, without a reference, where a norm is no number: the
+// next solve and KSPReset() would free it.
+static void mend_chebyshev(KSP ksp, Vec x) {
+  PetscBool chebyshev;
+  Vec kept;
+  ok(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+  ok(KSPGetSolution(ksp, &kept));
+  if (!chebyshev || kept == x) return;
+  ok(PetscObjectReference((PetscObject)kept));
+  ok(PetscObjectDereference((PetscObject)x));
+}
+
 void Use::solve(bool transposed) {
   std::string words;
   reference::Vector b = random_rhs(random, problem, words), guess = random_guess(random, problem, words);
@@ -85,6 +97,7 @@ void Use::solve(bool transposed) {
   ok(KSPSetInitialGuessNonzero(ksp, guess.empty() ? PETSC_FALSE : PETSC_TRUE));
   if (has_nan(b) || has_nan(guess) || is_huge(b)) has_to_work = false; // there may be -ksp_error_if_not_converged
   ok(transposed ? KSPSolveTranspose(ksp, rhs, x) : KSPSolve(ksp, rhs, x));
+  mend_chebyshev(ksp, x);
   Claim claim{ksp, &problem, &numbering, &b, &guess, numbering.values(x), transposed, !differ && !stale};
   KSPConvergedReason reason;
   ok(KSPGetConvergedReason(ksp, &reason));
@@ -120,6 +133,7 @@ void Use::solve_columns() {
     const reference::Vector b = random_rhs(random, problem, words);
     const Vector from = numbering.vector(b, A, true);
     Vec to;
+    if (has_nan(b) || is_huge(b)) has_to_work = false;
     ok(MatDenseGetColumnVecWrite(B, j, &to));
     ok(VecCopy(from, to));
     ok(MatDenseRestoreColumnVecWrite(B, j, &to));
@@ -161,6 +175,7 @@ void Use::error_inside() {
   }
   std::string words;
   const reference::Vector b = random_rhs(random, problem, words);
+  if (has_nan(b) || is_huge(b)) has_to_work = false;
   {
     const Vector rhs = numbering.vector(b, A, true), x = numbering.vector({}, A, false);
     ok(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));

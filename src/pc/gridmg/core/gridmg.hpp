@@ -73,7 +73,11 @@ public:
       loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {grids_.finest()}});
     found.read = loops_.read();
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
-    found.failed = !grids_.refresh();
+    // powers of two: the cycle is that of scale_ A, in which single precision has as many digits as in A
+    const Scales of_matrix = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
+    if (of_matrix.to != scale_.to) cycle_.reset();
+    scale_ = of_matrix;
+    found.failed = !grids_.refresh(scale_.to);
     found.wants_double = !(grids_.spread() < wide);
     if (found.failed) return found;
     found.most = CoarsestInverse<Backend>::most;
@@ -87,18 +91,19 @@ public:
     const auto &finest = *grids_.levels().front();
     const Shape &x = finest.shape;
     const Scales *scales = std::is_same_v<T, float> ? scales_(on_, r, x.points()) : nullptr;
-    on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, x.n[0], x.n[1]});
+    on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1]});
     if (made_ != grids_.made()) cycle_.reset();
     made_ = grids_.made();
     cycle_(on_, [&] {
       grids_.cycle([&] {
         const auto &l = grids_.coarsest();
-        on_.for_each_point(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, l.shape.n[0], l.shape.n[1]});
+        on_.for_each_point(l.shape.all(),
+                           Store<T>{l.b(), coarsest_.vector(), nullptr, 1.0, l.shape.n[0], l.shape.n[1]});
         const double *solution = coarsest_.solve(on_);
-        on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, l.shape.n[0], l.shape.n[1]});
+        on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, scale_.from, l.shape.n[0], l.shape.n[1]});
       });
     });
-    on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, x.n[0], x.n[1]});
+    on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, scale_.to, x.n[0], x.n[1]});
   }
 
   std::vector<GridReport> report() const override {
@@ -116,6 +121,7 @@ private:
   RowLoops<Backend> loops_;
   CoarsestInverse<Backend> coarsest_;
   FindScales<Backend> scales_;
+  Scales scale_; // of the matrix in the cycle
   Repeated<Backend> cycle_;
   long made_ = 0; // of the levels that the cycle works on
 };

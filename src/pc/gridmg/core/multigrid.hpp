@@ -53,12 +53,13 @@ template <class Backend, class T, int N> void fill_rings(const Backend &on, cons
   }
 }
 
-// Of one array in memory to that of another precision.
+// Of one array in memory to that of another precision, times a number.
 template <class T> struct Round {
   const double *from;
   T *to;
+  double by;
 
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = T(from[i]); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = T(by * from[i]); }
 };
 template <class T> struct Clear {
   T *to;
@@ -119,8 +120,8 @@ public:
   // How often a level was made: what is known of their memory holds until then.
   long made() const { return made_; }
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
-  // some grid is not positive.
-  bool refresh() {
+  // some grid is not positive. Smoothers are those of `scale` times the matrix.
+  bool refresh(double scale) {
     Shape x = shape_;
     const MatrixArrays<Backend> *A = &finest_;
     std::vector<int> group;
@@ -141,7 +142,7 @@ public:
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
       L &level = level_at(l, x, wish);
-      if (level.smooth) set_smoother(level, *A);
+      if (level.smooth) set_smoother(level, *A, scale);
       if (level.direction < 0) break;
       A = coarsen(l, level, *A);
       x = x.coarser(level.direction);
@@ -208,13 +209,13 @@ private:
 
   static Range3 numbers(std::size_t n) { return {{index_t(n), 1, 1}}; } // as they are in memory
 
-  void set_smoother(L &level, const MatrixArrays<Backend> &A) const {
-    on_.for_each_point(numbers(3 * level.layout.size()), Round<T>{A.data(), level.matrix.data()});
-    on_.for_each_point(level.shape.all(), Diagonal<T>{A.get(), level.array(3)});
+  void set_smoother(L &level, const MatrixArrays<Backend> &A, double scale) const {
+    on_.for_each_point(numbers(3 * level.layout.size()), Round<T>{A.data(), level.matrix.data(), scale});
+    on_.for_each_point(level.shape.all(), Diagonal<T>{A.get(), level.array(3), scale});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
-                   Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q]});
+                   Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q], scale});
     }
   }
 
@@ -231,7 +232,7 @@ private:
     around.n = pairs.n, around.ring[by.q] = false;
     on_.for_each_point(around.all(), FindShares{A.get(), by});
     fill_rings(on_, around, {by.left, by.right});
-    on_.for_each_point(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data()});
+    on_.for_each_point(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data(), 1.0});
     on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
     fill_rings(on_, x, {to.get().w[by.q]});
     in_direction(by.q, [&](auto direction) {

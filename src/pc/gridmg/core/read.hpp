@@ -46,22 +46,24 @@ template <class T> struct Load {
   const double *r;
   Field<T> to;
   const Scales *scales;
+  double by;       // times this
   index_t n, rows; // points of x, and of y
 
   PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
     const double value = r[(k * rows + j) * n + i];
-    to(i, j, k) = T(scales ? scales->to * value : value);
+    to(i, j, k) = T((scales ? scales->to * by : by) * value);
   }
 };
 template <class T> struct Store {
   Field<T> from;
   double *z;
   const Scales *scales;
+  double by;
   index_t n, rows;
 
   PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
     const double value = double(from(i, j, k));
-    z[(k * rows + j) * n + i] = scales ? scales->from * value : value;
+    z[(k * rows + j) * n + i] = (scales ? scales->from * by : by) * value;
   }
 };
 

@@ -58,19 +58,20 @@ template <class T, bool of_first = false> struct Residual {
 template <class T> struct Diagonal {
   Matrix A;
   Field<T> dinv;
+  double scale;
 
   PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
     const Point p{{i, j, k}};
     double d = A.e(p.a);
     for (int q = 0; q < 3; ++q) d += A.pair(q, p);
-    dinv(p.a) = d > 0.0 ? T(1.0 / d) : T(0);
+    dinv(p.a) = d > 0.0 ? T(1.0 / (scale * d)) : T(0);
   }
 };
 
 // On the way forward along a line: what a point has so far. Where there is no pivot, its part of the line is singular by itself
-// and keeps the value at its end, which makes the correction one of the others alone; a point without a diagonal is 0.
+// and keeps the value at its end, which makes the correction one of the others alone; a point without a diagonal is 0, but for NaN.
 template <class T> PETSCRRB_HD inline T line_value(T sum, T inverse, T dinv, T old) {
-  return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0));
+  return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0) * sum);
 }
 
 // One line in direction q, if it is of this colour: the sum of its other two indices. Its place, a and other: of y and z where q is x,
@@ -136,6 +137,7 @@ template <class T> struct Pivots {
   Field<T> inverse;
   int q;
   index_t n;
+  double scale;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
     double carried = 0.0;
@@ -146,7 +148,7 @@ template <class T> struct Pivots {
       // the coupling around a ring stays on the diagonal of both ends
       if (i == 0) rest += A.w[q](p.moved(q, -1).a);
       const double along = A.w[q](p.a), sigma = rest + carried, pivot = sigma + along;
-      inverse(p.a) = pivot > 0.0 ? T(1.0 / pivot) : T(0);
+      inverse(p.a) = pivot > 0.0 ? T(1.0 / (scale * pivot)) : T(0);
       carried = pivot > 0.0 ? along * sigma / pivot : 0.0;
     }
   }
