@@ -3,6 +3,7 @@
 
 #include "matrix.h"
 #include <HYPRE_struct_ls.h>
+#include <petscpc.h>
 #if defined(PETSC_HAVE_CUDA) && defined(PETSCRRB_HAVE_CUDA)
   #include <cuda_runtime_api.h>
 #endif
@@ -83,6 +84,17 @@ static PetscErrorCode HypreCreateVector(const HypreBox *s, HYPRE_StructVector *v
   PetscFunctionReturn(0);
 }
 
+/* PETSc starts hypre when it first makes a PC of it, and ends it. */
+static PetscErrorCode HypreStart(void) {
+  PC pc;
+
+  PetscFunctionBegin;
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetType(pc, PCPFMG));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode HypreCreate(const Problem *p, HypreBox *s) {
   PetscFunctionBegin;
 #if defined(HYPRE_USING_GPU) /* it has no loops for the host alone: they take 17 times as long there */
@@ -91,6 +103,7 @@ static PetscErrorCode HypreCreate(const Problem *p, HypreBox *s) {
 #if !defined(HYPRE_USING_CUDA) || !defined(PETSCRRB_HAVE_CUDA)
   PetscCheck(!p->device, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "hypre and this program are for the host");
 #endif
+  PetscCall(HypreStart());
   s->place = p->device ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
   PetscCall(HypreEnter(s));
   PetscCall(HypreCreateMatrix(p, s));
@@ -102,7 +115,6 @@ static PetscErrorCode HypreCreate(const Problem *p, HypreBox *s) {
 
 static PetscErrorCode HypreDestroy(HypreBox *s) {
   PetscFunctionBegin;
-  if (!s->grid) PetscFunctionReturn(0);
   PetscCallExternal(HYPRE_StructVectorDestroy, s->x);
   PetscCallExternal(HYPRE_StructVectorDestroy, s->b);
   PetscCallExternal(HYPRE_StructMatrixDestroy, s->A);

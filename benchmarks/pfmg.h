@@ -139,25 +139,21 @@ static PetscErrorCode KSPDestroy_PFMG(KSP ksp) {
   PFMG *s = (PFMG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCall(HypreEnter(&s->box));
-  PetscCall(DestroySolversOfPFMG(s));
-  PetscCall(HypreDestroy(&s->box));
-  PetscCall(HypreLeave(&s->box));
+  if (s->box.grid) {
+    PetscCall(HypreEnter(&s->box));
+    PetscCall(DestroySolversOfPFMG(s));
+    PetscCall(HypreDestroy(&s->box));
+    PetscCall(HypreLeave(&s->box));
+  }
   PetscCall(KSPDestroyDefault(ksp));
   PetscFunctionReturn(0);
 }
 
-/* PETSc starts hypre when it first makes a PC of it. */
 static PetscErrorCode KSPCreate_PFMG(KSP ksp) {
   PFMG *s;
-  PC pc;
 
   PetscFunctionBegin;
-  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
-  PetscCall(PCSetType(pc, PCPFMG));
-  PetscCall(PCDestroy(&pc));
   PetscCall(PetscNew(&s));
-  s->box.place = HYPRE_MEMORY_HOST;
   ksp->data = s;
   ksp->setupnewmatrix = PETSC_TRUE;
   ksp->ops->setup = KSPSetUp_PFMG;
