@@ -157,9 +157,11 @@ link_program = $(if $(filter %.cxx.o,$<),$(CXX),$(CC)) $(link_flags) -o $@ $< $(
 $(BUILD)/examples/%: $(BUILD)/obj/docs/examples/%.c.o $(library)
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(link_program)
+# PETSc's own words for hypre, which a benchmark calls: empty where PETSc has none
+hypre_link_flags = $(shell sed -n 's/^HYPRE_LIB = *//p' $(PETSC_DIR)/$(PETSC_ARCH)/lib/petsc/conf/petscvariables)
 $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.c.o $(library)
 	@mkdir -p $(@D)
-	$(call quiet,LINK)$(link_program) $(CUDA_LINK_FLAGS)
+	$(call quiet,LINK)$(link_program) $(hypre_link_flags) $(CUDA_LINK_FLAGS)
 $(BUILD)/benchmarks/%: $(BUILD)/obj/benchmarks/%.cxx.o $(library)
 	@mkdir -p $(@D)
 	$(call quiet,LINK)$(link_program)

@@ -24,6 +24,7 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -output <file>       write the first solver's solution as raw doubles\n";
 
 #include "copies.h"
+#include "pfmg.h"
 #include "phases.h"
 #include "problem.h"
 #include "solvers.h"
@@ -225,6 +226,7 @@ int main(int argc, char **argv) {
   PetscCall(ReadCounts(run));
   PetscCall(ReadTask(&run->task));
   PetscCheck(!run->output[0] || !run->task.problem.da, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-output is for one rank");
+  PetscCall(RegisterPFMG());
   PetscCall(ReadSolvers(&run->solvers));
   PetscCall(MeasureAll(run));
   PetscCall(PrintAll(run));

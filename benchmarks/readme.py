@@ -11,6 +11,7 @@ NAMES = {
     "cg + rrb": "`-ksp_type cg -pc_type rrb`",
     "cg + gamg": "CG with GAMG",
     "cg + boomeramg": "CG with BoomerAMG",
+    "cg + pfmg": "hypre's CG with PFMG",
     "cg + mg": "CG with PCMG on a DMDA",
 }
 SOLID = {
@@ -54,7 +55,7 @@ def on_host():
     chosen = [row for row in rows if row["norm"] == "unpreconditioned"]
     return (PROBLEM.format("") + table(chosen) +
             f"\n\n{notes['machine']}, load by other programs {notes['load by other programs']}; PETSc {notes['PETSc']}; "
-            f"{notes['date']}, commit {notes['commit']}. GAMG and BoomerAMG ran on one thread.\n")
+            f"{notes['date']}, commit {notes['commit']}. Algebraic multigrid and PFMG ran on one thread.\n")
 
 
 def on_device():

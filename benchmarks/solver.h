@@ -115,6 +115,7 @@ static PetscErrorCode SolverCreate(const Task *task, Solver *s) {
   PetscCall(KSPSetNormType(s->ksp, norm_types[task->norm[task->now]]));
   PetscCall(KSPSetTolerances(s->ksp, task->rtol[task->now], 1e-50, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetOperators(s->ksp, task->problem.A, task->problem.A));
+  PetscCall(KSPSetApplicationContext(s->ksp, (void *)&task->problem));
   if (s->dmda) PetscCall(SolverSetDMDA(task, s->ksp));
   PetscCall(KSPSetFromOptions(s->ksp));
   PetscFunctionReturn(0);

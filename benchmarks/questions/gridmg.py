@@ -1,7 +1,7 @@
-"""Multigrid on 3D grids beside incomplete Cholesky and algebraic multigrid, all under CG; on a GPU where there is one."""
+"""Multigrid on 3D grids beside hypre's on grids, incomplete Cholesky and algebraic multigrid, all under CG; on a GPU where there is one."""
 from driver import device
 
-QUESTION = "In 3D, how do set-up, refresh and solve of PCGRIDMG compare with PCMIC, GAMG and BoomerAMG?"
+QUESTION = "In 3D, how do set-up, refresh and solve of PCGRIDMG compare with PFMG, PCMIC, GAMG and BoomerAMG?"
 
 PROBLEMS = {
     "poisson": ("-problem", "poisson"),
@@ -12,9 +12,10 @@ PROBLEMS = {
 HOST = (((64, 64, 64), PROBLEMS), ((128, 128, 128), ("poisson", "variable")))
 DEVICE = (((64, 64, 64), PROBLEMS), ((128, 128, 128), PROBLEMS), ((256, 256, 256), PROBLEMS), ((512, 512, 16), ("poisson",)),
           ((100, 67, 45), ("poisson",)), ((480, 480, 80), ("poisson",)))
-GRIDMG = {
+GRIDS = {
     "gridmg": "-pc_type gridmg",
     "gridmg, double": "-pc_type gridmg -pc_gridmg_precision double",
+    "pfmg": "-ksp_type pfmg",
     "mic": "-pc_type mic",
 }
 MULTIGRID = {"gamg": "-pc_type gamg", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg"}
@@ -35,7 +36,7 @@ def measure(driver, note):
 def compare(driver, backend, grid, problem):
     points = grid[0] * grid[1] * grid[2]
     kind = ("-backend", backend, "-grid", ",".join(map(str, grid)), *PROBLEMS[problem], "-seconds", 0.5)
-    rows = lines(driver, GRIDMG, backend, grid, problem, *kind, "-setups", 3, "-refreshes", 3, "-solves", 5)
+    rows = lines(driver, GRIDS, backend, grid, problem, *kind, "-setups", 3, "-refreshes", 3, "-solves", 5)
     if points <= MOST:
         rows += lines(driver, MULTIGRID, backend, grid, problem, *kind, "-setups", 0, "-refreshes", 1, "-solves", 3)
     return rows

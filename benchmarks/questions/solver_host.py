@@ -1,5 +1,5 @@
-"""The RRB-solver beside PETSc's CG with PCRRB, GAMG and hypre's BoomerAMG: set-up, refresh and solve on the host."""
-QUESTION = "How do set-up, refresh and solve of the RRB-solver compare with CG and PCRRB, GAMG and BoomerAMG?"
+"""The RRB-solver beside PETSc's CG with PCRRB, GAMG and hypre's BoomerAMG, and hypre's CG with PFMG: set-up, refresh and solve on the host."""
+QUESTION = "How do set-up, refresh and solve of the RRB-solver compare with CG and PCRRB, GAMG, BoomerAMG and PFMG?"
 
 SIZES = (511, 2047)
 SOLVERS = {
@@ -11,6 +11,7 @@ SOLVERS = {
     "cg + rrb, one thread": "-pc_type rrb -threads 1",
     "cg + gamg": "-pc_type gamg -threads 1",
     "cg + boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1",
+    "cg + pfmg": "-ksp_type pfmg -threads 1",
 }
 PHASES = ("setup", "refresh", "solve")
 

@@ -7,7 +7,8 @@ import pytest
 
 def solved(output):
     lines = [line for line in output.splitlines() if line.count(",") >= 12]
-    return [(row["solver"], row["n"], row["status"], row["iterations"], float(row["residual"])) for row in csv.DictReader(lines)]
+    return [(row["solver"], row["n"], row["status"], row["iterations"], float(row["residual"] or "nan"))
+            for row in csv.DictReader(lines)]
 
 
 @pytest.mark.parametrize("sizes", ["127", "130,61"])
@@ -26,6 +27,39 @@ def test_poisson_on_ranks_says_what_it_cannot(run, build, library):
     output = run(build / "benchmarks/poisson", "-dll_append", library, "-problem", "variable", "-solver_0", "cg: -pc_type none", ranks=2,
                  fails=True)
     assert "On several ranks the problem is poisson, in 2D" in output
+
+
+PFMG = {"pfmg": "", "galerkin": "-ksp_pfmg_rap galerkin -ksp_pfmg_relax weighted_jacobi", "one": "-ksp_pfmg_sweeps 1"}
+PROBLEMS = {"2d": ["-n", "40,23", "-problem", "variable"], "phases": ["-n", 32, "-problem", "bubbles"],
+            "3d": ["-grid", "20,9,31", "-problem", "bubbles"], "line": ["-grid", "1,1,40", "-r", 100, "-anisotropy", 9]}
+
+
+@pytest.fixture(params=["host", "cuda"])
+def backend(request):
+    return ["-backend", request.param, *(request.getfixturevalue("device") if request.param == "cuda" else ())]
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_pfmg_solves_the_problem(run, build, library, backend, problem):
+    """hypre has the values of the matrix, again after a refresh, and stops by the test that is asked for."""
+    output = run(build / "benchmarks/poisson", "-dll_append", library, *problem, *backend, "-norm", "unpreconditioned", "-rtol",
+                 "1e-3,1e-9", "-setups", 1, "-refreshes", 1, "-solves", 1, "-applies", 1,
+                 *(word for k, (name, text) in enumerate(PFMG.items()) for word in (f"-solver_{k}", f"{name}: -ksp_type pfmg {text}")))
+    rows = solved(output)
+    assert {row[0] for row in rows} == set(PFMG)
+    if {row[2] for row in rows} == {"missing"}:
+        pytest.skip("PETSc has no hypre, or one for elsewhere")
+    assert all(status == "ok" and int(iterations) < 50 for _, _, status, iterations, _ in rows), output
+    assert all(coarse[4] < 1e-3 and fine[4] < 1.01e-9 for coarse, fine in zip(rows[::2], rows[1::2])), output
+    assert all(int(coarse[3]) <= int(fine[3]) for coarse, fine in zip(rows[::2], rows[1::2])), output
+
+
+def test_pfmg_that_does_not_converge_is_no_solver(run, build, library):
+    output = run(build / "benchmarks/poisson", "-dll_append", library, "-grid", "16,16,16", "-norm", "unpreconditioned", "-setups", 0,
+                 "-refreshes", 0, "-solves", 1, "-solver_0", "pfmg: -ksp_type pfmg -ksp_max_it 2", "-solver_1", "jacobi: -pc_type jacobi")
+    rows = solved(output)
+    assert [row[2] for row in rows] in (["failed", "ok"], ["missing", "ok"])
+    assert ("DIVERGED_ITS" in output) == (rows[0][2] == "failed")
 
 
 @pytest.mark.parametrize("default", [7.0, 8.0])
