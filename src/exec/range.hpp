@@ -27,8 +27,10 @@ struct Range2 {
 
 struct Range3 {
   index_t n[3] = {0, 0, 0}; // 0 <= i < n[0], and so on
+  index_t odd_lack = 0;     // so many points fewer in rows of odd j
 
   PETSCRRB_HD index_t size() const { return n[0] * n[1] * n[2]; }
+  PETSCRRB_HD index_t row(index_t j) const { return n[0] - (j & 1 ? odd_lack : 0); } // its points
 };
 
 inline Range2 intersection(Range2 a, Range2 b) {

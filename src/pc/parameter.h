@@ -112,7 +112,7 @@ template <class Data, int count = 3> struct PetscRRBSizes {
 };
 
 /* for PetscRRBSizes: a rank's own grid */
-template <class Data> PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3]) {
+template <class Data> static PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3]) {
   return PetscRRBSetGridOfRank(pc, n, false, ((Data *)pc->data)->grid);
 }
 

@@ -235,6 +235,21 @@ TEST(GridMG, LeavesNoNumbersWhereThereWereNone) {
         }
 }
 
+// What is around the grids, too, is as it was.
+TEST(GridMG, ForgetsWhatWasNoNumber) {
+  const std::array<bool, 3> plain{}, ring{true, false, true};
+  for (const Grid3D &g : {Grid3D{{14, 6, 5}, plain}, Grid3D{{7, 12, 5}, plain}, Grid3D{{28, 12, 1}, plain},
+                          Grid3D{{6, 9, 14}, ring}, Grid3D{{7, 5, 6}, ring}})
+    for (const auto &o : all_options())
+      for (const bool single : {false, true}) {
+        const auto A = reference::random_couplings(g, 100, 0.1).A;
+        auto M = made(A, g, o, single);
+        const Vector r = reference::random_vector(A.size(), 3), z = applied(*M, r);
+        (void)applied(*M, Vector(A.size(), std::nan("")));
+        ASSERT_EQ(applied(*M, r), z) << words(g, o) << ", single " << single;
+      }
+}
+
 TEST(GridMG, RefusesANegativeDiagonal) {
   const Grid3D g{{4, 4, 4}, {}};
   reference::Matrix A = reference::random_couplings(g, 2, 0.1).A;

@@ -42,7 +42,7 @@ constexpr int point_threads = 256;
 template <class F> __global__ void __launch_bounds__(point_threads) for_each_point(Range3 box, Range3 first, F f) {
   const index_t i = index_t(blockIdx.x) * blockDim.x + threadIdx.x,
                 j = first.n[1] + index_t(blockIdx.y) * blockDim.y + threadIdx.y, k = first.n[2] + blockIdx.z;
-  if (i < box.n[0] && j < box.n[1]) f(i, j, k);
+  if (j < box.n[1] && i < box.row(j)) f(i, j, k);
 }
 
 // Counts of a warp's nodes, which are in one row. Sums and minima of integers: any order gives the same.

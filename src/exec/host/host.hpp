@@ -110,7 +110,7 @@ template <class F> void for_each_point(const Range3 &box, const F &f) {
     for (index_t j = 0; j < box.n[1]; ++j) {
       const F at = f;
 #pragma omp simd
-      for (index_t i = 0; i < box.n[0]; ++i) at(i, j, k);
+      for (index_t i = 0; i < box.row(j); ++i) at(i, j, k);
     }
 }
 

@@ -236,7 +236,7 @@ template <class T, int q, bool add> struct Prolong {
       const T here = from.row(at.parity, at.j, at.k)[h], there = from.row(1 - at.parity, at.j, at.k)[h - 1 + at.parity];
       const bool even = is_red(0, at.j, at.k);
       if (!reds || even) put(to.row(0, at.j, at.k) + I, left * there + by.of_even(right) * here);
-      if (!reds || !even) put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
+      if (2 * I + 1 < by.n && (!reds || !even)) put(to.row(1, at.j, at.k) + I, by.of_odd(right) * here);
       return;
     }
     const index_t I = q == 1 ? at.j : at.k, other = q == 1 ? at.k : at.j;

@@ -20,7 +20,7 @@ struct Shape {
   // rows of the points of one colour, or of one parity of x, by half of x
   Range3 halves() const { return {{(n[0] + 1) / 2, n[1], n[2]}}; }
   // the same rows of both parities, those of y side by side
-  Range3 halves_of_both() const { return {{(n[0] + 1) / 2, 2 * n[1], n[2]}}; }
+  Range3 halves_of_both() const { return {{(n[0] + 1) / 2, 2 * n[1], n[2]}, n[0] % 2}; }
   bool odd_ring() const {
     for (int q = 0; q < 3; ++q)
       if (ring[q] && n[q] % 2) return true;
