@@ -1,5 +1,5 @@
 """Multigrid on 3D grids beside hypre's on grids, incomplete Cholesky and algebraic multigrid, all under CG; on a GPU where there is one."""
-from driver import device
+import solid
 
 QUESTION = "In 3D, how do set-up, refresh and solve of PCGRIDMG compare with PFMG, PCMIC, GAMG and BoomerAMG?"
 
@@ -24,45 +24,20 @@ PHASES = ("setup", "refresh", "solve")
 
 
 def measure(driver, note):
-    rows = []
-    for backend, cases in {"host": HOST, "cuda": DEVICE if device() else ()}.items():
-        for grid, problems in cases:
-            for problem in problems:
-                note(f"{'x'.join(map(str, grid))}, {problem}, {backend}")
-                rows += compare(driver, backend, grid, problem)
-    return rows
+    return solid.measure(HOST, DEVICE, lambda *case: compare(driver, *case), note)
 
 
 def compare(driver, backend, grid, problem):
-    points = grid[0] * grid[1] * grid[2]
-    kind = ("-backend", backend, "-grid", ",".join(map(str, grid)), *PROBLEMS[problem], "-seconds", 0.5)
-    rows = lines(driver, GRIDS, backend, grid, problem, *kind, "-setups", 3, "-refreshes", 3, "-solves", 5)
-    if points <= MOST:
-        rows += lines(driver, MULTIGRID, backend, grid, problem, *kind, "-setups", 0, "-refreshes", 1, "-solves", 3)
+    rows = lines(driver, GRIDS, backend, grid, problem, "-setups", 3, "-refreshes", 3, "-solves", 5)
+    if grid[0] * grid[1] * grid[2] <= MOST:
+        rows += lines(driver, MULTIGRID, backend, grid, problem, "-setups", 0, "-refreshes", 1, "-solves", 3)
     return rows
 
 
-def lines(driver, solvers, backend, grid, problem, *options):
-    measured = driver.run(solvers, *options, norm="unpreconditioned")
-    return [{"backend": backend, "grid": "x".join(map(str, grid)), "problem": problem, "solver": name,
-             "threads": int(row["threads"]), "iterations": int(row["iterations"]), "residual": row["residual"]}
-            | {f"{phase}_ms": row[f"{phase}_ms"] for phase in PHASES} for name, row in driver.solved(measured).items()]
+def lines(driver, solvers, backend, grid, problem, *repeats):
+    measured = driver.run(solvers, *solid.case(backend, grid, PROBLEMS[problem]), *repeats, norm="unpreconditioned")
+    return solid.lines(driver.solved(measured), backend, grid, problem, PHASES)
 
 
 def plot(rows, figure):
-    cases = list(dict.fromkeys((row["backend"], row["grid"], row["problem"]) for row in rows))
-    columns = min(3, len(cases))
-    figure.set_size_inches(4 * columns, 3 * -(-len(cases) // columns))
-    axes = figure.subplots(-(-len(cases) // columns), columns, squeeze=False)
-    for ax, case in zip(axes.flat, cases):
-        chosen = [row for row in rows if (row["backend"], row["grid"], row["problem"]) == case]
-        for index, phase in enumerate(PHASES):
-            ax.barh([at + 0.25 * (index - 1) for at in range(len(chosen))], [row[f"{phase}_ms"] for row in chosen], 0.24,
-                    label=phase)
-        ax.set_yticks(range(len(chosen)), [f"{row['solver']} ({row['iterations']})" for row in chosen], fontsize=7)
-        ax.invert_yaxis()
-        ax.set_title(", ".join(case), fontsize=9)
-        ax.set(xscale="log", xlabel="ms (iterations)")
-    for ax in axes.flat[len(cases):]:
-        ax.set_axis_off()
-    figure.axes[0].legend(fontsize=7)
+    solid.plot(rows, figure, PHASES)
