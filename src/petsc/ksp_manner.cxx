@@ -24,21 +24,14 @@ static const PetscRRBKSPManner manners[] = {
     {KSPGLTR, PETSCRRB_PC_SYMMETRIC, PETSC_TRUE, PETSC_TRUE},
     {KSPQCG, PETSCRRB_PC_SYMMETRIC, PETSC_TRUE, PETSC_TRUE},
     {KSPPREONLY, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_TRUE},
+    {KSPCGS, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE},
+    {KSPTFQMR, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE},
+    {KSPTCQMR, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE},
+    {KSPIBCGS, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE},
 };
 
-/* With the preconditioner on the right these multiply their initial guess by it. */
-static PetscErrorCode LosesGuess(KSP ksp, PetscBool *loses) {
-  PCSide side;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPCSide(ksp, &side));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, loses, KSPCGS, KSPTFQMR, KSPTCQMR, KSPIBCGS, ""));
-  *loses = (PetscBool)(*loses && side == PC_RIGHT);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PetscRRBGetKSPManner(KSP ksp, PetscRRBKSPManner *manner) {
-  PetscBool loses;
+  PCSide side;
 
   PetscFunctionBegin;
   *manner = {nullptr, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE};
@@ -47,7 +40,7 @@ PetscErrorCode PetscRRBGetKSPManner(KSP ksp, PetscRRBKSPManner *manner) {
     PetscCall(PetscObjectTypeCompare((PetscObject)ksp, m.type, &is));
     if (is) *manner = m;
   }
-  PetscCall(LosesGuess(ksp, &loses));
-  if (loses) manner->from_zero = PETSC_TRUE;
+  PetscCall(KSPGetPCSide(ksp, &side));
+  if (manner->loses_guess && side == PC_RIGHT) manner->from_zero = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

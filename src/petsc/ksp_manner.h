@@ -14,6 +14,8 @@ typedef struct {
   PetscRRBKSPNeeds needs;
   PetscBool symmetric; /* it needs a symmetric operator */
   PetscBool from_zero; /* it starts from zero, or does not iterate */
+  /* with the preconditioner on the right, by which it multiplies it: from_zero then */
+  PetscBool loses_guess = PETSC_FALSE;
 } PetscRRBKSPManner;
 
 /* Types that are not known take any preconditioner, operator and initial guess. */

@@ -4,6 +4,7 @@
 
 #include "pc/pc.h"
 #include "petsc/compat.h"
+#include "stencil/scales.hpp"
 
 #include <petsc/private/petscimpl.h>
 
@@ -245,7 +246,7 @@ void CoarseSolver::Project(PetscScalar *x) const {
 void CoarseSolver::ScaleForKSP() {
   double largest = 0.0;
   for (PetscInt i = 0; i < block_->size(); ++i) largest = std::max(largest, Diagonal(i));
-  scale_ = largest > 0.0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000)) : 1.0;
+  scale_ = Scales::of(largest).to;
   for (PetscScalar &value : pinned_) value *= scale_;
 }
 

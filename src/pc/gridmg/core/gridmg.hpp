@@ -74,10 +74,11 @@ public:
     found.read = loops_.read();
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     // powers of two: the cycle is that of scale_ A, in which single precision has as many digits as in A
-    const Scales of_matrix = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
-    if (of_matrix.to != scale_.to) cycle_.reset();
-    scale_ = of_matrix;
+    const double scale_before = scale_.to;
+    const long made_before = grids_.made();
+    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
     found.failed = !grids_.refresh(scale_.to);
+    if (scale_.to != scale_before || grids_.made() != made_before) cycle_.reset(); // it has both in it
     found.wants_double = !(grids_.spread() < wide);
     if (found.failed) return found;
     found.most = CoarsestInverse<Backend>::most;
@@ -92,8 +93,6 @@ public:
     const Shape &x = finest.shape;
     const Scales *scales = std::is_same_v<T, float> ? scales_(on_, r, x.points()) : nullptr;
     on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1]});
-    if (made_ != grids_.made()) cycle_.reset();
-    made_ = grids_.made();
     cycle_(on_, [&] {
       grids_.cycle([&] {
         const auto &l = grids_.coarsest();
@@ -123,7 +122,6 @@ private:
   FindScales<Backend> scales_;
   Scales scale_; // of the matrix in the cycle
   Repeated<Backend> cycle_;
-  long made_ = 0; // of the levels that the cycle works on
 };
 
 } // namespace petscrrb::gridmg

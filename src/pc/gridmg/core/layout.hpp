@@ -58,9 +58,7 @@ template <class T> struct Field {
   Field() = default;
   Field(T *memory, const Layout &x) : p(memory + x.first()), half(x.half), pitch(x.pitch), plane(x.plane) {}
 
-  PETSCRRB_HD T &operator()(index_t i, index_t j, index_t k) const {
-    return p[k * plane + j * pitch + (i & 1) * half + (i >> 1)];
-  }
+  PETSCRRB_HD T &operator()(index_t i, index_t j, index_t k) const { return row(i & 1, j, k)[i >> 1]; }
   PETSCRRB_HD T &operator()(const index_t (&a)[3]) const { return (*this)(a[0], a[1], a[2]); }
   PETSCRRB_HD index_t place(index_t parity, index_t j, index_t k) const {
     return k * plane + j * pitch + parity * half;

@@ -3,6 +3,7 @@
 
 #include "pc/gridmg/core/coarsen.hpp"
 #include "stencil/read_couplings.hpp"
+#include "stencil/scales.hpp"
 #include "stencil/weights.hpp"
 
 namespace petscrrb::gridmg {
@@ -23,21 +24,6 @@ template <int steps> struct PutMatrix {
       excess.add(row.here[m]), excess.add(row.behind[m]);
     }
     to.e(at) = excess.value(rounding);
-  }
-};
-
-// What brings the largest number of a vector to between 1 and 2, and back: single precision has few exponents, and this changes
-// no digit.
-struct Scales {
-  double to = 1.0, from = 1.0;
-
-  PETSCRRB_HD static Scales of(double largest) {
-    if (!(largest > 0.0) || largest - largest != 0.0) return {};
-    int exponent;
-    (void)frexp(largest, &exponent);
-    // both have to be numbers
-    exponent = exponent < -1021 ? -1021 : exponent > 1021 ? 1021 : exponent;
-    return {ldexp(1.0, 1 - exponent), ldexp(1.0, exponent - 1)};
   }
 };
 
