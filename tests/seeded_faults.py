@@ -121,7 +121,7 @@ FAULTS = [Fault(*fault) for fault in (
      "  p.rounds[i] = round;\n", ""),
     ("received-values", "wrong index", "device", "src/comm/exchange_cuda.cu",
      "values() + first_unpacked_", "values()"),
-    ("steps-after-a-pause", "forgotten reset", "device", "src/ksp/rrb/cuda/iteration.cu",
+    ("steps-after-a-pause", "forgotten reset", "device", "src/ksp/rrb/cuda/iteration.cuh",
      "  scalars[ended] = 0.0;\n", ""),
     ("number-of-a-sweep", "skipped synchronization", "device", "src/pc/mic/cuda/mic.cu",
      "    ++task_.sweep;\n", ""),

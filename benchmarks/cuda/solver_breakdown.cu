@@ -1,7 +1,7 @@
 // Times an iteration of the RRB-solver on a device kernel by kernel, and its forward sweep grid by grid, on a 2D Poisson
 // matrix: solver_breakdown N [LEVELS [single]]. CSV.
 #include "measure.hpp"
-#include "ksp/rrb/cuda/iteration.hpp"
+#include "ksp/rrb/core/rrb_iteration.hpp"
 #include "ksp/rrb/cuda/schur_loops.cuh"
 
 #include <chrono>
@@ -44,7 +44,7 @@ struct Vectors {
 // Microseconds of one iteration in a run of many, from a residual that is far from smooth.
 double iteration(Factored &rrb, const Poisson &poisson, index_t n) {
   constexpr int few = 2, many = 10, repeats = 15;
-  const auto all = rrbsolver::make_device_iteration(rrb.on, *rrb.core, false);
+  const auto all = rrbsolver::make_rrb_iteration(rrb.on, *rrb.core, false);
   all->refresh(poisson.stencil());
   std::vector<double> residual(n * n), times(repeats);
   for (index_t i = 0; i < n * n; ++i) residual[i] = double(i * 7919 % 10007) / 10007 - 0.5;

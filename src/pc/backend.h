@@ -44,12 +44,15 @@ PetscErrorCode PetscRRBUseVectors(Where &where, Vec x, Vec y, PetscBool reads_y,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+class PetscRRBStream;
+
 /* type: whose work it is, for errors and -info */
 class PetscRRBHostWork {
 public:
   static constexpr PetscBool device = PETSC_FALSE;
   explicit PetscRRBHostWork(const char type[]) : say(type), type_(type) {}
   PetscErrorCode Start() { return PETSC_SUCCESS; }
+  PetscRRBStream *Stream() { return nullptr; }
 
   const PetscRRBSay say;
 
@@ -104,6 +107,7 @@ public:
   static constexpr PetscBool device = PETSC_TRUE;
   explicit PetscRRBDeviceWork(const char type[]) : stream(type), say(stream.say), type_(type) {}
   PetscErrorCode Start() { return stream.Start(); }
+  PetscRRBStream *Stream() { return &stream; }
 
   PetscRRBStream stream;
   const PetscRRBSay &say;

@@ -217,3 +217,36 @@ PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3], bool also, Pets
   if (anywhere) PetscCall(PetscRRBRebuild(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PetscRRBIsInThreeDirections(Mat A, PetscBool *yes) {
+  const PetscRRBSay say("the matrix");
+  PetscBool aij, assembled, device;
+  petscrrb::Csr rows;
+  MatInfo info;
+  Grid grid;
+  std::string why;
+
+  PetscFunctionBegin;
+  *yes = PETSC_FALSE;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
+  PetscCall(MatAssembled(A, &assembled));
+  if (!aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  if (info.nz_used == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBMatOnDevice(A, &device));
+  PetscCall(PetscRRBRowsGet(A, device, &rows));
+  const auto find = [&](const PetscRRBRows &of) { why = of.find(Widest::star, "", grid); };
+  PetscErrorCode found = PETSC_SUCCESS;
+  if (!device) found = PetscRRBTry(say, [&] { find(PetscRRBRowsOnHost(rows, say)); });
+#if PETSCRRB_ON_DEVICES
+  if (device) {
+    PetscRRBStream stream("the matrix");
+    found = stream.Start();
+    if (!found) found = stream.Run([&] { find(PetscRRBRowsOnDevice(stream, rows)); });
+  }
+#endif
+  PetscCall(PetscRRBRowsRestore(A, device, &rows));
+  PetscCall(found);
+  *yes = (PetscBool)(why.empty() && grid.dim == 3);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -33,13 +33,15 @@ public:
 };
 
 /* What PCSetUp() makes of all types; all of it goes with PCReset(). */
-template <class Backend> struct PetscRRBState {
-  std::unique_ptr<Backend> backend;
+struct PetscRRBStateOfAll {
   PetscBool ready = PETSC_FALSE;  /* there is all that does not depend on values */
   PetscBool failed = PETSC_FALSE; /* there is no factorization, on some rank */
   petscrrb::Grid grid;            /* of no points where there is none, or no rows */
   PetscRRBMatrix rows = {};
+  PetscInt64 uses = 0; /* counts who has written to what an application works in: applications, KSPRRB's steps */
+  PetscRRBMatrixState factored; /* the matrix at the last factorization */
 };
+template <class Backend> struct PetscRRBState : PetscRRBStateOfAll { std::unique_ptr<Backend> backend; };
 
 /* for PetscRRBSizes: what PCSetUp() has found */
 template <class Data> PetscBool PetscRRBGridInUse(const Data &data, PetscInt n[]) {
@@ -91,6 +93,7 @@ template <class Data, PetscErrorCode (*compose)(PC, PetscBool)> PetscErrorCode P
 /* After a failed set-up y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
 template <class Data, PetscErrorCode (*apply)(PC, Vec, Vec)> PetscErrorCode PetscRRBApply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
+  ++((Data *)pc->data)->state->uses;
   if (((Data *)pc->data)->state->failed)
     PetscCall(PetscRRBSetInfinite(y));
   else

@@ -70,6 +70,7 @@ PetscErrorCode PetscRRBSetUp(PC pc, MPI_Comm comm, const char type[], const Chec
   if (!trouble) trouble = restored;
   PetscCall(PetscRRBFirstTrouble(comm, &trouble));
   s->failed = (PetscBool)(bool)trouble;
+  if (!trouble || trouble.code == PETSC_ERR_MAT_LU_ZRPVT) PetscCall(s->factored.Take(pc->pmat));
   if (!s->failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (ranks > 1) raised = PETSC_SUCCESS; /* all of them raise the same */

@@ -60,6 +60,7 @@ template <int steps, class Put> struct ReadCouplings {
     }
     found.not_finite = check != 0;
     found.identity_rows = row.identity;
+    found.zero_rows = row.identity && row.diagonal == 0;
     if (!row.identity) found.diagonal = fabs(row.diagonal);
     found.bad_pivot = !(row.diagonal > 0) && !(row.identity && row.diagonal == 0) ? p : no_row;
     if (!row.identity)

@@ -5,7 +5,7 @@
 #include "exec/timeout.hpp"
 #include "dense/cuda/substructured.hpp"
 #include "pc/rrb/core/cycle.hpp"
-#include "ksp/rrb/cuda/iteration.hpp"
+#include "ksp/rrb/core/rrb_iteration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 namespace dense = petscrrb::dense;
 namespace cuda = petscrrb::cuda;
 namespace rrb = petscrrb::rrb;
-using petscrrb::rrbsolver::DeviceIteration;
+using petscrrb::rrbsolver::Iteration;
 using petscrrb::rrbsolver::Norm;
 using petscrrb::rrbsolver::Numbers;
 using reference::Vector;
@@ -51,7 +51,7 @@ struct Factored {
   static rrb::PreparedStencil stencil(const cuda::Buffer<double> (&a)[6]) {
     return {a[0].data(), a[1].data(), a[2].data(), a[3].data(), a[4].data(), a[5].data()};
   }
-  DeviceIteration::Solve solver() {
+  Iteration::Solve solver() {
     return [this](rrb::Part) {
       last->apply(core->coarse_r(), core->coarse_z(), on.stream);
       return 0;
@@ -72,8 +72,8 @@ struct Solved {
 
 Solved solve(const support::Problem &p, const support::Choice &c, bool full, Norm norm, How how) {
   Factored f(p, c);
-  const auto iteration = petscrrb::rrbsolver::make_device_iteration(
-      f.on, *f.core, full, how == How::launches ? DeviceIteration::Loop::launches : DeviceIteration::Loop::automatic);
+  const auto iteration = petscrrb::rrbsolver::make_rrb_iteration(
+      f.on, *f.core, full, nullptr, how == How::launches ? Iteration::Loop::launches : Iteration::Loop::automatic);
   iteration->refresh(Factored::stencil(f.again));
   Vector b(p.nx * p.ny);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(1.0 + 3.7 * double(i));
@@ -138,10 +138,10 @@ TEST_F(SolverLoop, SmallFailureWhileItIsCaptured) {
   v.levels = 6, v.storage_grids = 3;
   support::Problem problem = support::converted(reference::random_faces({33, 30}, 3));
   problem.corners = false;
-  for (const auto loop : {DeviceIteration::Loop::automatic, DeviceIteration::Loop::launches})
+  for (const auto loop : {Iteration::Loop::automatic, Iteration::Loop::launches})
     for (const bool thrown : {false, true}) {
       Factored f(problem, v);
-      const auto iteration = petscrrb::rrbsolver::make_device_iteration(f.on, *f.core, false, loop);
+      const auto iteration = petscrrb::rrbsolver::make_rrb_iteration(f.on, *f.core, false, nullptr, loop);
       iteration->refresh(Factored::stencil(f.again));
       const cuda::Buffer<double> r0(Vector(problem.nx * problem.ny, 1.0));
       const petscrrb::rrbsolver::Limits limits{10, 10};
@@ -167,7 +167,7 @@ TEST_F(SolverLoop, SmallStepThatTakesTooLong) {
   problem.corners = false;
   Factored f(problem, v);
   const auto iteration =
-      petscrrb::rrbsolver::make_device_iteration(f.on, *f.core, false, DeviceIteration::Loop::launches);
+      petscrrb::rrbsolver::make_rrb_iteration(f.on, *f.core, false, nullptr, Iteration::Loop::launches);
   iteration->refresh(Factored::stencil(f.again));
   const cuda::Buffer<double> r0(Vector(problem.nx * problem.ny, 1.0));
   std::vector<Numbers> steps;

@@ -45,6 +45,13 @@ template <class F> __global__ void __launch_bounds__(point_threads) for_each_poi
   if (j < box.n[1] && i < box.row(j)) f(i, j, k);
 }
 
+// of so many of a block, along a row: all for a single one, else 64 at the most
+inline int threads_of_row(const Range3 &box) {
+  int x = 8;
+  while (x < (box.n[1] == 1 ? point_threads : 64) && x < box.n[0]) x *= 2;
+  return x;
+}
+
 // Counts of a warp's nodes, which are in one row. Sums and minima of integers: any order gives the same.
 __device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCounts *counts) {
   constexpr unsigned warp = 0xffffffffu;
@@ -86,8 +93,7 @@ template <class F> void Cuda::for_each(Range2 box, const F &f) const { for_each(
 
 template <class F> void Cuda::for_each_point(const Range3 &box, const F &f) const {
   if (!box.size()) return;
-  int x = 8; // threads along a row: 256 of a single one, else 64 at the most
-  while (x < (box.n[1] == 1 ? cuda::point_threads : 64) && x < box.n[0]) x *= 2;
+  const int x = cuda::threads_of_row(box);
   const int y = cuda::point_threads / x;
   const index_t rows = cuda::most_blocks * y;
   for (index_t k = 0; k < box.n[2]; k += cuda::most_blocks)

@@ -71,6 +71,24 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
   sum.add(value);
 }
 
+// The same of points: a block has every gridDim.x-th of the tiles of so many threads, `across` of them along a row.
+constexpr int sum_point_threads = 256;
+constexpr index_t most_point_sums = 2048;
+
+template <class F>
+__global__ void __launch_bounds__(sum_point_threads)
+    add_points(Range3 box, int across, F f, BlockSum<sum_point_threads> sum) {
+  const int rows = sum_point_threads / across, x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
+  const index_t tiles_x = (box.n[0] + across - 1) / across, tiles_y = (box.n[1] + rows - 1) / rows;
+  double value = 0.0;
+  for (index_t tile = blockIdx.x; tile < tiles_x * tiles_y * box.n[2]; tile += gridDim.x) {
+    const index_t row = tile / tiles_x, i = tile % tiles_x * across + x, j = row % tiles_y * rows + y,
+                  k = row / tiles_y;
+    if (j < box.n[1] && i < box.row(j)) value += f(i, j, k);
+  }
+  sum.add(value);
+}
+
 constexpr int add_terms_threads = 512;
 
 // A block a sum.
@@ -79,6 +97,13 @@ static __global__ void __launch_bounds__(add_terms_threads) add_terms(const __gr
   await_previous();
   const double sum = sum_of<add_terms_threads>(sums.terms[blockIdx.x]);
   if (threadIdx.x == 0) to[blockIdx.x] = sum;
+}
+
+template <class F> __global__ void __launch_bounds__(add_terms_threads) add_terms_then(Terms terms, double *to, F f) {
+  const double sum = sum_of<add_terms_threads>(terms);
+  if (threadIdx.x != 0) return;
+  *to = sum;
+  f(0, 0);
 }
 
 constexpr int sum_threads = 256, sum_blocks = 128;
@@ -110,6 +135,10 @@ public:
     const index_t enough = (box.size() + cuda::sum_part_nodes - 1) / cuda::sum_part_nodes;
     return std::min<index_t>(enough, cuda::most_sum_parts);
   }
+  static index_t parts_of(const Range3 &box) {
+    const index_t enough = (box.size() + cuda::sum_point_threads - 1) / cuda::sum_point_threads;
+    return std::min(enough, cuda::most_point_sums);
+  }
   void reserve(index_t parts) { partial_.resize(parts); }
 
   void start() { used_ = 0; }
@@ -124,10 +153,25 @@ public:
     cuda::launch("sum", cuda::add_box<F>, false, unsigned(blocks), cuda::sum_part_threads, 0, on.stream, box, f,
                  take<cuda::sum_part_threads>(blocks));
   }
+  // The sum of f(i, j, k) over the box, and of no other one.
+  template <class F> Terms terms_of(const Cuda &on, const Range3 &box, const F &f) {
+    const int blocks = int(parts_of(box));
+    if (!blocks) return {};
+    const auto sum = take<cuda::sum_point_threads>(blocks);
+    cuda::add_points<<<unsigned(blocks), cuda::sum_point_threads, 0, on.stream>>>(box, cuda::threads_of_row(box), f,
+                                                                                  sum);
+    cuda::check_launch("sum");
+    return {sum.term, index_t(blocks)};
+  }
   Terms terms() const { return {partial_.data(), used_}; }
   // to[i] = the i-th sum, wherever it has its place
   static void put(const Cuda &on, const Sums &sums, double *to) {
     cuda::launch("sums", cuda::add_terms, false, unsigned(sums.count), cuda::add_terms_threads, 0, on.stream, sums, to);
+  }
+  // *to = the sum, then f(0, 0)
+  template <class F> static void put_then(const Cuda &on, const Terms &terms, double *to, const F &f) {
+    cuda::add_terms_then<<<1, cuda::add_terms_threads, 0, on.stream>>>(terms, to, f);
+    cuda::check_launch("sums");
   }
   std::size_t bytes() const { return partial_.bytes(); }
 

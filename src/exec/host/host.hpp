@@ -130,6 +130,19 @@ template <class F, class G> void sum_rows(Range2 box, Range2 inner, const F &f, 
   }
 }
 
+// row[k n[1] + j] = the sum along row (j, k) of f(i, j, k)
+template <class F> void sum_rows(const Range3 &box, const F &f, double *row) {
+#pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
+  for (index_t k = 0; k < box.n[2]; ++k)
+    for (index_t j = 0; j < box.n[1]; ++j) {
+      const F at = f;
+      double s = 0.0;
+#pragma omp simd reduction(+ : s)
+      for (index_t i = 0; i < box.row(j); ++i) s += at(i, j, k);
+      row[k * box.n[1] + j] = s;
+    }
+}
+
 template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f, NodeCounts &n) {
   unsigned unlumped = 0, null = 0, failed = 0;
   double first = std::numeric_limits<double>::infinity();

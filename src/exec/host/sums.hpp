@@ -17,6 +17,7 @@ template <> class PartialSum<Host> {
 public:
   // how many terms add() makes
   static index_t parts(Range2 box) { return box.k1 - box.k0; }
+  static index_t parts_of(const Range3 &box) { return box.n[1] * box.n[2]; }
   void reserve(index_t parts) { partial_.resize(parts); }
 
   void start() { used_ = 0; }
@@ -26,10 +27,21 @@ public:
   template <class F> void add(const Host &, Range2 box, const F &f) {
     host::sum_rows(box, box, f, f, take(parts(box)));
   }
+  // The sum of f(i, j, k) over the box, and of no other one.
+  template <class F> Terms terms_of(const Host &, const Range3 &box, const F &f) {
+    double *first = take(parts_of(box));
+    host::sum_rows(box, f, first);
+    return {first, parts_of(box)};
+  }
   Terms terms() const { return {partial_.data(), used_}; }
   // to[i] = the i-th sum, wherever it has its place
   static void put(const Host &, const Sums &sums, double *to) {
     for (int i = 0; i < sums.count; ++i) to[i] = sum_of(sums.terms[i]);
+  }
+  // *to = the sum, then f(0, 0)
+  template <class F> static void put_then(const Host &, const Terms &terms, double *to, const F &f) {
+    *to = sum_of(terms);
+    f(0, 0);
   }
   std::size_t bytes() const { return partial_.bytes(); }
 

@@ -2,6 +2,7 @@
 #include "ksp/rrb/ksprrb_data.h"
 
 #include <petscblaslapack.h>
+#include <petscdmda.h>
 
 static PetscErrorCode KSPReset_RRB(KSP ksp) {
   KSP_RRB *rrb = (KSP_RRB *)ksp->data;
@@ -43,21 +44,62 @@ static PetscErrorCode IsDefault(KSP ksp, PCType type, PetscBool *is) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCRRB, unless somebody chose a preconditioner. */
+/* Whether dm is a DMDA, and of more than one point in all three directions. */
+static PetscErrorCode AskDM(DM dm, PetscBool *da, PetscBool *solid) {
+  PetscInt n[3];
+
+  PetscFunctionBegin;
+  *da = PETSC_FALSE;
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, da));
+  if (!*da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDAGetInfo(dm, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  *solid = (PetscBool)(n[0] > 1 && n[1] > 1 && n[2] > 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the matrix is on a 3D grid, by a DMDA, or by its nonzeros. */
+static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid) {
+  constexpr PetscLogDouble tiny = 4096; /* rows: below it 3D grids may have no more nonzeros than 2D ones */
+  PetscBool da;
+  PetscMPIInt ranks;
+  MatInfo info;
+  PetscInt rows;
+  DM dm;
+
+  PetscFunctionBegin;
+  *solid = PETSC_FALSE;
+  if (!ksp->pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetDM(ksp->pc, &dm));
+  PetscCall(AskDM(dm, &da, solid));
+  if (da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDM(ksp->pc->pmat, &dm));
+  PetscCall(AskDM(dm, &da, solid));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
+  if (da || ranks > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(ksp->pc->pmat, &rows, nullptr));
+  PetscCall(MatGetInfo(ksp->pc->pmat, MAT_LOCAL, &info));
+  if (rows >= tiny && info.nz_used <= 5.0 * rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBIsInThreeDirections(ksp->pc->pmat, solid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCRRB, or PCGRIDMG in 3D, unless somebody chose a preconditioner. */
 static PetscErrorCode ChoosePC(KSP ksp) {
   PCType type;
   const char *prefix;
-  PetscBool chosen = PETSC_FALSE, is_default = PETSC_FALSE, rrb = PETSC_FALSE;
+  PetscBool chosen = PETSC_FALSE, is_default = PETSC_FALSE, solid;
+  const KSPRRBInside *inside = nullptr;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
   PetscCall(PCGetOptionsPrefix(ksp->pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)ksp->pc)->options, prefix, "-pc_type", &chosen));
-  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
-  if (rrb || (chosen && type)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type) PetscCall(KSPRRBFindInside(ksp->pc, &inside));
+  if (inside || (chosen && type)) PetscFunctionReturn(PETSC_SUCCESS);
   if (type) PetscCall(IsDefault(ksp, type, &is_default));
   if (type && !is_default) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCSetType(ksp->pc, PCRRB));
+  PetscCall(IsSolid(ksp, &solid));
+  PetscCall(PCSetType(ksp->pc, solid ? PCGRIDMG : PCRRB));
   if (ksp->setfromoptionscalled) PetscCall(PCSetFromOptions(ksp->pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,12 +107,12 @@ static PetscErrorCode ChoosePC(KSP ksp) {
 static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(ChoosePC(ksp));
-  PetscCall(KSPRRBCheckPC(ksp));
+  PetscCall(KSPRRBCheckPC(ksp, &((KSP_RRB *)ksp->data)->state->inside));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
-  static const char *const forms[] = {"on the first Schur complement, in r1/r2/b1/b2 storage", "on all nodes, fused",
+  static const char *const forms[] = {"on the first Schur complement, ", "on all nodes, fused",
                                       "on all nodes, by PETSc's products and vector operations"};
   const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscBool ascii, string;
@@ -86,7 +128,8 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s\n", forms[s->form]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
+                                   s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
   if (s->form != KSP_RRB_SCHUR) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));

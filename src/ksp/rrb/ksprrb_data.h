@@ -6,21 +6,16 @@
 #include "petsc/compat.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
-#include "pc/rrb/pcrrb_data.h"
-#include "ksp/rrb/ksprrb_solver.h"
+#include "ksp/rrb/ksprrb_inside.h"
 
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
-PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
-typedef enum {
-  KSP_RRB_SCHUR,  /* conjugate gradients on the first Schur complement */
-  KSP_RRB_FULL,   /* on all nodes */
-  KSP_RRB_UNFUSED /* the same by PETSc's products and vector operations */
-} KSPRRBForm;
+/* Which type the preconditioner is. Error: PETSC_ERR_SUP for one that it does not iterate on. */
+PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP, const KSPRRBInside **);
 
 /* What a solve makes and the next one may use. */
 struct KSPRRBState {
@@ -28,7 +23,8 @@ struct KSPRRBState {
   KSPRRBSolver *solver = nullptr;               /* one of them */
   KSPRRBForm form = KSP_RRB_UNFUSED;
   const char *why = "not set up yet";      /* the form is not the Schur complement's */
-  PetscInt64 build = 0;                    /* that factorization, see PCRRBState */
+  const KSPRRBInside *inside = nullptr;    /* the preconditioner's type */
+  PetscInt64 build = 0;                    /* its hierarchy */
   KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
   PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
@@ -39,7 +35,7 @@ struct KSPRRBState {
   Vec r0 = nullptr;                         /* borrowed: the residual that is corrected */
   PetscBool add = PETSC_FALSE;              /* the correction goes on top of x */
   PetscBool started = PETSC_FALSE;          /* there is a correction */
-  PetscInt64 uses = 0;                      /* of the preconditioner, see PCRRBState, by its own last step */
+  PetscInt64 uses = 0;                      /* of the preconditioner, by its own last step */
   std::vector<KSPRRBSolver::Numbers> ahead; /* of steps that are taken, */
   std::size_t seen = 0;                     /* so many of which are tested */
 };

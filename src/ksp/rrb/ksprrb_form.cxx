@@ -1,16 +1,28 @@
 /* What a solve of KSPRRB needs: room, the form that its iteration takes, and the solver for it with the matrix's values. */
 #include "ksp/rrb/ksprrb_data.h"
 
-PetscErrorCode KSPRRBCheckPC(KSP ksp) {
+PetscErrorCode KSPRRBFindInside(PC pc, const KSPRRBInside **inside) {
+  PetscBool is;
+
+  PetscFunctionBegin;
+  *inside = nullptr;
+  for (const KSPRRBInside *one : {&KSPRRBOnRRB, &KSPRRBOnGridMG}) {
+    PetscCall(PetscObjectTypeCompare((PetscObject)pc, one->type, &is));
+    if (is) *inside = one;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPRRBCheckPC(KSP ksp, const KSPRRBInside **inside) {
   PCType type;
-  PetscBool rrb = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
-  if (type) PetscCall(PetscStrcmp(type, PCRRB, &rrb));
+  PetscCall(KSPRRBFindInside(ksp->pc, inside));
   PetscCheck(
-      rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-      "KSPRRB iterates on the preconditioner rrb and cannot use %s. Use -pc_type rrb or none of it, or -ksp_type cg",
+      *inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+      "KSPRRB iterates on the preconditioners rrb and gridmg and cannot use %s. Use -pc_type rrb, -pc_type gridmg "
+      "or none of them, or -ksp_type cg",
       type ? type : "another one");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,49 +84,33 @@ PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
 /* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
 static PetscErrorCode ChooseForm(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
   PetscBool vectors, matrix;
-  PetscMPIInt ranks;
 
   PetscFunctionBegin;
   s->form = KSP_RRB_UNFUSED;
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
   PetscCall(PetscRRBMatOnDevice(ksp->pc->mat, &matrix));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
-  if (!pc->core) {
+  if (!s->inside->build(ksp->pc))
     s->why = "the matrix has no rows";
-  } else if (ksp->pc->mat != ksp->pc->pmat) {
+  else if (ksp->pc->mat != ksp->pc->pmat)
     s->why = "the preconditioner is made from another matrix";
-  } else if (ksp->transpose_solve) {
+  else if (ksp->transpose_solve)
     s->why = "the system is transposed";
-  } else if (matrix != pc->backend->on_device()) {
+  else if (matrix != s->inside->on_device(ksp->pc))
     s->why = "the matrix has moved since the preconditioner was set up";
-  } else if (vectors != matrix) {
+  else if (vectors != matrix)
     s->why = "matrix and vectors are not both on the host or both on the device";
-  } else {
-    s->form = KSP_RRB_FULL;
-    if (pc->grid.points != 5)
-      s->why = "the matrix is no 5-point matrix";
-    else if (pc->core->extent().x.odd_ring() || pc->core->extent().y.odd_ring())
-      s->why = "red nodes couple around a periodic side with an odd number of points";
-    else if (ranks > 1 && !pc->core->black_level().around)
-      s->why = "the finest grid is on every rank";
-    else if (ranks == 1 && pc->core->options().storage_grids < 1)
-      s->why = "the finest grid is not in r1/r2/b1/b2 storage";
-    else
-      s->form = KSP_RRB_SCHUR;
-    if (ranks > 1 && s->form == KSP_RRB_FULL) s->form = KSP_RRB_UNFUSED;
-  }
+  else
+    PetscCall(s->inside->choose(ksp->pc, &s->form, &s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Refresh(KSP ksp, KSPRRBValues *values) {
+static PetscErrorCode Refresh(KSP ksp, const PetscRRBMatrixState &now, KSPRRBValues *values) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBMatrixGet(ksp->pc, ksp->pc->mat, &s->rows));
-  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows, pc->grid, pc->backend->scaling(), values);
+  const PetscErrorCode result = s->fused->Refresh(ksp->pc, s->rows, now, values);
   PetscCall(PetscRRBMatrixRestore(&s->rows));
   PetscCall(result);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,22 +118,11 @@ static PetscErrorCode Refresh(KSP ksp, KSPRRBValues *values) {
 
 static PetscErrorCode CreateFused(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
-  const bool full = s->form == KSP_RRB_FULL;
 
   PetscFunctionBegin;
   s->fused = nullptr;
-  const PCRRBParts with = pc->backend->parts(*pc->core);
-  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)ksp),
-                                PetscRRBSay("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB), [&] {
-#if PETSCRRB_ON_DEVICES
-                                  if (with.stream)
-                                    s->fused = KSPRRBSolverOnDevice(with, full);
-                                  else
-#endif
-                                    s->fused = KSPRRBSolverOnHost(with, full);
-                                }));
-  s->build = pc->build;
+  PetscCall(s->inside->create(ksp->pc, s->form, &s->fused));
+  s->build = s->inside->build(ksp->pc);
   s->fused_form = s->form;
   s->values = {};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,14 +131,14 @@ static PetscErrorCode CreateFused(KSP ksp) {
 /* The matrix's values as they are now, whatever the preconditioner was made from. */
 static PetscErrorCode ReadValues(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  const PetscRRBStateOfAll *pc = s->inside->state(ksp->pc);
   PetscRRBMatrixState now;
   KSPRRBValues values;
 
   PetscFunctionBegin;
   PetscCall(now.Take(ksp->pc->mat));
   if (now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Refresh(ksp, &values));
+  PetscCall(Refresh(ksp, now, &values));
   s->values = {};
   if (values == KSP_RRB_VALUES_OK) {
     s->values = now;
@@ -173,14 +158,13 @@ static PetscErrorCode ReadValues(KSP ksp) {
 /* The solver for the form and the hierarchy, with the matrix's values. */
 PetscErrorCode KSPRRBPrepare(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
 
   PetscFunctionBegin;
   PetscCall(PetscRRBCheckAssembled(ksp->pc, ksp->pc->mat)); /* the state does not tell of values before they are */
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
-    if (!s->fused || s->build != pc->build || s->fused_form != s->form) PetscCall(CreateFused(ksp));
+    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)

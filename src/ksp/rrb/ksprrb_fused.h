@@ -1,83 +1,89 @@
-/* KSPRRB's own iteration on arrays, where those of PCRRB's factorization are: what is the same on the host (ksprrb_host.cxx)
-   and on a device (ksprrb_cuda.cxx), on one rank and on the boxes of several. */
+/* KSPRRB's own iteration on arrays, where those of the preconditioner are. */
 #pragma once
 
 #include "ksp/rrb/ksprrb_solver.h"
-#include "pc/rrb/pcrrb_on_ranks.h"
+#include "pc/vectors.h"
+#if PETSCRRB_ON_DEVICES
+  #include "petsc/stream_cuda.h"
+#endif
 
-/* Kept: Stencil or cuda::DeviceStencil; Array: an array of such memory */
-template <class Kept, class Array> class KSPRRBFused : public KSPRRBSolver {
+class KSPRRBFused : public KSPRRBSolver {
 public:
-  PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const petscrrb::Grid &grid, const double *v,
-                         KSPRRBValues *values) override {
-    PetscFunctionBegin;
-    if (with_.matrix)
-      PetscCall(RefreshOnRanks(pc, A.on_ranks, grid, values));
-    else
-      PetscCall(RefreshFrom(A.csr, grid, v, values));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  using Iteration = petscrrb::rrbsolver::Iteration;
+
   PetscErrorCode Start(Vec r0, Norm norm, Numbers *numbers) override {
     const PetscScalar *r;
 
     PetscFunctionBegin;
     PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
-    if (lines()) PetscCall(with_.matrix->ToBoxes(r, r0_.data()));
-    PetscCall(PCRRBTogether([&] { return StartFrom(lines() ? r0_.data() : r, norm, numbers); }));
+    PetscCall(StartFrom(r, norm, numbers));
     PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) override {
-    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add, [&](const PetscScalar *r, PetscScalar *to) -> PetscErrorCode {
-      PetscFunctionBegin;
-      if (lines() && add) PetscCall(with_.matrix->ToBoxes(to, x_.data()));
-      PetscCall(PutSolution(lines() ? r0_.data() : r, lines() ? x_.data() : to, add));
-      if (lines()) PetscCall(with_.matrix->ToRows(x_.data(), to));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    });
+  PetscErrorCode Steps(Norm norm, const Limits &limits, std::vector<Numbers> *steps) override {
+    PetscFunctionBegin;
+    PetscCall(Compute([&] { return iteration().run(norm, limits, captured_ != PETSC_FALSE, solve_, *steps); }));
+    if (!steps->empty()) PetscCall(Check(steps->back()));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscErrorCode Resume() override {
+    return Compute([&] { return iteration().resume(solve_); });
+  }
+  PetscErrorCode Settle() override {
+    return Compute([&] { return iteration().settle(), 0; });
+  }
+  void DropStep() override { iteration().drop_step(); }
+  PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) override {
+    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add,
+                             [&](const PetscScalar *r, PetscScalar *to) { return PutSolution(r, to, add); });
+  }
+  double bytes() const override { return (double)iteration().bytes(); }
 
 protected:
-  explicit KSPRRBFused(const PCRRBParts &with)
-      : with_(with), r0_(lines() ? (std::size_t)with.core->extent().nodes() : 0), x_(r0_.size()) {}
+  KSPRRBFused(const char type[], PetscRRBStream *stream, PetscBool captured, Iteration::Solve solve)
+      : say_(type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB), stream_(stream), captured_(captured),
+        solve_(std::move(solve)) {}
 
-  /* with the arrays of the core's points */
-  virtual PetscErrorCode StartFrom(const PetscScalar *r0, Norm, Numbers *) = 0;
-  virtual PetscErrorCode PutSolution(const PetscScalar *r0, PetscScalar *x, PetscBool add) = 0;
-  virtual PetscErrorCode RefreshFrom(const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
-                                     KSPRRBValues *) = 0;
-  /* the iteration's matrix, as it was read; may throw */
-  virtual void Take(const petscrrb::rrb::PreparedStencil &) = 0;
-  virtual bool positive() const = 0;
+  virtual Iteration &iteration() const = 0;
+  virtual PetscErrorCode Check(const Numbers &) { return PETSC_SUCCESS; } /* what came of messages */
 
-  double bytes_of_arrays() const { return stencil_.bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
-
-  const PCRRBParts with_;
-  const PetscRRBSay say_{"KSPRRB", with_.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB};
-  Kept stencil_; /* of the matrix */
-
-private:
-  bool lines() const { return with_.matrix && with_.matrix->lines(); }
-  PetscErrorCode RefreshOnRanks(PC pc, Mat A, const petscrrb::Grid &grid, KSPRRBValues *values) {
-    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-    PCRRBStencilArrays read;
-    petscrrb::RowFacts facts;
-    petscrrb::ReadResult result;
-    PetscBool ok = PETSC_FALSE;
+  PetscErrorCode StartFrom(const PetscScalar *r0, Norm norm, Numbers *numbers) {
+    PetscFunctionBegin;
+    PetscCall(Compute([&] {
+      const int error = iteration().start(r0, norm, solve_);
+      if (!error) *numbers = iteration().started(norm);
+      return error;
+    }));
+    PetscCall(Check(*numbers));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode PutSolution(const PetscScalar *r0, PetscScalar *x, PetscBool add) {
+    return Compute([&] { return iteration().solution(r0, x, add != PETSC_FALSE), 0; });
+  }
+  /* f(), which may throw and returns 0 or an error that PETSC has raised, where the arrays are. */
+  template <class F> PetscErrorCode Compute(const F &f) {
+    int error = 0;
 
     PetscFunctionBegin;
-    PetscCall(with_.matrix->ReadForSolver(pc, A, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
-    *values = KSPRRBValuesOf(result, facts.zero_rows);
-    if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscRRBTryTogether(comm, say_, [&] {
-      read.of.v = read.v;
-      Take(read.of);
-      ok = (PetscBool)positive();
-    }));
-    PetscCall(PCRRBAgree(comm, &ok));
-    if (!ok) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+#if PETSCRRB_ON_DEVICES
+    if (stream_) {
+      PetscCall(PetscLogGpuTimeBegin());
+      const PetscErrorCode thrown = stream_->Run([&] { error = f(); });
+      PetscCall(PetscLogGpuTimeEnd());
+      PetscCall(thrown);
+      PetscCall((PetscErrorCode)error);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    PetscCall(PetscRRBTry(say_, [&] { error = f(); }));
+    PetscCall((PetscErrorCode)error);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  Array r0_, x_; /* of the box, where vectors are not what it has */
+  const PetscRRBSay say_;
+  PetscRRBStream *const stream_; /* the preconditioner's; NULL on the host */
+
+private:
+  const PetscBool captured_; /* solve_ only enqueues work, so that a graph can have it */
+  const Iteration::Solve solve_;
 };

@@ -48,16 +48,16 @@ static PetscErrorCode NormByApplication(KSP ksp, Vec r, PetscReal *norm) {
 constexpr double infinite = std::numeric_limits<double>::infinity(); /* PETSC_INFINITY is not */
 static const Numbers not_finite{infinite, infinite, infinite};
 
-/* As PCApply() does: whether the user's solver of the last block has failed, on any rank. */
-static PetscErrorCode CheckLastBlock(KSP ksp, PetscBool *failed) {
-  const PC_RRB *rrb = (PC_RRB *)ksp->pc->data;
+/* As PCApply() does: whether the user's solver in the preconditioner has failed, on any rank. */
+static PetscErrorCode CheckInner(KSP ksp, PetscBool *failed) {
+  const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const KSP inner = s->inside->inner(ksp->pc);
   PetscMPIInt bad;
 
   PetscFunctionBegin;
   *failed = PETSC_FALSE;
-  if (((KSP_RRB *)ksp->data)->state->form == KSP_RRB_UNFUSED || rrb->state->coarse != PC_RRB_COARSE_KSP)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPCheckSolve(rrb->coarse_ksp, ksp->pc, ksp->work[1]));
+  if (s->form == KSP_RRB_UNFUSED || !inner) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPCheckSolve(inner, ksp->pc, ksp->work[1]));
   bad = ksp->pc->failedreason != PC_NOERROR || ksp->pc->failedreasonrank != PC_NOERROR;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
   *failed = (PetscBool)(bad != 0);
@@ -68,7 +68,7 @@ static PetscErrorCode CheckLastBlock(KSP ksp, PetscBool *failed) {
 /* Starts the iteration from x0, with the residual's norm there. Known values are right in it (pc/known_values.h). */
 static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscRRBStateOfAll *pc = s->inside->state(ksp->pc);
   const Norm type = NormOf(ksp);
   Vec x = ksp->vec_sol, r0 = s->b, work = ksp->work[0];
   MatNullSpace null;
@@ -88,13 +88,13 @@ static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
     r0 = work;
   }
   /* The iteration knows the norm where it starts from x0 itself and its red nodes are the preconditioner's, too. */
-  const bool same = pc->factored == s->values && !pc->values.positive;
+  const bool same = pc->factored == s->values && !s->inside->moved(ksp->pc);
   const bool apart = s->form == KSP_RRB_SCHUR && (type == Norm::preconditioned || (type == Norm::natural && !same));
   if (apart) PetscCall(NormByApplication(ksp, r0, norm));
   s->r0 = r0;
-  s->uses = ++((PC_RRB *)ksp->pc->data)->state->uses;
+  s->uses = ++pc->uses;
   PetscCall(s->solver->Start(r0, apart ? Norm::none : type, numbers));
-  PetscCall(CheckLastBlock(ksp, &failed));
+  PetscCall(CheckInner(ksp, &failed));
   if (failed) *numbers = ::not_finite;
   if (!apart || failed) *norm = numbers->norm;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,7 +125,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
   const auto tests_by = [&](auto test) { return ksp->converged == (decltype(ksp->converged))test; };
   const bool none = ksp->normtype == KSP_NORM_NONE; /* then neither of PETSc's tests stops before the last iteration */
 
-  if (((PC_RRB *)ksp->pc->data)->state->coarse == PC_RRB_COARSE_KSP) return limits; /* which may fail in any step */
+  if (((KSP_RRB *)ksp->data)->state->inside->inner(ksp->pc)) return limits; /* which may fail in any step */
   if (ksp->numbermonitors || !(tests_by(KSPConvergedDefault) || (none && tests_by(KSPConvergedSkip)))) return limits;
   limits.most = to_int(ksp->max_it - ksp->its + 1);
   if (none) return limits;
@@ -137,7 +137,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
 
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PCRRBState *pc = ((PC_RRB *)ksp->pc->data)->state;
+  PetscRRBStateOfAll *pc = s->inside->state(ksp->pc);
   PetscBool failed;
 
   PetscFunctionBegin;
@@ -148,7 +148,7 @@ static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
     s->uses = ++pc->uses;
     PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp), &s->ahead));
     s->started = PETSC_TRUE;
-    PetscCall(CheckLastBlock(ksp, &failed));
+    PetscCall(CheckInner(ksp, &failed));
     if (failed) s->ahead.front() = ::not_finite;
   }
   *numbers = s->ahead[s->seen++];
@@ -273,14 +273,14 @@ static PetscErrorCode StartAndIterate(KSP ksp) {
 
 PetscErrorCode KSPSolve_RRB(KSP ksp) {
   PetscFunctionBegin;
-  PetscCall(KSPRRBCheckPC(ksp));
-  PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscCall(KSPRRBCheckPC(ksp, &s->inside));
+  PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   ksp->its = 0;
   s->started = PETSC_FALSE;
   s->ahead.clear();
   s->seen = 0;
-  if (((PC_RRB *)ksp->pc->data)->state->failed) {
+  if (s->inside->state(ksp->pc)->failed) {
     KSPCheckNorm(ksp, (PetscReal)infinite);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,12 +1,11 @@
-/* An iteration of KSPRRB: its own on PCRRB's factorization (ksprrb_fused.h), or PETSc's operations (ksprrb_unfused.cxx). */
+/* An iteration of KSPRRB: its own in the preconditioner's arrays (ksprrb_fused.h), or PETSc's operations (ksprrb_unfused.cxx). */
 #pragma once
 
 #include <petscksp.h>
 
-#include "grid/grid.hpp"
-#include "stencil/stencil.hpp"
-#include "pc/rrb/pcrrb_backend.h"
 #include "ksp/rrb/core/iteration.hpp"
+#include "pc/pc.h"
+#include "stencil/facts.hpp"
 
 #include <functional>
 
@@ -26,7 +25,6 @@ inline KSPRRBValues KSPRRBValuesOf(petscrrb::ReadResult result, petscrrb::index_
 
 class KSPRRBSolver {
 public:
-  using Core = petscrrb::rrb::Factorization;
   using Norm = petscrrb::rrbsolver::Norm;
   using Numbers = petscrrb::rrbsolver::Numbers;
   using Limits = petscrrb::rrbsolver::Limits;
@@ -34,10 +32,8 @@ public:
   static constexpr double rounding = 1e-14; /* of a row's sum, see prepare.hpp */
 
   virtual ~KSPRRBSolver() = default;
-  /* The matrix's values as they are now. v: of the preconditioner's V A V, where the matrix is; NULL: V = I. Of rows that have
-     become identity rows it is 1, whatever it was. */
-  virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const petscrrb::Grid &, const double *v,
-                                 KSPRRBValues *) = 0;
+  /* The matrix's values as they are now, in that state. */
+  virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *) = 0;
 
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;
@@ -51,7 +47,3 @@ public:
   virtual PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) = 0;
   virtual double bytes() const = 0;
 };
-
-/* full: on all nodes, where there is no Schur complement to iterate on. They refer to what PCRRB lends them. May throw. */
-std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnHost(const PCRRBParts &, bool full);
-std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnDevice(const PCRRBParts &, bool full);

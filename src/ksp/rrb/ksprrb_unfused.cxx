@@ -16,8 +16,7 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
-  PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const petscrrb::Grid &, const double *,
-                         KSPRRBValues *values) override {
+  PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     *values = KSP_RRB_VALUES_OK;
     return PETSC_SUCCESS;
   }

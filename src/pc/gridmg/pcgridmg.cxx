@@ -38,15 +38,19 @@ public:
   }
   bool single() const override { return single_; }
   double bytes() const override { return grids_ ? grids_->bytes() : 0; }
+  PCGridMGParts parts() override { return {grids_.get(), where_.Stream(), build_}; }
 
 private:
   void Make() {
+    static PetscInt64 builds = 0;
     grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., grid_, options_, single_); });
+    build_ = ++builds;
   }
 
   Grid grid_;
   gridmg::Options options_;
   bool single_ = true, automatic_ = false;
+  PetscInt64 build_ = 0;
   std::unique_ptr<gridmg::GridMG> grids_;
 };
 
@@ -229,7 +233,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .seealso: `PCGridMGSetCoarsening()`, `PCGridMGSetSmoother()`, `PCGridMGSetSmooths()`, `PCGridMGSetPrecision()`,
           `PCGridMGSetGrids()`, `PCGridMGSetCoarseSize()`, `PCGridMGSetGrid()`, `PCRRB`, `PCMIC`, `PCMG`
 M*/
-PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC pc) {
+PetscErrorCode PCCreate_GridMG(PC pc) {
   PC_GridMG *mg;
 
   PetscFunctionBegin;

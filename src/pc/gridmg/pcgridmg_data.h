@@ -5,8 +5,18 @@
 #include "pc/vectors.h"
 #include "petscrrb.h"
 
+PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_GridMG(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCGridMGComposeParameters(PC, PetscBool);
+
+class PetscRRBStream;
+
+/* What an iteration on PCGRIDMG's grids (KSPRRB) is made of. */
+struct PCGridMGParts {
+  petscrrb::gridmg::GridMG *grids;
+  PetscRRBStream *stream; /* NULL on the host */
+  PetscInt64 build;       /* which grids these are, of all of them */
+};
 
 class PCGridMGBackend : public PetscRRBBackend {
 public:
@@ -17,6 +27,7 @@ public:
   virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
   virtual bool single() const = 0; /* the precision in use */
   virtual double bytes() const = 0;
+  virtual PCGridMGParts parts() = 0;
 };
 
 /* With several ranks each has its own grids. */

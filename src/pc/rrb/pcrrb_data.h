@@ -26,8 +26,6 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
   PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
   PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */
-  PetscInt64 uses = 0;          /* counts who has written to the levels' vectors: applications, KSPRRB's steps */
-  PetscRRBMatrixState factored; /* the matrix at the last factorization */
 };
 
 /* What a user can set, as it was set; PETSC_DECIDE means our choice. */

@@ -247,7 +247,6 @@ PetscErrorCode PCSetUp_RRB(PC pc) {
   if (code && rrb->state) rrb->state->core.reset(); /* of whatever is half made, on all ranks */
   PetscCall(code);
   rrb->state->failed = (PetscBool)!ok;
-  PetscCall(rrb->state->factored.Take(pc->pmat));
   if (!ok) PetscCall(ReportFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

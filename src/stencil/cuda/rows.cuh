@@ -11,8 +11,9 @@ namespace petscrrb {
 
 // Some of RowFacts as kernels add to them. Maxima of doubles that are not negative are those of their bits; no order matters.
 struct SharedFacts {
-  unsigned long long identity_rows, bad_pivot, diagonal, asymmetry, norm; // bad_pivot: all ones less the row
-  unsigned flags;                                                         // 1: not finite, 2: foreign, 4: varies
+  unsigned long long identity_rows, zero_rows, positive, bad_pivot, diagonal, asymmetry,
+      norm;       // bad_pivot: all ones less the row
+  unsigned flags; // 1: not finite, 2: foreign, 4: varies
 };
 
 namespace rows_kernels {
@@ -23,10 +24,13 @@ template <class F> __global__ void __launch_bounds__(threads) look(index_t rows,
   RowFacts mine;
   for (index_t p = index_t(blockIdx.x) * threads + threadIdx.x; p < rows; p += index_t(gridDim.x) * threads)
     mine.add(f(p));
-  unsigned identity = static_cast<unsigned>(mine.identity_rows);
+  unsigned identity = static_cast<unsigned>(mine.identity_rows), zero = static_cast<unsigned>(mine.zero_rows),
+           positive = static_cast<unsigned>(mine.positive);
   unsigned flags = (mine.not_finite ? 1u : 0u) | (mine.foreign ? 2u : 0u) | (mine.varies ? 4u : 0u);
   for (int k = 16; k; k /= 2) {
     identity += __shfl_xor_sync(~0u, identity, k);
+    zero += __shfl_xor_sync(~0u, zero, k);
+    positive += __shfl_xor_sync(~0u, positive, k);
     flags |= __shfl_xor_sync(~0u, flags, k);
   }
   cuda::raise(&all->bad_pivot,
@@ -36,6 +40,8 @@ template <class F> __global__ void __launch_bounds__(threads) look(index_t rows,
   cuda::raise(&all->norm, cuda::ordered_bits(mine.norm));
   if (threadIdx.x % 32) return;
   if (identity) atomicAdd(&all->identity_rows, static_cast<unsigned long long>(identity));
+  if (zero) atomicAdd(&all->zero_rows, static_cast<unsigned long long>(zero));
+  if (positive) atomicAdd(&all->positive, static_cast<unsigned long long>(positive));
   if (flags) atomicOr(&all->flags, flags);
 }
 
@@ -63,6 +69,8 @@ inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) 
   const SharedFacts d = all.read(stream);
   RowFacts f;
   f.identity_rows = static_cast<index_t>(d.identity_rows);
+  f.zero_rows = static_cast<index_t>(d.zero_rows);
+  f.positive = static_cast<index_t>(d.positive);
   if (d.bad_pivot) f.bad_pivot = static_cast<index_t>(~0ull - d.bad_pivot);
   f.not_finite = d.flags & 1;
   f.foreign = d.flags & 2;

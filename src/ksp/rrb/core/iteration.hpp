@@ -2,11 +2,14 @@
 #pragma once
 
 #include "exec/sums.hpp"
+#include "pc/rrb/core/rrb.hpp"
 #include "pc/rrb/core/views.hpp"
 
 #include <cmath>
+#include <functional>
 #include <initializer_list>
 #include <limits>
+#include <vector>
 
 namespace petscrrb::rrbsolver {
 
@@ -31,6 +34,31 @@ struct Numbers {
 struct Limits {
   int most = 1, untested = 0;
   double below = -1.0, above = std::numeric_limits<double>::infinity();
+};
+
+// What a solve asks of an iteration, on the host or on a device. Errors are 0, or what solve() has returned.
+class Iteration {
+public:
+  using Solve = std::function<int(Part)>; // with the last block: 0, or an error that ends the work
+
+  // How a run on a device repeats its step: in a graph's conditional node, or by launching the step's graph so many times that no step
+  // waits for the host, where there are no such nodes.
+  enum class Loop {
+    automatic,
+    launches
+  };
+
+  virtual ~Iteration() = default;
+  virtual int start(const double *r0, Norm, const Solve &) = 0;
+  virtual Numbers started(Norm) const = 0; // waits
+  // Takes a step, or steps until the limits say so, and sets what came of them; waits. captured: on a device they are a graph, for
+  // which solve() may only launch kernels, the same ones as long as the factorization's arrays are.
+  virtual int run(Norm, const Limits &, bool captured, const Solve &, std::vector<Numbers> &) = 0;
+  virtual int resume(const Solve &) = 0; // others have used the levels' vectors since
+  virtual void settle() = 0;             // the black nodes' correction is 0
+  virtual void drop_step() = 0;
+  virtual void solution(const double *r0, double *x, bool add) const = 0;
+  virtual std::size_t bytes() const = 0;
 };
 
 // The scalars of an iteration, in the backend's memory.

@@ -42,6 +42,9 @@ public:
   virtual std::vector<GridReport> report() const = 0;
   virtual double flops() const = 0; // of an application
   virtual double bytes() const = 0;
+  // Whether black points are smoothed last but for the red ones between them: those are then solved exactly.
+  virtual bool red_black() const = 0;
+  virtual bool single() const = 0;
 };
 
 // single: the cycle is in single precision.
@@ -59,6 +62,8 @@ template <class Backend> class Repeated;
 
 template <class Backend, class T> class GridMGOn final : public GridMG {
 public:
+  using Value = T;
+
   GridMGOn(Backend &on, const Grid &g, const Options &o)
       : on_(on), lattice_(lattice_of(g)),
         grids_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
@@ -66,19 +71,14 @@ public:
 
   Findings refresh(const Csr &A) override {
     Findings found;
-    loops_.clear();
-    if (lattice_.steps == 3)
-      loops_.at_rows(lattice_.size(), ReadCouplings<3, PutMatrix<3>>{A, lattice_, {grids_.finest()}});
-    else
-      loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {grids_.finest()}});
-    found.read = loops_.read();
+    found.read = read(A, grids_.finest(), Positive::moves);
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     // powers of two: the cycle is that of scale_ A, in which single precision has as many digits as in A
     const double scale_before = scale_.to;
     const long made_before = grids_.made();
     scale_ = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
     found.failed = !grids_.refresh(scale_.to);
-    if (scale_.to != scale_before || grids_.made() != made_before) cycle_.reset(); // it has both in it
+    if (scale_.to != scale_before || grids_.made() != made_before) cycle_.reset(), ++version_; // it has both in it
     found.wants_double = !(grids_.spread() < wide);
     if (found.failed) return found;
     found.most = CoarsestInverse<Backend>::most;
@@ -91,17 +91,9 @@ public:
   void apply(const double *r, double *z) override {
     const auto &finest = *grids_.levels().front();
     const Shape &x = finest.shape;
-    const Scales *scales = std::is_same_v<T, float> ? scales_(on_, r, x.points()) : nullptr;
+    const Scales *scales = find_scales(scales_, r);
     on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1]});
-    cycle_(on_, [&] {
-      grids_.cycle([&] {
-        const auto &l = grids_.coarsest();
-        on_.for_each_point(l.shape.all(),
-                           Store<T>{l.b(), coarsest_.vector(), nullptr, 1.0, l.shape.n[0], l.shape.n[1]});
-        const double *solution = coarsest_.solve(on_);
-        on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, scale_.from, l.shape.n[0], l.shape.n[1]});
-      });
-    });
+    cycle_(on_, [&] { grids_.cycle([&] { solve_coarsest(); }); });
     on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, scale_.to, x.n[0], x.n[1]});
   }
 
@@ -112,6 +104,34 @@ public:
   }
   double flops() const override { return grids_.flops(); }
   double bytes() const override { return double(grids_.bytes()) + coarsest_.bytes(); }
+  bool red_black() const override { return grids_.red_black(); }
+  bool single() const override { return std::is_same_v<T, float>; }
+
+  // --- for an iteration that works in the finest grid's arrays ---
+
+  const Multigrid<Backend, T> &grids() const { return grids_; }
+  // What z, which is that of the scaled matrix and of the scaled r, is multiplied by.
+  double scale() const { return scale_.to; }
+  long version() const { return version_; } // work that was captured before is not that of another one
+  // Puts the matrix where the finest grid of a hierarchy has it, without what is around rings.
+  RowFacts read(const Csr &A, const Matrix &to, Positive positive) {
+    loops_.clear();
+    if (lattice_.steps == 3)
+      loops_.at_rows(lattice_.size(), ReadCouplings<3, PutMatrix<3>>{A, lattice_, {to, positive}});
+    else
+      loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {to, positive}});
+    return loops_.read();
+  }
+  // NULL: 1
+  const Scales *find_scales(FindScales<Backend> &find, const double *r) const {
+    return std::is_same_v<T, float> ? find(on_, r, grids_.levels().front()->shape.points()) : nullptr;
+  }
+  void solve_coarsest() {
+    const auto &l = grids_.coarsest();
+    on_.for_each_point(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, 1.0, l.shape.n[0], l.shape.n[1]});
+    const double *solution = coarsest_.solve(on_);
+    on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, scale_.from, l.shape.n[0], l.shape.n[1]});
+  }
 
 private:
   Backend &on_;
@@ -121,6 +141,7 @@ private:
   CoarsestInverse<Backend> coarsest_;
   FindScales<Backend> scales_;
   Scales scale_; // of the matrix in the cycle
+  long version_ = 0;
   Repeated<Backend> cycle_;
 };
 

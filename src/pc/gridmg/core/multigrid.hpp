@@ -67,6 +67,13 @@ template <class T> struct Clear {
   PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = T(0); }
 };
 
+template <class T> struct ClearColour {
+  Field<T> x;
+  index_t colour;
+
+  PETSCRRB_HD void operator()(index_t h, index_t j, index_t k) const { x.row((colour + j + k) & 1, j, k)[h] = T(0); }
+};
+
 // A grid. T: the precision of the cycle.
 template <class Backend, class T> struct Level {
   template <class V> using Array = typename Backend::template Array<V>;
@@ -165,6 +172,30 @@ public:
     solve();
     for (std::size_t l = last; l-- > 0;) up(*levels_[l], *levels_[l + 1]);
   }
+
+  // Whether the finest grid is smoothed by points of two colours that have no neighbours of their own.
+  bool red_black() const { return levels_.size() > 1 && red_black(*levels_.front()); }
+  // The same cycle of b() that is 0 on red points, for x() on black ones: the finest grid's first half-sweeps, x = 0 on red points and
+  // b / d on black ones, have been done; relax() does the last one on black points, which leaves out the red ones after it. Of b() on
+  // red points nothing is read where there is one sweep.
+  template <class Solve, class Relax> void black_cycle(const Solve &solve, const Relax &relax) const {
+    const std::size_t last = levels_.size() - 1;
+    const L &finest = *levels_.front(), &next = *levels_[1];
+    const bool once = options_.smooths == 1;
+    fill(finest, finest.x());
+    for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 0, false), relax_points(finest, 1, false);
+    residual(finest);
+    in_direction(finest.direction, [&](auto q) { restrict_to<decltype(q)::value>(finest, next); });
+    for (std::size_t l = 1; l < last; ++l) down(*levels_[l], *levels_[l + 1]);
+    solve();
+    for (std::size_t l = last; l-- > 1;) up(*levels_[l], *levels_[l + 1]);
+    if (!next.smooth) fill(next, next.x());
+    in_direction(finest.direction, [&](auto q) { prolong_from<decltype(q)::value>(finest, next, !once); });
+    fill(finest, finest.x());
+    for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 1, false), relax_points(finest, 0, false);
+    relax();
+  }
+  bool reads_red() const { return options_.smooths > 1; } // b() on red points
 
   // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
   double flops() const {
@@ -301,13 +332,15 @@ private:
       on_.for_each({0, next.shape.n[1], 0, next.shape.n[2]},
                    RestrictAround<T>{level.transfer(), r, next.b(), red_black(level)});
   }
-  template <int q> void prolong_from(const L &level, const L &next) const {
+  // add: to what is there
+  template <int q> void prolong_from(const L &level, const L &next, bool add) const {
     const Shape pairs{level.share_layout().n, {}};
-    if (level.smooth)
+    if (add)
       on_.for_each_point(pairs.halves_of_both(),
                          Prolong<T, q, true>{level.transfer(), next.x(), level.x(), red_black(level)});
     else
-      on_.for_each_point(pairs.halves_of_both(), Prolong<T, q, false>{level.transfer(), next.x(), level.x(), false});
+      on_.for_each_point(pairs.halves_of_both(),
+                         Prolong<T, q, false>{level.transfer(), next.x(), level.x(), red_black(level)});
   }
 
   void down(const L &level, const L &next) const {
@@ -316,7 +349,7 @@ private:
   }
   void up(const L &level, const L &next) const {
     if (!next.smooth) fill(next, next.x()); // after smoothing it is
-    in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next); });
+    in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next, level.smooth); });
     if (level.smooth) smooth_after(level);
   }
   template <class F> static void in_direction(int q, const F &f) {

@@ -15,12 +15,14 @@ template <int steps> struct PutMatrix {
   static constexpr bool wants_diagonals_there = false, wants_own_values = true;
 
   Matrix to;
+  Positive positive;
 
-  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &) const {
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
     const index_t at[3] = {p.at[0], p.at[1], p.at[2]};
     Excess excess(row.identity && row.diagonal == 0.0 ? 1.0 : row.diagonal); // a row of zeros counts as the identity
     for (int m = 0; m < steps; ++m) {
-      to.w[m](at) = weight(row.ahead[m], Positive::moves);
+      to.w[m](at) = weight(row.ahead[m], positive);
+      found.positive += row.ahead[m] > 0.0;
       excess.add(row.here[m]), excess.add(row.behind[m]);
     }
     to.e(at) = excess.value(rounding);

@@ -1,58 +1,12 @@
 // Multigrid on the host.
-#include "pc/gridmg/core/gridmg.hpp"
-
-#include "dense/host/profile.hpp"
-#include "pc/gridmg/core/coarsest.hpp"
-#include "pc/gridmg/host/loops.hpp"
-#include "stencil/host/rows.hpp"
+#include "pc/gridmg/host/gridmg.hpp"
 
 namespace petscrrb::gridmg {
 
-template <> class CoarsestInverse<Host> {
-public:
-  static constexpr index_t most = 20000; // its factor takes some 100 MB then
-
-  void refresh(const Host &, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
-    if (x.n != rows_.shape().n) {
-      CoarsestRows rows(x);
-      inverse_.setup(rows.ia, rows.ja, dense::Inverse::cholesky);
-      vector_.resize(x.points());
-      rows_ = std::move(rows);
-    }
-    rows_.take(A);
-    failed = inverse_.refresh(rows_.a.data(), rows_.excess.data()).unknown >= 0;
-    null_directions = inverse_.null_directions();
-  }
-  double *vector() { return vector_.data(); }
-  const double *solve(const Host &) { return inverse_.apply(vector_.data()), vector_.data(); }
-  double bytes() const { return inverse_.bytes() + double(vector_.size() * sizeof(double)) + rows_.bytes(); }
-
-private:
-  CoarsestRows rows_;
-  dense::ProfileInverse inverse_;
-  std::vector<double> vector_;
-};
-
-template <> class FindScales<Host> {
-public:
-  explicit FindScales(const Host &) {}
-  const Scales *operator()(const Host &, const double *r, index_t n) {
-    double most = 0.0;
-#pragma omp parallel for simd schedule(static) reduction(max : most) if (n > host::serial_below)
-    for (index_t i = 0; i < n; ++i) most = std::max(most, std::fabs(r[i]));
-    scales_ = Scales::of(most);
-    return &scales_;
-  }
-
-private:
-  Scales scales_;
-};
-
-template <> class Repeated<Host> {
-public:
-  template <class Work> void operator()(const Host &, const Work &work) { work(); }
-  void reset() {}
-};
+template class Multigrid<Host, float>;
+template class Multigrid<Host, double>;
+template class GridMGOn<Host, float>;
+template class GridMGOn<Host, double>;
 
 std::unique_ptr<GridMG> make_gridmg(const Grid &g, const Options &o, bool single) {
   static Host on;

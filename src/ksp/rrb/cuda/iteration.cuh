@@ -1,24 +1,28 @@
-// See iteration.hpp.
-#include "ksp/rrb/cuda/iteration.hpp"
+// The iteration of iteration.hpp for each form of conjugate gradients.
+#pragma once
 
 #include "exec/cuda/loop.cuh"
+#include "exec/cuda/sums.cuh"
 #include "exec/cuda/wait.cuh"
-#include "ksp/rrb/core/full_cg.hpp"
-#include "ksp/rrb/cuda/schur_loops.cuh"
+#include "exec/timeout.hpp"
+#include "ksp/rrb/core/iteration.hpp"
+
+#include <cstddef>
+#include <utility>
 
 namespace petscrrb::rrbsolver {
-namespace {
 
 // What a run is told and what it leaves.
 struct Run {
   Limits limits;
-  unsigned long long limit, clock; // of a step, in ns, 0: none; when the last one ended
-  int taken;                       // steps
-  bool ended, late;                // late: the last step took longer than its limit
-  Numbers numbers[DeviceIteration::most_steps];
+  unsigned long long limit, clock;     // of a step, in ns, 0: none; when the last one ended
+  int taken;                           // steps
+  bool ended, late;                    // late: the last step took longer than its limit
+  static constexpr int most = 1 << 12; // steps
+  Numbers numbers[most];
 };
 
-__global__ void begin_run(Run *run, double *scalars, Limits limits, unsigned long long limit) {
+static __global__ void begin_run(Run *run, double *scalars, Limits limits, unsigned long long limit) {
   run->limits = limits;
   run->limit = limit;
   run->clock = cuda::nanoseconds();
@@ -28,7 +32,7 @@ __global__ void begin_run(Run *run, double *scalars, Limits limits, unsigned lon
 }
 
 // Whether the host must see a step before the next one: it ends the run, or KSPCG's tests would end the solve.
-__device__ bool ends(const Run &run, const Numbers &n) {
+__device__ inline bool ends(const Run &run, const Numbers &n) {
   const bool tested = run.taken > run.limits.untested;
   const bool regular = n.curvature > 0.0 && n.rho > 0.0 && isfinite(n.curvature) && isfinite(n.rho) && isfinite(n.norm);
   return run.taken >= run.limits.most || !regular ||
@@ -37,10 +41,7 @@ __device__ bool ends(const Run &run, const Numbers &n) {
 
 constexpr int end_threads = 512;
 
-struct NothingPending {
-  template <int> __device__ void add_up(double *, Norm) const {}
-};
-
+// Pending: sums that are left to the end of a step, template <int threads> void add_up(double *scalars, Norm).
 // One block. run: NULL at the start.
 template <class Pending>
 __global__ void __launch_bounds__(end_threads)
@@ -67,20 +68,16 @@ __global__ void __launch_bounds__(end_threads)
   repeat.set(!run->ended);
 }
 
-template <class Core> device::Pending pending_of(const SchurCG<Cuda, Core> &cg, Norm norm, bool start) {
-  return cg.loops().pending(norm, start);
-}
-template <class Core> NothingPending pending_of(const FullCG<Cuda, Core> &, Norm, bool) { return {}; }
-
-template <class CG> class Iteration final : public DeviceIteration {
+// Interface: an Iteration. pending_of(cg, norm, start) is for each form where that is known.
+template <class CG, class Interface> class IterationOnDevice : public Interface {
 public:
-  template <class... Ranks>
-  Iteration(Cuda &on, Core &core, Loop loop, Ranks *...ranks)
-      : on_(on), core_(core), cg_(on, core, ranks...), run_(1), loop_(loop),
-        overlap_(cuda::may_overlap(end_step<Pending>)) {}
+  using typename Interface::Loop;
+  using typename Interface::Solve;
 
-  void refresh(const PreparedStencil &a) override { cg_.refresh(a); }
-  bool positive() const override { return cg_.positive(); }
+  template <class... With>
+  explicit IterationOnDevice(Cuda &on, Loop loop, With &&...with)
+      : on_(on), cg_(on, with...), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step<Pending>)) {}
+
   int start(const double *r0, Norm norm, const Solve &solve) override {
     return cg_.start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });
   }
@@ -111,7 +108,7 @@ private:
   // The steps of a graph wait for nothing of the host, so that each of them has a limit.
   void begin(const Limits &limits, bool captured) {
     Limits l = limits;
-    l.most = captured ? std::min(l.most, most_steps) : 1;
+    l.most = captured ? std::min(l.most, Run::most) : 1;
     const auto limit = captured ? static_cast<unsigned long long>(1e9 * timeout.load()) : 0;
     begin_run<<<1, 1, 0, on_.stream>>>(run_.data(), cg_.scalars().data(), l, limit);
     cuda::check_launch("begin_run");
@@ -127,9 +124,9 @@ private:
 
   // A step that ends without an error has launched end_step(), which sets the condition.
   int capture(Norm norm, const Solve &solve) {
-    if (!graph_.empty() && norm_ == norm && amli_ == core_.amli().used) return 0;
+    if (!graph_.empty() && norm_ == norm && version_ == cg_.version()) return 0;
     norm_ = norm;
-    amli_ = core_.amli().used;
+    version_ = cg_.version();
     return graph_.capture(on_, loop_ == Loop::automatic,
                           [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); });
   }
@@ -182,9 +179,11 @@ private:
     return *so_far_.data();
   }
 
+protected:
   Cuda &on_;
-  Core &core_;
   CG cg_;
+
+private:
   cuda::Buffer<Run> run_;
   cuda::Pinned<Run> report_;
   cuda::Pinned<int> so_far_;
@@ -194,20 +193,7 @@ private:
   cuda::Loop graph_;       // of a step
   int expected_ = 0;       // steps of the last run
   Norm norm_ = Norm::none; // what was captured, with
-  bool amli_ = false;
+  long version_ = 0;
 };
-
-} // namespace
-
-std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, bool full,
-                                                       DeviceIteration::Loop loop) {
-  if (full) return std::make_unique<Iteration<FullCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
-  return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop);
-}
-
-std::unique_ptr<DeviceIteration> make_device_iteration(Cuda &on, DeviceIteration::Core &core, BlackRanks &ranks,
-                                                       DeviceIteration::Loop loop) {
-  return std::make_unique<Iteration<SchurCG<Cuda, DeviceIteration::Core>>>(on, core, loop, &ranks);
-}
 
 } // namespace petscrrb::rrbsolver

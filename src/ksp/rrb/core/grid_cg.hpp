@@ -1,0 +1,195 @@
+// Conjugate gradients around multigrid, in the arrays of its finest grid: on the black points alone, where red ones have been
+// eliminated and M solves them exactly (docs/ksprrb.md, "In 3D"), or on all points.
+#pragma once
+
+#include "ksp/rrb/core/grid_iteration.hpp"
+#include "ksp/rrb/core/grid_nodes.hpp"
+
+namespace petscrrb::rrbsolver {
+
+template <class Backend, class T, Points points> class GridCG {
+public:
+  static constexpr bool may_overrun = false;
+  using Preconditioner = gridmg::GridMGOn<Backend, T>;
+
+  // points: black, where the preconditioner is red_black(), or all
+  GridCG(Backend &on, Preconditioner &inside)
+      : on_(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
+        memory_(4 * layout_.size()), find_scales_(on), scalars_(slots, 0) {
+    partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
+                                  PartialSum<Backend>::parts_of(shape_.halves())));
+    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
+  }
+  GridCG(const GridCG &) = delete;
+  GridCG &operator=(const GridCG &) = delete;
+
+  // The matrix is the preconditioner's, or another one on the same grid.
+  void refresh() { A_ = inside_.grids().finest(); }
+  RowFacts refresh(const Csr &A) {
+    if (!own_.bytes()) own_ = gridmg::MatrixArrays<Backend>(layout_);
+    A_ = own_.get();
+    const RowFacts found = inside_.read(A, A_, Positive::stays);
+    gridmg::fill_rings(on_, shape_, {A_.w[0], A_.w[1], A_.w[2], A_.e});
+    return found;
+  }
+  long version() const { return inside_.version(); } // of what a captured step has in it
+
+  // From the residual r0 of all points, in natural order, which is kept by the caller. The norm is that of r0; on black points the
+  // preconditioned one is not taken. Nothing waits. finish(terms) does the work of AfterCycle with the sum of the terms.
+  template <class Solve, class Finish> int start(const double *r0, Norm norm, const Solve &, const Finish &finish) {
+    const NaturalPoints<const double> natural{r0, shape_.n[0], shape_.n[1]};
+    pending_ = false;
+    partial_.start();
+    on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
+    scales_ = inside_.find_scales(find_scales_, r0);
+    if (black) {
+      on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
+      solve_red(p(), natural);
+      if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(), TimesNatural<Points::red>{p(), natural}));
+      if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
+      partial_.start();
+    }
+    on_.for_each_point(box(), TakeResidual<points>{A_, p(), r(), natural});
+    subtract(true, black ? Norm::none : norm);
+    precondition(black ? Norm::none : norm, finish);
+    return 0;
+  }
+  template <class Solve, class Finish> int step(Norm norm, const Solve &, const Finish &finish) {
+    const L &level = finest();
+    pending_ = true;
+    partial_.start();
+    on_.for_each_point(box(),
+                       NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data(), shape_.n[0]});
+    if (black)
+      solve_red(p(), {});
+    else
+      fill(p());
+    const Terms curvature = sum(box(), Multiply<points>{A_, p(), q(), shape_.n[0]});
+    partial_.put_then(on_, curvature, scalars_.data() + curvature_b1, AfterProduct{scalars_.data()});
+    subtract(false, norm);
+    precondition(norm, finish);
+    return 0;
+  }
+  // The preconditioner has been used by somebody else since.
+  template <class Solve> int resume(const Solve &) {
+    partial_.start();
+    subtract(true, Norm::none);
+    precondition(Norm::none, [](const Terms &) {});
+    return 0;
+  }
+  void steps_taken() { pending_ = true; }
+  void settle() {
+    on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data() + 2 * layout_.size()});
+    pending_ = false;
+  }
+  void drop_step() { pending_ = false; }
+  void solution(const double *r0, double *x, bool add) const {
+    on_.for_each_point(box(),
+                       CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr, shape_.n[0]});
+    if (black) solve_red(q(), {r0, shape_.n[0], shape_.n[1]});
+    on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
+  }
+
+  const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
+  const Terms &squares() const { return squares_; } // of the norm: on a device they are added when a step ends
+  std::size_t bytes() const { return memory_.bytes() + own_.bytes() + scalars_.bytes() + partial_.bytes(); }
+
+private:
+  static constexpr bool black = points == Points::black;
+  using L = gridmg::Level<Backend, T>;
+
+  const L &finest() const { return *inside_.grids().levels().front(); }
+  Range3 box() const { return black ? shape_.halves() : shape_.halves_of_both(); }
+  Field<double> vector(int i) const { return {memory_.data() + i * layout_.size(), layout_}; }
+  Field<double> p() const { return vector(0); }
+  Field<double> q() const { return vector(1); }
+  Field<double> delta() const { return vector(2); }
+  Field<double> r() const { return vector(3); }
+  Unscaled unscaled() const { return {inside_.scale(), scales_}; }
+
+  void fill(const Field<double> &x) const { gridmg::fill_rings(on_, shape_, {x}); }
+  // red points of x from its black ones
+  void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0) const {
+    fill(x);
+    on_.for_each_point(shape_.halves(), SolveRed{A_, x, r0, shape_.n[0]});
+    fill(x);
+  }
+  template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
+  void put(Slot slot, const Terms &terms) {
+    Sums sums;
+    sums.add(terms, nullptr);
+    partial_.put(on_, sums, scalars_.data() + slot);
+  }
+
+  void subtract(bool start, Norm norm) {
+    const L &level = finest();
+    const SubtractProduct<points, T> subtract{q(),
+                                              r(),
+                                              black ? level.smoothed() : gridmg::Smoothed<T>(),
+                                              level.b(),
+                                              level.x(),
+                                              scales_,
+                                              start ? nullptr : scalars_.at(alpha),
+                                              shape_.n[0]};
+    squares_ = {};
+    const Terms squares = sum(box(), subtract);
+    if (norm == Norm::unpreconditioned) add_squares(squares);
+  }
+  void add_squares(const Terms &squares) {
+    if (Backend::on_device)
+      squares_ = squares;
+    else
+      put(squares_b1, squares);
+  }
+  template <class Finish> void precondition(Norm norm, const Finish &finish) {
+    const L &level = finest();
+    Terms energy;
+    const auto add_energy = [&] {
+      energy = sum(box(), EnergyOf<points, T>{r(), black ? level.smoothed() : gridmg::Smoothed<T>(), level.b(),
+                                              level.x(), unscaled(), shape_.n[0]});
+    };
+    const auto solve = [&] { inside_.solve_coarsest(); };
+    if (black) {
+      if (inside_.grids().reads_red()) clear_red();
+      inside_.grids().black_cycle(solve, add_energy);
+    } else {
+      inside_.grids().cycle(solve);
+      add_energy();
+    }
+    if (norm == Norm::preconditioned) {
+      on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q(), shape_.n[0]});
+      if (black) solve_red(q(), {});
+      add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q(), shape_.n[0]}));
+    }
+    finish(energy);
+  }
+  void clear_red() const { on_.for_each_point(shape_.halves(), gridmg::ClearColour<T>{finest().b(), 0}); }
+
+  Backend &on_;
+  Preconditioner &inside_;
+  const gridmg::Shape shape_;
+  const gridmg::Layout layout_;
+  typename Backend::template Array<double> memory_;
+  gridmg::MatrixArrays<Backend> own_; // where the matrix is not the preconditioner's
+  Matrix A_;
+  gridmg::FindScales<Backend> find_scales_;
+  const Scales *scales_ = nullptr; // of the first residual
+  Scalars<Backend> scalars_;
+  PartialSum<Backend> partial_;
+  Terms squares_;
+  bool pending_ = false; // alpha p is not yet added to delta
+};
+
+// On: IterationOnHost or IterationOnDevice; with: what it is made with before the multigrid
+template <class Backend, template <class, class> class On, class... With>
+std::unique_ptr<GridIteration> make_on_grids(gridmg::GridMG &grids, bool black, With &&...with) {
+  const auto of = [&](auto precision) -> std::unique_ptr<GridIteration> {
+    using T = decltype(precision);
+    auto &inside = static_cast<gridmg::GridMGOn<Backend, T> &>(grids);
+    if (black) return std::make_unique<OnGrids<On<GridCG<Backend, T, Points::black>, GridIteration>>>(with..., inside);
+    return std::make_unique<OnGrids<On<GridCG<Backend, T, Points::all>, GridIteration>>>(with..., inside);
+  };
+  return grids.single() ? of(float()) : of(double());
+}
+
+} // namespace petscrrb::rrbsolver

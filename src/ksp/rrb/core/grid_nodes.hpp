@@ -1,0 +1,232 @@
+// The loops of conjugate gradients in the arrays of a multigrid hierarchy, point by point: on all points, or on the black ones.
+#pragma once
+
+#include "ksp/rrb/core/iteration.hpp"
+#include "pc/gridmg/core/read.hpp"
+#include "pc/gridmg/core/smooth.hpp"
+
+namespace petscrrb::rrbsolver {
+
+using gridmg::Field;
+using gridmg::Matrix;
+
+// Which points a loop is over: all of them, by rows of one parity of x (Shape::halves_of_both()), or those of one colour (halves()).
+enum class Points {
+  red = 0,
+  black = 1,
+  all
+};
+
+// One of them, by half of its x. Where n is odd, rows of one colour may have a place more than points.
+template <Points points> struct PointAt {
+  index_t parity, j, k, h;
+
+  PETSCRRB_HD PointAt(index_t half, index_t row, index_t plane)
+      : parity(points == Points::all ? row & 1 : (index_t(points) + row + plane) & 1),
+        j(points == Points::all ? row >> 1 : row), k(plane), h(half) {}
+  PETSCRRB_HD index_t x() const { return 2 * h + parity; }
+  template <class T> PETSCRRB_HD index_t in(const Field<T> &f) const { return f.place(parity, j, k) + h; }
+};
+
+// A vector of all points in natural order.
+template <class V> struct NaturalPoints {
+  V *p = nullptr;
+  index_t n = 0, rows = 0; // points of x, and of y
+
+  template <Points points> PETSCRRB_HD V &operator()(const PointAt<points> &at) const {
+    return p[(at.k * rows + at.j) * n + at.x()];
+  }
+};
+
+// f(coupling, x beyond it) for all six of a point
+template <Points points, class F>
+PETSCRRB_HD inline void each_coupling(const Matrix &A, const Field<double> &x, const PointAt<points> &at, const F &f) {
+  const index_t here = at.in(x), west = x.place(1 - at.parity, at.j, at.k) + at.h - 1 + at.parity;
+  f(A.w[0].p[west], x.p[west]), f(A.w[0].p[here], x.p[west + 1]);
+  f(A.w[1].p[here - x.pitch], x.p[here - x.pitch]), f(A.w[1].p[here], x.p[here + x.pitch]);
+  f(A.w[2].p[here - x.plane], x.p[here - x.plane]), f(A.w[2].p[here], x.p[here + x.plane]);
+}
+
+// Red points by their own equations, from the black ones: x = (r0 + W x) / d. r0.p NULL: 0
+struct SolveRed {
+  Matrix A;
+  Field<double> x;
+  NaturalPoints<const double> r0;
+  index_t n; // points of x, here and below
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<Points::red> at(h, row, plane);
+    if (at.x() >= n) return;
+    double d = A.e.p[at.in(x)], sum = r0.p ? r0(at) : 0.0;
+    each_coupling(A, x, at, [&](double w, double beyond) { d += w, sum += w * beyond; });
+    x.p[at.in(x)] = sum / d;
+  }
+};
+
+// r = r0 at all points, or at black ones r0 + W x of the red ones.
+template <Points points> struct TakeResidual {
+  Matrix A;
+  Field<double> x, r;
+  NaturalPoints<const double> r0;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() >= r0.n) return;
+    double sum = r0(at);
+    if (points != Points::all) each_coupling(A, x, at, [&](double w, double beyond) { sum += w * beyond; });
+    r.p[at.in(r)] = sum;
+  }
+};
+
+// What z is multiplied by: that of the scaled matrix and residual it is.
+struct Unscaled {
+  double by;
+  const Scales *scales; // NULL: 1
+
+  PETSCRRB_HD double operator()(double z) const { return (scales ? scales->from * by : by) * z; }
+};
+
+// In the first step p = z, delta = 0; else delta += alpha p, p = z + beta p.
+template <Points points, class T> struct NextDirection {
+  Field<T> z;
+  Unscaled unscaled;
+  Field<double> p, delta;
+  const double *s;
+  index_t n;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() >= n) return;
+    const index_t here = at.in(p);
+    const double value = unscaled(double(z.p[here])), before = p.p[here];
+    const bool first = s[steps] == 0.0;
+    delta.p[here] = first ? 0.0 : delta.p[here] + s[alpha] * before;
+    p.p[here] = first ? value : value + s[beta] * before;
+  }
+};
+
+// q = A p; returns p q. At black points, where p is right at red ones, that is the Schur complement's.
+template <Points points> struct Multiply {
+  Matrix A;
+  Field<double> p, q;
+  index_t n;
+
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() >= n) return 0.0;
+    const index_t here = at.in(p);
+    const double value = p.p[here];
+    double sum = A.e.p[here] * value;
+    each_coupling(A, p, at, [&](double w, double beyond) { sum += w * (value - beyond); });
+    q.p[here] = sum;
+    return value * sum;
+  }
+};
+
+// r -= alpha q, unless at the start; the cycle's right-hand side, and at black points its first half-sweep. Returns r^2.
+template <Points points, class T> struct SubtractProduct {
+  Field<double> q, r;
+  gridmg::Smoothed<T> g;
+  Field<T> b, x;
+  const Scales *scales;
+  const double *alpha; // NULL: at the start
+  index_t n;
+
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() >= n) return 0.0;
+    const index_t here = at.in(r);
+    const double value = alpha ? r.p[here] - *alpha * q.p[here] : r.p[here];
+    const T scaled = T(scales ? scales->to * value : value);
+    if (alpha) r.p[here] = value;
+    b.p[here] = scaled;
+    if (points == Points::black) x.p[here] = scaled * g.dinv.p[here];
+    return value * value;
+  }
+};
+
+// (r, z) of a point; at black ones after the cycle's last half-sweep there.
+template <Points points, class T> struct EnergyOf {
+  Field<double> r;
+  gridmg::Smoothed<T> g;
+  Field<T> b, x;
+  Unscaled unscaled;
+  index_t n;
+
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() >= n) return 0.0;
+    const index_t here = at.in(r);
+    if (points == Points::black)
+      x.p[here] = (b.p[here] + gridmg::neighbours(g, x, at.parity, at.j, at.k, at.h)) * g.dinv.p[here];
+    return r.p[here] * unscaled(double(x.p[here]));
+  }
+};
+
+// z, in double precision; or delta + alpha p, where alpha is not NULL.
+template <Points points, class T> struct CopyUnscaled {
+  Field<T> z;
+  Unscaled unscaled;
+  Field<double> to;
+  index_t n;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() < n) to.p[at.in(to)] = unscaled(double(z.p[at.in(z)]));
+  }
+};
+template <Points points> struct CopyCorrection {
+  Field<double> delta, p, to;
+  const double *alpha; // NULL: delta alone
+  index_t n;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    if (at.x() >= n) return;
+    const index_t here = at.in(to);
+    to.p[here] = alpha ? delta.p[here] + *alpha * p.p[here] : delta.p[here];
+  }
+};
+
+// For sums: u^2, and the product of two vectors in natural order and in halves.
+template <Points points> struct SquareOf {
+  Field<double> u;
+  index_t n;
+
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    return at.x() < n ? u.p[at.in(u)] * u.p[at.in(u)] : 0.0;
+  }
+};
+template <Points points> struct TimesNatural {
+  Field<double> u;
+  NaturalPoints<const double> r0;
+
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<points> at(h, row, plane);
+    return at.x() < r0.n ? u.p[at.in(u)] * r0(at) : 0.0;
+  }
+};
+struct SquareNatural {
+  NaturalPoints<const double> u;
+
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<Points::all> at(h, row, plane);
+    return u(at) * u(at);
+  }
+};
+
+// x = or += u
+struct PutCorrection {
+  Field<double> u;
+  NaturalPoints<double> x;
+  bool add;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const PointAt<Points::all> at(h, row, plane);
+    const double value = u.p[at.in(u)];
+    x(at) = add ? x(at) + value : value;
+  }
+};
+
+} // namespace petscrrb::rrbsolver

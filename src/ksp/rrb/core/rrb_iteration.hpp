@@ -1,0 +1,40 @@
+// Conjugate gradients on PCRRB's factorization as an iteration, on the host or on a device.
+#pragma once
+
+#include "ksp/rrb/core/iteration.hpp"
+
+#include <memory>
+
+namespace petscrrb {
+struct Host;
+class Cuda;
+namespace rrb {
+class BlackRanks;
+}
+} // namespace petscrrb
+
+namespace petscrrb::rrbsolver {
+
+class RrbIteration : public Iteration {
+public:
+  using Core = Factorization;
+
+  virtual void refresh(const PreparedStencil &) = 0;
+  virtual bool positive() const = 0; // waits
+};
+
+// full: on all nodes; ranks: several, on the first Schur complement, or NULL. `on` and the factorization must outlive what is made.
+std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, RrbIteration::Core &, bool full,
+                                                 BlackRanks *ranks = nullptr);
+std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &, bool full, BlackRanks *ranks = nullptr,
+                                                 Iteration::Loop = Iteration::Loop::automatic);
+
+// On: IterationOnHost or IterationOnDevice.
+template <class On> class OnRrb final : public On {
+public:
+  using On::On;
+  void refresh(const PreparedStencil &a) override { On::cg_.refresh(a); }
+  bool positive() const override { return On::cg_.positive(); }
+};
+
+} // namespace petscrrb::rrbsolver

@@ -1,0 +1,26 @@
+// Conjugate gradients around multigrid on a device.
+#include "ksp/rrb/core/grid_cg.hpp"
+#include "ksp/rrb/cuda/iteration.cuh"
+#include "pc/gridmg/cuda/gridmg.cuh"
+
+namespace petscrrb::rrbsolver {
+
+// The squares of a norm, where there are some.
+struct PendingSquares {
+  Terms squares;
+
+  template <int threads> __device__ void add_up(double *scalars, Norm) const {
+    if (!squares.count) return;
+    const double sum = cuda::sum_of<threads>(squares);
+    if (threadIdx.x == 0) scalars[squares_b1] = sum;
+  }
+};
+template <class T, Points points> static PendingSquares pending_of(const GridCG<Cuda, T, points> &cg, Norm, bool) {
+  return {cg.squares()};
+}
+
+std::unique_ptr<GridIteration> make_grid_iteration(Cuda &on, gridmg::GridMG &grids, bool black) {
+  return make_on_grids<Cuda, IterationOnDevice>(grids, black, on, Iteration::Loop::automatic);
+}
+
+} // namespace petscrrb::rrbsolver

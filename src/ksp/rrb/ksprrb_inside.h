@@ -1,0 +1,28 @@
+/* What KSPRRB may iterate on, for each type of preconditioner a table. */
+#pragma once
+
+#include "ksp/rrb/ksprrb_solver.h"
+
+typedef enum {
+  KSP_RRB_SCHUR,  /* conjugate gradients on the first Schur complement */
+  KSP_RRB_FULL,   /* on all nodes */
+  KSP_RRB_UNFUSED /* the same by PETSc's products and vector operations */
+} KSPRRBForm;
+
+struct KSPRRBInside {
+  PCType type;
+  const char *schur;                /* where the Schur complement's vectors are, for views */
+  PetscRRBStateOfAll *(*state)(PC); /* NULL before the set-up */
+  PetscInt64 (*build)(PC);          /* which hierarchy this is, of all of them; 0: none */
+  PetscBool (*on_device)(PC);       /* of a hierarchy that there is */
+  PetscBool (*moved)(PC);           /* positive couplings, to the diagonal */
+  KSP (*inner)(PC);                 /* which may fail in any application; or NULL */
+  PetscErrorCode (*choose)(PC, KSPRRBForm *,
+                           const char **why); /* the form that the hierarchy allows, each rank the same */
+  PetscErrorCode (*create)(PC, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *); /* collective */
+};
+
+extern const KSPRRBInside KSPRRBOnRRB, KSPRRBOnGridMG;
+
+/* NULL for other types */
+PetscErrorCode KSPRRBFindInside(PC, const KSPRRBInside **);

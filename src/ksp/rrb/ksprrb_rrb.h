@@ -1,0 +1,92 @@
+/* KSPRRB on PCRRB: what is the same on the host (ksprrb_host.cxx) and on a device (ksprrb_cuda.cxx), on one rank and on the boxes
+   of several. */
+#pragma once
+
+#include "ksp/rrb/ksprrb_fused.h"
+#include "ksp/rrb/core/rrb_iteration.hpp"
+#include "pc/rrb/pcrrb_data.h"
+#include "pc/rrb/pcrrb_on_ranks.h"
+
+/* Kept: Stencil or cuda::DeviceStencil; Array: an array of such memory */
+template <class Kept, class Array> class KSPRRBOnFactorization : public KSPRRBFused {
+public:
+  PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
+    const PCRRBState *s = ((PC_RRB *)pc->data)->state;
+
+    PetscFunctionBegin;
+    if (with_.matrix)
+      PetscCall(RefreshOnRanks(pc, A.on_ranks, s->grid, values));
+    else
+      PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Start(Vec r0, Norm norm, Numbers *numbers) override {
+    const PetscScalar *r;
+
+    PetscFunctionBegin;
+    PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
+    if (lines()) PetscCall(with_.matrix->ToBoxes(r, r0_.data()));
+    PetscCall(StartFrom(lines() ? r0_.data() : r, norm, numbers));
+    PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) override {
+    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add, [&](const PetscScalar *r, PetscScalar *to) -> PetscErrorCode {
+      PetscFunctionBegin;
+      if (lines() && add) PetscCall(with_.matrix->ToBoxes(to, x_.data()));
+      PetscCall(PutSolution(lines() ? r0_.data() : r, lines() ? x_.data() : to, add));
+      if (lines()) PetscCall(with_.matrix->ToRows(x_.data(), to));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
+  }
+  double bytes() const override {
+    return KSPRRBFused::bytes() + stencil_.bytes() + 8.0 * (double)(r0_.size() + x_.size());
+  }
+
+protected:
+  explicit KSPRRBOnFactorization(const PCRRBParts &with)
+      : KSPRRBFused(with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured,
+                    [solve = with.solve_last_block](petscrrb::rrb::Part part) { return (int)solve(part); }),
+        with_(with), r0_(lines() ? (std::size_t)with.core->extent().nodes() : 0), x_(r0_.size()) {}
+
+  petscrrb::rrbsolver::RrbIteration &iteration() const override { return *iteration_; }
+  /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I. Of rows that have become identity rows it is 1, whatever
+     it was. */
+  virtual PetscErrorCode RefreshFrom(const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
+                                     KSPRRBValues *) = 0;
+  /* the iteration's matrix, as it was read; may throw */
+  virtual void Take(const petscrrb::rrb::PreparedStencil &A) { iteration_->refresh(A); }
+
+  const PCRRBParts with_;
+  Kept stencil_; /* of the matrix */
+  std::unique_ptr<petscrrb::rrbsolver::RrbIteration> iteration_;
+
+private:
+  bool lines() const { return with_.matrix && with_.matrix->lines(); }
+  PetscErrorCode RefreshOnRanks(PC pc, Mat A, const petscrrb::Grid &grid, KSPRRBValues *values) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    PCRRBStencilArrays read;
+    petscrrb::RowFacts facts;
+    petscrrb::ReadResult result;
+    PetscBool ok = PETSC_FALSE;
+
+    PetscFunctionBegin;
+    PetscCall(with_.matrix->ReadForSolver(pc, A, grid, rounding, PCRRBRoomIn(stencil_), &read, &facts, &result));
+    *values = KSPRRBValuesOf(result, facts.zero_rows);
+    if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscRRBTryTogether(comm, say_, [&] {
+      read.of.v = read.v;
+      Take(read.of);
+      ok = (PetscBool)iteration_->positive();
+    }));
+    PetscCall(PCRRBAgree(comm, &ok));
+    if (!ok) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  Array r0_, x_; /* of the box, where vectors are not what it has */
+};
+
+/* full: on all nodes, where there is no Schur complement to iterate on. They refer to what PCRRB lends them. May throw. */
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnHost(const PCRRBParts &, bool full);
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnDevice(const PCRRBParts &, bool full);

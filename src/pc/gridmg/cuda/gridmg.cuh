@@ -1,0 +1,182 @@
+// What multigrid has of its own on a device.
+#pragma once
+
+#include "dense/cuda/dense.hpp"
+#include "exec/cuda/graph.hpp"
+#include "exec/cuda/shape.cuh"
+#include "exec/cuda/sums.cuh"
+#include "pc/gridmg/core/coarsest.hpp"
+#include "pc/gridmg/core/gridmg.hpp"
+#include "pc/gridmg/cuda/lines.cuh"
+#include "stencil/cuda/rows.cuh"
+
+namespace petscrrb::gridmg {
+
+constexpr int strengths = 10; // three shares, three numbers of strong points, alive, bad, and of the diagonal
+constexpr int strength_threads = 256, strength_blocks = 512;
+
+// Each block adds up rows that are its own whatever the device.
+static __global__ void __launch_bounds__(strength_threads)
+    add_strengths(Matrix A, Range3 box, int across, cuda::BlockSum<strength_threads> sum) {
+  const index_t rows = box.n[1] * box.n[2], at_once = strength_threads / across;
+  const int x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
+  Strengths s;
+  for (index_t row = blockIdx.x * at_once + y; row < rows; row += strength_blocks * at_once) {
+    const index_t j = row % box.n[1], k = row / box.n[1];
+    for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
+  }
+  const double value[strengths] = {s.share[0],  s.share[1], s.share[2], s.strong[0], s.strong[1],
+                                   s.strong[2], s.alive,    s.bad,      s.diagonal,  s.inverses};
+  for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value[n]);
+}
+
+constexpr int scale_threads = 256;
+
+static __global__ void __launch_bounds__(scale_threads)
+    find_largest(const double *r, index_t n, unsigned long long *most) {
+  double mine = 0.0;
+  for (index_t i = index_t(blockIdx.x) * scale_threads + threadIdx.x; i < n; i += index_t(gridDim.x) * scale_threads)
+    mine = fmax(mine, fabs(r[i]));
+  cuda::raise(most, cuda::ordered_bits(mine));
+}
+struct SetScales {
+  const unsigned long long *most;
+  Scales *to;
+
+  __device__ void operator()(int) const { *to = Scales::of(__longlong_as_double(static_cast<long long>(*most))); }
+};
+
+template <> class Strength<Cuda> {
+public:
+  Strength() { partial_.reserve(strengths * strength_blocks); }
+  Strengths operator()(const Cuda &on, const Matrix &A, const Shape &x) {
+    int across = 8;
+    while (across < strength_threads && across < x.n[0]) across *= 2;
+    partial_.start();
+    const auto first = partial_.take<strength_threads>(strengths * strength_blocks);
+    add_strengths<<<strength_blocks, strength_threads, 0, on.stream>>>(A, x.all(), across, first);
+    cuda::check_launch("strengths");
+    for (int n = 0; n < strengths; n += Sums::most) {
+      Sums sums;
+      for (int i = n; i < std::min(n + Sums::most, strengths); ++i)
+        sums.add({first.term + i * strength_blocks, strength_blocks}, nullptr);
+      partial_.put(on, sums, sums_.data() + n);
+    }
+    const double *s = sums_.read(on);
+    Strengths out;
+    for (int q = 0; q < 3; ++q) out.share[q] = s[q], out.strong[q] = s[3 + q];
+    out.alive = s[6], out.bad = s[7], out.diagonal = s[8], out.inverses = s[9];
+    return out;
+  }
+
+private:
+  PartialSum<Cuda> partial_;
+  Scalars<Cuda> sums_{strengths, 0};
+};
+
+// A line for each h and other: one of j and k, of which the other one is 0.
+template <class Line> struct LinesOf {
+  Line line;
+
+  __device__ void operator()(index_t h, index_t j, index_t k) const { line(h, j + k); }
+};
+
+// Lines along y and z are a thread each, those along x a warp each.
+template <class T> struct ZebraLines<Cuda, T> {
+  Smoothed<T> g;
+  Field<T> inverse, b, x;
+  Shape shape;
+
+  void relax(const Cuda &on, int q, index_t colour) const {
+    const index_t nh = (shape.n[0] + 1) / 2;
+    if (q == 0)
+      relax_along_x(on, g, inverse, b, x, shape, colour);
+    else if (q == 1)
+      on.for_each_point({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour}});
+    else
+      on.for_each_point({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour}});
+  }
+};
+
+template <> class CoarsestInverse<Cuda> {
+public:
+  static constexpr index_t most = 8192; // its inverse takes 500 MB then
+
+  void refresh(const Cuda &on, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
+    if (!inverse_ || x.n != shape_.n) {
+      const CoarsestRows rows(x);
+      inverse_.reset();
+      shape_ = x;
+      ia_.assign(rows.ia), ja_.assign(rows.ja);
+      values_.resize(rows.a.size() + rows.excess.size());
+      vector_.resize(2 * x.points());
+      inverse_ = std::make_unique<dense::DenseInverse>(
+          dense::SparseView{int(x.points()), ia_.data(), ja_.data(), values_.data(), excess()},
+          dense::Inverse::explicit_inverse, std::make_shared<dense::DenseLibrary>(), on.stream);
+    }
+    cuda::for_rows("the coarsest grid", int(x.points()),
+                   TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()}, on.stream);
+    inverse_->refresh(values_.data(), excess(), on.stream);
+    cuda::wait_for(on.stream, "the coarsest grid");
+    const auto status = inverse_->status();
+    failed = !status.definite;
+    null_directions = status.null_directions;
+  }
+  double *vector() { return vector_.data(); }
+  const double *solve(const Cuda &on) {
+    return inverse_->solve(vector_.data(), vector_.data() + shape_.points(), on.stream);
+  }
+  double bytes() const {
+    return double(ia_.bytes() + ja_.bytes() + values_.bytes() + vector_.bytes() + (inverse_ ? inverse_->bytes() : 0));
+  }
+
+private:
+  double *excess() const { return values_.data() + ja_.size(); }
+
+  Shape shape_;
+  cuda::Buffer<int> ia_, ja_;
+  cuda::Buffer<double> values_, vector_;
+  std::unique_ptr<dense::DenseInverse> inverse_;
+};
+
+template <> class FindScales<Cuda> {
+public:
+  explicit FindScales(const Cuda &) : most_(1), scales_(1) {}
+  const Scales *operator()(const Cuda &on, const double *r, index_t n) {
+    cuda::check(cudaMemsetAsync(most_.data(), 0, most_.bytes(), on.stream), "cudaMemsetAsync");
+    const index_t blocks =
+        std::min<index_t>((n + scale_threads - 1) / scale_threads, cuda::resident_blocks(find_largest, scale_threads));
+    find_largest<<<unsigned(blocks), scale_threads, 0, on.stream>>>(r, n, most_.data());
+    cuda::check_launch("find_largest");
+    cuda::for_rows("scales", 1, SetScales{most_.data(), scales_.data()}, on.stream);
+    return scales_.data();
+  }
+
+private:
+  cuda::Buffer<unsigned long long> most_;
+  cuda::Buffer<Scales> scales_;
+};
+
+template <> class Repeated<Cuda> {
+public:
+  template <class Work> void operator()(Cuda &on, const Work &work) {
+    const auto without_error = [&] {
+      work();
+      return 0;
+    };
+    if (graph_.empty()) graph_.capture(on, without_error);
+    graph_.launch(on);
+  }
+  void reset() { graph_.reset(); }
+
+private:
+  cuda::Graph graph_;
+};
+
+// in gridmg.cu
+extern template class Multigrid<Cuda, float>;
+extern template class Multigrid<Cuda, double>;
+extern template class GridMGOn<Cuda, float>;
+extern template class GridMGOn<Cuda, double>;
+
+} // namespace petscrrb::gridmg

@@ -1,0 +1,64 @@
+// What multigrid has of its own on the host.
+#pragma once
+
+#include "dense/host/profile.hpp"
+#include "pc/gridmg/core/coarsest.hpp"
+#include "pc/gridmg/core/gridmg.hpp"
+#include "pc/gridmg/host/loops.hpp"
+#include "stencil/host/rows.hpp"
+
+namespace petscrrb::gridmg {
+
+template <> class CoarsestInverse<Host> {
+public:
+  static constexpr index_t most = 20000; // its factor takes some 100 MB then
+
+  void refresh(const Host &, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
+    if (x.n != rows_.shape().n) {
+      CoarsestRows rows(x);
+      inverse_.setup(rows.ia, rows.ja, dense::Inverse::cholesky);
+      vector_.resize(x.points());
+      rows_ = std::move(rows);
+    }
+    rows_.take(A);
+    failed = inverse_.refresh(rows_.a.data(), rows_.excess.data()).unknown >= 0;
+    null_directions = inverse_.null_directions();
+  }
+  double *vector() { return vector_.data(); }
+  const double *solve(const Host &) { return inverse_.apply(vector_.data()), vector_.data(); }
+  double bytes() const { return inverse_.bytes() + double(vector_.size() * sizeof(double)) + rows_.bytes(); }
+
+private:
+  CoarsestRows rows_;
+  dense::ProfileInverse inverse_;
+  std::vector<double> vector_;
+};
+
+template <> class FindScales<Host> {
+public:
+  explicit FindScales(const Host &) {}
+  const Scales *operator()(const Host &, const double *r, index_t n) {
+    double most = 0.0;
+#pragma omp parallel for simd schedule(static) reduction(max : most) if (n > host::serial_below)
+    for (index_t i = 0; i < n; ++i) most = std::max(most, std::fabs(r[i]));
+    scales_ = Scales::of(most);
+    return &scales_;
+  }
+
+private:
+  Scales scales_;
+};
+
+template <> class Repeated<Host> {
+public:
+  template <class Work> void operator()(const Host &, const Work &work) { work(); }
+  void reset() {}
+};
+
+// in gridmg.cxx
+extern template class Multigrid<Host, float>;
+extern template class Multigrid<Host, double>;
+extern template class GridMGOn<Host, float>;
+extern template class GridMGOn<Host, double>;
+
+} // namespace petscrrb::gridmg
