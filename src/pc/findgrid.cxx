@@ -218,16 +218,15 @@ PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3], bool also, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBIsInThreeDirections(Mat A, PetscBool *yes) {
+PetscErrorCode PetscRRBFindGridOfPattern(Mat A, Grid *grid) {
   const PetscRRBSay say("the matrix");
   PetscBool aij, assembled, device;
   petscrrb::Csr rows;
   MatInfo info;
-  Grid grid;
   std::string why;
 
   PetscFunctionBegin;
-  *yes = PETSC_FALSE;
+  *grid = Grid();
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
   PetscCall(MatAssembled(A, &assembled));
   if (!aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
@@ -235,7 +234,7 @@ PetscErrorCode PetscRRBIsInThreeDirections(Mat A, PetscBool *yes) {
   if (info.nz_used == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBMatOnDevice(A, &device));
   PetscCall(PetscRRBRowsGet(A, device, &rows));
-  const auto find = [&](const PetscRRBRows &of) { why = of.find(Widest::star, "", grid); };
+  const auto find = [&](const PetscRRBRows &of) { why = of.find(Widest::star, "", *grid); };
   PetscErrorCode found = PETSC_SUCCESS;
   if (!device) found = PetscRRBTry(say, [&] { find(PetscRRBRowsOnHost(rows, say)); });
 #if PETSCRRB_ON_DEVICES
@@ -247,6 +246,7 @@ PetscErrorCode PetscRRBIsInThreeDirections(Mat A, PetscBool *yes) {
 #endif
   PetscCall(PetscRRBRowsRestore(A, device, &rows));
   PetscCall(found);
-  *yes = (PetscBool)(why.empty() && grid.dim == 3);
+  grid->source = "matrix pattern";
+  if (!why.empty()) *grid = Grid();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

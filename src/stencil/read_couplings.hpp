@@ -43,21 +43,22 @@ template <int steps, class Put> struct ReadCouplings {
     double value[steps] = {}, back[steps] = {}, check = 0;
     CouplingsOfRow<steps> row;
     places(point, after, before);
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-      const PetscInt q = A.ja[e];
-      const double a = A.a[e];
-      check += not_finite(a);
-      if (q == p) row.diagonal = a;
-      if (q == p || a == 0) continue;
-      row.identity = false;
-      bool known = false;
-      for (int m = 0; m < steps; ++m) {
-        known |= q == before[m] || q == after[m];
-        if (q == after[m]) value[m] = a;
-        if (Put::wants_own_values && q == before[m]) back[m] = a;
+    if (!take_in_order(p, after, before, row, value, back, check))
+      for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+        const PetscInt q = A.ja[e];
+        const double a = A.a[e];
+        check += not_finite(a);
+        if (q == p) row.diagonal = a;
+        if (q == p || a == 0) continue;
+        row.identity = false;
+        bool known = false;
+        for (int m = 0; m < steps; ++m) {
+          known |= q == before[m] || q == after[m];
+          if (q == after[m]) value[m] = a;
+          if (Put::wants_own_values && q == before[m]) back[m] = a;
+        }
+        if (!known && !is_identity(A, q)) found.foreign = true;
       }
-      if (!known && !is_identity(A, q)) found.foreign = true;
-    }
     found.not_finite = check != 0;
     found.identity_rows = row.identity;
     found.zero_rows = row.identity && row.diagonal == 0;
@@ -66,7 +67,7 @@ template <int steps, class Put> struct ReadCouplings {
     if (!row.identity)
       for (int m = 0; m < steps; ++m) {
         if (after[m] >= 0) look_ahead(p, after[m], m, value[m], row, found);
-        if (Put::wants_own_values && back[m] != 0 && !is_identity(A, before[m])) row.behind[m] = back[m];
+        if (Put::wants_own_values && back[m] != 0 && !is_identity_but(p, before[m], m)) row.behind[m] = back[m];
       }
     put(point, row, found);
     return found;
@@ -85,10 +86,52 @@ private:
     }
   }
 
+  // A row with all neighbours there, lower ones first: all of it is fetched at once. False: it is another one.
+  PETSCRRB_HD bool take_in_order(PetscInt p, const PetscInt after[steps], const PetscInt before[steps],
+                                 CouplingsOfRow<steps> &row, double value[steps], double back[steps],
+                                 double &check) const {
+    constexpr int entries = 2 * steps + 1;
+    const PetscInt begin = A.ia[p];
+    if (steps > 3 || A.ia[p + 1] - begin != entries) return false;
+    bool in_order = A.ja[begin + steps] == p;
+    PETSCRRB_UNROLL
+    for (int m = 0; m < steps; ++m)
+      in_order &= (A.ja[begin + steps - 1 - m] == before[m]) & (A.ja[begin + steps + 1 + m] == after[m]);
+    if (!in_order) return false;
+    row.diagonal = A.a[begin + steps];
+    check = not_finite(row.diagonal);
+    PETSCRRB_UNROLL
+    for (int m = 0; m < steps; ++m) {
+      const double below = A.a[begin + steps - 1 - m], above = A.a[begin + steps + 1 + m];
+      check += not_finite(below) + not_finite(above);
+      value[m] = above;
+      if (Put::wants_own_values) back[m] = below;
+      if (below != 0 || above != 0) row.identity = false;
+    }
+    return true;
+  }
+  // Whether q, which is step m before p, is an identity row; where it has its neighbours in order, its coupling with p shows that.
+  PETSCRRB_HD bool is_identity_but(PetscInt p, PetscInt q, int m) const {
+    const PetscInt e = A.ia[q] + steps + 1 + m;
+    if (e < A.ia[q + 1] && A.ja[e] == p && A.a[e] != 0) return false;
+    return is_identity(A, q);
+  }
+
   // The coupling of p with q, by both of their rows.
   PETSCRRB_HD void look_ahead(PetscInt p, PetscInt q, int m, double here, CouplingsOfRow<steps> &row,
                               RowFacts &found) const {
     double there = 0;
+    const PetscInt e_p = A.ia[q] + steps - 1 - m; // where it is if q has all neighbours in order
+    if (!Put::wants_diagonals_there && e_p < A.ia[q + 1] && A.ja[e_p] == p)
+      there = A.a[e_p];
+    else
+      find_there(p, q, m, there, row);
+    if (there == 0 && (here == 0 || is_identity(A, q))) return;
+    found.asymmetry = larger(found.asymmetry, fabs(here - there));
+    row.ahead[m] = 0.5 * (here + there);
+    row.here[m] = here;
+  }
+  PETSCRRB_HD void find_there(PetscInt p, PetscInt q, int m, double &there, CouplingsOfRow<steps> &row) const {
     int missing = Put::wants_diagonals_there ? 2 : 1; // where columns are in order, those are found early
     for (PetscInt e = A.ia[q]; e < A.ia[q + 1] && missing; ++e) {
       const PetscInt column = A.ja[e];
@@ -96,10 +139,6 @@ private:
       if (Put::wants_diagonals_there && column == q) row.there[m] = A.a[e];
       if (column == p || (Put::wants_diagonals_there && column == q)) --missing;
     }
-    if (there == 0 && (here == 0 || is_identity(A, q))) return;
-    found.asymmetry = larger(found.asymmetry, fabs(here - there));
-    row.ahead[m] = 0.5 * (here + there);
-    row.here[m] = here;
   }
 };
 

@@ -74,14 +74,18 @@ cusolverDnHandle_t DenseLibrary::solver(cudaStream_t stream) const {
 
 DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_ptr<DenseLibrary> library,
                            cudaStream_t stream)
-    : e_(pattern), n_(pattern.n), pitch_((std::size_t(n_) + 1) / 2 * 2), type_(type), library_(std::move(library)) {
+    : e_(pattern), n_(pattern.n), pitch_((std::size_t(n_) + 1) / 2 * 2), type_(type),
+      swept_(type == Inverse::explicit_inverse && n_ <= most_swept), library_(std::move(library)) {
   const int n = n_;
   matrix_.resize(pitch_ * n);
   doubles_.resize(3 * std::size_t(n)); // pins, u, gamma
   integers_.resize(3 * std::size_t(n));
   most_.resize(n);
   found_.resize(1);
-  if (!n) return;
+  inverse_ = matrix_.data();
+  if (swept_) work_.resize(matrix_.size());
+  if (!n || swept_) return;
+  if (!library_) library_ = std::make_shared<DenseLibrary>();
   int factor = 0, inverse = 0;
   const cusolverDnHandle_t solver = library_->solver(stream);
   const int pitch = int(pitch_);
@@ -104,18 +108,23 @@ void DenseInverse::refresh(const double *a, const double *excess, cudaStream_t s
   find_null_components(e_, null, stream);
   cuda::check(cudaMemsetAsync(matrix_.data(), 0, matrix_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("E", n_, Fill{e_, null.pin, matrix_.data(), pitch_}, stream);
-  const cusolverDnHandle_t solver = library_->solver(stream);
-  check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
-                         &found_.data()->factor),
-        "potrf");
+  if (swept_) {
+    inverse_ = sweep(matrix_.data(), work_.data(), pitch_, n_, &found_.data()->factor, stream);
+  } else {
+    const cusolverDnHandle_t solver = library_->solver(stream);
+    check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
+                           &found_.data()->factor),
+          "potrf");
+    if (type_ == Inverse::explicit_inverse)
+      check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
+                             &found_.data()->inverse),
+            "potri");
+  }
   if (type_ == Inverse::explicit_inverse) {
-    check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
-                           &found_.data()->inverse),
-          "potri");
     const unsigned tiles = unsigned(n_ - 1) / tile + 1;
-    mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
+    mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(inverse_, pitch_, n_);
     cuda::check_launch("inverse of E");
-    project_inverse(null, matrix_.data(), pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
+    project_inverse(null, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
   }
   cuda::check(cudaMemcpyAsync(host_found_.data(), found_.data(), sizeof(Findings), cudaMemcpyDeviceToHost, stream),
               "cudaMemcpyAsync");
@@ -131,8 +140,8 @@ Status DenseInverse::status() const {
 double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const {
   if (!n_) return c;
   if (type_ == Inverse::explicit_inverse) {
-    multiply<<<unsigned(n_ - 1) / (product_threads / 32) + 1, product_threads, 0, stream>>>(matrix_.data(), pitch_, n_,
-                                                                                            c, other);
+    multiply<<<unsigned(n_ - 1) / (product_threads / 32) + 1, product_threads, 0, stream>>>(inverse_, pitch_, n_, c,
+                                                                                            other);
     cuda::check_launch("application of the inverse of E");
     return other;
   }

@@ -1,4 +1,5 @@
-// The dense (pseudo-)inverse of a symmetric matrix on a device, factored by cuSOLVER, and inverted, or solved with by cuBLAS.
+// The dense (pseudo-)inverse of a symmetric matrix on a device: small ones by elimination of our own, others factored by cuSOLVER and
+// inverted, or solved with by cuBLAS.
 #pragma once
 
 #include "exec/cuda/cublas.hpp"
@@ -53,9 +54,15 @@ void project(const NullView &, double *c, cudaStream_t);
 // From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P, P = project(). u, gamma: n values.
 void project_inverse(const NullView &, double *inverse, std::size_t pitch, double *u, double *gamma, cudaStream_t);
 
+// The inverse of a symmetric positive definite matrix, up to rounding in symmetry: in `matrix` or in `other`, which is as large. *bad: 0,
+// or 1 + the first unknown whose pivot is not positive.
+double *sweep(double *matrix, double *other, std::size_t pitch, int n, int *bad, cudaStream_t);
+
 class DenseInverse final : public DeviceInverse {
 public:
-  // The pattern stays the caller's. Allocates.
+  static constexpr int most_swept = 1024; // unknowns
+
+  // The pattern stays the caller's. Allocates. library: NULL: one of its own, if it needs one
   DenseInverse(const SparseView &pattern, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t);
 
   void refresh(const double *a, const double *excess, cudaStream_t) override;
@@ -79,6 +86,8 @@ private:
   int n_;
   std::size_t pitch_; // rows start at 16 bytes
   Inverse type_;
+  bool swept_;
+  double *inverse_ = nullptr; // matrix_ or work_
   std::shared_ptr<DenseLibrary> library_;
   cuda::Buffer<double> matrix_, work_, doubles_;
   cuda::Buffer<int> integers_;

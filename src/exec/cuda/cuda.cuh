@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
+#include "exec/cuda/overlap.cuh"
 
 namespace petscrrb {
 namespace cuda {
@@ -39,9 +40,14 @@ template <class F, class G> __global__ void for_each_node(Range2 box, Range2 inn
 // A thread a point. first: of the rows that this launch has, along the second and third direction.
 constexpr int point_threads = 256;
 
-template <class F> __global__ void __launch_bounds__(point_threads) for_each_point(Range3 box, Range3 first, F f) {
+template <class F>
+__global__ void __launch_bounds__(point_threads) for_each_point(Range3 box, Range3 first, F f, bool overlap) {
   const index_t i = index_t(blockIdx.x) * blockDim.x + threadIdx.x,
                 j = first.n[1] + index_t(blockIdx.y) * blockDim.y + threadIdx.y, k = first.n[2] + blockIdx.z;
+  if (overlap) {
+    start_next();
+    await_previous();
+  }
   if (j < box.n[1] && i < box.row(j)) f(i, j, k);
 }
 
@@ -95,13 +101,15 @@ template <class F> void Cuda::for_each_point(const Range3 &box, const F &f) cons
   if (!box.size()) return;
   const int x = cuda::threads_of_row(box);
   const int y = cuda::point_threads / x;
+  static const bool may_overlap = cuda::may_overlap(cuda::for_each_point<F>);
   const index_t rows = cuda::most_blocks * y;
   for (index_t k = 0; k < box.n[2]; k += cuda::most_blocks)
     for (index_t j = 0; j < box.n[1]; j += rows) {
       const dim3 blocks(unsigned((box.n[0] + x - 1) / x), unsigned((std::min(rows, box.n[1] - j) + y - 1) / y),
                         unsigned(std::min(cuda::most_blocks, box.n[2] - k)));
-      cuda::for_each_point<<<blocks, dim3(unsigned(x), unsigned(y)), 0, stream>>>(box, Range3{{0, j, k}}, f);
-      cuda::check_launch("for_each_point");
+      const bool overlap = may_overlap && index_t(blocks.x) * blocks.y * blocks.z <= cuda::few_blocks;
+      cuda::launch("for_each_point", cuda::for_each_point<F>, overlap, blocks, dim3(unsigned(x), unsigned(y)), 0,
+                   stream, box, Range3{{0, j, k}}, f, overlap);
     }
 }
 

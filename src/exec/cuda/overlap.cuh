@@ -23,6 +23,9 @@ __device__ inline void await_previous() {
 #endif
 }
 
+// Of a kernel with little to do for each block: where there are more, starting the next one early costs more than it gains.
+constexpr std::int64_t few_blocks = 2048;
+
 // Where a kernel was compiled for 9.0 or later, which the code made from older PTX was not, whatever the device; and graphs
 // know of it since 12.3.
 template <class... Parameters> bool may_overlap(void (*kernel)(Parameters...)) {
@@ -35,13 +38,13 @@ template <class... Parameters> bool may_overlap(void (*kernel)(Parameters...)) {
 
 // overlap: the kernel awaits the one before it by itself
 template <class... Parameters, class... Arguments>
-void launch(const char *what, void (*kernel)(Parameters...), bool overlap, dim3 blocks, int threads, std::size_t shared,
-            cudaStream_t stream, Arguments... arguments) {
+void launch(const char *what, void (*kernel)(Parameters...), bool overlap, dim3 blocks, dim3 threads,
+            std::size_t shared, cudaStream_t stream, Arguments... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t how = {};
-  how.gridDim = blocks, how.blockDim = dim3(unsigned(threads));
+  how.gridDim = blocks, how.blockDim = threads;
   how.dynamicSmemBytes = shared, how.stream = stream;
   how.attrs = &attribute, how.numAttrs = overlap;
   check(cudaLaunchKernelEx(&how, kernel, Parameters(arguments)...), what);

@@ -81,6 +81,8 @@ __global__ void __launch_bounds__(sum_point_threads)
   const int rows = sum_point_threads / across, x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
   const index_t tiles_x = (box.n[0] + across - 1) / across, tiles_y = (box.n[1] + rows - 1) / rows;
   double value = 0.0;
+  start_next();
+  await_previous();
   for (index_t tile = blockIdx.x; tile < tiles_x * tiles_y * box.n[2]; tile += gridDim.x) {
     const index_t row = tile / tiles_x, i = tile % tiles_x * across + x, j = row % tiles_y * rows + y,
                   k = row / tiles_y;
@@ -100,6 +102,8 @@ static __global__ void __launch_bounds__(add_terms_threads) add_terms(const __gr
 }
 
 template <class F> __global__ void __launch_bounds__(add_terms_threads) add_terms_then(Terms terms, double *to, F f) {
+  start_next();
+  await_previous();
   const double sum = sum_of<add_terms_threads>(terms);
   if (threadIdx.x != 0) return;
   *to = sum;
@@ -158,9 +162,9 @@ public:
     const int blocks = int(parts_of(box));
     if (!blocks) return {};
     const auto sum = take<cuda::sum_point_threads>(blocks);
-    cuda::add_points<<<unsigned(blocks), cuda::sum_point_threads, 0, on.stream>>>(box, cuda::threads_of_row(box), f,
-                                                                                  sum);
-    cuda::check_launch("sum");
+    static const bool overlap = cuda::may_overlap(cuda::add_points<F>);
+    cuda::launch("sum", cuda::add_points<F>, overlap, unsigned(blocks), cuda::sum_point_threads, 0, on.stream, box,
+                 cuda::threads_of_row(box), f, sum);
     return {sum.term, index_t(blocks)};
   }
   Terms terms() const { return {partial_.data(), used_}; }
@@ -170,8 +174,8 @@ public:
   }
   // *to = the sum, then f(0, 0)
   template <class F> static void put_then(const Cuda &on, const Terms &terms, double *to, const F &f) {
-    cuda::add_terms_then<<<1, cuda::add_terms_threads, 0, on.stream>>>(terms, to, f);
-    cuda::check_launch("sums");
+    static const bool overlap = cuda::may_overlap(cuda::add_terms_then<F>);
+    cuda::launch("sums", cuda::add_terms_then<F>, overlap, 1, cuda::add_terms_threads, 0, on.stream, terms, to, f);
   }
   std::size_t bytes() const { return partial_.bytes(); }
 

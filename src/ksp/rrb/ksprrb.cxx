@@ -1,5 +1,6 @@
 /* KSPRRB as PETSc sees it: everything but the solve, which is in ksprrb_solve.cxx. */
 #include "ksp/rrb/ksprrb_data.h"
+#include "pc/gridmg/pcgridmg_data.h"
 
 #include <petscblaslapack.h>
 #include <petscdmda.h>
@@ -57,8 +58,8 @@ static PetscErrorCode AskDM(DM dm, PetscBool *da, PetscBool *solid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the matrix is on a 3D grid, by a DMDA, or by its nonzeros. */
-static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid) {
+/* Whether the matrix is on a 3D grid, by a DMDA, or by its nonzeros: then on that one. */
+static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
   constexpr PetscLogDouble tiny = 4096; /* rows: below it 3D grids may have no more nonzeros than 2D ones */
   PetscBool da;
   PetscMPIInt ranks;
@@ -79,7 +80,8 @@ static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid) {
   PetscCall(MatGetSize(ksp->pc->pmat, &rows, nullptr));
   PetscCall(MatGetInfo(ksp->pc->pmat, MAT_LOCAL, &info));
   if (rows >= tiny && info.nz_used <= 5.0 * rows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBIsInThreeDirections(ksp->pc->pmat, solid));
+  PetscCall(PetscRRBFindGridOfPattern(ksp->pc->pmat, grid));
+  *solid = (PetscBool)(grid->n[0] > 0 && grid->dim == 3);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,6 +91,7 @@ static PetscErrorCode ChoosePC(KSP ksp) {
   const char *prefix;
   PetscBool chosen = PETSC_FALSE, is_default = PETSC_FALSE, solid;
   const KSPRRBInside *inside = nullptr;
+  petscrrb::Grid grid;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
@@ -98,8 +101,9 @@ static PetscErrorCode ChoosePC(KSP ksp) {
   if (inside || (chosen && type)) PetscFunctionReturn(PETSC_SUCCESS);
   if (type) PetscCall(IsDefault(ksp, type, &is_default));
   if (type && !is_default) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(IsSolid(ksp, &solid));
+  PetscCall(IsSolid(ksp, &solid, &grid));
   PetscCall(PCSetType(ksp->pc, solid ? PCGRIDMG : PCRRB));
+  if (solid && grid.n[0]) PetscCall(PCGridMGExpectGrid(ksp->pc, grid));
   if (ksp->setfromoptionscalled) PetscCall(PCSetFromOptions(ksp->pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

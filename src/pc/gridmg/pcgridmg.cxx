@@ -68,10 +68,15 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_GridMG *mg = (PC_GridMG *)pc->data;
   PCGridMGState *s = mg->state;
   gridmg::Options o;
+  PetscRRBMatrixState now;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindStarOnRank(pc, pc->pmat, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
-                                   "-pc_type rrb", &s->grid, trouble));
+  PetscCall(now.Take(pc->pmat));
+  if (mg->expected && mg->expected->of == now && !mg->grid[0])
+    s->grid = mg->expected->grid;
+  else
+    PetscCall(PetscRRBFindStarOnRank(pc, pc->pmat, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
+                                     "-pc_type rrb", &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   o.coarsening = (gridmg::Coarsening)mg->coarsening;
   o.smoother = (gridmg::Smoother)mg->smoother;
@@ -199,6 +204,25 @@ static PetscBool MayHaveIdentityRows(PC pc) {
   return (PetscBool)(((PC_GridMG *)pc->data)->state->found.read.identity_rows > 0);
 }
 
+PetscErrorCode PCGridMGExpectGrid(PC pc, const Grid &grid) {
+  PC_GridMG *mg = (PC_GridMG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("PCGRIDMG"), [&] {
+    if (!mg->expected) mg->expected = new PCGridMGExpected;
+    mg->expected->grid = grid;
+  }));
+  PetscCall(mg->expected->of.Take(pc->pmat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_GridMG(PC pc) {
+  PetscFunctionBegin;
+  delete ((PC_GridMG *)pc->data)->expected;
+  PetscCall((PetscRRBDestroy<PC_GridMG, PCGridMGComposeParameters>(pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    PCGRIDMG - Multigrid on structured grids, whose coarsening and smoothing follow the couplings of the matrix
 
@@ -242,6 +266,7 @@ PetscErrorCode PCCreate_GridMG(PC pc) {
       {PCSetUp_GridMG, PetscRRBApply<PC_GridMG, Apply>, nullptr, PCSetFromOptions_GridMG,
        PetscRRBView<PC_GridMG, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
       &mg)));
+  pc->ops->destroy = PCDestroy_GridMG;
   mg->precision = PC_GRIDMG_PRECISION_AUTO;
   mg->smooths = 1;
   mg->grids = 100;

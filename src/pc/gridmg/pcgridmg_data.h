@@ -9,6 +9,9 @@ PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_GridMG(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCGridMGComposeParameters(PC, PetscBool);
 
+/* What has been found already: the grid of Pmat as it is now. */
+PETSC_INTERN PetscErrorCode PCGridMGExpectGrid(PC, const petscrrb::Grid &);
+
 class PetscRRBStream;
 
 /* What an iteration on PCGRIDMG's grids (KSPRRB) is made of. */
@@ -30,6 +33,11 @@ public:
   virtual PCGridMGParts parts() = 0;
 };
 
+struct PCGridMGExpected {
+  petscrrb::Grid grid;
+  PetscRRBMatrixState of;
+};
+
 /* With several ranks each has its own grids. */
 struct PCGridMGState : PetscRRBState<PCGridMGBackend> {
   petscrrb::gridmg::Findings found;
@@ -42,6 +50,7 @@ typedef struct {
   PCGridMGPrecision precision;
   PetscInt smooths, grids, coarse_size;
   PetscInt grid[3];
+  PCGridMGExpected *expected; /* NULL: nothing */
   PetscRRBKnownValues *known;
   PCGridMGState *state;
 } PC_GridMG;

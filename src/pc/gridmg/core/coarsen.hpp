@@ -53,10 +53,11 @@ template <class T> struct Transfer {
   PETSCRRB_HD index_t after(index_t I) const { return 2 * I + 2 < n ? 2 * I + 2 : (ring ? 0 : -1); }
 };
 
-// The steps of one coarsening, each a loop. First the shares of the even points.
-struct FindShares {
+// The steps of one coarsening, each a loop. First the shares of the even points; T: also in the cycle's precision.
+template <class T> struct FindShares {
   Matrix A;
   Transfer<double> to;
+  Transfer<T> rounded;
 
   PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
     const Point at{{i, j, k}};
@@ -68,8 +69,8 @@ struct FindShares {
     const bool alone = even.a[to.q] == to.n - 1;
     if (alone ? to.ring : after == 0.0 && dead(even.moved(to.q, 1)))
       left = 0.0, right = dead(even) ? Transfer<double>::none : Transfer<double>::whole;
-    to.left(at.a) = left;
-    to.right(at.a) = right;
+    to.left(at.a) = left, to.right(at.a) = right;
+    rounded.left(at.a) = T(left), rounded.right(at.a) = T(right);
   }
 
 private:
@@ -248,6 +249,91 @@ template <class T, int q, bool add> struct Prolong {
   }
 
 private:
+  PETSCRRB_HD static void put(T *at, T value) {
+    if (add)
+      *at += value;
+    else
+      *at = value;
+  }
+};
+
+// The same of three steps at once, x, y and z, none of them around a ring: the grids between need no vectors.
+template <class T> struct TransferOfAll { Transfer<T> x, y, z; };
+
+template <class T, bool reds> struct RestrictAll {
+  TransferOfAll<T> by;
+  Field<T> r, to;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const RowOf at(row, plane);
+    const index_t parity = at.parity, J = at.j, K = at.k;
+    const index_t here = by.z.right.place(parity, J, K) + h;
+    const T right = by.z.right.p[here];
+    T sum = Transfer<T>::of_even(right) * plane_of(parity, h, J, 2 * K);
+    if (2 * K + 1 < by.z.n) sum += Transfer<T>::of_odd(right) * plane_of(parity, h, J, 2 * K + 1);
+    if (2 * K + 2 < by.z.n) sum += by.z.left.p[here + by.z.left.plane] * plane_of(parity, h, J, 2 * K + 2);
+    to.row(parity, J, K)[h] = sum;
+  }
+
+private:
+  PETSCRRB_HD T plane_of(index_t parity, index_t h, index_t J, index_t k) const {
+    const index_t here = by.y.right.place(parity, J, k) + h;
+    const T right = by.y.right.p[here];
+    T sum = Transfer<T>::of_even(right) * row_of(parity, h, 2 * J, k);
+    if (2 * J + 1 < by.y.n) sum += Transfer<T>::of_odd(right) * row_of(parity, h, 2 * J + 1, k);
+    if (2 * J + 2 < by.y.n) sum += by.y.left.p[here + by.y.left.pitch] * row_of(parity, h, 2 * J + 2, k);
+    return sum;
+  }
+  PETSCRRB_HD T row_of(index_t parity, index_t h, index_t j, index_t k) const {
+    const index_t I = 2 * h + parity;
+    const T *even = r.row(0, j, k), *odd = r.row(1, j, k);
+    const T right = by.x.right.row(parity, j, k)[h];
+    const bool even_there = !reds || is_red(0, j, k), odd_there = !reds || !even_there;
+    T sum = T(0);
+    if (odd_there) sum += Transfer<T>::of_odd(right) * odd[I];
+    if (even_there) {
+      const T left = by.x.left.row(1 - parity, j, k)[h + parity];
+      sum += Transfer<T>::of_even(right) * even[I] + left * even[I + 1];
+    }
+    return sum;
+  }
+};
+
+template <class T, bool reds, bool add> struct ProlongAll {
+  TransferOfAll<T> by;
+  Field<T> from, to;
+
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const RowOf at(row, plane);
+    const index_t I = 2 * h + at.parity;
+    const bool even = is_red(0, at.j, at.k);
+    const T right = by.x.right.row(at.parity, at.j, at.k)[h];
+    const T here = row_of(at.parity, h, at.j, at.k);
+    if (!reds || even) {
+      const T left = by.x.left.row(at.parity, at.j, at.k)[h];
+      const T before = row_of(1 - at.parity, h - 1 + at.parity, at.j, at.k);
+      put(to.row(0, at.j, at.k) + I, left * before + Transfer<T>::of_even(right) * here);
+    }
+    if (2 * I + 1 < by.x.n && (!reds || !even)) put(to.row(1, at.j, at.k) + I, Transfer<T>::of_odd(right) * here);
+  }
+
+private:
+  // at a point of the grid that is coarse in x alone, and of that in x and y; before the first point of x there is 0
+  PETSCRRB_HD T row_of(index_t parity, index_t h, index_t j, index_t k) const {
+    const index_t J = j >> 1, here = by.y.right.place(parity, J, k) + h;
+    const T right = by.y.right.p[here];
+    if (j & 1) return Transfer<T>::of_odd(right) * plane_of(parity, h, J, k);
+    T sum = Transfer<T>::of_even(right) * (J < by.y.nc ? plane_of(parity, h, J, k) : T(0));
+    if (J > 0) sum += by.y.left.p[here] * plane_of(parity, h, J - 1, k);
+    return sum;
+  }
+  PETSCRRB_HD T plane_of(index_t parity, index_t h, index_t J, index_t k) const {
+    const index_t K = k >> 1, here = by.z.right.place(parity, J, K) + h;
+    const T right = by.z.right.p[here];
+    const T *c = from.row(parity, J, K) + h;
+    if (k & 1) return Transfer<T>::of_odd(right) * c[0];
+    return Transfer<T>::of_even(right) * c[0] + by.z.left.p[here] * c[-from.plane];
+  }
   PETSCRRB_HD static void put(T *at, T value) {
     if (add)
       *at += value;

@@ -20,7 +20,6 @@ public:
 
   const Layout &layout() const { return layout_; }
   Matrix get() const { return {{array(0), array(1), array(2)}, array(3)}; }
-  double *data() const { return memory_.data(); }
   std::size_t bytes() const { return memory_.bytes(); }
 
 private:
@@ -53,14 +52,6 @@ template <class Backend, class T, int N> void fill_rings(const Backend &on, cons
   }
 }
 
-// Of one array in memory to that of another precision, times a number.
-template <class T> struct Round {
-  const double *from;
-  T *to;
-  double by;
-
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = T(by * from[i]); }
-};
 template <class T> struct Clear {
   T *to;
 
@@ -166,12 +157,7 @@ public:
   Matrix coarsest_matrix() const { return coarsest_->get(); }
 
   // From b() of the finest level to its x(). solve() is to solve with the coarsest one, from its b() to its x().
-  template <class Solve> void cycle(const Solve &solve) const {
-    const std::size_t last = levels_.size() - 1;
-    for (std::size_t l = 0; l < last; ++l) down(*levels_[l], *levels_[l + 1]);
-    solve();
-    for (std::size_t l = last; l-- > 0;) up(*levels_[l], *levels_[l + 1]);
-  }
+  template <class Solve> void cycle(const Solve &solve) const { cycle_from(0, solve); }
 
   // Whether the finest grid is smoothed by points of two colours that have no neighbours of their own.
   bool red_black() const { return levels_.size() > 1 && red_black(*levels_.front()); }
@@ -179,18 +165,13 @@ public:
   // b / d on black ones, have been done; relax() does the last one on black points, which leaves out the red ones after it. Of b() on
   // red points nothing is read where there is one sweep.
   template <class Solve, class Relax> void black_cycle(const Solve &solve, const Relax &relax) const {
-    const std::size_t last = levels_.size() - 1;
-    const L &finest = *levels_.front(), &next = *levels_[1];
-    const bool once = options_.smooths == 1;
+    const L &finest = *levels_.front();
     fill(finest, finest.x());
     for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 0, false), relax_points(finest, 1, false);
     residual(finest);
-    in_direction(finest.direction, [&](auto q) { restrict_to<decltype(q)::value>(finest, next); });
-    for (std::size_t l = 1; l < last; ++l) down(*levels_[l], *levels_[l + 1]);
-    solve();
-    for (std::size_t l = last; l-- > 1;) up(*levels_[l], *levels_[l + 1]);
-    if (!next.smooth) fill(next, next.x());
-    in_direction(finest.direction, [&](auto q) { prolong_from<decltype(q)::value>(finest, next, !once); });
+    restrict_from(0);
+    cycle_from(below(0), solve);
+    prolong_to(0, options_.smooths > 1);
     fill(finest, finest.x());
     for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 1, false), relax_points(finest, 0, false);
     relax();
@@ -241,8 +222,9 @@ private:
   static Range3 numbers(std::size_t n) { return {{index_t(n), 1, 1}}; } // as they are in memory
 
   void set_smoother(L &level, const MatrixArrays<Backend> &A, double scale) const {
-    on_.for_each_point(numbers(3 * level.layout.size()), Round<T>{A.data(), level.matrix.data(), scale});
-    on_.for_each_point(level.shape.all(), Diagonal<T>{A.get(), level.array(3), scale});
+    const Smoothed<T> g = level.smoothed();
+    on_.for_each_point(level.shape.halves_of_both(), SetSmoother<T>{A.get(), g, scale});
+    fill_rings(on_, level.shape, {g.w[0], g.w[1], g.w[2]});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
@@ -261,9 +243,10 @@ private:
     const Transfer<double> by = level.transfer(shares_.data());
     Shape around = level.shape; // shares are read across lines
     around.n = pairs.n, around.ring[by.q] = false;
-    on_.for_each_point(around.all(), FindShares{A.get(), by});
+    const Transfer<T> rounded = level.transfer();
+    on_.for_each_point(around.all(), FindShares<T>{A.get(), by, rounded});
     fill_rings(on_, around, {by.left, by.right});
-    on_.for_each_point(numbers(2 * pairs.size()), Round<T>{shares_.data(), level.shares.data(), 1.0});
+    fill_rings(on_, around, {rounded.left, rounded.right});
     on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
     fill_rings(on_, x, {to.get().w[by.q]});
     in_direction(by.q, [&](auto direction) {
@@ -343,13 +326,54 @@ private:
                          Prolong<T, q, false>{level.transfer(), next.x(), level.x(), red_black(level)});
   }
 
-  void down(const L &level, const L &next) const {
-    if (level.smooth) smooth_before(level), residual(level);
-    in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
+  // --- between grids: one step of coarsening at a time, or three where no ring is in the way ---
+
+  bool three_at_once(std::size_t l) const {
+    if (l + 3 >= levels_.size() || !levels_[l]->smooth) return false;
+    for (int q = 0; q < 3; ++q)
+      if (levels_[l + q]->direction != q || (q && levels_[l + q]->smooth) || shape_.ring[q]) return false;
+    return true;
   }
-  void up(const L &level, const L &next) const {
+  // the level whose right-hand side comes of l's
+  std::size_t below(std::size_t l) const { return l + (three_at_once(l) ? 3 : 1); }
+  TransferOfAll<T> transfers(std::size_t l) const {
+    return {levels_[l]->transfer(), levels_[l + 1]->transfer(), levels_[l + 2]->transfer()};
+  }
+  void restrict_from(std::size_t l) const {
+    const L &level = *levels_[l], &next = *levels_[below(l)];
+    if (!three_at_once(l))
+      in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
+    else if (red_black(level))
+      on_.for_each_point(next.shape.halves_of_both(), RestrictAll<T, true>{transfers(l), level.r(), next.b()});
+    else
+      on_.for_each_point(next.shape.halves_of_both(), RestrictAll<T, false>{transfers(l), level.r(), next.b()});
+  }
+  // add: to what is there
+  void prolong_to(std::size_t l, bool add) const {
+    const L &level = *levels_[l], &next = *levels_[below(l)];
     if (!next.smooth) fill(next, next.x()); // after smoothing it is
-    in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next, level.smooth); });
+    if (!three_at_once(l))
+      in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next, add); });
+    else if (!red_black(level))
+      prolong_all<false, true>(l);
+    else if (add)
+      prolong_all<true, true>(l);
+    else
+      prolong_all<true, false>(l);
+  }
+  template <bool reds, bool add> void prolong_all(std::size_t l) const {
+    const Shape pairs{levels_[l]->share_layout().n, {}};
+    on_.for_each_point(pairs.halves_of_both(),
+                       ProlongAll<T, reds, add>{transfers(l), levels_[below(l)]->x(), levels_[l]->x()});
+  }
+
+  template <class Solve> void cycle_from(std::size_t l, const Solve &solve) const {
+    if (l + 1 == levels_.size()) return solve();
+    const L &level = *levels_[l];
+    if (level.smooth) smooth_before(level), residual(level);
+    restrict_from(l);
+    cycle_from(below(l), solve);
+    prolong_to(l, level.smooth);
     if (level.smooth) smooth_after(level);
   }
   template <class F> static void in_direction(int q, const F &f) {

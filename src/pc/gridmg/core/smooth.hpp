@@ -54,17 +54,23 @@ template <class T, bool of_first = false> struct Residual {
   }
 };
 
-// From the matrix: what a smoother needs of it.
-template <class T> struct Diagonal {
+// From the matrix: what a smoother needs of it, but for what is around rings; by rows of both parities of x.
+template <class T> struct SetSmoother {
   Matrix A;
-  Field<T> dinv;
+  Smoothed<T> to;
   double scale;
 
-  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
-    const Point p{{i, j, k}};
-    double d = A.e(p.a);
-    for (int q = 0; q < 3; ++q) d += A.pair(q, p);
-    dinv(p.a) = d > 0.0 ? T(1.0 / (scale * d)) : T(0);
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+    const RowOf at(row, plane);
+    const index_t here = A.e.place(at.parity, at.j, at.k) + h,
+                  west = A.e.place(1 - at.parity, at.j, at.k) + h - 1 + at.parity;
+    const double w[3] = {A.w[0].p[here], A.w[1].p[here], A.w[2].p[here]};
+    double d = A.e.p[here];
+    d += w[0] + A.w[0].p[west];
+    d += w[1] + A.w[1].p[here - A.e.pitch];
+    d += w[2] + A.w[2].p[here - A.e.plane];
+    for (int q = 0; q < 3; ++q) to.w[q].p[here] = T(scale * w[q]);
+    to.dinv.p[here] = d > 0.0 ? T(1.0 / (scale * d)) : T(0);
   }
 };
 

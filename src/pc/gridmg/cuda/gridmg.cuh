@@ -112,7 +112,7 @@ public:
       vector_.resize(2 * x.points());
       inverse_ = std::make_unique<dense::DenseInverse>(
           dense::SparseView{int(x.points()), ia_.data(), ja_.data(), values_.data(), excess()},
-          dense::Inverse::explicit_inverse, std::make_shared<dense::DenseLibrary>(), on.stream);
+          dense::Inverse::explicit_inverse, nullptr, on.stream);
     }
     cuda::for_rows("the coarsest grid", int(x.points()),
                    TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()}, on.stream);
