@@ -1,7 +1,8 @@
-"""Multigrid on 3D grids beside hypre's on grids, incomplete Cholesky and algebraic multigrid, all under CG; on a GPU where there is one."""
+"""The RRB-solver and multigrid on 3D grids beside hypre's on grids, incomplete Cholesky and algebraic multigrid, all as CG; on a GPU where
+there is one."""
 import solid
 
-QUESTION = "In 3D, how do set-up, refresh and solve of PCGRIDMG compare with PFMG, PCMIC, GAMG and BoomerAMG?"
+QUESTION = "In 3D, how do set-up, refresh and solve of KSPRRB and PCGRIDMG compare with PFMG, PCMIC, GAMG and BoomerAMG?"
 
 PROBLEMS = {
     "poisson": ("-problem", "poisson"),
@@ -13,6 +14,7 @@ HOST = (((64, 64, 64), PROBLEMS), ((128, 128, 128), ("poisson", "variable")))
 DEVICE = (((64, 64, 64), PROBLEMS), ((128, 128, 128), PROBLEMS), ((256, 256, 256), PROBLEMS), ((512, 512, 16), ("poisson",)),
           ((100, 67, 45), ("poisson",)), ((480, 480, 80), ("poisson",)))
 GRIDS = {
+    "rrb": "-ksp_type rrb",
     "gridmg": "-pc_type gridmg",
     "gridmg, double": "-pc_type gridmg -pc_gridmg_precision double",
     "pfmg": "-ksp_type pfmg",

@@ -36,6 +36,14 @@ def test_a_neumann_null_space(run, tutorial, gridmg):
     assert "grid: 24 x 24 x 24, 7-point" in output and "null directions: 1" in output
 
 
+@pytest.mark.parametrize("name, known", [("ex45", 9), ("ex34", 9)])
+def test_the_solver_in_three_dimensions(run, tutorial, library, name, known):
+    output = run(tutorial("ksp/ksp", name), *cube(24), "-dll_append", library, *STRICT, "-ksp_type", "rrb", "-ksp_view")
+    assert counts(output)[0] <= known
+    assert "conjugate gradients: on the first Schur complement, of the black points" in output
+    assert "grid: 24 x 24 x 24, 7-point, from the PC's DMDA" in output
+
+
 def test_two_dimensions(run, tutorial, gridmg):
     output = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 50, "-da_grid_y", 63, "-random_exact_sol", "-ksp_rtol", 1e-8, *gridmg)
     assert counts(output)[0] <= 12

@@ -205,20 +205,21 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 
 /*MC
    KSPRRB - The RRB-solver: conjugate gradients on the first Schur complement of a 5-point matrix on a structured 2D grid,
-   preconditioned by `PCRRB`
+   preconditioned by `PCRRB`, or of a 7-point matrix on a 3D grid, preconditioned by `PCGRIDMG`
 
    Level: beginner
 
    Notes:
-   `-ksp_type rrb` is all that an application needs: the preconditioner becomes `PCRRB` unless one is chosen, and one of
-   another type is an error. Its options, `-pc_rrb_levels` and others, apply. The matrix is symmetric and positive
+   `-ksp_type rrb` is all that an application needs: the preconditioner becomes `PCRRB`, or `PCGRIDMG` on a 3D grid, unless one is
+   chosen, and one of another type is an error. Its options, `-pc_rrb_levels` and others, apply. The matrix is symmetric and positive
    (semi)definite, with one unknown a grid point.
 
    Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
    operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
    no such Schur complement (9-point, or with an odd number of points around a periodic side), or whose finest grid is not in
    r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, by PETSc's own operations.
-   With several MPI ranks, of hosts or of devices, the iteration on the Schur complement is the same; that on all nodes is by
+   With `PCGRIDMG` it is on the black points where the finest grid is smoothed by red-black points, else on all of them, and on
+   several ranks by PETSc's own operations. With `PCRRB` and several MPI ranks, of hosts or of devices, the iteration on the Schur complement is the same; that on all nodes is by
    PETSc's own operations, and so is all where the finest grid is on every rank. `KSPView()` says so.
 
    Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
@@ -233,7 +234,7 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 +  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017
 -  * - M. de Jong, C. Vuik, GPU implementation of the RRB-solver, report 16-06, Delft University of Technology, 2016
 
-.seealso: `PCRRB`, `KSPCG`, `PCRRBSetLevels()`, `PCRRBSetCycle()`, `PCRRBSetPrecision()`
+.seealso: `PCRRB`, `PCGRIDMG`, `KSPCG`, `PCRRBSetLevels()`, `PCRRBSetCycle()`, `PCRRBSetPrecision()`
 M*/
 PetscErrorCode KSPCreate_RRB(KSP ksp) {
   KSP_RRB *rrb;

@@ -88,16 +88,16 @@ std::string Use::nested() {
 std::string Use::choose_options() {
   const int kind = random.integer(0, 99);
   if (kind < 30) {
-    method = "ksp rrb";
+    const bool solid = problem.dimensions == 3, grids = random.chance(solid ? 0.9 : 0.15);
+    method = grids ? "ksp gridmg" : "ksp rrb";
     std::string text = std::string(" -ksp_type ") + (wish.plain ? "cg" : "rrb") + tests("");
-    const Words words = pc_options(random, problem, "rrb", "");
-    legal = legal && words.legal;
+    const Words words = pc_options(random, problem, grids ? "gridmg" : "rrb", "");
+    const bool named = random.chance(grids ? 0.7 : 0.2);
     if (random.chance(0.1)) text += " -ksp_view_eigenvalues ascii:/dev/null";
-    if (wish.plain)
-      text += " -pc_type jacobi";
-    else if (random.chance(0.2))
-      text += " -pc_type rrb";
-    return text + words.text;
+    if (wish.plain) return text + " -pc_type jacobi";
+    if (grids && !named) return text; // it is the default in 3D
+    legal = legal && words.legal;
+    return text + (named ? grids ? " -pc_type gridmg" : " -pc_type rrb" : "") + words.text;
   }
   std::string text = std::string(" -ksp_type ") + krylov() + tests("");
   if (kind < 70) return text + ours("");
@@ -171,7 +171,8 @@ void Use::expect(const std::string &options) {
       !(given || (sides && !p.masked)) || !p.near_null.empty())
     return;
   if (method == "ksp rrb" || method == "rrb") has_to_work = p.dimensions == 2;
-  if (method == "mic" || method == "gridmg") // its grid is that of a rank
+  if (method == "mic" || method == "gridmg" ||
+      (method == "ksp gridmg" && has("-pc_type gridmg"))) // its grid is that of a rank
     has_to_work = (p.points == 5 || p.points == 7) && numbering.whole_lines() && (ranks() == 1 || !has("_grid "));
   if (method == "neumann") has_to_work = p.points != 27 || !has("_grid ");
   if (method == "deflation")
@@ -179,7 +180,7 @@ void Use::expect(const std::string &options) {
                   !has("_type gridmg") && !has("_type blockrelax") && !has("_type rrb") &&
                   !(p.points == 27 && has("-pc_neumann_grid"));
   if (!halves && (has("-ksp_type qcg ") || has("pc_side symmetric"))) has_to_work = false;
-  has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method != "ksp rrb") &&
+  has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method.find("ksp ") != 0) &&
                     !has("norm_type none") && !has("_drop") && !has("_shift") && !has("pc_side") &&
                     !has("ksp_diagonal_scale") && (has("-ksp_type cg ") || has("-ksp_type rrb ")) && !differ;
 }

@@ -24,15 +24,15 @@ public:
   GridCG &operator=(const GridCG &) = delete;
 
   // The matrix is the preconditioner's, or another one on the same grid.
-  void refresh() { A_ = inside_.grids().finest(); }
+  void refresh() { take(inside_.grids().finest()); }
   RowFacts refresh(const Csr &A) {
     if (!own_.bytes()) own_ = gridmg::MatrixArrays<Backend>(layout_);
-    A_ = own_.get();
+    take(own_.get());
     const RowFacts found = inside_.read(A, A_, Positive::stays);
     gridmg::fill_rings(on_, shape_, {A_.w[0], A_.w[1], A_.w[2], A_.e});
     return found;
   }
-  long version() const { return inside_.version(); } // of what a captured step has in it
+  long version() const { return inside_.version() + taken_; } // of what a captured step has in it
 
   // From the residual r0 of all points, in natural order, which is kept by the caller. The norm is that of r0; on black points the
   // preconditioned one is not taken. Nothing waits. finish(terms) does the work of AfterCycle with the sum of the terms.
@@ -98,6 +98,11 @@ private:
   static constexpr bool black = points == Points::black;
   using L = gridmg::Level<Backend, T>;
 
+  // It may lie elsewhere than before.
+  void take(const Matrix &A) {
+    if (A.e.p != A_.e.p) ++taken_;
+    A_ = A;
+  }
   const L &finest() const { return *inside_.grids().levels().front(); }
   Range3 box() const { return black ? shape_.halves() : shape_.halves_of_both(); }
   Field<double> vector(int i) const { return {memory_.data() + i * layout_.size(), layout_}; }
@@ -172,6 +177,7 @@ private:
   typename Backend::template Array<double> memory_;
   gridmg::MatrixArrays<Backend> own_; // where the matrix is not the preconditioner's
   Matrix A_;
+  long taken_ = 0; // matrices
   gridmg::FindScales<Backend> find_scales_;
   const Scales *scales_ = nullptr; // of the first residual
   Scalars<Backend> scalars_;
