@@ -27,10 +27,13 @@ struct Range2 {
 
 struct Range3 {
   index_t n[3] = {0, 0, 0}; // 0 <= i < n[0], and so on
-  index_t odd_lack = 0;     // so many points fewer in rows of odd j
+  index_t odd_lack = 0;     // so many points fewer in odd rows: in those of odd j,
+  index_t plane = 0;        // or of odd j + plane k + first
+  index_t first = 0;
 
   PETSCRRB_HD index_t size() const { return n[0] * n[1] * n[2]; }
-  PETSCRRB_HD index_t row(index_t j) const { return n[0] - (j & 1 ? odd_lack : 0); } // its points
+  // its points
+  PETSCRRB_HD index_t row(index_t j, index_t k) const { return n[0] - ((j + plane * k + first) & 1 ? odd_lack : 0); }
 };
 
 inline Range2 intersection(Range2 a, Range2 b) {

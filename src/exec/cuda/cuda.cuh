@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(point_threads) for_each_point(Range3 box, Rang
     start_next();
     await_previous();
   }
-  if (j < box.n[1] && i < box.row(j)) f(i, j, k);
+  if (j < box.n[1] && i < box.row(j, k)) f(i, j, k);
 }
 
 // of so many of a block, along a row: all for a single one, else 64 at the most

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(sum_point_threads)
   for (index_t tile = blockIdx.x; tile < tiles_x * tiles_y * box.n[2]; tile += gridDim.x) {
     const index_t row = tile / tiles_x, i = tile % tiles_x * across + x, j = row % tiles_y * rows + y,
                   k = row / tiles_y;
-    if (j < box.n[1] && i < box.row(j)) value += f(i, j, k);
+    if (j < box.n[1] && i < box.row(j, k)) value += f(i, j, k);
   }
   sum.add(value);
 }

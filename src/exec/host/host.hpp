@@ -110,7 +110,7 @@ template <class F> void for_each_point(const Range3 &box, const F &f) {
     for (index_t j = 0; j < box.n[1]; ++j) {
       const F at = f;
 #pragma omp simd
-      for (index_t i = 0; i < box.row(j); ++i) at(i, j, k);
+      for (index_t i = 0; i < box.row(j, k); ++i) at(i, j, k);
     }
 }
 
@@ -138,7 +138,7 @@ template <class F> void sum_rows(const Range3 &box, const F &f, double *row) {
       const F at = f;
       double s = 0.0;
 #pragma omp simd reduction(+ : s)
-      for (index_t i = 0; i < box.row(j); ++i) s += at(i, j, k);
+      for (index_t i = 0; i < box.row(j, k); ++i) s += at(i, j, k);
       row[k * box.n[1] + j] = s;
     }
 }

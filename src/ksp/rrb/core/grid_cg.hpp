@@ -17,7 +17,7 @@ public:
       : on_(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
         memory_(4 * layout_.size()), find_scales_(on), scalars_(slots, 0) {
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
-                                  PartialSum<Backend>::parts_of(shape_.halves())));
+                                  PartialSum<Backend>::parts_of(shape_.halves(0))));
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
   }
   GridCG(const GridCG &) = delete;
@@ -45,7 +45,7 @@ public:
     if (black) {
       on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
       solve_red(p(), natural);
-      if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(), TimesNatural<Points::red>{p(), natural}));
+      if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}));
       if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
       partial_.start();
     }
@@ -58,13 +58,12 @@ public:
     const L &level = finest();
     pending_ = true;
     partial_.start();
-    on_.for_each_point(box(),
-                       NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data(), shape_.n[0]});
+    on_.for_each_point(box(), NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data()});
     if (black)
       solve_red(p(), {});
     else
       fill(p());
-    const Terms curvature = sum(box(), Multiply<points>{A_, p(), q(), shape_.n[0]});
+    const Terms curvature = sum(box(), Multiply<points>{A_, p(), q()});
     partial_.put_then(on_, curvature, scalars_.data() + curvature_b1, AfterProduct{scalars_.data()});
     subtract(false, norm);
     precondition(norm, finish);
@@ -84,8 +83,7 @@ public:
   }
   void drop_step() { pending_ = false; }
   void solution(const double *r0, double *x, bool add) const {
-    on_.for_each_point(box(),
-                       CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr, shape_.n[0]});
+    on_.for_each_point(box(), CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr});
     if (black) solve_red(q(), {r0, shape_.n[0], shape_.n[1]});
     on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
   }
@@ -104,7 +102,7 @@ private:
     A_ = A;
   }
   const L &finest() const { return *inside_.grids().levels().front(); }
-  Range3 box() const { return black ? shape_.halves() : shape_.halves_of_both(); }
+  Range3 box() const { return black ? shape_.halves(1) : shape_.halves_of_both(); }
   Field<double> vector(int i) const { return {memory_.data() + i * layout_.size(), layout_}; }
   Field<double> p() const { return vector(0); }
   Field<double> q() const { return vector(1); }
@@ -116,7 +114,7 @@ private:
   // red points of x from its black ones
   void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0) const {
     fill(x);
-    on_.for_each_point(shape_.halves(), SolveRed{A_, x, r0, shape_.n[0]});
+    on_.for_each_point(shape_.halves(0), SolveRed{A_, x, r0});
     fill(x);
   }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
@@ -134,8 +132,7 @@ private:
                                               level.b(),
                                               level.x(),
                                               scales_,
-                                              start ? nullptr : scalars_.at(alpha),
-                                              shape_.n[0]};
+                                              start ? nullptr : scalars_.at(alpha)};
     squares_ = {};
     const Terms squares = sum(box(), subtract);
     if (norm == Norm::unpreconditioned) add_squares(squares);
@@ -151,7 +148,7 @@ private:
     Terms energy;
     const auto add_energy = [&] {
       energy = sum(box(), EnergyOf<points, T>{r(), black ? level.smoothed() : gridmg::Smoothed<T>(), level.b(),
-                                              level.x(), unscaled(), shape_.n[0]});
+                                              level.x(), unscaled()});
     };
     const auto solve = [&] { inside_.solve_coarsest(); };
     if (black) {
@@ -162,13 +159,13 @@ private:
       add_energy();
     }
     if (norm == Norm::preconditioned) {
-      on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q(), shape_.n[0]});
+      on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q()});
       if (black) solve_red(q(), {});
-      add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q(), shape_.n[0]}));
+      add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
     }
     finish(energy);
   }
-  void clear_red() const { on_.for_each_point(shape_.halves(), gridmg::ClearColour<T>{finest().b(), 0}); }
+  void clear_red() const { on_.for_each_point(shape_.halves(0), gridmg::ClearColour<T>{finest().b(), 0}); }
 
   Backend &on_;
   Preconditioner &inside_;

@@ -17,7 +17,7 @@ enum class Points {
   all
 };
 
-// One of them, by half of its x. Where n is odd, rows of one colour may have a place more than points.
+// One of them, by half of its x.
 template <Points points> struct PointAt {
   index_t parity, j, k, h;
 
@@ -52,11 +52,9 @@ struct SolveRed {
   Matrix A;
   Field<double> x;
   NaturalPoints<const double> r0;
-  index_t n; // points of x, here and below
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<Points::red> at(h, row, plane);
-    if (at.x() >= n) return;
     double d = A.e.p[at.in(x)], sum = r0.p ? r0(at) : 0.0;
     each_coupling(A, x, at, [&](double w, double beyond) { d += w, sum += w * beyond; });
     x.p[at.in(x)] = sum / d;
@@ -71,7 +69,6 @@ template <Points points> struct TakeResidual {
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() >= r0.n) return;
     double sum = r0(at);
     if (points != Points::all) each_coupling(A, x, at, [&](double w, double beyond) { sum += w * beyond; });
     r.p[at.in(r)] = sum;
@@ -92,11 +89,9 @@ template <Points points, class T> struct NextDirection {
   Unscaled unscaled;
   Field<double> p, delta;
   const double *s;
-  index_t n;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() >= n) return;
     const index_t here = at.in(p);
     const double value = unscaled(double(z.p[here])), before = p.p[here];
     const bool first = s[steps] == 0.0;
@@ -109,11 +104,9 @@ template <Points points, class T> struct NextDirection {
 template <Points points> struct Multiply {
   Matrix A;
   Field<double> p, q;
-  index_t n;
 
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() >= n) return 0.0;
     const index_t here = at.in(p);
     const double value = p.p[here];
     double sum = A.e.p[here] * value;
@@ -130,11 +123,9 @@ template <Points points, class T> struct SubtractProduct {
   Field<T> b, x;
   const Scales *scales;
   const double *alpha; // NULL: at the start
-  index_t n;
 
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() >= n) return 0.0;
     const index_t here = at.in(r);
     const double value = alpha ? r.p[here] - *alpha * q.p[here] : r.p[here];
     const T scaled = T(scales ? scales->to * value : value);
@@ -151,11 +142,9 @@ template <Points points, class T> struct EnergyOf {
   gridmg::Smoothed<T> g;
   Field<T> b, x;
   Unscaled unscaled;
-  index_t n;
 
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() >= n) return 0.0;
     const index_t here = at.in(r);
     if (points == Points::black)
       x.p[here] = (b.p[here] + gridmg::neighbours(g, x, at.parity, at.j, at.k, at.h)) * g.dinv.p[here];
@@ -168,21 +157,18 @@ template <Points points, class T> struct CopyUnscaled {
   Field<T> z;
   Unscaled unscaled;
   Field<double> to;
-  index_t n;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() < n) to.p[at.in(to)] = unscaled(double(z.p[at.in(z)]));
+    to.p[at.in(to)] = unscaled(double(z.p[at.in(z)]));
   }
 };
 template <Points points> struct CopyCorrection {
   Field<double> delta, p, to;
   const double *alpha; // NULL: delta alone
-  index_t n;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    if (at.x() >= n) return;
     const index_t here = at.in(to);
     to.p[here] = alpha ? delta.p[here] + *alpha * p.p[here] : delta.p[here];
   }
@@ -191,11 +177,10 @@ template <Points points> struct CopyCorrection {
 // For sums: u^2, and the product of two vectors in natural order and in halves.
 template <Points points> struct SquareOf {
   Field<double> u;
-  index_t n;
 
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    return at.x() < n ? u.p[at.in(u)] * u.p[at.in(u)] : 0.0;
+    return u.p[at.in(u)] * u.p[at.in(u)];
   }
 };
 template <Points points> struct TimesNatural {
@@ -204,7 +189,7 @@ template <Points points> struct TimesNatural {
 
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
-    return at.x() < r0.n ? u.p[at.in(u)] * r0(at) : 0.0;
+    return u.p[at.in(u)] * r0(at);
   }
 };
 struct SquareNatural {

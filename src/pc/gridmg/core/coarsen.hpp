@@ -299,9 +299,16 @@ private:
   }
 };
 
-template <class T, bool reds, bool add> struct ProlongAll {
+// What a correction is added to: nothing, what is there, or b / d, which is what the first half-sweep would have put there.
+enum class Onto {
+  nothing,
+  x,
+  first
+};
+
+template <class T, bool reds, Onto onto> struct ProlongAll {
   TransferOfAll<T> by;
-  Field<T> from, to;
+  Field<T> from, to, b, dinv;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const RowOf at(row, plane);
@@ -312,9 +319,9 @@ template <class T, bool reds, bool add> struct ProlongAll {
     if (!reds || even) {
       const T left = by.x.left.row(at.parity, at.j, at.k)[h];
       const T before = row_of(1 - at.parity, h - 1 + at.parity, at.j, at.k);
-      put(to.row(0, at.j, at.k) + I, left * before + Transfer<T>::of_even(right) * here);
+      put(to.place(0, at.j, at.k) + I, left * before + Transfer<T>::of_even(right) * here);
     }
-    if (2 * I + 1 < by.x.n && (!reds || !even)) put(to.row(1, at.j, at.k) + I, Transfer<T>::of_odd(right) * here);
+    if (2 * I + 1 < by.x.n && (!reds || !even)) put(to.place(1, at.j, at.k) + I, Transfer<T>::of_odd(right) * here);
   }
 
 private:
@@ -334,11 +341,10 @@ private:
     if (k & 1) return Transfer<T>::of_odd(right) * c[0];
     return Transfer<T>::of_even(right) * c[0] + by.z.left.p[here] * c[-from.plane];
   }
-  PETSCRRB_HD static void put(T *at, T value) {
-    if (add)
-      *at += value;
-    else
-      *at = value;
+  PETSCRRB_HD void put(index_t at, T value) const {
+    if (onto == Onto::x) value += to.p[at];
+    if (onto == Onto::first) value += b.p[at] * dinv.p[at];
+    to.p[at] = value;
   }
 };
 

@@ -17,9 +17,9 @@ struct Shape {
 
   index_t points() const { return n[0] * n[1] * n[2]; }
   Range3 all() const { return {{n[0], n[1], n[2]}}; }
-  // rows of the points of one colour, or of one parity of x, by half of x
-  Range3 halves() const { return {{(n[0] + 1) / 2, n[1], n[2]}}; }
-  // the same rows of both parities, those of y side by side
+  // the points of one colour, by half of x
+  Range3 halves(index_t colour) const { return {{(n[0] + 1) / 2, n[1], n[2]}, n[0] % 2, 1, colour}; }
+  // those of both, by rows of one parity of x, those of the same y side by side
   Range3 halves_of_both() const { return {{(n[0] + 1) / 2, 2 * n[1], n[2]}, n[0] % 2}; }
   bool odd_ring() const {
     for (int q = 0; q < 3; ++q)

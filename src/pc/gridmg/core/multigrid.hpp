@@ -265,9 +265,10 @@ private:
   void fill(const L &level, const Field<T> &x) const { fill_rings(on_, level.shape, {x}); }
   void relax_points(const L &level, index_t colour, bool first) const {
     if (first)
-      on_.for_each_point(level.shape.halves(), RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
+      on_.for_each_point(level.shape.halves(colour),
+                         RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
     else
-      on_.for_each_point(level.shape.halves(), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
+      on_.for_each_point(level.shape.halves(colour), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
     fill(level, level.x());
   }
   void relax_lines(const L &level, std::size_t line, index_t colour) const {
@@ -299,13 +300,13 @@ private:
     const Smoothed<T> g = level.smoothed();
     if (red_black(level)) { // the black points' is 0
       if (options_.smooths == 1)
-        on_.for_each_point(level.shape.halves(), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
+        on_.for_each_point(level.shape.halves(0), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
       else
-        on_.for_each_point(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), 0});
+        on_.for_each_point(level.shape.halves(0), Residual<T>{g, level.b(), level.x(), level.r(), 0});
       return;
     }
     for (const index_t colour : {0, 1})
-      on_.for_each_point(level.shape.halves(), Residual<T>{g, level.b(), level.x(), level.r(), colour});
+      on_.for_each_point(level.shape.halves(colour), Residual<T>{g, level.b(), level.x(), level.r(), colour});
   }
 
   template <int q> void restrict_to(const L &level, const L &next) const {
@@ -355,22 +356,33 @@ private:
     if (!three_at_once(l))
       in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next, add); });
     else if (!red_black(level))
-      prolong_all<false, true>(l);
-    else if (add)
-      prolong_all<true, true>(l);
+      prolong_all<false, Onto::x>(l);
+    else if (!add)
+      prolong_all<true, Onto::nothing>(l);
+    else if (first_is_known(l))
+      prolong_all<true, Onto::first>(l);
     else
-      prolong_all<true, false>(l);
+      prolong_all<true, Onto::x>(l);
   }
-  template <bool reds, bool add> void prolong_all(std::size_t l) const {
-    const Shape pairs{levels_[l]->share_layout().n, {}};
-    on_.for_each_point(pairs.halves_of_both(),
-                       ProlongAll<T, reds, add>{transfers(l), levels_[below(l)]->x(), levels_[l]->x()});
+  template <bool reds, Onto onto> void prolong_all(std::size_t l) const {
+    const L &level = *levels_[l];
+    const Shape pairs{level.share_layout().n, {}};
+    on_.for_each_point(pairs.halves_of_both(), ProlongAll<T, reds, onto>{transfers(l), levels_[below(l)]->x(),
+                                                                         level.x(), level.b(), level.smoothed().dinv});
+  }
+  // Whether red points' values of the first half-sweep are not stored: who needs them computes them.
+  bool first_is_known(std::size_t l) const {
+    return options_.smooths == 1 && three_at_once(l) && red_black(*levels_[l]);
   }
 
   template <class Solve> void cycle_from(std::size_t l, const Solve &solve) const {
     if (l + 1 == levels_.size()) return solve();
     const L &level = *levels_[l];
-    if (level.smooth) smooth_before(level), residual(level);
+    if (first_is_known(l))
+      on_.for_each_point(level.shape.halves(1), RelaxBlackFirst<T>{level.smoothed(), level.b(), level.x()});
+    else if (level.smooth)
+      smooth_before(level);
+    if (level.smooth) residual(level);
     restrict_from(l);
     cycle_from(below(l), solve);
     prolong_to(l, level.smooth);

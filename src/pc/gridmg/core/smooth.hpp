@@ -37,6 +37,23 @@ template <class T, bool first = false> struct RelaxPoints {
   }
 };
 
+// The black points after the first half-sweep on red ones, of whose values, b / d, nothing is stored.
+template <class T> struct RelaxBlackFirst {
+  Smoothed<T> g;
+  Field<T> b, x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t j, index_t k) const {
+    const index_t parity = (1 + j + k) & 1, here = x.place(parity, j, k) + h,
+                  west = x.place(1 - parity, j, k) + h - 1 + parity, east = west + 1;
+    const auto red = [&](index_t at) { return b.p[at] * g.dinv.p[at]; };
+    T sum = b.p[here];
+    sum += g.w[0].p[west] * red(west) + g.w[0].p[here] * red(east);
+    sum += g.w[1].p[here - x.pitch] * red(here - x.pitch) + g.w[1].p[here] * red(here + x.pitch);
+    sum += g.w[2].p[here - x.plane] * red(here - x.plane) + g.w[2].p[here] * red(here + x.plane);
+    x.p[here] = sum * g.dinv.p[here];
+  }
+};
+
 // r = b - A x at the points of one colour; of_first: x there was b / d, so that only the others' values count.
 template <class T, bool of_first = false> struct Residual {
   Smoothed<T> g;
