@@ -185,12 +185,13 @@ static bool leaves_early(KSP ksp) {
   return pipelined && is_single(ksp);
 }
 
-// What a recurrence may lose, of the numbers that it adds up. bcgs adds up what comes from the preconditioner, rounded as it is,
-// and on the right what goes into it: it is linear but for rounding. In double precision the same solves end in true solutions.
+// What a recurrence may lose, of the numbers that it adds up. bcgs and cr add up what comes from the preconditioner, rounded as it
+// is, and bcgs and gmres on the right what goes into it: it is linear but for rounding. In double precision the same solves end in
+// true solutions.
 static Long lost(KSP ksp) {
-  PetscBool bcgs;
-  ok(PetscObjectTypeCompare((PetscObject)ksp, KSPBCGS, &bcgs));
-  if (bcgs && is_single(ksp)) return 1e2L * std::numeric_limits<float>::epsilon();
+  PetscBool adds_up;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &adds_up, KSPBCGS, KSPCR, KSPGMRES, ""));
+  if (adds_up && is_single(ksp)) return 1e2L * std::numeric_limits<float>::epsilon();
   return 1e5L * std::numeric_limits<double>::epsilon();
 }
 
