@@ -220,16 +220,13 @@ PetscErrorCode PetscRRBSetGridOfRank(PC pc, const PetscInt n[3], bool also, Pets
 
 PetscErrorCode PetscRRBFindGridOfPattern(Mat A, Grid *grid) {
   const PetscRRBSay say("the matrix");
-  PetscBool aij, assembled, device;
+  PetscBool device;
   petscrrb::Csr rows;
   MatInfo info;
   std::string why;
 
   PetscFunctionBegin;
   *grid = Grid();
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &aij));
-  PetscCall(MatAssembled(A, &assembled));
-  if (!aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
   if (info.nz_used == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBMatOnDevice(A, &device));

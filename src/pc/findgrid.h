@@ -45,8 +45,7 @@ PetscErrorCode PetscRRBFindStarOnRank(PC, Mat, const PetscInt n[], const char *o
 PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                      const PetscRRBRows &, petscrrb::Grid *, PetscBool *found);
 
-/* The grid of a matrix of one rank, by its nonzeros, with 7 points at the most; of no points where there is none, or the matrix is not
-   assembled, or not AIJ. */
+/* The grid of a SeqAIJ, by its nonzeros, with 7 points at the most; of no points where there is none. */
 PetscErrorCode PetscRRBFindGridOfPattern(Mat, petscrrb::Grid *);
 
 /* Sets a rank's own grid, whose sizes were `now`: sizes that are bad on one rank are an error on all, and what is new on one

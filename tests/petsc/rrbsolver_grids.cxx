@@ -237,6 +237,16 @@ TEST(RRBSolverIn3D, ChoosesItsPreconditioner) {
   EXPECT_STREQ(type_of(named), PCGRIDMG);
 }
 
+TEST(RRBSolverIn3D, RefusesAMatrixWithoutEntries) {
+  Matrix shell;
+  ok(MatCreateShell(PETSC_COMM_SELF, 720, 720, 720, 720, nullptr, shell.put()));
+  const Solver ksp = ksp_of(shell, "-ksp_type rrb");
+  EXPECT_TRUE(refused(KSPSetUp(ksp)));
+  EXPECT_EQ(raised.code, PETSC_ERR_SUP);
+  EXPECT_NE(raised.message.find("shell"), std::string::npos) << raised.message;
+  raised = {};
+}
+
 TEST(RRBSolverIn3D, AsksADMDA) {
   Array da;
   Matrix A;

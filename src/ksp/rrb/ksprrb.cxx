@@ -61,8 +61,7 @@ static PetscErrorCode AskDM(DM dm, PetscBool *da, PetscBool *solid) {
 /* Whether the matrix is on a 3D grid, by a DMDA, or by its nonzeros: then on that one. */
 static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
   constexpr PetscLogDouble tiny = 4096; /* rows: below it 3D grids may have no more nonzeros than 2D ones */
-  PetscBool da;
-  PetscMPIInt ranks;
+  PetscBool da, aij, assembled;
   MatInfo info;
   PetscInt rows;
   DM dm;
@@ -75,8 +74,9 @@ static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
   if (da) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetDM(ksp->pc->pmat, &dm));
   PetscCall(AskDM(dm, &da, solid));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &ranks));
-  if (da || ranks > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)ksp->pc->pmat, MATSEQAIJ, &aij)); /* on one rank, then */
+  PetscCall(MatAssembled(ksp->pc->pmat, &assembled));
+  if (da || !aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(ksp->pc->pmat, &rows, nullptr));
   PetscCall(MatGetInfo(ksp->pc->pmat, MAT_LOCAL, &info));
   if (rows >= tiny && info.nz_used <= 5.0 * rows) PetscFunctionReturn(PETSC_SUCCESS);
