@@ -40,6 +40,12 @@ def table(rows):
     return "\n".join(out)
 
 
+def source(notes, where):
+    machine = notes["device"] if where == "cuda" else \
+        f"{notes['machine']}, load by other programs {notes['load by other programs']}"
+    return f"\n\n{machine}; PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}.\n"
+
+
 PROBLEM = ("Poisson's equation, until the true relative residual is 1e-6, each solver with its defaults{}, in "
            "milliseconds:\n\n")
 
@@ -55,8 +61,7 @@ def on_host():
 def on_device():
     notes, rows = read("solver_device")
     chosen = [row for row in rows if row["problem"] == "poisson" and row["test"] == "true residual"]
-    return (PROBLEM.format(" (PCMG: one Chebyshev-Jacobi sweep a level)") + table(chosen) +
-            f"\n\n{notes['device']}; PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}.\n")
+    return PROBLEM.format(" (PCMG: one Chebyshev-Jacobi sweep a level)") + table(chosen) + source(notes, "cuda")
 
 
 def in_3d():
@@ -74,8 +79,7 @@ def in_3d():
                 times[0] = ""
             out.append("| " + " | ".join([grid.replace("x", " x "), row["problem"], SOLID[row["solver"]], *times, row["iterations"]]) + " |")
     return ("Seven points, until the true relative residual is 1e-6, in milliseconds; bubbles: 27, with coefficients 1000 times larger. "
-            "(PFMG's first set-up: [why not](docs/three_dimensions.md#from-which-size-on).)\n\n" + "\n".join(out) +
-            f"\n\n{notes['device' if where == 'cuda' else 'machine']}; PETSc {notes['PETSc']}; {notes['date']}, commit {notes['commit']}.\n")
+            "(PFMG's first set-up: [why not](docs/three_dimensions.md#from-which-size-on).)\n\n" + "\n".join(out) + source(notes, where))
 
 
 def smoothers():
@@ -85,11 +89,8 @@ def smoothers():
     out += ["| " + " | ".join([row["method"], row["smoother"].replace("blocks", "`-pc_type blockrelax`"), ms(row["sweep_ms"]),
                                row["iterations_to_1e-8"], ms(row["ms_to_1e-8"])]) + " |"
             for row in rows if row["coarser_grids"] == "discretized"]
-    machine = notes["device"] if where == "cuda" else \
-        f"{notes['machine']}, load by other programs {notes['load by other programs']}"
     return (f"Poisson's equation on {n} x {n} x {n} points, PCMG on a DMDA with one sweep before and after each coarser grid, until "
-            "the true relative residual is 1e-8, in milliseconds:\n\n" + "\n".join(out) + f"\n\n{machine}; PETSc {notes['PETSc']}; "
-            f"{notes['date']}, commit {notes['commit']}.\n")
+            "the true relative residual is 1e-8, in milliseconds:\n\n" + "\n".join(out) + source(notes, where))
 
 
 def put(text, name, content):

@@ -32,6 +32,12 @@ public:
   virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
 
+/* A number for what a PCSetUp() has built, of all types: who refers to it can tell it from whatever comes in its place. */
+inline PetscInt64 PetscRRBNewBuild() {
+  static PetscInt64 builds = 0;
+  return ++builds;
+}
+
 /* What PCSetUp() makes of all types; all of it goes with PCReset(). */
 struct PetscRRBStateOfAll {
   PetscBool ready = PETSC_FALSE;  /* there is all that does not depend on values */

@@ -237,6 +237,21 @@ TEST(RRBSolverIn3D, ChoosesItsPreconditioner) {
   EXPECT_STREQ(type_of(named), PCGRIDMG);
 }
 
+// What was made for the old one must not be taken for the new one's. Their numbers would meet where this runs alone.
+TEST(RRBSolverIn3D, MayGetAPreconditionerOfTheOtherType) {
+  const reference::Problem flat = reference::poisson(100);
+  const Matrix A = matrix_of(flat);
+  const Solver ksp = ksp_of(A, "-ksp_type rrb");
+  for (const char *type : {PCRRB, PCGRIDMG, PCRRB, PCGRIDMG}) {
+    ok(PCSetType(pc_of(ksp), type));
+    const Solve changed = solve(ksp, flat.b);
+    const Solver fresh = ksp_of(A, std::string("-ksp_type rrb -pc_type ") + type);
+    EXPECT_EQ(changed.reason, KSP_CONVERGED_RTOL) << type;
+    EXPECT_LT(relative_residual(flat, changed.x), 1e-4) << type;
+    EXPECT_EQ(changed.x, solve(fresh, flat.b).x) << type;
+  }
+}
+
 TEST(RRBSolverIn3D, RefusesAMatrixWithoutEntries) {
   Matrix shell;
   ok(MatCreateShell(PETSC_COMM_SELF, 720, 720, 720, 720, nullptr, shell.put()));

@@ -42,9 +42,8 @@ public:
 
 private:
   void Make() {
-    static PetscInt64 builds = 0;
     grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., grid_, options_, single_); });
-    build_ = ++builds;
+    build_ = PetscRRBNewBuild();
   }
 
   Grid grid_;

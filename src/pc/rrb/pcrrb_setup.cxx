@@ -100,7 +100,6 @@ static PetscErrorCode SetUpLastBlock(PC pc) {
 
 /* Everything that depends on the grid and on the options, but not on values. */
 static PetscErrorCode Build(PC pc) {
-  static PetscInt64 builds = 0;
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
   const Grid &g = s->grid;
@@ -132,7 +131,7 @@ static PetscErrorCode Build(PC pc) {
   }
   if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
-  s->build = ++builds;
+  s->build = PetscRRBNewBuild();
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -146,8 +146,7 @@ template <Points points, class T> struct EnergyOf {
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
     const index_t here = at.in(r);
-    if (points == Points::black)
-      x.p[here] = (b.p[here] + gridmg::neighbours(g, x, at.parity, at.j, at.k, at.h)) * g.dinv.p[here];
+    if (points == Points::black) gridmg::RelaxPoints<T>{g, b, x, index_t(points)}(h, row, plane);
     return r.p[here] * unscaled(double(x.p[here]));
   }
 };
