@@ -49,6 +49,10 @@ public:
 #pragma omp parallel for schedule(static) if (n > std::size_t(serial_below))
     for (std::size_t i = 0; i < n; ++i) p_[i] = T(); // the threads that will sweep the rows touch them first
   }
+  void assign(const std::vector<T> &values) {
+    resize(values.size());
+    std::copy(values.begin(), values.end(), p_);
+  }
   T *data() const { return p_; }
   std::size_t size() const { return n_; }
   std::size_t bytes() const { return n_ * sizeof(T); }

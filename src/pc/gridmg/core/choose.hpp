@@ -35,6 +35,17 @@ struct Strengths {
   double diagonal = 0.0, inverses = 0.0; // sums of d and of 1/d
 
   static constexpr double much = 4.0;
+  static constexpr int count = 10; // of numbers
+
+  std::vector<double> numbers() const {
+    return {share[0], share[1], share[2], strong[0], strong[1], strong[2], alive, bad, diagonal, inverses};
+  }
+  static Strengths of(const double *n) {
+    Strengths s;
+    for (int q = 0; q < 3; ++q) s.share[q] = n[q], s.strong[q] = n[3 + q];
+    s.alive = n[6], s.bad = n[7], s.diagonal = n[8], s.inverses = n[9];
+    return s;
+  }
 
   PETSCRRB_HD void add(const Strengths &s) {
     for (int q = 0; q < 3; ++q) share[q] += s.share[q], strong[q] += s.strong[q];

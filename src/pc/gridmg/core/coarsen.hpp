@@ -40,7 +40,7 @@ template <class T> struct Transfer {
   Field<T> left, right;
   int q = 0;
   index_t n = 0, nc = 0; // fine and coarse points of a line
-  bool ring = false;
+  bool ring = false, more_before = false, more_after = false;
 
   // In `right`, where no share is negative: the even point is the coarse one, and the odd one beside it is dead, or there is
   // none; or both are dead.
@@ -50,7 +50,9 @@ template <class T> struct Transfer {
   PETSCRRB_HD static T of_odd(T right) { return right < T(0) ? T(0) : T(1); }
 
   // The even place that follows coarse point I, which reaches so far; -1: there is none.
-  PETSCRRB_HD index_t after(index_t I) const { return 2 * I + 2 < n ? 2 * I + 2 : (ring ? 0 : -1); }
+  PETSCRRB_HD index_t after(index_t I) const { return 2 * I + 2 < end() ? 2 * I + 2 : (ring ? 0 : -1); }
+  // Behind the last point that there is, here or in what is around the box.
+  PETSCRRB_HD index_t end() const { return n + more_after; }
 };
 
 // The steps of one coarsening, each a loop. First the shares of the even points; T: also in the cycle's precision.
@@ -102,8 +104,8 @@ struct CoarsenLines {
       // where the next even point is the coarse one, this one's neighbour is it; or there is a dead point between
       w = by.right(share.a) < 0.0 ? A.w[q](coarse.a) : left * A.w[q](next.a);
     }
-    const bool last = I == by.nc - 1 && !by.ring;
-    to.w[q](at.a) = last || by.nc == 1 ? 0.0 : w;
+    const bool last = I == by.nc - 1 && !by.ring && !by.more_after;
+    to.w[q](at.a) = last || (by.ring && by.nc == 1) ? 0.0 : w;
     to.e(at.a) = e;
   }
 };
@@ -271,7 +273,7 @@ template <class T, bool reds> struct RestrictAll {
     const T right = by.z.right.p[here];
     T sum = Transfer<T>::of_even(right) * plane_of(parity, h, J, 2 * K);
     if (2 * K + 1 < by.z.n) sum += Transfer<T>::of_odd(right) * plane_of(parity, h, J, 2 * K + 1);
-    if (2 * K + 2 < by.z.n) sum += by.z.left.p[here + by.z.left.plane] * plane_of(parity, h, J, 2 * K + 2);
+    if (2 * K + 2 < by.z.end()) sum += by.z.left.p[here + by.z.left.plane] * plane_of(parity, h, J, 2 * K + 2);
     to.row(parity, J, K)[h] = sum;
   }
 
@@ -281,7 +283,7 @@ private:
     const T right = by.y.right.p[here];
     T sum = Transfer<T>::of_even(right) * row_of(parity, h, 2 * J, k);
     if (2 * J + 1 < by.y.n) sum += Transfer<T>::of_odd(right) * row_of(parity, h, 2 * J + 1, k);
-    if (2 * J + 2 < by.y.n) sum += by.y.left.p[here + by.y.left.pitch] * row_of(parity, h, 2 * J + 2, k);
+    if (2 * J + 2 < by.y.end()) sum += by.y.left.p[here + by.y.left.pitch] * row_of(parity, h, 2 * J + 2, k);
     return sum;
   }
   PETSCRRB_HD T row_of(index_t parity, index_t h, index_t j, index_t k) const {
@@ -331,7 +333,7 @@ private:
     const T right = by.y.right.p[here];
     if (j & 1) return Transfer<T>::of_odd(right) * plane_of(parity, h, J, k);
     T sum = Transfer<T>::of_even(right) * (J < by.y.nc ? plane_of(parity, h, J, k) : T(0));
-    if (J > 0) sum += by.y.left.p[here] * plane_of(parity, h, J - 1, k);
+    if (J > 0 || by.y.more_before) sum += by.y.left.p[here] * plane_of(parity, h, J - 1, k);
     return sum;
   }
   PETSCRRB_HD T plane_of(index_t parity, index_t h, index_t J, index_t k) const {

@@ -1,9 +1,7 @@
 // A V-cycle of multigrid on a 3D grid, as PCGRIDMG uses it: what is the same on the host and on a CUDA device.
 #pragma once
 
-#include "pc/gridmg/core/multigrid.hpp"
-#include "pc/gridmg/core/read.hpp"
-#include "stencil/facts.hpp"
+#include "pc/gridmg/core/cycle.hpp"
 
 namespace petscrrb {
 class Cuda;
@@ -11,22 +9,13 @@ class Cuda;
 
 namespace petscrrb::gridmg {
 
-// What a refresh found out, and made of it.
-struct Findings {
-  RowFacts read;
-  bool failed = false;     // the diagonal of a coarser grid, or a pivot of the coarsest one, is not positive
-  int null_directions = 0; // of the coarsest grid
-  index_t too_large = 0;   // its points, where they are more than `most`; else 0
-  index_t most = 0;
-  bool wants_double = false; // single precision would take more iterations
-};
-
 // One grid of the hierarchy, for who looks at it.
 struct GridReport {
   Sizes n;
   bool smoothed = false;  // else it is between two directions of one coarsening, or the coarsest
   std::vector<int> lines; // directions in which it is smoothed; none: points
   int coarsened = -1;     // direction
+  bool dealt = false;     // each rank has a box of it; else all have all of it
 };
 
 // M^-1 of docs/pcgridmg.md.
@@ -52,9 +41,8 @@ std::unique_ptr<GridMG> make_gridmg(const Grid &, const Options &, bool single);
 // All work goes to the stream, which the owner sets before each call.
 std::unique_ptr<GridMG> make_gridmg(Cuda &, const Grid &, const Options &, bool single);
 
-// What each backend has its own of. The pseudo-inverse of the coarsest grid's matrix, of at most `most` points:
-template <class Backend> class CoarsestInverse;
-// Scales::of(the largest absolute value of r), where the backend is:
+// What each backend has its own of.
+// Scales::of(the largest absolute value of r), where the backend is; that value itself: double largest(on, r, n)
 template <class Backend> class FindScales;
 
 // Work that is always the same: on a device it is launched as a whole. void operator()(on, work); void reset()
@@ -66,50 +54,45 @@ public:
 
   GridMGOn(Backend &on, const Grid &g, const Options &o)
       : on_(on), lattice_(lattice_of(g)),
-        grids_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
+        cycle_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
         scales_(on) {}
 
   Findings refresh(const Csr &A) override {
     Findings found;
-    found.read = read(A, grids_.finest(), Positive::moves);
+    found.read = read(A, grids().finest(), Positive::moves);
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     // powers of two: the cycle is that of scale_ A, in which single precision has as many digits as in A
     const double scale_before = scale_.to;
-    const long made_before = grids_.made();
+    const long made_before = grids().made();
     scale_ = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
-    found.failed = !grids_.refresh(scale_.to);
-    if (scale_.to != scale_before || grids_.made() != made_before) cycle_.reset(), ++version_; // it has both in it
-    found.wants_double = !(grids_.spread() < wide);
-    if (found.failed) return found;
-    found.most = CoarsestInverse<Backend>::most;
-    if (grids_.coarsest().shape.points() > found.most) found.too_large = grids_.coarsest().shape.points();
-    if (found.too_large) return found;
-    coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix(), found.failed, found.null_directions);
+    cycle_.refresh(scale_, found);
+    if (scale_.to != scale_before || grids().made() != made_before) repeated_.reset(), ++version_; // it has both in it
     return found;
   }
 
   void apply(const double *r, double *z) override {
-    const auto &finest = *grids_.levels().front();
+    const auto &finest = *grids().levels().front();
     const Shape &x = finest.shape;
     const Scales *scales = find_scales(scales_, r);
     on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1]});
-    cycle_(on_, [&] { grids_.cycle([&] { solve_coarsest(); }); });
+    repeated_(on_, [&] { cycle_.run(); });
     on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, scale_.to, x.n[0], x.n[1]});
   }
 
   std::vector<GridReport> report() const override {
-    std::vector<GridReport> grids;
-    for (const auto &l : grids_.levels()) grids.push_back({l->shape.n, l->smooth, l->lines, l->direction});
-    return grids;
+    std::vector<GridReport> all;
+    for (const auto &l : grids().levels()) all.push_back({l->shape.n, l->smooth, l->lines, l->direction});
+    return all;
   }
-  double flops() const override { return grids_.flops(); }
-  double bytes() const override { return double(grids_.bytes()) + coarsest_.bytes(); }
-  bool red_black() const override { return grids_.red_black(); }
+  double flops() const override { return grids().flops(); }
+  double bytes() const override { return cycle_.bytes(); }
+  bool red_black() const override { return grids().red_black(); }
   bool single() const override { return std::is_same_v<T, float>; }
 
   // --- for an iteration that works in the finest grid's arrays ---
 
-  const Multigrid<Backend, T> &grids() const { return grids_; }
+  const Multigrid<Backend, T> &grids() const { return cycle_.grids(); }
+  void solve_coarsest() { cycle_.solve_coarsest(); }
   // What z, which is that of the scaled matrix and of the scaled r, is multiplied by.
   double scale() const { return scale_.to; }
   long version() const { return version_; } // work that was captured before is not that of another one
@@ -124,25 +107,18 @@ public:
   }
   // NULL: 1
   const Scales *find_scales(FindScales<Backend> &find, const double *r) const {
-    return std::is_same_v<T, float> ? find(on_, r, grids_.levels().front()->shape.points()) : nullptr;
-  }
-  void solve_coarsest() {
-    const auto &l = grids_.coarsest();
-    on_.for_each_point(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, 1.0, l.shape.n[0], l.shape.n[1]});
-    const double *solution = coarsest_.solve(on_);
-    on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, scale_.from, l.shape.n[0], l.shape.n[1]});
+    return std::is_same_v<T, float> ? find(on_, r, grids().levels().front()->shape.points()) : nullptr;
   }
 
 private:
   Backend &on_;
   const Lattice lattice_;
-  Multigrid<Backend, T> grids_;
+  Cycle<Backend, T> cycle_;
   RowLoops<Backend> loops_;
-  CoarsestInverse<Backend> coarsest_;
   FindScales<Backend> scales_;
   Scales scale_; // of the matrix in the cycle
   long version_ = 0;
-  Repeated<Backend> cycle_;
+  Repeated<Backend> repeated_;
 };
 
 } // namespace petscrrb::gridmg

@@ -14,6 +14,8 @@ using Sizes = std::array<index_t, 3>;
 struct Shape {
   Sizes n = {0, 0, 0};
   std::array<bool, 3> ring = {false, false, false}; // sides that are periodic
+  // of several ranks: whether the grid goes on before the first point of a direction and after the last one
+  std::array<bool, 3> more_before = {false, false, false}, more_after = {false, false, false};
 
   index_t points() const { return n[0] * n[1] * n[2]; }
   Range3 all() const { return {{n[0], n[1], n[2]}}; }
@@ -29,7 +31,7 @@ struct Shape {
   // after one step of coarsening in direction q
   Shape coarser(int q) const {
     Shape c = *this;
-    c.n[q] = ring[q] ? (n[q] + 1) / 2 : n[q] / 2;
+    c.n[q] = ring[q] ? (n[q] + 1) / 2 : n[q] / 2; // where it goes on after them, they are even
     return c;
   }
 };
@@ -48,6 +50,8 @@ struct Layout {
   }
   index_t size() const { return plane * (n[2] + 2); }
   index_t first() const { return plane + pitch + lead; } // place of the point (0, 0, 0)
+  // of another one, from there
+  index_t place(index_t i, index_t j, index_t k) const { return k * plane + j * pitch + (i & 1) * half + (i >> 1); }
 };
 
 // An array of that layout, seen from its point (0, 0, 0). Coordinates go from -1 to n.

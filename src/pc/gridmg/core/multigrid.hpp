@@ -3,6 +3,7 @@
 
 #include "pc/gridmg/core/choose.hpp"
 #include "pc/gridmg/core/smooth.hpp"
+#include "pc/gridmg/ranks/halo.hpp"
 
 #include <memory>
 
@@ -70,11 +71,14 @@ template <class Backend, class T> struct Level {
   template <class V> using Array = typename Backend::template Array<V>;
 
   Shape shape;
+  Sizes whole = {0, 0, 0}; // of all ranks
   Layout layout;
   bool smooth = false;    // else it is between two directions of one coarsening, or the coarsest
   std::vector<int> lines; // directions in which it is smoothed; none: points
   int direction = -1;     // that is coarsened to the next one; -1: the coarsest
   Array<T> matrix, vectors, shares;
+  // of several ranks, NULL on one: what is around the box on its faces, and on all sides
+  const Halo<Backend> *faces = nullptr, *around = nullptr;
 
   void allocate() {
     vectors.resize((2 + smooth) * layout.size());
@@ -100,7 +104,9 @@ template <class Backend, class T> struct Level {
             direction,
             shape.n[direction],
             shape.coarser(direction).n[direction],
-            shape.ring[direction]};
+            shape.ring[direction],
+            shape.more_before[direction],
+            shape.more_after[direction]};
   }
   std::size_t bytes() const { return matrix.bytes() + vectors.bytes() + shares.bytes(); }
 };
@@ -109,8 +115,9 @@ template <class Backend, class T> class Multigrid {
 public:
   using L = Level<Backend, T>;
 
-  Multigrid(const Backend &on, const Shape &finest, const Options &o)
-      : on_(on), options_(o), shape_(finest), finest_(Layout(finest.n)) {}
+  // dealt: of a part of a grid, on one of several ranks; its coarsest grid is then one that all ranks are to have
+  Multigrid(const Backend &on, const Shape &finest, const Options &o, const Dealt *dealt = nullptr)
+      : on_(on), options_(o), shape_(finest), dealt_(dealt), finest_(Layout(finest.n)) {}
 
   // Own points of the finest matrix are to be put here before refresh().
   Matrix finest() const { return finest_.get(); }
@@ -120,37 +127,43 @@ public:
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
   // some grid is not positive. Smoothers are those of `scale` times the matrix.
   bool refresh(double scale) {
-    Shape x = shape_;
+    Place here{shape_, dealt_ ? dealt_->cuts : Cuts()};
     const MatrixArrays<Backend> *A = &finest_;
     std::vector<int> group;
     int groups = 0;
     std::size_t l = 0;
     spread_ = 1.0;
     for (;; ++l) {
-      fill_rings(on_, x, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
-      const bool coarsest = x.points() <= options_.coarse_size || (group.empty() && groups + 1 >= options_.grids);
+      const Shape whole = here.whole(dealt_);
+      fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
+      const bool coarsest = is_small(whole, group.empty()) || (group.empty() && groups + 1 >= options_.grids);
       Wish wish;
       if (!coarsest && group.empty()) {
-        const Strengths s = strength_(on_, A->get(), x);
+        const Strengths s = strengths(A->get(), here.shape);
         if (s.bad > 0.0) return false;
         if (l == 0) spread_ = gridmg::spread(s);
-        group = coarsened(s, x, options_);
-        if (!group.empty()) wish = {true, smoothed(s, x, options_), -1};
-        ++groups;
+        group = coarsened(s, whole, options_);
+        if (!group.empty()) wish = {true, smoothed(s, whole, options_), -1};
+        if (!may_be_dealt(here, wish.lines)) group.clear(), wish = {};
+        groups += !group.empty();
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
-      L &level = level_at(l, x, wish);
+      L &level = level_at(l, here, wish);
       if (level.smooth) set_smoother(level, *A, scale);
       if (level.direction < 0) break;
-      A = coarsen(l, level, *A);
-      x = x.coarser(level.direction);
+      A = coarsen(l, here, level, *A);
+      here = here.coarser(level.direction, dealt_);
     }
+    groups_ = groups;
     levels_.resize(l + 1);
     matrices_.resize(l);
     coarsest_ = A;
+    coarsest_cuts_ = here.cuts;
     return true;
   }
 
+  int smoothed_grids() const { return groups_; }
+  const Cuts &coarsest_cuts() const { return coarsest_cuts_; }
   double spread() const { return spread_; } // of the finest matrix' diagonal, unless that is solved directly
   const std::vector<std::unique_ptr<L>> &levels() const { return levels_; }
   const L &coarsest() const { return *levels_.back(); }
@@ -166,14 +179,13 @@ public:
   // red points nothing is read where there is one sweep.
   template <class Solve, class Relax> void black_cycle(const Solve &solve, const Relax &relax) const {
     const L &finest = *levels_.front();
-    fill(finest, finest.x());
     for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 0, false), relax_points(finest, 1, false);
     residual(finest);
     restrict_from(0);
     cycle_from(below(0), solve);
     prolong_to(0, options_.smooths > 1);
-    fill(finest, finest.x());
     for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 1, false), relax_points(finest, 0, false);
+    fill(finest, finest.x());
     relax();
   }
   bool reads_red() const { return options_.smooths > 1; } // b() on red points
@@ -189,34 +201,62 @@ public:
     return n;
   }
   std::size_t bytes() const {
-    std::size_t n = finest_.bytes() + shares_.bytes();
+    std::size_t n = finest_.bytes() + shares_.bytes() + halos_.bytes();
     for (const auto &m : matrices_) n += m->bytes();
     for (const auto &l : levels_) n += l->bytes();
     return n;
   }
 
 private:
+  // A grid, and where it is cut.
+  struct Place {
+    Shape shape;
+    Cuts cuts;
+
+    Shape whole(const Dealt *dealt) const { return dealt ? cuts.whole() : shape; }
+    Place coarser(int q, const Dealt *dealt) const {
+      if (!dealt) return {shape.coarser(q), {}};
+      const Cuts c = cuts.coarser(q);
+      return {c.box(dealt->ranks->rank()), c};
+    }
+  };
   struct Wish {
     bool smooth = false;
     std::vector<int> lines;
     int direction = -1;
   };
 
-  L &level_at(std::size_t l, const Shape &x, const Wish &wish) {
+  L &level_at(std::size_t l, const Place &here, const Wish &wish) {
+    const Shape &x = here.shape;
     if (l < levels_.size()) {
       L &old = *levels_[l];
-      if (old.shape.n == x.n && old.smooth == wish.smooth && old.lines == wish.lines && old.direction == wish.direction)
+      if (old.whole == here.whole(dealt_).n && old.smooth == wish.smooth && old.lines == wish.lines &&
+          old.direction == wish.direction)
         return old;
       levels_.resize(l);
     }
-    auto level = std::make_unique<L>();
-    level->shape = x;
-    level->layout = Layout(x.n);
-    level->smooth = wish.smooth, level->lines = wish.lines, level->direction = wish.direction;
-    level->allocate();
-    levels_.push_back(std::move(level));
+    each_alone([&] {
+      auto level = std::make_unique<L>();
+      level->shape = x, level->whole = here.whole(dealt_).n;
+      level->layout = Layout(x.n);
+      level->smooth = wish.smooth, level->lines = wish.lines, level->direction = wish.direction;
+      level->allocate();
+      levels_.push_back(std::move(level));
+    });
+    if (dealt_) {
+      levels_.back()->faces = &halos_.of(*dealt_, here.cuts, 1);
+      levels_.back()->around = &halos_.of(*dealt_, here.cuts, 3);
+    }
     ++made_;
     return *levels_.back();
+  }
+
+  // Of several ranks, where it throws on one, all throw.
+  template <class F> void each_alone(const F &f) const {
+    if (dealt_)
+      dealt_->together(f);
+    else
+      f();
   }
 
   static Range3 numbers(std::size_t n) { return {{index_t(n), 1, 1}}; } // as they are in memory
@@ -225,6 +265,8 @@ private:
     const Smoothed<T> g = level.smoothed();
     on_.for_each_point(level.shape.halves_of_both(), SetSmoother<T>{A.get(), g, scale});
     fill_rings(on_, level.shape, {g.w[0], g.w[1], g.w[2]});
+    if (level.faces)
+      for (const Field<T> &f : {g.w[0], g.w[1], g.w[2], g.dinv}) level.faces->fill(on_, *dealt_->ranks, f);
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
@@ -232,23 +274,25 @@ private:
     }
   }
 
-  const MatrixArrays<Backend> *coarsen(std::size_t l, L &level, const MatrixArrays<Backend> &A) {
-    const Shape x = level.shape.coarser(level.direction);
-    const Layout layout(x.n);
-    MatrixArrays<Backend> &to =
-        matrices_.size() > l ? *matrices_[l] : *matrices_.emplace_back(std::make_unique<MatrixArrays<Backend>>());
-    if (to.layout().n != x.n) to = MatrixArrays<Backend>(layout);
+  const MatrixArrays<Backend> *coarsen(std::size_t l, const Place &fine, L &level, const MatrixArrays<Backend> &A) {
+    const Place coarse = fine.coarser(level.direction, dealt_);
+    const Shape &x = coarse.shape;
     const Layout pairs = level.share_layout();
-    if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
+    each_alone([&] {
+      if (matrices_.size() <= l) matrices_.push_back(std::make_unique<MatrixArrays<Backend>>());
+      if (matrices_[l]->layout().n != x.n) *matrices_[l] = MatrixArrays<Backend>(Layout(x.n));
+      if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
+    });
+    MatrixArrays<Backend> &to = *matrices_[l];
     const Transfer<double> by = level.transfer(shares_.data());
-    Shape around = level.shape; // shares are read across lines
-    around.n = pairs.n, around.ring[by.q] = false;
+    Place between{level.shape, dealt_ ? fine.cuts.coarser(by.q, true) : Cuts()}; // shares are read across lines
+    between.shape.n = pairs.n, between.shape.ring[by.q] = false;
     const Transfer<T> rounded = level.transfer();
-    on_.for_each_point(around.all(), FindShares<T>{A.get(), by, rounded});
-    fill_rings(on_, around, {by.left, by.right});
-    fill_rings(on_, around, {rounded.left, rounded.right});
+    on_.for_each_point(between.shape.all(), FindShares<T>{A.get(), by, rounded});
+    fill_around(between, {by.left, by.right});
+    fill_around(between, {rounded.left, rounded.right});
     on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
-    fill_rings(on_, x, {to.get().w[by.q]});
+    fill_around(coarse, {to.get().w[by.q]});
     in_direction(by.q, [&](auto direction) {
       constexpr int q = decltype(direction)::value;
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, first_across(q)>{A.get(), to.get(), by});
@@ -257,24 +301,62 @@ private:
     return &to;
   }
 
+  // --- what is around a grid: its own other side where it goes around, and other ranks' points ---
+
+  template <class V, int N> void fill_around(const Place &here, const Field<V> (&f)[N]) {
+    if (dealt_)
+      for (const Field<V> &x : f) halos_.of(*dealt_, here.cuts, 3).fill(on_, *dealt_->ranks, x);
+    fill_rings(on_, here.shape, f);
+  }
+  // What all ranks have begins with a grid that is smoothed, or solved.
+  bool is_small(const Shape &whole, bool all_directions) const {
+    return dealt_ ? all_directions && whole.points() <= dealt_->gather_size : whole.points() <= options_.coarse_size;
+  }
+  // Whether each rank may smooth and coarsen its own box; a line is not cut.
+  bool may_be_dealt(const Place &here, const std::vector<int> &lines) const {
+    if (!dealt_) return true;
+    for (const int q : lines)
+      if (!here.cuts.is_whole(q)) return false;
+    return here.cuts.even();
+  }
+  // All ranks have the same.
+  Strengths strengths(const Matrix &A, const Shape &x) {
+    Strengths mine;
+    each_alone([&] { mine = strength_(on_, A, x); });
+    if (!dealt_) return mine;
+    const std::vector<double> numbers = dealt_->ranks->gather_numbers(mine.numbers());
+    Strengths all;
+    for (std::size_t i = 0; i < numbers.size(); i += Strengths::count) all.add(Strengths::of(&numbers[i]));
+    return all;
+  }
+
   // --- the cycle ---
 
   // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
   // smoothing, and what they are before it does not matter.
   static bool red_black(const L &level) { return level.smooth && level.lines.empty() && !level.shape.odd_ring(); }
-  void fill(const L &level, const Field<T> &x) const { fill_rings(on_, level.shape, {x}); }
+  // Before anybody reads what is around a grid: on its faces, or on all sides.
+  void fill(const L &level, const Field<T> &x) const {
+    if (level.faces) level.faces->fill(on_, *dealt_->ranks, x);
+    fill_rings(on_, level.shape, {x});
+  }
+  void fill_around(const L &level, const Field<T> &x) const {
+    if (level.around) level.around->fill(on_, *dealt_->ranks, x);
+    fill_rings(on_, level.shape, {x});
+  }
+  // first: x is 0
   void relax_points(const L &level, index_t colour, bool first) const {
+    if (!first) fill(level, level.x());
     if (first)
       on_.for_each_point(level.shape.halves(colour),
                          RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
     else
       on_.for_each_point(level.shape.halves(colour), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
-    fill(level, level.x());
   }
   void relax_lines(const L &level, std::size_t line, index_t colour) const {
+    fill(level, level.x());
     ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape}.relax(
         on_, level.lines[line], colour);
-    fill(level, level.x());
   }
 
   void smooth_before(const L &level) const {
@@ -288,7 +370,6 @@ private:
     }
   }
   void smooth_after(const L &level) const {
-    fill(level, level.x());
     for (int n = 0; n < options_.smooths; ++n) {
       if (level.lines.empty()) relax_points(level, 1, false), relax_points(level, 0, false);
       for (std::size_t i = level.lines.size(); i-- > 0;)
@@ -298,6 +379,7 @@ private:
 
   void residual(const L &level) const {
     const Smoothed<T> g = level.smoothed();
+    fill(level, level.x());
     if (red_black(level)) { // the black points' is 0
       if (options_.smooths == 1)
         on_.for_each_point(level.shape.halves(0), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
@@ -342,6 +424,7 @@ private:
   }
   void restrict_from(std::size_t l) const {
     const L &level = *levels_[l], &next = *levels_[below(l)];
+    if (dealt_) fill_around(level, level.smooth ? level.r() : level.b());
     if (!three_at_once(l))
       in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
     else if (red_black(level))
@@ -352,7 +435,10 @@ private:
   // add: to what is there
   void prolong_to(std::size_t l, bool add) const {
     const L &level = *levels_[l], &next = *levels_[below(l)];
-    if (!next.smooth) fill(next, next.x()); // after smoothing it is
+    if (three_at_once(l))
+      fill_around(next, next.x());
+    else
+      fill(next, next.x());
     if (!three_at_once(l))
       in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next, add); });
     else if (!red_black(level))
@@ -378,10 +464,12 @@ private:
   template <class Solve> void cycle_from(std::size_t l, const Solve &solve) const {
     if (l + 1 == levels_.size()) return solve();
     const L &level = *levels_[l];
-    if (first_is_known(l))
+    if (first_is_known(l)) {
+      fill(level, level.b());
       on_.for_each_point(level.shape.halves(1), RelaxBlackFirst<T>{level.smoothed(), level.b(), level.x()});
-    else if (level.smooth)
+    } else if (level.smooth) {
       smooth_before(level);
+    }
     if (level.smooth) residual(level);
     restrict_from(l);
     cycle_from(below(l), solve);
@@ -400,13 +488,17 @@ private:
   const Backend &on_;
   Options options_;
   Shape shape_;
+  const Dealt *dealt_;
+  Halos<Backend> halos_;
   MatrixArrays<Backend> finest_;
   std::vector<std::unique_ptr<MatrixArrays<Backend>>> matrices_; // of the coarser grids
   typename Backend::template Array<double> shares_;              // of the grid that is coarsened
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;
+  Cuts coarsest_cuts_;
   long made_ = 0;
+  int groups_ = 0;
   double spread_ = 1.0;
 };
 

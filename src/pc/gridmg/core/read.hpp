@@ -29,6 +29,27 @@ template <int steps> struct PutMatrix {
   }
 };
 
+// The same of a box, whose rows are among those of a larger one: of all that are around it.
+template <int steps> struct PutBox : PutMatrix<steps> {
+  index_t first[3]; // the box's first point there
+
+  PETSCRRB_HD void operator()(const LatticePoint &p, const CouplingsOfRow<steps> &row, RowFacts &found) const {
+    LatticePoint here = p;
+    for (int q = 0; q < 3; ++q) here.at[q] -= PetscInt(first[q]);
+    PutMatrix<steps>::operator()(here, row, found);
+  }
+};
+// f of a box's rows, by their numbers in it.
+template <class F> struct RowsOfBox {
+  F f;
+  index_t n[3], first[3];
+
+  PETSCRRB_HD RowFacts operator()(index_t p) const {
+    const index_t i = p % n[0] + first[0], j = p / n[0] % n[1] + first[1], k = p / n[0] / n[1] + first[2];
+    return f(PetscInt((k * f.grid.n[1] + j) * f.grid.n[0] + i));
+  }
+};
+
 // A vector of all points in natural order, times v, to the grid's layout and back. scales NULL: as it is
 template <class T> struct Load {
   const double *r;

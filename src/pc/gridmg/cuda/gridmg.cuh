@@ -8,11 +8,12 @@
 #include "pc/gridmg/core/coarsest.hpp"
 #include "pc/gridmg/core/gridmg.hpp"
 #include "pc/gridmg/cuda/lines.cuh"
+#include "pc/gridmg/ranks/on_boxes.hpp"
 #include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::gridmg {
 
-constexpr int strengths = 10; // three shares, three numbers of strong points, alive, bad, and of the diagonal
+constexpr int strengths = Strengths::count;
 constexpr int strength_threads = 256, strength_blocks = 512;
 
 // Each block adds up rows that are its own whatever the device.
@@ -62,11 +63,7 @@ public:
         sums.add({first.term + i * strength_blocks, strength_blocks}, nullptr);
       partial_.put(on, sums, sums_.data() + n);
     }
-    const double *s = sums_.read(on);
-    Strengths out;
-    for (int q = 0; q < 3; ++q) out.share[q] = s[q], out.strong[q] = s[3 + q];
-    out.alive = s[6], out.bad = s[7], out.diagonal = s[8], out.inverses = s[9];
-    return out;
+    return Strengths::of(sums_.read(on));
   }
 
 private:
@@ -141,19 +138,29 @@ private:
 
 template <> class FindScales<Cuda> {
 public:
-  explicit FindScales(const Cuda &) : most_(1), scales_(1) {}
+  explicit FindScales(const Cuda &) : scales_(1) {}
   const Scales *operator()(const Cuda &on, const double *r, index_t n) {
-    cuda::check(cudaMemsetAsync(most_.data(), 0, most_.bytes(), on.stream), "cudaMemsetAsync");
-    const index_t blocks =
-        std::min<index_t>((n + scale_threads - 1) / scale_threads, cuda::resident_blocks(find_largest, scale_threads));
-    find_largest<<<unsigned(blocks), scale_threads, 0, on.stream>>>(r, n, most_.data());
-    cuda::check_launch("find_largest");
-    cuda::for_rows("scales", 1, SetScales{most_.data(), scales_.data()}, on.stream);
+    find(on, r, n);
+    cuda::for_rows("scales", 1, SetScales{most_.device(), scales_.data()}, on.stream);
     return scales_.data();
+  }
+  // waits for the stream
+  double largest(const Cuda &on, const double *r, index_t n) {
+    find(on, r, n);
+    return rows_kernels::value(most_.read(on.stream));
   }
 
 private:
-  cuda::Buffer<unsigned long long> most_;
+  void find(const Cuda &on, const double *r, index_t n) {
+    most_.clear(on.stream);
+    if (!n) return;
+    const index_t blocks =
+        std::min<index_t>((n + scale_threads - 1) / scale_threads, cuda::resident_blocks(find_largest, scale_threads));
+    find_largest<<<unsigned(blocks), scale_threads, 0, on.stream>>>(r, n, most_.device());
+    cuda::check_launch("find_largest");
+  }
+
+  cuda::Report<unsigned long long> most_;
   cuda::Buffer<Scales> scales_;
 };
 
@@ -178,5 +185,7 @@ extern template class Multigrid<Cuda, float>;
 extern template class Multigrid<Cuda, double>;
 extern template class GridMGOn<Cuda, float>;
 extern template class GridMGOn<Cuda, double>;
+extern template class OnBoxes<Cuda, float>;
+extern template class OnBoxes<Cuda, double>;
 
 } // namespace petscrrb::gridmg

@@ -5,6 +5,7 @@
 #include "pc/gridmg/core/coarsest.hpp"
 #include "pc/gridmg/core/gridmg.hpp"
 #include "pc/gridmg/host/loops.hpp"
+#include "pc/gridmg/ranks/on_boxes.hpp"
 #include "stencil/host/rows.hpp"
 
 namespace petscrrb::gridmg {
@@ -37,12 +38,15 @@ private:
 template <> class FindScales<Host> {
 public:
   explicit FindScales(const Host &) {}
-  const Scales *operator()(const Host &, const double *r, index_t n) {
+  const Scales *operator()(const Host &on, const double *r, index_t n) {
+    scales_ = Scales::of(largest(on, r, n));
+    return &scales_;
+  }
+  double largest(const Host &, const double *r, index_t n) const {
     double most = 0.0;
 #pragma omp parallel for simd schedule(static) reduction(max : most) if (n > host::serial_below)
     for (index_t i = 0; i < n; ++i) most = std::max(most, std::fabs(r[i]));
-    scales_ = Scales::of(most);
-    return &scales_;
+    return most;
   }
 
 private:
@@ -60,5 +64,7 @@ extern template class Multigrid<Host, float>;
 extern template class Multigrid<Host, double>;
 extern template class GridMGOn<Host, float>;
 extern template class GridMGOn<Host, double>;
+extern template class OnBoxes<Host, float>;
+extern template class OnBoxes<Host, double>;
 
 } // namespace petscrrb::gridmg

@@ -1,0 +1,183 @@
+// What is around a rank's box: one point of each neighbour on all sides, which a field has in its border.
+#pragma once
+
+#include "comm/ranks.hpp"
+#include "pc/gridmg/ranks/cuts.hpp"
+#include "stencil/facts.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace petscrrb::gridmg {
+
+// The 26 directions in which a box has neighbours; those of its faces lead in one direction.
+struct Side {
+  int by[3];
+
+  static constexpr int count = 27; // with the box itself
+  static Side number(int i) { return {{i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1}}; }
+  int directions() const { return (by[0] != 0) + (by[1] != 0) + (by[2] != 0); }
+};
+
+// Which rank has the points that are on a side of a box; each side's have one owner.
+class Sides {
+public:
+  explicit Sides(const Cuts &cuts) : cuts_(cuts), owner_(std::size_t(cuts.count()) * Side::count, -1) {
+    for (int rank = 0; rank < cuts.count(); ++rank)
+      for (int i = 0; i < Side::count; ++i) owner_[std::size_t(rank) * Side::count + i] = find(rank, Side::number(i));
+  }
+  // -1: there are none
+  int owner(int rank, int side) const { return owner_[std::size_t(rank) * Side::count + side]; }
+  // visit(i, j, k) for a side's points in order, counted from the first point of the box of the rank `from`: the one whose side it
+  // is, or their owner
+  template <class Visit> void each_point(int rank, const Side &side, int from, const Visit &visit) const {
+    index_t begin[3], end[3];
+    const Sizes n = cuts_.sizes(rank);
+    for (int q = 0; q < 3; ++q) {
+      begin[q] = side.by[q] < 0 ? -1 : side.by[q] > 0 ? n[q] : 0;
+      if (from != rank && side.by[q]) begin[q] = around(q, cuts_.first(rank, q) + begin[q]) - cuts_.first(from, q);
+      end[q] = begin[q] + (side.by[q] ? 1 : n[q]);
+    }
+    for (index_t k = begin[2]; k < end[2]; ++k)
+      for (index_t j = begin[1]; j < end[1]; ++j)
+        for (index_t i = begin[0]; i < end[0]; ++i) visit(i, j, k);
+  }
+  index_t points(int rank, const Side &side) const {
+    index_t count = 1;
+    const Sizes n = cuts_.sizes(rank);
+    for (int q = 0; q < 3; ++q) count *= side.by[q] ? 1 : n[q];
+    return count;
+  }
+
+private:
+  index_t around(int q, index_t i) const {
+    const index_t n = cuts_.at[q].back();
+    return (i + n) % n;
+  }
+  int find(int rank, const Side &side) const {
+    const Shape x = cuts_.box(rank);
+    auto part = cuts_.parts_of(rank);
+    if (!x.points() || !side.directions()) return -1;
+    for (int q = 0; q < 3; ++q) {
+      if (!side.by[q]) continue;
+      if (!(side.by[q] < 0 ? x.more_before : x.more_after)[q]) return -1;
+      part[q] = cuts_.part_with(q, around(q, cuts_.first(rank, q) + (side.by[q] < 0 ? -1 : x.n[q])));
+    }
+    return (part[2] * cuts_.parts(1) + part[1]) * cuts_.parts(0) + part[0];
+  }
+
+  const Cuts cuts_;
+  std::vector<int> owner_;
+};
+
+template <class T> struct Pack {
+  const T *field;
+  const index_t *places;
+  double *to;
+
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = double(field[places[i]]); }
+};
+template <class T> struct Unpack {
+  const double *from;
+  const index_t *places;
+  T *field;
+
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { field[places[i]] = T(from[i]); }
+};
+
+// An exchange of one layout's fields. Values travel in double precision, packed: of this rank for each that gets some, in the order of
+// ranks and of sides, then what comes.
+template <class Backend> class Halo {
+  template <class V> using Array = typename Backend::template Array<V>;
+
+public:
+  // Sides that lead in at most so many directions: 1 for faces, 3 for all. Each rank does this by itself.
+  Halo(const Sides &sides, int rank, int ranks, const Layout &layout, int directions) {
+    std::vector<index_t> send, fill;
+    const auto place = [&](std::vector<index_t> &to) {
+      return [&](index_t i, index_t j, index_t k) { to.push_back(layout.place(i, j, k)); };
+    };
+    const auto each_side = [&](int of, int owner, const auto &visit) {
+      for (int i = 0; i < Side::count; ++i)
+        if (Side::number(i).directions() <= directions && sides.owner(of, i) == owner) visit(Side::number(i));
+    };
+    for (int other = 0; other < ranks; ++other) {
+      rrb::Plan::Peer peer{other, {}, {}, {}};
+      index_t first = index_t(send.size());
+      each_side(other, rank, [&](const Side &s) { sides.each_point(other, s, rank, place(send)); });
+      for (; first < index_t(send.size()); ++first) peer.send.push_back(first);
+      first = index_t(fill.size());
+      each_side(rank, other, [&](const Side &s) { sides.each_point(rank, s, rank, place(fill)); });
+      if (first < index_t(fill.size())) {
+        index_t there = 0; // where what is for this rank begins in the other one's
+        for (int before = 0; before < rank; ++before)
+          each_side(before, other, [&](const Side &s) { there += sides.points(before, s); });
+        for (; first < index_t(fill.size()); ++first) peer.fill.push_back(first), peer.from.push_back(there++);
+      }
+      if (!peer.send.empty() || !peer.fill.empty()) plan_.peers.push_back(std::move(peer));
+    }
+    for (auto &peer : plan_.peers)
+      for (index_t &to : peer.fill) to += index_t(send.size());
+    sent_ = index_t(send.size()), filled_ = index_t(fill.size());
+    send.insert(send.end(), fill.begin(), fill.end());
+    places_.assign(send);
+    packed_.resize(send.size());
+  }
+
+  void prepare(rrb::Ranks &ranks) const { ranks.prepare(plan_); }
+  template <class T> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f) const {
+    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, Pack<T>{f.p, places_.data(), packed_.data()});
+    ranks.exchange(plan_, packed_.data());
+    on.for_each_point({{filled_, filled_ ? 1 : 0, 1}}, Unpack<T>{packed_.data() + sent_, places_.data() + sent_, f.p});
+  }
+  std::size_t bytes() const { return places_.bytes() + packed_.bytes(); }
+
+private:
+  rrb::Plan plan_;
+  index_t sent_ = 0, filled_ = 0;
+  Array<index_t> places_;
+  Array<double> packed_;
+};
+
+// Who shares a grid, and what they do together.
+struct Dealt {
+  rrb::Ranks *ranks = nullptr;
+  Cuts cuts;
+  index_t gather_size = 0; // a grid of as many points or fewer is on every rank
+  // Calls what each rank does by itself: where it throws on one, all throw.
+  std::function<void(const std::function<void()> &)> together;
+  // Makes what each rank has found of its rows what all have found.
+  std::function<void(RowFacts &)> agree;
+};
+
+// The halos of all grids that there have been: the plans of exchanges stay where they are.
+template <class Backend> class Halos {
+public:
+  // Sides that lead in at most so many directions. Collective.
+  const Halo<Backend> &of(const Dealt &dealt, const Cuts &cuts, int directions) {
+    for (const auto &h : halos_)
+      if (h.directions == directions && h.cuts == cuts) return *h.halo;
+    dealt.together([&] {
+      const int rank = dealt.ranks->rank();
+      auto halo = std::make_unique<Halo<Backend>>(Sides(cuts), rank, cuts.count(), Layout(cuts.sizes(rank)), directions);
+      halos_.push_back({cuts, directions, std::move(halo)});
+    });
+    halos_.back().halo->prepare(*dealt.ranks);
+    return *halos_.back().halo;
+  }
+  std::size_t bytes() const {
+    std::size_t n = 0;
+    for (const auto &h : halos_) n += h.halo->bytes();
+    return n;
+  }
+
+private:
+  struct Known {
+    Cuts cuts;
+    int directions;
+    std::unique_ptr<Halo<Backend>> halo;
+  };
+  std::vector<Known> halos_;
+};
+
+} // namespace petscrrb::gridmg

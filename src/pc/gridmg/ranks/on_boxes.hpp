@@ -1,0 +1,111 @@
+// Multigrid on boxes of several ranks, with the code of one rank: large grids are each rank's box, the rest is on all of them.
+#pragma once
+
+#include "pc/gridmg/core/gridmg.hpp"
+#include "pc/gridmg/ranks/gathered.hpp"
+
+namespace petscrrb::gridmg {
+
+// The rows that refresh() is given are those of the rank's box and of what is around it, in natural order, then one that stands for
+// all others and is no identity row; vectors are the box's. Everything is collective.
+std::unique_ptr<GridMG> make_gridmg(const Dealt &, int points, const Options &, bool single);
+std::unique_ptr<GridMG> make_gridmg(Cuda &, const Dealt &, int points, const Options &, bool single);
+
+template <class Backend, class T> class OnBoxes final : public GridMG {
+public:
+  OnBoxes(Backend &on, const Dealt &dealt, int points, const Options &o)
+      : on_(on), dealt_(dealt), options_(o), box_(dealt.cuts.box(dealt.ranks->rank())), grids_(on, box_, o, &dealt_),
+        loops_(on), scales_(on) {
+    for (int q = 0; q < 3; ++q) {
+      first_[q] = box_.more_before[q];
+      lattice_.n[q] = PetscInt(box_.n[q] + box_.more_before[q] + box_.more_after[q]);
+      lattice_.periodic[q] = box_.ring[q];
+    }
+    lattice_.steps = points == 7 ? 3 : 2;
+  }
+
+  Findings refresh(const Csr &A) override {
+    Findings found;
+    dealt_.together([&] { found.read = lattice_.steps == 3 ? read<3>(A) : read<2>(A); });
+    dealt_.agree(found.read);
+    if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
+    const double scale_before = scale_.to;
+    const long made_before = grids_.made();
+    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
+    found.failed = !grids_.refresh(scale_.to);
+    if (found.failed) return found;
+    if (scale_.to != scale_before || grids_.made() != made_before) repeated_.reset();
+    const Cuts &cuts = grids_.coarsest_cuts();
+    dealt_.together([&] {
+      if (gathered_ && gathered_->cuts() == cuts) return;
+      gathered_ = nullptr; // its memory first
+      Options rest = options_;
+      rest.grids -= grids_.smoothed_grids();
+      gathered_ = std::make_unique<Gathered<Backend, T>>(on_, *dealt_.ranks, cuts, rest);
+    });
+    gathered_->gather(grids_.coarsest_matrix());
+    const long rest_before = gathered_->cycle().grids().made();
+    dealt_.together([&] { gathered_->cycle().refresh(scale_, found); });
+    if (gathered_->cycle().grids().made() != rest_before) repeated_.reset();
+    if (grids_.smoothed_grids()) found.wants_double = !(grids_.spread() < wide);
+    return found;
+  }
+
+  void apply(const double *r, double *z) override {
+    const auto &finest = *grids_.levels().front();
+    const Scales scales = scales_of(r);
+    on_.for_each_point(box_.all(), Load<T>{r, finest.b(), nullptr, scales.to, box_.n[0], box_.n[1]});
+    const auto cycle = [&] {
+      grids_.cycle([&] { gathered_->solve(grids_.coarsest().b(), grids_.coarsest().x()); });
+    };
+    if (dealt_.ranks->only_enqueue())
+      repeated_(on_, cycle);
+    else
+      cycle();
+    on_.for_each_point(box_.all(), Store<T>{finest.x(), z, nullptr, scales.from * scale_.to, box_.n[0], box_.n[1]});
+  }
+
+  std::vector<GridReport> report() const override {
+    std::vector<GridReport> grids;
+    for (const auto &l : grids_.levels())
+      if (l->direction >= 0) grids.push_back({l->whole, l->smooth, l->lines, l->direction, true});
+    for (const auto &l : gathered_->cycle().grids().levels())
+      grids.push_back({l->shape.n, l->smooth, l->lines, l->direction});
+    return grids;
+  }
+  double flops() const override { return grids_.flops() + gathered_->cycle().grids().flops(); }
+  double bytes() const override { return double(grids_.bytes()) + (gathered_ ? gathered_->bytes() : 0.0); }
+  bool red_black() const override { return grids_.red_black(); }
+  bool single() const override { return std::is_same_v<T, float>; }
+
+private:
+  template <int steps> RowFacts read(const Csr &A) {
+    PutBox<steps> put{{grids_.finest(), Positive::moves}, {first_[0], first_[1], first_[2]}};
+    loops_.clear();
+    loops_.at_rows(PetscInt(box_.points()),
+                   RowsOfBox<ReadCouplings<steps, PutBox<steps>>>{
+                       {A, lattice_, put}, {box_.n[0], box_.n[1], box_.n[2]}, {first_[0], first_[1], first_[2]}});
+    return loops_.read();
+  }
+  Scales scales_of(const double *r) {
+    if (!std::is_same_v<T, float>) return {};
+    double most = 0.0;
+    for (const double x : dealt_.ranks->gather_numbers({scales_.largest(on_, r, box_.points())})) most = std::max(most, x);
+    return Scales::of(most);
+  }
+
+  Backend &on_;
+  const Dealt dealt_;
+  const Options options_;
+  const Shape box_;
+  index_t first_[3]; // of the box, in what is around it
+  Lattice lattice_;
+  Multigrid<Backend, T> grids_;
+  std::unique_ptr<Gathered<Backend, T>> gathered_;
+  RowLoops<Backend> loops_;
+  FindScales<Backend> scales_;
+  Scales scale_; // of the matrix in the cycle
+  Repeated<Backend> repeated_;
+};
+
+} // namespace petscrrb::gridmg
