@@ -101,7 +101,7 @@ typedef enum {
 } PCRRBPrecision;
 
 /*E
-   PCRRBTransport - how values travel between the devices of several ranks in `PCRRB`
+   PCRRBTransport - how values travel between the devices of several ranks in `PCRRB` and `PCGRIDMG`
 
    Values:
 +  `PC_RRB_TRANSPORT_AUTO` (default)  - the first one of the following that is possible
@@ -112,7 +112,7 @@ typedef enum {
 
    Level: advanced
 
-.seealso: `PCRRB`, `PCRRBSetTransport()`
+.seealso: `PCRRB`, `PCRRBSetTransport()`, `PCGridMGSetTransport()`
 E*/
 typedef enum {
   PC_RRB_TRANSPORT_AUTO,
@@ -443,6 +443,10 @@ PETSC_EXTERN PetscErrorCode PCGridMGSetGrids(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCGridMGGetGrids(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCGridMGSetCoarseSize(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCGridMGGetCoarseSize(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetGatherSize(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCGridMGGetGatherSize(PC, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCGridMGSetTransport(PC, PCRRBTransport);
+PETSC_EXTERN PetscErrorCode PCGridMGGetTransport(PC, PCRRBTransport *);
 PETSC_EXTERN PetscErrorCode PCGridMGSetGrid(PC, PetscInt, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCGridMGGetGrid(PC, PetscInt *, PetscInt *, PetscInt *);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "comm/ranks_mpi.h"
+#include "petscrrb.h"
 
 #include <memory>
 #include <string>
@@ -20,3 +21,16 @@ using PetscRRBCreateRanks = PetscErrorCode(MPI_Comm comm, const petscrrb::Cuda &
 PetscRRBCreateRanks PetscRRBCreateRanksStores, PetscRRBCreateRanksStoresNccl;
 PetscRRBCreateRanks PetscRRBCreateRanksNccl; /* messages of NCCL */
 PetscRRBCreateRanks PetscRRBCreateRanksSF;   /* PetscSF: through the host, unless MPI is device-aware */
+
+/* What is in use of these. */
+struct PetscRRBTransport {
+  std::unique_ptr<petscrrb::rrb::Ranks> ranks;
+  const char *words = nullptr;
+  std::string why_not_faster; /* why it is not the one before it; empty: it is the first */
+
+  PetscErrorCode View(PetscViewer) const;
+};
+/* The first one that is possible of those that the user allows, the fastest first. of: whose they are; option: "-pc_rrb_transport".
+   Error: PETSC_ERR_SUP where the only one that is allowed is not possible. Collective. */
+PetscErrorCode PetscRRBChooseTransport(PetscObject of, const char option[], PCRRBTransport wanted, const petscrrb::Cuda &on,
+                                       PetscRRBTransport *);

@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "exec/host/host.hpp"
 #include "pc/vectors.h"
 #include "stencil/refusal.hpp"
 
@@ -31,15 +32,16 @@ PetscErrorCode PetscRRBUseColumns(Where &where, Mat X, Mat Y, PetscBool *done, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of vectors: apply(r, z). Those on one side are written on ranks without rows, too: all have their norms, or none. */
+/* The same of vectors: apply(r, z); together: all ranks call it, those without rows, too. Those on one side are written on ranks without rows, too: all have their norms, or none. */
 template <class Where, class Apply>
-PetscErrorCode PetscRRBUseVectors(Where &where, Vec x, Vec y, PetscBool reads_y, const Apply &apply) {
+PetscErrorCode PetscRRBUseVectors(Where &where, Vec x, Vec y, PetscBool reads_y, PetscBool together,
+                                  const Apply &apply) {
   PetscInt rows;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(y, &rows));
   PetscCall(PetscRRBUseArrays(Where::device, x, y, reads_y, [&](const PetscScalar *r, PetscScalar *z) {
-    return rows ? where.Compute([&] { apply(r, z); }) : PETSC_SUCCESS;
+    return rows || together ? where.Compute([&] { apply(r, z); }) : PETSC_SUCCESS;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,6 +52,7 @@ class PetscRRBStream;
 class PetscRRBHostWork {
 public:
   static constexpr PetscBool device = PETSC_FALSE;
+  template <class T> using Array = petscrrb::host::Buffer<T>;
   explicit PetscRRBHostWork(const char type[]) : say(type), type_(type) {}
   PetscErrorCode Start() { return PETSC_SUCCESS; }
   PetscRRBStream *Stream() { return nullptr; }
@@ -65,11 +68,14 @@ public:
   template <class F> PetscErrorCode Compute(const F &f) { return Try(f); } /* and its time is logged */
   /* f(rows) with rows that the host reads; throws on */
   template <class F> void OnHost(const petscrrb::Csr &rows, const F &f) { f(rows); }
-  /* apply(r, z), which may throw, with the arrays of x and y here, all of which it writes; reads_y: it reads what is there */
-  template <class Apply> PetscErrorCode Use(PC pc, Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
+  /* apply(r, z), which may throw, with the arrays of x and y here, all of which it writes; reads_y: it reads what is there;
+     together: all ranks do so */
+  template <class Apply>
+  PetscErrorCode Use(PC pc, Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE,
+                     PetscBool together = PETSC_FALSE) {
     PetscFunctionBegin;
     PetscCall(vectors_.SayOf(pc, type_, x));
-    PetscCall(PetscRRBUseVectors(*this, x, y, reads_y, apply));
+    PetscCall(PetscRRBUseVectors(*this, x, y, reads_y, together, apply));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* whether dense matrices have their arrays here */
@@ -105,6 +111,7 @@ private:
 class PetscRRBDeviceWork {
 public:
   static constexpr PetscBool device = PETSC_TRUE;
+  template <class T> using Array = petscrrb::cuda::Buffer<T>;
   explicit PetscRRBDeviceWork(const char type[]) : stream(type), say(stream.say), type_(type) {}
   PetscErrorCode Start() { return stream.Start(); }
   PetscRRBStream *Stream() { return &stream; }
@@ -131,9 +138,12 @@ public:
     const petscrrb::cuda::HostCopy copy(rows, stream.Ready());
     f(copy.csr());
   }
-  template <class Apply> PetscErrorCode Use(PC pc, Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE) {
+  template <class Apply>
+  PetscErrorCode Use(PC pc, Vec x, Vec y, const Apply &apply, PetscBool reads_y = PETSC_FALSE,
+                     PetscBool together = PETSC_FALSE) {
     return vectors_.Use(
-        pc, type_, x, y, [&](Vec r, Vec z) { return PetscRRBUseVectors(*this, r, z, reads_y, apply); }, reads_y);
+        pc, type_, x, y, [&](Vec r, Vec z) { return PetscRRBUseVectors(*this, r, z, reads_y, together, apply); },
+        reads_y);
   }
   PetscErrorCode Has(Mat X, Mat Y, PetscBool *yes) {
     PetscBool bound;

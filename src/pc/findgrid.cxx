@@ -173,17 +173,23 @@ PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, Widest widest, const PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBFindStarOnRank(PC pc, Mat P, const PetscInt n[], const char *option, const PetscRRBRows &A,
-                                      const char *instead, Grid *g, PetscRRBTrouble *no) {
+PetscErrorCode PetscRRBRefuseNinePoints(PC pc, const Grid &g, const char *instead, PetscRRBTrouble *no) {
   PetscRRBUse use;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBFindGridOnRank(pc, P, Widest::star, n, option, A, g, no));
-  if (*no || g->points != 9) PetscFunctionReturn(PETSC_SUCCESS);
+  if (g.points != 9) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBNameUse(pc, &use));
   *no = {std::string(use.option) + use.value +
              " is for 5 points on a 2D grid and 7 on a 3D one, and the matrix has 9: use " + instead,
          PETSC_ERR_SUP};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindStarOnRank(PC pc, Mat P, const PetscInt n[], const char *option, const PetscRRBRows &A,
+                                      const char *instead, Grid *g, PetscRRBTrouble *no) {
+  PetscFunctionBegin;
+  PetscCall(PetscRRBFindGridOnRank(pc, P, Widest::star, n, option, A, g, no));
+  if (!*no) PetscCall(PetscRRBRefuseNinePoints(pc, *g, instead, no));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,6 +40,9 @@ PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, petscrrb::Widest widest, const Pe
 PetscErrorCode PetscRRBFindStarOnRank(PC, Mat, const PetscInt n[], const char *option, const PetscRRBRows &,
                                       const char *instead, petscrrb::Grid *, PetscRRBTrouble *);
 
+/* Trouble where the grid is one of 9 points. */
+PetscErrorCode PetscRRBRefuseNinePoints(PC, const petscrrb::Grid &, const char *instead, PetscRRBTrouble *);
+
 /* The same as the first, for who can do without a grid: *found says whether there is one, and -info why there is none.
    Sizes that the user gave must fit. */
 PetscErrorCode PetscRRBTryToFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,

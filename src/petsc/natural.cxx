@@ -119,7 +119,8 @@ PetscErrorCode PetscRRBFindGridOfAllRanks(PC pc, Mat P, const PetscInt sizes[3],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBCutsOfDMDA(PC pc, Mat P, petscrrb::Grid *g, PetscRRBCuts *cuts, PetscBool *found) {
+PetscErrorCode PetscRRBCutsOfDMDA(PC pc, Mat P, PetscBool flat, petscrrb::Grid *g, PetscRRBCuts *cuts,
+                                  PetscBool *found) {
   PetscInt all[3], at[3], n[3], dof, sides, parts[3], thick = 0, used = 0;
   const PetscInt *sizes[3] = {};
   const char *name;
@@ -133,21 +134,22 @@ PetscErrorCode PetscRRBCutsOfDMDA(PC pc, Mat P, petscrrb::Grid *g, PetscRRBCuts 
   PetscCall(CheckDof(pc, dof));
   for (int d = 0; d < 3; ++d) thick += all[d] > 1;
   PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCheck(thick <= 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(thick <= 2 || !flat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "%s%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-             " points: use another one, for example -pc_type gamg",
+             " points: use another one, for example -pc_type gridmg where its stencils have 7 points, else gamg",
              use.option, use.value, all[0], all[1], all[2]);
   PetscCall(
       DMDAGetInfo(dm, &sides, NULL, NULL, NULL, &parts[0], &parts[1], &parts[2], NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(dm, &sizes[0], &sizes[1], &sizes[2]));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), PetscRRBSayOfRows, [&] {
+    std::vector<petscrrb::index_t> *const of[] = {&cuts->x, &cuts->y, &cuts->z};
     *g = petscrrb::Grid();
     g->source = name;
-    g->n[0] = g->n[1] = 1;
-    cuts->x = cuts->y = {0, 1};
+    g->dim = thick > 2 ? 3 : 2;
+    for (int d = 0; d < 3; ++d) g->n[d] = 1, *of[d] = {0, 1};
     for (int d = 0; d < sides; ++d) {
       if (sides == 3 && all[d] == 1) continue; /* and so on one rank only */
-      std::vector<petscrrb::index_t> &c = used ? cuts->y : cuts->x;
+      std::vector<petscrrb::index_t> &c = *of[used];
       c = {0};
       for (PetscInt i = 0; i < parts[d]; ++i) c.push_back(c.back() + sizes[d][i]);
       g->n[used++] = all[d];

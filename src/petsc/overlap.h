@@ -80,14 +80,14 @@ PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::str
    DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */
 PetscErrorCode PetscRRBFindGridOfAllRanks(PC, Mat, const PetscInt n[3], const char *option, petscrrb::Grid *);
 
-/* The boxes of points that the ranks have, of a 2D grid: rank j * columns + i has x[i] <= a < x[i + 1], y[j] <= b < y[j + 1]. */
+/* The boxes of points that the ranks have: rank (k * rows + j) * columns + i has x[i] <= a < x[i + 1], and so in y and z. */
 struct PetscRRBCuts {
-  std::vector<petscrrb::index_t> x, y;
+  std::vector<petscrrb::index_t> x, y, z;
 };
 
-/* Of the DMDA whose natural order that is, with the sizes of its grid; *found: there is one. Raises the reason where it is
-   not of 2D or has several unknowns a point. A 3D one with a side of one point is 2D. Collective. */
-PetscErrorCode PetscRRBCutsOfDMDA(PC, Mat, petscrrb::Grid *, PetscRRBCuts *, PetscBool *found);
+/* Of the DMDA whose natural order that is, with the sizes of its grid; *found: there is one. Sides of one point go last. Raises the
+   reason where it has several unknowns a point, or is not as flat as the PC wants it. Collective. */
+PetscErrorCode PetscRRBCutsOfDMDA(PC, Mat, PetscBool flat, petscrrb::Grid *, PetscRRBCuts *, PetscBool *found);
 
 /* Where rows are numbered in natural order: lines, each of which goes to the rank that has its first point. *whole: no rank
    begins within a line. Collective. */

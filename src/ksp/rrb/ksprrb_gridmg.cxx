@@ -48,7 +48,7 @@ PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   if (ranks > 1) {
     *form = KSP_RRB_UNFUSED;
-    *why = "the preconditioner is block Jacobi between ranks";
+    *why = "the grid is on several ranks";
   } else if (StateOf(pc)->backend->parts().grids->red_black()) {
     *form = KSP_RRB_SCHUR;
   } else {

@@ -1,7 +1,7 @@
 /* PCGRIDMG, the PETSc preconditioner. */
-#include "pc/backend.h"
-#include "pc/gridmg/pcgridmg_data.h"
+#include "pc/gridmg/pcgridmg_on_ranks.h"
 #include "pc/set_up.h"
+#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -18,18 +18,34 @@ public:
     return where_.Attempt([&] { Make(); });
   }
   PetscRRBTrouble Refresh(const Csr &rows, gridmg::Findings *found) override {
+    return where_.Attempt([&] { Refresh(rows, found, [&] { Make(); }); });
+  }
+  PCGridMGDistribution &distribution() override {
+    if (!ranks_) ranks_ = std::make_unique<PCGridMGOnRanks<Where>>();
+    return ranks_->distribution;
+  }
+  PetscRRBTrouble CreateOnRanks(PC pc, int points, const gridmg::Options &o, PCGridMGPrecision precision) override {
+    points_ = points, options_ = o;
+    single_ = precision != PC_GRIDMG_PRECISION_DOUBLE, automatic_ = precision == PC_GRIDMG_PRECISION_AUTO;
     return where_.Attempt([&] {
-      *found = grids_->refresh(rows);
-      if (!automatic_ || !single_ || !found->wants_double) return;
-      grids_ = nullptr; /* its memory first */
-      single_ = false;  /* for good: values that want it come again */
-      Make();
-      *found = grids_->refresh(rows);
+      grids_ = nullptr;
+      ranks_->Prepare(pc, where_);
+      MakeOnRanks(pc);
     });
   }
+  PetscRRBTrouble RefreshOnRanks(PC pc, Mat P, gridmg::Findings *found) override {
+    return where_.Attempt([&] { Refresh(ranks_->Rows(P), found, [&] { MakeOnRanks(pc); }); });
+  }
+  PetscErrorCode ViewRanks(PetscViewer viewer) override { return ranks_->View(viewer); }
   PetscErrorCode Apply(PC pc, Vec x, Vec y) override {
+    const auto apply = [&](const PetscScalar *r, PetscScalar *z) { grids_->apply(r, z); };
+
     PetscFunctionBegin;
-    PetscCall(where_.Use(pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { grids_->apply(r, z); }));
+    if (!ranks_)
+      PetscCall(where_.Use(pc, x, y, apply));
+    else
+      PetscCall(where_.Use(
+          pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { ranks_->OnBox(r, z, apply); }, PETSC_FALSE, PETSC_TRUE));
     PetscCall(where_.LogFlops(grids_ ? grids_->flops() : 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -37,11 +53,28 @@ public:
     return grids_ ? grids_->report() : std::vector<gridmg::GridReport>();
   }
   bool single() const override { return single_; }
-  double bytes() const override { return grids_ ? grids_->bytes() : 0; }
+  double bytes() const override { return (grids_ ? grids_->bytes() : 0) + (ranks_ ? ranks_->bytes() : 0); }
   PCGridMGParts parts() override { return {grids_.get(), where_.Stream(), build_}; }
 
 private:
+  /* rows: where they are now, until the next make() */
+  template <class MakeAgain> void Refresh(const Csr &rows, gridmg::Findings *found, const MakeAgain &make) {
+    *found = grids_->refresh(rows);
+    if (!automatic_ || !single_ || !found->wants_double) return;
+    single_ = false; /* for good: values that want it come again */
+    make();
+    *found = grids_->refresh(rows);
+  }
+  void MakeOnRanks(PC pc) {
+    grids_ = nullptr; /* its memory first, and graphs that have messages in them */
+    ranks_->MakeRanks(pc, where_);
+    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where_.say, [&] {
+      grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., ranks_->dealt(), points_, options_, single_); });
+    });
+    build_ = PetscRRBNewBuild();
+  }
   void Make() {
+    grids_ = nullptr;
     grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., grid_, options_, single_); });
     build_ = PetscRRBNewBuild();
   }
@@ -50,6 +83,8 @@ private:
   gridmg::Options options_;
   bool single_ = true, automatic_ = false;
   PetscInt64 build_ = 0;
+  int points_ = 0;                                 /* of the stencil, on ranks */
+  std::unique_ptr<PCGridMGOnRanks<Where>> ranks_; /* NULL on one */
   std::unique_ptr<gridmg::GridMG> grids_;
 };
 
@@ -59,14 +94,24 @@ static PetscErrorCode CreateBackend(PetscBool device, std::unique_ptr<PCGridMGBa
   return PetscRRBCreateBackend<Backend>(device, "PCGRIDMG", backend);
 }
 
-/* --- set-up, on each rank by itself --- */
+/* --- set-up --- */
 
 static PetscErrorCode CheckChoices(PC) { return PETSC_SUCCESS; } /* none excludes another one */
+
+static gridmg::Options Options(const PC_GridMG *mg) {
+  gridmg::Options o;
+
+  o.coarsening = (gridmg::Coarsening)mg->coarsening;
+  o.smoother = (gridmg::Smoother)mg->smoother;
+  o.smooths = (int)mg->smooths;
+  o.grids = (int)mg->grids;
+  o.coarse_size = mg->coarse_size;
+  return o;
+}
 
 static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   const PC_GridMG *mg = (PC_GridMG *)pc->data;
   PCGridMGState *s = mg->state;
-  gridmg::Options o;
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;
@@ -77,12 +122,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
     PetscCall(PetscRRBFindStarOnRank(pc, pc->pmat, mg->grid, "-pc_gridmg_grid", s->backend->rows(s->rows.csr),
                                      "-pc_type rrb", &s->grid, trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
-  o.coarsening = (gridmg::Coarsening)mg->coarsening;
-  o.smoother = (gridmg::Smoother)mg->smoother;
-  o.smooths = (int)mg->smooths;
-  o.grids = (int)mg->grids;
-  o.coarse_size = mg->coarse_size;
-  *trouble = s->backend->Create(s->grid, o, mg->precision);
+  *trouble = s->backend->Create(s->grid, Options(mg), mg->precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,12 +132,10 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *tro
 
 static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
   const gridmg::Findings &f = ((PC_GridMG *)pc->data)->state->found;
-  PetscInt first;
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(pc->pmat, &first, nullptr));
   if (f.read.bad_pivot != no_row)
-    *trouble = {"the diagonal entry of row " + std::to_string(first + f.read.bad_pivot) +
+    *trouble = {"the diagonal entry of row " + std::to_string(f.read.bad_pivot) +
                     " is not positive: the matrix is not positive definite",
                 PETSC_ERR_MAT_LU_ZRPVT};
   else if (f.too_large)
@@ -112,9 +150,100 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* --- the same of all ranks together --- */
+
+static PetscErrorCode BuildOnRanks(PC pc, PetscRRBTrouble *trouble) {
+  PC_GridMG *mg = (PC_GridMG *)pc->data;
+  PCGridMGState *s = mg->state;
+
+  PetscFunctionBegin;
+  const auto place = [&]() -> PetscErrorCode {
+    PetscFunctionBegin;
+    PetscCall(s->backend->distribution().FindGrid(pc, s->rows.on_ranks, &s->grid));
+    PetscCall(s->backend->distribution().Build(pc, s->rows.on_ranks, s->grid, PCGridMGGatherSize(mg)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  PetscCall(place());
+  *trouble = s->backend->CreateOnRanks(pc, s->grid.points, Options(mg), mg->precision);
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
+  s->fresh = true;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WhyRefusedOnRanks(PC pc, std::string *why) {
+  const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+  const PCGridMGDistribution &d = s->backend->distribution();
+  PetscRRBTrouble trouble;
+  PetscRRBOverlap overlap;
+  const auto at = [&](PetscInt p) { return d.words(overlap.global(p)); };
+  const auto words = [&](PetscInt row, PetscInt column) { return at(row) + ", column of " + at(column); };
+
+  PetscFunctionBegin;
+  PetscCall(overlap.Build(pc, pc->pmat, s->rows.on_ranks, 1));
+  PetscCall(PetscRRBExplain("PCGRIDMG", overlap, s->rows.on_ranks, &trouble, [&](const Csr &rows, const Flags &identity) {
+    return s->found.read.not_finite ? where_not_finite(RankRows(rows), words)
+                                    : where_asymmetric(rows, identity, s->found.read.diagonal, words);
+  }));
+  *why = trouble.why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReadValuesOnRanks(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+  std::string why;
+
+  PetscFunctionBegin;
+  *trouble = s->backend->RefreshOnRanks(pc, s->rows.on_ranks, &s->found);
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
+  if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  const ReadResult result = s->found.read.result();
+  *rebuild = (PetscBool)(result == ReadResult::rebuild && !s->fresh);
+  if (*rebuild || result == ReadResult::ok) {
+    s->fresh = false;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (result == ReadResult::rebuild)
+    PetscCall(s->backend->distribution().WhyForeign(pc, s->rows.on_ranks, &why));
+  else
+    PetscCall(WhyRefusedOnRanks(pc, &why));
+  *trouble = {"PCGRIDMG cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpOnRanks(PC pc) {
+  const auto get = [&] { return PetscRRBMatrixGet(pc, pc->pmat, &((PC_GridMG *)pc->data)->state->rows); };
+  const auto from_rows = [&](PetscBool *rebuild, PetscRRBTrouble *trouble) -> PetscErrorCode {
+    PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+    PetscInt rows;
+
+    PetscFunctionBegin;
+    PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
+    if (!rows) {
+      s->ready = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCGRIDMG", [&] {
+      return PetscRRBChooseBackend(s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild);
+    }));
+    PetscCall(PetscRRBReadOrBuild(pc, s, *rebuild, trouble, BuildOnRanks, ReadValuesOnRanks));
+    if (!*trouble) PetscCall(CheckPivots(pc, trouble));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+
+  return PetscRRBSetUp<PC_GridMG>(pc, PETSC_COMM_SELF, "PCGRIDMG", [&] { return PETSC_SUCCESS; }, get, from_rows);
+}
+
 static PetscErrorCode PCSetUp_GridMG(PC pc) {
-  return PetscRRBSetUpDiagonalBlock<PC_GridMG>(
-      pc, PetscRRBSteps<PCGridMGBackend>{"PCGRIDMG", CreateBackend, CheckChoices, Build, ReadValues, CheckPivots});
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  if (ranks > 1)
+    PetscCall(SetUpOnRanks(pc));
+  else
+    PetscCall(PetscRRBSetUpDiagonalBlock<PC_GridMG>(
+        pc, PetscRRBSteps<PCGridMGBackend>{"PCGRIDMG", CreateBackend, CheckChoices, Build, ReadValues, CheckPivots}));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* --- the rest of a PC --- */
@@ -154,6 +283,7 @@ static std::vector<std::string> Describe(const std::vector<gridmg::GridReport> &
     std::string line = std::to_string(g.n[0]) + " x " + std::to_string(g.n[1]) + " x " + std::to_string(g.n[2]) + ": ";
     line += !g.smoothed ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
     if (!coarsened.empty()) line += ", coarsened in " + words(coarsened);
+    if (g.dealt && !grids[i + 1].dealt) line += "; the next one is on every rank";
     lines.push_back(line);
   }
   return lines;
@@ -174,27 +304,23 @@ static PetscErrorCode ViewGrids(const PCGridMGBackend &backend, PetscViewer view
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  double identity_null_bytes[] = {(double)s->found.read.identity_rows, (double)s->found.null_directions,
-                                  s->backend->bytes()};
-  const auto &[identity, null, bytes] = identity_null_bytes; /* of all ranks */
+  double bytes = s->backend ? s->backend->bytes() : 0.0; /* of all ranks */
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, identity_null_bytes, 3, MPI_DOUBLE, MPI_SUM, comm));
-  if (ranks > 1)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "block Jacobi between %d ranks: couplings between them are left out\n",
-                                     (int)ranks));
-  if (s->grid.n[0]) {
-    PetscCall(PetscRRBViewGrid(viewer, ranks > 1 ? " of the first rank" : "", s->grid, [](int) { return ""; }));
-    PetscCall(ViewGrids(*s->backend, viewer));
-    if (((PC_GridMG *)pc->data)->precision == PC_GRIDMG_PRECISION_AUTO)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use%s: %s\n", ranks > 1 ? ", of the first rank" : "",
-                                       s->backend->single() ? "single" : "double"));
-  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm));
+  if (!s->grid.n[0]) PetscFunctionReturn(PETSC_SUCCESS); /* there are no rows */
+  PetscCall(PetscRRBViewGrid(viewer, "", s->grid, [](int) { return ""; }));
+  if (ranks > 1) PetscCall(s->backend->ViewRanks(viewer));
+  PetscCall(ViewGrids(*s->backend, viewer));
+  if (((PC_GridMG *)pc->data)->precision == PC_GRIDMG_PRECISION_AUTO)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", s->backend->single() ? "single" : "double"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
-  if (null > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %.0f\n", null));
-  if (identity > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %.0f\n", identity));
+  if (s->found.null_directions)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %d\n", s->found.null_directions));
+  if (s->found.read.identity_rows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s->found.read.identity_rows));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,6 +358,8 @@ static PetscErrorCode PCDestroy_GridMG(PC pc) {
 .  -pc_gridmg_precision <auto,double,single> - of the cycle; default auto: single, unless coefficients jump far
 .  -pc_gridmg_grids <n>                    - grids at the most
 .  -pc_gridmg_coarse_size <n>              - points of the coarsest grid at the most; default 512
+.  -pc_gridmg_gather_size <n>              - points of a grid that is on every rank; default 4096, on devices 32768
+.  -pc_gridmg_transport <auto,stores,nccl,sf> - how values travel between devices
 -  -pc_gridmg_grid <nx,ny[,nz]>            - unknowns in x, y and z, where neither a DM nor the matrix tells
 
    Level: beginner
@@ -246,15 +374,17 @@ static PetscErrorCode PCDestroy_GridMG(PC pc) {
    values are put into the initial guess of a `KSP` that needs a symmetric operator. A singular matrix keeps its null
    vectors. Positive couplings are moved to the diagonal.
 
-   With several ranks this is block Jacobi: each rank has grids of its own, made of its diagonal block. With a `DMDA` it is
-   the rank's box.
+   With several ranks it is the same operator, to rounding. Each has a box of the large grids, and all of the first one that has at most
+   as many points as `PCGridMGSetGatherSize()` says; lines are not cut: a grid that wants them across a cut is on every rank. The grid is
+   told by a `DMDA`, or its rows are numbered in natural order.
 
    Errors:
    A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A diagonal entry that is not
    positive makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
 
 .seealso: `PCGridMGSetCoarsening()`, `PCGridMGSetSmoother()`, `PCGridMGSetSmooths()`, `PCGridMGSetPrecision()`,
-          `PCGridMGSetGrids()`, `PCGridMGSetCoarseSize()`, `PCGridMGSetGrid()`, `PCRRB`, `PCMIC`, `PCMG`
+          `PCGridMGSetGrids()`, `PCGridMGSetCoarseSize()`, `PCGridMGSetGatherSize()`, `PCGridMGSetTransport()`, `PCGridMGSetGrid()`,
+          `PCRRB`, `PCMIC`, `PCMG`
 M*/
 PetscErrorCode PCCreate_GridMG(PC pc) {
   PC_GridMG *mg;
@@ -270,5 +400,6 @@ PetscErrorCode PCCreate_GridMG(PC pc) {
   mg->smooths = 1;
   mg->grids = 100;
   mg->coarse_size = 512;
+  mg->gather_size = PETSC_DECIDE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

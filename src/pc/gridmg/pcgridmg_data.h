@@ -21,11 +21,18 @@ struct PCGridMGParts {
   PetscInt64 build;       /* which grids these are, of all of them */
 };
 
+class PCGridMGDistribution;
+
 class PCGridMGBackend : public PetscRRBBackend {
 public:
   /* What does not depend on values. Before that there is nothing, as on a rank without rows: then nothing is applied. */
   virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
   virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::gridmg::Findings *) = 0;
+  /* The same of P on several ranks. Between the two, FindGrid() of that ranks' distribution is called. Collective. */
+  virtual PCGridMGDistribution &distribution() = 0;
+  virtual PetscRRBTrouble CreateOnRanks(PC, int points, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
+  virtual PetscRRBTrouble RefreshOnRanks(PC, Mat P, petscrrb::gridmg::Findings *) = 0;
+  virtual PetscErrorCode ViewRanks(PetscViewer) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
   virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
   virtual bool single() const = 0; /* the precision in use */
@@ -38,9 +45,9 @@ struct PCGridMGExpected {
   PetscRRBMatrixState of;
 };
 
-/* With several ranks each has its own grids. */
 struct PCGridMGState : PetscRRBState<PCGridMGBackend> {
-  petscrrb::gridmg::Findings found;
+  petscrrb::gridmg::Findings found; /* with several ranks of all */
+  bool fresh = false;               /* with several ranks: the grid is a new one, which no values have been put on */
 };
 
 /* What a user can set, as it was set. */
@@ -48,9 +55,20 @@ typedef struct {
   PCGridMGCoarsening coarsening;
   PCGridMGSmoother smoother;
   PCGridMGPrecision precision;
-  PetscInt smooths, grids, coarse_size;
+  PetscInt smooths, grids, coarse_size, gather_size;
+  PCRRBTransport transport;
   PetscInt grid[3];
   PCGridMGExpected *expected; /* NULL: nothing */
   PetscRRBKnownValues *known;
   PCGridMGState *state;
 } PC_GridMG;
+
+constexpr PetscInt PCGridMGDefaultGatherSize = 16 * 16 * 16, PCGridMGDefaultGatherSizeOnDevices = 32 * 32 * 32;
+
+/* In use, once there is a backend. All directions of a grid are coarsened before one that is on every rank. */
+static inline PetscInt PCGridMGGatherSize(const PC_GridMG *mg) {
+  PetscInt size = mg->gather_size;
+  if (size == PETSC_DECIDE)
+    size = mg->state->backend->on_device() ? PCGridMGDefaultGatherSizeOnDevices : PCGridMGDefaultGatherSize;
+  return PetscMax(size, 4 * PetscMin(mg->coarse_size, PETSC_MAX_INT / 4));
+}

@@ -145,19 +145,67 @@ PETSCRRB_PARAMETER(
     "Points of the coarsest grid at the most", [](PetscInt n) { return n > 0; },
     "Size of the coarsest grid %" PetscInt_FMT " must be positive");
 
-/*@
-   PCGridMGSetGrid - Sets the sizes of the grid that `PCGRIDMG` works on
+static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
+  return mg.state && mg.state->backend ? PCGridMGGatherSize(&mg) : mg.gather_size;
+}
 
-   Collective; the sizes may differ between ranks
+/*@
+   PCGridMGSetGatherSize - Sets how large a grid may be that `PCGRIDMG` has on every rank, with several MPI ranks
 
    Input Parameters:
 +  pc - the preconditioner context
-.  nx - number of this rank's unknowns in the x direction, along which they are numbered first
-.  ny - number of this rank's unknowns in the y direction
--  nz - number of this rank's unknowns in the z direction, 1 for a 2D grid
+-  points - the most points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
 
    Options Database Key:
-.  -pc_gridmg_grid <nx,ny[,nz]> - the grid, the same on all ranks
+.  -pc_gridmg_gather_size <points> - the most points of a grid that is on every rank; default 4096, on devices 32768
+
+   Level: intermediate
+
+   Notes:
+   Of finer grids each rank has a box. The first grid with at most so many points, or four times those of
+   `PCGridMGSetCoarseSize()`, is gathered from all ranks, and each of them does what is below it. So is one that cannot be coarsened
+   box by box: with boxes that do not begin at even points, or with lines across a cut. The preconditioner is the same operator, to rounding.
+
+   On one rank there is nothing to gather.
+
+.seealso: `PCGRIDMG`, `PCGridMGGetGatherSize()`, `PCRRBSetGatherSize()`
+@*/
+PETSCRRB_PARAMETER(
+    GridMG, GatherSize, PetscInt, &PC_GridMG::gather_size, "-pc_gridmg_gather_size",
+    "Points of grids that are on every rank", [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
+    "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", GatherSizeInUse);
+
+/*@
+   PCGridMGSetTransport - Sets how values travel between the devices of several ranks in `PCGRIDMG`
+
+   Input Parameters:
++  pc - the preconditioner context
+-  transport - `PC_RRB_TRANSPORT_AUTO` (default), `PC_RRB_TRANSPORT_STORES`, `PC_RRB_TRANSPORT_NCCL` or `PC_RRB_TRANSPORT_SF`
+
+   Options Database Key:
+.  -pc_gridmg_transport <auto,stores,nccl,sf> - how values travel
+
+   Level: advanced
+
+   Notes:
+   As `PCRRBSetTransport()` says. It takes effect at the next `PCSetUp()` that builds the hierarchy.
+
+.seealso: `PCGRIDMG`, `PCRRBTransport`, `PCGridMGGetTransport()`, `PCRRBSetTransport()`
+@*/
+PETSCRRB_PARAMETER(GridMG, Transport, PCRRBTransport, &PC_GridMG::transport, "-pc_gridmg_transport",
+                   "How values travel between devices", PCRRBTransports);
+
+/*@
+   PCGridMGSetGrid - Sets the sizes of the grid that `PCGRIDMG` works on
+
+   Input Parameters:
++  pc - the preconditioner context
+.  nx - number of unknowns in the x direction, along which they are numbered first
+.  ny - number of unknowns in the y direction
+-  nz - number of unknowns in the z direction, 1 for a 2D grid
+
+   Options Database Key:
+.  -pc_gridmg_grid <nx,ny[,nz]> - the grid
 
    Level: intermediate
 
@@ -170,10 +218,12 @@ PETSCRRB_PARAMETER(
 
 .seealso: `PCGRIDMG`, `PCGridMGGetGrid()`
 @*/
-PETSCRRB_SIZES(GridMG, Grid, &PC_GridMG::grid, "-pc_gridmg_grid", "Unknowns in x, y and z", nullptr, PetscRRBGridInUse,
-               PetscRRBSetGridOfRank<PC_GridMG>);
+PETSCRRB_SIZES(GridMG, Grid, &PC_GridMG::grid, "-pc_gridmg_grid", "Unknowns in x, y and z",
+               "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive",
+               PetscRRBGridInUse);
 
-using Parameters = PetscRRBParameters<Coarsening, Smoother, Precision, Smooths, Grids, CoarseSize, Grid>;
+using Parameters = PetscRRBParameters<Coarsening, Smoother, Precision, Smooths, Grids, CoarseSize, GatherSize,
+                                      Transport, Grid>;
 
 PetscErrorCode PCGridMGComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 

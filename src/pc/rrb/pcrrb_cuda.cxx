@@ -69,8 +69,7 @@ private:
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
-  const char *transport_ = nullptr;                              /* in words */
-  std::string why_not_faster_;                           /* why it is not the one before it; empty: it is the first */
+  PetscRRBTransport transport_;                                  /* whose ranks on_ranks_ has */
   rrb::CycleGraphs graphs_;                              /* they go before the transport that they use */
   std::unique_ptr<dense::SubstructuredInverse> inverse_; /* or */
   rrb::CoarseSolver coarse_;
@@ -141,34 +140,11 @@ PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first one that is possible of those that the user allows, the fastest first. */
 PetscErrorCode OnDevice::ChooseTransport(PC pc) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const PCRRBTransport wanted = ((PC_RRB *)pc->data)->transport;
-  const struct {
-    PCRRBTransport type;
-    const char *words;
-    PetscErrorCode (*create)(MPI_Comm, const Cuda &, std::unique_ptr<rrb::Ranks> *, std::string *);
-  } all[] = {{PC_RRB_TRANSPORT_STORES, "stores", PetscRRBCreateRanksStores},
-             {PC_RRB_TRANSPORT_STORES, "stores (windows of NCCL)", PetscRRBCreateRanksStoresNccl},
-             {PC_RRB_TRANSPORT_NCCL, "NCCL", PetscRRBCreateRanksNccl},
-             {PC_RRB_TRANSPORT_SF, "PetscSF", PetscRRBCreateRanksSF}};
-  std::unique_ptr<rrb::Ranks> &ranks = on_ranks_->ranks;
-  std::string why_not;
-
   PetscFunctionBegin;
-  ranks = nullptr;
-  why_not_faster_.clear();
-  for (const auto &t : all) {
-    if (ranks || (wanted != PC_RRB_TRANSPORT_AUTO && wanted != t.type)) continue;
-    PetscCall(t.create(comm, cuda_, &ranks, &why_not));
-    if (ranks) transport_ = t.words;
-    if (ranks) continue;
-    PetscCall(PetscInfo(pc, "Values cannot travel by %s: %s\n", t.words, why_not.c_str()));
-    why_not_faster_ = std::move(why_not);
-  }
-  PetscCheck(ranks, comm, PETSC_ERR_SUP, "-pc_rrb_transport %s is not possible: %s", PCRRBTransports[wanted],
-             why_not_faster_.c_str());
+  on_ranks_->ranks = nullptr; /* what it has goes first */
+  PetscCall(PetscRRBChooseTransport((PetscObject)pc, "-pc_rrb_transport", ((PC_RRB *)pc->data)->transport, cuda_, &transport_));
+  on_ranks_->ranks = std::move(transport_.ranks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,8 +297,7 @@ PetscErrorCode OnDevice::ViewRanks(PetscViewer viewer) {
   PetscFunctionBegin;
   if (!on_ranks_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(on_ranks_->matrix.View(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "values travel by %s%s%s\n", transport_,
-                                   why_not_faster_.empty() ? "" : ", since ", why_not_faster_.c_str()));
+  PetscCall(transport_.View(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,7 +68,7 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
 
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&lines_));
-  PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, grid, &cuts_, &on_dmda));
+  PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_TRUE, grid, &cuts_, &on_dmda));
   pattern_ = {}; /* places may be others than before */
   if (!on_dmda) {
     PetscCall(MatGetOwnershipRange(pc->pmat, &places_.first, nullptr));

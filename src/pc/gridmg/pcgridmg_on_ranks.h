@@ -1,0 +1,91 @@
+/* What the backend of PCGRIDMG has besides, where the matrix is on several ranks. */
+#pragma once
+
+#include "comm/ranks_mpi.h"
+#include "pc/backend.h"
+#include "pc/gridmg/pcgridmg_data.h"
+#include "pc/gridmg/pcgridmg_ranks.h"
+#include "pc/gridmg/ranks/on_boxes.hpp"
+#include "petsc/mpi_throws.h"
+#include "petsc/rank_rows.h"
+
+#if PETSCRRB_ON_DEVICES
+  #include "comm/ranks_cuda.h"
+#endif
+
+template <class Where> class PCGridMGOnRanks {
+public:
+  PCGridMGDistribution distribution;
+
+  /* After distribution.Build(): room for the box's rows and vectors. Collective; may throw. */
+  void Prepare(PC pc, Where &where) {
+    int rank;
+    PetscRRBCheckMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where.say, [&] {
+      const PetscRRBBoxRows &rows = distribution.rows();
+      ia_.assign(rows.ia()), ja_.assign(rows.ja());
+      a_.assign(rows.values_at_first());
+      const std::size_t n = distribution.as_rows() ? 0 : (std::size_t)distribution.cuts().box(rank).points();
+      r_.resize(n), z_.resize(n);
+    });
+  }
+  /* Who work together. Multigrid that was made with the last ones has to be gone. Collective; may throw. */
+  void MakeRanks(PC pc, Where &where) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+    ranks_ = nullptr;
+    if constexpr (!Where::device) PetscRRBThrowTogether(comm, where.say, [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm); });
+#if PETSCRRB_ON_DEVICES
+    if constexpr (Where::device) {
+      PetscRRBCheckSent(PetscRRBChooseTransport((PetscObject)pc, "-pc_gridmg_transport", ((PC_GridMG *)pc->data)->transport,
+                                                where.stream.cuda, &transport_));
+      ranks_ = std::move(transport_.ranks);
+    }
+#endif
+    dealt_.ranks = ranks_.get();
+    dealt_.cuts = distribution.cuts();
+    dealt_.gather_size = PCGridMGGatherSize((const PC_GridMG *)pc->data);
+    dealt_.together = [comm, say = where.say](const std::function<void()> &f) { PetscRRBThrowTogether(comm, say, f); };
+    dealt_.agree = [comm, this](petscrrb::RowFacts &f) {
+      if (f.bad_pivot != petscrrb::no_row) f.bad_pivot = distribution.global(f.bad_pivot);
+      PetscRRBCheckSent(PetscRRBAgreeOnFacts(comm, &f));
+    };
+  }
+  const petscrrb::gridmg::Dealt &dealt() const { return dealt_; }
+
+  /* The rows of this rank's box, with the values of P. Collective; may throw. */
+  petscrrb::Csr Rows(Mat P) {
+    PetscRRBCheckSent(distribution.rows().Exchange(P, Where::device, a_.data()));
+    return {(PetscInt)ia_.size() - 1, ia_.data(), ja_.data(), a_.data()};
+  }
+  /* apply(r, z) with arrays of the box: those of the rows where it has just these. Collective; may throw. */
+  template <class Apply> void OnBox(const PetscScalar *r, PetscScalar *z, const Apply &apply) {
+    ranks_->check(false);
+    if (distribution.as_rows()) return apply(r, z);
+    PetscRRBCheckSent(distribution.ToBoxes(Where::device, r, r_.data()));
+    apply(r_.data(), z_.data());
+    PetscRRBCheckSent(distribution.ToRows(Where::device, z_.data(), z));
+  }
+
+  PetscErrorCode View(PetscViewer viewer) const {
+    PetscFunctionBegin;
+    PetscCall(distribution.View(viewer));
+#if PETSCRRB_ON_DEVICES
+    if constexpr (Where::device) PetscCall(transport_.View(viewer));
+#endif
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  double bytes() const {
+    return distribution.bytes() + (double)(ia_.bytes() + ja_.bytes() + a_.bytes() + r_.bytes() + z_.bytes());
+  }
+
+private:
+  template <class T> using Array = typename Where::template Array<T>;
+
+  petscrrb::gridmg::Dealt dealt_;
+  std::unique_ptr<petscrrb::rrb::Ranks> ranks_;
+#if PETSCRRB_ON_DEVICES
+  PetscRRBTransport transport_; /* of ranks_ */
+#endif
+  Array<PetscInt> ia_, ja_;
+  Array<PetscScalar> a_, r_, z_;
+};

@@ -1,0 +1,328 @@
+/* The grid of all ranks, its boxes, and what comes to them. */
+#include "pc/gridmg/pcgridmg_ranks.h"
+
+#include "pc/gridmg/pcgridmg_data.h"
+#include "petsc/ghosts.h"
+#include "petsc/mpi_throws.h"
+#include "petsc/pattern_ranks.h"
+
+#include <petscdmda.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+using namespace petscrrb;
+using gridmg::Cuts;
+using gridmg::Shape;
+
+static const PetscRRBSay say("PCGRIDMG");
+
+/* --- rows and points --- */
+
+PCGridMGDistribution::Point PCGridMGDistribution::point(index_t row) const {
+  const gridmg::Sizes all = rows_of_.whole().n;
+  if (natural_) return {{row % all[0], row / all[0] % all[1], row / all[0] / all[1]}};
+  const int rank = int(std::upper_bound(ranges_.begin(), ranges_.end(), (PetscInt)row) - ranges_.begin()) - 1;
+  const gridmg::Sizes n = rows_of_.sizes(rank);
+  const index_t here = row - ranges_[(std::size_t)rank];
+  return {{rows_of_.first(rank, 0) + here % n[0], rows_of_.first(rank, 1) + here / n[0] % n[1],
+           rows_of_.first(rank, 2) + here / n[0] / n[1]}};
+}
+
+PetscInt PCGridMGDistribution::row(const Point &p) const {
+  const gridmg::Sizes all = rows_of_.whole().n;
+  if (natural_) return (PetscInt)((p.at[2] * all[1] + p.at[1]) * all[0] + p.at[0]);
+  int part[3];
+  for (int q = 0; q < 3; ++q) part[q] = rows_of_.part_with(q, p.at[q]);
+  const int rank = (part[2] * rows_of_.parts(1) + part[1]) * rows_of_.parts(0) + part[0];
+  const gridmg::Sizes n = rows_of_.sizes(rank);
+  index_t here = 0;
+  for (int q = 2; q >= 0; --q) here = here * n[q] + p.at[q] - rows_of_.first(rank, q);
+  return (PetscInt)(ranges_[(std::size_t)rank] + here);
+}
+
+std::string PCGridMGDistribution::words(index_t row) const {
+  const Point p = point(row);
+  return "row " + std::to_string(row) + " at (" + std::to_string(p.at[0]) + ", " + std::to_string(p.at[1]) + ", " +
+         std::to_string(p.at[2]) + ")";
+}
+
+/* --- the grid --- */
+
+/* Planes, or lines in 2D, to whom their first row is nearest. */
+PetscErrorCode PCGridMGDistribution::TakeCutsOfRows(Mat P) {
+  const gridmg::Sizes n = rows_of_.whole().n;
+  const int q = n[2] > 1 ? 2 : 1;
+  const index_t plane = q == 2 ? n[0] * n[1] : n[0];
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] {
+    rows_of_.at[(std::size_t)q].clear();
+    for (const PetscInt first : ranges_) rows_of_.at[(std::size_t)q].push_back((first + plane / 2) / plane);
+    rows_of_.at[(std::size_t)q].back() = n[(std::size_t)q];
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCGridMGDistribution::AskPattern(PC pc, Mat P, bool told, Grid *grid) const {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscRRBRankRows rows;
+  BoxPlaces places;
+  std::string why, option;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBCallTogether(comm, say, [&] { return PetscRRBFullName(pc, "-pc_gridmg_grid", &option); }));
+  PetscCall(MatGetOwnershipRange(P, &places.first, nullptr));
+  PetscCall(rows.Build(P, places));
+  PetscCall(PetscRRBTryTogether(comm, say, [&] {
+    PetscRRBPatternOnRanks pattern(P, rows, nullptr);
+    why = told ? check_grid(pattern, Widest::star, option.c_str(), *grid)
+               : find_grid(pattern, Widest::star, option.c_str(), *grid);
+  }));
+  PetscCheck(why.empty(), comm, told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG,
+             "%s. With several ranks and without a DMDA rows are numbered in natural order, the first planes or lines on "
+             "the first rank",
+             why.c_str());
+  PetscRRBTrouble trouble;
+  PetscCall(PetscRRBRefuseNinePoints(pc, *grid, "-pc_type rrb", &trouble));
+  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A side is periodic if a nonzero couples its ends. Values are looked at where the pattern has such a place. */
+PetscErrorCode PCGridMGDistribution::FindRings(PC pc, Mat P, Grid *grid) const {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PetscInt *columns, *ia, *ja;
+  const PetscScalar *a = nullptr;
+  PetscMPIInt rings[3] = {}, all[3];
+  PetscInt n, first;
+  PetscBool done;
+  Mat block[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(P, &first, nullptr));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+    for (PetscInt p = 0; p < n; ++p) {
+      const Point here = point(first + p);
+      bool end = false; /* of a side that may go around */
+      for (int q = 0; q < 3; ++q) end |= here.at[q] == 0 && grid->n[q] > 2 && !rings[q];
+      if (!end) continue;
+      for (PetscInt e = ia[p]; e < ia[p + 1]; ++e) {
+        const Point there = point(b ? columns[ja[e]] : first + ja[e]);
+        int around = -1, others = 0;
+        for (int q = 0; q < 3; ++q) {
+          if (there.at[q] == here.at[q]) continue;
+          if (here.at[q] == 0 && there.at[q] == grid->n[q] - 1 && grid->n[q] > 2)
+            around = q;
+          else
+            ++others;
+        }
+        if (around < 0 || others) continue;
+        if (!a) PetscCall(MatSeqAIJGetArrayRead(block[b], &a));
+        if (a[e] != 0.0) rings[around] = 1;
+      }
+    }
+    if (a) PetscCall(MatSeqAIJRestoreArrayRead(block[b], &a));
+    a = nullptr;
+    PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+  }
+  PetscCallMPI(MPI_Allreduce(rings, all, 3, MPI_INT, MPI_MAX, comm));
+  for (int q = 0; q < 3; ++q) grid->periodic[q] = all[q] != 0;
+  grid->points = grid->n[2] > 1 ? 7 : 5;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCGridMGDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  const PetscInt *given = ((PC_GridMG *)pc->data)->grid, *ranges;
+  PetscRRBCuts cuts;
+  PetscMPIInt ranks;
+  PetscBool on_dmda;
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(MatGetOwnershipRanges(P, &ranges));
+  PetscCall(MatGetSize(P, &rows, nullptr));
+  PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_FALSE, grid, &cuts, &on_dmda));
+  natural_ = !on_dmda;
+  if (on_dmda) {
+    PetscCheck(given[0] <= 0 || std::equal(given, given + 3, grid->n), comm, PETSC_ERR_ARG_INCOMP,
+               "-pc_gridmg_grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+               " is not the grid of the %s, %lld x %lld x %lld points, which numbers the rows: leave the option out",
+               given[0], given[1], given[2], grid->source.c_str(), (long long)grid->n[0], (long long)grid->n[1],
+               (long long)grid->n[2]);
+  } else {
+    *grid = Grid();
+    for (int q = 0; q < 3; ++q) grid->n[q] = given[0] > 0 ? given[q] : 0;
+    grid->dim = given[0] > 0 && given[2] > 1 ? 3 : 2;
+    PetscCall(AskPattern(pc, P, given[0] > 0, grid));
+    PetscCall(PetscRRBTryTogether(comm, say, [&] { grid->source = given[0] > 0 ? "option" : "matrix pattern"; }));
+  }
+  PetscCall(PetscRRBTryTogether(comm, say, [&] {
+    ranges_.assign(ranges, ranges + ranks + 1);
+    rows_of_ = Cuts();
+    for (int q = 0; q < 3; ++q) rows_of_.at[(std::size_t)q] = {0, grid->n[q]};
+    if (on_dmda) rows_of_.at = {cuts.x, cuts.y, cuts.z};
+  }));
+  if (on_dmda)
+    PetscCall(FindRings(pc, P, grid));
+  else
+    PetscCall(TakeCutsOfRows(P));
+  for (int q = 0; q < 3; ++q) rows_of_.ring[(std::size_t)q] = grid->periodic[q];
+  PetscCall(PetscInfo(pc, "Grid of %lld x %lld x %lld points, from the %s\n", (long long)grid->n[0],
+                      (long long)grid->n[1], (long long)grid->n[2], grid->source.c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- boxes --- */
+
+/* Cuts at points that stay whole numbers on all grids that are dealt out, so near to those of the rows that boxes keep their sizes. */
+void PCGridMGDistribution::CutBoxes(int ranks, index_t gather) {
+  const Shape whole = rows_of_.whole();
+  int thick = 0;
+  for (const index_t n : whole.n) thick += n > 2;
+  const double halvings = thick ? std::ceil(std::log2(double(whole.points()) / double(std::max<index_t>(gather, 1))) / thick) : 0.0;
+  boxes_ = rows_of_;
+  for (std::size_t q = 0; q < 3; ++q) {
+    std::vector<index_t> &cuts = boxes_.at[q];
+    const index_t n = cuts.back(), parts = index_t(cuts.size()) - 1;
+    if (parts == 1) continue;
+    index_t step = 2; /* the smallest that is needed, but boxes keep two coarse points */
+    for (double i = 1; i < halvings && 4 * step * parts <= n; ++i) step *= 2;
+    const index_t tolerance = std::max(step / 2, n / parts / 16);
+    for (std::size_t i = 1; i + 1 < cuts.size(); ++i) {
+      const index_t cut = cuts[i];
+      index_t to = index_t(1) << 30;
+      while (to > 2 && std::abs((cut + to / 2) / to * to - cut) > tolerance) to /= 2;
+      cuts[i] = (cut + to / 2) / to * to;
+      if (rows_of_.ring[q] && n % 2) cuts[i] = n; /* it is not cut */
+      cuts[i] = std::min(std::max(cuts[i], cuts[i - 1]), n);
+      if (n - cuts[i] < 2) cuts[i] = n;
+    }
+  }
+  (void)ranks;
+}
+
+PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index_t gather) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  std::vector<PetscInt> own;
+  PetscMPIInt rank, ranks, same = 1, all_same;
+  PetscLayout layout;
+  Shape box;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(PetscSFDestroy(&vectors_));
+  index_t first[3], end[3], before[3];
+  PetscCall(PetscRRBTryTogether(comm, say, [&] {
+    CutBoxes(ranks, gather);
+    box = boxes_.box(rank);
+    wanted_.clear();
+    for (int q = 0; q < 3; ++q) {
+      before[q] = box.more_before[(std::size_t)q];
+      first[q] = boxes_.first(rank, q);
+      end[q] = box.n[(std::size_t)q] + box.more_after[(std::size_t)q];
+    }
+    if (!box.points()) return;
+    for (index_t k = -before[2]; k < end[2]; ++k)
+      for (index_t j = -before[1]; j < end[1]; ++j)
+        for (index_t i = -before[0]; i < end[0]; ++i) {
+          const index_t at[3] = {i, j, k};
+          Point p;
+          bool mine = true;
+          for (int q = 0; q < 3; ++q) {
+            p.at[q] = (first[q] + at[q] + grid.n[q]) % grid.n[q];
+            mine &= at[q] >= 0 && at[q] < box.n[(std::size_t)q];
+          }
+          wanted_.push_back(row(p));
+          if (mine) own.push_back(wanted_.back());
+        }
+  }));
+  const auto number = [&](PetscInt column) {
+    const Point p = point(column);
+    index_t here = 0;
+    for (int q = 2; q >= 0; --q) {
+      index_t at = p.at[q] - first[q] + before[q];
+      const index_t n = end[q] + before[q];
+      if (grid.periodic[q] && at < 0) at += grid.n[q];
+      if (grid.periodic[q] && at >= n) at -= grid.n[q];
+      if (at < 0 || at >= n) return (PetscInt)-1;
+      here = here * n + at;
+    }
+    return (PetscInt)here;
+  };
+  PetscCall(rows_.Build(P, wanted_, number));
+  same = (PetscInt)own.size() == ranges_[(std::size_t)rank + 1] - ranges_[(std::size_t)rank];
+  for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i] == ranges_[(std::size_t)rank] + (PetscInt)i;
+  PetscCallMPI(MPI_Allreduce(&same, &all_same, 1, MPI_INT, MPI_MIN, comm));
+  if (all_same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(P, &layout, nullptr));
+  PetscCall(PetscSFCreate(comm, &vectors_));
+  PetscCall(PetscSFSetGraphLayout(vectors_, layout, (PetscInt)own.size(), nullptr, PETSC_COPY_VALUES, own.data()));
+  PetscCall(PetscSFSetUp(vectors_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCGridMGDistribution::ToBoxes(PetscBool device, const PetscScalar *rows, PetscScalar *box) const {
+  return PetscRRBExchange(vectors_, device, MPIU_SCALAR, rows, box);
+}
+
+PetscErrorCode PCGridMGDistribution::ToRows(PetscBool device, const PetscScalar *box, PetscScalar *rows) const {
+  const PetscMemType here = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceWithMemTypeBegin(vectors_, MPIU_SCALAR, here, box, here, rows, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(vectors_, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- what is said --- */
+
+PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) const {
+  const Shape whole = boxes_.whole();
+  PetscRRBTrouble trouble;
+  RankRows rows;
+  PetscInt first;
+  const PetscInt *columns;
+  Mat block[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(P, &first, nullptr));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
+  PetscCall(PetscRRBRankRowsGet(P, PETSC_FALSE, &rows));
+  PetscRRBCatch(say, &trouble, [&]() -> PetscErrorCode {
+    for (PetscInt p = 0; p < rows.n && !trouble; ++p)
+      (void)rows.each(p, [&](PetscInt column, double value) {
+        const PetscInt q = column < rows.n ? first + column : columns[column - rows.n];
+        if (value == 0.0 || q == first + p) return true;
+        const Point here = point(first + p), there = point(q);
+        index_t steps = 0;
+        for (int d = 0; d < 3; ++d) {
+          const index_t away = std::abs(here.at[d] - there.at[d]), n = whole.n[(std::size_t)d];
+          steps += whole.ring[(std::size_t)d] ? std::min(away, n - away) : away;
+        }
+        if (steps == 1) return true;
+        trouble = {words(first + p) + " has a coupling with " + words(q) + ", which is no neighbour of it", PETSC_ERR_ARG_WRONG};
+        return false;
+      });
+    return PETSC_SUCCESS;
+  });
+  PetscCall(PetscRRBRankRowsRestore(P, PETSC_FALSE, &rows));
+  PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
+  *why = trouble.why;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCGridMGDistribution::View(PetscViewer viewer) const {
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d x %d boxes%s\n", boxes_.count(),
+                                   boxes_.parts(0), boxes_.parts(1), boxes_.parts(2),
+                                   vectors_ ? "; some rows are on another rank than their point" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

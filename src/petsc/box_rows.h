@@ -1,0 +1,52 @@
+/*
+   The rows of a MATMPIAIJ that a rank works with where these are not its own: those of a box of grid points and of what is around it,
+   numbered as that box is.
+*/
+#pragma once
+
+#include <petscmat.h>
+#include <petscsf.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace petscrrb::cuda {
+class OwnValues;
+}
+
+class PetscRRBBoxRows {
+public:
+  PetscRRBBoxRows() = default;
+  PetscRRBBoxRows(const PetscRRBBoxRows &) = delete;
+  PetscRRBBoxRows &operator=(const PetscRRBBoxRows &) = delete;
+  ~PetscRRBBoxRows();
+
+  /* For the pattern of P. rows: the global numbers of those that are wanted, all points of a box in natural order; number(column): the
+     place among them of a global column, -1 where it is none of them; may throw. Behind the last row is one more, for all that are
+     none of them: it is no identity row. Collective. */
+  PetscErrorCode Build(Mat P, const std::vector<PetscInt> &rows, const std::function<PetscInt(PetscInt)> &number);
+  /* The values of P, of that pattern, to a, which is on the device, where P is there, or on the host. Collective. */
+  PetscErrorCode Exchange(Mat P, PetscBool device, PetscScalar *a);
+
+  /* columns in the order of the box's numbers */
+  const std::vector<PetscInt> &ia() const { return ia_; }
+  const std::vector<PetscInt> &ja() const { return ja_; }
+  std::vector<PetscScalar> values_at_first() const; /* what Exchange() does not write is there */
+  double bytes() const { return (double)own_.place.size() * (2.0 * sizeof(PetscInt) + 1.0); }
+
+private:
+  struct Entries { /* of rows, one after the other: global columns, and the place in its owner's block */
+    std::vector<PetscInt> start, column, place;
+  };
+  PetscErrorCode TakeOwn(Mat P, Entries *) const;
+  PetscErrorCode Connect(Mat P, const std::vector<PetscInt> &rows, const Entries &);
+
+  std::vector<PetscInt> ia_, ja_;
+  struct { /* entries that this rank has itself: here, in which block, and where in it */
+    std::vector<PetscInt> to, place;
+    std::vector<unsigned char> block;
+  } own_;
+  PetscSF from_[2] = {}; /* the others, of each block */
+  std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
+};
