@@ -278,12 +278,13 @@ static std::vector<std::string> Describe(const std::vector<gridmg::GridReport> &
     const auto &g = grids[i];
     if (i && !g.smoothed && i + 1 < grids.size()) continue; /* between two directions */
     std::vector<int> coarsened;
-    for (std::size_t j = i; j < grids.size() && (j == i || !grids[j].smoothed) && grids[j].coarsened >= 0; ++j)
-      coarsened.push_back(grids[j].coarsened);
+    std::size_t next = i;
+    for (; next < grids.size() && (next == i || !grids[next].smoothed) && grids[next].coarsened >= 0; ++next)
+      coarsened.push_back(grids[next].coarsened);
     std::string line = std::to_string(g.n[0]) + " x " + std::to_string(g.n[1]) + " x " + std::to_string(g.n[2]) + ": ";
     line += !g.smoothed ? "solved" : g.lines.empty() ? "red-black points" : "zebra lines in " + words(g.lines);
     if (!coarsened.empty()) line += ", coarsened in " + words(coarsened);
-    if (g.dealt && !grids[i + 1].dealt) line += "; the next one is on every rank";
+    if (g.dealt && next < grids.size() && !grids[next].dealt) line += "; the next one is on every rank";
     lines.push_back(line);
   }
   return lines;
