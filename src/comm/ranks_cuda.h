@@ -32,5 +32,5 @@ struct PetscRRBTransport {
 };
 /* The first one that is possible of those that the user allows, the fastest first. of: whose they are; option: "-pc_rrb_transport".
    Error: PETSC_ERR_SUP where the only one that is allowed is not possible. Collective. */
-PetscErrorCode PetscRRBChooseTransport(PetscObject of, const char option[], PCRRBTransport wanted, const petscrrb::Cuda &on,
-                                       PetscRRBTransport *);
+PetscErrorCode PetscRRBChooseTransport(PetscObject of, const char option[], PCRRBTransport wanted,
+                                       const petscrrb::Cuda &on, PetscRRBTransport *);

@@ -10,8 +10,8 @@ PetscErrorCode PetscRRBTransport::View(PetscViewer viewer) const {
                                 why_not_faster.c_str());
 }
 
-PetscErrorCode PetscRRBChooseTransport(PetscObject of, const char option[], PCRRBTransport wanted, const petscrrb::Cuda &on,
-                                       PetscRRBTransport *t) {
+PetscErrorCode PetscRRBChooseTransport(PetscObject of, const char option[], PCRRBTransport wanted,
+                                       const petscrrb::Cuda &on, PetscRRBTransport *t) {
   const MPI_Comm comm = PetscObjectComm(of);
   const struct {
     PCRRBTransport type;

@@ -112,7 +112,8 @@ struct Everything {
   PCGridMGCoarsening coarsening = PC_GRIDMG_COARSENING_AUTO;
   PCGridMGSmoother smoother = PC_GRIDMG_SMOOTHER_AUTO;
   PCGridMGPrecision precision = PC_GRIDMG_PRECISION_AUTO;
-  PetscInt smooths = 1, grids = 100, coarse_size = 512, nx = 0, ny = 0, nz = 0;
+  PCRRBTransport transport = PC_RRB_TRANSPORT_AUTO;
+  PetscInt smooths = 1, grids = 100, coarse_size = 512, gather_size = PETSC_DECIDE, nx = 0, ny = 0, nz = 0;
 };
 
 Everything all_of(PC pc) {
@@ -123,6 +124,8 @@ Everything all_of(PC pc) {
   ok(PCGridMGGetSmooths(pc, &e.smooths));
   ok(PCGridMGGetGrids(pc, &e.grids));
   ok(PCGridMGGetCoarseSize(pc, &e.coarse_size));
+  ok(PCGridMGGetGatherSize(pc, &e.gather_size));
+  ok(PCGridMGGetTransport(pc, &e.transport));
   ok(PCGridMGGetGrid(pc, &e.nx, &e.ny, &e.nz));
   return e;
 }
@@ -134,13 +137,24 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.smooths, b.smooths);
   EXPECT_EQ(a.grids, b.grids);
   EXPECT_EQ(a.coarse_size, b.coarse_size);
+  EXPECT_EQ(a.gather_size, b.gather_size);
+  EXPECT_EQ(a.transport, b.transport);
   EXPECT_EQ(a.nx, b.nx);
   EXPECT_EQ(a.ny, b.ny);
   EXPECT_EQ(a.nz, b.nz);
 }
 
-const Everything others{
-    PC_GRIDMG_COARSENING_SEMI, PC_GRIDMG_SMOOTHER_LINES, PC_GRIDMG_PRECISION_DOUBLE, 3, 4, 50, 9, 8, 7};
+const Everything others{PC_GRIDMG_COARSENING_SEMI,
+                        PC_GRIDMG_SMOOTHER_LINES,
+                        PC_GRIDMG_PRECISION_DOUBLE,
+                        PC_RRB_TRANSPORT_SF,
+                        3,
+                        4,
+                        50,
+                        1000,
+                        9,
+                        8,
+                        7};
 
 class GridMGChoices : public testing::Test {
 protected:
@@ -156,6 +170,8 @@ TEST_F(GridMGChoices, SettersAndGettersAgree) {
   ok(PCGridMGSetSmooths(pc, others.smooths));
   ok(PCGridMGSetGrids(pc, others.grids));
   ok(PCGridMGSetCoarseSize(pc, others.coarse_size));
+  ok(PCGridMGSetGatherSize(pc, others.gather_size));
+  ok(PCGridMGSetTransport(pc, others.transport));
   ok(PCGridMGSetGrid(pc, others.nx, others.ny, others.nz));
   expect_equal(all_of(pc), others);
   ok(PCReset(pc));
@@ -163,16 +179,18 @@ TEST_F(GridMGChoices, SettersAndGettersAgree) {
 }
 
 TEST_F(GridMGChoices, OptionsSayTheSameAsSetters) {
-  expect_equal(
-      all_of(gridmg_of(A, "-pc_gridmg_coarsening semi -pc_gridmg_smoother lines -pc_gridmg_precision double "
-                          "-pc_gridmg_smooths 3 -pc_gridmg_grids 4 -pc_gridmg_coarse_size 50 -pc_gridmg_grid 9,8,7")),
-      others);
+  expect_equal(all_of(gridmg_of(
+                   A, "-pc_gridmg_coarsening semi -pc_gridmg_smoother lines -pc_gridmg_precision double "
+                      "-pc_gridmg_smooths 3 -pc_gridmg_grids 4 -pc_gridmg_coarse_size 50 -pc_gridmg_gather_size 1000 "
+                      "-pc_gridmg_transport sf -pc_gridmg_grid 9,8,7")),
+               others);
 }
 
 TEST_F(GridMGChoices, GettersTellTheGridInUse) {
   const Preconditioner pc = gridmg_of(A);
   ok(PCSetUp(pc));
   Everything found;
+  found.gather_size = backend.device ? 32768 : 4096;
   found.nx = 9, found.ny = 8, found.nz = 7;
   expect_equal(all_of(pc), found);
 }
@@ -188,6 +206,7 @@ TEST_F(GridMGChoices, OutOfRangeAreRefused) {
   expect_refused(PCGridMGSetSmooths(pc, 0), "sweeps 0");
   expect_refused(PCGridMGSetGrids(pc, 0), "grids 0");
   expect_refused(PCGridMGSetCoarseSize(pc, -1), "grid -1");
+  expect_refused(PCGridMGSetGatherSize(pc, -7), "Gather size -7");
   expect_refused(PCGridMGSetCoarsening(pc, (PCGridMGCoarsening)3), "PCGridMGCoarsening 3");
   expect_refused(PCGridMGSetSmoother(pc, (PCGridMGSmoother)-1), "PCGridMGSmoother -1");
   expect_refused(PCGridMGSetGrid(pc, 9, 0, 7), "9 x 0 x 7");

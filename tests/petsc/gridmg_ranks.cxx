@@ -31,13 +31,14 @@ reference::Matrix random_of(const Shape &s, unsigned seed = 1) {
 
 // So small that many grids are on boxes.
 const std::string dealt = "-pc_gridmg_coarse_size 1 -pc_gridmg_gather_size 0 ";
-const std::vector<std::string> choices{dealt + "-pc_gridmg_precision double",
-                                       dealt + "-pc_gridmg_precision double -pc_gridmg_smoother points",
-                                       dealt + "-pc_gridmg_precision single -pc_gridmg_smoother points -pc_gridmg_smooths 2",
-                                       dealt + "-pc_gridmg_precision double -pc_gridmg_smoother lines",
-                                       dealt + "-pc_gridmg_precision double -pc_gridmg_coarsening semi",
-                                       "-pc_gridmg_coarse_size 8 -pc_gridmg_gather_size 50 -pc_gridmg_precision double",
-                                       ""};
+const std::vector<std::string> choices{
+    dealt + "-pc_gridmg_precision double",
+    dealt + "-pc_gridmg_precision double -pc_gridmg_smoother points",
+    dealt + "-pc_gridmg_precision single -pc_gridmg_smoother points -pc_gridmg_smooths 2",
+    dealt + "-pc_gridmg_precision double -pc_gridmg_smoother lines",
+    dealt + "-pc_gridmg_precision double -pc_gridmg_coarsening semi",
+    "-pc_gridmg_coarse_size 8 -pc_gridmg_gather_size 50 -pc_gridmg_precision double",
+    ""};
 
 const std::vector<Shape> some{{5, 3},
                               {16, 13},
@@ -121,10 +122,11 @@ TEST(GridMGRanks, TakeOtherTypesOfMatrices) {
 
 // As known on one rank, where PETSc's own numbering of rows has cuts in the middle of a line.
 TEST(GridMGRanks, TakeTheIterationsOfOne) {
-  for (const char *name : {"poisson", "neumann", "periodic", "smooth", "bubbles 1e3", "anisotropic 1,1,100", "identity rows"}) {
+  for (const char *name :
+       {"poisson", "neumann", "periodic", "smooth", "bubbles 1e3", "anisotropic 1,1,100", "identity rows"}) {
     const reference::Problem3D problem = reference::problem3d(name, 24);
-    const std::string options =
-        "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -ksp_max_it 60 -pc_type gridmg -pc_gridmg_gather_size 0";
+    const std::string options = "-ksp_type cg -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -ksp_max_it 60 -pc_type "
+                                "gridmg -pc_gridmg_gather_size 0";
     const Solve alone = solve(ksp_of(matrix_of(problem.A), options), problem.b);
     std::vector<int> rows(std::size_t(ranks()), problem.A.size() / ranks());
     rows.back() += problem.A.size() % ranks();
@@ -206,11 +208,13 @@ TEST(GridMGRanks, RefuseTogether) {
   const Distributed like = on_dmda(A, s, {1, 1, ranks()});
   const PetscInt mine = PetscInt(like.natural.size());
   std::vector<PetscInt> all(std::size_t(ranks()), 0);
-  ok(MPI_Allgather(&mine, 1, MPIU_INT, all.data(), 1, MPIU_INT, PETSC_COMM_WORLD) == MPI_SUCCESS ? PETSC_SUCCESS : PETSC_ERR_MPI);
+  ok(MPI_Allgather(&mine, 1, MPIU_INT, all.data(), 1, MPIU_INT, PETSC_COMM_WORLD) == MPI_SUCCESS ? PETSC_SUCCESS
+                                                                                                 : PETSC_ERR_MPI);
   A.row[40][200] = A.row[200][40] = -1;
   const Distributed other = by_rows(A, {all.begin(), all.end()});
   ok(MatSetDM(other.A, like.da));
-  expect_refused(other, "", "row 40 at (5, 5, 0) has a coupling with row 200 at (4, 4, 4), which is no neighbour of it");
+  expect_refused(other, "",
+                 "row 40 at (5, 5, 0) has a coupling with row 200 at (4, 4, 4), which is no neighbour of it");
   expect_refused(other, "-pc_gridmg_grid 6,7,8", "leave the option out", PETSC_ERR_ARG_INCOMP);
   const Shape nine{9, 8, 1, false, false, false, 9};
   A = reference_of(uneven(nine));

@@ -103,8 +103,8 @@ void agree(rrb::Ranks &ranks, RowFacts &f) {
 }
 
 // M^-1 r on ranks, and the grids of rank 0.
-Vector on_ranks(const reference::Matrix &A, const Cuts &cuts, const gridmg::Options &o, index_t gather_size, bool single,
-                const Vector &r, std::vector<gridmg::GridReport> *report, int refreshes = 1) {
+Vector on_ranks(const reference::Matrix &A, const Cuts &cuts, const gridmg::Options &o, index_t gather_size,
+                bool single, const Vector &r, std::vector<gridmg::GridReport> *report, int refreshes = 1) {
   Vector z(r.size(), std::nan(""));
   SimulatedRanks::run(cuts.count(), [&](rrb::Ranks &ranks) {
     gridmg::Dealt dealt{&ranks, cuts, gather_size, [&](const auto &f) { together(ranks, f); },
@@ -138,9 +138,9 @@ const std::vector<Case> cases = {
     {{{16, 16, 16}, {true, true, true}}, {{{8}, {}, {8}}}, 3},
     {{{16, 9, 7}, {true, true, false}}, {{{4, 8}, {}, {4}}}, 1},
     {{{10, 12, 8}, {false, true, true}}, {{{}, {4}, {4}}}, 2},
-    {{{12, 8, 8}, {}}, {{{5}, {}, {}}}, 0},            // cut at an odd point
+    {{{12, 8, 8}, {}}, {{{5}, {}, {}}}, 0},                     // cut at an odd point
     {{{16, 16, 1}, {true, false, false}}, {{{8}, {8}, {}}}, 3}, // 2D
-    {{{16, 6, 6}, {}}, {{{0, 8, 16}, {}, {}}}, 2}, // ranks without points
+    {{{16, 6, 6}, {}}, {{{0, 8, 16}, {}, {}}}, 2},              // ranks without points
     {{{4, 4, 4}, {true, true, true}}, {{{2}, {2}, {2}}}, 1},
     {{{3, 5, 3}, {false, true, false}}, {{{}, {}, {2}}}, 0}, // a box without a coarse point
 };
@@ -166,10 +166,12 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
             double most = 0;
             for (const double x : expected) most = std::max(most, std::fabs(x));
             const std::string what = std::to_string(c.g.n[0]) + " x " + std::to_string(c.g.n[1]) + " x " +
-                                     std::to_string(c.g.n[2]) + ", " + std::to_string(cuts.count()) + " ranks, smoother " +
-                                     std::to_string(int(smoother)) + " coarsening " + std::to_string(int(coarsening)) +
-                                     " smooths " + std::to_string(smooths) + " gather " + std::to_string(gather_size);
-            for (std::size_t i = 0; i < z.size(); ++i) ASSERT_NEAR(z[i], expected[i], 1e-12 * most) << what << ", at " << i;
+                                     std::to_string(c.g.n[2]) + ", " + std::to_string(cuts.count()) +
+                                     " ranks, smoother " + std::to_string(int(smoother)) + " coarsening " +
+                                     std::to_string(int(coarsening)) + " smooths " + std::to_string(smooths) +
+                                     " gather " + std::to_string(gather_size);
+            for (std::size_t i = 0; i < z.size(); ++i)
+              ASSERT_NEAR(z[i], expected[i], 1e-12 * most) << what << ", at " << i;
             const auto grids = one->report();
             ASSERT_EQ(report.size(), grids.size()) << what;
             int dealt = 0;
@@ -178,9 +180,12 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
               EXPECT_EQ(report[i].lines, grids[i].lines) << what;
               dealt += report[i].dealt && report[i].smoothed;
             }
-            if (gather_size == 4 && smoother == gridmg::Smoother::points && coarsening == gridmg::Coarsening::full)
+            if (gather_size == 4 && smoother == gridmg::Smoother::points && coarsening == gridmg::Coarsening::full) {
               EXPECT_EQ(dealt, c.dealt) << what;
-            if (gather_size == 100000) EXPECT_EQ(dealt, 0) << what;
+            }
+            if (gather_size == 100000) {
+              EXPECT_EQ(dealt, 0) << what;
+            }
             std::vector<gridmg::GridReport> of_single;
             const Vector single = on_ranks(A, cuts, o, gather_size, true, r, &of_single);
             for (std::size_t i = 0; i < z.size(); ++i) ASSERT_NEAR(single[i], z[i], 1e-3 * most) << what << ", single";

@@ -45,7 +45,8 @@ public:
       PetscCall(where_.Use(pc, x, y, apply));
     else
       PetscCall(where_.Use(
-          pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { ranks_->OnBox(r, z, apply); }, PETSC_FALSE, PETSC_TRUE));
+          pc, x, y, [&](const PetscScalar *r, PetscScalar *z) { ranks_->OnBox(r, z, apply); }, PETSC_FALSE,
+          PETSC_TRUE));
     PetscCall(where_.LogFlops(grids_ ? grids_->flops() : 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -69,7 +70,8 @@ private:
     grids_ = nullptr; /* its memory first, and graphs that have messages in them */
     ranks_->MakeRanks(pc, where_);
     PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where_.say, [&] {
-      grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., ranks_->dealt(), points_, options_, single_); });
+      grids_ = where_.Make(
+          [&](auto &...on) { return gridmg::make_gridmg(on..., ranks_->dealt(), points_, options_, single_); });
     });
     build_ = PetscRRBNewBuild();
   }
@@ -83,7 +85,7 @@ private:
   gridmg::Options options_;
   bool single_ = true, automatic_ = false;
   PetscInt64 build_ = 0;
-  int points_ = 0;                                 /* of the stencil, on ranks */
+  int points_ = 0;                                /* of the stencil, on ranks */
   std::unique_ptr<PCGridMGOnRanks<Where>> ranks_; /* NULL on one */
   std::unique_ptr<gridmg::GridMG> grids_;
 };
@@ -180,10 +182,11 @@ static PetscErrorCode WhyRefusedOnRanks(PC pc, std::string *why) {
 
   PetscFunctionBegin;
   PetscCall(overlap.Build(pc, pc->pmat, s->rows.on_ranks, 1));
-  PetscCall(PetscRRBExplain("PCGRIDMG", overlap, s->rows.on_ranks, &trouble, [&](const Csr &rows, const Flags &identity) {
-    return s->found.read.not_finite ? where_not_finite(RankRows(rows), words)
-                                    : where_asymmetric(rows, identity, s->found.read.diagonal, words);
-  }));
+  PetscCall(
+      PetscRRBExplain("PCGRIDMG", overlap, s->rows.on_ranks, &trouble, [&](const Csr &rows, const Flags &identity) {
+        return s->found.read.not_finite ? where_not_finite(RankRows(rows), words)
+                                        : where_asymmetric(rows, identity, s->found.read.diagonal, words);
+      }));
   *why = trouble.why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,14 +226,16 @@ static PetscErrorCode SetUpOnRanks(PC pc) {
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCGRIDMG", [&] {
-      return PetscRRBChooseBackend(s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild);
+      return PetscRRBChooseBackend(
+          s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild);
     }));
     PetscCall(PetscRRBReadOrBuild(pc, s, *rebuild, trouble, BuildOnRanks, ReadValuesOnRanks));
     if (!*trouble) PetscCall(CheckPivots(pc, trouble));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 
-  return PetscRRBSetUp<PC_GridMG>(pc, PETSC_COMM_SELF, "PCGRIDMG", [&] { return PETSC_SUCCESS; }, get, from_rows);
+  return PetscRRBSetUp<PC_GridMG>(
+      pc, PETSC_COMM_SELF, "PCGRIDMG", [&] { return PETSC_SUCCESS; }, get, from_rows);
 }
 
 static PetscErrorCode PCSetUp_GridMG(PC pc) {
@@ -321,7 +326,8 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (s->found.null_directions)
     PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %d\n", s->found.null_directions));
   if (s->found.read.identity_rows)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s->found.read.identity_rows));
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s->found.read.identity_rows));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

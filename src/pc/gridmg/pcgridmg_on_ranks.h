@@ -33,11 +33,12 @@ public:
   void MakeRanks(PC pc, Where &where) {
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     ranks_ = nullptr;
-    if constexpr (!Where::device) PetscRRBThrowTogether(comm, where.say, [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm); });
+    if constexpr (!Where::device)
+      PetscRRBThrowTogether(comm, where.say, [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm); });
 #if PETSCRRB_ON_DEVICES
     if constexpr (Where::device) {
-      PetscRRBCheckSent(PetscRRBChooseTransport((PetscObject)pc, "-pc_gridmg_transport", ((PC_GridMG *)pc->data)->transport,
-                                                where.stream.cuda, &transport_));
+      PetscRRBCheckSent(PetscRRBChooseTransport((PetscObject)pc, "-pc_gridmg_transport",
+                                                ((PC_GridMG *)pc->data)->transport, where.stream.cuda, &transport_));
       ranks_ = std::move(transport_.ranks);
     }
 #endif

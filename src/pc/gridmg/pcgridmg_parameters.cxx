@@ -222,8 +222,8 @@ PETSCRRB_SIZES(GridMG, Grid, &PC_GridMG::grid, "-pc_gridmg_grid", "Unknowns in x
                "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points: all sizes must be positive",
                PetscRRBGridInUse);
 
-using Parameters = PetscRRBParameters<Coarsening, Smoother, Precision, Smooths, Grids, CoarseSize, GatherSize,
-                                      Transport, Grid>;
+using Parameters =
+    PetscRRBParameters<Coarsening, Smoother, Precision, Smooths, Grids, CoarseSize, GatherSize, Transport, Grid>;
 
 PetscErrorCode PCGridMGComposeParameters(PC pc, PetscBool on) { return Parameters::Compose(pc, on); }
 

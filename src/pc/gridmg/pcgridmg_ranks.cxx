@@ -80,10 +80,11 @@ PetscErrorCode PCGridMGDistribution::AskPattern(PC pc, Mat P, bool told, Grid *g
     why = told ? check_grid(pattern, Widest::star, option.c_str(), *grid)
                : find_grid(pattern, Widest::star, option.c_str(), *grid);
   }));
-  PetscCheck(why.empty(), comm, told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG,
-             "%s. With several ranks and without a DMDA rows are numbered in natural order, the first planes or lines on "
-             "the first rank",
-             why.c_str());
+  PetscCheck(
+      why.empty(), comm, told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG,
+      "%s. With several ranks and without a DMDA rows are numbered in natural order, the first planes or lines on "
+      "the first rank",
+      why.c_str());
   PetscRRBTrouble trouble;
   PetscCall(PetscRRBRefuseNinePoints(pc, *grid, "-pc_type rrb", &trouble));
   PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
@@ -186,7 +187,8 @@ void PCGridMGDistribution::CutBoxes(int ranks, index_t gather) {
   const Shape whole = rows_of_.whole();
   int thick = 0;
   for (const index_t n : whole.n) thick += n > 2;
-  const double halvings = thick ? std::ceil(std::log2(double(whole.points()) / double(std::max<index_t>(gather, 1))) / thick) : 0.0;
+  const double halvings =
+      thick ? std::ceil(std::log2(double(whole.points()) / double(std::max<index_t>(gather, 1))) / thick) : 0.0;
   boxes_ = rows_of_;
   for (std::size_t q = 0; q < 3; ++q) {
     std::vector<index_t> &cuts = boxes_.at[q];
@@ -308,7 +310,8 @@ PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) 
           steps += whole.ring[(std::size_t)d] ? std::min(away, n - away) : away;
         }
         if (steps == 1) return true;
-        trouble = {words(first + p) + " has a coupling with " + words(q) + ", which is no neighbour of it", PETSC_ERR_ARG_WRONG};
+        trouble = {words(first + p) + " has a coupling with " + words(q) + ", which is no neighbour of it",
+                   PETSC_ERR_ARG_WRONG};
         return false;
       });
     return PETSC_SUCCESS;

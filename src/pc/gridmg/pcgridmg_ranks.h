@@ -4,7 +4,7 @@
 
 #include "petsc/box_rows.h"
 #include "petsc/overlap.h"
-#include "pc/gridmg/ranks/cuts.hpp"
+#include "pc/gridmg/core/cuts.hpp"
 #include "stencil/facts.hpp"
 
 class PCGridMGDistribution {
@@ -47,9 +47,10 @@ private:
   Point point(petscrrb::index_t row) const;
   PetscInt row(const Point &) const;
 
-  petscrrb::gridmg::Cuts rows_of_, boxes_; /* rows_of_: where the rows' ranks are, to the next line or plane where these are not boxes */
-  bool natural_ = false;                   /* rows are numbered in natural order; else by ranks' boxes */
-  std::vector<PetscInt> ranges_;           /* of the ranks' rows */
+  petscrrb::gridmg::Cuts rows_of_,
+      boxes_;            /* rows_of_: where the rows' ranks are, to the next line or plane where these are not boxes */
+  bool natural_ = false; /* rows are numbered in natural order; else by ranks' boxes */
+  std::vector<PetscInt> ranges_; /* of the ranks' rows */
   std::vector<PetscInt> wanted_;
   PetscRRBBoxRows rows_;
   PetscSF vectors_ = nullptr; /* NULL: boxes have just the rows of their ranks */

@@ -70,8 +70,8 @@ private:
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   PetscRRBTransport transport_;                                  /* whose ranks on_ranks_ has */
-  rrb::CycleGraphs graphs_;                              /* they go before the transport that they use */
-  std::unique_ptr<dense::SubstructuredInverse> inverse_; /* or */
+  rrb::CycleGraphs graphs_;                                      /* they go before the transport that they use */
+  std::unique_ptr<dense::SubstructuredInverse> inverse_;         /* or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   PetscInt null_directions_ = 0;
@@ -143,7 +143,8 @@ PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, 
 PetscErrorCode OnDevice::ChooseTransport(PC pc) {
   PetscFunctionBegin;
   on_ranks_->ranks = nullptr; /* what it has goes first */
-  PetscCall(PetscRRBChooseTransport((PetscObject)pc, "-pc_rrb_transport", ((PC_RRB *)pc->data)->transport, cuda_, &transport_));
+  PetscCall(PetscRRBChooseTransport((PetscObject)pc, "-pc_rrb_transport", ((PC_RRB *)pc->data)->transport, cuda_,
+                                    &transport_));
   on_ranks_->ranks = std::move(transport_.ranks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

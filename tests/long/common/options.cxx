@@ -102,6 +102,7 @@ Words pc_options(Random &random, const Problem &p, const std::string &type, cons
     draw.integer("pc_gridmg_smooths", 1, 3, {0, -2});
     draw.integer("pc_gridmg_grids", 1, 6, {0, -1});
     draw.integer("pc_gridmg_coarse_size", 1, 100, {0, -7});
+    draw.integer("pc_gridmg_gather_size", 0, 500, {-3});
     draw.sizes("pc_gridmg_grid", p.n, p.dimensions);
   } else if (type == "neumann") {
     draw.integer("pc_neumann_terms", 0, 9, {-1, -100});

@@ -3,7 +3,7 @@
 
 #include "pc/gridmg/core/choose.hpp"
 #include "pc/gridmg/core/smooth.hpp"
-#include "pc/gridmg/ranks/halo.hpp"
+#include "pc/gridmg/core/halo.hpp"
 
 #include <memory>
 

@@ -55,9 +55,7 @@ public:
     const auto &finest = *grids_.levels().front();
     const Scales scales = scales_of(r);
     on_.for_each_point(box_.all(), Load<T>{r, finest.b(), nullptr, scales.to, box_.n[0], box_.n[1]});
-    const auto cycle = [&] {
-      grids_.cycle([&] { gathered_->solve(grids_.coarsest().b(), grids_.coarsest().x()); });
-    };
+    const auto cycle = [&] { grids_.cycle([&] { gathered_->solve(grids_.coarsest().b(), grids_.coarsest().x()); }); };
     if (dealt_.ranks->only_enqueue())
       repeated_(on_, cycle);
     else
@@ -90,7 +88,8 @@ private:
   Scales scales_of(const double *r) {
     if (!std::is_same_v<T, float>) return {};
     double most = 0.0;
-    for (const double x : dealt_.ranks->gather_numbers({scales_.largest(on_, r, box_.points())})) most = std::max(most, x);
+    for (const double x : dealt_.ranks->gather_numbers(std::vector<double>{scales_.largest(on_, r, box_.points())}))
+      most = std::max(most, x);
     return Scales::of(most);
   }
 

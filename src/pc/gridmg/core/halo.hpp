@@ -2,7 +2,7 @@
 #pragma once
 
 #include "comm/ranks.hpp"
-#include "pc/gridmg/ranks/cuts.hpp"
+#include "pc/gridmg/core/cuts.hpp"
 #include "stencil/facts.hpp"
 
 #include <functional>
@@ -159,7 +159,8 @@ public:
       if (h.directions == directions && h.cuts == cuts) return *h.halo;
     dealt.together([&] {
       const int rank = dealt.ranks->rank();
-      auto halo = std::make_unique<Halo<Backend>>(Sides(cuts), rank, cuts.count(), Layout(cuts.sizes(rank)), directions);
+      auto halo =
+          std::make_unique<Halo<Backend>>(Sides(cuts), rank, cuts.count(), Layout(cuts.sizes(rank)), directions);
       halos_.push_back({cuts, directions, std::move(halo)});
     });
     halos_.back().halo->prepare(*dealt.ranks);
