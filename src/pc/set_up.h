@@ -84,13 +84,14 @@ PetscErrorCode PetscRRBSetUp(PC pc, MPI_Comm comm, const char type[], const Chec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values of Pmat for what backend->Create() has made; *rebuild where there is a coupling that it has no place for. */
-template <class State>
-PetscErrorCode PetscRRBReadValues(State *s, const char type[], PetscBool *rebuild, PetscRRBTrouble *trouble) {
+/* New values of Pmat for what backend->Create() has made, by refresh(); *rebuild where there is a coupling that it has no place for. */
+template <class State, class Refresh>
+PetscErrorCode PetscRRBReadValues(State *s, const char type[], PetscBool *rebuild, PetscRRBTrouble *trouble,
+                                  const Refresh &refresh) {
   std::string why;
 
   PetscFunctionBegin;
-  *trouble = s->backend->Refresh(s->rows.csr, &s->found);
+  *trouble = refresh();
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
   const petscrrb::ReadResult result = s->found.read.result();
   *rebuild = (PetscBool)(result == petscrrb::ReadResult::rebuild);
@@ -98,6 +99,11 @@ PetscErrorCode PetscRRBReadValues(State *s, const char type[], PetscBool *rebuil
   *trouble = s->backend->WhyRefused(s->rows.csr, &why);
   if (!*trouble) *trouble = {std::string(type) + " cannot use this matrix: " + why, PETSC_ERR_ARG_WRONG};
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class State>
+PetscErrorCode PetscRRBReadValues(State *s, const char type[], PetscBool *rebuild, PetscRRBTrouble *trouble) {
+  return PetscRRBReadValues(s, type, rebuild, trouble, [&] { return s->backend->Refresh(s->rows.csr, &s->found); });
 }
 
 /* New values into what there is, or all of it anew. build(): what does not depend on values. */

@@ -108,6 +108,72 @@ TEST(GridMG, RefreshIsARebuild) {
   EXPECT_EQ(applied(pc, r), applied(gridmg_of(fresh, options), r));
 }
 
+bool is_identity(const reference::Matrix &A, int p) {
+  for (const auto &[q, a] : A.row[std::size_t(p)])
+    if (q != p && a != 0) return false;
+  return true;
+}
+
+// V of values between 1/2 and 2 that are negative at every third row, but 1 at identity rows.
+reference::Vector near_null_of(const reference::Matrix &A) {
+  reference::Vector v = random_values(std::size_t(A.size()));
+  for (int p = 0; p < A.size(); ++p) {
+    v[std::size_t(p)] = (p % 3 ? 1 : -1) * std::pow(2, v[std::size_t(p)]);
+    if (is_identity(A, p)) v[std::size_t(p)] = 0; // nobody looks there
+  }
+  return v;
+}
+
+TEST(GridMG, KeepsTheNearNullVector) {
+  reference::GridMGOptions small;
+  small.coarse_size = 20;
+  for (const double missing : {0.0, 0.4}) {
+    const reference::Problem3D kept = reference::random_couplings(box, 100, 0, missing);
+    reference::Matrix A = kept.A; // of which v is the null vector
+    const reference::Vector v = near_null_of(A);
+    const auto scale = [&](int p) { return v[std::size_t(p)] == 0 ? 1.0 : v[std::size_t(p)]; };
+    for (int p = 0; p < A.size(); ++p)
+      for (auto &[q, a] : A.row[std::size_t(p)]) a /= scale(p) * scale(q);
+    reference::Vector r = random_values(std::size_t(A.size())), scaled = r;
+    for (int p = 0; p < A.size(); ++p) scaled[std::size_t(p)] *= scale(p);
+    reference::Vector expected = reference::GridMG(kept.A, box, small).apply(scaled);
+    for (int p = 0; p < A.size(); ++p) expected[std::size_t(p)] *= scale(p);
+    double most = 0;
+    for (const double z : expected) most = std::max(most, std::fabs(z));
+    for (const bool near : {true, false}) {
+      const Matrix P = matrix_of(A);
+      reference::Problem spaces;
+      (near ? spaces.v : spaces.null_space.emplace_back()) = v;
+      if (!near && missing > 0) continue; // its null space has more vectors
+      set_null_spaces(P, spaces);
+      const Preconditioner pc =
+          gridmg_of(P, "-pc_gridmg_coarse_size 20 -pc_gridmg_grid 9,8,7 -pc_gridmg_precision double");
+      EXPECT_LT(largest_difference(applied(pc, r), expected), 1e-11 * most) << missing;
+      EXPECT_NE(view(pc).find("the near null space of the matrix is kept"), std::string::npos);
+      const Preconditioner single =
+          gridmg_of(P, "-pc_gridmg_coarse_size 20 -pc_gridmg_grid 9,8,7 -pc_gridmg_precision single");
+      EXPECT_LT(largest_difference(applied(single, r), expected), 1e-3 * most) << missing;
+    }
+  }
+}
+
+// A vector that says nothing about a row is not used.
+TEST(GridMG, PassesOverAUselessVector) {
+  const reference::Matrix A = reference::random_couplings(box, 10, 0.1).A;
+  const reference::Vector r = random_values(std::size_t(A.size()));
+  for (const double useless : {0.0, double(NAN)}) {
+    const Matrix P = matrix_of(A);
+    reference::Vector v = near_null_of(A);
+    v[100] = useless;
+    reference::Problem spaces;
+    spaces.v = v;
+    set_null_spaces(P, spaces);
+    const Preconditioner pc = gridmg_of(P);
+    EXPECT_EQ(applied(pc, r), applied(gridmg_of(matrix_of(A)), r)) << useless;
+    EXPECT_EQ(view(pc).find("near null space of the matrix is kept"), std::string::npos);
+  }
+}
+
 struct Everything {
   PCGridMGCoarsening coarsening = PC_GRIDMG_COARSENING_AUTO;
   PCGridMGSmoother smoother = PC_GRIDMG_SMOOTHER_AUTO;

@@ -1,6 +1,7 @@
 // PCGRIDMG on several ranks is what it is on one: mpiexec -n 3 build/tests/petsc --gtest_filter='GridMGRanks*'
 #include "neumann_support.hpp"
 #include "ranks_support.hpp"
+#include "rrb_ranks_support.hpp"
 #include "reference/problems3d.hpp"
 
 #include <cmath>
@@ -55,10 +56,11 @@ std::string grid_of(const Shape &s, bool on_dmda) {
 }
 
 void expect_same(PC pc, const Distributed &d, const reference::Matrix &A, const Shape &s, const std::string &options,
-                 const std::string &what) {
+                 const std::string &what, const reference::Problem &spaces = reference::Problem()) {
   const reference::Vector r = random_values(std::size_t(A.size()));
-  const reference::Vector one = applied(gridmg_of(matrix_of(A), options + grid_of(s, false)), r),
-                          here = applied_on(pc, d, r);
+  const Matrix alone = matrix_of(A);
+  set_null_spaces(alone, spaces);
+  const reference::Vector one = applied(gridmg_of(alone, options + grid_of(s, false)), r), here = applied_on(pc, d, r);
   const bool single = options.find("double") == std::string::npos;
   double most = 0;
   for (const double z : one) most = std::max(most, std::fabs(z));
@@ -90,6 +92,28 @@ TEST(GridMGRanks, DecoupleIdentityRowsAndMasks) {
     }
     column_too = !column_too;
     expect_same_on_all(A, s, turn);
+  }
+}
+
+TEST(GridMGRanks, KeepTheNearNullVector) {
+  std::size_t turn = 0;
+  for (const Shape &s : some) {
+    reference::Matrix A = random_of(s);
+    reference::Problem spaces;
+    spaces.v = random_values(std::size_t(A.size()));
+    for (double &v : spaces.v) v = std::pow(2, v);
+    for (int p = 0; p < A.size(); ++p)
+      for (auto &[q, a] : A.row[std::size_t(p)]) a /= spaces.v[std::size_t(p)] * spaces.v[std::size_t(q)];
+    each_distribution(A, s, [&](const Distributed &d, const std::string &what) {
+      const std::string &options = choices[turn++ % choices.size()];
+      set_null_spaces_on(d, spaces);
+      expect_same(gridmg_of(d.A, options + grid_of(s, DM(d.da) != nullptr)), d, A, s, options, what, spaces);
+    });
+    spaces.v[0] = 0; // on one rank
+    const reference::Matrix other = random_of(s);
+    const Distributed d = by_rows(other, uneven_rows(other.size()));
+    set_null_spaces_on(d, spaces);
+    expect_same(gridmg_of(d.A, choices[0] + grid_of(s, false)), d, other, s, choices[0], "useless", spaces);
   }
 }
 

@@ -49,6 +49,9 @@ PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   if (ranks > 1) {
     *form = KSP_RRB_UNFUSED;
     *why = "the grid is on several ranks";
+  } else if (StateOf(pc)->backend->scaled()) {
+    *form = KSP_RRB_UNFUSED;
+    *why = "the preconditioner keeps a near null space";
   } else if (StateOf(pc)->backend->parts().grids->red_black()) {
     *form = KSP_RRB_SCHUR;
   } else {

@@ -17,8 +17,9 @@ public:
     single_ = precision != PC_GRIDMG_PRECISION_DOUBLE, automatic_ = precision == PC_GRIDMG_PRECISION_AUTO;
     return where_.Attempt([&] { Make(); });
   }
-  PetscRRBTrouble Refresh(const Csr &rows, gridmg::Findings *found) override {
-    return where_.Attempt([&] { Refresh(rows, found, [&] { Make(); }); });
+  PetscRRBTrouble Refresh(const Csr &rows, const PetscRRBNearNull &near, gridmg::Findings *found) override {
+    return where_.Attempt(
+        [&] { With(near, [&](const gridmg::NearNull &x) { Refresh(rows, x, found, [&] { Make(); }); }); });
   }
   PCGridMGDistribution &distribution() override {
     if (!ranks_) ranks_ = std::make_unique<PCGridMGOnRanks<Where>>();
@@ -33,8 +34,13 @@ public:
       MakeOnRanks(pc);
     });
   }
-  PetscRRBTrouble RefreshOnRanks(PC pc, Mat P, gridmg::Findings *found) override {
-    return where_.Attempt([&] { Refresh(ranks_->Rows(P), found, [&] { MakeOnRanks(pc); }); });
+  PetscRRBTrouble RefreshOnRanks(PC pc, Mat P, const PetscRRBNearNull &near, gridmg::Findings *found) override {
+    return where_.Attempt([&] {
+      With(near, [&](const gridmg::NearNull &x) {
+        const Csr rows = ranks_->Rows(P);
+        Refresh(rows, near.vector ? ranks_->OfBox(pc, where_, x) : x, found, [&] { MakeOnRanks(pc); });
+      });
+    });
   }
   PetscErrorCode ViewRanks(PetscViewer viewer) override { return ranks_->View(viewer); }
   PetscErrorCode Apply(PC pc, Vec x, Vec y) override {
@@ -54,17 +60,38 @@ public:
     return grids_ ? grids_->report() : std::vector<gridmg::GridReport>();
   }
   bool single() const override { return single_; }
+  bool scaled() const override { return grids_ && grids_->scaled(); }
   double bytes() const override { return (grids_ ? grids_->bytes() : 0) + (ranks_ ? ranks_->bytes() : 0); }
   PCGridMGParts parts() override { return {grids_.get(), where_.Stream(), build_}; }
 
 private:
   /* rows: where they are now, until the next make() */
-  template <class MakeAgain> void Refresh(const Csr &rows, gridmg::Findings *found, const MakeAgain &make) {
-    *found = grids_->refresh(rows);
+  template <class MakeAgain>
+  void Refresh(const Csr &rows, const gridmg::NearNull &near, gridmg::Findings *found, const MakeAgain &make) {
+    *found = grids_->refresh(rows, near);
     if (!automatic_ || !single_ || !found->wants_double) return;
     single_ = false; /* for good: values that want it come again */
     make();
-    *found = grids_->refresh(rows);
+    *found = grids_->refresh(rows, near);
+  }
+  /* f(near) with the vector's array here; may throw */
+  template <class F> void With(const PetscRRBNearNull &near, const F &f) {
+    const PetscScalar *x = nullptr;
+    const auto restore = [&] {
+      if (x)
+        PetscRRBCheckSent(Where::device ? VecRestoreArrayReadAndMemType(near.vector, &x)
+                                        : VecRestoreArrayRead(near.vector, &x));
+    };
+    if (near.vector)
+      PetscRRBCheckSent(Where::device ? VecGetArrayReadAndMemType(near.vector, &x, nullptr)
+                                      : VecGetArrayRead(near.vector, &x));
+    try {
+      f({x, near.rounding});
+    } catch (...) {
+      restore();
+      throw;
+    }
+    restore();
   }
   void MakeOnRanks(PC pc) {
     grids_ = nullptr; /* its memory first, and graphs that have messages in them */
@@ -128,8 +155,23 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SayOfNearNull(PC pc) {
+  PetscFunctionBegin;
+  if (((PC_GridMG *)pc->data)->state->found.useless)
+    PetscCall(
+        PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *trouble) {
-  return PetscRRBReadValues(((PC_GridMG *)pc->data)->state, "PCGRIDMG", rebuild, trouble);
+  PCGridMGState *s = ((PC_GridMG *)pc->data)->state;
+
+  PetscFunctionBegin;
+  PetscCall(s->near_null.Take(pc));
+  PetscCall(PetscRRBReadValues(s, "PCGRIDMG", rebuild, trouble,
+                               [&] { return s->backend->Refresh(s->rows.csr, s->near_null, &s->found); }));
+  PetscCall(SayOfNearNull(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
@@ -196,9 +238,11 @@ static PetscErrorCode ReadValuesOnRanks(PC pc, PetscBool *rebuild, PetscRRBTroub
   std::string why;
 
   PetscFunctionBegin;
-  *trouble = s->backend->RefreshOnRanks(pc, s->rows.on_ranks, &s->found);
+  PetscCall(s->near_null.Take(pc));
+  *trouble = s->backend->RefreshOnRanks(pc, s->rows.on_ranks, s->near_null, &s->found);
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), trouble));
   if (*trouble) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SayOfNearNull(pc));
   const ReadResult result = s->found.read.result();
   *rebuild = (PetscBool)(result == ReadResult::rebuild && !s->fresh);
   if (*rebuild || result == ReadResult::ok) {
@@ -323,6 +367,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (((PC_GridMG *)pc->data)->precision == PC_GRIDMG_PRECISION_AUTO)
     PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", s->backend->single() ? "single" : "double"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
+  if (s->backend->scaled()) PetscCall(PetscViewerASCIIPrintf(viewer, "the near null space of the matrix is kept\n"));
   if (s->found.null_directions)
     PetscCall(PetscViewerASCIIPrintf(viewer, "null directions: %d\n", s->found.null_directions));
   if (s->found.read.identity_rows)
@@ -379,7 +424,8 @@ static PetscErrorCode PCDestroy_GridMG(PC pc) {
    The matrix is symmetric, with 7 points on a 3D grid or 5 on a 2D one, of any sizes. Sides may be periodic. Identity
    rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled, and where other rows keep their columns their
    values are put into the initial guess of a `KSP` that needs a symmetric operator. A singular matrix keeps its null
-   vectors. Positive couplings are moved to the diagonal.
+   vectors. Positive couplings are moved to the diagonal. Coarser grids keep the first vector of the near null space
+   (`MatSetNearNullSpace()`), else that of the null space, else the constant one.
 
    With several ranks it is the same operator, to rounding. Each has a box of the large grids, and all of the first one that has at most
    as many points as `PCGridMGSetGatherSize()` says; lines are not cut: a grid that wants them across a cut is on every rank. The grid is

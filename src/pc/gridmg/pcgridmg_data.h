@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pc/gridmg/core/gridmg.hpp"
+#include "pc/near_null.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
 
@@ -27,15 +28,16 @@ class PCGridMGBackend : public PetscRRBBackend {
 public:
   /* What does not depend on values. Before that there is nothing, as on a rank without rows: then nothing is applied. */
   virtual PetscRRBTrouble Create(const petscrrb::Grid &, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
-  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, petscrrb::gridmg::Findings *) = 0;
+  virtual PetscRRBTrouble Refresh(const petscrrb::Csr &, const PetscRRBNearNull &, petscrrb::gridmg::Findings *) = 0;
   /* The same of P on several ranks. Between the two, FindGrid() of that ranks' distribution is called. Collective. */
   virtual PCGridMGDistribution &distribution() = 0;
   virtual PetscRRBTrouble CreateOnRanks(PC, int points, const petscrrb::gridmg::Options &, PCGridMGPrecision) = 0;
-  virtual PetscRRBTrouble RefreshOnRanks(PC, Mat P, petscrrb::gridmg::Findings *) = 0;
+  virtual PetscRRBTrouble RefreshOnRanks(PC, Mat P, const PetscRRBNearNull &, petscrrb::gridmg::Findings *) = 0;
   virtual PetscErrorCode ViewRanks(PetscViewer) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
   virtual std::vector<petscrrb::gridmg::GridReport> report() const = 0;
   virtual bool single() const = 0; /* the precision in use */
+  virtual bool scaled() const = 0; /* by a near null vector */
   virtual double bytes() const = 0;
   virtual PCGridMGParts parts() = 0;
 };
@@ -47,7 +49,8 @@ struct PCGridMGExpected {
 
 struct PCGridMGState : PetscRRBState<PCGridMGBackend> {
   petscrrb::gridmg::Findings found; /* with several ranks of all */
-  bool fresh = false;               /* with several ranks: the grid is a new one, which no values have been put on */
+  PetscRRBNearNull near_null;
+  bool fresh = false; /* with several ranks: the grid is a new one, which no values have been put on */
 };
 
 /* What a user can set, as it was set. */

@@ -58,6 +58,14 @@ public:
     PetscRRBCheckSent(distribution.rows().Exchange(P, Where::device, a_.data()));
     return {(PetscInt)ia_.size() - 1, ia_.data(), ja_.data(), a_.data()};
   }
+  /* The same of a vector of rows, which some ranks have none of. Collective; may throw. */
+  petscrrb::gridmg::NearNull OfBox(PC pc, Where &where, petscrrb::gridmg::NearNull near) {
+    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where.say,
+                          [&] { near_.resize(distribution.rows().ia().size()); });
+    PetscRRBCheckSent(distribution.ToWanted(Where::device, near.x, near_.data()));
+    near.x = near_.data();
+    return near;
+  }
   /* apply(r, z) with arrays of the box: those of the rows where it has just these. Collective; may throw. */
   template <class Apply> void OnBox(const PetscScalar *r, PetscScalar *z, const Apply &apply) {
     ranks_->check(false);
@@ -76,7 +84,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   double bytes() const {
-    return distribution.bytes() + (double)(ia_.bytes() + ja_.bytes() + a_.bytes() + r_.bytes() + z_.bytes());
+    return distribution.bytes() +
+           (double)(ia_.bytes() + ja_.bytes() + a_.bytes() + r_.bytes() + z_.bytes() + near_.bytes());
   }
 
 private:
@@ -88,5 +97,5 @@ private:
   PetscRRBTransport transport_; /* of ranks_ */
 #endif
   Array<PetscInt> ia_, ja_;
-  Array<PetscScalar> a_, r_, z_;
+  Array<PetscScalar> a_, r_, z_, near_;
 };

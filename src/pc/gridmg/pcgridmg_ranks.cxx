@@ -220,7 +220,10 @@ PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  PetscCall(PetscSFDestroy(&vectors_));
+  for (PetscSF *sf : {&vectors_, &around_}) PetscCall(PetscSFDestroy(sf));
+  PetscCall(MatGetLayouts(P, &layout, nullptr));
+  PetscCall(PetscLayoutDestroy(&layout_));
+  PetscCall(PetscLayoutReference(layout, &layout_));
   index_t first[3], end[3], before[3];
   PetscCall(PetscRRBTryTogether(comm, say, [&] {
     CutBoxes(ranks, gather);
@@ -264,15 +267,26 @@ PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index
   for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i] == ranges_[(std::size_t)rank] + (PetscInt)i;
   PetscCallMPI(MPI_Allreduce(&same, &all_same, 1, MPI_INT, MPI_MIN, comm));
   if (all_same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetLayouts(P, &layout, nullptr));
   PetscCall(PetscSFCreate(comm, &vectors_));
-  PetscCall(PetscSFSetGraphLayout(vectors_, layout, (PetscInt)own.size(), nullptr, PETSC_COPY_VALUES, own.data()));
+  PetscCall(PetscSFSetGraphLayout(vectors_, layout_, (PetscInt)own.size(), nullptr, PETSC_COPY_VALUES, own.data()));
   PetscCall(PetscSFSetUp(vectors_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCGridMGDistribution::ToBoxes(PetscBool device, const PetscScalar *rows, PetscScalar *box) const {
   return PetscRRBExchange(vectors_, device, MPIU_SCALAR, rows, box);
+}
+
+PetscErrorCode PCGridMGDistribution::ToWanted(PetscBool device, const PetscScalar *rows, PetscScalar *wanted) {
+  PetscFunctionBegin;
+  if (!around_) {
+    PetscCall(PetscSFCreate(layout_->comm, &around_));
+    PetscCall(
+        PetscSFSetGraphLayout(around_, layout_, (PetscInt)wanted_.size(), nullptr, PETSC_COPY_VALUES, wanted_.data()));
+    PetscCall(PetscSFSetUp(around_));
+  }
+  PetscCall(PetscRRBExchange(around_, device, MPIU_SCALAR, rows, wanted));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCGridMGDistribution::ToRows(PetscBool device, const PetscScalar *box, PetscScalar *rows) const {

@@ -12,7 +12,10 @@ public:
   PCGridMGDistribution() = default;
   PCGridMGDistribution(const PCGridMGDistribution &) = delete;
   PCGridMGDistribution &operator=(const PCGridMGDistribution &) = delete;
-  ~PCGridMGDistribution() { (void)PetscSFDestroy(&vectors_); }
+  ~PCGridMGDistribution() {
+    for (PetscSF *sf : {&vectors_, &around_}) (void)PetscSFDestroy(sf);
+    (void)PetscLayoutDestroy(&layout_);
+  }
 
   /* The grid of all ranks, told by a DMDA, the user or the nonzeros, and whose points the rows are. Collective. */
   PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
@@ -29,6 +32,8 @@ public:
   /* Vectors of rows to boxes and back, where the arrays are; whether boxes have just the rows that are here. Collective. */
   bool as_rows() const { return !vectors_; }
   PetscErrorCode ToBoxes(PetscBool device, const PetscScalar *rows, PetscScalar *box) const;
+  PetscErrorCode ToWanted(PetscBool device, const PetscScalar *rows,
+                          PetscScalar *wanted); /* with what is around the box */
   PetscErrorCode ToRows(PetscBool device, const PetscScalar *box, PetscScalar *rows) const;
 
   /* The first row that has a coupling which the grid has no place for; an empty string where there is none. Collective. */
@@ -53,5 +58,7 @@ private:
   std::vector<PetscInt> ranges_; /* of the ranks' rows */
   std::vector<PetscInt> wanted_;
   PetscRRBBoxRows rows_;
-  PetscSF vectors_ = nullptr; /* NULL: boxes have just the rows of their ranks */
+  PetscLayout layout_ = nullptr; /* of the rows */
+  PetscSF around_ = nullptr;     /* made when it is needed */
+  PetscSF vectors_ = nullptr;    /* NULL: boxes have just the rows of their ranks */
 };

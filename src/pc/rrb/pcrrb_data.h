@@ -1,6 +1,7 @@
 /* The data of PCRRB, shared by pcrrb.cxx (the PC's methods) and pcrrb_parameters.cxx (what a user can set). */
 #pragma once
 
+#include "pc/near_null.h"
 #include "pc/rrb/pcrrb_backend.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
@@ -13,13 +14,8 @@ PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
 
 /* `failed` is of all ranks. */
 struct PCRRBState : PetscRRBState<PCRRBBackend> {
-  ~PCRRBState() {
-    for (Vec *v : {&near_null, &work}) (void)VecDestroy(v);
-  }
-
-  Vec near_null = nullptr, work = nullptr; /* the sum of the near null space's vectors that M shares with A */
+  PetscRRBNearNull near_null; /* see prepare.hpp for its rounding */
   PCRRBValues values;
-  double rounding = 0;                      /* see prepare.hpp */
   std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend; NULL of a matrix without rows */
   petscrrb::rrb::Outcome outcome;
   bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */

@@ -32,48 +32,13 @@ PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vector that M shares with A: the near null space's first one, else any of the null space; NULL for the constant
-   one. A null space of several vectors is one of a matrix in several parts, and each of them may be zero on most parts:
-   what we take must be zero on none. */
-static PetscErrorCode GetNearNullVector(PC pc) {
-  PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  MatNullSpace near, null;
-  PetscBool has_constant;
-  PetscInt vectors, size, rows;
-  const Vec *basis;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetNearNullSpace(pc->pmat, &near));
-  PetscCall(MatGetNullSpace(pc->pmat, &null));
-  s->rounding = null ? 1e-10 : 1e-14; /* where the application says that A v = 0, small row sums are errors */
-  const MatNullSpace space = near ? near : null;
-  if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
-  if (!space || has_constant || vectors < 1) {
-    PetscCall(VecDestroy(&s->near_null));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!s->near_null) PetscCall(MatCreateVecs(pc->pmat, &s->near_null, nullptr));
-  if (!s->work) PetscCall(VecDuplicate(s->near_null, &s->work));
-  PetscCall(VecSet(s->near_null, 0.0));
-  PetscCall(VecGetLocalSize(s->near_null, &rows));
-  for (PetscInt k = 0; k < (near ? 1 : vectors); ++k) {
-    PetscCall(VecGetLocalSize(basis[k], &size));
-    PetscCheck(size == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-               "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows",
-               size, rows);
-    PetscCall(VecCopy(basis[k], s->work));                             /* which may be of another type */
-    PetscCall(VecAXPY(s->near_null, 1.0 + 0.6180339887 * k, s->work)); /* uneven, so that hardly a sum vanishes */
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Values of Pmat into the stencil; *rebuild where they are of another kind than at the last setup. */
 static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
   PetscFunctionBegin;
-  PetscCall(GetNearNullVector(pc));
-  PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null, s->rounding, &s->values));
+  PetscCall(s->near_null.Take(pc));
+  PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding, &s->values));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
   *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));

@@ -12,7 +12,14 @@ struct Findings {
   int null_directions = 0; // of the coarsest grid
   index_t too_large = 0;   // its points, where they are more than `most`; else 0
   index_t most = 0;
+  bool useless = false;      // the near null vector is 0 or not finite somewhere: it was not used
   bool wants_double = false; // single precision would take more iterations
+
+  // Whether a near null vector is not used: useless, or alike in each component of the grid, so that V changes nothing.
+  bool drops(const RowFacts &with) {
+    useless = with.useless_row != no_row;
+    return useless || !with.varies;
+  }
 };
 
 } // namespace petscrrb::gridmg

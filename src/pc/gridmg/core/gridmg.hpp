@@ -25,7 +25,7 @@ public:
 
   // For a matrix that lies where this does. Allocates nothing where the same grids and smoothers are chosen as before.
   // Unless the findings' result is ok and nothing has failed, it is not to be used.
-  virtual Findings refresh(const Csr &) = 0;
+  virtual Findings refresh(const Csr &, NearNull = {}) = 0;
   // z = M^-1 r; not the same
   virtual void apply(const double *r, double *z) = 0;
   virtual std::vector<GridReport> report() const = 0;
@@ -34,6 +34,7 @@ public:
   // Whether black points are smoothed last but for the red ones between them: those are then solved exactly.
   virtual bool red_black() const = 0;
   virtual bool single() const = 0;
+  virtual bool scaled() const = 0; // by a near null vector
 };
 
 // single: the cycle is in single precision.
@@ -48,6 +49,23 @@ template <class Backend> class FindScales;
 // Work that is always the same: on a device it is launched as a whole. void operator()(on, work); void reset()
 template <class Backend> class Repeated;
 
+// V, of the finest grid.
+template <class Backend> class ScalingVector {
+public:
+  Field<double> room(const Layout &x) {
+    if (memory_.size() != std::size_t(x.size())) memory_.resize(std::size_t(x.size())), layout_ = x;
+    return {memory_.data(), layout_};
+  }
+  void use(bool yes) { used_ = yes; }
+  Field<double> get() const { return used_ ? Field<double>(memory_.data(), layout_) : Field<double>(); }
+  std::size_t bytes() const { return memory_.bytes(); }
+
+private:
+  typename Backend::template Array<double> memory_;
+  Layout layout_;
+  bool used_ = false;
+};
+
 template <class Backend, class T> class GridMGOn final : public GridMG {
 public:
   using Value = T;
@@ -57,14 +75,19 @@ public:
         cycle_(on, {{g.n[0], g.n[1], g.n[2]}, {g.periodic[0], g.periodic[1], g.periodic[2]}}, o), loops_(on),
         scales_(on) {}
 
-  Findings refresh(const Csr &A) override {
+  Findings refresh(const Csr &A, NearNull near) override {
     Findings found;
-    found.read = read(A, grids().finest(), Positive::moves);
+    found.read = read(A, grids().finest(), Positive::moves, near);
+    if (near.x && found.drops(found.read)) {
+      near.x = nullptr;
+      found.read = read(A, grids().finest(), Positive::moves, near);
+    }
+    v_.use(near.x);
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     // powers of two: the cycle is that of scale_ A, in which single precision has as many digits as in A
     const double scale_before = scale_.to;
     const long made_before = grids().made();
-    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
+    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.norm : 1.0);
     cycle_.refresh(scale_, found);
     if (scale_.to != scale_before || grids().made() != made_before) repeated_.reset(), ++version_; // it has both in it
     return found;
@@ -74,9 +97,9 @@ public:
     const auto &finest = *grids().levels().front();
     const Shape &x = finest.shape;
     const Scales *scales = find_scales(scales_, r);
-    on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1]});
+    on_.for_each_point(x.all(), Load<T>{r, finest.b(), scales, 1.0, x.n[0], x.n[1], v_.get()});
     repeated_(on_, [&] { cycle_.run(); });
-    on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, scale_.to, x.n[0], x.n[1]});
+    on_.for_each_point(x.all(), Store<T>{finest.x(), z, scales, scale_.to, x.n[0], x.n[1], v_.get()});
   }
 
   std::vector<GridReport> report() const override {
@@ -85,9 +108,10 @@ public:
     return all;
   }
   double flops() const override { return grids().flops(); }
-  double bytes() const override { return cycle_.bytes(); }
+  double bytes() const override { return cycle_.bytes() + double(v_.bytes()); }
   bool red_black() const override { return grids().red_black(); }
   bool single() const override { return std::is_same_v<T, float>; }
+  bool scaled() const override { return v_.get().p; }
 
   // --- for an iteration that works in the finest grid's arrays ---
 
@@ -97,12 +121,13 @@ public:
   double scale() const { return scale_.to; }
   long version() const { return version_; } // work that was captured before is not that of another one
   // Puts the matrix where the finest grid of a hierarchy has it, without what is around rings.
-  RowFacts read(const Csr &A, const Matrix &to, Positive positive) {
+  RowFacts read(const Csr &A, const Matrix &to, Positive positive, const NearNull &near = {}) {
+    const Field<double> v = near.x ? v_.room(grids().finest_layout()) : Field<double>();
     loops_.clear();
     if (lattice_.steps == 3)
-      loops_.at_rows(lattice_.size(), ReadCouplings<3, PutMatrix<3>>{A, lattice_, {to, positive}});
+      loops_.at_rows(lattice_.size(), ReadCouplings<3, PutMatrix<3>>{A, lattice_, {to, positive, near, lattice_, v}});
     else
-      loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {to, positive}});
+      loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {to, positive, near, lattice_, v}});
     return loops_.read();
   }
   // NULL: 1
@@ -116,6 +141,7 @@ private:
   Cycle<Backend, T> cycle_;
   RowLoops<Backend> loops_;
   FindScales<Backend> scales_;
+  ScalingVector<Backend> v_;
   Scales scale_; // of the matrix in the cycle
   long version_ = 0;
   Repeated<Backend> repeated_;

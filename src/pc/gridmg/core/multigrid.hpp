@@ -121,6 +121,7 @@ public:
 
   // Own points of the finest matrix are to be put here before refresh().
   Matrix finest() const { return finest_.get(); }
+  const Layout &finest_layout() const { return finest_.layout(); }
 
   // How often a level was made: what is known of their memory holds until then.
   long made() const { return made_; }

@@ -103,6 +103,7 @@ template <class T>
 void relax_along_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &inverse, const Field<T> &b, const Field<T> &x,
                    const Shape &shape, index_t colour) {
   const Range3 box = shape.all();
+  if (!box.size()) return;
   const unsigned blocks = unsigned((box.n[1] + 2 * lines_of_block - 1) / (2 * lines_of_block));
   for (index_t k = 0; k < box.n[2]; k += cuda::most_blocks) {
     const dim3 grid(blocks, unsigned(std::min(cuda::most_blocks, box.n[2] - k)));

@@ -24,14 +24,18 @@ public:
     lattice_.steps = points == 7 ? 3 : 2;
   }
 
-  Findings refresh(const Csr &A) override {
+  Findings refresh(const Csr &A, NearNull near) override {
     Findings found;
-    dealt_.together([&] { found.read = lattice_.steps == 3 ? read<3>(A) : read<2>(A); });
-    dealt_.agree(found.read);
+    found.read = read(A, near);
+    if (near.x && found.drops(found.read)) {
+      near.x = nullptr;
+      found.read = read(A, near);
+    }
+    v_.use(near.x);
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
     const double scale_before = scale_.to;
     const long made_before = grids_.made();
-    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.diagonal : 1.0);
+    scale_ = Scales::of(std::is_same_v<T, float> ? found.read.norm : 1.0);
     found.failed = !grids_.refresh(scale_.to);
     if (found.failed) return found;
     if (scale_.to != scale_before || grids_.made() != made_before) repeated_.reset();
@@ -54,13 +58,14 @@ public:
   void apply(const double *r, double *z) override {
     const auto &finest = *grids_.levels().front();
     const Scales scales = scales_of(r);
-    on_.for_each_point(box_.all(), Load<T>{r, finest.b(), nullptr, scales.to, box_.n[0], box_.n[1]});
+    on_.for_each_point(box_.all(), Load<T>{r, finest.b(), nullptr, scales.to, box_.n[0], box_.n[1], v_.get()});
     const auto cycle = [&] { grids_.cycle([&] { gathered_->solve(grids_.coarsest().b(), grids_.coarsest().x()); }); };
     if (dealt_.ranks->only_enqueue())
       repeated_(on_, cycle);
     else
       cycle();
-    on_.for_each_point(box_.all(), Store<T>{finest.x(), z, nullptr, scales.from * scale_.to, box_.n[0], box_.n[1]});
+    on_.for_each_point(box_.all(),
+                       Store<T>{finest.x(), z, nullptr, scales.from * scale_.to, box_.n[0], box_.n[1], v_.get()});
   }
 
   std::vector<GridReport> report() const override {
@@ -72,13 +77,24 @@ public:
     return grids;
   }
   double flops() const override { return grids_.flops() + gathered_->cycle().grids().flops(); }
-  double bytes() const override { return double(grids_.bytes()) + (gathered_ ? gathered_->bytes() : 0.0); }
+  double bytes() const override {
+    return double(grids_.bytes()) + (gathered_ ? gathered_->bytes() : 0.0) + double(v_.bytes());
+  }
   bool red_black() const override { return grids_.red_black(); }
   bool single() const override { return std::is_same_v<T, float>; }
+  bool scaled() const override { return v_.get().p; }
 
 private:
-  template <int steps> RowFacts read(const Csr &A) {
-    PutBox<steps> put{{grids_.finest(), Positive::moves}, {first_[0], first_[1], first_[2]}};
+  // What all ranks have found.
+  RowFacts read(const Csr &A, const NearNull &near) {
+    RowFacts found;
+    dealt_.together([&] { found = lattice_.steps == 3 ? read_box<3>(A, near) : read_box<2>(A, near); });
+    dealt_.agree(found);
+    return found;
+  }
+  template <int steps> RowFacts read_box(const Csr &A, const NearNull &near) {
+    const Field<double> v = near.x ? v_.room(grids_.finest_layout()) : Field<double>();
+    PutBox<steps> put{{grids_.finest(), Positive::moves, near, lattice_, v}, {first_[0], first_[1], first_[2]}};
     loops_.clear();
     loops_.at_rows(PetscInt(box_.points()),
                    RowsOfBox<ReadCouplings<steps, PutBox<steps>>>{
@@ -103,6 +119,7 @@ private:
   std::unique_ptr<Gathered<Backend, T>> gathered_;
   RowLoops<Backend> loops_;
   FindScales<Backend> scales_;
+  ScalingVector<Backend> v_;
   Scales scale_; // of the matrix in the cycle
   Repeated<Backend> repeated_;
 };
