@@ -182,6 +182,17 @@ TEST(GridMGRanks, ChooseDoubleTogether) {
   }
 }
 
+TEST(GridMGRanks, MayHaveNoRows) {
+  Matrix A;
+  Vector x, y;
+  ok(MatCreateAIJ(PETSC_COMM_WORLD, 0, 0, 0, 0, 0, nullptr, 0, nullptr, A.put()));
+  ok(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  ok(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  ok(MatCreateVecs(A, x.put(), y.put()));
+  const Preconditioner pc = gridmg_of(A, "");
+  for (int times = 0; times < 2; ++times) ok(PCApply(pc, x, y));
+}
+
 TEST(GridMGRanks, ShowWhatIsWhere) {
   const Shape s{16, 16, 16, false, false, false, 7};
   const reference::Matrix A = random_of(s);

@@ -264,15 +264,15 @@ static PetscErrorCode SetUpOnRanks(PC pc) {
     PetscInt rows;
 
     PetscFunctionBegin;
+    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCGRIDMG", [&] {
+      return PetscRRBChooseBackend(
+          s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild);
+    }));
     PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
     if (!rows) {
       s->ready = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCGRIDMG", [&] {
-      return PetscRRBChooseBackend(
-          s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild);
-    }));
     PetscCall(PetscRRBReadOrBuild(pc, s, *rebuild, trouble, BuildOnRanks, ReadValuesOnRanks));
     if (!*trouble) PetscCall(CheckPivots(pc, trouble));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -428,7 +428,7 @@ static PetscErrorCode PCDestroy_GridMG(PC pc) {
    (`MatSetNearNullSpace()`), else that of the null space, else the constant one.
 
    With several ranks it is the same operator, to rounding. Each has a box of the large grids, and all of the first one that has at most
-   as many points as `PCGridMGSetGatherSize()` says; lines are not cut: a grid that wants them across a cut is on every rank. The grid is
+   as many points as `PCGridMGSetGatherSize()` says. Those that have parts of the same lines work on them one after the other. The grid is
    told by a `DMDA`, or its rows are numbered in natural order.
 
    Errors:

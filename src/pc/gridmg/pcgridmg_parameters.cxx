@@ -164,7 +164,7 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
    Notes:
    Of finer grids each rank has a box. The first grid with at most so many points, or four times those of
    `PCGridMGSetCoarseSize()`, is gathered from all ranks, and each of them does what is below it. So is one that cannot be coarsened
-   box by box: with boxes that do not begin at even points, or with lines across a cut. The preconditioner is the same operator, to rounding.
+   box by box, since boxes do not begin at even points. The preconditioner is the same operator, to rounding.
 
    On one rank there is nothing to gather.
 

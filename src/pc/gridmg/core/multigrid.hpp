@@ -79,6 +79,8 @@ template <class Backend, class T> struct Level {
   Array<T> matrix, vectors, shares;
   // of several ranks, NULL on one: what is around the box on its faces, and on all sides
   const Halo<Backend> *faces = nullptr, *around = nullptr;
+  std::array<int, 3> parts = {1, 1, 1}, part = {0, 0, 0}; // in how many each direction is cut, and which one this is
+  Sizes first = {0, 0, 0};                                // point of all
 
   void allocate() {
     vectors.resize((2 + smooth) * layout.size());
@@ -145,7 +147,7 @@ public:
         if (l == 0) spread_ = gridmg::spread(s);
         group = coarsened(s, whole, options_);
         if (!group.empty()) wish = {true, smoothed(s, whole, options_), -1};
-        if (!may_be_dealt(here, wish.lines)) group.clear(), wish = {};
+        if (dealt_ && !here.cuts.even()) group.clear(), wish = {};
         groups += !group.empty();
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
@@ -247,6 +249,11 @@ private:
     if (dealt_) {
       levels_.back()->faces = &halos_.of(*dealt_, here.cuts, 1);
       levels_.back()->around = &halos_.of(*dealt_, here.cuts, 3);
+      levels_.back()->part = here.cuts.parts_of(dealt_->ranks->rank());
+      for (int q = 0; q < 3; ++q) {
+        levels_.back()->parts[q] = here.cuts.parts(q);
+        levels_.back()->first[q] = here.cuts.first(dealt_->ranks->rank(), q);
+      }
     }
     ++made_;
     return *levels_.back();
@@ -270,8 +277,13 @@ private:
       for (const Field<T> &f : {g.w[0], g.w[1], g.w[2], g.dinv}) level.faces->fill(on_, *dealt_->ranks, f);
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
-      on_.for_each({0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]},
-                   Pivots<T>{A.get(), level.pivots(i), q, level.shape.n[q], scale});
+      for_each_part(
+          level, q, true,
+          [&](const PartOfLines &part) {
+            on_.for_each(across(level, q),
+                         Pivots<T>{A.get(), level.pivots(i), level.r(), q, level.shape.n[q], scale, part});
+          },
+          [&] { level.faces->fill(on_, *dealt_->ranks, level.r()); });
     }
   }
 
@@ -313,13 +325,6 @@ private:
   bool is_small(const Shape &whole, bool all_directions) const {
     return dealt_ ? all_directions && whole.points() <= dealt_->gather_size : whole.points() <= options_.coarse_size;
   }
-  // Whether each rank may smooth and coarsen its own box; a line is not cut.
-  bool may_be_dealt(const Place &here, const std::vector<int> &lines) const {
-    if (!dealt_) return true;
-    for (const int q : lines)
-      if (!here.cuts.is_whole(q)) return false;
-    return here.cuts.even();
-  }
   // All ranks have the same.
   Strengths strengths(const Matrix &A, const Shape &x) {
     Strengths mine;
@@ -329,6 +334,22 @@ private:
     Strengths all;
     for (std::size_t i = 0; i < numbers.size(); i += Strengths::count) all.add(Strengths::of(&numbers[i]));
     return all;
+  }
+
+  // --- lines, of which ranks may have parts: these work one after the other ---
+
+  static Range2 across(const L &level, int q) {
+    return {0, level.shape.n[first_across(q)], 0, level.shape.n[second_across(q)]};
+  }
+  // work(part) where it is this rank's turn, on or back along direction q; between two turns all call pass().
+  template <class Work, class Pass>
+  void for_each_part(const L &level, int q, bool on, const Work &work, const Pass &pass) const {
+    PartOfLines mine;
+    mine.first = !level.first[q], mine.last = level.first[q] + level.shape.n[q] == level.whole[q];
+    for (int turn = 0; turn < level.parts[q]; ++turn) {
+      if (turn) pass();
+      if (level.part[q] == (on ? turn : level.parts[q] - 1 - turn) && level.shape.n[q]) work(mine);
+    }
   }
 
   // --- the cycle ---
@@ -355,9 +376,24 @@ private:
       on_.for_each_point(level.shape.halves(colour), RelaxPoints<T>{level.smoothed(), level.b(), level.x(), colour});
   }
   void relax_lines(const L &level, std::size_t line, index_t colour) const {
+    const int q = level.lines[line];
+    const auto relax = [&](PartOfLines part, bool forward, bool backward) {
+      part.forward = forward, part.backward = backward;
+      ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape, part}.relax(
+          on_, q, colour);
+    };
     fill(level, level.x());
-    ZebraLines<Backend, T>{level.smoothed(), level.pivots(line), level.b(), level.x(), level.shape}.relax(
-        on_, level.lines[line], colour);
+    if (level.parts[q] == 1) return relax({}, true, true);
+    for_each_part(
+        level, q, true,
+        [&](const PartOfLines &part) {
+          if (!part.first) on_.for_each(across(level, q), BeginLines<T>{level.r(), level.x(), q});
+          relax(part, true, false);
+          on_.for_each(across(level, q), EndLines<T>{level.pivots(line), level.x(), level.r(), q, level.shape.n[q]});
+        },
+        [&] { level.faces->fill(on_, *dealt_->ranks, level.r()); });
+    for_each_part(
+        level, q, false, [&](const PartOfLines &part) { relax(part, false, true); }, [&] { fill(level, level.x()); });
   }
 
   void smooth_before(const L &level) const {

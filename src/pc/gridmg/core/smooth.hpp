@@ -97,12 +97,20 @@ template <class T> PETSCRRB_HD inline T line_value(T sum, T inverse, T dinv, T o
   return inverse != T(0) ? sum : (dinv != T(0) ? old : T(0) * sum);
 }
 
+// What of its lines a rank has, and what is to be done. Forward x before the first point is the value there so far times its inverse
+// pivot, backward x after the last one is the solution there.
+struct PartOfLines {
+  bool first = true, last = true; // whether it has the first point, and the last one
+  bool forward = true, backward = true;
+};
+
 // One line in direction q, if it is of this colour: the sum of its other two indices. Its place, a and other: of y and z where q is x,
 // else of half x, with the parity that the colour asks for, and of the other one.
 template <class T, int q> struct RelaxLine {
   Smoothed<T> g;
   Field<T> inverse, b, x;
   index_t n, colour;
+  PartOfLines part;
 
   static constexpr int ahead = 4; // steps whose numbers are on their way
 
@@ -113,8 +121,14 @@ template <class T, int q> struct RelaxLine {
       if (q == 0) return f(i, a, other);
       return f.template row_along < q == 0 ? 1 : q > (parity, i, other)[a];
     };
+    if (part.forward) forward(at, parity, a, other);
+    if (part.backward) backward(at);
+  }
+
+private:
+  template <class At> PETSCRRB_HD void forward(const At &at, index_t parity, index_t a, index_t other) const {
     T carried = at(g.w[q], -1) * at(x, -1);
-    const T around = at(g.w[q], n - 1) * at(x, n);
+    const T around = part.last ? at(g.w[q], n - 1) * at(x, n) : T(0);
     for (index_t first = 0; first < n; first += ahead) {
       T sum[ahead], pivot[ahead], w[ahead];
       const index_t count = n - first < ahead ? n - first : index_t(ahead);
@@ -136,13 +150,16 @@ template <class T, int q> struct RelaxLine {
         carried = w[s] * pivot[s] * value;
       }
     }
-    T next = T(0);
+  }
+
+  template <class At> PETSCRRB_HD void backward(const At &at) const {
+    T next = part.last ? T(0) : at(x, n);
     for (index_t end = n; end > 0; end -= ahead) {
       T value[ahead], pivot[ahead], w[ahead];
       PETSCRRB_UNROLL
       for (int s = 0; s < ahead; ++s) {
         const index_t i = end - 1 - s > 0 ? end - 1 - s : 0;
-        value[s] = at(x, i), pivot[s] = at(inverse, i), w[s] = i == n - 1 ? T(0) : at(g.w[q], i);
+        value[s] = at(x, i), pivot[s] = at(inverse, i), w[s] = i == n - 1 && part.last ? T(0) : at(g.w[q], i);
       }
       PETSCRRB_UNROLL
       for (int s = 0; s < ahead; ++s) {
@@ -154,26 +171,50 @@ template <class T, int q> struct RelaxLine {
   }
 };
 
-// The pivots of one line, inverted, in direction q; a, b: its place in the other two.
+// The pivots of one line, inverted, in direction q; a, b: its place in the other two. carry: where what is carried on from another
+// rank's last point comes from, before the first one, and at the last one goes to.
 template <class T> struct Pivots {
   Matrix A;
-  Field<T> inverse;
+  Field<T> inverse, carry;
   int q;
   index_t n;
   double scale;
+  PartOfLines part;
 
   PETSCRRB_HD void operator()(index_t a, index_t b) const {
-    double carried = 0.0;
+    double carried = part.first ? 0.0 : double(carry(Point::of_line(q, -1, a, b).a)) / scale;
     for (index_t i = 0; i < n; ++i) {
       const Point p = Point::of_line(q, i, a, b);
       double rest = A.e(p.a);
       for (const int t : {first_across(q), second_across(q)}) rest += A.pair(t, p);
       // the coupling around a ring stays on the diagonal of both ends
-      if (i == 0) rest += A.w[q](p.moved(q, -1).a);
+      if (i == 0 && part.first) rest += A.w[q](p.moved(q, -1).a);
       const double along = A.w[q](p.a), sigma = rest + carried, pivot = sigma + along;
       inverse(p.a) = pivot > 0.0 ? T(1.0 / (scale * pivot)) : T(0);
       carried = pivot > 0.0 ? along * sigma / pivot : 0.0;
     }
+    if (!part.last) carry(Point::of_line(q, n - 1, a, b).a) = T(scale * carried);
+  }
+};
+
+// What the next rank's part of a line goes on from, and where it does.
+template <class T> struct EndLines {
+  Field<T> inverse, x, to;
+  int q;
+  index_t n;
+
+  PETSCRRB_HD void operator()(index_t a, index_t b) const {
+    const Point last = Point::of_line(q, n - 1, a, b);
+    to(last.a) = inverse(last.a) * x(last.a);
+  }
+};
+template <class T> struct BeginLines {
+  Field<T> from, x;
+  int q;
+
+  PETSCRRB_HD void operator()(index_t a, index_t b) const {
+    const Point before = Point::of_line(q, -1, a, b);
+    x(before.a) = from(before.a);
   }
 };
 

@@ -83,15 +83,16 @@ template <class T> struct ZebraLines<Cuda, T> {
   Smoothed<T> g;
   Field<T> inverse, b, x;
   Shape shape;
+  PartOfLines part;
 
   void relax(const Cuda &on, int q, index_t colour) const {
     const index_t nh = (shape.n[0] + 1) / 2;
     if (q == 0)
-      relax_along_x(on, g, inverse, b, x, shape, colour);
+      relax_along_x(on, g, inverse, b, x, shape, colour, part);
     else if (q == 1)
-      on.for_each_point({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour}});
+      on.for_each_point({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour, part}});
     else
-      on.for_each_point({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour}});
+      on.for_each_point({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour, part}});
   }
 };
 

@@ -28,6 +28,7 @@ template <class T> struct ZebraLines<Host, T> {
   Smoothed<T> g;
   Field<T> inverse, b, x; // inverse: pivots, of direction q
   Shape shape;
+  PartOfLines part;
 
   // Lines whose other two indices have a sum of the parity `colour`.
   void relax(const Host &, int q, index_t colour) const {
@@ -41,7 +42,7 @@ template <class T> struct ZebraLines<Host, T> {
 
 private:
   void along_x(index_t colour) const {
-    const RelaxLine<T, 0> relax{g, inverse, b, x, shape.n[0], colour};
+    const RelaxLine<T, 0> relax{g, inverse, b, x, shape.n[0], colour, part};
     const index_t rows = shape.n[1] * shape.n[2];
 #pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
     for (index_t row = 0; row < rows; ++row) relax(row % shape.n[1], row / shape.n[1]);
@@ -53,13 +54,13 @@ private:
     for (index_t other = 0; other < lines; ++other) {
       const index_t parity = (colour + other) & 1;
       const auto row = [&](const Field<T> &f, index_t i) { return f.template row_along<q>(parity, i, other); };
-      for (index_t i = 0; i < n; ++i) {
+      for (index_t i = 0; part.forward && i < n; ++i) {
         const T *w = row(g.w[q], i), *w_before = row(g.w[q], i - 1), *p = i ? row(inverse, i - 1) : nullptr;
         const T *before = row(x, i - 1), *after = row(x, i + 1), *rhs = row(b, i);
         const T *pivot = row(inverse, i), *dinv = row(g.dinv, i);
         T *here = row(x, i);
         const index_t j = q == 1 ? i : other, k = q == 1 ? other : i;
-        const bool last = i == n - 1;
+        const bool last = i == n - 1 && part.last;
 #pragma omp simd
         for (index_t h = 0; h < nh; ++h) {
           T value = rhs[h] + neighbours<T, q>(g, x, parity, j, k, h) + w_before[h] * before[h] * (p ? p[h] : T(1));
@@ -67,10 +68,10 @@ private:
           here[h] = line_value(value, pivot[h], dinv[h], here[h]);
         }
       }
-      for (index_t i = n; i-- > 0;) {
+      for (index_t i = part.backward ? n : 0; i-- > 0;) {
         const T *w = row(g.w[q], i), *p = row(inverse, i), *after = row(x, i + 1);
         T *here = row(x, i);
-        const bool last = i == n - 1;
+        const bool last = i == n - 1 && part.last;
 #pragma omp simd
         for (index_t h = 0; h < nh; ++h)
           here[h] = p[h] != T(0) ? (here[h] + (last ? T(0) : w[h] * after[h])) * p[h] : here[h];
