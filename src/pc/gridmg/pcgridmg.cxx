@@ -47,7 +47,7 @@ public:
     const auto apply = [&](const PetscScalar *r, PetscScalar *z) { grids_->apply(r, z); };
 
     PetscFunctionBegin;
-    if (!ranks_)
+    if (!ranks_ || !grids_) /* on one, or no rank has rows */
       PetscCall(where_.Use(pc, x, y, apply));
     else
       PetscCall(where_.Use(
@@ -264,9 +264,12 @@ static PetscErrorCode SetUpOnRanks(PC pc) {
     PetscInt rows;
 
     PetscFunctionBegin;
-    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCGRIDMG", [&] {
-      return PetscRRBChooseBackend(
-          s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild);
+    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCGRIDMG", [&]() -> PetscErrorCode {
+      PetscFunctionBegin;
+      PetscCall(PetscRRBChooseBackend(
+          s, CreateBackend, [&] { s->ready = PETSC_FALSE; }, rebuild));
+      (void)s->backend->distribution(); /* there is one from here on */
+      PetscFunctionReturn(PETSC_SUCCESS);
     }));
     PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
     if (!rows) {
@@ -343,7 +346,8 @@ static PetscErrorCode ViewGrids(const PCGridMGBackend &backend, PetscViewer view
   std::vector<std::string> lines;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBTry(PetscRRBSay("PCGRIDMG"), [&] { lines = Describe(backend.report()); }));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)viewer), PetscRRBSay("PCGRIDMG"),
+                                [&] { lines = Describe(backend.report()); }));
   PetscCall(PetscViewerASCIIPrintf(viewer, "grids:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   for (const std::string &line : lines) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", line.c_str()));

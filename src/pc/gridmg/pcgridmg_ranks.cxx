@@ -183,7 +183,7 @@ PetscErrorCode PCGridMGDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
 /* --- boxes --- */
 
 /* Cuts at points that stay whole numbers on all grids that are dealt out, so near to those of the rows that boxes keep their sizes. */
-void PCGridMGDistribution::CutBoxes(int ranks, index_t gather) {
+void PCGridMGDistribution::CutBoxes(index_t gather) {
   const Shape whole = rows_of_.whole();
   int thick = 0;
   for (const index_t n : whole.n) thick += n > 2;
@@ -207,26 +207,25 @@ void PCGridMGDistribution::CutBoxes(int ranks, index_t gather) {
       if (n - cuts[i] < 2) cuts[i] = n;
     }
   }
-  (void)ranks;
 }
 
 PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index_t gather) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  std::function<PetscInt(PetscInt)> number;
   std::vector<PetscInt> own;
-  PetscMPIInt rank, ranks, same = 1, all_same;
+  PetscMPIInt rank, same = 1, all_same;
   PetscLayout layout;
   Shape box;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &ranks));
   for (PetscSF *sf : {&vectors_, &around_}) PetscCall(PetscSFDestroy(sf));
   PetscCall(MatGetLayouts(P, &layout, nullptr));
   PetscCall(PetscLayoutDestroy(&layout_));
   PetscCall(PetscLayoutReference(layout, &layout_));
   index_t first[3], end[3], before[3];
   PetscCall(PetscRRBTryTogether(comm, say, [&] {
-    CutBoxes(ranks, gather);
+    CutBoxes(gather);
     box = boxes_.box(rank);
     wanted_.clear();
     for (int q = 0; q < 3; ++q) {
@@ -249,19 +248,21 @@ PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index
           if (mine) own.push_back(wanted_.back());
         }
   }));
-  const auto number = [&](PetscInt column) {
-    const Point p = point(column);
-    index_t here = 0;
-    for (int q = 2; q >= 0; --q) {
-      index_t at = p.at[q] - first[q] + before[q];
-      const index_t n = end[q] + before[q];
-      if (grid.periodic[q] && at < 0) at += grid.n[q];
-      if (grid.periodic[q] && at >= n) at -= grid.n[q];
-      if (at < 0 || at >= n) return (PetscInt)-1;
-      here = here * n + at;
-    }
-    return (PetscInt)here;
-  };
+  PetscCall(PetscRRBTryTogether(comm, say, [&] {
+    number = [&](PetscInt column) {
+      const Point p = point(column);
+      index_t here = 0;
+      for (int q = 2; q >= 0; --q) {
+        index_t at = p.at[q] - first[q] + before[q];
+        const index_t n = end[q] + before[q];
+        if (grid.periodic[q] && at < 0) at += grid.n[q];
+        if (grid.periodic[q] && at >= n) at -= grid.n[q];
+        if (at < 0 || at >= n) return (PetscInt)-1;
+        here = here * n + at;
+      }
+      return (PetscInt)here;
+    };
+  }));
   PetscCall(rows_.Build(P, wanted_, number));
   same = (PetscInt)own.size() == ranges_[(std::size_t)rank + 1] - ranges_[(std::size_t)rank];
   for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i] == ranges_[(std::size_t)rank] + (PetscInt)i;

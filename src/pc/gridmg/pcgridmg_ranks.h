@@ -48,7 +48,7 @@ private:
   PetscErrorCode TakeCutsOfRows(Mat);
   PetscErrorCode FindRings(PC, Mat, petscrrb::Grid *) const;
   PetscErrorCode AskPattern(PC, Mat, bool told, petscrrb::Grid *) const;
-  void CutBoxes(int ranks, petscrrb::index_t gather);
+  void CutBoxes(petscrrb::index_t gather);
   Point point(petscrrb::index_t row) const;
   PetscInt row(const Point &) const;
 

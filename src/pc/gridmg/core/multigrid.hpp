@@ -130,7 +130,8 @@ public:
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
   // some grid is not positive. Smoothers are those of `scale` times the matrix.
   bool refresh(double scale) {
-    Place here{shape_, dealt_ ? dealt_->cuts : Cuts()};
+    Place here{shape_, {}};
+    if (dealt_) each_alone([&] { here.cuts = dealt_->cuts; });
     const MatrixArrays<Backend> *A = &finest_;
     std::vector<int> group;
     int groups = 0;
@@ -145,9 +146,11 @@ public:
         const Strengths s = strengths(A->get(), here.shape);
         if (s.bad > 0.0) return false;
         if (l == 0) spread_ = gridmg::spread(s);
-        group = coarsened(s, whole, options_);
-        if (!group.empty()) wish = {true, smoothed(s, whole, options_), -1};
-        if (dealt_ && !here.cuts.even()) group.clear(), wish = {};
+        each_alone([&] {
+          group = coarsened(s, whole, options_);
+          if (!group.empty()) wish = {true, smoothed(s, whole, options_), -1};
+          if (dealt_ && !here.cuts.even()) group.clear(), wish = {};
+        });
         groups += !group.empty();
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
@@ -155,13 +158,12 @@ public:
       if (level.smooth) set_smoother(level, *A, scale);
       if (level.direction < 0) break;
       A = coarsen(l, here, level, *A);
-      here = here.coarser(level.direction, dealt_);
     }
     groups_ = groups;
     levels_.resize(l + 1);
     matrices_.resize(l);
     coarsest_ = A;
-    coarsest_cuts_ = here.cuts;
+    coarsest_cuts_ = std::move(here.cuts);
     return true;
   }
 
@@ -287,18 +289,21 @@ private:
     }
   }
 
-  const MatrixArrays<Backend> *coarsen(std::size_t l, const Place &fine, L &level, const MatrixArrays<Backend> &A) {
-    const Place coarse = fine.coarser(level.direction, dealt_);
-    const Shape &x = coarse.shape;
+  // here: the level's place, and then that of what is returned
+  const MatrixArrays<Backend> *coarsen(std::size_t l, Place &here, L &level, const MatrixArrays<Backend> &A) {
     const Layout pairs = level.share_layout();
+    Place between, coarse; // shares are read across lines
+    const Shape &x = coarse.shape;
     each_alone([&] {
+      coarse = here.coarser(level.direction, dealt_);
+      between.shape = level.shape;
+      if (dealt_) between.cuts = here.cuts.coarser(level.direction, true);
       if (matrices_.size() <= l) matrices_.push_back(std::make_unique<MatrixArrays<Backend>>());
       if (matrices_[l]->layout().n != x.n) *matrices_[l] = MatrixArrays<Backend>(Layout(x.n));
       if (shares_.size() < std::size_t(2 * pairs.size())) shares_.resize(2 * pairs.size());
     });
     MatrixArrays<Backend> &to = *matrices_[l];
     const Transfer<double> by = level.transfer(shares_.data());
-    Place between{level.shape, dealt_ ? fine.cuts.coarser(by.q, true) : Cuts()}; // shares are read across lines
     between.shape.n = pairs.n, between.shape.ring[by.q] = false;
     const Transfer<T> rounded = level.transfer();
     on_.for_each_point(between.shape.all(), FindShares<T>{A.get(), by, rounded});
@@ -311,6 +316,7 @@ private:
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, first_across(q)>{A.get(), to.get(), by});
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, second_across(q)>{A.get(), to.get(), by});
     });
+    here = std::move(coarse);
     return &to;
   }
 

@@ -104,8 +104,8 @@ private:
   Scales scales_of(const double *r) {
     if (!std::is_same_v<T, float>) return {};
     double most = 0.0;
-    for (const double x : dealt_.ranks->gather_numbers(std::vector<double>{scales_.largest(on_, r, box_.points())}))
-      most = std::max(most, x);
+    largest_[0] = scales_.largest(on_, r, box_.points());
+    for (const double x : dealt_.ranks->gather_numbers(largest_)) most = std::max(most, x);
     return Scales::of(most);
   }
 
@@ -120,7 +120,8 @@ private:
   RowLoops<Backend> loops_;
   FindScales<Backend> scales_;
   ScalingVector<Backend> v_;
-  Scales scale_; // of the matrix in the cycle
+  std::vector<double> largest_ = {0.0}; // of r
+  Scales scale_;                        // of the matrix in the cycle
   Repeated<Backend> repeated_;
 };
 
