@@ -64,8 +64,9 @@ template <class V> struct TimesAtSlot {
   }
 };
 
-// x = +-d^-1/2 by a hash of the node, d the diagonal: every part of the matrix gets the same share of energy, however
-// far its coefficients jump. 0 at nodes without couplings, where B is exact.
+// x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the node: every part of the matrix gets the same share of
+// energy, however far its coefficients jump. Signs alone do not do: what B lacks may be one coupling, and x the same at
+// both its ends. 0 at nodes without couplings, where B is exact.
 template <Class c> struct StartVector {
   StencilQuads<Quad<Dense>> s;
   Quad<Dense> x;
@@ -78,7 +79,7 @@ template <Class c> struct StartVector {
     const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
     unsigned hash = unsigned(a) * 2654435761u ^ unsigned(b) * 2246822519u;
     hash = (hash ^ hash >> 15) * 3266489917u;
-    x[c].at(h, k) = (hash >> 16 & 1u) ? size : -size;
+    x[c].at(h, k) = ((hash >> 8) * 0x1p-23 - 1.0) * size;
   }
 };
 
