@@ -72,11 +72,12 @@ public:
     std::vector<GridReport> grids;
     for (const auto &l : grids_.levels())
       if (l->direction >= 0) grids.push_back({l->whole, l->smooth, l->lines, l->direction, true});
-    for (const auto &l : gathered_->cycle().grids().levels())
-      grids.push_back({l->shape.n, l->smooth, l->lines, l->direction});
+    if (gathered_)
+      for (const auto &l : gathered_->cycle().grids().levels())
+        grids.push_back({l->shape.n, l->smooth, l->lines, l->direction});
     return grids;
   }
-  double flops() const override { return grids_.flops() + gathered_->cycle().grids().flops(); }
+  double flops() const override { return grids_.flops() + (gathered_ ? gathered_->cycle().grids().flops() : 0.0); }
   double bytes() const override {
     return double(grids_.bytes()) + (gathered_ ? gathered_->bytes() : 0.0) + double(v_.bytes());
   }
