@@ -131,8 +131,8 @@ Longs signs(const Longs &v) { // any signs, the same on all ranks
   return out;
 }
 
-// bcgs adds steps to x whose size its residual does not show. They are products of two that a matrix may make as large as its
-// entries differ.
+// The solution itself may; and bcgs adds steps to x whose size its residual does not show. They are products of two that a matrix may
+// make as large as its entries differ.
 bool may_overflow(const Claim &c) {
   PetscBool bcgs;
   double least = INFINITY, most = 0;
@@ -140,7 +140,9 @@ bool may_overflow(const Claim &c) {
   for (const auto &row : c.problem->A.row)
     for (const auto &[j, a] : row)
       if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
-  return bcgs && std::log10(most) - std::log10(least) > 150;
+  double size = 0;
+  for (double b : *c.b) size = std::max(size, std::fabs(b));
+  return std::log10(size) - std::log10(least) > 300 || (bcgs && std::log10(most) - std::log10(least) > 150);
 }
 
 // Convergence cannot be told from numbers that are none.
@@ -231,6 +233,7 @@ static std::string compare(const Claim &c, const Norm &measure, bool projected) 
     if (!std::isfinite(value)) return "converged, but the residual is not finite";
   const Long eps = std::numeric_limits<double>::epsilon(), tiny = 1e-150L; // whose square is 0
   const Long reference = std::max({measure(rhs.r), measure(first.r), measure.inner(rhs.r)});
+  if (!std::isfinite(reference)) return ""; // M overflows for b already: there is nothing to compare with
   // a recurrence's residual leaves the true one by rounding errors of all iterates
   for (std::size_t i = 0; i < last.rounded.size(); ++i) last.rounded[i] += first.rounded[i];
   Long rounding = lost(c.ksp) * std::max(measure(signs(last.rounded)), measure(last.rounded));
