@@ -73,19 +73,21 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
 
 // The same of points: a block has every gridDim.x-th of the tiles of so many threads, `across` of them along a row.
 constexpr int sum_point_threads = 256;
-constexpr index_t most_point_sums = 2048;
+constexpr index_t most_point_sums = 16384;
 
 template <class F>
 __global__ void __launch_bounds__(sum_point_threads)
     add_points(Range3 box, int across, F f, BlockSum<sum_point_threads> sum) {
-  const int rows = sum_point_threads / across, x = int(threadIdx.x) % across, y = int(threadIdx.x) / across;
-  const index_t tiles_x = (box.n[0] + across - 1) / across, tiles_y = (box.n[1] + rows - 1) / rows;
+  // unsigned numbers of 32 bits: divisions of longer ones would take longer than most sums
+  const unsigned rows = sum_point_threads / across, x = threadIdx.x % across, y = threadIdx.x / across;
+  const unsigned tiles_x = (unsigned(box.n[0]) + across - 1) / across, tiles_y = (unsigned(box.n[1]) + rows - 1) / rows,
+                 tiles = tiles_x * tiles_y * unsigned(box.n[2]);
   double value = 0.0;
   start_next();
   await_previous();
-  for (index_t tile = blockIdx.x; tile < tiles_x * tiles_y * box.n[2]; tile += gridDim.x) {
-    const index_t row = tile / tiles_x, i = tile % tiles_x * across + x, j = row % tiles_y * rows + y,
-                  k = row / tiles_y;
+  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const unsigned row = tile / tiles_x, i = (tile - row * tiles_x) * across + x, k = row / tiles_y,
+                   j = (row - k * tiles_y) * rows + y;
     if (j < box.n[1] && i < box.row(j, k)) value += f(i, j, k);
   }
   sum.add(value);

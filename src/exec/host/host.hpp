@@ -107,12 +107,16 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
   }
 }
 
+// f for a row: with the numbers it is to read from memory, where it says which, so that they need not be looked up at each point.
+template <class F> auto with_numbers(const F &f, int) -> decltype(f.read()) { return f.read(); }
+template <class F> F with_numbers(const F &f, long) { return f; }
+
 // f(i, j, k) at every point
 template <class F> void for_each_point(const Range3 &box, const F &f) {
 #pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
   for (index_t k = 0; k < box.n[2]; ++k)
     for (index_t j = 0; j < box.n[1]; ++j) {
-      const F at = f;
+      const auto at = with_numbers(f, 0);
 #pragma omp simd
       for (index_t i = 0; i < box.row(j, k); ++i) at(i, j, k);
     }
@@ -139,7 +143,7 @@ template <class F> void sum_rows(const Range3 &box, const F &f, double *row) {
 #pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
   for (index_t k = 0; k < box.n[2]; ++k)
     for (index_t j = 0; j < box.n[1]; ++j) {
-      const F at = f;
+      const auto at = with_numbers(f, 0);
       double s = 0.0;
 #pragma omp simd reduction(+ : s)
       for (index_t i = 0; i < box.row(j, k); ++i) s += at(i, j, k);

@@ -7,6 +7,18 @@
 
 namespace petscrrb::rrbsolver {
 
+// q = A p at black points, where p at the red ones solves their equations, and the terms of (p, q): p is given at black points and
+// around rings, and left at the red ones as it may be. For any backend; some do it in one pass.
+template <class Backend> struct BlackProduct {
+  static index_t parts_of(const gridmg::Shape &x) { return PartialSum<Backend>::parts_of(x.halves(1)); }
+  static Terms run(const Backend &on, const gridmg::Shape &x, const Matrix &A, const Field<double> &p,
+                   const Field<double> &q, PartialSum<Backend> &partial) {
+    on.for_each_point(x.halves(0), SolveRed<false>{A, p, {}});
+    gridmg::fill_rings(on, x, {p});
+    return partial.terms_of(on, x.halves(1), Multiply<Points::black>{A, p, q});
+  }
+};
+
 template <class Backend, class T, Points points> class GridCG {
 public:
   static constexpr bool may_overrun = false;
@@ -17,7 +29,8 @@ public:
       : on_(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
         memory_(4 * layout_.size()), find_scales_(on), scalars_(slots, 0) {
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
-                                  PartialSum<Backend>::parts_of(shape_.halves(0))));
+                                  PartialSum<Backend>::parts_of(shape_.halves(0))) +
+                     BlackProduct<Backend>::parts_of(shape_));
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
   }
   GridCG(const GridCG &) = delete;
@@ -44,7 +57,7 @@ public:
     scales_ = inside_.find_scales(find_scales_, r0);
     if (black) {
       on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
-      solve_red(p(), natural);
+      solve_red<true>(p(), natural);
       if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}));
       if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
       partial_.start();
@@ -59,11 +72,9 @@ public:
     pending_ = true;
     partial_.start();
     on_.for_each_point(box(), NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data()});
-    if (black)
-      solve_red(p(), {});
-    else
-      fill(p());
-    const Terms curvature = sum(box(), Multiply<points>{A_, p(), q()});
+    fill(p());
+    const Terms curvature = black ? BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_)
+                                  : sum(box(), Multiply<points>{A_, p(), q()});
     partial_.put_then(on_, curvature, scalars_.data() + curvature_b1, AfterProduct{scalars_.data()});
     subtract(false, norm);
     precondition(norm, finish);
@@ -84,7 +95,7 @@ public:
   void drop_step() { pending_ = false; }
   void solution(const double *r0, double *x, bool add) const {
     on_.for_each_point(box(), CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr});
-    if (black) solve_red(q(), {r0, shape_.n[0], shape_.n[1]});
+    if (black) solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
     on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
   }
 
@@ -112,9 +123,9 @@ private:
 
   void fill(const Field<double> &x) const { gridmg::fill_rings(on_, shape_, {x}); }
   // red points of x from its black ones
-  void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0) const {
+  template <bool with_r0> void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0 = {}) const {
     fill(x);
-    on_.for_each_point(shape_.halves(0), SolveRed{A_, x, r0});
+    on_.for_each_point(shape_.halves(0), SolveRed<with_r0>{A_, x, r0});
     fill(x);
   }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
@@ -160,7 +171,7 @@ private:
     }
     if (norm == Norm::preconditioned) {
       on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q()});
-      if (black) solve_red(q(), {});
+      if (black) solve_red<false>(q());
       add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
     }
     finish(energy);

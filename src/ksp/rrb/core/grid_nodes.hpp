@@ -47,15 +47,15 @@ PETSCRRB_HD inline void each_coupling(const Matrix &A, const Field<double> &x, c
   f(A.w[2].p[here - x.plane], x.p[here - x.plane]), f(A.w[2].p[here], x.p[here + x.plane]);
 }
 
-// Red points by their own equations, from the black ones: x = (r0 + W x) / d. r0.p NULL: 0
-struct SolveRed {
+// Red points by their own equations, from the black ones: x = (r0 + W x) / d, with r0 or without it.
+template <bool with_r0> struct SolveRed {
   Matrix A;
   Field<double> x;
   NaturalPoints<const double> r0;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<Points::red> at(h, row, plane);
-    double d = A.e.p[at.in(x)], sum = r0.p ? r0(at) : 0.0;
+    double d = A.e.p[at.in(x)], sum = with_r0 ? r0(at) : 0.0;
     each_coupling(A, x, at, [&](double w, double beyond) { d += w, sum += w * beyond; });
     x.p[at.in(x)] = sum / d;
   }
@@ -80,7 +80,8 @@ struct Unscaled {
   double by;
   const Scales *scales; // NULL: 1
 
-  PETSCRRB_HD double operator()(double z) const { return (scales ? scales->from * by : by) * z; }
+  PETSCRRB_HD Unscaled read() const { return {scales ? scales->from * by : by, nullptr}; }
+  PETSCRRB_HD double operator()(double z) const { return read().by * z; }
 };
 
 // In the first step p = z, delta = 0; else delta += alpha p, p = z + beta p.
@@ -90,14 +91,23 @@ template <Points points, class T> struct NextDirection {
   Field<double> p, delta;
   const double *s;
 
-  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
-    const PointAt<points> at(h, row, plane);
-    const index_t here = at.in(p);
-    const double value = unscaled(double(z.p[here])), before = p.p[here];
-    const bool first = s[steps] == 0.0;
-    delta.p[here] = first ? 0.0 : delta.p[here] + s[alpha] * before;
-    p.p[here] = first ? value : value + s[beta] * before;
-  }
+  struct Read {
+    Field<T> z;
+    double by;
+    Field<double> p, delta;
+    bool first;
+    double alpha, beta;
+
+    PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+      const PointAt<points> at(h, row, plane);
+      const index_t here = at.in(p);
+      const double value = by * double(z.p[here]), before = p.p[here];
+      delta.p[here] = first ? 0.0 : delta.p[here] + alpha * before;
+      p.p[here] = first ? value : value + beta * before;
+    }
+  };
+  PETSCRRB_HD Read read() const { return {z, unscaled.read().by, p, delta, s[steps] == 0.0, s[alpha], s[beta]}; }
+  PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const { read()(h, row, plane); }
 };
 
 // q = A p; returns p q. At black points, where p is right at red ones, that is the Schur complement's.
@@ -143,6 +153,7 @@ template <Points points, class T> struct EnergyOf {
   Field<T> b, x;
   Unscaled unscaled;
 
+  PETSCRRB_HD EnergyOf read() const { return {r, g, b, x, unscaled.read()}; }
   PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<points> at(h, row, plane);
     const index_t here = at.in(r);

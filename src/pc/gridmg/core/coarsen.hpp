@@ -46,7 +46,7 @@ template <class T> struct Transfer {
   // none; or both are dead.
   static constexpr T whole = T(-1), none = T(-2);
   // what a coarse point has of its pair's two, and they of it
-  PETSCRRB_HD static T of_even(T right) { return right < T(0) ? right + T(2) : right; }
+  PETSCRRB_HD static T of_even(T right) { return right + (right < T(0) ? T(2) : T(0)); }
   PETSCRRB_HD static T of_odd(T right) { return right < T(0) ? T(0) : T(1); }
 
   // The even place that follows coarse point I, which reaches so far; -1: there is none.
@@ -262,39 +262,42 @@ private:
 // The same of three steps at once, x, y and z, none of them around a ring: the grids between need no vectors.
 template <class T> struct TransferOfAll { Transfer<T> x, y, z; };
 
+// All that a point needs is read before any of it is used, what is around the grid too, where it does not count.
 template <class T, bool reds> struct RestrictAll {
   TransferOfAll<T> by;
   Field<T> r, to;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const RowOf at(row, plane);
-    const index_t parity = at.parity, J = at.j, K = at.k;
-    const index_t here = by.z.right.place(parity, J, K) + h;
+    const index_t here = by.z.right.place(at.parity, at.j, at.k) + h;
     const T right = by.z.right.p[here];
-    T sum = Transfer<T>::of_even(right) * plane_of(parity, h, J, 2 * K);
-    if (2 * K + 1 < by.z.n) sum += Transfer<T>::of_odd(right) * plane_of(parity, h, J, 2 * K + 1);
-    if (2 * K + 2 < by.z.end()) sum += by.z.left.p[here + by.z.left.plane] * plane_of(parity, h, J, 2 * K + 2);
-    to.row(parity, J, K)[h] = sum;
+    const T of_plane[3] = {plane_of<0>(at, h), plane_of<1>(at, h), plane_of<2>(at, h)};
+    T sum = Transfer<T>::of_even(right) * of_plane[0];
+    sum += 2 * at.k + 1 < by.z.n ? Transfer<T>::of_odd(right) * of_plane[1] : T(0);
+    sum += 2 * at.k + 2 < by.z.end() ? by.z.left.p[here + by.z.left.plane] * of_plane[2] : T(0);
+    to.row(at.parity, at.j, at.k)[h] = sum;
   }
 
 private:
-  PETSCRRB_HD T plane_of(index_t parity, index_t h, index_t J, index_t k) const {
-    const index_t here = by.y.right.place(parity, J, k) + h;
+  // of the fine plane 2 k + b, at the coarse point's place in x and y
+  template <int b> PETSCRRB_HD T plane_of(const RowOf &at, index_t h) const {
+    const index_t here = by.y.right.place(at.parity, at.j, 2 * at.k + b) + h;
     const T right = by.y.right.p[here];
-    T sum = Transfer<T>::of_even(right) * row_of(parity, h, 2 * J, k);
-    if (2 * J + 1 < by.y.n) sum += Transfer<T>::of_odd(right) * row_of(parity, h, 2 * J + 1, k);
-    if (2 * J + 2 < by.y.end()) sum += by.y.left.p[here + by.y.left.pitch] * row_of(parity, h, 2 * J + 2, k);
+    const T of_row[3] = {row_of<0, b>(at, h), row_of<1, b>(at, h), row_of<2, b>(at, h)};
+    T sum = Transfer<T>::of_even(right) * of_row[0];
+    sum += 2 * at.j + 1 < by.y.n ? Transfer<T>::of_odd(right) * of_row[1] : T(0);
+    sum += 2 * at.j + 2 < by.y.end() ? by.y.left.p[here + by.y.left.pitch] * of_row[2] : T(0);
     return sum;
   }
-  PETSCRRB_HD T row_of(index_t parity, index_t h, index_t j, index_t k) const {
-    const index_t I = 2 * h + parity;
-    const T *even = r.row(0, j, k), *odd = r.row(1, j, k);
-    const T right = by.x.right.row(parity, j, k)[h];
-    const bool even_there = !reds || is_red(0, j, k), odd_there = !reds || !even_there;
+  // and of the fine row 2 j + a there
+  template <int a, int b> PETSCRRB_HD T row_of(const RowOf &at, index_t h) const {
+    constexpr bool even_there = !reds || (a + b) % 2 == 0, odd_there = !reds || (a + b) % 2 == 1;
+    const index_t I = 2 * h + at.parity, j = 2 * at.j + a, k = 2 * at.k + b;
+    const T right = by.x.right.row(at.parity, j, k)[h];
     T sum = T(0);
-    if (odd_there) sum += Transfer<T>::of_odd(right) * odd[I];
-    if (even_there) {
-      const T left = by.x.left.row(1 - parity, j, k)[h + parity];
+    if constexpr (odd_there) sum += Transfer<T>::of_odd(right) * r.row(1, j, k)[I];
+    if constexpr (even_there) {
+      const T *even = r.row(0, j, k), left = by.x.left.row(1 - at.parity, j, k)[h + at.parity];
       sum += Transfer<T>::of_even(right) * even[I] + left * even[I + 1];
     }
     return sum;
@@ -314,33 +317,41 @@ template <class T, bool reds, Onto onto> struct ProlongAll {
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const RowOf at(row, plane);
-    const index_t I = 2 * h + at.parity;
-    const bool even = is_red(0, at.j, at.k);
-    const T right = by.x.right.row(at.parity, at.j, at.k)[h];
-    const T here = row_of(at.parity, h, at.j, at.k);
-    if (!reds || even) {
-      const T left = by.x.left.row(at.parity, at.j, at.k)[h];
-      const T before = row_of(1 - at.parity, h - 1 + at.parity, at.j, at.k);
-      put(to.place(0, at.j, at.k) + I, left * before + Transfer<T>::of_even(right) * here);
-    }
-    if (2 * I + 1 < by.x.n && (!reds || !even)) put(to.place(1, at.j, at.k) + I, Transfer<T>::of_odd(right) * here);
+    if (at.j & 1)
+      at.k & 1 ? to_pair<true, true>(at, h) : to_pair<true, false>(at, h);
+    else
+      at.k & 1 ? to_pair<false, true>(at, h) : to_pair<false, false>(at, h);
   }
 
 private:
-  // at a point of the grid that is coarse in x alone, and of that in x and y; before the first point of x there is 0
-  PETSCRRB_HD T row_of(index_t parity, index_t h, index_t j, index_t k) const {
-    const index_t J = j >> 1, here = by.y.right.place(parity, J, k) + h;
-    const T right = by.y.right.p[here];
-    if (j & 1) return Transfer<T>::of_odd(right) * plane_of(parity, h, J, k);
-    T sum = Transfer<T>::of_even(right) * (J < by.y.nc ? plane_of(parity, h, J, k) : T(0));
-    if (J > 0 || by.y.more_before) sum += by.y.left.p[here] * plane_of(parity, h, J - 1, k);
-    return sum;
+  // in a row whose y and z are odd or even
+  template <bool odd_y, bool odd_z> PETSCRRB_HD void to_pair(const RowOf &at, index_t h) const {
+    constexpr bool even = !reds || odd_y == odd_z, odd = !reds || odd_y != odd_z;
+    const index_t I = 2 * h + at.parity;
+    const T right = by.x.right.row(at.parity, at.j, at.k)[h];
+    const T here = row_of<odd_y, odd_z>(at.parity, h, at.j, at.k);
+    if constexpr (even) {
+      const T left = by.x.left.row(at.parity, at.j, at.k)[h];
+      const T before = row_of<odd_y, odd_z>(1 - at.parity, h - 1 + at.parity, at.j, at.k);
+      put(to.place(0, at.j, at.k) + I, left * before + Transfer<T>::of_even(right) * here);
+    }
+    if constexpr (odd)
+      if (2 * I + 1 < by.x.n) put(to.place(1, at.j, at.k) + I, Transfer<T>::of_odd(right) * here);
   }
-  PETSCRRB_HD T plane_of(index_t parity, index_t h, index_t J, index_t k) const {
+  // at a point of the grid that is coarse in x alone, and of that in x and y; before the first point of x there is 0
+  template <bool odd_y, bool odd_z> PETSCRRB_HD T row_of(index_t parity, index_t h, index_t j, index_t k) const {
+    const index_t J = j >> 1, here = by.y.right.place(parity, J, k) + h;
+    const T right = by.y.right.p[here], after = plane_of<odd_z>(parity, h, J, k);
+    if constexpr (odd_y) return Transfer<T>::of_odd(right) * after;
+    const T left = by.y.left.p[here], before = plane_of<odd_z>(parity, h, J - 1, k);
+    const T sum = Transfer<T>::of_even(right) * (J < by.y.nc ? after : T(0));
+    return sum + (J > 0 || by.y.more_before ? left * before : T(0));
+  }
+  template <bool odd_z> PETSCRRB_HD T plane_of(index_t parity, index_t h, index_t J, index_t k) const {
     const index_t K = k >> 1, here = by.z.right.place(parity, J, K) + h;
     const T right = by.z.right.p[here];
     const T *c = from.row(parity, J, K) + h;
-    if (k & 1) return Transfer<T>::of_odd(right) * c[0];
+    if constexpr (odd_z) return Transfer<T>::of_odd(right) * c[0];
     return Transfer<T>::of_even(right) * c[0] + by.z.left.p[here] * c[-from.plane];
   }
   PETSCRRB_HD void put(index_t at, T value) const {

@@ -65,7 +65,11 @@ template <class T> struct Field {
   PETSCRRB_HD T &operator()(index_t i, index_t j, index_t k) const { return row(i & 1, j, k)[i >> 1]; }
   PETSCRRB_HD T &operator()(const index_t (&a)[3]) const { return (*this)(a[0], a[1], a[2]); }
   PETSCRRB_HD index_t place(index_t parity, index_t j, index_t k) const {
+#ifdef __CUDA_ARCH__
+    return int(k) * int(plane) + int(j) * int(pitch) + int(parity) * int(half); // no device has memory for more
+#else
     return k * plane + j * pitch + parity * half;
+#endif
   }
   // the points of one parity of row (j, k), by half of their x
   PETSCRRB_HD T *row(index_t parity, index_t j, index_t k) const { return p + place(parity, j, k); }
