@@ -108,6 +108,33 @@ TEST(GridMG, RefreshIsARebuild) {
   EXPECT_EQ(applied(pc, r), applied(gridmg_of(fresh, options), r));
 }
 
+// On devices a refresh begins as the last one went: each of these wants other grids than the one before, or the same ones again.
+TEST(GridMG, RefreshFollowsTheCouplings) {
+  const auto couplings = [](const std::array<double, 3> &a) {
+    return reference::plain({12, 16, 24}, reference::all_dirichlet, a).A;
+  };
+  const reference::Matrix plain = couplings({1, 1, 1});
+  const Matrix P = matrix_of(plain);
+  const reference::Vector r = random_values(std::size_t(plain.size()));
+  const char options[] = "-pc_gridmg_coarse_size 20";
+  const Preconditioner pc = gridmg_of(P, options);
+  for (const std::array<double, 3> &a : {std::array<double, 3>{1, 1, 1},
+                                         {1, 1, 1},
+                                         {2, 2, 2},
+                                         {1, 1, 0.01},
+                                         {1, 1, 0.01},
+                                         {0.01, 1, 1},
+                                         {100, 1, 0.01},
+                                         {1, 1, 1},
+                                         {1, 1, 1e-3},
+                                         {1, 1, 0.5}}) {
+    const reference::Matrix A = couplings(a);
+    const Matrix fresh = matrix_of(A);
+    set_values(P, A);
+    EXPECT_EQ(applied(pc, r), applied(gridmg_of(fresh, options), r)) << a[0] << ", " << a[1] << ", " << a[2];
+  }
+}
+
 bool is_identity(const reference::Matrix &A, int p) {
   for (const auto &[q, a] : A.row[std::size_t(p)])
     if (q != p && a != 0) return false;

@@ -38,21 +38,11 @@ __global__ void mirror(double *matrix, std::size_t pitch, int n) {
 }
 
 // A row a warp.
-__global__ void __launch_bounds__(product_threads)
-    multiply(const double *matrix, std::size_t pitch, int n, const double *c, double *result) {
-  const int row = (int(blockIdx.x) * product_threads + int(threadIdx.x)) / 32, lane = int(threadIdx.x) % 32;
-  if (row >= n) return;
-  const double *values = matrix + row * pitch;
-  double even = 0.0, odd = 0.0;
-#pragma unroll 8
-  for (int k = 2 * lane; k < n; k += 64) {
-    const double2 v = *reinterpret_cast<const double2 *>(values + k);
-    even = fma(v.x, c[k], even);
-    odd = fma(v.y, k + 1 < n ? c[k + 1] : 0.0, odd);
-  }
-  double sum = even + odd;
-  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-  if (!lane) result[row] = sum;
+__global__ void __launch_bounds__(product_threads) multiply(InverseRows inverse, const double *c, double *result) {
+  const int row = (int(blockIdx.x) * product_threads + int(threadIdx.x)) / 32;
+  if (row >= inverse.n) return;
+  const double sum = inverse.times(row, [&](int k) { return c[k]; });
+  if (threadIdx.x % 32 == 0) result[row] = sum;
 }
 
 } // namespace
@@ -140,8 +130,7 @@ Status DenseInverse::status() const {
 double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const {
   if (!n_) return c;
   if (type_ == Inverse::explicit_inverse) {
-    multiply<<<unsigned(n_ - 1) / (product_threads / 32) + 1, product_threads, 0, stream>>>(inverse_, pitch_, n_, c,
-                                                                                            other);
+    multiply<<<unsigned(n_ - 1) / (product_threads / 32) + 1, product_threads, 0, stream>>>(rows(), c, other);
     cuda::check_launch("application of the inverse of E");
     return other;
   }

@@ -58,6 +58,31 @@ void project_inverse(const NullView &, double *inverse, std::size_t pitch, doubl
 // or 1 + the first unknown whose pivot is not positive.
 double *sweep(double *matrix, double *other, std::size_t pitch, int n, int *bad, cudaStream_t);
 
+// The explicit inverse, by rows.
+struct InverseRows {
+  const double *values;
+  std::size_t pitch;
+  int n;
+
+#ifdef __CUDACC__
+  // a row times c(0), c(1), ..., by a warp; known to all its lanes
+  template <class C> __device__ double times(int row, const C &c) const {
+    const int lane = int(threadIdx.x) % 32;
+    const double *of_row = values + row * pitch;
+    double even = 0.0, odd = 0.0;
+  #pragma unroll 8
+    for (int k = 2 * lane; k < n; k += 64) {
+      const double2 v = *reinterpret_cast<const double2 *>(of_row + k);
+      even = fma(v.x, c(k), even);
+      odd = fma(v.y, k + 1 < n ? c(k + 1) : 0.0, odd);
+    }
+    double sum = even + odd;
+    for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
+    return sum;
+  }
+#endif
+};
+
 class DenseInverse final : public DeviceInverse {
 public:
   static constexpr int most_swept = 1024; // unknowns
@@ -68,6 +93,9 @@ public:
   void refresh(const double *a, const double *excess, cudaStream_t) override;
   Status status() const override;
   double *solve(double *c, double *other, cudaStream_t) const override;
+  InverseRows rows() const {
+    return {inverse_, pitch_, n_};
+  } // of Inverse::explicit_inverse, the same arrays after each refresh
   const char *description() const override {
     return type_ == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
   }

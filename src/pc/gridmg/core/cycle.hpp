@@ -7,23 +7,33 @@
 
 namespace petscrrb::gridmg {
 
-// What each backend has its own of. The pseudo-inverse of the coarsest grid's matrix, of at most `most` points:
+// What each backend has its own of. The pseudo-inverse of the coarsest grid's matrix, of at most `most` points: refresh(on, shape, matrix)
+// only enqueues where nothing is allocated; with enqueues() on a device a graph can have it. finish() waits.
 template <class Backend> class CoarsestInverse;
+// Work that is always the same: on a device it is launched as a whole. void operator()(on, work); void reset()
+template <class Backend> class Repeated;
 
 template <class Backend, class T> class Cycle {
 public:
-  Cycle(const Backend &on, const Shape &finest, const Options &o) : on_(on), grids_(on, finest, o) {}
+  Cycle(Backend &on, const Shape &finest, const Options &o) : on_(on), grids_(on, finest, o) {}
 
   // Values are in grids().finest(). Smoothers, and what is solved, are those of scale.to times the matrix.
   void refresh(const Scales &scale, Findings &found) {
-    from_ = scale.from;
-    found.failed = !grids_.refresh(scale.to);
-    found.wants_double = !(grids_.spread() < wide);
-    if (found.failed) return;
-    const Shape &x = grids_.coarsest().shape;
     found.most = CoarsestInverse<Backend>::most;
-    if (x.points() > found.most) found.too_large = x.points();
-    if (!found.too_large) coarsest_.refresh(on_, x, grids_.coarsest_matrix(), found.failed, found.null_directions);
+    if (!refresh_as_before(scale)) {
+      steps_.reset();
+      solved_ = false;
+      found.failed = !grids_.refresh(scale.to);
+      if (!found.failed && grids_.coarsest().shape.points() > found.most)
+        found.too_large = grids_.coarsest().shape.points();
+      if (!found.failed && !found.too_large) {
+        coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix());
+        solved_ = true;
+      }
+    }
+    scale_ = scale;
+    found.wants_double = grids_.levels().size() == 1 || !(grids_.spread() < wide);
+    if (solved_) coarsest_.finish(on_, found.failed, found.null_directions);
   }
   // From b() of the finest grid to its x().
   void run() {
@@ -31,19 +41,37 @@ public:
   }
   void solve_coarsest() {
     const auto &l = grids_.coarsest();
-    on_.for_each_point(l.shape.all(), Store<T>{l.b(), coarsest_.vector(), nullptr, 1.0, l.shape.n[0], l.shape.n[1]});
-    const double *solution = coarsest_.solve(on_);
-    on_.for_each_point(l.shape.all(), Load<T>{solution, l.x(), nullptr, from_, l.shape.n[0], l.shape.n[1]});
+    coarsest_.solve(on_, l.b(), l.x(), scale_.from);
   }
 
   const Multigrid<Backend, T> &grids() const { return grids_; }
   double bytes() const { return double(grids_.bytes()) + coarsest_.bytes(); }
 
 private:
-  const Backend &on_;
+  // All at once, as most refreshes are; what it should have been is seen when it has been done. The host need not wait between grids.
+  bool refresh_as_before(const Scales &scale) {
+    if constexpr (Backend::on_device) {
+      if (!solved_ || !grids_.is_complete()) return false;
+      if (scale.to != scale_.to) steps_.reset();
+      const auto steps = [&] {
+        grids_.refresh_as_before(scale.to);
+        coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix());
+      };
+      if (coarsest_.enqueues())
+        steps_(on_, steps);
+      else
+        steps();
+      return grids_.is_as_before();
+    }
+    return false;
+  }
+
+  Backend &on_;
   Multigrid<Backend, T> grids_;
   CoarsestInverse<Backend> coarsest_;
-  double from_ = 1.0;
+  bool solved_ = false; // the coarsest grid
+  Scales scale_;        // of the matrix
+  Repeated<Backend> steps_;
 };
 
 } // namespace petscrrb::gridmg

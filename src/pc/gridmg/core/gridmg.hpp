@@ -46,9 +46,6 @@ std::unique_ptr<GridMG> make_gridmg(Cuda &, const Grid &, const Options &, bool 
 // Scales::of(the largest absolute value of r), where the backend is; that value itself: double largest(on, r, n)
 template <class Backend> class FindScales;
 
-// Work that is always the same: on a device it is launched as a whole. void operator()(on, work); void reset()
-template <class Backend> class Repeated;
-
 // V, of the finest grid.
 template <class Backend> class ScalingVector {
 public:

@@ -10,7 +10,9 @@
 namespace petscrrb::gridmg {
 
 // What each backend has its own of: the sums that choices are made by, and zebra lines.
-template <class Backend> class Strength; // Strengths operator()(on, Matrix, Shape)
+// start(on, Matrix, Shape, i), which does not wait, for up to `most` grids, and const double *read(on), which does, with
+// Strengths::count numbers of each grid
+template <class Backend> class Strength;
 template <class Backend, class T> class ZebraLines;
 
 // A grid's arrays of the matrix in double precision.
@@ -137,6 +139,7 @@ public:
     int groups = 0;
     std::size_t l = 0;
     spread_ = 1.0;
+    complete_ = false;
     for (;; ++l) {
       const Shape whole = here.whole(dealt_);
       fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
@@ -164,6 +167,40 @@ public:
     matrices_.resize(l);
     coarsest_ = A;
     coarsest_cuts_ = std::move(here.cuts);
+    complete_ = true;
+    return true;
+  }
+
+  // The same on a device where the last refresh has been to its end, for the same grids and smoothers: nothing waits, so that it can be
+  // a graph. Whether they are the ones to be chosen is what is_as_before() says then, which waits; else refresh() is to be called.
+  bool is_complete() const { return complete_ && !dealt_ && int(levels_.size()) <= Strength<Backend>::most; }
+  void refresh_as_before(double scale) {
+    Place here{shape_, {}};
+    const MatrixArrays<Backend> *A = &finest_;
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      L &level = *levels_[l];
+      fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
+      if (is_chosen(l)) strength_.start(on_, A->get(), level.shape, int(l));
+      if (level.smooth) set_smoother(level, *A, scale);
+      if (level.direction >= 0) A = coarsen(l, here, level, *A);
+    }
+  }
+  bool is_as_before() {
+    const double *numbers = strength_.read(on_);
+    for (std::size_t l = 0; l < levels_.size(); ++l) {
+      const L &level = *levels_[l];
+      if (!is_chosen(l)) continue;
+      const Strengths s = Strengths::of(numbers + l * Strengths::count);
+      if (s.bad > 0.0) return false;
+      if (l == 0) spread_ = gridmg::spread(s);
+      const std::vector<int> group = coarsened(s, level.shape, options_);
+      if (group.empty() == level.smooth) return false;
+      if (level.smooth && smoothed(s, level.shape, options_) != level.lines) return false;
+      std::size_t i = 0;
+      for (; i < group.size() && levels_[l + i]->direction >= 0; ++i) // the coarsest one may come before
+        if (levels_[l + i]->direction != group[i] || (i && levels_[l + i]->smooth)) return false;
+      if (levels_[l + i]->direction >= 0 && !levels_[l + i]->smooth) return false; // there were more
+    }
     return true;
   }
 
@@ -320,6 +357,12 @@ private:
     return &to;
   }
 
+  // Whether a grid's couplings say what becomes of it.
+  bool is_chosen(std::size_t l) const {
+    const L &level = *levels_[l];
+    return level.smooth || (level.direction < 0 && !is_small(level.shape, true) && groups_ + 1 < options_.grids);
+  }
+
   // --- what is around a grid: its own other side where it goes around, and other ranks' points ---
 
   template <class V, int N> void fill_around(const Place &here, const Field<V> (&f)[N]) {
@@ -334,7 +377,10 @@ private:
   // All ranks have the same.
   Strengths strengths(const Matrix &A, const Shape &x) {
     Strengths mine;
-    each_alone([&] { mine = strength_(on_, A, x); });
+    each_alone([&] {
+      strength_.start(on_, A, x, 0);
+      mine = Strengths::of(strength_.read(on_));
+    });
     if (!dealt_) return mine;
     const std::vector<double> numbers = dealt_->ranks->gather_numbers(mine.numbers());
     Strengths all;
@@ -542,6 +588,7 @@ private:
   Cuts coarsest_cuts_;
   long made_ = 0;
   int groups_ = 0;
+  bool complete_ = false;
   double spread_ = 1.0;
 };
 

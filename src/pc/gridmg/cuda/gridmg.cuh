@@ -49,8 +49,10 @@ struct SetScales {
 
 template <> class Strength<Cuda> {
 public:
+  static constexpr int most = 48; // grids
+
   Strength() { partial_.reserve(strengths * strength_blocks); }
-  Strengths operator()(const Cuda &on, const Matrix &A, const Shape &x) {
+  void start(const Cuda &on, const Matrix &A, const Shape &x, int grid) {
     int across = 8;
     while (across < strength_threads && across < x.n[0]) across *= 2;
     partial_.start();
@@ -61,14 +63,14 @@ public:
       Sums sums;
       for (int i = n; i < std::min(n + Sums::most, strengths); ++i)
         sums.add({first.term + i * strength_blocks, strength_blocks}, nullptr);
-      partial_.put(on, sums, sums_.data() + n);
+      partial_.put(on, sums, sums_.data() + grid * strengths + n);
     }
-    return Strengths::of(sums_.read(on));
   }
+  const double *read(const Cuda &on) const { return sums_.read(on); }
 
 private:
   PartialSum<Cuda> partial_;
-  Scalars<Cuda> sums_{strengths, 0};
+  Scalars<Cuda> sums_{strengths * most, 0};
 };
 
 // A line for each h and other: one of j and k, of which the other one is 0.
@@ -96,18 +98,37 @@ template <class T> struct ZebraLines<Cuda, T> {
   }
 };
 
+constexpr int coarsest_threads = 256;
+
+// x = from times the inverse times b, a row a warp; places: of the points in these fields.
+template <class T>
+__global__ void __launch_bounds__(coarsest_threads)
+    solve_coarsest(dense::InverseRows inverse, const int *places, Field<T> b, Field<T> x, double from) {
+  const int row = (int(blockIdx.x) * coarsest_threads + int(threadIdx.x)) / 32;
+  cuda::start_next();
+  cuda::await_previous();
+  if (row >= inverse.n) return;
+  const double sum = inverse.times(row, [&](int k) { return double(b.p[places[k]]); });
+  if (threadIdx.x % 32 == 0) x.p[places[row]] = T(from * sum);
+}
+
 template <> class CoarsestInverse<Cuda> {
 public:
   static constexpr index_t most = 8192; // its inverse takes 500 MB then
 
-  void refresh(const Cuda &on, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
+  void refresh(const Cuda &on, const Shape &x, const Matrix &A) {
     if (!inverse_ || x.n != shape_.n) {
       const CoarsestRows rows(x);
       inverse_.reset();
       shape_ = x;
       ia_.assign(rows.ia), ja_.assign(rows.ja);
       values_.resize(rows.a.size() + rows.excess.size());
-      vector_.resize(2 * x.points());
+      const Layout layout(x.n);
+      std::vector<int> places;
+      for (index_t k = 0; k < x.n[2]; ++k)
+        for (index_t j = 0; j < x.n[1]; ++j)
+          for (index_t i = 0; i < x.n[0]; ++i) places.push_back(int(layout.place(i, j, k)));
+      places_.assign(places);
       inverse_ = std::make_unique<dense::DenseInverse>(
           dense::SparseView{int(x.points()), ia_.data(), ja_.data(), values_.data(), excess()},
           dense::Inverse::explicit_inverse, nullptr, on.stream);
@@ -115,25 +136,30 @@ public:
     cuda::for_rows("the coarsest grid", int(x.points()),
                    TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()}, on.stream);
     inverse_->refresh(values_.data(), excess(), on.stream);
+  }
+  bool enqueues() const { return shape_.points() <= dense::DenseInverse::most_swept; } // cuSOLVER may do more
+  void finish(const Cuda &on, bool &failed, int &null_directions) const {
     cuda::wait_for(on.stream, "the coarsest grid");
     const auto status = inverse_->status();
     failed = !status.definite;
     null_directions = status.null_directions;
   }
-  double *vector() { return vector_.data(); }
-  const double *solve(const Cuda &on) {
-    return inverse_->solve(vector_.data(), vector_.data() + shape_.points(), on.stream);
+  template <class T> void solve(const Cuda &on, const Field<T> &b, const Field<T> &x, double from) {
+    static const bool overlap = cuda::may_overlap(solve_coarsest<T>);
+    const unsigned blocks = unsigned(shape_.points() - 1) / (coarsest_threads / 32) + 1;
+    cuda::launch("the coarsest grid", solve_coarsest<T>, overlap, blocks, coarsest_threads, 0, on.stream,
+                 inverse_->rows(), places_.data(), b, x, from);
   }
   double bytes() const {
-    return double(ia_.bytes() + ja_.bytes() + values_.bytes() + vector_.bytes() + (inverse_ ? inverse_->bytes() : 0));
+    return double(ia_.bytes() + ja_.bytes() + places_.bytes() + values_.bytes() + (inverse_ ? inverse_->bytes() : 0));
   }
 
 private:
   double *excess() const { return values_.data() + ja_.size(); }
 
   Shape shape_;
-  cuda::Buffer<int> ia_, ja_;
-  cuda::Buffer<double> values_, vector_;
+  cuda::Buffer<int> ia_, ja_, places_;
+  cuda::Buffer<double> values_;
   std::unique_ptr<dense::DenseInverse> inverse_;
 };
 

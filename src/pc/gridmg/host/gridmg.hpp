@@ -14,7 +14,7 @@ template <> class CoarsestInverse<Host> {
 public:
   static constexpr index_t most = 20000; // its factor takes some 100 MB then
 
-  void refresh(const Host &, const Shape &x, const Matrix &A, bool &failed, int &null_directions) {
+  void refresh(const Host &, const Shape &x, const Matrix &A) {
     if (x.n != rows_.shape().n) {
       CoarsestRows rows(x);
       inverse_.setup(rows.ia, rows.ja, dense::Inverse::cholesky);
@@ -22,17 +22,25 @@ public:
       rows_ = std::move(rows);
     }
     rows_.take(A);
-    failed = inverse_.refresh(rows_.a.data(), rows_.excess.data()).unknown >= 0;
-    null_directions = inverse_.null_directions();
+    failed_ = inverse_.refresh(rows_.a.data(), rows_.excess.data()).unknown >= 0;
   }
-  double *vector() { return vector_.data(); }
-  const double *solve(const Host &) { return inverse_.apply(vector_.data()), vector_.data(); }
+  void finish(const Host &, bool &failed, int &null_directions) const {
+    failed = failed_, null_directions = inverse_.null_directions();
+  }
+  // x = from times the inverse times b
+  template <class T> void solve(const Host &on, const Field<T> &b, const Field<T> &x, double from) {
+    const Shape &n = rows_.shape();
+    on.for_each_point(n.all(), Store<T>{b, vector_.data(), nullptr, 1.0, n.n[0], n.n[1]});
+    inverse_.apply(vector_.data());
+    on.for_each_point(n.all(), Load<T>{vector_.data(), x, nullptr, from, n.n[0], n.n[1]});
+  }
   double bytes() const { return inverse_.bytes() + double(vector_.size() * sizeof(double)) + rows_.bytes(); }
 
 private:
   CoarsestRows rows_;
   dense::ProfileInverse inverse_;
   std::vector<double> vector_;
+  bool failed_ = false;
 };
 
 template <> class FindScales<Host> {

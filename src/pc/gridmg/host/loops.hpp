@@ -9,7 +9,9 @@ namespace petscrrb::gridmg {
 // Row by row, then in order: the same bits for any number of threads.
 template <> class Strength<Host> {
 public:
-  Strengths operator()(const Host &, const Matrix &A, const Shape &x) const {
+  static constexpr int most = 48; // grids
+
+  void start(const Host &, const Matrix &A, const Shape &x, int grid) {
     const index_t rows = x.n[1] * x.n[2];
     std::vector<Strengths> of(rows);
 #pragma omp parallel for schedule(static) if (x.points() > host::serial_below)
@@ -20,8 +22,13 @@ public:
       }
     Strengths all;
     for (const Strengths &s : of) all.add(s);
-    return all;
+    const std::vector<double> numbers = all.numbers();
+    std::copy(numbers.begin(), numbers.end(), numbers_ + grid * Strengths::count);
   }
+  const double *read(const Host &) const { return numbers_; }
+
+private:
+  double numbers_[most * Strengths::count] = {};
 };
 
 template <class T> struct ZebraLines<Host, T> {

@@ -28,7 +28,7 @@ template <class Backend, class T> class Gathered {
 
 public:
   // Of the grid with these cuts, which is the coarsest one of a Multigrid on boxes. Each rank does this by itself.
-  Gathered(const Backend &on, rrb::Ranks &ranks, const Cuts &cuts, const Options &o)
+  Gathered(Backend &on, rrb::Ranks &ranks, const Cuts &cuts, const Options &o)
       : on_(on), ranks_(ranks), cuts_(cuts), box_(cuts.sizes(ranks.rank())), cycle_(on, cuts.whole(), o) {
     const Layout layout(cuts.whole().n);
     std::vector<index_t> places;
@@ -72,7 +72,7 @@ private:
     on_.for_each_point({{index_t(places_.size()), 1, 1}}, Spread<V>{all_.data(), places_.data(), whole.p});
   }
 
-  const Backend &on_;
+  Backend &on_;
   rrb::Ranks &ranks_;
   const Cuts cuts_;
   Sizes box_;
