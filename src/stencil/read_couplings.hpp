@@ -40,13 +40,35 @@ template <int steps, class Put> struct ReadCouplings {
     RowFacts found;
     const LatticePoint point(grid, p, steps != 3);
     PetscInt after[steps], before[steps];
+    double value[steps] = {}, back[steps] = {}, check = 0;
     CouplingsOfRow<steps> row;
     places(point, after, before);
-    if (!take_at_once(p, after, before, row, found)) take_entries(p, after, before, row, found);
+    if (!take_in_order(p, after, before, row, value, back, check))
+      for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
+        const PetscInt q = A.ja[e];
+        const double a = A.a[e];
+        check += not_finite(a);
+        if (q == p) row.diagonal = a;
+        if (q == p || a == 0) continue;
+        row.identity = false;
+        bool known = false;
+        for (int m = 0; m < steps; ++m) {
+          known |= q == before[m] || q == after[m];
+          if (q == after[m]) value[m] = a;
+          if (Put::wants_own_values && q == before[m]) back[m] = a;
+        }
+        if (!known && !is_identity(A, q)) found.foreign = true;
+      }
+    found.not_finite = check != 0;
     found.identity_rows = row.identity;
     found.zero_rows = row.identity && row.diagonal == 0;
     if (!row.identity) found.diagonal = fabs(row.diagonal);
     found.bad_pivot = !(row.diagonal > 0) && !(row.identity && row.diagonal == 0) ? p : no_row;
+    if (!row.identity)
+      for (int m = 0; m < steps; ++m) {
+        if (after[m] >= 0) look_ahead(p, after[m], m, value[m], row, found);
+        if (Put::wants_own_values && back[m] != 0 && !is_identity_but(p, before[m], m)) row.behind[m] = back[m];
+      }
     put(point, row, found);
     return found;
   }
@@ -64,80 +86,29 @@ private:
     }
   }
 
-  // A row with all its neighbours, lower ones first, which have it in its place: what it takes is fetched all at once, so that nothing
-  // waits for anything but the rows' places. False: it is another one.
-  PETSCRRB_HD bool take_at_once(PetscInt p, const PetscInt after[steps], const PetscInt before[steps],
-                                CouplingsOfRow<steps> &row, RowFacts &found) const {
-    constexpr bool own = Put::wants_own_values;
-    if (steps > 3 || Put::wants_diagonals_there) return false;
-    bool is = true;
+  // A row with all neighbours there, lower ones first: all of it is fetched at once. False: it is another one.
+  PETSCRRB_HD bool take_in_order(PetscInt p, const PetscInt after[steps], const PetscInt before[steps],
+                                 CouplingsOfRow<steps> &row, double value[steps], double back[steps],
+                                 double &check) const {
+    constexpr int entries = 2 * steps + 1;
+    const PetscInt begin = A.ia[p];
+    if (steps > 3 || A.ia[p + 1] - begin != entries) return false;
+    bool in_order = A.ja[begin + steps] == p;
     PETSCRRB_UNROLL
-    for (int m = 0; m < steps; ++m) is &= (after[m] >= 0) & (before[m] >= 0);
-    if (!is) return false;
-    const PetscInt begin = A.ia[p] + steps;
-    PetscInt of_after[steps], of_before[steps]; // the entries of neighbours
-    is = A.ia[p + 1] - begin == steps + 1;
-    PETSCRRB_UNROLL
-    for (int m = 0; m < steps; ++m) {
-      of_after[m] = A.ia[after[m]] + steps - 1 - m;
-      is &= of_after[m] < A.ia[after[m] + 1];
-      of_before[m] = own ? A.ia[before[m]] + steps + 1 + m : begin;
-      if (own) is &= of_before[m] < A.ia[before[m] + 1];
-    }
-    if (!is) return false;
-    bool coupled = false;
-    double there[steps], back[steps], check = not_finite(A.a[begin]);
-    row.diagonal = A.a[begin];
-    is = A.ja[begin] == p;
+    for (int m = 0; m < steps; ++m)
+      in_order &= (A.ja[begin + steps - 1 - m] == before[m]) & (A.ja[begin + steps + 1 + m] == after[m]);
+    if (!in_order) return false;
+    row.diagonal = A.a[begin + steps];
+    check = not_finite(row.diagonal);
     PETSCRRB_UNROLL
     for (int m = 0; m < steps; ++m) {
-      is &= (A.ja[begin - 1 - m] == before[m]) & (A.ja[begin + 1 + m] == after[m]) & (A.ja[of_after[m]] == p) &
-            (A.ja[of_before[m]] == p);
-      row.here[m] = A.a[begin + 1 + m], back[m] = A.a[begin - 1 - m];
-      there[m] = A.a[of_after[m]];
-      is &= (there[m] != 0) & (!own | (A.a[of_before[m]] != 0)); // what couples is no identity row
-      coupled |= (row.here[m] != 0) | (back[m] != 0);
-      check += not_finite(row.here[m]) + not_finite(back[m]);
-    }
-    if (!(is & coupled)) {
-      row = CouplingsOfRow<steps>();
-      return false;
-    }
-    row.identity = false;
-    found.not_finite = check != 0;
-    PETSCRRB_UNROLL
-    for (int m = 0; m < steps; ++m) {
-      found.asymmetry = larger(found.asymmetry, fabs(row.here[m] - there[m]));
-      row.ahead[m] = 0.5 * (row.here[m] + there[m]);
-      if (own) row.behind[m] = back[m];
+      const double below = A.a[begin + steps - 1 - m], above = A.a[begin + steps + 1 + m];
+      check += not_finite(below) + not_finite(above);
+      value[m] = above;
+      if (Put::wants_own_values) back[m] = below;
+      if (below != 0 || above != 0) row.identity = false;
     }
     return true;
-  }
-  // Any row.
-  PETSCRRB_HD void take_entries(PetscInt p, const PetscInt after[steps], const PetscInt before[steps],
-                                CouplingsOfRow<steps> &row, RowFacts &found) const {
-    double value[steps] = {}, back[steps] = {}, check = 0;
-    for (PetscInt e = A.ia[p]; e < A.ia[p + 1]; ++e) {
-      const PetscInt q = A.ja[e];
-      const double a = A.a[e];
-      check += not_finite(a);
-      if (q == p) row.diagonal = a;
-      if (q == p || a == 0) continue;
-      row.identity = false;
-      bool known = false;
-      for (int m = 0; m < steps; ++m) {
-        known |= q == before[m] || q == after[m];
-        if (q == after[m]) value[m] = a;
-        if (Put::wants_own_values && q == before[m]) back[m] = a;
-      }
-      if (!known && !is_identity(A, q)) found.foreign = true;
-    }
-    found.not_finite = check != 0;
-    if (row.identity) return;
-    for (int m = 0; m < steps; ++m) {
-      if (after[m] >= 0) look_ahead(p, after[m], m, value[m], row, found);
-      if (Put::wants_own_values && back[m] != 0 && !is_identity_but(p, before[m], m)) row.behind[m] = back[m];
-    }
   }
   // Whether q, which is step m before p, is an identity row; where it has its neighbours in order, its coupling with p shows that.
   PETSCRRB_HD bool is_identity_but(PetscInt p, PetscInt q, int m) const {
