@@ -10,8 +10,8 @@ namespace petscrrb::rrbsolver {
 // A block has a tile of black points by half of x and by y, and goes through `depth` planes of it. One plane ahead it solves red points
 // of the tile and one around it; those of the plane before are in shared memory, so that neighbours have them.
 constexpr int tile_x = 32, tile_y = 8, tile_threads = tile_x * tile_y;
-constexpr int tiles_at_once =
-    528; // four for each multiprocessor of an H200: these go through all planes at the same time
+// Four for each multiprocessor of an H200: these go through all planes at the same time.
+constexpr int tiles_at_once = 528;
 
 struct BlackTiles {
   Matrix A;
