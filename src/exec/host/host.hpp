@@ -111,15 +111,25 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
 template <class F> auto with_numbers(const F &f, int) -> decltype(f.read()) { return f.read(); }
 template <class F> F with_numbers(const F &f, long) { return f; }
 
+// f(i, j, k) at every point of a row, and the sum of what it returns
+template <class F> void for_row(const Range3 &box, index_t j, index_t k, const F &f) {
+  const auto at = with_numbers(f, 0);
+#pragma omp simd
+  for (index_t i = 0; i < box.row(j, k); ++i) at(i, j, k);
+}
+template <class F> double sum_row(const Range3 &box, index_t j, index_t k, const F &f) {
+  const auto at = with_numbers(f, 0);
+  double s = 0.0;
+#pragma omp simd reduction(+ : s)
+  for (index_t i = 0; i < box.row(j, k); ++i) s += at(i, j, k);
+  return s;
+}
+
 // f(i, j, k) at every point
 template <class F> void for_each_point(const Range3 &box, const F &f) {
 #pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
   for (index_t k = 0; k < box.n[2]; ++k)
-    for (index_t j = 0; j < box.n[1]; ++j) {
-      const auto at = with_numbers(f, 0);
-#pragma omp simd
-      for (index_t i = 0; i < box.row(j, k); ++i) at(i, j, k);
-    }
+    for (index_t j = 0; j < box.n[1]; ++j) for_row(box, j, k, f);
 }
 
 // row[k - box.k0] = the sum along row k of f(h, k), or of g(h, k) at nodes that are not in inner; each by one thread.
@@ -142,13 +152,7 @@ template <class F, class G> void sum_rows(Range2 box, Range2 inner, const F &f, 
 template <class F> void sum_rows(const Range3 &box, const F &f, double *row) {
 #pragma omp parallel for collapse(2) schedule(static) if (box.size() > serial_below)
   for (index_t k = 0; k < box.n[2]; ++k)
-    for (index_t j = 0; j < box.n[1]; ++j) {
-      const auto at = with_numbers(f, 0);
-      double s = 0.0;
-#pragma omp simd reduction(+ : s)
-      for (index_t i = 0; i < box.row(j, k); ++i) s += at(i, j, k);
-      row[k * box.n[1] + j] = s;
-    }
+    for (index_t j = 0; j < box.n[1]; ++j) row[k * box.n[1] + j] = sum_row(box, j, k, f);
 }
 
 template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f, NodeCounts &n) {

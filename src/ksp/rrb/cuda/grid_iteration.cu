@@ -1,5 +1,4 @@
 // Conjugate gradients around multigrid on a device.
-#include "ksp/rrb/core/grid_cg.hpp"
 #include "ksp/rrb/cuda/black_product.cuh"
 #include "ksp/rrb/cuda/iteration.cuh"
 #include "pc/gridmg/cuda/gridmg.cuh"

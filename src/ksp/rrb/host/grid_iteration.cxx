@@ -1,5 +1,5 @@
 // Conjugate gradients around multigrid on the host.
-#include "ksp/rrb/core/grid_cg.hpp"
+#include "ksp/rrb/host/black_product.hpp"
 #include "ksp/rrb/host/iteration.hpp"
 #include "pc/gridmg/host/gridmg.hpp"
 
