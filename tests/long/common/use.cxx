@@ -269,8 +269,8 @@ Found random_use(const Wish &wish) {
   else if (code != PETSC_SUCCESS && use.fault.empty()) {
     use.say("; refused: " + std::to_string(int(code)) + " " + first.message);
     use.fault = judge_refusal(first);
-    if (use.fault.empty() && (first.code == PETSC_ERR_NOT_CONVERGED ? use.has_to_converge : use.has_to_work) &&
-        !wish.plain && is_own(first))
+    const bool expected = first.code != PETSC_ERR_NOT_CONVERGED || use.has_to_converge;
+    if (use.fault.empty() && use.has_to_work && expected && !wish.plain && is_own(first))
       use.fault = "refused: " + first.message;
     found.refused = true;
   }
