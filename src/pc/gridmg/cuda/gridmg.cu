@@ -3,6 +3,8 @@
 
 namespace petscrrb::gridmg {
 
+template class Hierarchy<Cuda, float>;
+template class Hierarchy<Cuda, double>;
 template class Multigrid<Cuda, float>;
 template class Multigrid<Cuda, double>;
 template class GridMGOn<Cuda, float>;

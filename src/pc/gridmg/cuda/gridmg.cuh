@@ -208,6 +208,8 @@ private:
 };
 
 // in gridmg.cu
+extern template class Hierarchy<Cuda, float>;
+extern template class Hierarchy<Cuda, double>;
 extern template class Multigrid<Cuda, float>;
 extern template class Multigrid<Cuda, double>;
 extern template class GridMGOn<Cuda, float>;

@@ -3,6 +3,8 @@
 
 namespace petscrrb::gridmg {
 
+template class Hierarchy<Host, float>;
+template class Hierarchy<Host, double>;
 template class Multigrid<Host, float>;
 template class Multigrid<Host, double>;
 template class GridMGOn<Host, float>;

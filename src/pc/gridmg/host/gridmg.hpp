@@ -68,6 +68,8 @@ public:
 };
 
 // in gridmg.cxx
+extern template class Hierarchy<Host, float>;
+extern template class Hierarchy<Host, double>;
 extern template class Multigrid<Host, float>;
 extern template class Multigrid<Host, double>;
 extern template class GridMGOn<Host, float>;
