@@ -25,6 +25,21 @@ TEST(DeflationRefuses, SolversThatItIsNotFor) {
                  "-ksp_deflation is not for -ksp_pc_side symmetric");
 }
 
+// Twice of it overflows.
+TEST(DeflationRefuses, NoHugeEntry) {
+  Problem problem = reference::poisson(8);
+  problem.A.row[5][5] = 1.2e308;
+  const Matrix A = matrix_of(problem);
+  const Solver ksp =
+      ksp_of(A, "-pc_type jacobi -ksp_deflation stripe -ksp_deflation_grid 8,8 -ksp_deflation_blocks 2,1");
+  ok(KSPSetUp(ksp));
+  PCFailedReason reason;
+  PC pc;
+  ok(KSPGetPC(ksp, &pc));
+  ok(PCGetFailedReason(pc, &reason));
+  EXPECT_EQ(reason, PC_NOERROR);
+}
+
 TEST(DeflationRefuses, TheRRBSolver) {
   const Matrix A = matrix_of(reference::two_phase(16));
   Solver ksp("-ksp_type rrb -ksp_deflation block");

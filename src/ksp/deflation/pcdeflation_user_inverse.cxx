@@ -39,7 +39,7 @@ static std::string WhyRefused(std::vector<PetscScalar> &e, std::size_t n) {
       finite = finite && std::isfinite(a) && std::isfinite(b);
       largest = std::max(largest, std::abs(a));
       skew = std::max(skew, std::abs(a - b));
-      a = b = 0.5 * (a + b);
+      a = b = 0.5 * a + 0.5 * b; /* the sum may overflow */
     }
   if (!finite) return "E = Z^T A Z is not finite";
   if (skew > 1e-8 * largest) return "it is not symmetric, as E = Z^T A Z shows, and deflation needs a symmetric one";
