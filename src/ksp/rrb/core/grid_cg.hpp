@@ -7,16 +7,10 @@
 
 namespace petscrrb::rrbsolver {
 
-// q = A p at black points, where p at the red ones solves their equations, and the terms of (p, q): p is given at black points and
-// around rings, and left at the red ones as it may be. In two loops; each backend has its own way to do it in one.
+// What each backend has its own of: q = A p at black points, where p at the red ones solves their equations, and the terms of (p, q). p is
+// given at black points and around rings, and left at the red ones as it may be.
+// Terms run(on, shape, A, p, q, partial), which takes parts_of(shape) terms of the partial sum
 template <class Backend> struct BlackProduct;
-template <class Backend>
-Terms multiply_in_two_loops(const Backend &on, const gridmg::Shape &x, const Matrix &A, const Field<double> &p,
-                            const Field<double> &q, PartialSum<Backend> &partial) {
-  on.for_each_point(x.halves(0), SolveRed<false>{A, p, {}});
-  gridmg::fill_rings(on, x, {p});
-  return partial.terms_of(on, x.halves(1), Multiply<Points::black>{A, p, q});
-}
 
 template <class Backend, class T, Points points> class GridCG {
 public:

@@ -12,10 +12,14 @@ template <> struct BlackProduct<Host> {
   static index_t parts_of(const gridmg::Shape &x) { return PartialSum<Host>::parts_of(x.halves(1)); }
   static Terms run(const Host &on, const gridmg::Shape &x, const Matrix &A, const Field<double> &p,
                    const Field<double> &q, PartialSum<Host> &partial) {
-    if (x.ring[0] || x.ring[1] || x.ring[2]) return multiply_in_two_loops(on, x, A, p, q, partial);
     const Range3 red = x.halves(0), black = x.halves(1);
     const SolveRed<false> solve{A, p, {}};
     const Multiply<Points::black> multiply{A, p, q};
+    if (x.ring[0] || x.ring[1] || x.ring[2]) { // what is around them comes between
+      on.for_each_point(red, solve);
+      gridmg::fill_rings(on, x, {p});
+      return partial.terms_of(on, black, multiply);
+    }
     const index_t rows = x.n[1], planes = x.n[2];
     double *sums = partial.take(parts_of(x));
 #pragma omp parallel if (black.size() > host::serial_below)
