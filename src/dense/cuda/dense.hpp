@@ -93,9 +93,8 @@ public:
   void refresh(const double *a, const double *excess, cudaStream_t) override;
   Status status() const override;
   double *solve(double *c, double *other, cudaStream_t) const override;
-  InverseRows rows() const {
-    return {inverse_, pitch_, n_};
-  } // of Inverse::explicit_inverse, the same arrays after each refresh
+  // Of Inverse::explicit_inverse; the same arrays after each refresh.
+  InverseRows rows() const { return {inverse_, pitch_, n_}; }
   const char *description() const override {
     return type_ == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
   }

@@ -47,7 +47,14 @@ PETSCRRB_HD inline void each_coupling(const Matrix &A, const Field<double> &x, c
   f(A.w[2].p[here - x.plane], x.p[here - x.plane]), f(A.w[2].p[here], x.p[here + x.plane]);
 }
 
-// Red points by their own equations, from the black ones: x = (r0 + W x) / d, with r0 or without it.
+// A red point by its own equation, from the black ones: (r0 + W x) / d.
+PETSCRRB_HD inline double solved_red(const Matrix &A, const Field<double> &x, const PointAt<Points::red> &at,
+                                     double r0) {
+  double d = A.e.p[at.in(x)], sum = r0;
+  each_coupling(A, x, at, [&](double w, double beyond) { d += w, sum += w * beyond; });
+  return sum / d;
+}
+// All of them, with r0 or without it.
 template <bool with_r0> struct SolveRed {
   Matrix A;
   Field<double> x;
@@ -55,9 +62,7 @@ template <bool with_r0> struct SolveRed {
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
     const PointAt<Points::red> at(h, row, plane);
-    double d = A.e.p[at.in(x)], sum = with_r0 ? r0(at) : 0.0;
-    each_coupling(A, x, at, [&](double w, double beyond) { d += w, sum += w * beyond; });
-    x.p[at.in(x)] = sum / d;
+    x.p[at.in(x)] = solved_red(A, x, at, with_r0 ? r0(at) : 0.0);
   }
 };
 

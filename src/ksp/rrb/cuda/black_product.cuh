@@ -38,10 +38,7 @@ struct BlackTiles {
       h = h < 0 ? h + count : h - count;
       if (h < 0 || h >= count) return 0.0; // no neighbour of a point of the tile
     }
-    const index_t here = p.place(parity, j, k) + h, west = p.place(1 - parity, j, k) + h - 1 + parity;
-    double d = A.e.p[here], sum = 0.0;
-    each(here, west, [&](double w, double beyond) { d += w, sum += w * beyond; });
-    return sum / d;
+    return solved_red(A, p, {h, j, k}, 0.0);
   }
 
 private:
@@ -49,11 +46,6 @@ private:
     const index_t n = shape.n[direction];
     if (shape.ring[direction] && (i < 0 || i >= n)) i = i < 0 ? i + n : i - n;
     return i >= 0 && i < n;
-  }
-  template <class F> __device__ void each(index_t here, index_t west, const F &f) const {
-    f(A.w[0].p[west], p.p[west]), f(A.w[0].p[here], p.p[west + 1]);
-    f(A.w[1].p[here - p.pitch], p.p[here - p.pitch]), f(A.w[1].p[here], p.p[here + p.pitch]);
-    f(A.w[2].p[here - p.plane], p.p[here - p.plane]), f(A.w[2].p[here], p.p[here + p.plane]);
   }
 };
 

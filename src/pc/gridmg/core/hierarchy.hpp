@@ -9,9 +9,10 @@
 namespace petscrrb::gridmg {
 
 // What each backend has its own of: the sums that choices are made by.
-// start(on, Matrix, Shape, i), which does not wait, for up to `most` grids, and const double *read(on), which does, with
-// Strengths::count numbers of each grid
+// start(on, Matrix, Shape, i), which does not wait, of grid i, and const double *read(on), which does, with Strengths::count numbers of
+// each of most_strengths grids
 template <class Backend> class Strength;
+constexpr int most_strengths = 48;
 
 template <class Backend, class T> class Hierarchy {
 public:
@@ -71,7 +72,7 @@ public:
 
   // The same on a device where the last refresh has been to its end, for the same grids and smoothers: nothing waits, so that it can be
   // a graph. Whether they are the ones to be chosen is what is_as_before() says then, which waits; else refresh() is to be called.
-  bool is_complete() const { return complete_ && !dealt_ && int(levels_.size()) <= Strength<Backend>::most; }
+  bool is_complete() const { return complete_ && !dealt_ && int(levels_.size()) <= most_strengths; }
   void refresh_as_before(double scale) {
     Place here{shape_, {}};
     const MatrixArrays<Backend> *A = &finest_;
@@ -172,8 +173,6 @@ protected:
     else
       f();
   }
-
-  static Range3 numbers(std::size_t n) { return {{index_t(n), 1, 1}}; } // as they are in memory
 
   void set_smoother(L &level, const MatrixArrays<Backend> &A, double scale) const {
     const Smoothed<T> g = level.smoothed();

@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  using Base::across, Base::for_each_part, Base::in_direction, Base::numbers;
+  using Base::across, Base::for_each_part, Base::in_direction;
   using Base::on_, Base::options_, Base::shape_, Base::dealt_, Base::levels_;
 
   // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
@@ -109,7 +109,7 @@ private:
   void smooth_before(const L &level) const {
     const bool points = level.lines.empty();
     if (!points || level.shape.odd_ring())
-      on_.for_each_point(numbers(level.layout.size()), Clear<T>{level.x().p - level.layout.first()});
+      on_.for_each_point({{level.layout.size(), 1, 1}}, Clear<T>{level.x().p - level.layout.first()});
     for (int n = 0; n < options_.smooths; ++n) {
       if (points) relax_points(level, 0, n == 0), relax_points(level, 1, false);
       for (std::size_t i = 0; i < level.lines.size(); ++i)

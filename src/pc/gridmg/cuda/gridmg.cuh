@@ -49,8 +49,6 @@ struct SetScales {
 
 template <> class Strength<Cuda> {
 public:
-  static constexpr int most = 48; // grids
-
   Strength() { partial_.reserve(strengths * strength_blocks); }
   void start(const Cuda &on, const Matrix &A, const Shape &x, int grid) {
     int across = 8;
@@ -70,7 +68,7 @@ public:
 
 private:
   PartialSum<Cuda> partial_;
-  Scalars<Cuda> sums_{strengths * most, 0};
+  Scalars<Cuda> sums_{strengths * most_strengths, 0};
 };
 
 // A line for each h and other: one of j and k, of which the other one is 0.

@@ -9,8 +9,6 @@ namespace petscrrb::gridmg {
 // Row by row, then in order: the same bits for any number of threads.
 template <> class Strength<Host> {
 public:
-  static constexpr int most = 48; // grids
-
   void start(const Host &, const Matrix &A, const Shape &x, int grid) {
     const index_t rows = x.n[1] * x.n[2];
     std::vector<Strengths> of(rows);
@@ -28,7 +26,7 @@ public:
   const double *read(const Host &) const { return numbers_; }
 
 private:
-  double numbers_[most * Strengths::count] = {};
+  double numbers_[most_strengths * Strengths::count] = {};
 };
 
 template <class T> struct ZebraLines<Host, T> {
