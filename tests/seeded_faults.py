@@ -2,7 +2,8 @@
 """Measures how strong the tests are: puts one small fault after the other into src/, and runs the tests on each.
 
     tests/seeded_faults.py --check
-    tests/seeded_faults.py --build BUILD [--jobs N] [--only NAME,NAME] [--where host|device] [--suites SUITE,SUITE] [--output FILE.csv]
+    tests/seeded_faults.py --build BUILD [--jobs N] [--only NAME,NAME] [--where host|device] [--suites SUITE,SUITE] [--likely]
+                           [--output FILE.csv]
 
 Each fault is what a careless hand leaves behind: a sign, an index one off, an exchange that is forgotten. A suite has caught it
 if it fails, crashes or does not end. Faults go into copies of the sources and of BUILD, a folder with `make BUILD=BUILD all tests`
@@ -18,6 +19,7 @@ import argparse
 import contextlib
 import csv
 import datetime
+import itertools
 import os
 import queue
 import shlex
@@ -148,6 +150,20 @@ SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks
           "ranks-cuda": Suite("device", "petsc", (2,), ("-backend", "cuda", ON_RANKS))}
 
 
+LIKELY = {  # a word in the file's path: words in the names of tests
+    "stores": "Stores DeviceRanks", "exchange": "DeviceRanks RrbRanks", "mic": "Mic", "neumann": "Neumann", "blockrelax": "BlockRelax",
+    "deflation": "Deflation", "rrb": "Rrb RRBSolver Apply Amli Cycle", "dense": "Coarse", "sum": "Deflation Coarse SolverLoop",
+    "ahead": "SolverLoop RRBSolver", "vectors": "Guess Places Device", "known_values": "KnownValues", "register": "Lifecycle"}
+
+
+def filters(suite, fault, likely):
+    """The tests that are likely to catch it, if a guess is to be had, before all: the first to fail ends a suite."""
+    words = next((words for word, words in LIKELY.items() if word in fault.file), "").split()
+    ranks = "Ranks*" if max(suite.ranks) > 1 else ""
+    guess = [f"--gtest_filter={':'.join(f'*{word}*{ranks}' for word in words)}"] if words else []
+    return guess if likely and guess else [*guess, ""]
+
+
 def can_see(suite, fault):
     return fault.where == "host" or SUITES[suite].where == "device"
 
@@ -187,6 +203,7 @@ class Runner:
     def __init__(self, arguments, suites):
         self.build = (ROOT / arguments.build).resolve().relative_to(ROOT)  # as make knows it, and as it is in the copies
         self.suites, self.seconds, self.fail_fast = suites, arguments.seconds, arguments.fail_fast
+        self.likely = arguments.likely
         self.make_jobs = max(1, (os.cpu_count() or 1) // arguments.jobs)
         self.mpiexec = shlex.split(read_config(ROOT / self.build).get("MPIEXEC", ""))
         self.gpus = GPUs(len(devices()))
@@ -219,11 +236,11 @@ class Runner:
                                   env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
             if made.returncode:
                 return {"build": made.stdout}
-            return {name: self.run(tree / self.build, SUITES[name]) for name in suites}
+            return {name: self.run(tree / self.build, SUITES[name], fault) for name in suites}
 
-    def run(self, build, suite):
-        for ranks in suite.ranks:
-            words = [build / "tests" / suite.program, *suite.options, "--gtest_brief=1", "--gtest_color=no"]
+    def run(self, build, suite, fault):
+        for ranks, tests in itertools.product(suite.ranks, filters(suite, fault, self.likely)):
+            words = [build / "tests" / suite.program, *suite.options, *([tests] if tests else []), "--gtest_brief=1", "--gtest_color=no"]
             if ranks > 1:
                 words = [*self.mpiexec, "-n", ranks, *words]
             env = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, [str(build / "lib"), os.environ.get("LD_LIBRARY_PATH")])),
@@ -309,6 +326,7 @@ def parse():
     parser.add_argument("--suites", help=f"some of {','.join(SUITES)}; default: all, those of a device where there is one")
     parser.add_argument("--seconds", type=float, default=900, help="of a suite, after which it is taken to hang")
     parser.add_argument("--fail-fast", action=argparse.BooleanOptionalAction, default=True, help="end a suite at its first failure")
+    parser.add_argument("--likely", action="store_true", help="only tests that are likely to catch a fault, where there is a guess")
     parser.add_argument("--output", help="a CSV file for the results")
     return parser, parser.parse_args()
 
