@@ -19,16 +19,6 @@ std::vector<Case> five_point_cases() {
   return five;
 }
 
-Recorded recorded_on(KSP ksp, const Distributed &d, const reference::Vector &b, const reference::Vector &x0 = {}) {
-  const PetscReal *history;
-  PetscInt length;
-  ok(KSPSetResidualHistory(ksp, nullptr, PETSC_DECIDE, PETSC_TRUE));
-  Recorded out{solve_on(ksp, d, b, x0), {}};
-  ok(KSPGetResidualHistory(ksp, &history, &length));
-  out.history.assign(history, history + length);
-  return out;
-}
-
 void expect_fused(KSP ksp, const std::string &what) {
   const std::string text = view_on_first(ksp);
   EXPECT_TRUE(rank() > 0 || text.find(fused) != std::string::npos) << what << "\n" << text;
@@ -138,23 +128,6 @@ TEST(RrbRanksSolver, TakesNewIdentityRowsWithAKeptPreconditioner) {
 }
 
 // ---- who looks at it meanwhile ----
-
-// Applies the preconditioner, and builds the solution and its residual.
-PetscErrorCode disturb(KSP ksp, PetscInt, PetscReal norm, void *context) {
-  Vec b, x, r;
-  PC pc;
-  PetscReal size;
-  PetscFunctionBegin;
-  PetscCall(KSPGetRhs(ksp, &b));
-  PetscCall(KSPGetPC(ksp, &pc));
-  const Vector z = like(b), work = like(b), residual = like(b);
-  PetscCall(PCApply(pc, b, z));
-  PetscCall(KSPBuildSolution(ksp, nullptr, &x));
-  PetscCall(KSPBuildResidual(ksp, work, residual, &r));
-  PetscCall(VecNorm(r, NORM_2, &size));
-  EXPECT_NEAR(size, norm, 1e-8 * norm + 1e-13 * *static_cast<PetscReal *>(context));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 TEST(RrbRanksSolver, MayBeWatched) {
   const Case c = cases()[1];

@@ -1,7 +1,8 @@
-// What the tests of PCRRB and KSPRRB on several ranks share: problems, and the choices that they take in turn.
+// What the tests of PCRRB and KSPRRB on several ranks share: problems, the choices that they take in turn, solves and who looks at them.
 #pragma once
 
 #include "ranks_support.hpp"
+#include "rrbsolver_support.hpp"
 
 #include <cmath>
 
@@ -104,6 +105,34 @@ inline void some_distributions(const Case &c, const std::function<void(const Dis
   }
   use(by_rows(c.problem.A, rows[turn % 3]), words[turn % 3]);
   ++turn;
+}
+
+inline Recorded recorded_on(KSP ksp, const Distributed &d, const reference::Vector &b,
+                            const reference::Vector &x0 = {}) {
+  const PetscReal *history;
+  PetscInt length;
+  ok(KSPSetResidualHistory(ksp, nullptr, PETSC_DECIDE, PETSC_TRUE));
+  Recorded out{solve_on(ksp, d, b, x0), {}};
+  ok(KSPGetResidualHistory(ksp, &history, &length));
+  out.history.assign(history, history + length);
+  return out;
+}
+
+// A monitor that applies the preconditioner, and builds the solution and its residual.
+inline PetscErrorCode disturb(KSP ksp, PetscInt, PetscReal norm, void *context) {
+  Vec b, x, r;
+  PC pc;
+  PetscReal size;
+  PetscFunctionBegin;
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(KSPGetPC(ksp, &pc));
+  const Vector z = like(b), work = like(b), residual = like(b);
+  PetscCall(PCApply(pc, b, z));
+  PetscCall(KSPBuildSolution(ksp, nullptr, &x));
+  PetscCall(KSPBuildResidual(ksp, work, residual, &r));
+  PetscCall(VecNorm(r, NORM_2, &size));
+  EXPECT_NEAR(size, norm, 1e-8 * norm + 1e-13 * *static_cast<PetscReal *>(context));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 } // namespace petsctest::distributed

@@ -24,7 +24,6 @@ private:
     (void)stream_->Ready();
     KSPRRBOnFactorization::Take(A);
   }
-  PetscErrorCode Check(const Numbers &) override;
 
   const bool full_;
   std::unique_ptr<cuda::StencilReader> reader_;
@@ -42,15 +41,6 @@ PetscErrorCode OnDevice::RefreshFrom(const Csr &csr, const Grid &grid, const dou
           stencil_.scaled ? stencil_.v.data() : nullptr});
     if (!iteration_->positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sums of all ranks are NaN where a message did not come to one of them: which has told the others before that. */
-PetscErrorCode OnDevice::Check(const Numbers &n) {
-  const bool finite = std::isfinite(n.rho) && std::isfinite(n.curvature) && std::isfinite(n.norm);
-
-  PetscFunctionBegin;
-  if (with_.ranks) PetscCall(PetscRRBTry(say_, [&] { with_.ranks->check(!finite); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,13 +1,23 @@
 /* KSPRRB's own iteration on arrays, where those of the preconditioner are. */
 #pragma once
 
+#include "comm/ranks.hpp"
 #include "ksp/rrb/ksprrb_solver.h"
 #include "pc/vectors.h"
+#include "petsc/box_vectors.h"
 #if PETSCRRB_ON_DEVICES
   #include "petsc/stream_cuda.h"
 #endif
 
-class KSPRRBFused : public KSPRRBSolver {
+/* What several ranks have; nothing on one. */
+struct KSPRRBRanks {
+  petscrrb::rrb::Ranks *ranks = nullptr;
+  const PetscRRBBoxVectors *vectors = nullptr;
+  std::size_t points = 0; /* of this rank's box */
+};
+
+/* Array: where vectors are */
+template <class Array> class KSPRRBFused : public KSPRRBSolver {
 public:
   using Iteration = petscrrb::rrbsolver::Iteration;
 
@@ -16,7 +26,13 @@ public:
 
     PetscFunctionBegin;
     PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
-    PetscCall(StartFrom(r, norm, numbers));
+    if (boxes_) PetscCall(boxes_->ToBoxes(r, r0_.data()));
+    PetscCall(Compute([&] {
+      const int error = iteration().start(boxes_ ? r0_.data() : r, norm, solve_);
+      if (!error) *numbers = iteration().started(norm);
+      return error;
+    }));
+    PetscCall(Check(*numbers));
     PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -34,32 +50,27 @@ public:
   }
   void DropStep() override { iteration().drop_step(); }
   PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) override {
-    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add,
-                             [&](const PetscScalar *r, PetscScalar *to) { return PutSolution(r, to, add); });
+    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add, [&](const PetscScalar *r, PetscScalar *to) -> PetscErrorCode {
+      PetscFunctionBegin;
+      if (boxes_ && add) PetscCall(boxes_->ToBoxes(to, x_.data()));
+      PetscCall(Compute([&] {
+        return iteration().solution(boxes_ ? r0_.data() : r, boxes_ ? x_.data() : to, add != PETSC_FALSE), 0;
+      }));
+      if (boxes_) PetscCall(boxes_->ToRows(x_.data(), to));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    });
   }
-  double bytes() const override { return (double)iteration().bytes(); }
+  double bytes() const override { return (double)iteration().bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 protected:
-  KSPRRBFused(const char type[], PetscRRBStream *stream, PetscBool captured, Iteration::Solve solve)
+  KSPRRBFused(const char type[], PetscRRBStream *stream, PetscBool captured, Iteration::Solve solve,
+              const KSPRRBRanks &of)
       : say_(type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB), stream_(stream), captured_(captured),
-        solve_(std::move(solve)) {}
+        solve_(std::move(solve)), ranks_(of.ranks), boxes_(of.vectors && !of.vectors->as_rows() ? of.vectors : nullptr),
+        r0_(boxes_ ? of.points : 0), x_(r0_.size()) {}
 
   virtual Iteration &iteration() const = 0;
-  virtual PetscErrorCode Check(const Numbers &) { return PETSC_SUCCESS; } /* what came of messages */
 
-  PetscErrorCode StartFrom(const PetscScalar *r0, Norm norm, Numbers *numbers) {
-    PetscFunctionBegin;
-    PetscCall(Compute([&] {
-      const int error = iteration().start(r0, norm, solve_);
-      if (!error) *numbers = iteration().started(norm);
-      return error;
-    }));
-    PetscCall(Check(*numbers));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode PutSolution(const PetscScalar *r0, PetscScalar *x, PetscBool add) {
-    return Compute([&] { return iteration().solution(r0, x, add != PETSC_FALSE), 0; });
-  }
   /* f(), which may throw and returns 0 or an error that PETSC has raised, where the arrays are. */
   template <class F> PetscErrorCode Compute(const F &f) {
     int error = 0;
@@ -84,6 +95,18 @@ protected:
   PetscRRBStream *const stream_; /* the preconditioner's; NULL on the host */
 
 private:
+  /* Sums of all ranks are NaN where a message did not come to one of them: which has told the others before that. */
+  PetscErrorCode Check(const Numbers &n) const {
+    const bool finite = std::isfinite(n.rho) && std::isfinite(n.curvature) && std::isfinite(n.norm);
+
+    PetscFunctionBegin;
+    if (ranks_) PetscCall(PetscRRBTry(say_, [&] { ranks_->check(!finite); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
   const PetscBool captured_; /* solve_ only enqueues work, so that a graph can have it */
   const Iteration::Solve solve_;
+  petscrrb::rrb::Ranks *const ranks_;     /* NULL: one */
+  const PetscRRBBoxVectors *const boxes_; /* NULL: the rows are the box's */
+  Array r0_, x_;
 };

@@ -10,14 +10,18 @@ namespace {
 
 PCGridMGState *StateOf(PC pc) { return ((PC_GridMG *)pc->data)->state; }
 
-class OnGrids final : public KSPRRBFused {
+template <class Array> class OnGrids final : public KSPRRBFused<Array> {
 public:
   OnGrids(const PCGridMGParts &with, bool black)
-      : KSPRRBFused("KSPRRB", with.stream, PETSC_TRUE, [](rrb::Part) { return 0; }) {
+      : KSPRRBFused<Array>(
+            "KSPRRB", with.stream, (PetscBool)(!RanksOf(with) || RanksOf(with)->only_enqueue()),
+            [](rrb::Part) { return 0; },
+            {RanksOf(with), with.box ? &with.box->vectors() : nullptr, with.box ? with.box->points() : 0}),
+        box_(with.box) {
 #if PETSCRRB_ON_DEVICES
-    if (stream_) stream_->Do([&] { iteration_ = rrbsolver::make_grid_iteration(stream_->cuda, *with.grids, black); });
+    if (with.stream) iteration_ = rrbsolver::make_grid_iteration(with.stream->cuda, *with.grids, black);
 #endif
-    if (!stream_) iteration_ = rrbsolver::make_grid_iteration(*with.grids, black);
+    if (!with.stream) iteration_ = rrbsolver::make_grid_iteration(*with.grids, black);
   }
 
   PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &now,
@@ -29,27 +33,24 @@ public:
     if (s->factored == now && !facts.positive)
       iteration_->refresh();
     else
-      PetscCall(Compute([&] { return facts = iteration_->refresh(A.csr), 0; }));
+      PetscCall(
+          this->Compute([&] { return facts = iteration_->refresh(box_ ? box_->Rows(pc, A.on_ranks) : A.csr), 0; }));
     *values = KSPRRBValuesOf(facts.result(), facts.zero_rows);
     if (*values == KSP_RRB_VALUES_OK && facts.bad_pivot != no_row) *values = KSP_RRB_VALUES_NOT_POSITIVE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
+  static rrb::Ranks *RanksOf(const PCGridMGParts &with) { return with.grids->ranks(); }
   rrbsolver::Iteration &iteration() const override { return *iteration_; }
 
+  PCGridMGBox *const box_; /* NULL on one rank */
   std::unique_ptr<rrbsolver::GridIteration> iteration_;
 };
 
 PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
-  PetscMPIInt ranks;
-
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  if (ranks > 1) {
-    *form = KSP_RRB_UNFUSED;
-    *why = "the grid is on several ranks";
-  } else if (StateOf(pc)->backend->scaled()) {
+  if (StateOf(pc)->backend->scaled()) {
     *form = KSP_RRB_UNFUSED;
     *why = "the preconditioner keeps a near null space";
   } else if (StateOf(pc)->backend->parts().grids->red_black()) {
@@ -58,6 +59,24 @@ PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
     *form = KSP_RRB_FULL;
     *why = "the finest grid is not smoothed by red-black points, or has an odd number of them around a periodic side";
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Create(PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
+  const PCGridMGParts with = StateOf(pc)->backend->parts();
+  const bool black = form == KSP_RRB_SCHUR;
+  const PetscRRBSay say("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
+#if PETSCRRB_ON_DEVICES
+    if (with.stream) {
+      with.stream->Do([&] { *solver = std::make_unique<OnGrids<cuda::Buffer<double>>>(with, black); });
+      return;
+    }
+#endif
+    *solver = std::make_unique<OnGrids<std::vector<double>>>(with, black);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,7 +91,4 @@ const KSPRRBInside KSPRRBOnGridMG = {
     [](PC pc) { return (PetscBool)(StateOf(pc)->found.read.positive > 0); },
     [](PC) -> KSP { return nullptr; },
     Choose,
-    [](PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
-      return PetscRRBTry(
-          "KSPRRB", [&] { *solver = std::make_unique<OnGrids>(StateOf(pc)->backend->parts(), form == KSP_RRB_SCHUR); });
-    }};
+    Create};

@@ -8,7 +8,7 @@
 #include "pc/rrb/pcrrb_on_ranks.h"
 
 /* Kept: Stencil or cuda::DeviceStencil; Array: an array of such memory */
-template <class Kept, class Array> class KSPRRBOnFactorization : public KSPRRBFused {
+template <class Kept, class Array> class KSPRRBOnFactorization : public KSPRRBFused<Array> {
 public:
   PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     const PCRRBState *s = ((PC_RRB *)pc->data)->state;
@@ -20,34 +20,15 @@ public:
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode Start(Vec r0, Norm norm, Numbers *numbers) override {
-    const PetscScalar *r;
-
-    PetscFunctionBegin;
-    PetscCall(VecGetArrayReadAndMemType(r0, &r, nullptr));
-    if (lines()) PetscCall(with_.matrix->ToBoxes(r, r0_.data()));
-    PetscCall(StartFrom(lines() ? r0_.data() : r, norm, numbers));
-    PetscCall(VecRestoreArrayReadAndMemType(r0, &r));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscErrorCode Solution(Vec r0, Vec x, PetscBool add) override {
-    return PetscRRBUseArrays(PETSC_TRUE, r0, x, add, [&](const PetscScalar *r, PetscScalar *to) -> PetscErrorCode {
-      PetscFunctionBegin;
-      if (lines() && add) PetscCall(with_.matrix->ToBoxes(to, x_.data()));
-      PetscCall(PutSolution(lines() ? r0_.data() : r, lines() ? x_.data() : to, add));
-      if (lines()) PetscCall(with_.matrix->ToRows(x_.data(), to));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    });
-  }
-  double bytes() const override {
-    return KSPRRBFused::bytes() + stencil_.bytes() + 8.0 * (double)(r0_.size() + x_.size());
-  }
+  double bytes() const override { return KSPRRBFused<Array>::bytes() + stencil_.bytes(); }
 
 protected:
   explicit KSPRRBOnFactorization(const PCRRBParts &with)
-      : KSPRRBFused(with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured,
-                    [solve = with.solve_last_block](petscrrb::rrb::Part part) { return (int)solve(part); }),
-        with_(with), r0_(lines() ? (std::size_t)with.core->extent().nodes() : 0), x_(r0_.size()) {}
+      : KSPRRBFused<Array>(
+            with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured,
+            [solve = with.solve_last_block](petscrrb::rrb::Part part) { return (int)solve(part); },
+            {with.ranks, with.matrix ? &with.matrix->vectors() : nullptr, (std::size_t)with.core->extent().nodes()}),
+        with_(with) {}
 
   petscrrb::rrbsolver::RrbIteration &iteration() const override { return *iteration_; }
   /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I. Of rows that have become identity rows it is 1, whatever
@@ -57,12 +38,14 @@ protected:
   /* the iteration's matrix, as it was read; may throw */
   virtual void Take(const petscrrb::rrb::PreparedStencil &A) { iteration_->refresh(A); }
 
+  using KSPRRBSolver::rounding;
+  using KSPRRBFused<Array>::say_, KSPRRBFused<Array>::stream_;
+
   const PCRRBParts with_;
   Kept stencil_; /* of the matrix */
   std::unique_ptr<petscrrb::rrbsolver::RrbIteration> iteration_;
 
 private:
-  bool lines() const { return with_.matrix && with_.matrix->lines(); }
   PetscErrorCode RefreshOnRanks(PC pc, Mat A, const petscrrb::Grid &grid, KSPRRBValues *values) {
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     PCRRBStencilArrays read;
@@ -83,8 +66,6 @@ private:
     if (!ok) *values = KSP_RRB_VALUES_NOT_POSITIVE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-
-  Array r0_, x_; /* of the box, where vectors are not what it has */
 };
 
 /* full: on all nodes, where there is no Schur complement to iterate on. They refer to what PCRRB lends them. May throw. */

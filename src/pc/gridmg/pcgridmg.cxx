@@ -37,7 +37,7 @@ public:
   PetscRRBTrouble RefreshOnRanks(PC pc, Mat P, const PetscRRBNearNull &near, gridmg::Findings *found) override {
     return where_.Attempt([&] {
       With(near, [&](const gridmg::NearNull &x) {
-        const Csr rows = ranks_->Rows(P);
+        const Csr rows = ranks_->Rows(pc, P);
         Refresh(rows, near.vector ? ranks_->OfBox(pc, where_, x) : x, found, [&] { MakeOnRanks(pc); });
       });
     });
@@ -62,7 +62,7 @@ public:
   bool single() const override { return single_; }
   bool scaled() const override { return grids_ && grids_->scaled(); }
   double bytes() const override { return (grids_ ? grids_->bytes() : 0) + (ranks_ ? ranks_->bytes() : 0); }
-  PCGridMGParts parts() override { return {grids_.get(), where_.Stream(), build_}; }
+  PCGridMGParts parts() override { return {grids_.get(), where_.Stream(), build_, ranks_.get()}; }
 
 private:
   /* rows: where they are now, until the next make() */

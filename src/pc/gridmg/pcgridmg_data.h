@@ -15,11 +15,24 @@ PETSC_INTERN PetscErrorCode PCGridMGExpectGrid(PC, const petscrrb::Grid &);
 
 class PetscRRBStream;
 
+class PetscRRBBoxVectors;
+
+/* A rank's box, where the matrix is on several. */
+class PCGridMGBox {
+public:
+  virtual ~PCGridMGBox() = default;
+  /* The rows of the box, and of what is around it, of P, Pmat as it is now. Collective; may throw. */
+  virtual petscrrb::Csr Rows(PC, Mat P) = 0;
+  virtual const PetscRRBBoxVectors &vectors() const = 0;
+  virtual std::size_t points() const = 0;
+};
+
 /* What an iteration on PCGRIDMG's grids (KSPRRB) is made of. */
 struct PCGridMGParts {
   petscrrb::gridmg::GridMG *grids;
   PetscRRBStream *stream; /* NULL on the host */
   PetscInt64 build;       /* which grids these are, of all of them */
+  PCGridMGBox *box;       /* NULL on one rank */
 };
 
 class PCGridMGDistribution;

@@ -13,19 +13,20 @@
   #include "comm/ranks_cuda.h"
 #endif
 
-template <class Where> class PCGridMGOnRanks {
+template <class Where> class PCGridMGOnRanks final : public PCGridMGBox {
 public:
-  PCGridMGDistribution distribution;
+  PCGridMGDistribution distribution{Where::device};
 
   /* After distribution.Build(): room for the box's rows and vectors. Collective; may throw. */
   void Prepare(PC pc, Where &where) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     int rank;
-    PetscRRBCheckMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
-    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where.say, [&] {
-      const PetscRRBBoxRows &rows = distribution.rows();
-      ia_.assign(rows.ia()), ja_.assign(rows.ja());
-      a_.assign(rows.values_at_first());
-      const std::size_t n = distribution.as_rows() ? 0 : (std::size_t)distribution.cuts().box(rank).points();
+    PetscRRBCheckMPI(MPI_Comm_rank(comm, &rank));
+    say_ = &where.say;
+    TakePattern(comm);
+    PetscRRBThrowTogether(comm, where.say, [&] {
+      points_ = (std::size_t)distribution.cuts().box(rank).points();
+      const std::size_t n = vectors().as_rows() ? 0 : points_;
       r_.resize(n), z_.resize(n);
     });
   }
@@ -53,26 +54,30 @@ public:
   }
   const petscrrb::gridmg::Dealt &dealt() const { return dealt_; }
 
-  /* The rows of this rank's box, with the values of P. Collective; may throw. */
-  petscrrb::Csr Rows(Mat P) {
+  petscrrb::Csr Rows(PC pc, Mat P) override {
+    bool changed;
+    PetscRRBCheckSent(distribution.FollowPattern(pc, P, &changed));
+    if (changed) TakePattern(PetscObjectComm((PetscObject)pc));
     PetscRRBCheckSent(distribution.rows().Exchange(P, Where::device, a_.data()));
     return {(PetscInt)ia_.size() - 1, ia_.data(), ja_.data(), a_.data()};
   }
-  /* The same of a vector of rows, which some ranks have none of. Collective; may throw. */
+  const PetscRRBBoxVectors &vectors() const override { return distribution.vectors(); }
+  std::size_t points() const override { return points_; }
+  /* A vector of rows, which some ranks have none of, with what is around the box. Collective; may throw. */
   petscrrb::gridmg::NearNull OfBox(PC pc, Where &where, petscrrb::gridmg::NearNull near) {
     PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), where.say,
                           [&] { near_.resize(distribution.rows().ia().size()); });
-    PetscRRBCheckSent(distribution.ToWanted(Where::device, near.x, near_.data()));
+    PetscRRBCheckSent(distribution.ToWanted(near.x, near_.data()));
     near.x = near_.data();
     return near;
   }
   /* apply(r, z) with arrays of the box: those of the rows where it has just these. Collective; may throw. */
   template <class Apply> void OnBox(const PetscScalar *r, PetscScalar *z, const Apply &apply) {
     ranks_->check(false);
-    if (distribution.as_rows()) return apply(r, z);
-    PetscRRBCheckSent(distribution.ToBoxes(Where::device, r, r_.data()));
+    if (vectors().as_rows()) return apply(r, z);
+    PetscRRBCheckSent(vectors().ToBoxes(r, r_.data()));
     apply(r_.data(), z_.data());
-    PetscRRBCheckSent(distribution.ToRows(Where::device, z_.data(), z));
+    PetscRRBCheckSent(vectors().ToRows(z_.data(), z));
   }
 
   PetscErrorCode View(PetscViewer viewer) const {
@@ -91,6 +96,16 @@ public:
 private:
   template <class T> using Array = typename Where::template Array<T>;
 
+  void TakePattern(MPI_Comm comm) {
+    PetscRRBThrowTogether(comm, *say_, [&] {
+      const PetscRRBBoxRows &rows = distribution.rows();
+      ia_.assign(rows.ia()), ja_.assign(rows.ja());
+      a_.assign(rows.values_at_first());
+    });
+  }
+
+  const PetscRRBSay *say_ = nullptr; /* where the work is */
+  std::size_t points_ = 0;
   petscrrb::gridmg::Dealt dealt_;
   std::unique_ptr<petscrrb::rrb::Ranks> ranks_;
 #if PETSCRRB_ON_DEVICES

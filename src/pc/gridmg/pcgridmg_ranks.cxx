@@ -209,76 +209,97 @@ void PCGridMGDistribution::CutBoxes(index_t gather) {
   }
 }
 
-PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index_t gather) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+/* The place of a global row among those that are wanted, all points of the box and around it in natural order; -1 if it is none. */
+std::function<PetscInt(PetscInt)> PCGridMGDistribution::NumberInBox() const {
+  const int rank = rank_;
+  const Shape box = boxes_.box(rank), whole = boxes_.whole();
+  std::array<index_t, 3> begin, n;
+
+  for (std::size_t q = 0; q < 3; ++q) {
+    begin[q] = boxes_.first(rank, (int)q) - box.more_before[q];
+    n[q] = box.n[q] + box.more_before[q] + box.more_after[q];
+  }
+  return [this, whole, begin, n](PetscInt column) {
+    const Point p = point(column);
+    index_t here = 0;
+    for (std::size_t q = 3; q-- > 0;) {
+      index_t at = p.at[q] - begin[q];
+      if (whole.ring[q] && at < 0) at += whole.n[q];
+      if (whole.ring[q] && at >= n[q]) at -= whole.n[q];
+      if (at < 0 || at >= n[q]) return (PetscInt)-1;
+      here = here * n[q] + at;
+    }
+    return (PetscInt)here;
+  };
+}
+
+PetscErrorCode PCGridMGDistribution::FollowPattern(PC pc, Mat P, bool *changed) {
   std::function<PetscInt(PetscInt)> number;
-  std::vector<PetscInt> own;
-  PetscMPIInt rank, same = 1, all_same;
-  PetscLayout layout;
-  Shape box;
+  PetscRRBMatrixState now;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  for (PetscSF *sf : {&vectors_, &around_}) PetscCall(PetscSFDestroy(sf));
-  PetscCall(MatGetLayouts(P, &layout, nullptr));
-  PetscCall(PetscLayoutDestroy(&layout_));
-  PetscCall(PetscLayoutReference(layout, &layout_));
-  index_t first[3], end[3], before[3];
-  PetscCall(PetscRRBTryTogether(comm, say, [&] {
-    CutBoxes(gather);
-    box = boxes_.box(rank);
-    wanted_.clear();
-    for (int q = 0; q < 3; ++q) {
-      before[q] = box.more_before[(std::size_t)q];
-      first[q] = boxes_.first(rank, q);
-      end[q] = box.n[(std::size_t)q] + box.more_after[(std::size_t)q];
-    }
-    if (!box.points()) return;
-    for (index_t k = -before[2]; k < end[2]; ++k)
-      for (index_t j = -before[1]; j < end[1]; ++j)
-        for (index_t i = -before[0]; i < end[0]; ++i) {
-          const index_t at[3] = {i, j, k};
-          Point p;
-          bool mine = true;
-          for (int q = 0; q < 3; ++q) {
-            p.at[q] = (first[q] + at[q] + grid.n[q]) % grid.n[q];
-            mine &= at[q] >= 0 && at[q] < box.n[(std::size_t)q];
-          }
-          wanted_.push_back(row(p));
-          if (mine) own.push_back(wanted_.back());
-        }
-  }));
-  PetscCall(PetscRRBTryTogether(comm, say, [&] {
-    number = [&](PetscInt column) {
-      const Point p = point(column);
-      index_t here = 0;
-      for (int q = 2; q >= 0; --q) {
-        index_t at = p.at[q] - first[q] + before[q];
-        const index_t n = end[q] + before[q];
-        if (grid.periodic[q] && at < 0) at += grid.n[q];
-        if (grid.periodic[q] && at >= n) at -= grid.n[q];
-        if (at < 0 || at >= n) return (PetscInt)-1;
-        here = here * n + at;
-      }
-      return (PetscInt)here;
-    };
-  }));
+  PetscCall(now.TakePattern(pc->pmat));
+  *changed = !(now == pattern_);
+  if (!*changed) PetscFunctionReturn(PETSC_SUCCESS);
+  pattern_ = {};
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] { number = NumberInBox(); }));
   PetscCall(rows_.Build(P, wanted_, number));
-  same = (PetscInt)own.size() == ranges_[(std::size_t)rank + 1] - ranges_[(std::size_t)rank];
-  for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i] == ranges_[(std::size_t)rank] + (PetscInt)i;
-  PetscCallMPI(MPI_Allreduce(&same, &all_same, 1, MPI_INT, MPI_MIN, comm));
-  if (all_same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFCreate(comm, &vectors_));
-  PetscCall(PetscSFSetGraphLayout(vectors_, layout_, (PetscInt)own.size(), nullptr, PETSC_COPY_VALUES, own.data()));
-  PetscCall(PetscSFSetUp(vectors_));
+  pattern_ = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCGridMGDistribution::ToBoxes(PetscBool device, const PetscScalar *rows, PetscScalar *box) const {
-  return PetscRRBExchange(vectors_, device, MPIU_SCALAR, rows, box);
+PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index_t gather) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  std::vector<PetscInt> own;
+  PetscMPIInt same = 1, all_same;
+  PetscLayout layout;
+  bool changed;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank_));
+  PetscCall(PetscSFDestroy(&around_));
+  PetscCall(vectors_.Clear());
+  PetscCall(MatGetLayouts(P, &layout, nullptr));
+  PetscCall(PetscLayoutDestroy(&layout_));
+  PetscCall(PetscLayoutReference(layout, &layout_));
+  PetscCall(PetscRRBTryTogether(comm, say, [&] {
+    CutBoxes(gather);
+    TakeBox(grid, &own);
+  }));
+  pattern_ = {};
+  PetscCall(FollowPattern(pc, P, &changed));
+  const PetscInt first = ranges_[(std::size_t)rank_];
+  same = (PetscInt)own.size() == ranges_[(std::size_t)rank_ + 1] - first;
+  for (std::size_t i = 0; same && i < own.size(); ++i) same = own[i] == first + (PetscInt)i;
+  PetscCallMPI(MPI_Allreduce(&same, &all_same, 1, MPI_INT, MPI_MIN, comm));
+  if (!all_same) PetscCall(vectors_.Build(layout_, own));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCGridMGDistribution::ToWanted(PetscBool device, const PetscScalar *rows, PetscScalar *wanted) {
+/* The rows of the box's points and of those around it, and of the box's alone. */
+void PCGridMGDistribution::TakeBox(const Grid &grid, std::vector<PetscInt> *own) {
+  const Shape box = boxes_.box(rank_);
+  index_t end[3];
+
+  wanted_.clear();
+  if (!box.points()) return;
+  for (std::size_t q = 0; q < 3; ++q) end[q] = box.n[q] + box.more_after[q];
+  for (index_t k = -index_t(box.more_before[2]); k < end[2]; ++k)
+    for (index_t j = -index_t(box.more_before[1]); j < end[1]; ++j)
+      for (index_t i = -index_t(box.more_before[0]); i < end[0]; ++i) {
+        const index_t at[3] = {i, j, k};
+        Point p;
+        bool mine = true;
+        for (int q = 0; q < 3; ++q) {
+          p.at[q] = (boxes_.first(rank_, q) + at[q] + grid.n[q]) % grid.n[q];
+          mine &= at[q] >= 0 && at[q] < box.n[(std::size_t)q];
+        }
+        wanted_.push_back(row(p));
+        if (mine) own->push_back(wanted_.back());
+      }
+}
+
+PetscErrorCode PCGridMGDistribution::ToWanted(const PetscScalar *rows, PetscScalar *wanted) {
   PetscFunctionBegin;
   if (!around_) {
     PetscCall(PetscSFCreate(layout_->comm, &around_));
@@ -286,16 +307,7 @@ PetscErrorCode PCGridMGDistribution::ToWanted(PetscBool device, const PetscScala
         PetscSFSetGraphLayout(around_, layout_, (PetscInt)wanted_.size(), nullptr, PETSC_COPY_VALUES, wanted_.data()));
     PetscCall(PetscSFSetUp(around_));
   }
-  PetscCall(PetscRRBExchange(around_, device, MPIU_SCALAR, rows, wanted));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCGridMGDistribution::ToRows(PetscBool device, const PetscScalar *box, PetscScalar *rows) const {
-  const PetscMemType here = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceWithMemTypeBegin(vectors_, MPIU_SCALAR, here, box, here, rows, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(vectors_, MPIU_SCALAR, box, rows, MPI_REPLACE));
+  PetscCall(PetscRRBExchange(around_, device_, MPIU_SCALAR, rows, wanted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -341,6 +353,6 @@ PetscErrorCode PCGridMGDistribution::View(PetscViewer viewer) const {
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d x %d boxes%s\n", boxes_.count(),
                                    boxes_.parts(0), boxes_.parts(1), boxes_.parts(2),
-                                   vectors_ ? "; some rows are on another rank than their point" : ""));
+                                   vectors_.as_rows() ? "" : "; some rows are on another rank than their point"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,17 +3,19 @@
 #pragma once
 
 #include "petsc/box_rows.h"
+#include "petsc/box_vectors.h"
+#include "petsc/matrix.h"
 #include "petsc/overlap.h"
 #include "pc/gridmg/core/cuts.hpp"
 #include "stencil/facts.hpp"
 
 class PCGridMGDistribution {
 public:
-  PCGridMGDistribution() = default;
+  explicit PCGridMGDistribution(PetscBool device) : device_(device), vectors_(device) {} /* where the matrix is */
   PCGridMGDistribution(const PCGridMGDistribution &) = delete;
   PCGridMGDistribution &operator=(const PCGridMGDistribution &) = delete;
   ~PCGridMGDistribution() {
-    for (PetscSF *sf : {&vectors_, &around_}) (void)PetscSFDestroy(sf);
+    (void)PetscSFDestroy(&around_);
     (void)PetscLayoutDestroy(&layout_);
   }
 
@@ -23,18 +25,17 @@ public:
   PetscErrorCode Build(PC, Mat, const petscrrb::Grid &, petscrrb::index_t gather);
 
   const petscrrb::gridmg::Cuts &cuts() const { return boxes_; } /* of the boxes */
+  /* Of P as it is now. The pattern, which may have changed: *changed. Collective. */
+  PetscErrorCode FollowPattern(PC, Mat, bool *changed);
   PetscRRBBoxRows &rows() { return rows_; }
   /* The global number of a row that Rows has of this rank's box. */
   petscrrb::index_t global(petscrrb::index_t row) const { return wanted_[(std::size_t)row]; }
   /* Row r of all is the point (i, j, k): "row r at (i, j, k)"; may throw. */
   std::string words(petscrrb::index_t row) const;
 
-  /* Vectors of rows to boxes and back, where the arrays are; whether boxes have just the rows that are here. Collective. */
-  bool as_rows() const { return !vectors_; }
-  PetscErrorCode ToBoxes(PetscBool device, const PetscScalar *rows, PetscScalar *box) const;
-  PetscErrorCode ToWanted(PetscBool device, const PetscScalar *rows,
-                          PetscScalar *wanted); /* with what is around the box */
-  PetscErrorCode ToRows(PetscBool device, const PetscScalar *box, PetscScalar *rows) const;
+  const PetscRRBBoxVectors &vectors() const { return vectors_; }
+  /* Of rows, to the box and what is around it. Collective. */
+  PetscErrorCode ToWanted(const PetscScalar *rows, PetscScalar *wanted);
 
   /* The first row that has a coupling which the grid has no place for; an empty string where there is none. Collective. */
   PetscErrorCode WhyForeign(PC, Mat, std::string *why) const;
@@ -45,20 +46,25 @@ private:
   struct Point {
     petscrrb::index_t at[3];
   };
+  std::function<PetscInt(PetscInt)> NumberInBox() const;
   PetscErrorCode TakeCutsOfRows(Mat);
   PetscErrorCode FindRings(PC, Mat, petscrrb::Grid *) const;
   PetscErrorCode AskPattern(PC, Mat, bool told, petscrrb::Grid *) const;
   void CutBoxes(petscrrb::index_t gather);
+  void TakeBox(const petscrrb::Grid &, std::vector<PetscInt> *own);
   Point point(petscrrb::index_t row) const;
   PetscInt row(const Point &) const;
 
+  const PetscBool device_;
+  PetscMPIInt rank_ = 0;
   petscrrb::gridmg::Cuts rows_of_,
       boxes_;            /* rows_of_: where the rows' ranks are, to the next line or plane where these are not boxes */
   bool natural_ = false; /* rows are numbered in natural order; else by ranks' boxes */
   std::vector<PetscInt> ranges_; /* of the ranks' rows */
   std::vector<PetscInt> wanted_;
   PetscRRBBoxRows rows_;
+  PetscRRBMatrixState pattern_; /* of the matrix that they are of */
+  PetscRRBBoxVectors vectors_;
   PetscLayout layout_ = nullptr; /* of the rows */
   PetscSF around_ = nullptr;     /* made when it is needed */
-  PetscSF vectors_ = nullptr;    /* NULL: boxes have just the rows of their ranks */
 };

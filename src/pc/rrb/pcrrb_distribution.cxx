@@ -10,8 +10,6 @@
 
 using namespace petscrrb;
 
-PCRRBDistribution::~PCRRBDistribution() { (void)PetscSFDestroy(&lines_); }
-
 /* --- the grid --- */
 
 PetscErrorCode PCRRBDistribution::FollowPattern(PC pc, Mat P) {
@@ -53,9 +51,7 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
     for (index_t p = cuts_.y[(std::size_t)rank] * cuts_.x[1]; p < cuts_.y[(std::size_t)rank + 1] * cuts_.x[1]; ++p)
       row.push_back((PetscInt)p);
   }));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &lines_));
-  PetscCall(PetscSFSetGraphLayout(lines_, layout, (PetscInt)row.size(), nullptr, PETSC_COPY_VALUES, row.data()));
-  PetscCall(PetscSFSetUp(lines_));
+  PetscCall(vectors_.Build(layout, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +63,7 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   PetscBool on_dmda;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFDestroy(&lines_));
+  PetscCall(vectors_.Clear());
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_TRUE, grid, &cuts_, &on_dmda));
   pattern_ = {}; /* places may be others than before */
   if (!on_dmda) {
@@ -150,7 +146,7 @@ PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d boxes%s\n", boxes_->count(),
                                    (int)cuts_.x.size() - 1, (int)cuts_.y.size() - 1,
-                                   lines_ ? "; some rows are on another rank than their line" : ""));
+                                   vectors_.as_rows() ? "" : "; some rows are on another rank than their line"));
   if (gathered_ > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "grids 0 to %d are distributed, ", gathered_ - 1));
   else
@@ -213,25 +209,12 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBDistribution::ToBoxes(const PetscScalar *rows, PetscScalar *box) const {
-  return PetscRRBExchange(lines_, values_->on_device, MPIU_SCALAR, rows, box);
-}
-
-PetscErrorCode PCRRBDistribution::ToRows(const PetscScalar *box, PetscScalar *rows) const {
-  const PetscMemType here = values_->on_device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceWithMemTypeBegin(lines_, MPIU_SCALAR, here, box, here, rows, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lines_, MPIU_SCALAR, box, rows, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCRRBDistribution::MoveToBoxes(const PCRRBStencilArrays &box) const {
   using Arrays = rrb::PreparedStencil;
   static constexpr double *Arrays::*all[] = {&Arrays::X, &Arrays::E, &Arrays::N, &Arrays::NE, &Arrays::NW};
 
   PetscFunctionBegin;
-  for (int k = 0; k < (corners_ ? 5 : 3); ++k) PetscCall(ToBoxes(own_.of.*all[k], box.of.*all[k]));
+  for (int k = 0; k < (corners_ ? 5 : 3); ++k) PetscCall(vectors_.ToBoxes(own_.of.*all[k], box.of.*all[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,21 +228,21 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, doubl
 
   PetscFunctionBegin;
   corners_ = grid.points == 9;
-  const bool with_vector = values_->scaled();
+  const bool with_vector = values_->scaled(), same = vectors_.as_rows();
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscRRBTryTogether(comm, values_->say, [&] {
     const std::size_t r = (std::size_t)rank;
-    *box = room(lines_ ? (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]) : own, corners_, with_vector);
-    own_ = lines_ ? values_->own_room()(own, corners_, false) : *box;
+    *box = room(same ? own : (std::size_t)((cuts_.y[r + 1] - cuts_.y[r]) * grid.n[0]), corners_, with_vector);
+    own_ = same ? *box : values_->own_room()(own, corners_, false);
     *facts = values_->Read(rounding, positive, own_);
   }));
   PetscCall(rows_.Restore(P, values_->on_device, &got_));
   if (facts->bad_pivot != no_row) facts->bad_pivot = rows_.global((PetscInt)facts->bad_pivot);
   PetscCall(PetscRRBAgreeOnFacts(comm, facts));
   *result = facts->result();
-  if (*result != ReadResult::ok || !lines_) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*result != ReadResult::ok || same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MoveToBoxes(*box));
-  if (with_vector) PetscCall(ToBoxes(values_->vector(), box->v));
+  if (with_vector) PetscCall(vectors_.ToBoxes(values_->vector(), box->v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 /* How the grid of a matrix is dealt out to several ranks, and what they read of their rows. A Mat is Pmat as a MATMPIAIJ. */
 #pragma once
 
+#include "petsc/box_vectors.h"
 #include "petsc/overlap.h"
 #include "petsc/rank_rows.h"
 #include "pc/rrb/ranks/distributed.hpp"
@@ -9,10 +10,10 @@
 
 class PCRRBDistribution {
 public:
-  explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values) : values_(std::move(values)) {}
+  explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values)
+      : values_(std::move(values)), vectors_(values_->on_device) {}
   PCRRBDistribution(const PCRRBDistribution &) = delete;
   PCRRBDistribution &operator=(const PCRRBDistribution &) = delete;
-  ~PCRRBDistribution();
 
   PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
   /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
@@ -30,11 +31,8 @@ public:
   const petscrrb::rrb::Boxes &boxes() const { return *boxes_; }
   int gathered() const { return gathered_; }
 
-  /* Rows to points of the box, where parts of lines are on another rank than their line: own rows are the roots, points
-     of the box the leaves. NULL where vectors are what the boxes have. */
-  PetscSF lines() const { return lines_; }
-  PetscErrorCode ToBoxes(const PetscScalar *rows, PetscScalar *box) const; /* where the matrix is */
-  PetscErrorCode ToRows(const PetscScalar *box, PetscScalar *rows) const;
+  /* Boxes are not what the rows are where parts of lines are on another rank than their line. */
+  const PetscRRBBoxVectors &vectors() const { return vectors_; }
   PetscErrorCode View(PetscViewer) const;
   double bytes() const;
 
@@ -59,8 +57,8 @@ private:
   petscrrb::RowFacts facts_;
   PetscRRBCuts cuts_;
   petscrrb::BoxPlaces places_;
-  PetscSF lines_ = nullptr;
-  PCRRBStencilArrays own_; /* of own rows: the box's, or others where there are lines() */
+  PetscRRBBoxVectors vectors_;
+  PCRRBStencilArrays own_; /* of own rows: the box's, or others where the box has other rows */
   PCRRBStencilArrays box_; /* of the last Read(), with what was read, unless others were read since */
   PetscRRBMatrixState read_;
   double rounding_ = 0;

@@ -43,20 +43,20 @@ public:
         petscrrb::rrb::make_distributed(on, *ranks, matrix.boxes(), o, matrix.gathered(), single != PETSC_FALSE);
     black = made.get();
     *core = std::move(made);
-    const std::size_t n = matrix.lines() ? (std::size_t)(*core)->extent().nodes() : 0;
+    const std::size_t n = matrix.vectors().as_rows() ? 0 : (std::size_t)(*core)->extent().nodes();
     r_.resize(n);
     z_.resize(n);
   }
   /* work(r, z) with arrays of the box: those of the rows, r and z, where it has just these */
   template <class Work> PetscErrorCode OnBox(const PetscScalar *r, PetscScalar *z, const Work &work) {
     PetscFunctionBegin;
-    if (!matrix.lines()) {
+    if (matrix.vectors().as_rows()) {
       PetscCall(work(r, z));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(matrix.ToBoxes(r, r_.data()));
+    PetscCall(matrix.vectors().ToBoxes(r, r_.data()));
     PetscCall(work(r_.data(), z_.data()));
-    PetscCall(matrix.ToRows(z_.data(), z));
+    PetscCall(matrix.vectors().ToRows(z_.data(), z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   void Lend(PCRRBParts *parts) {

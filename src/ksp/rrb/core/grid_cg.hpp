@@ -1,26 +1,33 @@
 // Conjugate gradients around multigrid, in the arrays of its finest grid: on the black points alone, where red ones have been
-// eliminated and M solves them exactly (docs/ksprrb.md, "In 3D"), or on all points.
+// eliminated and M solves them exactly (docs/ksprrb.md, "In 3D"), or on all points. On several ranks each has a box of that grid.
 #pragma once
 
+#include "comm/rank_sums.hpp"
 #include "ksp/rrb/core/grid_iteration.hpp"
 #include "ksp/rrb/core/grid_nodes.hpp"
+#include "pc/gridmg/ranks/on_boxes.hpp"
+
+#include <optional>
 
 namespace petscrrb::rrbsolver {
 
-// What each backend has its own of: q = A p at black points, where p at the red ones solves their equations, and the terms of (p, q). p is
+// What each backend has its own of, for one rank: q = A p at black points, where p at the red ones solves their equations, and the terms of (p, q). p is
 // given at black points and around rings, and left at the red ones as it may be.
 // Terms run(on, shape, A, p, q, partial), which takes parts_of(shape) terms of the partial sum
 template <class Backend> struct BlackProduct;
 
-template <class Backend, class T, Points points> class GridCG {
+// Preconditioner: GridMGOn or OnBoxes; points: black, where that is red_black(), or all. Nothing but the constructor is one rank's alone.
+template <class Preconditioner, Points points> class GridCG {
+  using Backend = typename Preconditioner::On;
+  using T = typename Preconditioner::Value;
+
 public:
   static constexpr bool may_overrun = false;
-  using Preconditioner = gridmg::GridMGOn<Backend, T>;
 
-  // points: black, where the preconditioner is red_black(), or all
   GridCG(Backend &on, Preconditioner &inside)
       : on_(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
         memory_(4 * layout_.size()), find_scales_(on), scalars_(slots, 0) {
+    if (inside.ranks()) of_ranks_.emplace(on, *inside.ranks());
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
                                   PartialSum<Backend>::parts_of(shape_.halves(0))) +
                      BlackProduct<Backend>::parts_of(shape_));
@@ -32,16 +39,18 @@ public:
   // The matrix is the preconditioner's, or another one on the same grid.
   void refresh() { take(inside_.grids().finest()); }
   RowFacts refresh(const Csr &A) {
-    if (!own_.bytes()) own_ = gridmg::MatrixArrays<Backend>(layout_);
+    inside_.together([&] {
+      if (!own_.bytes()) own_ = gridmg::MatrixArrays<Backend>(layout_);
+    });
     take(own_.get());
     const RowFacts found = inside_.read(A, A_, Positive::stays);
-    gridmg::fill_rings(on_, shape_, {A_.w[0], A_.w[1], A_.w[2], A_.e});
+    for (const Field<double> &f : {A_.w[0], A_.w[1], A_.w[2], A_.e}) fill(f);
     return found;
   }
   long version() const { return inside_.version() + taken_; } // of what a captured step has in it
 
   // From the residual r0 of all points, in natural order, which is kept by the caller. The norm is that of r0; on black points the
-  // preconditioned one is not taken. Nothing waits. finish(terms) does the work of AfterCycle with the sum of the terms.
+  // preconditioned one is not taken. On one rank nothing waits. finish(terms) does the work of AfterCycle with the sum of the terms.
   template <class Solve, class Finish> int start(const double *r0, Norm norm, const Solve &, const Finish &finish) {
     const NaturalPoints<const double> natural{r0, shape_.n[0], shape_.n[1]};
     pending_ = false;
@@ -66,9 +75,13 @@ public:
     partial_.start();
     on_.for_each_point(box(), NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data()});
     fill(p());
-    const Terms curvature = black ? BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_)
-                                  : sum(box(), Multiply<points>{A_, p(), q()});
-    partial_.put_then(on_, curvature, scalars_.data() + curvature_b1, AfterProduct{scalars_.data()});
+    const Terms curvature = multiply();
+    if (of_ranks_) {
+      put(curvature_b1, curvature);
+      on_.for_each({0, 1, 0, 1}, AfterProduct{scalars_.data()});
+    } else {
+      partial_.put_then(on_, curvature, scalars_.data() + curvature_b1, AfterProduct{scalars_.data()});
+    }
     subtract(false, norm);
     precondition(norm, finish);
     return 0;
@@ -94,7 +107,9 @@ public:
 
   const Scalars<Backend> &scalars() const { return scalars_; } // in the order of Slot
   const Terms &squares() const { return squares_; } // of the norm: on a device they are added when a step ends
-  std::size_t bytes() const { return memory_.bytes() + own_.bytes() + scalars_.bytes() + partial_.bytes(); }
+  std::size_t bytes() const {
+    return memory_.bytes() + own_.bytes() + scalars_.bytes() + partial_.bytes() + (of_ranks_ ? of_ranks_->bytes() : 0);
+  }
 
 private:
   static constexpr bool black = points == Points::black;
@@ -114,18 +129,30 @@ private:
   Field<double> r() const { return vector(3); }
   Unscaled unscaled() const { return {inside_.scale(), scales_}; }
 
-  void fill(const Field<double> &x) const { gridmg::fill_rings(on_, shape_, {x}); }
+  void fill(const Field<double> &x) const { inside_.grids().fill_finest(x); }
   // red points of x from its black ones
   template <bool with_r0> void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0 = {}) const {
     fill(x);
     on_.for_each_point(shape_.halves(0), SolveRed<with_r0>{A_, x, r0});
     fill(x);
   }
+  // q = A p, and the terms of (p, q).
+  Terms multiply() {
+    if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
+    if (black) {
+      on_.for_each_point(shape_.halves(0), SolveRed<false>{A_, p(), {}});
+      fill(p());
+    }
+    return sum(box(), Multiply<points>{A_, p(), q()});
+  }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
   void put(Slot slot, const Terms &terms) {
     Sums sums;
-    sums.add(terms, nullptr);
-    partial_.put(on_, sums, scalars_.data() + slot);
+    sums.add(terms, scalars_.data() + slot);
+    if (of_ranks_)
+      of_ranks_->add(sums);
+    else
+      partial_.put(on_, sums, scalars_.data() + slot);
   }
 
   void subtract(bool start, Norm norm) {
@@ -142,7 +169,7 @@ private:
     if (norm == Norm::unpreconditioned) add_squares(squares);
   }
   void add_squares(const Terms &squares) {
-    if (Backend::on_device)
+    if (Backend::on_device || of_ranks_) // with the energy
       squares_ = squares;
     else
       put(squares_b1, squares);
@@ -167,7 +194,18 @@ private:
       if (black) solve_red<false>(q());
       add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
     }
+    if (of_ranks_) energy = add_over_ranks(energy, norm);
     finish(energy);
+  }
+  // That and the squares of the norm: equally many sums on all ranks, those without points, too.
+  Terms add_over_ranks(const Terms &energy, Norm norm) {
+    Sums sums;
+    sums.add(energy, scalars_.data() + energy_b1);
+    if (norm == Norm::unpreconditioned || norm == Norm::preconditioned)
+      sums.add(squares_, scalars_.data() + squares_b1);
+    of_ranks_->add(sums);
+    squares_ = {};
+    return {}; // AfterCycle takes what is in energy_b1
   }
   void clear_red() const { on_.for_each_point(shape_.halves(0), gridmg::ClearColour<T>{finest().b(), 0}); }
 
@@ -183,6 +221,7 @@ private:
   const Scales *scales_ = nullptr; // of the first residual
   Scalars<Backend> scalars_;
   PartialSum<Backend> partial_;
+  std::optional<rrb::RankSums<Backend>> of_ranks_; // of several
   Terms squares_;
   bool pending_ = false; // alpha p is not yet added to delta
 };
@@ -190,13 +229,17 @@ private:
 // On: IterationOnHost or IterationOnDevice; with: what it is made with before the multigrid
 template <class Backend, template <class, class> class On, class... With>
 std::unique_ptr<GridIteration> make_on_grids(gridmg::GridMG &grids, bool black, With &&...with) {
-  const auto of = [&](auto precision) -> std::unique_ptr<GridIteration> {
-    using T = decltype(precision);
-    auto &inside = static_cast<gridmg::GridMGOn<Backend, T> &>(grids);
-    if (black) return std::make_unique<OnGrids<On<GridCG<Backend, T, Points::black>, GridIteration>>>(with..., inside);
-    return std::make_unique<OnGrids<On<GridCG<Backend, T, Points::all>, GridIteration>>>(with..., inside);
+  const auto of = [&](auto &inside) -> std::unique_ptr<GridIteration> {
+    using Inside = std::decay_t<decltype(inside)>;
+    if (black) return std::make_unique<OnGrids<On<GridCG<Inside, Points::black>, GridIteration>>>(with..., inside);
+    return std::make_unique<OnGrids<On<GridCG<Inside, Points::all>, GridIteration>>>(with..., inside);
   };
-  return grids.single() ? of(float()) : of(double());
+  const auto in = [&](auto precision) {
+    using T = decltype(precision);
+    if (grids.ranks()) return of(static_cast<gridmg::OnBoxes<Backend, T> &>(grids));
+    return of(static_cast<gridmg::GridMGOn<Backend, T> &>(grids));
+  };
+  return grids.single() ? in(float()) : in(double());
 }
 
 } // namespace petscrrb::rrbsolver

@@ -15,12 +15,14 @@ struct PendingSquares {
     if (threadIdx.x == 0) scalars[squares_b1] = sum;
   }
 };
-template <class T, Points points> static PendingSquares pending_of(const GridCG<Cuda, T, points> &cg, Norm, bool) {
+template <class Inside, Points points> static PendingSquares pending_of(const GridCG<Inside, points> &cg, Norm, bool) {
   return {cg.squares()};
 }
 
 std::unique_ptr<GridIteration> make_grid_iteration(Cuda &on, gridmg::GridMG &grids, bool black) {
-  return make_on_grids<Cuda, IterationOnDevice>(grids, black, on, Iteration::Loop::automatic);
+  const bool launched = grids.ranks() && !grids.ranks()->only_kernels();
+  return make_on_grids<Cuda, IterationOnDevice>(grids, black, on,
+                                                launched ? Iteration::Loop::launches : Iteration::Loop::automatic);
 }
 
 } // namespace petscrrb::rrbsolver

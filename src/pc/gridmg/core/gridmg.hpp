@@ -34,7 +34,8 @@ public:
   // Whether black points are smoothed last but for the red ones between them: those are then solved exactly.
   virtual bool red_black() const = 0;
   virtual bool single() const = 0;
-  virtual bool scaled() const = 0; // by a near null vector
+  virtual bool scaled() const = 0;       // by a near null vector
+  virtual rrb::Ranks *ranks() const = 0; // who have boxes of it; NULL: it is on one
 };
 
 // single: the cycle is in single precision.
@@ -43,7 +44,8 @@ std::unique_ptr<GridMG> make_gridmg(const Grid &, const Options &, bool single);
 std::unique_ptr<GridMG> make_gridmg(Cuda &, const Grid &, const Options &, bool single);
 
 // What each backend has its own of.
-// Scales::of(the largest absolute value of r), where the backend is; that value itself: double largest(on, r, n)
+// const Scales *(on, r, n): Scales::of(the largest absolute value of r), where the backend is; the same of a number: put(on, largest); that
+// number: double largest(on, r, n)
 template <class Backend> class FindScales;
 
 // V, of the finest grid.
@@ -65,6 +67,7 @@ private:
 
 template <class Backend, class T> class GridMGOn final : public GridMG {
 public:
+  using On = Backend;
   using Value = T;
 
   GridMGOn(Backend &on, const Grid &g, const Options &o)
@@ -109,6 +112,7 @@ public:
   bool red_black() const override { return grids().red_black(); }
   bool single() const override { return std::is_same_v<T, float>; }
   bool scaled() const override { return v_.get().p; }
+  rrb::Ranks *ranks() const override { return nullptr; }
 
   // --- for an iteration that works in the finest grid's arrays ---
 
@@ -117,7 +121,9 @@ public:
   // What z, which is that of the scaled matrix and of the scaled r, is multiplied by.
   double scale() const { return scale_.to; }
   long version() const { return version_; } // work that was captured before is not that of another one
-  // Puts the matrix where the finest grid of a hierarchy has it, without what is around rings.
+  // f(), which other ranks do, too: where it throws on one, all throw.
+  template <class F> void together(const F &f) const { f(); }
+  // Puts the matrix where the finest grid of a hierarchy has it, without what is around it.
   RowFacts read(const Csr &A, const Matrix &to, Positive positive, const NearNull &near = {}) {
     const Field<double> v = near.x ? v_.room(grids().finest_layout()) : Field<double>();
     loops_.clear();

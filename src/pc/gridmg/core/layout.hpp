@@ -23,11 +23,6 @@ struct Shape {
   Range3 halves(index_t colour) const { return {{(n[0] + 1) / 2, n[1], n[2]}, n[0] % 2, 1, colour}; }
   // those of both, by rows of one parity of x, those of the same y side by side
   Range3 halves_of_both() const { return {{(n[0] + 1) / 2, 2 * n[1], n[2]}, n[0] % 2}; }
-  bool odd_ring() const {
-    for (int q = 0; q < 3; ++q)
-      if (ring[q] && n[q] % 2) return true;
-    return false;
-  }
   // after one step of coarsening in direction q
   Shape coarser(int q) const {
     Shape c = *this;

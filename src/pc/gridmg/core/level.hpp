@@ -62,6 +62,12 @@ template <class Backend, class T> struct Level {
   std::array<int, 3> parts = {1, 1, 1}, part = {0, 0, 0}; // in how many each direction is cut, and which one this is
   Sizes first = {0, 0, 0};                                // point of all
 
+  // The same on all ranks, those without points, too.
+  bool odd_ring() const {
+    for (int q = 0; q < 3; ++q)
+      if (shape.ring[q] && whole[q] % 2) return true;
+    return false;
+  }
   void allocate() {
     vectors.resize((2 + smooth) * layout.size());
     if (smooth) matrix.resize((4 + lines.size()) * layout.size());

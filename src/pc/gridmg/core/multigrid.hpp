@@ -48,6 +48,8 @@ public:
     relax();
   }
   bool reads_red() const { return options_.smooths > 1; } // b() on red points
+  // What is around the finest grid, of a field in its layout.
+  template <class V> void fill_finest(const Field<V> &x) const { fill(*levels_.front(), x); }
 
   // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
   double flops() const {
@@ -66,9 +68,9 @@ private:
 
   // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
   // smoothing, and what they are before it does not matter.
-  static bool red_black(const L &level) { return level.smooth && level.lines.empty() && !level.shape.odd_ring(); }
+  static bool red_black(const L &level) { return level.smooth && level.lines.empty() && !level.odd_ring(); }
   // Before anybody reads what is around a grid: on its faces, or on all sides.
-  void fill(const L &level, const Field<T> &x) const {
+  template <class V> void fill(const L &level, const Field<V> &x) const {
     if (level.faces) level.faces->fill(on_, *dealt_->ranks, x);
     fill_rings(on_, level.shape, {x});
   }
@@ -108,7 +110,7 @@ private:
 
   void smooth_before(const L &level) const {
     const bool points = level.lines.empty();
-    if (!points || level.shape.odd_ring())
+    if (!points || level.odd_ring())
       on_.for_each_point({{level.layout.size(), 1, 1}}, Clear<T>{level.x().p - level.layout.first()});
     for (int n = 0; n < options_.smooths; ++n) {
       if (points) relax_points(level, 0, n == 0), relax_points(level, 1, false);

@@ -47,6 +47,13 @@ struct SetScales {
   __device__ void operator()(int) const { *to = Scales::of(__longlong_as_double(static_cast<long long>(*most))); }
 };
 
+struct SetScalesOf {
+  double largest;
+  Scales *to;
+
+  __device__ void operator()(int) const { *to = Scales::of(largest); }
+};
+
 template <> class Strength<Cuda> {
 public:
   Strength() { partial_.reserve(strengths * strength_blocks); }
@@ -167,6 +174,10 @@ public:
   const Scales *operator()(const Cuda &on, const double *r, index_t n) {
     find(on, r, n);
     cuda::for_rows("scales", 1, SetScales{most_.device(), scales_.data()}, on.stream);
+    return scales_.data();
+  }
+  const Scales *put(const Cuda &on, double largest) {
+    cuda::for_rows("scales", 1, SetScalesOf{largest, scales_.data()}, on.stream);
     return scales_.data();
   }
   // waits for the stream

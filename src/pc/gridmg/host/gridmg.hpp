@@ -46,8 +46,9 @@ private:
 template <> class FindScales<Host> {
 public:
   explicit FindScales(const Host &) {}
-  const Scales *operator()(const Host &on, const double *r, index_t n) {
-    scales_ = Scales::of(largest(on, r, n));
+  const Scales *operator()(const Host &on, const double *r, index_t n) { return put(on, largest(on, r, n)); }
+  const Scales *put(const Host &, double largest) {
+    scales_ = Scales::of(largest);
     return &scales_;
   }
   double largest(const Host &, const double *r, index_t n) const {

@@ -13,6 +13,9 @@ std::unique_ptr<GridMG> make_gridmg(Cuda &, const Dealt &, int points, const Opt
 
 template <class Backend, class T> class OnBoxes final : public GridMG {
 public:
+  using On = Backend;
+  using Value = T;
+
   OnBoxes(Backend &on, const Dealt &dealt, int points, const Options &o)
       : on_(on), dealt_(dealt), options_(o), box_(dealt.cuts.box(dealt.ranks->rank())), grids_(on, box_, o, &dealt_),
         loops_(on), scales_(on) {
@@ -26,10 +29,10 @@ public:
 
   Findings refresh(const Csr &A, NearNull near) override {
     Findings found;
-    found.read = read(A, near);
+    found.read = read(A, grids_.finest(), Positive::moves, near);
     if (near.x && found.drops(found.read)) {
       near.x = nullptr;
-      found.read = read(A, near);
+      found.read = read(A, grids_.finest(), Positive::moves, near);
     }
     v_.use(near.x);
     if (found.read.result() != ReadResult::ok || found.read.bad_pivot != no_row) return found;
@@ -38,9 +41,9 @@ public:
     scale_ = Scales::of(std::is_same_v<T, float> ? found.read.norm : 1.0);
     found.failed = !grids_.refresh(scale_.to);
     if (found.failed) return found;
-    if (scale_.to != scale_before || grids_.made() != made_before) repeated_.reset();
+    if (scale_.to != scale_before || grids_.made() != made_before) forget_steps();
     const Cuts &cuts = grids_.coarsest_cuts();
-    dealt_.together([&] {
+    together([&] {
       if (gathered_ && gathered_->cuts() == cuts) return;
       gathered_ = nullptr; // its memory first
       Options rest = options_;
@@ -49,23 +52,22 @@ public:
     });
     gathered_->gather(grids_.coarsest_matrix());
     const long rest_before = gathered_->cycle().grids().made();
-    dealt_.together([&] { gathered_->cycle().refresh(scale_, found); });
-    if (gathered_->cycle().grids().made() != rest_before) repeated_.reset();
+    together([&] { gathered_->cycle().refresh(scale_, found); });
+    if (gathered_->cycle().grids().made() != rest_before) forget_steps();
     if (grids_.smoothed_grids()) found.wants_double = !(grids_.spread() < wide);
     return found;
   }
 
   void apply(const double *r, double *z) override {
     const auto &finest = *grids_.levels().front();
-    const Scales scales = scales_of(r);
-    on_.for_each_point(box_.all(), Load<T>{r, finest.b(), nullptr, scales.to, box_.n[0], box_.n[1], v_.get()});
-    const auto cycle = [&] { grids_.cycle([&] { gathered_->solve(grids_.coarsest().b(), grids_.coarsest().x()); }); };
+    const Scales *scales = find_scales(scales_, r);
+    on_.for_each_point(box_.all(), Load<T>{r, finest.b(), scales, 1.0, box_.n[0], box_.n[1], v_.get()});
+    const auto cycle = [&] { grids_.cycle([&] { solve_coarsest(); }); };
     if (dealt_.ranks->only_enqueue())
       repeated_(on_, cycle);
     else
       cycle();
-    on_.for_each_point(box_.all(),
-                       Store<T>{finest.x(), z, nullptr, scales.from * scale_.to, box_.n[0], box_.n[1], v_.get()});
+    on_.for_each_point(box_.all(), Store<T>{finest.x(), z, scales, scale_.to, box_.n[0], box_.n[1], v_.get()});
   }
 
   std::vector<GridReport> report() const override {
@@ -84,30 +86,41 @@ public:
   bool red_black() const override { return grids_.red_black(); }
   bool single() const override { return std::is_same_v<T, float>; }
   bool scaled() const override { return v_.get().p; }
+  rrb::Ranks *ranks() const override { return dealt_.ranks; }
 
-private:
+  // --- for an iteration that works in the finest grid's arrays: as on one rank ---
+
+  const Multigrid<Backend, T> &grids() const { return grids_; }
+  void solve_coarsest() { gathered_->solve(grids_.coarsest().b(), grids_.coarsest().x()); }
+  double scale() const { return scale_.to; }
+  long version() const { return version_; }
+  template <class F> void together(const F &f) const { dealt_.together(f); }
   // What all ranks have found.
-  RowFacts read(const Csr &A, const NearNull &near) {
+  RowFacts read(const Csr &A, const Matrix &to, Positive positive, const NearNull &near = {}) {
     RowFacts found;
-    dealt_.together([&] { found = lattice_.steps == 3 ? read_box<3>(A, near) : read_box<2>(A, near); });
+    together(
+        [&] { found = lattice_.steps == 3 ? read_box<3>(A, to, positive, near) : read_box<2>(A, to, positive, near); });
     dealt_.agree(found);
     return found;
   }
-  template <int steps> RowFacts read_box(const Csr &A, const NearNull &near) {
+  const Scales *find_scales(FindScales<Backend> &find, const double *r) {
+    if (!std::is_same_v<T, float>) return nullptr;
+    double most = 0.0;
+    largest_[0] = find.largest(on_, r, box_.points());
+    for (const double x : dealt_.ranks->gather_numbers(largest_)) most = std::max(most, x);
+    return find.put(on_, most);
+  }
+
+private:
+  void forget_steps() { repeated_.reset(), ++version_; }
+  template <int steps> RowFacts read_box(const Csr &A, const Matrix &to, Positive positive, const NearNull &near) {
     const Field<double> v = near.x ? v_.room(grids_.finest_layout()) : Field<double>();
-    PutBox<steps> put{{grids_.finest(), Positive::moves, near, lattice_, v}, {first_[0], first_[1], first_[2]}};
+    PutBox<steps> put{{to, positive, near, lattice_, v}, {first_[0], first_[1], first_[2]}};
     loops_.clear();
     loops_.at_rows(PetscInt(box_.points()),
                    RowsOfBox<ReadCouplings<steps, PutBox<steps>>>{
                        {A, lattice_, put}, {box_.n[0], box_.n[1], box_.n[2]}, {first_[0], first_[1], first_[2]}});
     return loops_.read();
-  }
-  Scales scales_of(const double *r) {
-    if (!std::is_same_v<T, float>) return {};
-    double most = 0.0;
-    largest_[0] = scales_.largest(on_, r, box_.points());
-    for (const double x : dealt_.ranks->gather_numbers(largest_)) most = std::max(most, x);
-    return Scales::of(most);
   }
 
   Backend &on_;
@@ -123,6 +136,7 @@ private:
   ScalingVector<Backend> v_;
   std::vector<double> largest_ = {0.0}; // of r
   Scales scale_;                        // of the matrix in the cycle
+  long version_ = 0;
   Repeated<Backend> repeated_;
 };
 

@@ -22,7 +22,7 @@ public:
   void add_up(const Backend &, const Scalars<Backend> &scalars, std::size_t i) const {
     Sums sum;
     sum.add({scalars.at(i), 1}, scalars.data() + i);
-    gather_.add_up(sum);
+    gather_.sums().add(sum);
   }
   void prepare() const { ranks_.prepare(plan_); }
 

@@ -53,7 +53,7 @@ public:
   Quad<Dense> residual(const double *r, const double *v) override;
   void exchange_solution() override;
   void exchange_b1(const Dense &, const Sums &) override;
-  void add_up(const Sums &sums) override { gather_.add_up(sums); }
+  void add_up(const Sums &sums) override { gather_.sums().add(sums); }
   void add_up_below(const Sums &) override;
 
   const Extent &extent() const override { return extent_; } // the rank's box

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "pc/rrb/core/amli.hpp"
+#include "comm/rank_sums.hpp"
 #include "pc/rrb/ranks/boxes.hpp"
-#include "comm/ranks.hpp"
 
 namespace petscrrb::rrb {
 
@@ -104,13 +104,13 @@ struct AddNumbers {
   }
 };
 
-// Sums that all ranks have to add go with it, or alone.
+// Sums that all ranks have to add go with it.
 template <class Backend> class Gather {
 public:
   static constexpr int most_fields = 5;
 
   Gather(const Backend &on, Ranks &ranks, const Boxes &boxes, int grid)
-      : on_(on), ranks_(ranks), own_(boxes.extent(ranks.rank(), grid)), all_(boxes.all(grid)),
+      : on_(on), ranks_(ranks), own_(boxes.extent(ranks.rank(), grid)), all_(boxes.all(grid)), sums_(on, ranks),
         mine_(most_fields * own_.nodes() + Sums::most),
         received_(most_fields * all_.nodes() + Sums::most * ranks.count()) {
     std::vector<index_t> start{0};
@@ -123,7 +123,7 @@ public:
       for (index_t b = x.y.lo; b < x.y.hi; ++b)
         for (index_t a = x.x.lo; a < x.x.hi; ++a) place.push_back(int(b * all_.x.n + a));
     }
-    none_.resize(n_.size()), sent_.resize(n_.size());
+    sent_.resize(n_.size());
     Backend::assign(start_, start), Backend::assign(place_, place);
   }
 
@@ -134,21 +134,19 @@ public:
   // to: the same of all nodes
   void to_all(int fields, double *to, const Sums &sums = {}) const {
     if (fields == 1 && ranks_.gather_and_add(mine(), n_, place_.data(), to, sums)) return;
-    const Received received = send(fields, mine(), sums);
+    const Received received = send(fields, sums);
     on_.for_each({0, all_.nodes(), 0, fields}, PlaceNodes{received, place_.data(), all_.nodes(), to});
   }
-  void add_up(const Sums &sums) const {
-    if (!ranks_.gather_and_add(nullptr, none_, nullptr, nullptr, sums))
-      send(0, mine() + most_fields * own_.nodes(), sums);
+  const RankSums<Backend> &sums() const { return sums_; } // alone
+  std::size_t bytes() const {
+    return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes() + sums_.bytes();
   }
-  std::size_t bytes() const { return mine_.bytes() + received_.bytes() + start_.bytes() + place_.bytes(); }
 
 private:
-  // mine: fields, and room for the sums
-  Received send(int fields, double *mine, const Sums &sums) const {
+  Received send(int fields, const Sums &sums) const {
     for (std::size_t rank = 0; rank < n_.size(); ++rank) sent_[rank] = fields * n_[rank] + sums.count;
-    if (sums.count) PartialSum<Backend>::put(on_, sums, mine + fields * own_.nodes());
-    ranks_.gather(mine, sent_, received_.data());
+    if (sums.count) PartialSum<Backend>::put(on_, sums, mine() + fields * own_.nodes());
+    ranks_.gather(mine(), sent_, received_.data());
     const Received received{received_.data(), start_.data(), index_t(n_.size()), fields, sums.count};
     if (sums.count) on_.for_each({0, sums.count, 0, 1}, AddNumbers{received, sums});
     return received;
@@ -157,7 +155,8 @@ private:
   const Backend &on_;
   Ranks &ranks_;
   Extent own_, all_;
-  std::vector<index_t> n_, none_;     // nodes of each rank, and none
+  RankSums<Backend> sums_;
+  std::vector<index_t> n_;            // nodes of each rank
   mutable std::vector<index_t> sent_; // numbers of each rank: room, so that what all ranks are in allocates nothing
   typename Backend::template Array<double> mine_, received_;
   typename Backend::template Array<index_t> start_;
