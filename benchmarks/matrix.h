@@ -106,13 +106,16 @@ static PetscErrorCode CreateSystem(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-/* Normal, by Box and Muller. */
+/* Normal, by Box and Muller; other numbers on each rank. */
 static PetscErrorCode FillNormal(Vec v) {
   uint64_t state = 2013;
   PetscScalar *values;
+  PetscMPIInt rank;
   PetscInt n;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)v), &rank));
+  state += (uint64_t)rank << 32;
   PetscCall(VecGetLocalSize(v, &n));
   PetscCall(VecGetArrayWrite(v, &values));
   for (PetscInt i = 0; i < n; ++i) {

@@ -1,6 +1,7 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
   -n <511>             unknowns a side, in 2D; or two numbers, along x and y. On several ranks, of which each has a box of\n\
-                       them and, where there are several devices, one of these: problem poisson\n\
+                       them (-da_processors_x sets how many along x) and, where there are several devices, one of these:\n\
+                       problem poisson\n\
   -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson, variable and bubbles, a normal random\n\
                        right-hand side\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\

@@ -44,18 +44,24 @@ static PetscErrorCode FillFunction(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-/* Where there are several ranks. Boxes are as near to squares as the number of ranks allows. */
+/* Where there are several ranks. Boxes are as near to squares or cubes as the number of ranks allows, or as -da_processors_x,
+   -da_processors_y and -da_processors_z say. */
 static PetscErrorCode CreateBoxes(Problem *p) {
   const DMBoundaryType none = DM_BOUNDARY_NONE;
+  const PetscInt any = PETSC_DECIDE;
   PetscMPIInt ranks;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   if (ranks == 1) PetscFunctionReturn(0);
-  PetscCheck(p->kind == POISSON && p->dim == 2, PETSC_COMM_WORLD, PETSC_ERR_SUP,
-             "On several ranks the problem is poisson, in 2D");
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, none, none, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE,
-                         1, 1, NULL, NULL, &p->da));
+  PetscCheck(p->kind == POISSON, PETSC_COMM_WORLD, PETSC_ERR_SUP, "On several ranks the problem is poisson");
+  if (p->dim == 3)
+    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, none, none, none, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], any, any,
+                           any, 1, 1, NULL, NULL, NULL, &p->da));
+  else
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, none, none, DMDA_STENCIL_STAR, p->n[0], p->n[1], any, any, 1, 1, NULL,
+                           NULL, &p->da));
+  PetscCall(DMSetFromOptions(p->da));
   PetscCall(DMSetUp(p->da));
   PetscCall(DMDAGetCorners(p->da, &p->at[0], &p->at[1], &p->at[2], &p->box[0], &p->box[1], &p->box[2]));
   PetscFunctionReturn(0);

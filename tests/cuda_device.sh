@@ -22,7 +22,7 @@ small='Device.IsWhatTheViewNames:Device.SetsUpFromTheDevice:Halves.*:OneLevel.*:
 small+=':NullSpace.*:Pivots/Failure.*:Problem/Every.ConvergesAsKnown/one_line'
 small_solver='RRBSolverView.*:RRBSolver/Singular.IsSolvedInEachNorm/*:RRBSolver/KnownRows.*:RRBSolver/Solution.IsTrue/*'
 small_core=${SMALL_CORE:-*Small*}
-small_ranks='RrbRanks.AreTheSameAsOne:RrbRanksSolver.*'
+small_ranks='RrbRanks.AreTheSameAsOne:RrbRanksSolver.*:GridMGRanksSolver.MayBeWatched'
 
 # How values travel between ranks: with one GPU, which they share, not by kernels that wait for each other.
 if [ "$(nvidia-smi -L 2> /dev/null | wc -l)" -gt 1 ]; then
@@ -75,9 +75,9 @@ run_ranks() {
   local status=0
   [ -n "$mpiexec" ] || { echo "this PETSc names no mpiexec"; return 0; }
   for transport in "${transports[@]}"; do
-    $mpiexec -n 2 "$petsc" -backend cuda -pc_rrb_transport "$transport" --gtest_brief=1 --gtest_filter='RrbRanks*' || status=1
+    $mpiexec -n 2 "$petsc" -backend cuda -pc_rrb_transport "$transport" --gtest_brief=1 --gtest_filter='RrbRanks*:GridMGRanks*' || status=1
   done
-  $mpiexec -n 2 "$petsc" -backend cuda --gtest_brief=1 --gtest_filter='*Ranks*.*:RrbMemory.*:-RrbRanks*' || status=1
+  $mpiexec -n 2 "$petsc" -backend cuda --gtest_brief=1 --gtest_filter='*Ranks*.*:RrbMemory.*:-RrbRanks*:GridMGRanks*' || status=1
   return $status
 }
 

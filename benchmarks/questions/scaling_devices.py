@@ -8,15 +8,16 @@ from driver import device, devices
 
 QUESTION = "How do the RRB-solver and others scale over the GPUs of one host?"
 
-PARTS = ("weak", "strong", "gather", "largest")
-# unknowns a side: on each rank (weak, gather) or of all ranks. A matrix of the largest has more entries than 32-bit indices
+PARTS = ("weak", "strong", "solid", "gather", "largest")
+# unknowns a side: on each rank (weak, gather; solid, in 3D) or of all ranks. A matrix of the largest has more entries than 32-bit indices
 # count, on one GPU
-SIZES = {"cuda": {"weak": (1023, 4095), "strong": (8191,), "gather": (2047,), "largest": (24575,)},
-         "host": {"weak": (255, 511), "strong": (1023,), "gather": (255,), "largest": (2047,)}}
+SIZES = {"cuda": {"weak": (1023, 4095), "strong": (8191,), "solid": (128, 256), "gather": (2047,), "largest": (24575,)},
+         "host": {"weak": (255, 511), "strong": (1023,), "solid": (32, 64), "gather": (255,), "largest": (2047,)}}
 BOXES = {1: (1, 1), 2: (2, 1), 4: (2, 2), 8: (4, 2)}
 RRB = {"rrb": "-ksp_type rrb", "cg + rrb": "-pc_type rrb"}
-# and the most unknowns a side and rank of a weak test, since set-up takes long; only on one rank and on most of them
-PEERS = {"cg + gamg": ("-pc_type gamg", 1023), "cg + boomeramg": ("-pc_type hypre -pc_hypre_type boomeramg", 8191)}
+GRIDMG = {"rrb": "-ksp_type rrb", "cg + gridmg": "-pc_type gridmg", "cg + mic": "-pc_type mic"}
+# and the most unknowns of a rank in a weak test, since set-up takes long; only on one rank and on most of them
+PEERS = {"cg + gamg": ("-pc_type gamg", 128**3), "cg + boomeramg": ("-pc_type hypre -pc_hypre_type boomeramg", 8191**2)}
 GATHERED = (4096, 16384, 65536, 262144)
 TOLERANCES = ("0.01", "1e-06")
 SECONDS = 120  # for one comparison
@@ -53,14 +54,22 @@ class Measurement:
         rows = []
         for ranks in self.ranks:
             sides = sides_of_all(n, ranks)
-            rows += self.compare("weak", f"{n} x {n} a rank", sides, ranks, RRB | self.peers(ranks, n))
+            rows += self.compare("weak", f"{n} x {n} a rank", sides, ranks, RRB | self.peers(ranks, n**2))
         return with_efficiency(rows, lambda ranks: 1)
 
     def strong(self, n):
         rows = []
         for ranks in self.ranks:
-            rows += self.compare("strong", f"{n} x {n}", (n, n), ranks, RRB | self.peers(ranks, n))
+            rows += self.compare("strong", f"{n} x {n}", (n, n), ranks, RRB | self.peers(ranks, n**2))
         return with_efficiency(rows, lambda ranks: ranks)
+
+    def solid(self, n):
+        """Weak scaling in 3D, of cubes side by side along x, then y."""
+        rows = []
+        for ranks in self.ranks:
+            sides = (n * BOXES[ranks][0], n * BOXES[ranks][1], n)
+            rows += self.compare("solid", f"{n} x {n} x {n} a rank", sides, ranks, GRIDMG | self.peers(ranks, n**3))
+        return with_efficiency(rows, lambda ranks: 1)
 
     def gather(self, n):
         ranks = self.ranks[-1]
@@ -72,28 +81,29 @@ class Measurement:
         rows = self.compare("largest", f"{n} x {n}", (n, n), self.ranks[-1], {"rrb": RRB["rrb"]}, 600, TOLERANCES[-1:])
         return with_efficiency(rows, lambda ranks: ranks)
 
-    def peers(self, ranks, n):
+    def peers(self, ranks, unknowns):
         if ranks not in (self.ranks[0], self.ranks[-1]):
             return {}
-        return {name: options for name, (options, most) in PEERS.items() if n <= most}
+        return {name: options for name, (options, most) in PEERS.items() if unknowns <= most}
 
     def compare(self, part, problem, sides, ranks, chosen, seconds=SECONDS, tolerances=TOLERANCES):
         """The peers by themselves, so that memory is theirs and one that fails is alone."""
-        own = {name: options for name, options in chosen.items() if "rrb" in name}
-        others = [{name: options} for name, options in chosen.items() if name not in own]
+        own = {name: options for name, options in chosen.items() if name not in PEERS}
+        others = [{name: options} for name, options in chosen.items() if name in PEERS]
         rows = []
         for together in [own, *others]:
             key = (sides, ranks, *together.values())
             if key not in self.done:
-                self.note(f"{sides[0]} x {sides[1]} on {ranks}: {', '.join(together)}")
+                self.note(f"{' x '.join(map(str, sides))} on {ranks}: {', '.join(together)}")
                 self.done[key] = self.run(together, sides, ranks, seconds, tolerances)
             rows += [line(part, problem, sides, ranks, name, *of) for name, of in self.done[key].items()]
         return rows
 
     def run(self, together, sides, ranks, seconds, tolerances):
         """{name: its rows for the first and the last tolerance}"""
-        own = any("rrb" in name for name in together)
-        options = ("-backend", self.backend, "-n", f"{sides[0]},{sides[1]}", "-norm", "unpreconditioned", "-setups", 0,
+        own = not together.keys() & PEERS.keys()
+        options = ("-backend", self.backend, "-grid" if len(sides) == 3 else "-n", ",".join(map(str, sides)),
+                   "-norm", "unpreconditioned", "-setups", 0,
                    "-refreshes", 2 if own else 1, "-solves", 5 if own else 2, "-seconds", 5)
         found = self.driver.run_each(self.driver.poisson, "rtol", tolerances, together, options, ranks, seconds)
         coarse, fine = found[tolerances[0]], found[tolerances[-1]]
@@ -107,7 +117,7 @@ def line(part, problem, sides, ranks, name, coarse, fine):
     def whole(key):
         return "" if fine[key] is None else int(fine[key])
 
-    return {"part": part, "problem": problem, "unknowns": f"{sides[0]} x {sides[1]}", "ranks": ranks, "solver": name,
+    return {"part": part, "problem": problem, "unknowns": " x ".join(map(str, sides)), "ranks": ranks, "solver": name,
             "levels": whole("levels"), "gather_size": whole("gather_size"), "iterations": int(fine["iterations"]),
             "residual": fine["residual"], "setup_ms": fine["setup_ms"], "refresh_ms": fine["refresh_ms"],
             "solve_ms": fine["solve_ms"], "us_per_iteration": round(1000 * per_iteration, 2), "device_mb": whole("device_mb")}

@@ -15,7 +15,7 @@ CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 
 
 # of other numbers see tests/long/ranks.py; the tutorials below run on four
-SUITES = {"MicRanks": 7, "BlockRelaxRanks": 4, "TogetherRanks": 11, "RrbRanks*": 24, "DiagonalOnRanks": 1, "NeumannRanks": 11,
+SUITES = {"MicRanks": 7, "BlockRelaxRanks": 4, "TogetherRanks": 11, "RrbRanks*": 24, "GridMGRanks*": 16, "DiagonalOnRanks": 1, "NeumannRanks": 11,
           "DeflationRanks": 8, "DeflationUserRanks": 10, "KnownValuesRanks": 10}
 
 
@@ -121,6 +121,16 @@ def test_tutorials_with_rrb(run, tutorial, plugin, problem, cycle, solver):
     assert "the same as on one rank, on 4: " + ("1 x 4" if problem == "rows" else "2 x 2") + " boxes" in four
     for one, many in zip(counts(alone), counts(four), strict=True):
         assert abs(many - one) <= (solver == "rrb")
+
+
+@pytest.mark.parametrize("name", ["ex45", "ex34"])
+def test_tutorials_in_three_dimensions(run, tutorial, library, name):
+    """On boxes, some of whose points are rows of other ranks."""
+    words = ["-da_grid_x", 24, "-da_grid_y", 20, "-da_grid_z", 22, *STRICT, "-dll_append", library, "-ksp_type", "rrb", "-pc_gridmg_gather_size", 500]
+    alone, four = run(tutorial("ksp/ksp", name), *words), run(tutorial("ksp/ksp", name), *words, "-ksp_view", ranks=4)
+    assert counts(four) == counts(alone)
+    assert "conjugate gradients: on the first Schur complement, of the black points" in four
+    assert "the same as on one rank, on 4: " in four
 
 
 def test_rrb_needs_rows_in_natural_order(run, tutorial, plugin):

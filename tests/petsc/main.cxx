@@ -1,4 +1,4 @@
-// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [-pc_rrb_transport <transport>] [googletest's and
+// Runs the tests through PETSc: build/tests/petsc [-backend host|cuda] [-pc_rrb_transport <transport, of all types>] [googletest's and
 // PETSc's options].
 #include "support.hpp"
 

@@ -65,6 +65,10 @@ const std::vector<Case> &cases() {
       {"gridmg-seven", Rows::seven, "-ksp_type cg -pc_type gridmg -pc_gridmg_coarse_size 30"},
       {"gridmg-lines", Rows::seven,
        "-ksp_type cg -pc_type gridmg -pc_gridmg_smoother lines -pc_gridmg_precision double"},
+      {"gridmg-rrb", Rows::seven, "-ksp_type rrb -pc_gridmg_coarse_size 30"},
+      {"gridmg-rrb-all", Rows::seven, "-ksp_type rrb -pc_gridmg_coarse_size 30 -pc_gridmg_smoother lines"},
+      {"gridmg-rrb-boxes", Rows::seven,
+       "-ksp_type rrb -pc_gridmg_coarse_size 30 -pc_gridmg_gather_size 0 -ksp_norm_type unpreconditioned"},
       // relaxation by blocks
       {"relax-jacobi", Rows::five, "-ksp_type cg -pc_type blockrelax -pc_blockrelax_block_size 8,8"},
       {"relax-jacobi-tensor", Rows::constant,
