@@ -5,6 +5,7 @@
 */
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "petsc/agree.h"
 #include "petsc/matrix.h"
 #include "petsc/compat.h"
@@ -14,12 +15,10 @@
 #include <vector>
 
 /* What a preconditioner keeps for it, from its creation to its destruction; PCReset() calls Reset(). */
-class PetscRRBKnownValues {
+class PetscRRBKnownValues : petscrrb::NotCopied {
 public:
   /* may_have: whether, by its last PCSetUp(), this rank may have identity rows */
   explicit PetscRRBKnownValues(PetscBool (*may_have)(PC)) : may_have_(may_have) { solves_.reserve(8); }
-  PetscRRBKnownValues(const PetscRRBKnownValues &) = delete;
-  PetscRRBKnownValues &operator=(const PetscRRBKnownValues &) = delete;
 
   PetscErrorCode Reset();
 

@@ -1,12 +1,11 @@
 /* The vector that a preconditioner shares with the matrix: A v = 0, or nearly so, and M keeps it. */
 #pragma once
 
+#include "exec/not_copied.hpp"
+
 #include <petscpc.h>
 
-struct PetscRRBNearNull {
-  PetscRRBNearNull() = default;
-  PetscRRBNearNull(const PetscRRBNearNull &) = delete;
-  PetscRRBNearNull &operator=(const PetscRRBNearNull &) = delete;
+struct PetscRRBNearNull : petscrrb::NotCopied {
   ~PetscRRBNearNull() {
     for (Vec *v : {&vector, &work_}) (void)VecDestroy(v);
   }

@@ -1,6 +1,7 @@
 /* Vectors where the matrix is. Those on the other side of the bus PETSc copies in every application, and -info says so. */
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "petsc/matrix.h"
 #include "pc/pc.h"
 
@@ -42,11 +43,9 @@ PetscErrorCode PetscRRBUseArrays(PetscBool device, Vec x, Vec y, PetscBool reads
 }
 
 /* device: where the matrix is; type: of the PC, for messages */
-class PetscRRBVectors {
+class PetscRRBVectors : petscrrb::NotCopied {
 public:
   explicit PetscRRBVectors(PetscBool device) : device_(device) {}
-  PetscRRBVectors(const PetscRRBVectors &) = delete;
-  PetscRRBVectors &operator=(const PetscRRBVectors &) = delete;
   ~PetscRRBVectors() {
     (void)VecDestroy(&x_);
     (void)VecDestroy(&y_);

@@ -4,6 +4,8 @@
 */
 #pragma once
 
+#include "exec/not_copied.hpp"
+
 #include <petscmat.h>
 #include <petscsf.h>
 
@@ -15,11 +17,8 @@ namespace petscrrb::cuda {
 class OwnValues;
 }
 
-class PetscRRBBoxRows {
+class PetscRRBBoxRows : petscrrb::NotCopied {
 public:
-  PetscRRBBoxRows() = default;
-  PetscRRBBoxRows(const PetscRRBBoxRows &) = delete;
-  PetscRRBBoxRows &operator=(const PetscRRBBoxRows &) = delete;
   ~PetscRRBBoxRows();
 
   /* For the pattern of P. rows: the global numbers of those that are wanted, all points of a box in natural order; number(column): the

@@ -1,14 +1,13 @@
 /* Vectors of rows and of a rank's box of grid points, where the box is not just the rank's own rows. */
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "petsc/compat.h"
 #include "petsc/ghosts.h"
 
-class PetscRRBBoxVectors {
+class PetscRRBBoxVectors : petscrrb::NotCopied {
 public:
   explicit PetscRRBBoxVectors(PetscBool device) : device_(device) {} /* where all arrays are */
-  PetscRRBBoxVectors(const PetscRRBBoxVectors &) = delete;
-  PetscRRBBoxVectors &operator=(const PetscRRBBoxVectors &) = delete;
   ~PetscRRBBoxVectors() { (void)Clear(); }
 
   /* rows: the global row of each point of the box, in its order. Collective. */

@@ -7,6 +7,7 @@
 #include <petscpc.h>
 #include <petscsf.h>
 
+#include "exec/not_copied.hpp"
 #include "grid/csr.hpp"
 #include "petsc/agree.h"
 #include "grid/pattern.hpp"
@@ -20,11 +21,8 @@ namespace petscrrb::cuda {
 class OwnValues;
 }
 
-class PetscRRBOverlap {
+class PetscRRBOverlap : petscrrb::NotCopied {
 public:
-  PetscRRBOverlap() = default;
-  PetscRRBOverlap(const PetscRRBOverlap &) = delete;
-  PetscRRBOverlap &operator=(const PetscRRBOverlap &) = delete;
   ~PetscRRBOverlap();
 
   /* The pattern of A, of which P is the MATMPIAIJ, on the host. layers: 1: rows that own ones are coupled with; 2: and those that these are.

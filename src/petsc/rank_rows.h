@@ -7,6 +7,7 @@
 #include <petscmat.h>
 #include <petscsf.h>
 
+#include "exec/not_copied.hpp"
 #include "grid/rank_rows.hpp"
 #include "stencil/facts.hpp"
 
@@ -19,11 +20,8 @@ PetscErrorCode PetscRRBRankRowsRestore(Mat, PetscBool device, petscrrb::RankRows
 /* What all ranks together have found, each of its rows, which it has numbered globally. Collective. */
 PetscErrorCode PetscRRBAgreeOnFacts(MPI_Comm, petscrrb::RowFacts *);
 
-class PetscRRBRankRows {
+class PetscRRBRankRows : petscrrb::NotCopied {
 public:
-  PetscRRBRankRows() = default;
-  PetscRRBRankRows(const PetscRRBRankRows &) = delete;
-  PetscRRBRankRows &operator=(const PetscRRBRankRows &) = delete;
   ~PetscRRBRankRows();
 
   /* For the pattern of P, a MATMPIAIJ, and the places of this rank's rows. Ghosts are other ranks' rows that own ones are

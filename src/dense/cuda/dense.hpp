@@ -2,6 +2,7 @@
 // inverted, or solved with by cuBLAS.
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/cuda/cublas.hpp"
 #include "dense/cuda/inverse.hpp"
 
@@ -19,11 +20,9 @@ struct SparseView {
 };
 
 // Handles of cuSOLVER and cuBLAS, which take long to make.
-class DenseLibrary {
+class DenseLibrary : NotCopied {
 public:
   DenseLibrary();
-  DenseLibrary(const DenseLibrary &) = delete;
-  DenseLibrary &operator=(const DenseLibrary &) = delete;
   ~DenseLibrary();
 
   cusolverDnHandle_t solver(cudaStream_t) const;

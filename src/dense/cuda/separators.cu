@@ -1,5 +1,6 @@
 // Inverts the dense symmetric matrix on the separators in place: Gauss-Jordan elimination without pivoting on its lower
 // tiles of 32 x 32. While the others use a phase's pivot tiles, some thread blocks invert those of the next phase.
+#include "dense/cuda/tile.cuh"
 #include "dense/cuda/view.hpp"
 #include "exec/cuda/cuda.hpp"
 #include "exec/cuda/fp64.cuh"
@@ -66,46 +67,6 @@ __device__ void load(double *to, const double *from, int length) {
   }
 }
 
-// Every lane of a warp holds eight values of one column of a 32 x 32 tile in shared memory, which becomes its inverse.
-// line: 2 x 34 values. As in blocks.cu the next pivot is known one barrier early.
-__device__ bool invert_tile(double *t, double *line) {
-  constexpr int rows = panel / warps;
-  const int lane = threadIdx.x % 32, first = int(threadIdx.x) / 32 * rows;
-  double a[rows], next = t[0];
-  int good = 1;
-#pragma unroll
-  for (int i = 0; i < rows; ++i) a[i] = t[(first + i) * pitch + lane];
-#pragma unroll 1
-  for (int kw = 0; kw < warps; ++kw)
-#pragma unroll
-    for (int kr = 0; kr < rows; ++kr) {
-      const int k = kw * rows + kr;
-      double *row = line + (k & 1) * pitch;
-      if (first == kw * rows) row[lane] = a[kr];
-      if (lane == k + 1) {
-        if (kr + 1 < rows && first == kw * rows) row[panel] = a[(kr + 1) % rows];
-        if (kr + 1 == rows && first == (kw + 1) * rows) row[panel] = a[0];
-      }
-      const double d = next, inverse = cuda::reciprocal(d);
-      good &= cuda::good_pivot(d, inverse);
-      __syncthreads();
-      const double mine = row[lane] * inverse, column = lane == k ? -inverse : mine;
-      if (k + 1 < panel) next = fma(-(row[k + 1] * inverse), row[k + 1], row[panel]);
-#pragma unroll
-      for (int i = 0; i < rows; i += 2) {
-        const double2 factor = *reinterpret_cast<const double2 *>(row + first + i);
-        a[i] = fma(-factor.x, column, lane == k ? 0.0 : a[i]);
-        a[i + 1] = fma(-factor.y, column, lane == k ? 0.0 : a[i + 1]);
-      }
-      if (first == kw * rows) a[kr] = column;
-    }
-  __syncthreads();
-#pragma unroll
-  for (int i = 0; i < rows; ++i) t[(first + i) * pitch + lane] = -a[i];
-  __syncthreads();
-  return good;
-}
-
 struct Elimination {
   View s;
 
@@ -140,7 +101,7 @@ struct Elimination {
       if (j <= i) t.y[i * pitch + j] = t.y[j * pitch + i] = v;
     });
     __syncthreads();
-    if (!invert_tile(t.y, t.w)) s.state->spd = 0;
+    if (invert_tile<warps, pitch>(t.y, t.w, int(threadIdx.x) / 32) < panel) s.state->spd = 0;
     m.each([&](int i, int j, double &) {
       const double v = i >= j ? t.y[i * pitch + j] : t.y[j * pitch + i];
       inverse[i * panel + j] = v;

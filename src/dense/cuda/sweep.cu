@@ -2,12 +2,13 @@
 // which is several times faster than a factorization and two triangular inversions by a library where there are some hundred.
 #include "dense/cuda/dense.hpp"
 
+#include "dense/cuda/tile.cuh"
 #include "exec/cuda/overlap.cuh"
 
 namespace petscrrb::dense {
 namespace {
 
-constexpr int tile = 32, rows_at_once = 8, own = tile / rows_at_once; // a thread has `own` entries of a tile
+constexpr int tile = tile_side, rows_at_once = 8, own = tile / rows_at_once; // a thread has `own` entries of a tile
 
 // A tile in shared memory, whose columns threads of a warp have.
 struct Tile {
@@ -29,38 +30,11 @@ struct Tile {
   }
 };
 
-// By one warp, of which each lane has a row. The first pivot that is not positive, or `tile`. The column that is eliminated is always the
-// first one: the others move up, and it becomes the last, so that after all of them they are in their places again.
-__device__ int invert(Tile &d) {
-  const int lane = int(threadIdx.x);
-  int bad = tile;
-  double a[tile];
-#pragma unroll
-  for (int c = 0; c < tile; ++c) a[c] = d.entry[lane][c];
-  for (int p = 0; p < tile; ++p) {
-    double pivot = __shfl_sync(~0u, a[0], p);
-    if (!(pivot > 0.0)) {
-      if (bad == tile) bad = p;
-      pivot = 1.0; // nobody uses what comes of it
-    }
-    const bool mine = lane == p;
-    const double inverse = 1.0 / pivot, by = mine ? inverse : -a[0] * inverse;
-#pragma unroll
-    for (int c = 1; c < tile; ++c) {
-      const double above = __shfl_sync(~0u, a[c], p);
-      a[c - 1] = fma(by, above, mine ? 0.0 : a[c]);
-    }
-    a[tile - 1] = by;
-  }
-#pragma unroll
-  for (int c = 0; c < tile; ++c) d.entry[lane][c] = a[c];
-  return bad;
-}
-
 // Eliminates the unknowns of block k; *bad: 0, or 1 + the first one whose pivot is not positive.
 __global__ void __launch_bounds__(tile *rows_at_once)
     eliminate(const double *from, double *to, std::size_t pitch, int n, int k, int *bad) {
   __shared__ Tile d, left, above;
+  __shared__ alignas(16) double line[2 * (tile + 2)];
   const int i = int(blockIdx.y), j = int(blockIdx.x);
   cuda::start_next();
   cuda::await_previous();
@@ -68,11 +42,9 @@ __global__ void __launch_bounds__(tile *rows_at_once)
   left.load(from, pitch, n, i, k);
   above.load(from, pitch, n, k, j);
   __syncthreads();
-  if (threadIdx.y == 0) {
-    const int failed = invert(d);
-    if (i == k && j == k && failed < tile && threadIdx.x == 0 && *bad == 0) *bad = k * tile + failed + 1;
-  }
-  __syncthreads();
+  const int failed = invert_tile<rows_at_once, tile + 1>(&d.entry[0][0], line, int(threadIdx.y));
+  if (i == k && j == k && failed < tile && threadIdx.x == 0 && threadIdx.y == 0 && *bad == 0)
+    *bad = k * tile + failed + 1;
   double value[own];
   if (j != k) { // rows of block k, which the others take
 #pragma unroll

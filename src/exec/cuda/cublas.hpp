@@ -1,6 +1,7 @@
 // cuBLAS as the rest of the library uses it: a handle, and errors as exceptions.
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/cuda/cuda.hpp"
 
 #include <cublas_v2.h>
@@ -13,11 +14,9 @@ inline void check(cublasStatus_t status, const char *what) {
   throw std::runtime_error(std::string(what) + ": cuBLAS's error " + std::to_string(int(status)));
 }
 
-class Blas {
+class Blas : NotCopied {
 public:
   Blas() { check(cublasCreate(&handle_), "cublasCreate"); }
-  Blas(const Blas &) = delete;
-  Blas &operator=(const Blas &) = delete;
   ~Blas() { (void)cublasDestroy(handle_); }
 
   cublasHandle_t on(cudaStream_t stream) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/counts.hpp"
+#include "exec/not_copied.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -93,11 +94,9 @@ template <class T> void at_least(Buffer<T> &buffer, std::size_t n) {
 }
 
 // A stream of its own, which no other one waits for.
-class Stream {
+class Stream : NotCopied {
 public:
   Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
-  Stream(const Stream &) = delete;
-  Stream &operator=(const Stream &) = delete;
   ~Stream() { (void)cudaStreamDestroy(stream_); }
   cudaStream_t get() const { return stream_; }
 
@@ -106,11 +105,9 @@ private:
 };
 
 // A point in a stream's work that another stream waits for.
-class Event {
+class Event : NotCopied {
 public:
   Event() { check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate"); }
-  Event(const Event &) = delete;
-  Event &operator=(const Event &) = delete;
   ~Event() { (void)cudaEventDestroy(event_); }
   void let_wait(cudaStream_t waits, cudaStream_t first) const {
     check(cudaEventRecord(event_, first), "cudaEventRecord");
@@ -122,13 +119,11 @@ private:
 };
 
 // Values in page-locked host memory.
-template <class T> class Pinned {
+template <class T> class Pinned : NotCopied {
 public:
   explicit Pinned(std::size_t n = 1) {
     check(cudaMallocHost(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMallocHost");
   }
-  Pinned(const Pinned &) = delete;
-  Pinned &operator=(const Pinned &) = delete;
   ~Pinned() { (void)cudaFreeHost(p_); }
   T *data() const { return p_; }
 

@@ -1,6 +1,7 @@
 // Work of a device captured once and launched as a whole.
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/cuda/cuda.hpp"
 
 #include <memory>
@@ -25,11 +26,9 @@ inline OwnedGraphExec instantiate(cudaGraph_t graph) {
 
 // A stream of our own in the place of another one, whose work is captured: PETSc's default one cannot be. Whatever is thrown,
 // the capture ends and the other stream is back.
-class Capture {
+class Capture : NotCopied {
 public:
   explicit Capture(Cuda &on) : on_(on), theirs_(on.stream) { on_.stream = ours_.get(); }
-  Capture(const Capture &) = delete;
-  Capture &operator=(const Capture &) = delete;
   ~Capture() {
     cudaGraph_t graph = nullptr;
     if (begun_ && cudaStreamEndCapture(ours_.get(), &graph) != cudaSuccess) (void)cudaGetLastError();

@@ -1,6 +1,7 @@
 // Sorting, counting and selecting on a device, by CUB, and scratch memory: for setups.
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/cuda/cuda.hpp"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -12,20 +13,16 @@
 namespace petscrrb::cuda {
 
 // Memory for what a setup on one stream needs for a while, from few allocations, since each takes long.
-class Scratch {
+class Scratch : NotCopied {
 public:
   // bytes: of an allocation, at least
   Scratch(cudaStream_t stream, std::size_t bytes) : stream_(stream), block_bytes_(bytes) {}
-  Scratch(const Scratch &) = delete;
-  Scratch &operator=(const Scratch &) = delete;
   ~Scratch() { (void)cudaStreamSynchronize(stream_); } // before the memory goes
 
   // What is taken while a frame lives is free again after it: for later work of the stream.
-  class Frame {
+  class Frame : NotCopied {
   public:
     explicit Frame(Scratch &s) : scratch_(s), block_(s.block_), used_(s.used_) {}
-    Frame(const Frame &) = delete;
-    Frame &operator=(const Frame &) = delete;
     ~Frame() { scratch_.block_ = block_, scratch_.used_ = used_; }
 
   private:

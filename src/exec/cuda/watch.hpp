@@ -1,6 +1,7 @@
 // Waits that end: what kernels that wait for messages (wait.cuh) share with the host, and how the host waits for them.
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/cuda/cuda.hpp"
 #include "exec/timeout.hpp"
 
@@ -54,11 +55,9 @@ private:
 };
 
 // What keeps a stream from its end when other ranks fail: the host asks all of them while it waits.
-class Messenger {
+class Messenger : NotCopied {
 public:
   Messenger();
-  Messenger(const Messenger &) = delete;
-  Messenger &operator=(const Messenger &) = delete;
   virtual ~Messenger();
   virtual void check_messages() = 0; // throws what became of them
   virtual void abandon() = 0;        // no message is waited for any more, on the device either

@@ -2,6 +2,7 @@
    Pmat as a MATMPIAIJ. */
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "petsc/box_rows.h"
 #include "petsc/box_vectors.h"
 #include "petsc/matrix.h"
@@ -9,11 +10,9 @@
 #include "pc/gridmg/core/cuts.hpp"
 #include "stencil/facts.hpp"
 
-class PCGridMGDistribution {
+class PCGridMGDistribution : petscrrb::NotCopied {
 public:
   explicit PCGridMGDistribution(PetscBool device) : device_(device), vectors_(device) {} /* where the matrix is */
-  PCGridMGDistribution(const PCGridMGDistribution &) = delete;
-  PCGridMGDistribution &operator=(const PCGridMGDistribution &) = delete;
   ~PCGridMGDistribution() {
     (void)PetscSFDestroy(&around_);
     (void)PetscLayoutDestroy(&layout_);

@@ -2,17 +2,15 @@
 // singular this is its pseudo-inverse (Cholesky, inverse) or it has a null space attached (KSP).
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "dense/host/symmetric.hpp"
 #include "petscrrb.h"
 #include "pc/rrb/core/rrb.hpp"
 
 namespace petscrrb::rrb {
 
-class CoarseSolver {
+class CoarseSolver : NotCopied {
 public:
-  CoarseSolver() = default;
-  CoarseSolver(const CoarseSolver &) = delete;
-  CoarseSolver &operator=(const CoarseSolver &) = delete;
   ~CoarseSolver();
 
   // The block's arrays stay the caller's and must outlive this. ksp may be NULL unless type is KSP.

@@ -1,6 +1,7 @@
 /* How the grid of a matrix is dealt out to several ranks, and what they read of their rows. A Mat is Pmat as a MATMPIAIJ. */
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "petsc/box_vectors.h"
 #include "petsc/overlap.h"
 #include "petsc/rank_rows.h"
@@ -8,12 +9,10 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_row_values.h"
 
-class PCRRBDistribution {
+class PCRRBDistribution : petscrrb::NotCopied {
 public:
   explicit PCRRBDistribution(std::unique_ptr<PCRRBRowValues> values)
       : values_(std::move(values)), vectors_(values_->on_device) {}
-  PCRRBDistribution(const PCRRBDistribution &) = delete;
-  PCRRBDistribution &operator=(const PCRRBDistribution &) = delete;
 
   PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
   /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */

@@ -2,6 +2,7 @@
 // points around a periodic side. One pass over memory for each vector operation; the preconditioner as PCRRB applies it.
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/sums.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "ksp/rrb/core/iteration.hpp"
@@ -51,7 +52,7 @@ struct NoDirection {
   PETSCRRB_HD void operator()(index_t, index_t) const { s[alpha] = s[beta] = 0.0; }
 };
 
-template <class Backend, class Core> class FullCG {
+template <class Backend, class Core> class FullCG : NotCopied {
 public:
   static constexpr bool scaled = false; // A itself, whatever V is in the preconditioner
   static constexpr bool may_overrun = false;
@@ -59,8 +60,6 @@ public:
   FullCG(const Backend &on, Core &core)
       : on_(on), core_(core), x_(core.extent()), box_{x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi}, memory_(5 * x_.nodes()),
         scalars_(slots, x_.y.hi - x_.y.lo) {}
-  FullCG(const FullCG &) = delete;
-  FullCG &operator=(const FullCG &) = delete;
 
   // Of the matrix by its weights and excesses, whose arrays must stay where they are; a.v is not used.
   void refresh(const PreparedStencil &a) { matrix_ = a; }

@@ -2,7 +2,8 @@
 // eliminated and M solves them exactly (docs/ksprrb.md, "In 3D"), or on all points. On several ranks each has a box of that grid.
 #pragma once
 
-#include "comm/rank_sums.hpp"
+#include "exec/not_copied.hpp"
+#include "comm/ranks.hpp"
 #include "ksp/rrb/core/grid_iteration.hpp"
 #include "ksp/rrb/core/grid_nodes.hpp"
 #include "pc/gridmg/ranks/on_boxes.hpp"
@@ -17,7 +18,7 @@ namespace petscrrb::rrbsolver {
 template <class Backend> struct BlackProduct;
 
 // Preconditioner: GridMGOn or OnBoxes; points: black, where that is red_black(), or all. Nothing but the constructor is one rank's alone.
-template <class Preconditioner, Points points> class GridCG {
+template <class Preconditioner, Points points> class GridCG : NotCopied {
   using Backend = typename Preconditioner::On;
   using T = typename Preconditioner::Value;
 
@@ -33,8 +34,6 @@ public:
                      BlackProduct<Backend>::parts_of(shape_));
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
   }
-  GridCG(const GridCG &) = delete;
-  GridCG &operator=(const GridCG &) = delete;
 
   // The matrix is the preconditioner's, or another one on the same grid.
   void refresh() { take(inside_.grids().finest()); }

@@ -2,6 +2,7 @@
 // of the solution (docs/numerics.md, "The RRB-solver, precisely").
 #pragma once
 
+#include "exec/not_copied.hpp"
 #include "exec/sums.hpp"
 #include "pc/rrb/ranks/black_ranks.hpp"
 #include "pc/rrb/ranks/boxes.hpp"
@@ -37,7 +38,7 @@ template <class Backend> struct SchurVectors {
 //   residual_sums(x, norm, start)    what residual() has summed, and at the start eliminate_red(), likewise
 template <class Backend> class SchurLoops;
 
-template <class Backend, class Core> class SchurCG {
+template <class Backend, class Core> class SchurCG : NotCopied {
 public:
   static constexpr bool scaled = true;      // it is that of V A V
   static constexpr bool may_overrun = true; // on a device, steps after the end do nothing
@@ -56,8 +57,6 @@ public:
       }
     if (Backend::on_device) x_.r_odd = level_.layout.view(p);
   }
-  SchurCG(const SchurCG &) = delete;
-  SchurCG &operator=(const SchurCG &) = delete;
 
   // Of V A V by its weights and excesses. a.v must stay where it is.
   void refresh(const PreparedStencil &a) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/rrb/core/amli.hpp"
-#include "comm/rank_sums.hpp"
+#include "comm/ranks.hpp"
 #include "pc/rrb/ranks/boxes.hpp"
 
 namespace petscrrb::rrb {
