@@ -161,8 +161,8 @@ Options::Options(const std::string &text) {
   prefix_ = "test" + std::to_string(++count) + "_";
   ok(PetscOptionsGetString(nullptr, nullptr, transport, chosen, sizeof chosen, nullptr));
   ok(PetscOptionsPrefixPush(nullptr, prefix()));
-  const std::string common = std::string(cycle) + " v " + transport + " " + chosen + " " + transport_of_multigrid + " " +
-                             chosen + " "; // a later option takes its place
+  const std::string common = std::string(cycle) + " v " + transport + " " + chosen + " " + transport_of_multigrid +
+                             " " + chosen + " "; // a later option takes its place
   ok(PetscOptionsInsertString(nullptr, (common + text).c_str()));
   ok(PetscOptionsPrefixPop(nullptr));
   std::istringstream words(text);
