@@ -18,7 +18,7 @@ QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "level
              "mic_solve", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
-                    "scaling_devices", "values_devices")
+                    "scaling_devices", "solid_devices", "values_devices")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
