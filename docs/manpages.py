@@ -4,7 +4,7 @@ from pathlib import Path
 
 BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n(?P<code>[^{;]*[{;](?:[^}]*\}[^;\n]*;)?)", re.DOTALL)
 # of src/pc/parameter.h, and of deflation
-PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?:TWO_)?(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
+PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<two>TWO_)?(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
                        r"(?P<what>\w+),\s*(?P<number>\w+)?")
 KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
 LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
@@ -20,10 +20,32 @@ def blocks(root):
             summary = summary[0].upper() + summary[1:]
             parameter = PARAMETER.match(match["code"])
             if parameter and not parameter["ksp"]:
-                lines = completed(lines, parameter)
+                lines = completed(grid(lines, parameter, match["code"]), parameter)
             yield match["kind"], name, summary, lines, declaration(match["kind"], match["code"], parameter, lines)
             if parameter:
                 yield getter(match["kind"], name, summary, lines, parameter)
+
+
+def grid(lines, parameter, code):
+    """The man page of PC<Type>SetGrid(), which all types have: what is told in the source comes last in its notes."""
+    if parameter["what"] != "Grid" or "   Input Parameters:" in lines:
+        return lines
+    begin = next(i for i, line in enumerate(lines) if line.startswith(("   Note:", ".seealso")))
+    end = next(i for i, line in enumerate(lines) if line.startswith(".seealso"))
+    local = any("Collective" in line for line in lines[:begin])  # the grid of a rank's own unknowns
+    whose, option = "this rank's unknowns" if local else "unknowns", re.search(r'"(-\w+)"', code)[1]
+    sizes = [f"n{q} - number of {whose} in the {q} direction" for q in ("xy" if parameter["two"] else "xyz")]
+    sizes[0] += ", along which they are numbered first"
+    if len(sizes) == 3:
+        sizes[2] += ", 1 for a 2D grid"
+    place = "Unknown j nx + i is the point (i, j)." if parameter["two"] else "Unknown (k ny + j) nx + i is the point (i, j, k)."
+    ranks = ["   With several ranks it is the grid of a rank's own unknowns, which are numbered so from the first of them on: the",
+             "   product of the sizes is the number of the rank's rows."] if local else []
+    return [*lines[:begin], "   Input Parameters:", "+  pc - the preconditioner context", *(f".  {size}" for size in sizes[:-1]), f"-  {sizes[-1]}",
+            "", "   Options Database Key:", f".  {option} <nx,ny{'' if parameter['two'] else '[,nz]'}> - the grid" + ", the same on all ranks" * local,
+            "", "   Level: intermediate", "", "   Notes:", "   Needed only where neither a `DMDA` nor the matrix's nonzero values tell.", f"   {place}",
+            *ranks, "   A grid that does not fit is an error, raised in `PCSetUp()`, that names the row.", *lines[begin + 1:end],
+            *([""] if begin == end else []), "   Errors:", "   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.", "", *lines[end:]]
 
 
 def completed(lines, parameter):

@@ -5,6 +5,7 @@
 #include "petsc/agree.h"
 #include "petsc/compat.h"
 #include "petsc/ghosts.h"
+#include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
 #include "petsc/rank_rows.h"
 
@@ -24,33 +25,30 @@ PetscRRBBoxRows::~PetscRRBBoxRows() {
 
 /* First those of the diagonal block, then those of the other one. */
 PetscErrorCode PetscRRBBoxRows::TakeOwn(Mat P, Entries *own) const {
-  const PetscInt *columns, *ia[2], *ja[2];
-  PetscInt n[2], first;
-  PetscBool done;
+  const PetscInt *columns;
+  petscrrb::Csr of[2];
+  PetscInt first;
   Mat block[2];
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(P, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
-  for (int b = 0; b < 2; ++b) {
-    PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
-    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
-  }
-  own->start.resize((std::size_t)n[0] + 1);
-  for (PetscInt p = 0; p <= n[0]; ++p) own->start[(std::size_t)p] = ia[0][p] + ia[1][p];
+  for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternGet(block[b], &of[b]));
+  const PetscInt n = of[0].n;
+  own->start.resize((std::size_t)n + 1);
+  for (PetscInt p = 0; p <= n; ++p) own->start[(std::size_t)p] = of[0].ia[p] + of[1].ia[p];
   own->column.resize((std::size_t)own->start.back());
   own->place.resize((std::size_t)own->start.back());
-#pragma omp parallel for schedule(static) if (n[0] >= petscrrb::rows_for_threads)
-  for (PetscInt p = 0; p < n[0]; ++p) {
+#pragma omp parallel for schedule(static) if (n >= petscrrb::rows_for_threads)
+  for (PetscInt p = 0; p < n; ++p) {
     std::size_t to = (std::size_t)own->start[(std::size_t)p];
     for (int b = 0; b < 2; ++b)
-      for (PetscInt e = ia[b][p]; e < ia[b][p + 1]; ++e, ++to) {
-        own->column[to] = b ? columns[ja[b][e]] : first + ja[b][e];
+      for (PetscInt e = of[b].ia[p]; e < of[b].ia[p + 1]; ++e, ++to) {
+        own->column[to] = b ? columns[of[b].ja[e]] : first + of[b].ja[e];
         own->place[to] = e;
       }
   }
-  for (int b = 0; b < 2; ++b)
-    PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
+  for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternRestore(block[b], &of[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,30 +59,42 @@ static PetscErrorCode GetDeviceArrays(Mat, Csr *) { return PETSC_ERR_PLIB; }
 static PetscErrorCode RestoreDeviceArrays(Mat, Csr *) { return PETSC_ERR_PLIB; }
 #endif
 
-PetscErrorCode PetscRRBRowsGet(Mat rows, PetscBool device, Csr *csr) {
+PetscErrorCode PetscRRBPatternGet(Mat rows, Csr *csr) {
   PetscBool done;
 
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBPatternRestore(Mat rows, Csr *csr) {
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatRestoreRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBRowsGet(Mat rows, PetscBool device, Csr *csr) {
   PetscFunctionBegin;
   if (device) {
     PetscCall(MatGetLocalSize(rows, &csr->n, NULL));
     PetscCall(GetDeviceArrays(rows, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatGetRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)rows), PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  PetscCall(PetscRRBPatternGet(rows, csr));
   PetscCall(MatSeqAIJGetArrayRead(rows, &csr->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
-  PetscBool done;
-
   PetscFunctionBegin;
   if (device)
     PetscCall(RestoreDeviceArrays(rows, csr));
   else {
     PetscCall(MatSeqAIJRestoreArrayRead(rows, &csr->a));
-    PetscCall(MatRestoreRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
+    PetscCall(PetscRRBPatternRestore(rows, csr));
   }
   *csr = Csr();
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -49,6 +49,10 @@ PetscErrorCode PetscRRBMatrixReset(PetscRRBMatrix *);
 /* Whether there are entries to read, all ranks agree. Error: PETSC_ERR_ARG_WRONGSTATE. Collective. */
 PetscErrorCode PetscRRBCheckAssembled(PC, Mat P);
 
+/* The nonzeros of a SeqAIJ on the host, without values. */
+PetscErrorCode PetscRRBPatternGet(Mat, petscrrb::Csr *);
+PetscErrorCode PetscRRBPatternRestore(Mat, petscrrb::Csr *);
+
 /* The arrays of a SeqAIJ, on the device, where it is there, or on the host, to read. */
 PetscErrorCode PetscRRBRowsGet(Mat, PetscBool device, petscrrb::Csr *);
 PetscErrorCode PetscRRBRowsRestore(Mat, PetscBool device, petscrrb::Csr *);

@@ -41,35 +41,29 @@ PetscInt PetscRRBOverlap::LocalOf(PetscInt global) const {
 /* Columns in order; places count from 0 in each block. */
 PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *out) {
   const Mat block[2] = {own, other};
-  const PetscInt *ia[2], *ja[2];
-  PetscInt n[2];
-  PetscBool done;
+  petscrrb::Csr of[2];
 
   PetscFunctionBegin;
-  for (int b = 0; b < 2; ++b) {
-    PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
-    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
-  }
+  for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternGet(block[b], &of[b]));
   out->start.resize((std::size_t)own_ + 1);
-  for (PetscInt p = 0; p <= own_; ++p) out->start[(std::size_t)p] = ia[0][p] + ia[1][p];
+  for (PetscInt p = 0; p <= own_; ++p) out->start[(std::size_t)p] = of[0].ia[p] + of[1].ia[p];
   out->column.resize((std::size_t)out->start.back());
   out->place.resize((std::size_t)out->start.back());
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
   for (PetscInt p = 0; p < own_; ++p) {
-    PetscInt e[2] = {ia[0][p], ia[1][p]};
+    PetscInt e[2] = {of[0].ia[p], of[1].ia[p]};
     for (PetscInt to = out->start[(std::size_t)p]; to < out->start[(std::size_t)p + 1]; ++to) {
       /* those of a block's row are in order */
       const auto column = [&](int b) {
-        if (e[b] == ia[b][p + 1]) return std::numeric_limits<PetscInt>::max();
-        return b ? columns[ja[b][e[b]]] : first_ + ja[b][e[b]];
+        if (e[b] == of[b].ia[p + 1]) return std::numeric_limits<PetscInt>::max();
+        return b ? columns[of[b].ja[e[b]]] : first_ + of[b].ja[e[b]];
       };
       const int b = column(1) < column(0);
       out->column[(std::size_t)to] = column(b);
       out->place[(std::size_t)to] = e[b]++;
     }
   }
-  for (int b = 0; b < 2; ++b)
-    PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n[b], &ia[b], &ja[b], &done));
+  for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternRestore(block[b], &of[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,15 +41,13 @@ PetscErrorCode PetscRRBRankRows::SetPlaces(Mat P, const petscrrb::BoxPlaces &pla
 PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   petscrrb::Csr others;
-  PetscBool done;
   PetscRRBGhostEntries theirs;
   PetscSF entries;
   std::vector<PetscInt> leaf;
   std::vector<PetscSFNode> root;
 
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &others.n, &others.ia, &others.ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  PetscCall(PetscRRBPatternGet(block, &others));
   other_entries_ = others.n ? others.ia[others.n] : 0;
   PetscCall(PetscRRBConnectEntries(P, ghosts_, rows_, others.ia, others.n, &theirs, &entries));
   std::vector<PetscInt> mine, columns; /* global columns */
@@ -72,7 +70,7 @@ PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
           }
       }
   }));
-  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &others.n, &others.ia, &others.ja, &done));
+  PetscCall(PetscRRBPatternRestore(block, &others));
   PetscCall(PetscSFDestroy(&transposed_));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &transposed_));
   PetscCall(PetscSFSetGraph(transposed_, other_entries_, (PetscInt)leaf.size(), leaf.data(), PETSC_COPY_VALUES,

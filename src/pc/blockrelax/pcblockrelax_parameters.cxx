@@ -260,25 +260,8 @@ PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_blo
 
    Collective; the sizes may differ between ranks
 
-   Input Parameters:
-+  pc - the preconditioner context
-.  nx - number of this rank's unknowns in the x direction, along which they are numbered first
-.  ny - number of this rank's unknowns in the y direction
--  nz - number of this rank's unknowns in the z direction, 1 for a 2D grid
-
-   Options Database Key:
-.  -pc_blockrelax_grid <nx,ny[,nz]> - the grid, the same on all ranks
-
-   Level: intermediate
-
-   Notes:
-   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
-   j, k). With several ranks it is the grid of a rank's own unknowns, which are numbered so from the first of them on: the
-   product of the sizes is the number of the rank's rows. A grid that does not fit is an error, raised in
-   `PCSetUp()`, that names the row. It takes the place of patches that were set.
-
-   Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
+   Note:
+   It takes the place of patches that were set.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetGrid()`, `PCBlockRelaxSetPatches()`
 @*/

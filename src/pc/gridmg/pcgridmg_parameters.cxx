@@ -198,24 +198,6 @@ PETSCRRB_PARAMETER(GridMG, Transport, PCRRBTransport, &PC_GridMG::transport, "-p
 /*@
    PCGridMGSetGrid - Sets the sizes of the grid that `PCGRIDMG` works on
 
-   Input Parameters:
-+  pc - the preconditioner context
-.  nx - number of unknowns in the x direction, along which they are numbered first
-.  ny - number of unknowns in the y direction
--  nz - number of unknowns in the z direction, 1 for a 2D grid
-
-   Options Database Key:
-.  -pc_gridmg_grid <nx,ny[,nz]> - the grid
-
-   Level: intermediate
-
-   Notes:
-   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
-   j, k). A grid that does not fit is an error, raised in `PCSetUp()`, that names the row.
-
-   Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.
-
 .seealso: `PCGRIDMG`, `PCGridMGGetGrid()`
 @*/
 PETSCRRB_SIZES(GridMG, Grid, &PC_GridMG::grid, "-pc_gridmg_grid", "Unknowns in x, y and z",

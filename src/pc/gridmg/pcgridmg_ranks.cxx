@@ -94,26 +94,25 @@ PetscErrorCode PCGridMGDistribution::AskPattern(PC pc, Mat P, bool told, Grid *g
 /* A side is periodic if a nonzero couples its ends. Values are looked at where the pattern has such a place. */
 PetscErrorCode PCGridMGDistribution::FindRings(PC pc, Mat P, Grid *grid) const {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  const PetscInt *columns, *ia, *ja;
+  const PetscInt *columns;
   const PetscScalar *a = nullptr;
   PetscMPIInt rings[3] = {}, all[3];
-  PetscInt n, first;
-  PetscBool done;
+  PetscInt first;
   Mat block[2];
+  Csr of;
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(P, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
   for (int b = 0; b < 2; ++b) {
-    PetscCall(MatGetRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
-    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
-    for (PetscInt p = 0; p < n; ++p) {
+    PetscCall(PetscRRBPatternGet(block[b], &of));
+    for (PetscInt p = 0; p < of.n; ++p) {
       const Point here = point(first + p);
       bool end = false; /* of a side that may go around */
       for (int q = 0; q < 3; ++q) end |= here.at[q] == 0 && grid->n[q] > 2 && !rings[q];
       if (!end) continue;
-      for (PetscInt e = ia[p]; e < ia[p + 1]; ++e) {
-        const Point there = point(b ? columns[ja[e]] : first + ja[e]);
+      for (PetscInt e = of.ia[p]; e < of.ia[p + 1]; ++e) {
+        const Point there = point(b ? columns[of.ja[e]] : first + of.ja[e]);
         int around = -1, others = 0;
         for (int q = 0; q < 3; ++q) {
           if (there.at[q] == here.at[q]) continue;
@@ -129,7 +128,7 @@ PetscErrorCode PCGridMGDistribution::FindRings(PC pc, Mat P, Grid *grid) const {
     }
     if (a) PetscCall(MatSeqAIJRestoreArrayRead(block[b], &a));
     a = nullptr;
-    PetscCall(MatRestoreRowIJ(block[b], 0, PETSC_FALSE, PETSC_FALSE, &n, &ia, &ja, &done));
+    PetscCall(PetscRRBPatternRestore(block[b], &of));
   }
   PetscCallMPI(MPI_Allreduce(rings, all, 3, MPI_INT, MPI_MAX, comm));
   for (int q = 0; q < 3; ++q) grid->periodic[q] = all[q] != 0;

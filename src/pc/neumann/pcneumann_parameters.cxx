@@ -149,24 +149,8 @@ PETSCRRB_PARAMETER(
 /*@
    PCNeumannSetGrid - Sets the grid on which the matrix of `PCNEUMANN` lives
 
-   Input Parameters:
-+  pc - the preconditioner context
-.  nx - number of unknowns in the x direction, along which they are numbered first
-.  ny - number of unknowns in the y direction
--  nz - number of unknowns in the z direction, 1 for a 2D grid
-
-   Options Database Key:
-.  -pc_neumann_grid <nx,ny[,nz]> - the grid
-
-   Level: intermediate
-
-   Notes:
-   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown (k ny + j) nx + i is the point (i,
-   j, k). A grid that does not fit the matrix is an error, raised in `PCSetUp()`, that names the row. Where there is
-   no grid, products with sparse matrices take the place of the loops on it; the result is the same.
-
-   Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
+   Note:
+   Where there is no grid, products with sparse matrices take the place of the loops on it; the result is the same.
 
 .seealso: `PCNEUMANN`, `PCNeumannGetGrid()`
 @*/

@@ -92,23 +92,6 @@ PETSCRRB_PARAMETER(RRB, LumpNodes, PCRRBLumpNodes, &PC_RRB::lump_nodes, "-pc_rrb
 /*@
    PCRRBSetGrid - Sets the grid on which the matrix of `PCRRB` lives
 
-   Input Parameters:
-+  pc - the preconditioner context
-.  nx - number of unknowns in the x direction, along which they are numbered first
--  ny - number of unknowns in the y direction
-
-   Options Database Key:
-.  -pc_rrb_grid <nx,ny> - the grid
-
-   Level: intermediate
-
-   Notes:
-   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. Unknown j nx + i is the point (i, j). A grid
-   that does not fit the matrix is an error, raised in `PCSetUp()`, that names the row.
-
-   Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
-
 .seealso: `PCRRB`, `PCRRBGetGrid()`
 @*/
 PETSCRRB_TWO_SIZES(RRB, Grid, &PC_RRB::grid, "-pc_rrb_grid", "Unknowns in x and y",
