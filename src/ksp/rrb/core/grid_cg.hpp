@@ -31,7 +31,7 @@ public:
     if (inside.ranks()) of_ranks_.emplace(on, *inside.ranks());
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
                                   PartialSum<Backend>::parts_of(shape_.halves(0))) +
-                     BlackProduct<Backend>::parts_of(shape_));
+                     (of_ranks_ ? 0 : BlackProduct<Backend>::parts_of(shape_)));
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
   }
 
