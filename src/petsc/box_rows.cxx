@@ -15,7 +15,6 @@
 #endif
 
 #include <algorithm>
-#include <numeric>
 
 static const PetscRRBSay say("rows of a box", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
@@ -52,70 +51,113 @@ PetscErrorCode PetscRRBBoxRows::TakeOwn(Mat P, Entries *own) const {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a rank does between what all do together may throw: there is not enough memory, perhaps on it alone. */
-PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows,
-                                      const std::function<PetscInt(PetscInt)> &number) {
+/* What a rank does between what all do together may throw: there is not enough memory, perhaps on it alone. Rows of this rank, nearly all that
+   are wanted, are not sent to it. */
+PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, const Number &number) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  std::vector<PetscInt> others; /* wanted rows of other ranks */
   PetscRRBGhostEntries wanted;
   PetscSF of_rows = nullptr, of_entries = nullptr;
-  PetscInt n;
-  Entries own, all;
+  PetscInt end;
+  Entries own, theirs;
 
   PetscFunctionBegin;
   on_device_ = nullptr;
-  PetscCall(MatGetLocalSize(P, &n, nullptr));
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PetscRRBCheckSent(TakeOwn(P, &own)); }));
-  PetscCall(PetscRRBConnectRows(P, rows, &of_rows));
-  PetscCall(PetscRRBConnectEntries(P, rows, of_rows, own.start.data(), n, &wanted, &of_entries));
+  PetscCall(MatGetOwnershipRange(P, &first_, &end));
+  own_rows_ = end - first_;
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    PetscRRBCheckSent(TakeOwn(P, &own));
+    for (const PetscInt row : rows)
+      if (!is_own(row)) others.push_back(row);
+  }));
+  PetscCall(PetscRRBConnectRows(P, others, &of_rows));
+  PetscCall(PetscRRBConnectEntries(P, others, of_rows, own.start.data(), own_rows_, &wanted, &of_entries));
   PetscCall(PetscSFDestroy(&of_rows));
   const PetscErrorCode code = PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
-    all.start = wanted.start;
-    all.column.resize(wanted.root.size());
-    all.place.resize(wanted.root.size());
+    theirs.start = wanted.start;
+    theirs.column.resize(wanted.root.size());
+    theirs.place.resize(wanted.root.size());
   });
   if (!code) {
-    PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.column.data(), all.column.data()));
-    PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.place.data(), all.place.data()));
+    PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.column.data(), theirs.column.data()));
+    PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.place.data(), theirs.place.data()));
   }
   PetscCall(PetscSFDestroy(&of_entries));
   PetscCall(code);
+  std::vector<PetscInt> to; /* where those of other ranks go */
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PutInOrder(rows, number, own, &theirs, &to); }));
   own = {};
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
-    const PetscInt rest = (PetscInt)rows.size();
-    std::vector<PetscInt> order, to(all.column.size());
-    ia_ = all.start;
-    ja_.resize(all.column.size());
-    for (std::size_t e = 0; e < to.size(); ++e) {
-      const PetscInt here = number(all.column[e]);
-      to[e] = here < 0 ? rest : here;
-    }
-    Entries sorted = all;
-    for (PetscInt p = 0; p < rest; ++p) {
-      const PetscInt begin = ia_[(std::size_t)p], end = ia_[(std::size_t)p + 1];
-      order.resize((std::size_t)(end - begin));
-      std::iota(order.begin(), order.end(), begin);
-      std::sort(order.begin(), order.end(),
-                [&](PetscInt a, PetscInt b) { return to[(std::size_t)a] < to[(std::size_t)b]; });
-      for (PetscInt e = begin; e < end; ++e) {
-        const std::size_t from = (std::size_t)order[(std::size_t)(e - begin)];
-        ja_[(std::size_t)e] = to[from];
-        sorted.column[(std::size_t)e] = all.column[from], sorted.place[(std::size_t)e] = all.place[from];
-      }
-    }
-    all = std::move(sorted);
-    ja_.push_back(0);
-    ia_.push_back(ia_.back() + 1);
-  }));
-  PetscCall(Connect(P, rows, all));
+  PetscCall(Connect(P, others, theirs, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of rows in the order of the box's columns. */
+void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number &number, const Entries &own,
+                                 Entries *theirs, std::vector<PetscInt> *to) {
+  constexpr PetscInt few = 32; /* entries of a row on a grid; others' rows are put in order by one thread */
+  const PetscInt n = (PetscInt)rows.size();
+  std::vector<PetscInt> which((std::size_t)n), own_before((std::size_t)n + 1); /* row of its owner's; own entries before it */
+  std::vector<PetscInt> longer, order, key;
+  const auto size_of = [&](PetscInt p) { return ia_[(std::size_t)p + 1] - ia_[(std::size_t)p]; };
+  PetscInt others = 0;
+
+  ia_.assign((std::size_t)n + 2, 0);
+  for (PetscInt p = 0; p < n; ++p) {
+    const bool mine = is_own(rows[(std::size_t)p]);
+    const std::vector<PetscInt> &start = mine ? own.start : theirs->start;
+    const PetscInt row = which[(std::size_t)p] = mine ? rows[(std::size_t)p] - first_ : others++;
+    const PetscInt size = start[(std::size_t)row + 1] - start[(std::size_t)row];
+    ia_[(std::size_t)p + 1] = ia_[(std::size_t)p] + size;
+    own_before[(std::size_t)p + 1] = own_before[(std::size_t)p] + (mine ? size : 0);
+    if (size > few) longer.push_back(p);
+  }
+  ia_.back() = ia_[(std::size_t)n] + 1;
+  ja_.assign((std::size_t)ia_.back(), 0);
+  own_.to.resize((std::size_t)own_before.back());
+  own_.place.resize(own_.to.size());
+  own_.block.resize(own_.to.size());
+  to->resize(theirs->column.size());
+  const Entries unordered = *theirs;
+  const auto put = [&](PetscInt p, PetscInt *by, PetscInt *in) {
+    const bool mine = is_own(rows[(std::size_t)p]);
+    const Entries &of = mine ? own : unordered;
+    const std::size_t begin = (std::size_t)of.start[(std::size_t)which[(std::size_t)p]];
+    const PetscInt size = size_of(p), at = ia_[(std::size_t)p];
+    for (PetscInt i = 0; i < size; ++i) {
+      const PetscInt here = number(of.column[begin + (std::size_t)i]);
+      in[i] = i, by[i] = here < 0 ? n : here;
+    }
+    std::sort(in, in + size, [&](PetscInt a, PetscInt b) { return by[a] < by[b]; });
+    for (PetscInt i = 0; i < size; ++i) {
+      const std::size_t from = begin + (std::size_t)in[i], mine_at = (std::size_t)(own_before[(std::size_t)p] + i);
+      ja_[(std::size_t)(at + i)] = by[in[i]];
+      if (mine) {
+        own_.to[mine_at] = at + i, own_.place[mine_at] = own.place[from];
+        own_.block[mine_at] = !is_own(own.column[from]);
+      } else {
+        theirs->column[begin + (std::size_t)i] = unordered.column[from];
+        theirs->place[begin + (std::size_t)i] = unordered.place[from];
+        (*to)[begin + (std::size_t)i] = at + i;
+      }
+    }
+  };
+#pragma omp parallel for schedule(static) if (n >= petscrrb::rows_for_threads)
+  for (PetscInt p = 0; p < n; ++p) {
+    PetscInt by[few], in[few];
+    if (size_of(p) <= few) put(p, by, in);
+  }
+  for (const PetscInt p : longer) {
+    key.resize((std::size_t)size_of(p)), order.resize(key.size());
+    put(p, key.data(), order.data());
+  }
+}
+
 /* The values of other ranks' rows come from their blocks. */
-PetscErrorCode PetscRRBBoxRows::Connect(Mat P, const std::vector<PetscInt> &rows, const Entries &all) {
+PetscErrorCode PetscRRBBoxRows::Connect(Mat P, const std::vector<PetscInt> &others, const Entries &theirs,
+                                        const std::vector<PetscInt> &to) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   PetscLayout layout;
   const PetscInt *ranges;
-  PetscMPIInt rank;
   std::vector<PetscInt> leaf[2];
   std::vector<PetscSFNode> root[2];
   Mat block[2];
@@ -124,21 +166,15 @@ PetscErrorCode PetscRRBBoxRows::Connect(Mat P, const std::vector<PetscInt> &rows
   PetscCall(MatGetLayouts(P, &layout, nullptr));
   PetscCall(PetscLayoutGetRanges(layout, &ranges));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], nullptr));
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  own_ = {};
   PetscCall(PetscRRBCallTogether(comm, PetscRRBSayOfRows, [&]() -> PetscErrorCode {
-    for (std::size_t p = 0; p < rows.size(); ++p) {
+    for (std::size_t g = 0; g < others.size(); ++g) {
       PetscMPIInt owner;
-      PetscCall(PetscLayoutFindOwner(layout, rows[p], &owner));
-      for (PetscInt e = all.start[p]; e < all.start[p + 1]; ++e) {
-        const PetscInt q = all.column[(std::size_t)e], place = all.place[(std::size_t)e];
+      PetscCall(PetscLayoutFindOwner(layout, others[g], &owner));
+      for (PetscInt e = theirs.start[g]; e < theirs.start[g + 1]; ++e) {
+        const PetscInt q = theirs.column[(std::size_t)e];
         const int b = q < ranges[owner] || q >= ranges[owner + 1];
-        if (owner == rank) {
-          own_.to.push_back(e), own_.place.push_back(place), own_.block.push_back((unsigned char)b);
-        } else {
-          leaf[b].push_back(e);
-          root[b].push_back({owner, place});
-        }
+        leaf[b].push_back(to[(std::size_t)e]);
+        root[b].push_back({owner, theirs.place[(std::size_t)e]});
       }
     }
     return PETSC_SUCCESS;
@@ -153,12 +189,6 @@ PetscErrorCode PetscRRBBoxRows::Connect(Mat P, const std::vector<PetscInt> &rows
     PetscCall(PetscSFSetUp(from_[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-std::vector<PetscScalar> PetscRRBBoxRows::values_at_first() const {
-  std::vector<PetscScalar> a(ja_.size());
-  a.back() = 1.0;
-  return a;
 }
 
 PetscErrorCode PetscRRBBoxRows::Exchange(Mat P, PetscBool device, PetscScalar *a) {

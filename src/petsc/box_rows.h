@@ -21,17 +21,18 @@ class PetscRRBBoxRows : petscrrb::NotCopied {
 public:
   ~PetscRRBBoxRows();
 
+  using Number = std::function<PetscInt(PetscInt)>;
   /* For the pattern of P. rows: the global numbers of those that are wanted, all points of a box in natural order; number(column): the
-     place among them of a global column, -1 where it is none of them; may throw. Behind the last row is one more, for all that are
+     place among them of a global column, -1 where it is none of them; threads call it, and it does not throw. Behind the last row is one more, for all that are
      none of them: it is no identity row. Collective. */
-  PetscErrorCode Build(Mat P, const std::vector<PetscInt> &rows, const std::function<PetscInt(PetscInt)> &number);
-  /* The values of P, of that pattern, to a, which is on the device, where P is there, or on the host. Collective. */
+  PetscErrorCode Build(Mat P, const std::vector<PetscInt> &rows, const Number &number);
+  /* The values of P, of that pattern, to a, which is on the device, where P is there, or on the host: all but the last one, which is not to be
+     0. Collective. */
   PetscErrorCode Exchange(Mat P, PetscBool device, PetscScalar *a);
 
   /* columns in the order of the box's numbers */
   const std::vector<PetscInt> &ia() const { return ia_; }
   const std::vector<PetscInt> &ja() const { return ja_; }
-  std::vector<PetscScalar> values_at_first() const; /* what Exchange() does not write is there */
   double bytes() const { return (double)own_.place.size() * (2.0 * sizeof(PetscInt) + 1.0); }
 
 private:
@@ -39,8 +40,13 @@ private:
     std::vector<PetscInt> start, column, place;
   };
   PetscErrorCode TakeOwn(Mat P, Entries *) const;
-  PetscErrorCode Connect(Mat P, const std::vector<PetscInt> &rows, const Entries &);
+  void PutInOrder(const std::vector<PetscInt> &rows, const Number &, const Entries &own, Entries *theirs,
+                  std::vector<PetscInt> *to);
+  PetscErrorCode Connect(Mat P, const std::vector<PetscInt> &others, const Entries &theirs,
+                         const std::vector<PetscInt> &to);
+  bool is_own(PetscInt row) const { return row >= first_ && row < first_ + own_rows_; }
 
+  PetscInt first_ = 0, own_rows_ = 0;
   std::vector<PetscInt> ia_, ja_;
   struct { /* entries that this rank has itself: here, in which block, and where in it */
     std::vector<PetscInt> to, place;

@@ -72,6 +72,10 @@ public:
     check(cudaMemcpy(p_, values.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // from pageable memory it may still be on its way
   }
+  void set(std::size_t i, const T &value) {
+    check(cudaMemcpy(p_ + i, &value, sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
   T *data() const { return p_; }
   std::size_t size() const { return n_; }
   std::size_t bytes() const { return n_ * sizeof(T); }

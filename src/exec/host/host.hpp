@@ -53,6 +53,7 @@ public:
     resize(values.size());
     std::copy(values.begin(), values.end(), p_);
   }
+  void set(std::size_t i, const T &value) { p_[i] = value; }
   T *data() const { return p_; }
   std::size_t size() const { return n_; }
   std::size_t bytes() const { return n_ * sizeof(T); }

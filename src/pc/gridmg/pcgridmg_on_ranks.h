@@ -100,7 +100,8 @@ private:
     PetscRRBThrowTogether(comm, *say_, [&] {
       const PetscRRBBoxRows &rows = distribution.rows();
       ia_.assign(rows.ia()), ja_.assign(rows.ja());
-      a_.assign(rows.values_at_first());
+      a_.resize(rows.ja().size());
+      a_.set(rows.ja().size() - 1, 1.0);
     });
   }
 

@@ -21,9 +21,13 @@ static const PetscRRBSay say("PCGRIDMG");
 /* --- rows and points --- */
 
 PCGridMGDistribution::Point PCGridMGDistribution::point(index_t row) const {
-  const gridmg::Sizes all = rows_of_.whole().n;
-  if (natural_) return {{row % all[0], row / all[0] % all[1], row / all[0] / all[1]}};
-  const int rank = int(std::upper_bound(ranges_.begin(), ranges_.end(), (PetscInt)row) - ranges_.begin()) - 1;
+  if (natural_) {
+    const index_t nx = rows_of_.at[0].back(), ny = rows_of_.at[1].back();
+    return {{row % nx, row / nx % ny, row / nx / ny}};
+  }
+  const auto has = [&](int rank) { return row >= ranges_[(std::size_t)rank] && row < ranges_[(std::size_t)rank + 1]; };
+  const int rank =
+      has(rank_) ? rank_ : int(std::upper_bound(ranges_.begin(), ranges_.end(), (PetscInt)row) - ranges_.begin()) - 1;
   const gridmg::Sizes n = rows_of_.sizes(rank);
   const index_t here = row - ranges_[(std::size_t)rank];
   return {{rows_of_.first(rank, 0) + here % n[0], rows_of_.first(rank, 1) + here / n[0] % n[1],
@@ -91,43 +95,53 @@ PetscErrorCode PCGridMGDistribution::AskPattern(PC pc, Mat P, bool told, Grid *g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Which sides the rows of a block couple around; without values: whose pattern has a place for that. */
+std::array<int, 3> PCGridMGDistribution::RingsOf(const Csr &rows, const PetscInt others[], const Grid &grid) const {
+  const PetscInt first = ranges_[(std::size_t)rank_];
+  int x = 0, y = 0, z = 0;
+
+#pragma omp parallel for schedule(static) reduction(max : x, y, z) if (rows.n >= rows_for_threads)
+  for (PetscInt p = 0; p < rows.n; ++p) {
+    const Point here = point(first + p);
+    bool end = false; /* of a side that may go around */
+    for (int q = 0; q < 3; ++q) end |= here.at[q] == 0 && grid.n[q] > 2;
+    if (!end) continue;
+    for (PetscInt e = rows.ia[p]; e < rows.ia[p + 1]; ++e) {
+      const Point there = point(others ? others[rows.ja[e]] : first + rows.ja[e]);
+      int around = -1, elsewhere = 0;
+      for (int q = 0; q < 3; ++q) {
+        if (there.at[q] == here.at[q]) continue;
+        if (here.at[q] == 0 && there.at[q] == grid.n[q] - 1 && grid.n[q] > 2)
+          around = q;
+        else
+          ++elsewhere;
+      }
+      if (around < 0 || elsewhere || (rows.a && rows.a[e] == 0.0)) continue;
+      (around == 0 ? x : around == 1 ? y : z) = 1;
+    }
+  }
+  return {x, y, z};
+}
+
 /* A side is periodic if a nonzero couples its ends. Values are looked at where the pattern has such a place. */
 PetscErrorCode PCGridMGDistribution::FindRings(PC pc, Mat P, Grid *grid) const {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const PetscInt *columns;
-  const PetscScalar *a = nullptr;
   PetscMPIInt rings[3] = {}, all[3];
-  PetscInt first;
   Mat block[2];
   Csr of;
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(P, &first, nullptr));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
   for (int b = 0; b < 2; ++b) {
     PetscCall(PetscRRBPatternGet(block[b], &of));
-    for (PetscInt p = 0; p < of.n; ++p) {
-      const Point here = point(first + p);
-      bool end = false; /* of a side that may go around */
-      for (int q = 0; q < 3; ++q) end |= here.at[q] == 0 && grid->n[q] > 2 && !rings[q];
-      if (!end) continue;
-      for (PetscInt e = of.ia[p]; e < of.ia[p + 1]; ++e) {
-        const Point there = point(b ? columns[of.ja[e]] : first + of.ja[e]);
-        int around = -1, others = 0;
-        for (int q = 0; q < 3; ++q) {
-          if (there.at[q] == here.at[q]) continue;
-          if (here.at[q] == 0 && there.at[q] == grid->n[q] - 1 && grid->n[q] > 2)
-            around = q;
-          else
-            ++others;
-        }
-        if (around < 0 || others) continue;
-        if (!a) PetscCall(MatSeqAIJGetArrayRead(block[b], &a));
-        if (a[e] != 0.0) rings[around] = 1;
-      }
+    std::array<int, 3> found = RingsOf(of, b ? columns : nullptr, *grid);
+    if (found[0] || found[1] || found[2]) {
+      PetscCall(MatSeqAIJGetArrayRead(block[b], &of.a));
+      found = RingsOf(of, b ? columns : nullptr, *grid);
+      PetscCall(MatSeqAIJRestoreArrayRead(block[b], &of.a));
     }
-    if (a) PetscCall(MatSeqAIJRestoreArrayRead(block[b], &a));
-    a = nullptr;
+    for (std::size_t q = 0; q < 3; ++q) rings[q] |= found[q];
     PetscCall(PetscRRBPatternRestore(block[b], &of));
   }
   PetscCallMPI(MPI_Allreduce(rings, all, 3, MPI_INT, MPI_MAX, comm));
@@ -146,6 +160,7 @@ PetscErrorCode PCGridMGDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank_));
   PetscCall(MatGetOwnershipRanges(P, &ranges));
   PetscCall(MatGetSize(P, &rows, nullptr));
   PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_FALSE, grid, &cuts, &on_dmda));
@@ -255,7 +270,6 @@ PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index
   bool changed;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank_));
   PetscCall(PetscSFDestroy(&around_));
   PetscCall(vectors_.Clear());
   PetscCall(MatGetLayouts(P, &layout, nullptr));
@@ -278,24 +292,27 @@ PetscErrorCode PCGridMGDistribution::Build(PC pc, Mat P, const Grid &grid, index
 /* The rows of the box's points and of those around it, and of the box's alone. */
 void PCGridMGDistribution::TakeBox(const Grid &grid, std::vector<PetscInt> *own) {
   const Shape box = boxes_.box(rank_);
-  index_t end[3];
+  index_t n[3];
 
   wanted_.clear();
   if (!box.points()) return;
-  for (std::size_t q = 0; q < 3; ++q) end[q] = box.n[q] + box.more_after[q];
-  for (index_t k = -index_t(box.more_before[2]); k < end[2]; ++k)
-    for (index_t j = -index_t(box.more_before[1]); j < end[1]; ++j)
-      for (index_t i = -index_t(box.more_before[0]); i < end[0]; ++i) {
-        const index_t at[3] = {i, j, k};
-        Point p;
-        bool mine = true;
-        for (int q = 0; q < 3; ++q) {
-          p.at[q] = (boxes_.first(rank_, q) + at[q] + grid.n[q]) % grid.n[q];
-          mine &= at[q] >= 0 && at[q] < box.n[(std::size_t)q];
-        }
-        wanted_.push_back(row(p));
-        if (mine) own->push_back(wanted_.back());
-      }
+  for (std::size_t q = 0; q < 3; ++q) n[q] = box.n[q] + box.more_before[q] + box.more_after[q];
+  wanted_.resize((std::size_t)(n[0] * n[1] * n[2]));
+  own->resize((std::size_t)box.points());
+#pragma omp parallel for schedule(static) if (box.points() >= rows_for_threads)
+  for (index_t line = 0; line < n[1] * n[2]; ++line) {
+    const index_t at[2] = {line % n[1] - box.more_before[1], line / n[1] - box.more_before[2]};
+    const auto within = [](index_t i, index_t size) { return i >= 0 && i < size; };
+    const bool mine = within(at[0], box.n[1]) && within(at[1], box.n[2]);
+
+    for (index_t i = 0; i < n[0]; ++i) {
+      const index_t x = i - box.more_before[0], of_box[3] = {x, at[0], at[1]};
+      Point p;
+      for (int q = 0; q < 3; ++q) p.at[q] = (boxes_.first(rank_, q) + of_box[q] + grid.n[q]) % grid.n[q];
+      const PetscInt number = wanted_[(std::size_t)(line * n[0] + i)] = row(p);
+      if (mine && within(x, box.n[0])) (*own)[(std::size_t)((at[1] * box.n[1] + at[0]) * box.n[0] + x)] = number;
+    }
+  }
 }
 
 PetscErrorCode PCGridMGDistribution::ToWanted(const PetscScalar *rows, PetscScalar *wanted) {

@@ -47,6 +47,7 @@ private:
   };
   std::function<PetscInt(PetscInt)> NumberInBox() const;
   PetscErrorCode TakeCutsOfRows(Mat);
+  std::array<int, 3> RingsOf(const petscrrb::Csr &, const PetscInt others[], const petscrrb::Grid &) const;
   PetscErrorCode FindRings(PC, Mat, petscrrb::Grid *) const;
   PetscErrorCode AskPattern(PC, Mat, bool told, petscrrb::Grid *) const;
   void CutBoxes(petscrrb::index_t gather);
