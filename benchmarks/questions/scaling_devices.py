@@ -9,8 +9,8 @@ from driver import device, devices
 QUESTION = "How do the RRB-solver and others scale over the GPUs of one host?"
 
 PARTS = ("weak", "strong", "gather", "largest")
-# unknowns a side: on each rank (weak, gather; solid: in 3D, solid_devices asks for it) or of all ranks. A matrix of the largest has more entries than 32-bit indices
-# count, on one GPU
+# unknowns a side: on each rank (weak, gather; solid: in 3D, solid_devices asks for it) or of all ranks. A matrix of the largest has
+# more entries than 32-bit indices count, on one GPU
 SIZES = {"cuda": {"weak": (1023, 4095), "strong": (8191,), "solid": (128, 256), "gather": (2047,), "largest": (24575,)},
          "host": {"weak": (255, 511), "strong": (1023,), "solid": (32, 64), "gather": (255,), "largest": (2047,)}}
 BOXES = {1: (1, 1), 2: (2, 1), 4: (2, 2), 8: (4, 2)}

@@ -26,8 +26,8 @@ public:
      place among them of a global column, -1 where it is none of them; threads call it, and it does not throw. Behind the last row is one more, for all that are
      none of them: it is no identity row. Collective. */
   PetscErrorCode Build(Mat P, const std::vector<PetscInt> &rows, const Number &number);
-  /* The values of P, of that pattern, to a, which is on the device, where P is there, or on the host: all but the last one, which is not to be
-     0. Collective. */
+  /* The values of P, of that pattern, to a, which is on the device, where P is there, or on the host: all but the last one, which the
+     caller puts there and is not 0. Collective. */
   PetscErrorCode Exchange(Mat P, PetscBool device, PetscScalar *a);
 
   /* columns in the order of the box's numbers */

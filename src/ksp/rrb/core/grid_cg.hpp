@@ -12,12 +12,13 @@
 
 namespace petscrrb::rrbsolver {
 
-// What each backend has its own of, for one rank: q = A p at black points, where p at the red ones solves their equations, and the terms of (p, q). p is
-// given at black points and around rings, and left at the red ones as it may be.
+// What each backend has its own of, for one rank: q = A p at black points, where p at the red ones solves their equations, and the terms of
+// (p, q). p is given at black points and around rings, and left at the red ones as it may be.
 // Terms run(on, shape, A, p, q, partial), which takes parts_of(shape) terms of the partial sum
 template <class Backend> struct BlackProduct;
 
-// Preconditioner: GridMGOn or OnBoxes; points: black, where that is red_black(), or all. Nothing but the constructor is one rank's alone.
+// Preconditioner: GridMGOn or OnBoxes; points: black, where that is red_black(), or all. With OnBoxes everything is collective but the
+// constructor.
 template <class Preconditioner, Points points> class GridCG : NotCopied {
   using Backend = typename Preconditioner::On;
   using T = typename Preconditioner::Value;
