@@ -96,7 +96,8 @@ void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number
                                  Entries *theirs, std::vector<PetscInt> *to) {
   constexpr PetscInt few = 32; /* entries of a row on a grid; others' rows are put in order by one thread */
   const PetscInt n = (PetscInt)rows.size();
-  std::vector<PetscInt> which((std::size_t)n), own_before((std::size_t)n + 1); /* row of its owner's; own entries before it */
+  std::vector<PetscInt> which((std::size_t)n),
+      own_before((std::size_t)n + 1); /* row of its owner's; own entries before it */
   std::vector<PetscInt> longer, order, key;
   const auto size_of = [&](PetscInt p) { return ia_[(std::size_t)p + 1] - ia_[(std::size_t)p]; };
   PetscInt others = 0;

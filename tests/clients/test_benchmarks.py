@@ -26,7 +26,16 @@ def test_poisson_on_ranks_is_the_same_problem(run, build, library, sizes):
 def test_poisson_on_ranks_says_what_it_cannot(run, build, library):
     output = run(build / "benchmarks/poisson", "-dll_append", library, "-problem", "variable", "-solver_0", "cg: -pc_type none", ranks=2,
                  fails=True)
-    assert "On several ranks the problem is poisson, in 2D" in output
+    assert "On several ranks the problem is poisson" in output
+
+
+def test_poisson_on_ranks_in_three_dimensions(run, build, library):
+    words = [build / "benchmarks/poisson", "-dll_append", library, "-grid", "18,16,12", "-norm", "unpreconditioned", "-setups", 0,
+             "-refreshes", 1, "-solves", 1, "-da_processors_x", 1, "-solver_0", "rrb: -ksp_type rrb", "-solver_1", "gridmg: -pc_type gridmg"]
+    one, two = solved(run(*words[:-6], *words[-4:])), solved(run(*words, ranks=2))
+    assert [row[2] for row in one + two] == ["ok"] * 4
+    for alone, together in zip(one, two, strict=True):  # random numbers of each rank's own
+        assert abs(int(together[3]) - int(alone[3])) <= 1
 
 
 PFMG = {"pfmg": "", "galerkin": "-ksp_pfmg_rap galerkin -ksp_pfmg_relax weighted_jacobi", "one": "-ksp_pfmg_sweeps 1"}
