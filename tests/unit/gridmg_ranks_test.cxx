@@ -146,12 +146,13 @@ const std::vector<Case> cases = {
 };
 
 TEST(GridMGOnBoxes, IsThatOfOneRank) {
+  int turn = 0; // what is gathered elsewhere goes with a third of the choices
   for (const Case &c : cases)
     for (const auto smoother : {gridmg::Smoother::points, gridmg::Smoother::automatic, gridmg::Smoother::lines})
       for (const auto coarsening : {gridmg::Coarsening::full, gridmg::Coarsening::automatic, gridmg::Coarsening::semi})
         for (const int smooths : {1, 2})
           for (const index_t gather_size : {4, 100, 100000}) {
-            if (smooths == 2 && gather_size != 4) continue;
+            if (gather_size != 4 && (smooths == 2 || ++turn % 3)) continue;
             gridmg::Options o;
             o.smoother = smoother, o.coarsening = coarsening, o.smooths = smooths, o.coarse_size = 1;
             const reference::Matrix A = reference::random_couplings(c.g, 10.0, 0.1).A;

@@ -122,16 +122,17 @@ TEST(GridMG, IsTheReferenceOnEveryGrid) {
 
 // Masks, identity rows, several components, none of them regular or some.
 TEST(GridMG, IsTheReferenceWithDeadPoints) {
+  int turn = 0;
   for (const Grid3D &g : grids)
-    for (const auto &o : all_options())
-      for (const double missing : {0.3, 0.6}) {
-        ASSERT_NO_FATAL_FAILURE(compare(reference::random_couplings(g, 100, 0, missing).A, g, o));
-        ASSERT_NO_FATAL_FAILURE(
-            compare(reference::identity_rows(
-                        reference::random_couplings(g, 10, 0.01, missing), [](int p) { return p * 7 % 5 == 0; }, true)
-                        .A,
-                    g, o));
-      }
+    for (const auto &o : all_options()) {
+      const double missing = ++turn % 2 ? 0.3 : 0.6;
+      ASSERT_NO_FATAL_FAILURE(compare(reference::random_couplings(g, 100, 0, missing).A, g, o));
+      ASSERT_NO_FATAL_FAILURE(compare(
+          reference::identity_rows(
+              reference::random_couplings(g, 10, 0.01, 0.9 - missing), [](int p) { return p * 7 % 5 == 0; }, true)
+              .A,
+          g, o));
+    }
 }
 
 TEST(GridMG, StopsAtTheMostGrids) {
