@@ -5,6 +5,7 @@
 #include "matrix.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -20,6 +21,11 @@ struct LevelGraph {
   Graph weight;
   Vector excess;
 };
+
+// Equal coefficients make many tests equations. Within this relative margin both sides count as equal, so that rounding,
+// and with it the compiler or the device, decides nothing.
+constexpr double tie = 1e-9;
+inline bool at_most(double a, double b) { return a <= b + tie * std::abs(b); }
 
 // What a red set may do: lost <= beta kept at each red node, w <= tau S at each coupling of two of them.
 struct Limits {
@@ -44,12 +50,12 @@ inline double support(const LevelGraph &graph, int p, int q, const Flags &red) {
 inline bool keeps_enough(const LevelGraph &graph, int p, const Flags &red, const Limits &limits) {
   double lost = 0, kept = graph.excess[p];
   for (const auto &[q, w] : graph.weight[p]) (red[q] ? lost : kept) += w;
-  return lost <= limits.beta * kept;
+  return at_most(lost, limits.beta * kept);
 }
 
 inline bool is_supported(const LevelGraph &graph, int p, const Flags &red, const Limits &limits) {
   for (const auto &[q, w] : graph.weight[p])
-    if (red[q] && !(w <= limits.tau * support(graph, p, q, red))) return false;
+    if (red[q] && !at_most(w, limits.tau * support(graph, p, q, red))) return false;
   return true;
 }
 

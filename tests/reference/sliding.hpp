@@ -22,13 +22,20 @@ struct Slide {
 
 using Couplings = std::vector<std::set<int>>; // in both directions
 
+// To 24 binary digits, so that weights that differ by rounding only are equal and the nodes' order decides.
+inline double without_rounding(double w) {
+  int exponent;
+  const double digits = std::round(std::ldexp(std::frexp(w, &exponent), 24));
+  return std::ldexp(digits, exponent - 24);
+}
+
 // At a node with more than 8 couplings the lightest quarter, but none of the 8 heaviest. The other end has no say.
 inline Couplings light_couplings(const LevelGraph &graph) {
   constexpr std::size_t enough = 8;
   Couplings light(graph.weight.size());
   for (int p : graph.nodes) {
     std::vector<std::pair<double, int>> by_weight; // heaviest first, then by node
-    for (const auto &[q, w] : graph.weight[p]) by_weight.push_back({-w, q});
+    for (const auto &[q, w] : graph.weight[p]) by_weight.push_back({-without_rounding(w), q});
     std::sort(by_weight.begin(), by_weight.end());
     const std::size_t m = by_weight.size();
     if (m <= enough) continue;
@@ -48,7 +55,7 @@ inline Couplings positive_couplings(const LevelGraph &graph) {
   return positive;
 }
 
-inline bool is_strong(double w, double strong, double eps) { return std::abs(w) <= eps * strong; }
+inline bool is_strong(double w, double strong, double eps) { return at_most(std::abs(w), eps * strong); }
 
 // A candidate slides over each common neighbour with which neither end's coupling is a candidate, along the couplings
 // that are strong beside it. Without any it stays.

@@ -2,13 +2,14 @@
 // Slow and obvious on purpose; it shares nothing with the library.
 #pragma once
 
+#include "graph_elimination.hpp"
 #include "prepared.hpp"
 #include "pseudo_inverse.hpp"
 #include "red_by_support.hpp"
 #include "sliding.hpp"
 
-#include <cmath>
-#include <memory>
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ struct SupportOptions {
   double eps = 0.1;       // of what slides; 0: only positive couplings
   Vector v;               // near-null-space vector, empty: 1
   bool v_is_null = false; // A v = 0, the application says
+  bool graphs = false;    // keep that of every level, for graphs()
 };
 
 // All that depends on comparisons of numbers, so that a refresh can keep it.
@@ -36,7 +38,7 @@ struct SupportDecisions {
 
 // What kept decisions do that the present numbers do not justify.
 struct Outdated {
-  int couplings = 0; // that are lumped because the pattern lacks them, or because they are positive
+  int couplings = 0; // that were positive and are not, or the other way round, or were 0: they are lumped
   int plain = 0;     // red nodes of plain grids that fail the test of plain grids
   int chosen = 0;    // nodes at which the choice would be another one, the ones before it as they are
   int slides = 0;    // along couplings that are too weak
@@ -111,19 +113,13 @@ public:
   bool redone() const { return redone_; } // without lumping to the diagonals
   int levels() const { return static_cast<int>(decisions_.levels.size()); }
   const SupportDecisions &decisions() const { return decisions_; }
-  const std::vector<LevelGraph> &graphs() const { return graphs_; } // from which each level was decided, if asked for
+  const std::vector<LevelGraph> &graphs() const { return graphs_; } // that each level starts from
+  const std::vector<int> &sizes() const { return sizes_; }          // unknowns that each level starts from
   const std::vector<int> &last_block() const { return graph_.nodes; }
   const LevelGraph &last_graph() const { return graph_; }
   const Outdated &outdated() const { return outdated_; }
 
 private:
-  struct Eliminated {
-    int p;
-    double pivot;                 // 0: a null direction
-    std::map<int, double> weight; // to the black nodes
-  };
-  using Eliminations = std::vector<Eliminated>;
-
   Grid grid_;
   SupportOptions options_;
   Prepared prepared_;
@@ -132,8 +128,9 @@ private:
 
   LevelGraph graph_; // of what is not yet eliminated; in the end the last block
   std::vector<LevelGraph> graphs_;
+  std::vector<int> sizes_;
   std::vector<Eliminations> eliminated_; // of each level
-  std::unique_ptr<PseudoInverse> last_;
+  std::optional<PseudoInverse> last_;
   int kept_level_ = 0;
   Matrix kept_;
   std::vector<int> kept_nodes_;
@@ -154,7 +151,8 @@ private:
   bool factor(double omega) {
     start();
     for (int level = 0; frozen_ ? level < levels() : choose_level(omega); level++) {
-      graphs_.push_back(graph_);
+      if (options_.graphs) graphs_.push_back(graph_);
+      sizes_.push_back(static_cast<int>(graph_.nodes.size()));
       keep_for_amli(level);
       if (frozen_) count_outdated(decisions_.levels[level]);
       eliminated_.emplace_back();
@@ -168,6 +166,7 @@ private:
     if (!frozen_) decisions_ = {};
     eliminated_.clear();
     graphs_.clear();
+    sizes_.clear();
     kept_nodes_.clear();
     kept_level_ = 0;
     outdated_ = {};
@@ -189,7 +188,7 @@ private:
     for (int p : graph_.nodes)
       for (const auto &[q, w] : graph_.weight[p]) {
         if (w > 0 && fits(p, q)) pattern[p].insert(q);
-        if (frozen_ && p < q && (w < 0 || (w > 0 && !fits(p, q)))) outdated_.couplings++;
+        if (frozen_ && p < q && (fits(p, q) ? w < 0 : w > 0)) outdated_.couplings++;
       }
     if (!frozen_) decisions_.pattern = pattern;
     for (int p : graph_.nodes) {
@@ -236,46 +235,6 @@ private:
       outdated_.chosen += count_changed(graph_, level.reds, grid_.nx);
   }
 
-  // Red nodes lose what couples two of them; it leaves their diagonals, unless nothing would remain.
-  static void lump(LevelGraph &graph, const std::vector<int> &reds, double omega) {
-    Flags red(graph.weight.size(), false);
-    for (int p : reds) red[p] = true;
-    for (int p : reds) {
-      double kept = graph.excess[p], lost = 0;
-      for (const auto &[q, w] : graph.weight[p]) (red[q] ? lost : kept) += w;
-      const bool unlumped = lost != 0 && kept + (1 - omega) * lost < smallest_lumped * (kept + lost);
-      graph.excess[p] += unlumped ? lost : (1 - omega) * lost;
-      for (auto entry = graph.weight[p].begin(); entry != graph.weight[p].end();)
-        entry = red[entry->first] ? graph.weight[p].erase(entry) : std::next(entry);
-    }
-  }
-
-  static bool eliminate(LevelGraph &graph, const std::vector<int> &reds, double omega, Eliminations &list) {
-    lump(graph, reds, omega);
-    for (int p : reds) {
-      const double e = graph.excess[p];
-      double sum = 0;
-      for (const auto &entry : graph.weight[p]) sum += entry.second;
-      const double d = sum + e, terms = sum + std::abs(e);
-      if (terms != 0 && !(d > 1e-12 * terms && std::isfinite(d))) return false;
-      Eliminated node{p, d, {}};
-      for (const auto &[q, w] : graph.weight[p]) {
-        graph.weight[q].erase(p);
-        if (d == 0) continue; // a null direction
-        node.weight[q] = w;
-        graph.excess[q] += w / d * e;
-        for (const auto &[r, u] : graph.weight[p])
-          if (r != q) graph.weight[q][r] += w * u / d;
-      }
-      list.push_back(node);
-    }
-    for (int p : reds) graph.weight[p].clear();
-    std::vector<int> black;
-    std::set_difference(graph.nodes.begin(), graph.nodes.end(), reds.begin(), reds.end(), std::back_inserter(black));
-    graph.nodes = black;
-    return true;
-  }
-
   void slide(SupportDecisions::Level &level) {
     constexpr std::size_t most_passes = 4;
     if (!frozen_ && (level.plain || options_.eps == 0)) return;
@@ -295,18 +254,6 @@ private:
     kept_ = matrix_of(graph_);
   }
 
-  static Matrix matrix_of(const LevelGraph &graph) {
-    Matrix A(static_cast<int>(graph.weight.size()));
-    for (int p : graph.nodes) {
-      A.add(p, p, graph.excess[p]);
-      for (const auto &[q, w] : graph.weight[p]) {
-        A.add(p, p, w);
-        A.add(p, q, -w);
-      }
-    }
-    return A;
-  }
-
   bool factor_last_block() {
     std::vector<int> number(prepared_.size(), -1);
     Graph weight(graph_.nodes.size());
@@ -316,22 +263,16 @@ private:
       excess.push_back(graph_.excess[p]);
       for (const auto &[q, w] : graph_.weight[p]) weight[number[p]][number[q]] = w;
     }
-    last_ = std::make_unique<PseudoInverse>(weight, excess);
+    last_.emplace(weight, excess);
     return last_->ok();
   }
 
   void forward(int from, int to, Vector &z) const {
-    for (int level = from; level < to; level++)
-      for (const Eliminated &node : eliminated_[level])
-        for (const auto &[q, w] : node.weight) z[q] += w / node.pivot * z[node.p];
+    for (int level = from; level < to; level++) reference::forward(eliminated_[level], z);
   }
 
   void backward(int from, int to, Vector &z) const {
-    for (int level = to; level-- > from;)
-      for (const Eliminated &node : eliminated_[level]) {
-        for (const auto &[q, w] : node.weight) z[node.p] += w * z[q];
-        z[node.p] = node.pivot == 0 ? 0 : z[node.p] / node.pivot;
-      }
+    for (int level = to; level-- > from;) reference::backward(eliminated_[level], z);
   }
 };
 
