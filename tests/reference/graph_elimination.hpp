@@ -8,15 +8,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
+#include <utility>
 #include <vector>
 
 namespace reference {
 
 struct Eliminated {
   int p;
-  double pivot;                 // 0: a null direction
-  std::map<int, double> weight; // to the black nodes
+  double pivot;                               // 0: a null direction
+  std::vector<std::pair<int, double>> weight; // to the black nodes
 };
 using Eliminations = std::vector<Eliminated>;
 
@@ -58,7 +58,7 @@ inline bool eliminate(LevelGraph &graph, const std::vector<int> &reds, double om
     for (const auto &[q, w] : graph.weight[p]) {
       graph.weight[q].erase(p);
       if (d == 0) continue; // a null direction
-      node.weight[q] = w;
+      node.weight.push_back({q, w});
       graph.excess[q] += w / d * e;
       for (const auto &[r, u] : graph.weight[p])
         if (r != q) graph.weight[q][r] += w * u / d;
