@@ -19,9 +19,8 @@ inline Problem finite_volumes(const Vector &hx, const Vector &hy, const Coeffici
   const auto in_series = [](double length, double k, double next_length, double next_k) {
     return 2 / (length / k + next_length / next_k);
   };
-  const auto at = [](int i, int n) {
-    return std::clamp(i, 0, n - 1);
-  }; // a side's face is between a cell and its mirror
+  // the face of a side is between a cell and itself
+  const auto at = [](int i, int n) { return std::clamp(i, 0, n - 1); };
   Problem out = five_points(
       {nx, ny},
       [&](int i, int j) {
