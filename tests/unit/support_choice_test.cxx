@@ -2,6 +2,7 @@
 #include "by_support.hpp"
 
 #include <set>
+#include <vector>
 
 using namespace reference;
 
@@ -103,6 +104,24 @@ TEST(SupportChoice, FollowsItsLimits) {
   EXPECT_EQ(count_failing(graph, {0, 1}, {10, 2.9}), 2);
   EXPECT_EQ(count_failing(graph, {0, 1}, {1.5, 3}), 0);
   EXPECT_EQ(count_failing(graph, {0, 1}, {1.4, 3}), 2);
+  EXPECT_EQ(count_failing(graph, {0, 1}, plain_limits), 0);
+  graph.excess[0] = -1.51; // keeps 1.49
+  EXPECT_EQ(count_failing(graph, {0, 1}, plain_limits), 1);
+}
+
+// Nodes 1 and 4 are two couplings apart. Beside 3, which is red before them, one of them may turn red, but not both.
+TEST(SupportChoice, RoundsWaitForNodesTwoCouplingsAway) {
+  LevelGraph graph{{0, 1, 3, 4}, Graph(8), Vector(8, 0.0)};
+  const auto couple = [&](int p, int q, double w) { graph.weight[p][q] = graph.weight[q][p] = w; };
+  couple(1, 3, 1);
+  couple(4, 3, 1);
+  couple(0, 3, 1.5);
+  couple(0, 1, 100);
+  couple(0, 4, 100);
+  EXPECT_EQ(by_priority(graph.nodes, 4), (std::vector<int>{3, 1, 4, 0}));
+  EXPECT_EQ(choose_in_sequence(graph, 4), (std::vector<int>{1, 3}));
+  EXPECT_EQ(choose_in_rounds(graph, 4).reds, (std::vector<int>{1, 3}));
+  EXPECT_EQ(choose_in_rounds(graph, 4).rounds, 3);
 }
 
 TEST(SupportSlides, PositiveCouplingsSlideOrGoToTheDiagonals) {
