@@ -1,4 +1,4 @@
-// The AMLI cycle written from docs/numerics.md alone, on top of the reference RRB.
+// The AMLI cycle written from docs/numerics.md alone, on top of a reference of RRB that keeps a grid's or level's matrix.
 #pragma once
 
 #include "cg_reference.hpp"
@@ -6,10 +6,10 @@
 
 namespace reference {
 
-class AMLI {
+template <class Factor> class AMLI {
 public:
   // M has a kept grid; lambda: the end of the polynomial's interval [1, lambda]
-  AMLI(const RRB &M, double lambda) : M_(M), lambda_(lambda) {}
+  AMLI(const Factor &M, double lambda) : M_(M), lambda_(lambda) {}
 
   // On the kept grid: p(B S) B r, p(t) = (1 + lambda - t) / lambda.
   Vector coarse(const Vector &r) const {
@@ -31,13 +31,13 @@ public:
   }
 
 private:
-  const RRB &M_;
+  const Factor &M_;
   double lambda_;
 };
 
 // The largest eigenvalue of B S on the kept grid, as many steps of conjugate gradients see it. S x0 is a right-hand side
 // that has a solution where S is singular, too.
-inline double largest_eigenvalue_on_kept(const RRB &M, const Vector &x0, int steps = 100) {
+template <class Factor> double largest_eigenvalue_on_kept(const Factor &M, const Vector &x0, int steps = 100) {
   const auto restricted = [&](const Vector &x) {
     Vector y(x.size(), 0.0);
     for (int p : M.kept_nodes()) y[p] = x[p];

@@ -30,6 +30,7 @@ struct Prepared {
   Vector v;
   Graph weight;
   Vector excess;
+  Graph positive; // the couplings that moved to the diagonals, by their w_ij < 0
 
   Prepared(const Matrix &A, const Grid &grid, const Vector &vector, bool v_is_null) : v(vector) {
     if (A.size() != grid.nx * grid.ny) throw std::invalid_argument("matrix size is not nx * ny");
@@ -37,6 +38,7 @@ struct Prepared {
     choose_vector(A);
     check_values(A);
     weight.resize(A.size());
+    positive.resize(A.size());
     for (int p = 0; p < A.size(); p++) take_row(A, grid, p, v_is_null ? 1e-10 : 1e-14);
   }
 
@@ -95,7 +97,7 @@ private:
           throw std::invalid_argument("a coupling reaches past the nine points");
         excess[p] += a;
         magnitude += std::abs(a);
-        if (a < 0) weight[p][q] = -a;
+        (a < 0 ? weight : positive)[p][q] = -a;
       }
     if (std::abs(excess[p]) <= rounding * magnitude) excess[p] = 0;
   }

@@ -3,6 +3,7 @@
 
 #include "grid3d.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -12,8 +13,7 @@ namespace reference {
 // a pivot of exactly 0; there the constant is removed before and after.
 class PseudoInverse {
 public:
-  explicit PseudoInverse(const WeightedGrid &A)
-      : n_(A.grid.size()), weight_(n_, Vector(n_, 0.0)), later_(n_), pivot_(n_, 0.0) {
+  explicit PseudoInverse(const WeightedGrid &A) : PseudoInverse(A.grid.size()) {
     for (int p = 0; p < n_; p++)
       for (int q = 0; q < 3; q++)
         if (A.after(q, p) != 0) {
@@ -24,6 +24,17 @@ public:
     find_null_components(A.excess);
     eliminate(A.excess);
   }
+
+  // Of points 0..n-1, with the weights of their couplings in both directions.
+  PseudoInverse(const Graph &weight, const Vector &excess) : PseudoInverse(static_cast<int>(excess.size())) {
+    for (int p = 0; p < n_; p++)
+      for (const auto &[q, w] : weight[p]) weight_[p][q] = w;
+    find_null_components(excess);
+    eliminate(excess);
+  }
+
+  // False where a pivot is lost, which only negative excesses can do.
+  bool ok() const { return ok_; }
 
   Vector apply(Vector x) const {
     remove_constants(x);
@@ -44,6 +55,9 @@ private:
   std::vector<std::vector<int>> later_; // the points after p that couple with it when it is eliminated
   Vector pivot_;
   std::vector<std::vector<int>> null_components_;
+  bool ok_ = true;
+
+  explicit PseudoInverse(int n) : n_(n), weight_(n, Vector(n, 0.0)), later_(n), pivot_(n, 0.0) {}
 
   void find_null_components(const Vector &excess) {
     std::vector<bool> found(n_, false);
@@ -72,6 +86,8 @@ private:
         later_[p].push_back(r);
         pivot_[p] += weight_[p][r];
       }
+      const double terms = pivot_[p] - excess[p] + std::abs(excess[p]); // what the pivot is the sum of
+      ok_ = ok_ && (terms == 0 || pivot_[p] > 1e-12 * terms);
       if (!(pivot_[p] > 0)) continue;
       for (int r : later_[p]) {
         excess[r] += weight_[p][r] / pivot_[p] * excess[p];
