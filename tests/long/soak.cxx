@@ -25,6 +25,8 @@ const Kind kinds[] = {
     {"ksp-rrb", "-ksp_type rrb -pc_rrb_levels 6 -pc_rrb_storage_grids 2", {37, 30, 1}},
     {"mic", "-ksp_type cg -pc_type mic", {37, 30, 1}},
     {"mic-3d", "-ksp_type cg -pc_type mic", {11, 9, 10}},
+    {"gridmg", "-ksp_type cg -pc_type gridmg -pc_gridmg_coarse_size 30 -pc_gridmg_gather_size 0", {12, 9, 10}},
+    {"gridmg-rrb", "-ksp_type rrb -pc_type gridmg -pc_gridmg_coarse_size 30 -pc_gridmg_gather_size 0", {12, 9, 10}},
     {"neumann", "-ksp_type cg -pc_type neumann", {37, 30, 1}},
     {"neumann-poisson", "-ksp_type cg -pc_type neumann -pc_neumann_type poisson -pc_neumann_drop pattern", {37, 30, 1}},
     {"blockrelax", "-ksp_type cg -pc_type blockrelax", {37, 30, 1}},
