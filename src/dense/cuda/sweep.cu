@@ -8,16 +8,16 @@
 namespace petscrrb::dense {
 namespace {
 
-constexpr int tile = tile_side, rows_at_once = 8, own = tile / rows_at_once; // a thread has `own` entries of a tile
+constexpr int rows_at_once = 8, own = panel / rows_at_once; // a thread has `own` entries of a tile
 
 // A tile in shared memory, whose columns threads of a warp have.
 struct Tile {
-  double entry[tile][tile + 1];
+  double entry[panel][panel + 1];
 
   // beyond the matrix that is the identity
   __device__ void load(const double *matrix, std::size_t pitch, int n, int i, int j) {
-    for (int r = int(threadIdx.y); r < tile; r += rows_at_once) {
-      const int row = i * tile + r, column = j * tile + int(threadIdx.x);
+    for (int r = int(threadIdx.y); r < panel; r += rows_at_once) {
+      const int row = i * panel + r, column = j * panel + int(threadIdx.x);
       entry[r][threadIdx.x] =
           row < n && column < n ? matrix[std::size_t(row) * pitch + column] : (row == column ? 1.0 : 0.0);
     }
@@ -25,16 +25,16 @@ struct Tile {
   __device__ double row_times(int r, const Tile &b) const {
     double sum = 0.0;
 #pragma unroll 8
-    for (int m = 0; m < tile; ++m) sum = fma(entry[r][m], b.entry[m][threadIdx.x], sum);
+    for (int m = 0; m < panel; ++m) sum = fma(entry[r][m], b.entry[m][threadIdx.x], sum);
     return sum;
   }
 };
 
 // Eliminates the unknowns of block k; *bad: 0, or 1 + the first one whose pivot is not positive.
-__global__ void __launch_bounds__(tile *rows_at_once)
+__global__ void __launch_bounds__(panel *rows_at_once)
     eliminate(const double *from, double *to, std::size_t pitch, int n, int k, int *bad) {
   __shared__ Tile d, left, above;
-  __shared__ alignas(16) double line[2 * (tile + 2)];
+  __shared__ alignas(16) double line[2 * (panel + 2)];
   const int i = int(blockIdx.y), j = int(blockIdx.x);
   cuda::start_next();
   cuda::await_previous();
@@ -42,9 +42,9 @@ __global__ void __launch_bounds__(tile *rows_at_once)
   left.load(from, pitch, n, i, k);
   above.load(from, pitch, n, k, j);
   __syncthreads();
-  const int failed = invert_tile<rows_at_once, tile + 1>(&d.entry[0][0], line, int(threadIdx.y));
-  if (i == k && j == k && failed < tile && threadIdx.x == 0 && threadIdx.y == 0 && *bad == 0)
-    *bad = k * tile + failed + 1;
+  const int failed = invert_tile<rows_at_once, panel + 1>(&d.entry[0][0], line, int(threadIdx.y));
+  if (i == k && j == k && failed < panel && threadIdx.x == 0 && threadIdx.y == 0 && *bad == 0)
+    *bad = k * panel + failed + 1;
   double value[own];
   if (j != k) { // rows of block k, which the others take
 #pragma unroll
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(tile *rows_at_once)
     __syncthreads();
   }
   for (int s = 0; s < own; ++s) {
-    const int r = int(threadIdx.y) + s * rows_at_once, row = i * tile + r, column = j * tile + int(threadIdx.x);
+    const int r = int(threadIdx.y) + s * rows_at_once, row = i * panel + r, column = j * panel + int(threadIdx.x);
     if (row >= n || column >= n) continue;
     double &out = to[std::size_t(row) * pitch + column];
     if (i == k)
@@ -70,11 +70,11 @@ __global__ void __launch_bounds__(tile *rows_at_once)
 
 double *sweep(double *matrix, double *other, std::size_t pitch, int n, int *bad, cudaStream_t stream) {
   static const bool overlap = cuda::may_overlap(eliminate);
-  const int tiles = (n + tile - 1) / tile;
+  const int tiles = (n + panel - 1) / panel;
   cuda::check(cudaMemsetAsync(bad, 0, sizeof(int), stream), "cudaMemsetAsync");
   for (int k = 0; k < tiles; ++k, std::swap(matrix, other))
-    cuda::launch("elimination", eliminate, overlap, dim3(unsigned(tiles), unsigned(tiles)), dim3(tile, rows_at_once), 0,
-                 stream, matrix, other, pitch, n, k, bad);
+    cuda::launch("elimination", eliminate, overlap, dim3(unsigned(tiles), unsigned(tiles)), dim3(panel, rows_at_once),
+                 0, stream, matrix, other, pitch, n, k, bad);
   return matrix;
 }
 

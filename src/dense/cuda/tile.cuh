@@ -1,17 +1,16 @@
 // The inverse of a small tile of a symmetric positive definite matrix, by a thread block.
 #pragma once
 
+#include "dense/cuda/plan.hpp"
 #include "exec/cuda/fp64.cuh"
 
 namespace petscrrb::dense {
-
-constexpr int tile_side = 32;
 
 // t: 32 x 32 values in shared memory, rows of `pitch`, which become their inverse, by Gauss-Jordan elimination without pivoting. Every lane
 // of a warp holds some values of one column. line: shared, too, 2 x 34 values. As in blocks.cu the next pivot is known one barrier early. For
 // all threads of the block, which are so many warps. The first pivot that is not positive, or 32; then nobody is to use the values.
 template <int warps, int pitch> __device__ int invert_tile(double *t, double *line, int warp) {
-  constexpr int n = tile_side, rows = n / warps, room = n + 2;
+  constexpr int n = panel, rows = n / warps, room = n + 2;
   const int lane = int(threadIdx.x) % 32, first = warp * rows;
   double a[rows], next = t[0];
   int bad = n;

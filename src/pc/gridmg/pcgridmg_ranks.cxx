@@ -224,7 +224,7 @@ void PCGridMGDistribution::CutBoxes(index_t gather) {
 }
 
 /* The place of a global row among those that are wanted, all points of the box and around it in natural order; -1 if it is none. */
-std::function<PetscInt(PetscInt)> PCGridMGDistribution::NumberInBox() const {
+PetscRRBBoxRows::Number PCGridMGDistribution::NumberInBox() const {
   const int rank = rank_;
   const Shape box = boxes_.box(rank), whole = boxes_.whole();
   std::array<index_t, 3> begin, n;
@@ -248,7 +248,7 @@ std::function<PetscInt(PetscInt)> PCGridMGDistribution::NumberInBox() const {
 }
 
 PetscErrorCode PCGridMGDistribution::FollowPattern(PC pc, Mat P, bool *changed) {
-  std::function<PetscInt(PetscInt)> number;
+  PetscRRBBoxRows::Number number;
   PetscRRBMatrixState now;
 
   PetscFunctionBegin;

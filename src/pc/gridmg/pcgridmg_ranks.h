@@ -45,7 +45,7 @@ private:
   struct Point {
     petscrrb::index_t at[3];
   };
-  std::function<PetscInt(PetscInt)> NumberInBox() const;
+  PetscRRBBoxRows::Number NumberInBox() const;
   PetscErrorCode TakeCutsOfRows(Mat);
   std::array<int, 3> RingsOf(const petscrrb::Csr &, const PetscInt others[], const petscrrb::Grid &) const;
   PetscErrorCode FindRings(PC, Mat, petscrrb::Grid *) const;

@@ -74,7 +74,6 @@ public:
     pending_ = true;
     partial_.start();
     on_.for_each_point(box(), NextDirection<points, T>{level.x(), unscaled(), p(), delta(), scalars_.data()});
-    fill(p());
     const Terms curvature = multiply();
     if (of_ranks_) {
       put(curvature_b1, curvature);
@@ -138,11 +137,11 @@ private:
   }
   // q = A p, and the terms of (p, q).
   Terms multiply() {
-    if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
-    if (black) {
-      on_.for_each_point(shape_.halves(0), SolveRed<false>{A_, p(), {}});
+    if (black && of_ranks_)
+      solve_red<false>(p());
+    else
       fill(p());
-    }
+    if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
     return sum(box(), Multiply<points>{A_, p(), q()});
   }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
