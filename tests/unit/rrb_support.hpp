@@ -22,7 +22,8 @@ inline bool identity_row(const reference::Matrix &A, int i) {
 
 // The stencil by coordinates, slowly; couplings to identity rows left out.
 inline petscrrb::Stencil stencil_of(const reference::Matrix &A, const petscrrb::Grid &g, bool corners,
-                                    const reference::Vector &v) {
+                                    const reference::Vector &v,
+                                    petscrrb::Positive positive = petscrrb::Positive::moves) {
   const int nx = int(g.n[0]), ny = int(g.n[1]);
   petscrrb::Stencil s;
   for (auto *a : {&s.C, &s.E, &s.N}) a->assign(nx * ny, 0.0);
@@ -46,7 +47,7 @@ inline petscrrb::Stencil stencil_of(const reference::Matrix &A, const petscrrb::
       s.N[p] = coupling(0, 1);
       if (corners) s.NE[p] = coupling(1, 1), s.NW[p] = coupling(-1, 1);
     }
-  petscrrb::rrb::prepare(s, g, 1e-14);
+  petscrrb::rrb::prepare(s, g, 1e-14, positive);
   return s;
 }
 
@@ -68,6 +69,8 @@ struct Choice {
   bool both = false;
   int storage_grids = 0, block = 8, amli_grid = 0;
   bool single = false;
+  bool support = false; // red nodes are chosen by it; levels: at most
+  index_t last = 1;     // then: unknowns of the last block
 };
 
 // A vector of a grid in natural order.
@@ -104,11 +107,11 @@ public:
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
     const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
                                        {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
-    core_ =
-        petscrrb::rrb::make_factorization(host_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
+    make(extent, c.omega);
     factor(c.omega);
     if (!outcome_.ok) {
       redone_ = true;
+      if (c.support) make(extent, 0.0);
       factor(0.0);
     }
   }
@@ -116,7 +119,11 @@ public:
   const petscrrb::rrb::Outcome &outcome() const { return outcome_; }
   bool redone() const { return redone_; }
   Core &core() { return *core_; }
-  void refresh() { factor(choice_.omega); }
+  void refresh() { factor(redone_ ? 0.0 : choice_.omega); }
+  void refresh(const Problem &p) {
+    problem_ = p;
+    refresh();
+  }
 
   reference::Vector apply(const reference::Vector &r) {
     reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
@@ -133,8 +140,21 @@ public:
   }
 
 private:
+  petscrrb::Stencil stencil() const {
+    return stencil_of(problem_.A, grid_, problem_.corners, problem_.v,
+                      choice_.support ? petscrrb::Positive::stays : petscrrb::Positive::moves);
+  }
+  void make(const petscrrb::rrb::Extent &extent, double omega) {
+    using namespace petscrrb::rrb;
+    const Choice &c = choice_;
+    Options o{c.levels, c.storage_grids, c.block, c.amli_grid};
+    o.last_unknowns = c.last;
+    stencil_ = stencil();
+    core_ = c.support ? make_on_graph(host_, extent, o, c.single, prepared(stencil_), omega)
+                      : make_factorization(host_, extent, o, c.single);
+  }
   void factor(double omega) {
-    stencil_ = stencil_of(problem_.A, grid_, problem_.corners, problem_.v);
+    stencil_ = stencil();
     core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both});
     outcome_ = core_->outcome();
     const auto &block = core_->last_block();

@@ -2,9 +2,8 @@
 // p of degree 1 and S the grid's matrix. The order of its calls is in cycle.hpp.
 #pragma once
 
-#include "exec/sums.hpp"
+#include "pc/rrb/core/amli_polynomial.hpp"
 #include "pc/rrb/core/grid_product.hpp"
-#include "pc/rrb/core/lanczos.hpp"
 
 namespace petscrrb::rrb {
 
@@ -64,6 +63,12 @@ template <class V> struct TimesAtSlot {
   }
 };
 
+PETSCRRB_HD inline double hashed(index_t a, index_t b) {
+  unsigned hash = unsigned(a) * 2654435761u ^ unsigned(b) * 2246822519u;
+  hash = (hash ^ hash >> 15) * 3266489917u;
+  return (hash >> 8) * 0x1p-23 - 1.0;
+}
+
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the node: every part of the matrix gets the same share of
 // energy, however far its coefficients jump. Signs alone do not do: what B lacks may be one coupling, and x the same at
 // both its ends. 0 at nodes without couplings, where B is exact.
@@ -76,10 +81,7 @@ template <Class c> struct StartVector {
                            near<c, 0, -1>(s.N, h, k) + near<c, 0, 0>(s.NE, h, k) + near<c, -1, -1>(s.NE, h, k) +
                            near<c, 0, 0>(s.NW, h, k) + near<c, 1, -1>(s.NW, h, k);
     const double d = weights > 0.0 ? s.X[c](h, k) + weights : 0.0, size = d > 0.0 ? 1.0 / std::sqrt(d) : 0.0;
-    const index_t a = 2 * h + parity_x(c), b = 2 * k + parity_y(c);
-    unsigned hash = unsigned(a) * 2654435761u ^ unsigned(b) * 2246822519u;
-    hash = (hash ^ hash >> 15) * 3266489917u;
-    x[c].at(h, k) = ((hash >> 8) * 0x1p-23 - 1.0) * size;
+    x[c].at(h, k) = hashed(2 * h + parity_x(c), 2 * k + parity_y(c)) * size;
   }
 };
 
@@ -125,8 +127,6 @@ struct AmliReport {
   bool used = false;
 };
 
-constexpr int estimate_steps = 8;
-
 // One rank: what is around is around a ring, and sums are complete. (Several: amli_ranks.hpp.)
 template <class Backend> struct RingBorders {
   Extent x;
@@ -139,8 +139,6 @@ template <class Backend> struct RingBorders {
 // in the layout of r1/r2/b1/b2 storage, with what is around the box in the borders.
 template <class Backend, class Borders = RingBorders<Backend>> class Amli {
 public:
-  static constexpr int steps = estimate_steps;
-
   const Borders &borders() const { return borders_; }
 
   // r, z: right-hand side and solution in the hierarchy
@@ -176,7 +174,7 @@ public:
   }
   // z: with what is around
   template <class Z, class V> void second_right_hand_side(const Backend &on, const Quad<Z> &z, const Quad<V> &r) const {
-    product_(on, x_, layout_, matrix(), z, SecondRightHandSide<V>{r, kept(), scalars_.at(0), scalars_.at(1)});
+    product_(on, x_, layout_, matrix(), z, SecondRightHandSide<V>{r, kept(), polynomial_.c0(), polynomial_.c1()});
   }
   // The right-hand side of the step, until the next one.
   Quad<Dense> kept() const { return array(q); }
@@ -198,44 +196,28 @@ public:
   // z = B r is there.
   void step(const Backend &on, int j) const {
     sum(on, rho(j), TimesNodes{r_, z_});
-    on.for_each(box_, NextDirection{z_, array(p), scalars_.at(rho(j)), j ? scalars_.at(rho(j - 1)) : nullptr});
+    on.for_each(box_, NextDirection{z_, array(p), number(rho(j)), j ? number(rho(j - 1)) : nullptr});
     multiply(on, array(p), StoreProduct{array(q)});
     sum(on, curvature(j), TimesNodes{array(p), array(q)});
-    on.for_each(box_, NextResidual{array(q), r_, scalars_.at(rho(j)), scalars_.at(curvature(j))});
+    on.for_each(box_, NextResidual{array(q), r_, number(rho(j)), number(curvature(j))});
   }
-  // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
-  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact.
-  void finish_estimate(const Backend &on) {
-    const double *s = scalars_.read(on);
-    lambda_max_ = safe_bound(largest_eigenvalue(s + rho(0), s + curvature(0), steps));
-    scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
-    scalars_.write(on, 1, 1.0 / lambda_max_);
-  }
+  void finish_estimate(const Backend &on) { polynomial_.finish(on); }
 
-  // Above, the polynomial gains little and may lose its sign; below, B is exact or nearly so.
   AmliReport report() const {
-    return {x_.x.hi - x_.x.lo, x_.y.hi - x_.y.lo, lambda_max_, lambda_max_ >= exact_below && lambda_max_ <= largest};
+    return {x_.x.hi - x_.x.lo, x_.y.hi - x_.y.lo, polynomial_.lambda_max(), polynomial_.used()};
   }
-  std::size_t bytes() const { return memory_.bytes() + scalars_.bytes(); }
+  std::size_t bytes() const { return memory_.bytes() + polynomial_.bytes(); }
 
 private:
-  static constexpr double exact_below = 1.05, largest = 20.0;
-
   Amli(const Extent &x, const DenseLayout &layout, Borders borders, int arrays)
       : x_(x), layout_(layout),
         borders_(std::move(borders)), box_{layout.h0, layout.h0 + layout.columns, layout.k0, layout.k0 + layout.rows},
-        memory_(layout.size() * 4 * arrays), scalars_(2 + 2 * steps, layout.rows) {}
-
-  // An estimate by few steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
-  // be so even where the estimate is 20 % too small, which is what the theory of random start vectors warns of.
-  static double safe_bound(double estimate) {
-    const double above = estimate - 1.0;
-    return 1.0 + std::max(1.05 * above, 1.25 * above - 1.0);
-  }
+        memory_(layout.size() * 4 * arrays), polynomial_(layout.rows) {}
 
   static constexpr int p = 5, q = 6; // arrays of the grid; the first five are the matrix
-  static std::size_t rho(int j) { return 2 + j; }
-  static std::size_t curvature(int j) { return 2 + steps + j; }
+  static std::size_t rho(int j) { return AmliPolynomial<Backend>::rho(j); }
+  static std::size_t curvature(int j) { return AmliPolynomial<Backend>::curvature(j); }
+  const double *number(std::size_t i) const { return polynomial_.scalars().at(i); }
 
   Quad<Dense> array(int i) const {
     const auto view = [&](Class c) { return layout_.view(memory_.data() + (4 * i + c) * layout_.size()); };
@@ -249,8 +231,8 @@ private:
   }
 
   template <class F> void sum(const Backend &on, std::size_t i, const F &f) const {
-    scalars_.sum(on, i, box_, f);
-    borders_.add_up(on, scalars_, i);
+    polynomial_.scalars().sum(on, i, box_, f);
+    borders_.add_up(on, polynomial_.scalars(), i);
   }
 
   Extent x_;
@@ -259,9 +241,8 @@ private:
   Range2 box_; // h and k of all classes
   typename Backend::template Array<double> memory_;
   ProductLoop<Backend> product_;
-  Scalars<Backend> scalars_; // the polynomial's two coefficients, then the sums of the estimate
+  AmliPolynomial<Backend> polynomial_;
   Quad<Dense> r_, z_;
-  double lambda_max_ = 1.0;
 };
 
 } // namespace petscrrb::rrb

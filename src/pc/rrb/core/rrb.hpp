@@ -11,9 +11,10 @@ namespace petscrrb::rrb {
 
 struct Options {
   int levels = 1;
-  int storage_grids = 0; // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
-  int block = 32;        // the papers' dcb
-  int amli_grid = 0;     // the grid at which AMLI's step is; 0: the cycle is V
+  int storage_grids = 0;        // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
+  int block = 32;               // the papers' dcb
+  int amli_grid = 0;            // the grid at which AMLI's step is; 0: the cycle is V
+  index_t last_unknowns = 1024; // on a graph: from so many on there are no more levels
 };
 
 // What a factorization did; failed pivots count only while ok is false.
@@ -21,7 +22,8 @@ struct Outcome {
   bool ok = true;
   index_t unlumped = 0, null = 0;
   int failed_level = 0;
-  index_t failed_i = 0, failed_j = 0;
+  index_t failed_i = 0, failed_j = 0; // -1: on a graph
+  index_t outdated = 0;               // what no longer holds of the choice of red nodes that was kept
 };
 
 // A device's inverse of the last block is substructured (dense/cuda/substructured.hpp); more unknowns would not pay.
@@ -100,11 +102,11 @@ public:
   virtual double *coarse_z() = 0; // not coarse_r()
 
   // The vectors of grid g, 1 <= g <= storage_grids, or of the tail: where down(g, ...) begins and up(..., g) ends.
-  virtual NextGrid right_hand_side(int g) const = 0;
-  virtual NextGrid solution(int g) const = 0;
+  virtual NextGrid right_hand_side(int) const { return {}; }
+  virtual NextGrid solution(int) const { return {}; }
   // Of the last up(from, to, ..., Energy::yes), from the last block or AMLI's grid: the sum of the terms. to and
   // storage_grids are at least 1.
-  virtual Terms energy() const = 0;
+  virtual Terms energy() const { return {}; }
 
   // AMLI's step, on the vector of its grid, and the estimate for it
   virtual AmliReport amli() const = 0;
@@ -121,7 +123,7 @@ public:
   virtual const double *last_excess() const = 0;
 
   // level 2 of the finest grid; only where that is in r1/r2/b1/b2 storage
-  virtual BlackLevel black_level() const = 0;
+  virtual BlackLevel black_level() const { return {}; }
 
   virtual const Extent &extent() const = 0;
   virtual const Options &options() const = 0;
@@ -133,6 +135,12 @@ public:
 // must outlive what is made.
 template <class Backend>
 std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &, const Options &, bool single);
+
+// The same with red nodes that are chosen by support (graph/), by the values of the stencil, which stays as it is; the grids are levels.
+// o.levels: at most; o.amli_grid: not 0 where AMLI's step is wanted.
+template <class Backend>
+std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &, const Options &, bool single,
+                                             const PreparedStencil &, double omega);
 
 // T: what the couplings of the factor are stored in.
 template <class Backend, class T> class Rrb final : public Factorization {

@@ -1,0 +1,54 @@
+// The polynomial of AMLI's step (docs/numerics.md), and the few numbers from which it is made.
+#pragma once
+
+#include "exec/sums.hpp"
+#include "pc/rrb/core/lanczos.hpp"
+
+#include <cstddef>
+
+namespace petscrrb::rrb {
+
+constexpr int estimate_steps = 8;
+
+// p(t) = c0 - c1 t, of the Lanczos matrix that conjugate gradients have built: rho_j = (r_j, z_j) and curvature_j = (p_j, A p_j).
+template <class Backend> class AmliPolynomial {
+public:
+  static std::size_t rho(int j) { return 2 + std::size_t(j); }
+  static std::size_t curvature(int j) { return 2 + estimate_steps + std::size_t(j); }
+
+  // rows: of the largest box that is summed over
+  explicit AmliPolynomial(index_t rows) : scalars_(2 + 2 * estimate_steps, rows) {}
+
+  const Scalars<Backend> &scalars() const { return scalars_; }
+  const double *c0() const { return scalars_.at(0); }
+  const double *c1() const { return scalars_.at(1); }
+
+  // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
+  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact.
+  void finish(const Backend &on) {
+    const double *s = scalars_.read(on);
+    lambda_max_ = safe_bound(largest_eigenvalue(s + rho(0), s + curvature(0), estimate_steps));
+    scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
+    scalars_.write(on, 1, 1.0 / lambda_max_);
+  }
+
+  double lambda_max() const { return lambda_max_; }
+  // Above, the polynomial gains little and may lose its sign; below, B is exact or nearly so.
+  bool used() const { return lambda_max_ >= exact_below && lambda_max_ <= largest; }
+  std::size_t bytes() const { return scalars_.bytes(); }
+
+private:
+  static constexpr double exact_below = 1.05, largest = 20.0;
+
+  // An estimate by few steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
+  // be so even where the estimate is 20 % too small, which is what the theory of random start vectors warns of.
+  static double safe_bound(double estimate) {
+    const double above = estimate - 1.0;
+    return 1.0 + std::max(1.05 * above, 1.25 * above - 1.0);
+  }
+
+  Scalars<Backend> scalars_; // c0, c1, and the sums of the estimate
+  double lambda_max_ = 1.0;
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,344 @@
+// How the levels on a graph are chosen.
+#pragma once
+
+#include "pc/rrb/graph/levels.hpp"
+
+namespace petscrrb::rrb {
+
+constexpr double fewest_reds = 0.02; // of a graph's nodes, for another level
+
+struct SetColour {
+  const node_t *point;
+  index_t nx;
+  int level; // of plain RRB; 0: undecided
+  signed char *colour;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    colour[p] = !level ? undecided : plain_level(point[p] % nx, point[p] / nx) == level ? red : black;
+  }
+};
+struct SetPriority {
+  const node_t *point;
+  index_t nx;
+  priority_t *priority;
+
+  PETSCRRB_HD void operator()(node_t p) const { priority[p] = priority_of(point[p] % nx, point[p] / nx); }
+};
+struct SetPoint {
+  node_t *point;
+
+  PETSCRRB_HD void operator()(node_t p) const { point[p] = p; }
+};
+struct IsBlack {
+  const signed char *colour;
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t p) const { count[p] = colour[p] == black; }
+};
+struct SetNumber {
+  const signed char *colour;
+  const node_t *blacks; // before each node
+  node_t *number;
+
+  PETSCRRB_HD void operator()(node_t p) const { number[p] = colour[p] == black ? blacks[p] : p - blacks[p]; }
+};
+struct TakePoints {
+  const signed char *colour;
+  const node_t *number, *point;
+  node_t *next;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    if (colour[p] == black) next[number[p]] = point[p];
+  }
+};
+struct FindReverse {
+  Rows rows;
+  node_t *reverse;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) reverse[k] = rows.find(rows.column[k], p);
+  }
+};
+// Of each row with slides: 1, how many there are, how many ways they have.
+struct CountSlides {
+  Sliding sliding;
+  const node_t *ways;
+  node_t *rows, *slides, *all;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t n = 0, m = 0;
+    for (node_t k = sliding.graph.rows.start[p]; k < sliding.graph.rows.start[p + 1]; ++k) {
+      n += ways[k] + ways[sliding.reverse[k]] > 0;
+      m += ways[k];
+    }
+    rows[p] = n > 0, slides[p] = n, all[p] = m;
+  }
+};
+struct MarkGone {
+  const node_t *coupling;
+  signed char *gone, pass;
+
+  PETSCRRB_HD void operator()(node_t s) const { gone[coupling[s]] = pass; }
+};
+struct MarkLumped {
+  const double *w;
+  signed char *gone;
+
+  PETSCRRB_HD void operator()(node_t k) const {
+    if (!gone[k] && !(w[k] > 0.0)) gone[k] = lumped;
+  }
+};
+// Each pair of couplings of which one takes something: by the one that comes first.
+struct MarkTaking {
+  const node_t *far;
+  node_t *taking;
+
+  PETSCRRB_HD void operator()(node_t i) const { taking[far[i]] = 1; }
+};
+struct Clear {
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t k) const { count[k] = 0; }
+};
+struct JoinTaking {
+  const node_t *reverse, *taking;
+  node_t *joint;
+
+  PETSCRRB_HD void operator()(node_t k) const { joint[k] = k < reverse[k] && taking[k] + taking[reverse[k]] > 0; }
+};
+struct ListTaking {
+  const node_t *before; // each coupling
+  node_t *list;
+
+  PETSCRRB_HD void operator()(node_t k) const {
+    if (before[k + 1] > before[k]) list[before[k]] = k;
+  }
+};
+struct CountStaying {
+  const node_t *start;
+  const signed char *gone;
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t n = 0;
+    for (node_t k = start[p]; k < start[p + 1]; ++k) n += !gone[k];
+    count[p] = n;
+  }
+};
+struct PackColumns {
+  Rows before;
+  const signed char *gone;
+  const node_t *start;
+  node_t *column;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t to = start[p];
+    for (node_t k = before.start[p]; k < before.start[p + 1]; ++k)
+      if (!gone[k]) column[to++] = before.column[k];
+  }
+};
+
+template <class Backend> void GraphLevels<Backend>::make_first(const StencilGraph &s) {
+  Level &level = levels_.front();
+  const node_t n = node_t(extent_.nodes());
+  level.point.resize(n);
+  Loops::each(on_, n, SetPoint{level.point.data()});
+  level.rows.start.resize(n + 1);
+  Loops::each(on_, n, CountNeighbours{s, level.rows.start.data()});
+  const node_t couplings = Loops::offsets(on_, level.rows.start.data(), n);
+  level.rows.column.resize(couplings);
+  Loops::each(on_, n, ListNeighbours{s, level.rows.start.data(), level.rows.column.data()});
+  room(w_[0], couplings), room(e_[0], n);
+  room(inverse_, n), room(excess_, n);
+  Loops::each(on_, n, FillFirst{s, level.rows.rows(), w_[0].data(), e_[0].data()});
+}
+
+// Where the colours do not alternate around a ring it is not asked.
+template <class Backend> bool GraphLevels<Backend>::may_be_plain(int l) const {
+  return (l == 0 || levels_[l - 1].plain) && (l % 2 || !odd_ring(l / 2));
+}
+
+template <class Backend> bool GraphLevels<Backend>::colour_plainly(Level &level, int l) {
+  const node_t n = level.rows.n();
+  level.colour.resize(n);
+  Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, l + 1, level.colour.data()});
+  level.plain = !Loops::sum(on_, n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
+  return level.plain;
+}
+
+template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &level) {
+  const node_t n = level.rows.n();
+  Array<priority_t> priority;
+  priority.resize(n);
+  level.colour.resize(n);
+  level.plain = false;
+  Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
+  Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
+  room(list_, n);
+  Loops::decide(on_, n, {{graph(level), level.colour.data(), choice_limits}, priority.data()}, level.colour.data(),
+                list_.data());
+}
+
+// False where they are too few for another level.
+template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
+  const node_t n = level.rows.n();
+  room(count_, n + 1);
+  Loops::each(on_, n, IsBlack{level.colour.data(), count_.data()});
+  const node_t reds = n - Loops::offsets(on_, count_.data(), n);
+  if (!level.plain && reds < fewest_reds * n) return false;
+  level.reds = reds;
+  level.number.resize(n);
+  Loops::each(on_, n, SetNumber{level.colour.data(), count_.data(), level.number.data()});
+  return true;
+}
+
+template <class Backend> void GraphLevels<Backend>::make_next(const Level &level, Level &next) {
+  const node_t n = level.rows.n(), blacks = n - level.reds;
+  const Rows rows = level.rows.rows();
+  const signed char *colour = level.colour.data();
+  const node_t *number = level.number.data();
+  room(count_, blacks + 1);
+  Loops::each(on_, n, CountNext{rows, colour, number, count_.data()});
+  room(list_, Loops::offsets(on_, count_.data(), blacks));
+  next.rows.start.resize(blacks + 1);
+  Loops::each(on_, n, ListNext{rows, colour, number, count_.data(), list_.data(), next.rows.start.data()});
+  const node_t couplings = Loops::offsets(on_, next.rows.start.data(), blacks);
+  next.rows.column.resize(couplings);
+  Loops::each(on_, blacks, PackRow{count_.data(), list_.data(), next.rows.start.data(), next.rows.column.data()});
+  next.point.resize(blacks);
+  Loops::each(on_, n, TakePoints{colour, number, level.point.data(), next.point.data()});
+  room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
+}
+
+template <class Backend> void GraphLevels<Backend>::make_reverse(Level &level) {
+  const node_t couplings = level.rows.couplings();
+  level.reverse.resize(couplings);
+  Loops::each(on_, level.rows.n(), FindReverse{level.rows.rows(), level.reverse.data()});
+  level.gone.resize(couplings);
+  room(sum_, couplings), room(taken_, couplings), room(candidate_, couplings);
+}
+
+template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &level) {
+  if (!Loops::sum(on_, level.rows.couplings(), IsPositive{weights(0)})) return;
+  make_reverse(level);
+  level.eps = 1.0;
+  const Sliding sliding{graph(level), level.reverse.data(), level.gone.data(), candidate_.data(), level.eps};
+  Loops::each(on_, level.rows.n(), MarkPositive{sliding});
+  if (make_pass(level, sliding)) slide(level, level.passes.back(), weights(0), 3.0);
+  Loops::each(on_, level.rows.couplings(), MarkLumped{weights(0), level.gone.data()});
+  drop_what_went(level);
+}
+
+// of the next graph, which is filled
+template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level) {
+  make_reverse(level);
+  const Sliding sliding{graph(level), level.reverse.data(), level.gone.data(), candidate_.data(), level.eps};
+  for (int pass = 0; pass < most_passes; ++pass) {
+    Loops::each(on_, level.rows.n(), MarkLight{sliding});
+    if (!make_pass(level, sliding)) break;
+    slide(level, level.passes.back(), weights(0), 1.0);
+  }
+  if (level.passes.empty()) {
+    level.reverse = {}, level.gone = {};
+    return;
+  }
+  drop_what_went(level);
+}
+
+// False if nothing slides.
+template <class Backend> bool GraphLevels<Backend>::make_pass(Level &level, const Sliding &sliding) {
+  const node_t n = level.rows.n(), couplings = level.rows.couplings();
+  Array<node_t> ways, rows, slides, all;
+  ways.resize(couplings + 1), rows.resize(n + 1), slides.resize(n + 1), all.resize(n + 1);
+  Loops::each(on_, n, CountWays{sliding, ways.data()});
+  Loops::each(on_, n, CountSlides{sliding, ways.data(), rows.data(), slides.data(), all.data()});
+  const node_t some = Loops::offsets(on_, rows.data(), n), sliding_ones = Loops::offsets(on_, slides.data(), n),
+               in_all = Loops::offsets(on_, all.data(), n);
+  if (!some) return false;
+  SlidePass<Backend> pass;
+  pass.row.resize(some), pass.first.resize(some + 1), pass.coupling.resize(sliding_ones),
+      pass.at.resize(sliding_ones + 1);
+  pass.near.resize(in_all), pass.far.resize(in_all);
+  Loops::each(on_, n,
+              ListSlides{sliding, ways.data(), rows.data(), slides.data(), all.data(), pass.row.data(),
+                         pass.first.data(), pass.coupling.data(), pass.at.data(), pass.near.data(), pass.far.data()});
+  pass.first.set(some, sliding_ones), pass.at.set(sliding_ones, in_all);
+
+  Loops::each(on_, couplings, Clear{ways.data()});
+  Loops::each(on_, in_all, MarkTaking{pass.far.data(), ways.data()});
+  Array<node_t> joint;
+  joint.resize(couplings + 1);
+  Loops::each(on_, couplings, JoinTaking{level.reverse.data(), ways.data(), joint.data()});
+  pass.taking.resize(Loops::offsets(on_, joint.data(), couplings));
+  Loops::each(on_, couplings, ListTaking{joint.data(), pass.taking.data()});
+  Loops::each(on_, sliding_ones,
+              MarkGone{pass.coupling.data(), level.gone.data(), static_cast<signed char>(level.passes.size() + 1)});
+  level.passes.push_back(std::move(pass));
+  return true;
+}
+
+template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level) {
+  const node_t n = level.rows.n();
+  level.before = std::move(level.rows);
+  level.rows = {};
+  level.rows.start.resize(n + 1);
+  Loops::each(on_, n, CountStaying{level.before.start.data(), level.gone.data(), level.rows.start.data()});
+  level.rows.column.resize(Loops::offsets(on_, level.rows.start.data(), n));
+  Loops::each(on_, n,
+              PackColumns{level.before.rows(), level.gone.data(), level.rows.start.data(), level.rows.column.data()});
+  std::swap(before_, w_[now_]);
+  room(w_[now_], level.rows.couplings());
+  Loops::sum(
+      on_, n,
+      PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(), weights(0), false});
+}
+
+template <class Backend>
+void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const Limits &limits) {
+  levels_.clear();
+  outcome_ = {};
+  now_ = 0;
+  levels_.emplace_back();
+  make_first(stencil(s));
+  let_positive_slide(levels_.front());
+  bool by_support = false; // from here on
+  for (;;) {
+    int l = count();
+    const auto is_last = [&] { return l >= limits.levels || levels_[l].rows.n() <= limits.last; };
+    if (!by_support && may_be_plain(l)) {
+      if (l % 2 == 0 && is_last()) break;
+      if (!colour_plainly(levels_[l], l) || (!is_last() && !find_pivots(levels_[l], omega, l))) {
+        by_support = true;
+        if (l % 2) { // then the grid's first level is not plain either
+          levels_.pop_back();
+          now_ ^= 1;
+          --l;
+        }
+      }
+    } else
+      by_support = true;
+    if (is_last()) break;
+    if (by_support) colour_by_support(levels_[l]);
+    if (!take_reds(levels_[l])) break;
+    if (!find_pivots(levels_[l], omega, l)) return;
+    levels_.emplace_back();
+    make_next(levels_[l], levels_[l + 1]);
+    fill_next(levels_[l], levels_[l + 1], weights(1));
+    now_ ^= 1;
+    if (by_support) let_light_slide(levels_[l + 1]);
+  }
+  outdated_ = {};
+  make_room();
+}
+
+// For all levels of a refresh.
+template <class Backend> void GraphLevels<Backend>::make_room() {
+  levels_.back().colour = {};
+  for (int l = 0; l <= count(); ++l) {
+    room(w_[l % 2], levels_[l].rows.couplings());
+    room(e_[l % 2], levels_[l].rows.n());
+    room(before_, levels_[l].before.couplings());
+  }
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,131 @@
+// The elimination of a level's red nodes on a graph: lumping, pivots, and the graph of the black nodes.
+#pragma once
+
+#include "pc/rrb/core/eliminate.hpp"
+#include "pc/rrb/graph/graph.hpp"
+
+namespace petscrrb::rrb {
+
+// 1/d of a red node, 0 without a pivot, and its excess after couplings of red nodes are lumped. Returns NodeFlags.
+struct FindPivot {
+  Graph graph;
+  const signed char *colour;
+  double omega;
+  double *inverse, *excess;
+
+  PETSCRRB_HD unsigned operator()(node_t p) const {
+    inverse[p] = 0.0;
+    if (colour[p] != red) return node_ok;
+    double kept = 0.0, lost = 0.0;
+    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k)
+      (colour[graph.rows.column[k]] == red ? lost : kept) += graph.w[k];
+    unsigned flags = node_ok;
+    const double e = lump(graph.e[p], kept, lost, omega, flags), d = e + kept, terms = (e < 0.0 ? -e : e) + kept;
+    excess[p] = e;
+    if (terms == 0.0) return flags | node_null;
+    if (!(d > lost_below * terms && d - d == 0.0)) return flags | node_failed;
+    inverse[p] = 1.0 / d;
+    return flags;
+  }
+};
+
+// f(k, m, a) for each path of two couplings k and m from the black node q over a red node a to another black one
+template <class F>
+PETSCRRB_HD inline void for_paths(const Rows &rows, const signed char *colour, node_t q, const F &f) {
+  for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
+    const node_t a = rows.column[k];
+    if (colour[a] != red) continue;
+    for (node_t m = rows.start[a]; m < rows.start[a + 1]; ++m)
+      if (rows.column[m] != q && colour[rows.column[m]] != red) f(k, m, a);
+  }
+}
+
+// At most so many couplings a black node has in the next graph.
+struct CountNext {
+  Rows rows;
+  const signed char *colour;
+  const node_t *number; // of a black node in the next graph
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t q) const {
+    if (colour[q] == red) return;
+    node_t n = 0;
+    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) n += colour[rows.column[k]] != red;
+    for_paths(rows, colour, q, [&](node_t, node_t, node_t) { ++n; });
+    count[number[q]] = n;
+  }
+};
+
+// Its neighbours there, ascending, from first[number[q]] on; their number.
+struct ListNext {
+  Rows rows;
+  const signed char *colour;
+  const node_t *number, *first;
+  node_t *list, *count;
+
+  PETSCRRB_HD void operator()(node_t q) const {
+    if (colour[q] == red) return;
+    node_t *to = list + first[number[q]], n = 0;
+    const auto put = [&](node_t r) {
+      node_t at = n;
+      while (at > 0 && to[at - 1] > r) --at;
+      if (at > 0 && to[at - 1] == r) return;
+      for (node_t i = n++; i > at; --i) to[i] = to[i - 1];
+      to[at] = r;
+    };
+    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
+      if (colour[rows.column[k]] != red) put(number[rows.column[k]]);
+    for_paths(rows, colour, q, [&](node_t, node_t m, node_t) { put(number[rows.column[m]]); });
+    count[number[q]] = n;
+  }
+};
+
+struct PackRow {
+  const node_t *first, *list, *start;
+  node_t *column;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    for (node_t k = start[p]; k < start[p + 1]; ++k) column[k] = list[first[p] + k - start[p]];
+  }
+};
+
+// Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order.
+struct FillNext {
+  Graph graph;
+  const signed char *colour;
+  const node_t *number;
+  const double *inverse, *excess;
+  Rows next;
+  double *w, *e;
+
+  PETSCRRB_HD void operator()(node_t q) const {
+    if (colour[q] == red) return;
+    const Rows &rows = graph.rows;
+    const node_t row = number[q];
+    for (node_t k = next.start[row]; k < next.start[row + 1]; ++k) w[k] = 0.0;
+    for (node_t k = rows.start[q], to = next.start[row]; k < rows.start[q + 1]; ++k)
+      if (colour[rows.column[k]] != red) w[to = place(to, number[rows.column[k]])] = graph.w[k];
+    double sum = graph.e[q];
+    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
+      const node_t a = rows.column[k];
+      if (colour[a] != red) continue;
+      const double u = graph.w[k], scaled = u * inverse[a];
+      sum += scaled * excess[a];
+      for (node_t m = rows.start[a], to = next.start[row]; m < rows.start[a + 1]; ++m) {
+        const node_t r = rows.column[m];
+        if (colour[r] == red || r == q) continue;
+        to = place(to, number[r]);
+        w[to] += q < r ? scaled * graph.w[m] : graph.w[m] * inverse[a] * u; // the same from both ends
+      }
+    }
+    e[row] = sum;
+  }
+
+private:
+  PETSCRRB_HD node_t place(node_t from, node_t column) const {
+    while (next.column[from] < column) ++from;
+    return from;
+  }
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,279 @@
+// RRB with red nodes chosen by support: the factor, and its application.
+#pragma once
+
+#include "pc/rrb/graph/choose_levels.hpp"
+#include "pc/rrb/graph/sweeps.hpp"
+
+#include <memory>
+
+namespace petscrrb::rrb {
+
+// Nodes are numbered level by level, and within a level as its graph is; the last block comes last. T: what the couplings of the factor
+// are stored in.
+template <class Backend, class T> class GraphRrb final : public Factorization {
+  using Loops = GraphLoops<Backend>;
+  template <class V> using Array = typename Backend::template Array<V>;
+
+public:
+  // Chooses by the numbers of s. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what there is. Where
+  // a pivot is not positive then, that is the outcome of each refresh, too.
+  GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, double omega)
+      : on_(on), extent_(extent), options_(o), levels_(on, extent), polynomial_(GraphTerms::rows(extent.nodes())) {
+    levels_.choose(s, omega, {o.levels, o.last_unknowns});
+    chosen_ = levels_.outcome();
+    options_.storage_grids = 0;
+    options_.levels = levels_.count();
+    first_.assign(1, 0);
+    for (int l = 0; l < grids(); ++l) first_.push_back(first_.back() + levels_.level(l).reds);
+    first_.push_back(first_.back() + levels_.level(grids()).rows.n());
+    options_.amli_grid = o.amli_grid ? amli_level() : 0;
+    make_order();
+    make_factor();
+    make_last_block();
+    make_amli();
+    levels_.forget_points();
+  }
+
+  void refresh(const PreparedStencil &s, Lumping lumping) override {
+    v_ = s.v;
+    if (!chosen_.ok) return;
+    levels_.refresh(s, lumping.omega, [&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
+    Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
+  }
+  Outcome outcome() const override {
+    Outcome o = chosen_.ok ? levels_.outcome() : chosen_;
+    o.failed_i = o.failed_j = -1;
+    o.outdated = levels_.outdated().all();
+    return o;
+  }
+
+  void down(int from, int to, const double *r, double *z, Part part) override;
+  void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
+  int grids() const override { return levels_.count(); }
+  const double *coarse_r() const override { return x_.data() + first_[grids()]; }
+  double *coarse_z() override { return coarse_z_.data(); }
+
+  AmliReport amli() const override {
+    if (!options_.amli_grid) return {};
+    return {index_t(below(options_.amli_grid)), 1, polynomial_.lambda_max(), polynomial_.used()};
+  }
+  void keep_right_hand_side(double *) override { Loops::each(on_, kept(), CopyEntry{x_of_kept(), r_.data()}); }
+  void second_right_hand_side(double *) override {
+    Loops::each(on_, kept(),
+                GraphPolynomial{graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
+    Loops::each(on_, kept(), CopyEntry{q_.data(), x_of_kept()});
+  }
+  void start_estimate() override {
+    Loops::each(on_, kept(), GraphStart{graph(), point_.data() + first_[options_.amli_grid], extent_.x.n, p_.data()});
+    Loops::each(on_, kept(), GraphProduct{graph(), p_.data(), r_.data()});
+  }
+  void put_residual() override { Loops::each(on_, kept(), CopyEntry{r_.data(), x_of_kept()}); }
+  void estimate_step(int j) override;
+  void finish_estimate() override { polynomial_.finish(on_); }
+  double *work() const override { return nullptr; } // all is in x_
+
+  LastBlock &last_block() override { return block_; }
+  const double *last_values() const override { return block_.a.data(); }
+  const double *last_excess() const override { return block_.excess.data(); }
+  const Extent &extent() const override { return extent_; }
+  const Options &options() const override { return options_; }
+  std::size_t bytes() const override;
+  std::vector<index_t> unknowns_by_level() const override {
+    std::vector<index_t> n;
+    for (int l = 0; l <= grids(); ++l) n.push_back(below(l));
+    return n;
+  }
+
+private:
+  static constexpr int amli_from_levels = 6;
+
+  node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
+  node_t kept() const { return below(options_.amli_grid); }
+  double *x_of_kept() const { return x_.data() + first_[options_.amli_grid]; }
+  KeptGraph graph() const { return {kept_.rows(), kept_w_.data(), kept_e_.data()}; }
+  int amli_level() const;
+  void make_order();
+  void make_factor();
+  void make_last_block();
+  void make_amli();
+  void take(int l, const Graph &, const double *inverse);
+  void forward(node_t from, node_t to, bool second, const double *r, Part part);
+
+  const Backend &on_;
+  Extent extent_;
+  Options options_;
+  GraphLevels<Backend> levels_;
+  Outcome chosen_;
+  std::vector<node_t> first_;                // node of each level, of the last block, and the end
+  std::vector<Array<node_t>> order_;         // of the nodes of each level's graph
+  Array<node_t> point_;                      // of each node
+  Array<node_t> upper_start_, upper_column_; // of a red node: its couplings, with nodes of later levels
+  Array<node_t> lower_start_, split_, lower_column_,
+      source_;                           // the transpose; from split_ on with AMLI's level and later ones
+  Array<T> upper_, lower_;               // weight/d
+  Array<double> inverse_, x_, coarse_z_; // 1/d
+  LastBlock block_;
+  RowArrays<Backend> kept_; // the graph of AMLI's level
+  Array<double> kept_w_, kept_e_, r_, p_, q_;
+  AmliPolynomial<Backend> polynomial_;
+  const double *v_ = nullptr;
+};
+
+// The first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides has more.
+template <class Backend, class T> int GraphRrb<Backend, T>::amli_level() const {
+  if (grids() < amli_from_levels) return 0;
+  for (int l = 1; l < grids(); ++l)
+    if (below(l) <= 1.1 / 16 * below(0)) return l;
+  return 0;
+}
+
+template <class Backend, class T> void GraphRrb<Backend, T>::make_order() {
+  order_.resize(grids() + 1);
+  for (int l = grids(); l >= 0; --l) {
+    const auto &level = levels_.level(l);
+    order_[l].resize(level.rows.n());
+    if (l == grids())
+      Loops::each(on_, level.rows.n(), OrderOfLast{first_[l], order_[l].data()});
+    else
+      Loops::each(on_, level.rows.n(),
+                  Order{level.colour.data(), level.number.data(), order_[l + 1].data(), first_[l], order_[l].data()});
+  }
+  point_.resize(below(0));
+  Loops::each(on_, below(0), PlacePoint{order_[0].data(), levels_.level(0).point.data(), point_.data()});
+}
+
+template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
+  const node_t n = below(0), reds = first_[grids()];
+  upper_start_.resize(reds + 1), lower_start_.resize(n + 1);
+  for (int l = 0; l < grids(); ++l) {
+    const auto &level = levels_.level(l);
+    Loops::each(on_, level.rows.n(),
+                CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_start_.data(),
+                            lower_start_.data()});
+  }
+  const node_t couplings = Loops::offsets(on_, upper_start_.data(), reds);
+  Loops::offsets(on_, lower_start_.data(), n);
+  upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
+  upper_.resize(couplings), lower_.resize(couplings);
+  inverse_.resize(reds), x_.resize(n), coarse_z_.resize(below(grids()));
+  split_.resize(n);
+  Array<node_t> end;
+  end.resize(n);
+  Loops::each(on_, n, CopyNumber{lower_start_.data(), end.data()});
+  for (int l = 0; l < grids(); ++l) {
+    const auto &level = levels_.level(l);
+    const Rows rows = level.rows.rows();
+    const signed char *colour = level.colour.data();
+    const node_t *order = order_[l].data();
+    if (l == options_.amli_grid) Loops::each(on_, n, CopyNumber{end.data(), split_.data()});
+    Loops::each(on_, level.rows.n(), ListUpper{rows, colour, order, upper_start_.data(), upper_column_.data()});
+    Loops::each(on_, level.rows.n(),
+                ListLower{rows, colour, order, upper_start_.data(), upper_column_.data(), end.data(),
+                          lower_column_.data(), source_.data()});
+  }
+  if (!options_.amli_grid) Loops::each(on_, n, CopyNumber{end.data(), split_.data()});
+}
+
+template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
+  const int l = options_.amli_grid;
+  if (!l) return;
+  const auto &level = levels_.level(l);
+  const node_t n = level.rows.n(), first = first_[l];
+  kept_.start.resize(n + 1);
+  Loops::each(on_, n, CountKept{level.rows.rows(), order_[l].data(), first, kept_.start.data()});
+  kept_.column.resize(Loops::offsets(on_, kept_.start.data(), n));
+  Loops::each(on_, n, ListKept{level.rows.rows(), order_[l].data(), kept_.start.data(), first, kept_.column.data()});
+  kept_w_.resize(kept_.couplings()), kept_e_.resize(n);
+  r_.resize(n), p_.resize(n), q_.resize(n);
+}
+
+template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
+  const auto &rows = levels_.level(grids()).rows;
+  const node_t n = rows.n();
+  std::vector<node_t> start(n + 1), column(rows.couplings());
+  Loops::fetch(on_, rows.start, start), Loops::fetch(on_, rows.column, column);
+  block_.ia.assign(1, 0);
+  for (node_t p = 0; p < n; ++p) {
+    node_t k = start[p];
+    for (; k < start[p + 1] && column[k] < p; ++k) block_.ja.push_back(column[k]);
+    block_.ja.push_back(p);
+    for (; k < start[p + 1]; ++k) block_.ja.push_back(column[k]);
+    block_.ia.push_back(PetscInt(block_.ja.size()));
+    block_.at.push_back(first_[grids()] + p);
+  }
+  block_.a.assign(block_.ja.size(), 0.0);
+  block_.excess.assign(n, 0.0);
+}
+
+// The numbers of a level.
+template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const Graph &g, const double *inverse) {
+  if (l == grids()) {
+    Loops::each(on_, g.n, FillLastBlock{g, block_.ia.data(), block_.ja.data(), block_.a.data(), block_.excess.data()});
+    return;
+  }
+  const node_t *order = order_[l].data();
+  if (l && l == options_.amli_grid)
+    Loops::each(on_, g.n, FillKept{g, order, kept_.start.data(), first_[l], kept_w_.data(), kept_e_.data()});
+  Loops::each(on_, g.n,
+              FillUpper<T>{g, levels_.level(l).colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
+                           upper_.data()});
+}
+
+template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
+  std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
+                  lower_start_.bytes() + split_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() +
+                  lower_.bytes() + inverse_.bytes() + x_.bytes() + coarse_z_.bytes() + block_.bytes() + kept_.bytes() +
+                  kept_w_.bytes() + kept_e_.bytes() + r_.bytes() + p_.bytes() + q_.bytes() + polynomial_.bytes();
+  for (const auto &o : order_) n += o.bytes();
+  return n;
+}
+
+// --- the application ---
+
+// Nodes [from, to). r: where they are loaded from, NULL: they are there; second: from what AMLI's level begins with.
+template <class Backend, class T>
+void GraphRrb<Backend, T>::forward(node_t from, node_t to, bool second, const double *r, Part part) {
+  const node_t *const start = lower_start_.data(), *const split = split_.data();
+  Loops::each(on_, to - from,
+              Forward<T>{second ? split : start, second ? start + 1 : split, lower_column_.data(), lower_.data(),
+                         r ? point_.data() : nullptr, r, part != Part::right ? v_ : nullptr, x_.data(), from,
+                         part != Part::right});
+}
+
+// From 0 or AMLI's level to that or the last block: what is before `to` level by level, then all later nodes at once.
+template <class Backend, class T>
+void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
+  const bool second = from > 0;
+  for (int l = second ? from + 1 : 0; l < to; ++l)
+    forward(first_[l], first_[l + 1], second, second ? nullptr : r, part);
+  if (from < to || !second) forward(first_[to], first_.back(), second, second ? nullptr : r, part);
+}
+
+template <class Backend, class T>
+void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
+  const double *v = part != Part::left ? v_ : nullptr;
+  const node_t *point = to == 0 ? point_.data() : nullptr;
+  if (from == grids()) Loops::each(on_, below(from), CopyEntry{coarse_z_.data(), x_.data() + first_[from]});
+  for (int l = from - 1; l >= to; --l)
+    Loops::each(on_, first_[l + 1] - first_[l],
+                Backward<T>{upper_start_.data(), upper_column_.data(), upper_.data(), inverse_.data(), x_.data(), point,
+                            z, v, first_[l], part != Part::left, part == Part::whole ? Scaling::full : Scaling::root});
+  if (to == 0) Loops::each(on_, below(from), StoreSolution{x_.data(), point, z, v, first_[from]});
+}
+
+template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j) {
+  using Numbers = AmliPolynomial<Backend>;
+  const auto &numbers = polynomial_.scalars();
+  const auto sum = [&](std::size_t i, const double *x, const double *y) {
+    numbers.sum(on_, i, GraphTerms::box(kept()), GraphTerms{x, y, kept()});
+  };
+  const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
+  sum(rho, r_.data(), x_of_kept());
+  Loops::each(on_, kept(),
+              GraphDirection{x_of_kept(), p_.data(), numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
+  Loops::each(on_, kept(), GraphProduct{graph(), p_.data(), q_.data()});
+  sum(curvature, p_.data(), q_.data());
+  Loops::each(on_, kept(), GraphResidual{q_.data(), r_.data(), numbers.at(rho), numbers.at(curvature)});
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,194 @@
+// The levels on a graph: red nodes, couplings and slides are chosen once; then they are filled with numbers as often as these change.
+#pragma once
+
+#include "pc/rrb/core/rrb.hpp"
+#include "pc/rrb/graph/eliminate.hpp"
+#include "pc/rrb/graph/slide.hpp"
+#include "pc/rrb/graph/stencil_graph.hpp"
+
+#include <vector>
+
+namespace petscrrb::rrb {
+
+template <class Backend> struct GraphLevel {
+  template <class T> using Array = typename Backend::template Array<T>;
+
+  RowArrays<Backend> rows; // that it starts from
+
+  // The rows before some of their couplings went; none where nothing did.
+  RowArrays<Backend> before;
+  Array<node_t> reverse;   // of a coupling (p, q) there, the place of (q, p)
+  Array<signed char> gone; // the pass in which it slides, or `lumped`; 0: it stays
+  std::vector<SlidePass<Backend>> passes;
+  double eps = slide_eps;
+
+  bool plain = false; // the red nodes are those of plain RRB
+  node_t reds = 0;    // none: it is the last block
+  Array<signed char> colour;
+  Array<node_t> number; // of a red node among the red ones, of a black one in the next graph
+  Array<node_t> point;  // of the grid; only while levels are chosen
+
+  const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }
+  std::size_t bytes() const {
+    std::size_t n = rows.bytes() + before.bytes() + reverse.bytes() + gone.bytes() + colour.bytes() + number.bytes() +
+                    point.bytes();
+    for (const auto &p : passes) n += p.bytes();
+    return n;
+  }
+};
+
+// What new numbers make of the decisions.
+struct Outdated {
+  index_t couplings = 0; // lumped, since they were none or positive when the graph was made, or are positive now
+  index_t reds = 0;      // that fail the test of plain sets
+  index_t slides = 0;    // along couplings that are three times too weak
+  index_t all() const { return couplings + reds + slides; }
+};
+
+template <class Backend> class GraphLevels {
+  using Loops = GraphLoops<Backend>;
+  template <class T> using Array = typename Backend::template Array<T>;
+
+public:
+  using Level = GraphLevel<Backend>;
+  struct Limits {
+    int levels;
+    index_t last; // from so many unknowns on there are no more levels
+  };
+
+  GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x) {}
+
+  // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
+  void choose(const PreparedStencil &, double omega, const Limits &);
+  // Numbers. at(l, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end.
+  template <class At> void refresh(const PreparedStencil &, double omega, const At &at);
+
+  // of the last of the two
+  const Outcome &outcome() const { return outcome_; }
+  const Outdated &outdated() const { return outdated_; }
+
+  int count() const { return int(levels_.size()) - 1; }
+  const Level &level(int l) const { return levels_[l]; } // 0 ... count(), the last one without red nodes
+  void forget_points() {
+    for (Level &l : levels_) l.point = {};
+  }
+  std::size_t bytes() const {
+    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + sum_.bytes() + taken_.bytes() +
+                    count_.bytes() + list_.bytes() + candidate_.bytes();
+    for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
+    for (const Level &l : levels_) n += l.bytes();
+    return n;
+  }
+
+private:
+  StencilGraph stencil(const PreparedStencil &s) const {
+    return {s, extent_.x.n, extent_.y.n, extent_.x.periodic, extent_.y.periodic};
+  }
+  Graph graph(const Level &l) const { return {l.rows.n(), l.rows.rows(), w_[now_].data(), e_[now_].data()}; }
+  template <class A> static void room(A &a, std::size_t n) {
+    if (a.size() < n) a.resize(n);
+  }
+  bool odd_ring(int grid) const {
+    Extent x = extent_;
+    for (; grid > 0; --grid) x = x.coarser();
+    return (x.x.odd_ring() && x.x.n > 1) || (x.y.odd_ring() && x.y.n > 1);
+  }
+
+  // choose_levels.hpp
+  void make_first(const StencilGraph &);
+  bool may_be_plain(int l) const;
+  bool colour_plainly(Level &, int l);
+  void colour_by_support(Level &);
+  bool take_reds(Level &);
+  void make_next(const Level &, Level &next);
+  void make_reverse(Level &);
+  void let_positive_slide(Level &);
+  void let_light_slide(Level &);
+  bool make_pass(Level &, const Sliding &);
+  void drop_what_went(Level &);
+  void make_room();
+
+  // numbers: of the graph at hand if `next` is 0, else of the one after it
+  double *weights(int next) const { return w_[now_ ^ next].data(); }
+  bool find_pivots(const Level &, double omega, int l);
+  void fill_next(const Level &, const Level &next, double *w);
+  void slide(const Level &, const SlidePass<Backend> &, double *w, double eps);
+  void finish(const Level &, int next);
+
+  const Backend &on_;
+  Extent extent_;
+  std::vector<Level> levels_;
+  Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
+  int now_ = 0;
+  Array<double> inverse_, excess_, sum_, taken_;
+  Array<node_t> count_, list_;
+  Array<signed char> candidate_;
+  Outcome outcome_;
+  Outdated outdated_;
+};
+
+template <class Backend> bool GraphLevels<Backend>::find_pivots(const Level &level, double omega, int l) {
+  const node_t n = level.rows.n();
+  const NodeCounts found =
+      Loops::count(on_, n, FindPivot{graph(level), level.colour.data(), omega, inverse_.data(), excess_.data()});
+  outcome_.unlumped += found.unlumped;
+  outcome_.null += found.null;
+  outcome_.ok = !found.failed;
+  outcome_.failed_level = found.failed ? l + 1 : 0;
+  return outcome_.ok;
+}
+
+template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
+  Loops::each(on_, level.rows.n(),
+              FillNext{graph(level), level.colour.data(), level.number.data(), inverse_.data(), excess_.data(),
+                       next.filled().rows(), w, e_[now_ ^ 1].data()});
+}
+
+// eps: of what is counted as outdated
+template <class Backend>
+void GraphLevels<Backend>::slide(const Level &level, const SlidePass<Backend> &pass, double *w, double eps) {
+  const SlideViews slides = view(pass);
+  const node_t rows = node_t(pass.row.size()), *reverse = level.reverse.data();
+  outdated_.slides += Loops::sum(on_, rows, SumWays{slides, w, eps, sum_.data()});
+  Loops::each(on_, rows, Take{slides, reverse, w, sum_.data(), taken_.data()});
+  Loops::each(on_, node_t(pass.taking.size()), AddTaken{pass.taking.data(), reverse, w, taken_.data()});
+  Loops::each(on_, node_t(pass.coupling.size()), Remove{pass.coupling.data(), w});
+}
+
+// From what was filled to what the level starts from.
+template <class Backend> void GraphLevels<Backend>::finish(const Level &level, int next) {
+  constexpr double far_too_weak = 3.0;
+  const bool first = &level == levels_.data();
+  if (level.before.n()) {
+    for (const auto &pass : level.passes) slide(level, pass, before_.data(), far_too_weak * level.eps);
+    outdated_.couplings += Loops::sum(on_, level.rows.n(),
+                                      PackNumbers{level.before.rows(), level.gone.data(), before_.data(),
+                                                  level.rows.start.data(), weights(next), first});
+  } else if (first)
+    outdated_.couplings += Loops::sum(on_, level.rows.couplings(), LumpPositive{weights(next)});
+}
+
+template <class Backend>
+template <class At>
+void GraphLevels<Backend>::refresh(const PreparedStencil &s, double omega, const At &at) {
+  outcome_ = {};
+  outdated_ = {};
+  now_ = 0;
+  const Level &first = levels_.front();
+  const auto into = [&](const Level &level, int next) { return level.before.n() ? before_.data() : weights(next); };
+  outdated_.couplings +=
+      Loops::sum(on_, first.rows.n(), FillFirst{stencil(s), first.filled().rows(), into(first, 0), e_[0].data()});
+  finish(first, 0);
+  for (int l = 0; l < count(); ++l) {
+    const Level &level = levels_[l], &next = levels_[l + 1];
+    if (!find_pivots(level, omega, l)) return;
+    at(l, graph(level), inverse_.data());
+    outdated_.reds += Loops::sum(on_, level.rows.n(), FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
+    fill_next(level, next, into(next, 1));
+    finish(next, 1);
+    now_ ^= 1;
+  }
+  at(count(), graph(levels_.back()), nullptr);
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,111 @@
+// Which nodes are red: the tests of a set, and the decision about one node.
+#pragma once
+
+#include "pc/rrb/graph/graph.hpp"
+
+namespace petscrrb::rrb {
+
+// Equal coefficients make many tests equations: within this relative margin both sides count as equal, so that rounding decides nothing.
+constexpr double tie = 1e-9;
+PETSCRRB_HD inline bool at_most(double a, double b) { return a <= b + tie * (b < 0.0 ? -b : b); }
+
+// What a set may do: lost <= beta kept at each red node, w <= tau S at each coupling of two of them.
+struct Limits {
+  double beta, tau;
+};
+constexpr Limits plain_limits{3.0, 3.0}, choice_limits{1.0, 0.7};
+
+// Read while other threads decide about other nodes. What is decided stays.
+PETSCRRB_HD inline Colour colour_of(const signed char *colour, node_t p) {
+#if defined(__CUDA_ARCH__)
+  return Colour(*const_cast<const volatile signed char *>(colour + p));
+#else
+  return Colour(__atomic_load_n(colour + p, __ATOMIC_ACQUIRE));
+#endif
+}
+
+struct RedTests {
+  Graph graph;
+  const signed char *colour;
+  Limits limits;
+
+  PETSCRRB_HD bool is_red(node_t p) const { return colour_of(colour, p) == red; }
+
+  // The conductance of all paths of two couplings over nodes that are not red.
+  PETSCRRB_HD double support(node_t p, node_t q) const {
+    double sum = 0.0;
+    for_common(graph.rows, p, q, [&](node_t a, node_t b) {
+      const double u = graph.w[a], v = graph.w[b];
+      if (u > 0.0 && v > 0.0 && !is_red(graph.rows.column[a])) sum += u * v / (u + v);
+    });
+    return sum;
+  }
+  // also: a node that counts as red. Sums are always formed anew and in the order of the row: with more red nodes `lost` cannot become
+  // smaller and `kept` not larger, in rounded arithmetic either.
+  PETSCRRB_HD bool keeps_enough(node_t p, node_t also = -1) const {
+    double lost = 0.0, kept = graph.e[p];
+    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) {
+      const node_t q = graph.rows.column[k];
+      (is_red(q) || q == also ? lost : kept) += graph.w[k];
+    }
+    return at_most(lost, limits.beta * kept);
+  }
+  // p being red; its neighbours', too, where they are asked
+  PETSCRRB_HD bool passes(node_t p, bool ask_neighbours) const {
+    if (!keeps_enough(p)) return false;
+    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) {
+      const node_t q = graph.rows.column[k];
+      if (!is_red(q)) continue;
+      if (!at_most(graph.w[k], limits.tau * support(p, q))) return false;
+      if (ask_neighbours && !keeps_enough(q, p)) return false;
+    }
+    return true;
+  }
+};
+struct FailsPlainly {
+  RedTests tests;
+
+  PETSCRRB_HD unsigned operator()(node_t p) const { return tests.is_red(p) && !tests.passes(p, false); }
+};
+
+// At which level plain RRB eliminates the point (x, y).
+PETSCRRB_HD inline int plain_level(index_t x, index_t y) {
+  if (x == 0 && y == 0) return 64;
+  int level = 1;
+  for (; !((x | y) & 1); x >>= 1, y >>= 1) level += 2;
+  return level + !((x ^ y) & 1);
+}
+
+// Smaller comes first: by the level of plain RRB, then by the bits of x, y, x, y ... from the lowest, 1 before 0. No two points of a
+// grid have the same.
+using priority_t = std::uint64_t;
+PETSCRRB_HD inline priority_t priority_of(index_t x, index_t y) {
+  constexpr int bits = 28; // of a coordinate
+  priority_t p = priority_t(plain_level(x, y));
+  for (int bit = 0; bit < bits; ++bit) p = p << 2 | priority_t(~x >> bit & 1) << 1 | priority_t(~y >> bit & 1);
+  return p;
+}
+
+struct Decide {
+  RedTests tests;
+  const priority_t *priority;
+
+  // Whether no undecided node that comes before p is within two couplings. Then all that p's tests read is decided.
+  PETSCRRB_HD bool is_first(node_t p) const {
+    const Rows &rows = tests.graph.rows;
+    const priority_t mine = priority[p];
+    const auto waits_for = [&](node_t q) { return priority[q] < mine && colour_of(tests.colour, q) == undecided; };
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k)
+      if (waits_for(rows.column[k])) return false;
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k)
+      for (node_t m = rows.start[rows.column[k]]; m < rows.start[rows.column[k] + 1]; ++m)
+        if (waits_for(rows.column[m])) return false;
+    return true;
+  }
+  PETSCRRB_HD Colour operator()(node_t p) const {
+    if (!is_first(p)) return undecided;
+    return tests.passes(p, true) ? red : black;
+  }
+};
+
+} // namespace petscrrb::rrb

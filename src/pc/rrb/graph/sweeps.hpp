@@ -1,0 +1,303 @@
+// What is computed at a node of a graph: the factor's rows, the two sweeps, and AMLI's vectors.
+#pragma once
+
+#include "pc/rrb/core/amli.hpp"
+#include "pc/rrb/core/sweep.hpp"
+#include "pc/rrb/graph/graph.hpp"
+
+#include <cmath>
+
+namespace petscrrb::rrb {
+
+// --- where nodes and couplings stand ---
+
+// The node's number in the order of elimination, in which the next graph's nodes have theirs.
+struct Order {
+  const signed char *colour;
+  const node_t *number, *next;
+  node_t first; // of the level's red nodes
+  node_t *order;
+
+  PETSCRRB_HD void operator()(node_t p) const { order[p] = colour[p] == red ? first + number[p] : next[number[p]]; }
+};
+struct OrderOfLast {
+  node_t first, *order;
+
+  PETSCRRB_HD void operator()(node_t p) const { order[p] = first + p; }
+};
+struct PlacePoint {
+  const node_t *order, *point;
+  node_t *of_node;
+
+  PETSCRRB_HD void operator()(node_t p) const { of_node[order[p]] = point[p]; }
+};
+
+struct CopyNumber {
+  const node_t *from;
+  node_t *to;
+
+  PETSCRRB_HD void operator()(node_t i) const { to[i] = from[i]; }
+};
+
+// Of a red node what it couples with, of a black one the level's red nodes that do.
+struct CountFactor {
+  Rows rows;
+  const signed char *colour;
+  const node_t *order;
+  node_t *upper, *lower; // upper of a red node, more of lower of a black one
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    const bool is_red = colour[p] == red;
+    node_t n = 0;
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) n += (colour[rows.column[k]] == red) != is_red;
+    if (is_red)
+      upper[order[p]] = n;
+    else
+      lower[order[p]] += n;
+  }
+};
+struct ListUpper {
+  Rows rows;
+  const signed char *colour;
+  const node_t *order, *start;
+  node_t *column;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    if (colour[p] != red) return;
+    node_t to = start[order[p]];
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k)
+      if (colour[rows.column[k]] != red) column[to++] = order[rows.column[k]];
+  }
+};
+// Each entry of the transpose, behind those of earlier levels, and where it stands in the factor.
+struct ListLower {
+  Rows rows;
+  const signed char *colour;
+  const node_t *order, *upper_start, *upper_column;
+  node_t *end, *column, *source; // end: of what a node has so far
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    if (colour[p] == red) return;
+    const node_t q = order[p];
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) {
+      if (colour[rows.column[k]] != red) continue;
+      const node_t a = order[rows.column[k]];
+      node_t at = upper_start[a];
+      while (upper_column[at] != q) ++at;
+      column[end[q]] = a;
+      source[end[q]++] = at;
+    }
+  }
+};
+
+// --- numbers ---
+
+template <class T> struct FillUpper {
+  Graph graph;
+  const signed char *colour;
+  const node_t *order, *start;
+  const double *inverse; // of the graph's nodes
+  double *of_node;
+  T *upper;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    if (colour[p] != red) return;
+    const node_t node = order[p];
+    node_t to = start[node];
+    of_node[node] = inverse[p];
+    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k)
+      if (colour[graph.rows.column[k]] != red) upper[to++] = T(graph.w[k] * inverse[p]);
+  }
+};
+template <class T> struct FillLower {
+  const node_t *source;
+  const T *upper;
+  T *lower;
+
+  PETSCRRB_HD void operator()(node_t k) const { lower[k] = upper[source[k]]; }
+};
+
+struct FillLastBlock {
+  Graph graph;
+  const PetscInt *ia, *ja;
+  double *a, *excess;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    PetscInt to = ia[p], diagonal = -1;
+    double sum = graph.e[p];
+    excess[p] = sum;
+    node_t k = graph.rows.start[p];
+    for (; to < ia[p + 1]; ++to) {
+      if (ja[to] == p) {
+        diagonal = to;
+        continue;
+      }
+      a[to] = -graph.w[k];
+      sum += graph.w[k++];
+    }
+    a[diagonal] = sum;
+  }
+};
+
+// --- sweeps: z = D^-1 (y + what later nodes have), y = r + what earlier ones have ---
+
+template <class T> struct Forward {
+  const node_t *begin, *end, *column; // of a node's couplings with earlier ones
+  const T *lower;
+  const node_t *point; // where r is loaded from; NULL: it is in x
+  const double *r, *v;
+  double *x;
+  node_t first;
+  bool couple;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    const node_t p = first + i;
+    double y = point ? r[point[p]] : x[p];
+    if (point && v) y *= v[point[p]];
+    if (couple)
+      for (node_t k = begin[p]; k < end[p]; ++k) y += double(lower[k]) * x[column[k]];
+    x[p] = y;
+  }
+};
+template <class T> struct Backward {
+  const node_t *start, *column;
+  const T *upper;
+  const double *inverse;
+  double *x;
+  const node_t *point; // where z is stored, too; or NULL
+  double *z;
+  const double *v;
+  node_t first;
+  bool couple;
+  Scaling scaling;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    const node_t p = first + i;
+    double sum = x[p] * (scaling == Scaling::full ? inverse[p] : sqrt(inverse[p]));
+    if (couple)
+      for (node_t k = start[p]; k < start[p + 1]; ++k) sum += double(upper[k]) * x[column[k]];
+    x[p] = sum;
+    if (point) z[point[p]] = v ? v[point[p]] * sum : sum;
+  }
+};
+struct StoreSolution {
+  const double *x;
+  const node_t *point;
+  double *z;
+  const double *v;
+  node_t first;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    const node_t p = first + i;
+    z[point[p]] = v ? v[point[p]] * x[p] : x[p];
+  }
+};
+
+// --- AMLI's level: its graph in the order of the nodes, from its first one on ---
+
+struct CountKept {
+  Rows rows;
+  const node_t *order;
+  node_t first, *count;
+
+  PETSCRRB_HD void operator()(node_t p) const { count[order[p] - first] = rows.start[p + 1] - rows.start[p]; }
+};
+struct ListKept {
+  Rows rows;
+  const node_t *order, *start;
+  node_t first, *column;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t to = start[order[p] - first];
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) column[to++] = order[rows.column[k]] - first;
+  }
+};
+struct FillKept {
+  Graph graph;
+  const node_t *order, *start;
+  node_t first;
+  double *w, *e;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t to = start[order[p] - first];
+    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) w[to++] = graph.w[k];
+    e[order[p] - first] = graph.e[p];
+  }
+};
+struct KeptGraph {
+  Rows rows;
+  const double *w, *e;
+
+  PETSCRRB_HD double times(const double *x, node_t i) const {
+    double sum = e[i] * x[i];
+    for (node_t k = rows.start[i]; k < rows.start[i + 1]; ++k) sum += w[k] * (x[i] - x[rows.column[k]]);
+    return sum;
+  }
+  PETSCRRB_HD double diagonal(node_t i) const { // 0 without couplings
+    double sum = 0.0;
+    for (node_t k = rows.start[i]; k < rows.start[i + 1]; ++k) sum += w[k];
+    return sum > 0.0 ? sum + e[i] : 0.0;
+  }
+};
+struct GraphProduct {
+  KeptGraph A;
+  const double *x;
+  double *y;
+
+  PETSCRRB_HD void operator()(node_t i) const { y[i] = A.times(x, i); }
+};
+// y = c0 r - c1 A x
+struct GraphPolynomial {
+  KeptGraph A;
+  const double *r, *x, *c0, *c1;
+  double *y;
+
+  PETSCRRB_HD void operator()(node_t i) const { y[i] = *c0 * r[i] - *c1 * A.times(x, i); }
+};
+// x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the grid's point: see StartVector
+struct GraphStart {
+  KeptGraph A;
+  const node_t *point; // of the first node
+  index_t nx;
+  double *x;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    const double d = A.diagonal(i), size = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
+    x[i] = hashed(point[i] % nx, point[i] / nx) * size;
+  }
+};
+struct CopyEntry {
+  const double *from;
+  double *to;
+
+  PETSCRRB_HD void operator()(node_t i) const { to[i] = from[i]; }
+};
+struct GraphDirection {
+  const double *z;
+  double *p;
+  const double *rho, *rho_before; // rho_before NULL: at first
+
+  PETSCRRB_HD void operator()(node_t i) const { p[i] = z[i] + (rho_before ? quotient(*rho, *rho_before) : 0.0) * p[i]; }
+};
+struct GraphResidual {
+  const double *q;
+  double *r;
+  const double *rho, *curvature;
+
+  PETSCRRB_HD void operator()(node_t i) const { r[i] -= quotient(*rho, *curvature) * q[i]; }
+};
+// A vector as a box, for sums.
+struct GraphTerms {
+  static constexpr index_t width = 4096;
+  const double *x, *y;
+  index_t n;
+
+  static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
+  static index_t rows(index_t n) { return (n + width - 1) / width; }
+  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+    const index_t i = k * width + h;
+    return i < n ? x[i] * y[i] : 0.0;
+  }
+};
+
+} // namespace petscrrb::rrb

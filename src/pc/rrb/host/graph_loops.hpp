@@ -1,0 +1,67 @@
+// Loops over the nodes of a graph on the host.
+#pragma once
+
+#include "exec/host/host.hpp"
+#include "pc/rrb/graph/red_nodes.hpp"
+
+#include <stdexcept>
+
+namespace petscrrb::rrb {
+
+template <> struct GraphLoops<Host> {
+  // f(i), 0 <= i < n
+  template <class F> static void each(const Host &, node_t n, const F &f) {
+#pragma omp parallel for schedule(static) if (n > host::serial_below)
+    for (node_t i = 0; i < n; ++i) f(i);
+  }
+  // The sum of what f returns.
+  template <class F> static index_t sum(const Host &, node_t n, const F &f) {
+    index_t total = 0;
+#pragma omp parallel for schedule(static) reduction(+ : total) if (n > host::serial_below)
+    for (node_t i = 0; i < n; ++i) total += index_t(f(i));
+    return total;
+  }
+  // Of NodeFlags; where the first failure is told, it is h.
+  template <class F> static NodeCounts count(const Host &, node_t n, const F &f) {
+    NodeCounts total;
+#pragma omp parallel if (n > host::serial_below)
+    {
+      NodeCounts mine;
+#pragma omp for schedule(static)
+      for (node_t i = 0; i < n; ++i) {
+        const unsigned flags = f(i);
+        mine.unlumped += flags & 1u;
+        mine.null += flags >> 1 & 1u;
+        mine.failed += flags >> 2 & 1u;
+        if (flags & node_failed) mine.first_failed = std::min<index_t>(mine.first_failed, i);
+      }
+#pragma omp critical(petscrrb_counts)
+      total.add(mine);
+    }
+    return total;
+  }
+  // count[i] = the sum of those before i, count[n] = that of all, which is returned
+  static node_t offsets(const Host &, node_t *count, node_t n) {
+    index_t sum = 0;
+    for (node_t i = 0; i < n; ++i) sum += std::exchange(count[i], node_t(sum));
+    if (sum > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");
+    return count[n] = node_t(sum);
+  }
+  template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
+    std::copy_n(from.data(), to.size(), to.data());
+  }
+  // Decides about all nodes. A thread may see at once what another one has decided, which changes nothing but the time: a node's tests
+  // are made when all that they read is decided, and a failing one would go on failing.
+  static void decide(const Host &on, node_t n, const Decide &decide, signed char *colour, node_t *open) {
+    each(on, n, [&](node_t p) { open[p] = p; });
+    while (n > 0) {
+      each(on, n, [&](node_t i) {
+        const Colour c = decide(open[i]);
+        if (c != undecided) __atomic_store_n(colour + open[i], c, __ATOMIC_RELEASE);
+      });
+      n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
+    }
+  }
+};
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,120 @@
+// RRB with red nodes chosen by support, as the library does it, against the reference.
+#include "by_support.hpp"
+#include "reference/amli_reference.hpp"
+#include "rrb_support.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace reference;
+using support::index_t;
+using support::RealRRB;
+
+namespace {
+
+std::vector<std::pair<std::string, Problem>> all_problems() {
+  auto all = zoo_and_rings();
+  for (const auto &rough : rough_problems()) all.push_back(rough);
+  return all;
+}
+
+support::Choice by_library(int last = 1) {
+  support::Choice c;
+  c.levels = 1000, c.support = true, c.last = last;
+  return c;
+}
+
+// Relative to the larger of both, entry by entry the largest.
+double difference(const Vector &a, const Vector &b) {
+  double largest = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); i++) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+    size = std::max(size, std::abs(b[i]));
+  }
+  return size > 0 ? largest / size : largest;
+}
+
+void expect_the_same(RealRRB &real, const SupportRRB &M, int n, double within) {
+  ASSERT_TRUE(M.ok());
+  ASSERT_TRUE(real.outcome().ok);
+  std::vector<index_t> sizes(M.sizes().begin(), M.sizes().end());
+  sizes.push_back(index_t(M.last_block().size()));
+  EXPECT_EQ(real.core().unknowns_by_level(), sizes);
+  for (std::uint32_t seed = 1; seed <= 2; seed++) {
+    const Vector r = random_vector(n, seed);
+    EXPECT_LT(difference(real.apply(r), M.apply(r)), within);
+  }
+}
+
+TEST(GraphRRB, IsTheReference) {
+  for (const auto &[name, problem] : all_problems())
+    for (int last : {1, 40}) {
+      SCOPED_TRACE(name + ", last " + std::to_string(last));
+      const SupportRRB M = by_support(problem, deep(last));
+      RealRRB real(support::converted(problem), by_library(last));
+      EXPECT_EQ(real.redone(), M.redone());
+      expect_the_same(real, M, problem.A.size(), 1e-9);
+    }
+}
+
+TEST(GraphRRB, RefreshKeepsDecisions) {
+  for (const auto &[name, problem] : rough_problems()) {
+    SCOPED_TRACE(name);
+    const SupportRRB before = by_support(problem);
+    const Problem after = perturbed(problem, 0.3, 5);
+    RealRRB real(support::converted(problem), by_library());
+    const Vector r = random_vector(problem.A.size(), 3), first = real.apply(r);
+    real.refresh();
+    EXPECT_EQ(real.apply(r), first); // to the bit
+    real.refresh(support::converted(after));
+    SupportOptions options = deep();
+    options.v = after.v;
+    const SupportRRB M(after.A, after.grid, options, before.decisions());
+    expect_the_same(real, M, problem.A.size(), 1e-9);
+    real.refresh(support::converted(problem));
+    EXPECT_EQ(real.apply(r), first);
+  }
+}
+
+TEST(GraphRRB, IsSymmetricAndPositive) {
+  for (const auto &[name, problem] : rough_problems())
+    for (bool single : {false, true}) {
+      SCOPED_TRACE(name);
+      support::Choice c = by_library(5);
+      c.single = single;
+      RealRRB real(support::converted(problem), c);
+      const Vector x = random_vector(problem.A.size(), 1), y = random_vector(problem.A.size(), 2);
+      const Vector Mx = real.apply(x), My = real.apply(y);
+      EXPECT_NEAR(dot(y, Mx), dot(x, My), 1e-11 * norm(y) * norm(Mx));
+      EXPECT_GT(dot(x, Mx), 0);
+    }
+}
+
+TEST(GraphRRB, InSinglePrecisionIsNear) {
+  for (const auto &[name, problem] : rough_problems()) {
+    SCOPED_TRACE(name);
+    support::Choice c = by_library(5);
+    RealRRB exact(support::converted(problem), c);
+    c.single = true;
+    RealRRB single(support::converted(problem), c);
+    const Vector r = random_vector(problem.A.size(), 4);
+    EXPECT_LT(difference(single.apply(r), exact.apply(r)), 1e-4);
+    EXPECT_GT(difference(single.apply(r), exact.apply(r)), 0);
+  }
+}
+
+// With AMLI: p(t) = (1 + lambda - t)/lambda of the library's own estimate.
+TEST(GraphRRB, WithAMLIIsTheReference) {
+  for (const Problem &problem : {random_faces({60, 57}, 1e4), rough_cells(65, 61, 3), channels(61, 60, 1, 4)}) {
+    const SupportRRB M = by_support(problem, deep(2));
+    support::Choice c = by_library(2);
+    c.amli_grid = 1;
+    RealRRB real(support::converted(problem), c);
+    const petscrrb::rrb::AmliReport amli = real.core().amli();
+    ASSERT_TRUE(amli.used) << amli.lambda_max;
+    EXPECT_EQ(amli.nx, index_t(M.kept_nodes().size()));
+    const Vector r = random_vector(problem.A.size(), 1);
+    EXPECT_LT(difference(real.apply(r), AMLI(M, amli.lambda_max).apply(r)), 1e-9);
+  }
+}
+
+} // namespace
