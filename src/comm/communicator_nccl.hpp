@@ -5,6 +5,8 @@
 
 #include <nccl.h>
 
+#include <thread>
+
 namespace petscrrb::nccl {
 
 class Error : public std::runtime_error {
@@ -57,9 +59,9 @@ public:
     check(state, "a message between devices");
   }
   bool abandoned() const { return !comm_; }
-  // waits for nobody
+  // Waits for nobody: NCCL's abort tells kernels to end, and then waits for graphs with messages of it, whose owner may be the caller.
   void abandon() override {
-    if (comm_) (void)ncclCommAbort(std::exchange(comm_, nullptr));
+    if (comm_) std::thread([comm = std::exchange(comm_, nullptr)] { (void)ncclCommAbort(comm); }).detach();
   }
 
   void send(const double *from, index_t n, int to, cudaStream_t stream) const {

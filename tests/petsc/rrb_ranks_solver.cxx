@@ -146,6 +146,38 @@ TEST(RrbRanksSolver, MayBeWatched) {
     });
 }
 
+// What kernels of another rank wait for does not come: an error of all, after a while that is set, and the next use works.
+TEST(RrbRanksSolver, WaitsForALateRankWithALimit) {
+  SKIP_ON_HOST();
+  if (ranks() == 1) GTEST_SKIP() << "of several ranks";
+  const Case c = cases()[1];
+  constexpr PetscReal limit = 0.5;
+  PetscReal before;
+  ok(PetscRRBGetTimeout(&before));
+  const Distributed d = on_dmda(c.problem.A, c.shape(), partitions(c.shape()).front());
+  const std::string options = rrb + all_distributed + c.grid();
+  const Recorded expected = recorded_on(ksp_of(d.A, options), d, c.problem.b);
+  const Solver ksp = ksp_of(d.A, options);
+  (void)recorded_on(ksp, d, c.problem.b); // all is there
+  const int by_sf = view_on_first(ksp).find("travel by PetscSF") != std::string::npos;
+  if (largest_over_ranks(by_sf) > 0) GTEST_SKIP() << "PetscSF waits in MPI, which has no limit";
+  ok(KSPMonitorSet(
+      ksp,
+      [](KSP, PetscInt step, PetscReal, void *) -> PetscErrorCode {
+        return step == 2 && rank() == 0 ? PetscSleep(10 * limit) : PETSC_SUCCESS;
+      },
+      nullptr, nullptr));
+  ok(PetscRRBSetTimeout(limit));
+  const Vector b = vector_on(d, c.problem.b), x = like(b);
+  EXPECT_TRUE(refused(KSPSolve(ksp, b, x)));
+  EXPECT_EQ(raised.code, PETSC_ERR_GPU) << raised.message;
+  ok(PetscRRBSetTimeout(before));
+  ok(KSPMonitorCancel(ksp));
+  ok(KSPReset(ksp));
+  ok(KSPSetOperators(ksp, d.A, d.A));
+  EXPECT_EQ(recorded_on(ksp, d, c.problem.b).history, expected.history);
+}
+
 // ---- again ----
 
 TEST(RrbRanksSolver, FollowsNewValuesAndRightHandSides) {
