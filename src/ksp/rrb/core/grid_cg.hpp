@@ -59,7 +59,8 @@ public:
     scales_ = inside_.find_scales(find_scales_, r0);
     if (black) {
       on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
-      solve_red<true>(p(), natural);
+      solve_red<true>(p(), natural); // from 0, around the grid, too
+      fill(p());
       if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}));
       if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
       partial_.start();
@@ -100,7 +101,7 @@ public:
   void drop_step() { pending_ = false; }
   void solution(const double *r0, double *x, bool add) const {
     on_.for_each_point(box(), CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr});
-    if (black) solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
+    if (black) fill(q()), solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
     on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
   }
 
@@ -131,16 +132,12 @@ private:
   void fill(const Field<double> &x) const { inside_.grids().fill_finest(x); }
   // red points of x from its black ones
   template <bool with_r0> void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0 = {}) const {
-    fill(x);
     on_.for_each_point(shape_.halves(0), SolveRed<with_r0>{A_, x, r0});
-    fill(x);
   }
   // q = A p, and the terms of (p, q).
   Terms multiply() {
-    if (black && of_ranks_)
-      solve_red<false>(p());
-    else
-      fill(p());
+    fill(p());
+    if (black && of_ranks_) solve_red<false>(p()), fill(p());
     if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
     return sum(box(), Multiply<points>{A_, p(), q()});
   }
@@ -190,7 +187,7 @@ private:
     }
     if (norm == Norm::preconditioned) {
       on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q()});
-      if (black) solve_red<false>(q());
+      if (black) fill(q()), solve_red<false>(q());
       add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
     }
     if (of_ranks_) energy = add_over_ranks(energy, norm);
