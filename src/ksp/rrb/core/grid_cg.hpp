@@ -44,7 +44,7 @@ public:
     });
     take(own_.get());
     const RowFacts found = inside_.read(A, A_, Positive::stays);
-    for (const Field<double> &f : {A_.w[0], A_.w[1], A_.w[2], A_.e}) fill(f);
+    for (const Field<double> &f : {A_.w[0], A_.w[1], A_.w[2], A_.e}) fill(f, Points::all);
     return found;
   }
   long version() const { return inside_.version() + taken_; } // of what a captured step has in it
@@ -60,7 +60,7 @@ public:
     if (black) {
       on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
       solve_red<true>(p(), natural); // from 0, around the grid, too
-      fill(p());
+      fill(p(), Points::red);
       if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}));
       if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
       partial_.start();
@@ -101,7 +101,7 @@ public:
   void drop_step() { pending_ = false; }
   void solution(const double *r0, double *x, bool add) const {
     on_.for_each_point(box(), CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr});
-    if (black) fill(q()), solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
+    if (black) fill(q(), points), solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
     on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
   }
 
@@ -129,15 +129,18 @@ private:
   Field<double> r() const { return vector(3); }
   Unscaled unscaled() const { return {inside_.scale(), scales_}; }
 
-  void fill(const Field<double> &x) const { inside_.grids().fill_finest(x); }
+  // what is around the grid, of points that will be read there
+  void fill(const Field<double> &x, Points which) const {
+    inside_.grids().fill_finest(x, which == Points::all ? gridmg::all_colours : index_t(which));
+  }
   // red points of x from its black ones
   template <bool with_r0> void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0 = {}) const {
     on_.for_each_point(shape_.halves(0), SolveRed<with_r0>{A_, x, r0});
   }
   // q = A p, and the terms of (p, q).
   Terms multiply() {
-    fill(p());
-    if (black && of_ranks_) solve_red<false>(p()), fill(p());
+    fill(p(), points);
+    if (black && of_ranks_) solve_red<false>(p()), fill(p(), Points::red);
     if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
     return sum(box(), Multiply<points>{A_, p(), q()});
   }
@@ -187,7 +190,7 @@ private:
     }
     if (norm == Norm::preconditioned) {
       on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q()});
-      if (black) fill(q()), solve_red<false>(q());
+      if (black) fill(q(), points), solve_red<false>(q());
       add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
     }
     if (of_ranks_) energy = add_over_ranks(energy, norm);

@@ -154,12 +154,17 @@ protected:
       levels_.push_back(std::move(level));
     });
     if (dealt_) {
-      levels_.back()->faces = &halos_.of(*dealt_, here.cuts, 1);
-      levels_.back()->around = &halos_.of(*dealt_, here.cuts, 3);
-      levels_.back()->part = here.cuts.parts_of(dealt_->ranks->rank());
+      L &level = *levels_.back();
+      level.faces = &halos_.of(*dealt_, here.cuts, 1);
+      level.around = &halos_.of(*dealt_, here.cuts, 3);
+      if (level.red_black()) {
+        for (const index_t colour : {0, 1}) level.faces_of[colour] = &halos_.of(*dealt_, here.cuts, 1, colour);
+        level.red_around = &halos_.of(*dealt_, here.cuts, 3, 0);
+      }
+      level.part = here.cuts.parts_of(dealt_->ranks->rank());
       for (int q = 0; q < 3; ++q) {
-        levels_.back()->parts[q] = here.cuts.parts(q);
-        levels_.back()->first[q] = here.cuts.first(dealt_->ranks->rank(), q);
+        level.parts[q] = here.cuts.parts(q);
+        level.first[q] = here.cuts.first(dealt_->ranks->rank(), q);
       }
     }
     ++made_;
