@@ -12,8 +12,9 @@
 
 namespace petscrrb::rrbsolver {
 
-// What each backend has its own of, for one rank: q = A p at black points, where p at the red ones solves their equations, and the terms of
-// (p, q). p is given at black points and around rings, and left at the red ones as it may be.
+// What each backend has its own of: q = A p at black points, where p at the red ones solves their equations, and the terms of
+// (p, q). p is given at black points, also those around the grid, and at red points of other ranks around it; own red ones are left as they
+// may be.
 // Terms run(on, shape, A, p, q, partial), which takes parts_of(shape) terms of the partial sum
 template <class Backend> struct BlackProduct;
 
@@ -32,7 +33,7 @@ public:
     if (inside.ranks()) of_ranks_.emplace(on, *inside.ranks());
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
                                   PartialSum<Backend>::parts_of(shape_.halves(0))) +
-                     (of_ranks_ ? 0 : BlackProduct<Backend>::parts_of(shape_)));
+                     BlackProduct<Backend>::parts_of(shape_));
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
   }
 
@@ -140,9 +141,9 @@ private:
   // q = A p, and the terms of (p, q).
   Terms multiply() {
     fill(p(), points);
-    if (black && of_ranks_) solve_red<false>(p()), fill(p(), Points::red);
-    if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
-    return sum(box(), Multiply<points>{A_, p(), q()});
+    if (!black) return sum(box(), Multiply<points>{A_, p(), q()});
+    if (of_ranks_) inside_.grids().exchange_finest(p(), index_t(Points::red), SolvedRed{A_, p()});
+    return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
   }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
   void put(Slot slot, const Terms &terms) {

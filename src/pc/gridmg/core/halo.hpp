@@ -78,12 +78,17 @@ private:
   std::vector<int> owner_;
 };
 
-template <class T> struct Pack {
+template <class T> struct ValueAt {
   const T *field;
+
+  PETSCRRB_HD T operator()(index_t place) const { return field[place]; }
+};
+template <class Value> struct Pack {
+  Value value;
   const index_t *places;
   double *to;
 
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = double(field[places[i]]); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = double(value(places[i])); }
 };
 template <class T> struct Unpack {
   const double *from;
@@ -134,7 +139,12 @@ public:
 
   void prepare(rrb::Ranks &ranks) const { ranks.prepare(plan_); }
   template <class T> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f) const {
-    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, Pack<T>{f.p, places_.data(), packed_.data()});
+    fill(on, ranks, f, ValueAt<T>{f.p});
+  }
+  // value(place): what others get of a rank's own point, whatever the field has there
+  template <class T, class Value>
+  void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
+    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, Pack<Value>{value, places_.data(), packed_.data()});
     ranks.exchange(plan_, packed_.data());
     on.for_each_point({{filled_, filled_ ? 1 : 0, 1}}, Unpack<T>{packed_.data() + sent_, places_.data() + sent_, f.p});
   }

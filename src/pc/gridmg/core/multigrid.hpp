@@ -52,6 +52,10 @@ public:
   template <class V> void fill_finest(const Field<V> &x, index_t colour = all_colours) const {
     fill(*levels_.front(), x, colour);
   }
+  // What is there of other ranks alone, one colour; value(place) is what they get of an own point.
+  template <class V, class Value> void exchange_finest(const Field<V> &x, index_t colour, const Value &value) const {
+    levels_.front()->faces_of[colour]->fill(on_, *dealt_->ranks, x, value);
+  }
 
   // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
   double flops() const {
