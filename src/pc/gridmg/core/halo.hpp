@@ -83,30 +83,41 @@ template <class T> struct ValueAt {
 
   PETSCRRB_HD T operator()(index_t place) const { return field[place]; }
 };
-template <class Value> struct Pack {
-  Value value;
+template <class Value, int N> struct Pack {
+  Value value[N];
   const index_t *places;
   double *to;
 
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = double(value(places[i])); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const {
+    const index_t place = places[i];
+    PETSCRRB_UNROLL
+    for (int n = 0; n < N; ++n) to[N * i + n] = double(value[n](place));
+  }
 };
-template <class T> struct Unpack {
-  const double *from;
+template <class T, int N> struct Unpack {
+  T *field[N];
   const index_t *places;
-  T *field;
+  const double *from;
 
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { field[places[i]] = T(from[i]); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const {
+    const index_t place = places[i];
+    PETSCRRB_UNROLL
+    for (int n = 0; n < N; ++n) field[n][place] = T(from[N * i + n]);
+  }
 };
 
-// An exchange of one layout's fields, of all points or those of one colour. Values travel in double precision, packed: of this rank for each that gets some, in the order of
+// An exchange of one layout's fields, of all points or those of one colour; of so many fields at a time, a point's side by side. Values travel in double precision, packed: of this rank for each that gets some, in the order of
 // ranks and of sides, then what comes.
 template <class Backend> class Halo {
   template <class V> using Array = typename Backend::template Array<V>;
 
 public:
   // Sides that lead in at most so many directions: 1 for faces, 3 for all. Each rank does this by itself.
-  Halo(const Sides &sides, int rank, int ranks, const Layout &layout, int directions, index_t colour) {
+  Halo(const Sides &sides, int rank, int ranks, const Layout &layout, int directions, index_t colour, int fields) {
     std::vector<index_t> send, fill;
+    const auto put = [&](std::vector<index_t> &to, index_t point) {
+      for (int n = 0; n < fields; ++n) to.push_back(fields * point + n);
+    };
     const auto place = [&](std::vector<index_t> &to) {
       return [&](index_t i, index_t j, index_t k) { to.push_back(layout.place(i, j, k)); };
     };
@@ -118,23 +129,23 @@ public:
       rrb::Plan::Peer peer{other, {}, {}, {}};
       index_t first = index_t(send.size());
       each_side(other, rank, [&](const Side &s) { sides.each_point(other, s, colour, rank, place(send)); });
-      for (; first < index_t(send.size()); ++first) peer.send.push_back(first);
+      for (; first < index_t(send.size()); ++first) put(peer.send, first);
       first = index_t(fill.size());
       each_side(rank, other, [&](const Side &s) { sides.each_point(rank, s, colour, rank, place(fill)); });
       if (first < index_t(fill.size())) {
         index_t there = 0; // where what is for this rank begins in the other one's
         for (int before = 0; before < rank; ++before)
           each_side(before, other, [&](const Side &s) { there += sides.points(before, s, colour); });
-        for (; first < index_t(fill.size()); ++first) peer.fill.push_back(first), peer.from.push_back(there++);
+        for (; first < index_t(fill.size()); ++first) put(peer.fill, first), put(peer.from, there++);
       }
       if (!peer.send.empty() || !peer.fill.empty()) plan_.peers.push_back(std::move(peer));
     }
     for (auto &peer : plan_.peers)
-      for (index_t &to : peer.fill) to += index_t(send.size());
+      for (index_t &to : peer.fill) to += fields * index_t(send.size());
     sent_ = index_t(send.size()), filled_ = index_t(fill.size());
     send.insert(send.end(), fill.begin(), fill.end());
     places_.assign(send);
-    packed_.resize(send.size());
+    packed_.resize(send.size() * std::size_t(fields));
   }
 
   void prepare(rrb::Ranks &ranks) const { ranks.prepare(plan_); }
@@ -144,13 +155,27 @@ public:
   // value(place): what others get of a rank's own point, whatever the field has there
   template <class T, class Value>
   void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
-    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, Pack<Value>{value, places_.data(), packed_.data()});
-    ranks.exchange(plan_, packed_.data());
-    on.for_each_point({{filled_, filled_ ? 1 : 0, 1}}, Unpack<T>{packed_.data() + sent_, places_.data() + sent_, f.p});
+    exchange<T, 1>(on, ranks, {f}, {value});
+  }
+  // of as many fields as it was made for
+  template <class T, int N> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> (&f)[N]) const {
+    ValueAt<T> value[N];
+    for (int n = 0; n < N; ++n) value[n].field = f[n].p;
+    exchange<T, N>(on, ranks, f, value);
   }
   std::size_t bytes() const { return places_.bytes() + packed_.bytes(); }
 
 private:
+  template <class T, int N, class Value>
+  void exchange(const Backend &on, rrb::Ranks &ranks, const Field<T> (&f)[N], const Value (&value)[N]) const {
+    Pack<Value, N> pack{{}, places_.data(), packed_.data()};
+    Unpack<T, N> unpack{{}, places_.data() + sent_, packed_.data() + N * sent_};
+    for (int n = 0; n < N; ++n) pack.value[n] = value[n], unpack.field[n] = f[n].p;
+    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, pack);
+    ranks.exchange(plan_, packed_.data());
+    on.for_each_point({{filled_, filled_ ? 1 : 0, 1}}, unpack);
+  }
+
   rrb::Plan plan_;
   index_t sent_ = 0, filled_ = 0;
   Array<index_t> places_;
@@ -172,14 +197,15 @@ struct Dealt {
 template <class Backend> class Halos {
 public:
   // Sides that lead in at most so many directions. Collective.
-  const Halo<Backend> &of(const Dealt &dealt, const Cuts &cuts, int directions, index_t colour = all_colours) {
+  const Halo<Backend> &of(const Dealt &dealt, const Cuts &cuts, int directions, index_t colour = all_colours,
+                          int fields = 1) {
     for (const auto &h : halos_)
-      if (h.directions == directions && h.colour == colour && h.cuts == cuts) return *h.halo;
+      if (h.directions == directions && h.colour == colour && h.fields == fields && h.cuts == cuts) return *h.halo;
     dealt.together([&] {
       const int rank = dealt.ranks->rank();
       auto halo = std::make_unique<Halo<Backend>>(Sides(cuts), rank, cuts.count(), Layout(cuts.sizes(rank)), directions,
-                                                  colour);
-      halos_.push_back({cuts, directions, colour, std::move(halo)});
+                                                  colour, fields);
+      halos_.push_back({cuts, directions, colour, fields, std::move(halo)});
     });
     halos_.back().halo->prepare(*dealt.ranks);
     return *halos_.back().halo;
@@ -195,6 +221,7 @@ private:
     Cuts cuts;
     int directions;
     index_t colour;
+    int fields;
     std::unique_ptr<Halo<Backend>> halo;
   };
   std::vector<Known> halos_;

@@ -39,9 +39,9 @@ public:
     std::size_t l = 0;
     spread_ = 1.0;
     complete_ = false;
+    fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (;; ++l) {
       const Shape whole = here.whole(dealt_);
-      fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
       const bool coarsest = is_small(whole, group.empty()) || (group.empty() && groups + 1 >= options_.grids);
       Wish wish;
       if (!coarsest && group.empty()) {
@@ -57,7 +57,7 @@ public:
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
       L &level = level_at(l, here, wish);
-      if (level.smooth) set_smoother(level, *A, scale);
+      if (level.smooth) set_smoother(here, level, *A, scale);
       if (level.direction < 0) break;
       A = coarsen(l, here, level, *A);
     }
@@ -76,11 +76,11 @@ public:
   void refresh_as_before(double scale) {
     Place here{shape_, {}};
     const MatrixArrays<Backend> *A = &finest_;
+    fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       L &level = *levels_[l];
-      fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
       if (is_chosen(l)) strength_.start(on_, A->get(), level.shape, int(l));
-      if (level.smooth) set_smoother(level, *A, scale);
+      if (level.smooth) set_smoother(here, level, *A, scale);
       if (level.direction >= 0) A = coarsen(l, here, level, *A);
     }
   }
@@ -179,12 +179,11 @@ protected:
       f();
   }
 
-  void set_smoother(L &level, const MatrixArrays<Backend> &A, double scale) const {
+  void set_smoother(const Place &here, L &level, const MatrixArrays<Backend> &A, double scale) {
     const Smoothed<T> g = level.smoothed();
     on_.for_each_point(level.shape.halves_of_both(), SetSmoother<T>{A.get(), g, scale});
     fill_rings(on_, level.shape, {g.w[0], g.w[1], g.w[2]});
-    if (level.faces)
-      for (const Field<T> &f : {g.w[0], g.w[1], g.w[2], g.dinv}) level.faces->fill(on_, *dealt_->ranks, f);
+    exchange_around(here, {g.w[0], g.w[1], g.w[2], g.dinv});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       for_each_part(
@@ -218,12 +217,13 @@ protected:
     fill_around(between, {by.left, by.right});
     fill_around(between, {rounded.left, rounded.right});
     on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
-    fill_around(coarse, {to.get().w[by.q]});
+    fill_around(coarse, {to.get().w[by.q], to.get().e});
     in_direction(by.q, [&](auto direction) {
       constexpr int q = decltype(direction)::value;
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, first_across(q)>{A.get(), to.get(), by});
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, second_across(q)>{A.get(), to.get(), by});
     });
+    fill_around(coarse, {to.get().w[first_across(by.q)], to.get().w[second_across(by.q)]});
     here = std::move(coarse);
     return &to;
   }
@@ -236,9 +236,11 @@ protected:
 
   // --- what is around a grid: its own other side where it goes around, and other ranks' points ---
 
+  template <class V, int N> void exchange_around(const Place &here, const Field<V> (&f)[N]) {
+    if (dealt_) halos_.of(*dealt_, here.cuts, 3, all_colours, N).fill(on_, *dealt_->ranks, f);
+  }
   template <class V, int N> void fill_around(const Place &here, const Field<V> (&f)[N]) {
-    if (dealt_)
-      for (const Field<V> &x : f) halos_.of(*dealt_, here.cuts, 3).fill(on_, *dealt_->ranks, x);
+    exchange_around(here, f);
     fill_rings(on_, here.shape, f);
   }
   // What all ranks have begins with a grid that is smoothed, or solved.
