@@ -31,8 +31,7 @@ public:
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
   // some grid is not positive. Smoothers are those of `scale` times the matrix.
   bool refresh(double scale) {
-    Place here{shape_, {}};
-    if (dealt_) each_alone([&] { here.cuts = dealt_->cuts; });
+    Place here = finest_place();
     const MatrixArrays<Backend> *A = &finest_;
     std::vector<int> group;
     int groups = 0;
@@ -45,7 +44,7 @@ public:
       const bool coarsest = is_small(whole, group.empty()) || (group.empty() && groups + 1 >= options_.grids);
       Wish wish;
       if (!coarsest && group.empty()) {
-        const Strengths s = strengths(A->get(), here.shape);
+        const Strengths s = strengths(1, [&] { strength_.start(on_, A->get(), here.shape, 0); }).front();
         if (s.bad > 0.0) return false;
         if (l == 0) spread_ = gridmg::spread(s);
         each_alone([&] {
@@ -70,11 +69,11 @@ public:
     return true;
   }
 
-  // The same on a device where the last refresh has been to its end, for the same grids and smoothers: nothing waits, so that it can be
+  // The same where the last refresh has been to its end, for the same grids and smoothers: on a device nothing waits, so that it can be
   // a graph. Whether they are the ones to be chosen is what is_as_before() says then, which waits; else refresh() is to be called.
-  bool is_complete() const { return complete_ && !dealt_ && int(levels_.size()) <= most_strengths; }
+  bool is_complete() const { return complete_ && int(levels_.size()) <= most_strengths; }
   void refresh_as_before(double scale) {
-    Place here{shape_, {}};
+    Place here = finest_place();
     const MatrixArrays<Backend> *A = &finest_;
     fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -85,16 +84,18 @@ public:
     }
   }
   bool is_as_before() {
-    const double *numbers = strength_.read(on_);
+    const std::vector<Strengths> all = strengths(levels_.size(), [] {});
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       const L &level = *levels_[l];
       if (!is_chosen(l)) continue;
-      const Strengths s = Strengths::of(numbers + l * Strengths::count);
+      const Strengths &s = all[l];
+      const Shape whole{level.whole};
       if (s.bad > 0.0) return false;
       if (l == 0) spread_ = gridmg::spread(s);
-      const std::vector<int> group = coarsened(s, level.shape, options_);
+      std::vector<int> group = coarsened(s, whole, options_);
+      if (dealt_ && level.direction < 0 && !coarsest_cuts_.even()) group.clear();
       if (group.empty() == level.smooth) return false;
-      if (level.smooth && smoothed(s, level.shape, options_) != level.lines) return false;
+      if (level.smooth && smoothed(s, whole, options_) != level.lines) return false;
       std::size_t i = 0;
       for (; i < group.size() && levels_[l + i]->direction >= 0; ++i) // the coarsest one may come before
         if (levels_[l + i]->direction != group[i] || (i && levels_[l + i]->smooth)) return false;
@@ -130,6 +131,11 @@ protected:
       return {c.box(dealt->ranks->rank()), c};
     }
   };
+  Place finest_place() const {
+    Place here{shape_, {}};
+    if (dealt_) each_alone([&] { here.cuts = dealt_->cuts; });
+    return here;
+  }
   struct Wish {
     bool smooth = false;
     std::vector<int> lines;
@@ -231,7 +237,7 @@ protected:
   // Whether a grid's couplings say what becomes of it.
   bool is_chosen(std::size_t l) const {
     const L &level = *levels_[l];
-    return level.smooth || (level.direction < 0 && !is_small(level.shape, true) && groups_ + 1 < options_.grids);
+    return level.smooth || (level.direction < 0 && !is_small({level.whole}, true) && groups_ + 1 < options_.grids);
   }
 
   // --- what is around a grid: its own other side where it goes around, and other ranks' points ---
@@ -247,17 +253,19 @@ protected:
   bool is_small(const Shape &whole, bool all_directions) const {
     return dealt_ ? all_directions && whole.points() <= dealt_->gather_size : whole.points() <= options_.coarse_size;
   }
-  // All ranks have the same.
-  Strengths strengths(const Matrix &A, const Shape &x) {
-    Strengths mine;
+  // Of the first grids that start() or somebody before has begun with. All ranks have the same.
+  template <class Start> std::vector<Strengths> strengths(std::size_t grids, const Start &start) {
+    std::vector<double> numbers;
+    std::vector<Strengths> all;
     each_alone([&] {
-      strength_.start(on_, A, x, 0);
-      mine = Strengths::of(strength_.read(on_));
+      start();
+      const double *mine = strength_.read(on_);
+      numbers.assign(mine, mine + grids * Strengths::count);
+      all.resize(grids);
     });
-    if (!dealt_) return mine;
-    const std::vector<double> numbers = dealt_->ranks->gather_numbers(mine.numbers());
-    Strengths all;
-    for (std::size_t i = 0; i < numbers.size(); i += Strengths::count) all.add(Strengths::of(&numbers[i]));
+    if (dealt_) numbers = dealt_->ranks->gather_numbers(numbers);
+    for (std::size_t i = 0; i * Strengths::count < numbers.size(); ++i)
+      all[i % grids].add(Strengths::of(&numbers[i * Strengths::count]));
     return all;
   }
 
