@@ -83,6 +83,8 @@ use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
 $(BUILD)/obj/src/pc/mic/% $(BUILD)/obj/tests/unit/mic_% $(BUILD)/obj/tests/cuda/mic_%: arithmetic := -ffp-contract=off -fno-math-errno
 # compiles faster, and GCC 12 at -O3 warns of a null pointer in std::vector that is none
 $(BUILD)/obj/tests/%: test_flags = -O2
+# a device's kernel on the host
+$(BUILD)/obj/tests/unit/black_product_test.cxx.o: test_flags = -O2 -iquote tests/emulated
 
 # V=1 shows the commands
 quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD)/examples/% $(BUILD)/benchmarks/%,$@),$@,$<)";)

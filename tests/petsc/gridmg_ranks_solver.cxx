@@ -28,10 +28,12 @@ std::vector<Case3D> cases_3d() {
     return random_couplings(Grid3D{{x, y, z}, {rx, ry, rz}}, 20, excess);
   };
   return {
-      {random(12, 8, 9, false, false, false), schur, all},  {random(17, 13, 11, false, false, false), schur, all},
-      {random(16, 12, 8, true, true, true), schur, all},    {random(16, 12, 8, false, true, true, 0), schur, all},
-      {random(9, 16, 12, true, false, false), all, all},    {problem3d("identity rows", 12), schur, all},
-      {random(21, 18, 1, false, false, false), schur, all}, {random(3, 2, 2, false, false, false), nullptr, nullptr}};
+      {random(12, 8, 9, false, false, false), schur, all},     {random(17, 13, 11, false, false, false), schur, all},
+      {random(16, 12, 8, true, true, true), schur, all},       {random(16, 12, 8, false, true, true, 0), schur, all},
+      {random(9, 16, 12, true, false, false), all, all},       {problem3d("identity rows", 12), schur, all},
+      {random(21, 18, 1, false, false, false), schur, all},    {random(8, 25, 1, true, false, false), schur, all},
+      {random(8, 7, 4, false, false, false), schur, all},      {random(8, 4, 4, true, true, true), schur, all},
+      {random(3, 2, 2, false, false, false), nullptr, nullptr}};
 }
 
 Shape shape_of(const Problem3D &p) {

@@ -12,8 +12,9 @@
 
 namespace petscrrb::rrbsolver {
 
-// What each backend has its own of, for one rank: q = A p at black points, where p at the red ones solves their equations, and the terms of
-// (p, q). p is given at black points and around rings, and left at the red ones as it may be.
+// What each backend has its own of: q = A p at black points, where p at the red ones solves their equations, and the terms of
+// (p, q). p is given at black points, also those around the grid, and at red points of other ranks around it; own red ones are left as they
+// may be.
 // Terms run(on, shape, A, p, q, partial), which takes parts_of(shape) terms of the partial sum
 template <class Backend> struct BlackProduct;
 
@@ -32,7 +33,7 @@ public:
     if (inside.ranks()) of_ranks_.emplace(on, *inside.ranks());
     partial_.reserve(4 * std::max(PartialSum<Backend>::parts_of(shape_.halves_of_both()),
                                   PartialSum<Backend>::parts_of(shape_.halves(0))) +
-                     (of_ranks_ ? 0 : BlackProduct<Backend>::parts_of(shape_)));
+                     BlackProduct<Backend>::parts_of(shape_));
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
   }
 
@@ -44,7 +45,7 @@ public:
     });
     take(own_.get());
     const RowFacts found = inside_.read(A, A_, Positive::stays);
-    for (const Field<double> &f : {A_.w[0], A_.w[1], A_.w[2], A_.e}) fill(f);
+    for (const Field<double> &f : {A_.w[0], A_.w[1], A_.w[2], A_.e}) fill(f, Points::all);
     return found;
   }
   long version() const { return inside_.version() + taken_; } // of what a captured step has in it
@@ -59,7 +60,8 @@ public:
     scales_ = inside_.find_scales(find_scales_, r0);
     if (black) {
       on_.for_each_point({{index_t(layout_.size()), 1, 1}}, gridmg::Clear<double>{memory_.data()});
-      solve_red<true>(p(), natural);
+      solve_red<true>(p(), natural); // from 0, around the grid, too
+      fill(p(), Points::red);
       if (norm == Norm::natural) put(energy_r1, sum(shape_.halves(0), TimesNatural<Points::red>{p(), natural}));
       if (norm == Norm::unpreconditioned) put(squares_r1, sum(shape_.halves_of_both(), SquareNatural{natural}));
       partial_.start();
@@ -100,7 +102,7 @@ public:
   void drop_step() { pending_ = false; }
   void solution(const double *r0, double *x, bool add) const {
     on_.for_each_point(box(), CopyCorrection<points>{delta(), p(), q(), pending_ ? scalars_.at(alpha) : nullptr});
-    if (black) solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
+    if (black) fill(q(), points), solve_red<true>(q(), {r0, shape_.n[0], shape_.n[1]});
     on_.for_each_point(shape_.halves_of_both(), PutCorrection{q(), {x, shape_.n[0], shape_.n[1]}, add});
   }
 
@@ -128,21 +130,20 @@ private:
   Field<double> r() const { return vector(3); }
   Unscaled unscaled() const { return {inside_.scale(), scales_}; }
 
-  void fill(const Field<double> &x) const { inside_.grids().fill_finest(x); }
+  // what is around the grid, of points that will be read there
+  void fill(const Field<double> &x, Points which) const {
+    inside_.grids().fill_finest(x, which == Points::all ? gridmg::all_colours : index_t(which));
+  }
   // red points of x from its black ones
   template <bool with_r0> void solve_red(const Field<double> &x, const NaturalPoints<const double> &r0 = {}) const {
-    fill(x);
     on_.for_each_point(shape_.halves(0), SolveRed<with_r0>{A_, x, r0});
-    fill(x);
   }
   // q = A p, and the terms of (p, q).
   Terms multiply() {
-    if (black && of_ranks_)
-      solve_red<false>(p());
-    else
-      fill(p());
-    if (black && !of_ranks_) return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
-    return sum(box(), Multiply<points>{A_, p(), q()});
+    fill(p(), points);
+    if (!black) return sum(box(), Multiply<points>{A_, p(), q()});
+    if (of_ranks_) inside_.grids().exchange_finest(p(), index_t(Points::red), SolvedRed{A_, p()});
+    return BlackProduct<Backend>::run(on_, shape_, A_, p(), q(), partial_);
   }
   template <class F> Terms sum(const Range3 &over, const F &f) { return partial_.terms_of(on_, over, f); }
   void put(Slot slot, const Terms &terms) {
@@ -190,7 +191,7 @@ private:
     }
     if (norm == Norm::preconditioned) {
       on_.for_each_point(box(), CopyUnscaled<points, T>{level.x(), unscaled(), q()});
-      if (black) solve_red<false>(q());
+      if (black) fill(q(), points), solve_red<false>(q());
       add_squares(sum(shape_.halves_of_both(), SquareOf<Points::all>{q()}));
     }
     if (of_ranks_) energy = add_over_ranks(energy, norm);

@@ -26,6 +26,9 @@ template <Points points> struct PointAt {
         j(points == Points::all ? row >> 1 : row), k(plane), h(half) {}
   PETSCRRB_HD index_t x() const { return 2 * h + parity; }
   template <class T> PETSCRRB_HD index_t in(const Field<T> &f) const { return f.place(parity, j, k) + h; }
+  template <class T> PETSCRRB_HD index_t west_in(const Field<T> &f) const {
+    return f.place(1 - parity, j, k) + h - 1 + parity;
+  }
 };
 
 // A vector of all points in natural order.
@@ -38,22 +41,38 @@ template <class V> struct NaturalPoints {
   }
 };
 
-// f(coupling, x beyond it) for all six of a point
-template <Points points, class F>
-PETSCRRB_HD inline void each_coupling(const Matrix &A, const Field<double> &x, const PointAt<points> &at, const F &f) {
-  const index_t here = at.in(x), west = x.place(1 - at.parity, at.j, at.k) + at.h - 1 + at.parity;
+// f(coupling, x beyond it) for all six of a point; its places are those of it and of the point west of it.
+template <class F>
+PETSCRRB_HD inline void each_coupling(const Matrix &A, const Field<double> &x, index_t here, index_t west, const F &f) {
   f(A.w[0].p[west], x.p[west]), f(A.w[0].p[here], x.p[west + 1]);
   f(A.w[1].p[here - x.pitch], x.p[here - x.pitch]), f(A.w[1].p[here], x.p[here + x.pitch]);
   f(A.w[2].p[here - x.plane], x.p[here - x.plane]), f(A.w[2].p[here], x.p[here + x.plane]);
 }
+template <Points points, class F>
+PETSCRRB_HD inline void each_coupling(const Matrix &A, const Field<double> &x, const PointAt<points> &at, const F &f) {
+  each_coupling(A, x, at.in(x), at.west_in(x), f);
+}
 
 // A red point by its own equation, from the black ones: (r0 + W x) / d.
-PETSCRRB_HD inline double solved_red(const Matrix &A, const Field<double> &x, const PointAt<Points::red> &at,
-                                     double r0) {
-  double d = A.e.p[at.in(x)], sum = r0;
-  each_coupling(A, x, at, [&](double w, double beyond) { d += w, sum += w * beyond; });
+PETSCRRB_HD inline double solved_red(const Matrix &A, const Field<double> &x, index_t here, index_t west, double r0) {
+  double d = A.e.p[here], sum = r0;
+  each_coupling(A, x, here, west, [&](double w, double beyond) { d += w, sum += w * beyond; });
   return sum / d;
 }
+PETSCRRB_HD inline double solved_red(const Matrix &A, const Field<double> &x, const PointAt<Points::red> &at,
+                                     double r0) {
+  return solved_red(A, x, at.in(x), at.west_in(x), r0);
+}
+// The same by its place, without r0.
+struct SolvedRed {
+  Matrix A;
+  Field<double> x;
+
+  PETSCRRB_HD double operator()(index_t here) const {
+    const bool odd = here / x.half & 1; // x; rows of even ones begin at multiples of the pitch, of 2 halves
+    return solved_red(A, x, here, here + (odd ? -x.half : x.half - 1), 0.0);
+  }
+};
 // All of them, with r0 or without it.
 template <bool with_r0> struct SolveRed {
   Matrix A;

@@ -22,15 +22,17 @@ struct BlackTiles {
   BlackTiles(const gridmg::Shape &x, const Matrix &a, const Field<double> &in, const Field<double> &out)
       : A(a), p(in), q(out), shape(x), tiles_x(int(((x.n[0] + 1) / 2 + tile_x - 1) / tile_x)),
         tiles_y(int((x.n[1] + tile_y - 1) / tile_y)) {
-    const index_t tiles = index_t(tiles_x) * tiles_y, most = std::max<index_t>(tiles_at_once / tiles, 1);
-    depth = int((x.n[2] + most - 1) / most);
+    const index_t tiles = index_t(tiles_x) * tiles_y,
+                  most = std::max<index_t>(tiles_at_once / std::max<index_t>(tiles, 1), 1);
+    depth = std::max(int((x.n[2] + most - 1) / most), 1);
     chunks = int((x.n[2] + depth - 1) / depth);
   }
   PETSCRRB_HD index_t count() const { return index_t(tiles_x) * tiles_y * chunks; }
   int blocks() const { return int(std::min<index_t>(count(), cuda::most_point_sums)); }
 
-  // of the red point of half h in row (j, k), which may be around a ring; 0 where there is none
-  __device__ double red(index_t h, index_t j, index_t k) const {
+  // of the red point of half h in row (j, k), which may be around a ring or, of a box, another rank's; 0 where there is none
+  template <bool box> __device__ double red(index_t h, index_t j, index_t k) const {
+    if (box && is_on_others_face(2 * h + ((j + k) & 1), j)) return p.p[p.place((j + k) & 1, j, k) + h];
     if (!within(j, 1) || !within(k, 2)) return 0.0;
     const index_t parity = (j + k) & 1, count = (shape.n[0] + 1 - parity) / 2;
     if (h < 0 || h >= count) {
@@ -41,7 +43,16 @@ struct BlackTiles {
     return solved_red(A, p, {h, j, k}, 0.0);
   }
 
+  // Whether what is around the box there, in a direction, is another rank's.
+  __device__ bool is_others(index_t i, int direction) const {
+    return (i == -1 && shape.more_before[direction]) || (i == shape.n[direction] && shape.more_after[direction]);
+  }
+
 private:
+  __device__ bool is_on_others_face(index_t i, index_t j) const {
+    if (is_others(j, 1)) return i >= 0 && i < shape.n[0];
+    return is_others(i, 0) && j >= 0 && j < shape.n[1];
+  }
   __device__ bool within(index_t &i, int direction) const {
     const index_t n = shape.n[direction];
     if (shape.ring[direction] && (i < 0 || i >= n)) i = i < 0 ? i + n : i - n;
@@ -57,6 +68,8 @@ struct BlackColumn {
   double pair = 0.0;                                  // of the red and the black point of the plane before
 };
 
+// box: where other ranks have points around it, whose red ones they have solved. One of its own, for these checks take registers.
+template <bool box>
 static __global__ void __launch_bounds__(tile_threads, 4)
     multiply_black(const __grid_constant__ BlackTiles t, cuda::BlockSum<tile_threads> sum) {
   __shared__ double plane[2][tile_y + 2][tile_x + 2];
@@ -83,13 +96,14 @@ static __global__ void __launch_bounds__(tile_threads, 4)
     BlackColumn c;
     for (int k = k0 - 1; k <= k1; ++k) {
       double(&ahead)[tile_y + 2][tile_x + 2] = plane[k & 1], (&now)[tile_y + 2][tile_x + 2] = plane[(k - 1) & 1];
-      const bool there = t.shape.ring[2] || (k >= 0 && k < nz);
+      const bool there = t.shape.ring[2] || (k >= 0 && k < nz), others = box && t.is_others(k, 2);
       const int parity = (j + k) & 1; // of red points of this plane, and of black ones of the planes around it
       double red = 0.0, up = 0.0, pair = 0.0, up_from_black = 0.0;
       if (own) {
         const int in = k < 0 && there ? k + nz : k >= nz && there ? k - nz : k; // around a ring
         const int here = int(t.p.place(parity, j, in)) + h, black = int(t.p.place(1 - parity, j, in)) + h;
-        if (k == k0 - 1 && there) c.p_before = p[here - next], c.p_here = p[black];
+        if (k == k0 - 1 && there) c.p_before = p[here - next];
+        if (k == k0 - 1 && (there || others)) c.p_here = p[black];
         if (there || k < nz) c.p_after = p[here + next];
         if (there || k >= nz) up_from_black = A.w[2].p[here - next];
         if (there) {
@@ -102,11 +116,12 @@ static __global__ void __launch_bounds__(tile_threads, 4)
                              up_from_black * c.p_before + up * c.p_after;
           if (h < (nx + 1 - parity) / 2) red = all / d;
         }
+        if (others) red = p[here], up = A.w[2].p[here];
       } else if (h <= half && j <= ny && k >= k0 && k < k1) {
-        red = t.red(h, j, k);
+        red = t.red<box>(h, j, k);
       }
       ahead[y + 1][x + 1] = red;
-      if (threadIdx.x < around && k >= k0 && k < k1) ahead[at_y + 1][at_x + 1] = t.red(h0 + at_x, j0 + at_y, k);
+      if (threadIdx.x < around && k >= k0 && k < k1) ahead[at_y + 1][at_x + 1] = t.red<box>(h0 + at_x, j0 + at_y, k);
       if (k > k0 && own && h < (nx + 1 - parity) / 2) { // the plane before
         const int at = int(t.p.place(parity, j, k - 1)) + h;
         const double other = A.w[0].p[parity ? at : int(t.p.place(1, j, k - 1)) + h - 1];
@@ -136,10 +151,12 @@ template <> struct BlackProduct<Cuda> {
   static Terms run(const Cuda &on, const gridmg::Shape &x, const Matrix &A, const Field<double> &p,
                    const Field<double> &q, PartialSum<Cuda> &partial) {
     const BlackTiles tiles(x, A, p, q);
+    const auto kernel = x.has_more() ? multiply_black<true> : multiply_black<false>;
     const int blocks = tiles.blocks();
+    if (!blocks) return {}; // a box without points
     const auto sum = partial.take<tile_threads>(blocks);
-    static const bool overlap = cuda::may_overlap(multiply_black);
-    cuda::launch("product", multiply_black, overlap, unsigned(blocks), tile_threads, 0, on.stream, tiles, sum);
+    static const bool overlap = cuda::may_overlap(multiply_black<false>) && cuda::may_overlap(multiply_black<true>);
+    cuda::launch("product", kernel, overlap, unsigned(blocks), tile_threads, 0, on.stream, tiles, sum);
     return {sum.term, index_t(blocks)};
   }
 };

@@ -19,6 +19,8 @@ struct Side {
   int directions() const { return (by[0] != 0) + (by[1] != 0) + (by[2] != 0); }
 };
 
+constexpr index_t all_colours = -1;
+
 // Which rank has the points that are on a side of a box; each side's have one owner.
 class Sides {
 public:
@@ -28,28 +30,34 @@ public:
   }
   // -1: there are none
   int owner(int rank, int side) const { return owner_[std::size_t(rank) * Side::count + side]; }
-  // visit(i, j, k) for a side's points in order, counted from the first point of the box of the rank `from`: the one whose side it
-  // is, or their owner
-  template <class Visit> void each_point(int rank, const Side &side, int from, const Visit &visit) const {
+  // visit(i, j, k) for a side's points of a colour in order, counted from the first point of the box of the rank `from`: the one whose
+  // side it is, or their owner. Of one colour where boxes begin at even points.
+  template <class Visit>
+  void each_point(int rank, const Side &side, index_t colour, int from, const Visit &visit) const {
     index_t begin[3], end[3];
     const Sizes n = cuts_.sizes(rank);
     for (int q = 0; q < 3; ++q) {
-      begin[q] = side.by[q] < 0 ? -1 : side.by[q] > 0 ? n[q] : 0;
+      begin[q] = begin_of(side, n, q);
       if (from != rank && side.by[q]) begin[q] = around(q, cuts_.first(rank, q) + begin[q]) - cuts_.first(from, q);
       end[q] = begin[q] + (side.by[q] ? 1 : n[q]);
     }
     for (index_t k = begin[2]; k < end[2]; ++k)
       for (index_t j = begin[1]; j < end[1]; ++j)
-        for (index_t i = begin[0]; i < end[0]; ++i) visit(i, j, k);
+        for (index_t i = begin[0]; i < end[0]; ++i)
+          if (colour == all_colours || ((i + j + k) & 1) == colour) visit(i, j, k);
   }
-  index_t points(int rank, const Side &side) const {
-    index_t count = 1;
+  index_t points(int rank, const Side &side, index_t colour) const {
+    index_t count = 1, first = 0;
     const Sizes n = cuts_.sizes(rank);
-    for (int q = 0; q < 3; ++q) count *= side.by[q] ? 1 : n[q];
-    return count;
+    for (int q = 0; q < 3; ++q) count *= side.by[q] ? 1 : n[q], first += begin_of(side, n, q);
+    if (colour == all_colours) return count;
+    return (count + ((first & 1) == colour)) / 2; // the first point's colour has one more of an odd number
   }
 
 private:
+  static index_t begin_of(const Side &side, const Sizes &n, int q) {
+    return side.by[q] < 0 ? -1 : side.by[q] > 0 ? n[q] : 0;
+  }
   index_t around(int q, index_t i) const {
     const index_t n = cuts_.at[q].back();
     return (i + n) % n;
@@ -70,30 +78,46 @@ private:
   std::vector<int> owner_;
 };
 
-template <class T> struct Pack {
+template <class T> struct ValueAt {
   const T *field;
+
+  PETSCRRB_HD T operator()(index_t place) const { return field[place]; }
+};
+template <class Value, int N> struct Pack {
+  Value value[N];
   const index_t *places;
   double *to;
 
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { to[i] = double(field[places[i]]); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const {
+    const index_t place = places[i];
+    PETSCRRB_UNROLL
+    for (int n = 0; n < N; ++n) to[N * i + n] = double(value[n](place));
+  }
 };
-template <class T> struct Unpack {
-  const double *from;
+template <class T, int N> struct Unpack {
+  T *field[N];
   const index_t *places;
-  T *field;
+  const double *from;
 
-  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const { field[places[i]] = T(from[i]); }
+  PETSCRRB_HD void operator()(index_t i, index_t, index_t) const {
+    const index_t place = places[i];
+    PETSCRRB_UNROLL
+    for (int n = 0; n < N; ++n) field[n][place] = T(from[N * i + n]);
+  }
 };
 
-// An exchange of one layout's fields. Values travel in double precision, packed: of this rank for each that gets some, in the order of
+// An exchange of one layout's fields, of all points or those of one colour; of so many fields at a time, a point's side by side. Values travel in double precision, packed: of this rank for each that gets some, in the order of
 // ranks and of sides, then what comes.
 template <class Backend> class Halo {
   template <class V> using Array = typename Backend::template Array<V>;
 
 public:
   // Sides that lead in at most so many directions: 1 for faces, 3 for all. Each rank does this by itself.
-  Halo(const Sides &sides, int rank, int ranks, const Layout &layout, int directions) {
+  Halo(const Sides &sides, int rank, int ranks, const Layout &layout, int directions, index_t colour, int fields) {
     std::vector<index_t> send, fill;
+    const auto put = [&](std::vector<index_t> &to, index_t point) {
+      for (int n = 0; n < fields; ++n) to.push_back(fields * point + n);
+    };
     const auto place = [&](std::vector<index_t> &to) {
       return [&](index_t i, index_t j, index_t k) { to.push_back(layout.place(i, j, k)); };
     };
@@ -104,35 +128,54 @@ public:
     for (int other = 0; other < ranks; ++other) {
       rrb::Plan::Peer peer{other, {}, {}, {}};
       index_t first = index_t(send.size());
-      each_side(other, rank, [&](const Side &s) { sides.each_point(other, s, rank, place(send)); });
-      for (; first < index_t(send.size()); ++first) peer.send.push_back(first);
+      each_side(other, rank, [&](const Side &s) { sides.each_point(other, s, colour, rank, place(send)); });
+      for (; first < index_t(send.size()); ++first) put(peer.send, first);
       first = index_t(fill.size());
-      each_side(rank, other, [&](const Side &s) { sides.each_point(rank, s, rank, place(fill)); });
+      each_side(rank, other, [&](const Side &s) { sides.each_point(rank, s, colour, rank, place(fill)); });
       if (first < index_t(fill.size())) {
         index_t there = 0; // where what is for this rank begins in the other one's
         for (int before = 0; before < rank; ++before)
-          each_side(before, other, [&](const Side &s) { there += sides.points(before, s); });
-        for (; first < index_t(fill.size()); ++first) peer.fill.push_back(first), peer.from.push_back(there++);
+          each_side(before, other, [&](const Side &s) { there += sides.points(before, s, colour); });
+        for (; first < index_t(fill.size()); ++first) put(peer.fill, first), put(peer.from, there++);
       }
       if (!peer.send.empty() || !peer.fill.empty()) plan_.peers.push_back(std::move(peer));
     }
     for (auto &peer : plan_.peers)
-      for (index_t &to : peer.fill) to += index_t(send.size());
+      for (index_t &to : peer.fill) to += fields * index_t(send.size());
     sent_ = index_t(send.size()), filled_ = index_t(fill.size());
     send.insert(send.end(), fill.begin(), fill.end());
     places_.assign(send);
-    packed_.resize(send.size());
+    packed_.resize(send.size() * std::size_t(fields));
   }
 
   void prepare(rrb::Ranks &ranks) const { ranks.prepare(plan_); }
   template <class T> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f) const {
-    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, Pack<T>{f.p, places_.data(), packed_.data()});
-    ranks.exchange(plan_, packed_.data());
-    on.for_each_point({{filled_, filled_ ? 1 : 0, 1}}, Unpack<T>{packed_.data() + sent_, places_.data() + sent_, f.p});
+    fill(on, ranks, f, ValueAt<T>{f.p});
+  }
+  // value(place): what others get of a rank's own point, whatever the field has there
+  template <class T, class Value>
+  void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> &f, const Value &value) const {
+    exchange<T, 1>(on, ranks, {f}, {value});
+  }
+  // of as many fields as it was made for
+  template <class T, int N> void fill(const Backend &on, rrb::Ranks &ranks, const Field<T> (&f)[N]) const {
+    ValueAt<T> value[N];
+    for (int n = 0; n < N; ++n) value[n].field = f[n].p;
+    exchange<T, N>(on, ranks, f, value);
   }
   std::size_t bytes() const { return places_.bytes() + packed_.bytes(); }
 
 private:
+  template <class T, int N, class Value>
+  void exchange(const Backend &on, rrb::Ranks &ranks, const Field<T> (&f)[N], const Value (&value)[N]) const {
+    Pack<Value, N> pack{{}, places_.data(), packed_.data()};
+    Unpack<T, N> unpack{{}, places_.data() + sent_, packed_.data() + N * sent_};
+    for (int n = 0; n < N; ++n) pack.value[n] = value[n], unpack.field[n] = f[n].p;
+    on.for_each_point({{sent_, sent_ ? 1 : 0, 1}}, pack);
+    ranks.exchange(plan_, packed_.data());
+    on.for_each_point({{filled_, filled_ ? 1 : 0, 1}}, unpack);
+  }
+
   rrb::Plan plan_;
   index_t sent_ = 0, filled_ = 0;
   Array<index_t> places_;
@@ -154,14 +197,15 @@ struct Dealt {
 template <class Backend> class Halos {
 public:
   // Sides that lead in at most so many directions. Collective.
-  const Halo<Backend> &of(const Dealt &dealt, const Cuts &cuts, int directions) {
+  const Halo<Backend> &of(const Dealt &dealt, const Cuts &cuts, int directions, index_t colour = all_colours,
+                          int fields = 1) {
     for (const auto &h : halos_)
-      if (h.directions == directions && h.cuts == cuts) return *h.halo;
+      if (h.directions == directions && h.colour == colour && h.fields == fields && h.cuts == cuts) return *h.halo;
     dealt.together([&] {
       const int rank = dealt.ranks->rank();
-      auto halo =
-          std::make_unique<Halo<Backend>>(Sides(cuts), rank, cuts.count(), Layout(cuts.sizes(rank)), directions);
-      halos_.push_back({cuts, directions, std::move(halo)});
+      auto halo = std::make_unique<Halo<Backend>>(Sides(cuts), rank, cuts.count(), Layout(cuts.sizes(rank)), directions,
+                                                  colour, fields);
+      halos_.push_back({cuts, directions, colour, fields, std::move(halo)});
     });
     halos_.back().halo->prepare(*dealt.ranks);
     return *halos_.back().halo;
@@ -176,6 +220,8 @@ private:
   struct Known {
     Cuts cuts;
     int directions;
+    index_t colour;
+    int fields;
     std::unique_ptr<Halo<Backend>> halo;
   };
   std::vector<Known> halos_;

@@ -31,21 +31,20 @@ public:
   // Builds what does not fit any more; allocates nothing where the same grids and smoothers are chosen. False: a diagonal of
   // some grid is not positive. Smoothers are those of `scale` times the matrix.
   bool refresh(double scale) {
-    Place here{shape_, {}};
-    if (dealt_) each_alone([&] { here.cuts = dealt_->cuts; });
+    Place here = finest_place();
     const MatrixArrays<Backend> *A = &finest_;
     std::vector<int> group;
     int groups = 0;
     std::size_t l = 0;
     spread_ = 1.0;
     complete_ = false;
+    fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (;; ++l) {
       const Shape whole = here.whole(dealt_);
-      fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
       const bool coarsest = is_small(whole, group.empty()) || (group.empty() && groups + 1 >= options_.grids);
       Wish wish;
       if (!coarsest && group.empty()) {
-        const Strengths s = strengths(A->get(), here.shape);
+        const Strengths s = strengths(1, [&] { strength_.start(on_, A->get(), here.shape, 0); }).front();
         if (s.bad > 0.0) return false;
         if (l == 0) spread_ = gridmg::spread(s);
         each_alone([&] {
@@ -57,7 +56,7 @@ public:
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
       L &level = level_at(l, here, wish);
-      if (level.smooth) set_smoother(level, *A, scale);
+      if (level.smooth) set_smoother(here, level, *A, scale);
       if (level.direction < 0) break;
       A = coarsen(l, here, level, *A);
     }
@@ -70,31 +69,33 @@ public:
     return true;
   }
 
-  // The same on a device where the last refresh has been to its end, for the same grids and smoothers: nothing waits, so that it can be
+  // The same where the last refresh has been to its end, for the same grids and smoothers: on a device nothing waits, so that it can be
   // a graph. Whether they are the ones to be chosen is what is_as_before() says then, which waits; else refresh() is to be called.
-  bool is_complete() const { return complete_ && !dealt_ && int(levels_.size()) <= most_strengths; }
+  bool is_complete() const { return complete_ && int(levels_.size()) <= most_strengths; }
   void refresh_as_before(double scale) {
-    Place here{shape_, {}};
+    Place here = finest_place();
     const MatrixArrays<Backend> *A = &finest_;
+    fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       L &level = *levels_[l];
-      fill_around(here, {A->get().w[0], A->get().w[1], A->get().w[2], A->get().e});
       if (is_chosen(l)) strength_.start(on_, A->get(), level.shape, int(l));
-      if (level.smooth) set_smoother(level, *A, scale);
+      if (level.smooth) set_smoother(here, level, *A, scale);
       if (level.direction >= 0) A = coarsen(l, here, level, *A);
     }
   }
   bool is_as_before() {
-    const double *numbers = strength_.read(on_);
+    const std::vector<Strengths> all = strengths(levels_.size(), [] {});
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       const L &level = *levels_[l];
       if (!is_chosen(l)) continue;
-      const Strengths s = Strengths::of(numbers + l * Strengths::count);
+      const Strengths &s = all[l];
+      const Shape whole{level.whole};
       if (s.bad > 0.0) return false;
       if (l == 0) spread_ = gridmg::spread(s);
-      const std::vector<int> group = coarsened(s, level.shape, options_);
+      std::vector<int> group = coarsened(s, whole, options_);
+      if (dealt_ && level.direction < 0 && !coarsest_cuts_.even()) group.clear();
       if (group.empty() == level.smooth) return false;
-      if (level.smooth && smoothed(s, level.shape, options_) != level.lines) return false;
+      if (level.smooth && smoothed(s, whole, options_) != level.lines) return false;
       std::size_t i = 0;
       for (; i < group.size() && levels_[l + i]->direction >= 0; ++i) // the coarsest one may come before
         if (levels_[l + i]->direction != group[i] || (i && levels_[l + i]->smooth)) return false;
@@ -130,6 +131,11 @@ protected:
       return {c.box(dealt->ranks->rank()), c};
     }
   };
+  Place finest_place() const {
+    Place here{shape_, {}};
+    if (dealt_) each_alone([&] { here.cuts = dealt_->cuts; });
+    return here;
+  }
   struct Wish {
     bool smooth = false;
     std::vector<int> lines;
@@ -154,12 +160,17 @@ protected:
       levels_.push_back(std::move(level));
     });
     if (dealt_) {
-      levels_.back()->faces = &halos_.of(*dealt_, here.cuts, 1);
-      levels_.back()->around = &halos_.of(*dealt_, here.cuts, 3);
-      levels_.back()->part = here.cuts.parts_of(dealt_->ranks->rank());
+      L &level = *levels_.back();
+      level.faces = &halos_.of(*dealt_, here.cuts, 1);
+      level.around = &halos_.of(*dealt_, here.cuts, 3);
+      if (level.red_black()) {
+        for (const index_t colour : {0, 1}) level.faces_of[colour] = &halos_.of(*dealt_, here.cuts, 1, colour);
+        level.red_around = &halos_.of(*dealt_, here.cuts, 3, 0);
+      }
+      level.part = here.cuts.parts_of(dealt_->ranks->rank());
       for (int q = 0; q < 3; ++q) {
-        levels_.back()->parts[q] = here.cuts.parts(q);
-        levels_.back()->first[q] = here.cuts.first(dealt_->ranks->rank(), q);
+        level.parts[q] = here.cuts.parts(q);
+        level.first[q] = here.cuts.first(dealt_->ranks->rank(), q);
       }
     }
     ++made_;
@@ -174,12 +185,11 @@ protected:
       f();
   }
 
-  void set_smoother(L &level, const MatrixArrays<Backend> &A, double scale) const {
+  void set_smoother(const Place &here, L &level, const MatrixArrays<Backend> &A, double scale) {
     const Smoothed<T> g = level.smoothed();
     on_.for_each_point(level.shape.halves_of_both(), SetSmoother<T>{A.get(), g, scale});
     fill_rings(on_, level.shape, {g.w[0], g.w[1], g.w[2]});
-    if (level.faces)
-      for (const Field<T> &f : {g.w[0], g.w[1], g.w[2], g.dinv}) level.faces->fill(on_, *dealt_->ranks, f);
+    exchange_around(here, {g.w[0], g.w[1], g.w[2], g.dinv});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       for_each_part(
@@ -213,12 +223,13 @@ protected:
     fill_around(between, {by.left, by.right});
     fill_around(between, {rounded.left, rounded.right});
     on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
-    fill_around(coarse, {to.get().w[by.q]});
+    fill_around(coarse, {to.get().w[by.q], to.get().e});
     in_direction(by.q, [&](auto direction) {
       constexpr int q = decltype(direction)::value;
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, first_across(q)>{A.get(), to.get(), by});
       on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, second_across(q)>{A.get(), to.get(), by});
     });
+    fill_around(coarse, {to.get().w[first_across(by.q)], to.get().w[second_across(by.q)]});
     here = std::move(coarse);
     return &to;
   }
@@ -226,31 +237,35 @@ protected:
   // Whether a grid's couplings say what becomes of it.
   bool is_chosen(std::size_t l) const {
     const L &level = *levels_[l];
-    return level.smooth || (level.direction < 0 && !is_small(level.shape, true) && groups_ + 1 < options_.grids);
+    return level.smooth || (level.direction < 0 && !is_small({level.whole}, true) && groups_ + 1 < options_.grids);
   }
 
   // --- what is around a grid: its own other side where it goes around, and other ranks' points ---
 
+  template <class V, int N> void exchange_around(const Place &here, const Field<V> (&f)[N]) {
+    if (dealt_) halos_.of(*dealt_, here.cuts, 3, all_colours, N).fill(on_, *dealt_->ranks, f);
+  }
   template <class V, int N> void fill_around(const Place &here, const Field<V> (&f)[N]) {
-    if (dealt_)
-      for (const Field<V> &x : f) halos_.of(*dealt_, here.cuts, 3).fill(on_, *dealt_->ranks, x);
+    exchange_around(here, f);
     fill_rings(on_, here.shape, f);
   }
   // What all ranks have begins with a grid that is smoothed, or solved.
   bool is_small(const Shape &whole, bool all_directions) const {
     return dealt_ ? all_directions && whole.points() <= dealt_->gather_size : whole.points() <= options_.coarse_size;
   }
-  // All ranks have the same.
-  Strengths strengths(const Matrix &A, const Shape &x) {
-    Strengths mine;
+  // Of the first grids that start() or somebody before has begun with. All ranks have the same.
+  template <class Start> std::vector<Strengths> strengths(std::size_t grids, const Start &start) {
+    std::vector<double> numbers;
+    std::vector<Strengths> all;
     each_alone([&] {
-      strength_.start(on_, A, x, 0);
-      mine = Strengths::of(strength_.read(on_));
+      start();
+      const double *mine = strength_.read(on_);
+      numbers.assign(mine, mine + grids * Strengths::count);
+      all.resize(grids);
     });
-    if (!dealt_) return mine;
-    const std::vector<double> numbers = dealt_->ranks->gather_numbers(mine.numbers());
-    Strengths all;
-    for (std::size_t i = 0; i < numbers.size(); i += Strengths::count) all.add(Strengths::of(&numbers[i]));
+    if (dealt_) numbers = dealt_->ranks->gather_numbers(numbers);
+    for (std::size_t i = 0; i * Strengths::count < numbers.size(); ++i)
+      all[i % grids].add(Strengths::of(&numbers[i * Strengths::count]));
     return all;
   }
 

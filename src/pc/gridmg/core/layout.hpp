@@ -18,6 +18,11 @@ struct Shape {
   std::array<bool, 3> more_before = {false, false, false}, more_after = {false, false, false};
 
   index_t points() const { return n[0] * n[1] * n[2]; }
+  bool has_more() const {
+    bool more = false;
+    for (int q = 0; q < 3; ++q) more |= more_before[q] || more_after[q];
+    return more;
+  }
   Range3 all() const { return {{n[0], n[1], n[2]}}; }
   // the points of one colour, by half of x
   Range3 halves(index_t colour) const { return {{(n[0] + 1) / 2, n[1], n[2]}, n[0] % 2, 1, colour}; }

@@ -57,8 +57,8 @@ template <class Backend, class T> struct Level {
   std::vector<int> lines; // directions in which it is smoothed; none: points
   int direction = -1;     // that is coarsened to the next one; -1: the coarsest
   Array<T> matrix, vectors, shares;
-  // of several ranks, NULL on one: what is around the box on its faces, and on all sides
-  const Halo<Backend> *faces = nullptr, *around = nullptr;
+  // of several ranks, NULL on one: what is around the box on its faces, and on all sides; where it is red_black() of one colour, too
+  const Halo<Backend> *faces = nullptr, *around = nullptr, *faces_of[2] = {nullptr, nullptr}, *red_around = nullptr;
   std::array<int, 3> parts = {1, 1, 1}, part = {0, 0, 0}; // in how many each direction is cut, and which one this is
   Sizes first = {0, 0, 0};                                // point of all
 
@@ -68,6 +68,9 @@ template <class Backend, class T> struct Level {
       if (shape.ring[q] && whole[q] % 2) return true;
     return false;
   }
+  // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
+  // smoothing, and what they are before it does not matter.
+  bool red_black() const { return smooth && lines.empty() && !odd_ring(); }
   void allocate() {
     vectors.resize((2 + smooth) * layout.size());
     if (smooth) matrix.resize((4 + lines.size()) * layout.size());

@@ -32,7 +32,7 @@ public:
   template <class Solve> void cycle(const Solve &solve) const { cycle_from(0, solve); }
 
   // Whether the finest grid is smoothed by points of two colours that have no neighbours of their own.
-  bool red_black() const { return levels_.size() > 1 && red_black(*levels_.front()); }
+  bool red_black() const { return levels_.size() > 1 && levels_.front()->red_black(); }
   // The same cycle of b() that is 0 on red points, for x() on black ones: the finest grid's first half-sweeps, x = 0 on red points and
   // b / d on black ones, have been done; relax() does the last one on black points, which leaves out the red ones after it. Of b() on
   // red points nothing is read where there is one sweep.
@@ -44,12 +44,18 @@ public:
     cycle_from(below(0), solve);
     prolong_to(0, options_.smooths > 1);
     for (int n = 1; n < options_.smooths; ++n) relax_points(finest, 1, false), relax_points(finest, 0, false);
-    fill(finest, finest.x());
+    fill(finest, finest.x(), 0);
     relax();
   }
   bool reads_red() const { return options_.smooths > 1; } // b() on red points
-  // What is around the finest grid, of a field in its layout.
-  template <class V> void fill_finest(const Field<V> &x) const { fill(*levels_.front(), x); }
+  // What is around the finest grid on its faces, of a field in its layout: of one colour where that is enough.
+  template <class V> void fill_finest(const Field<V> &x, index_t colour = all_colours) const {
+    fill(*levels_.front(), x, colour);
+  }
+  // What is there of other ranks alone, one colour; value(place) is what they get of an own point.
+  template <class V, class Value> void exchange_finest(const Field<V> &x, index_t colour, const Value &value) const {
+    levels_.front()->faces_of[colour]->fill(on_, *dealt_->ranks, x, value);
+  }
 
   // of a cycle: 13 a point and half-sweep of all, as many for a residual, 4 for transfers
   double flops() const {
@@ -66,12 +72,10 @@ private:
   using Base::across, Base::for_each_part, Base::in_direction;
   using Base::on_, Base::options_, Base::shape_, Base::dealt_, Base::levels_;
 
-  // Whether it is smoothed by points of two colours that have no neighbours of their own. Then black points have no residual after
-  // smoothing, and what they are before it does not matter.
-  static bool red_black(const L &level) { return level.smooth && level.lines.empty() && !level.odd_ring(); }
-  // Before anybody reads what is around a grid: on its faces, or on all sides.
-  template <class V> void fill(const L &level, const Field<V> &x) const {
-    if (level.faces) level.faces->fill(on_, *dealt_->ranks, x);
+  // Before anybody reads what is around a grid: on its faces, where that is enough of one colour, or on all sides.
+  template <class V> void fill(const L &level, const Field<V> &x, index_t colour = all_colours) const {
+    const bool one = colour != all_colours && level.red_black();
+    if (const Halo<Backend> *faces = one ? level.faces_of[colour] : level.faces) faces->fill(on_, *dealt_->ranks, x);
     fill_rings(on_, level.shape, {x});
   }
   void fill_around(const L &level, const Field<T> &x) const {
@@ -80,7 +84,7 @@ private:
   }
   // first: x is 0
   void relax_points(const L &level, index_t colour, bool first) const {
-    if (!first) fill(level, level.x());
+    if (!first) fill(level, level.x(), 1 - colour);
     if (first)
       on_.for_each_point(level.shape.halves(colour),
                          RelaxPoints<T, true>{level.smoothed(), level.b(), level.x(), colour});
@@ -128,8 +132,8 @@ private:
 
   void residual(const L &level) const {
     const Smoothed<T> g = level.smoothed();
-    fill(level, level.x());
-    if (red_black(level)) { // the black points' is 0
+    fill(level, level.x(), 1);
+    if (level.red_black()) { // the black points' is 0
       if (options_.smooths == 1)
         on_.for_each_point(level.shape.halves(0), Residual<T, true>{g, level.b(), level.x(), level.r(), 0});
       else
@@ -142,20 +146,20 @@ private:
 
   template <int q> void restrict_to(const L &level, const L &next) const {
     const Field<T> r = level.smooth ? level.r() : level.b();
-    on_.for_each_point(next.shape.halves_of_both(), Restrict<T, q>{level.transfer(), r, next.b(), red_black(level)});
+    on_.for_each_point(next.shape.halves_of_both(), Restrict<T, q>{level.transfer(), r, next.b(), level.red_black()});
     if (q == 0 && level.shape.ring[0])
       on_.for_each({0, next.shape.n[1], 0, next.shape.n[2]},
-                   RestrictAround<T>{level.transfer(), r, next.b(), red_black(level)});
+                   RestrictAround<T>{level.transfer(), r, next.b(), level.red_black()});
   }
   // add: to what is there
   template <int q> void prolong_from(const L &level, const L &next, bool add) const {
     const Shape pairs{level.share_layout().n, {}};
     if (add)
       on_.for_each_point(pairs.halves_of_both(),
-                         Prolong<T, q, true>{level.transfer(), next.x(), level.x(), red_black(level)});
+                         Prolong<T, q, true>{level.transfer(), next.x(), level.x(), level.red_black()});
     else
       on_.for_each_point(pairs.halves_of_both(),
-                         Prolong<T, q, false>{level.transfer(), next.x(), level.x(), red_black(level)});
+                         Prolong<T, q, false>{level.transfer(), next.x(), level.x(), level.red_black()});
   }
 
   // --- between grids: one step of coarsening at a time, or three where no ring is in the way ---
@@ -173,10 +177,11 @@ private:
   }
   void restrict_from(std::size_t l) const {
     const L &level = *levels_[l], &next = *levels_[below(l)];
-    if (dealt_) fill_around(level, level.smooth ? level.r() : level.b());
+    if (const Halo<Backend> *around = level.red_black() ? level.red_around : level.around)
+      around->fill(on_, *dealt_->ranks, level.smooth ? level.r() : level.b()); // of rings nothing is read there
     if (!three_at_once(l))
       in_direction(level.direction, [&](auto q) { restrict_to<decltype(q)::value>(level, next); });
-    else if (red_black(level))
+    else if (level.red_black())
       on_.for_each_point(next.shape.halves_of_both(), RestrictAll<T, true>{transfers(l), level.r(), next.b()});
     else
       on_.for_each_point(next.shape.halves_of_both(), RestrictAll<T, false>{transfers(l), level.r(), next.b()});
@@ -190,7 +195,7 @@ private:
       fill(next, next.x());
     if (!three_at_once(l))
       in_direction(level.direction, [&](auto q) { prolong_from<decltype(q)::value>(level, next, add); });
-    else if (!red_black(level))
+    else if (!level.red_black())
       prolong_all<false, Onto::x>(l);
     else if (!add)
       prolong_all<true, Onto::nothing>(l);
@@ -207,14 +212,14 @@ private:
   }
   // Whether red points' values of the first half-sweep are not stored: who needs them computes them.
   bool first_is_known(std::size_t l) const {
-    return options_.smooths == 1 && three_at_once(l) && red_black(*levels_[l]);
+    return options_.smooths == 1 && three_at_once(l) && levels_[l]->red_black();
   }
 
   template <class Solve> void cycle_from(std::size_t l, const Solve &solve) const {
     if (l + 1 == levels_.size()) return solve();
     const L &level = *levels_[l];
     if (first_is_known(l)) {
-      fill(level, level.b());
+      fill(level, level.b(), 0);
       on_.for_each_point(level.shape.halves(1), RelaxBlackFirst<T>{level.smoothed(), level.b(), level.x()});
     } else if (level.smooth) {
       smooth_before(level);

@@ -39,18 +39,9 @@ public:
     const double scale_before = scale_.to;
     const long made_before = grids_.made();
     scale_ = Scales::of(std::is_same_v<T, float> ? found.read.norm : 1.0);
-    found.failed = !grids_.refresh(scale_.to);
+    if (!refresh_as_before(scale_.to == scale_before)) found.failed = !refresh_anew();
     if (found.failed) return found;
     if (scale_.to != scale_before || grids_.made() != made_before) forget_steps();
-    const Cuts &cuts = grids_.coarsest_cuts();
-    together([&] {
-      if (gathered_ && gathered_->cuts() == cuts) return;
-      gathered_ = nullptr; // its memory first
-      Options rest = options_;
-      rest.grids -= grids_.smoothed_grids();
-      gathered_ = std::make_unique<Gathered<Backend, T>>(on_, *dealt_.ranks, cuts, rest);
-    });
-    gathered_->gather(grids_.coarsest_matrix());
     const long rest_before = gathered_->cycle().grids().made();
     together([&] { gathered_->cycle().refresh(scale_, found); });
     if (gathered_->cycle().grids().made() != rest_before) forget_steps();
@@ -112,6 +103,37 @@ public:
   }
 
 private:
+  // The matrix of the grid that all ranks have, and what is above it. False: a diagonal is not positive.
+  bool refresh_anew() {
+    refresh_.reset();
+    refreshed_ = false;
+    if (!grids_.refresh(scale_.to)) return false;
+    const Cuts &cuts = grids_.coarsest_cuts();
+    together([&] {
+      if (gathered_ && gathered_->cuts() == cuts) return;
+      gathered_ = nullptr; // its memory first
+      Options rest = options_;
+      rest.grids -= grids_.smoothed_grids();
+      gathered_ = std::make_unique<Gathered<Backend, T>>(on_, *dealt_.ranks, cuts, rest);
+    });
+    gathered_->gather(grids_.coarsest_matrix());
+    refreshed_ = true;
+    return true;
+  }
+  // All at once, as on one rank; what it should have been is seen when it has been done.
+  bool refresh_as_before(bool same_scale) {
+    if (!refreshed_ || !grids_.is_complete()) return false;
+    if (!same_scale) refresh_.reset();
+    const auto steps = [&] {
+      grids_.refresh_as_before(scale_.to);
+      gathered_->gather(grids_.coarsest_matrix());
+    };
+    if (dealt_.ranks->only_enqueue())
+      refresh_(on_, steps);
+    else
+      steps();
+    return grids_.is_as_before();
+  }
   void forget_steps() { repeated_.reset(), ++version_; }
   template <int steps> RowFacts read_box(const Csr &A, const Matrix &to, Positive positive, const NearNull &near) {
     const Field<double> v = near.x ? v_.room(grids_.finest_layout()) : Field<double>();
@@ -137,7 +159,8 @@ private:
   std::vector<double> largest_ = {0.0}; // of r
   Scales scale_;                        // of the matrix in the cycle
   long version_ = 0;
-  Repeated<Backend> repeated_;
+  Repeated<Backend> repeated_, refresh_;
+  bool refreshed_ = false; // all of it, on all ranks
 };
 
 } // namespace petscrrb::gridmg
