@@ -85,6 +85,24 @@ typedef enum {
 } PCRRBCycle;
 
 /*E
+   PCRRBRedNodes - how `PCRRB` chooses the nodes that it eliminates
+
+   Values:
++  `PC_RRB_RED_NODES_AUTO` (default) - plain ones where they do, else by support
+.  `PC_RRB_RED_NODES_PLAIN`          - by the colours of the grid, as in the papers
+-  `PC_RRB_RED_NODES_SUPPORT`        - by the support of what is dropped: for stretched grids, jumps, channels, masks
+
+   Level: intermediate
+
+.seealso: `PCRRB`, `PCRRBSetRedNodes()`
+E*/
+typedef enum {
+  PC_RRB_RED_NODES_AUTO,
+  PC_RRB_RED_NODES_PLAIN,
+  PC_RRB_RED_NODES_SUPPORT
+} PCRRBRedNodes;
+
+/*E
    PCRRBPrecision - the precision in which `PCRRB` stores its factor L
 
    Values:
@@ -356,6 +374,7 @@ PETSC_EXTERN const char *const PCRRBLumpNodesTypes[];
 PETSC_EXTERN const char *const PCRRBStorageTypes[];
 PETSC_EXTERN const char *const PCRRBCoarseTypes[];
 PETSC_EXTERN const char *const PCRRBCycles[];
+PETSC_EXTERN const char *const PCRRBRedNodesTypes[];
 PETSC_EXTERN const char *const PCRRBPrecisions[];
 PETSC_EXTERN const char *const PCRRBTransports[];
 PETSC_EXTERN const char *const KSPDeflationTypes[];
@@ -398,6 +417,8 @@ PETSC_EXTERN PetscErrorCode PCRRBGetCoarse(PC, PCRRBCoarse *);
 PETSC_EXTERN PetscErrorCode PCRRBGetCoarseKSP(PC, KSP *);
 PETSC_EXTERN PetscErrorCode PCRRBSetCycle(PC, PCRRBCycle);
 PETSC_EXTERN PetscErrorCode PCRRBGetCycle(PC, PCRRBCycle *);
+PETSC_EXTERN PetscErrorCode PCRRBSetRedNodes(PC, PCRRBRedNodes);
+PETSC_EXTERN PetscErrorCode PCRRBGetRedNodes(PC, PCRRBRedNodes *);
 PETSC_EXTERN PetscErrorCode PCRRBSetPrecision(PC, PCRRBPrecision);
 PETSC_EXTERN PetscErrorCode PCRRBGetPrecision(PC, PCRRBPrecision *);
 PETSC_EXTERN PetscErrorCode PCRRBSetTransport(PC, PCRRBTransport);

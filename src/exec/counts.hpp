@@ -12,17 +12,19 @@ enum NodeFlags : unsigned {
   node_ok = 0,
   node_unlumped = 1,
   node_null = 2,
-  node_failed = 4
+  node_failed = 4,
+  node_unsupported = 8 // a red node to which the plain red sets do no justice
 };
 
 struct NodeCounts {
-  index_t unlumped = 0, null = 0, failed = 0;
+  index_t unlumped = 0, null = 0, failed = 0, unsupported = 0;
   index_t first_failed = std::numeric_limits<index_t>::max(); // k * 2^32 + h of the first one
 
   void add(const NodeCounts &o) {
     unlumped += o.unlumped;
     null += o.null;
     failed += o.failed;
+    unsupported += o.unsupported;
     if (o.first_failed < first_failed) first_failed = o.first_failed;
   }
 };

@@ -16,6 +16,7 @@ struct Everything {
   PCRRBStorage storage;
   PCRRBCoarse coarse;
   PCRRBCycle cycle;
+  PCRRBRedNodes red_nodes;
   PCRRBPrecision precision;
   PCRRBTransport transport;
 };
@@ -32,6 +33,7 @@ Everything all_of(PC pc) {
   ok(PCRRBGetStorage(pc, &e.storage));
   ok(PCRRBGetCoarse(pc, &e.coarse));
   ok(PCRRBGetCycle(pc, &e.cycle));
+  ok(PCRRBGetRedNodes(pc, &e.red_nodes));
   ok(PCRRBGetPrecision(pc, &e.precision));
   ok(PCRRBGetTransport(pc, &e.transport));
   return e;
@@ -49,6 +51,7 @@ void expect_equal(const Everything &a, const Everything &b) {
   EXPECT_EQ(a.storage, b.storage);
   EXPECT_EQ(a.coarse, b.coarse);
   EXPECT_EQ(a.cycle, b.cycle);
+  EXPECT_EQ(a.red_nodes, b.red_nodes);
   EXPECT_EQ(a.precision, b.precision);
   EXPECT_EQ(a.transport, b.transport);
 }
@@ -64,6 +67,7 @@ const Everything standard{PETSC_DECIDE,
                           PC_RRB_STORAGE_R1R2B1B2,
                           PC_RRB_COARSE_CHOLESKY,
                           PC_RRB_CYCLE_V,
+                          PC_RRB_RED_NODES_PLAIN, // of the tests' own
                           PC_RRB_PRECISION_DOUBLE,
                           PC_RRB_TRANSPORT_AUTO};
 const Everything other{6,
@@ -77,6 +81,7 @@ const Everything other{6,
                        PC_RRB_STORAGE_NAIVE,
                        PC_RRB_COARSE_INVERSE,
                        PC_RRB_CYCLE_AMLI,
+                       PC_RRB_RED_NODES_SUPPORT,
                        PC_RRB_PRECISION_SINGLE,
                        PC_RRB_TRANSPORT_NCCL};
 
@@ -110,6 +115,7 @@ TEST_F(Choices, SettersAndGettersAgree) {
   ok(PCRRBSetStorage(pc, other.storage));
   ok(PCRRBSetCoarse(pc, other.coarse));
   ok(PCRRBSetCycle(pc, other.cycle));
+  ok(PCRRBSetRedNodes(pc, other.red_nodes));
   ok(PCRRBSetPrecision(pc, other.precision));
   ok(PCRRBSetTransport(pc, other.transport));
   expect_equal(all_of(pc), other);
@@ -120,7 +126,7 @@ TEST_F(Choices, OptionsSayTheSameAsSetters) {
       pc_of(A, "-pc_rrb_levels 6 -pc_rrb_grid 90,70 -pc_rrb_storage_grids 2 -pc_rrb_compute_block 16 "
                "-pc_rrb_gather_size 500 -pc_rrb_lumping 0.75 -pc_rrb_lump_nodes both -pc_rrb_storage naive "
                "-pc_rrb_coarse inverse "
-               "-pc_rrb_cycle amli -pc_rrb_precision single -pc_rrb_transport nccl");
+               "-pc_rrb_cycle amli -pc_rrb_red_nodes support -pc_rrb_precision single -pc_rrb_transport nccl");
   expect_equal(all_of(pc), other);
 }
 
@@ -167,6 +173,7 @@ TEST_F(Choices, ValuesOutOfRangeAreRefused) {
   expect_refused(PCRRBSetGrid(pc, 5, -1), "5 x -1");
   expect_refused(PCRRBSetCoarse(pc, (PCRRBCoarse)3), "PCRRBCoarse 3");
   expect_refused(PCRRBSetCycle(pc, (PCRRBCycle)2), "PCRRBCycle 2");
+  expect_refused(PCRRBSetRedNodes(pc, (PCRRBRedNodes)3), "PCRRBRedNodes 3");
   expect_refused(PCRRBSetPrecision(pc, (PCRRBPrecision)2), "PCRRBPrecision 2");
   expect_refused(PCRRBSetTransport(pc, (PCRRBTransport)4), "PCRRBTransport 4");
   expect_equal(all_of(pc), standard);

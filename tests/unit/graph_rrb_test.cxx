@@ -102,6 +102,39 @@ TEST(GraphRRB, InSinglePrecisionIsNear) {
   }
 }
 
+// The test of plain red nodes in arrays.
+TEST(PlainTest, IsThatOfTheReference) {
+  auto problems = all_problems();
+  for (double r : {1.0, 2.0, 4.0, 5.9, 6.1, 10.0, 100.0})
+    for (int n : {15, 16, 31, 40}) {
+      problems.push_back({"anisotropy " + std::to_string(r) + " on " + std::to_string(n), anisotropic(n, n + 1, r, 1)});
+      problems.push_back({"anisotropy 1/" + std::to_string(r) + " on " + std::to_string(n), anisotropic(n, n, 1, r)});
+    }
+  int plain = 0, other = 0;
+  for (const auto &[name, problem] : problems) {
+    const bool odd =
+        (problem.grid.periodic_x && problem.grid.nx % 2) || (problem.grid.periodic_y && problem.grid.ny % 2);
+    if (odd) continue; // never plain, says the reference
+    const Prepared prepared(problem.A, problem.grid, problem.v, false);
+    if (std::any_of(prepared.positive.begin(), prepared.positive.end(), [](const auto &row) { return !row.empty(); }))
+      continue; // they slide there
+    SCOPED_TRACE(name);
+    const SupportRRB M = by_support(problem);
+    const bool expected = M.levels() >= 2 && M.decisions().levels[0].plain && M.decisions().levels[1].plain;
+    for (int grids : {0, 1})
+      for (bool single : {false, true}) {
+        support::Choice c;
+        c.levels = 2, c.storage_grids = grids, c.test = true, c.single = single;
+        const RealRRB real(support::converted(problem), c);
+        if (!real.outcome().ok || real.redone() || M.redone()) continue;
+        EXPECT_EQ(real.outcome().unsupported == 0, expected);
+      }
+    (expected ? plain : other)++;
+  }
+  EXPECT_GT(plain, 20);
+  EXPECT_GT(other, 20);
+}
+
 // With AMLI: p(t) = (1 + lambda - t)/lambda of the library's own estimate.
 TEST(GraphRRB, WithAMLIIsTheReference) {
   for (const Problem &problem : {random_faces({60, 57}, 1e4), rough_cells(65, 61, 3), channels(61, 60, 1, 4)}) {

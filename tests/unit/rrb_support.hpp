@@ -70,6 +70,7 @@ struct Choice {
   int storage_grids = 0, block = 8, amli_grid = 0;
   bool single = false;
   bool support = false; // red nodes are chosen by it; levels: at most
+  bool test = false;    // plain ones, by support
   index_t last = 1;     // then: unknowns of the last block
 };
 
@@ -155,7 +156,7 @@ private:
   }
   void factor(double omega) {
     stencil_ = stencil();
-    core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both});
+    core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both, choice_.test});
     outcome_ = core_->outcome();
     const auto &block = core_->last_block();
     reference::Graph graph(block.size());

@@ -69,6 +69,7 @@ __device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCoun
   add(node_unlumped, &counts->unlumped);
   add(node_null, &counts->null);
   add(node_failed, &counts->failed);
+  add(node_unsupported, &counts->unsupported);
   if (flags & node_failed)
     atomicMin(reinterpret_cast<long long *>(&counts->first_failed), (long long)(k * (index_t(1) << 32) + h));
 }

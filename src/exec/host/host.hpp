@@ -157,19 +157,21 @@ template <class F> void sum_rows(const Range3 &box, const F &f, double *row) {
 }
 
 template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f, NodeCounts &n) {
-  unsigned unlumped = 0, null = 0, failed = 0;
+  unsigned unlumped = 0, null = 0, failed = 0, unsupported = 0;
   double first = std::numeric_limits<double>::infinity();
-#pragma omp simd reduction(+ : unlumped, null, failed) reduction(min : first)
+#pragma omp simd reduction(+ : unlumped, null, failed, unsupported) reduction(min : first)
   for (index_t h = h0; h < h1; ++h) {
     const unsigned flags = f(h, k);
     unlumped += flags & 1u;
     null += flags >> 1 & 1u;
     failed += flags >> 2 & 1u;
+    unsupported += flags >> 3 & 1u;
     first = std::min(first, flags & 4u ? double(h) : std::numeric_limits<double>::infinity());
   }
   n.unlumped += unlumped;
   n.null += null;
   n.failed += failed;
+  n.unsupported += unsupported;
   if (failed) n.first_failed = std::min(n.first_failed, k * (index_t(1) << 32) + index_t(first));
 }
 

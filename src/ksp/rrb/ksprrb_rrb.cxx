@@ -11,7 +11,9 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   *form = KSP_RRB_FULL;
-  if (s->grid.points != 5)
+  if (s->support)
+    *why = "red nodes are chosen by support";
+  else if (s->grid.points != 5)
     *why = "the matrix is no 5-point matrix";
   else if (s->core->extent().x.odd_ring() || s->core->extent().y.odd_ring())
     *why = "red nodes couple around a periodic side with an odd number of points";

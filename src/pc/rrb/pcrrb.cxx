@@ -73,6 +73,24 @@ static PetscErrorCode ViewCoarseKSP(KSP ksp, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
+  const rrb::GraphReport graph = s.core->graph();
+
+  PetscFunctionBegin;
+  if (s.failing)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, since %lld plain ones fail its test\n",
+                                     (long long)s.failing));
+  else
+    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "plain levels: %d; couplings an unknown, level by level:", graph.plain));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (const double c : graph.couplings) PetscCall(PetscViewerASCIIPrintf(viewer, " %.1f", c));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "couplings of the factor: %.1f an unknown\n", graph.factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState &s = *rrb->state;
@@ -96,7 +114,9 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   for (const index_t n : unknowns) PetscCall(PetscViewerASCIIPrintf(viewer, " %lld", (long long)n));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  if (rrb->storage == PC_RRB_STORAGE_NAIVE)
+  if (s.support)
+    PetscCall(ViewOnGraph(s, viewer));
+  else if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "storage: naive\n"));
   else
     PetscCall(
@@ -110,8 +130,10 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (s.values.identity_rows)
     PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.identity_rows));
   if (s.values.positive)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, moved to the diagonal: %lld\n",
-                                     (long long)s.values.positive));
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "positive off-diagonal entries, %s: %lld\n",
+                               s.support ? "moved along other couplings or to the diagonal" : "moved to the diagonal",
+                               (long long)s.values.positive));
   if (s.outcome.unlumped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "pivots left unlumped: %lld\n", (long long)s.outcome.unlumped));
   if (s.outcome.null + s.backend->null_directions())
@@ -163,6 +185,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells
 .  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky, inverse on a device
 .  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v below 8 levels, amli from there on
+.  -pc_rrb_red_nodes <auto,plain,support>  - how red nodes are chosen; default auto
 .  -pc_rrb_precision <double,single>       - precision of the factor; default double
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l

@@ -34,7 +34,7 @@ public:
     if (on_ranks_) return on_ranks_->matrix.weights(x, y);
     *x = facts_.weights[0], *y = facts_.weights[1];
   }
-  PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, PCRRBValues *) override;
+  PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode Factor(Core &, rrb::Lumping) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
@@ -124,7 +124,7 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
 }
 
 PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Vec near_null, double rounding,
-                              PCRRBValues *values) {
+                              Positive, PCRRBValues *values) {
   PetscFunctionBegin;
   if (!on_ranks_) {
     PetscCall(ReadOnRank(pc, P.csr, grid, near_null, rounding, values));

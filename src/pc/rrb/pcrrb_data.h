@@ -21,6 +21,8 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */
   PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
   PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
+  PetscBool support = PETSC_FALSE;             /* red nodes are chosen by it */
+  PetscInt64 failing = 0;                      /* plain red nodes, which is why */
   PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */
 };
 
@@ -37,6 +39,7 @@ typedef struct {
   PetscBool coarse_set; /* by the user; otherwise it may depend on where the matrix is */
   PCRRBCycle cycle;
   PetscBool cycle_set; /* by the user; otherwise it depends on the number of levels */
+  PCRRBRedNodes red_nodes;
   PCRRBPrecision precision;
   PetscInt gather_size;
   PCRRBTransport transport;

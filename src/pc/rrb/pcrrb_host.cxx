@@ -23,8 +23,11 @@ public:
   PetscBool on_device() const override { return PETSC_FALSE; }
   PetscErrorCode FindGrid(PC, const PetscRRBMatrix &, Grid *) override;
   void weights(double *x, double *y) const override;
-  PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, PCRRBValues *) override;
+  PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
+                              std::unique_ptr<Core> *) override;
+  PetscBool may_be_on_graph() const override { return (PetscBool)!on_ranks_; }
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
     return PCRRBTogether([&] {
       core.refresh(rrb::prepared(stencil_), lumping);
@@ -93,7 +96,7 @@ PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
 }
 
 PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Vec near_null, double rounding,
-                            PCRRBValues *values) {
+                            Positive positive, PCRRBValues *values) {
   PetscFunctionBegin;
   if (on_ranks_) {
     PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
@@ -105,7 +108,7 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   values->Take(facts_, grid);
   PetscCall(ReadNearNullVector(pc, near_null));
   values->scaled = (PetscBool)!stencil_.v.empty();
-  rrb::prepare(stencil_, grid, rounding);
+  rrb::prepare(stencil_, grid, rounding, positive);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +127,19 @@ PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &
       *core = rrb::make_factorization(host_, all, o, single != PETSC_FALSE);
   }));
   comm_ = comm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                                    double omega, std::unique_ptr<Core> *core) {
+  PetscFunctionBegin;
+  if (on_ranks_) PetscCall(PCRRBBackend::BuildOnGraph(pc, all, o, single, omega, core));
+  PetscCall(coarse_.Reset());
+  core->reset();
+  PetscCall(PetscRRBTry("PCRRB", [&] {
+    *core = rrb::make_on_graph(host_, all, o, single != PETSC_FALSE, rrb::prepared(stencil_), omega);
+  }));
+  comm_ = PetscObjectComm((PetscObject)pc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,6 +2,8 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/set_up.h"
 
+#include <limits>
+
 using namespace petscrrb;
 
 PetscErrorCode PCReset_RRB(PC pc) {
@@ -17,18 +19,21 @@ PetscErrorCode PCReset_RRB(PC pc) {
 PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   const rrb::AmliReport a = rrb->state->core->amli();
+  char where[64];
 
   PetscFunctionBegin;
+  if (rrb->state->support)
+    PetscCall(PetscSNPrintf(where, sizeof(where), "%lld unknowns", (long long)a.nx));
+  else
+    PetscCall(PetscSNPrintf(where, sizeof(where), "grid %lld x %lld", (long long)a.nx, (long long)a.ny));
   if (rrb->state->cycle == PC_RRB_CYCLE_V)
     PetscCall(PetscStrncpy(text, "v", length));
   else if (!a.nx)
     PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
   else if (a.used)
-    PetscCall(PetscSNPrintf(text, length, "amli at grid %lld x %lld, lambda_max %.2f", (long long)a.nx, (long long)a.ny,
-                            a.lambda_max));
+    PetscCall(PetscSNPrintf(text, length, "amli at %s, lambda_max %.2f", where, a.lambda_max));
   else
-    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at grid %lld x %lld: lambda_max %.3g)",
-                            (long long)a.nx, (long long)a.ny, a.lambda_max));
+    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at %s: lambda_max %.3g)", where, a.lambda_max));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,7 +43,8 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
 
   PetscFunctionBegin;
   PetscCall(s->near_null.Take(pc));
-  PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding, &s->values));
+  PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding,
+                             s->support ? Positive::stays : Positive::moves, &s->values));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
   *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
@@ -63,8 +69,26 @@ static PetscErrorCode SetUpLastBlock(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Everything that depends on the grid and on the options, but not on values. */
-static PetscErrorCode Build(PC pc) {
+/* Levels on a graph, chosen by the values that were read. */
+static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal omega) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  rrb::Options o;
+
+  PetscFunctionBegin;
+  PetscCheck(rrb->lump_nodes == PC_RRB_LUMP_RED, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_rrb_red_nodes support lumps red nodes only: use -pc_rrb_lump_nodes red");
+  o.levels = rrb->levels == PETSC_DECIDE ? std::numeric_limits<int>::max() : (int)rrb->levels;
+  if (rrb->levels != PETSC_DECIDE) o.last_unknowns = 1;
+  o.amli_grid = !rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_AMLI;
+  PetscCall(
+      s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), omega, &s->core));
+  s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the grid and on the options; on a graph on values, too. */
+static PetscErrorCode Build(PC pc, PetscReal omega) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
   const Grid &g = s->grid;
@@ -72,6 +96,13 @@ static PetscErrorCode Build(PC pc) {
 
   PetscFunctionBegin;
   const PetscBool device = s->backend->on_device();
+  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+  s->build = PetscRRBNewBuild();
+  if (s->support) {
+    PetscCall(BuildOnGraph(pc, extent, omega));
+    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (rrb->levels != PETSC_DECIDE)
     o.levels = (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
   else
@@ -95,11 +126,17 @@ static PetscErrorCode Build(PC pc) {
     s->cycle = o.levels >= rrb::amli_from_levels && !waits ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
   }
   if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
-  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
-  s->build = PetscRRBNewBuild();
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether plain red nodes are given up where they do no justice to the matrix. */
+static PetscBool MayChoose(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED &&
+                     rrb->state->backend->may_be_on_graph());
 }
 
 static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
@@ -109,9 +146,50 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH}));
+  PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, MayChoose(pc) == PETSC_TRUE}));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With lumping as it was set, or without, where a pivot is not positive then. */
+static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  PetscBool ignored;
+
+  PetscFunctionBegin;
+  s->omega_dropped = false;
+  PetscCall(Factor(pc, rrb->lumping, ok));
+  if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
+  PetscCall(ReadValues(pc, &ignored)); /* the first attempt overwrote it */
+  if (s->support) PetscCall(Build(pc, 0.0));
+  s->omega_dropped = true;
+  PetscCall(Factor(pc, 0.0, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another choice of red nodes, where that in use does no justice to the values any more: by support, and from there to plain ones first. */
+static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  PetscBool ignored;
+
+  PetscFunctionBegin;
+  for (int tries = 0; tries < 2 && *ok && s->outcome.unsupported && (s->support || MayChoose(pc)); ++tries) {
+    const PetscBool support = (PetscBool)(!s->support || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    if (s->support)
+      PetscCall(PetscInfo(pc, "The choice of red nodes does not hold any more: it is made anew\n"));
+    else
+      PetscCall(PetscInfo(pc, "Plain red nodes fail the test of support, %lld of them: they are chosen by support\n",
+                          (long long)s->outcome.unsupported));
+    s->failing = s->support ? 0 : s->outcome.unsupported;
+    s->support = support;
+    PetscCall(ReadValues(pc, &ignored));
+    PetscCall(Build(pc, rrb->lumping));
+    PetscCall(FactorSafely(pc, ok));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +202,8 @@ static PetscErrorCode ReportFailure(PC pc) {
   PetscFunctionBegin;
   if (s.values.not_positive)
     PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: %s", s.values.why.c_str()));
+  else if (!o.ok && o.failed_i < 0)
+    PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: a pivot is not positive on level %d, %s", o.failed_level, after));
   else if (o.ok)
     PetscCall(PetscSNPrintf(why, sizeof(why), "RRB: a pivot is not positive in the last block, %s", after));
   else
@@ -138,6 +218,7 @@ static PetscErrorCode ReportWarnings(PC pc) {
   double x, y;
 
   PetscFunctionBegin;
+  if (s->support) PetscFunctionReturn(PETSC_SUCCESS);
   s->backend->weights(&x, &y);
   if (x > 50 * y || y > 50 * x)
     PetscCall(PetscInfo(pc,
@@ -177,20 +258,17 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   if (*rebuild) {
     s->core.reset();
     s->ready = PETSC_FALSE; /* if there is no grid this time, the next set-up starts from here again */
+    s->support = (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    s->failing = 0;
     PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
     PetscCall(ReadValues(pc, ok));
-    PetscCall(Build(pc));
+    PetscCall(Build(pc, rrb->lumping));
     s->ready = PETSC_TRUE;
-    PetscCall(ReportWarnings(pc));
   }
-  s->omega_dropped = false;
-  PetscCall(Factor(pc, rrb->lumping, ok));
-  if (!*ok && rrb->lumping > 0 && !s->values.not_positive) {
-    PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
-    PetscCall(ReadValues(pc, rebuild)); /* the first attempt overwrote it */
-    s->omega_dropped = true;
-    PetscCall(Factor(pc, 0.0, ok));
-  }
+  const PetscBool built = *rebuild;
+  PetscCall(FactorSafely(pc, ok));
+  PetscCall(ChooseAnew(pc, ok));
+  if (built) PetscCall(ReportWarnings(pc));
   if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
     char cycle[128];
     PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));

@@ -24,6 +24,7 @@ enum Skew {
 struct Lumping {
   double omega = 1.0;
   bool both = false; // black nodes too
+  bool test = false; // count red nodes to which the plain red sets do no justice (plain_test.hpp)
 };
 
 constexpr double unlumped_below = 1e-10; // of the diagonal before lumping

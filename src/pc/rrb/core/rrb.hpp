@@ -23,7 +23,7 @@ struct Outcome {
   index_t unlumped = 0, null = 0;
   int failed_level = 0;
   index_t failed_i = 0, failed_j = 0; // -1: on a graph
-  index_t outdated = 0;               // what no longer holds of the choice of red nodes that was kept
+  index_t unsupported = 0; // red nodes to which the choice of red nodes in use does no justice, where that was tested
 };
 
 // A device's inverse of the last block is substructured (dense/cuda/substructured.hpp); more unknowns would not pay.
@@ -81,6 +81,13 @@ constexpr int amli_from_levels = 8;
 // number, and small enough (1/16 of the matrix) that a second visit costs little. 0: too few levels.
 inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, levels / 4); }
 
+// Of levels on a graph: how many are those of plain RRB, couplings an unknown that each starts from, and those of the factor.
+struct GraphReport {
+  int plain = 0;
+  std::vector<double> couplings;
+  double factor = 0;
+};
+
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
 class Factorization {
 public:
@@ -128,6 +135,7 @@ public:
   virtual const Extent &extent() const = 0;
   virtual const Options &options() const = 0;
   virtual std::size_t bytes() const = 0;
+  virtual GraphReport graph() const { return {}; }
   virtual std::vector<index_t> unknowns_by_level() const = 0; // black nodes left after level 0, 1, ..., l
 };
 

@@ -102,6 +102,7 @@ template <class Backend, class T> Outcome Rrb<Backend, T>::outcome() const {
 template <class Backend, class T> void Rrb<Backend, T>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
   o.unlumped += n.unlumped;
   o.null += n.null;
+  o.unsupported += n.unsupported;
   if (!n.failed || !o.ok) return;
   const index_t h = n.first_failed % (index_t(1) << 32), k = n.first_failed >> 32, s = index_t(1) << ((level - 1) / 2);
   o.ok = false;

@@ -1,6 +1,7 @@
 // The order of work on one grid, for either storage: factor it, sweep down, sweep up.
 #pragma once
 
+#include "pc/rrb/core/plain_test.hpp"
 #include "pc/rrb/core/sweep.hpp"
 
 namespace petscrrb::rrb {
@@ -36,6 +37,12 @@ public:
 
   // Odd level: eliminate r1 and r2.
   template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
+    if (lumping_.test) {
+      const auto test_r1 = [&](auto w) { return TestR1<decltype(a.get(w))>{a.get(w)}; };
+      const auto test_r2 = [&](auto w) { return TestR2<decltype(a.get(w))>{a.get(w)}; };
+      on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), test_r1(Inner{}), test_r1(Edge{}), counts + r1);
+      on_.count_each(x_.nodes_of(r2), x_.interior_of(r2, 1), test_r2(Inner{}), test_r2(Edge{}), counts + r2);
+    }
     const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };
     const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w)); };
     on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}), counts + r1);
@@ -48,6 +55,13 @@ public:
       const auto s = schur(a.get(w), f.get(w), lumping_);
       return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
     };
+    if (lumping_.test) {
+      const auto test = [&](auto w) {
+        const auto s = schur(a.get(w), f.get(w), lumping_);
+        return TestB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
+      };
+      on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 4), test(Inner{}), test(Edge{}), counts + b1);
+    }
     on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
   }
 

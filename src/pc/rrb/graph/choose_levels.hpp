@@ -51,34 +51,11 @@ struct TakePoints {
     if (colour[p] == black) next[number[p]] = point[p];
   }
 };
-struct FindReverse {
-  Rows rows;
-  node_t *reverse;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) reverse[k] = rows.find(rows.column[k], p);
-  }
-};
-// Of each row with slides: 1, how many there are, how many ways they have.
-struct CountSlides {
-  Sliding sliding;
-  const node_t *ways;
-  node_t *rows, *slides, *all;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t n = 0, m = 0;
-    for (node_t k = sliding.graph.rows.start[p]; k < sliding.graph.rows.start[p + 1]; ++k) {
-      n += ways[k] + ways[sliding.reverse[k]] > 0;
-      m += ways[k];
-    }
-    rows[p] = n > 0, slides[p] = n, all[p] = m;
-  }
-};
 struct MarkGone {
-  const node_t *coupling;
+  const node_t *place, *reverse;
   signed char *gone, pass;
 
-  PETSCRRB_HD void operator()(node_t s) const { gone[coupling[s]] = pass; }
+  PETSCRRB_HD void operator()(node_t s) const { gone[place[s]] = gone[reverse[s]] = pass; }
 };
 struct MarkLumped {
   const double *w;
@@ -86,32 +63,6 @@ struct MarkLumped {
 
   PETSCRRB_HD void operator()(node_t k) const {
     if (!gone[k] && !(w[k] > 0.0)) gone[k] = lumped;
-  }
-};
-// Each pair of couplings of which one takes something: by the one that comes first.
-struct MarkTaking {
-  const node_t *far;
-  node_t *taking;
-
-  PETSCRRB_HD void operator()(node_t i) const { taking[far[i]] = 1; }
-};
-struct Clear {
-  node_t *count;
-
-  PETSCRRB_HD void operator()(node_t k) const { count[k] = 0; }
-};
-struct JoinTaking {
-  const node_t *reverse, *taking;
-  node_t *joint;
-
-  PETSCRRB_HD void operator()(node_t k) const { joint[k] = k < reverse[k] && taking[k] + taking[reverse[k]] > 0; }
-};
-struct ListTaking {
-  const node_t *before; // each coupling
-  node_t *list;
-
-  PETSCRRB_HD void operator()(node_t k) const {
-    if (before[k + 1] > before[k]) list[before[k]] = k;
   }
 };
 struct CountStaying {
@@ -210,71 +161,73 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
 }
 
-template <class Backend> void GraphLevels<Backend>::make_reverse(Level &level) {
+template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) {
   const node_t couplings = level.rows.couplings();
-  level.reverse.resize(couplings);
-  Loops::each(on_, level.rows.n(), FindReverse{level.rows.rows(), level.reverse.data()});
   level.gone.resize(couplings);
-  room(sum_, couplings), room(taken_, couplings), room(candidate_, couplings);
+  room(own_, couplings), room(other_, couplings), room(share_, couplings), room(more_, couplings);
 }
 
 template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &level) {
   if (!Loops::sum(on_, level.rows.couplings(), IsPositive{weights(0)})) return;
-  make_reverse(level);
+  start_sliding(level);
   level.eps = 1.0;
-  const Sliding sliding{graph(level), level.reverse.data(), level.gone.data(), candidate_.data(), level.eps};
-  Loops::each(on_, level.rows.n(), MarkPositive{sliding});
-  if (make_pass(level, sliding)) slide(level, level.passes.back(), weights(0), 3.0);
+  if (make_pass<MarkPositive>(level)) slide(level.passes.back(), weights(0), level.eps);
   Loops::each(on_, level.rows.couplings(), MarkLumped{weights(0), level.gone.data()});
   drop_what_went(level);
 }
 
 // of the next graph, which is filled
 template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level) {
-  make_reverse(level);
-  const Sliding sliding{graph(level), level.reverse.data(), level.gone.data(), candidate_.data(), level.eps};
-  for (int pass = 0; pass < most_passes; ++pass) {
-    Loops::each(on_, level.rows.n(), MarkLight{sliding});
-    if (!make_pass(level, sliding)) break;
-    slide(level, level.passes.back(), weights(0), 1.0);
-  }
-  if (level.passes.empty()) {
-    level.reverse = {}, level.gone = {};
-    return;
-  }
-  drop_what_went(level);
+  start_sliding(level);
+  for (int pass = 0; pass < most_passes && make_pass<MarkLight>(level); ++pass)
+    slide(level.passes.back(), weights(0), level.eps);
+  if (level.passes.empty())
+    level.gone = {};
+  else
+    drop_what_went(level);
 }
 
 // False if nothing slides.
-template <class Backend> bool GraphLevels<Backend>::make_pass(Level &level, const Sliding &sliding) {
-  const node_t n = level.rows.n(), couplings = level.rows.couplings();
-  Array<node_t> ways, rows, slides, all;
-  ways.resize(couplings + 1), rows.resize(n + 1), slides.resize(n + 1), all.resize(n + 1);
-  Loops::each(on_, n, CountWays{sliding, ways.data()});
-  Loops::each(on_, n, CountSlides{sliding, ways.data(), rows.data(), slides.data(), all.data()});
-  const node_t some = Loops::offsets(on_, rows.data(), n), sliding_ones = Loops::offsets(on_, slides.data(), n),
-               in_all = Loops::offsets(on_, all.data(), n);
+template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_pass(Level &level) {
+  const Sliding sliding{graph(level), level.gone.data(), own_.data(), other_.data(), level.eps};
+  const node_t n = level.rows.n();
+  room(count_, n + 1);
+  Loops::each(on_, n, Mark{sliding, count_.data()});
+  const node_t some = Loops::offsets(on_, count_.data(), n);
   if (!some) return false;
-  SlidePass<Backend> pass;
-  pass.row.resize(some), pass.first.resize(some + 1), pass.coupling.resize(sliding_ones),
-      pass.at.resize(sliding_ones + 1);
-  pass.near.resize(in_all), pass.far.resize(in_all);
-  Loops::each(on_, n,
-              ListSlides{sliding, ways.data(), rows.data(), slides.data(), all.data(), pass.row.data(),
-                         pass.first.data(), pass.coupling.data(), pass.at.data(), pass.near.data(), pass.far.data()});
-  pass.first.set(some, sliding_ones), pass.at.set(sliding_ones, in_all);
-
-  Loops::each(on_, couplings, Clear{ways.data()});
-  Loops::each(on_, in_all, MarkTaking{pass.far.data(), ways.data()});
-  Array<node_t> joint;
-  joint.resize(couplings + 1);
-  Loops::each(on_, couplings, JoinTaking{level.reverse.data(), ways.data(), joint.data()});
-  pass.taking.resize(Loops::offsets(on_, joint.data(), couplings));
-  Loops::each(on_, couplings, ListTaking{joint.data(), pass.taking.data()});
-  Loops::each(on_, sliding_ones,
-              MarkGone{pass.coupling.data(), level.gone.data(), static_cast<signed char>(level.passes.size() + 1)});
-  level.passes.push_back(std::move(pass));
-  return true;
+  Array<node_t> row, place, reverse, slides, ways;
+  row.resize(some), place.resize(some), reverse.resize(some), slides.resize(some + 1), ways.resize(some + 1);
+  const Candidates candidates{row.data(), place.data(), reverse.data()};
+  Loops::each(on_, n, ListCandidates{sliding, count_.data(), candidates});
+  Loops::each(on_, some, CountWays{sliding, candidates, slides.data(), ways.data()});
+  const node_t sliding_ones = Loops::offsets(on_, slides.data(), some), in_all = Loops::offsets(on_, ways.data(), some);
+  if (sliding_ones) {
+    SlidePass<Backend> pass;
+    Array<node_t> far, far_reverse, of, order, takers;
+    pass.place.resize(sliding_ones), pass.reverse.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
+    pass.near.resize(in_all), of.resize(in_all), far.resize(in_all), far_reverse.resize(in_all);
+    Loops::each(on_, some,
+                ListWays{sliding, candidates, slides.data(), ways.data(), pass.place.data(), pass.reverse.data(),
+                         pass.at.data(), pass.near.data(), of.data(), far.data(), far_reverse.data()});
+    pass.at.set(sliding_ones, in_all);
+    order.resize(in_all), takers.resize(in_all + 1);
+    Loops::sort(on_, far.data(), in_all, level.rows.couplings(), order.data());
+    Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
+    const node_t taking = Loops::offsets(on_, takers.data(), in_all);
+    pass.taking.resize(taking), pass.taking_reverse.resize(taking), pass.first.resize(taking + 1);
+    pass.from.resize(in_all), pass.along.resize(in_all);
+    Loops::each(on_, in_all,
+                ListTaking{order.data(), of.data(), pass.near.data(), far.data(), far_reverse.data(), takers.data(),
+                           pass.taking.data(), pass.taking_reverse.data(), pass.first.data(), pass.from.data(),
+                           pass.along.data()});
+    pass.first.set(taking, in_all);
+    Loops::each(on_, sliding_ones,
+                MarkGone{pass.place.data(), pass.reverse.data(), level.gone.data(),
+                         static_cast<signed char>(level.passes.size() + 1)});
+    level.passes.push_back(std::move(pass));
+  }
+  Loops::each(on_, some, ForgetCandidate{reverse.data(), other_.data()});
+  return sliding_ones > 0;
 }
 
 template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level) {

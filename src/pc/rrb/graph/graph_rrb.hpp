@@ -38,12 +38,13 @@ public:
     v_ = s.v;
     if (!chosen_.ok) return;
     levels_.refresh(s, lumping.omega, [&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
+    if (failing_at_first_ < 0) failing_at_first_ = levels_.outdated().reds + levels_.outdated().slides;
     Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
   }
   Outcome outcome() const override {
     Outcome o = chosen_.ok ? levels_.outcome() : chosen_;
     o.failed_i = o.failed_j = -1;
-    o.outdated = levels_.outdated().all();
+    if (o.ok) o.unsupported = outdated();
     return o;
   }
 
@@ -60,12 +61,13 @@ public:
   void keep_right_hand_side(double *) override { Loops::each(on_, kept(), CopyEntry{x_of_kept(), r_.data()}); }
   void second_right_hand_side(double *) override {
     Loops::each(on_, kept(),
-                GraphPolynomial{graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
+                GraphPolynomial{kept_graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
     Loops::each(on_, kept(), CopyEntry{q_.data(), x_of_kept()});
   }
   void start_estimate() override {
-    Loops::each(on_, kept(), GraphStart{graph(), point_.data() + first_[options_.amli_grid], extent_.x.n, p_.data()});
-    Loops::each(on_, kept(), GraphProduct{graph(), p_.data(), r_.data()});
+    Loops::each(on_, kept(),
+                GraphStart{kept_graph(), point_.data() + first_[options_.amli_grid], extent_.x.n, p_.data()});
+    Loops::each(on_, kept(), GraphProduct{kept_graph(), p_.data(), r_.data()});
   }
   void put_residual() override { Loops::each(on_, kept(), CopyEntry{r_.data(), x_of_kept()}); }
   void estimate_step(int j) override;
@@ -78,6 +80,16 @@ public:
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
   std::size_t bytes() const override;
+  GraphReport graph() const override {
+    GraphReport report;
+    for (int l = 0; l <= grids(); ++l) {
+      const auto &level = levels_.level(l);
+      report.plain += level.plain && l < grids();
+      report.couplings.push_back(level.rows.n() ? double(level.rows.couplings()) / level.rows.n() : 0.0);
+    }
+    report.factor = below(0) ? double(upper_.size()) / below(0) : 0.0;
+    return report;
+  }
   std::vector<index_t> unknowns_by_level() const override {
     std::vector<index_t> n;
     for (int l = 0; l <= grids(); ++l) n.push_back(below(l));
@@ -86,11 +98,18 @@ public:
 
 private:
   static constexpr int amli_from_levels = 6;
+  static constexpr int tolerated = 256; // one of so many nodes may fail tests that held when the choice was made
+
+  // Some tests fail at once: what supports a coupling may turn red later.
+  index_t outdated() const {
+    const Outdated now = levels_.outdated();
+    return now.couplings + std::max<index_t>(now.reds + now.slides - failing_at_first_ - below(0) / tolerated, 0);
+  }
 
   node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
   node_t kept() const { return below(options_.amli_grid); }
   double *x_of_kept() const { return x_.data() + first_[options_.amli_grid]; }
-  KeptGraph graph() const { return {kept_.rows(), kept_w_.data(), kept_e_.data()}; }
+  KeptGraph kept_graph() const { return {kept_.rows(), kept_w_.data(), kept_e_.data()}; }
   int amli_level() const;
   void make_order();
   void make_factor();
@@ -117,6 +136,7 @@ private:
   Array<double> kept_w_, kept_e_, r_, p_, q_;
   AmliPolynomial<Backend> polynomial_;
   const double *v_ = nullptr;
+  index_t failing_at_first_ = -1; // in the first refresh
 };
 
 // The first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides has more.
@@ -271,7 +291,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j
   sum(rho, r_.data(), x_of_kept());
   Loops::each(on_, kept(),
               GraphDirection{x_of_kept(), p_.data(), numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
-  Loops::each(on_, kept(), GraphProduct{graph(), p_.data(), q_.data()});
+  Loops::each(on_, kept(), GraphProduct{kept_graph(), p_.data(), q_.data()});
   sum(curvature, p_.data(), q_.data());
   Loops::each(on_, kept(), GraphResidual{q_.data(), r_.data(), numbers.at(rho), numbers.at(curvature)});
 }

@@ -17,7 +17,6 @@ template <class Backend> struct GraphLevel {
 
   // The rows before some of their couplings went; none where nothing did.
   RowArrays<Backend> before;
-  Array<node_t> reverse;   // of a coupling (p, q) there, the place of (q, p)
   Array<signed char> gone; // the pass in which it slides, or `lumped`; 0: it stays
   std::vector<SlidePass<Backend>> passes;
   double eps = slide_eps;
@@ -30,8 +29,7 @@ template <class Backend> struct GraphLevel {
 
   const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }
   std::size_t bytes() const {
-    std::size_t n = rows.bytes() + before.bytes() + reverse.bytes() + gone.bytes() + colour.bytes() + number.bytes() +
-                    point.bytes();
+    std::size_t n = rows.bytes() + before.bytes() + gone.bytes() + colour.bytes() + number.bytes() + point.bytes();
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -73,8 +71,8 @@ public:
     for (Level &l : levels_) l.point = {};
   }
   std::size_t bytes() const {
-    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + sum_.bytes() + taken_.bytes() +
-                    count_.bytes() + list_.bytes() + candidate_.bytes();
+    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes() +
+                    count_.bytes() + list_.bytes() + own_.bytes() + other_.bytes();
     for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
     for (const Level &l : levels_) n += l.bytes();
     return n;
@@ -101,10 +99,10 @@ private:
   void colour_by_support(Level &);
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
-  void make_reverse(Level &);
+  void start_sliding(Level &);
   void let_positive_slide(Level &);
   void let_light_slide(Level &);
-  bool make_pass(Level &, const Sliding &);
+  template <class Mark> bool make_pass(Level &);
   void drop_what_went(Level &);
   void make_room();
 
@@ -112,7 +110,7 @@ private:
   double *weights(int next) const { return w_[now_ ^ next].data(); }
   bool find_pivots(const Level &, double omega, int l);
   void fill_next(const Level &, const Level &next, double *w);
-  void slide(const Level &, const SlidePass<Backend> &, double *w, double eps);
+  void slide(const SlidePass<Backend> &, double *w, double eps);
   void finish(const Level &, int next);
 
   const Backend &on_;
@@ -120,9 +118,9 @@ private:
   std::vector<Level> levels_;
   Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
   int now_ = 0;
-  Array<double> inverse_, excess_, sum_, taken_;
+  Array<double> inverse_, excess_, share_, more_;
   Array<node_t> count_, list_;
-  Array<signed char> candidate_;
+  Array<signed char> own_, other_;
   Outcome outcome_;
   Outdated outdated_;
 };
@@ -145,14 +143,14 @@ template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level
 }
 
 // eps: of what is counted as outdated
-template <class Backend>
-void GraphLevels<Backend>::slide(const Level &level, const SlidePass<Backend> &pass, double *w, double eps) {
-  const SlideViews slides = view(pass);
-  const node_t rows = node_t(pass.row.size()), *reverse = level.reverse.data();
-  outdated_.slides += Loops::sum(on_, rows, SumWays{slides, w, eps, sum_.data()});
-  Loops::each(on_, rows, Take{slides, reverse, w, sum_.data(), taken_.data()});
-  Loops::each(on_, node_t(pass.taking.size()), AddTaken{pass.taking.data(), reverse, w, taken_.data()});
-  Loops::each(on_, node_t(pass.coupling.size()), Remove{pass.coupling.data(), w});
+template <class Backend> void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps) {
+  const node_t slides = node_t(pass.place.size()), takers = node_t(pass.taking.size());
+  outdated_.slides +=
+      Loops::sum(on_, slides, FindShare{pass.place.data(), pass.at.data(), pass.near.data(), w, eps, share_.data()});
+  Loops::each(on_, takers,
+              Take{pass.first.data(), pass.from.data(), pass.along.data(), w, share_.data(), more_.data()});
+  Loops::each(on_, takers, AddMore{pass.taking.data(), pass.taking_reverse.data(), more_.data(), w});
+  Loops::each(on_, slides, Remove{pass.place.data(), pass.reverse.data(), w});
 }
 
 // From what was filled to what the level starts from.
@@ -160,7 +158,7 @@ template <class Backend> void GraphLevels<Backend>::finish(const Level &level, i
   constexpr double far_too_weak = 3.0;
   const bool first = &level == levels_.data();
   if (level.before.n()) {
-    for (const auto &pass : level.passes) slide(level, pass, before_.data(), far_too_weak * level.eps);
+    for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps);
     outdated_.couplings += Loops::sum(on_, level.rows.n(),
                                       PackNumbers{level.before.rows(), level.gone.data(), before_.data(),
                                                   level.rows.start.data(), weights(next), first});

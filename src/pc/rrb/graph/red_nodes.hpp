@@ -1,19 +1,10 @@
 // Which nodes are red: the tests of a set, and the decision about one node.
 #pragma once
 
+#include "pc/rrb/core/support_limits.hpp"
 #include "pc/rrb/graph/graph.hpp"
 
 namespace petscrrb::rrb {
-
-// Equal coefficients make many tests equations: within this relative margin both sides count as equal, so that rounding decides nothing.
-constexpr double tie = 1e-9;
-PETSCRRB_HD inline bool at_most(double a, double b) { return a <= b + tie * (b < 0.0 ? -b : b); }
-
-// What a set may do: lost <= beta kept at each red node, w <= tau S at each coupling of two of them.
-struct Limits {
-  double beta, tau;
-};
-constexpr Limits plain_limits{3.0, 3.0}, choice_limits{1.0, 0.7};
 
 // Read while other threads decide about other nodes. What is decided stays.
 PETSCRRB_HD inline Colour colour_of(const signed char *colour, node_t p) {

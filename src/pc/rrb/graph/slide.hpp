@@ -11,27 +11,15 @@ namespace petscrrb::rrb {
 constexpr double slide_eps = 0.1; // of the coupling along which one slides
 constexpr int most_passes = 4;
 
-// What is known of each coupling of a graph while passes go over it.
+// What is known of each coupling of a graph in a pass.
 struct Sliding {
   Graph graph;
-  const node_t *reverse;   // the place of (q, p)
-  const signed char *gone; // the pass in which it slides, from 1; 0: it is there
-  signed char *candidate;  // at this end
+  const signed char *gone;  // the pass in which it slid, from 1; 0: it is there
+  signed char *own, *other; // whether it is a candidate by its row, and by the other end's
   double eps;
 
-  PETSCRRB_HD bool is_there(node_t k) const { return !gone[k]; }
-  PETSCRRB_HD bool is_candidate(node_t k) const { return candidate[k] || candidate[reverse[k]]; }
-  PETSCRRB_HD bool is_strong(node_t k, node_t along) const {
-    const double w = graph.w[k] < 0.0 ? -graph.w[k] : graph.w[k];
-    return at_most(w, eps * graph.w[along]);
-  }
-  // f(near, far): the place of near-middle, which is strong beside coupling k from `far` to `near`, and of far-middle
-  template <class F> PETSCRRB_HD void for_ways(node_t far, node_t k, const F &f) const {
-    for_common(graph.rows, far, graph.rows.column[k], [&](node_t a, node_t b) {
-      if (!is_there(a) || !is_there(b) || is_candidate(a) || is_candidate(b)) return;
-      if (is_strong(k, b)) f(b, a);
-    });
-  }
+  PETSCRRB_HD bool stays(node_t k) const { return !(gone[k] | own[k] | other[k]); }
+  PETSCRRB_HD bool is_strong(double w, node_t along) const { return at_most(w, eps * graph.w[along]); }
 };
 
 // Rounded, so that weights that differ by rounding only are equal.
@@ -44,16 +32,18 @@ PETSCRRB_HD inline double to_24_digits(double w) {
 }
 
 // At a node with more than 8 couplings the lightest quarter, but none of the 8 heaviest. Of equal weights, to 24 digits, that to the
-// later node is lighter.
+// later node is lighter. How many there are.
 struct MarkLight {
   Sliding sliding;
+  node_t *count;
 
   PETSCRRB_HD void operator()(node_t p) const {
     constexpr int enough = 8;
     const Graph &g = sliding.graph;
     const node_t begin = g.rows.start[p], end = g.rows.start[p + 1];
     int couplings = 0;
-    for (node_t k = begin; k < end; ++k) sliding.candidate[k] = 0, couplings += sliding.is_there(k);
+    for (node_t k = begin; k < end; ++k) sliding.own[k] = 0, couplings += !sliding.gone[k];
+    count[p] = 0;
     if (couplings <= enough) return;
     const int quarter = couplings / 4 > 1 ? couplings / 4 : 1;
     const int light = quarter < couplings - enough ? quarter : couplings - enough;
@@ -61,144 +51,178 @@ struct MarkLight {
       node_t lightest = -1;
       double least = 0.0;
       for (node_t k = begin; k < end; ++k) {
-        if (!sliding.is_there(k) || sliding.candidate[k]) continue;
+        if (sliding.gone[k] | sliding.own[k]) continue;
         const double w = to_24_digits(g.w[k]);
         if (lightest < 0 || w <= least) lightest = k, least = w;
       }
-      sliding.candidate[lightest] = 1;
+      sliding.own[lightest] = 1;
     }
+    count[p] = light;
   }
 };
 
 struct MarkPositive {
   Sliding sliding;
+  node_t *count;
 
   PETSCRRB_HD void operator()(node_t p) const {
     const Graph &g = sliding.graph;
-    for (node_t k = g.rows.start[p]; k < g.rows.start[p + 1]; ++k) sliding.candidate[k] = g.w[k] < 0.0;
+    count[p] = 0;
+    for (node_t k = g.rows.start[p]; k < g.rows.start[p + 1]; ++k) count[p] += sliding.own[k] = g.w[k] < 0.0;
   }
 };
 
-// Of each coupling, how many ways there are from this end.
+// A candidate of row p: its place, and that at the other end.
+struct Candidates {
+  node_t *row, *place, *reverse;
+};
+struct ListCandidates {
+  Sliding sliding;
+  const node_t *before; // each row
+  Candidates to;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    const Rows &rows = sliding.graph.rows;
+    node_t i = before[p];
+    if (before[p + 1] == i) return;
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) {
+      if (!sliding.own[k]) continue;
+      const node_t r = rows.find(rows.column[k], p);
+      to.row[i] = p, to.place[i] = k, to.reverse[i++] = r;
+      sliding.other[r] = 1;
+    }
+  }
+};
+struct ForgetCandidate {
+  const node_t *reverse;
+  signed char *other;
+
+  PETSCRRB_HD void operator()(node_t i) const { other[reverse[i]] = 0; }
+};
+
+// f(near, far) for each way that candidate i goes, by the one end that has it: of a strong coupling near-middle, and far-middle.
+template <class F> PETSCRRB_HD inline void for_ways(const Sliding &s, const Candidates &c, node_t i, const F &f) {
+  const node_t k = c.place[i], r = c.reverse[i];
+  if (s.own[r] && r < k) return; // it is at the other end
+  const double w = s.graph.w[k] < 0.0 ? -s.graph.w[k] : s.graph.w[k];
+  for_common(s.graph.rows, c.row[i], s.graph.rows.column[k], [&](node_t a, node_t b) {
+    if (!s.stays(a) || !s.stays(b)) return;
+    if (s.is_strong(w, b)) f(b, a);
+    if (s.is_strong(w, a)) f(a, b);
+  });
+}
 struct CountWays {
   Sliding sliding;
-  node_t *ways;
+  Candidates candidates;
+  node_t *slides, *ways;
 
-  PETSCRRB_HD void operator()(node_t p) const {
-    const Rows &rows = sliding.graph.rows;
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) {
-      node_t n = 0;
-      if (sliding.is_there(k) && sliding.is_candidate(k)) sliding.for_ways(p, k, [&](node_t, node_t) { ++n; });
-      ways[k] = n;
-    }
+  PETSCRRB_HD void operator()(node_t i) const {
+    node_t n = 0;
+    for_ways(sliding, candidates, i, [&](node_t, node_t) { ++n; });
+    slides[i] = n > 0, ways[i] = n;
   }
 };
 
-// What slides in one pass, coupling by coupling from both ends.
+// What slides in one pass.
 template <class Backend> struct SlidePass {
   template <class T> using Array = typename Backend::template Array<T>;
-  Array<node_t> row, first;   // rows from which something slides; first[i] ... first[i + 1]: of the couplings
-  Array<node_t> coupling, at; // its place; at[s] ... at[s + 1]: of the ways
-  Array<node_t> near, far;    // near-middle along which it slides, far-middle that takes it
-  Array<node_t> taking;       // each coupling that takes something, once
+  Array<node_t> place, reverse;         // of each coupling that slides
+  Array<node_t> at, near;               // along near[at[s]] ... near[at[s + 1] - 1]
+  Array<node_t> taking, taking_reverse; // each coupling that takes something,
+  Array<node_t> first, from, along;     // from coupling from[c] in proportion to along[c], first[t] <= c < first[t + 1]
 
   std::size_t bytes() const {
-    return row.bytes() + first.bytes() + coupling.bytes() + at.bytes() + near.bytes() + far.bytes() + taking.bytes();
+    return place.bytes() + reverse.bytes() + at.bytes() + near.bytes() + taking.bytes() + taking_reverse.bytes() +
+           first.bytes() + from.bytes() + along.bytes();
   }
 };
-struct SlideViews {
-  const node_t *row, *first, *coupling, *at, *near, *far;
-};
-template <class Backend> SlideViews view(const SlidePass<Backend> &p) {
-  return {p.row.data(), p.first.data(), p.coupling.data(), p.at.data(), p.near.data(), p.far.data()};
-}
-
-// The places of what slides from a row, and of its ways.
-struct ListSlides {
+struct ListWays {
   Sliding sliding;
-  const node_t *ways;
-  const node_t *rows_before, *slides_before, *ways_before; // of each row
-  node_t *row, *first, *coupling, *at, *near, *far;
+  Candidates candidates;
+  const node_t *slides, *ways; // before each candidate
+  node_t *place, *reverse, *at, *near, *of;
+  node_t *far, *far_reverse; // far-middle from both ends, the one that comes first in `far`
 
-  PETSCRRB_HD bool slides(node_t k) const { return ways[k] + ways[sliding.reverse[k]] > 0; }
-  PETSCRRB_HD void operator()(node_t p) const {
+  PETSCRRB_HD void operator()(node_t i) const {
+    node_t w = ways[i];
+    if (ways[i + 1] == w) return;
+    const node_t s = slides[i];
+    place[s] = candidates.place[i], reverse[s] = candidates.reverse[i], at[s] = w;
     const Rows &rows = sliding.graph.rows;
-    node_t s = slides_before[p], w = ways_before[p];
-    if (slides_before[p + 1] == s) return;
-    row[rows_before[p]] = p;
-    first[rows_before[p]] = s;
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) {
-      if (!slides(k)) continue;
-      coupling[s] = k;
-      at[s++] = w;
-      if (ways[k])
-        sliding.for_ways(p, k, [&](node_t b, node_t a) {
-          near[w] = b;
-          far[w++] = a;
-        });
-    }
+    const node_t p = candidates.row[i], q = rows.column[candidates.place[i]];
+    for_ways(sliding, candidates, i, [&](node_t b, node_t a) {
+      const node_t back = rows.find(rows.column[a], a < rows.start[p + 1] && a >= rows.start[p] ? p : q);
+      near[w] = b, of[w] = s;
+      far[w] = a < back ? a : back, far_reverse[w++] = a < back ? back : a;
+    });
   }
 };
 
-// Of each coupling that slides, from this end: the sum of the weights along which it does. How many of them are too weak for that by
-// `eps`, with numbers that are newer than the decision.
-struct SumWays {
-  SlideViews pass;
+// Ways in the order of the couplings that take.
+struct IsNewTaker {
+  const node_t *order, *far;
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t c) const { count[c] = c == 0 || far[order[c]] != far[order[c - 1]]; }
+};
+struct ListTaking {
+  const node_t *order, *of, *ways, *far, *far_reverse;
+  const node_t *takers; // before each way
+  node_t *taking, *taking_reverse, *first, *from, *along;
+
+  PETSCRRB_HD void operator()(node_t c) const {
+    const node_t w = order[c], t = takers[c];
+    from[c] = of[w], along[c] = ways[w];
+    if (takers[c + 1] == t) return;
+    taking[t] = far[w], taking_reverse[t] = far_reverse[w], first[t] = c;
+  }
+};
+
+// --- with numbers ---
+
+// Of each coupling that slides, its weight over the sum of those along which it does; 0 where these have no weight: it is lumped.
+// Returns along how many of them it is too strong by `eps`.
+struct FindShare {
+  const node_t *place, *at, *near;
   const double *w;
   double eps;
-  double *sum; // of each coupling
+  double *share;
 
-  PETSCRRB_HD unsigned operator()(node_t i) const {
+  PETSCRRB_HD unsigned operator()(node_t s) const {
+    const double own = w[place[s]], size = own < 0.0 ? -own : own;
+    double all = 0.0;
     unsigned weak = 0;
-    for (node_t s = pass.first[i]; s < pass.first[i + 1]; ++s) {
-      const node_t k = pass.coupling[s];
-      const double size = w[k] < 0.0 ? -w[k] : w[k];
-      double all = 0.0;
-      for (node_t a = pass.at[s]; a < pass.at[s + 1]; ++a) {
-        all += w[pass.near[a]];
-        weak += !at_most(size, eps * w[pass.near[a]]);
-      }
-      sum[k] = all;
+    for (node_t k = at[s]; k < at[s + 1]; ++k) {
+      all += w[near[k]];
+      weak += !at_most(size, eps * w[near[k]]);
     }
+    share[s] = all > 0.0 ? own / all : 0.0;
     return weak;
   }
 };
-
-// What each coupling of the row takes.
 struct Take {
-  SlideViews pass;
-  const node_t *reverse;
-  const double *w, *sum;
-  double *taken;
+  const node_t *first, *from, *along;
+  const double *w, *share;
+  double *more;
 
-  PETSCRRB_HD void operator()(node_t i) const {
-    for (node_t s = pass.first[i]; s < pass.first[i + 1]; ++s) {
-      const node_t k = pass.coupling[s];
-      const double all = sum[k] + sum[reverse[k]];
-      if (!(all > 0.0)) continue; // it is lumped
-      for (node_t a = pass.at[s]; a < pass.at[s + 1]; ++a) taken[pass.far[a]] += w[k] * (w[pass.near[a]] / all);
-    }
+  PETSCRRB_HD void operator()(node_t t) const {
+    double sum = 0.0;
+    for (node_t c = first[t]; c < first[t + 1]; ++c) sum += share[from[c]] * w[along[c]];
+    more[t] = sum;
   }
 };
-
-// Adds what was taken at both ends; and what slid is gone.
-struct AddTaken {
-  const node_t *taking, *reverse;
-  double *w, *taken;
-
-  PETSCRRB_HD void operator()(node_t i) const {
-    const node_t k = taking[i], r = reverse[k];
-    const double more = taken[k] + taken[r];
-    w[k] += more;
-    w[r] = w[k];
-    taken[k] = taken[r] = 0.0;
-  }
-};
-struct Remove {
-  const node_t *coupling;
+struct AddMore {
+  const node_t *place, *reverse;
+  const double *more;
   double *w;
 
-  PETSCRRB_HD void operator()(node_t s) const { w[coupling[s]] = 0.0; }
+  PETSCRRB_HD void operator()(node_t t) const { w[reverse[t]] = w[place[t]] += more[t]; }
+};
+struct Remove {
+  const node_t *place, *reverse;
+  double *w;
+
+  PETSCRRB_HD void operator()(node_t s) const { w[place[s]] = w[reverse[s]] = 0.0; }
 };
 
 constexpr signed char lumped = 127; // `gone` of a coupling that has no weight, or is positive

@@ -4,6 +4,7 @@
 #include "exec/host/host.hpp"
 #include "pc/rrb/graph/red_nodes.hpp"
 
+#include <numeric>
 #include <stdexcept>
 
 namespace petscrrb::rrb {
@@ -46,6 +47,18 @@ template <> struct GraphLoops<Host> {
     for (node_t i = 0; i < n; ++i) sum += std::exchange(count[i], node_t(sum));
     if (sum > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");
     return count[n] = node_t(sum);
+  }
+  // order: of the keys, each below `bound`; equal ones stay as they were
+  static void sort(const Host &, const node_t *key, node_t n, node_t bound, node_t *order) {
+    if (bound / 16 > n) {
+      std::iota(order, order + n, node_t(0));
+      std::stable_sort(order, order + n, [&](node_t a, node_t b) { return key[a] < key[b]; });
+      return;
+    }
+    std::vector<node_t> place(bound + 1);
+    for (node_t i = 0; i < n; ++i) ++place[key[i] + 1];
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
   template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
     std::copy_n(from.data(), to.size(), to.data());

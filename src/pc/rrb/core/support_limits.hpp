@@ -1,0 +1,18 @@
+// What red sets may do (docs/numerics.md, "Red nodes chosen by support").
+#pragma once
+
+#include "exec/range.hpp"
+
+namespace petscrrb::rrb {
+
+// Equal coefficients make many tests equations: within this relative margin both sides count as equal, so that rounding decides nothing.
+constexpr double tie = 1e-9;
+PETSCRRB_HD inline bool at_most(double a, double b) { return a <= b + tie * (b < 0.0 ? -b : b); }
+
+// lost <= beta kept at each red node, w <= tau S at each coupling of two of them
+struct Limits {
+  double beta, tau;
+};
+constexpr Limits plain_limits{3.0, 3.0}, choice_limits{1.0, 0.7};
+
+} // namespace petscrrb::rrb
