@@ -261,8 +261,8 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    dropped couplings did, and what makes rows long slides along stronger couplings: 9 to 20 iterations, whatever the coefficients are.
    Levels are graphs then, without regular storage: an application takes about twice the time of a plain one, a first set-up ten times.
 
-   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested at each `PCSetUp()`, and those by support are used where one fails.
-   A refresh keeps a choice as long as its tests hold. `-ksp_view` and -info say which nodes are used and why.
+   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`, and those by support are used where one fails. A refresh
+   keeps the choice until its own, cheaper test fails: where a red node loses three times as much as it keeps, or a mask moves. `-ksp_view` and -info say which nodes are used and why.
 
    By support it works on hosts and one rank at present: elsewhere `PC_RRB_RED_NODES_AUTO` is plain. `-pc_rrb_levels` is an upper bound then,
    `-pc_rrb_storage` and what belongs to it is without effect, and black nodes are not lumped.

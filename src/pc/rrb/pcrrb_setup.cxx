@@ -98,6 +98,7 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
   const PetscBool device = s->backend->on_device();
   const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
   s->build = PetscRRBNewBuild();
+  s->tested = PETSC_FALSE;
   if (s->support) {
     PetscCall(BuildOnGraph(pc, extent, omega));
     PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
@@ -146,7 +147,7 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, MayChoose(pc) == PETSC_TRUE}));
+  PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc)}));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,6 +191,7 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
     PetscCall(Build(pc, rrb->lumping));
     PetscCall(FactorSafely(pc, ok));
   }
+  s->tested = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/counts.hpp"
+#include "pc/rrb/core/support_limits.hpp"
 #include "pc/rrb/core/views.hpp"
 
 namespace petscrrb::rrb {
@@ -24,7 +25,7 @@ enum Skew {
 struct Lumping {
   double omega = 1.0;
   bool both = false; // black nodes too
-  bool test = false; // count red nodes to which the plain red sets do no justice (plain_test.hpp)
+  bool test = false; // the support of dropped couplings, too (plain_test.hpp)
 };
 
 constexpr double unlumped_below = 1e-10; // of the diagonal before lumping
@@ -46,6 +47,11 @@ template <class V, class Coupling = V> struct FactorViews {
     return inverse != 0.0 ? 1.0 / inverse : 0.0;
   }
 };
+
+// A red node that loses too much is marked (docs/numerics.md, "Red nodes chosen by support").
+PETSCRRB_HD inline unsigned mark_loss(double excess, double kept, double dropped) {
+  return at_most(dropped, plain_limits.beta * (excess + kept)) ? unsigned(node_ok) : unsigned(node_unsupported);
+}
 
 // The excess after weights are dropped: omega of them leaves the diagonal and the rest becomes excess; all of it does
 // where the pivot would vanish. kept: the other weights. (No branches: they would keep loops from being vectorized.)
@@ -85,8 +91,10 @@ template <class A, class V> struct EliminateR1 {
     const double weight[4] = {a.E[b2](h, k), a.E[r1](h, k), a.N[b1](h, k - 1), a.N[r1](h, k)};
     const double dropped = a.NE[r1](h, k) + a.NW[r1](h, k) + a.NW[r2](h + 1, k - 1) + a.NE[r2](h, k - 1);
     unsigned flags = node_ok;
-    const double x = lump(a.X[r1](h, k), weight[0] + weight[1] + weight[2] + weight[3], dropped, lumping.omega, flags);
-    return store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, flags);
+    const double kept = weight[0] + weight[1] + weight[2] + weight[3];
+    const unsigned loss = mark_loss(a.X[r1](h, k), kept, dropped);
+    const double x = lump(a.X[r1](h, k), kept, dropped, lumping.omega, flags);
+    return loss | store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, flags);
   }
 };
 
@@ -100,8 +108,10 @@ template <class A, class V> struct EliminateR2 {
     const double weight[4] = {a.E[b1](h - 1, k), a.E[r2](h, k), a.N[b2](h, k), a.N[r2](h, k)};
     const double dropped = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
     unsigned flags = node_ok;
-    const double x = lump(a.X[r2](h, k), weight[0] + weight[1] + weight[2] + weight[3], dropped, lumping.omega, flags);
-    return store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, flags);
+    const double kept = weight[0] + weight[1] + weight[2] + weight[3];
+    const unsigned loss = mark_loss(a.X[r2](h, k), kept, dropped);
+    const double x = lump(a.X[r2](h, k), kept, dropped, lumping.omega, flags);
+    return loss | store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, flags);
   }
 };
 
@@ -176,8 +186,9 @@ template <class A, class V> struct EliminateB1 {
     s.skew(h, k, weight);
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
     const double dropped = (rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y);
-    const double excess = lump(s.excess_b1(h, k, flags), kept, dropped, s.lumping.omega, flags);
-    return store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, flags);
+    const double before = s.excess_b1(h, k, flags), excess = lump(before, kept, dropped, s.lumping.omega, flags);
+    return mark_loss(before, kept, dropped) |
+           store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, flags);
   }
 };
 

@@ -1,9 +1,8 @@
-// Whether the red nodes of plain RRB will do on a grid: the test of docs/numerics.md, "Red nodes chosen by support", in arrays. Before
-// each of the two levels is eliminated.
+// Whether couplings that the red nodes of plain RRB drop have support: the test of docs/numerics.md, "Red nodes chosen by support", in
+// arrays. Before each of a grid's two levels is eliminated, which finds out whether a node loses too much.
 #pragma once
 
 #include "pc/rrb/core/eliminate.hpp"
-#include "pc/rrb/core/support_limits.hpp"
 
 namespace petscrrb::rrb {
 
@@ -13,7 +12,6 @@ PETSCRRB_HD inline double in_series(double u, double v) {
   return sum > 0.0 ? u * (v / sum) : 0.0;
 }
 PETSCRRB_HD inline bool is_supported(double w, double support) { return at_most(w, plain_limits.tau * support); }
-PETSCRRB_HD inline bool keeps_enough(double lost, double kept) { return at_most(lost, plain_limits.beta * kept); }
 
 // Odd level: the corners of r1, all r2, are dropped.
 template <class A> struct TestR1 {
@@ -22,22 +20,11 @@ template <class A> struct TestR1 {
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     const double west = a.E[b2](h, k), east = a.E[r1](h, k), south = a.N[b1](h, k - 1), north = a.N[r1](h, k);
     const double ne = a.NE[r1](h, k), nw = a.NW[r1](h, k), se = a.NW[r2](h + 1, k - 1), sw = a.NE[r2](h, k - 1);
-    const bool fine = keeps_enough(ne + nw + se + sw, a.X[r1](h, k) + west + east + south + north) &
-                      is_supported(ne, in_series(east, a.N[b2](h + 1, k)) + in_series(north, a.E[b1](h, k))) &
+    const bool fine = is_supported(ne, in_series(east, a.N[b2](h + 1, k)) + in_series(north, a.E[b1](h, k))) &
                       is_supported(nw, in_series(west, a.N[b2](h, k)) + in_series(north, a.E[r2](h, k))) &
                       is_supported(se, in_series(east, a.N[r2](h + 1, k - 1)) + in_series(south, a.E[b1](h, k - 1))) &
                       is_supported(sw, in_series(west, a.N[r2](h, k - 1)) + in_series(south, a.E[r2](h, k - 1)));
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);
-  }
-};
-// r2: their couplings are tested at the other end.
-template <class A> struct TestR2 {
-  A a;
-
-  PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double kept = a.X[r2](h, k) + a.E[b1](h - 1, k) + a.E[r2](h, k) + a.N[b2](h, k) + a.N[r2](h, k);
-    const double lost = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
-    return keeps_enough(lost, kept) ? unsigned(node_ok) : unsigned(node_unsupported);
   }
 };
 // Even level: couplings with other b1 are dropped; those to the east and to the north are tested here.
@@ -46,15 +33,11 @@ template <class A, class V> struct TestB1 {
   Rings rings;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double east = rings.self_x ? 0.0 : s.east_b1(h, k), west = rings.self_x ? 0.0 : s.east_b1(h - 1, k),
-                 north = rings.self_y ? 0.0 : s.north_b1(h, k), south = rings.self_y ? 0.0 : s.north_b1(h, k - 1);
-    unsigned flags = node_ok;
+    const double east = rings.self_x ? 0.0 : s.east_b1(h, k), north = rings.self_y ? 0.0 : s.north_b1(h, k);
     double own[4], at_east[4], at_north[4];
     s.skew(h, k, own), s.skew(h + 1, k, at_east), s.skew(h, k + 1, at_north);
-    const bool fine =
-        keeps_enough(east + west + north + south, s.excess_b1(h, k, flags) + own[0] + own[1] + own[2] + own[3]) &
-        is_supported(east, in_series(own[SE], at_east[SW]) + in_series(own[NE], at_east[NW])) &
-        is_supported(north, in_series(own[NW], at_north[SW]) + in_series(own[NE], at_north[SE]));
+    const bool fine = is_supported(east, in_series(own[SE], at_east[SW]) + in_series(own[NE], at_east[NW])) &
+                      is_supported(north, in_series(own[NW], at_north[SW]) + in_series(own[NE], at_north[SE]));
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);
   }
 };

@@ -39,9 +39,7 @@ public:
   template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
     if (lumping_.test) {
       const auto test_r1 = [&](auto w) { return TestR1<decltype(a.get(w))>{a.get(w)}; };
-      const auto test_r2 = [&](auto w) { return TestR2<decltype(a.get(w))>{a.get(w)}; };
       on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), test_r1(Inner{}), test_r1(Edge{}), counts + r1);
-      on_.count_each(x_.nodes_of(r2), x_.interior_of(r2, 1), test_r2(Inner{}), test_r2(Edge{}), counts + r2);
     }
     const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };
     const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w)); };
