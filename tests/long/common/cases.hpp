@@ -18,6 +18,7 @@ enum class Rows {
   known,    // 2D, one side's rows are those of the identity, and their columns are kept
   near,     // 2D, scaled, with its near null vector
   phases,   // 2D, two materials
+  strong,   // 2D, one direction couples 100 times as strongly as the other
   lines,    // 2D as `five`, without a DMDA
   seven,    // 3D, coefficients vary
   cube,     // 3D, they do not

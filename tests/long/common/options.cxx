@@ -55,7 +55,7 @@ private:
   bool chosen() { return random_.chance(0.17); }
   // Those that go with some choices of others only.
   static bool depends(const std::string &name) {
-    for (const char *word : {"storage_grids", "scale", "neumann_omega", "drop", "colours", "symmetric", "shift"})
+    for (const char *word : {"storage_grids", "scale", "neumann_omega", "drop", "colours", "symmetric", "shift", "red_nodes"})
       if (name.find(word) != std::string::npos) return true;
     return false;
   }
@@ -86,6 +86,7 @@ Words pc_options(Random &random, const Problem &p, const std::string &type, cons
     draw.integer("pc_rrb_gather_size", 1, 300, {-5, 0});
     draw.one_of("pc_rrb_coarse", {"cholesky", "inverse", "ksp"});
     draw.one_of("pc_rrb_cycle", {"v", "amli"});
+    draw.one_of("pc_rrb_red_nodes", {"auto", "plain", "support"});
     draw.one_of("pc_rrb_precision", {"double", "single"});
     draw.one_of("pc_rrb_transport", {"auto", "sf"});
   } else if (type == "mic") {

@@ -82,7 +82,8 @@ double System::coefficient(int version, const int p[3], const int q[3]) const {
   };
   int other[3] = {q[0], q[1], q[2]};
   if (!inside(other)) return what.rows == Rows::neumann ? 0 : cell(p);
-  return 2 * cell(p) * cell(other) / (cell(p) + cell(other));
+  const double along = what.rows == Rows::strong && p[0] != q[0] ? 100 : 1;
+  return along * 2 * cell(p) * cell(other) / (cell(p) + cell(other));
 }
 
 double System::scaling(const int p[3]) const { return what.rows == Rows::near ? 0.5 + hashed(natural(p)) : 1; }

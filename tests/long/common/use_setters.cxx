@@ -29,6 +29,9 @@ const Setters &setters_of_pc() {
       [](Random &r, PC pc) {
         return PCRRBSetPrecision(pc, r.chance(0.5) ? PC_RRB_PRECISION_DOUBLE : PC_RRB_PRECISION_SINGLE);
       },
+      [](Random &r, PC pc) {
+        return PCRRBSetRedNodes(pc, r.of({PC_RRB_RED_NODES_AUTO, PC_RRB_RED_NODES_PLAIN, PC_RRB_RED_NODES_SUPPORT}));
+      },
       [](Random &r, PC pc) { return PCNeumannSetTerms(pc, r.chance(0.95) ? r.integer(0, 10) : -1); },
       [](Random &r, PC pc) { return PCNeumannSetOmega(pc, r.between(0.1, 2.05)); },
       [](Random &r, PC pc) { return PCNeumannSetType(pc, r.chance(0.5) ? PC_NEUMANN_SERIES : PC_NEUMANN_POISSON); },
