@@ -75,8 +75,8 @@ public:
   double *work() const override { return nullptr; } // all is in x_
 
   LastBlock &last_block() override { return block_; }
-  const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
-  const double *last_excess() const override { return Backend::on_device ? last_excess_.data() : block_.excess.data(); }
+  const double *last_values() const override { return block_.a.data(); }
+  const double *last_excess() const override { return block_.excess.data(); }
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
   std::size_t bytes() const override;
@@ -132,8 +132,6 @@ private:
   Array<T> upper_, lower_;               // weight/d
   Array<double> inverse_, x_, coarse_z_; // 1/d
   LastBlock block_;
-  Array<PetscInt> ia_, ja_;
-  Array<double> a_, last_excess_; // where the backend is no host
   RowArrays<Backend> kept_; // the graph of AMLI's level
   Array<double> kept_w_, kept_e_, r_, p_, q_;
   AmliPolynomial<Backend> polynomial_;
@@ -225,16 +223,12 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
   }
   block_.a.assign(block_.ja.size(), 0.0);
   block_.excess.assign(n, 0.0);
-  Backend::assign(ia_, block_.ia), Backend::assign(ja_, block_.ja);
-  if (Backend::on_device) a_.resize(block_.a.size()), last_excess_.resize(n);
 }
 
 // The numbers of a level.
 template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const Graph &g, const double *inverse) {
   if (l == grids()) {
-    double *a = Backend::on_device ? a_.data() : block_.a.data();
-    double *excess = Backend::on_device ? last_excess_.data() : block_.excess.data();
-    Loops::each(on_, g.n, FillLastBlock{g, ia_.data(), ja_.data(), a, excess});
+    Loops::each(on_, g.n, FillLastBlock{g, block_.ia.data(), block_.ja.data(), block_.a.data(), block_.excess.data()});
     return;
   }
   const node_t *order = order_[l].data();
@@ -249,8 +243,7 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
   std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
                   lower_start_.bytes() + split_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() +
                   lower_.bytes() + inverse_.bytes() + x_.bytes() + coarse_z_.bytes() + block_.bytes() + kept_.bytes() +
-                  kept_w_.bytes() + kept_e_.bytes() + r_.bytes() + p_.bytes() + q_.bytes() + polynomial_.bytes() +
-                  ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
+                  kept_w_.bytes() + kept_e_.bytes() + r_.bytes() + p_.bytes() + q_.bytes() + polynomial_.bytes();
   for (const auto &o : order_) n += o.bytes();
   return n;
 }
