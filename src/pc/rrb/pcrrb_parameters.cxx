@@ -256,13 +256,14 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    Level: intermediate
 
    Notes:
-   Plain RRB colours the grid. Where one direction couples six times as strongly as the other, or coefficients jump, it so drops couplings
+   Plain RRB colours the grid. Where one direction couples far more strongly than the other, or coefficients jump, it so drops couplings
    that nothing else can stand for, and takes hundreds of iterations. By support, a node is red only if couplings that stay carry what its
    dropped couplings did, and what makes rows long slides along stronger couplings: 9 to 20 iterations, whatever the coefficients are.
    Levels are graphs then, without regular storage: an application takes about twice the time of a plain one, a first set-up ten times.
 
-   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`, and those by support are used where one fails. A refresh
-   keeps the choice until its own, cheaper test fails: where a red node loses three times as much as it keeps, or a mask moves. `-ksp_view` and -info say which nodes are used and why.
+   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`. Where a coupling that one drops is 30 times its
+   support, as with a ratio of 60 between directions, they are chosen by support: then that pays within one solve or two. A refresh
+   keeps the choice until its own, cheaper test fails: where a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view` and -info say which nodes are used and why.
 
    By support it works on hosts and one rank at present: elsewhere `PC_RRB_RED_NODES_AUTO` is plain. `-pc_rrb_levels` is an upper bound then,
    `-pc_rrb_storage` and what belongs to it is without effect, and black nodes are not lumped.

@@ -147,7 +147,8 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(s->backend->Factor(*s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc)}));
+  PetscCall(s->backend->Factor(
+      *s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc), rrb::worth_a_choice}));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,8 +24,9 @@ enum Skew {
 
 struct Lumping {
   double omega = 1.0;
-  bool both = false; // black nodes too
-  bool test = false; // the support of dropped couplings, too (plain_test.hpp)
+  bool both = false;            // black nodes too
+  bool test = false;            // red nodes: the support of what they drop, too (plain_test.hpp)
+  Limits limits = plain_limits; // of the test, and of what a node may lose
 };
 
 constexpr double unlumped_below = 1e-10; // of the diagonal before lumping
@@ -49,8 +50,8 @@ template <class V, class Coupling = V> struct FactorViews {
 };
 
 // A red node that loses too much is marked (docs/numerics.md, "Red nodes chosen by support").
-PETSCRRB_HD inline unsigned mark_loss(double excess, double kept, double dropped) {
-  return at_most(dropped, plain_limits.beta * (excess + kept)) ? unsigned(node_ok) : unsigned(node_unsupported);
+PETSCRRB_HD inline unsigned mark_loss(double excess, double kept, double dropped, const Limits &limits) {
+  return at_most(dropped, limits.beta * (excess + kept)) ? unsigned(node_ok) : unsigned(node_unsupported);
 }
 
 // The excess after weights are dropped: omega of them leaves the diagonal and the rest becomes excess; all of it does
@@ -92,7 +93,7 @@ template <class A, class V> struct EliminateR1 {
     const double dropped = a.NE[r1](h, k) + a.NW[r1](h, k) + a.NW[r2](h + 1, k - 1) + a.NE[r2](h, k - 1);
     unsigned flags = node_ok;
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
-    const unsigned loss = mark_loss(a.X[r1](h, k), kept, dropped);
+    const unsigned loss = mark_loss(a.X[r1](h, k), kept, dropped, lumping.limits);
     const double x = lump(a.X[r1](h, k), kept, dropped, lumping.omega, flags);
     return loss | store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, flags);
   }
@@ -109,7 +110,7 @@ template <class A, class V> struct EliminateR2 {
     const double dropped = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
     unsigned flags = node_ok;
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
-    const unsigned loss = mark_loss(a.X[r2](h, k), kept, dropped);
+    const unsigned loss = mark_loss(a.X[r2](h, k), kept, dropped, lumping.limits);
     const double x = lump(a.X[r2](h, k), kept, dropped, lumping.omega, flags);
     return loss | store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, flags);
   }
@@ -187,7 +188,7 @@ template <class A, class V> struct EliminateB1 {
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
     const double dropped = (rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y);
     const double before = s.excess_b1(h, k, flags), excess = lump(before, kept, dropped, s.lumping.omega, flags);
-    return mark_loss(before, kept, dropped) |
+    return mark_loss(before, kept, dropped, s.lumping.limits) |
            store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, flags);
   }
 };

@@ -11,15 +11,16 @@ PETSCRRB_HD inline double in_series(double u, double v) {
   const double sum = u + v;
   return sum > 0.0 ? u * (v / sum) : 0.0;
 }
-PETSCRRB_HD inline bool is_supported(double w, double support) { return at_most(w, plain_limits.tau * support); }
 
 // Odd level: the corners of r1, all r2, are dropped.
 template <class A> struct TestR1 {
   A a;
+  double tau;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     const double west = a.E[b2](h, k), east = a.E[r1](h, k), south = a.N[b1](h, k - 1), north = a.N[r1](h, k);
     const double ne = a.NE[r1](h, k), nw = a.NW[r1](h, k), se = a.NW[r2](h + 1, k - 1), sw = a.NE[r2](h, k - 1);
+    const auto is_supported = [&](double w, double support) { return at_most(w, tau * support); };
     const bool fine = is_supported(ne, in_series(east, a.N[b2](h + 1, k)) + in_series(north, a.E[b1](h, k))) &
                       is_supported(nw, in_series(west, a.N[b2](h, k)) + in_series(north, a.E[r2](h, k))) &
                       is_supported(se, in_series(east, a.N[r2](h + 1, k - 1)) + in_series(south, a.E[b1](h, k - 1))) &
@@ -36,6 +37,7 @@ template <class A, class V> struct TestB1 {
     const double east = rings.self_x ? 0.0 : s.east_b1(h, k), north = rings.self_y ? 0.0 : s.north_b1(h, k);
     double own[4], at_east[4], at_north[4];
     s.skew(h, k, own), s.skew(h + 1, k, at_east), s.skew(h, k + 1, at_north);
+    const auto is_supported = [&](double w, double support) { return at_most(w, s.lumping.limits.tau * support); };
     const bool fine = is_supported(east, in_series(own[SE], at_east[SW]) + in_series(own[NE], at_east[NW])) &
                       is_supported(north, in_series(own[NW], at_north[SW]) + in_series(own[NE], at_north[SE]));
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);

@@ -38,7 +38,7 @@ public:
   // Odd level: eliminate r1 and r2.
   template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
     if (lumping_.test) {
-      const auto test_r1 = [&](auto w) { return TestR1<decltype(a.get(w))>{a.get(w)}; };
+      const auto test_r1 = [&](auto w) { return TestR1<decltype(a.get(w))>{a.get(w), lumping_.limits.tau}; };
       on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), test_r1(Inner{}), test_r1(Edge{}), counts + r1);
     }
     const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };

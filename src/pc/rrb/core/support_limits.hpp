@@ -14,5 +14,8 @@ struct Limits {
   double beta, tau;
 };
 constexpr Limits plain_limits{3.0, 3.0}, choice_limits{1.0, 0.7};
+// Beyond these the time of a choice by support on a host comes back in one solve or two: one direction that couples 60 times as strongly
+// as the other.
+constexpr Limits worth_a_choice{30.0, 30.0};
 
 } // namespace petscrrb::rrb
