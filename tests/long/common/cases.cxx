@@ -47,7 +47,8 @@ const std::vector<Case> &cases() {
       {"rrb-cg-neumann-inverse", Rows::neumann, "-ksp_type cg -pc_type rrb -pc_rrb_levels 4 -pc_rrb_coarse inverse"},
       {"rrb-cg-neumann-ksp", Rows::neumann, "-ksp_type fgmres -pc_type rrb -pc_rrb_levels 4 -pc_rrb_coarse ksp"},
       {"rrb-strong", Rows::strong, "-ksp_type rrb -pc_rrb_levels 8"}, // by support on hosts
-      {"rrb-cg-strong-v", Rows::strong, "-ksp_type cg -pc_type rrb -pc_rrb_levels 5 -pc_rrb_cycle v -pc_rrb_precision single"},
+      {"rrb-cg-strong-v", Rows::strong,
+       "-ksp_type cg -pc_type rrb -pc_rrb_levels 5 -pc_rrb_cycle v -pc_rrb_precision single"},
       {"rrb-gather", Rows::five, "-ksp_type cg -pc_type rrb -pc_rrb_levels 6 -pc_rrb_gather_size 40"},
       {"rrb-amli-gather", Rows::nine, "-ksp_type rrb -pc_rrb_levels 8 -pc_rrb_cycle amli -pc_rrb_gather_size 40"},
       {"rrb-sf", Rows::five, "-ksp_type rrb -pc_rrb_levels 6 -pc_rrb_transport sf -pc_rrb_gather_size 40"},

@@ -55,7 +55,8 @@ private:
   bool chosen() { return random_.chance(0.17); }
   // Those that go with some choices of others only.
   static bool depends(const std::string &name) {
-    for (const char *word : {"storage_grids", "scale", "neumann_omega", "drop", "colours", "symmetric", "shift", "red_nodes"})
+    for (const char *word :
+         {"storage_grids", "scale", "neumann_omega", "drop", "colours", "symmetric", "shift", "red_nodes"})
       if (name.find(word) != std::string::npos) return true;
     return false;
   }
