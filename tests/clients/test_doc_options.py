@@ -81,7 +81,7 @@ def test_help_is_read(listed):
     assert listed["-pc_mic_shift"] == ("0.", [])
     assert listed["-pc_neumann_scale"] == ("TRUE", [])
     assert listed["-ksp_deflation"][0] == "none"
-    assert len(listed) == 12 + 6 + 7 + 10 + 7 + 10
+    assert len(listed) == 13 + 6 + 7 + 10 + 7 + 10
 
 
 @pytest.mark.parametrize("page", TYPES)

@@ -55,7 +55,7 @@ def test_seeded_faults_fit_the_code(run, root):
 # from the ground up: a folder of src/ knows those before it, and within pc/ and ksp/ no type knows another one of the same folder
 FLOORS = ("exec", "grid", "stencil", "dense", "petsc", "comm", "pc", "ksp", "register.cxx")
 # within a type: what PETSc sees knows all, the mathematics nothing of where loops run
-PARTS = ("core", "ranks", "host", "cuda", "")
+PARTS = ("core", "graph", "ranks", "host", "cuda", "")
 
 
 def rooms(root):

@@ -102,7 +102,8 @@ TEST(FieldSplit, OfTwoIndexSets) {
   const Matrix A = matrix_of(problem);
   const Solver ksp = ksp_of(A, "-ksp_type cg -ksp_rtol 1e-8 -pc_type fieldsplit -pc_fieldsplit_type additive "
                                "-fieldsplit_a_ksp_type preonly -fieldsplit_b_ksp_type preonly "
-                               "-fieldsplit_a_pc_type rrb -fieldsplit_b_pc_type rrb -fieldsplit_b_pc_rrb_levels 5");
+                               "-fieldsplit_a_pc_type rrb -fieldsplit_b_pc_type rrb -fieldsplit_b_pc_rrb_levels 5 "
+                               "-fieldsplit_a_pc_rrb_red_nodes plain -fieldsplit_b_pc_rrb_red_nodes plain");
   for (const auto &[name, first] : {std::pair{"a", PetscInt(0)}, {"b", n}}) {
     Handle<IS, ISDestroy> rows;
     ok(ISCreateStride(PETSC_COMM_SELF, n, first, 1, rows.put()));

@@ -15,6 +15,7 @@ OPTIONS = {
     "transport": "PCRRBSetTransport",
     "coarse": "PCRRBSetCoarse",
     "cycle": "PCRRBSetCycle",
+    "red_nodes": "PCRRBSetRedNodes",
     "precision": "PCRRBSetPrecision",
 }
 
@@ -73,15 +74,21 @@ ANISOTROPY = r"The couplings in (\w) are (\d+) times stronger than in (\w): RRB 
 
 def test_info_names_anisotropy(run, tutorial, plugin):
     """Its coefficients are hx/hy and hy/hx, squared in their ratio."""
-    wide = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 640, "-da_grid_y", 20, *plugin, "-info", ":pc")
+    wide = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 640, "-da_grid_y", 20, *plugin, "-pc_rrb_red_nodes", "plain", "-info", ":pc")
     direction, times, other = re.search(ANISOTROPY, wide).groups()
     assert (direction, other) == ("x", "y")
     assert 900 < int(times) < 1150
-    tall = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 20, "-da_grid_y", 640, *plugin, "-info", ":pc")
+    tall = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 20, "-da_grid_y", 640, *plugin, "-pc_rrb_red_nodes", "plain", "-info", ":pc")
     assert re.search(ANISOTROPY, tall)[1] == "y"
-    square = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 40, "-da_grid_y", 40, *plugin, "-info", ":pc")
+    square = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 40, "-da_grid_y", 40, *plugin, "-pc_rrb_red_nodes", "plain", "-info", ":pc")
     assert not re.search(ANISOTROPY, square)
     assert "Grid of 40 x 40 x 1 points, from the Mat's DMDA" in square
+
+
+def test_info_names_the_choice_of_red_nodes(run, tutorial, plugin):
+    wide = run(tutorial("ksp/ksp", "ex46"), "-da_grid_x", 640, "-da_grid_y", 20, *plugin, "-info", ":pc")
+    assert re.search(r"Plain red nodes fail the test of support, \d+ of them: they are chosen by support", wide)
+    assert not re.search(ANISOTROPY, wide)
 
 
 @pytest.mark.parametrize("option, value, message", [

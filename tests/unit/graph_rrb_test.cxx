@@ -150,4 +150,16 @@ TEST(GraphRRB, WithAMLIIsTheReference) {
   }
 }
 
+// Where it would not help it is V.
+TEST(GraphRRB, WithoutUseOfAMLIIsTheReference) {
+  const Problem problem = channels(41, 40, 1, 4);
+  const SupportRRB M = by_support(problem, deep(2));
+  support::Choice c = by_library(2);
+  c.amli_grid = 1;
+  RealRRB real(support::converted(problem), c);
+  EXPECT_GT(real.core().amli().nx, 0);
+  EXPECT_FALSE(real.core().amli().used);
+  expect_the_same(real, M, problem.A.size(), 1e-9);
+}
+
 } // namespace

@@ -3,6 +3,9 @@
 
 #include "pc/rrb/graph/levels.hpp"
 
+#include <limits>
+#include <stdexcept>
+
 namespace petscrrb::rrb {
 
 constexpr double fewest_reds = 0.02; // of a graph's nodes, for another level
@@ -90,6 +93,8 @@ struct PackColumns {
 };
 
 template <class Backend> void GraphLevels<Backend>::make_first(const StencilGraph &s) {
+  if (extent_.nodes() > std::numeric_limits<node_t>::max() / 8)
+    throw std::length_error("red nodes are chosen by support on grids of at most 2^28 points");
   Level &level = levels_.front();
   const node_t n = node_t(extent_.nodes());
   level.point.resize(n);
@@ -284,9 +289,10 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const 
   make_room();
 }
 
-// For all levels of a refresh.
+// For all levels of a refresh, and none for the choice any more.
 template <class Backend> void GraphLevels<Backend>::make_room() {
   levels_.back().colour = {};
+  count_ = {}, list_ = {}, own_ = {}, other_ = {};
   for (int l = 0; l <= count(); ++l) {
     room(w_[l % 2], levels_[l].rows.couplings());
     room(e_[l % 2], levels_[l].rows.n());

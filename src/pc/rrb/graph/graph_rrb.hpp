@@ -116,7 +116,6 @@ private:
   void make_last_block();
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
-  void forward(node_t from, node_t to, bool second, const double *r, Part part);
 
   const Backend &on_;
   Extent extent_;
@@ -250,23 +249,19 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
 
 // --- the application ---
 
-// Nodes [from, to). r: where they are loaded from, NULL: they are there; second: from what AMLI's level begins with.
-template <class Backend, class T>
-void GraphRrb<Backend, T>::forward(node_t from, node_t to, bool second, const double *r, Part part) {
-  const node_t *const start = lower_start_.data(), *const split = split_.data();
-  Loops::each(on_, to - from,
-              Forward<T>{second ? split : start, second ? start + 1 : split, lower_column_.data(), lower_.data(),
-                         r ? point_.data() : nullptr, r, part != Part::right ? v_ : nullptr, x_.data(), from,
-                         part != Part::right});
-}
-
-// From 0 or AMLI's level to that or the last block: what is before `to` level by level, then all later nodes at once.
+// From 0 or AMLI's level to that or the last block: what is before `to` level by level, then all later nodes at once. They take from nodes
+// of levels from ... to - 1.
 template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
-  const bool second = from > 0;
-  for (int l = second ? from + 1 : 0; l < to; ++l)
-    forward(first_[l], first_[l + 1], second, second ? nullptr : r, part);
-  if (from < to || !second) forward(first_[to], first_.back(), second, second ? nullptr : r, part);
+  const node_t *const start = lower_start_.data(), *const begin = from ? split_.data() : start,
+                      *const end = to < grids() ? split_.data() : start + 1;
+  const auto forward = [&](int l, int end_level) {
+    Loops::each(on_, first_[end_level] - first_[l],
+                Forward<T>{begin, end, lower_column_.data(), lower_.data(), from ? nullptr : point_.data(), r,
+                           part != Part::right ? v_ : nullptr, x_.data(), first_[l], part != Part::right});
+  };
+  for (int l = from ? from + 1 : 0; l < to; ++l) forward(l, l + 1);
+  if (from < to || !from) forward(to, grids() + 1);
 }
 
 template <class Backend, class T>

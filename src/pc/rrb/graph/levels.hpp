@@ -71,8 +71,7 @@ public:
     for (Level &l : levels_) l.point = {};
   }
   std::size_t bytes() const {
-    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes() +
-                    count_.bytes() + list_.bytes() + own_.bytes() + other_.bytes();
+    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes();
     for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
     for (const Level &l : levels_) n += l.bytes();
     return n;
@@ -119,7 +118,7 @@ private:
   Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
   int now_ = 0;
   Array<double> inverse_, excess_, share_, more_;
-  Array<node_t> count_, list_;
+  Array<node_t> count_, list_; // these are there while levels are chosen
   Array<signed char> own_, other_;
   Outcome outcome_;
   Outdated outdated_;
