@@ -1,4 +1,4 @@
-/* The coefficients k of problems whose k belongs to points: smooth random ones, and those of two phases. */
+/* The coefficients k of problems whose k belongs to points: smooth random ones, those of two phases, and hard ones. */
 #pragma once
 
 #include "matrix.h"
@@ -137,5 +137,43 @@ static PetscErrorCode PhaseCoefficients(Problem *p) {
     }
   }
   PetscCall(PetscArraycpy(p->k + (n + 1) * line, p->k + n * line, line));
+  PetscFunctionReturn(0);
+}
+
+/* Of cell i of n, where they grow geometrically from both sides to the middle, where it is 1. Those outside have no size. */
+static PetscReal CellSize(PetscInt n, PetscInt i) {
+  const PetscInt from_side = PetscMin(i, n - 1 - i), most = PetscMax(1, (n - 1) / 2);
+
+  return from_side < 0 ? 0 : PetscPowReal(1000, (PetscReal)from_side / most - 1);
+}
+
+static PetscBool InChannel(PetscInt d, PetscInt i) {
+  uint64_t state = 2 * (uint64_t)i + (uint64_t)d;
+
+  (void)Uniform(&state);
+  return (PetscBool)(Uniform(&state) < 0.15);
+}
+
+/* What plain red and black cannot do: of cell (i, j). */
+static PetscReal HardCoefficient(const Problem *p, PetscInt i, PetscInt j, uint64_t *state) {
+  switch (p->kind) {
+  case LOGNORMAL: return PetscExpReal(3 * Normal(state));
+  case CELLS: return Uniform(state) < 0.1 ? 1e6 : 1;
+  case MASK: return Uniform(state) < 0.3 ? 0 : 1;
+  case CHANNELS: return InChannel(0, i) || InChannel(1, j) ? 1e4 : 1;
+  default:
+    return CellSize(p->n[1], j) /
+           CellSize(p->n[0], i); /* the coupling of two such halves is that of cells that touch */
+  }
+}
+
+static PetscErrorCode HardCoefficients(Problem *p) {
+  const PetscInt line = p->n[0] + 2, lines = p->n[1] + 2;
+  uint64_t state = 2025;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(line * lines, &p->k));
+  for (PetscInt j = 0; j < lines; ++j)
+    for (PetscInt i = 0; i < line; ++i) p->k[j * line + i] = HardCoefficient(p, i - 1, j - 1, &state);
   PetscFunctionReturn(0);
 }

@@ -15,13 +15,15 @@ static PetscInt Stride(const Problem *p, PetscInt d) {
 /* k on the face in direction d between two neighbouring points; the same from either of them. */
 static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscInt d) {
   if (p->kind == POISSON) return p->scale[d];
+  if (p->kind == STRETCHED && d == 1) return p->scale[d] * 2 / (p->k[here] + p->k[there]);
   if (p->k) return p->scale[d] * 2 / (1 / p->k[here] + 1 / p->k[there]);
   uint64_t face = 2 * (uint64_t)PetscMin(here, there) + (d == 0 ? 1 : 0);
   (void)Uniform(&face);
   return p->scale[d] * (Uniform(&face) < 0.5 ? 1 : 1e6);
 }
 
-/* The values of the row of a point, in the order of its columns: this rank's, and those of others. */
+/* The values of the row of a point, in the order of its columns: this rank's, and those of others. An identity row where nothing
+   couples. */
 static void FillRow(const Problem *p, const PetscInt x[3], PetscScalar *own, PetscScalar *other) {
   PetscReal lower[3], upper[3], diagonal = p->added;
   PetscInt here = 0;
@@ -38,7 +40,7 @@ static void FillRow(const Problem *p, const PetscInt x[3], PetscScalar *own, Pet
     upper[d] = Face(p, here, here + Stride(p, d), d);
     diagonal += upper[d];
   }
-  *own++ = diagonal;
+  *own++ = diagonal > 0 ? diagonal : 1;
   for (PetscInt d = 0; d < p->dim; ++d) {
     PetscScalar **const to = x[d] < p->at[d] + p->box[d] - 1 ? &own : &other;
 
@@ -106,7 +108,7 @@ static PetscErrorCode CreateSystem(Problem *p) {
   PetscFunctionReturn(0);
 }
 
-/* Normal, by Box and Muller; other numbers on each rank. */
+/* Normal; other numbers on each rank. */
 static PetscErrorCode FillNormal(Vec v) {
   uint64_t state = 2013;
   PetscScalar *values;
@@ -118,11 +120,7 @@ static PetscErrorCode FillNormal(Vec v) {
   state += (uint64_t)rank << 32;
   PetscCall(VecGetLocalSize(v, &n));
   PetscCall(VecGetArrayWrite(v, &values));
-  for (PetscInt i = 0; i < n; ++i) {
-    const PetscReal radius = PetscSqrtReal(-2 * PetscLogReal(1 - Uniform(&state)));
-
-    values[i] = radius * PetscCosReal(2 * PETSC_PI * Uniform(&state));
-  }
+  for (PetscInt i = 0; i < n; ++i) values[i] = Normal(&state);
   PetscCall(VecRestoreArrayWrite(v, &values));
   PetscFunctionReturn(0);
 }

@@ -5,7 +5,10 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson, variable and bubbles, a normal random\n\
                        right-hand side\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
-                       two_phase (one above the other) or bubbles (16 circles, 27 spheres)\n\
+                       two_phase (one above the other), bubbles (16 circles, 27 spheres), lognormal (exp(3 N(0,1)) in\n\
+                       each cell), cells (1e6 in a tenth of them, 1 in the others), mask (30 % of the cells are\n\
+                       identity rows), channels (1e4 in 15 % of the rows and columns of cells) or stretched (cells that\n\
+                       grow from all sides to the middle, aspects up to 1000)\n\
   -jump <1000>         of the densities of two phases\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
   -r <0>               1/r is added to the diagonal; 0: nothing\n\
@@ -40,7 +43,8 @@ typedef struct {
   Solvers solvers;
 } Run;
 
-static const char *const problems[] = {"poisson", "variable", "jumps", "two_phase", "bubbles", "Kind", "", NULL};
+static const char *const problems[] = {"poisson", "variable", "jumps",     "two_phase", "bubbles", "lognormal", "cells",
+                                       "mask",    "channels", "stretched", "Kind",      "",        NULL};
 
 static PetscErrorCode ReadCounts(Run *run) {
   const char *const counts[] = {"-setups", "-refreshes", "-applies", "-solves"};
@@ -72,7 +76,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-n", n, &numbers, NULL));
   if (numbers < 2) n[1] = n[0];
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", p->n, &sides, &solid));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, 5, &kind, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, STRETCHED + 1, &kind, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &p->jump, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-r", &r, NULL));

@@ -1,6 +1,7 @@
 /* The linear systems that poisson.c solves, h = 1/(n+1), both sides multiplied by h^2: -div(k grad u) = f on the unit square,
    u = 0 on its boundary; the pressure in two phases (Gupta, van Gijzen and Vuik): n x n cells, k = 1/density, u = 0 on the
-   top side, no flow through the others, u given; and boxes of nx x ny x nz unknowns with a random right-hand side. */
+   top side, no flow through the others, u given; and boxes of nx x ny x nz unknowns with a random right-hand side. Stretched
+   cells are finite volumes, u = 0 on the outer faces. */
 #pragma once
 
 #include "coefficients.h"
@@ -23,7 +24,7 @@ static PetscErrorCode MultiplyCosine(Problem *p) {
 }
 
 /* k = 1: f of u = x(x-1) y(y-1) e^(xy), the problem of de Jong et al. 2017; on a rectangle of square cells, the same function
-   of the square. Else f = 1. */
+   of the square. Else f = 1, times the area of a cell where they are stretched. */
 static PetscErrorCode FillFunction(Problem *p) {
   const PetscReal h = 1.0 / (p->n[0] + 1), height = 1.0 / (p->n[1] + 1);
   PetscScalar *b;
@@ -37,7 +38,9 @@ static PetscErrorCode FillFunction(Problem *p) {
       /* u_xx = Y e^(xy) (2 + 2y(2x-1) + y^2 X), and the same with x and y exchanged */
       const PetscReal uxx = Y * (2 + 2 * y * (2 * x - 1) + y * y * X), uyy = X * (2 + 2 * x * (2 * y - 1) + x * x * Y);
 
-      b[j * p->box[0] + i] = h * h * (p->kind == POISSON ? -(p->scale[0] * uxx + uyy) * PetscExpReal(x * y) : 1);
+      const PetscReal area = p->kind == STRETCHED ? CellSize(p->n[0], i) * CellSize(p->n[1], j) : 1;
+
+      b[j * p->box[0] + i] = h * h * (p->kind == POISSON ? -(p->scale[0] * uxx + uyy) * PetscExpReal(x * y) : area);
     }
   }
   PetscCall(VecRestoreArrayWrite(p->b, &b));
@@ -69,18 +72,21 @@ static PetscErrorCode CreateBoxes(Problem *p) {
 
 /* What the problem is, is filled in; the rest is made here. */
 static PetscErrorCode CreateProblem(Problem *p) {
+  const PetscBool given = (PetscBool)(TwoPhases(p) || p->kind == MASK); /* whose pockets are singular */
+
   PetscFunctionBeginUser;
   PetscCall(CreateBoxes(p));
   if (p->kind == VARIABLE) PetscCall(RandomCoefficients(p));
   if (p->kind == BUBBLES && p->dim == 3) PetscCall(SphereCoefficients(p));
+  if (p->kind >= LOGNORMAL) PetscCall(HardCoefficients(p));
   PetscCheck(!TwoPhases(p) || p->n[0] == p->n[1], PETSC_COMM_SELF, PETSC_ERR_SUP, "Two phases are on a square");
   if (TwoPhases(p)) PetscCall(PhaseCoefficients(p));
   PetscCall(CreateSystem(p));
   if (p->dim == 3)
     PetscCall(FillNormal(p->b));
-  else if (!TwoPhases(p))
+  else if (!given)
     PetscCall(FillFunction(p));
   PetscCall(FillMatrix(p));
-  if (TwoPhases(p)) PetscCall(MultiplyCosine(p));
+  if (given) PetscCall(MultiplyCosine(p));
   PetscFunctionReturn(0);
 }

@@ -10,7 +10,12 @@ typedef enum {
   VARIABLE,  /* smooth and random, contrast 1e3 */
   JUMPS,     /* 1 or 1e6 at random from face to face */
   TWO_PHASE, /* the lower half is heavy, the upper one light */
-  BUBBLES    /* 16 light circles */
+  BUBBLES,   /* 16 light circles */
+  LOGNORMAL, /* exp(3 N(0,1)) in each cell */
+  CELLS,     /* 1, and 1e6 in a tenth of the cells */
+  MASK,      /* 1, and 0 in three tenths of the cells */
+  CHANNELS,  /* 1, and 1e4 in 15 % of the rows and columns of cells */
+  STRETCHED  /* 1 on cells that grow from the sides to the middle by 1000 */
 } Kind;
 
 typedef struct {
@@ -20,7 +25,8 @@ typedef struct {
   PetscReal added;    /* c */
   PetscReal jump;     /* of the densities of two phases */
   PetscBool device;   /* A and b are on the device */
-  PetscReal *k;       /* coefficient at the points with the boundary's, n + 2 a side, or NULL: it belongs to faces */
+  PetscReal *k;       /* coefficient at the points with the boundary's, n + 2 a side, or NULL: it belongs to faces; of
+                         stretched cells that in x, and 1/k in y */
   PetscInt at[3], box[3]; /* the rank's points: box[d] of them from at[d] on */
   DM da;                  /* whose boxes these are; NULL on one rank */
   PetscInt *rows, *columns, *other_rows, *other_columns;

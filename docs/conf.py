@@ -8,11 +8,13 @@ sys.path[:0] = [str(HERE), str(HERE / "figures"), str(HERE.parent / "benchmarks"
 import cost_model_report  # noqa: E402
 import manpages  # noqa: E402
 import numbering  # noqa: E402
+import red_nodes  # noqa: E402
 import results  # noqa: E402
 
 GENERATED = HERE / "generated"
 manpages.write(HERE.parent, GENERATED / "manpages")
 numbering.write(GENERATED / "figures")
+red_nodes.write(GENERATED / "figures")
 results.write(HERE.parent / "benchmarks", GENERATED / "results")
 cost_model_report.write(GENERATED / "scaling")
 

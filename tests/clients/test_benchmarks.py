@@ -38,6 +38,16 @@ def test_poisson_on_ranks_in_three_dimensions(run, build, library):
         assert abs(int(together[3]) - int(alone[3])) <= 1
 
 
+@pytest.mark.parametrize("problem", ["lognormal", "cells", "mask", "channels", "stretched"])
+def test_hard_problems_take_red_nodes_by_support(run, build, library, problem):
+    """They are what they are named for: plain red nodes fail."""
+    rows = solved(run(build / "benchmarks/poisson", "-dll_append", library, "-n", "190,177", "-problem", problem, "-norm", "unpreconditioned",
+                      "-setups", 0, "-refreshes", 1, "-solves", 1, "-solver_0", "rrb: -ksp_type rrb", "-solver_1",
+                      "plain: -ksp_type rrb -pc_rrb_red_nodes plain -ksp_max_it 25 -ksp_divtol 1e30"))
+    assert [row[2] for row in rows] == ["ok", "failed"]
+    assert int(rows[0][3]) <= 16
+
+
 PFMG = {"pfmg": "", "galerkin": "-ksp_pfmg_rap galerkin -ksp_pfmg_relax weighted_jacobi", "one": "-ksp_pfmg_sweeps 1"}
 PROBLEMS = {"2d": ["-n", "40,23", "-problem", "variable"], "phases": ["-n", 32, "-problem", "bubbles"],
             "3d": ["-grid", "20,9,31", "-problem", "bubbles"], "line": ["-grid", "1,1,40", "-r", 100, "-anisotropy", 9]}
