@@ -251,8 +251,7 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
       PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(), weights(0), false});
 }
 
-template <class Backend>
-void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const Limits &limits) {
+template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const Depth &most) {
   levels_.clear();
   outcome_ = {};
   now_ = 0;
@@ -262,7 +261,7 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const 
   bool by_support = false; // from here on
   for (;;) {
     int l = count();
-    const auto is_last = [&] { return l >= limits.levels || levels_[l].rows.n() <= limits.last; };
+    const auto is_last = [&] { return l >= most.levels || levels_[l].rows.n() <= most.last; };
     if (!by_support && may_be_plain(l)) {
       if (l % 2 == 0 && is_last()) break;
       if (!colour_plainly(levels_[l], l) || (!is_last() && !find_pivots(levels_[l], omega, l))) {

@@ -40,7 +40,6 @@ struct Outdated {
   index_t couplings = 0; // lumped, since they were none or positive when the graph was made, or are positive now
   index_t reds = 0;      // that fail the test of plain sets
   index_t slides = 0;    // along couplings that are three times too weak
-  index_t all() const { return couplings + reds + slides; }
 };
 
 template <class Backend> class GraphLevels {
@@ -49,7 +48,7 @@ template <class Backend> class GraphLevels {
 
 public:
   using Level = GraphLevel<Backend>;
-  struct Limits {
+  struct Depth {
     int levels;
     index_t last; // from so many unknowns on there are no more levels
   };
@@ -57,7 +56,7 @@ public:
   GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x) {}
 
   // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
-  void choose(const PreparedStencil &, double omega, const Limits &);
+  void choose(const PreparedStencil &, double omega, const Depth &);
   // Numbers. at(l, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end.
   template <class At> void refresh(const PreparedStencil &, double omega, const At &at);
 
