@@ -208,7 +208,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa]: as a
    stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
 
-   With several MPI ranks, of hosts or of devices, it is the same operator, to rounding. Each rank has a box of points: that of the
+   With several MPI ranks, of hosts or of devices, it is the same operator, to rounding, as on one with plain red nodes. Each rank has a box of points: that of the
    `DMDA`, or lines where rows are numbered in natural order.
 
    On hosts with one rank the nodes that are eliminated follow the coefficients where the colouring does not suit them
