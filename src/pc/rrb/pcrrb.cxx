@@ -205,8 +205,8 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
    the matrix's nonzero values.
 
-   M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa]: as a
-   stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
+   M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa], with red
+   nodes by support from 0.7 or so on: as a stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
 
    With several MPI ranks, of hosts or of devices, it is the same operator, to rounding, as on one with plain red nodes. Each rank has a box of points: that of the
    `DMDA`, or lines where rows are numbered in natural order.
