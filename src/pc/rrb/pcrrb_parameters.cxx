@@ -264,7 +264,8 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
 
    With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`. Where a coupling that one drops is 30 times its
    support, as with a ratio of 60 between directions, they are chosen by support: then that pays within one solve or two. A refresh
-   keeps the choice until its own, cheaper test fails: where a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view` and -info say which nodes are used and why.
+   keeps the choice until its own, cheaper test fails: where a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view`
+   and -info say which nodes are used and why.
 
    By support it works on hosts and one rank at present: elsewhere `PC_RRB_RED_NODES_AUTO` is plain. `-pc_rrb_levels` is an upper bound then,
    `-pc_rrb_storage` and what belongs to it is without effect, and black nodes are not lumped.

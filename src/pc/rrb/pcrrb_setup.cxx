@@ -87,8 +87,7 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Everything that depends on the grid and on the options; on a graph on values, too. */
-static PetscErrorCode Build(PC pc, PetscReal omega) {
+static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
   const Grid &g = s->grid;
@@ -96,14 +95,6 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
 
   PetscFunctionBegin;
   const PetscBool device = s->backend->on_device();
-  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
-  s->build = PetscRRBNewBuild();
-  s->tested = PETSC_FALSE;
-  if (s->support) {
-    PetscCall(BuildOnGraph(pc, extent, omega));
-    PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (rrb->levels != PETSC_DECIDE)
     o.levels = (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
   else
@@ -128,6 +119,22 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
   }
   if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
   PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything that depends on the grid and on the options; on a graph on values, too. */
+static PetscErrorCode Build(PC pc, PetscReal omega) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const Grid &g = s->grid;
+  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+
+  PetscFunctionBegin;
+  s->build = PetscRRBNewBuild();
+  s->tested = PETSC_FALSE;
+  if (s->support)
+    PetscCall(BuildOnGraph(pc, extent, omega));
+  else
+    PetscCall(BuildOnGrids(pc, extent));
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -268,10 +275,9 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     PetscCall(Build(pc, rrb->lumping));
     s->ready = PETSC_TRUE;
   }
-  const PetscBool built = *rebuild;
   PetscCall(FactorSafely(pc, ok));
   PetscCall(ChooseAnew(pc, ok));
-  if (built) PetscCall(ReportWarnings(pc));
+  if (*rebuild) PetscCall(ReportWarnings(pc));
   if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
     char cycle[128];
     PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));

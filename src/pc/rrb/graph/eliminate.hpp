@@ -29,14 +29,14 @@ struct FindPivot {
   }
 };
 
-// f(k, m, a) for each path of two couplings k and m from the black node q over a red node a to another black one
+// f(r) for each path of two couplings from the black node q over a red one to another black node r
 template <class F>
 PETSCRRB_HD inline void for_paths(const Rows &rows, const signed char *colour, node_t q, const F &f) {
   for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
     const node_t a = rows.column[k];
     if (colour[a] != red) continue;
     for (node_t m = rows.start[a]; m < rows.start[a + 1]; ++m)
-      if (rows.column[m] != q && colour[rows.column[m]] != red) f(k, m, a);
+      if (rows.column[m] != q && colour[rows.column[m]] != red) f(rows.column[m]);
   }
 }
 
@@ -51,7 +51,7 @@ struct CountNext {
     if (colour[q] == red) return;
     node_t n = 0;
     for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) n += colour[rows.column[k]] != red;
-    for_paths(rows, colour, q, [&](node_t, node_t, node_t) { ++n; });
+    for_paths(rows, colour, q, [&](node_t) { ++n; });
     count[number[q]] = n;
   }
 };
@@ -75,7 +75,7 @@ struct ListNext {
     };
     for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
       if (colour[rows.column[k]] != red) put(number[rows.column[k]]);
-    for_paths(rows, colour, q, [&](node_t, node_t m, node_t) { put(number[rows.column[m]]); });
+    for_paths(rows, colour, q, [&](node_t r) { put(number[r]); });
     count[number[q]] = n;
   }
 };

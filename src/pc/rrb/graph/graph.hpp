@@ -44,6 +44,15 @@ struct Graph {
   const double *w, *e; // the weight of each coupling, the excess of each node
 };
 
+// A list as a box, for what goes over boxes. Its last row may go past the end of the list.
+struct ListAsBox {
+  static constexpr index_t width = 4096;
+
+  static index_t rows(index_t n) { return (n + width - 1) / width; }
+  static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
+  PETSCRRB_HD static index_t entry(index_t h, index_t k) { return k * width + h; }
+};
+
 enum Colour : signed char {
   undecided = 0,
   red = 1,

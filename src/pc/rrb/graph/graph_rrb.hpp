@@ -18,7 +18,7 @@ public:
   // Chooses by the numbers of s. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what there is. Where
   // a pivot is not positive then, that is the outcome of each refresh, too.
   GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, double omega)
-      : on_(on), extent_(extent), options_(o), levels_(on, extent), polynomial_(GraphTerms::rows(extent.nodes())) {
+      : on_(on), extent_(extent), options_(o), levels_(on, extent), polynomial_(ListAsBox::rows(extent.nodes())) {
     levels_.choose(s, omega, {o.levels, o.last_unknowns});
     chosen_ = levels_.outcome();
     options_.storage_grids = 0;
@@ -58,18 +58,18 @@ public:
     if (!options_.amli_grid) return {};
     return {index_t(below(options_.amli_grid)), 1, polynomial_.lambda_max(), polynomial_.used()};
   }
-  void keep_right_hand_side(double *) override { Loops::each(on_, kept(), CopyEntry{x_of_kept(), r_.data()}); }
+  void keep_right_hand_side(double *) override { on_.copy(r_.data(), x_of_kept(), kept()); }
   void second_right_hand_side(double *) override {
     Loops::each(on_, kept(),
                 GraphPolynomial{kept_graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
-    Loops::each(on_, kept(), CopyEntry{q_.data(), x_of_kept()});
+    on_.copy(x_of_kept(), q_.data(), kept());
   }
   void start_estimate() override {
     Loops::each(on_, kept(),
                 GraphStart{kept_graph(), point_.data() + first_[options_.amli_grid], extent_.x.n, p_.data()});
     Loops::each(on_, kept(), GraphProduct{kept_graph(), p_.data(), r_.data()});
   }
-  void put_residual() override { Loops::each(on_, kept(), CopyEntry{r_.data(), x_of_kept()}); }
+  void put_residual() override { on_.copy(x_of_kept(), r_.data(), kept()); }
   void estimate_step(int j) override;
   void finish_estimate() override { polynomial_.finish(on_); }
   double *work() const override { return nullptr; } // all is in x_
@@ -268,7 +268,7 @@ template <class Backend, class T>
 void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
   const double *v = part != Part::left ? v_ : nullptr;
   const node_t *point = to == 0 ? point_.data() : nullptr;
-  if (from == grids()) Loops::each(on_, below(from), CopyEntry{coarse_z_.data(), x_.data() + first_[from]});
+  if (from == grids()) on_.copy(x_.data() + first_[from], coarse_z_.data(), below(from));
   for (int l = from - 1; l >= to; --l)
     Loops::each(on_, first_[l + 1] - first_[l],
                 Backward<T>{upper_start_.data(), upper_column_.data(), upper_.data(), inverse_.data(), x_.data(), point,
@@ -280,7 +280,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j
   using Numbers = AmliPolynomial<Backend>;
   const auto &numbers = polynomial_.scalars();
   const auto sum = [&](std::size_t i, const double *x, const double *y) {
-    numbers.sum(on_, i, GraphTerms::box(kept()), GraphTerms{x, y, kept()});
+    numbers.sum(on_, i, ListAsBox::box(kept()), GraphTerms{x, y, kept()});
   };
   const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
   sum(rho, r_.data(), x_of_kept());

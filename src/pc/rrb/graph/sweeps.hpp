@@ -266,12 +266,6 @@ struct GraphStart {
     x[i] = hashed(point[i] % nx, point[i] / nx) * size;
   }
 };
-struct CopyEntry {
-  const double *from;
-  double *to;
-
-  PETSCRRB_HD void operator()(node_t i) const { to[i] = from[i]; }
-};
 struct GraphDirection {
   const double *z;
   double *p;
@@ -286,16 +280,12 @@ struct GraphResidual {
 
   PETSCRRB_HD void operator()(node_t i) const { r[i] -= quotient(*rho, *curvature) * q[i]; }
 };
-// A vector as a box, for sums.
 struct GraphTerms {
-  static constexpr index_t width = 4096;
   const double *x, *y;
   index_t n;
 
-  static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
-  static index_t rows(index_t n) { return (n + width - 1) / width; }
   PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    const index_t i = k * width + h;
+    const index_t i = ListAsBox::entry(h, k);
     return i < n ? x[i] * y[i] : 0.0;
   }
 };

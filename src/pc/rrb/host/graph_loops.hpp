@@ -22,24 +22,13 @@ template <> struct GraphLoops<Host> {
     for (node_t i = 0; i < n; ++i) total += index_t(f(i));
     return total;
   }
-  // Of NodeFlags; where the first failure is told, it is h.
+  // Of NodeFlags.
   template <class F> static NodeCounts count(const Host &, node_t n, const F &f) {
-    NodeCounts total;
-#pragma omp parallel if (n > host::serial_below)
-    {
-      NodeCounts mine;
-#pragma omp for schedule(static)
-      for (node_t i = 0; i < n; ++i) {
-        const unsigned flags = f(i);
-        mine.unlumped += flags & 1u;
-        mine.null += flags >> 1 & 1u;
-        mine.failed += flags >> 2 & 1u;
-        if (flags & node_failed) mine.first_failed = std::min<index_t>(mine.first_failed, i);
-      }
-#pragma omp critical(petscrrb_counts)
-      total.add(mine);
-    }
-    return total;
+    const auto at = [&](index_t h, index_t k) {
+      const index_t i = ListAsBox::entry(h, k);
+      return i < n ? f(node_t(i)) : unsigned(node_ok);
+    };
+    return host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at);
   }
   // count[i] = the sum of those before i, count[n] = that of all, which is returned
   static node_t offsets(const Host &, node_t *count, node_t n) {
