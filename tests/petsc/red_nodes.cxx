@@ -45,7 +45,6 @@ const Known known[] = {{"poisson", 8, 10},
                        {"elements 100 in x", 14, 19}};
 
 TEST(RedNodes, TakeTheKnownIterations) {
-  SKIP_ON_DEVICE("red nodes are plain there");
   const auto problems = reference::hard_problems(255);
   for (std::size_t i = 0; i < std::size(known); i++) {
     SCOPED_TRACE(known[i].name);
@@ -66,7 +65,6 @@ TEST(RedNodes, TakeTheKnownIterations) {
 }
 
 TEST(RedNodes, AreChosenByNeed) {
-  SKIP_ON_DEVICE("red nodes are plain there");
   const auto used = [](const Problem &problem, const std::string &options) {
     const Matrix A = matrix_of(problem);
     const Preconditioner pc = pc_of(A, grid_option(problem) + options);
@@ -88,7 +86,6 @@ TEST(RedNodes, AreChosenByNeed) {
 
 // Kept while its tests hold; then another one.
 TEST(RedNodes, FollowTheValues) {
-  SKIP_ON_DEVICE("red nodes are plain there");
   const Problem smooth = reference::random_faces({64, 60}, 1.5, 1), in_x = reference::anisotropic(64, 60, 300, 1),
                 in_y = reference::anisotropic(64, 60, 1, 300);
   for (const char *type : {"-ksp_type cg ", "-ksp_type rrb "}) {
@@ -109,10 +106,10 @@ TEST(RedNodes, FollowTheValues) {
 }
 
 TEST(RedNodes, HalvesMakeTheWhole) {
-  SKIP_ON_DEVICE("red nodes are plain there");
   const Problem problem = reference::random_faces({31, 28}, 1e4);
   const Matrix A = matrix_of(problem);
-  const Preconditioner pc = pc_of(A, "-pc_rrb_red_nodes support -pc_rrb_levels 7 " + grid_option(problem));
+  const Preconditioner pc =
+      pc_of(A, "-pc_rrb_red_nodes support -pc_rrb_coarse cholesky -pc_rrb_levels 7 " + grid_option(problem));
   const Vector r = vector_of(problem.b), y = like(r), z = like(r);
   ok(PCApplySymmetricLeft(pc, r, y));
   ok(PCApplySymmetricRight(pc, y, z));
@@ -120,7 +117,6 @@ TEST(RedNodes, HalvesMakeTheWhole) {
 }
 
 TEST(RedNodes, OfASingularProblem) {
-  SKIP_ON_DEVICE("red nodes are plain there");
   for (const Problem &problem : {reference::neumann(40, 37), reference::isolated_cells(20, 21)}) {
     const Matrix A = matrix_of(problem);
     set_null_spaces(A, problem);
@@ -132,8 +128,29 @@ TEST(RedNodes, OfASingularProblem) {
   }
 }
 
+// The same decisions, and numbers to rounding.
+TEST(RedNodes, AreThoseOfTheHost) {
+  SKIP_ON_HOST();
+  for (const Problem &problem : {reference::random_faces({90, 83}, 1e6), reference::random_nine_points({70, 81}, 0.2),
+                                 reference::channels(75, 71, 1, 4), reference::random_faces({64, 60, true, true}, 1e4)})
+    for (const char *more : {"", "-pc_rrb_precision single "}) {
+      const std::string options = grid_option(problem) + "-pc_rrb_red_nodes support -pc_rrb_cycle amli " + more;
+      const Matrix A = matrix_of(problem), on_host = matrix_of(problem.A, MATAIJ);
+      const Preconditioner pc = pc_of(A, options), of_host = pc_of(on_host, options);
+      const Vector r = vector_of(problem.b, PETSC_COMM_SELF, VECSTANDARD), z = like(r);
+      const reference::Vector here = applied(pc, problem.b);
+      ok(PCApply(of_host, r, z));
+      EXPECT_LT(largest_difference(here, values_of(z)), *more ? 1e-5 : 1e-10);
+      const auto unknowns = [](PC of) {
+        const std::string text = view(of);
+        const std::size_t at = text.find("unknowns left:");
+        return text.substr(at, text.find('\n', at) - at);
+      };
+      EXPECT_EQ(unknowns(pc), unknowns(of_host));
+    }
+}
+
 TEST(RedNodes, AreShown) {
-  SKIP_ON_DEVICE("red nodes are plain there");
   const Problem problem = reference::anisotropic(63, 63, 1, 100);
   const Matrix A = matrix_of(problem);
   const Preconditioner pc = pc_of(A, grid_option(problem) + "-pc_rrb_red_nodes auto -pc_rrb_levels 6");
@@ -152,10 +169,6 @@ TEST(RedNodes, RefuseWhatTheyAreNotFor) {
   EXPECT_TRUE(refused(PCSetUp(both)));
   EXPECT_EQ(raised.code, PETSC_ERR_SUP);
   EXPECT_NE(raised.message.find("-pc_rrb_lump_nodes red"), std::string::npos) << raised.message;
-  SKIP_ON_HOST();
-  const Preconditioner on_device = pc_of(A, grid_option(problem) + "-pc_rrb_red_nodes support -pc_rrb_levels 4");
-  EXPECT_TRUE(refused(PCSetUp(on_device)));
-  EXPECT_EQ(raised.code, PETSC_ERR_SUP);
 }
 
 } // namespace

@@ -25,9 +25,9 @@ public:
   // z = S^+ r, in device memory; z may be r. Three launches at most, which may be captured. Nothing defined where the
   // matrix is not definite.
   void apply(const double *r, double *z, cudaStream_t stream) const;
-  double *solve(double *r, double *, cudaStream_t stream) const override {
-    apply(r, r, stream);
-    return r;
+  double *solve(double *r, double *other, cudaStream_t stream) const override {
+    apply(r, other, stream);
+    return other;
   }
   const char *description() const override { return "explicit inverse, in two levels of dense blocks"; }
   // for kernels that contain an application: see apply.cuh

@@ -64,7 +64,7 @@ __device__ inline void add_counts(unsigned flags, index_t h, index_t k, NodeCoun
   if (!__any_sync(warp, flags)) return;
   const auto add = [&](unsigned bit, index_t *to) {
     const unsigned n = __popc(__ballot_sync(warp, (flags & bit) != 0));
-    if (n && threadIdx.x == 0) atomicAdd(reinterpret_cast<unsigned long long *>(to), n);
+    if (n && threadIdx.x % 32 == 0) atomicAdd(reinterpret_cast<unsigned long long *>(to), n);
   };
   add(node_unlumped, &counts->unlumped);
   add(node_null, &counts->null);

@@ -4,6 +4,7 @@
 #if PETSCRRB_ON_DEVICES
 
   #include "comm/ranks_cuda.h"
+  #include "dense/cuda/dense.hpp"
   #include "dense/cuda/substructured.hpp"
   #include "pc/rrb/cuda/cycle_graphs.hpp"
   #include "pc/rrb/pcrrb_on_ranks.h"
@@ -36,6 +37,9 @@ public:
   }
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
+                              std::unique_ptr<Core> *) override;
+  PetscBool may_be_on_graph() const override { return (PetscBool)!on_ranks_; }
   PetscErrorCode Factor(Core &, rrb::Lumping) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
@@ -50,7 +54,7 @@ public:
   double bytes() const override;
 
 private:
-  PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, PCRRBValues *);
+  PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, Positive, PCRRBValues *);
   PetscErrorCode ChooseTransport(PC);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part); /* to vectors on the device */
   PetscErrorCode SolveLastBlock(Core &, rrb::Part);
@@ -65,13 +69,15 @@ private:
   Cuda &cuda_ = stream_.cuda;
   cuda::DeviceStencil stencil_;
   std::unique_ptr<cuda::StencilReader> reader_;
-  Grid read_; /* which the reader is for */
+  Grid read_;                           /* which the reader is for, */
+  Positive positive_ = Positive::moves; /* and this */
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   PetscRRBTransport transport_;                                  /* whose ranks on_ranks_ has */
   rrb::CycleGraphs graphs_;                                      /* they go before the transport that they use */
-  std::unique_ptr<dense::SubstructuredInverse> inverse_;         /* or */
+  cuda::Buffer<int> ia_, ja_;                                    /* of the last block on a graph */
+  std::unique_ptr<dense::DeviceInverse> inverse_;                /* of the last block, or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   PetscInt null_directions_ = 0;
@@ -94,7 +100,7 @@ bool same(const Grid &a, const Grid &b) {
 }
 
 PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec near_null, double rounding,
-                                    PCRRBValues *values) {
+                                    Positive positive, PCRRBValues *values) {
   const PetscScalar *v = nullptr;
   PetscMemType where = PETSC_MEMTYPE_HOST;
 
@@ -105,10 +111,10 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
     PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A vector of this matrix is on the host");
   }
   PetscCall(stream_.Run([&] {
-    if (!reader_ || !same(grid, read_)) {
+    if (!reader_ || !same(grid, read_) || positive != positive_) {
       reader_ = nullptr;
-      reader_ = std::make_unique<cuda::StencilReader>(grid);
-      read_ = grid;
+      reader_ = std::make_unique<cuda::StencilReader>(grid, positive);
+      read_ = grid, positive_ = positive;
     }
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
     if (values->result == ReadResult::refused || facts_.bad_pivot != no_row)
@@ -124,10 +130,10 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
 }
 
 PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Vec near_null, double rounding,
-                              Positive, PCRRBValues *values) {
+                              Positive positive, PCRRBValues *values) {
   PetscFunctionBegin;
   if (!on_ranks_) {
-    PetscCall(ReadOnRank(pc, P.csr, grid, near_null, rounding, values));
+    PetscCall(ReadOnRank(pc, P.csr, grid, near_null, rounding, positive, values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
@@ -167,6 +173,17 @@ PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                                      double omega, std::unique_ptr<Core> *core) {
+  PetscFunctionBegin;
+  if (on_ranks_) PetscCall(PCRRBBackend::BuildOnGraph(pc, all, o, single, omega, core));
+  graphs_.reset();
+  core->reset();
+  comm_ = PetscObjectComm((PetscObject)pc);
+  PetscCall(stream_.Run([&] { *core = rrb::make_on_graph(cuda_, all, o, single != PETSC_FALSE, stencil(), omega); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
@@ -201,6 +218,13 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
   PetscCall(stream_.Run([&] {
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());
+    if (x.empty()) { /* it is on no grid */
+      ia_.assign(ia), ja_.assign(ja);
+      inverse_ = std::make_unique<dense::DenseInverse>(
+          dense::SparseView{int(b.size()), ia_.data(), ja_.data(), core.last_values(), core.last_excess()},
+          dense::Inverse::explicit_inverse, nullptr, cuda_.stream);
+      return;
+    }
     const dense::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
                                  b.skew ? 2 : 1};
     inverse_ =
@@ -240,7 +264,10 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pets
 PetscErrorCode OnDevice::SolveLastBlock(Core &core, rrb::Part part) {
   PetscFunctionBegin;
   if (inverse_) { /* on the stream that is in use, which may be a captured one */
-    PetscCall(PetscRRBTry(stream_.say, [&] { inverse_->apply(core.coarse_r(), core.coarse_z(), cuda_.stream); }));
+    PetscCall(PetscRRBTry(stream_.say, [&] {
+      const double *z = inverse_->solve(const_cast<double *>(core.coarse_r()), core.coarse_z(), cuda_.stream);
+      if (z != core.coarse_z()) cuda_.copy(core.coarse_z(), z, core.last_block().at.size());
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ToHost(stream_, host_r_, core.coarse_r()));

@@ -123,7 +123,8 @@ public:
   virtual void put_residual() = 0;
   virtual void estimate_step(int j) = 0;
   virtual void finish_estimate() = 0;
-  virtual double *work() const = 0; // z of the estimate's cycles
+  virtual double *work() const = 0;                                                 // z of the estimate's cycles
+  virtual bool has_own_vectors(int g) const { return g < options().storage_grids; } // from grid g on no z is used
 
   virtual LastBlock &last_block() = 0; // S_l of V A V; its values only where the backend is the host
   virtual const double *last_values() const = 0;

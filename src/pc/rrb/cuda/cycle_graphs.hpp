@@ -17,7 +17,7 @@ public:
   // solve: kernels alone. Both return its error, if it has one.
   template <class Core, class Solve> auto apply(Cuda &on, Core &core, const double *r, double *z, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
-    if (core.options().storage_grids < 2) // nothing is between, or it works on PETSc's arrays as well
+    if (!core.has_own_vectors(1)) // nothing is between, or it works on PETSc's arrays as well
       return Cycle(core).apply(r, z, Part::whole, solve);
     if (below_.empty() || amli_ != core.amli().used)
       error = below_.capture(on, [&] { return Cycle(core).apply_below(1, solve); });
@@ -32,7 +32,7 @@ public:
   template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
     if (!core.amli().nx) return error;
-    if (!core.options().storage_grids) // an application's z is the vector of all grids there, and changes
+    if (!core.has_own_vectors(0)) // an application's z is the vector of all grids there, and changes
       return Cycle(core).estimate(solve);
     if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(solve); });
     if (error) return error;

@@ -41,18 +41,19 @@ struct IsBlack {
 struct SetNumber {
   const signed char *colour;
   const node_t *blacks; // before each node
-  node_t *number;
-
-  PETSCRRB_HD void operator()(node_t p) const { number[p] = colour[p] == black ? blacks[p] : p - blacks[p]; }
-};
-struct TakePoints {
-  const signed char *colour;
-  const node_t *number, *point;
-  node_t *next;
+  node_t *number, *black_node;
 
   PETSCRRB_HD void operator()(node_t p) const {
-    if (colour[p] == black) next[number[p]] = point[p];
+    const bool is_black = colour[p] == black;
+    number[p] = is_black ? blacks[p] : p - blacks[p];
+    if (is_black) black_node[blacks[p]] = p;
   }
+};
+struct TakePoints {
+  const node_t *black, *point;
+  node_t *next;
+
+  PETSCRRB_HD void operator()(node_t p) const { next[p] = point[black[p]]; }
 };
 struct MarkGone {
   const node_t *place, *reverse;
@@ -101,7 +102,7 @@ template <class Backend> void GraphLevels<Backend>::make_first(const StencilGrap
   Loops::each(on_, n, SetPoint{level.point.data()});
   level.rows.start.resize(n + 1);
   Loops::each(on_, n, CountNeighbours{s, level.rows.start.data()});
-  const node_t couplings = Loops::offsets(on_, level.rows.start.data(), n);
+  const node_t couplings = choosing_->offsets(level.rows.start.data(), n);
   level.rows.column.resize(couplings);
   Loops::each(on_, n, ListNeighbours{s, level.rows.start.data(), level.rows.column.data()});
   room(w_[0], couplings), room(e_[0], n);
@@ -118,7 +119,7 @@ template <class Backend> bool GraphLevels<Backend>::colour_plainly(Level &level,
   const node_t n = level.rows.n();
   level.colour.resize(n);
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, l + 1, level.colour.data()});
-  level.plain = !Loops::sum(on_, n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
+  level.plain = !choosing_->sum(n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
   return level.plain;
 }
 
@@ -131,8 +132,15 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
   Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
   room(list_, n);
-  Loops::decide(on_, n, {{graph(level), level.colour.data(), choice_limits}, priority.data()}, level.colour.data(),
-                list_.data());
+  choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits}, priority.data()}, level.colour.data(),
+                    list_.data());
+}
+
+// With their pivots; false where one is not positive.
+template <class Backend> bool GraphLevels<Backend>::may_be_eliminated(int l, double omega) {
+  on_.clear(counts_);
+  find_pivots(levels_[l], omega, l);
+  return outcome().ok;
 }
 
 // False where they are too few for another level.
@@ -140,11 +148,11 @@ template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
   const node_t n = level.rows.n();
   room(count_, n + 1);
   Loops::each(on_, n, IsBlack{level.colour.data(), count_.data()});
-  const node_t reds = n - Loops::offsets(on_, count_.data(), n);
+  const node_t reds = n - choosing_->offsets(count_.data(), n);
   if (!level.plain && reds < fewest_reds * n) return false;
   level.reds = reds;
-  level.number.resize(n);
-  Loops::each(on_, n, SetNumber{level.colour.data(), count_.data(), level.number.data()});
+  level.number.resize(n), level.black.resize(n - reds);
+  Loops::each(on_, n, SetNumber{level.colour.data(), count_.data(), level.number.data(), level.black.data()});
   return true;
 }
 
@@ -155,14 +163,14 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   const node_t *number = level.number.data();
   room(count_, blacks + 1);
   Loops::each(on_, n, CountNext{rows, colour, number, count_.data()});
-  room(list_, Loops::offsets(on_, count_.data(), blacks));
+  room(list_, choosing_->offsets(count_.data(), blacks));
   next.rows.start.resize(blacks + 1);
   Loops::each(on_, n, ListNext{rows, colour, number, count_.data(), list_.data(), next.rows.start.data()});
-  const node_t couplings = Loops::offsets(on_, next.rows.start.data(), blacks);
+  const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks);
   next.rows.column.resize(couplings);
   Loops::each(on_, blacks, PackRow{count_.data(), list_.data(), next.rows.start.data(), next.rows.column.data()});
   next.point.resize(blacks);
-  Loops::each(on_, n, TakePoints{colour, number, level.point.data(), next.point.data()});
+  Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
 }
 
@@ -173,7 +181,7 @@ template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) 
 }
 
 template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &level) {
-  if (!Loops::sum(on_, level.rows.couplings(), IsPositive{weights(0)})) return;
+  if (!choosing_->sum(level.rows.couplings(), IsPositive{weights(0)})) return;
   start_sliding(level);
   level.eps = 1.0;
   if (make_pass<MarkPositive>(level)) slide(level.passes.back(), weights(0), level.eps);
@@ -198,27 +206,27 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   const node_t n = level.rows.n();
   room(count_, n + 1);
   Loops::each(on_, n, Mark{sliding, count_.data()});
-  const node_t some = Loops::offsets(on_, count_.data(), n);
+  const node_t some = choosing_->offsets(count_.data(), n);
   if (!some) return false;
-  Array<node_t> row, place, reverse, slides, ways;
-  row.resize(some), place.resize(some), reverse.resize(some), slides.resize(some + 1), ways.resize(some + 1);
+  auto &[row, place, reverse, slides, ways, of, far, far_reverse, order, takers] = ways_;
+  room(row, some), room(place, some), room(reverse, some), room(slides, some + 1), room(ways, some + 1);
   const Candidates candidates{row.data(), place.data(), reverse.data()};
   Loops::each(on_, n, ListCandidates{sliding, count_.data(), candidates});
   Loops::each(on_, some, CountWays{sliding, candidates, slides.data(), ways.data()});
-  const node_t sliding_ones = Loops::offsets(on_, slides.data(), some), in_all = Loops::offsets(on_, ways.data(), some);
+  const node_t sliding_ones = choosing_->offsets(slides.data(), some), in_all = choosing_->offsets(ways.data(), some);
   if (sliding_ones) {
     SlidePass<Backend> pass;
-    Array<node_t> far, far_reverse, of, order, takers;
     pass.place.resize(sliding_ones), pass.reverse.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
-    pass.near.resize(in_all), of.resize(in_all), far.resize(in_all), far_reverse.resize(in_all);
+    pass.near.resize(in_all);
+    room(of, in_all), room(far, in_all), room(far_reverse, in_all);
     Loops::each(on_, some,
                 ListWays{sliding, candidates, slides.data(), ways.data(), pass.place.data(), pass.reverse.data(),
                          pass.at.data(), pass.near.data(), of.data(), far.data(), far_reverse.data()});
     pass.at.set(sliding_ones, in_all);
-    order.resize(in_all), takers.resize(in_all + 1);
-    Loops::sort(on_, far.data(), in_all, level.rows.couplings(), order.data());
+    room(order, in_all), room(takers, in_all + 1);
+    choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
     Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
-    const node_t taking = Loops::offsets(on_, takers.data(), in_all);
+    const node_t taking = choosing_->offsets(takers.data(), in_all);
     pass.taking.resize(taking), pass.taking_reverse.resize(taking), pass.first.resize(taking + 1);
     pass.from.resize(in_all), pass.along.resize(in_all);
     Loops::each(on_, in_all,
@@ -241,19 +249,18 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
   level.rows = {};
   level.rows.start.resize(n + 1);
   Loops::each(on_, n, CountStaying{level.before.start.data(), level.gone.data(), level.rows.start.data()});
-  level.rows.column.resize(Loops::offsets(on_, level.rows.start.data(), n));
+  level.rows.column.resize(choosing_->offsets(level.rows.start.data(), n));
   Loops::each(on_, n,
               PackColumns{level.before.rows(), level.gone.data(), level.rows.start.data(), level.rows.column.data()});
   std::swap(before_, w_[now_]);
   room(w_[now_], level.rows.couplings());
-  Loops::sum(
-      on_, n,
-      PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(), weights(0), false});
+  choosing_->sum(n, PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(),
+                                weights(0), false});
 }
 
 template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const Depth &most) {
   levels_.clear();
-  outcome_ = {};
+  on_.clear(counts_);
   now_ = 0;
   levels_.emplace_back();
   make_first(stencil(s));
@@ -261,10 +268,12 @@ template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil
   bool by_support = false; // from here on
   for (;;) {
     int l = count();
-    const auto is_last = [&] { return l >= most.levels || levels_[l].rows.n() <= most.last; };
+    const auto is_last = [&] {
+      return l >= std::min(most.levels, most_levels - 1) || levels_[l].rows.n() <= most.last;
+    };
     if (!by_support && may_be_plain(l)) {
       if (l % 2 == 0 && is_last()) break;
-      if (!colour_plainly(levels_[l], l) || (!is_last() && !find_pivots(levels_[l], omega, l))) {
+      if (!colour_plainly(levels_[l], l) || (!is_last() && !may_be_eliminated(l, omega))) {
         by_support = true;
         if (l % 2) { // then the grid's first level is not plain either
           levels_.pop_back();
@@ -277,21 +286,20 @@ template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil
     if (is_last()) break;
     if (by_support) colour_by_support(levels_[l]);
     if (!take_reds(levels_[l])) break;
-    if (!find_pivots(levels_[l], omega, l)) return;
+    if (!may_be_eliminated(l, omega)) return;
     levels_.emplace_back();
     make_next(levels_[l], levels_[l + 1]);
     fill_next(levels_[l], levels_[l + 1], weights(1));
     now_ ^= 1;
     if (by_support) let_light_slide(levels_[l + 1]);
   }
-  outdated_ = {};
   make_room();
 }
 
 // For all levels of a refresh, and none for the choice any more.
 template <class Backend> void GraphLevels<Backend>::make_room() {
   levels_.back().colour = {};
-  count_ = {}, list_ = {}, own_ = {}, other_ = {};
+  count_ = {}, list_ = {}, own_ = {}, other_ = {}, ways_ = {};
   for (int l = 0; l <= count(); ++l) {
     room(w_[l % 2], levels_[l].rows.couplings());
     room(e_[l % 2], levels_[l].rows.n());

@@ -89,39 +89,63 @@ struct PackRow {
   }
 };
 
-// Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order.
+// Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order. A single lane
+// goes along each red neighbour's row, several ones have weights of their own; both give the same.
 struct FillNext {
   Graph graph;
   const signed char *colour;
-  const node_t *number;
+  const node_t *number, *black; // of a black node in the next graph, and back
   const double *inverse, *excess;
   Rows next;
   double *w, *e;
 
-  PETSCRRB_HD void operator()(node_t q) const {
-    if (colour[q] == red) return;
+  PETSCRRB_HD double sum(node_t row, int lane, int lanes) const {
     const Rows &rows = graph.rows;
-    const node_t row = number[q];
-    for (node_t k = next.start[row]; k < next.start[row + 1]; ++k) w[k] = 0.0;
-    for (node_t k = rows.start[q], to = next.start[row]; k < rows.start[q + 1]; ++k)
+    const node_t q = black[row];
+    if (lanes == 1)
+      add_rows(row, q);
+    else
+      for (node_t k = next.start[row] + lane; k < next.start[row + 1]; k += lanes)
+        w[k] = weight(q, black[next.column[k]]);
+    double sum = 0.0;
+    for (node_t k = rows.start[q] + lane; k < rows.start[q + 1]; k += lanes) {
+      const node_t a = rows.column[k];
+      if (colour[a] == red) sum += graph.w[k] * inverse[a] * excess[a];
+    }
+    return sum;
+  }
+  PETSCRRB_HD void take(node_t row, double sum) const { e[row] = graph.e[black[row]] + sum; }
+
+private:
+  // u = w(q,a), v = w(r,a); the same from both ends
+  PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {
+    return q < r ? u * inverse[a] * v : v * inverse[a] * u;
+  }
+  PETSCRRB_HD double weight(node_t q, node_t r) const {
+    const Rows &rows = graph.rows;
+    const node_t direct = rows.find(q, r);
+    double weight = direct < 0 ? 0.0 : graph.w[direct];
+    for_common(rows, q, r, [&](node_t i, node_t j) {
+      const node_t a = rows.column[i];
+      if (colour[a] == red) weight += over(a, q, r, graph.w[i], graph.w[j]);
+    });
+    return weight;
+  }
+  PETSCRRB_HD void add_rows(node_t row, node_t q) const {
+    const Rows &rows = graph.rows;
+    const node_t first = next.start[row];
+    for (node_t k = first; k < next.start[row + 1]; ++k) w[k] = 0.0;
+    for (node_t k = rows.start[q], to = first; k < rows.start[q + 1]; ++k)
       if (colour[rows.column[k]] != red) w[to = place(to, number[rows.column[k]])] = graph.w[k];
-    double sum = graph.e[q];
     for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
       const node_t a = rows.column[k];
       if (colour[a] != red) continue;
-      const double u = graph.w[k], scaled = u * inverse[a];
-      sum += scaled * excess[a];
-      for (node_t m = rows.start[a], to = next.start[row]; m < rows.start[a + 1]; ++m) {
+      for (node_t m = rows.start[a], to = first; m < rows.start[a + 1]; ++m) {
         const node_t r = rows.column[m];
-        if (colour[r] == red || r == q) continue;
-        to = place(to, number[r]);
-        w[to] += q < r ? scaled * graph.w[m] : graph.w[m] * inverse[a] * u; // the same from both ends
+        if (colour[r] != red && r != q) w[to = place(to, number[r])] += over(a, q, r, graph.w[k], graph.w[m]);
       }
     }
-    e[row] = sum;
   }
-
-private:
   PETSCRRB_HD node_t place(node_t from, node_t column) const {
     while (next.column[from] < column) ++from;
     return from;

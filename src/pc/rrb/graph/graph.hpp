@@ -59,8 +59,10 @@ enum Colour : signed char {
   black = 2
 };
 
-// What each backend has its own of: loops over nodes, sums of what they return, offsets, decisions about all nodes.
+// What each backend has its own of: loops over nodes, and what a choice needs besides: sums that the host sees, offsets, orders, decisions
+// about all nodes. The latter keep memory.
 template <class Backend> struct GraphLoops;
+template <class Backend> class ChoiceLoops;
 
 template <class Backend> struct RowArrays {
   typename Backend::template Array<node_t> start, column;

@@ -31,7 +31,7 @@ public:
     make_factor();
     make_last_block();
     make_amli();
-    levels_.forget_points();
+    levels_.end_choosing();
   }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
@@ -60,23 +60,24 @@ public:
   }
   void keep_right_hand_side(double *) override { on_.copy(r_.data(), x_of_kept(), kept()); }
   void second_right_hand_side(double *) override {
-    Loops::each(on_, kept(),
-                GraphPolynomial{kept_graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
+    Loops::gather(on_, kept(), couplings(options_.amli_grid),
+                  GraphPolynomial{kept_graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
     on_.copy(x_of_kept(), q_.data(), kept());
   }
   void start_estimate() override {
     Loops::each(on_, kept(),
                 GraphStart{kept_graph(), point_.data() + first_[options_.amli_grid], extent_.x.n, p_.data()});
-    Loops::each(on_, kept(), GraphProduct{kept_graph(), p_.data(), r_.data()});
+    Loops::gather(on_, kept(), couplings(options_.amli_grid), GraphProduct{kept_graph(), p_.data(), r_.data()});
   }
   void put_residual() override { on_.copy(x_of_kept(), r_.data(), kept()); }
   void estimate_step(int j) override;
   void finish_estimate() override { polynomial_.finish(on_); }
   double *work() const override { return nullptr; } // all is in x_
+  bool has_own_vectors(int l) const override { return l < grids() && options_.amli_grid != 1; }
 
   LastBlock &last_block() override { return block_; }
-  const double *last_values() const override { return block_.a.data(); }
-  const double *last_excess() const override { return block_.excess.data(); }
+  const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
+  const double *last_excess() const override { return Backend::on_device ? last_excess_.data() : block_.excess.data(); }
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
   std::size_t bytes() const override;
@@ -85,7 +86,7 @@ public:
     for (int l = 0; l <= grids(); ++l) {
       const auto &level = levels_.level(l);
       report.plain += level.plain && l < grids();
-      report.couplings.push_back(level.rows.n() ? double(level.rows.couplings()) / level.rows.n() : 0.0);
+      report.couplings.push_back(level.rows.n() ? couplings(l) : 0.0);
     }
     report.factor = below(0) ? double(upper_.size()) / below(0) : 0.0;
     return report;
@@ -107,6 +108,7 @@ private:
   }
 
   node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
+  double couplings(int l) const { return double(levels_.level(l).rows.couplings()) / levels_.level(l).rows.n(); }
   node_t kept() const { return below(options_.amli_grid); }
   double *x_of_kept() const { return x_.data() + first_[options_.amli_grid]; }
   KeptGraph kept_graph() const { return {kept_.rows(), kept_w_.data(), kept_e_.data()}; }
@@ -131,7 +133,9 @@ private:
   Array<T> upper_, lower_;               // weight/d
   Array<double> inverse_, x_, coarse_z_; // 1/d
   LastBlock block_;
-  RowArrays<Backend> kept_; // the graph of AMLI's level
+  Array<PetscInt> ia_, ja_;
+  Array<double> a_, last_excess_; // where the backend is no host
+  RowArrays<Backend> kept_;       // the graph of AMLI's level
   Array<double> kept_w_, kept_e_, r_, p_, q_;
   AmliPolynomial<Backend> polynomial_;
   const double *v_ = nullptr;
@@ -170,8 +174,8 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
                 CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_start_.data(),
                             lower_start_.data()});
   }
-  const node_t couplings = Loops::offsets(on_, upper_start_.data(), reds);
-  Loops::offsets(on_, lower_start_.data(), n);
+  const node_t couplings = levels_.choosing().offsets(upper_start_.data(), reds);
+  levels_.choosing().offsets(lower_start_.data(), n);
   upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
   upper_.resize(couplings), lower_.resize(couplings);
   inverse_.resize(reds), x_.resize(n), coarse_z_.resize(below(grids()));
@@ -200,7 +204,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
   const node_t n = level.rows.n(), first = first_[l];
   kept_.start.resize(n + 1);
   Loops::each(on_, n, CountKept{level.rows.rows(), order_[l].data(), first, kept_.start.data()});
-  kept_.column.resize(Loops::offsets(on_, kept_.start.data(), n));
+  kept_.column.resize(levels_.choosing().offsets(kept_.start.data(), n));
   Loops::each(on_, n, ListKept{level.rows.rows(), order_[l].data(), kept_.start.data(), first, kept_.column.data()});
   kept_w_.resize(kept_.couplings()), kept_e_.resize(n);
   r_.resize(n), p_.resize(n), q_.resize(n);
@@ -222,12 +226,16 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
   }
   block_.a.assign(block_.ja.size(), 0.0);
   block_.excess.assign(n, 0.0);
+  Backend::assign(ia_, block_.ia), Backend::assign(ja_, block_.ja);
+  if (Backend::on_device) a_.resize(block_.a.size()), last_excess_.resize(n);
 }
 
 // The numbers of a level.
 template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const Graph &g, const double *inverse) {
   if (l == grids()) {
-    Loops::each(on_, g.n, FillLastBlock{g, block_.ia.data(), block_.ja.data(), block_.a.data(), block_.excess.data()});
+    double *a = Backend::on_device ? a_.data() : block_.a.data();
+    double *excess = Backend::on_device ? last_excess_.data() : block_.excess.data();
+    Loops::each(on_, g.n, FillLastBlock{g, ia_.data(), ja_.data(), a, excess});
     return;
   }
   const node_t *order = order_[l].data();
@@ -242,38 +250,44 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
   std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
                   lower_start_.bytes() + split_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() +
                   lower_.bytes() + inverse_.bytes() + x_.bytes() + coarse_z_.bytes() + block_.bytes() + kept_.bytes() +
-                  kept_w_.bytes() + kept_e_.bytes() + r_.bytes() + p_.bytes() + q_.bytes() + polynomial_.bytes();
+                  kept_w_.bytes() + kept_e_.bytes() + r_.bytes() + p_.bytes() + q_.bytes() + polynomial_.bytes() +
+                  ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
   for (const auto &o : order_) n += o.bytes();
   return n;
 }
 
 // --- the application ---
 
-// From 0 or AMLI's level to that or the last block: what is before `to` level by level, then all later nodes at once. They take from nodes
-// of levels from ... to - 1.
+// Nodes take from earlier ones level by level, those of AMLI's level and the last block at once. Lists of what a node takes from are
+// divided at AMLI's level only: what earlier levels give is taken on the way from level 0 or 1.
 template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
-  const node_t *const start = lower_start_.data(), *const begin = from ? split_.data() : start,
+  const int amli = options_.amli_grid;
+  if (from == 0) Loops::each(on_, below(0), Load{point_.data(), r, part != Part::right ? v_ : nullptr, x_.data()});
+  if (part == Part::right) return;
+  const node_t *const start = lower_start_.data(), *const begin = from && from == amli ? split_.data() : start,
                       *const end = to < grids() ? split_.data() : start + 1;
   const auto forward = [&](int l, int end_level) {
-    Loops::each(on_, first_[end_level] - first_[l],
-                Forward<T>{begin, end, lower_column_.data(), lower_.data(), from ? nullptr : point_.data(), r,
-                           part != Part::right ? v_ : nullptr, x_.data(), first_[l], part != Part::right});
+    constexpr double a_level = 3.0; // gives a node as many couplings
+    Loops::gather(on_, first_[end_level] - first_[l], a_level * (l - (from && from == amli ? from : 0)),
+                  Forward<T>{begin, end, lower_column_.data(), lower_.data(), x_.data(), first_[l]});
   };
-  for (int l = from ? from + 1 : 0; l < to; ++l) forward(l, l + 1);
-  if (from < to || !from) forward(to, grids() + 1);
+  for (int l = from && from == amli ? from + 1 : 1; l < to; ++l) forward(l, l + 1);
+  if (from < to && (to == amli || to == grids())) forward(to, grids() + 1);
 }
 
 template <class Backend, class T>
 void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
   const double *v = part != Part::left ? v_ : nullptr;
-  const node_t *point = to == 0 ? point_.data() : nullptr;
   if (from == grids()) on_.copy(x_.data() + first_[from], coarse_z_.data(), below(from));
   for (int l = from - 1; l >= to; --l)
-    Loops::each(on_, first_[l + 1] - first_[l],
-                Backward<T>{upper_start_.data(), upper_column_.data(), upper_.data(), inverse_.data(), x_.data(), point,
-                            z, v, first_[l], part != Part::left, part == Part::whole ? Scaling::full : Scaling::root});
-  if (to == 0) Loops::each(on_, below(from), StoreSolution{x_.data(), point, z, v, first_[from]});
+    Loops::gather(on_, first_[l + 1] - first_[l], couplings(l),
+                  Backward<T>{upper_start_.data(), upper_column_.data(), upper_.data(), inverse_.data(), x_.data(),
+                              l == 0 ? point_.data() : nullptr, z, v, first_[l], part != Part::left,
+                              part == Part::whole ? Scaling::full : Scaling::root});
+  if (to > 0) return;
+  const node_t first = first_[std::min(1, from)];
+  Loops::each(on_, first_.back() - first, StoreSolution{x_.data(), point_.data(), z, v, first});
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j) {
@@ -286,7 +300,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j
   sum(rho, r_.data(), x_of_kept());
   Loops::each(on_, kept(),
               GraphDirection{x_of_kept(), p_.data(), numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
-  Loops::each(on_, kept(), GraphProduct{kept_graph(), p_.data(), q_.data()});
+  Loops::gather(on_, kept(), couplings(options_.amli_grid), GraphProduct{kept_graph(), p_.data(), q_.data()});
   sum(curvature, p_.data(), q_.data());
   Loops::each(on_, kept(), GraphResidual{q_.data(), r_.data(), numbers.at(rho), numbers.at(curvature)});
 }

@@ -6,6 +6,8 @@
 #include "pc/rrb/graph/slide.hpp"
 #include "pc/rrb/graph/stencil_graph.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace petscrrb::rrb {
@@ -25,11 +27,13 @@ template <class Backend> struct GraphLevel {
   node_t reds = 0;    // none: it is the last block
   Array<signed char> colour;
   Array<node_t> number; // of a red node among the red ones, of a black one in the next graph
+  Array<node_t> black;  // of the next graph's nodes
   Array<node_t> point;  // of the grid; only while levels are chosen
 
   const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }
   std::size_t bytes() const {
-    std::size_t n = rows.bytes() + before.bytes() + gone.bytes() + colour.bytes() + number.bytes() + point.bytes();
+    std::size_t n =
+        rows.bytes() + before.bytes() + gone.bytes() + colour.bytes() + number.bytes() + black.bytes() + point.bytes();
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -48,29 +52,37 @@ template <class Backend> class GraphLevels {
 
 public:
   using Level = GraphLevel<Backend>;
+  static constexpr int most_levels = 256;
   struct Depth {
     int levels;
     index_t last; // from so many unknowns on there are no more levels
   };
 
-  GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x) {}
+  using Choosing = ChoiceLoops<Backend>;
+
+  GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x), choosing_(std::make_unique<Choosing>(on)) {}
 
   // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
   void choose(const PreparedStencil &, double omega, const Depth &);
   // Numbers. at(l, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end.
   template <class At> void refresh(const PreparedStencil &, double omega, const At &at);
 
-  // of the last of the two
-  const Outcome &outcome() const { return outcome_; }
-  const Outdated &outdated() const { return outdated_; }
+  // of the last of the two; waits for it
+  Outcome outcome() const;
+  // of the last refresh; waits for it
+  Outdated outdated() const;
 
   int count() const { return int(levels_.size()) - 1; }
   const Level &level(int l) const { return levels_[l]; } // 0 ... count(), the last one without red nodes
-  void forget_points() {
+  Choosing &choosing() const { return *choosing_; }
+  // There are no more choices.
+  void end_choosing() {
     for (Level &l : levels_) l.point = {};
+    choosing_ = nullptr;
   }
   std::size_t bytes() const {
-    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes();
+    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes() +
+                    counts_.bytes() + changes_.bytes();
     for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
     for (const Level &l : levels_) n += l.bytes();
     return n;
@@ -97,6 +109,7 @@ private:
   void colour_by_support(Level &);
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
+  bool may_be_eliminated(int l, double omega);
   void start_sliding(Level &);
   void let_positive_slide(Level &);
   void let_light_slide(Level &);
@@ -106,7 +119,7 @@ private:
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
-  bool find_pivots(const Level &, double omega, int l);
+  void find_pivots(const Level &, double omega, int l);
   void fill_next(const Level &, const Level &next, double *w);
   void slide(const SlidePass<Backend> &, double *w, double eps);
   void finish(const Level &, int next);
@@ -117,34 +130,56 @@ private:
   Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
   int now_ = 0;
   Array<double> inverse_, excess_, share_, more_;
-  Array<node_t> count_, list_; // these are there while levels are chosen
+  std::unique_ptr<Choosing> choosing_; // this and the following are there while levels are chosen
+  Array<node_t> count_, list_;
+  struct {
+    Array<node_t> row, place, reverse, slides, ways, of, far, far_reverse, order, takers;
+  } ways_; // of a pass
   Array<signed char> own_, other_;
-  Outcome outcome_;
-  Outdated outdated_;
+  Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
+  Array<index_t> changes_{2};             // see Outdated: couplings, slides
 };
 
-template <class Backend> bool GraphLevels<Backend>::find_pivots(const Level &level, double omega, int l) {
-  const node_t n = level.rows.n();
-  const NodeCounts found =
-      Loops::count(on_, n, FindPivot{graph(level), level.colour.data(), omega, inverse_.data(), excess_.data()});
-  outcome_.unlumped += found.unlumped;
-  outcome_.null += found.null;
-  outcome_.ok = !found.failed;
-  outcome_.failed_level = found.failed ? l + 1 : 0;
-  return outcome_.ok;
+template <class Backend> Outcome GraphLevels<Backend>::outcome() const {
+  const NodeCounts *counts = on_.read(counts_);
+  Outcome o;
+  for (int l = 0; l < count() && o.ok; ++l) {
+    o.unlumped += counts[l].unlumped;
+    o.null += counts[l].null;
+    o.ok = !counts[l].failed;
+    o.failed_level = o.ok ? 0 : l + 1;
+  }
+  return o;
+}
+
+template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
+  std::vector<index_t> changes(2);
+  Loops::fetch(on_, changes_, changes);
+  const NodeCounts *counts = on_.read(counts_);
+  Outdated o{changes[0], 0, changes[1]};
+  for (int l = 0; l < count(); ++l) o.reds += counts[l].unsupported;
+  return o;
+}
+
+// Where one is not positive, 1/d = 0, and what follows is of no use.
+template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &level, double omega, int l) {
+  Loops::count(on_, level.rows.n(),
+               FindPivot{graph(level), level.colour.data(), omega, inverse_.data(), excess_.data()},
+               counts_.data() + l);
 }
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
-  Loops::each(on_, level.rows.n(),
-              FillNext{graph(level), level.colour.data(), level.number.data(), inverse_.data(), excess_.data(),
-                       next.filled().rows(), w, e_[now_ ^ 1].data()});
+  const auto &rows = next.filled();
+  Loops::gather(on_, rows.n(), double(rows.couplings()) / std::max(rows.n(), 1),
+                FillNext{graph(level), level.colour.data(), level.number.data(), level.black.data(), inverse_.data(),
+                         excess_.data(), rows.rows(), w, e_[now_ ^ 1].data()});
 }
 
 // eps: of what is counted as outdated
 template <class Backend> void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps) {
   const node_t slides = node_t(pass.place.size()), takers = node_t(pass.taking.size());
-  outdated_.slides +=
-      Loops::sum(on_, slides, FindShare{pass.place.data(), pass.at.data(), pass.near.data(), w, eps, share_.data()});
+  Loops::add(on_, slides, FindShare{pass.place.data(), pass.at.data(), pass.near.data(), w, eps, share_.data()},
+             changes_.data() + 1);
   Loops::each(on_, takers,
               Take{pass.first.data(), pass.from.data(), pass.along.data(), w, share_.data(), more_.data()});
   Loops::each(on_, takers, AddMore{pass.taking.data(), pass.taking_reverse.data(), more_.data(), w});
@@ -157,29 +192,30 @@ template <class Backend> void GraphLevels<Backend>::finish(const Level &level, i
   const bool first = &level == levels_.data();
   if (level.before.n()) {
     for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps);
-    outdated_.couplings += Loops::sum(on_, level.rows.n(),
-                                      PackNumbers{level.before.rows(), level.gone.data(), before_.data(),
-                                                  level.rows.start.data(), weights(next), first});
+    Loops::add(on_, level.rows.n(),
+               PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(),
+                           weights(next), first},
+               changes_.data());
   } else if (first)
-    outdated_.couplings += Loops::sum(on_, level.rows.couplings(), LumpPositive{weights(next)});
+    Loops::add(on_, level.rows.couplings(), LumpPositive{weights(next)}, changes_.data());
 }
 
 template <class Backend>
 template <class At>
 void GraphLevels<Backend>::refresh(const PreparedStencil &s, double omega, const At &at) {
-  outcome_ = {};
-  outdated_ = {};
+  on_.clear(counts_), Loops::clear(on_, changes_);
   now_ = 0;
   const Level &first = levels_.front();
   const auto into = [&](const Level &level, int next) { return level.before.n() ? before_.data() : weights(next); };
-  outdated_.couplings +=
-      Loops::sum(on_, first.rows.n(), FillFirst{stencil(s), first.filled().rows(), into(first, 0), e_[0].data()});
+  Loops::add(on_, first.rows.n(), FillFirst{stencil(s), first.filled().rows(), into(first, 0), e_[0].data()},
+             changes_.data());
   finish(first, 0);
   for (int l = 0; l < count(); ++l) {
     const Level &level = levels_[l], &next = levels_[l + 1];
-    if (!find_pivots(level, omega, l)) return;
+    find_pivots(level, omega, l);
     at(l, graph(level), inverse_.data());
-    outdated_.reds += Loops::sum(on_, level.rows.n(), FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
+    Loops::count_together(on_, level.rows.n(), FailsPlainly{{graph(level), level.colour.data(), plain_limits}},
+                          counts_.data() + l);
     fill_next(level, next, into(next, 1));
     finish(next, 1);
     now_ ^= 1;

@@ -41,10 +41,10 @@ struct RedTests {
     }
     return at_most(lost, limits.beta * kept);
   }
-  // p being red; its neighbours', too, where they are asked
-  PETSCRRB_HD bool passes(node_t p, bool ask_neighbours) const {
-    if (!keeps_enough(p)) return false;
-    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) {
+  // p being red; its neighbours', too, where they are asked. With several lanes, whether those neighbours do that a lane asks.
+  PETSCRRB_HD bool passes(node_t p, bool ask_neighbours, int lane = 0, int lanes = 1) const {
+    if (lane == 0 && !keeps_enough(p)) return false;
+    for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes) {
       const node_t q = graph.rows.column[k];
       if (!is_red(q)) continue;
       if (!at_most(graph.w[k], limits.tau * support(p, q))) return false;
@@ -53,10 +53,13 @@ struct RedTests {
     return true;
   }
 };
+// Returns NodeFlags; each lane's count together.
 struct FailsPlainly {
   RedTests tests;
 
-  PETSCRRB_HD unsigned operator()(node_t p) const { return tests.is_red(p) && !tests.passes(p, false); }
+  PETSCRRB_HD unsigned operator()(node_t p, int lane = 0, int lanes = 1) const {
+    return tests.is_red(p) && !tests.passes(p, false, lane, lanes) ? node_unsupported : node_ok;
+  }
 };
 
 // At which level plain RRB eliminates the point (x, y).
@@ -81,20 +84,21 @@ struct Decide {
   RedTests tests;
   const priority_t *priority;
 
-  // Whether no undecided node that comes before p is within two couplings. Then all that p's tests read is decided.
-  PETSCRRB_HD bool is_first(node_t p) const {
+  // Whether an undecided node that comes before p is within two couplings. If not, all that p's tests read is decided. With several lanes:
+  // over those neighbours that a lane asks.
+  PETSCRRB_HD bool waits(node_t p, int lane = 0, int lanes = 1) const {
     const Rows &rows = tests.graph.rows;
     const priority_t mine = priority[p];
     const auto waits_for = [&](node_t q) { return priority[q] < mine && colour_of(tests.colour, q) == undecided; };
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k)
-      if (waits_for(rows.column[k])) return false;
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k)
+    for (node_t k = rows.start[p] + lane; k < rows.start[p + 1]; k += lanes)
+      if (waits_for(rows.column[k])) return true;
+    for (node_t k = rows.start[p] + lane; k < rows.start[p + 1]; k += lanes)
       for (node_t m = rows.start[rows.column[k]]; m < rows.start[rows.column[k] + 1]; ++m)
-        if (waits_for(rows.column[m])) return false;
-    return true;
+        if (waits_for(rows.column[m])) return true;
+    return false;
   }
   PETSCRRB_HD Colour operator()(node_t p) const {
-    if (!is_first(p)) return undecided;
+    if (waits(p)) return undecided;
     return tests.passes(p, true) ? red : black;
   }
 };

@@ -25,9 +25,9 @@ struct Sliding {
 // Rounded, so that weights that differ by rounding only are equal.
 PETSCRRB_HD inline double to_24_digits(double w) {
   std::uint64_t bits;
-  std::memcpy(&bits, &w, sizeof bits);
+  memcpy(&bits, &w, sizeof bits);
   bits = (bits + (std::uint64_t(1) << 28)) & ~((std::uint64_t(1) << 29) - 1);
-  std::memcpy(&w, &bits, sizeof bits);
+  memcpy(&w, &bits, sizeof bits);
   return w;
 }
 

@@ -141,23 +141,26 @@ struct FillLastBlock {
 
 // --- sweeps: z = D^-1 (y + what later nodes have), y = r + what earlier ones have ---
 
+struct Load {
+  const node_t *point;
+  const double *r, *v; // v: NULL for 1
+  double *x;
+
+  PETSCRRB_HD void operator()(node_t p) const { x[p] = v ? v[point[p]] * r[point[p]] : r[point[p]]; }
+};
 template <class T> struct Forward {
   const node_t *begin, *end, *column; // of a node's couplings with earlier ones
   const T *lower;
-  const node_t *point; // where r is loaded from; NULL: it is in x
-  const double *r, *v;
   double *x;
   node_t first;
-  bool couple;
 
-  PETSCRRB_HD void operator()(node_t i) const {
+  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const {
     const node_t p = first + i;
-    double y = point ? r[point[p]] : x[p];
-    if (point && v) y *= v[point[p]];
-    if (couple)
-      for (node_t k = begin[p]; k < end[p]; ++k) y += double(lower[k]) * x[column[k]];
-    x[p] = y;
+    double y = 0.0;
+    for (node_t k = begin[p] + lane; k < end[p]; k += lanes) y += double(lower[k]) * x[column[k]];
+    return y;
   }
+  PETSCRRB_HD void take(node_t i, double y) const { x[first + i] += y; }
 };
 template <class T> struct Backward {
   const node_t *start, *column;
@@ -171,11 +174,16 @@ template <class T> struct Backward {
   bool couple;
   Scaling scaling;
 
-  PETSCRRB_HD void operator()(node_t i) const {
+  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const {
     const node_t p = first + i;
-    double sum = x[p] * (scaling == Scaling::full ? inverse[p] : sqrt(inverse[p]));
+    double later = 0.0;
     if (couple)
-      for (node_t k = start[p]; k < start[p + 1]; ++k) sum += double(upper[k]) * x[column[k]];
+      for (node_t k = start[p] + lane; k < start[p + 1]; k += lanes) later += double(upper[k]) * x[column[k]];
+    return later;
+  }
+  PETSCRRB_HD void take(node_t i, double later) const {
+    const node_t p = first + i;
+    const double sum = x[p] * (scaling == Scaling::full ? inverse[p] : sqrt(inverse[p])) + later;
     x[p] = sum;
     if (point) z[point[p]] = v ? v[point[p]] * sum : sum;
   }
@@ -228,9 +236,9 @@ struct KeptGraph {
   Rows rows;
   const double *w, *e;
 
-  PETSCRRB_HD double times(const double *x, node_t i) const {
-    double sum = e[i] * x[i];
-    for (node_t k = rows.start[i]; k < rows.start[i + 1]; ++k) sum += w[k] * (x[i] - x[rows.column[k]]);
+  PETSCRRB_HD double part_of_product(const double *x, node_t i, int lane, int lanes) const {
+    double sum = lane ? 0.0 : e[i] * x[i];
+    for (node_t k = rows.start[i] + lane; k < rows.start[i + 1]; k += lanes) sum += w[k] * (x[i] - x[rows.column[k]]);
     return sum;
   }
   PETSCRRB_HD double diagonal(node_t i) const { // 0 without couplings
@@ -244,7 +252,8 @@ struct GraphProduct {
   const double *x;
   double *y;
 
-  PETSCRRB_HD void operator()(node_t i) const { y[i] = A.times(x, i); }
+  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const { return A.part_of_product(x, i, lane, lanes); }
+  PETSCRRB_HD void take(node_t i, double product) const { y[i] = product; }
 };
 // y = c0 r - c1 A x
 struct GraphPolynomial {
@@ -252,7 +261,8 @@ struct GraphPolynomial {
   const double *r, *x, *c0, *c1;
   double *y;
 
-  PETSCRRB_HD void operator()(node_t i) const { y[i] = *c0 * r[i] - *c1 * A.times(x, i); }
+  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const { return A.part_of_product(x, i, lane, lanes); }
+  PETSCRRB_HD void take(node_t i, double product) const { y[i] = *c0 * r[i] - *c1 * product; }
 };
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the grid's point: see StartVector
 struct GraphStart {

@@ -22,23 +22,44 @@ template <> struct GraphLoops<Host> {
     for (node_t i = 0; i < n; ++i) total += index_t(f(i));
     return total;
   }
-  // Of NodeFlags.
-  template <class F> static NodeCounts count(const Host &, node_t n, const F &f) {
+  // The same, added to *total.
+  template <class F> static void add(const Host &on, node_t n, const F &f, index_t *total) { *total += sum(on, n, f); }
+  static void clear(const Host &, host::Buffer<index_t> &totals) { std::fill_n(totals.data(), totals.size(), 0); }
+  // NodeFlags, added to *counts
+  template <class F> static void count(const Host &, node_t n, const F &f, NodeCounts *counts) {
     const auto at = [&](index_t h, index_t k) {
       const index_t i = ListAsBox::entry(h, k);
       return i < n ? f(node_t(i)) : unsigned(node_ok);
     };
-    return host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at);
+    counts->add(host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at));
   }
+  // of functors that a device has several lanes for, as for sums
+  template <class F> static void count_together(const Host &on, node_t n, const F &f, NodeCounts *counts) {
+    count(on, n, f, counts);
+  }
+  // f.take(i, f.sum(i, 0, 1)); a device has several lanes for a node's sum: sum(i, lane, lanes). couplings: of a node, on average
+  template <class F> static void gather(const Host &on, node_t n, double /* couplings */, const F &f) {
+    each(on, n, [&](node_t i) { f.take(i, f.sum(i, 0, 1)); });
+  }
+  template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
+    std::copy_n(from.data(), to.size(), to.data());
+  }
+};
+
+template <> class ChoiceLoops<Host> {
+public:
+  explicit ChoiceLoops(const Host &on) : on_(on) {}
+
+  template <class F> index_t sum(node_t n, const F &f) const { return GraphLoops<Host>::sum(on_, n, f); }
   // count[i] = the sum of those before i, count[n] = that of all, which is returned
-  static node_t offsets(const Host &, node_t *count, node_t n) {
+  node_t offsets(node_t *count, node_t n) const {
     index_t sum = 0;
     for (node_t i = 0; i < n; ++i) sum += std::exchange(count[i], node_t(sum));
     if (sum > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");
     return count[n] = node_t(sum);
   }
   // order: of the keys, each below `bound`; equal ones stay as they were
-  static void sort(const Host &, const node_t *key, node_t n, node_t bound, node_t *order) {
+  void sort(const node_t *key, node_t n, node_t bound, node_t *order) const {
     if (bound / 16 > n) {
       std::iota(order, order + n, node_t(0));
       std::stable_sort(order, order + n, [&](node_t a, node_t b) { return key[a] < key[b]; });
@@ -49,21 +70,21 @@ template <> struct GraphLoops<Host> {
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
-  template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
-    std::copy_n(from.data(), to.size(), to.data());
-  }
   // Decides about all nodes. A thread may see at once what another one has decided, which changes nothing but the time: a node's tests
   // are made when all that they read is decided, and a failing one would go on failing.
-  static void decide(const Host &on, node_t n, const Decide &decide, signed char *colour, node_t *open) {
-    each(on, n, [&](node_t p) { open[p] = p; });
+  void decide(node_t n, const Decide &decide, signed char *colour, node_t *open) const {
+    GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p; });
     while (n > 0) {
-      each(on, n, [&](node_t i) {
+      GraphLoops<Host>::each(on_, n, [&](node_t i) {
         const Colour c = decide(open[i]);
         if (c != undecided) __atomic_store_n(colour + open[i], c, __ATOMIC_RELEASE);
       });
       n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
     }
   }
+
+private:
+  const Host &on_;
 };
 
 } // namespace petscrrb::rrb
