@@ -182,8 +182,9 @@ template <class Backend> void GraphLevels<Backend>::slide(const SlidePass<Backen
              changes_.data() + 1);
   Loops::each(on_, takers,
               Take{pass.first.data(), pass.from.data(), pass.along.data(), w, share_.data(), more_.data()});
-  Loops::each(on_, takers, AddMore{pass.taking.data(), pass.taking_reverse.data(), more_.data(), w});
-  Loops::each(on_, slides, Remove{pass.place.data(), pass.reverse.data(), w});
+  Loops::each(on_, takers + slides,
+              Move{takers, pass.taking.data(), pass.taking_reverse.data(), more_.data(), pass.place.data(),
+                   pass.reverse.data(), w});
 }
 
 // From what was filled to what the level starts from.

@@ -19,8 +19,9 @@ struct RedTests {
   Graph graph;
   const signed char *colour;
   Limits limits;
+  bool deciding = false; // colours are set meanwhile
 
-  PETSCRRB_HD bool is_red(node_t p) const { return colour_of(colour, p) == red; }
+  PETSCRRB_HD bool is_red(node_t p) const { return (deciding ? colour_of(colour, p) : colour[p]) == red; }
 
   // The conductance of all paths of two couplings over nodes that are not red.
   PETSCRRB_HD double support(node_t p, node_t q) const {

@@ -211,18 +211,20 @@ struct Take {
     more[t] = sum;
   }
 };
-struct AddMore {
-  const node_t *place, *reverse;
+// What takes has more, what slides is gone; none does both in one pass.
+struct Move {
+  node_t takers;
+  const node_t *place, *reverse; // of each that takes,
   const double *more;
+  const node_t *gone, *gone_reverse; // and slides
   double *w;
 
-  PETSCRRB_HD void operator()(node_t t) const { w[reverse[t]] = w[place[t]] += more[t]; }
-};
-struct Remove {
-  const node_t *place, *reverse;
-  double *w;
-
-  PETSCRRB_HD void operator()(node_t s) const { w[place[s]] = w[reverse[s]] = 0.0; }
+  PETSCRRB_HD void operator()(node_t i) const {
+    if (i < takers)
+      w[reverse[i]] = w[place[i]] += more[i];
+    else
+      w[gone[i - takers]] = w[gone_reverse[i - takers]] = 0.0;
+  }
 };
 
 constexpr signed char lumped = 127; // `gone` of a coupling that has no weight, or is positive
