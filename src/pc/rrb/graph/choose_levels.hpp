@@ -132,8 +132,8 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
   Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
   room(list_, n);
-  choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits, true}, priority.data()},
-                    level.colour.data(), list_.data());
+  choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits, true}, priority.data()}, level.colour.data(),
+                    list_.data());
 }
 
 // With their pivots; false where one is not positive.
