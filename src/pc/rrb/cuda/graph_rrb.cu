@@ -5,11 +5,7 @@
 
 namespace petscrrb::rrb {
 
-template <>
-std::unique_ptr<Factorization> make_on_graph(const Cuda &on, const Extent &x, const Options &o, bool single,
-                                             const PreparedStencil &s, double omega) {
-  if (single) return std::make_unique<GraphRrb<Cuda, float>>(on, x, o, s, omega);
-  return std::make_unique<GraphRrb<Cuda, double>>(on, x, o, s, omega);
-}
+template std::unique_ptr<Factorization> make_on_graph(const Cuda &, const Extent &, const Options &, bool,
+                                                      const PreparedStencil &, double);
 
 } // namespace petscrrb::rrb

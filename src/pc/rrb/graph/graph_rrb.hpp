@@ -263,16 +263,17 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
 template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
   const int amli = options_.amli_grid;
+  const bool from_amli = from && from == amli;
   if (from == 0) Loops::each(on_, below(0), Load{point_.data(), r, part != Part::right ? v_ : nullptr, x_.data()});
   if (part == Part::right) return;
-  const node_t *const start = lower_start_.data(), *const begin = from && from == amli ? split_.data() : start,
+  const node_t *const start = lower_start_.data(), *const begin = from_amli ? split_.data() : start,
                       *const end = to < grids() ? split_.data() : start + 1;
   const auto forward = [&](int l, int end_level) {
     constexpr double a_level = 3.0; // gives a node as many couplings
-    Loops::gather(on_, first_[end_level] - first_[l], a_level * (l - (from && from == amli ? from : 0)),
+    Loops::gather(on_, first_[end_level] - first_[l], a_level * (from_amli ? l - from : l),
                   Forward<T>{begin, end, lower_column_.data(), lower_.data(), x_.data(), first_[l]});
   };
-  for (int l = from && from == amli ? from + 1 : 1; l < to; ++l) forward(l, l + 1);
+  for (int l = from_amli ? from + 1 : 1; l < to; ++l) forward(l, l + 1);
   if (from < to && (to == amli || to == grids())) forward(to, grids() + 1);
 }
 
@@ -303,6 +304,13 @@ template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j
   Loops::gather(on_, kept(), couplings(options_.amli_grid), GraphProduct{kept_graph(), p_.data(), q_.data()});
   sum(curvature, p_.data(), q_.data());
   Loops::each(on_, kept(), GraphResidual{q_.data(), r_.data(), numbers.at(rho), numbers.at(curvature)});
+}
+
+template <class Backend>
+std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &x, const Options &o, bool single,
+                                             const PreparedStencil &s, double omega) {
+  if (single) return std::make_unique<GraphRrb<Backend, float>>(on, x, o, s, omega);
+  return std::make_unique<GraphRrb<Backend, double>>(on, x, o, s, omega);
 }
 
 } // namespace petscrrb::rrb
