@@ -1,4 +1,5 @@
 // Solves with PCRRB and KSPRRB on several ranks: iterations and solutions of one rank.
+#include "reference/hard_problems.hpp"
 #include "rrb_ranks_support.hpp"
 
 using namespace petsctest;
@@ -46,6 +47,34 @@ TEST(RrbRanksSolves, OfALargerProblem) {
   expect_same_solve(c, "-ksp_type cg -ksp_rtol 1e-8 -pc_rrb_levels 10 ", 0,
                     [&] { return turn++ % 2 ? "-pc_rrb_cycle amli" : ""; });
   expect_same_solve(c, "-ksp_type rrb -ksp_rtol 1e-5 ", 1, [&] { return ""; });
+}
+
+// By support where one rank would, from the first values on and with others.
+TEST(RrbRanksSolves, ChooseRedNodesAsOne) {
+  const auto by_support = [](const std::string &view) { return view.find("red nodes: by support") != std::string::npos; };
+  const Case c{"smooth", reference::random_faces({64, 60}, 1.5, 1), 5};
+  const reference::Problem problems[] = {c.problem, reference::anisotropic(64, 60, 70, 1),
+                                         reference::anisotropic(64, 60, 1, 20), c.problem,
+                                         reference::random_faces({64, 60}, 1e6), reference::channels(64, 60, 1, 4)};
+  const std::string choices = "-pc_type rrb -pc_rrb_levels 12 -pc_rrb_gather_size 300 -pc_rrb_red_nodes auto "
+                              "-pc_rrb_cycle amli -ksp_rtol 1e-6 -ksp_norm_type unpreconditioned " +
+                              c.grid();
+  for (const char *type : {"cg ", "rrb "})
+    some_distributions(c, [&](const Distributed &d, const std::string &what) {
+      const Matrix A = matrix_of(c.problem);
+      const std::string options = choices + "-ksp_type " + type;
+      const Solver one = ksp_of(A, options), many = ksp_of(d.A, options);
+      for (const reference::Problem &problem : problems) {
+        set_values(A, problem.A);
+        set_new_values(d, problem.A);
+        const Solve alone = solve(one, problem.b), done = solve_on(many, d, problem.b);
+        EXPECT_GT(done.reason, 0) << what;
+        EXPECT_LE(done.iterations, 25) << what;
+        EXPECT_NEAR(done.iterations, alone.iterations, *type == 'r') << what; // where it is fused
+        const std::string shown = view_on_first(many);
+        if (rank() == 0) EXPECT_EQ(by_support(shown), by_support(view(one))) << what << shown;
+      }
+    });
 }
 
 } // namespace

@@ -51,7 +51,8 @@ const std::vector<std::string> choices{
     "-pc_rrb_levels 8 -pc_rrb_gather_size 60 -pc_rrb_cycle amli",
     "-pc_rrb_levels 8 -pc_rrb_gather_size 1000000 -pc_rrb_cycle amli",
     "-pc_rrb_levels 7 -pc_rrb_gather_size 200 -pc_rrb_storage naive",
-    "-pc_rrb_levels 4 -pc_rrb_gather_size 0 -pc_rrb_coarse inverse"};
+    "-pc_rrb_levels 4 -pc_rrb_gather_size 0 -pc_rrb_coarse inverse",
+    "-pc_rrb_levels 9 -pc_rrb_red_nodes support -pc_rrb_cycle amli"};
 
 // Each call gives the next one.
 class Turns {

@@ -1,10 +1,12 @@
 // RRB on boxes of several ranks, simulated, against RRB on one.
 #include "boxes_support.hpp"
+#include "by_support.hpp"
 
 #include "exec/host/sums.hpp"
 #include "pc/rrb/host/box_sweeps.hpp"
 #include "pc/rrb/ranks/distributed_apply.hpp"
 #include "pc/rrb/ranks/distributed_factor.hpp"
+#include "pc/rrb/ranks/gathered_graph.hpp"
 #include "pc/rrb/host/grid_product.hpp"
 
 using namespace petscrrb::rrb;
@@ -68,7 +70,9 @@ void expect_same(const reference::Problem &p, const Partition &parts, Case c, co
   const int amli = c.options.amli_grid < c.options.levels / 2 ? c.options.amli_grid : 0;
   c.options.amli_grid = amli;
   c.options.storage_grids = std::min(c.options.storage_grids, c.options.levels / 2);
-  support::RealRRB one(support::converted(p), {c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli, false});
+  support::Choice choice{c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli, false};
+  choice.test = c.lumping.test;
+  support::RealRRB one(support::converted(p), choice);
   ASSERT_TRUE(one.outcome().ok && !one.redone()) << what;
   const reference::Vector r = reference::random_vector(p.A.size(), 3), z = one.apply(r);
   const Result many = apply(p, parts, c, r);
@@ -77,6 +81,7 @@ void expect_same(const reference::Problem &p, const Partition &parts, Case c, co
   EXPECT_LT(reference::difference(many.z, z), 1e-12 * reference::norm(z)) << where;
   EXPECT_EQ(many.outcome.unlumped, one.outcome().unlumped) << where;
   EXPECT_EQ(many.outcome.null, one.outcome().null) << where;
+  EXPECT_EQ(many.outcome.unsupported, one.outcome().unsupported) << where;
 }
 
 Options options_of(int levels) {
@@ -108,6 +113,59 @@ TEST(RrbRanks, AreTheSameWithOtherLumping) {
     expect_same(problem, parts, turn % 2 ? Case{options_of(5), {0.7, true}, 2} : Case{options_of(99), {1, true}, 99},
                 name);
   });
+}
+
+// Plain red nodes: the same ones fail, also those whose couplings reach across a cut.
+TEST(RrbRanks, TestTheirRedNodesAsOne) {
+  const Lumping tested{1.0, false, true};
+  each_partition(12, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    expect_same(problem, parts, {options_of(6), tested, 1 + turn % 3}, name);
+  });
+  reference::Random random(13);
+  for (const auto &[name, problem] : reference::rough_problems())
+    for (const Partition &parts : partitions(problem.grid, random))
+      expect_same(problem, parts, {options_of(8), tested, 3}, name);
+}
+
+// To the bit: every rank does what one does.
+TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
+  reference::Random random(14);
+  for (const auto &[name, problem] : reference::rough_problems()) {
+    support::Choice choice;
+    choice.levels = 99, choice.support = true, choice.amli_grid = 1;
+    support::RealRRB one(support::converted(problem), choice);
+    ASSERT_TRUE(one.outcome().ok && !one.redone()) << name;
+    const reference::Vector r = reference::random_vector(problem.A.size(), 3), z = one.apply(r);
+    const petscrrb::Grid grid = grid_of(problem.grid);
+    const petscrrb::Stencil whole =
+        support::stencil_of(problem.A, grid, true, problem.v, petscrrb::Positive::stays);
+    for (const Partition &parts : partitions(problem.grid, random)) {
+      const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
+      reference::Vector together(r.size(), NAN);
+      std::mutex mutex;
+      SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
+        const petscrrb::Host host;
+        const auto rrb = make_graph_on_ranks(host, ranks, boxes, true);
+        petscrrb::Stencil mine = part_of(whole, grid.n[0], rrb->extent());
+        const reference::Vector own_r = part_of(r, grid.n[0], rrb->extent());
+        reference::Vector own_z(own_r.size());
+        Options o = options_of(99);
+        o.last_unknowns = 1, o.amli_grid = 1;
+        rrb->gather(prepared(mine));
+        rrb->choose(o, false, 1.0);
+        for (int twice = 0; twice < 2; ++twice) {
+          rrb->refresh(prepared(mine), {});
+          const LastBlockSolver solve(*rrb);
+          Cycle(*rrb).estimate(solve);
+          Cycle(*rrb).apply(own_r.data(), own_z.data(), Part::whole, solve);
+        }
+        const std::lock_guard<std::mutex> lock(mutex);
+        EXPECT_EQ(rrb->unknowns_by_level(), one.core().unknowns_by_level()) << name << ", " << words(parts);
+        put_part(own_z, grid.n[0], rrb->extent(), together);
+      });
+      EXPECT_EQ(together, z) << name << ", " << words(parts);
+    }
+  }
 }
 
 // Below the gathered grid, in either storage, at it, and above.

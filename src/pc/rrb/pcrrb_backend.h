@@ -68,15 +68,8 @@ public:
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                std::unique_ptr<Core> *) = 0;
   /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay. */
-  virtual PetscErrorCode BuildOnGraph(PC pc, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool,
-                                      double, std::unique_ptr<Core> *) {
-    PetscFunctionBegin;
-    SETERRQ(
-        PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-        "-pc_rrb_red_nodes support is for matrices on the host and one rank at present: use -pc_rrb_red_nodes plain");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  virtual PetscBool may_be_on_graph() const { return PETSC_FALSE; }
+  virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
+                                      double omega, std::unique_ptr<Core> *) = 0;
   virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping) = 0;
 
   /* the last block; the type in use may be another one than what was asked for, if nothing was */

@@ -39,7 +39,6 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
                               std::unique_ptr<Core> *) override;
-  PetscBool may_be_on_graph() const override { return (PetscBool)!on_ranks_; }
   PetscErrorCode Factor(Core &, rrb::Lumping) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
@@ -56,6 +55,7 @@ public:
 private:
   PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, Positive, PCRRBValues *);
   PetscErrorCode ChooseTransport(PC);
+  template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part); /* to vectors on the device */
   PetscErrorCode SolveLastBlock(Core &, rrb::Part);
   /* what the core does but for the last block is enqueued work alone, and that is, too */
@@ -136,7 +136,7 @@ PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, 
     PetscCall(ReadOnRank(pc, P.csr, grid, near_null, rounding, positive, values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
+  PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, positive, PCRRBRoomIn(stencil_), values));
   stencil_.scaled = values->scaled != PETSC_FALSE;
   if (on_ranks_->ranks && values->result == ReadResult::ok) {
     int broken = on_ranks_->ranks->broken();
@@ -155,40 +155,44 @@ PetscErrorCode OnDevice::ChooseTransport(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
-                               std::unique_ptr<Core> *core) {
+template <class F> PetscErrorCode OnDevice::Make(PC pc, std::unique_ptr<Core> *core, const F &make) {
   PetscFunctionBegin;
   graphs_.reset();
   core->reset();
   comm_ = PetscObjectComm((PetscObject)pc);
   if (on_ranks_) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc); }));
-  PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] {
-    stream_.Do([&] {
-      if (on_ranks_)
-        on_ranks_->Build(pc, cuda_, all, o, single, core);
-      else
-        *core = rrb::make_factorization(cuda_, all, o, single != PETSC_FALSE);
-    });
-  }));
+  PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] { stream_.Do(make); }));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                               std::unique_ptr<Core> *core) {
+  return Make(pc, core, [&] {
+    if (on_ranks_)
+      on_ranks_->Build(pc, cuda_, all, o, single, core);
+    else
+      *core = rrb::make_factorization(cuda_, all, o, single != PETSC_FALSE);
+  });
 }
 
 PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                       double omega, std::unique_ptr<Core> *core) {
-  PetscFunctionBegin;
-  if (on_ranks_) PetscCall(PCRRBBackend::BuildOnGraph(pc, all, o, single, omega, core));
-  graphs_.reset();
-  core->reset();
-  comm_ = PetscObjectComm((PetscObject)pc);
-  PetscCall(stream_.Run([&] { *core = rrb::make_on_graph(cuda_, all, o, single != PETSC_FALSE, stencil(), omega); }));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Make(pc, core, [&] {
+    if (on_ranks_)
+      on_ranks_->BuildOnGraph(pc, cuda_, all, o, single, stencil(), omega, stream_.say, core);
+    else
+      *core = rrb::make_on_graph(cuda_, all, o, single != PETSC_FALSE, stencil(), omega);
+  });
 }
 
 PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
-    core.refresh(stencil(), lumping);
+    if (on_ranks_)
+      core.refresh(stencil(), lumping);
+    else
+      graphs_.refresh(cuda_, core, stencil(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());

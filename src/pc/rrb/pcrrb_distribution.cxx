@@ -247,13 +247,13 @@ PetscErrorCode PCRRBDistribution::ReadRows(PC pc, Mat P, const Grid &grid, doubl
 }
 
 PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_null, double rounding,
-                                       const PCRRBStencilRoom &room, PCRRBValues *values) {
+                                       Positive positive, const PCRRBStencilRoom &room, PCRRBValues *values) {
   PetscFunctionBegin;
   *values = PCRRBValues();
   read_ = {};
   PetscCall(ExchangeRows(pc, P, grid));
   PetscCall(ReadNearNullVector(pc, near_null));
-  PetscCall(ReadRows(pc, P, grid, rounding, Positive::moves, room, &box_, &facts_, &values->result));
+  PetscCall(ReadRows(pc, P, grid, rounding, positive, room, &box_, &facts_, &values->result));
   if (values->result == ReadResult::refused) PetscCall(WhyRefused(pc, P, grid, values));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
   values->Take(facts_, grid);

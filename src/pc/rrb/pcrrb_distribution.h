@@ -6,6 +6,7 @@
 #include "petsc/overlap.h"
 #include "petsc/rank_rows.h"
 #include "pc/rrb/ranks/distributed.hpp"
+#include "pc/rrb/ranks/graph_on_ranks.hpp"
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_row_values.h"
 
@@ -16,8 +17,8 @@ public:
 
   PetscErrorCode FindGrid(PC, Mat, petscrrb::Grid *);
   /* The stencil of the rank's box, where the matrix is, prepared: a room is PCRRBRoomIn() a stencil. */
-  PetscErrorCode Read(PC, Mat, const petscrrb::Grid &, Vec near_null, double rounding, const PCRRBStencilRoom &,
-                      PCRRBValues *);
+  PetscErrorCode Read(PC, Mat, const petscrrb::Grid &, Vec near_null, double rounding, petscrrb::Positive,
+                      const PCRRBStencilRoom &, PCRRBValues *);
   /* The same of a matrix as it is now, which the preconditioner need not have seen, with its V, but for rows that have become
      identity rows. Positive couplings stay.
      Where Read() has found just that, its stencil is shown again, and the room is not asked for. */
@@ -29,6 +30,7 @@ public:
   void SetBoxes(PC, const petscrrb::rrb::Extent &all, int levels);
   const petscrrb::rrb::Boxes &boxes() const { return *boxes_; }
   int gathered() const { return gathered_; }
+  bool corners() const { return corners_; } /* of what was read: the grid has 9 points */
 
   /* Boxes are not what the rows are where parts of lines are on another rank than their line. */
   const PetscRRBBoxVectors &vectors() const { return vectors_; }
@@ -61,7 +63,7 @@ private:
   PCRRBStencilArrays box_; /* of the last Read(), with what was read, unless others were read since */
   PetscRRBMatrixState read_;
   double rounding_ = 0;
-  bool corners_ = false; /* the grid has 9 points */
+  bool corners_ = false;
 
   std::unique_ptr<petscrrb::rrb::Boxes> boxes_;
   int gathered_ = 0;

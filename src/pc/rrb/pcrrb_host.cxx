@@ -27,7 +27,6 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
                               std::unique_ptr<Core> *) override;
-  PetscBool may_be_on_graph() const override { return (PetscBool)!on_ranks_; }
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
     return PCRRBTogether([&] {
       core.refresh(rrb::prepared(stencil_), lumping);
@@ -57,6 +56,7 @@ public:
 
 private:
   PetscErrorCode ReadNearNullVector(PC, Vec);
+  template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
 
   Host host_;
   Stencil stencil_;
@@ -99,7 +99,7 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
                             Positive positive, PCRRBValues *values) {
   PetscFunctionBegin;
   if (on_ranks_) {
-    PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, PCRRBRoomIn(stencil_), values));
+    PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, positive, PCRRBRoomIn(stencil_), values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *values = PCRRBValues();
@@ -112,35 +112,38 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
-                             std::unique_ptr<Core> *core) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-
+template <class F> PetscErrorCode OnHost::Make(PC pc, std::unique_ptr<Core> *core, const F &make) {
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
   core->reset();
-  PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] {
-    if (on_ranks_) {
-      on_ranks_->ranks = std::make_unique<PetscRRBRanks>(comm);
-      on_ranks_->Build(pc, host_, all, o, single, core);
-    } else
-      *core = rrb::make_factorization(host_, all, o, single != PETSC_FALSE);
+  comm_ = PetscObjectComm((PetscObject)pc);
+  PetscCall(PetscRRBTryTogether(comm_, "PCRRB", [&] {
+    if (on_ranks_) on_ranks_->ranks = std::make_unique<PetscRRBRanks>(comm_);
+    make();
   }));
-  comm_ = comm;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+                             std::unique_ptr<Core> *core) {
+  return Make(pc, core, [&] {
+    if (on_ranks_)
+      on_ranks_->Build(pc, host_, all, o, single, core);
+    else
+      *core = rrb::make_factorization(host_, all, o, single != PETSC_FALSE);
+  });
 }
 
 PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                     double omega, std::unique_ptr<Core> *core) {
-  PetscFunctionBegin;
-  if (on_ranks_) PetscCall(PCRRBBackend::BuildOnGraph(pc, all, o, single, omega, core));
-  PetscCall(coarse_.Reset());
-  core->reset();
-  PetscCall(PetscRRBTry("PCRRB", [&] {
-    *core = rrb::make_on_graph(host_, all, o, single != PETSC_FALSE, rrb::prepared(stencil_), omega);
-  }));
-  comm_ = PetscObjectComm((PetscObject)pc);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Make(pc, core, [&] {
+    const rrb::PreparedStencil s = rrb::prepared(stencil_);
+
+    if (on_ranks_)
+      on_ranks_->BuildOnGraph(pc, host_, all, o, single, s, omega, "PCRRB", core);
+    else
+      *core = rrb::make_on_graph(host_, all, o, single != PETSC_FALSE, s, omega);
+  });
 }
 
 PetscErrorCode OnHost::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {

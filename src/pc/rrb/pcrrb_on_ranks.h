@@ -43,9 +43,24 @@ public:
         petscrrb::rrb::make_distributed(on, *ranks, matrix.boxes(), o, matrix.gathered(), single != PETSC_FALSE);
     black = made.get();
     *core = std::move(made);
-    const std::size_t n = matrix.vectors().as_rows() ? 0 : (std::size_t)(*core)->extent().nodes();
-    r_.resize(n);
-    z_.resize(n);
+    MakeRoom(**core);
+  }
+  /* The same with red nodes chosen by support, of what the boxes have; in PetscRRBTryTogether(). */
+  template <class On>
+  void BuildOnGraph(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o,
+                    PetscBool single, const petscrrb::rrb::PreparedStencil &s, double omega, const PetscRRBSay &say,
+                    std::unique_ptr<PCRRBBackend::Core> *core) {
+    std::unique_ptr<petscrrb::rrb::GraphOnRanks> made;
+
+    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), say, [&] {
+      matrix.SetBoxes(pc, all, 0);
+      made = petscrrb::rrb::make_graph_on_ranks(on, *ranks, matrix.boxes(), matrix.corners());
+      MakeRoom(*made);
+    });
+    made->gather(s);
+    made->choose(o, single != PETSC_FALSE, omega);
+    black = nullptr;
+    *core = std::move(made);
   }
   /* work(r, z) with arrays of the box: those of the rows, r and z, where it has just these */
   template <class Work> PetscErrorCode OnBox(const PetscScalar *r, PetscScalar *z, const Work &work) {
@@ -67,5 +82,11 @@ public:
   double bytes() const { return matrix.bytes() + 8.0 * (double)(r_.size() + z_.size()); }
 
 private:
+  void MakeRoom(const PCRRBBackend::Core &core) {
+    const std::size_t n = matrix.vectors().as_rows() ? 0 : (std::size_t)core.extent().nodes();
+    r_.resize(n);
+    z_.resize(n);
+  }
+
   Array r_, z_;
 };

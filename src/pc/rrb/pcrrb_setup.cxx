@@ -143,8 +143,7 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
 static PetscBool MayChoose(PC pc) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
-  return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED &&
-                     rrb->state->backend->may_be_on_graph());
+  return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED);
 }
 
 static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {

@@ -28,18 +28,19 @@ template <class A> struct TestR1 {
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);
   }
 };
-// Even level: couplings with other b1 are dropped; those to the east and to the north are tested here.
-template <class A, class V> struct TestB1 {
+// Even level: couplings of two b1 are dropped. At b2, which the paths of one lead through, those of the b1 north-east of it: to the west and
+// to the south. So that a box has all that its own nodes ask for.
+template <class A, class V> struct TestAtB2 {
   Schur<A, V> s;
   Rings rings;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
-    const double east = rings.self_x ? 0.0 : s.east_b1(h, k), north = rings.self_y ? 0.0 : s.north_b1(h, k);
-    double own[4], at_east[4], at_north[4];
-    s.skew(h, k, own), s.skew(h + 1, k, at_east), s.skew(h, k + 1, at_north);
+    const double west = rings.self_x ? 0.0 : s.east_b1(h - 1, k), south = rings.self_y ? 0.0 : s.north_b1(h, k - 1);
+    double own[4], at_west[4], at_south[4];
+    s.skew(h, k, own), s.skew(h - 1, k, at_west), s.skew(h, k - 1, at_south);
     const auto is_supported = [&](double w, double support) { return at_most(w, s.lumping.limits.tau * support); };
-    const bool fine = is_supported(east, in_series(own[SE], at_east[SW]) + in_series(own[NE], at_east[NW])) &
-                      is_supported(north, in_series(own[NW], at_north[SW]) + in_series(own[NE], at_north[SE]));
+    const bool fine = is_supported(west, in_series(own[SW], at_west[SE]) + in_series(own[NW], at_west[NE])) &
+                      is_supported(south, in_series(own[SW], at_south[NW]) + in_series(own[SE], at_south[NE]));
     return fine ? unsigned(node_ok) : unsigned(node_unsupported);
   }
 };

@@ -56,9 +56,9 @@ public:
     if (lumping_.test) {
       const auto test = [&](auto w) {
         const auto s = schur(a.get(w), f.get(w), lumping_);
-        return TestB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
+        return TestAtB2<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
       };
-      on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 4), test(Inner{}), test(Edge{}), counts + b1);
+      on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 3), test(Inner{}), test(Edge{}), counts + b1);
     }
     on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
   }

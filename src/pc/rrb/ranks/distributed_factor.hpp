@@ -104,6 +104,7 @@ template <class Backend, class T> Outcome DistributedRrb<Backend, T>::outcome() 
   Outcome o = distributed_outcome();
   o.unlumped += below.unlumped;
   o.null += below.null;
+  o.unsupported += below.unsupported;
   if (!o.ok || below.ok) return o;
   o.ok = false;
   o.failed_level = below.failed_level + 2 * gathered_;
@@ -114,30 +115,35 @@ template <class Backend, class T> Outcome DistributedRrb<Backend, T>::outcome() 
 
 // The first failure by levels, classes, rows and columns, as one rank would find it.
 template <class Backend, class T> Outcome DistributedRrb<Backend, T>::distributed_outcome() const {
-  constexpr std::size_t told = 5;
+  constexpr std::size_t counted = 3, told = counted + 3; // then the first failure: class of a grid, row, column
   const NodeCounts *n = on_.read(counts_);
   std::vector<double> mine(told, 0.0);
-  mine[2] = 4 * gathered_;
+  mine[counted] = 4 * gathered_;
   for (int i = 4 * gathered_ - 1; i >= 0; --i) {
     mine[0] += double(n[i].unlumped);
     mine[1] += double(n[i].null);
-    if (n[i].failed)
-      mine[2] = i, mine[3] = double(n[i].first_failed >> 32), mine[4] = double(n[i].first_failed % (index_t(1) << 32));
+    mine[2] += double(n[i].unsupported);
+    if (!n[i].failed) continue;
+    mine[counted] = i;
+    mine[counted + 1] = double(n[i].first_failed >> 32);
+    mine[counted + 2] = double(n[i].first_failed % (index_t(1) << 32));
   }
   const std::vector<double> all = ranks_.gather_numbers(mine);
-  std::size_t first = 0;
+  const double *first = &all[counted];
   Outcome o;
   for (std::size_t p = 0; p < all.size(); p += told) {
     o.unlumped += index_t(all[p]);
     o.null += index_t(all[p + 1]);
-    if (std::lexicographical_compare(&all[p + 2], &all[p] + told, &all[first + 2], &all[first] + told)) first = p;
+    o.unsupported += index_t(all[p + 2]);
+    const double *failure = &all[p + counted];
+    if (std::lexicographical_compare(failure, &all[p] + told, first, first + told - counted)) first = failure;
   }
-  const int at = int(all[first + 2]), g = at / 4;
+  const int at = int(first[0]), g = at / 4;
   o.ok = at == 4 * gathered_;
   if (o.ok) return o;
   o.failed_level = 2 * g + (at % 4 == b1 ? 2 : 1);
-  o.failed_i = (2 * index_t(all[first + 4]) + parity_x(Class(at % 4))) << g;
-  o.failed_j = (2 * index_t(all[first + 3]) + parity_y(Class(at % 4))) << g;
+  o.failed_i = (2 * index_t(first[2]) + parity_x(Class(at % 4))) << g;
+  o.failed_j = (2 * index_t(first[1]) + parity_y(Class(at % 4))) << g;
   return o;
 }
 

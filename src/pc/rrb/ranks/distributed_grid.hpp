@@ -6,6 +6,7 @@
 #include "pc/rrb/ranks/around.hpp"
 #include "pc/rrb/ranks/box_sweeps.hpp"
 #include "pc/rrb/ranks/slots_seam.hpp"
+#include "pc/rrb/core/plain_test.hpp"
 #include "pc/rrb/core/sweep.hpp"
 
 namespace petscrrb::rrb {
@@ -70,6 +71,12 @@ public:
     at_own_and_around(on, own_, r1, around_ + 1, EliminateR1<A, V>{a, f, lumping}, counts);
     at_own_and_around(on, own_, r2, around_ + 1, EliminateR2<A, V>{a, f, lumping}, counts);
     const Schur<A, V> schur{a, f, lumping};
+    if (lumping.test) {
+      const TestR1<A> at_r1{a, lumping.limits.tau};
+      const TestAtB2<A, V> at_b2{schur, rings()};
+      on.count_each(own_.nodes_of(r1), own_.nodes_of(r1), at_r1, at_r1, counts + r1);
+      on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), at_b2, at_b2, counts + b1);
+    }
     at_own_and_around(on, own_, b1, around_, EliminateB1<A, V>{schur, rings()}, counts);
     const CoarseStencil<A, V, Out> coarse{schur, rings(), next};
     on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), coarse, coarse, counts + b2);

@@ -1,0 +1,103 @@
+// Red nodes chosen by support on several ranks: every rank has the matrix and the right-hand side of all of them, and does with the code
+// of one rank all that one would (docs/design_ranks.md, "Red nodes by support").
+#pragma once
+
+#include "pc/rrb/ranks/gather.hpp"
+#include "pc/rrb/ranks/graph_on_ranks.hpp"
+
+namespace petscrrb::rrb {
+
+template <class Backend> class GatheredGraph final : public GraphOnRanks {
+public:
+  GatheredGraph(const Backend &on, Ranks &ranks, const Boxes &boxes, bool corners)
+      : on_(on), gather_(on, ranks, boxes, 0), fields_(corners ? 5 : 3) {
+    const index_t n = gather_.all().nodes();
+    stencil_.resize(fields_ * n);
+    r_.resize(n), z_.resize(n);
+  }
+
+  void gather(const PreparedStencil &box) override {
+    const auto mine = natural_stencil(gather_.mine(), gather_.own());
+    const auto put = [&](const double *from, const Strided<1> &to) {
+      copy_nodes(on_, natural_order(from, gather_.own()), to, gather_.own());
+    };
+    put(box.X, mine.X), put(box.E, mine.E), put(box.N, mine.N);
+    if (corners()) put(box.NE, mine.NE), put(box.NW, mine.NW);
+    gather_.to_all(fields_, stencil_.data());
+  }
+  void choose(const Options &o, bool single, double omega) override {
+    all_ = make_on_graph(on_, gather_.all(), o, single, stencil(), omega);
+  }
+
+  void refresh(const PreparedStencil &s, Lumping lumping) override {
+    v_ = s.v;
+    gather(s);
+    all_->refresh(stencil(), lumping);
+  }
+  Outcome outcome() const override { return all_->outcome(); }
+
+  // r and z: of the box
+  void down(int from, int to, const double *r, double *, Part part) override {
+    if (from == 0) {
+      const Extent &own = gather_.own();
+      copy_nodes(on_, natural_order(r, own), natural_order(gather_.mine(), own), own,
+                 part != Part::right ? v_ : nullptr);
+      gather_.to_all(1, r_.data());
+    }
+    all_->down(from, to, r_.data(), z_.data(), part);
+  }
+  void up(int from, int to, const double *, double *z, Part part, Energy energy) override {
+    all_->up(from, to, r_.data(), z_.data(), part, energy);
+    const Extent &own = gather_.own();
+    if (to == 0)
+      copy_nodes(on_, natural_order(z_.data(), gather_.all()), natural_order(z, own), own,
+                 part != Part::left ? v_ : nullptr);
+  }
+  int grids() const override { return all_->grids(); }
+  const double *coarse_r() const override { return all_->coarse_r(); }
+  double *coarse_z() override { return all_->coarse_z(); }
+
+  AmliReport amli() const override { return all_->amli(); }
+  void keep_right_hand_side(double *) override { all_->keep_right_hand_side(z_.data()); }
+  void second_right_hand_side(double *) override { all_->second_right_hand_side(z_.data()); }
+  void start_estimate() override { all_->start_estimate(); }
+  void put_residual() override { all_->put_residual(); }
+  void estimate_step(int j) override { all_->estimate_step(j); }
+  void finish_estimate() override { all_->finish_estimate(); }
+  double *work() const override { return all_->work(); }
+  bool has_own_vectors(int g) const override { return all_->has_own_vectors(g); }
+
+  LastBlock &last_block() override { return all_->last_block(); }
+  const double *last_values() const override { return all_->last_values(); }
+  const double *last_excess() const override { return all_->last_excess(); }
+  const Extent &extent() const override { return gather_.own(); }
+  const Options &options() const override { return all_->options(); }
+  std::size_t bytes() const override {
+    return gather_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes() + all_->bytes();
+  }
+  GraphReport graph() const override { return all_->graph(); }
+  std::vector<index_t> unknowns_by_level() const override { return all_->unknowns_by_level(); }
+
+private:
+  bool corners() const { return fields_ == 5; }
+  PreparedStencil stencil() {
+    const index_t n = gather_.all().nodes();
+    double *p = stencil_.data();
+    return {p, p + n, p + 2 * n, corners() ? p + 3 * n : nullptr, corners() ? p + 4 * n : nullptr, nullptr};
+  }
+
+  const Backend &on_;
+  Gather<Backend> gather_;
+  int fields_;
+  typename Backend::template Array<double> stencil_, r_, z_; // of all ranks
+  std::unique_ptr<Factorization> all_;
+  const double *v_ = nullptr; // of the box: M^-1 = V (factor of V A V)^-1 V; NULL: V = I
+};
+
+template <class Backend>
+std::unique_ptr<GraphOnRanks> make_graph_on_ranks(const Backend &on, Ranks &ranks, const Boxes &boxes,
+                                                  bool corners) {
+  return std::make_unique<GatheredGraph<Backend>>(on, ranks, boxes, corners);
+}
+
+} // namespace petscrrb::rrb
