@@ -69,7 +69,6 @@ TEST(RrbRanksSolves, ChooseRedNodesAsOne) {
         set_new_values(d, problem.A);
         const Solve alone = solve(one, problem.b), done = solve_on(many, d, problem.b);
         EXPECT_GT(done.reason, 0) << what;
-        EXPECT_LE(done.iterations, 25) << what;
         EXPECT_NEAR(done.iterations, alone.iterations, *type == 'r') << what; // where it is fused
         const std::string shown = view_on_first(many);
         if (rank() == 0) EXPECT_EQ(by_support(shown), by_support(view(one))) << what << shown;

@@ -45,51 +45,98 @@ inline int attribute(cudaDeviceAttr of) {
   return value;
 }
 
-// Zeroed device memory; not copyable. Construction and resize() allocate and wait for the zeroes, so they belong into a
-// setup.
+// While there is one, this thread's buffers come from the device's pool and go back to it in the order of a stream, without waiting: for a
+// set-up that makes many. Nobody else uses them before its end, which waits.
+class Pool : NotCopied {
+public:
+  explicit Pool(cudaStream_t stream) : stream_(stream), outer_(current) {
+    if (!attribute(cudaDevAttrMemoryPoolsSupported)) return;
+    int device;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetDefaultMemPool(&pool_, device), "cudaDeviceGetDefaultMemPool");
+    unsigned long long all = ~0ull; // it would give back all that is free whenever the host waits
+    check(cudaMemPoolGetAttribute(pool_, kept, &usual_), "cudaMemPoolGetAttribute");
+    check(cudaMemPoolSetAttribute(pool_, kept, &all), "cudaMemPoolSetAttribute");
+    current = this;
+  }
+  ~Pool() {
+    (void)cudaStreamSynchronize(stream_);
+    if (!pool_) return;
+    current = outer_;
+    (void)cudaMemPoolSetAttribute(pool_, kept, &usual_);
+    (void)cudaMemPoolTrimTo(pool_, std::size_t(usual_));
+  }
+
+  static const Pool *of_thread() { return current; }
+  cudaStream_t stream() const { return stream_; }
+
+private:
+  static constexpr cudaMemPoolAttr kept = cudaMemPoolAttrReleaseThreshold;
+  static inline thread_local const Pool *current = nullptr;
+
+  cudaStream_t stream_;
+  const Pool *outer_;
+  cudaMemPool_t pool_ = nullptr;
+  unsigned long long usual_ = 0;
+};
+
+// Zeroed device memory; not copyable. Construction and resize() allocate and wait for the zeroes, unless there is a pool, so they belong
+// into a setup.
 template <class T> class Buffer {
 public:
   Buffer() = default;
   explicit Buffer(std::size_t n) { resize(n); }
   explicit Buffer(const std::vector<T> &values) { assign(values); }
-  Buffer(Buffer &&o) noexcept : p_(std::exchange(o.p_, nullptr)), n_(std::exchange(o.n_, 0)) {}
+  Buffer(Buffer &&o) noexcept { *this = std::move(o); }
   Buffer &operator=(Buffer &&o) noexcept {
     std::swap(p_, o.p_);
     std::swap(n_, o.n_);
+    std::swap(from_pool_, o.from_pool_);
     return *this;
   }
-  ~Buffer() { (void)cudaFree(p_); }
+  ~Buffer() { release(); }
 
   void resize(std::size_t n) {
     allocate(n);
     if (!n) return;
-    check(cudaMemset(p_, 0, bytes()), "cudaMemset");
-    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    check(cudaMemsetAsync(p_, 0, bytes(), stream()), "cudaMemset");
+    if (!from_pool_) wait();
   }
   void assign(const std::vector<T> &values) {
     allocate(values.size());
-    if (!n_) return;
-    check(cudaMemcpy(p_, values.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
-    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // from pageable memory it may still be on its way
+    if (n_) put(p_, values.data(), n_);
   }
-  void set(std::size_t i, const T &value) {
-    check(cudaMemcpy(p_ + i, &value, sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-  }
+  void set(std::size_t i, const T &value) { put(p_ + i, &value, 1); }
   T *data() const { return p_; }
   std::size_t size() const { return n_; }
   std::size_t bytes() const { return n_ * sizeof(T); }
 
 private:
+  cudaStream_t stream() const { return from_pool_ && Pool::of_thread() ? Pool::of_thread()->stream() : nullptr; }
+  void wait() const { check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
+  void put(T *to, const T *from, std::size_t n) const {
+    check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyHostToDevice, stream()), "cudaMemcpy");
+    wait(); // from pageable memory it may still be on its way
+  }
   void allocate(std::size_t n) {
-    (void)cudaFree(std::exchange(p_, nullptr));
-    n_ = 0;
-    if (n) check(cudaMalloc(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMalloc");
+    release();
+    p_ = nullptr, n_ = 0, from_pool_ = Pool::of_thread();
+    void **p = reinterpret_cast<void **>(&p_);
+    if (n && from_pool_)
+      check(cudaMallocAsync(p, n * sizeof(T), stream()), "cudaMallocAsync");
+    else if (n)
+      check(cudaMalloc(p, n * sizeof(T)), "cudaMalloc");
     n_ = n;
+  }
+  void release() {
+    if (!p_ || !from_pool_) return (void)cudaFree(p_);
+    if (!Pool::of_thread()) (void)cudaDeviceSynchronize(); // cudaFree() does
+    (void)cudaFreeAsync(p_, stream());
   }
 
   T *p_ = nullptr;
   std::size_t n_ = 0;
+  bool from_pool_ = false;
 };
 
 // Allocates only if there is less; what was in it is gone then.

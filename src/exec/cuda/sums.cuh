@@ -5,6 +5,8 @@
 #include "exec/cuda/overlap.cuh"
 #include "exec/sums.hpp"
 
+#include <algorithm>
+
 namespace petscrrb {
 namespace cuda {
 
@@ -112,22 +114,28 @@ template <class F> __global__ void __launch_bounds__(add_terms_threads) add_term
   f(0, 0);
 }
 
-constexpr int sum_threads = 256, sum_blocks = 128;
+constexpr int sum_threads = 256, most_sum_blocks = 1024;
 
-// Each block sums the nodes that are its own whatever the device: every sum_blocks-th tile of sum_threads of them.
-template <class F, class G> __global__ void sum_tiles(Range2 box, Range2 inner, F f, G g, double *partial) {
-  const index_t columns = box.h1 - box.h0, nodes = box.size();
+// Each block sums the nodes that are its own whatever the device: every gridDim.x-th tile of sum_threads of them, `across` of them along a
+// row.
+template <class F, class G>
+__global__ void __launch_bounds__(sum_threads)
+    sum_tiles(Range2 box, index_t tiles, Range2 inner, int across, F f, G g, double *partial) {
+  // unsigned numbers of 32 bits: divisions of longer ones would take longer than most sums
+  const unsigned down = sum_threads / across, x = threadIdx.x % across, y = threadIdx.x / across;
+  const unsigned tiles_x = (unsigned(box.h1 - box.h0) + across - 1) / across;
   double sum = 0.0;
-  for (index_t i = index_t(blockIdx.x) * sum_threads + threadIdx.x; i < nodes; i += sum_threads * sum_blocks) {
-    const index_t h = box.h0 + i % columns, k = box.k0 + i / columns;
-    sum += contains(inner, h, k) ? f(h, k) : g(h, k);
+  for (unsigned tile = blockIdx.x; tile < unsigned(tiles); tile += gridDim.x) {
+    const unsigned row = tile / tiles_x;
+    const index_t h = box.h0 + (tile - row * tiles_x) * across + x, k = box.k0 + row * down + y;
+    if (h < box.h1 && k < box.k1) sum += contains(inner, h, k) ? f(h, k) : g(h, k);
   }
   sum = sum_of_neighbours<sum_threads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-static __global__ void sum_partials(const double *partial, double *total) {
-  const double sum = sum_of_neighbours<sum_blocks>(partial[threadIdx.x]);
+static __global__ void __launch_bounds__(most_sum_blocks) sum_partials(int n, const double *partial, double *total) {
+  const double sum = sum_of_neighbours<most_sum_blocks>(int(threadIdx.x) < n ? partial[threadIdx.x] : 0.0);
   if (threadIdx.x == 0) *total = sum;
 }
 
@@ -188,7 +196,7 @@ private:
 
 template <> class Scalars<Cuda> {
 public:
-  Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::sum_blocks), host_(n) {}
+  Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::most_sum_blocks), host_(n) {}
 
   double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }
@@ -196,11 +204,16 @@ public:
   // at(i) = sum over the box of f(h, k), or of g(h, k) at nodes that are not in inner
   template <class F, class G>
   void sum(const Cuda &on, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
-    cuda::sum_tiles<<<cuda::sum_blocks, cuda::sum_threads, 0, on.stream>>>(box, intersection(box, inner), f, g,
-                                                                           partial_.data());
-    cuda::check_launch("sum");
-    cuda::sum_partials<<<1, cuda::sum_blocks, 0, on.stream>>>(partial_.data(), value_.data() + i);
-    cuda::check_launch("sum");
+    using namespace cuda;
+    const index_t columns = box.size() ? box.h1 - box.h0 : 0, rows = columns ? box.k1 - box.k0 : 0;
+    const int across = threads_of_row({{columns, rows, 1}}), down = sum_threads / across;
+    const index_t tiles = (columns + across - 1) / across * ((rows + down - 1) / down);
+    const unsigned blocks = unsigned(std::clamp<index_t>(tiles, 1, most_sum_blocks));
+    sum_tiles<<<blocks, sum_threads, 0, on.stream>>>(box, tiles, intersection(box, inner), across, f, g,
+                                                     partial_.data());
+    check_launch("sum");
+    sum_partials<<<1, most_sum_blocks, 0, on.stream>>>(int(blocks), partial_.data(), value_.data() + i);
+    check_launch("sum");
   }
 
   template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {

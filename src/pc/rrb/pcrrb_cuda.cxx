@@ -178,6 +178,8 @@ PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options
 PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                       double omega, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
+    const cuda::Pool pool(cuda_.stream);
+
     if (on_ranks_)
       on_ranks_->BuildOnGraph(pc, cuda_, all, o, single, stencil(), omega, stream_.say, core);
     else
@@ -189,10 +191,7 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
-    if (on_ranks_)
-      core.refresh(stencil(), lumping);
-    else
-      graphs_.refresh(cuda_, core, stencil(), lumping);
+    core.refresh(stencil(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());

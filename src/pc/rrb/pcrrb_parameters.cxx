@@ -267,8 +267,11 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    keeps the choice until its own, cheaper test fails: where a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view`
    and -info say which nodes are used and why.
 
-   By support it works on one rank at present: on several ones `PC_RRB_RED_NODES_AUTO` is plain. `-pc_rrb_levels` is an upper bound then,
-   `-pc_rrb_storage` and what belongs to it is without effect, and black nodes are not lumped.
+   On several ranks, each has the matrix of all of them by support, and does what one rank would: in its iterations, its time and its memory.
+   `PC_RRB_RED_NODES_AUTO` does so on at most 2^26 points divided by the number of ranks.
+
+   By support `-pc_rrb_levels` is an upper bound, `-pc_rrb_storage` and what belongs to it is without effect, and black nodes are not
+   lumped.
 
 .seealso: `PCRRB`, `PCRRBRedNodes`, `PCRRBGetRedNodes()`
 @*/

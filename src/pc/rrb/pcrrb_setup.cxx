@@ -146,6 +146,24 @@ static PetscBool MayChoose(PC pc) {
   return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED);
 }
 
+/* Where every rank has room for what all have. */
+static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
+  const Grid &g = ((PC_RRB *)pc->data)->state->grid;
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  const index_t points = g.n[0] * g.n[1],
+                most = ranks > 1 ? rrb::most_points_of_ranks_on_graph / ranks : rrb::most_points_on_graph;
+  *may = (PetscBool)(points <= most);
+  if (!*may)
+    PetscCall(PetscInfo(pc,
+                        "Plain red nodes fail the test of support, and stay: %lld points are more than auto chooses "
+                        "them anew for, %lld on %d ranks\n",
+                        (long long)points, (long long)most, ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
@@ -187,6 +205,10 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
   PetscFunctionBegin;
   for (int tries = 0; tries < 2 && *ok && s->outcome.unsupported && (s->support || MayChoose(pc)); ++tries) {
     const PetscBool support = (PetscBool)(!s->support || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    PetscBool may = PETSC_TRUE;
+
+    if (!s->support) PetscCall(MayBeOnGraph(pc, &may));
+    if (!may) break;
     if (s->support)
       PetscCall(PetscInfo(pc, "The choice of red nodes does not hold any more: it is made anew\n"));
     else

@@ -1,11 +1,9 @@
-// RRB on a device with few launches: between the sweeps of the finest grid, which work on PETSc's arrays, an application is always the
-// same, and so are AMLI's estimate and a refresh.
+// RRB's cycle on a device with few launches: between the sweeps of the finest grid, which work on PETSc's arrays, an
+// application is always the same, and so is AMLI's estimate.
 #pragma once
 
 #include "exec/cuda/graph.hpp"
 #include "pc/rrb/core/cycle.hpp"
-
-#include <tuple>
 
 namespace petscrrb::rrb {
 
@@ -14,25 +12,6 @@ public:
   void reset() {
     below_.reset();
     estimate_.reset();
-    refresh_.reset();
-    refreshes_ = 0;
-  }
-
-  // The third time that the same is asked for it is a graph, since making one takes as long as a refresh.
-  template <class Core> void refresh(Cuda &on, Core &core, const PreparedStencil &s, const Lumping &lumping) {
-    const Refresh now{s, lumping};
-    if (!(now == last_)) refresh_.reset(), refreshes_ = 0;
-    last_ = now;
-    if (refreshes_ < 2) {
-      ++refreshes_;
-      return core.refresh(s, lumping);
-    }
-    if (refresh_.empty())
-      (void)refresh_.capture(on, [&] {
-        core.refresh(s, lumping);
-        return 0;
-      });
-    refresh_.launch(on);
   }
 
   // solve: kernels alone. Both return its error, if it has one.
@@ -63,24 +42,8 @@ public:
   }
 
 private:
-  struct Refresh {
-    PreparedStencil s;
-    Lumping lumping;
-
-    bool operator==(const Refresh &o) const {
-      const auto of = [](const Refresh &r) {
-        const Lumping &l = r.lumping;
-        return std::make_tuple(r.s.X, r.s.E, r.s.N, r.s.NE, r.s.NW, r.s.v, l.omega, l.both, l.test, l.limits.beta,
-                               l.limits.tau);
-      };
-      return of(*this) == of(o);
-    }
-  };
-
-  cuda::Graph below_, estimate_, refresh_;
+  cuda::Graph below_, estimate_;
   bool amli_ = false; // the cycle that was captured
-  Refresh last_;
-  int refreshes_ = 0; // of them
 };
 
 } // namespace petscrrb::rrb

@@ -94,7 +94,7 @@ struct PackColumns {
 };
 
 template <class Backend> void GraphLevels<Backend>::make_first(const StencilGraph &s) {
-  if (extent_.nodes() > std::numeric_limits<node_t>::max() / 8)
+  if (extent_.nodes() > most_points_on_graph)
     throw std::length_error("red nodes are chosen by support on grids of at most 2^28 points");
   Level &level = levels_.front();
   const node_t n = node_t(extent_.nodes());

@@ -284,11 +284,10 @@ void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part 
   for (int l = from - 1; l >= to; --l)
     Loops::gather(on_, first_[l + 1] - first_[l], couplings(l),
                   Backward<T>{upper_start_.data(), upper_column_.data(), upper_.data(), inverse_.data(), x_.data(),
-                              l == 0 ? point_.data() : nullptr, z, v, first_[l], part != Part::left,
+                              to == 0 ? point_.data() : nullptr, z, v, first_[l], part != Part::left,
                               part == Part::whole ? Scaling::full : Scaling::root});
   if (to > 0) return;
-  const node_t first = first_[std::min(1, from)];
-  Loops::each(on_, first_.back() - first, StoreSolution{x_.data(), point_.data(), z, v, first});
+  Loops::each(on_, below(from), StoreSolution{x_.data(), point_.data(), z, v, first_[from]});
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j) {

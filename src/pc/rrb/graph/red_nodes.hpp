@@ -21,7 +21,7 @@ struct RedTests {
   Limits limits;
   bool deciding = false; // colours are set meanwhile
 
-  PETSCRRB_HD bool is_red(node_t p) const { return (deciding ? colour_of(colour, p) : colour[p]) == red; }
+  PETSCRRB_HD bool is_red(node_t p) const { return (deciding ? colour_of(colour, p) : Colour(colour[p])) == red; }
 
   // The conductance of all paths of two couplings over nodes that are not red.
   PETSCRRB_HD double support(node_t p, node_t q) const {
