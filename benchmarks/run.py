@@ -16,7 +16,7 @@ from tables import read_table
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
              "mic_solve", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
-DEVICE_QUESTIONS = ("solver_device", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
+DEVICE_QUESTIONS = ("solver_device", "hard_devices", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
                     "scaling_devices", "solid_devices", "values_devices")
 RESULTS = Path(__file__).resolve().parent / "results"

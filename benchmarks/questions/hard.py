@@ -6,7 +6,7 @@ SIZES = (255, 1023)
 THREADS = 2
 MOST = 500  # iterations
 SOLVERS = {"rrb": f"-ksp_type rrb -threads {THREADS}", "rrb, plain": f"-ksp_type rrb -pc_rrb_red_nodes plain -threads {THREADS}",
-           "mic": f"-pc_type mic -threads {THREADS}", "gamg": "-pc_type gamg -threads 1",
+           "mic": f"-pc_type mic -threads {THREADS}", "pfmg": "-ksp_type pfmg -threads 1", "gamg": "-pc_type gamg -threads 1",
            "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1"}
 PROBLEMS = {
     "constant": ("-problem", "poisson"),
@@ -24,15 +24,15 @@ PHASES = ("setup", "refresh", "solve")
 
 
 def measure(driver, note):
-    rows = []
-    solvers = {name: f"{options} -ksp_max_it {MOST} -ksp_divtol 1e30" for name, options in SOLVERS.items()}
-    for n in SIZES:
-        for problem, options in PROBLEMS.items():
-            note(f"{problem}, {n} x {n}")
-            measured = driver.run(solvers, "-n", n, "-setups", 3, "-refreshes", 3, "-solves", 5, "-seconds", 3, *options,
-                                  norm="unpreconditioned")
-            rows += [row_of(problem, n, name, row) for name, row in measured.items() if row["status"] != "missing"]
-    return rows
+    return [row for n in SIZES for problem in PROBLEMS
+            for row in compare(driver, note, SOLVERS, problem, n, "-setups", 3, "-refreshes", 3, "-solves", 5, "-seconds", 3)]
+
+
+def compare(driver, note, solvers, problem, n, *options):
+    note(f"{problem}, {n} x {n}")
+    limited = {name: f"{those} -ksp_max_it {MOST} -ksp_divtol 1e30" for name, those in solvers.items()}
+    measured = driver.run(limited, "-n", n, *PROBLEMS[problem], *options, norm="unpreconditioned")
+    return [row_of(problem, n, name, row) for name, row in measured.items() if row["status"] != "missing"]
 
 
 def row_of(problem, n, name, row):
@@ -43,8 +43,12 @@ def row_of(problem, n, name, row):
 
 
 def plot(rows, figure):
-    for n, ax in zip(SIZES, figure.subplots(1, len(SIZES), sharey=True)):
-        for index, name in enumerate(SOLVERS):
+    draw(rows, figure, SIZES, SOLVERS)
+
+
+def draw(rows, figure, sizes, solvers):
+    for n, ax in zip(sizes, figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]):
+        for index, name in enumerate(solvers):
             chosen = [row for row in rows if (row["solver"], row["n"], row["result"]) == (name, n, "solved")]
             ax.barh([list(PROBLEMS).index(row["problem"]) + 0.16 * (index - 2) for row in chosen],
                     [row["iterations"] for row in chosen], 0.14, label=name)

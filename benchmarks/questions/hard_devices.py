@@ -1,0 +1,19 @@
+"""The problems of `hard` on a GPU, and besides hypre's PFMG and the factor in single precision."""
+from questions import hard
+
+QUESTION = "On a GPU, how do hard coefficients go with red nodes by support, plain ones, MIC and multigrid?"
+
+SIZES = (1023,)
+SOLVERS = {"rrb": "-ksp_type rrb", "rrb, single": "-ksp_type rrb -pc_rrb_precision single",
+           "rrb, plain": "-ksp_type rrb -pc_rrb_red_nodes plain", "mic": "-pc_type mic", "pfmg": "-ksp_type pfmg",
+           "gamg": "-pc_type gamg", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg"}
+
+
+def measure(driver, note):
+    return [row for n in SIZES for problem in hard.PROBLEMS
+            for row in hard.compare(driver, note, SOLVERS, problem, n, "-backend", "cuda", "-setups", 2, "-refreshes", 3, "-solves", 5,
+                                    "-seconds", 0.3)]
+
+
+def plot(rows, figure):
+    hard.draw(rows, figure, SIZES, SOLVERS)
