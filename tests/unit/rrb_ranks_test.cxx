@@ -154,7 +154,7 @@ TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
         rrb->gather(prepared(mine));
         rrb->choose(o, false, 1.0);
         for (int twice = 0; twice < 2; ++twice) {
-          rrb->refresh(prepared(mine), {});
+          if (twice) rrb->refresh(prepared(mine), {});
           const LastBlockSolver solve(*rrb);
           Cycle(*rrb).estimate(solve);
           Cycle(*rrb).apply(own_r.data(), own_z.data(), Part::whole, solve);

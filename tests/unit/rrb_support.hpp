@@ -153,10 +153,13 @@ private:
     stencil_ = stencil();
     core_ = c.support ? make_on_graph(host_, extent, o, c.single, prepared(stencil_), omega)
                       : make_factorization(host_, extent, o, c.single);
+    factored_ = c.support;
   }
   void factor(double omega) {
-    stencil_ = stencil();
-    core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both, choice_.test});
+    if (!std::exchange(factored_, false)) {
+      stencil_ = stencil();
+      core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both, choice_.test});
+    }
     outcome_ = core_->outcome();
     const auto &block = core_->last_block();
     reference::Graph graph(block.size());
@@ -176,7 +179,7 @@ private:
   std::unique_ptr<Core> core_;
   reference::LastBlock last_;
   petscrrb::rrb::Outcome outcome_;
-  bool redone_ = false;
+  bool redone_ = false, factored_ = false;
 };
 
 } // namespace support

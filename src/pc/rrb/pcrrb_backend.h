@@ -67,10 +67,11 @@ public:
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings' */
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                std::unique_ptr<Core> *) = 0;
-  /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay. */
+  /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay: by these it is factored. */
   virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                       double omega, std::unique_ptr<Core> *) = 0;
-  virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping) = 0;
+  /* factored: the core is, since it was built */
+  virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;
 
   /* the last block; the type in use may be another one than what was asked for, if nothing was */
   virtual PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) = 0;

@@ -39,7 +39,7 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
                               std::unique_ptr<Core> *) override;
-  PetscErrorCode Factor(Core &, rrb::Lumping) override;
+  PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode EstimateForCycle(Core &) override;
@@ -187,11 +187,11 @@ PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::
   });
 }
 
-PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping) {
+PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool factored) {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
-    core.refresh(stencil(), lumping);
+    if (!factored) core.refresh(stencil(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());

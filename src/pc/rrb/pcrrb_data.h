@@ -22,6 +22,7 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
   PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
   PetscBool support = PETSC_FALSE;             /* red nodes are chosen by it */
+  PetscBool as_built = PETSC_FALSE;            /* the core: it is factored by the values that were read last */
   PetscBool tested = PETSC_FALSE;              /* plain red nodes, in full: refreshes look at what nodes lose only */
   PetscInt64 failing = 0;                      /* plain red nodes, which is why */
   PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */

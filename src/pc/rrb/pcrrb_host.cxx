@@ -27,9 +27,9 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
                               std::unique_ptr<Core> *) override;
-  PetscErrorCode Factor(Core &core, rrb::Lumping lumping) override {
+  PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {
     return PCRRBTogether([&] {
-      core.refresh(rrb::prepared(stencil_), lumping);
+      if (!factored) core.refresh(rrb::prepared(stencil_), lumping);
       return PETSC_SUCCESS;
     });
   }

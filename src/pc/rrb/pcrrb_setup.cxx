@@ -42,6 +42,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
   PetscFunctionBegin;
+  s->as_built = PETSC_FALSE;
   PetscCall(s->near_null.Take(pc));
   PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding,
                              s->support ? Positive::stays : Positive::moves, &s->values));
@@ -135,6 +136,7 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
     PetscCall(BuildOnGraph(pc, extent, omega));
   else
     PetscCall(BuildOnGrids(pc, extent));
+  s->as_built = s->support;
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,8 +173,8 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(s->backend->Factor(
-      *s->core, {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc), rrb::worth_a_choice}));
+  const rrb::Lumping lumping{omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc), rrb::worth_a_choice};
+  PetscCall(s->backend->Factor(*s->core, lumping, s->as_built));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -55,6 +55,11 @@ struct TakePoints {
 
   PETSCRRB_HD void operator()(node_t p) const { next[p] = point[black[p]]; }
 };
+struct ClearCounts {
+  NodeCounts *counts; // of one level
+
+  PETSCRRB_HD void operator()(node_t) const { *counts = {}; }
+};
 struct MarkGone {
   const node_t *place, *reverse;
   signed char *gone, pass;
@@ -106,7 +111,7 @@ template <class Backend> void GraphLevels<Backend>::make_first(const StencilGrap
   level.rows.column.resize(couplings);
   Loops::each(on_, n, ListNeighbours{s, level.rows.start.data(), level.rows.column.data()});
   room(w_[0], couplings), room(e_[0], n);
-  room(inverse_, n), room(excess_, n);
+  room(excess_, n);
   Loops::each(on_, n, FillFirst{s, level.rows.rows(), w_[0].data(), e_[0].data()});
 }
 
@@ -136,11 +141,13 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
                     list_.data());
 }
 
-// With their pivots; false where one is not positive.
-template <class Backend> bool GraphLevels<Backend>::may_be_eliminated(int l, double omega) {
-  on_.clear(counts_);
-  find_pivots(levels_[l], omega, l);
-  return outcome().ok;
+// Of a level, once those of the next one are there; and back, where that one is given up.
+template <class Backend> void GraphLevels<Backend>::keep_numbers(Level &level) {
+  level.w = std::move(w_[now_]), level.e = std::move(e_[now_]), level.inverse = std::move(inverse_);
+  w_[now_] = {}, e_[now_] = {}, inverse_ = {};
+}
+template <class Backend> void GraphLevels<Backend>::take_numbers_back(Level &level) {
+  std::swap(level.w, w_[now_]), std::swap(level.e, e_[now_]), std::swap(level.inverse, inverse_);
 }
 
 // False where they are too few for another level.
@@ -273,12 +280,13 @@ template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil
     };
     if (!by_support && may_be_plain(l)) {
       if (l % 2 == 0 && is_last()) break;
-      if (!colour_plainly(levels_[l], l) || (!is_last() && !may_be_eliminated(l, omega))) {
+      if (!colour_plainly(levels_[l], l)) {
         by_support = true;
         if (l % 2) { // then the grid's first level is not plain either
           levels_.pop_back();
           now_ ^= 1;
-          --l;
+          take_numbers_back(levels_[--l]);
+          Loops::each(on_, 1, ClearCounts{counts_.data() + l});
         }
       }
     } else
@@ -286,19 +294,35 @@ template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil
     if (is_last()) break;
     if (by_support) colour_by_support(levels_[l]);
     if (!take_reds(levels_[l])) break;
-    if (!may_be_eliminated(l, omega)) return;
+    room(inverse_, levels_[l].rows.n());
+    find_pivots(levels_[l], omega, l);
     levels_.emplace_back();
     make_next(levels_[l], levels_[l + 1]);
     fill_next(levels_[l], levels_[l + 1], weights(1));
+    keep_numbers(levels_[l]);
     now_ ^= 1;
     if (by_support) let_light_slide(levels_[l + 1]);
+  }
+  keep_numbers(levels_.back());
+  levels_.back().colour = {};
+}
+
+template <class Backend> template <class At> void GraphLevels<Backend>::end_choosing(const At &at) {
+  for (int l = 0; l <= count(); ++l) {
+    const Level &level = levels_[l];
+    const Graph g{level.rows.n(), level.rows.rows(), level.w.data(), level.e.data()};
+    at(l, g, level.inverse.data());
+    if (l < count()) count_failing(g, level, l);
   }
   make_room();
 }
 
-// For all levels of a refresh, and none for the choice any more.
+// For all levels of a refresh, and none for a choice any more.
 template <class Backend> void GraphLevels<Backend>::make_room() {
-  levels_.back().colour = {};
+  for (int l = 0; l <= std::min(count(), 1); ++l) w_[l] = std::move(levels_[l].w), e_[l] = std::move(levels_[l].e);
+  inverse_ = std::move(levels_[0].inverse);
+  for (Level &l : levels_) l.point = {}, l.w = {}, l.e = {}, l.inverse = {};
+  choosing_ = nullptr;
   count_ = {}, list_ = {}, own_ = {}, other_ = {}, ways_ = {};
   for (int l = 0; l <= count(); ++l) {
     room(w_[l % 2], levels_[l].rows.couplings());

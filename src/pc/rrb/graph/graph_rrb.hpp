@@ -15,12 +15,12 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
   template <class V> using Array = typename Backend::template Array<V>;
 
 public:
-  // Chooses by the numbers of s. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what there is. Where
-  // a pivot is not positive then, that is the outcome of each refresh, too.
+  // Chooses by the numbers of s, and is factored by them. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what
+  // there is.
   GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, double omega)
       : on_(on), extent_(extent), options_(o), levels_(on, extent), polynomial_(ListAsBox::rows(extent.nodes())) {
     levels_.choose(s, omega, {o.levels, o.last_unknowns});
-    chosen_ = levels_.outcome();
+    v_ = s.v;
     options_.storage_grids = 0;
     options_.levels = levels_.count();
     first_.assign(1, 0);
@@ -31,18 +31,19 @@ public:
     make_factor();
     make_last_block();
     make_amli();
-    levels_.end_choosing();
+    levels_.end_choosing([&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
+    fill_lower();
+    const Outdated now = levels_.outdated();
+    failing_at_first_ = now.reds + now.slides;
   }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
     v_ = s.v;
-    if (!chosen_.ok) return;
     levels_.refresh(s, lumping.omega, [&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
-    if (failing_at_first_ < 0) failing_at_first_ = levels_.outdated().reds + levels_.outdated().slides;
-    Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
+    fill_lower();
   }
   Outcome outcome() const override {
-    Outcome o = chosen_.ok ? levels_.outcome() : chosen_;
+    Outcome o = levels_.outcome();
     o.failed_i = o.failed_j = -1;
     if (o.ok) o.unsupported = outdated();
     return o;
@@ -118,12 +119,14 @@ private:
   void make_last_block();
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
+  void fill_lower() {
+    Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
+  }
 
   const Backend &on_;
   Extent extent_;
   Options options_;
   GraphLevels<Backend> levels_;
-  Outcome chosen_;
   std::vector<node_t> first_;                // node of each level, of the last block, and the end
   std::vector<Array<node_t>> order_;         // of the nodes of each level's graph
   Array<node_t> point_;                      // of each node
@@ -139,7 +142,7 @@ private:
   Array<double> kept_w_, kept_e_, r_, p_, q_;
   AmliPolynomial<Backend> polynomial_;
   const double *v_ = nullptr;
-  index_t failing_at_first_ = -1; // in the first refresh
+  index_t failing_at_first_ = 0;
 };
 
 // The first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides has more.

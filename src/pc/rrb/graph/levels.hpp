@@ -28,7 +28,10 @@ template <class Backend> struct GraphLevel {
   Array<signed char> colour;
   Array<node_t> number; // of a red node among the red ones, of a black one in the next graph
   Array<node_t> black;  // of the next graph's nodes
-  Array<node_t> point;  // of the grid; only while levels are chosen
+
+  // only while levels are chosen
+  Array<node_t> point;          // of the grid
+  Array<double> w, e, inverse; // numbers by which the next level was chosen
 
   const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }
   std::size_t bytes() const {
@@ -64,6 +67,8 @@ public:
 
   // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
   void choose(const PreparedStencil &, double omega, const Depth &);
+  // Once after that, what a refresh with the same numbers would do; and there are no more choices.
+  template <class At> void end_choosing(const At &at);
   // Numbers. at(l, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end.
   template <class At> void refresh(const PreparedStencil &, double omega, const At &at);
 
@@ -75,11 +80,6 @@ public:
   int count() const { return int(levels_.size()) - 1; }
   const Level &level(int l) const { return levels_[l]; } // 0 ... count(), the last one without red nodes
   Choosing &choosing() const { return *choosing_; }
-  // There are no more choices.
-  void end_choosing() {
-    for (Level &l : levels_) l.point = {};
-    choosing_ = nullptr;
-  }
   std::size_t bytes() const {
     std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes() +
                     counts_.bytes() + changes_.bytes();
@@ -109,7 +109,8 @@ private:
   void colour_by_support(Level &);
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
-  bool may_be_eliminated(int l, double omega);
+  void keep_numbers(Level &);
+  void take_numbers_back(Level &);
   void start_sliding(Level &);
   void let_positive_slide(Level &);
   void let_light_slide(Level &);
@@ -120,6 +121,7 @@ private:
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
   void find_pivots(const Level &, double omega, int l);
+  void count_failing(const Graph &, const Level &, int l);
   void fill_next(const Level &, const Level &next, double *w);
   void slide(const SlidePass<Backend> &, double *w, double eps);
   void finish(const Level &, int next);
@@ -166,6 +168,10 @@ template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &lev
   Loops::count(on_, level.rows.n(),
                FindPivot{graph(level), level.colour.data(), omega, inverse_.data(), excess_.data()},
                counts_.data() + l);
+}
+
+template <class Backend> void GraphLevels<Backend>::count_failing(const Graph &g, const Level &level, int l) {
+  Loops::count_together(on_, g.n, FailsPlainly{{g, level.colour.data(), plain_limits}}, counts_.data() + l);
 }
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
@@ -215,8 +221,7 @@ void GraphLevels<Backend>::refresh(const PreparedStencil &s, double omega, const
     const Level &level = levels_[l], &next = levels_[l + 1];
     find_pivots(level, omega, l);
     at(l, graph(level), inverse_.data());
-    Loops::count_together(on_, level.rows.n(), FailsPlainly{{graph(level), level.colour.data(), plain_limits}},
-                          counts_.data() + l);
+    count_failing(graph(level), level, l);
     fill_next(level, next, into(next, 1));
     finish(next, 1);
     now_ ^= 1;

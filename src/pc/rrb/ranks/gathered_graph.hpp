@@ -17,6 +17,7 @@ public:
   }
 
   void gather(const PreparedStencil &box) override {
+    v_ = box.v;
     const auto mine = natural_stencil(gather_.mine(), gather_.own());
     const auto put = [&](const double *from, const Strided<1> &to) {
       copy_nodes(on_, natural_order(from, gather_.own()), to, gather_.own());
@@ -30,7 +31,6 @@ public:
   }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
-    v_ = s.v;
     gather(s);
     all_->refresh(stencil(), lumping);
   }
