@@ -51,11 +51,13 @@ TEST(RrbRanksSolves, OfALargerProblem) {
 
 // By support where one rank would, from the first values on and with others.
 TEST(RrbRanksSolves, ChooseRedNodesAsOne) {
-  const auto by_support = [](const std::string &view) { return view.find("red nodes: by support") != std::string::npos; };
+  const auto by_support = [](const std::string &view) {
+    return view.find("red nodes: by support") != std::string::npos;
+  };
   const Case c{"smooth", reference::random_faces({64, 60}, 1.5, 1), 5};
-  const reference::Problem problems[] = {c.problem, reference::anisotropic(64, 60, 70, 1),
-                                         reference::anisotropic(64, 60, 1, 20), c.problem,
-                                         reference::random_faces({64, 60}, 1e6), reference::channels(64, 60, 1, 4)};
+  const reference::Problem problems[] = {
+      c.problem, reference::anisotropic(64, 60, 70, 1),  reference::anisotropic(64, 60, 1, 20),
+      c.problem, reference::random_faces({64, 60}, 1e6), reference::channels(64, 60, 1, 4)};
   const std::string choices = "-pc_type rrb -pc_rrb_levels 12 -pc_rrb_gather_size 300 -pc_rrb_red_nodes auto "
                               "-pc_rrb_cycle amli -ksp_rtol 1e-6 -ksp_norm_type unpreconditioned " +
                               c.grid();

@@ -137,8 +137,7 @@ TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
     ASSERT_TRUE(one.outcome().ok && !one.redone()) << name;
     const reference::Vector r = reference::random_vector(problem.A.size(), 3), z = one.apply(r);
     const petscrrb::Grid grid = grid_of(problem.grid);
-    const petscrrb::Stencil whole =
-        support::stencil_of(problem.A, grid, true, problem.v, petscrrb::Positive::stays);
+    const petscrrb::Stencil whole = support::stencil_of(problem.A, grid, true, problem.v, petscrrb::Positive::stays);
     for (const Partition &parts : partitions(problem.grid, random)) {
       const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
       reference::Vector together(r.size(), NAN);

@@ -68,8 +68,8 @@ public:
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                std::unique_ptr<Core> *) = 0;
   /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay: by these it is factored. */
-  virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
-                                      double omega, std::unique_ptr<Core> *) = 0;
+  virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
+                                      PetscBool single, double omega, std::unique_ptr<Core> *) = 0;
   /* factored: the core is, since it was built */
   virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;
 

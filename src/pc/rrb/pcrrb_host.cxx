@@ -99,7 +99,8 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
                             Positive positive, PCRRBValues *values) {
   PetscFunctionBegin;
   if (on_ranks_) {
-    PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, positive, PCRRBRoomIn(stencil_), values));
+    PetscCall(
+        on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, positive, PCRRBRoomIn(stencil_), values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *values = PCRRBValues();

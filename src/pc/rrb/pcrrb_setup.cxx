@@ -173,7 +173,8 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  const rrb::Lumping lumping{omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc), rrb::worth_a_choice};
+  const rrb::Lumping lumping{omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc),
+                             rrb::worth_a_choice};
   PetscCall(s->backend->Factor(*s->core, lumping, s->as_built));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));

@@ -27,15 +27,22 @@ struct Rows {
 };
 
 // f(place in row p, place in row q) for each neighbour that both have
-template <class F> PETSCRRB_HD inline void for_common(const Rows &rows, node_t p, node_t q, const F &f) {
+template <class F> PETSCRRB_HD inline bool any_common(const Rows &rows, node_t p, node_t q, const F &f) {
   node_t a = rows.start[p], b = rows.start[q];
   const node_t end_a = rows.start[p + 1], end_b = rows.start[q + 1];
   while (a < end_a && b < end_b) {
     const node_t u = rows.column[a], v = rows.column[b];
-    if (u == v) f(a, b);
+    if (u == v && f(a, b)) return true;
     a += u <= v;
     b += v <= u;
   }
+  return false;
+}
+template <class F> PETSCRRB_HD inline void for_common(const Rows &rows, node_t p, node_t q, const F &f) {
+  (void)any_common(rows, p, q, [&](node_t a, node_t b) {
+    f(a, b);
+    return false;
+  });
 }
 
 struct Graph {

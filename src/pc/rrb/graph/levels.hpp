@@ -30,7 +30,7 @@ template <class Backend> struct GraphLevel {
   Array<node_t> black;  // of the next graph's nodes
 
   // only while levels are chosen
-  Array<node_t> point;          // of the grid
+  Array<node_t> point;         // of the grid
   Array<double> w, e, inverse; // numbers by which the next level was chosen
 
   const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }

@@ -1,6 +1,7 @@
 // Which nodes are red: the tests of a set, and the decision about one node.
 #pragma once
 
+#include "exec/counts.hpp"
 #include "pc/rrb/core/support_limits.hpp"
 #include "pc/rrb/graph/graph.hpp"
 
@@ -23,14 +24,15 @@ struct RedTests {
 
   PETSCRRB_HD bool is_red(node_t p) const { return (deciding ? colour_of(colour, p) : Colour(colour[p])) == red; }
 
-  // The conductance of all paths of two couplings over nodes that are not red.
-  PETSCRRB_HD double support(node_t p, node_t q) const {
+  // Whether a coupling w of p and q has the support of all paths of two couplings over nodes that are not red: their conductance. Some may
+  // be enough.
+  PETSCRRB_HD bool is_supported(double w, node_t p, node_t q) const {
     double sum = 0.0;
-    for_common(graph.rows, p, q, [&](node_t a, node_t b) {
-      const double u = graph.w[a], v = graph.w[b];
-      if (u > 0.0 && v > 0.0 && !is_red(graph.rows.column[a])) sum += u * v / (u + v);
-    });
-    return sum;
+    return at_most(w, 0.0) || any_common(graph.rows, p, q, [&](node_t a, node_t b) {
+             const double u = graph.w[a], v = graph.w[b];
+             if (u > 0.0 && v > 0.0 && !is_red(graph.rows.column[a])) sum += u * v / (u + v);
+             return at_most(w, limits.tau * sum);
+           });
   }
   // also: a node that counts as red. Sums are always formed anew and in the order of the row: with more red nodes `lost` cannot become
   // smaller and `kept` not larger, in rounded arithmetic either.
@@ -45,11 +47,12 @@ struct RedTests {
   // p being red; its neighbours', too, where they are asked. With several lanes, whether those neighbours do that a lane asks.
   PETSCRRB_HD bool passes(node_t p, bool ask_neighbours, int lane = 0, int lanes = 1) const {
     if (lane == 0 && !keeps_enough(p)) return false;
+    if (ask_neighbours) // first, since that takes less time
+      for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes)
+        if (is_red(graph.rows.column[k]) && !keeps_enough(graph.rows.column[k], p)) return false;
     for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes) {
       const node_t q = graph.rows.column[k];
-      if (!is_red(q)) continue;
-      if (!at_most(graph.w[k], limits.tau * support(p, q))) return false;
-      if (ask_neighbours && !keeps_enough(q, p)) return false;
+      if (is_red(q) && !is_supported(graph.w[k], p, q)) return false;
     }
     return true;
   }
@@ -75,10 +78,20 @@ PETSCRRB_HD inline int plain_level(index_t x, index_t y) {
 // grid have the same.
 using priority_t = std::uint64_t;
 PETSCRRB_HD inline priority_t priority_of(index_t x, index_t y) {
-  constexpr int bits = 28; // of a coordinate
-  priority_t p = priority_t(plain_level(x, y));
-  for (int bit = 0; bit < bits; ++bit) p = p << 2 | priority_t(~x >> bit & 1) << 1 | priority_t(~y >> bit & 1);
-  return p;
+  constexpr int bits = 28;                     // of a coordinate
+  const auto spread = [](index_t coordinate) { // a zero behind each bit of what it is not
+    priority_t p = ~priority_t(coordinate) & ((priority_t(1) << bits) - 1);
+    p = (p | p << 16) & 0x0000ffff0000ffff;
+    p = (p | p << 8) & 0x00ff00ff00ff00ff;
+    p = (p | p << 4) & 0x0f0f0f0f0f0f0f0f;
+    p = (p | p << 2) & 0x3333333333333333;
+    return (p | p << 1) & 0x5555555555555555;
+  };
+  priority_t p = spread(x) | spread(y) << 1;
+  const auto swap = [&](int step, priority_t low) { p = (p >> step & low) | (p & low) << step; }; // and so backwards
+  swap(1, 0x5555555555555555), swap(2, 0x3333333333333333), swap(4, 0x0f0f0f0f0f0f0f0f);
+  swap(8, 0x00ff00ff00ff00ff), swap(16, 0x0000ffff0000ffff), swap(32, 0x00000000ffffffff);
+  return priority_t(plain_level(x, y)) << 2 * bits | p >> (64 - 2 * bits);
 }
 
 struct Decide {

@@ -95,8 +95,7 @@ private:
 };
 
 template <class Backend>
-std::unique_ptr<GraphOnRanks> make_graph_on_ranks(const Backend &on, Ranks &ranks, const Boxes &boxes,
-                                                  bool corners) {
+std::unique_ptr<GraphOnRanks> make_graph_on_ranks(const Backend &on, Ranks &ranks, const Boxes &boxes, bool corners) {
   return std::make_unique<GatheredGraph<Backend>>(on, ranks, boxes, corners);
 }
 
