@@ -279,6 +279,31 @@ Solver user_solver(Mat A, Mat Z, const std::string &more) {
   return ksp;
 }
 
+// PETSc's operations on a device take vectors of the host for their own, whose memory they so spoil and lose.
+TEST(Deflation, TakesSpacesAndColumnsOfTheHost) {
+  SKIP_ON_HOST();
+  const Problem problem = reference::random_faces({9, 8}, 100);
+  const int n = problem.A.size();
+  const Matrix A = matrix_of(problem);
+  const Matrix Z = matrix_of_columns(waves(n, 6), true);
+  const reference::Vector u = reference::random_vector(n, 3);
+  for (const char *type : {"-pc_type jacobi", "-pc_type icc", "-pc_type rrb -pc_rrb_levels 3"}) {
+    PetscLogDouble used[2];
+    for (PetscLogDouble &now : used) { // what the first one leaves PETSc keeps
+      const Solver ksp = user_solver(A, Z, type);
+      EXPECT_EQ(solve(ksp, problem.b).reason, KSP_CONVERGED_RTOL) << type;
+      const Matrix X = dense_of(n, 1, u), Y = dense_of(n, 1, reference::Vector(n, 0.0));
+      const PetscScalar *y;
+      ok(PCMatApply(pc_of(ksp), X, Y));
+      ok(MatDenseGetArrayRead(Y, &y));
+      EXPECT_LT(largest_difference(reference::Vector(y, y + n), applied(pc_of(ksp), u)), 1e-12) << type;
+      ok(MatDenseRestoreArrayRead(Y, &y));
+      ok(PetscMallocGetCurrentUsage(&now));
+    }
+    EXPECT_EQ(used[1], used[0]) << type;
+  }
+}
+
 class UserSpace : public testing::TestWithParam<const char *> {};
 
 TEST_P(UserSpace, IsThatOfTheReference) {

@@ -106,7 +106,7 @@ static PetscErrorCode ApplyTransposeOfProjected(PC pc, PetscBool transposed, Vec
 /* Where E could not be factored y is infinite: that is how a KSP notices, and then it looks at the failed reason. A solve
    with A^T is one with A, which is symmetric, so that its preconditioner has the same form; the transpose of that one is
    asked for by what multiplies with A^T in a solve with A, or the other way round. */
-static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
+static PetscErrorCode ApplyThere(PC pc, PetscBool transposed, Vec x, Vec y) {
   PC_SubdomainDeflation *d = Data(pc);
   const PCDeflationSolve *solve = d->solves.empty() ? nullptr : &d->solves.back()->solve;
 
@@ -122,6 +122,24 @@ static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
     PetscCall(ApplyProjected(pc, transposed, x, y, solve));
   else
     PetscCall(ApplyTransposeOfProjected(pc, transposed, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With vectors where the matrix is: PETSc's preconditioners on a device write to arrays that host vectors have not, as those that
+   PCMatApply() makes of a dense matrix. */
+static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
+  PC_SubdomainDeflation *d = Data(pc);
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatOnDevice(pc->pmat, &device));
+  if (!device) {
+    PetscCall(ApplyThere(pc, transposed, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!d->on_device)
+    PetscCall(PetscRRBTry("KSP deflation", [&] { d->on_device = std::make_unique<PetscRRBVectors>(PETSC_TRUE); }));
+  PetscCall(d->on_device->Use(pc, "KSP deflation", x, y, [&](Vec r, Vec z) { return ApplyThere(pc, transposed, r, z); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,6 +220,7 @@ static PetscErrorCode Clear(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCDeflationForgetSolves(pc));
   d->backend.reset();
+  d->on_device.reset();
   d->A = d->space = PCDeflationSeen();
   for (Vec &w : d->work) PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&d->free));

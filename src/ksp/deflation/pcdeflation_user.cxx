@@ -162,10 +162,13 @@ PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
 PetscErrorCode UserBackend::Measure(Mat A) {
   PetscInt n;
   PetscReal largest;
+  Vec diagonal;
 
   PetscFunctionBegin;
-  PetscCall(MatGetDiagonal(A, w_));
-  PetscCall(VecNorm(w_, NORM_INFINITY, &largest));
+  PetscCall(MatCreateVecs(A, &diagonal, nullptr)); /* Z, and w_ with it, may be elsewhere */
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecNorm(diagonal, NORM_INFINITY, &largest));
+  PetscCall(VecDestroy(&diagonal));
   PetscCall(VecGetSize(c_, &n));
   std::vector<PetscReal> norm;
   PetscCall(PetscRRBTryTogether(comm_, say, [&] { norm.resize((std::size_t)n); }));
