@@ -139,7 +139,8 @@ static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
   }
   if (!d->on_device)
     PetscCall(PetscRRBTry("KSP deflation", [&] { d->on_device = std::make_unique<PetscRRBVectors>(PETSC_TRUE); }));
-  PetscCall(d->on_device->Use(pc, "KSP deflation", x, y, [&](Vec r, Vec z) { return ApplyThere(pc, transposed, r, z); }));
+  PetscCall(
+      d->on_device->Use(pc, "KSP deflation", x, y, [&](Vec r, Vec z) { return ApplyThere(pc, transposed, r, z); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -177,7 +177,6 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
                              rrb::worth_a_choice};
   PetscCall(s->backend->Factor(*s->core, lumping, s->as_built));
   PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
-  if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,6 +300,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   }
   PetscCall(FactorSafely(pc, ok));
   PetscCall(ChooseAnew(pc, ok));
+  if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   if (*rebuild) PetscCall(ReportWarnings(pc));
   if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
     char cycle[128];

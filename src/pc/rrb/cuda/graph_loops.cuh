@@ -142,6 +142,7 @@ public:
     Loops::add(on_, n, f, total_.device());
     return total_.read(on_.stream);
   }
+  template <class F> bool any(node_t n, const F &f) { return sum(n, f) != 0; }
   node_t offsets(node_t *count, node_t n) {
     const index_t total = sum(n, graph_kernels::Entry{count});
     if (total > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");

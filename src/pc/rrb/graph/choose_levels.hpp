@@ -124,7 +124,7 @@ template <class Backend> bool GraphLevels<Backend>::colour_plainly(Level &level,
   const node_t n = level.rows.n();
   level.colour.resize(n);
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, l + 1, level.colour.data()});
-  level.plain = !choosing_->sum(n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
+  level.plain = !choosing_->any(n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
   return level.plain;
 }
 

@@ -51,6 +51,18 @@ public:
   explicit ChoiceLoops(const Host &on) : on_(on) {}
 
   template <class F> index_t sum(node_t n, const F &f) const { return GraphLoops<Host>::sum(on_, n, f); }
+  // Whether f returns anything but 0: not all are asked then.
+  template <class F> bool any(node_t n, const F &f) const {
+    bool found = false;
+    GraphLoops<Host>::each(on_, n, [&](node_t i) {
+      bool known;
+      __atomic_load(&found, &known, __ATOMIC_RELAXED);
+      if (known || !f(i)) return;
+      known = true;
+      __atomic_store(&found, &known, __ATOMIC_RELAXED);
+    });
+    return found;
+  }
   // count[i] = the sum of those before i, count[n] = that of all, which is returned
   node_t offsets(node_t *count, node_t n) const {
     index_t sum = 0;
