@@ -70,6 +70,20 @@ static PetscErrorCode SetUpLastBlock(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TellLevels(PC pc) {
+  const rrb::Factorization &core = *((PC_RRB *)pc->data)->state->core;
+  rrb::GraphReport graph;
+  std::vector<index_t> unknowns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry("PCRRB", [&] { graph = core.graph(), unknowns = core.unknowns_by_level(); }));
+  for (int l = 0; l < core.options().levels; ++l)
+    PetscCall(PetscInfo(pc, "Level %d: %lld unknowns, %.1f couplings each, %s red nodes: %lld, in %d rounds\n", l,
+                        (long long)unknowns[l], graph.couplings[l], l < graph.plain ? "plain" : "chosen",
+                        (long long)(unknowns[l] - unknowns[l + 1]), graph.rounds[l]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Levels on a graph, chosen by the values that were read. */
 static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal omega) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -85,6 +99,7 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   PetscCall(
       s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), omega, &s->core));
   s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
+  PetscCall(TellLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

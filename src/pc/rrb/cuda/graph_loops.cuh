@@ -156,21 +156,25 @@ public:
     Loops::each(on_, n, graph_kernels::Identity{all});
     cuda::sort(scratch_, key, sorted, all, order, n, bound);
   }
-  void decide(node_t n, const Decide &decide, signed char *colour, node_t *open) {
+  int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) {
     constexpr int lanes = 8, many = 1 << 15;
+    int rounds = 0;
     const cuda::Scratch::Frame frame(scratch_);
     node_t *flag = scratch_.take<node_t>(n), *place = scratch_.take<node_t>(n), *other = scratch_.take<node_t>(n);
     Loops::each(on_, n, graph_kernels::Identity{open});
     while (n > 0) {
+      const int some = n > many ? 2 : 16; // at most
+      rounds += some;
       graph_kernels::decide_nodes<lanes>
           <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on_.stream>>>(n, decide, colour, open,
-                                                                                           flag, n > many ? 2 : 16);
+                                                                                           flag, some);
       cuda::check_launch("decide_nodes");
       cuda::find_places(scratch_, flag, place, left_.device(), n);
       n = left_.read(on_.stream);
       Loops::each(on_, n, graph_kernels::TakeOpen{open, place, other});
       std::swap(open, other);
     }
+    return rounds;
   }
 
 private:

@@ -137,8 +137,8 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
   Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
   room(list_, n);
-  choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits, true}, priority.data()}, level.colour.data(),
-                    list_.data());
+  level.rounds = choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits, true}, priority.data()},
+                                   level.colour.data(), list_.data());
 }
 
 // Of a level, once those of the next one are there; and back, where that one is given up.

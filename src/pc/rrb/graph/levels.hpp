@@ -25,6 +25,7 @@ template <class Backend> struct GraphLevel {
 
   bool plain = false; // the red nodes are those of plain RRB
   node_t reds = 0;    // none: it is the last block
+  int rounds = 0;     // in which they were chosen, about: threads see at once what others decide
   Array<signed char> colour;
   Array<node_t> number; // of a red node among the red ones, of a black one in the next graph
   Array<node_t> black;  // of the next graph's nodes
