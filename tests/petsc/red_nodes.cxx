@@ -1,4 +1,5 @@
 // Red nodes chosen by support, through PETSc: when they are used, what says so, and what they are worth.
+#include "device_support.hpp"
 #include "reference/hard_problems.hpp"
 #include "support.hpp"
 #include "unit/reference_support.hpp"
