@@ -149,7 +149,8 @@ std::unique_ptr<Factorization> make_factorization(const Backend &on, const Exten
 // Its numbers of nodes and couplings are int; and of several ranks each has all of it: what they have together, in some 40 GB.
 constexpr index_t most_points_on_graph = index_t(1) << 28, most_points_of_ranks_on_graph = index_t(1) << 26;
 
-// The same with red nodes that are chosen by support (graph/), by the values of the stencil, which stays as it is: it is factored by them. The grids are levels.
+// The same with red nodes that are chosen by support (graph/), by the values of the stencil, which stays as it is: it is factored by them. The
+// grids are levels.
 // o.levels: at most; o.amli_grid: not 0 where AMLI's step is wanted.
 template <class Backend>
 std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &, const Options &, bool single,

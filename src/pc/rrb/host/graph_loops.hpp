@@ -82,8 +82,8 @@ public:
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
-  // Decides about all nodes; returns in how many rounds. A thread may see at once what another one has decided, which changes nothing but the time: a node's tests
-  // are made when all that they read is decided, and a failing one would go on failing.
+  // Decides about all nodes; returns in how many rounds. A thread may see at once what another one has decided, which changes nothing but
+  // the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
   int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) const {
     int rounds = 0;
     GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p; });
