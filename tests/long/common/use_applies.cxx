@@ -18,7 +18,9 @@ void Use::apply() {
   ok(KSPGetPC(ksp, &pc));
   ok(PCSetUp(pc));
   ok(PCGetFailedReason(pc, &failed));
-  if (failed) return;
+  int any = failed != PC_NOERROR; // of asm it is each rank's own
+  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD);
+  if (any) return;
   const Vector a = numbering.vector(u, P, true), b = numbering.vector(v, P, true);
   const Vector ya = numbering.vector({}, P, false), yb = numbering.vector({}, P, false);
   ok(VecSet(ya, NAN));
