@@ -85,7 +85,7 @@ reference::CGResult solve_slowly(const Problem &problem, const reference::Option
 
 void expect_near(const reference::Vector &history, const reference::Vector &expected, double relative) {
   EXPECT_NEAR(double(history.size()), double(expected.size()), expected.size() > 10 ? 1 : 0);
-  for (std::size_t k = 0; k < std::min({history.size(), expected.size(), std::size_t(8)}); ++k)
+  for (std::size_t k = 0; k < std::min({history.size(), expected.size(), std::size_t(10)}); ++k)
     EXPECT_NEAR(history[k], expected[k], relative * expected[k] + 1e-13 * expected[0]) << "iteration " << k;
 }
 
