@@ -6,6 +6,8 @@
 #include "exec/cuda/sort.cuh"
 #include "pc/rrb/graph/red_nodes.hpp"
 
+#include <limits>
+
 namespace petscrrb::rrb {
 
 namespace graph_kernels {

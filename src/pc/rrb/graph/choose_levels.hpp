@@ -3,7 +3,6 @@
 
 #include "pc/rrb/graph/levels.hpp"
 
-#include <limits>
 #include <stdexcept>
 
 namespace petscrrb::rrb {

@@ -4,6 +4,7 @@
 #include "exec/host/host.hpp"
 #include "pc/rrb/graph/red_nodes.hpp"
 
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
