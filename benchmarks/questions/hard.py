@@ -1,6 +1,8 @@
-"""Where plain red nodes are weak: anisotropy, jumps, channels, masks, stretched grids; red nodes by support, and others, beside them."""
+"""Where plain red nodes are weak: anisotropy, jumps, channels, masks, stretched grids; red nodes by support, and others, beside them.
 
-QUESTION = "How do hard coefficients go with red nodes by support, plain ones, MIC and algebraic multigrid?"
+PCMG has grids of two more unknowns a side, 2^k + 1, which are nested.
+"""
+QUESTION = "How do hard coefficients go with red nodes by support, plain ones, MIC and multigrid?"
 
 SIZES = (255, 1023)
 THREADS = 2
@@ -9,6 +11,8 @@ RTOL = 1e-6
 SOLVERS = {"rrb": f"-ksp_type rrb -threads {THREADS}", "rrb, plain": f"-ksp_type rrb -pc_rrb_red_nodes plain -threads {THREADS}",
            "mic": f"-pc_type mic -threads {THREADS}", "pfmg": "-ksp_type pfmg -threads 1", "gamg": "-pc_type gamg -threads 1",
            "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1"}
+SMOOTHERS = {"pcmg, sor": "-mg_levels_ksp_type richardson -mg_levels_pc_type sor -threads 1",
+             "pcmg, ilu": "-mg_levels_ksp_type richardson -mg_levels_pc_type ilu -threads 1"}
 PROBLEMS = {
     "constant": ("-problem", "poisson"),
     "10:1 in x": ("-anisotropy", 10),
@@ -25,12 +29,26 @@ PHASES = ("setup", "refresh", "solve")
 
 
 def measure(driver, note):
-    return [row for n in SIZES for problem in PROBLEMS
-            for row in compare(driver, note, SOLVERS, problem, n, "-setups", 3, "-refreshes", 3, "-solves", 5, "-seconds", 3)]
+    return compare_all(driver, note, SIZES, SOLVERS, SMOOTHERS, "-setups", 3, "-refreshes", 3, "-solves", 5, "-seconds", 3)
 
 
-def compare(driver, note, solvers, problem, n, *options):
-    note(f"{problem}, {n} x {n}")
+def compare_all(driver, note, sizes, solvers, smoothers, *options):
+    rows = []
+    for n in sizes:
+        for problem in PROBLEMS:
+            note(f"{problem}, {n} x {n}")
+            rows += compare(driver, solvers, problem, n, *options)
+            rows += compare(driver, multigrid(smoothers, n + 2), problem, n + 2, *options)
+    return rows
+
+
+def multigrid(smoothers, n):
+    """PCMG down to 5 x 5 points or so, the matrices of coarser grids from the fine one."""
+    common = f"-dmda -pc_type mg -pc_mg_levels {n.bit_length() - 3} -pc_mg_galerkin both -mg_levels_ksp_max_it 1"
+    return {name: f"{common} {options}" for name, options in smoothers.items()}
+
+
+def compare(driver, solvers, problem, n, *options):
     limited = {name: f"{those} -ksp_max_it {MOST} -ksp_divtol 1e30" for name, those in solvers.items()}
     measured = driver.run(limited, "-n", n, *PROBLEMS[problem], *options, norm="unpreconditioned")
     return [row_of(problem, n, name, row) for name, row in measured.items() if row["status"] != "missing"]
@@ -45,15 +63,15 @@ def row_of(problem, n, name, row):
 
 
 def plot(rows, figure):
-    draw(rows, figure, SIZES, SOLVERS)
+    draw(rows, figure, SIZES, SOLVERS | SMOOTHERS)
 
 
 def draw(rows, figure, sizes, solvers):
     for n, ax in zip(sizes, figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0]):
         for index, name in enumerate(solvers):
-            chosen = [row for row in rows if (row["solver"], row["n"], row["result"]) == (name, n, "solved")]
-            ax.barh([list(PROBLEMS).index(row["problem"]) + 0.16 * (index - 2) for row in chosen],
-                    [row["iterations"] for row in chosen], 0.14, label=name)
+            chosen = [row for row in rows if row["solver"] == name and row["n"] - n in (0, 2) and row["result"] == "solved"]
+            ax.barh([list(PROBLEMS).index(row["problem"]) + 0.8 * (index / len(solvers) - 0.5) for row in chosen],
+                    [row["iterations"] for row in chosen], 0.7 / len(solvers), label=name)
         ax.set_yticks(range(len(PROBLEMS)), PROBLEMS)
         ax.set(xscale="log", xlim=(1, MOST), title=f"{n} x {n} unknowns", xlabel="iterations of CG to a true residual of 1e-6")
     ax.invert_yaxis()

@@ -7,13 +7,14 @@ SIZES = (1023,)
 SOLVERS = {"rrb": "-ksp_type rrb", "rrb, single": "-ksp_type rrb -pc_rrb_precision single",
            "rrb, plain": "-ksp_type rrb -pc_rrb_red_nodes plain", "mic": "-pc_type mic", "pfmg": "-ksp_type pfmg",
            "gamg": "-pc_type gamg", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg"}
+SMOOTHERS = {"pcmg, jacobi": "-mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi",
+             "pcmg, blockrelax": "-mg_levels_ksp_type richardson -mg_levels_pc_type blockrelax"}
 
 
 def measure(driver, note):
-    return [row for n in SIZES for problem in hard.PROBLEMS
-            for row in hard.compare(driver, note, SOLVERS, problem, n, "-backend", "cuda", "-setups", 2, "-refreshes", 3, "-solves", 5,
-                                    "-seconds", 0.3)]
+    return hard.compare_all(driver, note, SIZES, SOLVERS, SMOOTHERS, "-backend", "cuda", "-setups", 2, "-refreshes", 3, "-solves", 5,
+                            "-seconds", 0.3)
 
 
 def plot(rows, figure):
-    hard.draw(rows, figure, SIZES, SOLVERS)
+    hard.draw(rows, figure, SIZES, SOLVERS | SMOOTHERS)
