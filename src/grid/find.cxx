@@ -275,10 +275,10 @@ std::string check_grid(Pattern &A, Widest widest, const char *option, Grid &grid
     settle(grid, m.fit);
     return "";
   }
-  Grid other, box = all_around(grid);
-  box.points = 27;
+  Grid other, star = all_around(grid), box = star;
+  star.points = 7, box.points = 27;
   std::string why = "The matrix does not fit the grid: " + misfit(A, m) + ". ";
-  if (widest == Widest::star && grid.dim == 3 && A.fit(box).ok()) return why + only_stars;
+  if (widest == Widest::star && grid.dim == 3 && A.fit(box).ok() && !A.fit(star).ok()) return why + only_stars;
   if (find_grid(A, widest == Widest::box ? widest : Widest::star, option, other).empty())
     why += "Its nonzeros fit " + description(other) + ". ";
   return why + "Set " + option + " to its sizes, or use another preconditioner, for example -pc_type gamg";
