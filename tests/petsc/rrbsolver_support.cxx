@@ -84,7 +84,10 @@ reference::CGResult solve_slowly(const Problem &problem, const reference::Option
 }
 
 void expect_near(const reference::Vector &history, const reference::Vector &expected, double relative) {
-  EXPECT_NEAR(double(history.size()), double(expected.size()), expected.size() > 10 ? 1 : 0);
+  // on odd rings M has a few eigenvalues far out (28 of odd_ring_in_y), which amplify rounding errors until they decide of the last
+  // iterations: a tenth of them is as many as CountAboutAsKSPCG forgives
+  const std::size_t forgiven = expected.size() > 10 ? 1 + expected.size() / 10 : 0;
+  EXPECT_NEAR(double(history.size()), double(expected.size()), double(forgiven));
   for (std::size_t k = 0; k < std::min({history.size(), expected.size(), std::size_t(10)}); ++k)
     EXPECT_NEAR(history[k], expected[k], relative * expected[k] + 1e-13 * expected[0]) << "iteration " << k;
 }
