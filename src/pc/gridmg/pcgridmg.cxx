@@ -69,7 +69,7 @@ private:
   template <class MakeAgain>
   void Refresh(const Csr &rows, const gridmg::NearNull &near, gridmg::Findings *found, const MakeAgain &make) {
     *found = grids_->refresh(rows, near);
-    if (!automatic_ || !single_ || !found->wants_double) return;
+    if (!single_ || !(automatic_ ? found->wants_double : found->needs_double)) return;
     single_ = false; /* for good: values that want it come again */
     make();
     *found = grids_->refresh(rows, near);
@@ -368,7 +368,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCall(PetscRRBViewGrid(viewer, "", s->grid, [](int) { return ""; }));
   if (ranks > 1) PetscCall(s->backend->ViewRanks(viewer));
   PetscCall(ViewGrids(*s->backend, viewer));
-  if (((PC_GridMG *)pc->data)->precision == PC_GRIDMG_PRECISION_AUTO)
+  if (((PC_GridMG *)pc->data)->precision != PC_GRIDMG_PRECISION_DOUBLE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "precision in use: %s\n", s->backend->single() ? "single" : "double"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s->backend->on_device() ? "cuda" : "host"));
   if (s->backend->scaled()) PetscCall(PetscViewerASCIIPrintf(viewer, "the near null space of the matrix is kept\n"));

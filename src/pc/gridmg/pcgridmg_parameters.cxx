@@ -66,7 +66,8 @@ PETSCRRB_PARAMETER(GridMG, Smoother, PCGridMGSmoother, &PC_GridMG::smoother, "-p
    Coarser grids are made in double precision, and the coarsest one is solved in it. In single precision smoothing and transfers
    move half of the bytes, and as a rule iterations are the same. Where coefficients jump by 1e5 and more they are not: so auto
    takes double where the mean of the diagonal and that of its inverse have a product of 2000 and more. From then on it stays with
-   double until the grid changes. `-ksp_view` shows what is in use.
+   double until the grid changes. Single gives way to double, too, where there is one grid alone, or where that product is beyond
+   1e20, so that its exponents might not do. `-ksp_view` shows what is in use.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetPrecision()`
 @*/

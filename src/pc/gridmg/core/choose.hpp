@@ -68,10 +68,8 @@ struct Strengths {
   }
 };
 
-// Of the diagonal: its mean by that of its inverse, which grows with jumps of the coefficients and with where they are. Beyond
-// `wide` single precision takes more iterations; measured for bubbles of 10 % whose coefficient is 10^4 times larger: 10^3.
+// Of the diagonal: its mean by that of its inverse, which grows with jumps of the coefficients and with where they are.
 inline double spread(const Strengths &s) { return s.alive > 0.0 ? s.diagonal / s.alive * (s.inverses / s.alive) : 1.0; }
-constexpr double wide = 2000.0;
 
 // The directions that are coarsened before the next smoothing; none: this grid is the coarsest.
 inline std::vector<int> coarsened(const Strengths &s, const Shape &x, const Options &o) {

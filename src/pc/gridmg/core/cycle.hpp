@@ -32,7 +32,7 @@ public:
       }
     }
     scale_ = scale;
-    found.wants_double = grids_.levels().size() == 1 || !(grids_.spread() < wide);
+    found.judge_precision(grids_.levels().size() == 1, grids_.spread());
     if (solved_) coarsest_.finish(on_, found.failed, found.null_directions);
   }
   // From b() of the finest grid to its x().
