@@ -1,6 +1,7 @@
 /* Which vector M shares with A. */
 #include "pc/near_null.h"
 
+#include "pc/vectors.h"
 #include "petsc/compat.h"
 
 #include <petscmat.h>
@@ -25,8 +26,8 @@ PetscErrorCode PetscRRBNearNull::Take(PC pc) {
     PetscCall(VecDestroy(&vector));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!vector) PetscCall(MatCreateVecs(P, &vector, nullptr));
-  if (!work_) PetscCall(VecDuplicate(vector, &work_));
+  PetscCall(PetscRRBWorkVecOf(P, &vector));
+  PetscCall(PetscRRBWorkVec(vector, &work_));
   PetscCall(VecSet(vector, 0.0));
   PetscCall(VecGetLocalSize(vector, &rows));
   for (PetscInt k = 0; k < (near ? 1 : vectors); ++k) {

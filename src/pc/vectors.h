@@ -19,6 +19,21 @@ inline PetscErrorCode PetscRRBWorkVec(Vec x, Vec *work) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same for the vectors that the matrix makes: a product writes into one that is where its rows are now, and would leave what
+   the host has of another as it was. */
+inline PetscErrorCode PetscRRBWorkVecOf(Mat A, Vec *work) {
+  PetscBool A_there, work_there;
+
+  PetscFunctionBegin;
+  if (*work) {
+    PetscCall(PetscRRBMatOnDevice(A, &A_there));
+    PetscCall(PetscRRBVecOnDevice(*work, &work_there));
+    if (A_there != work_there) PetscCall(VecDestroy(work));
+  }
+  if (!*work) PetscCall(MatCreateVecs(A, work, nullptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* apply(r, z) with the arrays of x and y; it writes all of y; reads_y: it reads what is there, too. device: arrays where the
    vectors are now, otherwise the host's. */
 template <class Apply>

@@ -333,4 +333,22 @@ TEST(Reuse, KeepsThePreconditioner) {
   EXPECT_EQ(applied(pc_of(ksp), c.after.b), applied(pc_of(changed), c.after.b));
 }
 
+TEST(NearNullVector, FollowsTheMatrixToTheDeviceAndBack) {
+  SKIP_ON_HOST();
+  Problem problem = reference::random_faces({19, 14}, 10);
+  for (int p = 0; p < problem.A.size(); ++p) problem.v.push_back(1 + 0.1 * (p % 5));
+  const Matrix there = matrix_of(problem);
+  Matrix here;
+  ok(MatConvert(there, MATAIJ, MAT_INITIAL_MATRIX, here.put()));
+  set_null_spaces(here, problem);
+  for (const char *type : {"-pc_type gridmg -pc_gridmg_grid 19,14", "-pc_type rrb -pc_rrb_grid 19,14"}) {
+    const Preconditioner pc = pc_of(here, type);
+    for (const Mat A : {Mat(here), Mat(there), Mat(here), Mat(there)}) {
+      ok(PCSetOperators(pc, A, A));
+      const Preconditioner fresh = pc_of(there, type);
+      EXPECT_LT(largest_difference(applied(pc, problem.b), applied(fresh, problem.b)), 1e-6) << type;
+    }
+  }
+}
+
 } // namespace

@@ -3,21 +3,23 @@
 
 static const char key[] = "PetscRRBDeflated";
 
-PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
-  Vec *work = &Data(pc)->work[k];
-
-  PetscFunctionBegin;
-  if (!*work) PetscCall(MatCreateVecs(pc->pmat, work, nullptr));
-  *w = *work;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Known by what is composed with it, whoever hands it to the PC. */
 Mat PCDeflationOperator(PC pc) {
   PetscObject A = nullptr;
 
   if (pc->mat) (void)PetscObjectQuery((PetscObject)pc->mat, key, &A);
   return A ? (Mat)A : pc->mat;
+}
+
+PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
+  const Mat A = PCDeflationOperator(pc);
+  PetscBool there;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatOnDevice(A, &there));
+  PetscCall(PetscRRBWorkVecOf(there ? A : pc->pmat, &Data(pc)->work[k])); /* a shell does not say where its vectors are */
+  *w = Data(pc)->work[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Multiply(Mat PA, Vec x, Vec y, PetscErrorCode (*multiply)(Mat, Vec, Vec)) {

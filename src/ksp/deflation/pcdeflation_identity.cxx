@@ -14,7 +14,8 @@ PetscErrorCode PCDeflationFindIdentityRows(PC pc, Mat A) {
     PetscCall(VecDestroy(&d->fixed));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!d->free) PetscCall(MatCreateVecs(A, &d->free, &d->fixed));
+  PetscCall(PetscRRBWorkVecOf(A, &d->free));
+  PetscCall(PetscRRBWorkVec(d->free, &d->fixed));
   PetscCall(PCDeflationGetWork(pc, 0, &one));
   PetscCall(PCDeflationGetWork(pc, 3, &diagonal));
   PetscCall(VecSet(one, 1.0));
