@@ -61,7 +61,7 @@ class Batches:
         program = self.context.program("random_use", self.context.asan if kind == "sanitized" else None)
         backend = ["-backend", self.context.backend] if self.context.backend != "host" else []
         return [program, "-seed", self.context.seed, "-first", first, "-count", count, *backend, "-case_seconds",
-                30 if kind == "sanitized" else 10, *more]
+                30 if kind == "sanitized" or backend else 10, *more]
 
     def execute(self, kind, ranks, words, timeout):
         ended = self.context.execute(words, ranks, timeout, SANITIZED if kind == "sanitized" else {"OMP_WAIT_POLICY": "passive"})

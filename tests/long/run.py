@@ -1,6 +1,6 @@
 """Looks for faults that no test names: runs the parts of `make check-long`, and ends with a table of what they found.
 
-    tests/long/run.py --build BUILD [--only PART,PART] [--seconds N] [--seed N] [--few N] [--backend host|cuda]
+    tests/long/run.py --build BUILD [--only PART,PART] [--seconds N] [--seed N] [--few N] [--workers N] [--backend host|cuda]
 
 A part is a module beside this file with a function run(context) and, where it wants more or less of the time than others, a
 WEIGHT. Only the standard library is needed, and nothing is compiled, so that BUILD may be carried to another machine.
@@ -41,14 +41,14 @@ class Ended:
 class Context:
     """What a part may use. Times are in seconds; `backend` is host or cuda; `asan` is a build folder or None."""
 
-    def __init__(self, part, build, seconds, seed, backend, few=0):
+    def __init__(self, part, build, seconds, seed, backend, few=0, workers=2):
         self.part, self.build, self.seconds, self.seed, self.backend = part, build, seconds, seed, backend
         self.few = few  # no more than about so many cases, where it is not 0
         self.config = read_config(build)
         sanitized = build.with_name(build.name + "-asan")
         self.asan = sanitized if (sanitized / "tests/long").is_dir() else None
         self.ranks = [1, 2, 3, 4] if self.config.get("MPIEXEC") else [1]
-        self.workers = min(2, os.cpu_count() or 1)  # commands that run at once
+        self.workers = workers  # commands that run at once
         self.random = random.Random(f"{seed}/{part}")
         self.cases = self.clean = self.bad = 0
         self.note = ""
@@ -144,6 +144,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1800, help="in total")
     parser.add_argument("--seed", type=int, help="a random one is taken, and printed, where none is given")
     parser.add_argument("--few", type=int, default=0, help="about so many cases and no more, where a part counts them")
+    parser.add_argument("--workers", type=int, default=min(2, os.cpu_count() or 1), help="commands that run at once, where a part runs several")
     parser.add_argument("--backend", choices=("host", "cuda"), help="cuda where there is a GPU")
     options = parser.parse_args()
     chosen = [part for part in options.only.split(",") if part] or [p for p in PARTS if (HERE / f"{p}.py").is_file()]
@@ -158,7 +159,7 @@ def main():
     total = sum(getattr(module, "WEIGHT", 1) for module in modules)
     done = []
     for part, module in zip(chosen, modules):
-        context = Context(part, options.build, options.seconds * getattr(module, "WEIGHT", 1) / total, seed, backend, options.few)
+        context = Context(part, options.build, options.seconds * getattr(module, "WEIGHT", 1) / total, seed, backend, options.few, options.workers)
         try:
             module.run(context)
         except Exception:  # of the part itself, which must not keep the others from running

@@ -131,12 +131,12 @@ Longs signs(const Longs &v) { // any signs, the same on all ranks
   return out;
 }
 
-// The solution itself may; and bcgs adds steps to x whose size its residual does not show. They are products of two that a matrix may
+// The solution itself may; and bcgs and bcgsl add steps to x whose size their residual does not show. They are products of two that a matrix may
 // make as large as its entries differ.
 bool may_overflow(const Claim &c) {
   PetscBool bcgs;
   double least = INFINITY, most = 0;
-  ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPBCGS, &bcgs));
+  ok(PetscObjectTypeCompareAny((PetscObject)c.ksp, &bcgs, KSPBCGS, KSPBCGSL, ""));
   for (const auto &row : c.problem->A.row)
     for (const auto &[j, a] : row)
       if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
