@@ -306,14 +306,16 @@ TEST(Deflation, TakesSpacesAndColumnsOfTheHost) {
 
 TEST(Deflation, FollowsTheMatrixToTheDeviceAndBack) {
   SKIP_ON_HOST();
-  const Problem problem =
-      reference::identity_rows(reference::random_faces({9, 8}, 100), [](int x, int y) { return x == 4 && y > 2; }, true);
+  const Problem problem = reference::identity_rows(
+      reference::random_faces({9, 8}, 100), [](int x, int y) { return x == 4 && y > 2; }, true);
   const Matrix there = matrix_of(problem);
   Matrix here;
   ok(MatConvert(there, MATAIJ, MAT_INITIAL_MATRIX, here.put()));
   for (const std::string variant : {"adef2", "def1"}) {
-    const Solver ksp = ksp_of(here, "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 -ksp_norm_type unpreconditioned -ksp_deflation block "
-                                    "-ksp_deflation_blocks 3,2 -ksp_deflation_variant " + variant);
+    const Solver ksp =
+        ksp_of(here, "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 -ksp_norm_type unpreconditioned -ksp_deflation block "
+                     "-ksp_deflation_blocks 3,2 -ksp_deflation_variant " +
+                         variant);
     for (const Mat A : {Mat(here), Mat(there), Mat(here), Mat(there)}) {
       ok(KSPSetOperators(ksp, A, A));
       const Solve result = solve(ksp, problem.b);

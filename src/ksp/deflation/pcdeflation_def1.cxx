@@ -17,7 +17,8 @@ PetscErrorCode PCDeflationGetWork(PC pc, PetscInt k, Vec *w) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBMatOnDevice(A, &there));
-  PetscCall(PetscRRBWorkVecOf(there ? A : pc->pmat, &Data(pc)->work[k])); /* a shell does not say where its vectors are */
+  PetscCall(
+      PetscRRBWorkVecOf(there ? A : pc->pmat, &Data(pc)->work[k])); /* a shell does not say where its vectors are */
   *w = Data(pc)->work[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,6 +11,7 @@ static PetscErrorCode KSPReset_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(PetscRRBMatrixReset(&rrb->state->rows));
   PetscCall(VecDestroy(&rrb->state->copy));
+  PetscCall(VecDestroy(&rrb->state->solution));
   *rrb->state = KSPRRBState();
   PetscCall(PetscFree3(rrb->d, rrb->e, rrb->work));
   rrb->room = rrb->kept = 0;
@@ -144,16 +145,17 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
 /* During a solve the solution is vec_sol and the correction so far. */
 static PetscErrorCode KSPBuildSolution_RRB(KSP ksp, Vec v, Vec *V) {
   const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const Vec built = ksp->work ? ksp->work[2] : nullptr; /* where the iteration is */
 
   PetscFunctionBegin;
   if (!s->started) {
     PetscCall(KSPBuildSolutionDefault(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!v) v = ksp->work[2];
-  if (s->add) PetscCall(VecCopy(ksp->vec_sol, v));
-  PetscCall(KSPRRBCorrect(ksp, v));
-  *V = v;
+  if (s->add) PetscCall(VecCopy(ksp->vec_sol, built));
+  PetscCall(KSPRRBCorrect(ksp, built));
+  if (v) PetscCall(VecCopy(built, v));
+  *V = v ? v : built;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

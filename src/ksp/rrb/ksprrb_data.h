@@ -28,7 +28,8 @@ struct KSPRRBState {
   KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
   PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
-  Vec copy = nullptr; /* of right-hand sides that are in another memory than solutions */
+  Vec copy = nullptr;     /* of right-hand sides that are in another memory than solutions */
+  Vec solution = nullptr; /* where the matrix is, of solutions that are not */
 
   /* of the current solve */
   Vec b = nullptr;                          /* borrowed: the right-hand side, in the solution's memory */

@@ -99,7 +99,7 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   else if (matrix != s->inside->on_device(ksp->pc))
     s->why = "the matrix has moved since the preconditioner was set up";
   else if (vectors != matrix)
-    s->why = "matrix and vectors are not both on the host or both on the device";
+    s->why = "the vectors are on the device and the matrix on the host";
   else
     PetscCall(s->inside->choose(ksp->pc, &s->form, &s->why));
   PetscFunctionReturn(PETSC_SUCCESS);

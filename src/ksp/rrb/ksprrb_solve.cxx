@@ -271,7 +271,36 @@ static PetscErrorCode StartAndIterate(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Into vec_sol, which is where products write. */
+static PetscErrorCode Solve(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+
+  PetscFunctionBegin;
+  PetscCall(KSPRRBPrepare(ksp));
+  PetscCall(StartAndIterate(ksp));
+  if (s->started) PetscCall(KSPRRBCorrect(ksp, ksp->vec_sol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With a matrix on the device and a solution on the host. */
+static PetscErrorCode SolveOnDevice(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const Vec x = ksp->vec_sol;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBWorkVecOf(ksp->pc->mat, &s->solution));
+  if (!ksp->guess_zero) PetscCall(VecCopy(x, s->solution));
+  ksp->vec_sol = s->solution;
+  const PetscErrorCode solved = Solve(ksp);
+  ksp->vec_sol = x;
+  PetscCall(solved);
+  PetscCall(VecCopy(s->solution, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPSolve_RRB(KSP ksp) {
+  PetscBool matrix, solution;
+
   PetscFunctionBegin;
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscCall(KSPRRBCheckPC(ksp, &s->inside));
@@ -284,9 +313,9 @@ PetscErrorCode KSPSolve_RRB(KSP ksp) {
     KSPCheckNorm(ksp, (PetscReal)infinite);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSPRRBPrepare(ksp));
-  PetscCall(StartAndIterate(ksp));
-  if (s->started) PetscCall(KSPRRBCorrect(ksp, ksp->vec_sol));
+  PetscCall(PetscRRBMatOnDevice(ksp->pc->mat, &matrix));
+  PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &solution));
+  PetscCall(matrix && !solution ? SolveOnDevice(ksp) : Solve(ksp));
   s->started = PETSC_FALSE;
   s->r0 = s->b = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -260,7 +260,8 @@ Found random_use(const Wish &wish) {
     code = refusal.code;
     if (wish.refused) wish.refused();
     // on a device an error inside of bjacobi leaves it with the arrays of x, which it would free a second time
-    if (backend.device && use.story.find("bjacobi") != std::string::npos) ok(PetscObjectReference((PetscObject)(KSP)use.ksp));
+    if (backend.device && use.story.find("bjacobi") != std::string::npos)
+      ok(PetscObjectReference((PetscObject)(KSP)use.ksp));
     if (use.alone && ranks() > 1) { // the others may wait for this one
       std::printf("ABORTS\n"), std::fflush(stdout);
       MPI_Abort(MPI_COMM_WORLD, 77);
