@@ -77,7 +77,11 @@ class Batches:
             at = progress.read(16)
         bad = re.findall(r"^BAD case (\d+): (.*)\n  (.*)$", ended.output, re.MULTILINE)
         for number, what, story in bad:
-            self.fault(kind, ranks, self.words(kind, number, 1), what, story)
+            alone = self.words(kind, number, 1)
+            if what.startswith("leaves") and ": leaves" in self.execute(kind, ranks, [*alone, "-plain"], 120).output:
+                self.not_ours += 1  # PETSc's products on a device leave a part of a host's vector behind
+            else:
+                self.fault(kind, ranks, alone, what, story)
         done = re.search(r"^cases (\d+), ", ended.output, re.MULTILINE)
         if done and ended.status in (0, 1):
             self.count(kind, int(done[1]) - len(bad))
@@ -160,4 +164,4 @@ def run(context):
             for future in [pool.submit(batches.work) for _ in range(context.workers)]:
                 future.result()
     context.note = ", ".join(f"{kind}: {batches.clean[kind]} in {batches.used[kind]:.0f} s" for kind in batches.kinds())
-    context.note += f"; {batches.not_ours} crashes of PETSc's own" if batches.not_ours else ""
+    context.note += f"; {batches.not_ours} faults of PETSc's own" if batches.not_ours else ""
