@@ -140,6 +140,12 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
                                    level.colour.data(), list_.data());
 }
 
+// Of the first level, whose colours are plain ones and whose numbers are kept: whether a choice by support would give others.
+template <class Backend> bool GraphLevels<Backend>::may_choose_others(const Level &level) {
+  const Graph g{level.rows.n(), level.rows.rows(), level.w.data(), level.e.data()};
+  return choosing_->any(g.n, MayChooseOthers{{g, level.colour.data(), choice_limits}});
+}
+
 // Of a level, once those of the next one are there; and back, where that one is given up.
 template <class Backend> void GraphLevels<Backend>::keep_numbers(Level &level) {
   level.w = std::move(w_[now_]), level.e = std::move(e_[now_]), level.inverse = std::move(inverse_);
@@ -281,7 +287,10 @@ template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil
       if (l % 2 == 0 && is_last()) break;
       if (!colour_plainly(levels_[l], l)) {
         by_support = true;
-        if (l % 2) { // then the grid's first level is not plain either
+        if (l == 1 && !may_choose_others(levels_[0])) {
+          levels_[0].plain = false, levels_[0].rounds = 1;
+          let_light_slide(levels_[1]);
+        } else if (l % 2) { // then the grid's first level is not plain either
           levels_.pop_back();
           now_ ^= 1;
           take_numbers_back(levels_[--l]);

@@ -108,6 +108,7 @@ private:
   bool may_be_plain(int l) const;
   bool colour_plainly(Level &, int l);
   void colour_by_support(Level &);
+  bool may_choose_others(const Level &);
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
   void keep_numbers(Level &);

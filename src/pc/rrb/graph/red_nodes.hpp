@@ -66,6 +66,24 @@ struct FailsPlainly {
   }
 };
 
+// Whether p keeps the choice by support from being that of plain red nodes, where these come first: they are it where no coupling joins
+// two nodes of one colour, red nodes lose nothing of a positive sum, and a black one has a red neighbour, with which it then has no other
+// in common.
+struct MayChooseOthers {
+  RedTests tests;
+
+  PETSCRRB_HD unsigned operator()(node_t p) const {
+    const Rows &rows = tests.graph.rows;
+    const bool own = tests.is_red(p);
+    bool coupled = own;
+    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) {
+      if (tests.is_red(rows.column[k]) == own) return true;
+      coupled = coupled || tests.graph.w[k] > 0.0;
+    }
+    return !coupled || (own && !tests.keeps_enough(p));
+  }
+};
+
 // At which level plain RRB eliminates the point (x, y).
 PETSCRRB_HD inline int plain_level(index_t x, index_t y) {
   if (x == 0 && y == 0) return 64;

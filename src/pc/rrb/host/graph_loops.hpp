@@ -11,15 +11,18 @@
 namespace petscrrb::rrb {
 
 template <> struct GraphLoops<Host> {
+  // Nodes that a thread takes at once. Their work differs, and loops are many: whoever is late would keep the others waiting in each.
+  static constexpr node_t piece = 4096;
+
   // f(i), 0 <= i < n
   template <class F> static void each(const Host &, node_t n, const F &f) {
-#pragma omp parallel for schedule(static) if (n > host::serial_below)
+#pragma omp parallel for schedule(dynamic, piece) if (n > host::serial_below)
     for (node_t i = 0; i < n; ++i) f(i);
   }
   // The sum of what f returns.
   template <class F> static index_t sum(const Host &, node_t n, const F &f) {
     index_t total = 0;
-#pragma omp parallel for schedule(static) reduction(+ : total) if (n > host::serial_below)
+#pragma omp parallel for schedule(dynamic, piece) reduction(+ : total) if (n > host::serial_below)
     for (node_t i = 0; i < n; ++i) total += index_t(f(i));
     return total;
   }
