@@ -34,6 +34,16 @@ inline PetscErrorCode PetscRRBWorkVecOf(Mat A, Vec *work) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For a product of A with x: like x, but on the device where A is there. */
+inline PetscErrorCode PetscRRBProductVec(Mat A, Vec x, Vec *work) {
+  PetscBool there;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatOnDevice(A, &there));
+  PetscCall(there ? PetscRRBWorkVecOf(A, work) : PetscRRBWorkVec(x, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* apply(r, z) with the arrays of x and y; it writes all of y; reads_y: it reads what is there, too. device: arrays where the
    vectors are now, otherwise the host's. */
 template <class Apply>

@@ -127,6 +127,18 @@ TEST(BlockRelaxRichardson, SolvesWithAmat) {
   }
 }
 
+TEST(BlockRelaxRichardson, TakesVectorsOfTheHost) {
+  const Problem problem = cube(8, 3, 1);
+  const Matrix A = matrix_of(problem.A), P = matrix_of(cube(8, 3, 0.9).A);
+  const Vector b = vector_of(problem.b, PETSC_COMM_SELF, VECSEQ), x = like(b);
+  for (const char *type : types)
+    for (const Mat other : {Mat(A), Mat(P)}) {
+      const Solver ksp = ksp_of(A, richardson(type) + " -ksp_rtol 1e-9", other);
+      ok(KSPSolve(ksp, b, x));
+      EXPECT_LT(residual(problem, values_of(x)), 1.001e-9) << type << (other == A);
+    }
+}
+
 TEST(BlockRelaxRichardson, FailsWhereABlockIsNotDefinite) {
   reference::Matrix A = cube(8, 2, 0).A;
   A.row[19][19] = -1;

@@ -214,37 +214,6 @@ TEST(RRBSolverAgain, WithAnotherMatrixForThePreconditioner) {
     }
 }
 
-// A product on the device leaves what the host has of a vector as it was.
-TEST(RRBSolverAgain, WithVectorsOfTheHost) {
-  SKIP_ON_HOST();
-  const auto host = [](const reference::Vector &values) {
-    Vector v;
-    ok(VecCreateSeq(PETSC_COMM_SELF, PetscInt(values.size()), v.put()));
-    PetscScalar *a;
-    ok(VecGetArrayWrite(v, &a));
-    std::copy(values.begin(), values.end(), a);
-    ok(VecRestoreArrayWrite(v, &a));
-    return v;
-  };
-  const auto build = [](KSP ksp, PetscInt, PetscReal, void *v) {
-    return KSPBuildSolution(ksp, static_cast<Vec>(v), nullptr);
-  };
-  const Problem problem = reference::random_faces({40, 33}, 10);
-  const Matrix A = matrix_of(problem), P = matrix_of(reference::random_faces({40, 33}, 12, 1));
-  const reference::Vector x0 = reference::random_vector(problem.A.size(), 3), none(x0.size(), 0.0);
-  for (const std::string options : {"", "-pc_rrb_storage naive ", "-pc_type gridmg -pc_gridmg_grid 40,33 "})
-    for (const Mat other : {Mat(A), Mat(P)})
-      for (const reference::Vector &guess : {none, x0}) {
-        const Solver ksp = ksp_of(A, rrb + options + "-ksp_rtol 1e-9 -ksp_norm_type unpreconditioned", other);
-        const Vector b = host(problem.b), x = host(guess), built = host(none);
-        ok(KSPMonitorSet(ksp, build, (Vec)built, nullptr));
-        ok(KSPSetInitialGuessNonzero(ksp, guess == x0 ? PETSC_TRUE : PETSC_FALSE));
-        ok(KSPSolve(ksp, b, x));
-        EXPECT_LT(relative_residual(problem, values_of(x)), 1.1e-9) << options << (other == A);
-        EXPECT_LT(largest_difference(values_of(built), values_of(x)), 1e-12) << options << (other == A);
-      }
-}
-
 reference::Vector column(const reference::Vector &v, PetscInt n, PetscInt j) {
   return reference::Vector(v.begin() + j * n, v.begin() + (j + 1) * n);
 }

@@ -32,6 +32,24 @@ TEST_F(Places, OfTheRightHandSide) {
     }
 }
 
+// A product of a matrix on the device leaves what the host has of a vector as it was.
+TEST_F(Places, OfTheSolution) {
+  const auto build = [](KSP ksp, PetscInt, PetscReal, void *v) { return KSPBuildSolution(ksp, static_cast<Vec>(v), nullptr); };
+  const Matrix P = matrix_of(reference::random_faces({problem.grid.nx, problem.grid.ny}, 3));
+  const Vector b = vector_of(problem.b, PETSC_COMM_SELF, VECSEQ), x = like(b), built = like(b);
+  for (const std::string &form : forms)
+    for (const Mat other : {Mat(A), Mat(P)})
+      for (const bool guess : {false, true}) {
+        const Solver ksp = ksp_of(A, rrb + form + " -ksp_rtol 1e-9 ", other);
+        const std::string what = form + (other == A ? "" : ", another Pmat") + (guess ? ", a guess" : "");
+        ok(KSPMonitorSet(ksp, build, (Vec)built, nullptr));
+        ok(KSPSetInitialGuessNonzero(ksp, PetscBool(guess)));
+        ok(VecSet(x, 0.1));
+        expect_solves(ksp, b, x, what);
+        EXPECT_LT(largest_difference(values_of(built), values_of(x)), 1e-12) << what;
+      }
+}
+
 TEST_F(Places, OfAMatrixThatMoves) {
   const Vector b = vector_of(problem.b), x = like(b);
   for (const std::string &form : forms) {

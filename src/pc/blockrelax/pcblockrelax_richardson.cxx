@@ -17,7 +17,8 @@ PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
   PetscFunctionBegin;
   PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
   for (PetscInt i = at_once; i < data->sweeps; ++i) {
-    for (Vec &w : s->work) PetscCall(PetscRRBWorkVec(x, &w));
+    PetscCall(PetscRRBProductVec(pc->pmat, x, &s->work[0]));
+    PetscCall(PetscRRBWorkVec(x, &s->work[1]));
     PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
     PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
     PetscCall(VecAXPY(x, 1, s->work[1]));
@@ -69,7 +70,7 @@ PetscErrorCode PCPostSolve_BlockRelax(PC pc, KSP ksp, Vec, Vec) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- x + M^-1 (b - A x), so many times. */
+/* x <- x + M^-1 (b - A x), so many times; w: for residuals. */
 static PetscErrorCode Iterate(PC pc, Vec b, Vec x, Vec w, PetscInt times, PetscBool from_zero) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
   PCBlockRelaxState *s = data->state;
@@ -155,9 +156,16 @@ PetscErrorCode PCApplyRichardson_BlockRelax(PC pc, Vec b, Vec x, Vec w, PetscRea
                                             PCRichardsonConvergedReason *reason) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
   KSPConvergedReason why = KSP_CONVERGED_ITS;
+  PetscBool work, matrix;
 
   PetscFunctionBegin;
   *its = 0;
+  PetscCall(PetscRRBMatOnDevice(pc->mat, &matrix));
+  PetscCall(PetscRRBVecOnDevice(w, &work));
+  if (matrix && !work) {
+    PetscCall(PetscRRBWorkVecOf(pc->mat, &data->state->residual));
+    w = data->state->residual;
+  }
   if (data->state->failed) {
     PetscCall(PetscRRBSetInfinite(x));
     why = KSP_DIVERGED_PC_FAILED;
