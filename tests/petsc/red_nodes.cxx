@@ -133,9 +133,11 @@ TEST(RedNodes, OfASingularProblem) {
 TEST(RedNodes, AreThoseOfTheHost) {
   SKIP_ON_HOST();
   for (const Problem &problem : {reference::random_faces({90, 83}, 1e6), reference::random_nine_points({70, 81}, 0.2),
-                                 reference::channels(75, 71, 1, 4), reference::random_faces({64, 60, true, true}, 1e4)})
+                                 reference::channels(75, 71, 1, 4), reference::random_faces({64, 60, true, true}, 1e4),
+                                 reference::anisotropic(90, 83, 100, 1), reference::anisotropic(37, 120, 1, 2000)})
     for (const char *more : {"", "-pc_rrb_precision single "}) {
-      const std::string options = grid_option(problem) + "-pc_rrb_red_nodes support -pc_rrb_cycle amli " + more;
+      const std::string options =
+          grid_option(problem) + "-pc_rrb_red_nodes support -pc_rrb_levels 9 -pc_rrb_cycle amli " + more;
       const Matrix A = matrix_of(problem), on_host = matrix_of(problem.A, MATAIJ);
       const Preconditioner pc = pc_of(A, options), of_host = pc_of(on_host, options);
       const Vector r = vector_of(problem.b, PETSC_COMM_SELF, VECSTANDARD), z = like(r);
@@ -152,7 +154,7 @@ TEST(RedNodes, AreThoseOfTheHost) {
 }
 
 TEST(RedNodes, AreShown) {
-  const Problem problem = reference::anisotropic(63, 63, 1, 100);
+  const Problem problem = reference::random_faces({63, 63}, 1e5);
   const Matrix A = matrix_of(problem);
   const Preconditioner pc = pc_of(A, grid_option(problem) + "-pc_rrb_red_nodes auto -pc_rrb_levels 6");
   const std::string info = info_of([&] { ok(PCSetUp(pc)); }), text = view(pc);
@@ -162,6 +164,12 @@ TEST(RedNodes, AreShown) {
   for (const char *words : {"red nodes: by support, since ", " plain ones fail its test",
                             "couplings an unknown, level by level: 3.9 ", "levels: 6, unknowns left: 3969 1985 "})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+
+  const Matrix strong = matrix_of(reference::anisotropic(63, 63, 1, 100));
+  const Preconditioner halved = pc_of(strong, grid_option(problem) + "-pc_rrb_red_nodes auto -pc_rrb_levels 6");
+  const std::string told = info_of([&] { ok(PCSetUp(halved)); }), shown = view(halved);
+  EXPECT_NE(told.find("strong couplings is halved before red nodes are plain: yyy"), std::string::npos) << told;
+  EXPECT_NE(shown.find("strong couplings is halved first: yyy; then red nodes are plain"), std::string::npos) << shown;
 }
 
 TEST(RedNodes, RefuseWhatTheyAreNotFor) {

@@ -34,7 +34,9 @@ TEST_F(Places, OfTheRightHandSide) {
 
 // A product of a matrix on the device leaves what the host has of a vector as it was.
 TEST_F(Places, OfTheSolution) {
-  const auto build = [](KSP ksp, PetscInt, PetscReal, void *v) { return KSPBuildSolution(ksp, static_cast<Vec>(v), nullptr); };
+  const auto build = [](KSP ksp, PetscInt, PetscReal, void *v) {
+    return KSPBuildSolution(ksp, static_cast<Vec>(v), nullptr);
+  };
   const Matrix P = matrix_of(reference::random_faces({problem.grid.nx, problem.grid.ny}, 3));
   const Vector b = vector_of(problem.b, PETSC_COMM_SELF, VECSEQ), x = like(b), built = like(b);
   for (const std::string &form : forms)

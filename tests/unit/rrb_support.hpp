@@ -70,6 +70,7 @@ struct Choice {
   int storage_grids = 0, block = 8, amli_grid = 0;
   bool single = false;
   bool support = false; // red nodes are chosen by it; levels: at most
+  bool halves = false;  // so, where halving will not do
   bool test = false;    // plain ones, by support
   index_t last = 1;     // then: unknowns of the last block
 };
@@ -151,7 +152,8 @@ private:
     Options o{c.levels, c.storage_grids, c.block, c.amli_grid};
     o.last_unknowns = c.last;
     stencil_ = stencil();
-    core_ = c.support ? make_on_graph(host_, extent, o, c.single, prepared(stencil_), omega)
+    const auto make_chosen = c.halves ? make_by_support<petscrrb::Host> : make_on_graph<petscrrb::Host>;
+    core_ = c.support ? make_chosen(host_, extent, o, c.single, prepared(stencil_), omega)
                       : make_factorization(host_, extent, o, c.single);
     factored_ = c.support;
   }

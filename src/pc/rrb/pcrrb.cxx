@@ -82,6 +82,12 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
                                      (long long)s.failing));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support\n"));
+  if (!graph.halvings.empty()) {
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "the direction of strong couplings is halved first: %s; then red nodes are plain\n",
+        graph.halvings.c_str()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscViewerASCIIPrintf(viewer, "plain levels: %d; couplings an unknown, level by level:", graph.plain));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const double c : graph.couplings) PetscCall(PetscViewerASCIIPrintf(viewer, " %.1f", c));

@@ -183,7 +183,7 @@ PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::
     if (on_ranks_)
       on_ranks_->BuildOnGraph(pc, cuda_, all, o, single, stencil(), omega, stream_.say, core);
     else
-      *core = rrb::make_on_graph(cuda_, all, o, single != PETSC_FALSE, stencil(), omega);
+      *core = rrb::make_by_support(cuda_, all, o, single != PETSC_FALSE, stencil(), omega);
   });
 }
 

@@ -143,7 +143,7 @@ PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Op
     if (on_ranks_)
       on_ranks_->BuildOnGraph(pc, host_, all, o, single, s, omega, "PCRRB", core);
     else
-      *core = rrb::make_on_graph(host_, all, o, single != PETSC_FALSE, s, omega);
+      *core = rrb::make_by_support(host_, all, o, single != PETSC_FALSE, s, omega);
   });
 }
 

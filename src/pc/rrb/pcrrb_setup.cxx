@@ -77,6 +77,11 @@ static PetscErrorCode TellLevels(PC pc) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTry("PCRRB", [&] { graph = core.graph(), unknowns = core.unknowns_by_level(); }));
+  if (!graph.halvings.empty()) {
+    PetscCall(PetscInfo(pc, "The direction of strong couplings is halved before red nodes are plain: %s\n",
+                        graph.halvings.c_str()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (int l = 0; l < core.options().levels; ++l)
     PetscCall(PetscInfo(pc, "Level %d: %lld unknowns, %.1f couplings each, %s red nodes: %lld, in %d rounds\n", l,
                         (long long)unknowns[l], graph.couplings[l], l < graph.plain ? "plain" : "chosen",

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <memory>
+#include <string>
 
 namespace petscrrb::rrb {
 
@@ -87,6 +88,7 @@ struct GraphReport {
   std::vector<double> couplings;
   std::vector<int> rounds; // of their choice; 0: plain, or the last one
   double factor = 0;
+  std::string halvings; // instead of all that: the directions that are halved before plain red nodes do, x or y
 };
 
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
@@ -155,6 +157,10 @@ constexpr index_t most_points_on_graph = index_t(1) << 28, most_points_of_ranks_
 template <class Backend>
 std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &, const Options &, bool single,
                                              const PreparedStencil &, double omega);
+// Where halving the direction of strong couplings will do, by that (graph/halved_rrb.hpp), else on the graph.
+template <class Backend>
+std::unique_ptr<Factorization> make_by_support(const Backend &on, const Extent &, const Options &, bool single,
+                                               const PreparedStencil &, double omega);
 
 // T: what the couplings of the factor are stored in.
 template <class Backend, class T> class Rrb final : public Factorization {

@@ -2,10 +2,13 @@
 #include "exec/cuda/sums.cuh"
 #include "pc/rrb/cuda/graph_loops.cuh"
 #include "pc/rrb/graph/graph_rrb.hpp"
+#include "pc/rrb/graph/halved_rrb.hpp"
 
 namespace petscrrb::rrb {
 
 template std::unique_ptr<Factorization> make_on_graph(const Cuda &, const Extent &, const Options &, bool,
                                                       const PreparedStencil &, double);
+template std::unique_ptr<Factorization> make_by_support(const Cuda &, const Extent &, const Options &, bool,
+                                                        const PreparedStencil &, double);
 
 } // namespace petscrrb::rrb

@@ -1,11 +1,14 @@
 // RRB on the graph, on the host.
 #include "exec/host/sums.hpp"
 #include "pc/rrb/graph/graph_rrb.hpp"
+#include "pc/rrb/graph/halved_rrb.hpp"
 #include "pc/rrb/host/graph_loops.hpp"
 
 namespace petscrrb::rrb {
 
 template std::unique_ptr<Factorization> make_on_graph(const Host &, const Extent &, const Options &, bool,
                                                       const PreparedStencil &, double);
+template std::unique_ptr<Factorization> make_by_support(const Host &, const Extent &, const Options &, bool,
+                                                        const PreparedStencil &, double);
 
 } // namespace petscrrb::rrb

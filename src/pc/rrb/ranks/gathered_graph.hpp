@@ -27,7 +27,7 @@ public:
     gather_.to_all(fields_, stencil_.data());
   }
   void choose(const Options &o, bool single, double omega) override {
-    all_ = make_on_graph(on_, gather_.all(), o, single, stencil(), omega);
+    all_ = make_by_support(on_, gather_.all(), o, single, stencil(), omega);
   }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {

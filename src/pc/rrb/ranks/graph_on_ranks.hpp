@@ -12,7 +12,7 @@ class GraphOnRanks : public Factorization {
 public:
   // The matrix of all ranks from that of each one's box; collective.
   virtual void gather(const PreparedStencil &box) = 0;
-  // As make_on_graph() in rrb.hpp, of what was gathered.
+  // As make_by_support() in rrb.hpp, of what was gathered.
   virtual void choose(const Options &, bool single, double omega) = 0;
 };
 // corners: of a matrix with 9 points. on and ranks must outlive what is made.

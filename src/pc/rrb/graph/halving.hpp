@@ -1,0 +1,245 @@
+// Every other line of points across the direction of strong couplings is red: what is computed at a point (docs/numerics.md, "Halving").
+#pragma once
+
+#include "pc/rrb/core/amli.hpp"
+#include "pc/rrb/core/support_limits.hpp"
+#include "pc/rrb/core/sweep.hpp"
+#include "pc/rrb/graph/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace petscrrb::rrb {
+
+// A grid of 5 points in natural order: `a` counts along the direction that is halved, where odd points are red, `c` across it.
+struct HalvedGrid {
+  node_t nx, ny;
+  bool in_x, ring_a, ring_c;
+
+  PETSCRRB_HD node_t along() const { return in_x ? nx : ny; }
+  PETSCRRB_HD node_t across() const { return in_x ? ny : nx; }
+  PETSCRRB_HD node_t reds() const { return along() / 2; } // of a line
+  PETSCRRB_HD node_t blacks() const { return (along() + 1) / 2; }
+  PETSCRRB_HD node_t points() const { return nx * ny; }
+  // Points near sides are not asked for the strengths of their couplings: so many of a line.
+  PETSCRRB_HD static node_t near(node_t n, bool ring) { return ring ? 0 : n < 16 ? n / 4 : 4; }
+  PETSCRRB_HD bool is_near(node_t a, node_t c) const {
+    const node_t at_a = near(along(), ring_a), at_c = near(across(), ring_c);
+    return a < at_a || a >= along() - at_a || c < at_c || c >= across() - at_c;
+  }
+  index_t asked() const {
+    return index_t(along() - 2 * near(along(), ring_a)) * (across() - 2 * near(across(), ring_c));
+  }
+
+  // where the k-th of `n` of a line is, across c; and back
+  PETSCRRB_HD node_t place(node_t n, node_t k, node_t c) const { return in_x ? c * n + k : k * nx + c; }
+  PETSCRRB_HD node_t point(node_t a, node_t c) const { return place(along(), a, c); }
+  PETSCRRB_HD node_t red(node_t r, node_t c) const { return place(reds(), r, c); }
+  PETSCRRB_HD node_t black(node_t b, node_t c) const { return place(blacks(), b, c); }
+  PETSCRRB_HD void find(node_t n, node_t p, node_t &k, node_t &c) const {
+    k = in_x ? p % n : p / nx;
+    c = in_x ? p / n : p % nx;
+  }
+  // The red points before and after the b-th black one, the black one after the r-th red one: -1 where there is none.
+  PETSCRRB_HD node_t red_before(node_t b) const { return b > 0 ? b - 1 : ring_a ? reds() - 1 : -1; }
+  PETSCRRB_HD node_t red_after(node_t b) const { return b < reds() ? b : -1; }
+  PETSCRRB_HD node_t black_after(node_t r) const { return r + 1 < blacks() ? r + 1 : ring_a ? 0 : -1; }
+  PETSCRRB_HD node_t next_across(node_t c) const { return c + 1 < across() ? c + 1 : ring_c ? 0 : -1; }
+};
+
+// Its matrix: the weights of the couplings with the next point along and across, and the excesses.
+struct HalvedMatrix {
+  HalvedGrid g;
+  double *excess, *w_along, *w_across;
+
+  PETSCRRB_HD double before(node_t r, node_t c) const { return w_along[g.point(2 * r, c)]; } // of a red point
+  PETSCRRB_HD double after(node_t r, node_t c) const {
+    return g.black_after(r) >= 0 ? w_along[g.point(2 * r + 1, c)] : 0.0;
+  }
+  // how much of a red point's coupling across goes to the line before it
+  PETSCRRB_HD double share(node_t r, node_t c) const {
+    const double u = before(r, c), sum = u + after(r, c);
+    return sum > 0.0 ? u / sum : 0.5;
+  }
+};
+
+// Whether a point that is asked is coupled less than `times` as strongly along as across.
+struct IsWeakAlong {
+  HalvedMatrix m;
+  double times;
+
+  PETSCRRB_HD unsigned operator()(node_t p) const {
+    const HalvedGrid &g = m.g;
+    node_t a, c;
+    g.find(g.along(), p, a, c);
+    if (g.is_near(a, c)) return 0;
+    const node_t west = g.point(a > 0 ? a - 1 : g.along() - 1, c), south = g.point(a, c > 0 ? c - 1 : g.across() - 1);
+    return !at_most(times * (m.w_across[p] + m.w_across[south]), m.w_along[p] + m.w_along[west]);
+  }
+};
+// The same as NodeFlags.
+struct HasBecomeWeak {
+  IsWeakAlong weak;
+
+  PETSCRRB_HD unsigned operator()(node_t p) const { return weak(p) ? unsigned(node_unsupported) : unsigned(node_ok); }
+};
+// Whether there is a coupling that is positive in the matrix.
+struct HasPositive {
+  const double *w_along, *w_across;
+
+  PETSCRRB_HD unsigned operator()(node_t p) const { return w_along[p] < 0.0 || w_across[p] < 0.0; }
+};
+
+// Of each red point. Returns NodeFlags.
+template <class T> struct FactorHalf {
+  HalvedMatrix m;
+  double *inverse;   // 1/d
+  T *before, *after; // weights/d
+
+  PETSCRRB_HD unsigned operator()(node_t p) const {
+    node_t r, c;
+    m.g.find(m.g.reds(), p, r, c);
+    const double u = m.before(r, c), v = m.after(r, c), d = m.excess[m.g.point(2 * r + 1, c)] + u + v;
+    const double i = d > 0.0 ? 1.0 / d : 0.0;
+    inverse[p] = i, before[p] = T(u * i), after[p] = T(v * i);
+    return d > 0.0 ? unsigned(node_ok) : unsigned(node_failed);
+  }
+};
+
+// Of each black point: the next grid's matrix. What a red point has across goes to the lines before and after it, by the shares of its
+// couplings with them.
+struct FillHalf {
+  HalvedMatrix from;
+  const double *inverse;
+  double *excess, *w_along, *w_across;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    const HalvedGrid &g = from.g;
+    node_t b, c;
+    g.find(g.blacks(), p, b, c);
+    const node_t point = g.point(2 * b, c), before = g.red_before(b), after = g.red_after(b), up = g.next_across(c);
+    const double *e = from.excess, *w = from.w_across;
+    double sum = e[point], along = 0.0, across = w[point];
+    if (before >= 0) {
+      const node_t red = g.point(2 * before + 1, c);
+      sum += from.after(before, c) * inverse[g.red(before, c)] * e[red];
+      if (up >= 0) across += 0.5 * w[red] * (2.0 - from.share(before, c) - from.share(before, up));
+    }
+    if (after >= 0) {
+      const node_t red = g.point(2 * after + 1, c);
+      const double u = from.before(after, c) * inverse[g.red(after, c)];
+      sum += u * e[red];
+      along = u * from.after(after, c);
+      if (up >= 0) across += 0.5 * w[red] * (from.share(after, c) + from.share(after, up));
+    }
+    excess[p] = sum, w_along[p] = along, w_across[p] = across;
+  }
+};
+
+// --- AMLI's step on one of the halved grids ---
+
+struct HalvedProduct {
+  HalvedMatrix m;
+  const double *x;
+
+  PETSCRRB_HD double operator()(node_t p) const {
+    double sum = m.excess[p] * x[p];
+    each(p, [&](node_t q, double w) { sum += w * (x[p] - x[q]); });
+    return sum;
+  }
+  PETSCRRB_HD double diagonal(node_t p) const { // 0 without couplings
+    double sum = 0.0;
+    each(p, [&](node_t, double w) { sum += w; });
+    return sum > 0.0 ? sum + m.excess[p] : 0.0;
+  }
+
+private:
+  template <class F> PETSCRRB_HD void each(node_t p, const F &f) const {
+    const HalvedGrid &g = m.g;
+    node_t a, c;
+    g.find(g.along(), p, a, c);
+    const auto take = [&](const double *w, node_t k, node_t n, bool ring, const auto &point) {
+      if (k + 1 < n || ring) f(point(k + 1 < n ? k + 1 : 0), w[p]);
+      if (k > 0 || ring) f(point(k > 0 ? k - 1 : n - 1), w[point(k > 0 ? k - 1 : n - 1)]);
+    };
+    take(m.w_along, a, g.along(), g.ring_a, [&](node_t k) { return g.point(k, c); });
+    take(m.w_across, c, g.across(), g.ring_c, [&](node_t k) { return g.point(a, k); });
+  }
+};
+struct StoreHalvedProduct {
+  HalvedProduct A;
+  double *y;
+
+  PETSCRRB_HD void operator()(node_t p) const { y[p] = A(p); }
+};
+// y = c0 r - c1 A x
+struct HalvedPolynomial {
+  HalvedProduct A;
+  const double *r, *c0, *c1;
+  double *y;
+
+  PETSCRRB_HD void operator()(node_t p) const { y[p] = *c0 * r[p] - *c1 * A(p); }
+};
+// x = u d^-1/2, as StartVector in amli.hpp
+struct HalvedStart {
+  HalvedProduct A;
+  double *x;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    const double d = A.diagonal(p), size = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
+    x[p] = hashed(p % A.m.g.nx, p / A.m.g.nx) * size;
+  }
+};
+
+// --- sweeps ---
+
+// of a grid's vector, the first one of which may be scaled
+struct Scaled {
+  const double *x, *v; // v: NULL for 1
+
+  PETSCRRB_HD double operator()(node_t p) const { return v ? v[p] * x[p] : x[p]; }
+};
+template <class T> struct HalveDown {
+  HalvedGrid g;
+  const T *before, *after;
+  Scaled x;
+  double *y; // of the next grid
+  bool couple;
+
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t b, c;
+    g.find(g.blacks(), p, b, c);
+    const node_t earlier = g.red_before(b), later = g.red_after(b);
+    double sum = x(g.point(2 * b, c));
+    if (couple && earlier >= 0) sum += double(after[g.red(earlier, c)]) * x(g.point(2 * earlier + 1, c));
+    if (couple && later >= 0) sum += double(before[g.red(later, c)]) * x(g.point(2 * later + 1, c));
+    y[p] = sum;
+  }
+};
+template <class T> struct HalveUp {
+  HalvedGrid g;
+  const T *before, *after;
+  const double *inverse;
+  Scaled x;
+  const double *next; // the next grid's solution
+  double *z;
+  const double *v; // of z; NULL for 1
+  bool couple;
+  Scaling scaling;
+
+  PETSCRRB_HD void put(node_t p, double value) const { z[p] = v ? v[p] * value : value; }
+  // a black point and the red one after it
+  PETSCRRB_HD void operator()(node_t p) const {
+    node_t b, c;
+    g.find(g.blacks(), p, b, c);
+    const double own = next[p];
+    put(g.point(2 * b, c), own);
+    if (b >= g.reds()) return;
+    const node_t red = g.red(b, c), point = g.point(2 * b + 1, c), later = g.black_after(b);
+    double value = x(point) * (scaling == Scaling::full ? inverse[red] : sqrt(inverse[red]));
+    if (couple) value += double(before[red]) * own + (later >= 0 ? double(after[red]) * next[g.black(later, c)] : 0.0);
+    put(point, value);
+  }
+};
+
+} // namespace petscrrb::rrb
