@@ -156,15 +156,19 @@ PetscErrorCode PCApplyRichardson_BlockRelax(PC pc, Vec b, Vec x, Vec w, PetscRea
                                             PCRichardsonConvergedReason *reason) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
   KSPConvergedReason why = KSP_CONVERGED_ITS;
-  PetscBool work, matrix;
+  PetscBool solution, matrix;
+  Vec *there = data->state->there;
+  const Vec given = x;
 
   PetscFunctionBegin;
   *its = 0;
   PetscCall(PetscRRBMatOnDevice(pc->mat, &matrix));
-  PetscCall(PetscRRBVecOnDevice(w, &work));
-  if (matrix && !work) {
-    PetscCall(PetscRRBWorkVecOf(pc->mat, &data->state->residual));
-    w = data->state->residual;
+  PetscCall(PetscRRBVecOnDevice(x, &solution));
+  if (matrix && !solution) { /* a product on the device does not see what the host writes into its vectors */
+    for (int k = 0; k < 3; ++k) PetscCall(PetscRRBWorkVecOf(pc->mat, &there[k]));
+    PetscCall(VecCopy(b, there[0]));
+    if (!from_zero) PetscCall(VecCopy(x, there[1]));
+    b = there[0], x = there[1], w = there[2];
   }
   if (data->state->failed) {
     PetscCall(PetscRRBSetInfinite(x));
@@ -174,6 +178,7 @@ PetscErrorCode PCApplyRichardson_BlockRelax(PC pc, Vec b, Vec x, Vec w, PetscRea
     *its = most;
   } else
     PetscCall(IterateUntil(pc, b, x, w, {rtol, abstol, dtol, 0}, most, from_zero, its, &why));
+  if (x != given) PetscCall(VecCopy(x, given));
   Tell(reason, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -235,7 +235,7 @@ private:
     inside.levels = std::min(inside.levels, o.levels - halvings());
     inside.storage_grids =
         Backend::on_device ? inside.levels / 2 : max_storage_grids(nx, ny, inside.block, inside.levels);
-    const int amli = o.amli_grid && halvings() + inside.levels >= 6 ? amli_grid(nx, ny, inside.levels) : 0;
+    const int amli = o.amli_grid && halvings() + inside.levels >= 5 ? amli_grid(nx, ny, inside.levels) : 0;
     inside.amli_grid = std::max(amli - halvings(), 0);
     inside_ = make_factorization(on_, rest, inside, std::is_same_v<T, float>);
     inside_->refresh(stencil_inside(), {1.0, false, true, plain_limits});
