@@ -53,6 +53,18 @@ std::vector<Case> cases() {
           {"isotropic", uneven({30, 30}, 1), ""},
           {"an odd ring in x", uneven({45, 20, true, false}, 60), ""},
           {"few points", anisotropic(8, 8, 100, 1), "xx"},
+          {"a wall across",
+           five_points(
+               {40, 30}, [](int i, int j) { return i == 17 && j > 20 ? 0.0 : 100.0; }, one),
+           ""},
+          {"a wall along",
+           five_points(
+               {40, 30}, [](int, int) { return 50.0; }, [](int i, int j) { return j == 7 && i > 20 ? 0.0 : 1.0; }),
+           "xxx"},
+          {"an identity row",
+           identity_rows(
+               anisotropic(40, 30, 100, 1), [](int i, int j) { return i == 20 && j == 11; }, false),
+           ""},
           {"some places are weak", uneven({40, 30}, 8, 0, 100), ""},
           {"nine points", bilinear_elements(40, 30, 100, 1), ""}};
 }
@@ -178,6 +190,9 @@ TEST(HalvedRRB, IsRefreshed) {
   real.refresh(plain(before));
   EXPECT_EQ(real.apply(before.b), by_library(before).apply(before.b));
   real.refresh(plain(other));
+  EXPECT_GT(real.outcome().unsupported, 0);
+  real.refresh(plain(identity_rows(
+      before, [](int i, int j) { return i == 20 && j == 11; }, false)));
   EXPECT_GT(real.outcome().unsupported, 0);
 }
 

@@ -44,7 +44,7 @@ public:
     on_.clear(counts_);
     for (int l = 0; l < halvings(); ++l) {
       const HalvedMatrix m = matrix(s, l);
-      Loops::count(on_, m.g.points(), HasBecomeWeak{{m, may_weaken_to}}, counts_.data() + l);
+      Loops::count(on_, m.g.points(), HasBecomeWeak{{m, may_weaken_to, false}}, counts_.data() + l);
       fill(l, m);
       keep(l + 1);
     }
@@ -58,6 +58,7 @@ public:
     index_t weak = 0;
     for (int l = halvings() - 1; l >= 0; --l) {
       weak += counts[l].unsupported;
+      o.unsupported += counts[l].null;
       if (counts[l].failed) o.ok = false, o.failed_level = l + 1;
     }
     if (o.ok) o.unsupported += std::max<index_t>(weak - extent_.nodes() / tolerated, 0);
@@ -201,8 +202,8 @@ private:
       const HalvedGrid g{nx, ny, in_x, side(in_x).periodic, side(!in_x).periodic};
       if (g.along() < 4 || (g.ring_a && g.along() % 2)) continue;
       m = matrix_of(s, halvings(), g);
-      if (2 * asks.sum(g.points(), IsWeakAlong{m, mostly}) < g.asked() &&
-          !asks.any(g.points(), IsWeakAlong{m, everywhere}))
+      if (2 * asks.sum(g.points(), IsWeakAlong{m, mostly, true}) < g.points() &&
+          !asks.any(g.points(), IsWeakAlong{m, everywhere, false}))
         return true;
     }
     return false;

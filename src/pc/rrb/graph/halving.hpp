@@ -6,7 +6,6 @@
 #include "pc/rrb/core/sweep.hpp"
 #include "pc/rrb/graph/graph.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace petscrrb::rrb {
@@ -21,15 +20,6 @@ struct HalvedGrid {
   PETSCRRB_HD node_t reds() const { return along() / 2; } // of a line
   PETSCRRB_HD node_t blacks() const { return (along() + 1) / 2; }
   PETSCRRB_HD node_t points() const { return nx * ny; }
-  // Points near sides are not asked for the strengths of their couplings: so many of a line.
-  PETSCRRB_HD static node_t near(node_t n, bool ring) { return ring ? 0 : n < 16 ? n / 4 : 4; }
-  PETSCRRB_HD bool is_near(node_t a, node_t c) const {
-    const node_t at_a = near(along(), ring_a), at_c = near(across(), ring_c);
-    return a < at_a || a >= along() - at_a || c < at_c || c >= across() - at_c;
-  }
-  index_t asked() const {
-    return index_t(along() - 2 * near(along(), ring_a)) * (across() - 2 * near(across(), ring_c));
-  }
 
   // where the k-th of `n` of a line is, across c; and back
   PETSCRRB_HD node_t place(node_t n, node_t k, node_t c) const { return in_x ? c * n + k : k * nx + c; }
@@ -63,25 +53,51 @@ struct HalvedMatrix {
   }
 };
 
-// Whether a point that is asked is coupled less than `times` as strongly along as across.
+// Whether a point's couplings along, or twice the weaker one of them, are less than `times` those across. One that lacks a coupling along is
+// weak: what moves to the other line would couple points that nothing else does, identity rows among them.
 struct IsWeakAlong {
   HalvedMatrix m;
   double times;
+  bool both; // not the weaker one
 
+  PETSCRRB_HD bool lacks_coupling(node_t p) const {
+    const Pair w = along(p);
+    return !(w.before > 0.0 && w.after > 0.0);
+  }
   PETSCRRB_HD unsigned operator()(node_t p) const {
     const HalvedGrid &g = m.g;
     node_t a, c;
     g.find(g.along(), p, a, c);
-    if (g.is_near(a, c)) return 0;
-    const node_t west = g.point(a > 0 ? a - 1 : g.along() - 1, c), south = g.point(a, c > 0 ? c - 1 : g.across() - 1);
-    return !at_most(times * (m.w_across[p] + m.w_across[south]), m.w_along[p] + m.w_along[west]);
+    double across = c + 1 < g.across() || g.ring_c ? m.w_across[p] : 0.0;
+    if (c > 0 || g.ring_c) across += m.w_across[g.point(a, c > 0 ? c - 1 : g.across() - 1)];
+    const Pair w = along(p);
+    const double strength = both ? w.before + w.after : 2.0 * (w.before < w.after ? w.before : w.after);
+    return lacks_coupling(p) || !at_most(times * across, strength);
+  }
+
+private:
+  struct Pair {
+    double before, after;
+  };
+  // At the ends of a line twice the one that there is.
+  PETSCRRB_HD Pair along(node_t p) const {
+    const HalvedGrid &g = m.g;
+    node_t a, c;
+    g.find(g.along(), p, a, c);
+    const bool has_after = a + 1 < g.along() || g.ring_a, has_before = a > 0 || g.ring_a;
+    const double after = has_after ? m.w_along[p] : 0.0;
+    const double before = has_before ? m.w_along[g.point(a > 0 ? a - 1 : g.along() - 1, c)] : after;
+    return {before, has_after ? after : before};
   }
 };
-// The same as NodeFlags.
+// The same as NodeFlags; node_null: a coupling is missing.
 struct HasBecomeWeak {
   IsWeakAlong weak;
 
-  PETSCRRB_HD unsigned operator()(node_t p) const { return weak(p) ? unsigned(node_unsupported) : unsigned(node_ok); }
+  PETSCRRB_HD unsigned operator()(node_t p) const {
+    if (weak.lacks_coupling(p)) return node_null;
+    return weak(p) ? unsigned(node_unsupported) : unsigned(node_ok);
+  }
 };
 // Whether there is a coupling that is positive in the matrix.
 struct HasPositive {
