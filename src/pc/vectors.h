@@ -5,16 +5,24 @@
 #include "petsc/matrix.h"
 #include "pc/pc.h"
 
-/* *work: a vector like x, in the memory where x is now; kept as long as it fits. Destroyed by whoever has it. */
-inline PetscErrorCode PetscRRBWorkVec(Vec x, Vec *work) {
-  PetscBool x_there, work_there;
+/* A vector that is elsewhere is of no use any more. */
+inline PetscErrorCode PetscRRBKeepVecWhere(PetscBool device, Vec *work) {
+  PetscBool there;
 
   PetscFunctionBegin;
-  if (*work) {
-    PetscCall(PetscRRBVecOnDevice(x, &x_there));
-    PetscCall(PetscRRBVecOnDevice(*work, &work_there));
-    if (x_there != work_there) PetscCall(VecDestroy(work));
-  }
+  if (!*work) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBVecOnDevice(*work, &there));
+  if (there != device) PetscCall(VecDestroy(work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *work: a vector like x, in the memory where x is now; kept as long as it fits. Destroyed by whoever has it. */
+inline PetscErrorCode PetscRRBWorkVec(Vec x, Vec *work) {
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBVecOnDevice(x, &device));
+  PetscCall(PetscRRBKeepVecWhere(device, work));
   if (!*work) PetscCall(VecDuplicate(x, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -22,14 +30,11 @@ inline PetscErrorCode PetscRRBWorkVec(Vec x, Vec *work) {
 /* The same for the vectors that the matrix makes: a product writes into one that is where its rows are now, and would leave what
    the host has of another as it was. */
 inline PetscErrorCode PetscRRBWorkVecOf(Mat A, Vec *work) {
-  PetscBool A_there, work_there;
+  PetscBool device;
 
   PetscFunctionBegin;
-  if (*work) {
-    PetscCall(PetscRRBMatOnDevice(A, &A_there));
-    PetscCall(PetscRRBVecOnDevice(*work, &work_there));
-    if (A_there != work_there) PetscCall(VecDestroy(work));
-  }
+  PetscCall(PetscRRBMatOnDevice(A, &device));
+  PetscCall(PetscRRBKeepVecWhere(device, work));
   if (!*work) PetscCall(MatCreateVecs(A, work, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -176,7 +176,7 @@ TEST(HalvedRRB, IsSymmetricAndNear) {
 TEST(HalvedRRB, IsRefreshed) {
   const Problem before = uneven({47, 30}, 50, 0.3), after = uneven({47, 30}, 70, 0.1),
                 other = anisotropic(47, 30, 1, 50);
-  RealRRB real = by_library(before), fresh = by_library(after);
+  RealRRB real = by_library(before);
   const auto plain = [](const Problem &problem) {
     support::Problem p = support::converted(problem);
     p.corners = false;
