@@ -39,16 +39,6 @@ inline PetscErrorCode PetscRRBWorkVecOf(Mat A, Vec *work) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a product of A with x: like x, but on the device where A is there. */
-inline PetscErrorCode PetscRRBProductVec(Mat A, Vec x, Vec *work) {
-  PetscBool there;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBMatOnDevice(A, &there));
-  PetscCall(there ? PetscRRBWorkVecOf(A, work) : PetscRRBWorkVec(x, work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* apply(r, z) with the arrays of x and y; it writes all of y; reads_y: it reads what is there, too. device: arrays where the
    vectors are now, otherwise the host's. */
 template <class Apply>
@@ -143,4 +133,24 @@ private:
   const PetscBool device_;
   bool said_ = false;
   Vec x_ = nullptr, y_ = nullptr;
+};
+
+/* Vectors that A is multiplied with. One on a device does not see what the host writes into its vectors, and writes to arrays
+   that these have not; one on the host gets from any vector what it needs. */
+class PetscRRBProductVectors {
+public:
+  /* As PetscRRBVectors::Use(). */
+  template <class Apply>
+  PetscErrorCode Use(Mat A, PC pc, const char type[], Vec x, Vec y, const Apply &apply,
+                     PetscBool reads_y = PETSC_FALSE) {
+    PetscBool device;
+
+    PetscFunctionBegin;
+    PetscCall(PetscRRBMatOnDevice(A, &device));
+    PetscCall(device ? there_.Use(pc, type, x, y, apply, reads_y) : apply(x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscRRBVectors there_{PETSC_TRUE};
 };

@@ -71,6 +71,34 @@ reference::Vector applied_by_point(const System &system, const std::string &opti
   return z;
 }
 
+TEST_F(BlockRelaxRanks, TakeVectorsOfTheHost) {
+  const Preconditioner pc = relax_of(A, "-pc_blockrelax_sweeps 3");
+  Vector there, expected;
+  ok(MatCreateVecs(A, there.put(), expected.put()));
+  ok(VecSetRandom(there, nullptr));
+  ok(PCApply(pc, there, expected));
+  PetscInt own;
+  ok(VecGetLocalSize(there, &own));
+  const auto apply_twice = [&] {
+    Vector x, y;
+    ok(VecCreateMPI(PETSC_COMM_WORLD, own, PETSC_DETERMINE, x.put()));
+    ok(VecDuplicate(x, y.put()));
+    for (int times = 1; times <= 2; ++times) {
+      ok(VecCopy(there, x));
+      ok(VecScale(x, times));
+      ok(PCApply(pc, x, y));
+      ok(VecScale(y, 1.0 / times));
+      EXPECT_LT(largest_difference(values_of(y), values_of(expected)), 1e-14) << times;
+    }
+  };
+  PetscLogDouble used[3];
+  for (PetscLogDouble &now : used) { // what the first one makes is kept
+    apply_twice();
+    ok(PetscMallocGetCurrentUsage(&now));
+  }
+  EXPECT_EQ(used[2], used[1]);
+}
+
 // Blocks that no cut goes through, and values of neighbours as they were before each sweep.
 TEST_F(BlockRelaxRanks, RelaxAsOneWithJacobi) {
   const System alone(PETSC_COMM_SELF);

@@ -304,6 +304,38 @@ TEST(Deflation, TakesSpacesAndColumnsOfTheHost) {
   }
 }
 
+TEST(Deflation, TakesSpacesFromTheOtherSideOfTheBus) {
+  SKIP_ON_HOST();
+  const Problem problem = reference::random_faces({9, 8}, 100);
+  const Matrix there = matrix_of(problem);
+  Matrix here;
+  ok(MatConvert(there, MATAIJ, MAT_INITIAL_MATRIX, here.put()));
+  for (const bool dense : {false, true}) {
+    const Matrix Z_there = matrix_of_columns(waves(problem.A.size(), 6), dense);
+    Matrix Z_here;
+    ok(MatConvert(Z_there, dense ? MATDENSE : MATAIJ, MAT_INITIAL_MATRIX, Z_here.put()));
+    for (const std::string more :
+         {"-ksp_deflation_inverse explicit", "-ksp_deflation_inverse cholesky", "-ksp_deflation_variant def1"}) {
+      const Solve expected = solve(user_solver(here, Z_here, more), problem.b);
+      for (const bool matrix_there : {false, true}) {
+        const std::string what = more + (dense ? ", dense" : ", sparse") + (matrix_there ? ", Z here" : ", Z there");
+        PetscLogDouble used[2];
+        for (PetscLogDouble &now : used) {
+          const Solver ksp = user_solver(matrix_there ? there : here, matrix_there ? Z_here : Z_there, more);
+          for (int times = 0; times < 2; ++times) {
+            const Solve result = solve(ksp, problem.b);
+            EXPECT_EQ(result.reason, KSP_CONVERGED_RTOL) << what;
+            EXPECT_NEAR(result.iterations, expected.iterations, 1) << what;
+            EXPECT_LT(relative_residual(problem, result.x), 1.1e-8) << what;
+          }
+          ok(PetscMallocGetCurrentUsage(&now));
+        }
+        EXPECT_EQ(used[1], used[0]) << what;
+      }
+    }
+  }
+}
+
 TEST(Deflation, FollowsTheMatrixToTheDeviceAndBack) {
   SKIP_ON_HOST();
   const Problem problem = reference::identity_rows(

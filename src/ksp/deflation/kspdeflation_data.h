@@ -54,7 +54,7 @@ typedef struct {
   PetscBool reference; /* the norm that residuals are compared with is being made: M^-1 alone */
   std::vector<std::shared_ptr<KSPDeflation>> solves; /* each inside of the one before it */
   Vec work[4];                                       /* made when they are needed first */
-  std::unique_ptr<PetscRRBVectors> on_device;        /* of a matrix there, for those of the host */
+  std::unique_ptr<PetscRRBProductVectors> there;     /* where the matrix is */
   Vec free, fixed; /* NULL without identity rows; else 1 on the other rows, and the inverse diagonal on these */
   PetscLogDouble seconds;
   PetscInt setups, refreshes;

@@ -125,22 +125,16 @@ static PetscErrorCode ApplyThere(PC pc, PetscBool transposed, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With vectors where the matrix is: PETSc's preconditioners on a device write to arrays that host vectors have not, as those that
-   PCMatApply() makes of a dense matrix. */
+/* With vectors where the matrix is, as PETSc's preconditioners need them, too: those that PCMatApply() makes of a dense matrix
+   may be elsewhere. */
 static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
   PC_SubdomainDeflation *d = Data(pc);
-  PetscBool device;
+  const auto apply = [&](Vec r, Vec z) { return ApplyThere(pc, transposed, r, z); };
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBMatOnDevice(pc->pmat, &device));
-  if (!device) {
-    PetscCall(ApplyThere(pc, transposed, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!d->on_device)
-    PetscCall(PetscRRBTry("KSP deflation", [&] { d->on_device = std::make_unique<PetscRRBVectors>(PETSC_TRUE); }));
-  PetscCall(
-      d->on_device->Use(pc, "KSP deflation", x, y, [&](Vec r, Vec z) { return ApplyThere(pc, transposed, r, z); }));
+  if (!d->there)
+    PetscCall(PetscRRBTry("KSP deflation", [&] { d->there = std::make_unique<PetscRRBProductVectors>(); }));
+  PetscCall(d->there->Use(pc->pmat, pc, "KSP deflation", x, y, apply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,7 +215,7 @@ static PetscErrorCode Clear(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCDeflationForgetSolves(pc));
   d->backend.reset();
-  d->on_device.reset();
+  d->there.reset();
   d->A = d->space = PCDeflationSeen();
   for (Vec &w : d->work) PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&d->free));

@@ -46,18 +46,22 @@ private:
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
   PetscErrorCode Measure(Mat A);
   PetscErrorCode Describe();
+  PetscErrorCode MakeVectors();
   PetscErrorCode Sum(Vec c);
+  PetscErrorCode RestrictBy(Mat own, Vec r, Vec c);
 
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
   PetscMPIInt ranks_ = 1;
   Mat Z_ = nullptr, AZ_ = nullptr;
-  Mat aij_ = nullptr;                      /* a copy of A, or none */
-  Mat own_Z_ = nullptr, own_AZ_ = nullptr; /* rows of this rank, all columns */
-  Mat E_ = nullptr;                        /* what this rank adds to E */
-  Vec c_ = nullptr, other_ = nullptr, w_ = nullptr;
+  Mat aij_ = nullptr;                                   /* a copy of A, or none */
+  Mat own_Z_ = nullptr, own_AZ_ = nullptr;              /* rows of this rank, all columns */
+  Mat E_ = nullptr;                                     /* what this rank adds to E */
+  Vec c_ = nullptr, other_ = nullptr, minus_ = nullptr; /* the last is where AZ is, the others where Z is */
+  Vec w_ = nullptr;                                     /* on the device if Z or AZ is there */
   PetscRRBOwnValues own_r_, own_y_, own_w_;
-  PetscBool device_ = PETSC_FALSE;
-  PetscReal floor_ = 0; /* eigenvalues of E below it are rounding */
+  PetscBool device_ = PETSC_FALSE; /* Z is there */
+  PetscBool apart_ = PETSC_FALSE;  /* AZ is on the other side */
+  PetscReal floor_ = 0;            /* eigenvalues of E below it are rounding */
   PCDeflationUserInverse inverse_;
   std::string type_;
   Report report_;
@@ -74,6 +78,7 @@ PetscErrorCode UserBackend::Reset() {
   PetscCall(inverse_.Reset());
   PetscCall(VecDestroy(&c_));
   PetscCall(VecDestroy(&other_));
+  PetscCall(VecDestroy(&minus_));
   PetscCall(VecDestroy(&w_));
   PetscCall(own_r_.Reset());
   PetscCall(own_y_.Reset());
@@ -212,9 +217,20 @@ PetscErrorCode UserBackend::Build(Mat A, Mat Z) {
   PetscCall(PetscObjectReference((PetscObject)Z_));
   PetscCall(PetscRRBGetOwnRows(Z_, MAT_INITIAL_MATRIX, &own_Z_));
   PetscCall(MatCreateVecs(own_Z_, &c_, nullptr));
-  PetscCall(MatCreateVecs(Z_, nullptr, &w_));
   PetscCall(VecDuplicate(c_, &other_));
   PetscCall(PetscRRBVecOnDevice(c_, &device_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Z may be on a device and A not, or the other way round, and AZ on either side. */
+PetscErrorCode UserBackend::MakeVectors() {
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(own_AZ_, &minus_, nullptr));
+  PetscCall(PetscRRBMatOnDevice(own_AZ_, &device));
+  apart_ = (PetscBool)(device != device_);
+  PetscCall(MatCreateVecs(device ? AZ_ : Z_, nullptr, &w_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,6 +244,7 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   if (rebuild) PetscCall(Build(A, (Mat)space));
   report_ = Report();
   PetscCall(Multiply(A, rebuild));
+  if (rebuild) PetscCall(MakeVectors());
   PetscCall(Measure(A));
   PetscCall(VecGetSize(c_, &n));
   PetscCall(inverse_.SetUp(comm_, E_, n, floor_, (Inverse)PCDeflationInverse(choice, device_), device_));
@@ -251,21 +268,43 @@ PetscErrorCode UserBackend::Sum(Vec c) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
+/* Whether M is on a device and v is not: then a product does not see what the host writes into v, and writes elsewhere. */
+static PetscErrorCode IsOutOfReach(Mat M, Vec v, PetscBool *yes) {
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBMatOnDevice(M, yes));
+  PetscCall(PetscRRBVecOnDevice(v, &device));
+  if (device) *yes = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* c = M^T r */
+PetscErrorCode UserBackend::RestrictBy(Mat M, Vec r, Vec c) {
+  PetscBool copy;
   Vec own;
 
   PetscFunctionBegin;
-  if (r) {
-    PetscCall(own_r_.Get(r, PETSC_FALSE, &own));
-    PetscCall(MatMultTranspose(own_Z_, own, c_));
-    PetscCall(own_r_.Restore(r, PETSC_FALSE, &own));
-  } else
+  PetscCall(IsOutOfReach(M, r, &copy));
+  if (copy) {
+    PetscCall(VecCopy(r, w_));
+    r = w_;
+  }
+  PetscCall(own_r_.Get(r, PETSC_FALSE, &own));
+  PetscCall(MatMultTranspose(M, own, c));
+  PetscCall(own_r_.Restore(r, PETSC_FALSE, &own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
+  PetscFunctionBegin;
+  if (r)
+    PetscCall(RestrictBy(own_Z_, r, c_));
+  else
     PetscCall(VecSet(c_, 0.0));
   if (y) {
-    PetscCall(own_y_.Get(y, PETSC_FALSE, &own));
-    PetscCall(MatMultTranspose(own_AZ_, own, other_));
-    PetscCall(own_y_.Restore(y, PETSC_FALSE, &own));
-    PetscCall(VecAXPY(c_, -1.0, other_));
+    PetscCall(RestrictBy(own_AZ_, y, minus_));
+    PetscCall(VecAXPY(c_, -1.0, minus_));
   }
   PetscCall(Sum(c_));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -273,8 +312,16 @@ PetscErrorCode UserBackend::Restrict(Vec r, Vec y) {
 
 PetscErrorCode UserBackend::Prolong(Vec y, Vec z) {
   Vec own, own_y = nullptr;
+  PetscBool copy;
 
   PetscFunctionBegin;
+  PetscCall(IsOutOfReach(own_Z_, z, &copy));
+  if (copy) {
+    PetscCall(Prolong(nullptr, w_));
+    if (y && y != z) PetscCall(VecCopy(y, z));
+    PetscCall(y ? VecAXPY(z, 1.0, w_) : VecCopy(w_, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (y && y != z) PetscCall(own_y_.Get(y, PETSC_FALSE, &own_y));
   PetscCall(own_r_.Get(z, PETSC_TRUE, &own));
   if (y)
@@ -290,8 +337,9 @@ PetscErrorCode UserBackend::Subtract(Vec w) {
   Vec own;
 
   PetscFunctionBegin;
+  if (apart_) PetscCall(VecCopy(c_, minus_));
   PetscCall(own_w_.Get(w_, PETSC_TRUE, &own));
-  PetscCall(MatMult(own_AZ_, c_, own));
+  PetscCall(MatMult(own_AZ_, apart_ ? minus_ : c_, own));
   PetscCall(own_w_.Restore(w_, PETSC_TRUE, &own));
   PetscCall(VecAXPY(w, -1.0, w_));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,7 +43,7 @@ PetscErrorCode PCBlockRelaxCreateBackend(PetscBool device, std::unique_ptr<PCBlo
 /* With several ranks each has its own grid and blocks. The grid has no points where there are patches. */
 struct PCBlockRelaxState : PetscRRBState<PCBlockRelaxBackend> {
   ~PCBlockRelaxState() {
-    for (Vec *v : {&work[0], &work[1], &correction, &there[0], &there[1], &there[2]}) (void)VecDestroy(v);
+    for (Vec *v : {&work[0], &work[1], &correction, &residual}) (void)VecDestroy(v);
   }
 
   PCBlockRelaxShape shape;
@@ -53,7 +53,8 @@ struct PCBlockRelaxState : PetscRRBState<PCBlockRelaxBackend> {
   PetscBool one_rank = PETSC_FALSE;
   Vec work[2] = {};         /* residual and correction between the sweeps of an application, on several ranks */
   Vec correction = nullptr; /* of Richardson's iteration where the blocks do not know all of Amat */
-  Vec there[3] = {};        /* where Amat is: b, x and a work vector of those that are on the host */
+  Vec residual = nullptr;   /* likewise, where Amat is and the KSP's vectors are not */
+  PetscRRBProductVectors there, iterated;               /* for Pmat in the sweeps, for Amat in Richardson's iteration */
   PetscLogDouble residual_flops = 0, inverse_flops = 0; /* of one sweep */
 };
 

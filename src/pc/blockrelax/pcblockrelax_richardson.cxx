@@ -8,21 +8,33 @@
 #include <cmath>
 #include <cstring>
 
-/* The sweeps of an application. With several ranks each has the others' values as they were before a sweep. */
-PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
+/* With several ranks each has the others' values as they were before a sweep. */
+static PetscErrorCode SweepOnRanks(PC pc, Vec b, Vec x) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
   PCBlockRelaxState *s = data->state;
-  const PetscInt at_once = s->one_rank ? data->sweeps : std::min<PetscInt>(data->sweeps, 1);
 
   PetscFunctionBegin;
-  PetscCall(s->backend->Sweep(pc, b, x, at_once, PETSC_TRUE));
-  for (PetscInt i = at_once; i < data->sweeps; ++i) {
-    PetscCall(PetscRRBProductVec(pc->pmat, x, &s->work[0]));
-    PetscCall(PetscRRBWorkVec(x, &s->work[1]));
+  PetscCall(s->backend->Sweep(pc, b, x, 1, PETSC_TRUE));
+  for (PetscInt i = 1; i < data->sweeps; ++i) {
+    for (Vec &work : s->work) PetscCall(PetscRRBWorkVec(x, &work));
     PetscCall(MatResidual(pc->pmat, b, x, s->work[0]));
     PetscCall(s->backend->Sweep(pc, s->work[0], s->work[1], 1, PETSC_TRUE));
     PetscCall(VecAXPY(x, 1, s->work[1]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sweeps of an application. */
+PetscErrorCode PCBlockRelaxSweeps(PC pc, Vec b, Vec x) {
+  const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = data->state;
+  const auto sweep = [&](Vec r, Vec z) { return SweepOnRanks(pc, r, z); };
+
+  PetscFunctionBegin;
+  if (s->one_rank || data->sweeps < 2)
+    PetscCall(s->backend->Sweep(pc, b, x, data->sweeps, PETSC_TRUE));
+  else
+    PetscCall(s->there.Use(pc->pmat, pc, "PCBLOCKRELAX", b, x, sweep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,30 +167,31 @@ PetscErrorCode PCApplyRichardson_BlockRelax(PC pc, Vec b, Vec x, Vec w, PetscRea
                                             PetscReal dtol, PetscInt most, PetscBool from_zero, PetscInt *its,
                                             PCRichardsonConvergedReason *reason) {
   const PC_BlockRelax *data = (PC_BlockRelax *)pc->data;
+  PCBlockRelaxState *s = data->state;
   KSPConvergedReason why = KSP_CONVERGED_ITS;
-  PetscBool solution, matrix;
-  Vec *there = data->state->there;
-  const Vec given = x;
+  const auto iterate = [&](Vec r, Vec z) {
+    Vec work = w;
+
+    PetscFunctionBegin;
+    if (z != x) {
+      PetscCall(PetscRRBWorkVec(z, &s->residual));
+      work = s->residual;
+    }
+    if (data->test.no_norm) {
+      PetscCall(Iterate(pc, r, z, work, most, from_zero));
+      *its = most;
+    } else
+      PetscCall(IterateUntil(pc, r, z, work, {rtol, abstol, dtol, 0}, most, from_zero, its, &why));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
 
   PetscFunctionBegin;
   *its = 0;
-  PetscCall(PetscRRBMatOnDevice(pc->mat, &matrix));
-  PetscCall(PetscRRBVecOnDevice(x, &solution));
-  if (matrix && !solution) { /* a product on the device does not see what the host writes into its vectors */
-    for (int k = 0; k < 3; ++k) PetscCall(PetscRRBWorkVecOf(pc->mat, &there[k]));
-    PetscCall(VecCopy(b, there[0]));
-    if (!from_zero) PetscCall(VecCopy(x, there[1]));
-    b = there[0], x = there[1], w = there[2];
-  }
-  if (data->state->failed) {
+  if (s->failed) {
     PetscCall(PetscRRBSetInfinite(x));
     why = KSP_DIVERGED_PC_FAILED;
-  } else if (data->test.no_norm) {
-    PetscCall(Iterate(pc, b, x, w, most, from_zero));
-    *its = most;
   } else
-    PetscCall(IterateUntil(pc, b, x, w, {rtol, abstol, dtol, 0}, most, from_zero, its, &why));
-  if (x != given) PetscCall(VecCopy(x, given));
+    PetscCall(s->iterated.Use(pc->mat, pc, "PCBLOCKRELAX", b, x, iterate, (PetscBool)!from_zero));
   Tell(reason, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
