@@ -35,6 +35,8 @@ template <int steps, class Put> struct ReadCouplings {
   Csr A;
   Lattice grid;
   Put put;
+  bool identity_rows =
+      true; // perhaps; false: the findings say whether there are, and then what the rows around them hold is wrong
 
   PETSCRRB_HD RowFacts operator()(PetscInt p) const {
     RowFacts found;
@@ -67,7 +69,8 @@ template <int steps, class Put> struct ReadCouplings {
     if (!row.identity)
       for (int m = 0; m < steps; ++m) {
         if (after[m] >= 0) look_ahead(p, after[m], m, value[m], row, found);
-        if (Put::wants_own_values && back[m] != 0 && !is_identity_but(p, before[m], m)) row.behind[m] = back[m];
+        if (Put::wants_own_values && back[m] != 0 && !(identity_rows && is_identity_but(p, before[m], m)))
+          row.behind[m] = back[m];
       }
     put(point, row, found);
     return found;

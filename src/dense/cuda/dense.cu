@@ -109,13 +109,13 @@ void DenseInverse::refresh(const double *a, const double *excess, cudaStream_t s
       check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
                              &found_.data()->inverse),
             "potri");
-  }
-  if (type_ == Inverse::explicit_inverse) {
     const unsigned tiles = unsigned(n_ - 1) / tile + 1;
-    mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(inverse_, pitch_, n_);
+    if (type_ == Inverse::explicit_inverse)
+      mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
     cuda::check_launch("inverse of E");
-    project_inverse(null, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
   }
+  if (type_ == Inverse::explicit_inverse)
+    project_inverse(null, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
   cuda::check(cudaMemcpyAsync(host_found_.data(), found_.data(), sizeof(Findings), cudaMemcpyDeviceToHost, stream),
               "cudaMemcpyAsync");
 }

@@ -9,13 +9,15 @@ namespace petscrrb::dense {
 namespace {
 
 constexpr int threads = 1024, sum_threads = 256;
+constexpr int most_near = 8192; // roots in shared memory
 
 // f(i) for the unknowns of this thread, of one thread block
 template <class F> __device__ void each_mine(int n, const F &f) {
   for (int i = threadIdx.x; i < n; i += threads) f(i);
 }
 
-// Every unknown's root: the smallest unknown of its component. Roots only fall, so races are harmless.
+// Every unknown's root: the smallest unknown of its component. Roots only fall, so races are harmless. root: in shared memory, if there is
+// room.
 __device__ void find_roots(const SparseView &e, int *root) {
   const volatile int *const now = root;
   int changed;
@@ -53,7 +55,13 @@ __device__ unsigned long long size_of(double diagonal) { return cuda::ordered_bi
 // What atomic operations wrote is read past the first-level cache, which knows nothing of them.
 __global__ void __launch_bounds__(threads) components(SparseView e, NullView s) {
   constexpr int regular = -1;
-  find_roots(e, s.root);
+  __shared__ int near[most_near];
+  if (e.n > most_near) {
+    find_roots(e, s.root);
+  } else {
+    find_roots(e, near);
+    each_mine(e.n, [&](int i) { s.root[i] = near[i]; });
+  }
   if (!threadIdx.x) *s.components = 0;
   each_mine(e.n, [&](int i) { s.size[i] = 0, s.most[i] = 0, s.place[i] = e.n, s.pin[i] = 0.0; });
   __syncthreads();

@@ -13,56 +13,11 @@ namespace petscrrb::dense {
 
 namespace {
 
-constexpr int warps = 4, threads = 32 * warps;
-constexpr int pitch = panel + 4; // loads of 4 rows x 4 columns hit all banks
-
-struct Tiles {
-  double x[panel * pitch], y[panel * pitch], pivot[panel * pitch], w[panel * pitch];
-};
-
-// Values (row(i), column(j)) of a 32 x 32 tile that a thread holds: a warp has a quarter, in the layout of the tensor
-// cores' accumulators.
-struct Part {
-  double v[2][2][2]; // the last two next to one another
-
-  __device__ static int first_row() { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4; }
-  __device__ static int first_column() { return int(threadIdx.x) / 32 % 2 * 16; }
-  __device__ static int row(int i) { return first_row() + 8 * i; }
-  __device__ static int column(int j) { return first_column() + 8 * (j / 2) + 2 * (int(threadIdx.x) % 4) + j % 2; }
-
-  template <class F> __device__ void each(const F &f) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i)
-#pragma unroll
-      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j / 2][j % 2]);
-  }
-};
-
-// m += sign X Y^T
-__device__ void add_product(Part &m, double sign, const double *x, const double *y) {
-#if __CUDA_ARCH__ >= 800
-  const int lane = threadIdx.x % 32;
-  const double *a = x + m.first_row() * pitch + lane % 4, *b = y + (m.first_column() + lane / 4) * pitch + lane % 4;
-  #pragma unroll
-  for (int k = 0; k < panel; k += 4) {
-    const double a0 = sign * a[k], a1 = sign * a[8 * pitch + k], b0 = b[k], b1 = b[8 * pitch + k];
-    cuda::multiply_add_8x8x4(a0, b0, m.v[0][0]);
-    cuda::multiply_add_8x8x4(a0, b1, m.v[0][1]);
-    cuda::multiply_add_8x8x4(a1, b0, m.v[1][0]);
-    cuda::multiply_add_8x8x4(a1, b1, m.v[1][1]);
-  }
-#else
-  #pragma unroll 8
-  for (int k = 0; k < panel; ++k)
-    m.each([&](int i, int j, double &v) { v = fma(sign * x[i * pitch + k], y[j * pitch + k], v); });
-#endif
-}
-
 // 32 x 32 values between global memory (rows of `length`) and shared memory
 __device__ void load(double *to, const double *from, int length) {
-  for (int i = threadIdx.x; i < panel * panel / 2; i += threads) {
+  for (int i = threadIdx.x; i < panel * panel / 2; i += tile_threads) {
     const int row = i / (panel / 2), column = i % (panel / 2) * 2;
-    *reinterpret_cast<double2 *>(to + row * pitch + column) =
+    *reinterpret_cast<double2 *>(to + row * tile_pitch + column) =
         *reinterpret_cast<const double2 *>(from + std::size_t(row) * length + column);
   }
 }
@@ -84,7 +39,7 @@ struct Elimination {
       __syncthreads();
       Part w{};
       add_product(w, 1.0, t.x, t.pivot);
-      w.each([&](int i, int j, double v) { t.w[i * pitch + j] = v; });
+      w.each([&](int i, int j, double v) { t.w[i * tile_pitch + j] = v; });
       __syncthreads();
       add_product(m, -1.0, t.w, t.y);
       __syncthreads();
@@ -98,12 +53,12 @@ struct Elimination {
     subtract(task, m, t);
     // a diagonal tile is what stands below its diagonal
     m.each([&](int i, int j, double v) {
-      if (j <= i) t.y[i * pitch + j] = t.y[j * pitch + i] = v;
+      if (j <= i) t.y[i * tile_pitch + j] = t.y[j * tile_pitch + i] = v;
     });
     __syncthreads();
-    if (invert_tile<warps, pitch>(t.y, t.w, int(threadIdx.x) / 32) < panel) s.state->spd = 0;
+    if (invert_tile(t.y, t.w) < panel) s.state->spd = 0;
     m.each([&](int i, int j, double &) {
-      const double v = i >= j ? t.y[i * pitch + j] : t.y[j * pitch + i];
+      const double v = i >= j ? t.y[i * tile_pitch + j] : t.y[j * tile_pitch + i];
       inverse[i * panel + j] = v;
       a[i * s.pitch + j] = -v;
     });
@@ -161,7 +116,7 @@ struct Elimination {
   }
 };
 
-__global__ void __launch_bounds__(threads) eliminate_all(Elimination e, int phases) {
+__global__ void __launch_bounds__(tile_threads) eliminate_all(Elimination e, int phases) {
   __shared__ alignas(16) Tiles t;
   const auto grid = cooperative_groups::this_grid();
   for (int p = 0; p < phases; ++p) {
@@ -170,7 +125,7 @@ __global__ void __launch_bounds__(threads) eliminate_all(Elimination e, int phas
   }
 }
 
-__global__ void __launch_bounds__(threads) eliminate_phase(Elimination e, int p) {
+__global__ void __launch_bounds__(tile_threads) eliminate_phase(Elimination e, int p) {
   __shared__ alignas(16) Tiles t;
   e.phase(p, t);
 }
@@ -179,7 +134,7 @@ __global__ void __launch_bounds__(threads) eliminate_phase(Elimination e, int p)
 
 int resident_blocks() {
   int each = 0;
-  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, eliminate_all, threads, 0), "occupancy");
+  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, eliminate_all, tile_threads, 0), "occupancy");
   return each * cuda::attribute(cudaDevAttrMultiProcessorCount);
 }
 
@@ -191,12 +146,12 @@ void invert_separators(const View &s, const std::vector<int> &phase_start, int r
   if (resident) {
     void *arguments[] = {&e, &phases};
     cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(eliminate_all), std::min(most, resident),
-                                            threads, arguments, 0, stream),
+                                            tile_threads, arguments, 0, stream),
                 "inverse on the separators");
     return;
   }
   for (int p = 0; p < phases; ++p) {
-    eliminate_phase<<<phase_start[p + 1] - phase_start[p], threads, 0, stream>>>(e, p);
+    eliminate_phase<<<phase_start[p + 1] - phase_start[p], tile_threads, 0, stream>>>(e, p);
     cuda::check_launch("inverse on the separators");
   }
 }

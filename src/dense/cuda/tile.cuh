@@ -1,4 +1,4 @@
-// The inverse of a small tile of a symmetric positive definite matrix, by a thread block.
+// The inverse of a small tile of a symmetric positive definite matrix, and products of such tiles, by a thread block.
 #pragma once
 
 #include "dense/cuda/plan.hpp"
@@ -6,12 +6,59 @@
 
 namespace petscrrb::dense {
 
-// t: 32 x 32 values in shared memory, rows of `pitch`, which become their inverse, by Gauss-Jordan elimination without pivoting. Every lane
-// of a warp holds some values of one column. line: shared, too, 2 x 34 values. As in blocks.cu the next pivot is known one barrier early. For
-// all threads of the block, which are so many warps. The first pivot that is not positive, or 32; then nobody is to use the values.
-template <int warps, int pitch> __device__ int invert_tile(double *t, double *line, int warp) {
-  constexpr int n = panel, rows = n / warps, room = n + 2;
-  const int lane = int(threadIdx.x) % 32, first = warp * rows;
+constexpr int tile_warps = 4, tile_threads = 32 * tile_warps;
+constexpr int tile_pitch = panel + 4; // loads of 4 rows x 4 columns hit all banks
+
+// In shared memory, rows tile_pitch apart.
+struct Tiles {
+  double x[panel * tile_pitch], y[panel * tile_pitch], pivot[panel * tile_pitch], w[panel * tile_pitch];
+};
+
+// Values (row(i), column(j)) of a 32 x 32 tile that a thread holds: a warp has a quarter, in the layout of the tensor
+// cores' accumulators.
+struct Part {
+  double v[2][2][2]; // the last two next to one another
+
+  __device__ static int first_row() { return int(threadIdx.x) / 64 * 16 + int(threadIdx.x) % 32 / 4; }
+  __device__ static int first_column() { return int(threadIdx.x) / 32 % 2 * 16; }
+  __device__ static int row(int i) { return first_row() + 8 * i; }
+  __device__ static int column(int j) { return first_column() + 8 * (j / 2) + 2 * (int(threadIdx.x) % 4) + j % 2; }
+
+  template <class F> __device__ void each(const F &f) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int j = 0; j < 4; ++j) f(row(i), column(j), v[i][j / 2][j % 2]);
+  }
+};
+
+// m += sign X Y^T
+__device__ inline void add_product(Part &m, double sign, const double *x, const double *y) {
+#if __CUDA_ARCH__ >= 800
+  const int lane = threadIdx.x % 32;
+  const double *a = x + m.first_row() * tile_pitch + lane % 4,
+               *b = y + (m.first_column() + lane / 4) * tile_pitch + lane % 4;
+  #pragma unroll
+  for (int k = 0; k < panel; k += 4) {
+    const double a0 = sign * a[k], a1 = sign * a[8 * tile_pitch + k], b0 = b[k], b1 = b[8 * tile_pitch + k];
+    cuda::multiply_add_8x8x4(a0, b0, m.v[0][0]);
+    cuda::multiply_add_8x8x4(a0, b1, m.v[0][1]);
+    cuda::multiply_add_8x8x4(a1, b0, m.v[1][0]);
+    cuda::multiply_add_8x8x4(a1, b1, m.v[1][1]);
+  }
+#else
+  #pragma unroll 8
+  for (int k = 0; k < panel; ++k)
+    m.each([&](int i, int j, double &v) { v = fma(sign * x[i * tile_pitch + k], y[j * tile_pitch + k], v); });
+#endif
+}
+
+// t: a tile, which becomes its inverse, by Gauss-Jordan elimination without pivoting. Every lane of a warp holds some values of one column.
+// line: shared, too, 2 x 34 values. As in blocks.cu the next pivot is known one barrier early. For all threads of the block. The first
+// pivot that is not positive, or 32; then nobody is to use the values.
+__device__ inline int invert_tile(double *t, double *line) {
+  constexpr int n = panel, warps = tile_warps, rows = n / warps, pitch = tile_pitch, room = n + 2;
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32, first = warp * rows;
   double a[rows], next = t[0];
   int bad = n;
 #pragma unroll

@@ -126,12 +126,17 @@ public:
   // Puts the matrix where the finest grid of a hierarchy has it, without what is around it.
   RowFacts read(const Csr &A, const Matrix &to, Positive positive, const NearNull &near = {}) {
     const Field<double> v = near.x ? v_.room(grids().finest_layout()) : Field<double>();
-    loops_.clear();
-    if (lattice_.steps == 3)
-      loops_.at_rows(lattice_.size(), ReadCouplings<3, PutMatrix<3>>{A, lattice_, {to, positive, near, lattice_, v}});
-    else
-      loops_.at_rows(lattice_.size(), ReadCouplings<2, PutMatrix<2>>{A, lattice_, {to, positive, near, lattice_, v}});
-    return loops_.read();
+    for (;;) {
+      const bool expected = identity_rows_;
+      loops_.clear();
+      if (lattice_.steps == 3)
+        read_rows<3>({A, lattice_, {to, positive, near, lattice_, v}, expected});
+      else
+        read_rows<2>({A, lattice_, {to, positive, near, lattice_, v}, expected});
+      const RowFacts found = loops_.read();
+      identity_rows_ = found.identity_rows > 0;
+      if (expected || !identity_rows_) return found;
+    }
   }
   // NULL: 1
   const Scales *find_scales(FindScales<Backend> &find, const double *r) const {
@@ -139,10 +144,15 @@ public:
   }
 
 private:
+  template <int steps> void read_rows(const ReadCouplings<steps, PutMatrix<steps>> &f) {
+    loops_.at_rows(lattice_.size(), f);
+  }
+
   Backend &on_;
   const Lattice lattice_;
   Cycle<Backend, T> cycle_;
   RowLoops<Backend> loops_;
+  bool identity_rows_ = false; // in the matrix that was read last: to be seen by the rows around them costs time
   FindScales<Backend> scales_;
   ScalingVector<Backend> v_;
   Scales scale_; // of the matrix in the cycle
