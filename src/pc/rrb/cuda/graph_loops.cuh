@@ -62,20 +62,27 @@ __global__ void __launch_bounds__(cuda::row_threads) count_nodes_together(int n,
   cuda::add_counts(lane == 0 ? flags : unsigned(node_ok), i, 0, counts);
 }
 
-// Several rounds at once: what other nodes decide may be seen in the next of them. flag: who is still open in the end.
+struct Decided {
+  int left, rounds;
+};
+
+// Rounds from `round` to `last` at once: what other nodes decide may be seen in the next of them. flag: who is still open in the end.
 template <int lanes>
 __global__ void __launch_bounds__(cuda::row_threads)
-    decide_nodes(int n, Decide decide, signed char *colour, const node_t *open, node_t *flag, int rounds) {
+    decide_nodes(int n, Decide decide, signed char *colour, const node_t *open, node_t *flag, int round, int last,
+                 Decided *all) {
   const int i = node_of_lane<lanes>(), lane = int(threadIdx.x) % lanes;
   const node_t p = i < n ? open[i] : -1;
   bool is_open = p >= 0;
-  for (; rounds > 0 && __any_sync(~0u, is_open); --rounds) {
-    const bool waits = any_of_node<lanes>(is_open && decide.waits(p, lane, lanes)), asked = is_open && !waits;
+  Decide::Look at = is_open ? decide.look_from(p, lane) : Decide::Look();
+  for (; round < last && __any_sync(~0u, is_open); ++round) {
+    const bool waits = any_of_node<lanes>(is_open && decide.waits(p, at, lanes)), asked = is_open && !waits;
     const bool fails = any_of_node<lanes>(asked && !decide.tests.passes(p, true, lane, lanes));
     if (asked && lane == 0) *const_cast<volatile signed char *>(colour + p) = fails ? black : red;
     if (asked) is_open = false;
   }
   if (p >= 0 && lane == 0) flag[i] = is_open;
+  if (threadIdx.x % 32 == 0) atomicMax(&all->rounds, round);
 }
 
 struct Entry {
@@ -159,24 +166,24 @@ public:
     cuda::sort(scratch_, key, sorted, all, order, n, bound);
   }
   int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) {
-    constexpr int lanes = 8, many = 1 << 15;
-    int rounds = 0;
+    constexpr int lanes = 8, many = 1 << 15; // fewer run all at a time, and may wait for each other
+    graph_kernels::Decided found{n, 0};
     const cuda::Scratch::Frame frame(scratch_);
     node_t *flag = scratch_.take<node_t>(n), *place = scratch_.take<node_t>(n), *other = scratch_.take<node_t>(n);
     Loops::each(on_, n, graph_kernels::Identity{open});
-    while (n > 0) {
-      const int some = n > many ? 2 : 16; // at most
-      rounds += some;
+    decided_.clear(on_.stream);
+    while (found.left > 0) {
+      n = found.left;
       graph_kernels::decide_nodes<lanes>
-          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on_.stream>>>(n, decide, colour, open,
-                                                                                           flag, some);
+          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on_.stream>>>(
+              n, decide, colour, open, flag, found.rounds, found.rounds + (n > many ? 4 : 4096), decided_.device());
       cuda::check_launch("decide_nodes");
-      cuda::find_places(scratch_, flag, place, left_.device(), n);
-      n = left_.read(on_.stream);
-      Loops::each(on_, n, graph_kernels::TakeOpen{open, place, other});
+      cuda::find_places(scratch_, flag, place, &decided_.device()->left, n);
+      found = decided_.read(on_.stream);
+      Loops::each(on_, found.left, graph_kernels::TakeOpen{open, place, other});
       std::swap(open, other);
     }
-    return rounds;
+    return found.rounds;
   }
 
 private:
@@ -185,7 +192,7 @@ private:
   const Cuda &on_;
   cuda::Scratch scratch_;
   cuda::Report<index_t> total_;
-  cuda::Report<int> left_;
+  cuda::Report<graph_kernels::Decided> decided_;
 };
 
 } // namespace petscrrb::rrb

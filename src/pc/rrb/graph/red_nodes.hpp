@@ -116,22 +116,29 @@ struct Decide {
   RedTests tests;
   const priority_t *priority;
 
+  // How far a lane has looked around p, first at its neighbours, then at theirs: places in p's row and in a neighbour's. What it has passed is
+  // decided, or comes later, and stays so.
+  struct Look {
+    node_t near, far = -1;
+    bool beyond = false;
+  };
+  PETSCRRB_HD Look look_from(node_t p, int lane = 0) const { return {tests.graph.rows.start[p] + lane}; }
   // Whether an undecided node that comes before p is within two couplings. If not, all that p's tests read is decided. With several lanes:
   // over those neighbours that a lane asks.
-  PETSCRRB_HD bool waits(node_t p, int lane = 0, int lanes = 1) const {
+  PETSCRRB_HD bool waits(node_t p, Look &at, int lanes = 1) const {
     const Rows &rows = tests.graph.rows;
+    const node_t begin = rows.start[p], end = rows.start[p + 1];
     const priority_t mine = priority[p];
     const auto waits_for = [&](node_t q) { return priority[q] < mine && colour_of(tests.colour, q) == undecided; };
-    for (node_t k = rows.start[p] + lane; k < rows.start[p + 1]; k += lanes)
-      if (waits_for(rows.column[k])) return true;
-    for (node_t k = rows.start[p] + lane; k < rows.start[p + 1]; k += lanes)
-      for (node_t m = rows.start[rows.column[k]]; m < rows.start[rows.column[k] + 1]; ++m)
-        if (waits_for(rows.column[m])) return true;
+    for (; !at.beyond && at.near < end; at.near += lanes)
+      if (waits_for(rows.column[at.near])) return true;
+    if (!at.beyond) at.beyond = true, at.near = begin + (at.near - begin) % lanes;
+    for (; at.near < end; at.near += lanes, at.far = -1) {
+      const node_t q = rows.column[at.near];
+      for (at.far = at.far < 0 ? rows.start[q] : at.far; at.far < rows.start[q + 1]; ++at.far)
+        if (waits_for(rows.column[at.far])) return true;
+    }
     return false;
-  }
-  PETSCRRB_HD Colour operator()(node_t p) const {
-    if (waits(p)) return undecided;
-    return tests.passes(p, true) ? red : black;
   }
 };
 

@@ -90,11 +90,13 @@ public:
   // the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
   int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) const {
     int rounds = 0;
-    GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p; });
+    std::vector<Decide::Look> look(n);
+    GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p, look[p] = decide.look_from(p); });
     for (; n > 0; ++rounds) {
       GraphLoops<Host>::each(on_, n, [&](node_t i) {
-        const Colour c = decide(open[i]);
-        if (c != undecided) __atomic_store_n(colour + open[i], c, __ATOMIC_RELEASE);
+        const node_t p = open[i];
+        if (decide.waits(p, look[p])) return;
+        __atomic_store_n(colour + p, decide.tests.passes(p, true) ? red : black, __ATOMIC_RELEASE);
       });
       n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
     }
