@@ -6,6 +6,7 @@
 #include "ksp/deflation/pcdeflation_backend.h"
 #include "pc/vectors.h"
 
+#include <optional>
 #include <vector>
 
 /* What a solve has changed in its KSP and in its PC, to be undone after it. */
@@ -54,7 +55,7 @@ typedef struct {
   PetscBool reference; /* the norm that residuals are compared with is being made: M^-1 alone */
   std::vector<std::shared_ptr<KSPDeflation>> solves; /* each inside of the one before it */
   Vec work[4];                                       /* made when they are needed first */
-  std::unique_ptr<PetscRRBProductVectors> there;     /* where the matrix is */
+  std::optional<PetscRRBProductVectors> there;       /* where the matrix is */
   Vec free, fixed; /* NULL without identity rows; else 1 on the other rows, and the inverse diagonal on these */
   PetscLogDouble seconds;
   PetscInt setups, refreshes;

@@ -132,8 +132,7 @@ static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
   const auto apply = [&](Vec r, Vec z) { return ApplyThere(pc, transposed, r, z); };
 
   PetscFunctionBegin;
-  if (!d->there)
-    PetscCall(PetscRRBTry("KSP deflation", [&] { d->there = std::make_unique<PetscRRBProductVectors>(); }));
+  if (!d->there) d->there.emplace();
   PetscCall(d->there->Use(pc->pmat, pc, "KSP deflation", x, y, apply));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

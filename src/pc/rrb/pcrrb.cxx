@@ -217,10 +217,10 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    With several MPI ranks, of hosts or of devices, it is the same operator, to rounding, as on one with plain red nodes. Each rank has a box of points: that of the
    `DMDA`, or lines where rows are numbered in natural order.
 
-   On hosts with one rank the nodes that are eliminated follow the coefficients where the colouring does not suit them
-   (`PCRRBSetRedNodes()`): stretched grids, anisotropy, random jumps, channels and masks take 9 to 20 iterations, at the price of a
-   longer first set-up. On devices and on several ranks it is weak on strong anisotropy (1000:1 takes 13 to 18 times the iterations), on
-   random coefficient jumps of 1000 and more from face to face, and on masks.
+   The nodes that are eliminated follow the coefficients where the colouring does not suit them (`PCRRBSetRedNodes()`):
+   anisotropy, stretched grids, random jumps, channels and masks take 9 to 20 iterations, at the price of a longer first set-up
+   but for anisotropy. Each of several ranks then does what one would; on grids too large for that, anisotropy of 1000:1 takes 13
+   to 18 times the iterations, and random coefficient jumps of 1000 and more from face to face, and masks, take hundreds.
 
    Errors:
    A matrix that is not of this kind is an error that names the row and the reason. A pivot that is not positive makes
