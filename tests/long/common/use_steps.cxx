@@ -107,7 +107,7 @@ void Use::solve(bool transposed) {
   ok(get_diagonal_scale(ksp, &scaled)); // PETSc leaves it scaled
   if (numbering.values(rhs) != b && !has_nan(b) && !scaled)
     fault = "the right-hand side was changed";
-  else if (!scaled || problem.null_space.empty()) // PETSc scales the matrix, and not its null space
+  else if (!scaled) // norms are those of the scaled system
     fault = judge(claim);
   if (fault.empty() && has_to_converge && !transposed && !has_nan(b) && !has_nan(guess) && !is_huge(b) &&
       impossible(reason) && !wish.plain)
