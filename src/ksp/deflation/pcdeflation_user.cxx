@@ -48,7 +48,7 @@ private:
   PetscErrorCode Describe();
   PetscErrorCode MakeVectors();
   PetscErrorCode Sum(Vec c);
-  PetscErrorCode RestrictBy(Mat own, Vec r, Vec c);
+  PetscErrorCode RestrictBy(Mat M, Vec r, Vec c);
 
   MPI_Comm comm_ = MPI_COMM_NULL; /* the PC's */
   PetscMPIInt ranks_ = 1;
@@ -228,7 +228,7 @@ PetscErrorCode UserBackend::MakeVectors() {
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(own_AZ_, &minus_, nullptr));
-  PetscCall(PetscRRBMatOnDevice(own_AZ_, &device));
+  PetscCall(PetscRRBVecOnDevice(minus_, &device));
   apart_ = (PetscBool)(device != device_);
   PetscCall(MatCreateVecs(device ? AZ_ : Z_, nullptr, &w_));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,24 +268,25 @@ PetscErrorCode UserBackend::Sum(Vec c) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether M is on a device and v is not: then a product does not see what the host writes into v, and writes elsewhere. */
-static PetscErrorCode IsOutOfReach(Mat M, Vec v, PetscBool *yes) {
+/* made: by a matrix, of any type. Whether that is on a device and v is not: then a product does not see what the host writes into
+   v, and writes elsewhere. */
+static PetscErrorCode IsOutOfReach(Vec made, Vec v, PetscBool *yes) {
   PetscBool device;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBMatOnDevice(M, yes));
+  PetscCall(PetscRRBVecOnDevice(made, yes));
   PetscCall(PetscRRBVecOnDevice(v, &device));
   if (device) *yes = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* c = M^T r */
+/* c = M^T r; M has made c */
 PetscErrorCode UserBackend::RestrictBy(Mat M, Vec r, Vec c) {
   PetscBool copy;
   Vec own;
 
   PetscFunctionBegin;
-  PetscCall(IsOutOfReach(M, r, &copy));
+  PetscCall(IsOutOfReach(c, r, &copy));
   if (copy) {
     PetscCall(VecCopy(r, w_));
     r = w_;
@@ -315,7 +316,7 @@ PetscErrorCode UserBackend::Prolong(Vec y, Vec z) {
   PetscBool copy;
 
   PetscFunctionBegin;
-  PetscCall(IsOutOfReach(own_Z_, z, &copy));
+  PetscCall(IsOutOfReach(c_, z, &copy));
   if (copy) {
     PetscCall(Prolong(nullptr, w_));
     if (y && y != z) PetscCall(VecCopy(y, z));
