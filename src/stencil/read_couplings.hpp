@@ -35,8 +35,8 @@ template <int steps, class Put> struct ReadCouplings {
   Csr A;
   Lattice grid;
   Put put;
-  bool identity_rows =
-      true; // perhaps; false: the findings say whether there are, and then what the rows around them hold is wrong
+  // there may be some; false: the findings say whether there are, and then what is put of the rows around them is wrong
+  bool identity_rows = true;
 
   PETSCRRB_HD RowFacts operator()(PetscInt p) const {
     RowFacts found;

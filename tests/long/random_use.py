@@ -60,7 +60,9 @@ class Batches:
     def words(self, kind, first, count, *more):
         program = self.context.program("random_use", self.context.asan if kind == "sanitized" else None)
         backend = ["-backend", self.context.backend] if self.context.backend != "host" else []
-        patience = 10 if not backend and kind != "sanitized" else 120 if kind == "ranks" else 30  # ranks take turns on a device
+        patience = 30 if backend or kind == "sanitized" else 10
+        if backend and kind == "ranks":
+            patience = 120  # they take turns on the device
         return [program, "-seed", self.context.seed, "-first", first, "-count", count, *backend, "-case_seconds", patience, *more]
 
     def execute(self, kind, ranks, words, timeout):

@@ -53,8 +53,8 @@ void project(const NullView &, double *c, cudaStream_t);
 // From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P, P = project(). u, gamma: n values.
 void project_inverse(const NullView &, double *inverse, std::size_t pitch, double *u, double *gamma, cudaStream_t);
 
-// The inverse of a symmetric positive definite matrix, in `matrix` or in `other`, which is as large. *bad: 0,
-// or 1 + the first unknown whose pivot is not positive.
+// The inverse of a symmetric positive definite matrix, in `matrix` or in `other`, which is as large. *bad: 0, or 1 + the first unknown whose
+// pivot is not positive.
 double *sweep(double *matrix, double *other, std::size_t pitch, int n, int *bad, cudaStream_t);
 
 // The explicit inverse, by rows.

@@ -3,7 +3,6 @@
 #include "dense/cuda/tile.cuh"
 #include "dense/cuda/view.hpp"
 #include "exec/cuda/cuda.hpp"
-#include "exec/cuda/fp64.cuh"
 
 #include <cooperative_groups.h>
 

@@ -90,7 +90,8 @@ public:
   // the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
   int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) const {
     int rounds = 0;
-    std::vector<Decide::Look> look(n);
+    const host::Buffer<Decide::Look> looks(n);
+    Decide::Look *const look = looks.data();
     GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p, look[p] = decide.look_from(p); });
     for (; n > 0; ++rounds) {
       GraphLoops<Host>::each(on_, n, [&](node_t i) {
