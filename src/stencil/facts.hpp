@@ -9,7 +9,8 @@
 namespace petscrrb {
 
 constexpr index_t no_row = std::numeric_limits<index_t>::max();
-constexpr double symmetric = 1e-10; // of the largest diagonal entry: what a_ij and a_ji may differ by
+constexpr double symmetric =
+    1e-10; // of their mean, or of the smaller of their diagonal entries: what a_ij and a_ji may differ by
 
 enum class ReadResult {
   ok,
@@ -18,6 +19,17 @@ enum class ReadResult {
 };
 
 PETSCRRB_HD inline double larger(double a, double b) { return a > b ? a : b; } // b if a is no number
+
+// By what a_ij and a_ji differ where that is more than their own rounding. Where both come from a sum that cancels, what was added
+// was not larger than the diagonal entries, whatever other rows hold.
+PETSCRRB_HD inline bool differ(double here, double there) {
+  return !(fabs(here - there) <= symmetric * fabs(0.5 * (here + there)));
+}
+// As a part of a_ii and a_jj; 0 where they do not differ.
+PETSCRRB_HD inline double asymmetry(double here, double there, double d_here, double d_there) {
+  const double a = fabs(d_here), b = fabs(d_there);
+  return differ(here, there) ? fabs(here - there) / (a < b ? a : b) : 0;
+}
 
 // Of one row, or of many: each loop finds some of it. But for the weights it does not matter who adds what. An identity row has
 // no nonzero off its diagonal; it is decoupled both ways.
@@ -30,8 +42,7 @@ struct RowFacts {
       no_row;               // the first row with couplings where the near null vector says nothing, and so is not used
   double useless_value = 0; // what it is there: 0 or not finite
   double weights[2] = {};   // sums of the couplings' weights in x and in y
-  double diagonal = 0;      // max |a_ii| of the rows that are no identity rows
-  double asymmetry = 0;     // max |a_ij - a_ji| between such rows
+  double asymmetry = 0;     // the largest of asymmetry() between rows that are no identity rows
   double norm = 0;          // the largest of rows' norms
   bool not_finite = false;  // an entry
   bool foreign = false;     // a coupling that the grid has no place for
@@ -44,14 +55,14 @@ struct RowFacts {
     if (f.bad_pivot < bad_pivot) bad_pivot = f.bad_pivot;
     if (f.useless_row < useless_row) useless_row = f.useless_row, useless_value = f.useless_value;
     weights[0] += f.weights[0], weights[1] += f.weights[1];
-    diagonal = larger(f.diagonal, diagonal), asymmetry = larger(f.asymmetry, asymmetry), norm = larger(f.norm, norm);
+    asymmetry = larger(f.asymmetry, asymmetry), norm = larger(f.norm, norm);
     not_finite |= f.not_finite, foreign |= f.foreign, corners |= f.corners, varies |= f.varies;
     crosses[0] |= f.crosses[0], crosses[1] |= f.crosses[1];
   }
   ReadResult result() const {
     if (not_finite) return ReadResult::refused;
     if (foreign) return ReadResult::rebuild;
-    return asymmetry > symmetric * diagonal ? ReadResult::refused : ReadResult::ok;
+    return asymmetry > symmetric ? ReadResult::refused : ReadResult::ok;
   }
   // No value crosses a periodic side, or there are no corners: the grid is a simpler one.
   bool simpler(const Grid &g) const {

@@ -64,7 +64,6 @@ template <int steps, class Put> struct ReadCouplings {
     found.not_finite = check != 0;
     found.identity_rows = row.identity;
     found.zero_rows = row.identity && row.diagonal == 0;
-    if (!row.identity) found.diagonal = fabs(row.diagonal);
     found.bad_pivot = !(row.diagonal > 0) && !(row.identity && row.diagonal == 0) ? p : no_row;
     if (!row.identity)
       for (int m = 0; m < steps; ++m) {
@@ -130,7 +129,8 @@ private:
     else
       find_there(p, q, m, there, row);
     if (there == 0 && (here == 0 || is_identity(A, q))) return;
-    found.asymmetry = larger(found.asymmetry, fabs(here - there));
+    if (differ(here, there))
+      found.asymmetry = larger(found.asymmetry, asymmetry(here, there, row.diagonal, entry(A, q, q)));
     row.ahead[m] = 0.5 * (here + there);
     row.here[m] = here;
   }

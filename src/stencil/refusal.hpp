@@ -7,9 +7,9 @@ namespace petscrrb {
 
 // row: "row p", with coordinates where there is a grid
 std::string not_positive(const std::string &row);
-// The first two entries that differ by more than `symmetric` (facts.hpp) of the largest diagonal entry; identity rows and
-// their columns do not count. An empty string if there are none.
-std::string where_asymmetric(const Csr &, const Flags &identity, double largest_diagonal, const PairWords &);
+// The first two entries whose asymmetry() is more than `symmetric` (facts.hpp); identity rows and their columns do not count. An
+// empty string if there are none.
+std::string where_asymmetric(const Csr &, const Flags &identity, const PairWords &);
 // Of a matrix that is not finite or not symmetric, on the host: names the first such entry.
 std::string why_refused(const Csr &);
 

@@ -121,9 +121,7 @@ private:
     identity[p] = !row.coupled;
     C[p] = c;
     if (!(c > 0) && (row.coupled || c != 0)) found.bad_pivot = std::min<index_t>(found.bad_pivot, p);
-    if (row.coupled) {
-      if (std::fabs(c) > found.diagonal) found.diagonal = std::fabs(c);
-    } else {
+    if (!row.coupled) {
       ++found.identity_rows;
       if (c == 0) {
         ++found.zero_rows;
@@ -139,12 +137,12 @@ private:
   // are faster here than sums and maxima, each of which would wait for the one before.
   void settle(double lower, PetscInt p, Direction upwards, PetscInt q) {
     double &slot_of_q = slot[upwards][q];
-    const double upper = slot_of_q, mean = 0.5 * (lower + upper), difference = std::fabs(lower - upper);
+    const double upper = slot_of_q, mean = 0.5 * (lower + upper);
     if (identity[p] | identity[q]) {
       slot_of_q = 0;
       return;
     }
-    if (difference > found.asymmetry) found.asymmetry = difference;
+    if (differ(lower, upper)) found.asymmetry = larger(asymmetry(lower, upper, C[p], C[q]), found.asymmetry);
     if (mean > 0) ++found.positive;
     if (upwards > North && mean != 0) found.corners = true;
     slot_of_q = mean;
@@ -232,7 +230,7 @@ ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, RowFacts &f, st
     f.foreign = !why.empty();
   }
   if (f.not_finite) why = where_not_finite(RankRows(A), words);
-  if (f.result() == ReadResult::refused && !f.not_finite) why = where_asymmetric(A, s.identity, f.diagonal, words);
+  if (f.result() == ReadResult::refused && !f.not_finite) why = where_asymmetric(A, s.identity, words);
   if (f.result() != ReadResult::ok) return f.result();
   find_crossings(s, g, f.crosses);
   if (f.bad_pivot != no_row) why = not_positive(row_in_words(g, static_cast<PetscInt>(f.bad_pivot)));

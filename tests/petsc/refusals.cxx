@@ -163,6 +163,30 @@ TEST(Taken, NothingAtAll) {
   }
 }
 
+// What two entries across the diagonal may differ by is of their own rows, whatever others hold.
+TEST(Refused, NonsymmetricBesideLargeRows) {
+  Problem problem = ten_by_nine();
+  problem.A.row[12][12] = 1e300;
+  problem.A.row[45][44] = 0.5 * problem.A.row[44][45];
+  const Matrix A = matrix_of(problem.A);
+  const std::string cg = "-ksp_type cg -pc_type ";
+  const std::string all[] = {"-ksp_type rrb",
+                             "-ksp_type rrb -pc_type gridmg",
+                             cg + "rrb",
+                             cg + "gridmg",
+                             cg + "mic",
+                             cg + "neumann",
+                             cg + "neumann -pc_neumann_type poisson",
+                             cg + "neumann -pc_neumann_type poisson -pc_neumann_drop threshold",
+                             cg + "blockrelax -pc_blockrelax_block_size 5,3,1",
+                             cg + "blockrelax -pc_blockrelax_block_size 90,1",
+                             cg + "none -ksp_deflation block"};
+  for (const std::string &options : all) {
+    SCOPED_TRACE(options);
+    expect_raised(KSPSetUp(ksp_of(A, options)), PETSC_ERR_ARG_WRONG, {"not symmetric", "44"});
+  }
+}
+
 TEST(Refused, NullVectorsOfAnotherLength) {
   const Matrix A = matrix_of(ten_by_nine());
   const Vector v = vector_of(reference::Vector(80, 1));

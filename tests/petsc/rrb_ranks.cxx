@@ -217,6 +217,10 @@ TEST(RrbRanks, RefuseTogether) {
     A.row[std::size_t(p)][q] *= 2;
     expect_refused(by_rows(A, rows).A, "", PETSC_ERR_ARG_WRONG, "not symmetric: row " + std::to_string(p) + " at (");
     EXPECT_EQ(raised.message.find("on rank ") != std::string::npos, ranks() > 1) << raised.message;
+    A = c.problem.A; // a row that is far larger, and the other one does not store the coupling
+    A.row[std::size_t(p)][p] = 1e300;
+    A.row[std::size_t(q)].erase(p);
+    expect_refused(by_rows(A, rows).A, "", PETSC_ERR_ARG_WRONG, "not symmetric: row " + std::to_string(p) + " at (");
     A = c.problem.A;
     A.row[std::size_t(p)][q] = NAN;
     expect_refused(by_rows(A, rows).A, "", PETSC_ERR_ARG_WRONG, "not finite: row " + std::to_string(p));

@@ -92,13 +92,13 @@ void together(rrb::Ranks &ranks, const std::function<void()> &f) {
 }
 
 void agree(rrb::Ranks &ranks, RowFacts &f) {
-  const std::vector<double> all = ranks.gather_numbers(
-      {double(f.identity_rows), f.diagonal, f.asymmetry, double(f.not_finite), double(f.foreign), f.norm});
+  const std::vector<double> all =
+      ranks.gather_numbers({double(f.identity_rows), f.asymmetry, double(f.not_finite), double(f.foreign), f.norm});
   f.identity_rows = 0;
-  for (std::size_t i = 0; i < all.size(); i += 6) {
+  for (std::size_t i = 0; i < all.size(); i += 5) {
     f.identity_rows += index_t(all[i]);
-    f.diagonal = std::max(f.diagonal, all[i + 1]), f.asymmetry = std::max(f.asymmetry, all[i + 2]);
-    f.not_finite |= all[i + 3] > 0, f.foreign |= all[i + 4] > 0, f.norm = std::max(f.norm, all[i + 5]);
+    f.asymmetry = std::max(f.asymmetry, all[i + 1]), f.norm = std::max(f.norm, all[i + 4]);
+    f.not_finite |= all[i + 2] > 0, f.foreign |= all[i + 3] > 0;
   }
 }
 

@@ -60,7 +60,6 @@ TEST(ReadRows, AddUpInTheSameOrderWhateverTheThreads) {
       const RowFacts many = read(threads);
       EXPECT_EQ(many.weights[0], one.weights[0]) << threads;
       EXPECT_EQ(many.weights[1], one.weights[1]) << threads;
-      EXPECT_EQ(many.diagonal, one.diagonal) << threads;
     }
 #endif
 }

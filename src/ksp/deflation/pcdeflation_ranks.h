@@ -22,9 +22,9 @@ public:
   petscrrb::index_t number(PetscInt row) const override { return overlap.global(row); }
   void sum(double *x, std::size_t n) const override { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
   void exchange(double *values) const override { PetscRRBCheckSent(overlap.ExchangeRows(PETSC_FALSE, values)); }
-  double largest(double x) const override {
-    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, comm_));
-    return x;
+  bool any(bool here) const override {
+    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_CXX_BOOL, MPI_LOR, comm_));
+    return here;
   }
   std::vector<std::uint64_t> unite(std::vector<std::uint64_t> here) const override {
     std::vector<std::uint64_t> all = PetscRRBAllGather(comm_, MPI_UINT64_T, here);

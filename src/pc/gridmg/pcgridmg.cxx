@@ -227,7 +227,7 @@ static PetscErrorCode WhyRefusedOnRanks(PC pc, std::string *why) {
   PetscCall(
       PetscRRBExplain("PCGRIDMG", overlap, s->rows.on_ranks, &trouble, [&](const Csr &rows, const Flags &identity) {
         return s->found.read.not_finite ? where_not_finite(RankRows(rows), words)
-                                        : where_asymmetric(rows, identity, s->found.read.diagonal, words);
+                                        : where_asymmetric(rows, identity, words);
       }));
   *why = trouble.why;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,7 +43,6 @@ PetscErrorCode PCNeumannWhyRefusedOnRanks(PC pc, PetscRRBTrouble *trouble) {
   };
 
   return PetscRRBExplain("PCNEUMANN", overlap, s->rows.on_ranks, trouble, [&](const Csr &rows, const Flags &identity) {
-    return s->found.not_finite ? where_not_finite(RankRows(rows), words)
-                               : where_asymmetric(rows, identity, s->found.diagonal, words);
+    return s->found.not_finite ? where_not_finite(RankRows(rows), words) : where_asymmetric(rows, identity, words);
   });
 }

@@ -194,7 +194,7 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   const auto words = [&](PetscInt row, PetscInt column) { return "row " + at(row) + ", column " + at(column); };
   const auto explain = [&](const Csr &rows, const Flags &identity) -> std::string {
     if (facts_.not_finite) return where_not_finite(RankRows(rows), words);
-    if (values->result == ReadResult::refused) return where_asymmetric(rows, identity, facts_.diagonal, words);
+    if (values->result == ReadResult::refused) return where_asymmetric(rows, identity, words);
     for (PetscInt p = 0; p < rows.n; ++p)
       if (overlap.global(p) == facts_.bad_pivot) return not_positive("row " + at(p));
     return "";
@@ -203,6 +203,9 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   PetscFunctionBegin;
   PetscCall(overlap.Build(pc, pc->pmat, P, 1));
   PetscCall(PetscRRBExplain("PCRRB", overlap, P, &trouble, explain));
+  if (!trouble && values->result == ReadResult::refused)
+    trouble = {"The matrix is not symmetric: a coupling of rows on two ranks is stored in one of them only",
+               PETSC_ERR_ARG_WRONG};
   PetscCheck(trouble.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), trouble.code, "%s",
              trouble.why.c_str());
   values->why = trouble.why;

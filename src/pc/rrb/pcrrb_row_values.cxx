@@ -6,6 +6,7 @@
 #include "petsc/compat.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace petscrrb;
 
@@ -20,7 +21,7 @@ public:
   void Prepare(const PetscRRBRankRows &rows, const Grid &grid) override {
     grid_ = grid;
     identity_.resize((std::size_t)(rows.own() + rows.ghosts()));
-    transposed_.assign((std::size_t)rows.other_entries(), 0.0);
+    transposed_.assign((std::size_t)rows.other_entries(), std::numeric_limits<double>::quiet_NaN());
     if (scaled_) v_.resize(identity_.size());
   }
   void Set(const RankRows &got) override {

@@ -26,7 +26,7 @@ struct FactsOfLane {
   };
   unsigned counts = 0, flags = 0;
   PetscInt bad_pivot = -1, useless_row = -1;
-  double diagonal = 0, asymmetry = 0, weights_x = 0, weights_y = 0;
+  double asymmetry = 0, weights_x = 0, weights_y = 0;
 
   __device__ RowFacts whole() const {
     RowFacts f;
@@ -35,7 +35,7 @@ struct FactsOfLane {
     f.positive = counts / positive;
     if (bad_pivot >= 0) f.bad_pivot = bad_pivot;
     if (useless_row >= 0) f.useless_row = useless_row;
-    f.diagonal = diagonal, f.asymmetry = asymmetry;
+    f.asymmetry = asymmetry;
     f.weights[0] = weights_x, f.weights[1] = weights_y;
     f.not_finite = flags & found_not_finite, f.foreign = flags & found_foreign, f.corners = flags & found_corners;
     f.crosses[0] = flags & found_across_x, f.crosses[1] = flags & found_across_y;
@@ -68,26 +68,31 @@ private:
   __device__ static double right(double value) { return __shfl_down_sync(~0u, value, 1); }
   __device__ static double left(double value) { return __shfl_up_sync(~0u, value, 1); }
 
-  // The mean of a_ij and a_ji.
-  __device__ double settle(double here, double there, bool dropped, bool count) {
+  // The mean of a_ij and a_ji; d_there: what the lane `step` to the right has is a_jj. All lanes call this.
+  template <int step> __device__ double settle(double here, double there, double d_there, bool dropped, bool count) {
     const double mean = 0.5 * (here + there);
-    if (dropped) return 0.0;
-    if (count) {
-      facts.asymmetry = fmax(facts.asymmetry, fabs(here - there));
-      if (mean > 0) facts.counts += FactsOfLane::positive;
+    const bool apart = count && !dropped && differ(here, there);
+    if (__any_sync(~0u, apart)) { // hardly ever
+      const double d = step == 0 ? d_there : step > 0 ? right(d_there) : left(d_there);
+      if (apart) facts.asymmetry = larger(facts.asymmetry, asymmetry(here, there, line.a[At::Centre], d));
     }
+    if (dropped) return 0.0;
+    if (count && mean > 0) facts.counts += FactsOfLane::positive;
     return mean;
   }
 
   // The couplings of `line` with the line above, into `settled`. All lanes call this.
   __device__ void settle_upwards(const Row<points> &above, bool count) {
-    settled.north = settle(line.a[At::North], above.a[At::South], line.identity | above.identity, count);
+    settled.north =
+        settle<0>(line.a[At::North], above.a[At::South], above.a[At::Centre], line.identity | above.identity, count);
     if constexpr (points == 9) {
       const bool right_identity = __shfl_down_sync(~0u, above.identity, 1);
       const bool left_identity = __shfl_up_sync(~0u, above.identity, 1);
       const double lower_right = right(above.a[At::SouthWest]), lower_left = left(above.a[At::SouthEast]);
-      settled.northeast = settle(line.a[At::NorthEast], lower_right, line.identity | right_identity, count);
-      settled.northwest = settle(line.a[At::NorthWest], lower_left, line.identity | left_identity, count);
+      settled.northeast =
+          settle<1>(line.a[At::NorthEast], lower_right, above.a[At::Centre], line.identity | right_identity, count);
+      settled.northwest =
+          settle<-1>(line.a[At::NorthWest], lower_left, above.a[At::Centre], line.identity | left_identity, count);
     }
     if (count) note_crossings();
     if (!scaled) return;
@@ -102,7 +107,7 @@ private:
   __device__ void settle_eastwards(bool count) {
     const bool right_identity = __shfl_down_sync(~0u, line.identity, 1);
     const double other = right(line.a[At::West]);
-    settled.east = settle(line.a[At::East], other, line.identity | right_identity, count);
+    settled.east = settle<1>(line.a[At::East], other, line.a[At::Centre], line.identity | right_identity, count);
     if (count && settled.east != 0 && strip.column == g.nx - 1) facts.flags |= found_across_x;
     const double v_right = right(line.v);
     if (scaled) settled.east = __dmul_rn(settled.east, line.v * v_right);
@@ -142,7 +147,6 @@ private:
     if (facts.bad_pivot < 0 && !(centre > 0) && !(line.identity && centre == 0))
       facts.bad_pivot = j * g.nx + strip.column;
     if (!line.identity) {
-      facts.diagonal = fmax(facts.diagonal, fabs(centre));
       if (facts.useless_row < 0 && !is_useful(line.v)) facts.useless_row = j * g.nx + strip.column;
       return;
     }

@@ -11,8 +11,7 @@ namespace petscrrb {
 
 // Some of RowFacts as kernels add to them. Maxima of doubles that are not negative are those of their bits; no order matters.
 struct SharedFacts {
-  unsigned long long identity_rows, zero_rows, positive, bad_pivot, diagonal, asymmetry,
-      norm;       // bad_pivot: all ones less the row
+  unsigned long long identity_rows, zero_rows, positive, bad_pivot, asymmetry, norm; // bad_pivot: all ones less the row
   unsigned flags; // 1: not finite, 2: foreign, 4: varies, 8: useless
 };
 
@@ -36,7 +35,6 @@ template <class F> __global__ void __launch_bounds__(threads) look(index_t rows,
   }
   cuda::raise(&all->bad_pivot,
               mine.bad_pivot == no_row ? 0ull : ~0ull - static_cast<unsigned long long>(mine.bad_pivot));
-  cuda::raise(&all->diagonal, cuda::ordered_bits(mine.diagonal));
   cuda::raise(&all->asymmetry, cuda::ordered_bits(mine.asymmetry));
   cuda::raise(&all->norm, cuda::ordered_bits(mine.norm));
   if (threadIdx.x % 32) return;
@@ -75,7 +73,6 @@ inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) 
   if (d.bad_pivot) f.bad_pivot = static_cast<index_t>(~0ull - d.bad_pivot);
   f.not_finite = d.flags & 1;
   f.foreign = d.flags & 2;
-  f.diagonal = rows_kernels::value(d.diagonal);
   f.asymmetry = rows_kernels::value(d.asymmetry);
   f.norm = rows_kernels::value(d.norm);
   f.varies = d.flags & 4;

@@ -51,7 +51,7 @@ public:
   // thrown on one alone.
   virtual void sum(double *, std::size_t) const {}
   virtual void exchange(double *) const {} // values of own rows to the ghosts' places behind them
-  virtual double largest(double here) const { return here; }
+  virtual bool any(bool here) const { return here; }
   // what any rank has; sorted, each once, as it must be where there is one
   virtual std::vector<std::uint64_t> unite(std::vector<std::uint64_t> here) const { return here; }
   virtual std::string first(const std::string &why) const { return why; } // of the first that says something
@@ -60,7 +60,6 @@ public:
     if (here) std::rethrow_exception(here);
   }
 
-  bool any(bool here) const { return largest(here) > 0; }
   // f(), in which ranks do nothing together. If it throws on one rank, or something was thrown there since they last did
   // anything together, all of them throw.
   template <class F> void on_all(const F &f) const {
@@ -97,8 +96,8 @@ using dense::Inverse; // of E
 enum class Result {
   ok,
   rebuild, // refresh(): the subdomains are others than at setup() (identity rows, phases): set up again
-  refused, // why says the reason: entries that are not finite or not symmetric (|a_ij - a_ji| above 1e-10 of the largest
-           // diagonal, identity rows' columns left out), too many subdomains
+  refused, // why says the reason: entries that are not finite or not symmetric (stencil/facts.hpp; identity rows' columns
+           // left out), too many subdomains
   failed   // E is not positive (semi)definite: why says the subdomain
 };
 

@@ -167,10 +167,6 @@ std::size_t Labels::bytes() const {
 }
 
 std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks &ranks) {
-  double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest)
-  for (PetscInt i = 0; i < a.n; ++i) largest = std::max(largest, std::abs(entry(a, i, i)));
-  largest = ranks.largest(largest);
   PetscInt row = a.n;
 #pragma omp parallel for schedule(static) reduction(min : row)
   for (PetscInt i = 0; i < a.n; ++i) {
@@ -178,7 +174,9 @@ std::string why_not(const Csr &a, const std::vector<int> &of_row, const Ranks &r
     for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
       const PetscInt j = a.ja[p];
       if (j == i || of_row[j] < 0) continue;
-      if (std::abs(a.a[p] - entry(a, j, i)) > symmetric * largest) row = std::min(row, i);
+      const double there = entry(a, j, i);
+      if (differ(a.a[p], there) && asymmetry(a.a[p], there, entry(a, i, i), entry(a, j, j)) > symmetric)
+        row = std::min(row, i);
     }
   }
   return ranks.first(row == a.n ? "" : not_symmetric(ranks.number(row)));

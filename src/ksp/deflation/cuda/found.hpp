@@ -8,9 +8,8 @@
 namespace petscrrb::deflation {
 
 struct Found {
-  int not_finite;                      // rows from the last to the first such one; 0: none
-  unsigned long long largest_diagonal; // bits of the magnitude
-  unsigned long long asymmetry;        // bits of the largest |a_ij - a_ji|
+  int not_finite;               // rows from the last to the first such one; 0: none
+  unsigned long long asymmetry; // bits of the largest of asymmetry() (facts.hpp)
   int identity_rows;
   int roots;         // connected phases
   int other_labels;  // than at setup

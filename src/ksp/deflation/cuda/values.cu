@@ -12,40 +12,37 @@ namespace petscrrb::deflation {
 
 namespace {
 
-// The largest |a_ij - a_ji| of a row.
-__device__ double asymmetry(const Csr &A, const int *label, PetscInt i) {
+// The largest of a row.
+__device__ double asymmetry_of_row(const Csr &A, const int *label, PetscInt i) {
   double most = 0.0;
   if (label[i] < 0) return most;
   for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
     const PetscInt j = A.ja[e];
-    if (j != i && label[j] >= 0) most = fmax(most, fabs(A.a[e] - entry(A, j, i)));
+    if (j == i || label[j] < 0) continue;
+    const double there = entry(A, j, i);
+    if (differ(A.a[e], there)) most = larger(asymmetry(A.a[e], there, entry(A, i, i), entry(A, j, j)), most);
   }
   return most;
 }
 
 __global__ void __launch_bounds__(cuda::row_threads) check_rows(Csr A, const int *label, Found *found) {
   const int i = int(blockIdx.x) * cuda::row_threads + int(threadIdx.x);
-  double check = 0.0, diagonal = 0.0, most = 0.0;
+  double check = 0.0, most = 0.0;
   if (i < A.n) {
-    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
-      check += A.a[e] * 0.0; // 0 as long as all are finite
-      if (A.ja[e] == i) diagonal = fabs(A.a[e]);
-    }
-    most = asymmetry(A, label, i);
+    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) check += A.a[e] * 0.0; // 0 as long as all are finite
+    most = asymmetry_of_row(A, label, i);
   }
   cuda::raise(&found->not_finite, check != 0.0 ? int(A.n) - i : 0);
-  cuda::raise(&found->largest_diagonal, cuda::ordered_bits(diagonal));
   cuda::raise(&found->asymmetry, cuda::ordered_bits(most));
 }
 
 struct FindAsymmetric {
   Csr A;
   const int *label;
-  double allowed;
   int *from_last;
 
   __device__ void operator()(int i) const {
-    if (asymmetry(A, label, i) > allowed) atomicMax(from_last, int(A.n) - i);
+    if (asymmetry_of_row(A, label, i) > symmetric) atomicMax(from_last, int(A.n) - i);
   }
 };
 
@@ -66,16 +63,14 @@ void check_values(const Csr &A, const int *label, Found *found, cudaStream_t str
 
 std::string why_refused(const Csr &A, const int *label, const Found &found, const Ranks &ranks, cudaStream_t stream) {
   const int n = int(A.n);
-  const double largest = ranks.largest(found.not_finite ? 0.0 : value_of(found.largest_diagonal));
   const bool finite = !ranks.any(found.not_finite);
-  const double allowed = symmetric * largest;
   std::string why;
   if (found.not_finite)
     why = "row " + std::to_string(ranks.number(n - found.not_finite)) + " holds an entry that is not finite";
   ranks.on_all([&] {
-    if (!finite || value_of(found.asymmetry) <= allowed) return;
+    if (!finite || value_of(found.asymmetry) <= symmetric) return;
     const cuda::Buffer<int> from_last(1);
-    cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, allowed, from_last.data()}, stream);
+    cuda::for_rows("asymmetric rows", n, FindAsymmetric{A, label, from_last.data()}, stream);
     why = not_symmetric(ranks.number(n - cuda::to_host(from_last.data(), 1, stream)[0]));
   });
   return ranks.first(why);

@@ -61,7 +61,7 @@ template <int steps> struct PatchRows {
       if (to != 0) continue;
       if (!identity[q]) {
         found.foreign |= has(p, q) && !around(p, at, q);
-        found.asymmetry = larger(fabs(a - entry(A, q, row)), found.asymmetry);
+        compare(row, q, a, entry(A, q, row), found);
       }
       link(q, a);
     }
@@ -69,20 +69,23 @@ template <int steps> struct PatchRows {
     found.not_finite = check != 0;
     if (!(diagonal > 0) && !(identity[row] && diagonal == 0)) found.bad_pivot = row;
     if (identity[row]) return found;
-    found.diagonal = fabs(diagonal);
     PETSCRRB_UNROLL
     for (int m = 0; m < count(); ++m) {
       const Step s = near.step[m];
       const PetscInt q = row + offset(p.n, s);
       if (!within(p, at, s) || identity[q]) continue;
       const double there = entry(A, q, row);
-      found.asymmetry = larger(fabs(ahead[m] - there), found.asymmetry);
+      compare(row, q, ahead[m], there, found);
       ahead[m] = 0.5 * (ahead[m] + there);
     }
     return found;
   }
 
 private:
+  PETSCRRB_HD void compare(PetscInt row, PetscInt q, double here, double there, RowFacts &found) const {
+    if (differ(here, there))
+      found.asymmetry = larger(asymmetry(here, there, entry(A, row, row), entry(A, q, q)), found.asymmetry);
+  }
   // Whether a row of the same patch is a neighbour over the seam of a periodic side.
   PETSCRRB_HD bool around(const Patch &p, const PetscInt at[3], PetscInt row) const {
     PetscInt to[3];

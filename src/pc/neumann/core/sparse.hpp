@@ -79,7 +79,6 @@ struct ReadDiagonal {
     found.not_finite = check != 0;
     found.identity_rows = !coupled;
     if (!coupled && d == 0) d = 1;
-    if (coupled) found.diagonal = d < 0 ? -d : d;
     if (!(d > 0)) found.bad_pivot = p;
     s[p] = (coupled ? relaxed.scale : 1) * scale_of(d);
     identity[p] = !coupled;
@@ -87,12 +86,14 @@ struct ReadDiagonal {
   }
 };
 
-// The mean of a_pq and a_qp, scaled; none with an identity row.
-PETSCRRB_HD inline double coupling(double here, double there, PetscInt p, PetscInt q, const double *s,
+// The mean of a_pq and a_qp, scaled by s, which is scale / sqrt(a_pp); none with an identity row.
+PETSCRRB_HD inline double coupling(double here, double there, PetscInt p, PetscInt q, const double *s, double scale,
                                    const unsigned char *identity, RowFacts &found) {
   if (identity[p] | identity[q]) return 0;
-  const double difference = here - there;
-  found.asymmetry = larger(found.asymmetry, difference < 0 ? -difference : difference);
+  if (differ(here, there)) {
+    const double a = scale / s[p], b = scale / s[q];
+    found.asymmetry = larger(found.asymmetry, asymmetry(here, there, a * a, b * b));
+  }
   return 0.5 * (here + there) * s[p] * s[q];
 }
 
@@ -118,7 +119,8 @@ private:
   PETSCRRB_HD void fill(PetscInt p, const PatternView &to, double *v, RowFacts &found) const {
     for (PetscInt e = to.ia[p]; e < to.ia[p + 1]; ++e) {
       const PetscInt here = to.here[e], there = to.there[e];
-      const double scaled = coupling(here < 0 ? 0 : a[here], there < 0 ? 0 : a[there], p, to.ja[e], s, identity, found);
+      const double scaled =
+          coupling(here < 0 ? 0 : a[here], there < 0 ? 0 : a[there], p, to.ja[e], s, relaxed.scale, identity, found);
       v[e] = -relaxed.coupling * scaled;
       found.norm += fabs(v[e]);
     }

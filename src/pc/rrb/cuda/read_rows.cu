@@ -51,7 +51,10 @@ RankReader::RankReader(const Cuda &on, PetscInt own, const std::vector<PetscInt>
                        const Grid &g)
     : on_(on), grid_(g), ghost_places_(ghosts), transposed_(std::size_t(other_entries)),
       identity_(std::size_t(own) + ghosts.size()),
-      of_blocks_(std::min(blocks_for(own), unsigned(resident_blocks(read_rows, threads)))) {}
+      of_blocks_(std::min(blocks_for(own), unsigned(resident_blocks(read_rows, threads)))) {
+  if (!other_entries) return;
+  check(cudaMemset(transposed_.data(), 0xff, transposed_.bytes()), "cudaMemset"); // no numbers
+}
 
 void RankReader::set(const RankRows &rows) {
   rows_ = rows;

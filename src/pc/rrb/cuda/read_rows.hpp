@@ -14,7 +14,7 @@ public:
 
   // The rows, on the device, until they are set again; marks own identity rows. ghost_places do not matter.
   void set(const RankRows &);
-  // What others are to fill then: transposed entries, 0 where there are none, and the ghosts' flags behind the own ones.
+  // What others are to fill then: transposed entries, no numbers where there are none, and the ghosts' flags behind the own ones.
   double *transposed() const { return transposed_.data(); }
   unsigned char *identity() const { return identity_.data(); }
 

@@ -22,7 +22,7 @@ inline PetscInt first_row_of_line(index_t line, const Grid &g, const BoxPlaces &
 // A row of V A V: its excess and the weights of its couplings, for loops on the host and on a device.
 struct ReadRow {
   RankRows A;
-  const double *transposed;      // of each entry of A.others
+  const double *transposed;      // of each entry of A.others; no number where that is not stored
   const unsigned char *identity; // own rows, then ghosts; so is v
   const double *v;               // NULL: 1
   PetscInt nx;
@@ -70,16 +70,23 @@ private:
         check += not_finite(a);
         if (q == p)
           diagonal = a;
-        else if (is_coupling(p, q))
-          couple(p, q, a, own_entry(q, p, A.own.ia[p + 1] - 1 - e), own.direction(q - p), value, f);
+        else if (is_coupling(p, q)) {
+          const double back = own_entry(q, p, A.own.ia[p + 1] - 1 - e);
+          if (differ(a, back)) compare(a, back, entry(A.own, p, p), entry(A.own, q, q), f);
+          couple(p, q, a, back, own.direction(q - p), value, f);
+        }
       }
     if (A.others.ia)
       for (PetscInt e = A.others.ia[p]; e < A.others.ia[p + 1]; ++e) {
         const PetscInt g = A.others.ja[e];
         const double a = A.others.a[e];
         check += not_finite(a);
-        if (is_coupling(p, A.n + g))
-          couple(p, A.n + g, a, transposed[e], whole().direction(A.ghost_places[g] - A.places(p)), value, f);
+        if (!is_coupling(p, A.n + g)) continue;
+        const bool stored = transposed[e] == transposed[e];
+        const double back = stored ? transposed[e] : 0.0, d = stored ? diagonal : 0.0;
+        if (differ(a, back))
+          compare(a, back, d, d, f); // the other rank compares by its diagonal entry, if it stores one
+        couple(p, A.n + g, a, back, whole().direction(A.ghost_places[g] - A.places(p)), value, f);
       }
     f.not_finite = check != 0.0;
     if (!(diagonal > 0.0) && !(identity[p] && diagonal == 0.0)) f.bad_pivot = p;
@@ -88,7 +95,6 @@ private:
       f.zero_rows = diagonal == 0.0;
       return diagonal == 0.0 ? 1.0 : diagonal;
     }
-    f.diagonal = fabs(diagonal);
     return v ? diagonal * (v[p] * v[p]) : diagonal;
   }
   PETSCRRB_HD bool is_coupling(PetscInt p, PetscInt q) const { return !identity[p] && !identity[q]; }
@@ -100,6 +106,9 @@ private:
       if (A.own.ja[e] == column) return A.own.a[e];
     return 0.0;
   }
+  PETSCRRB_HD static void compare(double a, double back, double d_here, double d_there, RowFacts &f) {
+    f.asymmetry = larger(asymmetry(a, back, d_here, d_there), f.asymmetry);
+  }
   // m: the direction of q, -1 if it is no neighbour; back: a_qp
   PETSCRRB_HD void couple(PetscInt p, PetscInt q, double a, double back, int m, double value[directions],
                           RowFacts &f) const {
@@ -108,7 +117,6 @@ private:
       return;
     }
     const double mean = 0.5 * (a + back);
-    f.asymmetry = larger(f.asymmetry, fabs(a - back));
     f.positive += is_upper(m) && mean > 0.0;
     value[m] = v ? mean * (v[p] * v[q]) : mean;
   }
