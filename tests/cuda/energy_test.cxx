@@ -94,7 +94,7 @@ private:
     core_->refresh({s[0].data(), s[1].data(), s[2].data(), s[3].data(), s[4].data(), s[5].data()}, {c.omega, c.both});
     ok_ = core_->outcome().ok;
     if (!ok_) return;
-    last_->refresh(core_->last_values(), core_->last_excess(), on_.stream);
+    last_->refresh(core_->last_values(), core_->last_excess(), 0.0, on_.stream);
     rrb::Cycle(*core_).estimate(solver());
   }
 

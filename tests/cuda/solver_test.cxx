@@ -44,7 +44,7 @@ struct Factored {
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
         dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
     core->refresh(stencil(prepared), {c.omega, c.both});
-    last->refresh(core->last_values(), core->last_excess(), on.stream);
+    last->refresh(core->last_values(), core->last_excess(), 0.0, on.stream);
     EXPECT_TRUE(core->outcome().ok);
     (void)rrb::Cycle(*core).estimate(solver());
   }

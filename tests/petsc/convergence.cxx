@@ -46,7 +46,7 @@ std::vector<Known> problems() {
   using namespace reference;
   return {
       {"canal", [] { return straight_canal(127, 127, 8); }, 28, 9},
-      {"narrow_canal", [] { return straight_canal(64, 64, 9); }, 52, 36},
+      {"narrow_canal", [] { return straight_canal(64, 64, 9); }, 47, 36},
       {"wet_canal", [] { return straight_canal(64, 64, 9, 1e-3); }, 63, 53},
       {"diagonal_canal", [] { return diagonal_canal(128); }, 14, 11},
       {"bilinear_elements", [] { return bilinear_elements(63, 63, 5, 1); }, 21, 12},
@@ -206,6 +206,28 @@ TEST_P(Every, InTheAMLICycleIsNotSlower) {
 
 INSTANTIATE_TEST_SUITE_P(Problem, Every, testing::ValuesIn(problems()),
                          [](const auto &info) { return info.param.name; });
+
+// A singular matrix without its null space: M is definite, so that nothing of a right-hand side that has no solution is hidden from a
+// Krylov method.
+TEST(NoSolution, IsSeen) {
+  const std::string rrb = "-pc_type rrb -pc_rrb_levels ", gridmg = "-pc_type gridmg -pc_gridmg_precision ";
+  for (const auto &[nx, ny] : {std::pair{2, 1}, {1, 2}, {3, 2}, {6, 3}, {9, 8}}) {
+    Problem problem = reference::neumann(nx, ny);
+    problem.b = reference::random_vector(nx * ny, 3);
+    const Matrix A = matrix_of(problem.A);
+    const reference::Vector ones(std::size_t(nx * ny), 1.0);
+    for (const std::string &options : {rrb + "1", rrb + "5", rrb + "1 -pc_rrb_coarse inverse",
+                                       rrb + "9 -pc_rrb_red_nodes support", gridmg + "single", gridmg + "double"}) {
+      SCOPED_TRACE(std::to_string(nx) + " x " + std::to_string(ny) + ' ' + options);
+      const std::string all = options + ' ' + (options.find("rrb_") == options.npos ? "" : grid_option(problem));
+      EXPECT_GT(reference::dot(applied(pc_of(A, all), ones), ones), 0.05 * nx * ny);
+      for (const char *norm : {"unpreconditioned", "natural"})
+        EXPECT_LT(
+            solve(ksp_of(A, "-ksp_type rrb -ksp_max_it 100 -ksp_norm_type " + (norm + (' ' + all))), problem.b).reason,
+            0);
+    }
+  }
+}
 
 TEST(Variants, AllConverge) {
   const Problem problem = reference::random_faces({63, 63}, 10);

@@ -73,6 +73,7 @@ struct GridMGOptions {
   int smooths = 1, coarse_size = 512;
   int most_grids = std::numeric_limits<int>::max(); // the coarsest one and those with smoothing
   Vector v;                                         // near-null-space vector, empty: 1
+  double v_times = 1;                               // what the library's v is of this one
   bool v_is_null = false;                           // the null space that is attached to the matrix
 };
 
@@ -86,6 +87,12 @@ public:
 
   GridMG(const Matrix &A, const Grid3D &grid, const GridMGOptions &options = {})
       : options_(options), v_(usable_vector(A, options.v)), coarsest_(weighted(A, grid, v_, options.v_is_null)) {
+    double largest = 0; // its diagonal entries, of rows that are no identity rows, with A's v as the library has it
+    for (int p = 0; p < A.size(); p++)
+      if (coarsest_.diagonal(p) > coarsest_.excess[p])
+        largest = std::max(largest, options.v_times * options.v_times * coarsest_.diagonal(p));
+    null_inverse_ = largest > 0 ? std::exp2(-std::floor(std::log2(largest))) : 1;
+    null_inverse_ *= options.v_times * options.v_times;
     while (static_cast<int>(levels_.size()) + 1 < options.most_grids && coarsest_.grid.size() > options.coarse_size) {
       const std::vector<int> directions = coarsened_directions(coarsest_, options.coarsening);
       if (directions.empty()) break;
@@ -97,11 +104,12 @@ public:
         levels_.back().steps.push_back(step);
       }
     }
-    solver_.emplace(coarsest_);
+    solver_.emplace(coarsest_, null_inverse_);
   }
 
   const std::vector<Level> &levels() const { return levels_; }
   const WeightedGrid &coarsest() const { return coarsest_; }
+  double null_inverse() const { return null_inverse_; } // of null vectors of the coarsest grid
 
   // z = M^-1 r. With Real = float the cycle is in single precision, from r over its largest absolute value.
   template <class Real = double> Vector apply(const Vector &r) const {
@@ -127,6 +135,7 @@ private:
   WeightedGrid coarsest_;
   std::vector<Level> levels_;
   std::optional<PseudoInverse> solver_;
+  double null_inverse_;
 
   template <class Real> std::vector<Real> cycle(std::size_t l, const std::vector<Real> &r) const {
     if (l == levels_.size()) {

@@ -1,4 +1,5 @@
-// Exact (pseudo-)inverse of RRB's last block: LDL^T within the envelope, null vectors projected out on both sides.
+// Exact (pseudo-)inverse of RRB's last block: LDL^T within the envelope, null vectors
+// projected out on both sides.
 #pragma once
 
 #include "matrix.hpp"
@@ -31,13 +32,17 @@ public:
     return -1;
   }
 
+  double null_inverse = 0; // of null vectors v of length 1: null_inverse v v^T is added
+
   void solve(Vector &x) const {
-    remove_null_vectors(x);
+    const Vector parts = remove_null_vectors(x);
     for (int i = 0; i < size(); i++)
       for (int j = first_[i]; j < i; j++) x[i] -= L(i, j) * x[j];
     for (int i = 0; i < size(); i++) x[i] *= inverse_pivot_[i];
     solve_transposed(x);
     remove_null_vectors(x);
+    for (std::size_t k = 0; k < parts.size(); k++)
+      for (int i = 0; i < size(); i++) x[i] += null_inverse * parts[k] * null_vectors_[k][i];
   }
 
   int size() const { return static_cast<int>(first_.size()); }
@@ -57,7 +62,9 @@ private:
 
   void allocate(const Graph &S) {
     const int n = static_cast<int>(S.size());
+    const double kept = null_inverse;
     *this = LastBlock();
+    null_inverse = kept;
     first_.resize(n);
     row_.resize(n);
     inverse_pivot_.resize(n);
@@ -104,11 +111,14 @@ private:
     }
   }
 
-  void remove_null_vectors(Vector &x) const {
+  // Returns what x had of each.
+  Vector remove_null_vectors(Vector &x) const {
+    Vector parts;
     for (const Vector &w : null_vectors_) {
-      const double part = dot(w, x);
-      for (int i = 0; i < size(); i++) x[i] -= part * w[i];
+      parts.push_back(dot(w, x));
+      for (int i = 0; i < size(); i++) x[i] -= parts.back() * w[i];
     }
+    return parts;
   }
 };
 

@@ -43,6 +43,13 @@ struct Prepared {
   }
 
   int size() const { return static_cast<int>(v.size()); }
+  // What takes the place of 1/d where d is 0: 1 over the mean weight of a point, or up to twice that, a power of 2.
+  double null_inverse() const {
+    double sum = 0;
+    for (const auto &row : weight)
+      for (const auto &entry : row) sum += entry.second / 2;
+    return sum > 0 ? std::exp2(-std::floor(std::log2(sum / size()))) : 1;
+  }
 
 private:
   std::vector<bool> identity_;

@@ -1,4 +1,4 @@
-// The pseudo-inverse of a matrix by weights and excesses.
+// The pseudo-inverse of a matrix by weights and excesses; or null vectors v of length 1 get null_inverse v v^T.
 #pragma once
 
 #include "grid3d.hpp"
@@ -13,7 +13,8 @@ namespace reference {
 // a pivot of exactly 0; there the constant is removed before and after.
 class PseudoInverse {
 public:
-  explicit PseudoInverse(const WeightedGrid &A) : PseudoInverse(A.grid.size()) {
+  explicit PseudoInverse(const WeightedGrid &A, double null_inverse = 0) : PseudoInverse(A.grid.size()) {
+    null_inverse_ = null_inverse;
     for (int p = 0; p < n_; p++)
       for (int q = 0; q < 3; q++)
         if (A.after(q, p) != 0) {
@@ -37,7 +38,7 @@ public:
   bool ok() const { return ok_; }
 
   Vector apply(Vector x) const {
-    remove_constants(x);
+    const Vector means = remove_constants(x);
     for (int p = 0; p < n_; p++)
       if (pivot_[p] > 0)
         for (int r : later_[p]) x[r] += weight_[p][r] / pivot_[p] * x[p];
@@ -46,6 +47,8 @@ public:
       x[p] = pivot_[p] > 0 ? x[p] / pivot_[p] : 0;
     }
     remove_constants(x);
+    for (std::size_t k = 0; k < means.size(); k++)
+      for (int p : null_components_[k]) x[p] += null_inverse_ * means[k];
     return x;
   }
 
@@ -55,6 +58,7 @@ private:
   std::vector<std::vector<int>> later_; // the points after p that couple with it when it is eliminated
   Vector pivot_;
   std::vector<std::vector<int>> null_components_;
+  double null_inverse_ = 0;
   bool ok_ = true;
 
   explicit PseudoInverse(int n) : n_(n), weight_(n, Vector(n, 0.0)), later_(n), pivot_(n, 0.0) {}
@@ -97,12 +101,16 @@ private:
     }
   }
 
-  void remove_constants(Vector &x) const {
+  // Returns the mean of x on each.
+  Vector remove_constants(Vector &x) const {
+    Vector means;
     for (const std::vector<int> &component : null_components_) {
       double sum = 0;
       for (int p : component) sum += x[p];
-      for (int p : component) x[p] -= sum / static_cast<double>(component.size());
+      means.push_back(sum / static_cast<double>(component.size()));
+      for (int p : component) x[p] -= means.back();
     }
+    return means;
   }
 };
 

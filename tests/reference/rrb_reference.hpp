@@ -24,10 +24,11 @@ struct Options {
   int levels = -1; // -1: the fewest that leave at most 1024 unknowns; more than exist means all
   double omega = 1;
   LumpNodes lump_nodes = LumpNodes::red;
-  Vector v;               // near-null-space vector, empty: 1
-  bool v_is_null = false; // A v = 0, the application says
-  int kept_grid = -1;     // whose matrix is kept, see RRB::kept_matrix()
-  int x0 = 0, y0 = 0;     // global coordinates of the box's first point, which decide red and black
+  Vector v;                // near-null-space vector, empty: 1
+  bool v_is_null = false;  // A v = 0, the application says
+  double null_inverse = 0; // 1/d of a null direction, and what null vectors of the last block get
+  int kept_grid = -1;      // whose matrix is kept, see RRB::kept_matrix()
+  int x0 = 0, y0 = 0;      // global coordinates of the box's first point, which decide red and black
 };
 
 struct Pivot {
@@ -65,10 +66,12 @@ public:
   void down_to_kept(Vector &z) const { forward(above_, z); }
   void cycle_on_kept(Vector &z) const {
     forward(reds_, z);
-    remove_null_vectors(z);
+    const Vector parts = remove_null_vectors(z);
     forward(last_, z);
     backward(last_, z);
     remove_null_vectors(z);
+    for (std::size_t k = 0; k < parts.size(); k++)
+      for (std::size_t p = 0; p < z.size(); p++) z[p] += options_.null_inverse * parts[k] * null_vectors_[k][p];
     backward(reds_, z);
   }
   void up_from_kept(Vector &z) const { backward(above_, z); }
@@ -237,7 +240,8 @@ private:
       failure_ = {level, p, d / (v * v)};
       return false;
     }
-    Eliminated node{p, null ? 0.0 : d / (v * v), null ? 0.0 : v * v / d, {}};
+    const double of_null = level <= levels_ ? options_.null_inverse * v * v : 0.0;
+    Eliminated node{p, null ? 0.0 : d / (v * v), null ? of_null : v * v / d, {}};
     for (const auto &[q, w] : weight_[p]) {
       weight_[q].erase(p);
       if (null) continue;
@@ -320,11 +324,13 @@ private:
 
   // On both sides of a generalized inverse of the last block this makes the pseudo-inverse. The vectors are zero
   // outside it.
-  void remove_null_vectors(Vector &z) const {
+  Vector remove_null_vectors(Vector &z) const {
+    Vector parts; // what z had of each
     for (const Vector &w : null_vectors_) {
-      const double part = dot(w, z);
-      for (std::size_t p = 0; p < z.size(); p++) z[p] -= part * w[p];
+      parts.push_back(dot(w, z));
+      for (std::size_t p = 0; p < z.size(); p++) z[p] -= parts.back() * w[p];
     }
+    return parts;
   }
 };
 

@@ -151,7 +151,7 @@ TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
         Options o = options_of(99);
         o.last_unknowns = 1, o.amli_grid = 1;
         rrb->gather(prepared(mine));
-        rrb->choose(o, false, 1.0);
+        rrb->choose(o, false, {});
         for (int twice = 0; twice < 2; ++twice) {
           if (twice) rrb->refresh(prepared(mine), {});
           const LastBlockSolver solve(*rrb);

@@ -73,6 +73,7 @@ struct Choice {
   bool halves = false;  // so, where halving will not do
   bool test = false;    // plain ones, by support
   index_t last = 1;     // then: unknowns of the last block
+  double null_inverse = 0;
 };
 
 // A vector of a grid in natural order.
@@ -153,14 +154,19 @@ private:
     o.last_unknowns = c.last;
     stencil_ = stencil();
     const auto make_chosen = c.halves ? make_by_support<petscrrb::Host> : make_on_graph<petscrrb::Host>;
-    core_ = c.support ? make_chosen(host_, extent, o, c.single, prepared(stencil_), omega)
+    core_ = c.support ? make_chosen(host_, extent, o, c.single, prepared(stencil_), lumping(omega))
                       : make_factorization(host_, extent, o, c.single);
     factored_ = c.support;
+  }
+  petscrrb::rrb::Lumping lumping(double omega) const {
+    petscrrb::rrb::Lumping l{omega, choice_.both, choice_.test};
+    l.null_inverse = choice_.null_inverse;
+    return l;
   }
   void factor(double omega) {
     if (!std::exchange(factored_, false)) {
       stencil_ = stencil();
-      core_->refresh(petscrrb::rrb::prepared(stencil_), {omega, choice_.both, choice_.test});
+      core_->refresh(petscrrb::rrb::prepared(stencil_), lumping(omega));
     }
     outcome_ = core_->outcome();
     const auto &block = core_->last_block();
@@ -169,6 +175,7 @@ private:
       for (int q = block.ia[i]; q < block.ia[i + 1]; ++q) graph[i][block.ja[q]] = block.a[q];
     reference::Vector scale(block.size());
     for (int i = 0; i < block.size(); ++i) scale[i] = graph[i][i];
+    last_.null_inverse = choice_.null_inverse;
     if (last_.factor(graph, scale) >= 0) outcome_.ok = false;
     if (outcome_.ok) petscrrb::rrb::Cycle(*core_).estimate(solver());
   }

@@ -36,7 +36,7 @@ __device__ inline void component_dots(const View &s, int c, const double *r) {
 __device__ inline double corrected(const View &s, int i, double z) {
   const int c = s.handled_by[i];
   if (c == regular) return z;
-  if (c == null_alone) return 0.0 * z; // NaN stays NaN
+  if (c == null_alone) return s.state->null_inverse * z; // it was pinned to 1; NaN stays NaN
   const double a = s.dots[2 * c], b = s.dots[2 * c + 1];
   return z - a * s.u[i] - (b - s.component[c].gamma * a) * s.v[i];
 }
@@ -93,7 +93,7 @@ private:
   double2 ahead_[Ahead];
 };
 
-// z = S^+ r by a team of cooperative groups (a thread block, a cluster, a grid) of whole warps; correct false: by the
+// z = the inverse times r by a team of cooperative groups (a thread block, a cluster, a grid) of whole warps; correct false: by the
 // pinned matrix alone. z may be r; r must be there before, z is there after a barrier of the team.
 template <class Team>
 __device__ void apply_by_team(const View &s, const double *r, double *z, bool correct, double *shared, Team team) {

@@ -154,7 +154,8 @@ __device__ void pin(const View &s, const double *a, const Mine &mine, const int 
   });
 }
 
-__global__ void __launch_bounds__(threads) components(View s, const double *a, const double *excess) {
+__global__ void __launch_bounds__(threads)
+    components(View s, const double *a, const double *excess, double null_inverse) {
   __shared__ int label[largest_n], about[largest_n], handled, null_alone_count;
   const Mine mine{int(threadIdx.x), s.n};
   unsigned mask[share];
@@ -173,14 +174,14 @@ __global__ void __launch_bounds__(threads) components(View s, const double *a, c
   __syncthreads();
   list_components(s, mine, label, about, &handled, &null_alone_count);
   const int any = handled + null_alone_count;
-  if (!threadIdx.x) *s.state = State{good, null_alone_count, any, handled};
+  if (!threadIdx.x) *s.state = State{good, null_alone_count, any, handled, null_inverse};
   if (any) pin(s, a, mine, label, about);
 }
 
 } // namespace
 
-void find_components(const View &s, const double *a, const double *excess, cudaStream_t stream) {
-  components<<<1, threads, 0, stream>>>(s, a, excess);
+void find_components(const View &s, const double *a, const double *excess, double null_inverse, cudaStream_t stream) {
+  components<<<1, threads, 0, stream>>>(s, a, excess, null_inverse);
   cuda::check_launch("components of the coarse matrix");
 }
 

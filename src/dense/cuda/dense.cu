@@ -90,7 +90,7 @@ NullView DenseInverse::null() const {
   return {n_, i, i + n_, doubles_.data(), most_.data(), i + 2 * n_, &found_.data()->null_directions};
 }
 
-void DenseInverse::refresh(const double *a, const double *excess, cudaStream_t stream) {
+void DenseInverse::refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) {
   if (!n_) return;
   e_.a = a, e_.excess = excess;
   const NullView null = this->null();
@@ -115,7 +115,7 @@ void DenseInverse::refresh(const double *a, const double *excess, cudaStream_t s
     cuda::check_launch("inverse of E");
   }
   if (type_ == Inverse::explicit_inverse)
-    project_inverse(null, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
+    project_inverse(null, null_inverse, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
   cuda::check(cudaMemcpyAsync(host_found_.data(), found_.data(), sizeof(Findings), cudaMemcpyDeviceToHost, stream),
               "cudaMemcpyAsync");
 }

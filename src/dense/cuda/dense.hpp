@@ -50,8 +50,10 @@ struct NullView {
 void find_null_components(const SparseView &, const NullView &, cudaStream_t);
 // c -= its mean on each singular component
 void project(const NullView &, double *c, cudaStream_t);
-// From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P, P = project(). u, gamma: n values.
-void project_inverse(const NullView &, double *inverse, std::size_t pitch, double *u, double *gamma, cudaStream_t);
+// From G, the inverse of the pinned matrix (symmetric, rows of length `pitch`), P G P + null_inverse (I - P), P = project(). u,
+// gamma: n values.
+void project_inverse(const NullView &, double null_inverse, double *inverse, std::size_t pitch, double *u,
+                     double *gamma, cudaStream_t);
 
 // The inverse of a symmetric positive definite matrix, in `matrix` or in `other`, which is as large. *bad: 0, or 1 + the first unknown whose
 // pivot is not positive.
@@ -89,7 +91,8 @@ public:
   // The pattern stays the caller's. Allocates. library: NULL: one of its own, if it needs one
   DenseInverse(const SparseView &pattern, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t);
 
-  void refresh(const double *a, const double *excess, cudaStream_t) override;
+  // null_inverse: 0 for Inverse::cholesky
+  void refresh(const double *a, const double *excess, double null_inverse, cudaStream_t) override;
   Status status() const override;
   double *solve(double *c, double *other, cudaStream_t) const override;
   // Of Inverse::explicit_inverse; the same arrays after each refresh.

@@ -123,11 +123,12 @@ __global__ void __launch_bounds__(sum_threads)
   if (!lane) u[i] = sum * null_value(s, i);
 }
 
-// gamma = v.u, at the component's root
-__global__ void __launch_bounds__(sum_threads) find_gamma(NullView s, const double *u, double *gamma) {
+// gamma = v.u + null_inverse, at the component's root
+__global__ void __launch_bounds__(sum_threads)
+    find_gamma(NullView s, double null_inverse, const double *u, double *gamma) {
   for_component(s, [&](int root, int, const auto &sum_of) {
     const double sum = sum_of([&](int i) { return u[i]; });
-    if (!threadIdx.x) gamma[root] = sum * null_value(s, root);
+    if (!threadIdx.x) gamma[root] = sum * null_value(s, root) + null_inverse;
   });
 }
 
@@ -155,11 +156,11 @@ void project(const NullView &s, double *c, cudaStream_t stream) {
   cuda::check_launch("projection of E's null space");
 }
 
-void project_inverse(const NullView &s, double *inverse, std::size_t pitch, double *u, double *gamma,
-                     cudaStream_t stream) {
+void project_inverse(const NullView &s, double null_inverse, double *inverse, std::size_t pitch, double *u,
+                     double *gamma, cudaStream_t stream) {
   multiply_null<<<blocks_of_warps(s.n), sum_threads, 0, stream>>>(s, inverse, pitch, u);
   cuda::check_launch("projection of E's inverse");
-  find_gamma<<<s.n, sum_threads, 0, stream>>>(s, u, gamma);
+  find_gamma<<<s.n, sum_threads, 0, stream>>>(s, null_inverse, u, gamma);
   cuda::check_launch("projection of E's inverse");
   subtract_null<<<blocks_of_warps(s.n), sum_threads, 0, stream>>>(s, inverse, pitch, u, gamma);
   cuda::check_launch("projection of E's inverse");

@@ -20,11 +20,11 @@ class DeviceInverse {
 public:
   virtual ~DeviceInverse() = default;
 
-  // New values, in device memory, in the order of the pattern, and the row sums, exact where they are 0. Only launches
-  // work, no allocation; and a copy of few bytes for status().
-  virtual void refresh(const double *a, const double *excess, cudaStream_t) = 0;
+  // New values, in device memory, in the order of the pattern, and the row sums, exact where they are 0; what null vectors get
+  // (inverse.hpp). Only launches work, no allocation; and a copy of few bytes for status().
+  virtual void refresh(const double *a, const double *excess, double null_inverse, cudaStream_t) = 0;
   virtual Status status() const = 0;
-  // Returns where S^+ r is: in r or in other, which is as long. Only launches work.
+  // Returns where the inverse times r is: in r or in other, which is as long. Only launches work.
   virtual double *solve(double *r, double *other, cudaStream_t) const = 0;
   virtual const char *description() const = 0;
   virtual std::size_t bytes() const = 0;

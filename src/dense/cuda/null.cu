@@ -36,7 +36,8 @@ __device__ void decide(const View &s, int c) {
       s.right_hand_side[i] = !decided && null ? s.v[i] : 0.0;
     }
   if (threadIdx.x) return;
-  component.gamma = decided ? product : (null ? 0.0 : 1.0 / (s.shift[component.pin] * w * schur));
+  component.gamma =
+      decided ? product + s.state->null_inverse : (null ? 0.0 : 1.0 / (s.shift[component.pin] * w * schur));
   if (null) ++s.state->null_directions;
   if (schur < -singular_below) s.state->spd = 0;
 }
@@ -50,7 +51,7 @@ __device__ void finish(const View &s, int c) {
       product = fma(s.u[i], s.v[i], product);
     }
   product = block_sum(product);
-  if (!threadIdx.x) s.component[c].gamma = product;
+  if (!threadIdx.x) s.component[c].gamma = product + s.state->null_inverse;
 }
 
 __global__ void __launch_bounds__(threads) null_directions(View s) {

@@ -87,8 +87,8 @@ SubstructuredInverse::SubstructuredInverse(int n, const int *ia, const int *ja, 
   resident_ = cooperative ? resident_blocks() : 0;
 }
 
-void SubstructuredInverse::refresh(const double *a, const double *excess, cudaStream_t stream) {
-  find_components(view_, a, excess, stream);
+void SubstructuredInverse::refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) {
+  find_components(view_, a, excess, null_inverse, stream);
   if (view_.n) {
     eliminate_blocks(view_, a, stream);
     invert_separators(view_, phase_start_, resident_, stream);

@@ -20,9 +20,9 @@ public:
   SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
                        Launch launch = Launch::automatic);
 
-  void refresh(const double *a, const double *excess, cudaStream_t stream) override;
+  void refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) override;
   Status status() const override { return {host_state_.data()->spd != 0, -1, host_state_.data()->null_directions}; }
-  // z = S^+ r, in device memory; z may be r. Three launches at most, which may be captured. Nothing defined where the
+  // z = the inverse times r, in device memory; z may be r. Three launches at most, which may be captured. Nothing defined where the
   // matrix is not definite.
   void apply(const double *r, double *z, cudaStream_t stream) const;
   double *solve(double *r, double *other, cudaStream_t stream) const override {

@@ -15,11 +15,12 @@ struct State {
   int null_directions; // of a positive semidefinite matrix
   int any;             // components handled, or unknowns with neither couplings nor excess
   int handled;         // the former
+  double null_inverse; // what null vectors get: inverse.hpp
 };
 
 // A component that may be singular. With G the inverse of the matrix that is pinned there (the diagonal of unknown `pin`
 // made larger), the solution is G r - a u - (b - gamma a) v, a = v.r, b = u.r. Singular: v is the null vector, u = G v,
-// gamma = u.v, which is P G P r. Regular after all: u = 0 and the pin is taken back by a rank-one update.
+// gamma = u.v + null_inverse, which is P G P r + null_inverse a v. Regular after all: u = 0 and the pin is taken back by a rank-one update.
 struct Component {
   unsigned long long key; // largest diagonal, in an order of integers
   int pin, size;
@@ -60,7 +61,7 @@ enum : int {
   null_alone = -2 // an unknown with neither couplings nor excess
 };
 
-void find_components(const View &, const double *a, const double *excess, cudaStream_t);
+void find_components(const View &, const double *a, const double *excess, double null_inverse, cudaStream_t);
 void eliminate_blocks(const View &, const double *a, cudaStream_t);
 // In one launch with barriers of a grid of at most `resident` blocks; one launch a phase where that is 0.
 void invert_separators(const View &, const std::vector<int> &phase_start, int resident, cudaStream_t);

@@ -68,6 +68,7 @@ void ProfileInverse::setup(std::vector<int> ia, std::vector<int> ja, Inverse typ
   dropped_.assign(n, 0);
   work_.assign(n, 0);
   mean_.assign(n, 0);
+  null_part_.assign(n, 0);
 }
 
 // A singular component loses one pivot, the last one that is eliminated.
@@ -104,8 +105,8 @@ BadPivot ProfileInverse::factor(const double *a) {
       pivot -= Li[j] * Li[j];
     }
     if (!dropped_[i] && std::abs(pivot) <= no_pivot * diagonal) dropped_[i] = 1, ++null_;
-    if (dropped_[i])
-      Li[i] = 0.0;
+    if (dropped_[i]) // of a component that is not projected, the pivot is 1 / null_inverse
+      Li[i] = components_.kind(components_.of(at_[i])) == Components::Kind::singular ? 0.0 : std::sqrt(null_inverse_);
     else if (!(pivot > 0.0))
       return {at_[i], pivot, diagonal};
     else
@@ -120,21 +121,21 @@ void ProfileInverse::forward(double *x, int from) const {
     double s = x[i];
 #pragma omp simd reduction(- : s)
     for (int k = std::max(first_[i], from); k < i; ++k) s -= Li[k] * x[k];
-    x[i] = dropped_[i] ? 0.0 * s : s / Li[i]; // NaN stays NaN
+    x[i] = dropped_[i] ? Li[i] * s : s / Li[i]; // NaN stays NaN
   }
 }
 
 void ProfileInverse::backward(double *x) const {
   for (int i = size() - 1; i >= 0; --i) {
     const double *Li = factor_.data() + row_[i];
-    x[i] = dropped_[i] ? 0.0 * x[i] : x[i] / Li[i];
+    x[i] = dropped_[i] ? Li[i] * x[i] : x[i] / Li[i];
     const double xi = x[i];
 #pragma omp simd
     for (int k = first_[i]; k < i; ++k) x[k] -= Li[k] * xi;
   }
 }
 
-// c -= its mean on each singular component
+// c -= its mean on each singular component, which is kept
 void ProfileInverse::project(double *c) {
   if (!singular_) return;
   std::fill(mean_.begin(), mean_.end(), 0.0);
@@ -157,7 +158,8 @@ void ProfileInverse::invert() {
   make_symmetric(inverse_.data(), n);
 }
 
-BadPivot ProfileInverse::refresh(const double *a, const double *excess) {
+BadPivot ProfileInverse::refresh(const double *a, const double *excess, double null_inverse) {
+  null_inverse_ = null_inverse;
   components_.find(ia_.data(), ja_.data(), a, excess);
   drop_singular();
   const BadPivot bad = factor(a);
@@ -168,6 +170,7 @@ BadPivot ProfileInverse::refresh(const double *a, const double *excess) {
 void ProfileInverse::apply(double *c) {
   const int n = size();
   project(c);
+  if (singular_) null_part_ = mean_;
   for (int p = 0; p < n; ++p) work_[p] = c[at_[p]];
   if (type_ == Inverse::explicit_inverse) {
     multiply(inverse_.data(), n, work_.data(), [&](PetscInt p, double value) { c[at_[p]] = value; });
@@ -177,6 +180,10 @@ void ProfileInverse::apply(double *c) {
     for (int p = 0; p < n; ++p) c[at_[p]] = work_[p];
   }
   project(c);
+  if (!singular_) return;
+  for (int i = 0; i < n; ++i)
+    if (components_.kind(components_.of(i)) == Components::Kind::singular)
+      c[i] += null_inverse_ * null_part_[components_.of(i)];
 }
 
 std::string ProfileInverse::description() const {
@@ -188,7 +195,8 @@ double ProfileInverse::bytes() const {
   const std::size_t integers =
       ia_.size() + ja_.size() + 2 * at_.size() + first_.size() + members_.size() + last_.size();
   return double(factor_.bytes() + inverse_.bytes() + components_.bytes() + integers * sizeof(int) +
-                row_.size() * sizeof(std::size_t) + (work_.size() + mean_.size()) * sizeof(double) + dropped_.size());
+                row_.size() * sizeof(std::size_t) + (work_.size() + mean_.size() + null_part_.size()) * sizeof(double) +
+                dropped_.size());
 }
 
 } // namespace petscrrb::dense

@@ -14,9 +14,9 @@ class ProfileInverse {
 public:
   // The pattern, diagonal present. Allocates all that refresh() needs.
   void setup(std::vector<int> ia, std::vector<int> ja, Inverse type);
-  // New values, in the order of ja, and the row sums: a component is singular where all of them are 0.
-  BadPivot refresh(const double *a, const double *excess);
-  void apply(double *c); // c <- A^+ c
+  // New values, in the order of ja, and the row sums: a component is singular where all of them are 0. null_inverse: inverse.hpp
+  BadPivot refresh(const double *a, const double *excess, double null_inverse);
+  void apply(double *c); // c <- the inverse times c
 
   int null_directions() const { return null_; }
   std::string description() const;
@@ -41,7 +41,8 @@ private:
   Components components_;
   std::vector<int> members_, last_; // of each component: how many; the position that is eliminated last
   std::vector<char> dropped_;       // positions without a pivot: a null direction
-  std::vector<double> work_, mean_;
+  std::vector<double> work_, mean_, null_part_;
+  double null_inverse_ = 0;
   int null_ = 0, singular_ = 0; // dropped pivots; those that the row sums tell of
 };
 

@@ -69,14 +69,14 @@ public:
                                std::unique_ptr<Core> *) = 0;
   /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay: by these it is factored. */
   virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
-                                      PetscBool single, double omega, std::unique_ptr<Core> *) = 0;
+                                      PetscBool single, petscrrb::rrb::Lumping, std::unique_ptr<Core> *) = 0;
   /* factored: the core is, since it was built */
   virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;
 
   /* the last block; the type in use may be another one than what was asked for, if nothing was */
   virtual PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) = 0;
   /* also waits for the factorization and says how it went; *spd: the last block too */
-  virtual PetscErrorCode FactorLastBlock(Core &, petscrrb::rrb::Outcome *, PetscBool *spd) = 0;
+  virtual PetscErrorCode FactorLastBlock(Core &, double null_inverse, petscrrb::rrb::Outcome *, PetscBool *spd) = 0;
   virtual PetscErrorCode EstimateForCycle(Core &) = 0; /* once the last block is factored */
   virtual PetscInt null_directions() const = 0;
 

@@ -54,13 +54,15 @@ PetscErrorCode CoarseSolver::SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp) 
     work_.assign(n, 0);
     rhs_.assign(n, 0);
     null_vector_.assign(n, 0);
+    dots_.assign(n, 0);
     inverse_.assign(type == PC_RRB_COARSE_INVERSE ? std::size_t(n) * n : 0, 0);
   }));
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, block->ia.data(), block->ja.data(), pinned_.data(), &S_));
   PetscCall(MatSetOption(S_, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &r_));
   PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, n, nullptr, &z_));
-  bytes_ = (pinned_.size() + inverse_.size() + work_.size() + rhs_.size() + null_vector_.size()) * sizeof(PetscScalar) +
+  bytes_ = (pinned_.size() + inverse_.size() + work_.size() + rhs_.size() + null_vector_.size() + dots_.size()) *
+               sizeof(PetscScalar) +
            components_.bytes() + pin_.size() * sizeof(PetscInt);
   if (type == PC_RRB_COARSE_KSP) {
     PetscCall(KSPSetOperators(ksp, S_, S_));
@@ -94,13 +96,15 @@ PetscErrorCode CoarseSolver::Factor(PetscBool *spd) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CoarseSolver::Refresh(PetscBool *spd) {
+PetscErrorCode CoarseSolver::Refresh(double null_inverse, PetscBool *spd) {
   const PetscInt n = block_->size();
   PetscBool all_regular = PETSC_TRUE;
 
   PetscFunctionBegin;
   *spd = PETSC_TRUE;
   null_ = 0;
+  null_inverse_ = null_inverse;
+  left_null_.clear();
   for (std::size_t i = 0; i < block_->a.size(); ++i) {
     pinned_[i] = block_->a[i];
     if (PetscIsInfOrNanScalar(pinned_[i])) *spd = PETSC_FALSE;
@@ -130,13 +134,14 @@ PetscErrorCode CoarseSolver::Invert() {
     PetscScalar *column = inverse_.data() + std::size_t(j) * n;
     std::fill(rhs_.begin(), rhs_.end(), 0.0);
     rhs_[j] = 1.0;
-    Project(rhs_.data());
+    Project(rhs_.data(), dots_.data());
     PetscCall(VecPlaceArray(r_, rhs_.data()));
     PetscCall(VecPlaceArray(z_, column));
     PetscCall(MatSolve(factor_, r_, z_));
     PetscCall(VecResetArray(r_));
     PetscCall(VecResetArray(z_));
-    Project(column);
+    Project(column, work_.data());
+    AddNull(column, dots_.data(), null_inverse_);
   }
   dense::make_symmetric(inverse_.data(), n);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,13 +157,17 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
     dense::multiply(inverse_.data(), n, rhs_.data(), [&](PetscInt i, double value) { z[i] = value; });
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (part != Part::right && !ksp_) Project(rhs_.data());
+  if (part != Part::whole && null_) {
+    if (left_null_.empty()) PetscCall(FindLeftNull());
+  }
+  if (part == Part::right && null_) {
+    std::fill_n(dots_.data(), components_.count(), 0.0);
+    for (PetscInt i = 0; i < n; ++i) dots_[of_left_[i]] += left_null_[i] * rhs_[i];
+  }
+  if (part != Part::right) Project(rhs_.data(), dots_.data());
   PetscCall(VecPlaceArray(r_, rhs_.data()));
   PetscCall(VecPlaceArray(z_, z));
   if (ksp_) {
-    MatNullSpace space;
-    PetscCall(MatGetNullSpace(S_, &space));
-    if (space) PetscCall(MatNullSpaceRemove(space, r_));
     PetscCall(VecScale(r_, scale_));
     PetscCall(KSPSolve(ksp_, r_, z_));
   } else if (part == Part::whole)
@@ -169,7 +178,11 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
     PetscCall(MatBackwardSolve(factor_, r_, z_));
   PetscCall(VecResetArray(r_));
   PetscCall(VecResetArray(z_));
-  if (part != Part::left && !ksp_) Project(z);
+  if (part != Part::left) Project(z, work_.data());
+  if (part == Part::whole) AddNull(z, dots_.data(), null_inverse_);
+  if (part == Part::right) AddNull(z, dots_.data(), std::sqrt(null_inverse_));
+  if (part == Part::left && null_)
+    for (PetscInt i = 0; i < n; ++i) z[i] += std::sqrt(null_inverse_) * dots_[of_left_[i]] * left_null_[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,13 +246,41 @@ PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-// x -= the null directions' share of x
-void CoarseSolver::Project(PetscScalar *x) const {
+// x -= the null directions' share of x, a number a component, which is kept
+void CoarseSolver::Project(PetscScalar *x, PetscScalar *dots) const {
   if (!null_) return;
-  PetscScalar *dot = const_cast<PetscScalar *>(work_.data());
-  std::fill_n(dot, components_.count(), 0.0);
-  for (PetscInt i = 0; i < block_->size(); ++i) dot[components_.of(i)] += null_vector_[i] * x[i];
-  for (PetscInt i = 0; i < block_->size(); ++i) x[i] -= dot[components_.of(i)] * null_vector_[i];
+  std::fill_n(dots, components_.count(), 0.0);
+  for (PetscInt i = 0; i < block_->size(); ++i) dots[components_.of(i)] += null_vector_[i] * x[i];
+  for (PetscInt i = 0; i < block_->size(); ++i) x[i] -= dots[components_.of(i)] * null_vector_[i];
+}
+void CoarseSolver::AddNull(PetscScalar *x, const PetscScalar *dots, double times) const {
+  if (!null_) return;
+  for (PetscInt i = 0; i < block_->size(); ++i) x[i] += times * dots[components_.of(i)] * null_vector_[i];
+}
+
+// L^-1 e of the pinned unknown of each component, of length 1: nothing that L^-1 makes of projected vectors has a share of it, and
+// L^-T makes a null vector of it.
+PetscErrorCode CoarseSolver::FindLeftNull() {
+  const PetscInt n = block_->size(), *order;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay("the last block of RRB"), [&] { left_null_.resize(n), of_left_.resize(n); }));
+  std::fill(work_.begin(), work_.end(), 0.0);
+  for (PetscInt c = 0; c < components_.count(); ++c)
+    if (pin_[c] >= 0) work_[pin_[c]] = 1.0;
+  PetscCall(VecPlaceArray(r_, work_.data()));
+  PetscCall(VecPlaceArray(z_, left_null_.data()));
+  PetscCall(MatForwardSolve(factor_, r_, z_));
+  PetscCall(VecResetArray(r_));
+  PetscCall(VecResetArray(z_));
+  PetscCall(ISGetIndices(row_, &order));
+  for (PetscInt i = 0; i < n; ++i) of_left_[i] = components_.of(order[i]);
+  PetscCall(ISRestoreIndices(row_, &order));
+  std::fill(work_.begin(), work_.end(), 0.0);
+  for (PetscInt i = 0; i < n; ++i) work_[of_left_[i]] += left_null_[i] * left_null_[i];
+  for (PetscInt i = 0; i < n; ++i)
+    if (pin_[of_left_[i]] >= 0) left_null_[i] /= std::sqrt(work_[of_left_[i]]);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 // For the inner KSP the largest diagonal is brought to between 1 and 2, since what PETSc takes for a zero pivot is absolute.
@@ -258,6 +299,7 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateIncrease((PetscObject)S_));
+  std::fill(null_vector_.begin(), null_vector_.end(), 0.0);
   for (PetscInt c = 0; c < components_.count(); ++c)
     if (KindOf(c) == Kind::singular) ++null_;
   if (!null_) {
@@ -273,7 +315,11 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
     PetscCall(VecGetArray(basis[m], &x));
     for (PetscInt i = 0; i < n; ++i) x[i] = components_.of(i) == c ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(basis[m], &x));
-    PetscCall(VecNormalize(basis[m++], nullptr));
+    PetscCall(VecNormalize(basis[m], nullptr));
+    PetscCall(VecGetArray(basis[m], &x));
+    for (PetscInt i = 0; i < n; ++i)
+      if (components_.of(i) == c) null_vector_[i] = x[i];
+    PetscCall(VecRestoreArray(basis[m++], &x));
   }
   PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_FALSE, m, basis, &space));
   PetscCall(MatSetNullSpace(S_, space));

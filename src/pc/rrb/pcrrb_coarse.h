@@ -1,5 +1,5 @@
-// Solves with the last Schur complement: PETSc's sparse Cholesky, its dense inverse, or a KSP. Where the matrix is
-// singular this is its pseudo-inverse (Cholesky, inverse) or it has a null space attached (KSP).
+// Solves with the last Schur complement: PETSc's sparse Cholesky, its dense inverse, or a KSP, which has a null space attached where
+// the matrix is singular. What null vectors get: dense/inverse.hpp.
 #pragma once
 
 #include "exec/not_copied.hpp"
@@ -16,7 +16,7 @@ public:
   // The block's arrays stay the caller's and must outlive this. ksp may be NULL unless type is KSP.
   PetscErrorCode SetUp(LastBlock *block, PCRRBCoarse type, KSP ksp);
   // After new values. spd: false where the block is not positive (semi)definite.
-  PetscErrorCode Refresh(PetscBool *spd);
+  PetscErrorCode Refresh(double null_inverse, PetscBool *spd);
   PetscErrorCode Solve(const PetscScalar *r, PetscScalar *z, Part part); // z may be r
   PetscErrorCode Reset();
 
@@ -30,7 +30,9 @@ private:
   PetscErrorCode Invert();
   void ScaleForKSP();
   PetscErrorCode AttachNullSpace();
-  void Project(PetscScalar *x) const;
+  void Project(PetscScalar *x, PetscScalar *dots) const;
+  void AddNull(PetscScalar *x, const PetscScalar *dots, double times) const;
+  PetscErrorCode FindLeftNull();
   PetscInt DiagonalPlace(PetscInt i) const {
     const auto first = block_->ja.begin() + block_->ia[i], end = block_->ja.begin() + block_->ia[i + 1];
     return PetscInt(std::lower_bound(first, end, i) - block_->ja.begin());
@@ -51,6 +53,11 @@ private:
   std::vector<PetscScalar> pinned_;  // the values; where a component may be singular, one diagonal is larger
   std::vector<PetscScalar> inverse_; // dense, symmetric
   std::vector<PetscScalar> work_, rhs_, null_vector_; // null_vector_: the null directions of all components
+  std::vector<PetscScalar> dots_;                     // of it and a right-hand side, a component each
+  std::vector<PetscScalar>
+      left_null_;                 // where there are parts: what the left one makes of null directions, in its order
+  std::vector<PetscInt> of_left_; // the component of each place there
+  double null_inverse_ = 0.0;
   dense::Components components_;
   std::vector<PetscInt> pin_; // pinned unknown of each component, or -1
   PetscInt null_ = 0;

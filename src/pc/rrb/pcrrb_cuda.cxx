@@ -37,11 +37,11 @@ public:
   }
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
-  PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
+  PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
-  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode FactorLastBlock(Core &, double, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode EstimateForCycle(Core &) override;
   PetscInt null_directions() const override { return inverse_ ? null_directions_ : coarse_.null_directions(); }
   PetscErrorCode Apply(PC pc, Core &core, Vec x, Vec y, rrb::Part part) override {
@@ -176,14 +176,14 @@ PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options
 }
 
 PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
-                                      double omega, std::unique_ptr<Core> *core) {
+                                      rrb::Lumping lumping, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
     const cuda::Pool pool(cuda_.stream);
 
     if (on_ranks_)
-      on_ranks_->BuildOnGraph(pc, cuda_, all, o, single, stencil(), omega, stream_.say, core);
+      on_ranks_->BuildOnGraph(pc, cuda_, all, o, single, stencil(), lumping, stream_.say, core);
     else
-      *core = rrb::make_by_support(cuda_, all, o, single != PETSC_FALSE, stencil(), omega);
+      *core = rrb::make_by_support(cuda_, all, o, single != PETSC_FALSE, stencil(), lumping);
   });
 }
 
@@ -192,7 +192,7 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
     if (!factored) core.refresh(stencil(), lumping);
-    if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), cuda_.stream);
+    if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,7 +236,7 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+PetscErrorCode OnDevice::FactorLastBlock(Core &core, double null_inverse, rrb::Outcome *outcome, PetscBool *spd) {
   rrb::LastBlock &b = core.last_block();
   const auto factor = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
@@ -250,7 +250,7 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, rrb::Outcome *outcome, Pets
     }
     PetscCall(ToHost(stream_, b.a, core.last_values()));
     PetscCall(ToHost(stream_, b.excess, core.last_excess()));
-    PetscCall(coarse_.Refresh(spd));
+    PetscCall(coarse_.Refresh(null_inverse, spd));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

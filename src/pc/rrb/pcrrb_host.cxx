@@ -25,7 +25,7 @@ public:
   void weights(double *x, double *y) const override;
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
-  PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, double,
+  PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {
     return PCRRBTogether([&] {
@@ -36,7 +36,7 @@ public:
   PetscErrorCode SetUpLastBlock(PC, Core &core, PCRRBCoarse type, KSP ksp) override {
     return coarse_.SetUp(&core.last_block(), type, ksp);
   }
-  PetscErrorCode FactorLastBlock(Core &, rrb::Outcome *, PetscBool *) override;
+  PetscErrorCode FactorLastBlock(Core &, double, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode EstimateForCycle(Core &core) override {
     return PCRRBTogether([&] { return rrb::Cycle(core).estimate(LastBlockSolver(core)); });
   }
@@ -136,23 +136,23 @@ PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &
 }
 
 PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
-                                    double omega, std::unique_ptr<Core> *core) {
+                                    rrb::Lumping lumping, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
     const rrb::PreparedStencil s = rrb::prepared(stencil_);
 
     if (on_ranks_)
-      on_ranks_->BuildOnGraph(pc, host_, all, o, single, s, omega, "PCRRB", core);
+      on_ranks_->BuildOnGraph(pc, host_, all, o, single, s, lumping, "PCRRB", core);
     else
-      *core = rrb::make_by_support(host_, all, o, single != PETSC_FALSE, s, omega);
+      *core = rrb::make_by_support(host_, all, o, single != PETSC_FALSE, s, lumping);
   });
 }
 
-PetscErrorCode OnHost::FactorLastBlock(Core &core, rrb::Outcome *outcome, PetscBool *spd) {
+PetscErrorCode OnHost::FactorLastBlock(Core &core, double null_inverse, rrb::Outcome *outcome, PetscBool *spd) {
   const auto factor = [&]() -> PetscErrorCode {
     PetscFunctionBegin;
     *outcome = core.outcome();
     *spd = outcome->ok ? PETSC_TRUE : PETSC_FALSE;
-    if (outcome->ok) PetscCall(coarse_.Refresh(spd));
+    if (outcome->ok) PetscCall(coarse_.Refresh(null_inverse, spd));
     PetscFunctionReturn(PETSC_SUCCESS);
   };
 

@@ -48,8 +48,8 @@ public:
   /* The same with red nodes chosen by support, of what the boxes have; in PetscRRBTryTogether(). */
   template <class On>
   void BuildOnGraph(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o,
-                    PetscBool single, const petscrrb::rrb::PreparedStencil &s, double omega, const PetscRRBSay &say,
-                    std::unique_ptr<PCRRBBackend::Core> *core) {
+                    PetscBool single, const petscrrb::rrb::PreparedStencil &s, petscrrb::rrb::Lumping lumping,
+                    const PetscRRBSay &say, std::unique_ptr<PCRRBBackend::Core> *core) {
     std::unique_ptr<petscrrb::rrb::GraphOnRanks> made;
 
     PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), say, [&] {
@@ -58,7 +58,7 @@ public:
       MakeRoom(*made);
     });
     made->gather(s);
-    made->choose(o, single != PETSC_FALSE, omega);
+    made->choose(o, single != PETSC_FALSE, lumping);
     black = nullptr;
     *core = std::move(made);
   }

@@ -1,6 +1,7 @@
 /* PCSetUp() of PCRRB: the grid, the values, the factorization, and what is said when they will not do. */
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/set_up.h"
+#include "stencil/scales.hpp"
 
 #include <limits>
 
@@ -89,6 +90,25 @@ static PetscErrorCode TellLevels(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether plain red nodes are given up where they do no justice to the matrix. */
+static PetscBool MayChoose(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED);
+}
+
+/* For the values that were read. */
+static rrb::Lumping LumpingOf(PC pc, PetscReal omega) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  const PCRRBState *s = rrb->state;
+  double x, y;
+
+  s->backend->weights(&x, &y);
+  const double weight = (x + y) / (double)(s->grid.n[0] * s->grid.n[1]);
+  return {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc), rrb::worth_a_choice,
+          Scales::of(weight).to};
+}
+
 /* Levels on a graph, chosen by the values that were read. */
 static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal omega) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -101,8 +121,8 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   o.levels = rrb->levels == PETSC_DECIDE ? std::numeric_limits<int>::max() : (int)rrb->levels;
   if (rrb->levels != PETSC_DECIDE) o.last_unknowns = 1;
   o.amli_grid = !rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_AMLI;
-  PetscCall(
-      s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), omega, &s->core));
+  PetscCall(s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE),
+                                     LumpingOf(pc, omega), &s->core));
   s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
   PetscCall(TellLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,13 +181,6 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether plain red nodes are given up where they do no justice to the matrix. */
-static PetscBool MayChoose(PC pc) {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-
-  return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED);
-}
-
 /* Where every rank has room for what all have. */
 static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
   const Grid &g = ((PC_RRB *)pc->data)->state->grid;
@@ -193,10 +206,9 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  const rrb::Lumping lumping{omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc),
-                             rrb::worth_a_choice};
+  const rrb::Lumping lumping = LumpingOf(pc, omega);
   PetscCall(s->backend->Factor(*s->core, lumping, s->as_built));
-  PetscCall(s->backend->FactorLastBlock(*s->core, &s->outcome, ok));
+  PetscCall(s->backend->FactorLastBlock(*s->core, lumping.null_inverse, &s->outcome, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

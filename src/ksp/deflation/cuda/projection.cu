@@ -83,7 +83,7 @@ private:
     const dense::SparseView e = galerkin_.view();
     galerkin_.refresh(az_.view(), on_.stream);
     ranks_->on_all([&] {
-      if (inverse_) inverse_->refresh(e.a, e.excess, on_.stream);
+      if (inverse_) inverse_->refresh(e.a, e.excess, 0.0, on_.stream);
       found = found_.read(on_.stream);
     });
     return found;

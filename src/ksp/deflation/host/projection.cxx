@@ -227,7 +227,7 @@ Result HostProjection::invert(const Csr &a) {
   ranks().on_all([&] { sort_by_subdomain(); });
   add_to_E();
   find_excess(a);
-  const dense::BadPivot bad = inverse_.refresh(e_.data(), excess_.data());
+  const dense::BadPivot bad = inverse_.refresh(e_.data(), excess_.data(), 0.0);
   if (bad.unknown >= 0)
     report_.why = "E = Z^T A Z is not positive definite: at subdomain " + text(index_t(bad.unknown)) + " a pivot is " +
                   text(bad.value) + ", its diagonal " + text(bad.diagonal);

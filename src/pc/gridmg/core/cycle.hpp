@@ -7,8 +7,8 @@
 
 namespace petscrrb::gridmg {
 
-// What each backend has its own of. The pseudo-inverse of the coarsest grid's matrix, of at most `most` points: refresh(on, shape, matrix)
-// only enqueues where nothing is allocated; with enqueues() on a device a graph can have it. finish() waits.
+// What each backend has its own of. The inverse of the coarsest grid's matrix, of at most `most` points: refresh(on, shape, matrix,
+// null_inverse), of which see dense/inverse.hpp, only enqueues where nothing is allocated; with enqueues() on a device a graph can have it. finish() waits.
 template <class Backend> class CoarsestInverse;
 // Work that is always the same: on a device it is launched as a whole. void operator()(on, work); void reset()
 template <class Backend> class Repeated;
@@ -20,6 +20,9 @@ public:
   // Values are in grids().finest(). Smoothers, and what is solved, are those of scale.to times the matrix.
   void refresh(const Scales &scale, Findings &found) {
     found.most = CoarsestInverse<Backend>::most;
+    const double null_inverse = Scales::of(found.read.norm).to;
+    if (null_inverse != null_inverse_) steps_.reset();
+    null_inverse_ = null_inverse;
     if (!refresh_as_before(scale)) {
       steps_.reset();
       solved_ = false;
@@ -27,7 +30,7 @@ public:
       if (!found.failed && grids_.coarsest().shape.points() > found.most)
         found.too_large = grids_.coarsest().shape.points();
       if (!found.failed && !found.too_large) {
-        coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix());
+        coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix(), null_inverse_);
         solved_ = true;
       }
     }
@@ -55,7 +58,7 @@ private:
       if (scale.to != scale_.to) steps_.reset();
       const auto steps = [&] {
         grids_.refresh_as_before(scale.to);
-        coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix());
+        coarsest_.refresh(on_, grids_.coarsest().shape, grids_.coarsest_matrix(), null_inverse_);
       };
       if (coarsest_.enqueues())
         steps_(on_, steps);
@@ -71,6 +74,7 @@ private:
   CoarsestInverse<Backend> coarsest_;
   bool solved_ = false; // the coarsest grid
   Scales scale_;        // of the matrix
+  double null_inverse_ = 0.0;
   Repeated<Backend> steps_;
 };
 

@@ -121,7 +121,7 @@ template <> class CoarsestInverse<Cuda> {
 public:
   static constexpr index_t most = 8192; // its inverse takes 500 MB then
 
-  void refresh(const Cuda &on, const Shape &x, const Matrix &A) {
+  void refresh(const Cuda &on, const Shape &x, const Matrix &A, double null_inverse) {
     if (!inverse_ || x.n != shape_.n) {
       const CoarsestRows rows(x);
       inverse_.reset();
@@ -140,7 +140,7 @@ public:
     }
     cuda::for_rows("the coarsest grid", int(x.points()),
                    TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()}, on.stream);
-    inverse_->refresh(values_.data(), excess(), on.stream);
+    inverse_->refresh(values_.data(), excess(), null_inverse, on.stream);
   }
   bool enqueues() const { return shape_.points() <= dense::DenseInverse::most_swept; } // cuSOLVER may do more
   void finish(const Cuda &on, bool &failed, int &null_directions) const {

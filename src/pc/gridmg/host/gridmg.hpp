@@ -14,7 +14,7 @@ template <> class CoarsestInverse<Host> {
 public:
   static constexpr index_t most = 20000; // its factor takes some 100 MB then
 
-  void refresh(const Host &, const Shape &x, const Matrix &A) {
+  void refresh(const Host &, const Shape &x, const Matrix &A, double null_inverse) {
     if (x.n != rows_.shape().n) {
       CoarsestRows rows(x);
       inverse_.setup(rows.ia, rows.ja, dense::Inverse::cholesky);
@@ -22,7 +22,7 @@ public:
       rows_ = std::move(rows);
     }
     rows_.take(A);
-    failed_ = inverse_.refresh(rows_.a.data(), rows_.excess.data()).unknown >= 0;
+    failed_ = inverse_.refresh(rows_.a.data(), rows_.excess.data(), null_inverse).unknown >= 0;
   }
   void finish(const Host &, bool &failed, int &null_directions) const {
     failed = failed_, null_directions = inverse_.null_directions();

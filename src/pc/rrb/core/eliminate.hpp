@@ -27,6 +27,7 @@ struct Lumping {
   bool both = false;            // black nodes too
   bool test = false;            // red nodes: the support of what they drop, too (plain_test.hpp)
   Limits limits = plain_limits; // of the test, and of what a node may lose
+  double null_inverse = 0.0;    // 1/d of a null direction: of the size of those of other nodes, so that M is definite
 };
 
 constexpr double unlumped_below = 1e-10; // of the diagonal before lumping
@@ -38,7 +39,7 @@ template <class V, class K> struct StencilViews {
   Quad<K> NE, NW;
 };
 
-// The factor: w = weight / pivot of each red node to its four black ones, and 1 / pivot (0: a null direction, or none).
+// The factor: w = weight / pivot of each red node to its four black ones, and 1 / pivot (0: there is none).
 template <class V, class Coupling = V> struct FactorViews {
   Quad<Coupling> w[4];
   Quad<V> dinv;
@@ -65,21 +66,22 @@ PETSCRRB_HD inline double lump(double excess, double kept, double dropped, doubl
 
 // Writes 1/d and w = weight/d of a red node, and its excess back. A node with nothing in its row is a null direction; one
 // with couplings and without a pivot means that the matrix is not positive semidefinite, and fails. dropped: the weights
-// that were lumped
+// that were lumped; null_inverse: Lumping's
 template <class V>
 PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_t h, index_t k, double &place,
-                                        double excess, const double weight[4], double dropped, unsigned flags) {
+                                        double excess, const double weight[4], double dropped, double null_inverse,
+                                        unsigned flags) {
   const double sum = weight[0] + weight[1] + weight[2] + weight[3], d = excess + sum;
   const double terms = (excess < 0 ? -excess : excess) + sum;
   const bool regular = d > lost_below * terms; // false for a NaN
   const bool null = terms == 0.0 && dropped == 0.0;
-  const double inverse = regular ? 1.0 / d : 0.0;
+  const double inverse = regular ? 1.0 / d : null ? null_inverse : 0.0;
   place = excess;
   f.dinv[c].at(h, k) = inverse;
   for (int i = 0; i < 4; ++i) f.w[i][c].at(h, k) = weight[i] * inverse;
   const double stored = f.dinv[c](h, k); // in single precision it may be out of range
   const bool fits = stored - stored == 0.0 && (stored != 0.0 || inverse == 0.0);
-  return regular && fits ? flags : (null ? unsigned(node_null) : unsigned(node_failed));
+  return fits && regular ? flags : (fits && null ? unsigned(node_null) : unsigned(node_failed));
 }
 
 // Odd level, node r1: eliminated after its corners, all r2, are dropped.
@@ -95,7 +97,7 @@ template <class A, class V> struct EliminateR1 {
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
     const unsigned loss = mark_loss(a.X[r1](h, k), kept, dropped, lumping.limits);
     const double x = lump(a.X[r1](h, k), kept, dropped, lumping.omega, flags);
-    return loss | store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, flags);
+    return loss | store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, lumping.null_inverse, flags);
   }
 };
 
@@ -112,7 +114,7 @@ template <class A, class V> struct EliminateR2 {
     const double kept = weight[0] + weight[1] + weight[2] + weight[3];
     const unsigned loss = mark_loss(a.X[r2](h, k), kept, dropped, lumping.limits);
     const double x = lump(a.X[r2](h, k), kept, dropped, lumping.omega, flags);
-    return loss | store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, flags);
+    return loss | store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, lumping.null_inverse, flags);
   }
 };
 
@@ -189,7 +191,7 @@ template <class A, class V> struct EliminateB1 {
     const double dropped = (rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y);
     const double before = s.excess_b1(h, k, flags), excess = lump(before, kept, dropped, s.lumping.omega, flags);
     return mark_loss(before, kept, dropped, s.lumping.limits) |
-           store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, flags);
+           store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, s.lumping.null_inverse, flags);
   }
 };
 

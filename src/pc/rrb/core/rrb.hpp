@@ -156,11 +156,11 @@ constexpr index_t most_points_on_graph = index_t(1) << 28, most_points_of_ranks_
 // o.levels: at most; o.amli_grid: not 0 where AMLI's step is wanted.
 template <class Backend>
 std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &, const Options &, bool single,
-                                             const PreparedStencil &, double omega);
+                                             const PreparedStencil &, Lumping lumping);
 // Where halving the direction of strong couplings will do, by that (graph/halved_rrb.hpp), else on the graph.
 template <class Backend>
 std::unique_ptr<Factorization> make_by_support(const Backend &on, const Extent &, const Options &, bool single,
-                                               const PreparedStencil &, double omega);
+                                               const PreparedStencil &, Lumping lumping);
 
 // T: what the couplings of the factor are stored in.
 template <class Backend, class T> class Rrb final : public Factorization {

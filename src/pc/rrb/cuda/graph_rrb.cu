@@ -7,8 +7,8 @@
 namespace petscrrb::rrb {
 
 template std::unique_ptr<Factorization> make_on_graph(const Cuda &, const Extent &, const Options &, bool,
-                                                      const PreparedStencil &, double);
+                                                      const PreparedStencil &, Lumping);
 template std::unique_ptr<Factorization> make_by_support(const Cuda &, const Extent &, const Options &, bool,
-                                                        const PreparedStencil &, double);
+                                                        const PreparedStencil &, Lumping);
 
 } // namespace petscrrb::rrb

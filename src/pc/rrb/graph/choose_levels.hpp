@@ -270,7 +270,8 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
                                 weights(0), false});
 }
 
-template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil &s, double omega, const Depth &most) {
+template <class Backend>
+void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, const Depth &most) {
   levels_.clear();
   on_.clear(counts_);
   now_ = 0;
@@ -303,7 +304,7 @@ template <class Backend> void GraphLevels<Backend>::choose(const PreparedStencil
     if (by_support) colour_by_support(levels_[l]);
     if (!take_reds(levels_[l])) break;
     room(inverse_, levels_[l].rows.n());
-    find_pivots(levels_[l], omega, l);
+    find_pivots(levels_[l], lumping, l);
     levels_.emplace_back();
     make_next(levels_[l], levels_[l + 1]);
     fill_next(levels_[l], levels_[l + 1], weights(1));

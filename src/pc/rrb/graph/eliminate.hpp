@@ -6,11 +6,11 @@
 
 namespace petscrrb::rrb {
 
-// 1/d of a red node, 0 without a pivot, and its excess after couplings of red nodes are lumped. Returns NodeFlags.
+// 1/d of a red node, 0 where it has failed, and its excess after couplings of red nodes are lumped. Returns NodeFlags.
 struct FindPivot {
   Graph graph;
   const signed char *colour;
-  double omega;
+  Lumping lumping;
   double *inverse, *excess;
 
   PETSCRRB_HD unsigned operator()(node_t p) const {
@@ -20,9 +20,13 @@ struct FindPivot {
     for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k)
       (colour[graph.rows.column[k]] == red ? lost : kept) += graph.w[k];
     unsigned flags = node_ok;
-    const double e = lump(graph.e[p], kept, lost, omega, flags), d = e + kept, terms = (e < 0.0 ? -e : e) + kept;
+    const double e = lump(graph.e[p], kept, lost, lumping.omega, flags), d = e + kept,
+                 terms = (e < 0.0 ? -e : e) + kept;
     excess[p] = e;
-    if (terms == 0.0) return flags | node_null;
+    if (terms == 0.0) {
+      inverse[p] = lumping.null_inverse;
+      return flags | node_null;
+    }
     if (!(d > lost_below * terms && d - d == 0.0)) return flags | node_failed;
     inverse[p] = 1.0 / d;
     return flags;

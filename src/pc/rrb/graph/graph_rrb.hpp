@@ -17,9 +17,9 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
 public:
   // Chooses by the numbers of s, and is factored by them. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what
   // there is.
-  GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, double omega)
+  GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, Lumping lumping)
       : on_(on), extent_(extent), options_(o), levels_(on, extent), polynomial_(ListAsBox::rows(extent.nodes())) {
-    levels_.choose(s, omega, {o.levels, o.last_unknowns});
+    levels_.choose(s, lumping, {o.levels, o.last_unknowns});
     v_ = s.v;
     options_.storage_grids = 0;
     options_.levels = levels_.count();
@@ -39,7 +39,7 @@ public:
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
     v_ = s.v;
-    levels_.refresh(s, lumping.omega, [&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
+    levels_.refresh(s, lumping, [&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
     fill_lower();
   }
   Outcome outcome() const override {
@@ -311,9 +311,9 @@ template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j
 
 template <class Backend>
 std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &x, const Options &o, bool single,
-                                             const PreparedStencil &s, double omega) {
-  if (single) return std::make_unique<GraphRrb<Backend, float>>(on, x, o, s, omega);
-  return std::make_unique<GraphRrb<Backend, double>>(on, x, o, s, omega);
+                                             const PreparedStencil &s, Lumping lumping) {
+  if (single) return std::make_unique<GraphRrb<Backend, float>>(on, x, o, s, lumping);
+  return std::make_unique<GraphRrb<Backend, double>>(on, x, o, s, lumping);
 }
 
 } // namespace petscrrb::rrb

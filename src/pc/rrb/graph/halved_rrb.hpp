@@ -296,14 +296,14 @@ private:
 
 template <class Backend>
 std::unique_ptr<Factorization> make_by_support(const Backend &on, const Extent &x, const Options &o, bool single,
-                                               const PreparedStencil &s, double omega) {
+                                               const PreparedStencil &s, Lumping lumping) {
   const auto halved = [&](auto made) -> std::unique_ptr<Factorization> {
-    if (omega == 1.0 && made->choose(o, s)) return made;
+    if (lumping.omega == 1.0 && made->choose(o, s)) return made;
     return nullptr;
   };
   auto made = single ? halved(std::make_unique<HalvedRrb<Backend, float>>(on, x))
                      : halved(std::make_unique<HalvedRrb<Backend, double>>(on, x));
-  return made ? std::move(made) : make_on_graph(on, x, o, single, s, omega);
+  return made ? std::move(made) : make_on_graph(on, x, o, single, s, lumping);
 }
 
 } // namespace petscrrb::rrb

@@ -67,11 +67,11 @@ public:
   GraphLevels(const Backend &on, const Extent &x) : on_(on), extent_(x), choosing_(std::make_unique<Choosing>(on)) {}
 
   // All decisions, by the numbers of the matrix. Where a pivot is not positive outcome() says so, and the levels are of no use.
-  void choose(const PreparedStencil &, double omega, const Depth &);
+  void choose(const PreparedStencil &, Lumping lumping, const Depth &);
   // Once after that, what a refresh with the same numbers would do; and there are no more choices.
   template <class At> void end_choosing(const At &at);
   // Numbers. at(l, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end.
-  template <class At> void refresh(const PreparedStencil &, double omega, const At &at);
+  template <class At> void refresh(const PreparedStencil &, Lumping lumping, const At &at);
 
   // of the last of the two; waits for it
   Outcome outcome() const;
@@ -122,7 +122,7 @@ private:
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
-  void find_pivots(const Level &, double omega, int l);
+  void find_pivots(const Level &, Lumping lumping, int l);
   void count_failing(const Graph &, const Level &, int l);
   void fill_next(const Level &, const Level &next, double *w);
   void slide(const SlidePass<Backend> &, double *w, double eps);
@@ -166,9 +166,9 @@ template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
 }
 
 // Where one is not positive, 1/d = 0, and what follows is of no use.
-template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &level, double omega, int l) {
+template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &level, Lumping lumping, int l) {
   Loops::count(on_, level.rows.n(),
-               FindPivot{graph(level), level.colour.data(), omega, inverse_.data(), excess_.data()},
+               FindPivot{graph(level), level.colour.data(), lumping, inverse_.data(), excess_.data()},
                counts_.data() + l);
 }
 
@@ -211,7 +211,7 @@ template <class Backend> void GraphLevels<Backend>::finish(const Level &level, i
 
 template <class Backend>
 template <class At>
-void GraphLevels<Backend>::refresh(const PreparedStencil &s, double omega, const At &at) {
+void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, const At &at) {
   on_.clear(counts_), Loops::clear(on_, changes_);
   now_ = 0;
   const Level &first = levels_.front();
@@ -221,7 +221,7 @@ void GraphLevels<Backend>::refresh(const PreparedStencil &s, double omega, const
   finish(first, 0);
   for (int l = 0; l < count(); ++l) {
     const Level &level = levels_[l], &next = levels_[l + 1];
-    find_pivots(level, omega, l);
+    find_pivots(level, lumping, l);
     at(l, graph(level), inverse_.data());
     count_failing(graph(level), level, l);
     fill_next(level, next, into(next, 1));

@@ -7,8 +7,8 @@
 namespace petscrrb::rrb {
 
 template std::unique_ptr<Factorization> make_on_graph(const Host &, const Extent &, const Options &, bool,
-                                                      const PreparedStencil &, double);
+                                                      const PreparedStencil &, Lumping);
 template std::unique_ptr<Factorization> make_by_support(const Host &, const Extent &, const Options &, bool,
-                                                        const PreparedStencil &, double);
+                                                        const PreparedStencil &, Lumping);
 
 } // namespace petscrrb::rrb

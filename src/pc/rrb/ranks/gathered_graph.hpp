@@ -26,8 +26,8 @@ public:
     if (corners()) put(box.NE, mine.NE), put(box.NW, mine.NW);
     gather_.to_all(fields_, stencil_.data());
   }
-  void choose(const Options &o, bool single, double omega) override {
-    all_ = make_by_support(on_, gather_.all(), o, single, stencil(), omega);
+  void choose(const Options &o, bool single, Lumping lumping) override {
+    all_ = make_by_support(on_, gather_.all(), o, single, stencil(), lumping);
   }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {

@@ -13,7 +13,7 @@ public:
   // The matrix of all ranks from that of each one's box; collective.
   virtual void gather(const PreparedStencil &box) = 0;
   // As make_by_support() in rrb.hpp, of what was gathered.
-  virtual void choose(const Options &, bool single, double omega) = 0;
+  virtual void choose(const Options &, bool single, Lumping lumping) = 0;
 };
 // corners: of a matrix with 9 points. on and ranks must outlive what is made.
 template <class Backend>
