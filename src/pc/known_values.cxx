@@ -121,7 +121,7 @@ PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
   PetscCall(MatMult(A, work_[0], work_[1]));
   PetscCall(VecPointwiseMult(work_[1], work_[1], free_));
   PetscCall(VecNorm(work_[1], NORM_INFINITY, &most));
-  there_ = (PetscBool)(most > 0);
+  there_ = (PetscBool) !(most == 0); /* a huge entry times the probe is no number */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -155,7 +155,7 @@ TEST_F(CoarseUse, DISABLED_Times) {
       const double *a = solver.a().data(), *excess = solver.excess().data();
       const double refresh = microseconds(stream, 1, [&] { solver.refresh(); });
       const double by_phases = microseconds(phases.stream(), 1, [&] { phases.refresh(); });
-      const double components = in_graph(stream, 10, [&] { dense::find_components(view, a, excess, stream); });
+      const double components = in_graph(stream, 10, [&] { dense::find_components(view, a, excess, 0.0, stream); });
       const double blocks = in_graph(stream, 10, [&] { dense::eliminate_blocks(view, a, stream); });
       const int resident = dense::resident_blocks();
       const auto starts =

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 using namespace petsctest;
@@ -128,6 +129,16 @@ TEST(KnownValuesRanks, AreThoseOfTheMatrixAsItIs) {
       }
     }
   }
+}
+
+// The largest number that there is, which any multiple is not.
+TEST(KnownValuesRanks, MayHaveHugeEntries) {
+  reference::Matrix A = matrix(flat, sides(flat));
+  A.row[flat.nx + 12][flat.nx + 12] = std::numeric_limits<double>::max();
+  const Distributed d = distribute(A, flat);
+  for (const char *options : {"-ksp_type cg -pc_type gridmg -pc_gridmg_precision double",
+                              "-ksp_type rrb -pc_type gridmg", "-ksp_type cg -pc_type mic"})
+    expect_solved(ksp_of(d.A, tight + options), d, options);
 }
 
 TEST(KnownValuesRanks, AreSolvedForByOneMethodAfterAnother) {
