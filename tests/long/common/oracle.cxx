@@ -270,6 +270,7 @@ static std::string compare(const Claim &c, bool projected) {
   const Long eps = std::numeric_limits<double>::epsilon(), tiny = 1e-150L; // whose square is 0
   Long reference = std::max({measure(rhs.r), measure(first.r), measure.inner(rhs.r)});
   if (by_first_residual(c.ksp)) reference = std::max(reference, measure(residual(c, &known, projected).r));
+  if (norm(rhs.r) > 1e150L) return "";      // doubles cannot have its square
   if (!std::isfinite(reference)) return ""; // M overflows for b already: there is nothing to compare with
   // a recurrence's residual leaves the true one by rounding errors of all iterates
   for (std::size_t i = 0; i < last.rounded.size(); ++i) last.rounded[i] += first.rounded[i];
