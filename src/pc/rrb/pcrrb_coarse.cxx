@@ -157,9 +157,7 @@ PetscErrorCode CoarseSolver::Solve(const PetscScalar *r, PetscScalar *z, Part pa
     dense::multiply(inverse_.data(), n, rhs_.data(), [&](PetscInt i, double value) { z[i] = value; });
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (part != Part::whole && null_) {
-    if (left_null_.empty()) PetscCall(FindLeftNull());
-  }
+  if (part != Part::whole && null_ && left_null_.empty()) PetscCall(FindLeftNull());
   if (part == Part::right && null_) {
     std::fill_n(dots_.data(), components_.count(), 0.0);
     for (PetscInt i = 0; i < n; ++i) dots_[of_left_[i]] += left_null_[i] * rhs_[i];
