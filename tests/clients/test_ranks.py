@@ -16,7 +16,7 @@ CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 
 # of other numbers see tests/long/ranks.py; the tutorials below run on four
 SUITES = {"MicRanks": 7, "BlockRelaxRanks": 5, "TogetherRanks": 11, "RrbRanks*": 25, "DiagonalOnRanks": 1, "NeumannRanks": 11,
-          "DeflationRanks": 8, "DeflationUserRanks": 10, "KnownValuesRanks": 10}
+          "DeflationRanks": 8, "DeflationUserRanks": 10, "KnownValuesRanks": 11}
 
 
 @pytest.mark.parametrize("ranks, suites", [(2, {"RrbMemory": 2}), (3, SUITES | {"GridMGRanks*": 16}), (4, SUITES)])
