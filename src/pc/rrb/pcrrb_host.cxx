@@ -5,8 +5,6 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_on_ranks.h"
 
-#include <numeric>
-
 using namespace petscrrb;
 
 namespace {
@@ -74,8 +72,7 @@ PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {
 
 void OnHost::weights(double *x, double *y) const {
   if (on_ranks_) return on_ranks_->matrix.weights(x, y);
-  *x = std::accumulate(stencil_.E.begin(), stencil_.E.end(), 0.0);
-  *y = std::accumulate(stencil_.N.begin(), stencil_.N.end(), 0.0);
+  *x = facts_.weights[0], *y = facts_.weights[1];
 }
 
 PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
@@ -109,7 +106,8 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   values->Take(facts_, grid);
   PetscCall(ReadNearNullVector(pc, near_null));
   values->scaled = (PetscBool)!stencil_.v.empty();
-  rrb::prepare(stencil_, grid, rounding, positive);
+  const auto weights = rrb::prepare(stencil_, grid, rounding, positive);
+  facts_.weights[0] = weights[0], facts_.weights[1] = weights[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

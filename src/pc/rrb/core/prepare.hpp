@@ -5,12 +5,16 @@
 #include "stencil/weights.hpp"
 #include "pc/rrb/core/views.hpp"
 
+#include <array>
+#include <numeric>
+
 namespace petscrrb::rrb {
 
 // In place: V A V, V = diag(v), by its couplings' weights -v_i a_ij v_j >= 0 (E, N, NE, NW) and by each row's excess
 // v_i (A v)_i (C), which is the diagonal less the weights. An excess below `rounding` times the row's magnitudes is taken
-// for 0.
-inline void prepare(Stencil &s, const Grid &grid, double rounding, Positive positive = Positive::moves) {
+// for 0. Returns the sums of E and of N, added in an order that no number of threads changes.
+inline std::array<double, 2> prepare(Stencil &s, const Grid &grid, double rounding,
+                                     Positive positive = Positive::moves) {
   const index_t nx = grid.n[0], ny = grid.n[1], n = nx * ny;
   const bool corners = !s.NE.empty(), scaled = !s.v.empty();
   const auto east = [&](index_t i) { return i + 1 < nx ? i + 1 : 0; };
@@ -45,14 +49,21 @@ inline void prepare(Stencil &s, const Grid &grid, double rounding, Positive posi
     for (index_t i = 1; i < nx - 1; ++i) take(i, i - 1, i + 1);
     if (nx > 1) take(nx - 1, nx - 2, east(nx - 1));
   });
-  rows([&](index_t, index_t, index_t row, index_t) {
-    for (auto *a : {&s.E, &s.N, &s.NE, &s.NW}) {
-      if (a->empty()) continue;
-      double *p = a->data() + row;
-#pragma omp simd
-      for (index_t i = 0; i < nx; ++i) p[i] = weight(p[i], positive);
-    }
-  });
+  const auto weigh = [&](std::vector<double> &a, index_t first, index_t last) {
+    double *p = a.data(), sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (index_t i = first; i < last; ++i) sum += p[i] = weight(p[i], positive);
+    return sum;
+  };
+  constexpr index_t parts = 256;
+  double east_sums[parts], north_sums[parts];
+#pragma omp parallel for schedule(static) if (n > 8192)
+  for (index_t k = 0; k < parts; ++k) {
+    const index_t first = n * k / parts, last = n * (k + 1) / parts;
+    east_sums[k] = weigh(s.E, first, last), north_sums[k] = weigh(s.N, first, last);
+    if (corners) (void)weigh(s.NE, first, last), (void)weigh(s.NW, first, last);
+  }
+  return {std::accumulate(east_sums, east_sums + parts, 0.0), std::accumulate(north_sums, north_sums + parts, 0.0)};
 }
 
 inline PreparedStencil prepared(Stencil &s) {
