@@ -23,8 +23,9 @@ public:
   void sum(double *x, std::size_t n) const override { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
   void exchange(double *values) const override { PetscRRBCheckSent(overlap.ExchangeRows(PETSC_FALSE, values)); }
   bool any(bool here) const override {
-    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_CXX_BOOL, MPI_LOR, comm_));
-    return here;
+    PetscMPIInt all = here;
+    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, comm_));
+    return all;
   }
   std::vector<std::uint64_t> unite(std::vector<std::uint64_t> here) const override {
     std::vector<std::uint64_t> all = PetscRRBAllGather(comm_, MPI_UINT64_T, here);
