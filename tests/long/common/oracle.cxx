@@ -264,12 +264,14 @@ static std::string compare(const Claim &c, bool projected) {
   Residual last = residual(c, &c.x, projected);
   const Residual first = residual(c, c.guess && !c.guess->empty() ? c.guess : nullptr, projected);
   const Residual rhs = residual(c, nullptr, false); // as KSPConvergedDefault() takes it
-  const reference::Vector known = with_known_values(c);
   for (Long value : last.r)
     if (!std::isfinite(value)) return "converged, but the residual is not finite";
   const Long eps = std::numeric_limits<double>::epsilon(), tiny = 1e-150L; // whose square is 0
   Long reference = std::max({measure(rhs.r), measure(first.r), measure.inner(rhs.r)});
-  if (by_first_residual(c.ksp)) reference = std::max(reference, measure(residual(c, &known, projected).r));
+  if (by_first_residual(c.ksp)) {
+    const reference::Vector known = with_known_values(c);
+    reference = std::max(reference, measure(residual(c, &known, projected).r));
+  }
   if (norm(rhs.r) > 1e150L) return "";      // doubles cannot have its square
   if (!std::isfinite(reference)) return ""; // M overflows for b already: there is nothing to compare with
   // a recurrence's residual leaves the true one by rounding errors of all iterates
