@@ -114,6 +114,18 @@ TEST(GridMG, TakesDoubleWhereTheExponentsOfSingleWouldNotDo) {
   const Matrix R = matrix_of(ring);
   const Preconditioner direct = gridmg_of(R, "-pc_gridmg_precision single -pc_gridmg_grid 4,1");
   for (const double z : applied(direct, {1, -1, 0, 0})) EXPECT_TRUE(std::isfinite(z)) << z;
+
+  for (const double others : {1e-200, 1e200}) { // identity rows alone are far away
+    const auto fixed = [](int p) { return p % 5 == 0; };
+    reference::Matrix apart = reference::identity_rows(reference::random_couplings(box, 10, 0.1), fixed, true).A;
+    for (int p = 0; p < apart.size(); ++p)
+      for (auto &[q, a] : apart.row[std::size_t(p)]) a = fixed(p) && q == p ? 300 : others * a;
+    const std::string grid = "-pc_gridmg_coarse_size 20 -pc_gridmg_grid 9,8,7 -pc_gridmg_precision ";
+    const Matrix P = matrix_of(apart);
+    const reference::Vector ones(std::size_t(apart.size()), 1), z = applied(gridmg_of(P, grid + "single"), ones);
+    EXPECT_EQ(z, applied(gridmg_of(P, grid + "double"), ones)) << others;
+    for (std::size_t p = 0; p < z.size(); p += 5) EXPECT_DOUBLE_EQ(z[p], 1.0 / 300) << others;
+  }
 }
 
 TEST(GridMG, RefreshIsARebuild) {

@@ -26,24 +26,27 @@ struct Options {
   index_t coarse_size = 512; // a grid of as many points or fewer is the coarsest
 };
 
-// Sums over a grid's points that are not dead. Directions are x, y, z.
+// Sums over a grid's points that are not dead; the last two over those that are, such as identity rows. Directions are x, y, z.
 struct Strengths {
   double share[3] = {};  // of the sums of both couplings in a direction, relative to the largest direction's
   double strong[3] = {}; // points at which they are more than `much` times the smallest direction's
   double alive = 0.0;
   double bad = 0.0;                      // points whose diagonal is not positive though they have couplings
   double diagonal = 0.0, inverses = 0.0; // sums of d and of 1/d
+  double dead_diagonal = 0.0, dead_inverses = 0.0;
 
   static constexpr double much = 4.0;
-  static constexpr int count = 10; // of numbers
+  static constexpr int count = 12; // of numbers
 
   std::vector<double> numbers() const {
-    return {share[0], share[1], share[2], strong[0], strong[1], strong[2], alive, bad, diagonal, inverses};
+    return {share[0], share[1], share[2], strong[0], strong[1],     strong[2],
+            alive,    bad,      diagonal, inverses,  dead_diagonal, dead_inverses};
   }
   static Strengths of(const double *n) {
     Strengths s;
     for (int q = 0; q < 3; ++q) s.share[q] = n[q], s.strong[q] = n[3 + q];
     s.alive = n[6], s.bad = n[7], s.diagonal = n[8], s.inverses = n[9];
+    s.dead_diagonal = n[10], s.dead_inverses = n[11];
     return s;
   }
 
@@ -52,6 +55,7 @@ struct Strengths {
     alive += s.alive;
     bad += s.bad;
     diagonal += s.diagonal, inverses += s.inverses;
+    dead_diagonal += s.dead_diagonal, dead_inverses += s.dead_inverses;
   }
   PETSCRRB_HD void add_point(const Matrix &A, const Point &p) {
     double pair[3], d = A.e(p.a), most = 0.0, least = 0.0;
@@ -61,7 +65,10 @@ struct Strengths {
       least = s > 0.0 && (least == 0.0 || s < least) ? s : least;
     }
     bad += !(d > 0.0) && (most > 0.0 || d != 0.0);
-    if (!(most > 0.0)) return;
+    if (!(most > 0.0)) {
+      if (d > 0.0) dead_diagonal += d, dead_inverses += 1.0 / d;
+      return;
+    }
     alive += 1.0;
     diagonal += d, inverses += 1.0 / d;
     for (int q = 0; q < 3; ++q) share[q] += pair[q] / most, strong[q] += pair[q] > much * least;
@@ -70,6 +77,12 @@ struct Strengths {
 
 // Of the diagonal: its mean by that of its inverse, which grows with jumps of the coefficients and with where they are.
 inline double spread(const Strengths &s) { return s.alive > 0.0 ? s.diagonal / s.alive * (s.inverses / s.alive) : 1.0; }
+
+// By what dead points' diagonal is larger or smaller than the largest of the others, at the least. Where all are dead nothing is scaled.
+inline double reach(const Strengths &s) {
+  const double others = s.alive > 0.0 ? s.diagonal : 1.0;
+  return std::max(s.dead_diagonal / others, s.dead_inverses * others);
+}
 
 // The directions that are coarsened before the next smoothing; none: this grid is the coarsest.
 inline std::vector<int> coarsened(const Strengths &s, const Shape &x, const Options &o) {

@@ -35,7 +35,7 @@ public:
       }
     }
     scale_ = scale;
-    found.judge_precision(grids_.levels().size() == 1, grids_.spread());
+    found.judge_precision(grids_.levels().size() == 1, grids_.spread(), grids_.reach());
     if (solved_) coarsest_.finish(on_, found.failed, found.null_directions);
   }
   // From b() of the finest grid to its x().

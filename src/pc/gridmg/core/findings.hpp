@@ -6,7 +6,8 @@
 namespace petscrrb::gridmg {
 
 // Spreads of the diagonal (choose.hpp). Beyond `wide` single precision takes more iterations; measured for bubbles of 10 % whose
-// coefficient is 10^4 times larger: 10^3. Beyond the other a coefficient of 10^8 points might be 0 or not finite in it.
+// coefficient is 10^4 times larger: 10^3. Beyond the other, which is for reach() as well, a coefficient of 10^8 points might be 0 or
+// not finite in it.
 constexpr double wide = 2000.0, far_too_wide = 1e20;
 
 // What a refresh found out, and made of it.
@@ -20,9 +21,9 @@ struct Findings {
   bool wants_double = false; // single precision would take more iterations
   bool needs_double = false; // its exponents might not do, or there is nothing to gain by it
 
-  void judge_precision(bool one_grid, double spread) {
-    wants_double = one_grid || !(spread < wide);
-    needs_double = one_grid || !(spread < far_too_wide);
+  void judge_precision(bool one_grid, double spread, double reach) {
+    needs_double = one_grid || !(spread < far_too_wide) || !(reach < far_too_wide);
+    wants_double = needs_double || !(spread < wide);
   }
 
   // Whether a near null vector is not used: useless, or alike in each component of the grid, so that V changes nothing.

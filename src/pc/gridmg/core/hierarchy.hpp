@@ -36,7 +36,7 @@ public:
     std::vector<int> group;
     int groups = 0;
     std::size_t l = 0;
-    spread_ = 1.0;
+    spread_ = reach_ = 1.0;
     complete_ = false;
     fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (;; ++l) {
@@ -46,7 +46,7 @@ public:
       if (!coarsest && group.empty()) {
         const Strengths s = strengths(1, [&] { strength_.start(on_, A->get(), here.shape, 0); }).front();
         if (s.bad > 0.0) return false;
-        if (l == 0) spread_ = gridmg::spread(s);
+        if (l == 0) spread_ = gridmg::spread(s), reach_ = gridmg::reach(s);
         each_alone([&] {
           group = coarsened(s, whole, options_);
           if (!group.empty()) wish = {true, smoothed(s, whole, options_), -1};
@@ -91,7 +91,7 @@ public:
       const Strengths &s = all[l];
       const Shape whole{level.whole};
       if (s.bad > 0.0) return false;
-      if (l == 0) spread_ = gridmg::spread(s);
+      if (l == 0) spread_ = gridmg::spread(s), reach_ = gridmg::reach(s);
       std::vector<int> group = coarsened(s, whole, options_);
       if (dealt_ && level.direction < 0 && !coarsest_cuts_.even()) group.clear();
       if (group.empty() == level.smooth) return false;
@@ -106,7 +106,9 @@ public:
 
   int smoothed_grids() const { return groups_; }
   const Cuts &coarsest_cuts() const { return coarsest_cuts_; }
-  double spread() const { return spread_; } // of the finest matrix' diagonal, unless that is solved directly
+  // Of the finest matrix, unless that is solved directly.
+  double spread() const { return spread_; }
+  double reach() const { return reach_; }
   const std::vector<std::unique_ptr<L>> &levels() const { return levels_; }
   const L &coarsest() const { return *levels_.back(); }
   Matrix coarsest_matrix() const { return coarsest_->get(); }
@@ -309,7 +311,7 @@ protected:
   long made_ = 0;
   int groups_ = 0;
   bool complete_ = false;
-  double spread_ = 1.0;
+  double spread_ = 1.0, reach_ = 1.0;
 };
 
 } // namespace petscrrb::gridmg

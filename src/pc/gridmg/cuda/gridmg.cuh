@@ -26,8 +26,8 @@ static __global__ void __launch_bounds__(strength_threads)
     const index_t j = row % box.n[1], k = row / box.n[1];
     for (index_t i = x; i < box.n[0]; i += across) s.add_point(A, Point{{i, j, k}});
   }
-  const double value[strengths] = {s.share[0],  s.share[1], s.share[2], s.strong[0], s.strong[1],
-                                   s.strong[2], s.alive,    s.bad,      s.diagonal,  s.inverses};
+  const double value[strengths] = {s.share[0], s.share[1], s.share[2], s.strong[0], s.strong[1],     s.strong[2],
+                                   s.alive,    s.bad,      s.diagonal, s.inverses,  s.dead_diagonal, s.dead_inverses};
   for (int n = 0; n < strengths; ++n, sum.term += strength_blocks) sum.add(value[n]);
 }
 

@@ -45,7 +45,7 @@ public:
     const long rest_before = gathered_->cycle().grids().made();
     together([&] { gathered_->cycle().refresh(scale_, found); });
     if (gathered_->cycle().grids().made() != rest_before) forget_steps();
-    if (grids_.smoothed_grids()) found.judge_precision(false, grids_.spread());
+    if (grids_.smoothed_grids()) found.judge_precision(false, grids_.spread(), grids_.reach());
     return found;
   }
 
