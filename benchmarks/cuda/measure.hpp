@@ -49,8 +49,9 @@ struct Factored {
         dense::GridShape{int(b.grid.x.n), int(b.grid.y.n), false, false, b.skew ? 2 : 1});
   }
   void refresh(const Poisson &poisson) {
-    core->refresh(poisson.stencil(), {1.0, false});
-    last->refresh(core->last_values(), core->last_excess(), on.stream);
+    const rrb::Lumping lumping{1.0, false};
+    core->refresh(poisson.stencil(), lumping);
+    last->refresh(core->last_values(), core->last_excess(), lumping.null_inverse, on.stream);
     if (!core->outcome().ok) throw std::runtime_error("the factorization failed");
     (void)rrb::Cycle(*core).estimate([this](rrb::Part) { return solve_last(); });
   }

@@ -20,7 +20,7 @@ struct FindKnownRows {
   RankRows A;
   PetscInt first;               // the number of row 0 among those of all ranks
   const double *among;          // rows with a zero here say none; null: all may
-  double *fixed, *free, *probe; // 1 / a_ii of rows that say a value; 1 of the others; an irregular value; else 0
+  double *fixed, *free, *probe; // 1 / a_ii of rows that say a value; 1 of the others; irregular / a_ii; else 0
 
   PETSCRRB_HD void operator()(PetscInt row) const {
     double d = 0;
@@ -31,7 +31,7 @@ struct FindKnownRows {
     const bool known = identity && d != 0 && (!among || among[row] != 0);
     fixed[row] = known ? 1 / d : 0;
     free[row] = known ? 0 : 1;
-    probe[row] = known ? irregular(static_cast<std::uint64_t>(first + row)) : 0;
+    probe[row] = known ? irregular(static_cast<std::uint64_t>(first + row)) / d : 0;
   }
 };
 

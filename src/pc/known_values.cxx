@@ -5,7 +5,6 @@
 
 #include "grid/known_rows.hpp"
 #include "stencil/host/rows.hpp"
-#include "petsc/ksp_manner.h"
 #include "petsc/compat.h"
 #include "petsc/rank_rows.h"
 #if PETSCRRB_ON_DEVICES
@@ -18,7 +17,7 @@ using namespace petscrrb;
 PetscErrorCode PetscRRBKnownValues::Reset() {
   PetscFunctionBegin;
   for (Vec *v : {&fixed_, &free_, &work_[0], &work_[1]}) PetscCall(VecDestroy(v));
-  operator_ = preconditioner_ = PetscRRBMatrixState();
+  operator_ = preconditioner_ = looked_at_ = PetscRRBMatrixState();
   there_ = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,10 +99,10 @@ PetscErrorCode PetscRRBKnownValues::CreateVectors(Mat A, PetscBool device) {
 }
 
 /* Rows that say a value in A, and in P, whose preconditioner decouples them; but none unless on some rank another row of A
-   keeps the column of one of them. A product with A tells: multiples of the irregular probe do not cancel. */
+   keeps the column of one of them. A product with A tells, of what they may be where b is 1 to 2: multiples of the irregular probe do
+   not cancel. */
 PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
   PetscBool readable[2], device[2];
-  PetscReal most;
 
   PetscFunctionBegin;
   PetscCall(IsReadable(A, &readable[0]));
@@ -120,8 +119,8 @@ PetscErrorCode PetscRRBKnownValues::LookAt(Mat A, Mat P) {
   PetscCall(LookAtRows(A, on_device, A != P ? work_[1] : nullptr));
   PetscCall(MatMult(A, work_[0], work_[1]));
   PetscCall(VecPointwiseMult(work_[1], work_[1], free_));
-  PetscCall(VecNorm(work_[1], NORM_INFINITY, &most));
-  there_ = (PetscBool) !(most == 0); /* a huge entry times the probe is no number */
+  PetscCall(VecNorm(work_[1], NORM_INFINITY, &residual_by_b_));
+  there_ = (PetscBool) !(residual_by_b_ == 0); /* a huge entry times the probe is no number */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,7 +134,7 @@ PetscErrorCode PetscRRBKnownValues::Find(PC pc, PetscBool maybe) {
   PetscCall(P.Take(pc->pmat));
   if (A == operator_ && P == preconditioner_) PetscFunctionReturn(PETSC_SUCCESS);
   there_ = PETSC_FALSE;
-  preconditioner_ = PetscRRBMatrixState(); /* nothing is known until all of it is */
+  preconditioner_ = looked_at_ = PetscRRBMatrixState(); /* nothing is known until all of it is */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &look, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   if (look)
     PetscCall(LookAt(pc->mat, pc->pmat));
@@ -146,7 +145,28 @@ PetscErrorCode PetscRRBKnownValues::Find(PC pc, PetscBool maybe) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --- before and after a solve --- */
+/* Whether an application leaves known values zero: of what is not, in the rows that keep their columns. One that is of these
+   values does. */
+PetscErrorCode PetscRRBKnownValues::LookAtPC(PC pc) {
+  const PetscRRBMatrixState &factored = factored_(pc);
+  PetscReal most;
+
+  PetscFunctionBegin;
+  if (factored == looked_at_) PetscFunctionReturn(PETSC_SUCCESS);
+  decoupled_ = PETSC_TRUE;
+  if (!(factored == preconditioner_)) {
+    PetscCall(MatMult(pc->mat, fixed_, work_[0]));
+    PetscCall(VecPointwiseMult(work_[0], work_[0], free_));
+    PetscCall(PCApply(pc, work_[0], work_[1]));
+    PetscCall(VecPointwiseMult(work_[1], work_[1], fixed_));
+    PetscCall(VecNorm(work_[1], NORM_INFINITY, &most));
+    decoupled_ = (PetscBool)(most == 0);
+  }
+  looked_at_ = factored;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- before, in and after a solve --- */
 
 PetscErrorCode PetscRRBSetUpForSolve(KSP ksp, PC pc) {
   PetscFunctionBegin;
@@ -192,6 +212,7 @@ PetscErrorCode PetscRRBKnownValues::End(KSP ksp, PetscInt *ended) {
     const Solve s = solves_[i];
     if (s.ksp != id) continue;
     if (s.lifted) {
+      solves_[i].limit.Restore(ksp);
       ksp->guess_zero = s.guess_zero;
       ksp->guess_knoll = s.guess_knoll;
     }
@@ -221,8 +242,24 @@ PetscErrorCode PetscRRBKnownValues::PreSolve(PC pc, KSP ksp, Vec b, Vec x) {
   if (!manner.symmetric || manner.from_zero || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Find(pc, (PetscBool)(pc->reusepreconditioner || may_have_(pc))));
   if (!there_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LookAtPC(pc));
   solves_.back().lifted = PETSC_TRUE;
+  solves_.back().masked = (PetscBool)!decoupled_;
+  solves_.back().limit.Raise(ksp, residual_by_b_);
   PetscCall(Lift(pc, ksp, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r and z may be in another memory than the matrix. */
+PetscErrorCode PetscRRBKnownValues::Mask(Vec r, Vec z) {
+  PetscFunctionBegin;
+  if (!masks()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCopy(r, work_[0]));
+  PetscCall(VecPointwiseMult(work_[0], work_[0], fixed_));
+  PetscCall(VecCopy(z, work_[1]));
+  PetscCall(VecPointwiseMult(work_[1], work_[1], free_));
+  PetscCall(VecAXPY(work_[0], 1.0, work_[1]));
+  PetscCall(VecCopy(work_[0], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -96,14 +96,17 @@ template <class Data, PetscErrorCode (*compose)(PC, PetscBool)> PetscErrorCode P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a failed set-up y is infinite: that is how a KSP notices, and then it looks at the failed reason. */
-template <class Data, PetscErrorCode (*apply)(PC, Vec, Vec)> PetscErrorCode PetscRRBApply(PC pc, Vec x, Vec y) {
+/* After a failed set-up y is infinite: that is how a KSP notices, and then it looks at the failed reason. whole: apply is not one of
+   two halves */
+template <class Data, PetscErrorCode (*apply)(PC, Vec, Vec), bool whole = true>
+PetscErrorCode PetscRRBApply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   ++((Data *)pc->data)->state->uses;
   if (((Data *)pc->data)->state->failed)
     PetscCall(PetscRRBSetInfinite(y));
   else
     PetscCall(apply(pc, x, y));
+  if (whole) PetscCall(((Data *)pc->data)->known->Mask(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,7 +175,10 @@ struct PetscRRBOperations {
 /* What PCCreate() of all types does: zeroed data, and the ops. Without memory the PC has neither data nor a type. */
 template <class Data, PetscErrorCode (*compose)(PC, PetscBool)>
 PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data) {
-  const auto keep_known_values = [&] { (*data)->known = new PetscRRBKnownValues(ops.may_have_identity_rows); };
+  const auto factored = [](PC of) -> const PetscRRBMatrixState & { return ((Data *)of->data)->state->factored; };
+  const auto keep_known_values = [&] {
+    (*data)->known = new PetscRRBKnownValues(ops.may_have_identity_rows, factored);
+  };
 
   PetscFunctionBegin;
   PetscCall(PetscNew(data));

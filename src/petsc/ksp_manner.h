@@ -1,7 +1,8 @@
-/* What is special about a KSP's type: what it needs of the operator and of the preconditioner, and where it starts. */
+/* What is special about a KSP's type: what it needs of the operator and of the preconditioner, and where it starts. And its limit of
+   divergence. */
 #pragma once
 
-#include <petscksp.h>
+#include <petsc/private/kspimpl.h>
 
 typedef enum {
   PETSCRRB_PC_ANY,          /* that the operator allows */
@@ -20,3 +21,20 @@ typedef struct {
 
 /* Types that are not known take any preconditioner, operator and initial guess. */
 PetscErrorCode PetscRRBGetKSPManner(KSP, PetscRRBKSPManner *);
+
+/* A KSP's limit of divergence while known values are in its guess: the residual may be as much larger than b, which has no part
+   in their columns. */
+class PetscRRBDivergenceLimit {
+public:
+  void Raise(KSP ksp, PetscReal residual_by_b) {
+    users_ = ksp->divtol;
+    ksp->divtol = raised_ = users_ * (residual_by_b < PETSC_MAX_REAL ? 1 + residual_by_b : PETSC_INFINITY);
+  }
+  void Restore(KSP ksp) { /* unless somebody has set it since */
+    if (raised_ > 0 && ksp->divtol == raised_) ksp->divtol = users_;
+    raised_ = 0;
+  }
+
+private:
+  PetscReal users_ = 0, raised_ = 0;
+};

@@ -70,16 +70,16 @@ private:
   }
 
   void check_values(const Matrix &A) const {
-    double largest = 0;
-    for (int p = 0; p < A.size(); p++) {
-      for (const auto &entry : A.row[p])
+    for (const auto &row : A.row)
+      for (const auto &entry : row)
         if (!std::isfinite(entry.second)) throw std::invalid_argument("an entry is not finite");
-      if (!identity_[p]) largest = std::max(largest, std::abs(A.at(p, p)));
-    }
     for (int p = 0; p < A.size(); p++)
-      for (const auto &[q, a] : A.row[p])
-        if (!identity_[p] && !identity_[q] && std::abs(a - A.at(q, p)) > 1e-10 * largest)
-          throw std::invalid_argument("the matrix is not symmetric");
+      for (const auto &[q, a] : A.row[p]) {
+        if (identity_[p] || identity_[q]) continue;
+        const double back = A.at(q, p), apart = std::abs(a - back), mean = std::abs(a + back) / 2;
+        const double smaller = std::min(std::abs(A.at(p, p)), std::abs(A.at(q, q)));
+        if (apart > 1e-10 * std::max(mean, smaller)) throw std::invalid_argument("the matrix is not symmetric");
+      }
   }
 
   // Distance on a side of n points, the shorter way where the side is a ring.

@@ -5,6 +5,7 @@
 
 #include "ksp/deflation/pcdeflation_backend.h"
 #include "pc/vectors.h"
+#include "petsc/ksp_manner.h"
 
 #include <optional>
 #include <vector>
@@ -18,8 +19,9 @@ struct PCDeflationSolve {
   PetscBool symmetric = PETSC_FALSE;            /* the preconditioner must be */
   PetscBool transposed = PETSC_FALSE;           /* A^T x = b */
   PetscBool fixed = PETSC_FALSE;                /* residuals are zero on identity rows from the start */
-  Mat A = nullptr, PA = nullptr;                /* def1: P A stands for A in the PC */
-  Vec b = nullptr, Pb = nullptr;                /* and P b for b in the KSP */
+  PetscRRBDivergenceLimit limit;
+  Mat A = nullptr, PA = nullptr; /* def1: P A stands for A in the PC */
+  Vec b = nullptr, Pb = nullptr; /* and P b for b in the KSP */
 };
 
 /* composed with a KSP; its destructor leaves the PC, which may live longer, without one */
@@ -56,7 +58,8 @@ typedef struct {
   std::vector<std::shared_ptr<KSPDeflation>> solves; /* each inside of the one before it */
   Vec work[4];                                       /* made when they are needed first */
   std::optional<PetscRRBProductVectors> there;       /* where the matrix is */
-  Vec free, fixed; /* NULL without identity rows; else 1 on the other rows, and the inverse diagonal on these */
+  PetscReal residual_by_b; /* that identity rows may make in other rows, where they keep their columns */
+  Vec free, fixed;         /* NULL without identity rows; else 1 on the other rows, and the inverse diagonal on these */
   PetscLogDouble seconds;
   PetscInt setups, refreshes;
 } PC_SubdomainDeflation;

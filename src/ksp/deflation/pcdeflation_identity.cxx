@@ -31,6 +31,9 @@ PetscErrorCode PCDeflationFindIdentityRows(PC pc, Mat A) {
   PetscCall(VecScale(d->free, 2.0)); /* rounding is cut off with the other half */
   PetscCall(VecPointwiseMin(d->free, d->free, one));
   PetscCall(VecAYPX(d->free, -1.0, one));
+  PetscCall(MatMult(A, d->fixed, one));
+  PetscCall(VecPointwiseMult(one, one, d->free));
+  PetscCall(VecNorm(one, NORM_INFINITY, &d->residual_by_b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,6 +50,7 @@ static PetscErrorCode Restore(PC pc, KSPDeflation *k) {
   PetscFunctionBegin;
   k->solve.converged = s.converged;
   if (ksp) {
+    s.limit.Restore(ksp);
     if (!ksp->guess_zero) ksp->guess_zero = s.guess_zero;
     if (!ksp->guess_knoll) ksp->guess_knoll = s.guess_knoll;
     if (ksp->converged == Converged) ksp->converged = s.converged;

@@ -53,7 +53,7 @@ static PetscErrorCode Correct(PC pc, PetscBool transposed, Vec b, Vec x) {
 }
 
 /* The guess, with what identity rows say. */
-static PetscErrorCode Guess(PC pc, KSP ksp, Vec b, Vec x) {
+static PetscErrorCode Guess(PC pc, KSP ksp, PCDeflationSolve *solve, Vec b, Vec x) {
   PC_SubdomainDeflation *d = Data(pc);
 
   PetscFunctionBegin;
@@ -62,14 +62,15 @@ static PetscErrorCode Guess(PC pc, KSP ksp, Vec b, Vec x) {
   if (ksp->guess_zero) PetscCall(VecSet(x, 0.0));
   PetscCall(PCDeflationFix(pc, ksp->transpose_solve, b, x));
   ksp->guess_zero = PETSC_FALSE;
+  solve->limit.Raise(ksp, d->residual_by_b);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Start(PC pc, KSP ksp, Vec b, Vec x) {
+static PetscErrorCode Start(PC pc, KSP ksp, PCDeflationSolve *solve, Vec b, Vec x) {
   PC_SubdomainDeflation *d = Data(pc);
 
   PetscFunctionBegin;
-  PetscCall(Guess(pc, ksp, b, x));
+  PetscCall(Guess(pc, ksp, solve, b, x));
   if (ksp->guess_zero)
     PetscCall(d->backend->Correct(b, nullptr, x));
   else
@@ -100,10 +101,10 @@ PetscErrorCode PCPreSolve_SubdomainDeflation(PC pc, KSP ksp, Vec b, Vec x) {
   solve->transposed = ksp->transpose_solve;
   if (!d->backend || d->result != Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
   if (d->deflation->variant == KSP_DEFLATION_DEF1) {
-    if (!manner.from_zero) PetscCall(Guess(pc, ksp, b, x));
+    if (!manner.from_zero) PetscCall(Guess(pc, ksp, solve, b, x));
     PetscCall(PCDeflationReplace(pc, ksp, solve));
   } else if (!manner.from_zero) {
-    PetscCall(Start(pc, ksp, b, x));
+    PetscCall(Start(pc, ksp, solve, b, x));
     solve->fixed = PETSC_TRUE;
   } else
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -96,6 +96,8 @@ static PetscErrorCode ChooseForm(KSP ksp) {
     s->why = "the preconditioner is made from another matrix";
   else if (ksp->transpose_solve)
     s->why = "the system is transposed";
+  else if (s->inside->masked(ksp->pc))
+    s->why = "the preconditioner is of other values and does not decouple the known ones";
   else if (matrix != s->inside->on_device(ksp->pc))
     s->why = "the matrix has moved since the preconditioner was set up";
   else if (vectors != matrix)

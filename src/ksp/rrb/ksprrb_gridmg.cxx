@@ -89,6 +89,7 @@ const KSPRRBInside KSPRRBOnGridMG = {
     [](PC pc) -> PetscInt64 { return StateOf(pc)->grid.n[0] ? StateOf(pc)->backend->parts().build : 0; },
     [](PC pc) { return StateOf(pc)->backend->on_device(); },
     [](PC pc) { return (PetscBool)(StateOf(pc)->found.read.positive > 0); },
+    [](PC pc) { return ((PC_GridMG *)pc->data)->known->masks(); },
     [](PC) -> KSP { return nullptr; },
     Choose,
     Create};

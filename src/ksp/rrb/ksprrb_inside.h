@@ -16,6 +16,7 @@ struct KSPRRBInside {
   PetscInt64 (*build)(PC);          /* which hierarchy this is, of all of them; 0: none */
   PetscBool (*on_device)(PC);       /* of a hierarchy that there is */
   PetscBool (*moved)(PC);           /* positive couplings, to the diagonal */
+  bool (*masked)(PC);               /* in this solve (pc/known_values.h) */
   KSP (*inner)(PC);                 /* which may fail in any application; or NULL */
   PetscErrorCode (*choose)(PC, KSPRRBForm *,
                            const char **why); /* the form that the hierarchy allows, each rank the same */

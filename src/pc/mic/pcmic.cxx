@@ -148,7 +148,7 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   mic->type = PC_MIC_TYPE_MIC;
   mic->omega = PETSC_DECIDE;
   mic->precision = PC_MIC_PRECISION_DOUBLE;
-  pc->ops->applysymmetricleft = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::left>>;
-  pc->ops->applysymmetricright = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::right>>;
+  pc->ops->applysymmetricleft = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::left>, false>;
+  pc->ops->applysymmetricright = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::right>, false>;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -233,15 +233,20 @@ PetscErrorCode CoarseSolver::FindNullDirections(PetscBool *spd) {
   }
   if (!*spd) PetscFunctionReturn(PETSC_SUCCESS);
   if (unpinned) PetscCall(Factor(spd));
-  std::fill(work_.begin(), work_.end(), 0.0); // |null vector|^2 of each component
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt c = components_.of(i);
     null_vector_[i] = pin_[c] < 0 ? 0.0 : (KindOf(c) == Kind::singular ? 1.0 : null_vector_[i]);
-    work_[c] += null_vector_[i] * null_vector_[i];
   }
-  for (PetscInt i = 0; i < n; ++i)
-    if (pin_[components_.of(i)] >= 0) null_vector_[i] /= std::sqrt(work_[components_.of(i)]);
+  Normalize(null_vector_, [&](PetscInt i) { return components_.of(i); });
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+// Each component's part of x to length 1, where it is not 0. component(i): that of x_i
+template <class Component> void CoarseSolver::Normalize(std::vector<PetscScalar> &x, const Component &component) {
+  std::fill(work_.begin(), work_.end(), 0.0);
+  for (std::size_t i = 0; i < x.size(); ++i) work_[component(i)] += x[i] * x[i];
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (const double square = work_[component(i)]; square > 0) x[i] /= std::sqrt(square);
 }
 
 // x -= the null directions' share of x, a number a component, which is kept
@@ -274,10 +279,7 @@ PetscErrorCode CoarseSolver::FindLeftNull() {
   PetscCall(ISGetIndices(row_, &order));
   for (PetscInt i = 0; i < n; ++i) of_left_[i] = components_.of(order[i]);
   PetscCall(ISRestoreIndices(row_, &order));
-  std::fill(work_.begin(), work_.end(), 0.0);
-  for (PetscInt i = 0; i < n; ++i) work_[of_left_[i]] += left_null_[i] * left_null_[i];
-  for (PetscInt i = 0; i < n; ++i)
-    if (pin_[of_left_[i]] >= 0) left_null_[i] /= std::sqrt(work_[of_left_[i]]);
+  Normalize(left_null_, [&](PetscInt i) { return of_left_[i]; });
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,13 +299,14 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateIncrease((PetscObject)S_));
-  std::fill(null_vector_.begin(), null_vector_.end(), 0.0);
   for (PetscInt c = 0; c < components_.count(); ++c)
     if (KindOf(c) == Kind::singular) ++null_;
+  for (PetscInt i = 0; i < n; ++i) null_vector_[i] = KindOf(components_.of(i)) == Kind::singular ? 1.0 : 0.0;
   if (!null_) {
     PetscCall(MatSetNullSpace(S_, nullptr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  Normalize(null_vector_, [&](PetscInt i) { return components_.of(i); });
   PetscCall(PetscMalloc1(null_, &basis));
   PetscInt m = 0;
   for (PetscInt c = 0; c < components_.count(); ++c) {
@@ -311,12 +314,7 @@ PetscErrorCode CoarseSolver::AttachNullSpace() {
     PetscScalar *x;
     PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &basis[m]));
     PetscCall(VecGetArray(basis[m], &x));
-    for (PetscInt i = 0; i < n; ++i) x[i] = components_.of(i) == c ? 1.0 : 0.0;
-    PetscCall(VecRestoreArray(basis[m], &x));
-    PetscCall(VecNormalize(basis[m], nullptr));
-    PetscCall(VecGetArray(basis[m], &x));
-    for (PetscInt i = 0; i < n; ++i)
-      if (components_.of(i) == c) null_vector_[i] = x[i];
+    for (PetscInt i = 0; i < n; ++i) x[i] = components_.of(i) == c ? null_vector_[i] : 0.0;
     PetscCall(VecRestoreArray(basis[m++], &x));
   }
   PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_FALSE, m, basis, &space));

@@ -27,6 +27,7 @@ private:
   void Pin();
   PetscErrorCode Factor(PetscBool *spd);
   PetscErrorCode FindNullDirections(PetscBool *spd);
+  template <class Component> void Normalize(std::vector<PetscScalar> &, const Component &);
   PetscErrorCode Invert();
   void ScaleForKSP();
   PetscErrorCode AttachNullSpace();

@@ -12,7 +12,7 @@ namespace petscrrb::deflation {
 
 namespace {
 
-// The largest of a row.
+// The largest asymmetry() of row i with others.
 __device__ double asymmetry_of_row(const Csr &A, const int *label, PetscInt i) {
   double most = 0.0;
   if (label[i] < 0) return most;
