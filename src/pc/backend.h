@@ -64,6 +64,8 @@ public:
   template <class F> auto Make(const F &make) { return make(); }
   /* f(), which may throw */
   template <class F> PetscRRBTrouble Attempt(const F &f) { return PetscRRBTroubleOf(say, f); }
+  /* f() makes many arrays */
+  template <class F> PetscRRBTrouble AttemptSetUp(const F &f) { return Attempt(f); }
   template <class F> PetscErrorCode Try(const F &f) { return PetscRRBTry(say, f); }
   template <class F> PetscErrorCode Compute(const F &f) { return Try(f); } /* and its time is logged */
   /* f(rows) with rows that the host reads; throws on */
@@ -125,6 +127,12 @@ public:
     return make(stream.cuda);
   }
   template <class F> PetscRRBTrouble Attempt(const F &f) { return stream.Attempt(f); }
+  template <class F> PetscRRBTrouble AttemptSetUp(const F &f) {
+    return Attempt([&] {
+      const petscrrb::cuda::Pool pool(stream.cuda.stream);
+      f();
+    });
+  }
   template <class F> PetscErrorCode Try(const F &f) { return stream.Run(f); }
   template <class F> PetscErrorCode Compute(const F &f) {
     PetscFunctionBegin;

@@ -15,11 +15,13 @@ public:
   PetscRRBTrouble Create(const Grid &g, const gridmg::Options &o, PCGridMGPrecision precision) override {
     grid_ = g, options_ = o;
     single_ = precision != PC_GRIDMG_PRECISION_DOUBLE, automatic_ = precision == PC_GRIDMG_PRECISION_AUTO;
-    return where_.Attempt([&] { Make(); });
+    return where_.AttemptSetUp([&] { Make(); });
   }
   PetscRRBTrouble Refresh(const Csr &rows, const PetscRRBNearNull &near, gridmg::Findings *found) override {
-    return where_.Attempt(
-        [&] { With(near, [&](const gridmg::NearNull &x) { Refresh(rows, x, found, [&] { Make(); }); }); });
+    const auto refresh = [&] {
+      With(near, [&](const gridmg::NearNull &x) { Refresh(rows, x, found, [&] { Make(); }); });
+    };
+    return std::exchange(refreshed_, true) ? where_.Attempt(refresh) : where_.AttemptSetUp(refresh);
   }
   PCGridMGDistribution &distribution() override {
     if (!ranks_) ranks_ = std::make_unique<PCGridMGOnRanks<Where>>();
@@ -103,7 +105,7 @@ private:
     build_ = PetscRRBNewBuild();
   }
   void Make() {
-    grids_ = nullptr;
+    grids_ = nullptr, refreshed_ = false;
     grids_ = where_.Make([&](auto &...on) { return gridmg::make_gridmg(on..., grid_, options_, single_); });
     build_ = PetscRRBNewBuild();
   }
@@ -111,6 +113,7 @@ private:
   Grid grid_;
   gridmg::Options options_;
   bool single_ = true, automatic_ = false;
+  bool refreshed_ = false; /* the grids that there are */
   PetscInt64 build_ = 0;
   int points_ = 0;                                /* of the stencil, on ranks */
   std::unique_ptr<PCGridMGOnRanks<Where>> ranks_; /* NULL on one */
