@@ -250,15 +250,12 @@ PetscErrorCode PetscRRBKnownValues::PreSolve(PC pc, KSP ksp, Vec b, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r and z may be in another memory than the matrix. */
-PetscErrorCode PetscRRBKnownValues::Mask(Vec r, Vec z) {
+/* z may be in another memory than the matrix. */
+PetscErrorCode PetscRRBKnownValues::Mask(Vec z) {
   PetscFunctionBegin;
   if (!masks()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecCopy(r, work_[0]));
-  PetscCall(VecPointwiseMult(work_[0], work_[0], fixed_));
-  PetscCall(VecCopy(z, work_[1]));
-  PetscCall(VecPointwiseMult(work_[1], work_[1], free_));
-  PetscCall(VecAXPY(work_[0], 1.0, work_[1]));
+  PetscCall(VecCopy(z, work_[0]));
+  PetscCall(VecPointwiseMult(work_[0], work_[0], free_));
   PetscCall(VecCopy(work_[0], z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,8 +33,8 @@ public:
 
   /* The solve is one whose known values M does not decouple. */
   bool masks() const { return !solves_.empty() && solves_.back().masked; }
-  /* z = M r to what it is then: r / a_ii at known values */
-  PetscErrorCode Mask(Vec r, Vec z);
+  /* z = M r is then 0 at known values */
+  PetscErrorCode Mask(Vec z);
 
 private:
   struct Solve {

@@ -106,7 +106,7 @@ PetscErrorCode PetscRRBApply(PC pc, Vec x, Vec y) {
     PetscCall(PetscRRBSetInfinite(y));
   else
     PetscCall(apply(pc, x, y));
-  if (whole) PetscCall(((Data *)pc->data)->known->Mask(x, y));
+  if (whole) PetscCall(((Data *)pc->data)->known->Mask(y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -36,7 +36,7 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
 static PetscErrorCode PCApply_RRB(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(ApplyPart(pc, x, y, Part::whole));
-  PetscCall(((PC_RRB *)pc->data)->known->Mask(x, y));
+  PetscCall(((PC_RRB *)pc->data)->known->Mask(y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
