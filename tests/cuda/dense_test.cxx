@@ -108,7 +108,10 @@ TEST_P(DenseOnDevice, IsThePseudoInverseWhereItIsSingular) {
     (void)M.refresh(null_inverse);
     const Vector x = M.solve(b), Ax = A.multiply(x);
     double sum = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(Ax[i], b[i] - mean, 1e-8), sum += x[i];
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      EXPECT_NEAR(Ax[i], b[i] - mean, 1e-8);
+      sum += x[i];
+    }
     EXPECT_NEAR(sum, null_inverse * mean * double(b.size()), 1e-7);
   }
 }

@@ -82,6 +82,8 @@ public:
   bool identity(int p) const { return t.rough && hash(p, p, t.seed) % 6 == 0; }
 
 private:
+  // nothing but equal couplings is symmetric beside it
+  bool zero_diagonal(int p) const { return t.rough && hash(p, p, t.seed) / 64 % 32 == 0; }
   void add_row(int i, int j) {
     const int p = s.row(i, j);
     std::vector<int> columns;
@@ -100,14 +102,14 @@ private:
     const std::uint64_t h = hash(std::min(p, q), std::max(p, q), t.seed), kind = t.rough ? h / 64 % 32 : 31;
     double value = -1 - double(h % 1000003) / 1000003;
     if (p == q)
-      value = identity(p) ? double(h % 3) : kind == 0 ? 0 : 30 + p % 3;
+      value = identity(p) ? double(h % 3) : zero_diagonal(p) ? 0 : 30 + p % 3;
     else if (identity(p) ? kind > 2 : identity(q) && !t.columns)
       return;
     else if (identity(p) || kind < 3)
       value = 0;
     else if (kind < 7)
       value = 0.25;
-    else if (kind < 11 && p < q)
+    else if (kind < 11 && p < q && !zero_diagonal(p) && !zero_diagonal(q))
       value += 1e-9;
     if (kind == 11 && (p != q || h % 2)) return;
     ja.push_back(q);
