@@ -83,7 +83,10 @@ public:
 
 private:
   // nothing but equal couplings is symmetric beside it
-  bool zero_diagonal(int p) const { return t.rough && hash(p, p, t.seed) / 64 % 32 == 0; }
+  bool zero_diagonal(int p) const {
+    const std::uint64_t h = hash(p, p, t.seed), kind = h / 64 % 32;
+    return t.rough && (kind == 0 || (kind == 11 && h % 2)); // or there is none
+  }
   void add_row(int i, int j) {
     const int p = s.row(i, j);
     std::vector<int> columns;
