@@ -18,4 +18,8 @@ struct Claim { // what a KSP said, and what it was given; all by unknowns
 // What is false about it; empty where nothing is.
 std::string judge(const Claim &claim);
 
+// An estimate of eigenvalues ends at KSP's absolute tolerance of 1e-50 and has seen nothing where M r is smaller: Chebyshev in multigrid
+// does anything then.
+bool estimates_nothing(const Claim &claim);
+
 } // namespace longtest

@@ -180,9 +180,11 @@ void Use::expect(const std::string &options) {
     has_to_work = ranks() == 1 && (given || p.points != 27) && has("-ksp_type cg ") && !has("_type mic") &&
                   !has("_type gridmg") && !has("_type blockrelax") && !has("_type rrb") &&
                   !(p.points == 27 && has("-pc_neumann_grid"));
-  // what a cut leaves may be coupled around a ring alone: as good as on another grid, and with another one's sizes it is refused
+  // what a cut, or known values among few points, leave may be coupled around a ring or by corners alone: as good as on another grid, and
+  // with another one's sizes it is refused
   const bool ring = p.periodic[0] || p.periodic[1] || p.periodic[2];
-  if (ring && p.words.find("cut in two") != std::string::npos && has("_grid ")) has_to_work = false;
+  const auto with = [&](const char *words) { return p.words.find(words) != std::string::npos; };
+  if (given && ((ring && with("cut in two")) || (p.size() <= 32 && with("known values")))) has_to_work = false;
   if (!halves && (has("-ksp_type qcg ") || has("pc_side symmetric"))) has_to_work = false;
   has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method.find("ksp ") != 0) &&
                     !has("norm_type none") && !has("_drop") && !has("_shift") && !has("pc_side") &&

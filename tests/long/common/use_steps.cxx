@@ -99,6 +99,7 @@ void Use::solve(bool transposed) {
   ok(transposed ? KSPSolveTranspose(ksp, rhs, x) : KSPSolve(ksp, rhs, x));
   mend_chebyshev(ksp, x);
   Claim claim{ksp, &problem, &numbering, &b, &guess, numbering.values(x), transposed, !differ && !stale};
+  leaves = leaves || estimates_nothing(claim);
   KSPConvergedReason reason;
   ok(KSPGetConvergedReason(ksp, &reason));
   say(" (" + std::string(KSPConvergedReasons[reason]) + ")");
