@@ -63,8 +63,8 @@ cusolverDnHandle_t DenseLibrary::solver(cudaStream_t stream) const {
 }
 
 DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_ptr<DenseLibrary> library,
-                           cudaStream_t stream)
-    : e_(pattern), n_(pattern.n), pitch_((std::size_t(n_) + 1) / 2 * 2), type_(type),
+                           cudaStream_t stream, Colours colours)
+    : e_(pattern), colours_(colours), n_(pattern.n), pitch_((std::size_t(n_) + 1) / 2 * 2), type_(type),
       swept_(type == Inverse::explicit_inverse && n_ <= most_swept), library_(std::move(library)) {
   const int n = n_;
   matrix_.resize(pitch_ * n);
@@ -73,7 +73,8 @@ DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_
   most_.resize(n);
   found_.resize(1);
   inverse_ = matrix_.data();
-  if (swept_) work_.resize(matrix_.size());
+  schur_pitch_ = (std::size_t(colours_.blacks) + 1) / 2 * 2;
+  if (swept_) work_.resize(colours_.blacks ? 2 * schur_pitch_ * colours_.blacks : matrix_.size());
   if (!n || swept_) return;
   if (!library_) library_ = std::make_shared<DenseLibrary>();
   int factor = 0, inverse = 0;
@@ -90,17 +91,38 @@ NullView DenseInverse::null() const {
   return {n_, i, i + n_, doubles_.data(), most_.data(), i + 2 * n_, &found_.data()->null_directions};
 }
 
+void DenseInverse::fill(cudaStream_t stream) {
+  cuda::check(cudaMemsetAsync(matrix_.data(), 0, matrix_.bytes(), stream), "cudaMemsetAsync");
+  cuda::for_rows("E", n_, Fill{e_, null().pin, matrix_.data(), pitch_}, stream);
+}
+
+void DenseInverse::sweep_whole(cudaStream_t stream) {
+  fill(stream);
+  inverse_ = sweep(matrix_.data(), work_.data(), pitch_, n_, &found_.data()->factor, stream);
+}
+
+void DenseInverse::sweep_black(cudaStream_t stream) {
+  double *schur = work_.data(), *other = schur + schur_pitch_ * colours_.blacks;
+  const double *pin = null().pin;
+  cuda::check(cudaMemsetAsync(&found_.data()->inverse, 0, sizeof(int), stream), "cudaMemsetAsync");
+  eliminate_red(e_, colours_, pin, schur, schur_pitch_, &found_.data()->inverse, stream);
+  schur = sweep(schur, other, schur_pitch_, colours_.blacks, &found_.data()->factor, stream);
+  add_red(e_, colours_, pin, schur, schur_pitch_, matrix_.data(), pitch_, stream);
+}
+
 void DenseInverse::refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) {
   if (!n_) return;
   e_.a = a, e_.excess = excess;
   const NullView null = this->null();
   const int pitch = int(pitch_), work = int(work_.size());
   find_null_components(e_, null, stream);
-  cuda::check(cudaMemsetAsync(matrix_.data(), 0, matrix_.bytes(), stream), "cudaMemsetAsync");
-  cuda::for_rows("E", n_, Fill{e_, null.pin, matrix_.data(), pitch_}, stream);
   if (swept_) {
-    inverse_ = sweep(matrix_.data(), work_.data(), pitch_, n_, &found_.data()->factor, stream);
+    if (colours_.blacks)
+      sweep_black(stream);
+    else
+      sweep_whole(stream);
   } else {
+    fill(stream);
     const cusolverDnHandle_t solver = library_->solver(stream);
     check(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
                            &found_.data()->factor),
@@ -123,6 +145,7 @@ void DenseInverse::refresh(const double *a, const double *excess, double null_in
 Status DenseInverse::status() const {
   if (!n_) return {};
   const Findings &s = *host_found_.data();
+  if (colours_.blacks) return {!s.factor && !s.inverse, s.inverse - 1, s.null_directions};
   const int bad = s.factor ? s.factor : s.inverse;
   return {bad == 0, bad > 0 ? bad - 1 : -1, s.null_directions};
 }

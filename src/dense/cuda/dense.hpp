@@ -59,6 +59,19 @@ void project_inverse(const NullView &, double null_inverse, double *inverse, std
 // pivot is not positive.
 double *sweep(double *matrix, double *other, std::size_t pitch, int n, int *bad, cudaStream_t);
 
+// Of the unknowns of a graph with two colours, in device memory: red ones are coupled with black ones alone, and these with red ones.
+struct Colours {
+  const int *black = nullptr; // the number of each unknown among the black ones; -1: it is red
+  int blacks = 0;             // 0: nothing is known of colours
+};
+// The Schur complement of black unknowns (red_black.cu). pin: added to the diagonal. *bad: 1 + a red unknown whose diagonal is not
+// positive; else unchanged
+void eliminate_red(const SparseView &, const Colours &, const double *pin, double *schur, std::size_t pitch, int *bad,
+                   cudaStream_t);
+// The whole inverse from that of the Schur complement.
+void add_red(const SparseView &, const Colours &, const double *pin, const double *schur_inverse,
+             std::size_t schur_pitch, double *inverse, std::size_t pitch, cudaStream_t);
+
 // The explicit inverse, by rows.
 struct InverseRows {
   const double *values;
@@ -88,8 +101,8 @@ class DenseInverse final : public DeviceInverse {
 public:
   static constexpr int most_swept = 1024; // unknowns
 
-  // The pattern stays the caller's. Allocates. library: NULL: one of its own, if it needs one
-  DenseInverse(const SparseView &pattern, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t);
+  // The pattern and colours stay the caller's. Allocates. library: NULL: one of its own, if it needs one
+  DenseInverse(const SparseView &pattern, Inverse, std::shared_ptr<DenseLibrary>, cudaStream_t, Colours = {});
 
   // null_inverse: 0 for Inverse::cholesky
   void refresh(const double *a, const double *excess, double null_inverse, cudaStream_t) override;
@@ -106,17 +119,22 @@ public:
 
 private:
   struct Findings {
-    int factor, inverse, null_directions; // the first two: of cuSOLVER
+    int factor, inverse, null_directions; // the first two: of cuSOLVER, or of the elimination of black and red unknowns
   };
 
   NullView null() const;
+  void fill(cudaStream_t); // matrix_
+  void sweep_whole(cudaStream_t);
+  void sweep_black(cudaStream_t);
 
   SparseView e_;
+  const Colours colours_;
   int n_;
   std::size_t pitch_; // rows start at 16 bytes
   Inverse type_;
   bool swept_;
-  double *inverse_ = nullptr; // matrix_ or work_
+  double *inverse_ = nullptr;   // matrix_ or work_
+  std::size_t schur_pitch_ = 0; // of the black unknowns' matrix and its inverse, both in work_
   std::shared_ptr<DenseLibrary> library_;
   cuda::Buffer<double> matrix_, work_, doubles_;
   cuda::Buffer<int> integers_;

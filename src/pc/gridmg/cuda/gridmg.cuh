@@ -129,14 +129,20 @@ public:
       ia_.assign(rows.ia), ja_.assign(rows.ja);
       values_.resize(rows.a.size() + rows.excess.size());
       const Layout layout(x.n);
-      std::vector<int> places;
+      std::vector<int> places, black;
+      int blacks = 0;
       for (index_t k = 0; k < x.n[2]; ++k)
         for (index_t j = 0; j < x.n[1]; ++j)
-          for (index_t i = 0; i < x.n[0]; ++i) places.push_back(int(layout.place(i, j, k)));
-      places_.assign(places);
+          for (index_t i = 0; i < x.n[0]; ++i) {
+            places.push_back(int(layout.place(i, j, k)));
+            black.push_back((i + j + k) % 2 ? blacks++ : -1);
+          }
+      places_.assign(places), black_.assign(black);
+      for (int q = 0; q < 3; ++q)
+        if (x.ring[q] && x.n[q] > 1 && x.n[q] % 2) blacks = 0; // red points are coupled around it
       inverse_ = std::make_unique<dense::DenseInverse>(
           dense::SparseView{int(x.points()), ia_.data(), ja_.data(), values_.data(), excess()},
-          dense::Inverse::explicit_inverse, nullptr, on.stream);
+          dense::Inverse::explicit_inverse, nullptr, on.stream, dense::Colours{black_.data(), blacks});
     }
     cuda::for_rows("the coarsest grid", int(x.points()),
                    TakeRow{A, {x.n[0], x.n[1], x.n[2]}, ia_.data(), ja_.data(), values_.data(), excess()}, on.stream);
@@ -156,14 +162,15 @@ public:
                  inverse_->rows(), places_.data(), b, x, from);
   }
   double bytes() const {
-    return double(ia_.bytes() + ja_.bytes() + places_.bytes() + values_.bytes() + (inverse_ ? inverse_->bytes() : 0));
+    return double(ia_.bytes() + ja_.bytes() + places_.bytes() + black_.bytes() + values_.bytes() +
+                  (inverse_ ? inverse_->bytes() : 0));
   }
 
 private:
   double *excess() const { return values_.data() + ja_.size(); }
 
   Shape shape_;
-  cuda::Buffer<int> ia_, ja_, places_;
+  cuda::Buffer<int> ia_, ja_, places_, black_;
   cuda::Buffer<double> values_;
   std::unique_ptr<dense::DenseInverse> inverse_;
 };

@@ -1,0 +1,101 @@
+// The inverse of a matrix whose graph has two colours, from that of its Schur complement on black unknowns, which are half of them.
+#include "dense/cuda/dense.hpp"
+
+#include "exec/cuda/rows.cuh"
+
+namespace petscrrb::dense {
+
+namespace {
+
+constexpr int row_threads = 128, rows_of_block = row_threads / 32;
+
+struct Eliminated {
+  SparseView e;
+  const double *pin;
+  const int *black;
+
+  __device__ double diagonal(int i) const {
+    for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)
+      if (e.ja[p] == i) return e.a[p] + pin[i];
+    return 0.0;
+  }
+  // f(black number, a_ij) of each black unknown j that a red one is coupled with
+  template <class F> __device__ void each_beside(int i, const F &f) const {
+    for (int p = e.ia[i]; p < e.ia[i + 1]; ++p)
+      if (e.ja[p] != i) f(black[e.ja[p]], e.a[p]);
+  }
+};
+
+// A black row of D - B^T R^-1 B by a warp, which has it in shared memory; R: the diagonal of red unknowns. *bad: 1 + a red unknown whose
+// diagonal is not positive; else unchanged.
+__global__ void __launch_bounds__(row_threads)
+    make_schur(Eliminated m, int n, int blacks, double *schur, std::size_t pitch, int *bad) {
+  extern __shared__ double rows[];
+  const int i = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  if (i >= n) return;
+  if (m.black[i] < 0) {
+    if (!lane && !(m.diagonal(i) > 0.0)) *bad = i + 1;
+    return;
+  }
+  double *row = rows + threadIdx.x / 32 * pitch;
+  for (int c = lane; c < blacks; c += 32) row[c] = 0.0;
+  __syncwarp();
+  for (int p = m.e.ia[i]; p < m.e.ia[i + 1]; ++p) {
+    const int j = m.e.ja[p];
+    if (j == i) {
+      if (!lane) row[m.black[i]] += m.e.a[p] + m.pin[i];
+    } else {
+      const double by = m.e.a[p] / m.diagonal(j);
+      for (int q = m.e.ia[j] + lane; q < m.e.ia[j + 1]; q += 32)
+        if (m.e.ja[q] != j) row[m.black[m.e.ja[q]]] -= by * m.e.a[q];
+    }
+    __syncwarp();
+  }
+  for (int c = lane; c < blacks; c += 32) schur[m.black[i] * pitch + c] = row[c];
+}
+
+struct Expand {
+  Eliminated m;
+  const double *inverse; // of the Schur complement
+  std::size_t pitch;
+
+  // of a black row k and any column
+  __device__ double value(int k, int column) const {
+    const double *row = inverse + std::size_t(k) * pitch;
+    if (m.black[column] >= 0) return row[m.black[column]];
+    double sum = 0.0;
+    m.each_beside(column, [&](int l, double a) { sum -= a * row[l]; });
+    return sum / m.diagonal(column);
+  }
+  __device__ double operator()(int i, int j) const {
+    if (m.black[i] >= 0) return value(m.black[i], j);
+    if (m.black[j] >= 0) return value(m.black[j], i);
+    double sum = i == j ? 1.0 : 0.0;
+    m.each_beside(i, [&](int k, double a) { sum -= a * value(k, j); });
+    return sum / m.diagonal(i);
+  }
+};
+
+// By pairs i >= j, so that it is symmetric to the last bit.
+__global__ void __launch_bounds__(row_threads) expand(Expand from, double *inverse, std::size_t pitch, int n) {
+  const int j = int(blockIdx.x) * row_threads + int(threadIdx.x), i = int(blockIdx.y);
+  if (j <= i) inverse[i * pitch + j] = inverse[j * pitch + i] = from(i, j);
+}
+
+} // namespace
+
+void eliminate_red(const SparseView &e, const Colours &colours, const double *pin, double *schur, std::size_t pitch,
+                   int *bad, cudaStream_t stream) {
+  make_schur<<<unsigned(e.n - 1) / rows_of_block + 1, row_threads, rows_of_block * pitch * sizeof(double), stream>>>(
+      {e, pin, colours.black}, e.n, colours.blacks, schur, pitch, bad);
+  cuda::check_launch("elimination of red unknowns");
+}
+
+void add_red(const SparseView &e, const Colours &colours, const double *pin, const double *schur_inverse,
+             std::size_t schur_pitch, double *inverse, std::size_t pitch, cudaStream_t stream) {
+  expand<<<dim3(unsigned(e.n - 1) / row_threads + 1, unsigned(e.n)), row_threads, 0, stream>>>(
+      {{e, pin, colours.black}, schur_inverse, schur_pitch}, inverse, pitch, e.n);
+  cuda::check_launch("inverse with red unknowns");
+}
+
+} // namespace petscrrb::dense
