@@ -184,7 +184,8 @@ void Use::expect(const std::string &options) {
   // with another one's sizes it is refused
   const bool ring = p.periodic[0] || p.periodic[1] || p.periodic[2];
   const auto with = [&](const char *words) { return p.words.find(words) != std::string::npos; };
-  if (given && ((ring && with("cut in two")) || (p.size() <= 32 && with("known values")))) has_to_work = false;
+  if (given && ((ring && with("cut in two")) || ((p.size() <= 32 || p.n[0] <= 2) && with("known values"))))
+    has_to_work = false;
   if (!halves && (has("-ksp_type qcg ") || has("pc_side symmetric"))) has_to_work = false;
   has_to_converge = has_to_work && method != "deflation" && !(p.known_columns && method.find("ksp ") != 0) &&
                     !has("norm_type none") && !has("_drop") && !has("_shift") && !has("pc_side") &&
