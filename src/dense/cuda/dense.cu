@@ -145,7 +145,7 @@ void DenseInverse::refresh(const double *a, const double *excess, double null_in
 Status DenseInverse::status() const {
   if (!n_) return {};
   const Findings &s = *host_found_.data();
-  if (colours_.blacks) return {!s.factor && !s.inverse, s.inverse - 1, s.null_directions};
+  if (swept_ && colours_.blacks) return {!s.factor && !s.inverse, s.inverse - 1, s.null_directions};
   const int bad = s.factor ? s.factor : s.inverse;
   return {bad == 0, bad > 0 ? bad - 1 : -1, s.null_directions};
 }
