@@ -5,6 +5,9 @@
 
 namespace longtest {
 
+using Long = long double; // its exponents hold what doubles overflow to
+using Longs = std::vector<Long>;
+
 struct Claim { // what a KSP said, and what it was given; all by unknowns
   KSP ksp;
   const Problem *problem;

@@ -1,0 +1,165 @@
+// What methods do of themselves, and where a system leaves them no way to know.
+#include "manners.hpp"
+
+#include "residual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace longtest {
+
+bool is_gmres(KSP ksp) {
+  PetscBool gmres;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &gmres, KSPGMRES, KSPFGMRES, KSPLGMRES, KSPDGMRES, KSPPGMRES, ""));
+  return gmres;
+}
+
+bool is_multigrid(KSP ksp) {
+  PC pc;
+  PetscBool mg;
+  ok(KSPDeflationGetPC(ksp, &pc));
+  ok(PetscObjectTypeCompareAny((PetscObject)pc, &mg, PCMG, PCGAMG, ""));
+  return mg;
+}
+
+// Methods whose residual is no more than an estimate, or one of the normal equations.
+bool estimates(KSP ksp) {
+  PetscBool is;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &is, KSPTFQMR, KSPCGS, KSPCGNE, KSPSYMMLQ, KSPLSQR, KSPQCG, KSPBICG,
+                               KSPBCGSL, KSPMINRES, ""));
+  return is;
+}
+
+// Its preconditioner, or that inside of its deflation, is in single precision.
+static bool is_single(KSP ksp) {
+  PC pc;
+  PetscBool gridmg;
+  PCGridMGPrecision precision = PC_GRIDMG_PRECISION_DOUBLE;
+  ok(KSPDeflationGetPC(ksp, &pc));
+  ok(PetscObjectTypeCompare((PetscObject)pc, PCGRIDMG, &gridmg));
+  if (gridmg) ok(PCGridMGGetPrecision(pc, &precision));
+  return precision != PC_GRIDMG_PRECISION_DOUBLE;
+}
+
+// Products by recurrences, whose rounding errors grow (Cools, Yetkin, Agullo, Giraud, Vanroose, SIAM J. Matrix Anal. Appl. 39, 2018).
+static bool is_pipelined(KSP ksp) {
+  PetscBool pipelined;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &pipelined, KSPPIPECG, KSPPIPECR, KSPPIPELCG, KSPPIPEPRCG, KSPPIPECG2,
+                               KSPPIPECGRR, KSPPIPEFCG, KSPGROPPCG, ""));
+  return pipelined;
+}
+
+// A preconditioner in single precision, or of another matrix, leaves them soon.
+bool leaves_early(const Claim &c) { return is_pipelined(c.ksp) && (is_single(c.ksp) || !c.own_matrix); }
+
+// What a recurrence may lose, of the numbers that it adds up. bcgs and cr add up what comes from the preconditioner, rounded as it
+// is, and bcgs and gmres on the right what goes into it: it is linear but for rounding. In double precision the same solves end in
+// true solutions.
+Long lost(KSP ksp) {
+  PetscBool adds_up;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &adds_up, KSPBCGS, KSPCR, KSPGMRES, ""));
+  if (adds_up && is_single(ksp)) return 1e2L * std::numeric_limits<float>::epsilon();
+  return (is_pipelined(ksp) ? 1e9L : 1e5L) * std::numeric_limits<double>::epsilon();
+}
+
+// Whether KSPRICHARDSON may have left its iteration to the preconditioner.
+bool may_be_own_loop(KSP ksp) {
+  PC pc;
+  PetscBool richardson, has_one;
+  ok(KSPGetPC(ksp, &pc));
+  ok(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  ok(PetscObjectTypeCompareAny((PetscObject)pc, &has_one, PCMG, PCGAMG, PCBLOCKRELAX, ""));
+  return richardson && has_one;
+}
+
+bool by_first_residual(KSP ksp) {
+  const char *prefix;
+  PetscBool is = PETSC_FALSE;
+  ok(KSPGetOptionsPrefix(ksp, &prefix));
+  ok(PetscOptionsHasName(nullptr, prefix, "-ksp_converged_use_initial_residual_norm", &is));
+  return is;
+}
+
+// The solution itself may; and bcgs and bcgsl add steps to x whose size their residual does not show. They are products of two that a matrix may
+// make as large as its entries differ.
+bool may_overflow(const Claim &c) {
+  PetscBool bcgs;
+  double least = INFINITY, most = 0;
+  ok(PetscObjectTypeCompareAny((PetscObject)c.ksp, &bcgs, KSPBCGS, KSPBCGSL, ""));
+  for (const auto &row : c.problem->A.row)
+    for (const auto &[j, a] : row)
+      if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
+  double size = 0;
+  for (double b : *c.b) size = std::max(size, std::fabs(b));
+  return std::log10(size) - std::log10(least) > 290 || (bcgs && std::log10(most) - std::log10(least) > 150);
+}
+
+// A coupling beside a diagonal entry that is more than 1e300 times as large: their quotient, which KSPRRB's own iteration has, is 0.
+bool quotients_vanish(const Claim &c) {
+  PetscBool rrb;
+  double least = INFINITY, most = 0;
+  ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPRRB, &rrb));
+  for (const auto &row : c.problem->A.row)
+    for (const auto &[j, a] : row)
+      if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
+  return rrb && std::log10(most) - std::log10(least) > 300;
+}
+
+// The first row of each row's part of the matrix: rows that are connected.
+static std::vector<int> parts(const reference::Matrix &A) {
+  std::vector<int> part(std::size_t(A.size()));
+  std::iota(part.begin(), part.end(), 0);
+  const auto first = [&](int i) {
+    while (part[i] != i) i = part[i] = part[part[i]];
+    return i;
+  };
+  for (int i = 0; i < A.size(); ++i)
+    for (const auto &[j, a] : A.row[i])
+      if (a != 0) part[std::max(first(i), first(j))] = std::min(first(i), first(j));
+  for (int i = 0; i < A.size(); ++i) part[i] = first(i);
+  return part;
+}
+
+// Where constants are attached, they are null vectors on each part of the matrix, whether somebody knows of the parts or not.
+bool has_solution(const Claim &c) {
+  if (c.problem->null_space.empty()) return true;
+  const Longs b(c.b->begin(), c.b->end());
+  const std::vector<int> part = parts(c.problem->A);
+  Longs sum(b.size(), 0), rows(b.size(), 0);
+  for (std::size_t i = 0; i < b.size(); ++i) sum[part[i]] += b[i], ++rows[part[i]];
+  for (std::size_t i = 0; i < b.size(); ++i) sum[i] /= std::sqrt(std::max(rows[i], Long(1)));
+  return norm(sum) <= 1e-12L * norm(b);
+}
+
+// GMRES divides A M v, a rounding error where M r has nothing but what a zero row is to equal, by its norm; and PETSc's multigrid
+// shifts pivots.
+bool zero_rows_have_solution(const Claim &c) {
+  for (std::size_t i = 0; i < c.b->size(); ++i) {
+    const auto &row = c.problem->A.row[i];
+    const bool zero = std::all_of(row.begin(), row.end(), [](const auto &entry) { return entry.second == 0; });
+    if (zero && (*c.b)[i] != 0) return false;
+  }
+  return true;
+}
+
+// Trust region methods start from zero, so that known values whose columns are kept leave them a matrix that is not symmetric.
+bool is_not_symmetric_for(KSP ksp, const reference::Matrix &A) {
+  PetscBool trust_region;
+  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &trust_region, KSPNASH, KSPSTCG, KSPGLTR, ""));
+  if (!trust_region) return false;
+  for (int i = 0; i < A.size(); ++i)
+    for (const auto &[j, a] : A.row[i])
+      if (a != A.at(j, i)) return true;
+  return false;
+}
+
+bool estimates_nothing(const Claim &c) {
+  double most = 0;
+  for (const auto &row : c.problem->A.row)
+    for (const auto &[j, a] : row) most = std::max(most, std::fabs(a));
+  return is_multigrid(c.ksp) && most > 1e45;
+}
+
+} // namespace longtest

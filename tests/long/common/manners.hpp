@@ -1,0 +1,22 @@
+// What methods do of themselves, and where a system leaves them no way to know.
+#pragma once
+
+#include "oracle.hpp"
+
+namespace longtest {
+
+bool is_gmres(KSP);
+bool is_multigrid(KSP);      // its preconditioner is PETSc's
+bool estimates(KSP);         // its residual is no more than an estimate, or one of the normal equations
+Long lost(KSP);              // what a recurrence may lose, of the numbers that it adds up
+bool may_be_own_loop(KSP);   // KSPRICHARDSON may have left its iteration to the preconditioner
+bool by_first_residual(KSP); // tolerances refer to that of the guess
+
+bool leaves_early(const Claim &); // its recurrences leave the true residual soon
+bool may_overflow(const Claim &);
+bool quotients_vanish(const Claim &);
+bool has_solution(const Claim &);
+bool zero_rows_have_solution(const Claim &);
+bool is_not_symmetric_for(KSP, const reference::Matrix &);
+
+} // namespace longtest

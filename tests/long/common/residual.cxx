@@ -1,0 +1,95 @@
+// The true residual in higher precision, and a solver's norms of it.
+#include "residual.hpp"
+
+#include "manners.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace longtest {
+
+// Constants, which KSP takes out of what the preconditioner gives, and out of b where the matrix is known to be symmetric.
+static void project(const Problem &p, Longs &v) {
+  if (p.null_space.empty() || v.empty()) return;
+  Long sum = 0;
+  for (Long value : v) sum += value;
+  for (Long &value : v) value -= sum / v.size();
+}
+
+Residual residual(const Claim &c, const reference::Vector *x, bool projected) {
+  Residual out;
+  const auto &rows = c.problem->A.row;
+  const int n = int(rows.size());
+  Long mean = 0; // KSP takes the constant out of b in double precision, where a large number makes small ones wrong
+  if (!c.problem->null_space.empty())
+    for (double b : *c.b) mean += std::fabs(Long(b)) / c.b->size();
+  for (double b : *c.b) out.r.push_back(b), out.rounded.push_back(std::fabs(Long(b)) + mean);
+  if (!x) {
+    if (projected) project(*c.problem, out.r);
+    return out;
+  }
+  for (int i = 0; i < n; ++i)
+    for (const auto &[j, a] : rows[i]) {
+      const int to = c.transposed ? j : i, from = c.transposed ? i : j;
+      if (a == 0) continue;
+      out.r[to] -= Long(a) * (*x)[from];
+      out.rounded[to] += std::fabs(Long(a) * (*x)[from]);
+    }
+  if (projected) project(*c.problem, out.r);
+  return out;
+}
+
+Long norm(const Longs &v) {
+  Long sum = 0;
+  for (Long value : v) sum += value * value;
+  return std::sqrt(sum);
+}
+
+Norm::Norm(const Claim &c, bool own_loop) : c_(c) {
+  PCSide side;
+  ok(KSPGetNormType(c.ksp, &type_));
+  ok(KSPGetPCSide(c.ksp, &side));
+  ok(KSPGetPC(c.ksp, &pc_));
+  if (side == PC_RIGHT && type_ == KSP_NORM_PRECONDITIONED) type_ = KSP_NORM_UNPRECONDITIONED;
+  PetscBool varies;
+  if (own_loop) type_ = KSP_NORM_UNPRECONDITIONED;
+  ok(PetscObjectTypeCompareAny((PetscObject)pc_, &varies, PCKSP, PCREDUNDANT, PCBJACOBI, PCASM, ""));
+  // inner methods that are not linear: of GMRES they may make a residual that is none
+  if (varies && (type_ != KSP_NORM_UNPRECONDITIONED || is_gmres(c.ksp))) type_ = KSP_NORM_NONE;
+  known_ = type_ == KSP_NORM_UNPRECONDITIONED || (type_ != KSP_NORM_NONE && side == PC_LEFT);
+}
+
+Long Norm::operator()(const Longs &v, bool absolute, Long largest) const {
+  if (type_ == KSP_NORM_UNPRECONDITIONED || v.empty()) return norm(v);
+  Long size = 0; // PETSc's vectors are of doubles
+  for (Long value : v) size = std::max(size, std::fabs(value));
+  if (!(size > 0) || !std::isfinite(size)) return size;
+  size /= largest;
+  reference::Vector scaled(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) scaled[i] = double(v[i] / size);
+  Mat P;
+  ok(PCGetOperators(pc_, nullptr, &P));
+  const Vector in = c_.numbering->vector(scaled, P, true), out = c_.numbering->vector({}, P, false);
+  if (c_.transposed)
+    ok(PCApplyTranspose(pc_, in, out));
+  else
+    ok(PCApply(pc_, in, out));
+  const reference::Vector z = c_.numbering->values(out);
+  Longs preconditioned(z.begin(), z.end());
+  project(*c_.problem, preconditioned);
+  if (type_ == KSP_NORM_PRECONDITIONED) return size * norm(preconditioned);
+  Long product = 0;
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    const Long term = preconditioned[i] * scaled[i];
+    product += absolute ? std::fabs(term) : term;
+  }
+  return size * std::sqrt(std::fabs(product));
+}
+
+Long Norm::inner(const Longs &v) const {
+  Norm inside(*this);
+  ok(KSPDeflationGetPC(c_.ksp, &inside.pc_)); // of another KSP, too, that has its PC
+  return inside.pc_ == pc_ ? 0 : inside(v);
+}
+
+} // namespace longtest
