@@ -62,5 +62,5 @@ PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);
 
 /* Whether a vector's values are the device's business: PETSc copies them for whoever asks for them on the host. */
 PetscErrorCode PetscRRBVecOnDevice(Vec, PetscBool *);
-/* Likewise for a matrix of any type. */
+/* Likewise for an AIJ, of one rank or of several; others are taken for ones of the host. */
 PetscErrorCode PetscRRBMatOnDevice(Mat, PetscBool *);
