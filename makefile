@@ -241,7 +241,7 @@ $(BUILD)/tutorials/snes_%: $(TUTORIALS)/snes/tutorials/%.c
 
 # Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
 cuda-compile:    ## compile and link with CUDA, whatever PETSc has
-	+@$(submake) BUILD=$(BUILD)-cuda-compile CONFIGURE_FLAGS='--with-cuda=1 $(CONFIGURE_FLAGS)' all benchmarks
+	+@$(submake) BUILD=$(BUILD)-cuda-compile CONFIGURE_FLAGS='--with-cuda=1 $(CONFIGURE_FLAGS)' all
 
 # --- what Python does ---
 
