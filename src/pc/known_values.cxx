@@ -209,10 +209,10 @@ PetscErrorCode PetscRRBKnownValues::End(KSP ksp, PetscInt *ended) {
   *ended = 0;
   PetscCall(PetscObjectGetId((PetscObject)ksp, &id));
   for (std::size_t i = solves_.size(); i-- > 0;) {
-    const Solve s = solves_[i];
+    Solve s = solves_[i];
     if (s.ksp != id) continue;
     if (s.lifted) {
-      solves_[i].limit.Restore(ksp);
+      s.limit.Restore(ksp);
       ksp->guess_zero = s.guess_zero;
       ksp->guess_knoll = s.guess_knoll;
     }
@@ -244,7 +244,6 @@ PetscErrorCode PetscRRBKnownValues::PreSolve(PC pc, KSP ksp, Vec b, Vec x) {
   if (!there_) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LookAtPC(pc));
   solves_.back().lifted = PETSC_TRUE;
-  solves_.back().masked = (PetscBool)!decoupled_;
   solves_.back().limit.Raise(ksp, residual_by_b_);
   PetscCall(Lift(pc, ksp, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -32,7 +32,7 @@ public:
   PetscErrorCode PostSolve(KSP);
 
   /* The solve is one whose known values M does not decouple. */
-  bool masks() const { return !solves_.empty() && solves_.back().masked; }
+  bool masks() const { return !solves_.empty() && solves_.back().lifted && !decoupled_; }
   /* z = M r is then 0 at known values */
   PetscErrorCode Mask(Vec z);
 
@@ -40,7 +40,7 @@ private:
   struct Solve {
     PetscObjectId ksp;
     PetscBool guess_zero, guess_knoll; /* the user's */
-    PetscBool lifted, masked;
+    PetscBool lifted;
     PetscRRBDivergenceLimit limit;
   };
 

@@ -124,7 +124,7 @@ TEST(KnownValuesRanks, AreThoseOfTheMatrixAsItIs) {
       unsigned seed = 1;
       for (const Known &known : {sides(s), sides(s), scattered(9), nowhere(), scattered(5)}) {
         set_new_values(d, matrix(s, known, ++seed));
-        expect_solved(ksp, d, options + " seed " + std::to_string(seed), seed);
+        expect_solved(ksp, d, options, seed);
         expect_solved(ksp, d, options, seed + 10);
       }
     }

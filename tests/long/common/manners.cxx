@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace longtest {
 
@@ -82,15 +83,21 @@ bool by_first_residual(KSP ksp) {
   return is;
 }
 
+// The smallest and the largest absolute value of what is not 0 in the matrix.
+static std::pair<double, double> range(const reference::Matrix &A) {
+  double least = INFINITY, most = 0;
+  for (const auto &row : A.row)
+    for (const auto &[j, a] : row)
+      if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
+  return {least, most};
+}
+
 // The solution itself may; and bcgs and bcgsl add steps to x whose size their residual does not show. They are products of two that a matrix may
 // make as large as its entries differ.
 bool may_overflow(const Claim &c) {
   PetscBool bcgs;
-  double least = INFINITY, most = 0;
+  const auto [least, most] = range(c.problem->A);
   ok(PetscObjectTypeCompareAny((PetscObject)c.ksp, &bcgs, KSPBCGS, KSPBCGSL, ""));
-  for (const auto &row : c.problem->A.row)
-    for (const auto &[j, a] : row)
-      if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
   double size = 0;
   for (double b : *c.b) size = std::max(size, std::fabs(b));
   return std::log10(size) - std::log10(least) > 290 || (bcgs && std::log10(most) - std::log10(least) > 150);
@@ -99,11 +106,8 @@ bool may_overflow(const Claim &c) {
 // A coupling beside a diagonal entry that is more than 1e300 times as large: their quotient, which KSPRRB's own iteration has, is 0.
 bool quotients_vanish(const Claim &c) {
   PetscBool rrb;
-  double least = INFINITY, most = 0;
+  const auto [least, most] = range(c.problem->A);
   ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPRRB, &rrb));
-  for (const auto &row : c.problem->A.row)
-    for (const auto &[j, a] : row)
-      if (a != 0) least = std::min(least, std::fabs(a)), most = std::max(most, std::fabs(a));
   return rrb && std::log10(most) - std::log10(least) > 300;
 }
 
@@ -155,11 +159,6 @@ bool is_not_symmetric_for(KSP ksp, const reference::Matrix &A) {
   return false;
 }
 
-bool estimates_nothing(const Claim &c) {
-  double most = 0;
-  for (const auto &row : c.problem->A.row)
-    for (const auto &[j, a] : row) most = std::max(most, std::fabs(a));
-  return is_multigrid(c.ksp) && most > 1e45;
-}
+bool estimates_nothing(const Claim &c) { return is_multigrid(c.ksp) && range(c.problem->A).second > 1e45; }
 
 } // namespace longtest
