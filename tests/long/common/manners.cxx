@@ -126,25 +126,43 @@ static std::vector<int> parts(const reference::Matrix &A) {
   return part;
 }
 
+// The sum of b over each part of the matrix, at the part's first row, and 0 at its others.
+static Longs sums(const Claim &c, const std::vector<int> &part) {
+  Longs sum(part.size(), 0);
+  for (std::size_t i = 0; i < part.size(); ++i) sum[part[i]] += (*c.b)[i];
+  return sum;
+}
+
+static constexpr Long rounded_zero = 1e-12L;
+
 // Where constants are attached, they are null vectors on each part of the matrix, whether somebody knows of the parts or not.
 bool has_solution(const Claim &c) {
   if (c.problem->null_space.empty()) return true;
-  const Longs b(c.b->begin(), c.b->end());
   const std::vector<int> part = parts(c.problem->A);
-  Longs sum(b.size(), 0), rows(b.size(), 0);
-  for (std::size_t i = 0; i < b.size(); ++i) sum[part[i]] += b[i], ++rows[part[i]];
-  for (std::size_t i = 0; i < b.size(); ++i) sum[i] /= std::sqrt(std::max(rows[i], Long(1)));
-  return norm(sum) <= 1e-12L * norm(b);
+  Longs sum = sums(c, part), rows(part.size(), 0);
+  for (const int first : part) ++rows[first];
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] /= std::sqrt(std::max(rows[i], Long(1)));
+  return norm(sum) <= rounded_zero * norm(Longs(c.b->begin(), c.b->end()));
 }
 
-// GMRES divides A M v, a rounding error where M r has nothing but what a zero row is to equal, by its norm; and PETSc's multigrid
+// Whether b is orthogonal to rows of zeros and to constants where the columns of a part add up to 0, whether somebody knows of that or not.
+// GMRES divides A M v, where it is a rounding error, by its norm, and takes the end of its space for a solution; PETSc's multigrid
 // shifts pivots.
-bool zero_rows_have_solution(const Claim &c) {
-  for (std::size_t i = 0; i < c.b->size(); ++i) {
-    const auto &row = c.problem->A.row[i];
-    const bool zero = std::all_of(row.begin(), row.end(), [](const auto &entry) { return entry.second == 0; });
-    if (zero && (*c.b)[i] != 0) return false;
-  }
+bool is_in_range(const Claim &c) {
+  const std::vector<int> part = parts(c.problem->A);
+  const std::size_t rows = part.size();
+  Longs column(rows, 0), largest(rows, 0); // the sums of columns, and what is added up
+  std::vector<bool> zero(rows, true), singular(rows, true);
+  each_entry(c, [&](std::size_t to, std::size_t from, Long a) {
+    column[from] += a, largest[from] = std::max(largest[from], std::fabs(a));
+    zero[to] = false;
+  });
+  for (std::size_t i = 0; i < rows; ++i)
+    if (!(std::fabs(column[i]) <= rounded_zero * largest[i])) singular[part[i]] = false;
+  const Longs sum = sums(c, part);
+  const Long size = norm(Longs(c.b->begin(), c.b->end()));
+  for (std::size_t i = 0; i < rows; ++i)
+    if ((zero[i] && (*c.b)[i] != 0) || (singular[i] && std::fabs(sum[i]) > rounded_zero * size)) return false;
   return true;
 }
 

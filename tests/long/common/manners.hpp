@@ -16,7 +16,7 @@ bool leaves_early(const Claim &); // its recurrences leave the true residual soo
 bool may_overflow(const Claim &);
 bool quotients_vanish(const Claim &);
 bool has_solution(const Claim &);
-bool zero_rows_have_solution(const Claim &);
+bool is_in_range(const Claim &);
 bool is_not_symmetric_for(KSP, const reference::Matrix &);
 
 } // namespace longtest

@@ -18,8 +18,6 @@ static void project(const Problem &p, Longs &v) {
 
 Residual residual(const Claim &c, const reference::Vector *x, bool projected) {
   Residual out;
-  const auto &rows = c.problem->A.row;
-  const int n = int(rows.size());
   Long mean = 0; // KSP takes the constant out of b in double precision, where a large number makes small ones wrong
   if (!c.problem->null_space.empty())
     for (double b : *c.b) mean += std::fabs(Long(b)) / c.b->size();
@@ -28,13 +26,10 @@ Residual residual(const Claim &c, const reference::Vector *x, bool projected) {
     if (projected) project(*c.problem, out.r);
     return out;
   }
-  for (int i = 0; i < n; ++i)
-    for (const auto &[j, a] : rows[i]) {
-      const int to = c.transposed ? j : i, from = c.transposed ? i : j;
-      if (a == 0) continue;
-      out.r[to] -= Long(a) * (*x)[from];
-      out.rounded[to] += std::fabs(Long(a) * (*x)[from]);
-    }
+  each_entry(c, [&](std::size_t to, std::size_t from, Long a) {
+    out.r[to] -= a * (*x)[from];
+    out.rounded[to] += std::fabs(a * (*x)[from]);
+  });
   if (projected) project(*c.problem, out.r);
   return out;
 }
@@ -43,6 +38,12 @@ Long norm(const Longs &v) {
   Long sum = 0;
   for (Long value : v) sum += value * value;
   return std::sqrt(sum);
+}
+
+static Longs product(const Claim &c, const Longs &x) {
+  Longs y(x.size(), 0);
+  each_entry(c, [&](std::size_t to, std::size_t from, Long a) { y[to] += a * x[from]; });
+  return y;
 }
 
 Norm::Norm(const Claim &c, bool own_loop) : c_(c) {
@@ -56,6 +57,9 @@ Norm::Norm(const Claim &c, bool own_loop) : c_(c) {
   ok(PetscObjectTypeCompareAny((PetscObject)pc_, &varies, PCKSP, PCREDUNDANT, PCBJACOBI, PCASM, ""));
   // inner methods that are not linear: of GMRES they may make a residual that is none
   if (varies && (type_ != KSP_NORM_UNPRECONDITIONED || is_gmres(c.ksp))) type_ = KSP_NORM_NONE;
+  PetscBool conjugate_residuals;
+  ok(PetscObjectTypeCompareAny((PetscObject)c.ksp, &conjugate_residuals, KSPCR, KSPPIPECR, ""));
+  by_products_ = conjugate_residuals;
   known_ = type_ == KSP_NORM_UNPRECONDITIONED || (type_ != KSP_NORM_NONE && side == PC_LEFT);
 }
 
@@ -78,18 +82,20 @@ Long Norm::operator()(const Longs &v, bool absolute, Long largest) const {
   Longs preconditioned(z.begin(), z.end());
   project(*c_.problem, preconditioned);
   if (type_ == KSP_NORM_PRECONDITIONED) return size * norm(preconditioned);
-  Long product = 0;
+  const Longs other = by_products_ ? product(c_, preconditioned) : Longs(scaled.begin(), scaled.end());
+  Long square = 0;
   for (std::size_t i = 0; i < z.size(); ++i) {
-    const Long term = preconditioned[i] * scaled[i];
-    product += absolute ? std::fabs(term) : term;
+    const Long term = preconditioned[i] * other[i];
+    square += absolute ? std::fabs(term) : term;
   }
-  return size * std::sqrt(std::fabs(product));
+  return size * std::sqrt(std::fabs(square));
 }
 
-Long Norm::inner(const Longs &v) const {
-  Norm inside(*this);
-  ok(KSPDeflationGetPC(c_.ksp, &inside.pc_)); // of another KSP, too, that has its PC
-  return inside.pc_ == pc_ ? 0 : inside(v);
+Long Norm::of_rhs(const Longs &v) const {
+  Norm plain(*this);
+  plain.by_products_ = false;
+  ok(KSPDeflationGetPC(c_.ksp, &plain.pc_)); // of another KSP, too, that has its PC
+  return plain(v);
 }
 
 } // namespace longtest
