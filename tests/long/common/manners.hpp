@@ -16,6 +16,7 @@ Long lost(const Claim &);         // what a recurrence may lose, of the numbers 
 bool leaves_early(const Claim &); // its recurrences leave the true residual soon
 bool may_overflow(const Claim &);
 bool quotients_vanish(const Claim &);
+bool divides_by_rounding(const Claim &);
 bool has_solution(const Claim &);
 bool is_in_range(const Claim &);
 bool is_not_symmetric_for(KSP, const reference::Matrix &);

@@ -226,7 +226,8 @@ std::string judge(const Claim &c) {
   if ((is_gmres(c.ksp) || is_multigrid(c.ksp)) && !is_in_range(c)) return "";
   if (!rrb && !has_solution(c)) return ""; // what is taken out of z need not be what a preconditioner makes of it
   const std::string is = compare(c, false);
-  if (is.empty() || estimates_nothing(c) || quotients_vanish(c) || solves_projected(c)) return "";
+  if (is.empty() || estimates_nothing(c) || divides_by_rounding(c) || quotients_vanish(c) || solves_projected(c))
+    return "";
   if (is_not_symmetric_for(c.ksp, c.problem->A)) return "";
   if (reason == KSP_CONVERGED_ATOL && ends_by_rounding(c)) return "";
   if (may_be_own_loop(c.ksp) && compare(c, false, {}, true).empty()) return "";
