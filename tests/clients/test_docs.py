@@ -115,7 +115,7 @@ def test_commands(run, request, folder, places, block):
         assert "Now type: make" in output
 
 
-@pytest.mark.parametrize("page", ["docs/design.md", "docs/design_ranks.md", "docs/adding_a_type.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/design.md", "docs/design_ranks.md", "docs/design_devices.md", "docs/adding_a_type.md", "CONTRIBUTING.md"])
 def test_files_that_developers_are_told_of_are_there(root, page):
     files = [str(path.relative_to(root)) for name in ("src", "tests", "docs", "benchmarks", "include", "config")
              for path in (root / name).rglob("*") if path.is_file()] + ["makefile", "configure.py"]
