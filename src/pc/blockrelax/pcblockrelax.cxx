@@ -110,7 +110,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_blockrelax_omega <omega>                  - the relaxation; default 0.8 for jacobi, 1 for the others
 .  -pc_blockrelax_sweeps <s>                     - sweeps an application; default 1
 .  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default as few as will do
-.  -pc_blockrelax_symmetric <bool>               - coloured: the colours forth and back; default false
+.  -pc_blockrelax_symmetric <bool>               - coloured: forward, then backward, through the colours; default false
 .  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks are inverted; default auto
 .  -pc_blockrelax_parallel <auto,patches,blocks,both> - what threads share on the host; default auto
 .  -pc_blockrelax_memory <bytes>                 - the most that the blocks' factors may take; default 0: no limit

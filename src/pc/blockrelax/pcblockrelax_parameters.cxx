@@ -136,14 +136,14 @@ PETSCRRB_PARAMETER(
     "Number of colours %" PetscInt_FMT " must be positive, or -1 for the default", ColoursInUse);
 
 /*@
-   PCBlockRelaxSetSymmetric - Sets whether a sweep of `PC_BLOCKRELAX_TYPE_COLOURED` goes through the colours forth and back
+   PCBlockRelaxSetSymmetric - Sets whether a sweep of `PC_BLOCKRELAX_TYPE_COLOURED` goes forward, then backward, through the colours
 
    Input Parameters:
 +  pc - the preconditioner context
--  symmetric - `PETSC_TRUE`: forth and back; `PETSC_FALSE` (default): forth
+-  symmetric - `PETSC_TRUE`: forward, then backward; `PETSC_FALSE` (default): forward only
 
    Options Database Key:
-.  -pc_blockrelax_symmetric <bool> - forth and back
+.  -pc_blockrelax_symmetric <bool> - forward, then backward
 
    Level: intermediate
 
@@ -154,7 +154,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSymmetric()`, `PCBlockRelaxSetType()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, "-pc_blockrelax_symmetric",
-                   "The colours forth and back");
+                   "Forward, then backward, through the colours");
 
 /*@
    PCBlockRelaxSetInverse - Sets how `PCBLOCKRELAX` inverts its blocks

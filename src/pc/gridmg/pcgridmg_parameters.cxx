@@ -97,7 +97,7 @@ PETSCRRB_PARAMETER(
     "Number of smoothing sweeps %" PetscInt_FMT " must be positive");
 
 /*@
-   PCGridMGSetGrids - Sets how many grids `PCGRIDMG` has at the most
+   PCGridMGSetGrids - Sets the largest number of grids of `PCGRIDMG`
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -122,7 +122,7 @@ PETSCRRB_PARAMETER(
     [](PetscInt n) { return n > 0; }, "Number of grids %" PetscInt_FMT " must be positive");
 
 /*@
-   PCGridMGSetCoarseSize - Sets how many points the coarsest grid of `PCGRIDMG` has at the most
+   PCGridMGSetCoarseSize - Sets the largest size of the coarsest grid of `PCGRIDMG`
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -151,7 +151,7 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
 }
 
 /*@
-   PCGridMGSetGatherSize - Sets how large a grid may be that `PCGRIDMG` has on every rank, with several MPI ranks
+   PCGridMGSetGatherSize - Sets the size of the largest grid that `PCGRIDMG` keeps on every one of several MPI ranks
 
    Input Parameters:
 +  pc - the preconditioner context

@@ -147,7 +147,7 @@ PETSCRRB_PARAMETER(
     "Threshold %g must not be negative");
 
 /*@
-   PCNeumannSetGrid - Sets the grid on which the matrix of `PCNEUMANN` lives
+   PCNeumannSetGrid - Sets the grid of the matrix of `PCNEUMANN`
 
    Note:
    Where there is no grid, products with sparse matrices take the place of the loops on it; the result is the same.
