@@ -15,7 +15,7 @@ SHARES = {"one": 0.45, "ranks": 0.3, "sanitized": 0.25}  # of the time
 SIZES = {"one": 1500, "ranks": 200, "sanitized": 150}    # of batches
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:protect_shadow_gap=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1",
              "LSAN_OPTIONS": f"suppressions={Path(__file__).resolve().parent.parent}/sanitizer/asan.supp:print_suppressions=0"}
-SHOWN = 3  # faults that look alike
+SHOWN = 10  # faults that look alike
 
 
 class Batches:

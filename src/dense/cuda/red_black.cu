@@ -54,32 +54,39 @@ __global__ void __launch_bounds__(row_threads)
   for (int c = lane; c < blacks; c += 32) schur[m.black[i] * pitch + c] = row[c];
 }
 
-struct Expand {
-  Eliminated m;
-  const double *inverse; // of the Schur complement
-  std::size_t pitch;
-
-  // of a black row k and any column
-  __device__ double value(int k, int column) const {
-    const double *row = inverse + std::size_t(k) * pitch;
-    if (m.black[column] >= 0) return row[m.black[column]];
-    double sum = 0.0;
-    m.each_beside(column, [&](int l, double a) { sum -= a * row[l]; });
-    return sum / m.diagonal(column);
+// The inverse's rows of black unknowns k from those of the Schur complement's inverse: M_kj = -(S^-1 B^T)_kj / r_j at red j, and the columns
+// of black unknowns are the same. A block a row.
+__global__ void __launch_bounds__(row_threads)
+    expand_black(Eliminated m, const double *schur_inverse, std::size_t schur_pitch, double *inverse,
+                 std::size_t pitch) {
+  const int i = int(blockIdx.x), k = m.black[i];
+  if (k < 0) return;
+  const double *row = schur_inverse + k * schur_pitch;
+  for (int j = int(threadIdx.x); j < m.e.n; j += row_threads) {
+    const int l = m.black[j];
+    double value = 0.0;
+    if (l >= 0)
+      value = row[l];
+    else {
+      m.each_beside(j, [&](int beside, double a) { value -= a * row[beside]; });
+      value /= m.diagonal(j);
+      inverse[j * pitch + i] = value;
+    }
+    inverse[i * pitch + j] = value;
   }
-  __device__ double operator()(int i, int j) const {
-    if (m.black[i] >= 0) return value(m.black[i], j);
-    if (m.black[j] >= 0) return value(m.black[j], i);
-    double sum = i == j ? 1.0 : 0.0;
-    m.each_beside(i, [&](int k, double a) { sum -= a * value(k, j); });
-    return sum / m.diagonal(i);
-  }
-};
+}
 
-// By pairs i >= j, so that it is symmetric to the last bit.
-__global__ void __launch_bounds__(row_threads) expand(Expand from, double *inverse, std::size_t pitch, int n) {
-  const int j = int(blockIdx.x) * row_threads + int(threadIdx.x), i = int(blockIdx.y);
-  if (j <= i) inverse[i * pitch + j] = inverse[j * pitch + i] = from(i, j);
+// Then those of red unknowns i, M_ij = (1_ij - (B M)_ij) / r_i at red j. By pairs i >= j, so that it is symmetric to the last bit.
+__global__ void __launch_bounds__(row_threads) expand_red(Eliminated m, double *inverse, std::size_t pitch) {
+  const int i = int(blockIdx.x);
+  if (m.black[i] >= 0) return;
+  for (int j = int(threadIdx.x); j <= i; j += row_threads) {
+    if (m.black[j] >= 0) continue;
+    double value = i == j ? 1.0 : 0.0;
+    for (int p = m.e.ia[i]; p < m.e.ia[i + 1]; ++p)
+      if (m.e.ja[p] != i) value -= m.e.a[p] * inverse[m.e.ja[p] * pitch + j];
+    inverse[i * pitch + j] = inverse[j * pitch + i] = value / m.diagonal(i);
+  }
 }
 
 } // namespace
@@ -93,8 +100,9 @@ void eliminate_red(const SparseView &e, const Colours &colours, const double *pi
 
 void add_red(const SparseView &e, const Colours &colours, const double *pin, const double *schur_inverse,
              std::size_t schur_pitch, double *inverse, std::size_t pitch, cudaStream_t stream) {
-  expand<<<dim3(unsigned(e.n - 1) / row_threads + 1, unsigned(e.n)), row_threads, 0, stream>>>(
-      {{e, pin, colours.black}, schur_inverse, schur_pitch}, inverse, pitch, e.n);
+  const Eliminated m{e, pin, colours.black};
+  expand_black<<<unsigned(e.n), row_threads, 0, stream>>>(m, schur_inverse, schur_pitch, inverse, pitch);
+  expand_red<<<unsigned(e.n), row_threads, 0, stream>>>(m, inverse, pitch);
   cuda::check_launch("inverse with red unknowns");
 }
 

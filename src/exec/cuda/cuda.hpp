@@ -169,10 +169,21 @@ private:
   cudaEvent_t event_ = nullptr;
 };
 
-// Values in page-locked host memory.
+inline void keep_pages() {
+  static const void *const piece = [] {
+    void *p;
+    check(cudaMallocHost(&p, 1), "cudaMallocHost");
+    return p;
+  }();
+  (void)piece;
+}
+
+// Values in page-locked host memory. The driver locks pages for many small pieces at once and unlocks them after the last one, which takes
+// longer than all else in the set-up of a small grid: the process keeps a piece.
 template <class T> class Pinned : NotCopied {
 public:
   explicit Pinned(std::size_t n = 1) {
+    keep_pages();
     check(cudaMallocHost(reinterpret_cast<void **>(&p_), n * sizeof(T)), "cudaMallocHost");
   }
   ~Pinned() { (void)cudaFreeHost(p_); }

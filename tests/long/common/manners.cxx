@@ -33,15 +33,19 @@ bool estimates(KSP ksp) {
   return is;
 }
 
-// Its preconditioner, or that inside of its deflation, is in single precision.
-static bool is_single(KSP ksp) {
+// Its preconditioner, or something inside of that, is in single precision: M (v + w) is M v + M w but for its rounding.
+static bool is_single(const Claim &c) {
+  const std::size_t n = c.b->size();
+  reference::Vector v(n), w(n), both(n);
+  Random random(2, n); // the same on all ranks
+  for (std::size_t i = 0; i < n; ++i) v[i] = random.between(-1, 1), w[i] = random.between(-1, 1), both[i] = v[i] + w[i];
   PC pc;
-  PetscBool gridmg;
-  PCGridMGPrecision precision = PC_GRIDMG_PRECISION_DOUBLE;
-  ok(KSPDeflationGetPC(ksp, &pc));
-  ok(PetscObjectTypeCompare((PetscObject)pc, PCGRIDMG, &gridmg));
-  if (gridmg) ok(PCGridMGGetPrecision(pc, &precision));
-  return precision != PC_GRIDMG_PRECISION_DOUBLE;
+  ok(KSPGetPC(c.ksp, &pc));
+  const reference::Vector of_v = preconditioned(c, pc, v), of_w = preconditioned(c, pc, w),
+                          of_both = preconditioned(c, pc, both);
+  Longs differ(n), all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i] = of_both[i], differ[i] = all[i] - of_v[i] - of_w[i];
+  return norm(differ) > 1e-10L * norm(all);
 }
 
 // Products by recurrences, whose rounding errors grow (Cools, Yetkin, Agullo, Giraud, Vanroose, SIAM J. Matrix Anal. Appl. 39, 2018).
@@ -53,16 +57,23 @@ static bool is_pipelined(KSP ksp) {
 }
 
 // A preconditioner in single precision, or of another matrix, leaves them soon.
-bool leaves_early(const Claim &c) { return is_pipelined(c.ksp) && (is_single(c.ksp) || !c.own_matrix); }
+bool leaves_early(const Claim &c) { return is_pipelined(c.ksp) && (is_single(c) || !c.own_matrix); }
 
 // What a recurrence may lose, of the numbers that it adds up. bcgs and cr add up what comes from the preconditioner, rounded as it
 // is, and bcgs and gmres on the right what goes into it: it is linear but for rounding. In double precision the same solves end in
 // true solutions.
-Long lost(KSP ksp) {
+Long lost(const Claim &c) {
   PetscBool adds_up;
-  ok(PetscObjectTypeCompareAny((PetscObject)ksp, &adds_up, KSPBCGS, KSPCR, KSPGMRES, ""));
-  if (adds_up && is_single(ksp)) return 1e2L * std::numeric_limits<float>::epsilon();
-  return (is_pipelined(ksp) ? 1e9L : 1e5L) * std::numeric_limits<double>::epsilon();
+  ok(PetscObjectTypeCompareAny((PetscObject)c.ksp, &adds_up, KSPBCGS, KSPCR, KSPGMRES, ""));
+  if (adds_up && is_single(c)) return 1e2L * std::numeric_limits<float>::epsilon();
+  return (is_pipelined(c.ksp) ? 1e9L : 1e5L) * std::numeric_limits<double>::epsilon();
+}
+
+// Its preconditioner is no linear operator.
+bool varies(PC pc) {
+  PetscBool varies;
+  ok(PetscObjectTypeCompareAny((PetscObject)pc, &varies, PCKSP, PCREDUNDANT, PCBJACOBI, PCASM, ""));
+  return varies;
 }
 
 // Whether KSPRICHARDSON may have left its iteration to the preconditioner.
@@ -166,11 +177,12 @@ bool is_in_range(const Claim &c) {
   return true;
 }
 
-// Trust region methods start from zero, so that known values whose columns are kept leave them a matrix that is not symmetric.
+// Known values whose columns are kept leave a matrix that is not symmetric to trust region methods, which start from zero, and where the
+// preconditioner is PETSc's, which knows nothing of them.
 bool is_not_symmetric_for(KSP ksp, const reference::Matrix &A) {
   PetscBool trust_region;
   ok(PetscObjectTypeCompareAny((PetscObject)ksp, &trust_region, KSPNASH, KSPSTCG, KSPGLTR, ""));
-  if (!trust_region) return false;
+  if (!trust_region && !is_multigrid(ksp)) return false;
   for (int i = 0; i < A.size(); ++i)
     for (const auto &[j, a] : A.row[i])
       if (a != A.at(j, i)) return true;

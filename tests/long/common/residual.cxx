@@ -40,6 +40,14 @@ Long norm(const Longs &v) {
   return std::sqrt(sum);
 }
 
+reference::Vector preconditioned(const Claim &c, PC pc, const reference::Vector &v) {
+  Mat P;
+  ok(PCGetOperators(pc, nullptr, &P));
+  const Vector in = c.numbering->vector(v, P, true), out = c.numbering->vector({}, P, false);
+  ok(c.transposed ? PCApplyTranspose(pc, in, out) : PCApply(pc, in, out));
+  return c.numbering->values(out);
+}
+
 static Longs product(const Claim &c, const Longs &x) {
   Longs y(x.size(), 0);
   each_entry(c, [&](std::size_t to, std::size_t from, Long a) { y[to] += a * x[from]; });
@@ -52,11 +60,9 @@ Norm::Norm(const Claim &c, bool own_loop) : c_(c) {
   ok(KSPGetPCSide(c.ksp, &side));
   ok(KSPGetPC(c.ksp, &pc_));
   if (side == PC_RIGHT && type_ == KSP_NORM_PRECONDITIONED) type_ = KSP_NORM_UNPRECONDITIONED;
-  PetscBool varies;
   if (own_loop) type_ = KSP_NORM_UNPRECONDITIONED;
-  ok(PetscObjectTypeCompareAny((PetscObject)pc_, &varies, PCKSP, PCREDUNDANT, PCBJACOBI, PCASM, ""));
-  // inner methods that are not linear: of GMRES they may make a residual that is none
-  if (varies && (type_ != KSP_NORM_UNPRECONDITIONED || is_gmres(c.ksp))) type_ = KSP_NORM_NONE;
+  // of GMRES they may make a residual that is none
+  if (varies(pc_) && (type_ != KSP_NORM_UNPRECONDITIONED || is_gmres(c.ksp))) type_ = KSP_NORM_NONE;
   PetscBool conjugate_residuals;
   ok(PetscObjectTypeCompareAny((PetscObject)c.ksp, &conjugate_residuals, KSPCR, KSPPIPECR, ""));
   by_products_ = conjugate_residuals;
@@ -71,21 +77,14 @@ Long Norm::operator()(const Longs &v, bool absolute, Long largest) const {
   size /= largest;
   reference::Vector scaled(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) scaled[i] = double(v[i] / size);
-  Mat P;
-  ok(PCGetOperators(pc_, nullptr, &P));
-  const Vector in = c_.numbering->vector(scaled, P, true), out = c_.numbering->vector({}, P, false);
-  if (c_.transposed)
-    ok(PCApplyTranspose(pc_, in, out));
-  else
-    ok(PCApply(pc_, in, out));
-  const reference::Vector z = c_.numbering->values(out);
-  Longs preconditioned(z.begin(), z.end());
-  project(*c_.problem, preconditioned);
-  if (type_ == KSP_NORM_PRECONDITIONED) return size * norm(preconditioned);
-  const Longs other = by_products_ ? product(c_, preconditioned) : Longs(scaled.begin(), scaled.end());
+  const reference::Vector made = preconditioned(c_, pc_, scaled);
+  Longs z(made.begin(), made.end());
+  project(*c_.problem, z);
+  if (type_ == KSP_NORM_PRECONDITIONED) return size * norm(z);
+  const Longs other = by_products_ ? product(c_, z) : Longs(scaled.begin(), scaled.end());
   Long square = 0;
   for (std::size_t i = 0; i < z.size(); ++i) {
-    const Long term = preconditioned[i] * other[i];
+    const Long term = z[i] * other[i];
     square += absolute ? std::fabs(term) : term;
   }
   return size * std::sqrt(std::fabs(square));

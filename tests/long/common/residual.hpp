@@ -19,6 +19,8 @@ struct Residual {
 
 Residual residual(const Claim &, const reference::Vector *x, bool projected); // x NULL: 0
 Long norm(const Longs &);
+reference::Vector preconditioned(const Claim &, PC,
+                                 const reference::Vector &); // as the claim's operator, which may be the transpose
 
 // A solver's norms of vectors, with its preconditioner.
 class Norm {

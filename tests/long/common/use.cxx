@@ -174,7 +174,8 @@ void Use::expect(const std::string &options) {
   if (method == "mic" || method == "gridmg" ||
       (method == "ksp gridmg" && has("-pc_type gridmg"))) // its grid is that of a rank
     has_to_work = (p.points == 5 || p.points == 7) && numbering.whole_lines() && (ranks() == 1 || !has("_grid "));
-  if (has("gridmg") && has("ksp_diagonal_scale")) has_to_work = false; // rows' sums may be negative then
+  if ((has("gridmg") || has("mic")) && has("ksp_diagonal_scale"))
+    has_to_work = false; // rows' sums may be negative then
   if (method == "neumann") has_to_work = p.points != 27 || !has("_grid ");
   if (method == "deflation")
     has_to_work = ranks() == 1 && (given || p.points != 27) && has("-ksp_type cg ") && !has("_type mic") &&

@@ -83,33 +83,6 @@ private:
   }
 };
 
-// Then the couplings along the lines, and the excesses.
-struct CoarsenLines {
-  Matrix A, to;
-  Transfer<double> by;
-
-  PETSCRRB_HD void operator()(index_t i, index_t j, index_t k) const {
-    const Point at{{i, j, k}};
-    const int q = by.q;
-    const index_t I = at.a[q], after = by.after(I);
-    Point even = at, next = at, share = at;
-    even.a[q] = 2 * I, next.a[q] = after, share.a[q] = after / 2;
-    const double right = by.right(at.a);
-    const Point coarse = right < 0.0 ? even : even.moved(q, 1);
-    double e = right == Transfer<double>::none ? 0.0 : A.e(coarse.a), w = 0.0;
-    if (right > 0.0) e += right * A.e(even.a);
-    if (after >= 0) {
-      const double left = by.left(share.a);
-      e += left * A.e(next.a);
-      // where the next even point is the coarse one, this one's neighbour is it; or there is a dead point between
-      w = by.right(share.a) < 0.0 ? A.w[q](coarse.a) : left * A.w[q](next.a);
-    }
-    const bool last = I == by.nc - 1 && !by.ring && !by.more_after;
-    to.w[q](at.a) = last || (by.ring && by.nc == 1) ? 0.0 : w;
-    to.e(at.a) = e;
-  }
-};
-
 // Which row it is, and of which parity of x, where the rows of both are side by side.
 struct RowOf {
   index_t parity, j, k;
@@ -117,34 +90,36 @@ struct RowOf {
   PETSCRRB_HD RowOf(index_t row, index_t plane) : parity(row & 1), j(row >> 1), k(plane) {}
 };
 
-// Last those across them, in direction t; by rows of one parity of x, so that what neighbouring threads read is side by side.
-template <int q, int t> struct CoarsenAcross {
-  Matrix A, to; // `to` has those along the lines, around rings, too
+// Then the coarse matrix; by rows of one parity of x, so that what neighbouring threads read is side by side.
+template <int q> struct Coarsen {
+  Matrix A, to;
   Transfer<double> by;
 
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
-    const RowOf at(row, plane);
-    const Line here(at, h, false), there(at, h, true);
-    const index_t I = here.coarse, after = by.after(I), next = after < 0 ? I : after / 2;
-    double w = 2 * I + 1 < by.n ? here.fine(A.w[t], I, 1) : 0.0, left, right;
-    deal(here, there, I, I - 1, left, right);
-    w += here.fine(A.w[t], I, 0) * right;
-    deal(here, there, next, I, left, right);
-    w += (after < 0 ? 0.0 : here.fine(A.w[t], next, 0)) * left;
-    here.at(to.w[t], I) = w;
+    const Line here(RowOf(row, plane), h);
+    const index_t I = here.coarse;
+    here.at(to.e, I) = excess(here, I);
+    here.at(to.w[q], I) = along(here, I);
+    here.at(to.w[first_across(q)], I) = across<first_across(q)>(here, I);
+    here.at(to.w[second_across(q)], I) = across<second_across(q)>(here, I);
   }
 
 private:
-  // One of the two lines: that of the coarse point, and the next one in direction t.
+  // A line in direction q, of which x are by half; `coarse` is where a thread is.
   struct Line {
     index_t parity, j, k, h, coarse;
 
-    PETSCRRB_HD Line(const RowOf &r, index_t half, bool next)
-        : parity(t == 0 && next ? 1 - r.parity : r.parity), j(t == 1 && next ? r.j + 1 : r.j),
-          k(t == 2 && next ? r.k + 1 : r.k), h(t == 0 && next ? half + r.parity : half),
-          coarse(q == 0   ? 2 * half + r.parity
-                 : q == 1 ? r.j
-                          : r.k) {}
+    PETSCRRB_HD Line(const RowOf &r, index_t half)
+        : parity(r.parity), j(r.j), k(r.k), h(half), coarse(q == 0   ? 2 * half + r.parity
+                                                            : q == 1 ? r.j
+                                                                     : r.k) {}
+    template <int t> PETSCRRB_HD Line next() const {
+      Line l = *this;
+      if (t == 0) l.parity = 1 - parity, l.h += parity;
+      if (t == 1) ++l.j;
+      if (t == 2) ++l.k;
+      return l;
+    }
     // of what has a number for each pair of points, or coarse point, that at I
     PETSCRRB_HD double &at(const Field<double> &f, index_t I) const {
       if (q == 0) return f.row(I & 1, j, k)[I >> 1];
@@ -157,9 +132,42 @@ private:
     }
   };
 
+  PETSCRRB_HD double excess(const Line &line, index_t I) const {
+    const index_t after = by.after(I);
+    const double right = line.at(by.right, I);
+    double e = right == Transfer<double>::none ? 0.0 : line.fine(A.e, I, right < 0.0 ? 0 : 1);
+    if (right > 0.0) e += right * line.fine(A.e, I, 0);
+    if (after >= 0) e += line.at(by.left, after / 2) * line.fine(A.e, after / 2, 0);
+    return e;
+  }
+
+  // The coupling of coarse point I with the next one of its line; I may be the one before the first.
+  PETSCRRB_HD double along(const Line &line, index_t I) const {
+    if (I < 0 && !by.ring && !by.more_before) return 0.0;
+    if (I < 0 && by.ring) I = by.nc - 1;
+    const index_t after = by.after(I);
+    if (after < 0 || (I == by.nc - 1 && !by.ring && !by.more_after) || (by.ring && by.nc == 1)) return 0.0;
+    const index_t next = after / 2;
+    if (line.at(by.right, next) >= 0.0) return line.at(by.left, next) * line.fine(A.w[q], next, 0);
+    // the next even point is the coarse one: this one's neighbour, or there is a dead point between
+    const bool odd = line.at(by.right, I) >= 0.0;
+    return odd || I >= 0 ? line.fine(A.w[q], I, odd) : 0.0;
+  }
+
+  // That with the coarse point of the next line in direction t.
+  template <int t> PETSCRRB_HD double across(const Line &here, index_t I) const {
+    const Line there = here.template next<t>();
+    const index_t after = by.after(I), next = after < 0 ? I : after / 2;
+    double w = 2 * I + 1 < by.n ? here.fine(A.w[t], I, 1) : 0.0, left, right;
+    deal(here, there, I, I - 1, left, right);
+    w += here.fine(A.w[t], I, 0) * right;
+    deal(here, there, next, I, left, right);
+    return w + (after < 0 ? 0.0 : here.fine(A.w[t], next, 0)) * left;
+  }
+
   // How a coupling of the even points of pair I, of both lines, is dealt out to their coarse points on the left and on the right.
-  // along: the place of the coupling between these two on their lines
-  PETSCRRB_HD void deal(const Line &line, const Line &other, index_t I, index_t along, double &left,
+  // before: the coarse point on the left
+  PETSCRRB_HD void deal(const Line &line, const Line &other, index_t I, index_t before, double &left,
                         double &right) const {
     constexpr double nothing = 1e-10; // less would tie what is separate
     const double here[2] = {line.at(by.left, I), by.of_even(line.at(by.right, I))},
@@ -167,8 +175,12 @@ private:
     const double more[2] = {here[0] - there[0], here[1] - there[1]}, much[2] = {fabs(more[0]), fabs(more[1])};
     // a coupling of one line's left point with the other one's right point, which is dealt out by the lines' own couplings
     const double m = more[0] * more[1] < 0.0 ? (much[0] < much[1] ? much[0] : much[1]) : 0.0;
-    const double along_here = line.at(to.w[q], along), along_there = other.at(to.w[q], along),
-                 both = along_here + along_there, part = both > 0.0 ? along_there / both : 0.5;
+    double part = 0.5;
+    if (m > 0.0) {
+      const double along_here = along(line, before), along_there = along(other, before),
+                   both = along_here + along_there;
+      if (both > 0.0) part = along_there / both;
+    }
     // a point with nothing along its line has no coarse point that the other one's could be coupled with
     const double half = here[0] + here[1] == 0.0 || there[0] + there[1] == 0.0 ? 0.0 : 0.5;
     const double rest[2] = {much[0] - m, much[1] - m};

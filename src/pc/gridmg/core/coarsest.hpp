@@ -16,24 +16,25 @@ struct TakeRow {
 
   PETSCRRB_HD void operator()(int i) const {
     const Point p{{i % n[0], i / n[0] % n[1], i / n[0] / n[1]}};
-    for (int e = ia[i]; e < ia[i + 1]; ++e) a[e] = 0.0;
-    double diagonal = excess[i] = A.e(p.a);
-    for (int q = 0; q < 3; ++q)
-      for (int by = -1; by < 2; by += 2) {
-        const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
-        if (w == 0.0) continue;
-        Point there = p.moved(q, by);
-        there.a[q] = (there.a[q] + n[q]) % n[q];
-        diagonal += w;
-        add(i, int((there.a[2] * n[1] + there.a[1]) * n[0] + there.a[0]), -w);
-      }
-    add(i, i, diagonal);
-  }
-
-private:
-  PETSCRRB_HD void add(int row, int column, double value) const {
-    for (int e = ia[row]; e < ia[row + 1]; ++e)
-      if (ja[e] == column) a[e] += value;
+    const double e = A.e(p.a);
+    int column[7];
+    double value[7], diagonal = e;
+    for (int t = 0; t < 6; ++t) {
+      const int q = t / 2, by = t % 2 ? 1 : -1;
+      const double w = A.w[q]((by < 0 ? p.moved(q, -1) : p).a);
+      Point there = p.moved(q, by);
+      there.a[q] = (there.a[q] + n[q]) % n[q];
+      column[t] = w == 0.0 ? -1 : int((there.a[2] * n[1] + there.a[1]) * n[0] + there.a[0]);
+      value[t] = -w, diagonal += w;
+    }
+    column[6] = i, value[6] = diagonal;
+    for (int at = ia[i]; at < ia[i + 1]; ++at) {
+      double sum = 0.0; // around a short ring a point is two neighbours, or its own
+      for (int t = 0; t < 7; ++t)
+        if (column[t] == ja[at]) sum += value[t];
+      a[at] = sum;
+    }
+    excess[i] = e;
   }
 };
 

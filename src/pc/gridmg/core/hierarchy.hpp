@@ -12,6 +12,9 @@ namespace petscrrb::gridmg {
 // start(on, Matrix, Shape, i), which does not wait, of grid i, and const double *read(on), which does, with Strengths::count numbers of
 // each of most_strengths grids
 template <class Backend> class Strength;
+// Where work goes that may run beside what comes next: const Backend &after(on), which begins when all before it on `on` has been done;
+// from join(on) on `on` waits for it. A host does one after the other.
+template <class Backend> class Aside;
 constexpr int most_strengths = 48;
 
 template <class Backend, class T> class Hierarchy {
@@ -56,7 +59,7 @@ public:
       }
       if (!coarsest && !group.empty()) wish.direction = group.front(), group.erase(group.begin());
       L &level = level_at(l, here, wish);
-      if (level.smooth) set_smoother(here, level, *A, scale);
+      if (level.smooth) set_smoother(on_, here, level, *A, scale);
       if (level.direction < 0) break;
       A = coarsen(l, here, level, *A);
     }
@@ -78,10 +81,12 @@ public:
     fill_around(here, {finest().w[0], finest().w[1], finest().w[2], finest().e});
     for (std::size_t l = 0; l < levels_.size(); ++l) {
       L &level = *levels_[l];
-      if (is_chosen(l)) strength_.start(on_, A->get(), level.shape, int(l));
-      if (level.smooth) set_smoother(here, level, *A, scale);
+      const Backend &aside = aside_.after(on_); // the next grid needs neither
+      if (is_chosen(l)) strength_.start(aside, A->get(), level.shape, int(l));
+      if (level.smooth) set_smoother(dealt_ ? on_ : aside, here, level, *A, scale);
       if (level.direction >= 0) A = coarsen(l, here, level, *A);
     }
+    aside_.join(on_);
   }
   bool is_as_before() {
     const std::vector<Strengths> all = strengths(levels_.size(), [] {});
@@ -187,18 +192,18 @@ protected:
       f();
   }
 
-  void set_smoother(const Place &here, L &level, const MatrixArrays<Backend> &A, double scale) {
+  void set_smoother(const Backend &on, const Place &here, L &level, const MatrixArrays<Backend> &A, double scale) {
     const Smoothed<T> g = level.smoothed();
-    on_.for_each_point(level.shape.halves_of_both(), SetSmoother<T>{A.get(), g, scale});
-    fill_rings(on_, level.shape, {g.w[0], g.w[1], g.w[2]});
+    on.for_each_point(level.shape.halves_of_both(), SetSmoother<T>{A.get(), g, scale});
+    fill_rings(on, level.shape, {g.w[0], g.w[1], g.w[2]});
     exchange_around(here, {g.w[0], g.w[1], g.w[2], g.dinv});
     for (std::size_t i = 0; i < level.lines.size(); ++i) {
       const int q = level.lines[i];
       for_each_part(
           level, q, true,
           [&](const PartOfLines &part) {
-            on_.for_each(across(level, q),
-                         Pivots<T>{A.get(), level.pivots(i), level.r(), q, level.shape.n[q], scale, part});
+            on.for_each(across(level, q),
+                        Pivots<T>{A.get(), level.pivots(i), level.r(), q, level.shape.n[q], scale, part});
           },
           [&] { level.faces->fill(on_, *dealt_->ranks, level.r()); });
     }
@@ -224,14 +229,11 @@ protected:
     on_.for_each_point(between.shape.all(), FindShares<T>{A.get(), by, rounded});
     fill_around(between, {by.left, by.right});
     fill_around(between, {rounded.left, rounded.right});
-    on_.for_each_point(x.all(), CoarsenLines{A.get(), to.get(), by});
-    fill_around(coarse, {to.get().w[by.q], to.get().e});
     in_direction(by.q, [&](auto direction) {
-      constexpr int q = decltype(direction)::value;
-      on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, first_across(q)>{A.get(), to.get(), by});
-      on_.for_each_point(x.halves_of_both(), CoarsenAcross<q, second_across(q)>{A.get(), to.get(), by});
+      on_.for_each_point(x.halves_of_both(), Coarsen<decltype(direction)::value>{A.get(), to.get(), by});
     });
-    fill_around(coarse, {to.get().w[first_across(by.q)], to.get().w[second_across(by.q)]});
+    const Matrix made = to.get();
+    fill_around(coarse, {made.w[0], made.w[1], made.w[2], made.e});
     here = std::move(coarse);
     return &to;
   }
@@ -307,6 +309,7 @@ protected:
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;
+  Aside<Backend> aside_;
   Cuts coarsest_cuts_;
   long made_ = 0;
   int groups_ = 0;

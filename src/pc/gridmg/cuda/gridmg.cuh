@@ -78,6 +78,24 @@ private:
   Scalars<Cuda> sums_{strengths * most_strengths, 0};
 };
 
+template <> class Aside<Cuda> {
+public:
+  Aside() { aside_.stream = stream_.get(); }
+  const Cuda &after(const Cuda &on) const {
+    begin_.let_wait(aside_.stream, on.stream);
+    return aside_;
+  }
+  void join(const Cuda &on) const {
+    after(on); // the stream is part of a capture then, if nothing else has gone there
+    end_.let_wait(on.stream, aside_.stream);
+  }
+
+private:
+  const cuda::Stream stream_;
+  const cuda::Event begin_, end_;
+  Cuda aside_;
+};
+
 // A line for each h and other: one of j and k, of which the other one is 0.
 template <class Line> struct LinesOf {
   Line line;
