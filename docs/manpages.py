@@ -169,7 +169,7 @@ def page(kind, name, summary, lines, code, names):
 
 
 def group(name):
-    return next(begin for begin in GROUPS if name.lower().startswith(begin))
+    return next((begin for begin in GROUPS if name.lower().startswith(begin)), "petscrrb")
 
 
 def grouped(found):
