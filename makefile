@@ -295,7 +295,7 @@ install: all    ## library, header, man pages, pkg-config and CMake files to PRE
 	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so.$(SERIES)
 	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so
 	install -m 644 LICENSE CHANGELOG.md $(wildcard README.md) $(DESTDIR)$(PREFIX)/share/doc/petscrrb
-	@$(PYTHON) docs/troff.py $(DESTDIR)$(PREFIX)/share/man
+	@$(PYTHON) -B docs/troff.py $(DESTDIR)$(PREFIX)/share/man
 	@$(fill) config/petscrrb.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/petscrrb.pc
 	@$(fill) config/petscrrbConfig.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfig.cmake
 	@$(fill) config/petscrrbConfigVersion.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfigVersion.cmake
