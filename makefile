@@ -288,13 +288,14 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERI
   -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
 
 .PHONY: install clean help
-install: all    ## library, header, pkg-config and CMake files to PREFIX (and DESTDIR)
+install: all    ## library, header, man pages, pkg-config and CMake files to PREFIX (and DESTDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/cmake/petscrrb share/doc/petscrrb)
 	install -m 644 include/petscrrb.h $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(library).$(VERSION) $(DESTDIR)$(PREFIX)/lib
 	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so.$(SERIES)
 	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so
 	install -m 644 LICENSE CHANGELOG.md $(wildcard README.md) $(DESTDIR)$(PREFIX)/share/doc/petscrrb
+	@$(PYTHON) -B docs/troff.py $(DESTDIR)$(PREFIX)/share/man
 	@$(fill) config/petscrrb.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/petscrrb.pc
 	@$(fill) config/petscrrbConfig.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfig.cmake
 	@$(fill) config/petscrrbConfigVersion.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfigVersion.cmake

@@ -6,7 +6,10 @@ BLOCK = re.compile(r"/\*(?P<kind>MC|@C?|E|S)\n(?P<text>.*?)\n\s*(?:M|@|E|S)\*/\n
 # of src/pc/parameter.h, and of deflation
 PARAMETER = re.compile(r"(?:PETSCRRB|(?P<ksp>KSP_DEFLATION))_(?P<two>TWO_)?(?P<kind>PARAMETER|SIZES)\(\s*(?(ksp)|(?P<type>\w+),\s*)"
                        r"(?P<what>\w+),\s*(?P<number>\w+)?")
-KINDS = {"MC": "Types", "@": "Functions", "@C": "Functions", "E": "Enumerations", "S": "Objects"}
+KINDS = ("MC", "@", "@C", "E", "S")  # in the order of the index: types, functions, enumerations, objects
+# what the names of a group begin with, in small letters, the first that fits; and its heading
+GROUPS = {"ksprrb": "The solver `-ksp_type rrb`", "pcrrb": "`-pc_type rrb`", "pcgridmg": "`-pc_type gridmg`", "pcmic": "`-pc_type mic`",
+          "pcblockrelax": "`-pc_type blockrelax`", "pcneumann": "`-pc_type neumann`", "ksp": "`-ksp_deflation`", "petscrrb": "The library"}
 LISTS = ("Input Parameter", "Output Parameter", "Options Database Key", "Value", "Reference")
 
 
@@ -165,22 +168,41 @@ def page(kind, name, summary, lines, code, names):
     return f"({anchor(name)})=\n# {name}\n\n{prose(summary, names)}\n{synopsis}\n{body(lines, names)}\n"
 
 
+def group(name):
+    return next((begin for begin in GROUPS if name.lower().startswith(begin)), "petscrrb")
+
+
+def grouped(found):
+    """{heading: its blocks}, types first."""
+    chosen = {heading: [block for block in found if group(block[1]) == begin] for begin, heading in GROUPS.items()}
+    return {heading: sorted(some, key=lambda block: KINDS.index(block[0])) for heading, some in chosen.items()}
+
+
+def rows(some):
+    """A row of the index for each block; a function that gets is in the row of the one that sets."""
+    names = {name for _, name, *_ in some}
+    for _, name, summary, *_ in some:
+        other = name.replace("Set", "Get", 1)
+        if other == name and name.replace("Get", "Set", 1) in names - {name}:
+            continue
+        shown = [name, other] if other in names - {name} else [name]
+        yield shown, summary
+
+
 def write(root, folder):
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.md"):
         old.unlink()
     found = list(blocks(root))
     names = {name for _, name, *_ in found}
-    index = ["# Man pages", ""]
-    for section in dict.fromkeys(KINDS.values()):
-        chosen = [block for block in found if KINDS[block[0]] == section]
-        if not chosen:
-            continue
-        index += [f"## {section}", "", "| | |", "|---|---|"]
-        index += [f"| [`{name}`](#{anchor(name)}) | {prose(summary, names)} |" for _, name, summary, *_ in chosen]
-        index += ["", "```{toctree}", ":hidden:", "", *(name for _, name, *_ in chosen), "```", ""]
-        for kind, name, summary, lines, code in chosen:
-            (folder / f"{name}.md").write_text(page(kind, name, summary, lines, code, names), encoding="utf-8")
+    index = ["# Man pages", "", "`make install` installs them for `man`, too: `man PCRRB`, `man petscrrb`.", ""]
+    for heading, some in grouped(found).items():
+        index += [f"## {heading}", "", "| | |", "|---|---|"]
+        index += ["| " + ", ".join(f"[`{name}`](#{anchor(name)})" for name in shown) + f" | {prose(summary, names)} |"
+                  for shown, summary in rows(some)]
+        index += ["", "```{toctree}", ":hidden:", "", *(name for _, name, *_ in some), "```", ""]
+    for kind, name, summary, lines, code in found:
+        (folder / f"{name}.md").write_text(page(kind, name, summary, lines, code, names), encoding="utf-8")
     (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
 
 

@@ -179,7 +179,7 @@ typedef enum {
 } KSPDeflationVariant;
 
 /*E
-   KSPDeflationInverse - how E = Z^T A Z is solved with
+   KSPDeflationInverse - how systems with E = Z^T A Z are solved
 
    Values:
 +  `KSP_DEFLATION_EXPLICIT` - its dense inverse is formed, which is one product in each application
@@ -315,7 +315,7 @@ typedef enum {
 } PCGridMGPrecision;
 
 /*E
-   PCBlockRelaxType - which blocks of `PCBLOCKRELAX` see what others have become in the same sweep
+   PCBlockRelaxType - which blocks of `PCBLOCKRELAX` use new values of others in the same sweep
 
    Values:
 +  `PC_BLOCKRELAX_TYPE_JACOBI`   - none: all are computed from the old vector

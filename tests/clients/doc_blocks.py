@@ -2,7 +2,7 @@
 import re
 from dataclasses import dataclass
 
-SHELL, OTHERS = "sh", ("c", "cmake", "python", "text")
+SHELL, OTHERS = "sh", ("c", "cmake", "text")
 
 GPU = "needs a GPU"
 LONG = "takes several minutes"

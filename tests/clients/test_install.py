@@ -86,7 +86,19 @@ def test_destdir(install, tmp_path):
     install(f"DESTDIR={tmp_path}", "PREFIX=/opt/rrb")
     files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if not path.is_dir()}
     assert {"opt/rrb/include/petscrrb.h", "opt/rrb/lib/libpetscrrb.so", "opt/rrb/lib/pkgconfig/petscrrb.pc",
-            "opt/rrb/lib/cmake/petscrrb/petscrrbConfig.cmake", "opt/rrb/share/doc/petscrrb/LICENSE"} <= files
+            "opt/rrb/lib/cmake/petscrrb/petscrrbConfig.cmake", "opt/rrb/share/doc/petscrrb/LICENSE",
+            "opt/rrb/share/man/man3/KSPRRB.3", "opt/rrb/share/man/man3/PCRRBGetLevels.3", "opt/rrb/share/man/man7/petscrrb.7"} <= files
     module = (tmp_path / "opt/rrb/lib/pkgconfig/petscrrb.pc").read_text(encoding="utf-8")
     assert "prefix=/opt/rrb\n" in module
     assert str(tmp_path) not in module
+
+
+def test_man_pages(run, prefix):
+    """man finds them, and groff has nothing to say of them."""
+    if shutil.which("groff"):
+        assert run("groff", "-man", "-ww", "-z", *sorted((prefix / "share/man").glob("man?/*"))) == ""
+    if not shutil.which("man"):
+        pytest.skip("no man")
+    env = {"MANPATH": str(prefix / "share/man"), "MANPAGER": "cat", "MANWIDTH": "100"}
+    assert "-pc_rrb_levels <l>" in run("man", "PCRRBSetLevels", env=env)
+    assert "PCRRBSetLevels(3), PCRRBGetLevels(3)" in run("man", "petscrrb", env=env)

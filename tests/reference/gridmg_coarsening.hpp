@@ -1,4 +1,4 @@
-// One step to a coarser grid as docs/pcgridmg.md defines it: the interpolation and the coarse matrix.
+// One step to a coarser grid as docs/numerics_gridmg.md defines it: the interpolation and the coarse matrix.
 #pragma once
 
 #include "grid3d.hpp"

@@ -1,4 +1,4 @@
-// The multigrid of docs/pcgridmg.md, point by point. Slow and obvious on purpose; it shares nothing with the library.
+// The multigrid of docs/numerics_gridmg.md, point by point. Slow and obvious on purpose; it shares nothing with the library.
 #pragma once
 
 #include "gridmg_coarsening.hpp"

@@ -1,4 +1,4 @@
-// The reference of the multigrid on 3D grids is what docs/pcgridmg.md says it is.
+// The reference of the multigrid on 3D grids is what docs/numerics_gridmg.md says it is.
 #include "reference/blockrelax_reference.hpp"
 #include "reference/dense.hpp"
 #include "reference/gridmg_reference.hpp"

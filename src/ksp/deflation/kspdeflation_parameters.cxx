@@ -101,7 +101,7 @@ static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSet
                                                                         KSPDeflationTypes);
 
 /*@
-   KSPSetDeflation - Puts subdomain deflation around the preconditioner of a `KSP`, or takes it away
+   KSPSetDeflation - Wraps the preconditioner of a `KSP` in subdomain deflation, or removes it
 
    Logically Collective
 
@@ -113,7 +113,7 @@ static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSet
    Options Database Keys:
 +  -ksp_deflation <none,stripe,block,levelset,user> - the deflated subdomains
 .  -ksp_deflation_variant <adef2,def1>              - where the projection is applied
-.  -ksp_deflation_inverse <explicit,cholesky>       - how E is solved with
+.  -ksp_deflation_inverse <explicit,cholesky>       - how systems with E are solved
 .  -ksp_deflation_stripe_lines <lines>              - grid lines in a stripe
 .  -ksp_deflation_stripe_cuts <cuts>                - pieces that a line is cut into
 .  -ksp_deflation_blocks <nx,ny,nz>                 - number of blocks each way, also those that cut phases
@@ -123,22 +123,21 @@ static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSet
    Level: beginner
 
    Notes:
-   Z has one vector a subdomain, 1 on its rows; rows without a coupling (Dirichlet rows that are kept) are in none.
-   With E = Z^T A Z, Q = Z E^-1 Z^T and P = I - A Q the solver never sees the small eigenvalues that go with Z, for
-   example those of a jump of coefficients. A is symmetric. Where it is singular E is inverted on the complement of its
-   null space. E follows the operator by itself, also where the preconditioner is reused.
+   Z has one vector for each subdomain, 1 on its rows; rows without a coupling (Dirichlet rows that are kept) are in none.
+   With E = Z^T A Z, Q = Z E^-1 Z^T and P = I - A Q the solver does not see the small eigenvalues that belong to Z, for
+   example those of a jump of coefficients. A is symmetric. If it is singular, E is inverted on the complement of its
+   null space. E is updated with the operator, even if the preconditioner is reused.
 
-   On several MPI ranks subdomains are those of the grid of all, and so are the iterations. The grid is that of a
-   `DMDA`, or `KSPDeflationSetGrid()` tells it and the rows are numbered in its natural order. Each rank has the inverse
-   of E.
+   On several MPI ranks the subdomains are those of the whole grid, and the iterations are those of one rank. The grid is that of a
+   `DMDA`, or is set by `KSPDeflationSetGrid()` with rows numbered in its natural order. Each rank has the inverse of E.
 
-   Any preconditioner can be inside, whose options and type are set as without deflation. `KSPGetPC()` gives what is put
-   around it; `KSPDeflationGetPC()` gives itself. `KSPMINRES` and others that need a symmetric preconditioner get one
-   (balancing Neumann-Neumann: P^T M^-1 P + Q). A relative tolerance refers to the norm that it refers to without
+   Any preconditioner can be inside, with type and options set as without deflation. `KSPGetPC()` gives the wrapper,
+   `KSPDeflationGetPC()` the preconditioner inside. `KSPMINRES` and others that need a symmetric preconditioner get one
+   (balancing Neumann-Neumann: P^T M^-1 P + Q). A relative tolerance refers to the same norm as without
    deflation, that of the right-hand side.
 
-   The options act on every `KSP` that is made once the library is loaded, with its prefix. A PETSc configured
-   --with-log=0 does not tell the library of them; this function is then the only way.
+   The options act on every `KSP` that is created after the library was loaded, with its prefix. With a PETSc configured
+   --with-log=0 they do not, and this function is the only way.
 
    Errors:
    In `KSPSetUp()` and `KSPSolve()`: a matrix that is not symmetric, or that has no entries to read; `KSPRRB`, `KSPLSQR`,
@@ -211,7 +210,7 @@ KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-
                         "Where the projection is applied", KSPDeflationVariants);
 
 /*@
-   KSPDeflationSetInverse - Sets how E = Z^T A Z of a deflated `KSP` is solved with
+   KSPDeflationSetInverse - Sets how systems with E = Z^T A Z of a deflated `KSP` are solved
 
    Logically Collective
 
@@ -220,7 +219,7 @@ KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-
 -  inverse - `KSP_DEFLATION_EXPLICIT` or `KSP_DEFLATION_CHOLESKY`
 
    Options Database Key:
-.  -ksp_deflation_inverse <explicit,cholesky> - how E is solved with
+.  -ksp_deflation_inverse <explicit,cholesky> - how systems with E are solved
 
    Level: intermediate
 

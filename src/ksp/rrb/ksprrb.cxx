@@ -206,31 +206,26 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 }
 
 /*MC
-   KSPRRB - The RRB-solver: conjugate gradients on the first Schur complement of a 5-point matrix on a structured 2D grid,
-   preconditioned by `PCRRB`, or of a 7-point matrix on a 3D grid, preconditioned by `PCGRIDMG`
+   KSPRRB - The RRB-solver: conjugate gradients with `PCRRB` in 2D and `PCGRIDMG` in 3D, written as one method
 
    Level: beginner
 
    Notes:
    `-ksp_type rrb` is all that an application needs: the preconditioner becomes `PCRRB`, or `PCGRIDMG` on a 3D grid, unless one is
-   chosen, and one of another type is an error. Its options, `-pc_rrb_levels` and others, apply. The matrix is symmetric and positive
+   chosen; one of another type is an error. Its options, such as `-pc_rrb_levels`, apply. The matrix is symmetric and positive
    (semi)definite, with one unknown a grid point.
 
-   Half of the nodes, the red ones, are eliminated exactly; the iteration is that of `KSPCG` with `PCRRB`, in fewer
-   operations, each of which reads and writes memory once. In the end the solution is that of all nodes. A matrix that has
-   no such Schur complement (9-point, or with an odd number of points around a periodic side), or whose finest grid is not in
-   r1/r2/b1/b2 storage, is solved on all nodes; where the preconditioner is made from another matrix, by PETSc's own operations.
-   With `PCGRIDMG` it is on the black points where the finest grid is smoothed by red-black points, else on all of them, and on
-   several ranks by PETSc's own operations. With `PCRRB` and several MPI ranks, of hosts or of devices, the iteration on the Schur complement is the same; that on all nodes is by
-   PETSc's own operations, and so is all where the finest grid is on every rank. `KSPView()` says so.
+   The red nodes of a 5- or 7-point matrix, half of all, are eliminated exactly, and CG works on the others, in few loops over memory. The
+   solution is that on all nodes. Other matrices are solved on all nodes: with 9 points, with an odd number of points around a periodic side,
+   or where `PCGRIDMG` does not smooth red-black points. PETSc's own products and vector operations are used where the preconditioner is made
+   from another matrix; and with `PCRRB` on several ranks on all nodes, and where the finest grid is on every rank. `KSPView()` shows which.
 
-   Norms: natural (default), preconditioned, unpreconditioned and none, with the meaning that they have in `KSPCG`. The
-   residual before the first iteration is that of the initial guess on all nodes; from the first iteration on red nodes
-   have none. Iterations are those of `KSPCG` where the initial guess satisfies the red nodes' equations, else mostly within
-   one.
+   Norms: natural (default), preconditioned, unpreconditioned and none, with the same meaning as in `KSPCG`. The residual before the first
+   iteration is that of the initial guess on all nodes; from the first iteration on it is zero on red nodes. If the initial guess satisfies
+   the red nodes' equations, iterations are those of `KSPCG`; otherwise they rarely differ by more than one.
 
-   Rows whose only nonzero is on the diagonal (Dirichlet conditions) make a matrix nonsymmetric if other rows keep their
-   columns. `PCRRB` puts their values into the initial guess: the iteration is on a symmetric matrix again.
+   Rows whose only nonzero is on the diagonal (Dirichlet conditions) make a matrix nonsymmetric if other rows keep their columns. Their
+   values are put into the initial guess, so that the iteration is on a symmetric matrix.
 
    References:
 +  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017

@@ -105,12 +105,12 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    PCBLOCKRELAX - Block Jacobi and block Gauss-Seidel over boxes of a structured grid, with exact inverses of the blocks
 
    Options Database Keys:
-+  -pc_blockrelax_type <jacobi,chaotic,coloured> - which blocks see which; default jacobi
++  -pc_blockrelax_type <jacobi,chaotic,coloured> - which new values a block uses; default jacobi
 .  -pc_blockrelax_block_size <bx,by[,bz]>        - cells of a block in x, y and z; default 8,8,8, in 2D 32,32
 .  -pc_blockrelax_omega <omega>                  - the relaxation; default 0.8 for jacobi, 1 for the others
 .  -pc_blockrelax_sweeps <s>                     - sweeps an application; default 1
-.  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default as few as will do
-.  -pc_blockrelax_symmetric <bool>               - coloured: the colours forth and back; default false
+.  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default: the smallest number possible
+.  -pc_blockrelax_symmetric <bool>               - coloured: forward, then backward, through the colours; default false
 .  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks are inverted; default auto
 .  -pc_blockrelax_parallel <auto,patches,blocks,both> - what threads share on the host; default auto
 .  -pc_blockrelax_memory <bytes>                 - the most that the blocks' factors may take; default 0: no limit
@@ -119,23 +119,23 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    Level: beginner
 
    Notes:
-   A sweep is x <- x + omega M^-1 (b - A x) (the paper's eq. (6)). For jacobi M is the block diagonal of A. For
-   the others a block sees what its neighbours have become: in no order with chaotic, which is fast and not the same
-   from run to run; colour by colour with coloured, which is. Lines and planes are blocks, too: a side of a block may be
-   as long as that of the grid.
+   A sweep is x <- x + omega M^-1 (b - A x) (the paper's eq. (6)). For jacobi M is the block diagonal of A. With
+   the others a block uses new values of its neighbours: in no particular order with chaotic, which is fast and differs
+   from run to run; colour by colour with coloured, which is reproducible. Lines and planes are also possible: a block may be
+   as long as the grid.
 
-   It is a smoother, for PCMG above all, a preconditioner, and with `KSPRICHARDSON` a solver. There x is updated
-   in place, several sweeps in one call. Unless the norm type is `KSP_NORM_NONE`, rtol, abstol and dtol are held against
-   the residual's own norm, relative to that of b.
+   It is a smoother, mainly for PCMG, a preconditioner, and with `KSPRICHARDSON` a solver, which updates x
+   in place, with several sweeps in one call. Unless the norm type is `KSP_NORM_NONE`, rtol, abstol and dtol apply to
+   the norm of the true residual, relative to that of b.
 
    M is symmetric for jacobi and for coloured with `PCBlockRelaxSetSymmetric()`; `KSPCG` needs one of them. chaotic,
-   and coloured in one direction, are for `KSPRICHARDSON`, `KSPGMRES` (chaotic: `KSPFGMRES`) and smoothers. With more
-   sweeps than one M is positive definite if Richardson's iteration converges.
+   and coloured in one direction, are for `KSPRICHARDSON`, `KSPGMRES` (chaotic: `KSPFGMRES`) and smoothers. With several
+   sweeps, M is positive definite if Richardson's iteration converges.
 
-   The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any sizes and with any coefficients, or
+   The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any size and with any coefficients, or
    on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
-   Identity rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled in M, and where other rows keep their
-   columns their values are put into the initial guess of a `KSP` that needs a symmetric operator.
+   Identity rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled in M; if other rows keep their
+   columns, their values are put into the initial guess of a `KSP` that needs a symmetric operator.
 
    With several ranks blocks do not cross ranks, and between ranks each sweep is Jacobi.
 

@@ -32,7 +32,7 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
 }
 
 /*@
-   PCBlockRelaxSetType - Sets which blocks of `PCBLOCKRELAX` see what others have become in the same sweep
+   PCBlockRelaxSetType - Sets which blocks of `PCBLOCKRELAX` use new values of others in the same sweep
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -44,9 +44,9 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
    Level: beginner
 
    Notes:
-   jacobi is symmetric. chaotic takes about half of its sweeps, and is another operator at each application: it is for
-   `KSPRICHARDSON`, for smoothers, and for flexible Krylov methods. coloured takes as few sweeps and is the same from run
-   to run; `PCBlockRelaxSetSymmetric()` makes it fit for `KSPCG`.
+   jacobi is symmetric. chaotic takes about half as many sweeps, and is a different operator in each application: it is for
+   `KSPRICHARDSON`, for smoothers, and for flexible Krylov methods. coloured takes as few sweeps as chaotic and is reproducible;
+   `PCBlockRelaxSetSymmetric()` makes it suitable for `KSPCG`.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetType()`, `PCBlockRelaxSetOmega()`,
           `PCBlockRelaxSetSymmetric()`
@@ -68,7 +68,7 @@ PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-p
 
    Notes:
    With omega 1 block Jacobi converges on many matrices, but does not smooth: the spectrum of its iteration is symmetric
-   about zero. With rho its spectral radius, that with 0.8 is 0.2 + 0.8 rho, and that of block Gauss-Seidel rho^2.
+   about zero. If rho is its spectral radius, omega 0.8 gives 0.2 + 0.8 rho, and block Gauss-Seidel rho^2.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is neither between 0 and 2 nor `PETSC_DECIDE`.
@@ -82,7 +82,7 @@ PETSCRRB_PARAMETER(
     "Omega %g must be between 0 and 2, or -1 for the default", OmegaInUse);
 
 /*@
-   PCBlockRelaxSetSweeps - Sets how many sweeps an application of `PCBLOCKRELAX` is
+   PCBlockRelaxSetSweeps - Sets the number of sweeps in an application of `PCBLOCKRELAX`
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -94,8 +94,8 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   An application begins at zero, so its first sweep needs no residual. An iteration of `KSPRICHARDSON` is so many sweeps,
-   too.
+   An application begins at zero, so its first sweep needs no residual. An iteration of `KSPRICHARDSON` has the same number
+   of sweeps.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
@@ -111,7 +111,7 @@ PETSCRRB_PARAMETER(
 
    Input Parameters:
 +  pc - the preconditioner context
--  colours - their number; `PETSC_DECIDE` (default): as few as will do
+-  colours - their number; `PETSC_DECIDE` (default): the smallest possible
 
    Options Database Key:
 .  -pc_blockrelax_colours <c> - colours; -1 for the default
@@ -119,10 +119,10 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   Blocks of a colour must not be coupled. 2 (red and black blocks) will do for 5 and 7 points, 4 for 9 points on a 2D grid,
-   8 for 27 points; where the number of blocks around a periodic side is odd, it takes more. Too few are an error, raised in
-   `PCSetUp()`, which says how many it takes. More colours may converge a little faster, and leave fewer blocks to do at
-   once.
+   Blocks of a colour must not be coupled. 2 (red and black blocks) are enough for 5 and 7 points, 4 for 9 points on a 2D grid,
+   8 for 27 points. An odd number of blocks around a periodic side needs more. Too few are an error, raised in
+   `PCSetUp()`, which says how many are needed. With more colours it may converge a little faster, but fewer blocks can be
+   relaxed at once.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is neither positive nor `PETSC_DECIDE`.
@@ -136,14 +136,14 @@ PETSCRRB_PARAMETER(
     "Number of colours %" PetscInt_FMT " must be positive, or -1 for the default", ColoursInUse);
 
 /*@
-   PCBlockRelaxSetSymmetric - Sets whether a sweep of `PC_BLOCKRELAX_TYPE_COLOURED` goes through the colours forth and back
+   PCBlockRelaxSetSymmetric - Sets whether a sweep of `PC_BLOCKRELAX_TYPE_COLOURED` goes forward, then backward, through the colours
 
    Input Parameters:
 +  pc - the preconditioner context
--  symmetric - `PETSC_TRUE`: forth and back; `PETSC_FALSE` (default): forth
+-  symmetric - `PETSC_TRUE`: forward, then backward; `PETSC_FALSE` (default): forward only
 
    Options Database Key:
-.  -pc_blockrelax_symmetric <bool> - forth and back
+.  -pc_blockrelax_symmetric <bool> - forward, then backward
 
    Level: intermediate
 
@@ -154,7 +154,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSymmetric()`, `PCBlockRelaxSetType()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, "-pc_blockrelax_symmetric",
-                   "The colours forth and back");
+                   "Forward, then backward, through the colours");
 
 /*@
    PCBlockRelaxSetInverse - Sets how `PCBLOCKRELAX` inverts its blocks
@@ -212,8 +212,8 @@ PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::p
    Level: advanced
 
    Notes:
-   It is of use where coefficients vary, and each block has a factor of its own. Blocks whose factors have no place are
-   factored anew in each sweep, which gives the same.
+   It matters if coefficients vary, so that each block has its own factor. Blocks whose factors exceed the limit are
+   factored anew in each sweep, with the same result.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
@@ -261,7 +261,7 @@ PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_blo
    Collective; the sizes may differ between ranks
 
    Note:
-   It takes the place of patches that were set.
+   It replaces patches that were set before.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetGrid()`, `PCBlockRelaxSetPatches()`
 @*/
@@ -284,8 +284,8 @@ PETSCRRB_SIZES(BlockRelax, Grid, &PC_BlockRelax::grid, "-pc_blockrelax_grid", "U
    Notes:
    For a level of an adaptively refined mesh. This rank's unknowns are numbered patch after patch, in a patch with x first:
    unknown (k ny + j) nx + i of a patch is its point (i, j, k). So the sizes' products add up to the rank's rows. Within a
-   patch a row couples with its neighbours, 5 or 9 in 2D, 7 or 27 in 3D, itself included. With rows of other patches it may
-   couple as it likes: how patches lie, and what is interpolated between them, only the matrix knows.
+   patch a row couples with its neighbours, 5 or 9 in 2D, 7 or 27 in 3D, itself included. Couplings with rows
+   of other patches are arbitrary: the position of patches, and interpolation between them, are in the matrix only.
 
    Blocks do not cross patches, and each patch has its own first block. Between patches it is Jacobi with all types.
 

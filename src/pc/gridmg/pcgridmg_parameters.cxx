@@ -21,8 +21,8 @@ const char *const PCGridMGPrecisions[] = {"auto", "double", "single", "PCGridMGP
    Level: intermediate
 
    Notes:
-   By default each grid is coarsened in the directions in which it is strongly coupled, by the values of the matrix. Full coarsening
-   takes all directions, semicoarsening the most strongly coupled one alone: more grids, and more memory.
+   By default each grid is coarsened in the directions that the values of the matrix couple strongly. Full coarsening
+   takes all directions, semicoarsening only the most strongly coupled one, with more grids and more memory.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetCoarsening()`, `PCGridMGSetSmoother()`
 @*/
@@ -42,8 +42,8 @@ PETSCRRB_PARAMETER(GridMG, Coarsening, PCGridMGCoarsening, &PC_GridMG::coarsenin
    Level: intermediate
 
    Notes:
-   By default a grid is smoothed by red-black points, or by zebra lines in the directions in which some points are coupled more
-   strongly than in others. Lines in all directions take about four times as long as points.
+   By default a grid is smoothed by red-black points, or by zebra lines along those directions that couple some points more
+   strongly than others do. Lines in all directions take about four times as long as points.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetSmoother()`, `PCGridMGSetSmooths()`
 @*/
@@ -63,11 +63,11 @@ PETSCRRB_PARAMETER(GridMG, Smoother, PCGridMGSmoother, &PC_GridMG::smoother, "-p
    Level: intermediate
 
    Notes:
-   Coarser grids are made in double precision, and the coarsest one is solved in it. In single precision smoothing and transfers
-   move half of the bytes, and as a rule iterations are the same. Where coefficients jump by 1e5 and more they are not: so auto
-   takes double where the mean of the diagonal and that of its inverse have a product of 2000 and more. From then on it stays with
-   double until the grid changes. Single gives way to double, too, where there is one grid alone, or where that product is beyond
-   1e20, so that its exponents might not do. `-ksp_view` shows what is in use.
+   Coarser grids are computed, and the coarsest one is solved, in double precision. In single precision smoothing and transfers
+   move half of the bytes, and iterations are usually the same. With coefficients that jump by 1e5 and more they are not: so auto
+   takes double if the product of the mean of the diagonal and the mean of its inverse is 2000 or more, and then stays with
+   double until the grid changes. Double is also taken, in spite of single, if there is only one grid, or if that product is beyond
+   1e20, where the exponents of single precision might not suffice. `-ksp_view` shows which is in use.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetPrecision()`
 @*/
@@ -75,7 +75,7 @@ PETSCRRB_PARAMETER(GridMG, Precision, PCGridMGPrecision, &PC_GridMG::precision, 
                    "The precision of the cycle", PCGridMGPrecisions);
 
 /*@
-   PCGridMGSetSmooths - Sets how often `PCGRIDMG` smooths before and after a coarser grid
+   PCGridMGSetSmooths - Sets the number of smoothing sweeps of `PCGRIDMG` before and after a coarser grid
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -97,7 +97,7 @@ PETSCRRB_PARAMETER(
     "Number of smoothing sweeps %" PetscInt_FMT " must be positive");
 
 /*@
-   PCGridMGSetGrids - Sets how many grids `PCGRIDMG` has at the most
+   PCGridMGSetGrids - Sets the largest number of grids of `PCGRIDMG`
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -109,8 +109,8 @@ PETSCRRB_PARAMETER(
    Level: advanced
 
    Notes:
-   Fewer grids leave a larger coarsest one, which is solved exactly. More than 20000 points of it (8192 on a device) are an error,
-   raised in `PCSetUp()`.
+   With fewer grids the coarsest one, which is solved exactly, is larger. If it has more than 20000 points (8192 on a device),
+   `PCSetUp()` raises an error.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
@@ -122,7 +122,7 @@ PETSCRRB_PARAMETER(
     [](PetscInt n) { return n > 0; }, "Number of grids %" PetscInt_FMT " must be positive");
 
 /*@
-   PCGridMGSetCoarseSize - Sets how many points the coarsest grid of `PCGRIDMG` has at the most
+   PCGridMGSetCoarseSize - Sets the largest size of the coarsest grid of `PCGRIDMG`
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -134,7 +134,7 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   Coarsening ends with the first grid that has as many points or fewer; that is solved exactly.
+   Coarsening ends with the first grid that has at most this many points. It is solved exactly.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
@@ -151,7 +151,7 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
 }
 
 /*@
-   PCGridMGSetGatherSize - Sets how large a grid may be that `PCGRIDMG` has on every rank, with several MPI ranks
+   PCGridMGSetGatherSize - Sets the size of the largest grid that `PCGRIDMG` keeps on every one of several MPI ranks
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -163,11 +163,11 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
    Level: intermediate
 
    Notes:
-   Of finer grids each rank has a box. The first grid with at most so many points, or four times those of
-   `PCGridMGSetCoarseSize()`, is gathered from all ranks, and each of them does what is below it. So is one that cannot be coarsened
-   box by box, since boxes do not begin at even points. The preconditioner is the same operator, to rounding.
+   Each rank has a box of finer grids. The first grid with at most this many points, or four times those of
+   `PCGridMGSetCoarseSize()`, is gathered from all ranks, and each of them computes it and all coarser ones. The same happens to a grid
+   that cannot be coarsened box by box, since boxes do not begin at even points. The preconditioner is the same operator, up to rounding.
 
-   On one rank there is nothing to gather.
+   On one rank it has no effect.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetGatherSize()`, `PCRRBSetGatherSize()`
 @*/

@@ -107,15 +107,15 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
    Notes:
    M = (D + L) D^-1 (D + L^T), with L the strictly lower triangle of the matrix in its natural order and
    d_i = a_ii - sum over lower neighbours j of (a_ij / d_j) (a_ij + omega sum over j's other upper neighbours k of a_jk).
-   With omega = 1 the row sums of M are those of A; a little less is better as a rule, and is the default. For SSOR D is
-   the diagonal of A over omega, and M is divided by 2 - omega. Both triangular solves are computed as one point after
-   the other would be, to the last bit, in wavefronts that threads or a GPU pipeline.
+   With omega = 1 the row sums of M are those of A. Usually a little less is better, and is the default. For SSOR, D is
+   the diagonal of A divided by omega, and M is divided by 2 - omega. Both triangular solves give the result of the sequential
+   loop, bit for bit, in wavefronts that threads or a GPU pipeline.
 
-   The matrix is symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any sizes and with any coefficients. Identity
-   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled, and where other rows keep their columns their
-   values are put into the initial guess of a `KSP` that needs a symmetric operator; couplings around a periodic side are left
-   out of M; a singular matrix leaves a null direction. All pivots are positive where no coupling is positive and the
-   matrix is diagonally dominant (with omega 0 it need only be positive definite). Others may fail: set a shift, or a
+   The matrix is symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any size and with any coefficients. Identity
+   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled; if other rows keep their columns, their
+   values are put into the initial guess of a `KSP` that needs a symmetric operator. Couplings around a periodic side are left
+   out of M. The matrix may be singular. All pivots are positive if no coupling is positive and the
+   matrix is diagonally dominant (with omega 0 it need only be positive definite). Other matrices may fail: set a shift, or a
    smaller omega.
 
    With several ranks this is block Jacobi: each rank factors its own diagonal block, which must be on a grid. With a

@@ -22,7 +22,7 @@ static PetscReal OmegaInUse(const PC_MIC &mic) {
    Level: beginner
 
    Notes:
-   SSOR needs no factorization. At the same price an application mic takes a half to a third of its iterations.
+   SSOR needs no factorization. An application of mic costs the same, and mic takes a half to a third of the iterations.
 
 .seealso: `PCMIC`, `PCMICGetType()`, `PCMICSetOmega()`, `PCSOR`
 @*/
@@ -43,8 +43,9 @@ PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incompl
 
    Notes:
    0 is the incomplete Cholesky factorization IC(0), that of `PCICC` in natural ordering. 1 is MIC(0), which keeps row
-   sums: M 1 = A 1. As a rule a little less than 1 is best, and the less the larger the grid: the default is 1 - 24 / n^2,
-   n the mean number of points a side, but at least 0.9 and at most 0.999 (in 2D 0.9995). `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
+   sums: M 1 = A 1. Usually a little less than 1 is best, closer to 1 on larger grids: the default is 1 - 24 / n^2,
+   n the mean number of points a side, but at least 0.9 and at most 0.999 (in 2D 0.9995). `PCView()` shows it. The default of
+   SSOR is 1, symmetric Gauss-Seidel.
 
    It takes effect at the next `PCSetUp()`, which raises `PETSC_ERR_ARG_INCOMP` where the type does not take it.
 
@@ -80,7 +81,7 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
                    "The precision in which the factor is stored", PCMICPrecisions);
 
 /*@
-   PCMICSetShift - Sets to what share of the diagonal entry `PCMIC` raises pivots that are smaller
+   PCMICSetShift - Sets the share of the diagonal entry to which `PCMIC` raises smaller pivots
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -94,7 +95,7 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
    Notes:
    A matrix with positive couplings may have pivots that are not positive, although it is positive definite. Without a
    shift that is a failure, which names row and grid point. `PCView()` shows how many pivots were raised. A pivot that is
-   0 but for rounding is the null direction of a singular matrix, with a shift, too: the diagonal entry takes its place.
+   0 up to rounding is the null direction of a singular matrix; the diagonal entry takes its place, also with a shift.
 
    `PC_MIC_TYPE_SSOR` has no pivots: a shift is an error there, raised in `PCSetUp()`.
 
@@ -109,7 +110,7 @@ PETSCRRB_PARAMETER(
     [](PetscReal shift) { return shift >= 0 && shift <= 1; }, "Shift %g must be from 0 to 1");
 
 /*@
-   PCMICSetBlockLines - Sets how many grid lines `PCMIC` puts into a block that is not coupled to the others
+   PCMICSetBlockLines - Sets the number of grid lines in each of the uncoupled blocks of `PCMIC`
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -121,9 +122,9 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   The couplings between blocks are left out of M, and the diagonal keeps them. There are as many times more things to do at
-   once as there are blocks, and iterations grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky
-   preconditioner that is called Block-IC(m n) for a grid of n points a line.
+   The couplings between blocks are left out of M, and the diagonal keeps them. The blocks can be solved in parallel, but
+   iterations grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky preconditioner that is called Block-IC(m n) for
+   a grid of n points a line.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.

@@ -62,7 +62,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 }
 
 /*MC
-   PCNEUMANN - Truncated Neumann series and incomplete Poisson preconditioners, which are nothing but stencil products
+   PCNEUMANN - Truncated Neumann series and incomplete Poisson preconditioners, which consist of stencil products only
 
    Options Database Keys:
 +  -pc_neumann_terms <k>                        - terms after the first one in the series; default 2
@@ -86,16 +86,15 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    approximate inverse of SSOR, (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1) with D' = D / omega.
 
    The matrix is symmetric with a positive diagonal. M is symmetric and positive definite for every such matrix and any
-   k (incomplete Poisson too, where nothing is dropped), so it can be used with `KSPCG`. On a 2D grid with 5 or 9
-   points and a 3D one with 7, of any sizes, periodic sides included, one application on one MPI rank reads vector and
-   couplings once. Other matrices are multiplied with by PETSc (cuSPARSE on a device), and so are those on several
+   k (also incomplete Poisson if nothing is dropped), so it can be used with `KSPCG`. On one MPI rank, on a 2D grid with 5 or 9
+   points or a 3D one with 7, of any size and with or without periodic sides, an application reads the vector and the couplings once.
+   For other matrices PETSc multiplies with sparse triangles (cuSPARSE on a device), and also on several
    ranks, where M is the same as on one: the triangle is that of the natural order of the `DMDA` that the `PC` or the
    matrix has, or of the numbers of the rows. Identity rows (Dirichlet conditions kept in the matrix, masked cells) are
-   decoupled, and where other rows keep their columns their values are put into the initial guess of a `KSP` that needs a
+   decoupled; if other rows keep their columns, their values are put into the initial guess of a `KSP` that needs a
    symmetric operator.
 
-   It smooths: with one level the iterations grow with the grid. It is meant for GPUs, in company of a deflation or as a
-   smoother.
+   It has one level only: iterations grow with the grid. It is meant for GPUs, combined with deflation or as a smoother.
 
    Errors:
    A matrix that is not finite or not symmetric is an error that names the row, on all ranks the same. A diagonal entry that is not positive

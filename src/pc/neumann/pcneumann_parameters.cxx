@@ -20,10 +20,10 @@ const char *const PCNeumannDrops[] = {"none", "pattern", "threshold", "PCNeumann
    Notes:
    K = I - L~ + L~^2 - ... + (-L~)^k. With 1 this is Neu1 of Gupta, van Gijzen and Vuik, eq. (15), with 2, the
    default, Neu2, eq. (16); with 0 it is the diagonal alone, `PCJACOBI`. Each term costs a product with a triangle and
-   its transpose. More of them help less and less; where the norm of L~ is not below 1 (`-info` says so), they may not
+   its transpose, and each further term helps less. If the norm of L~ is not below 1 (`-info` says so), more terms may not
    help at all.
 
-   Incomplete Poisson (`PCNeumannSetType()`) has one term, whatever is set here.
+   Incomplete Poisson (`PCNeumannSetType()`) always has one term.
 
 .seealso: `PCNEUMANN`, `PCNeumannGetTerms()`, `PCNeumannSetType()`
 @*/
@@ -49,7 +49,7 @@ PETSCRRB_PARAMETER(
 
    M^-1 = (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1), D' = D / omega.
 
-   For incomplete Poisson (`PCNeumannSetType()`) another one than 1 is an error, raised in `PCSetUp()`.
+   For incomplete Poisson (`PCNeumannSetType()`) a value other than 1 is an error, raised in `PCSetUp()`.
 
    Errors:
    `PETSC_ERR_ARG_OUTOFRANGE` where it is not between 0 and 2.
@@ -90,9 +90,9 @@ PETSCRRB_PARAMETER(Neumann, Type, PCNeumannType, &PC_Neumann::type, "-pc_neumann
    Level: intermediate
 
    Notes:
-   Unscaled it is the original (I - L D^-1)(I - D^-1 L^T), which does badly where the diagonal varies: on a two-phase
-   matrix with a jump of 1000 it takes three times the iterations of `PCJACOBI`. For the series, which always is one
-   of the scaled matrix, `PETSC_FALSE` is an error, raised in `PCSetUp()`.
+   Unscaled it is the original (I - L D^-1)(I - D^-1 L^T), which is poor if the diagonal varies: on a two-phase
+   matrix with a jump of 1000 it takes three times the iterations of `PCJACOBI`. The series is always that of the scaled
+   matrix: `PETSC_FALSE` is an error then, raised in `PCSetUp()`.
 
 .seealso: `PCNEUMANN`, `PCNeumannGetScale()`, `PCNeumannSetType()`
 @*/
@@ -137,7 +137,7 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
    Level: intermediate
 
    Notes:
-   It counts with `PC_NEUMANN_DROP_THRESHOLD` (`PCNeumannSetDrop()`).
+   It applies with `PC_NEUMANN_DROP_THRESHOLD` (`PCNeumannSetDrop()`).
 
 .seealso: `PCNEUMANN`, `PCNeumannGetDropThreshold()`, `PCNeumannSetDrop()`
 @*/
@@ -147,10 +147,10 @@ PETSCRRB_PARAMETER(
     "Threshold %g must not be negative");
 
 /*@
-   PCNeumannSetGrid - Sets the grid on which the matrix of `PCNEUMANN` lives
+   PCNeumannSetGrid - Sets the grid of the matrix of `PCNEUMANN`
 
    Note:
-   Where there is no grid, products with sparse matrices take the place of the loops on it; the result is the same.
+   Without a grid, products with sparse matrices replace the loops over it, with the same result.
 
 .seealso: `PCNEUMANN`, `PCNeumannGetGrid()`
 @*/

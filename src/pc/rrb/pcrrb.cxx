@@ -203,25 +203,24 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    Level: beginner
 
    Notes:
-   An incomplete factorization M = L D L^T in an order of repeated red-black colourings, with which the iterations of CG grow
-   like h^-0.3 on Poisson problems: 10 to 18 from 127 x 127 to 2047 x 2047 points, after a short setup. The matrix is
-   symmetric and positive (semi)definite, with one unknown a grid point; coefficients may vary, sides may be
-   periodic, rows may be identity rows (Dirichlet conditions kept in the matrix, masked cells), and it may be singular.
-   Where other rows keep identity rows' columns, their values are put into the initial guess of a `KSP` that needs a symmetric
-   operator.
+   An incomplete factorization M = L D L^T in the order of repeated red-black colourings. On Poisson problems the iterations of CG grow
+   like h^-0.3, from 10 at 127 x 127 to 18 at 2047 x 2047 points, after a short set-up. The matrix is symmetric and positive
+   (semi)definite, with one unknown a grid point. Coefficients may vary, sides may be periodic, rows may be identity rows (Dirichlet
+   conditions kept in the matrix, masked cells), and the matrix may be singular. If other rows keep the columns of identity rows, the
+   values of these are put into the initial guess of a `KSP` that needs a symmetric operator.
    Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
    the matrix's nonzero values.
 
    M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa], with red
    nodes by support from 0.7 or so on: as a stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
 
-   With several MPI ranks, of hosts or of devices, it is the same operator, to rounding, as on one with plain red nodes. Each rank has a box of points: that of the
-   `DMDA`, or lines where rows are numbered in natural order.
+   With plain red nodes it is the same operator on any number of MPI ranks, up to rounding. Each rank has a box of points: that of the
+   `DMDA`, or lines of the grid if rows are numbered in natural order.
 
-   The nodes that are eliminated follow the coefficients where the colouring does not suit them (`PCRRBSetRedNodes()`):
-   anisotropy, stretched grids, random jumps, channels and masks take 9 to 20 iterations, at the price of a longer first set-up
-   but for anisotropy. Each of several ranks then does what one would; on grids too large for that, anisotropy of 1000:1 takes 13
-   to 18 times the iterations, and random coefficient jumps of 1000 and more from face to face, and masks, take hundreds.
+   If the colouring does not suit the coefficients, the eliminated nodes are chosen by them (`PCRRBSetRedNodes()`): anisotropy,
+   stretched grids, random jumps, channels and masks take 9 to 20 iterations. Except for anisotropy, the first set-up then takes longer.
+   Each of several ranks then does the work of all. On grids too large for that, anisotropy of 1000:1 takes 13 to 18 times the iterations;
+   random coefficient jumps of 1000 and more from face to face, and masks, take hundreds.
 
    Errors:
    A matrix that is not of this kind is an error that names the row and the reason. A pivot that is not positive makes

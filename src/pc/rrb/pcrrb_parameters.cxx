@@ -70,7 +70,7 @@ PETSCRRB_PARAMETER(
     "Lumping %g must be between 0 and 1");
 
 /*@
-   PCRRBSetLumpNodes - Sets the nodes whose dropped couplings are lumped of `PCRRB`
+   PCRRBSetLumpNodes - Sets the nodes whose dropped couplings `PCRRB` lumps
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -91,7 +91,7 @@ PETSCRRB_PARAMETER(RRB, LumpNodes, PCRRBLumpNodes, &PC_RRB::lump_nodes, "-pc_rrb
                    "Nodes whose dropped entries are lumped", PCRRBLumpNodesTypes);
 
 /*@
-   PCRRBSetGrid - Sets the grid on which the matrix of `PCRRB` lives
+   PCRRBSetGrid - Sets the grid of the matrix of `PCRRB`
 
 .seealso: `PCRRB`, `PCRRBGetGrid()`
 @*/
@@ -100,7 +100,7 @@ PETSCRRB_TWO_SIZES(RRB, Grid, &PC_RRB::grid, "-pc_rrb_grid", "Unknowns in x and 
                    PetscRRBGridInUse);
 
 /*@
-   PCRRBSetStorage - Sets the order in which the factor is stored of `PCRRB`
+   PCRRBSetStorage - Sets the order in which `PCRRB` stores the factor
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -120,7 +120,7 @@ PETSCRRB_PARAMETER(RRB, Storage, PCRRBStorage, &PC_RRB::storage, "-pc_rrb_storag
                    "Order in which the factor is stored", PCRRBStorageTypes);
 
 /*@
-   PCRRBSetStorageGrids - Sets how many grids are in r1/r2/b1/b2 storage of `PCRRB`
+   PCRRBSetStorageGrids - Sets how many grids `PCRRB` stores in r1/r2/b1/b2 order
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -219,7 +219,7 @@ PetscErrorCode PCRRBGetCoarseKSP(PC pc, KSP *ksp) {
 }
 
 /*@
-   PCRRBSetCycle - Sets how often the coarse grids are visited in an application of `PCRRB`
+   PCRRBSetCycle - Sets how often an application of `PCRRB` visits the coarse grids
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -244,7 +244,7 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
                    PCRRBCycles, ChoiceInUse<PCRRBCycle, &PC_RRB::cycle, &PCRRBState::cycle>, &PC_RRB::cycle_set);
 
 /*@
-   PCRRBSetRedNodes - Sets how the nodes are chosen that `PCRRB` eliminates
+   PCRRBSetRedNodes - Sets how `PCRRB` chooses the nodes that it eliminates
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -256,23 +256,22 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    Level: intermediate
 
    Notes:
-   Plain RRB colours the grid. Where one direction couples far more strongly than the other, or coefficients jump, it so drops couplings
-   that nothing else can stand for, and takes hundreds of iterations. By support, a node is red only if couplings that stay carry what its
-   dropped couplings did, and what makes rows long slides along stronger couplings: 9 to 20 iterations, whatever the coefficients are.
-   Levels are graphs then, without regular storage: an application takes two to three times as long as a plain one, a refresh four to ten
-   times, a first set-up ten to twenty times. Where one direction of a 5-point matrix couples more strongly at all points, it is halved
+   Plain RRB colours the grid. If one direction couples far more strongly than the other, or coefficients jump, it drops couplings
+   that nothing else replaces, and takes hundreds of iterations. By support, a node is red only if the remaining couplings carry what is
+   dropped with it, and weak couplings that make rows long move to stronger ones: 9 to 20 iterations for all coefficients.
+   Levels are then graphs, without regular storage: an application takes two to three times as long as a plain one, a refresh four to ten
+   times, a first set-up ten to twenty times. If one direction of a 5-point matrix couples more strongly at all points, it is halved
    in arrays instead, which takes about as long as plain red nodes. `KSPRRB` iterates on all nodes.
 
-   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`. Where a coupling that one drops is 30 times its
-   support, as with a ratio of 60 between directions, they are chosen by support: then that pays within one solve or two. A refresh
-   keeps the choice until its own, cheaper test fails: where a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view`
+   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`. If a coupling that is dropped is 30 times its
+   support, as with a ratio of 60 between directions, they are chosen by support, which pays off within one or two solves. A refresh
+   keeps the choice until its own, cheaper test fails: if a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view`
    and -info say which nodes are used and why.
 
-   On several ranks, each has the matrix of all of them by support, and does what one rank would: in its iterations, its time and its memory.
+   By support, each of several ranks has the whole matrix, and takes the iterations, the time and the memory of one rank.
    `PC_RRB_RED_NODES_AUTO` does so on at most 2^26 points divided by the number of ranks.
 
-   By support `-pc_rrb_levels` is an upper bound, `-pc_rrb_storage` and what belongs to it is without effect, and black nodes are not
-   lumped.
+   By support, `-pc_rrb_levels` is an upper bound, `-pc_rrb_storage` and its options have no effect, and black nodes are not lumped.
 
 .seealso: `PCRRB`, `PCRRBRedNodes`, `PCRRBGetRedNodes()`
 @*/
@@ -280,7 +279,7 @@ PETSCRRB_PARAMETER(RRB, RedNodes, PCRRBRedNodes, &PC_RRB::red_nodes, "-pc_rrb_re
                    PCRRBRedNodesTypes);
 
 /*@
-   PCRRBSetPrecision - Sets the precision in which the factor is stored of `PCRRB`
+   PCRRBSetPrecision - Sets the precision in which `PCRRB` stores the factor
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -301,7 +300,7 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
                    PCRRBPrecisions);
 
 /*@
-   PCRRBSetGatherSize - Sets how large a grid may be that `PCRRB` has on every rank, with several MPI ranks
+   PCRRBSetGatherSize - Sets the size of the largest grid that `PCRRB` keeps on every one of several MPI ranks
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -313,12 +312,12 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
    Level: intermediate
 
    Notes:
-   Finer grids are distributed. The first grid with at most so many points is gathered from all ranks, and each of them does
-   what is below it, so that no more messages are needed. With 0 only the grid of the last block is gathered, with as
-   many as the matrix has rows all of it. The preconditioner is the same operator, to rounding.
+   Finer grids are distributed. The first grid with at most this many points is gathered from all ranks, and each of them computes
+   it and all coarser ones, without further messages. With 0 only the grid of the last block is gathered, with the number of rows of the
+   matrix all grids. The preconditioner is the same operator, up to rounding.
 
    A distributed grid costs two exchanges with the neighbours in each application, a gathered one the work of all its points on
-   every rank. On one rank there is nothing to gather.
+   every rank. On one rank it has no effect.
 
 .seealso: `PCRRB`, `PCRRBGetGatherSize()`
 @*/
@@ -328,7 +327,7 @@ PETSCRRB_PARAMETER(
     "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", GatherSizeInUse);
 
 /*@
-   PCRRBSetTransport - Sets how values travel between the devices of several ranks in `PCRRB`
+   PCRRBSetTransport - Sets how `PCRRB` sends values between the devices of several ranks
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -344,7 +343,7 @@ PETSCRRB_PARAMETER(
    its iterations are graphs that the host launches. With `PetscSF` the host takes part in every exchange, and values go through its
    memory, unless MPI is device-aware (`-use_gpu_aware_mpi`).
 
-   Stores and NCCL want a device for each rank. Where ranks share one, it is `PetscSF`.
+   Stores and NCCL need a device for each rank. If ranks share one, it is `PetscSF`.
 
    A transport that is not possible is an error at `PCSetUp()`, with the reason; with `PC_RRB_TRANSPORT_AUTO` the next one is tried,
    and `-ksp_view` says which one is in use. On hosts, and on one rank, there is no choice.

@@ -1,4 +1,4 @@
-// What a grid's couplings say of how it should be coarsened and smoothed (docs/pcgridmg.md).
+// What a grid's couplings say of how it should be coarsened and smoothed (docs/numerics_gridmg.md).
 #pragma once
 
 #include "pc/gridmg/core/coarsen.hpp"

@@ -1,4 +1,4 @@
-// One step of coarsening: the matrix of a grid with half as many points in one direction (docs/pcgridmg.md). Every coarse
+// One step of coarsening: the matrix of a grid with half as many points in one direction (docs/numerics_gridmg.md). Every coarse
 // point gathers what is its own: nothing is added up by others, so that threads need no order.
 #pragma once
 

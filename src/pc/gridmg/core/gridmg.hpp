@@ -18,7 +18,7 @@ struct GridReport {
   bool dealt = false;     // each rank has a box of it; else all have all of it
 };
 
-// M^-1 of docs/pcgridmg.md.
+// M^-1 of docs/numerics_gridmg.md.
 class GridMG {
 public:
   virtual ~GridMG() = default;

@@ -1,4 +1,4 @@
-// The grids that are made of a matrix, and their refresh (docs/pcgridmg.md), for any backend.
+// The grids that are made of a matrix, and their refresh (docs/numerics_gridmg.md), for any backend.
 #pragma once
 
 #include "pc/gridmg/core/choose.hpp"

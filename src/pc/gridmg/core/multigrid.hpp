@@ -1,4 +1,4 @@
-// The V-cycle on a hierarchy of grids (docs/pcgridmg.md), for any backend.
+// The V-cycle on a hierarchy of grids (docs/numerics_gridmg.md), for any backend.
 #pragma once
 
 #include "pc/gridmg/core/hierarchy.hpp"

@@ -1,4 +1,4 @@
-// Half-sweeps of the smoothers, and the residual, point by point (docs/pcgridmg.md).
+// Half-sweeps of the smoothers, and the residual, point by point (docs/numerics_gridmg.md).
 #pragma once
 
 #include "pc/gridmg/core/coarsen.hpp"

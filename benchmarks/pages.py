@@ -1,8 +1,9 @@
-"""Writes the measured tables of README.md from solver_host.csv, solver_device.csv, mic_solve.csv and smoother.csv in results/."""
+"""Writes the measured tables of README.md and docs/speed.md from the CSVs in results/."""
 import csv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 NAMES = {
     "rrb": "`-ksp_type rrb`",
     "rrb, v": "`-ksp_type rrb -pc_rrb_cycle v`",
@@ -16,6 +17,17 @@ NAMES = {
 }
 SOLID = {"rrb": "`-ksp_type rrb`", "mic": "`-ksp_type cg -pc_type mic`", "pfmg": "CG with hypre's PFMG", "gamg": "CG with GAMG",
          "boomeramg": "CG with BoomerAMG"}
+# README's rows: what is solved, its size and where; the results, and what picks a solver's row there
+ROWS = (
+    ("2D, Poisson", "1023 x 1023", "one H100", "hard_devices", {"problem": "constant", "n": "1023"}),
+    ("3D, Poisson", "128 x 128 x 128", "one H200", "gridmg", {"backend": "cuda", "grid": "128x128x128", "problem": "poisson"}),
+    ("2D, cells stretched by 1000", "1023 x 1023", "one H100", "hard_devices", {"problem": "stretched to 1000", "n": "1023"}),
+    ("3D, two phases: 27 bubbles, 1000:1", "128 x 128 x 128", "one H200", "gridmg",
+     {"backend": "cuda", "grid": "128x128x128", "problem": "bubbles 1:1000"}),
+    ("2D, Poisson", "1023 x 1023", "a host, 2 cores", "hard", {"problem": "constant", "n": "1023"}),
+    ("3D, Poisson", "256 x 128 x 128", "two H200", "solid_devices", {"unknowns": "256 x 128 x 128"}),
+)
+COLUMNS = ("rrb", "gamg", "boomeramg", "pfmg")
 
 
 def ms(text):
@@ -79,7 +91,7 @@ def in_3d():
                 times[0] = ""
             out.append("| " + " | ".join([grid.replace("x", " x "), row["problem"], SOLID[row["solver"]], *times, row["iterations"]]) + " |")
     return ("Seven points, until the true relative residual is 1e-6, in milliseconds; bubbles: 27, with coefficients 1000 times larger. "
-            "(PFMG's first set-up: [why not](docs/three_dimensions.md#from-which-size-on).)\n\n" + "\n".join(out) + source(notes, where))
+            "(PFMG's first set-up: [why not](three_dimensions.md#from-which-size-on).)\n\n" + "\n".join(out) + source(notes, where))
 
 
 def smoothers():
@@ -93,19 +105,42 @@ def smoothers():
             "the true relative residual is 1e-8, in milliseconds:\n\n" + "\n".join(out) + source(notes, where))
 
 
+def beside_others():
+    """README's table: a refresh and a solve of each solver, and when that was measured."""
+    out = ["| problem | unknowns | on | `-ksp_type rrb` | CG with GAMG | CG with BoomerAMG | CG with PFMG | measured |",
+           "|---|---|---|---|---|---|---|---|"]
+    for what, size, where, name, wanted in ROWS:
+        notes, rows = read(name)
+        found = {row["solver"].removeprefix("cg + "): row for row in rows if wanted.items() <= row.items()}
+        cells = [f"{ms(row['refresh_ms'])} + {ms(row['solve_ms'])}" if (row := found.get(solver)) else "" for solver in COLUMNS]
+        out.append("| " + " | ".join([what, size, where, f"**{cells[0]}**", *cells[1:], f"{notes['date']}, {notes['commit']}"]) + " |")
+    return "\n".join(out) + "\n"
+
+
 def put(text, name, content):
     begin, end = f"<!-- begin of {name} -->\n", f"<!-- end of {name} -->\n"
     before, rest = text.split(begin)
     return before + begin + content + end + rest.split(end)[1]
 
 
+PAGES = {
+    "README.md": {"the table": beside_others},
+    "docs/speed.md": {"the host's table": on_host, "the device's table": on_device, "the table in 3D": in_3d,
+                      "the table of smoothers": smoothers},
+}
+
+
+def written(page):
+    """The page with its tables as the results have them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name, table_of in PAGES[page].items():
+        text = put(text, name, table_of())
+    return text
+
+
 def main():
-    readme = HERE.parent / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    text = put(text, "the host's table", on_host())
-    text = put(text, "the device's table", on_device())
-    text = put(text, "the table in 3D", in_3d())
-    readme.write_text(put(text, "the table of smoothers", smoothers()), encoding="utf-8")
+    for page in PAGES:
+        (ROOT / page).write_text(written(page), encoding="utf-8")
 
 
 if __name__ == "__main__":
