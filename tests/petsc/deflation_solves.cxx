@@ -102,6 +102,21 @@ Problem other_values(int n) { // the phases the other way round
   return reference::two_phase(n, n, [n](int, int j) { return j < n / 2 ? 1.0 : 1e-3; });
 }
 
+// A penalty in the place of a known value: beside it the row's couplings look like rounding.
+TEST_P(Variant, TakesAPenaltyOfAnySize) {
+  for (const double penalty : {1e6, 1e17, 1e20, 1e100, 1e300}) {
+    Problem problem = reference::neumann(13, 17);
+    problem.A.row[40][40] = penalty;
+    const Matrix A = matrix_of(problem);
+    const std::string subdomains = "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 -ksp_deflation levelset "
+                                   "-ksp_deflation_grid 13,17 -ksp_norm_type unpreconditioned -ksp_deflation_variant ";
+    const Solver ksp = ksp_of(A, subdomains + GetParam());
+    const Solve solved = solve(ksp, problem.b);
+    EXPECT_EQ(solved.reason, KSP_CONVERGED_RTOL) << penalty;
+    EXPECT_LT(relative_residual(problem, solved.x), 1e-7) << penalty;
+  }
+}
+
 TEST_P(Variant, FollowsNewValues) {
   const Problem one = reference::two_phase(24), other = other_values(24);
   const Matrix A = matrix_of(one), B = matrix_of(other);

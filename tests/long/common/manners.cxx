@@ -157,8 +157,8 @@ bool has_solution(const Claim &c) {
 }
 
 // Whether b is orthogonal to rows of zeros and to constants where the columns of a part add up to 0, whether somebody knows of that or not.
-// GMRES divides A M v, where it is a rounding error, by its norm, and takes the end of its space for a solution; PETSc's multigrid
-// shifts pivots.
+// GMRES and GCR divide A M v, where it is a rounding error, by its norm, and GMRES takes the end of its space for a solution; PETSc's
+// multigrid shifts pivots.
 bool is_in_range(const Claim &c) {
   const std::vector<int> part = parts(c.problem->A);
   const std::size_t rows = part.size();

@@ -221,9 +221,10 @@ std::string judge(const Claim &c) {
   if (c.guess && !std::all_of(c.guess->begin(), c.guess->end(), finite)) return ""; // nobody has looked at it
   if (!std::all_of(c.x.begin(), c.x.end(), finite)) return "";
   if (!Norm(c).known() || estimates(c.ksp) || leaves_early(c)) return "";
-  PetscBool rrb;
+  PetscBool rrb, gcr;
   ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPRRB, &rrb));
-  if ((is_gmres(c.ksp) || is_multigrid(c.ksp)) && !is_in_range(c)) return "";
+  ok(PetscObjectTypeCompare((PetscObject)c.ksp, KSPGCR, &gcr));
+  if ((is_gmres(c.ksp) || gcr || is_multigrid(c.ksp)) && !is_in_range(c)) return "";
   if (!rrb && !has_solution(c)) return ""; // what is taken out of z need not be what a preconditioner makes of it
   const std::string is = compare(c, false);
   if (is.empty() || estimates_nothing(c) || divides_by_rounding(c) || quotients_vanish(c) || solves_projected(c))

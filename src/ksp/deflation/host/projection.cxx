@@ -36,11 +36,15 @@ private:
     int subdomain;
     double value;
   };
+  struct Sum {
+    int subdomain;
+    double value, largest; // of what is added up
+  };
 
   void find_runs(PetscInt rows);
   void find_empty();
   std::vector<SumKey> find_neighbours(const Csr &);
-  std::size_t row_of_az(const Csr &, PetscInt i, Entry *entry) const;
+  std::size_t row_of_az(const Csr &, PetscInt i, Sum *) const;
   void find_excess(const Csr &);
   bool read_values(const Csr &);
   void reserve();
@@ -55,7 +59,7 @@ private:
   Report report_;
   std::vector<Run> runs_, outside_;   // of each subdomain in turn; of rows that are in none
   std::vector<int> run_start_;        // of each subdomain
-  std::vector<Entry> entry_;          // of one row
+  std::vector<Sum> sums_;             // of one row
   std::vector<PetscInt> az_row_;      // the rows that AZ has entries in
   std::vector<std::size_t> az_start_; // and where these are
   std::vector<Entry> az_;             // AZ by rows
@@ -101,24 +105,22 @@ void HostProjection::find_empty() {
   for (std::size_t k = 0; k < c_.size(); ++k) empty_[k] = c_[k] == 0;
 }
 
-// Row i of A Z: the sums of its entries by subdomain, sorted; those that rounding alone left are not there.
-std::size_t HostProjection::row_of_az(const Csr &a, PetscInt i, Entry *entry) const {
+// Row i of A Z: the sums of its entries by subdomain, sorted; those that rounding of what is added up has left are not there.
+std::size_t HostProjection::row_of_az(const Csr &a, PetscInt i, Sum *sum) const {
   const std::vector<int> &label = labels_.of_row();
   std::size_t n = 0;
-  double diagonal = 0;
   for (PetscInt p = a.ia[i]; p < a.ia[i + 1]; ++p) {
     const int k = label[a.ja[p]];
-    if (a.ja[p] == i) diagonal = std::abs(a.a[p]);
     if (k < 0) continue;
     std::size_t at = 0;
-    while (at < n && entry[at].subdomain != k) ++at;
-    if (at == n) entry[n++] = {k, 0.0};
-    entry[at].value += a.a[p];
+    while (at < n && sum[at].subdomain != k) ++at;
+    if (at == n) sum[n++] = {k, 0.0, 0.0};
+    sum[at].value += a.a[p];
+    sum[at].largest = std::max(sum[at].largest, std::abs(a.a[p]));
   }
-  n = std::size_t(
-      std::remove_if(entry, entry + n, [&](const Entry &e) { return std::abs(e.value) <= no_entry * diagonal; }) -
-      entry);
-  std::sort(entry, entry + n, [](const Entry &x, const Entry &y) { return x.subdomain < y.subdomain; });
+  n = std::size_t(std::remove_if(sum, sum + n, [](const Sum &s) { return std::abs(s.value) <= no_entry * s.largest; }) -
+                  sum);
+  std::sort(sum, sum + n, [](const Sum &x, const Sum &y) { return x.subdomain < y.subdomain; });
   return n;
 }
 
@@ -127,7 +129,7 @@ std::vector<SumKey> HostProjection::find_neighbours(const Csr &a) {
   const std::vector<int> &label = labels_.of_row();
   PetscInt longest = 0;
   for (PetscInt i = 0; i < a.n; ++i) longest = std::max(longest, a.ia[i + 1] - a.ia[i]);
-  entry_.resize(longest);
+  sums_.resize(longest);
   std::vector<std::vector<int>> of(labels_.count());
   for (PetscInt i = 0; i < a.n; ++i) {
     if (label[i] < 0) continue;
@@ -162,11 +164,11 @@ bool HostProjection::read_values(const Csr &a) {
   az_.clear(), az_row_.clear(), az_start_.clear();
   for (PetscInt i = 0; i < a.n; ++i) {
     if (labels_.of_row()[i] < 0) continue; // a row of A that couples with nothing; what its column has is not ours
-    const std::size_t n = row_of_az(a, i, entry_.data());
+    const std::size_t n = row_of_az(a, i, sums_.data());
     if (!n) continue;
     az_row_.push_back(i);
     az_start_.push_back(az_.size());
-    az_.insert(az_.end(), entry_.begin(), entry_.begin() + n);
+    for (std::size_t e = 0; e < n; ++e) az_.push_back({sums_[e].subdomain, sums_[e].value});
   }
   az_start_.push_back(az_.size());
   return az_.capacity() == room && az_row_.capacity() == rows && az_start_.capacity() == starts;
