@@ -11,14 +11,14 @@ PetscErrorCode PetscRRBViewVersion(PetscViewer viewer) {
 
 PetscErrorCode PetscRRBInfoBuild(void) {
 #if defined(_OPENMP)
-  const char openmp[] = "yes";
+  [[maybe_unused]] const char openmp[] = "yes";
 #else
-  const char openmp[] = "no";
+  [[maybe_unused]] const char openmp[] = "no";
 #endif
 #if defined(PETSCRRB_HAVE_NCCL)
-  const char nccl[] = "yes";
+  [[maybe_unused]] const char nccl[] = "yes";
 #else
-  const char nccl[] = "no";
+  [[maybe_unused]] const char nccl[] = "no";
 #endif
 
   PetscFunctionBegin;
