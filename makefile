@@ -287,33 +287,31 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERI
   -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' \
   -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
 
-# what `make docs` made, where it is there
+# what `make docs` made; installed where it is there
 DOCS ?= $(BUILD)/docs
-MAN ?= $(BUILD)/man
-install_folder = $(if $(wildcard $(1)),install -d $(DESTDIR)$(PREFIX)/$(2) && cp -R $(1)/. $(DESTDIR)$(PREFIX)/$(2))
 
-.PHONY: install dist clean help
-install: all    ## library, header, pkg-config and CMake files, and the documentation if it was made, to PREFIX (and DESTDIR)
+.PHONY: install clean help
+install: all    ## library, header, pkg-config and CMake files to PREFIX (and DESTDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/cmake/petscrrb share/doc/petscrrb)
 	install -m 644 include/petscrrb.h $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(library).$(VERSION) $(DESTDIR)$(PREFIX)/lib
 	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so.$(SERIES)
 	ln -sf libpetscrrb.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libpetscrrb.so
 	install -m 644 LICENSE CHANGELOG.md $(wildcard README.md) $(DESTDIR)$(PREFIX)/share/doc/petscrrb
-	$(call install_folder,$(DOCS),share/doc/petscrrb/html)
-	$(call install_folder,$(MAN),share/man)
 	@$(fill) config/petscrrb.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/petscrrb.pc
 	@$(fill) config/petscrrbConfig.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfig.cmake
 	@$(fill) config/petscrrbConfigVersion.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfigVersion.cmake
+	$(if $(wildcard $(DOCS)),install -d $(DESTDIR)$(PREFIX)/share/doc/petscrrb/html && cp -R $(DOCS)/. $(DESTDIR)$(PREFIX)/share/doc/petscrrb/html)
 
 # REVISION=: another commit than the last one
+.PHONY: dist
 REVISION ?= HEAD
 dist:    ## the sources of the last commit: BUILD/petscrrb-VERSION.tar.gz
 	@mkdir -p $(BUILD)
 	git archive --prefix=petscrrb-$(VERSION)/ --output=$(BUILD)/petscrrb-$(VERSION).tar.gz $(REVISION)
 
 clean:    ## remove what was built; the configuration, the virtual environment and a downloaded PETSc stay
-	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs man) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-cuda-compile build-python
+	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-cuda-compile build-python
 
 help:    ## this list
 	@echo 'make [BUILD=build] [CONFIGURE_FLAGS=...] TARGET'

@@ -90,3 +90,15 @@ def test_destdir(install, tmp_path):
     module = (tmp_path / "opt/rrb/lib/pkgconfig/petscrrb.pc").read_text(encoding="utf-8")
     assert "prefix=/opt/rrb\n" in module
     assert str(tmp_path) not in module
+
+
+def test_documentation_that_was_made(install, tmp_path):
+    """Twice, to the same place."""
+    (tmp_path / "docs/images").mkdir(parents=True)
+    for name in ("index.html", "images/picture.svg"):
+        (tmp_path / "docs" / name).write_text(name, encoding="utf-8")
+    for _ in range(2):
+        install(f"DESTDIR={tmp_path}", "PREFIX=/opt/rrb", f"DOCS={tmp_path / 'docs'}")
+    html = tmp_path / "opt/rrb/share/doc/petscrrb/html"
+    assert [(html / name).read_text(encoding="utf-8") for name in ("index.html", "images/picture.svg")] == ["index.html", "images/picture.svg"]
+    assert not (html / "docs").exists()
