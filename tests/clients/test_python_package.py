@@ -138,6 +138,16 @@ def test_configure_finds_the_petsc_of_python(run, root, config, tmp_path):
 
 # --- import petscrrb ---
 
+
+def test_the_documentations_programs(petscrrb, root):
+    """With a solver in place of the dots."""
+    blocks = re.findall(r"^```\{code-block\} python\n(.*?)^```$", (root / "docs/installing.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        head, _, rest = block.partition("...\n")
+        assert "type: rrb\n" in petscrrb(f"{head}from petsc4py import PETSc\n{SOLVE}{rest}ksp.solve(b, x)\nksp.view()\n")
+
+
 SOLVE = """
 n = 40
 A = PETSc.Mat().createAIJ((n * n, n * n), nnz=5)
