@@ -18,12 +18,6 @@ TYPES = {
 }
 
 
-@pytest.fixture(scope="module")
-def version(root):
-    header = (root / "include/petscrrb.h").read_text(encoding="utf-8")
-    return ".".join(re.findall(r"PETSCRRB_VERSION_\w+ +(\d+)", header))
-
-
 @pytest.mark.parametrize("options, paper", TYPES.items(), ids=TYPES)
 def test_version_and_paper(run, tutorial, library, version, options, paper):
     output = run(tutorial(*EX2), "-dll_append", library, "-m", 20, "-n", 20, "-ksp_view", "-citations", *options.split())

@@ -29,11 +29,6 @@ def load(name):
 
 
 @pytest.fixture(scope="module")
-def version():
-    return ".".join(re.findall(r"PETSCRRB_VERSION_\w+ +(\d+)", text("include/petscrrb.h")))
-
-
-@pytest.fixture(scope="module")
 def recipe():
     """conda's."""
     return load("packaging/conda/recipe.yaml")
