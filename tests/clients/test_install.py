@@ -79,17 +79,6 @@ def test_the_installed_plugin_loads(run, tutorial, prefix):
     assert "CONVERGED_RTOL" in output
 
 
-def test_destdir(install, tmp_path):
-    """Packagers install to a folder that the files must not know."""
-    install(f"DESTDIR={tmp_path}", "PREFIX=/opt/rrb")
-    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if not path.is_dir()}
-    assert {"opt/rrb/include/petscrrb.h", "opt/rrb/lib/libpetscrrb.so", "opt/rrb/lib/pkgconfig/petscrrb.pc",
-            "opt/rrb/lib/cmake/petscrrb/petscrrbConfig.cmake", "opt/rrb/share/doc/petscrrb/LICENSE"} <= files
-    module = (tmp_path / "opt/rrb/lib/pkgconfig/petscrrb.pc").read_text(encoding="utf-8")
-    assert "prefix=/opt/rrb\n" in module
-    assert str(tmp_path) not in module
-
-
 def test_documentation_that_was_made(install, tmp_path):
     """Twice, to the same place."""
     (tmp_path / "docs/images").mkdir(parents=True)
@@ -100,3 +89,14 @@ def test_documentation_that_was_made(install, tmp_path):
     html = tmp_path / "opt/rrb/share/doc/petscrrb/html"
     assert [(html / name).read_text(encoding="utf-8") for name in ("index.html", "images/picture.svg")] == ["index.html", "images/picture.svg"]
     assert not (html / "docs").exists()
+
+
+def test_destdir(install, tmp_path):
+    """Packagers install to a folder that the files must not know."""
+    install(f"DESTDIR={tmp_path}", "PREFIX=/opt/rrb")
+    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if not path.is_dir()}
+    assert {"opt/rrb/include/petscrrb.h", "opt/rrb/lib/libpetscrrb.so", "opt/rrb/lib/pkgconfig/petscrrb.pc",
+            "opt/rrb/lib/cmake/petscrrb/petscrrbConfig.cmake", "opt/rrb/share/doc/petscrrb/LICENSE"} <= files
+    module = (tmp_path / "opt/rrb/lib/pkgconfig/petscrrb.pc").read_text(encoding="utf-8")
+    assert "prefix=/opt/rrb\n" in module
+    assert str(tmp_path) not in module
