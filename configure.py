@@ -26,7 +26,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="configure.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
-    add("--petsc-dir", metavar="DIR", help="where PETSc is (default: PETSC_DIR, else pkg-config's, else Debian's)")
+    add("--petsc-dir", metavar="DIR", help="where PETSc is (default: PETSC_DIR, else Python's package petsc, else "
+        "pkg-config's, else Debian's)")
     add("--petsc-arch", metavar="ARCH", help="which of its builds, where it is not installed (default: PETSC_ARCH)")
     add("--download-petsc", default=False, type=boolean, metavar="0|1",
         help=f"get PETSc {download.VERSION} from PyPI and build it in the build folder")

@@ -8,7 +8,7 @@ PYTHON ?= python3
 PREREQUISITES ?= yes
 
 petsc_wanted := $(PETSC_DIR)
-no_config_needed := help clean format docs prerequisites check check-asan check-long demo bench cuda-compile check-cuda-built
+no_config_needed := help clean dist format docs prerequisites check check-asan check-long demo bench cuda-compile check-cuda-built
 ifneq ($(filter-out $(no_config_needed),$(or $(MAKECMDGOALS),all)),)
   include $(CONFIG)
   petsc_configured := $(patsubst --petsc-dir=%,%,$(filter --petsc-dir=%,$(CONFIGURE_ARGUMENTS)))
@@ -287,6 +287,9 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERI
   -e 's|@PETSC_INCLUDE_DIRS@|$(call semicolons,$(include_dirs))|g' \
   -e 's|@PETSC_CMAKE_LIBRARIES@|$(call semicolons,$(PETSC_LINK_FLAGS))|g'
 
+# what `make docs` made; installed where it is there
+DOCS ?= $(BUILD)/docs
+
 .PHONY: install clean help
 install: all    ## library, header, man pages, pkg-config and CMake files to PREFIX (and DESTDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/cmake/petscrrb share/doc/petscrrb)
@@ -299,9 +302,17 @@ install: all    ## library, header, man pages, pkg-config and CMake files to PRE
 	@$(fill) config/petscrrb.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/petscrrb.pc
 	@$(fill) config/petscrrbConfig.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfig.cmake
 	@$(fill) config/petscrrbConfigVersion.cmake.in > $(DESTDIR)$(PREFIX)/lib/cmake/petscrrb/petscrrbConfigVersion.cmake
+	$(if $(wildcard $(DOCS)),install -d $(DESTDIR)$(PREFIX)/share/doc/petscrrb/html && cp -R $(DOCS)/. $(DESTDIR)$(PREFIX)/share/doc/petscrrb/html)
+
+# REVISION=: another commit than the last one
+.PHONY: dist
+REVISION ?= HEAD
+dist:    ## the sources of the last commit: BUILD/petscrrb-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --prefix=petscrrb-$(VERSION)/ --output=$(BUILD)/petscrrb-$(VERSION).tar.gz $(REVISION)
 
 clean:    ## remove what was built; the configuration, the virtual environment and a downloaded PETSc stay
-	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-cuda-compile
+	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-cuda-compile build-python
 
 help:    ## this list
 	@echo 'make [BUILD=build] [CONFIGURE_FLAGS=...] TARGET'

@@ -1,6 +1,7 @@
 """Finds an installed PETSc and reads how it was built from its petscvariables, petscconf.h and petscversion.h."""
 import re
 import shlex
+import sysconfig
 from pathlib import Path
 
 from config.log import ConfigureError
@@ -103,9 +104,13 @@ def is_petsc(directory, arch=""):
 
 
 def find(log, directory, arch):
-    """The PETSc that the user names, or else pkg-config's, or else Debian's."""
+    """The PETSc that the user names, or else the one of this Python's packages, or else pkg-config's, or else Debian's."""
     if directory:
         return named(directory, arch)
+    for scheme in ("platlib", "purelib"):  # not by import: an isolated build of pip's hides packages, but not their folder
+        package = Path(sysconfig.get_path(scheme), "petsc")
+        if is_petsc(package):
+            return Petsc(package, "", "Python's package petsc")
     for module in ("petsc", "PETSc"):
         found, prefix = log.run(["pkg-config", "--variable=prefix", module])
         if found and is_petsc(prefix.strip()):

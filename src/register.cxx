@@ -1,4 +1,6 @@
 /* Every type that the plugin adds, and its two entry points: -dll_append and PetscRRBInitializePackage(). */
+#include "petsc/about/citations.h"
+#include "petsc/about/version.h"
 #include "petsc/matrix.h"
 #include "petsc/compat.h"
 #include "petscrrb.h"
@@ -59,6 +61,7 @@ static PetscErrorCode ReadTimeout(void) {
 @*/
 PetscErrorCode PetscRRBFinalizePackage(void) {
   PetscFunctionBegin;
+  PetscCall(PetscRRBForgetCitations());
   PetscCall(KSPDeflationStopHook());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -87,6 +90,7 @@ PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
+  PetscCall(PetscRRBInfoBuild());
   PetscCall(ReadTimeout());
   PETSCRRB_TYPES(PETSCRRB_REGISTER)
   PetscCall(KSPDeflationStartHook());

@@ -33,6 +33,13 @@ def root():
 
 
 @pytest.fixture(scope="session")
+def version(root):
+    """The version in petscrrb.h."""
+    header = (root / "include/petscrrb.h").read_text(encoding="utf-8")
+    return ".".join(re.findall(r"PETSCRRB_VERSION_\w+ +(\d+)", header))
+
+
+@pytest.fixture(scope="session")
 def build():
     """The build folder: `make check` names it, a bare pytest takes build/."""
     return Path(os.environ.get("PETSCRRB_BUILD", ROOT / "build"))

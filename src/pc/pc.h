@@ -5,6 +5,7 @@
 
 #include "pc/findgrid.h"
 #include "pc/known_values.h"
+#include "petsc/about/version.h"
 #include "petsc/agree.h"
 #include "petsc/matrix.h"
 #include "petsc/compat.h"
@@ -140,6 +141,7 @@ PetscErrorCode PetscRRBView(PC pc, PetscViewer viewer) {
   if (string) PetscCall(brief(data, viewer));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PetscRRBViewVersion(viewer));
   PetscCall(choices(data, viewer));
   if (data->state && data->state->ready)
     PetscCall(state(pc, viewer));

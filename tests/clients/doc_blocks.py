@@ -14,6 +14,9 @@ NOT_RUN = {
     r"make check\b.*": ITSELF,
     r"make (demo|bench)\b.*": LONG,
     r"make": LONG,
+    r"make install": "is tested by test_install.py",
+    r"PETSC_DIR=\S+ pip install .*": "is tested by test_python_package.py",
+    r"(spack|rattler-build|docker) .*": "needs Spack, conda or Docker; test_packaging.py reads the recipes",
 }
 
 # Commands that would take minutes are run as they are written, with these options behind them.

@@ -1,5 +1,4 @@
 """What make install gives is enough: a program builds against it with pkg-config and with CMake, and runs."""
-import re
 import shlex
 import shutil
 
@@ -32,9 +31,8 @@ def source(root, tmp_path):
     return lambda ending: shutil.copy(root / "docs/examples/poisson.c", tmp_path / f"poisson.{ending}")
 
 
-def test_pkg_config_tells_the_version(root, pkg_config):
-    header = (root / "include/petscrrb.h").read_text(encoding="utf-8")
-    assert pkg_config("--modversion").strip() == ".".join(re.findall(r"PETSCRRB_VERSION_\w+ +(\d+)", header))
+def test_pkg_config_tells_the_version(version, pkg_config):
+    assert pkg_config("--modversion").strip() == version
 
 
 @pytest.mark.parametrize("static", [[], ["--static"]], ids=["", "static"])
@@ -79,6 +77,18 @@ def test_the_installed_plugin_loads(run, tutorial, prefix):
     output = run(tutorial("ksp/ksp", "ex2"), "-dll_append", prefix / "lib/libpetscrrb.so", "-pc_type", "rrb",
                  "-ksp_converged_reason")
     assert "CONVERGED_RTOL" in output
+
+
+def test_documentation_that_was_made(install, tmp_path):
+    """Twice, to the same place."""
+    (tmp_path / "docs/images").mkdir(parents=True)
+    for name in ("index.html", "images/picture.svg"):
+        (tmp_path / "docs" / name).write_text(name, encoding="utf-8")
+    for _ in range(2):
+        install(f"DESTDIR={tmp_path}", "PREFIX=/opt/rrb", f"DOCS={tmp_path / 'docs'}")
+    html = tmp_path / "opt/rrb/share/doc/petscrrb/html"
+    assert [(html / name).read_text(encoding="utf-8") for name in ("index.html", "images/picture.svg")] == ["index.html", "images/picture.svg"]
+    assert not (html / "docs").exists()
 
 
 def test_destdir(install, tmp_path):

@@ -42,6 +42,8 @@ PETSC_INTERN PetscErrorCode PCCreate_GridMG(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_SubdomainDeflation(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPDeflationStartHook(void) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPDeflationStopHook(void) { return PETSC_ERR_PLIB; }
+PETSC_INTERN PetscErrorCode PetscRRBInfoBuild(void) { return PETSC_ERR_PLIB; }
+PETSC_INTERN PetscErrorCode PetscRRBForgetCitations(void) { return PETSC_ERR_PLIB; }
 PetscErrorCode PetscRRBSetTimeout(PetscReal) { return PETSC_ERR_PLIB; }
 """
 

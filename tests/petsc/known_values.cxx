@@ -73,8 +73,8 @@ double true_residual(Mat A, Vec b, Vec x, PetscErrorCode (*multiply)(Mat, Vec, V
 }
 
 void expect_solved(KSP ksp, const Distributed &d, const std::string &words, unsigned seed = 3) {
-  int n = 0;
-  MatGetSize(d.A, &n, nullptr);
+  PetscInt n;
+  ok(MatGetSize(d.A, &n, nullptr));
   const petsctest::Vector b = vector_on(d, reference::random_vector(n, seed)), x = like(b);
   KSPConvergedReason reason;
   ok(KSPSolve(ksp, b, x));

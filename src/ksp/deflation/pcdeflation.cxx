@@ -1,6 +1,7 @@
 /* The PC that deflation puts around the user's: what PCApply(), PCView() and the like do. */
 #include "ksp/deflation/kspdeflation_data.h"
 #include "pc/pc.h"
+#include "petsc/about/citations.h"
 
 using petscrrb::deflation::Report;
 using petscrrb::deflation::Result;
@@ -195,6 +196,7 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
   const char *variant = KSPDeflationVariants[d->deflation->variant];
   if (string) PetscCall(PetscViewerStringSPrintf(viewer, " %s", variant));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBViewVersion(viewer));
   PetscCall(
       PetscViewerASCIIPrintf(viewer, "deflation: %s, variant %s\n", KSPDeflationTypes[d->deflation->type], variant));
   if (d->backend)
@@ -271,5 +273,6 @@ PetscErrorCode PCCreate_SubdomainDeflation(PC pc) {
   pc->ops->view = PCView_SubdomainDeflation;
   pc->ops->reset = PCReset_SubdomainDeflation;
   pc->ops->destroy = PCDestroy_SubdomainDeflation;
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_TWO_LEVEL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 /* KSPRRB as PETSc sees it: everything but the solve, which is in ksprrb_solve.cxx. */
 #include "ksp/rrb/ksprrb_data.h"
 #include "pc/gridmg/pcgridmg_data.h"
+#include "petsc/about/citations.h"
 
 #include <petscblaslapack.h>
 #include <petscdmda.h>
@@ -256,5 +257,6 @@ PetscErrorCode KSPCreate_RRB(KSP ksp) {
   ksp->ops->buildresidual = KSPBuildResidualDefault;
   ksp->ops->computeeigenvalues = KSPComputeEigenvalues_RRB;
   ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_RRB;
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* PCBLOCKRELAX, the PETSc preconditioner: what PCApply(), PCView() and their kin do, and the type itself. */
 #include "pc/blockrelax/pcblockrelax_data.h"
+#include "petsc/about/citations.h"
 
 using namespace petscrrb;
 
@@ -174,5 +175,6 @@ PetscErrorCode PCCreate_BlockRelax(PC pc) {
   pc->ops->destroy = PCDestroy_BlockRelax;
   pc->ops->applytranspose = PCApplyTranspose_BlockRelax; /* not every M is symmetric */
   pc->ops->applyrichardson = PCApplyRichardson_BlockRelax;
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_BLOCK_RELAXATION));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

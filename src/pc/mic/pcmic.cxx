@@ -1,5 +1,6 @@
 /* PCMIC, the PETSc preconditioner: what PCApply(), PCView() and their kin do, and the type itself. */
 #include "pc/mic/pcmic_data.h"
+#include "petsc/about/citations.h"
 
 using namespace petscrrb;
 
@@ -150,5 +151,6 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   mic->precision = PC_MIC_PRECISION_DOUBLE;
   pc->ops->applysymmetricleft = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::left>, false>;
   pc->ops->applysymmetricright = PetscRRBApply<PC_MIC, ApplyPart<PCMICPart::right>, false>;
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_MIC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* PCNEUMANN, the PETSc preconditioner: what PCApply(), PCView() and their kin do, and the type itself. */
 #include "pc/neumann/pcneumann_data.h"
+#include "petsc/about/citations.h"
 
 using namespace petscrrb;
 
@@ -121,5 +122,6 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   neumann->scale = PETSC_TRUE;
   neumann->drop = PC_NEUMANN_DROP_NONE;
   neumann->threshold = 0.1;
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_TWO_LEVEL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* PCRRB, the PETSc preconditioner: what PCApply(), PCView() and PCReset() do. No arithmetic. */
 #include "pc/rrb/pcrrb_data.h"
+#include "petsc/about/citations.h"
 
 using namespace petscrrb;
 using rrb::Part;
@@ -256,5 +257,6 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   pc->ops->applysymmetricright = ApplyHalf<Part::right>;
   pc->ops->reset = PCReset_RRB; /* which have more to do */
   pc->ops->destroy = PCDestroy_RRB;
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
