@@ -8,6 +8,7 @@
 #include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
 #include "petsc/rank_rows.h"
+#include "petsc/source.hpp"
 
 #if PETSCRRB_ON_DEVICES
   #include "petsc/overlap_cuda.hpp"
@@ -16,38 +17,67 @@
 
 #include <algorithm>
 
+using petscrrb::Source;
+
 static const PetscRRBSay say("rows of a box", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
 PetscRRBBoxRows::~PetscRRBBoxRows() {
   for (PetscSF &sf : from_) (void)PetscSFDestroy(&sf);
 }
 
-/* First those of the diagonal block, then those of the other one. */
-PetscErrorCode PetscRRBBoxRows::TakeOwn(Mat P, Entries *own) const {
-  const PetscInt *columns;
-  petscrrb::Csr of[2];
-  PetscInt first;
-  Mat block[2];
+/* The two blocks of a rank's rows, as long as this lives. */
+class PetscRRBBoxRows::Blocks : petscrrb::NotCopied {
+public:
+  ~Blocks() {
+    for (int b = 0; b < 2; ++b)
+      if (of_[b].ia) (void)PetscRRBPatternRestore(block_[b], &of_[b]);
+  }
+  PetscErrorCode Get(Mat P) {
+    PetscFunctionBegin;
+    PetscCall(MatGetOwnershipRange(P, &first_, nullptr));
+    PetscCall(MatMPIAIJGetSeqAIJ(P, &block_[0], &block_[1], &columns_));
+    for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternGet(block_[b], &of_[b]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscInt rows() const { return of_[0].n; }
+  PetscInt size(PetscInt row) const { return size_in(0, row) + size_in(1, row); }
+  /* f(global column, block, place in it) */
+  template <class F> void each(PetscInt row, const F &f) const {
+    for (int b = 0; b < 2; ++b)
+      for (PetscInt e = of_[b].ia[row]; e < of_[b].ia[row + 1]; ++e)
+        f(b ? columns_[of_[b].ja[e]] : first_ + of_[b].ja[e], b, e);
+  }
+
+private:
+  PetscInt size_in(int b, PetscInt row) const { return of_[b].ia[row + 1] - of_[b].ia[row]; }
+
+  PetscInt first_ = 0;
+  const PetscInt *columns_ = nullptr;
+  Mat block_[2] = {};
+  petscrrb::Csr of_[2];
+};
+
+/* The entries of own rows that other ranks want. */
+PetscErrorCode PetscRRBBoxRows::TakeWanted(const Blocks &blocks, PetscSF of_rows, Entries *own) const {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)of_rows);
+  const PetscInt *wanted;
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(P, &first, nullptr));
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], &columns));
-  for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternGet(block[b], &of[b]));
-  const PetscInt n = of[0].n;
-  own->start.resize((std::size_t)n + 1);
-  for (PetscInt p = 0; p <= n; ++p) own->start[(std::size_t)p] = of[0].ia[p] + of[1].ia[p];
-  own->column.resize((std::size_t)own->start.back());
-  own->place.resize((std::size_t)own->start.back());
-#pragma omp parallel for schedule(static) if (n >= petscrrb::rows_for_threads)
-  for (PetscInt p = 0; p < n; ++p) {
-    std::size_t to = (std::size_t)own->start[(std::size_t)p];
-    for (int b = 0; b < 2; ++b)
-      for (PetscInt e = of[b].ia[p]; e < of[b].ia[p + 1]; ++e, ++to) {
-        own->column[to] = b ? columns[of[b].ja[e]] : first + of[b].ja[e];
-        own->place[to] = e;
-      }
-  }
-  for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternRestore(block[b], &of[b]));
+  PetscCall(PetscSFComputeDegreeBegin(of_rows, &wanted));
+  PetscCall(PetscSFComputeDegreeEnd(of_rows, &wanted));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
+    const PetscInt n = blocks.rows();
+    own->start.resize((std::size_t)n + 1);
+    for (PetscInt p = 0; p < n; ++p)
+      own->start[(std::size_t)p + 1] = own->start[(std::size_t)p] + (wanted[p] ? blocks.size(p) : 0);
+    own->column.reserve((std::size_t)own->start.back());
+    own->place.reserve((std::size_t)own->start.back());
+    for (PetscInt p = 0; p < n; ++p)
+      if (wanted[p])
+        blocks.each(p, [&](PetscInt column, int, PetscInt place) {
+          own->column.push_back(column), own->place.push_back(place);
+        });
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,6 +89,7 @@ PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, 
   PetscRRBGhostEntries wanted;
   PetscSF of_rows = nullptr, of_entries = nullptr;
   PetscInt end;
+  Blocks blocks;
   Entries own, theirs;
 
   PetscFunctionBegin;
@@ -66,11 +97,12 @@ PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, 
   PetscCall(MatGetOwnershipRange(P, &first_, &end));
   own_rows_ = end - first_;
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
-    PetscRRBCheckSent(TakeOwn(P, &own));
+    PetscRRBCheckSent(blocks.Get(P));
     for (const PetscInt row : rows)
       if (!is_own(row)) others.push_back(row);
   }));
   PetscCall(PetscRRBConnectRows(P, others, &of_rows));
+  PetscCall(TakeWanted(blocks, of_rows, &own));
   PetscCall(PetscRRBConnectEntries(P, others, of_rows, own.start.data(), own_rows_, &wanted, &of_entries));
   PetscCall(PetscSFDestroy(&of_rows));
   const PetscErrorCode code = PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
@@ -85,71 +117,71 @@ PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, 
   PetscCall(PetscSFDestroy(&of_entries));
   PetscCall(code);
   std::vector<PetscInt> to; /* where those of other ranks go */
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PutInOrder(rows, number, own, &theirs, &to); }));
-  own = {};
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PutInOrder(rows, number, blocks, &theirs, &to); }));
   PetscCall(Connect(P, others, theirs, to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Entries of rows in the order of the box's columns. */
-void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number &number, const Entries &own,
+void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number &number, const Blocks &blocks,
                                  Entries *theirs, std::vector<PetscInt> *to) {
-  constexpr PetscInt few = 32; /* entries of a row on a grid; others' rows are put in order by one thread */
+  constexpr PetscInt few = 32; /* entries of a row on a grid; longer ones are put in order by one thread */
+  struct Entry {
+    PetscInt here, column, from; /* from: where this rank has it, or which one of the row it is of others */
+  };
   const PetscInt n = (PetscInt)rows.size();
-  std::vector<PetscInt> which((std::size_t)n),
-      own_before((std::size_t)n + 1); /* row of its owner's; own entries before it */
-  std::vector<PetscInt> longer, order, key;
+  std::vector<PetscInt> which((std::size_t)n); /* row of its owner's */
+  std::vector<PetscInt> longer;
+  std::vector<Entry> room;
   const auto size_of = [&](PetscInt p) { return ia_[(std::size_t)p + 1] - ia_[(std::size_t)p]; };
   PetscInt others = 0;
 
   ia_.assign((std::size_t)n + 2, 0);
   for (PetscInt p = 0; p < n; ++p) {
     const bool mine = is_own(rows[(std::size_t)p]);
-    const std::vector<PetscInt> &start = mine ? own.start : theirs->start;
     const PetscInt row = which[(std::size_t)p] = mine ? rows[(std::size_t)p] - first_ : others++;
-    const PetscInt size = start[(std::size_t)row + 1] - start[(std::size_t)row];
+    const PetscInt size =
+        mine ? blocks.size(row) : theirs->start[(std::size_t)row + 1] - theirs->start[(std::size_t)row];
     ia_[(std::size_t)p + 1] = ia_[(std::size_t)p] + size;
-    own_before[(std::size_t)p + 1] = own_before[(std::size_t)p] + (mine ? size : 0);
     if (size > few) longer.push_back(p);
   }
   ia_.back() = ia_[(std::size_t)n] + 1;
-  ja_.assign((std::size_t)ia_.back(), 0);
-  own_.to.resize((std::size_t)own_before.back());
-  own_.place.resize(own_.to.size());
-  own_.block.resize(own_.to.size());
+  ja_.resize((std::size_t)ia_.back());
+  source_.resize((std::size_t)ia_.back());
+  source_.data()[ia_[(std::size_t)n]] = Source::elsewhere;
   to->resize(theirs->column.size());
   const Entries unordered = *theirs;
-  const auto put = [&](PetscInt p, PetscInt *by, PetscInt *in) {
+  const auto put = [&](PetscInt p, Entry *entry) {
     const bool mine = is_own(rows[(std::size_t)p]);
-    const Entries &of = mine ? own : unordered;
-    const std::size_t begin = (std::size_t)of.start[(std::size_t)which[(std::size_t)p]];
-    const PetscInt size = size_of(p), at = ia_[(std::size_t)p];
+    const PetscInt row = which[(std::size_t)p], size = size_of(p), at = ia_[(std::size_t)p];
+    const std::size_t begin = mine ? 0 : (std::size_t)unordered.start[(std::size_t)row];
+    Entry *end = entry;
+    const auto take = [&](PetscInt column, PetscInt from) {
+      const PetscInt here = number(column);
+      *end++ = {here < 0 ? n : here, column, from};
+    };
+    if (mine)
+      blocks.each(row, [&](PetscInt column, int b, PetscInt place) { take(column, Source::of(b, place)); });
+    else
+      for (PetscInt i = 0; i < size; ++i) take(unordered.column[begin + (std::size_t)i], i);
+    std::sort(entry, end, [](const Entry &a, const Entry &b) { return a.here < b.here; });
     for (PetscInt i = 0; i < size; ++i) {
-      const PetscInt here = number(of.column[begin + (std::size_t)i]);
-      in[i] = i, by[i] = here < 0 ? n : here;
-    }
-    std::sort(in, in + size, [&](PetscInt a, PetscInt b) { return by[a] < by[b]; });
-    for (PetscInt i = 0; i < size; ++i) {
-      const std::size_t from = begin + (std::size_t)in[i], mine_at = (std::size_t)(own_before[(std::size_t)p] + i);
-      ja_[(std::size_t)(at + i)] = by[in[i]];
-      if (mine) {
-        own_.to[mine_at] = at + i, own_.place[mine_at] = own.place[from];
-        own_.block[mine_at] = !is_own(own.column[from]);
-      } else {
-        theirs->column[begin + (std::size_t)i] = unordered.column[from];
-        theirs->place[begin + (std::size_t)i] = unordered.place[from];
-        (*to)[begin + (std::size_t)i] = at + i;
-      }
+      ja_.data()[at + i] = entry[i].here;
+      source_.data()[at + i] = mine ? entry[i].from : Source::elsewhere;
+      if (mine) continue;
+      theirs->column[begin + (std::size_t)i] = entry[i].column;
+      theirs->place[begin + (std::size_t)i] = unordered.place[begin + (std::size_t)entry[i].from];
+      (*to)[begin + (std::size_t)i] = at + i;
     }
   };
 #pragma omp parallel for schedule(static) if (n >= petscrrb::rows_for_threads)
   for (PetscInt p = 0; p < n; ++p) {
-    PetscInt by[few], in[few];
-    if (size_of(p) <= few) put(p, by, in);
+    Entry entry[few];
+    if (size_of(p) <= few) put(p, entry);
   }
   for (const PetscInt p : longer) {
-    key.resize((std::size_t)size_of(p)), order.resize(key.size());
-    put(p, key.data(), order.data());
+    room.resize((std::size_t)size_of(p));
+    put(p, room.data());
   }
 }
 
@@ -203,8 +235,7 @@ PetscErrorCode PetscRRBBoxRows::Exchange(Mat P, PetscBool device, PetscScalar *a
     PetscFunctionBegin;
     PetscCall(PetscRRBRankRowsGet(P, device, &rows));
 #if PETSCRRB_ON_DEVICES
-    if (device && !on_device_)
-      on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(own_.place, own_.block, own_.to);
+    if (device && !on_device_) on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(source_.data(), source_.size());
 #endif
     PetscFunctionReturn(PETSC_SUCCESS);
   }));
@@ -215,8 +246,8 @@ PetscErrorCode PetscRRBBoxRows::Exchange(Mat P, PetscBool device, PetscScalar *a
   if (device) trouble = PetscRRBTroubleOf(say, [&] { on_device_->put(from, a); });
 #endif
   if (!device)
-#pragma omp parallel for schedule(static) if ((PetscInt)own_.to.size() >= petscrrb::rows_for_threads)
-    for (std::size_t i = 0; i < own_.to.size(); ++i) a[own_.to[i]] = from[own_.block[i]][own_.place[i]];
+#pragma omp parallel for schedule(static) if ((PetscInt)source_.size() >= petscrrb::rows_for_threads)
+    for (std::size_t e = 0; e < source_.size(); ++e) Source::put(from[0], from[1], source_.data()[e], a + e);
   for (int b = 0; b < 2; ++b) PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
   PetscCall(PetscRRBRankRowsRestore(P, device, &rows));
   PetscCall(PetscRRBFirstTrouble(comm, &trouble));

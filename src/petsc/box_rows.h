@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "exec/host/host.hpp"
 #include "exec/not_copied.hpp"
 
 #include <petscmat.h>
@@ -32,26 +33,24 @@ public:
 
   /* columns in the order of the box's numbers */
   const std::vector<PetscInt> &ia() const { return ia_; }
-  const std::vector<PetscInt> &ja() const { return ja_; }
-  double bytes() const { return (double)own_.place.size() * (2.0 * sizeof(PetscInt) + 1.0); }
+  const petscrrb::host::Buffer<PetscInt> &ja() const { return ja_; }
+  double bytes() const { return (double)source_.bytes(); }
 
 private:
   struct Entries { /* of rows, one after the other: global columns, and the place in its owner's block */
     std::vector<PetscInt> start, column, place;
   };
-  PetscErrorCode TakeOwn(Mat P, Entries *) const;
-  void PutInOrder(const std::vector<PetscInt> &rows, const Number &, const Entries &own, Entries *theirs,
+  class Blocks;
+  PetscErrorCode TakeWanted(const Blocks &, PetscSF of_rows, Entries *) const;
+  void PutInOrder(const std::vector<PetscInt> &rows, const Number &, const Blocks &, Entries *theirs,
                   std::vector<PetscInt> *to);
   PetscErrorCode Connect(Mat P, const std::vector<PetscInt> &others, const Entries &theirs,
                          const std::vector<PetscInt> &to);
   bool is_own(PetscInt row) const { return row >= first_ && row < first_ + own_rows_; }
 
   PetscInt first_ = 0, own_rows_ = 0;
-  std::vector<PetscInt> ia_, ja_;
-  struct { /* entries that this rank has itself: here, in which block, and where in it */
-    std::vector<PetscInt> to, place;
-    std::vector<unsigned char> block;
-  } own_;
-  PetscSF from_[2] = {}; /* the others, of each block */
+  std::vector<PetscInt> ia_;
+  petscrrb::host::Buffer<PetscInt> ja_, source_; /* source_: petscrrb::Source of each entry */
+  PetscSF from_[2] = {};                         /* the others, of each block */
   std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
 };

@@ -4,6 +4,7 @@
 #include "petsc/ghosts.h"
 #include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
+#include "petsc/source.hpp"
 #include "petsc/compat.h"
 
 #if PETSCRRB_ON_DEVICES
@@ -15,6 +16,7 @@
 #include <limits>
 
 using petscrrb::rows_for_threads;
+using petscrrb::Source;
 
 static const PetscRRBSay say("rows with ghosts", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
@@ -103,9 +105,9 @@ PetscErrorCode PetscRRBOverlap::Connect(Mat P) {
       PetscMPIInt owner;
       PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
       for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
-        const int b = other_[(std::size_t)e];
+        const int b = Source::block(place_[(std::size_t)e]);
         leaf[b].push_back(e);
-        root[b].push_back({owner, place_[(std::size_t)e]});
+        root[b].push_back({owner, Source::place(place_[(std::size_t)e])});
       }
     }
     return PETSC_SUCCESS;
@@ -144,13 +146,12 @@ PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
   PetscCall(MatGetLayouts(P, &layout, NULL));
   PetscCall(PetscLayoutGetRanges(layout, &ranges));
   ja_.resize(all.column.size());
-  other_.resize(all.column.size());
   /* first, end: of the owner's rows */
   const auto set = [&](PetscInt row, PetscInt first, PetscInt end) {
     for (PetscInt e = all.start[(std::size_t)row]; e < all.start[(std::size_t)row + 1]; ++e) {
       const PetscInt q = all.column[(std::size_t)e];
       ja_[(std::size_t)e] = LocalOf(q);
-      other_[(std::size_t)e] = q < first || q >= end;
+      all.place[(std::size_t)e] = Source::of(q < first || q >= end, all.place[(std::size_t)e]);
     }
   };
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
@@ -242,7 +243,7 @@ PetscErrorCode PetscRRBOverlap::PrepareDevice(MPI_Comm comm) {
 #if PETSCRRB_ON_DEVICES
   if (!on_device_)
     PetscCall(PetscRRBTryTogether(comm, say, [&] {
-      on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(place_, other_, ia_[(std::size_t)own_]);
+      on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(place_.data(), (std::size_t)ia_[(std::size_t)own_]);
     }));
 #else
   (void)comm;
@@ -286,7 +287,7 @@ PetscErrorCode PetscRRBOverlap::Exchange(Mat P, PetscBool device, PetscScalar *a
     trouble = PutOwnOnDevice(from, a);
   else
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
-    for (PetscInt e = 0; e < ia_[(std::size_t)own_]; ++e) a[e] = from[other_[(std::size_t)e]][place_[(std::size_t)e]];
+    for (PetscInt e = 0; e < ia_[(std::size_t)own_]; ++e) Source::put(from[0], from[1], place_[(std::size_t)e], a + e);
   for (int b = 0; b < 2; ++b) {
     PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
     if (some[b]) PetscCall(RestoreArray(block[b], device, &from[b]));

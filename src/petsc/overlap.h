@@ -63,10 +63,9 @@ private:
   std::vector<PetscInt> ghosts_; /* global, sorted */
   std::vector<PetscInt> ia_, ja_, order_;
   std::string source_;
-  std::vector<PetscInt> place_;      /* of each entry, in its owner's block */
-  std::vector<unsigned char> other_; /* which of them: 0: the diagonal one */
-  PetscSF rows_ = nullptr;           /* own rows to ghosts */
-  PetscSF from_[2] = {};             /* values of the blocks, of ghosts */
+  std::vector<PetscInt> place_; /* petscrrb::Source of each entry, on the owner of its row */
+  PetscSF rows_ = nullptr;      /* own rows to ghosts */
+  PetscSF from_[2] = {};        /* values of the blocks, of ghosts */
   std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
 };
 

@@ -102,9 +102,10 @@ public:
     check(cudaMemsetAsync(p_, 0, bytes(), stream()), "cudaMemset");
     if (!from_pool_) wait();
   }
-  void assign(const std::vector<T> &values) {
-    allocate(values.size());
-    if (n_) put(p_, values.data(), n_);
+  void assign(const std::vector<T> &values) { assign(values.data(), values.size()); }
+  void assign(const T *values, std::size_t n) {
+    allocate(n);
+    if (n_) put(p_, values, n_);
   }
   void set(std::size_t i, const T &value) { put(p_ + i, &value, 1); }
   T *data() const { return p_; }

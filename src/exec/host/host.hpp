@@ -49,9 +49,10 @@ public:
 #pragma omp parallel for schedule(static) if (n > std::size_t(serial_below))
     for (std::size_t i = 0; i < n; ++i) p_[i] = T(); // the threads that will sweep the rows touch them first
   }
-  void assign(const std::vector<T> &values) {
-    resize(values.size());
-    std::copy(values.begin(), values.end(), p_);
+  void assign(const std::vector<T> &values) { assign(values.data(), values.size()); }
+  void assign(const T *values, std::size_t n) {
+    resize(n);
+    std::copy_n(values, n, p_);
   }
   void set(std::size_t i, const T &value) { p_[i] = value; }
   T *data() const { return p_; }

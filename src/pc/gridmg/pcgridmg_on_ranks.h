@@ -99,7 +99,7 @@ private:
   void TakePattern(MPI_Comm comm) {
     PetscRRBThrowTogether(comm, *say_, [&] {
       const PetscRRBBoxRows &rows = distribution.rows();
-      ia_.assign(rows.ia()), ja_.assign(rows.ja());
+      ia_.assign(rows.ia()), ja_.assign(rows.ja().data(), rows.ja().size());
       a_.resize(rows.ja().size());
       a_.set(rows.ja().size() - 1, 1.0);
     });
