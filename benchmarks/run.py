@@ -19,7 +19,7 @@ from driver import device, processor
 from progress import Progress
 from tables import read_table
 
-QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "two_phase", "deflation",
+QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "sides", "two_phase", "deflation",
              "mic_solve", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "hard_devices", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",

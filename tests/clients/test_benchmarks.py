@@ -30,9 +30,9 @@ def test_poisson_on_ranks_is_the_same_problem(run, build, library, sizes):
 
 
 def test_poisson_on_ranks_says_what_it_cannot(run, build, library):
-    output = run(build / "benchmarks/poisson", "-dll_append", library, "-problem", "variable", "-solver_0", "cg: -pc_type none", ranks=2,
+    output = run(build / "benchmarks/poisson", "-dll_append", library, "-problem", "mask", "-solver_0", "cg: -pc_type none", ranks=2,
                  fails=True)
-    assert "On several ranks the problem is poisson" in output
+    assert "-problem mask is for one rank" in output
 
 
 def test_poisson_on_ranks_in_three_dimensions(run, build, library):
@@ -42,6 +42,35 @@ def test_poisson_on_ranks_in_three_dimensions(run, build, library):
     assert [row[2] for row in one + two] == ["ok"] * 4
     for alone, together in zip(one, two, strict=True):  # random numbers of each rank's own
         assert abs(int(together[3]) - int(alone[3])) <= 1
+
+
+@pytest.mark.parametrize("options", [["-grid", "12,10,9", "-open", "one", "-problem", "jumps"],
+                                     ["-grid", "12,10,9", "-open", "none", "-problem", "bubbles"]], ids=" ".join)
+def test_open_sides_and_jumps(run, build, library, options):
+    """On one rank and on two. A matrix that were not singular would not be solved where constants are removed from solutions."""
+    words = [build / "benchmarks/poisson", "-dll_append", library, *options, "-norm", "unpreconditioned", "-setups", 0, "-refreshes", 1,
+             "-solves", 1, "-solver_0", "rrb: -ksp_type rrb", "-solver_1", "jacobi: -pc_type jacobi"]
+    one, two = solved(run(*words)), solved(run(*words, ranks=2))
+    assert [row[2] for row in one + two] == ["ok"] * 4
+    assert all(row[4] < 2e-6 for row in one + two)
+    assert all(abs(int(alone[3]) - int(together[3])) <= 2 + int(alone[3]) // 10 for alone, together in zip(one, two, strict=True))
+
+
+@pytest.mark.parametrize("sides", ["all", "one"])
+def test_open_sides_are_where_they_should_be(run, build, library, tmp_path, sides):
+    """The solution is that of the five points with u = 0 on all sides, or on the upper one alone."""
+    numpy = pytest.importorskip("numpy")
+    nx, ny = 5, 4
+    run(build / "benchmarks/poisson", "-dll_append", library, "-n", f"{nx},{ny}", "-open", sides, "-norm", "unpreconditioned", "-rtol", 1e-12,
+        "-setups", 0, "-refreshes", 0, "-solves", 1, "-output", tmp_path / "u", "-solver_0", "cg: -pc_type none")
+    u = numpy.pad(numpy.fromfile(tmp_path / "u").reshape(ny, nx), 1, mode="constant" if sides == "all" else "edge")
+    u[-1] = 0
+    x, y = numpy.meshgrid(numpy.arange(1, nx + 1) / (nx + 1), numpy.arange(1, ny + 1) / (ny + 1))
+    uxx = y * (y - 1) * (2 + 2 * y * (2 * x - 1) + y**2 * x * (x - 1))
+    uyy = x * (x - 1) * (2 + 2 * x * (2 * y - 1) + x**2 * y * (y - 1))
+    b = -(uxx + uyy) * numpy.exp(x * y) / (nx + 1)**2
+    product = 4 * u[1:-1, 1:-1] - u[:-2, 1:-1] - u[2:, 1:-1] - u[1:-1, :-2] - u[1:-1, 2:]
+    assert product == pytest.approx(b, abs=1e-10)
 
 
 @pytest.mark.parametrize("problem", ["lognormal", "cells", "mask", "channels", "stretched"])
