@@ -120,4 +120,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("Cut off. What was measured is kept: the next run goes on here.") from None
