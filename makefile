@@ -255,12 +255,12 @@ $(VENV)/%.installed: %/requirements.txt | $(VENV)/bin/python
 	@touch $@
 
 .PHONY: demo demo-built bench bench-built docs format
-demo: prerequisites    ## a Poisson problem with -ksp_type rrb beside other solvers: table and picture
+demo: prerequisites    ## -ksp_type rrb beside other solvers in 2D and 3D: tables, pictures and BUILD/demo.html
 	+@$(submake) demo-built
 demo-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/demo.py $(ARGS)
 
-bench: prerequisites    ## the benchmarks
+bench: prerequisites    ## the benchmarks, from where they were cut off (FRESH=yes: anew), and BUILD/bench/report.html
 	+@$(submake) bench-built
 bench-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/run.py $(ARGS)

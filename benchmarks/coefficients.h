@@ -168,7 +168,7 @@ static PetscReal HardCoefficient(const Problem *p, PetscInt i, PetscInt j, uint6
 }
 
 static PetscErrorCode HardCoefficients(Problem *p) {
-  const PetscInt line = p->n[0] + 2, lines = p->n[1] + 2;
+  const PetscInt line = p->n[0] + 2, lines = (p->n[1] + 2) * (p->dim == 3 ? p->n[2] + 2 : 1);
   uint64_t state = 2025;
 
   PetscFunctionBeginUser;

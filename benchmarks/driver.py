@@ -21,6 +21,9 @@ class Driver:
         self.copy_rate = None  # GB/s, as measured by the last run with -copies
         self.failures = []
 
+    def say(self, text):
+        print(f"  {text}", flush=True)
+
     def find(self, name):
         path = self.build / name
         if not path.is_file():
@@ -62,11 +65,23 @@ class Driver:
         """The rows of the solvers that solved. One that PETSc lacks is said; one that failed is remembered too."""
         for name, row in rows.items():
             if row["status"] == "failed":
-                self.failures.append(f"{name} failed: {row['reason']}")
-                print(f"  {self.failures[-1]}", flush=True)
+                self.fail(f"{name} failed: {row['reason']}")
             if row["status"] == "missing":
-                print(f"  {name} is not in this PETSc", flush=True)
+                self.say(f"{name} is not in this PETSc")
         return {name: row for name, row in rows.items() if row["status"] == "ok"}
+
+    def fail(self, text):
+        self.failures.append(text)
+        self.say(text)
+
+    def table(self, name, *options, ranks=1, seconds=LONGEST):
+        """The rows that BUILD/benchmarks/name prints as CSV. Where it fails, those that it printed before."""
+        done = self.execute(self.find(f"benchmarks/{name}"), options, ranks, seconds)
+        if done.returncode:
+            self.fail(f"{name} on {ranks} rank{'s' if ranks > 1 else ''} ended with {done.returncode}: {done.stderr}")
+        elif done.stderr:
+            self.say(done.stderr.strip())
+        return list(csv.DictReader(done.stdout.splitlines()))
 
     def launch(self, ranks, seconds):
         """What starts a program on so many ranks and ends it after so many seconds. One that fails may leave the others waiting."""
@@ -79,17 +94,21 @@ class Driver:
             raise SystemExit(f"{self.build}/config.mk names no mpiexec")
         return [*limit, *shlex.split(found[0]), "-n", str(ranks)]
 
-    def start(self, program, key, values, solvers, options, ranks, seconds):
-        command = [*self.launch(ranks, seconds), str(program), "-dll_append", str(self.plugin), f"-{key}", ",".join(values), *map(str, options)]
-        for index, (name, text) in enumerate(solvers.items()):
-            command += [f"-solver_{index}", f"{name}: {text}"]
+    def execute(self, program, options, ranks=1, seconds=LONGEST):
+        """Runs a program to its end, or so many seconds, and gives what it printed."""
         # threads that spin while they wait lose whole time slices when anything else runs on the machine
         environment = {"OMP_WAIT_POLICY": "passive"}
         if ranks > 1:  # each has its share of the cores; Open MPI would tie two ranks to a core each
             environment |= {"OMP_NUM_THREADS": str(max(1, len(os.sched_getaffinity(0)) // ranks)),
                             "OMPI_MCA_hwloc_base_binding_policy": "none"}
-        environment |= os.environ
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+        return subprocess.run([*self.launch(ranks, seconds), str(program), *map(str, options)], env=environment | os.environ,
+                              capture_output=True, text=True, errors="replace", check=False)
+
+    def start(self, program, key, values, solvers, options, ranks, seconds):
+        words = ["-dll_append", self.plugin, f"-{key}", ",".join(values), *options]
+        for index, (name, text) in enumerate(solvers.items()):
+            words += [f"-solver_{index}", f"{name}: {text}"]
+        done = self.execute(program, words, ranks, seconds)
         lines = done.stdout.splitlines()
         for line in lines:
             if line.startswith("# copy: "):

@@ -1,4 +1,4 @@
-/* Matrices of -div(k grad u) + c u with u = 0 on the boundary: nx x ny unknowns and 5 points, or nx x ny x nz and 7, in
+/* Matrices of -div(k grad u) + c u with u = 0 on the boundary, or on one side of it or none: nx x ny unknowns and 5 points, or nx x ny x nz and 7, in
    natural order, or in that of boxes. */
 #pragma once
 
@@ -17,9 +17,13 @@ static PetscReal Face(const Problem *p, PetscInt here, PetscInt there, PetscInt 
   if (p->kind == POISSON) return p->scale[d];
   if (p->kind == STRETCHED && d == 1) return p->scale[d] * 2 / (p->k[here] + p->k[there]);
   if (p->k) return p->scale[d] * 2 / (1 / p->k[here] + 1 / p->k[there]);
-  uint64_t face = 2 * (uint64_t)PetscMin(here, there) + (d == 0 ? 1 : 0);
+  uint64_t face = (uint64_t)p->dim * (uint64_t)PetscMin(here, there) + (uint64_t)(p->dim - 1 - d);
   (void)Uniform(&face);
   return p->scale[d] * (Uniform(&face) < 0.5 ? 1 : 1e6);
+}
+
+static PetscBool IsOpen(const Problem *p, PetscInt d, PetscBool upper) {
+  return (PetscBool)(p->open == ALL_SIDES || (p->open == ONE_SIDE && d == p->dim - 1 && upper));
 }
 
 /* The values of the row of a point, in the order of its columns: this rank's, and those of others. An identity row where nothing
@@ -32,12 +36,12 @@ static void FillRow(const Problem *p, const PetscInt x[3], PetscScalar *own, Pet
   for (PetscInt d = p->dim - 1; d >= 0; --d) {
     PetscScalar **const to = x[d] > p->at[d] ? &own : &other;
 
-    lower[d] = Face(p, here, here - Stride(p, d), d);
+    lower[d] = x[d] > 0 || IsOpen(p, d, PETSC_FALSE) ? Face(p, here, here - Stride(p, d), d) : 0;
     diagonal += lower[d];
     if (x[d] > 0) *(*to)++ = -lower[d];
   }
   for (PetscInt d = 0; d < p->dim; ++d) {
-    upper[d] = Face(p, here, here + Stride(p, d), d);
+    upper[d] = x[d] < p->n[d] - 1 || IsOpen(p, d, PETSC_TRUE) ? Face(p, here, here + Stride(p, d), d) : 0;
     diagonal += upper[d];
   }
   *own++ = diagonal > 0 ? diagonal : 1;

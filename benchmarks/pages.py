@@ -12,11 +12,12 @@ NAMES = {
     "cg + rrb": "`-ksp_type cg -pc_type rrb`",
     "cg + gamg": "CG with GAMG",
     "cg + boomeramg": "CG with BoomerAMG",
+    "cg + boomeramg, tuned": "CG with BoomerAMG, tuned",
     "cg + pfmg": "hypre's CG with PFMG",
     "cg + mg": "CG with PCMG on a DMDA",
 }
 SOLID = {"rrb": "`-ksp_type rrb`", "mic": "`-ksp_type cg -pc_type mic`", "pfmg": "CG with hypre's PFMG", "gamg": "CG with GAMG",
-         "boomeramg": "CG with BoomerAMG"}
+         "boomeramg": "CG with BoomerAMG", "boomeramg, tuned": "CG with BoomerAMG, tuned", "pcmg": NAMES["cg + mg"]}
 # README's rows: what is solved, its size and where; the results, and what picks a solver's row there
 ROWS = (
     ("2D, Poisson", "1023 x 1023", "one H100", "hard_devices", {"problem": "constant", "n": "1023"}),

@@ -1,9 +1,11 @@
 static char help[] = "Solves one linear system with several solvers and prints, as CSV, what each of them took.\n\
   -n <511>             unknowns a side, in 2D; or two numbers, along x and y. On several ranks, of which each has a box of\n\
-                       them (-da_processors_x sets how many along x) and, where there are several devices, one of these:\n\
-                       problem poisson\n\
-  -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson, variable and bubbles, a normal random\n\
-                       right-hand side\n\
+                       them (-da_processors_x sets how many along x) and, where there are several devices, one of these;\n\
+                       not two_phase, bubbles in 2D, mask and stretched\n\
+  -grid <nx,ny,nz>     unknowns along x, y and z, in 3D: problems poisson, variable, jumps, bubbles, lognormal and\n\
+                       cells, a normal random right-hand side\n\
+  -open <all>          sides where u = 0: all, one (the upper one in the last direction) or none (in 2D, too, with a\n\
+                       normal random right-hand side); nothing flows through the others\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
                        two_phase (one above the other), bubbles (16 circles, 27 spheres), lognormal (exp(3 N(0,1)) in\n\
                        each cell), cells (1e6 in a tenth of them, 1 in the others), mask (30 % of the cells are\n\
@@ -43,9 +45,6 @@ typedef struct {
   Solvers solvers;
 } Run;
 
-static const char *const problems[] = {"poisson", "variable", "jumps",     "two_phase", "bubbles", "lognormal", "cells",
-                                       "mask",    "channels", "stretched", "Kind",      "",        NULL};
-
 static PetscErrorCode ReadCounts(Run *run) {
   const char *const counts[] = {"-setups", "-refreshes", "-applies", "-solves"};
 
@@ -68,6 +67,8 @@ static PetscErrorCode ReadCounts(Run *run) {
 
 static PetscErrorCode ReadProblem(Problem *p) {
   PetscInt n[2] = {511}, kind = POISSON, sides = 3, numbers = 2;
+  const char *const open[] = {"all", "one", "none"};
+  PetscInt sides_open = ALL_SIDES;
   PetscReal anisotropy = 1, r = 0;
   PetscBool solid;
 
@@ -77,6 +78,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
   if (numbers < 2) n[1] = n[0];
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", p->n, &sides, &solid));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-problem", problems, STRETCHED + 1, &kind, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-open", open, NO_SIDE + 1, &sides_open, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &p->jump, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-r", &r, NULL));
@@ -84,9 +86,10 @@ static PetscErrorCode ReadProblem(Problem *p) {
              "-n must be positive, with at most %" PetscInt_FMT " unknowns", PETSC_MAX_INT);
   PetscCheck(p->jump > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-jump must be positive");
   PetscCheck(r >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-r must not be negative");
-  PetscCheck(!solid || kind == POISSON || kind == VARIABLE || kind == BUBBLES, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(!solid || (kind != TWO_PHASE && kind <= CELLS), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "-grid: -problem %s is for 2D", problems[kind]);
   p->kind = (Kind)kind;
+  p->open = (Open)sides_open;
   p->dim = solid ? 3 : 2;
   p->added = r > 0 ? 1 / r : 0;
   for (int d = 0; d < 3; ++d) {

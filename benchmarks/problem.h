@@ -6,6 +6,9 @@
 
 #include "coefficients.h"
 
+static const char *const problems[] = {"poisson", "variable", "jumps",     "two_phase", "bubbles", "lognormal", "cells",
+                                       "mask",    "channels", "stretched", "Kind",      "",        NULL};
+
 static PetscBool TwoPhases(const Problem *p) {
   return (PetscBool)(p->dim == 2 && (p->kind == TWO_PHASE || p->kind == BUBBLES));
 }
@@ -57,7 +60,8 @@ static PetscErrorCode CreateBoxes(Problem *p) {
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   if (ranks == 1) PetscFunctionReturn(0);
-  PetscCheck(p->kind == POISSON, PETSC_COMM_WORLD, PETSC_ERR_SUP, "On several ranks the problem is poisson");
+  PetscCheck(!TwoPhases(p) && p->kind != MASK && p->kind != STRETCHED, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "-problem %s is for one rank", problems[p->kind]);
   if (p->dim == 3)
     PetscCall(DMDACreate3d(PETSC_COMM_WORLD, none, none, none, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], any, any,
                            any, 1, 1, NULL, NULL, NULL, &p->da));
@@ -67,6 +71,20 @@ static PetscErrorCode CreateBoxes(Problem *p) {
   PetscCall(DMSetFromOptions(p->da));
   PetscCall(DMSetUp(p->da));
   PetscCall(DMDAGetCorners(p->da, &p->at[0], &p->at[1], &p->at[2], &p->box[0], &p->box[1], &p->box[2]));
+  PetscFunctionReturn(0);
+}
+
+/* Where u = 0 on no side a constant solves it, too. */
+static PetscErrorCode RemoveConstant(Problem *p) {
+  MatNullSpace constant;
+
+  PetscFunctionBeginUser;
+  if (p->open != NO_SIDE || p->added > 0) PetscFunctionReturn(0);
+  PetscCall(MatSetOption(p->A, MAT_SPD, PETSC_FALSE));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)p->A), PETSC_TRUE, 0, NULL, &constant));
+  PetscCall(MatSetNullSpace(p->A, constant));
+  PetscCall(MatNullSpaceRemove(constant, p->b));
+  PetscCall(MatNullSpaceDestroy(&constant));
   PetscFunctionReturn(0);
 }
 
@@ -82,11 +100,12 @@ static PetscErrorCode CreateProblem(Problem *p) {
   PetscCheck(!TwoPhases(p) || p->n[0] == p->n[1], PETSC_COMM_SELF, PETSC_ERR_SUP, "Two phases are on a square");
   if (TwoPhases(p)) PetscCall(PhaseCoefficients(p));
   PetscCall(CreateSystem(p));
-  if (p->dim == 3)
+  if (p->dim == 3 || (p->open == NO_SIDE && !given))
     PetscCall(FillNormal(p->b));
   else if (!given)
     PetscCall(FillFunction(p));
   PetscCall(FillMatrix(p));
   if (given) PetscCall(MultiplyCosine(p));
+  PetscCall(RemoveConstant(p));
   PetscFunctionReturn(0);
 }

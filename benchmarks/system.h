@@ -18,8 +18,15 @@ typedef enum {
   STRETCHED  /* 1 on cells that grow from the sides to the middle by 1000 */
 } Kind;
 
+typedef enum {
+  ALL_SIDES,
+  ONE_SIDE, /* the upper one in the last direction */
+  NO_SIDE
+} Open;
+
 typedef struct {
   Kind kind;
+  Open open;          /* where u = 0; nothing flows through the other sides */
   PetscInt dim, n[3]; /* 2 or 3; unknowns a side, 1 in z in 2D */
   PetscReal scale[3]; /* k in each direction is so many times what the kind says */
   PetscReal added;    /* c */

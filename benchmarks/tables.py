@@ -16,3 +16,10 @@ def number(text):
         except ValueError:
             pass
     return text
+
+
+def shown(value):
+    """As tables for people have it."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.4g}"

@@ -1,13 +1,7 @@
 """Writes a table and a plot for every CSV in benchmarks/results, for benchmarks.md to show."""
 import importlib
 
-from tables import read_table
-
-
-def shown(value):
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.1e}" if 0 < abs(value) < 1e-3 else f"{value:.4g}"
+from tables import read_table, shown
 
 
 def table(notes, rows):

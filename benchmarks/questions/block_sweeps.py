@@ -1,19 +1,11 @@
 """On a GPU: sweeps of relaxation by blocks on many patches, beside a copy of their bytes; Table 2 and Figures 6 to 9 of the
 paper."""
-import csv
-import subprocess
-
 QUESTION = "On a GPU, how long does a sweep over the blocks of many patches take, and how long would its bytes take to copy?"
 
 
 def measure(driver, note):
     note("types, sets of patches, block sizes, numbers of patches, grids")
-    done = subprocess.run([driver.find("benchmarks/cuda/block_sweeps")], capture_output=True, text=True, check=False)
-    for line in done.stderr.splitlines():
-        note(line)
-    if done.returncode:
-        driver.failures.append(f"block_sweeps ended with {done.returncode}")
-    return list(csv.DictReader(done.stdout.splitlines()))
+    return driver.table("cuda/block_sweeps", seconds=3600)
 
 
 def chosen(rows, **keys):

@@ -1,21 +1,15 @@
 """On a GPU: where the time of one application goes, grid by grid (the papers' Table 5.2)."""
-import csv
-import subprocess
-
 QUESTION = "On a GPU, how long does each grid take in one application of the V cycle, and at which bandwidth?"
 
 CASES = ((255, 4), (1023, 8), (2047, 10), (4095, 12))  # unknowns a side, levels
 
 
 def measure(driver, note):
-    program = driver.find("benchmarks/cuda/breakdown")
     rows = []
     for n, levels in CASES:
         for precision in ("double", "single"):
             note(f"n = {n}, {precision} precision")
-            done = subprocess.run([program, str(n), str(levels)] + ["single"] * (precision == "single"), capture_output=True,
-                                  text=True, check=True)
-            for row in csv.DictReader(done.stdout.splitlines()):
+            for row in driver.table("cuda/breakdown", n, levels, *["single"] * (precision == "single")):
                 rows.append({"n": n, "levels": levels, "precision": precision} | {key: row[key] for key in row if key != "n"})
     return rows
 

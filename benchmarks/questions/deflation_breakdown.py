@@ -1,7 +1,4 @@
 """On a GPU: what deflation costs in set-up, refresh and application, for each kind of subdomain."""
-import csv
-import subprocess
-
 QUESTION = "On a GPU, how long do set-up, refresh and the parts of an application of deflation take?"
 
 CASES = (1024, 2048)  # cells a side
@@ -9,12 +6,10 @@ PARTS = ("restrict", "solve", "prolong")
 
 
 def measure(driver, note):
-    program = driver.find("benchmarks/cuda/deflation_breakdown")
     rows = []
     for n in CASES:
         note(f"n = {n}")
-        done = subprocess.run([program, str(n)], capture_output=True, text=True, check=True)
-        rows += [{"n": n} | row for row in csv.DictReader(done.stdout.splitlines())]
+        rows += [{"n": n} | row for row in driver.table("cuda/deflation_breakdown", n)]
     return rows
 
 

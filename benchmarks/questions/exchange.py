@@ -1,7 +1,4 @@
 """On several GPUs: what an exchange and a gather between ranks cost, alone and in a graph."""
-import csv
-import subprocess
-
 from driver import devices
 
 QUESTION = "On GPUs, how many microseconds do an exchange with neighbours and a gather to all ranks take?"
@@ -10,18 +7,13 @@ RANKS = (2, 4)
 
 
 def measure(driver, note):
-    program, rows = driver.find("benchmarks/cuda/exchange"), []
+    rows = []
     for ranks in RANKS:
         if ranks > len(devices()):
             note(f"{ranks} ranks: there are not that many GPUs")
             continue
         note(f"{ranks} ranks")
-        done = subprocess.run([*driver.launch(ranks, 300), program], capture_output=True, text=True, check=False)
-        if done.returncode:
-            driver.failures.append(f"exchange on {ranks} ranks ended with {done.returncode}: {done.stderr}")
-        elif done.stderr:
-            note(done.stderr.strip())
-        rows += csv.DictReader(done.stdout.splitlines())
+        rows += driver.table("cuda/exchange", ranks=ranks, seconds=300)
     return rows
 
 

@@ -1,8 +1,9 @@
 """The RRB-solver and multigrid on 3D grids beside hypre's on grids, incomplete Cholesky and algebraic multigrid, all as CG; on a GPU where
 there is one."""
+import peers
 import solid
 
-QUESTION = "In 3D, how do set-up, refresh and solve of KSPRRB and PCGRIDMG compare with PFMG, PCMIC, GAMG and BoomerAMG?"
+QUESTION = "In 3D, how do set-up, refresh and solve of KSPRRB and PCGRIDMG compare with PFMG, PCMIC, PCMG, GAMG and BoomerAMG?"
 
 PROBLEMS = {
     "poisson": ("-problem", "poisson"),
@@ -10,8 +11,8 @@ PROBLEMS = {
     "bubbles 1:1000": ("-problem", "bubbles"),
     "x : y : z as 100:1:1": ("-problem", "poisson", "-anisotropy", 100),
 }
-HOST = (((64, 64, 64), PROBLEMS), ((128, 128, 128), ("poisson", "variable")))
-DEVICE = (((64, 64, 64), PROBLEMS), ((128, 128, 128), PROBLEMS), ((256, 256, 256), PROBLEMS), ((512, 512, 16), ("poisson",)),
+HOST = (((64, 64, 64), PROBLEMS), ((65, 65, 65), PROBLEMS), ((128, 128, 128), ("poisson", "variable")))
+DEVICE = (((64, 64, 64), PROBLEMS), ((128, 128, 128), PROBLEMS), ((129, 129, 129), PROBLEMS), ((256, 256, 256), PROBLEMS), ((512, 512, 16), ("poisson",)),
           ((100, 67, 45), ("poisson",)), ((480, 480, 80), ("poisson",)))
 GRIDS = {
     "rrb": "-ksp_type rrb",
@@ -20,7 +21,7 @@ GRIDS = {
     "pfmg": "-ksp_type pfmg",
     "mic": "-pc_type mic",
 }
-MULTIGRID = {"gamg": "-pc_type gamg", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg"}
+MULTIGRID = {"gamg": peers.GAMG, "boomeramg": peers.BOOMERAMG}
 MOST = 128**3  # points where the set-ups of algebraic multigrid do not take minutes
 PHASES = ("setup", "refresh", "solve")
 
@@ -30,9 +31,12 @@ def measure(driver, note):
 
 
 def compare(driver, backend, grid, problem):
+    if grid[0] % 2:  # 2^k + 1 points a side: PCMG's grids are nested
+        solvers = {"rrb": GRIDS["rrb"], "pcmg": peers.pcmg(grid[0])}
+        return lines(driver, solvers, backend, grid, problem, "-setups", 1, "-refreshes", 1, "-solves", 3)
     rows = lines(driver, GRIDS, backend, grid, problem, "-setups", 3, "-refreshes", 3, "-solves", 5)
     if grid[0] * grid[1] * grid[2] <= MOST:
-        rows += lines(driver, MULTIGRID, backend, grid, problem, "-setups", 0, "-refreshes", 1, "-solves", 3)
+        rows += lines(driver, MULTIGRID | {"boomeramg, tuned": peers.tuned(3, backend)}, backend, grid, problem, "-setups", 0, "-refreshes", 1, "-solves", 3)
     return rows
 
 

@@ -2,6 +2,8 @@
 
 PCMG has grids of two more unknowns a side, 2^k + 1, which are nested.
 """
+import peers
+
 QUESTION = "How do hard coefficients go with red nodes by support, plain ones, MIC and multigrid?"
 
 SIZES = (255, 1023)
@@ -9,10 +11,11 @@ THREADS = 2
 MOST = 500  # iterations
 RTOL = 1e-6
 SOLVERS = {"rrb": f"-ksp_type rrb -threads {THREADS}", "rrb, plain": f"-ksp_type rrb -pc_rrb_red_nodes plain -threads {THREADS}",
-           "mic": f"-pc_type mic -threads {THREADS}", "pfmg": "-ksp_type pfmg -threads 1", "gamg": "-pc_type gamg -threads 1",
-           "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1"}
+           "mic": f"-pc_type mic -threads {THREADS}", "pfmg": "-ksp_type pfmg -threads 1", "gamg": f"{peers.GAMG} -threads 1",
+           "boomeramg": f"{peers.BOOMERAMG} -threads 1", "boomeramg, tuned": f"{peers.tuned(2)} -threads 1"}
 SMOOTHERS = {"pcmg, sor": "-mg_levels_ksp_type richardson -mg_levels_pc_type sor -threads 1",
-             "pcmg, ilu": "-mg_levels_ksp_type richardson -mg_levels_pc_type ilu -threads 1"}
+             "pcmg, ilu": "-mg_levels_ksp_type richardson -mg_levels_pc_type ilu -threads 1",
+             "pcmg, jacobi": f"{peers.CHEBYSHEV} -threads 1"}
 PROBLEMS = {
     "constant": ("-problem", "poisson"),
     "10:1 in x": ("-anisotropy", 10),
@@ -38,14 +41,8 @@ def compare_all(driver, note, sizes, solvers, smoothers, *options):
         for problem in PROBLEMS:
             note(f"{problem}, {n} x {n}")
             rows += compare(driver, solvers, problem, n, *options)
-            rows += compare(driver, multigrid(smoothers, n + 2), problem, n + 2, *options)
+            rows += compare(driver, {name: peers.pcmg(n + 2, text) for name, text in smoothers.items()}, problem, n + 2, *options)
     return rows
-
-
-def multigrid(smoothers, n):
-    """PCMG down to 5 x 5 points or so, the matrices of coarser grids from the fine one."""
-    common = f"-dmda -pc_type mg -pc_mg_levels {n.bit_length() - 3} -pc_mg_galerkin both -mg_levels_ksp_max_it 1"
-    return {name: f"{common} {options}" for name, options in smoothers.items()}
 
 
 def compare(driver, solvers, problem, n, *options):

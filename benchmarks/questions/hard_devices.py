@@ -1,4 +1,5 @@
 """The problems of `hard` on a GPU, and besides hypre's PFMG and the factor in single precision."""
+import peers
 from questions import hard
 
 QUESTION = "On a GPU, how do hard coefficients go with red nodes by support, plain ones, MIC and multigrid?"
@@ -6,8 +7,8 @@ QUESTION = "On a GPU, how do hard coefficients go with red nodes by support, pla
 SIZES = (1023,)
 SOLVERS = {"rrb": "-ksp_type rrb", "rrb, single": "-ksp_type rrb -pc_rrb_precision single",
            "rrb, plain": "-ksp_type rrb -pc_rrb_red_nodes plain", "mic": "-pc_type mic", "pfmg": "-ksp_type pfmg",
-           "gamg": "-pc_type gamg", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg"}
-SMOOTHERS = {"pcmg, jacobi": "-mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi",
+           "gamg": peers.GAMG, "boomeramg": peers.BOOMERAMG, "boomeramg, tuned": peers.tuned(2, "cuda")}
+SMOOTHERS = {"pcmg, jacobi": peers.CHEBYSHEV,
              "pcmg, blockrelax": "-mg_levels_ksp_type richardson -mg_levels_pc_type blockrelax"}
 
 

@@ -1,5 +1,6 @@
 """The heat equation of the paper of MICPCGA, Tables 2 and 3; on the host for the smallest grid, on a GPU for all of them."""
 import papers
+import peers
 from driver import device
 
 QUESTION = "The heat equation until t = 0.1: how many iterations and how long do PCMIC and others take, and how exact are they?"
@@ -14,8 +15,8 @@ SOLVERS = {
     "ssor": "-pc_type mic -pc_mic_type ssor",
     "ssor, approximate inverse": "-pc_type neumann -pc_neumann_terms 1 -pc_neumann_omega 1",
 }
-BOOMERAMG = {"boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1"}
-MULTIGRID = {"gamg": "-pc_type gamg -threads 1"} | BOOMERAMG
+BOOMERAMG = {"boomeramg": f"{peers.BOOMERAMG} -threads 1", "boomeramg, tuned": f"{peers.tuned(3, 'cuda')} -threads 1"}
+MULTIGRID = {"gamg": f"{peers.GAMG} -threads 1"} | BOOMERAMG
 MOST_GAMG = 3e6  # unknowns: its set-up alone takes ten seconds and more on the others
 HEIGHTS = (1, 3, 5, 7, 9)  # z of the five points in tenths; x = y = 1/2
 

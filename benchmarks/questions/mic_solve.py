@@ -1,4 +1,5 @@
 """Incomplete Cholesky in 3D beside PETSc's own, multigrid and Jacobi, all under CG; on a GPU where there is one."""
+import peers
 import solid
 
 QUESTION = "In 3D, how do set-up, refresh, application and solve of PCMIC compare with ICC, GAMG, BoomerAMG and Jacobi?"
@@ -16,7 +17,7 @@ MIC = {
     "mic, omega 0": "-pc_type mic -pc_mic_omega 0",
     "ssor": "-pc_type mic -pc_mic_type ssor",
 }
-MULTIGRID = {"gamg": "-pc_type gamg -threads 1", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1"}
+MULTIGRID = {"gamg": f"{peers.GAMG} -threads 1", "boomeramg": f"{peers.BOOMERAMG} -threads 1"}
 PHASES = ("setup", "refresh", "apply", "solve")
 
 
@@ -27,7 +28,7 @@ def solvers(backend, grid):
     if backend == "host":
         chosen["mic, one thread"] = MIC["mic"] + " -threads 1"
     # on the long grid it is about the sweeps
-    return chosen if max(grid) > 2 * min(grid) else chosen | MULTIGRID
+    return chosen if max(grid) > 2 * min(grid) else chosen | MULTIGRID | {"boomeramg, tuned": f"{peers.tuned(3, backend)} -threads 1"}
 
 
 def measure(driver, note):

@@ -1,9 +1,5 @@
 """On a GPU: forward and backward substitution on the grids of Table 1 of the paper of MICPCGA, beside a copy of their bytes,
 PETSc's ICC through cuSPARSE, and the host."""
-import csv
-import os
-import subprocess
-
 import papers
 
 QUESTION = "On a GPU, how long do the sweeps of incomplete Cholesky take, and how long would their bytes take to copy?"
@@ -18,14 +14,11 @@ def name(grid):
 
 
 def measure(driver, note):
-    program = driver.find("benchmarks/cuda/mic_sweeps")
-    environment = {"OMP_WAIT_POLICY": "passive"} | os.environ
     rows = []
     for grid in GRIDS:
         note(name(grid))
-        done = subprocess.run([program, *map(str, grid)], env=environment, capture_output=True, text=True, check=True)
-        rows += [{"grid": name(grid), "method": "mic"} | row for row in csv.DictReader(done.stdout.splitlines())]
-        if grid[0] * grid[1] * grid[2] <= MOST_ICC:
+        rows += [{"grid": name(grid), "method": "mic"} | row for row in driver.table("cuda/mic_sweeps", *grid)]
+        if rows and grid[0] * grid[1] * grid[2] <= MOST_ICC:
             rows += icc(driver, grid, rows[-1])
     return rows
 

@@ -1,7 +1,4 @@
 """On a GPU: how far an application of a Neumann series is from a copy of the bytes that it must move."""
-import csv
-import subprocess
-
 QUESTION = "On a GPU, how long do applications of Neumann series take, and how long would their bytes take to copy?"
 
 SIZE = 2047  # points a side in 2D; about as many in 3D
@@ -10,9 +7,7 @@ MARKS = {"apply": "o", "periodic": "s", "apply_3d": "^", "periodic_3d": "v"}
 
 def measure(driver, note):
     note(f"n = {SIZE}")
-    program = driver.find("benchmarks/cuda/neumann_bandwidth")
-    done = subprocess.run([program, str(SIZE)], capture_output=True, text=True, check=True)
-    return list(csv.DictReader(done.stdout.splitlines()))
+    return driver.table("cuda/neumann_bandwidth", SIZE)
 
 
 def plot(rows, figure):

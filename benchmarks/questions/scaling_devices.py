@@ -4,6 +4,7 @@ Set-up is measured once, with all that a first one does in a process. The time o
 difference of solves to two tolerances; of the largest matrix, a solve's divided by its iterations."""
 import os
 
+import peers
 from driver import device, devices
 
 QUESTION = "How do the RRB-solver and others scale over the GPUs of one host?"
@@ -16,8 +17,8 @@ SIZES = {"cuda": {"weak": (1023, 4095), "strong": (8191,), "solid": (128, 256), 
 BOXES = {1: (1, 1), 2: (2, 1), 4: (2, 2), 8: (4, 2)}
 RRB = {"rrb": "-ksp_type rrb", "cg + rrb": "-pc_type rrb"}
 GRIDMG = {"rrb": "-ksp_type rrb", "cg + gridmg": "-pc_type gridmg", "cg + mic": "-pc_type mic"}
-# and the most unknowns of a rank in a weak test, since set-up takes long; only on one rank and on most of them
-PEERS = {"cg + gamg": ("-pc_type gamg", 128**3), "cg + boomeramg": ("-pc_type hypre -pc_hypre_type boomeramg", 8191**2)}
+# the most unknowns of a rank in a weak test, since set-up takes long; only on one rank and on most of them
+PEERS = {"cg + gamg": 128**3, "cg + boomeramg": 8191**2, "cg + boomeramg, tuned": 8191**2}
 GATHERED = (4096, 16384, 65536, 262144)
 TOLERANCES = ("0.01", "1e-06")
 SECONDS = 120  # for one comparison
@@ -54,13 +55,13 @@ class Measurement:
         rows = []
         for ranks in self.ranks:
             sides = sides_of_all(n, ranks)
-            rows += self.compare("weak", f"{n} x {n} a rank", sides, ranks, RRB | self.peers(ranks, n**2))
+            rows += self.compare("weak", f"{n} x {n} a rank", sides, ranks, RRB | self.peers(2, ranks, n**2))
         return with_efficiency(rows, lambda ranks: 1)
 
     def strong(self, n):
         rows = []
         for ranks in self.ranks:
-            rows += self.compare("strong", f"{n} x {n}", (n, n), ranks, RRB | self.peers(ranks, n**2))
+            rows += self.compare("strong", f"{n} x {n}", (n, n), ranks, RRB | self.peers(2, ranks, n**2))
         return with_efficiency(rows, lambda ranks: ranks)
 
     def solid(self, n):
@@ -68,7 +69,7 @@ class Measurement:
         rows = []
         for ranks in self.ranks:
             sides = (n * BOXES[ranks][0], n * BOXES[ranks][1], n)
-            rows += self.compare("solid", f"{n} x {n} x {n} a rank", sides, ranks, GRIDMG | self.peers(ranks, n**3))
+            rows += self.compare("solid", f"{n} x {n} x {n} a rank", sides, ranks, GRIDMG | self.peers(3, ranks, n**3))
         return with_efficiency(rows, lambda ranks: 1)
 
     def gather(self, n):
@@ -81,10 +82,11 @@ class Measurement:
         rows = self.compare("largest", f"{n} x {n}", (n, n), self.ranks[-1], {"rrb": RRB["rrb"]}, 600, TOLERANCES[-1:])
         return with_efficiency(rows, lambda ranks: ranks)
 
-    def peers(self, ranks, unknowns):
+    def peers(self, dim, ranks, unknowns):
         if ranks not in (self.ranks[0], self.ranks[-1]):
             return {}
-        return {name: options for name, (options, most) in PEERS.items() if unknowns <= most}
+        options = dict(zip(PEERS, (peers.GAMG, peers.BOOMERAMG, peers.tuned(dim, self.backend))))
+        return {name: options[name] for name, most in PEERS.items() if unknowns <= most}
 
     def compare(self, part, problem, sides, ranks, chosen, seconds=SECONDS, tolerances=TOLERANCES):
         """The peers by themselves, so that memory is theirs and one that fails is alone."""

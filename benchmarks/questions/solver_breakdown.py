@@ -1,7 +1,4 @@
 """On a GPU: where an iteration of the RRB-solver goes, kernel by kernel and grid by grid; Tables 5.1 and 5.2 of the paper."""
-import csv
-import subprocess
-
 import papers
 
 QUESTION = "On a GPU, how long does each kernel of an iteration of the RRB-solver take, and at which rates?"
@@ -12,15 +9,12 @@ PAPER_ITERATIONS = 19
 
 
 def measure(driver, note):
-    program = driver.find("benchmarks/cuda/solver_breakdown")
     rows = []
     for n, levels in CASES:
         for precision in ("double", "single"):
             note(f"n = {n}, {precision} precision")
-            done = subprocess.run([program, str(n), str(levels)] + ["single"] * (precision == "single"), capture_output=True,
-                                  text=True, check=True)
             rows += [{"n": n, "levels": levels, "precision": precision} | row
-                     for row in csv.DictReader(done.stdout.splitlines())]
+                     for row in driver.table("cuda/solver_breakdown", n, levels, *["single"] * (precision == "single"))]
     return rows
 
 

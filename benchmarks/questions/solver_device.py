@@ -1,4 +1,6 @@
 """On a GPU: the RRB-solver beside PETSc's CG with PCRRB, GAMG, BoomerAMG and PCMG on a DMDA, hypre's with PFMG, and the bytes it must move."""
+import peers
+
 QUESTION = "On a GPU, how long does the RRB-solver take beside others, and how long would its bytes take to copy?"
 
 SIZES = (127, 255, 1023, 2047, 4095, 8191)
@@ -8,12 +10,13 @@ RRB = {f"rrb, {cycle}{kind}": f"-ksp_type rrb -pc_rrb_cycle {cycle}{options}"
        for cycle in ("v", "amli") for kind, options in (("", ""), (", single", " -pc_rrb_precision single"))}
 PEERS = {
     "cg + rrb": "-pc_type rrb",
-    "cg + gamg": "-pc_type gamg",
-    "cg + boomeramg": "-pc_type hypre -pc_hypre_type boomeramg",
+    "cg + gamg": peers.GAMG,
+    "cg + boomeramg": peers.BOOMERAMG,
+    "cg + boomeramg, tuned": peers.tuned(2, "cuda"),
     "cg + pfmg": "-ksp_type pfmg",
 }
 # unknowns a side; GAMG's set-up takes more than ten seconds on 4095 x 4095
-LARGEST = {"cg + rrb": 4095, "cg + gamg": 2047, "cg + boomeramg": 4095, "cg + pfmg": 8191}
+LARGEST = {"cg + rrb": 4095, "cg + gamg": 2047, "cg + boomeramg": 4095, "cg + boomeramg, tuned": 4095, "cg + pfmg": 8191}
 AMLI_FROM = 1023  # below, the default number of levels is too small for it
 BYTES = {"double": 185, "single": 161}  # a black node and iteration of the V cycle: docs/numerics.md counts them
 
@@ -26,13 +29,6 @@ def solvers(n):
     return chosen | {name: options for name, options in PEERS.items() if n <= LARGEST[name]}
 
 
-def multigrid(n):
-    """PCMG down to 5 x 5 points or so, one Chebyshev-Jacobi sweep before and after each coarser grid."""
-    levels = n.bit_length() - 3
-    return {"cg + mg": f"-dmda -pc_type mg -pc_mg_levels {levels} -pc_mg_galerkin both -mg_levels_ksp_type chebyshev "
-                       "-mg_levels_ksp_max_it 1 -mg_levels_pc_type jacobi"}
-
-
 def measure(driver, note):
     rows = []
     for n in SIZES:
@@ -40,7 +36,7 @@ def measure(driver, note):
             note(f"n = {n}, {problem}")
             rows += compare(driver, solvers(n), problem, n)
             if n <= 4095:
-                rows += compare(driver, multigrid(n + 2), problem, n + 2)  # whose grids are nested: 2^k + 1 points a side
+                rows += compare(driver, {"cg + mg": peers.pcmg(n + 2)}, problem, n + 2)
     return rows
 
 

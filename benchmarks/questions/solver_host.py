@@ -1,5 +1,8 @@
-"""The RRB-solver beside PETSc's CG with PCRRB, GAMG and hypre's BoomerAMG, and hypre's CG with PFMG: set-up, refresh and solve on the host."""
-QUESTION = "How do set-up, refresh and solve of the RRB-solver compare with CG and PCRRB, GAMG, BoomerAMG and PFMG?"
+"""The RRB-solver beside PETSc's CG with PCRRB, GAMG, PCMG and hypre's BoomerAMG, and hypre's CG with PFMG: set-up, refresh and solve on
+the host."""
+import peers
+
+QUESTION = "How do set-up, refresh and solve of the RRB-solver compare with CG and PCRRB, GAMG, BoomerAMG, PCMG and PFMG?"
 
 SIZES = (511, 2047)
 SOLVERS = {
@@ -9,8 +12,9 @@ SOLVERS = {
     "cg + rrb": "-pc_type rrb",
     "cg + rrb, v": "-pc_type rrb -pc_rrb_cycle v",
     "cg + rrb, one thread": "-pc_type rrb -threads 1",
-    "cg + gamg": "-pc_type gamg -threads 1",
-    "cg + boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1",
+    "cg + gamg": f"{peers.GAMG} -threads 1",
+    "cg + boomeramg": f"{peers.BOOMERAMG} -threads 1",
+    "cg + boomeramg, tuned": f"{peers.tuned(2)} -threads 1",
     "cg + pfmg": "-ksp_type pfmg -threads 1",
 }
 PHASES = ("setup", "refresh", "solve")
@@ -20,17 +24,21 @@ def measure(driver, note):
     rows = []
     for n in SIZES:
         note(f"n = {n}")
-        measured = driver.run_norms(SOLVERS, ("natural", "unpreconditioned"), "-n", n, "-setups", 2, "-refreshes", 3,
-                                    "-solves", 7, "-seconds", 15)
+        measured = solve(driver, SOLVERS, n)
+        nested = solve(driver, {"cg + mg": f"{peers.pcmg(n + 2)} -threads 1"}, n + 2)
         for norm, solved in measured.items():
-            solved = driver.solved(solved)
+            solved = driver.solved(solved | nested[norm])
             base = solved["rrb"]
-            rows += [{"n": n, "norm": norm, "solver": name, "threads": int(row["threads"]), "levels": number(row["levels"]),
+            rows += [{"n": int(row["n"]), "norm": norm, "solver": name, "threads": int(row["threads"]), "levels": number(row["levels"]),
                       "iterations": int(row["iterations"]), "residual": row["residual"]}
                      | {f"{what}_ms": row[f"{what}_ms"] for what in PHASES}
                      | {f"{what}_ratio": round(row[f"{what}_ms"] / base[f"{what}_ms"], 3) for what in PHASES}
                      for name, row in solved.items()]
     return rows
+
+
+def solve(driver, solvers, n):
+    return driver.run_norms(solvers, ("natural", "unpreconditioned"), "-n", n, "-setups", 2, "-refreshes", 3, "-solves", 7, "-seconds", 15)
 
 
 def number(levels):
@@ -40,7 +48,7 @@ def number(levels):
 def plot(rows, figure):
     axes = figure.subplots(1, len(SIZES))
     for ax, n in zip(axes, SIZES):
-        chosen = [row for row in rows if row["n"] == n and row["norm"] == "unpreconditioned"]
+        chosen = [row for row in rows if row["n"] - n in (0, 2) and row["norm"] == "unpreconditioned"]
         for index, what in enumerate(PHASES):
             ax.bar([at + 0.27 * (index - 1) for at in range(len(chosen))], [row[f"{what}_ms"] for row in chosen], 0.25,
                    label=what)

@@ -1,4 +1,5 @@
 """Deflated Neumann series against algebraic multigrid where the density jumps by 1000; on a GPU where there is one."""
+import peers
 from driver import device
 
 QUESTION = "Two phases, 1000:1: how do deflated Neu2, GAMG and BoomerAMG compare, from a random start to a true residual of 1e-6?"
@@ -7,7 +8,7 @@ PROBLEMS = ("two_phase", "bubbles")
 CELLS = {"host": 256, "cuda": 1024}  # a side
 NEU2 = "-pc_type neumann -pc_neumann_terms 2"
 WAYS = (("adef2", "explicit"), ("adef2", "cholesky"), ("def1", "explicit"))
-PEERS = {"gamg": "-pc_type gamg -threads 1", "boomeramg": "-pc_type hypre -pc_hypre_type boomeramg -threads 1",
+PEERS = {"gamg": f"{peers.GAMG} -threads 1", "boomeramg": f"{peers.BOOMERAMG} -threads 1",
          "rrb": "-pc_type rrb", "rrb-solver": "-ksp_type rrb"}
 
 
@@ -27,13 +28,14 @@ def spaces(n):
     }
 
 
-def solvers(n):
+def solvers(n, backend):
     """{(preconditioner, space, variant, inverse): options}"""
     chosen = {("neu2", space, *way): f"{NEU2} {options} -ksp_deflation_variant {way[0]} -ksp_deflation_inverse {way[1]}"
               for space, options in spaces(n).items() for way in WAYS}
     chosen["neu2, single reduction", "blocks of 16^2", "adef2", "explicit"] = \
         f"-ksp_cg_single_reduction {NEU2} {spaces(n)['blocks of 16^2']}"
-    return chosen | {(name, "", "", ""): text for name, text in ({"neu2": NEU2} | PEERS).items()}
+    others = {"neu2": NEU2} | PEERS | {"boomeramg, tuned": f"{peers.tuned(2, backend)} -threads 1"}
+    return chosen | {(name, "", "", ""): text for name, text in others.items()}
 
 
 def measure(driver, note):
@@ -42,7 +44,7 @@ def measure(driver, note):
     n = CELLS[backend]
     for problem in PROBLEMS:
         note(f"{problem}, {backend}, n = {n}")
-        chosen = solvers(n)
+        chosen = solvers(n, backend)
         measured = driver.solved(driver.run({" | ".join(key): text for key, text in chosen.items()}, "-backend", backend,
                                             "-problem", problem, "-n", n, "-random_start", "-setups", 2, "-refreshes", 3,
                                             "-solves", 9, "-seconds", 2, norm="unpreconditioned"))
