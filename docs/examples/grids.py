@@ -18,15 +18,14 @@ def faces_of(shape, axis):
     return tuple(n + (k == axis) for k, n in enumerate(shape))
 
 
-class Solver:
-    """Solves (diagonal + sum of w_f (p_i - p_j) over the faces f of cell i) = b_i, again and again.
+class Stencil:
+    """The matrices of (diagonal + sum of w_f (p_i - p_j) over the faces f of cell i) = b_i on one grid.
 
     faces[axis] has the weights w_f. Behind a face of the boundary p is 0; a weight of 0 there is a Neumann side.
     """
 
-    def __init__(self, shape, faces, diagonal=0.0, singular=False, rtol=1e-6):
-        self.shape, self.iterations, self.refreshes, self.solves = shape, [], [], []
-        d, numbers = len(shape), np.arange(np.prod(shape), dtype=PETSc.IntType).reshape(shape)
+    def __init__(self, shape):
+        self.shape, d, numbers = shape, len(shape), np.arange(np.prod(shape), dtype=PETSc.IntType).reshape(shape)
         columns = np.full((*shape, 2 * d + 1), -1, PETSc.IntType)  # in each row: below, ..., left, itself, right, ..., above
         columns[..., d] = numbers
         for axis in range(d):
@@ -34,11 +33,38 @@ class Solver:
             columns[(*along(axis, 0, -1), ..., 2 * d - axis)] = numbers[along(axis, 1)]
         self.there = columns >= 0
         rows = np.concatenate([[0], np.cumsum(self.there.sum(-1).ravel())]).astype(PETSc.IntType)
-        self.csr = rows, columns[self.there]
-        self.A = PETSc.Mat().create(PETSc.COMM_SELF)
-        self.A.setSizes((numbers.size, numbers.size))
-        self.A.setFromOptions()  # -mat_type aijcusparse -vec_type cuda
-        self.A.setPreallocationCSR((*self.csr, self.values(faces, diagonal)))
+        self.pattern = rows, columns[self.there]
+
+    def matrix(self, faces, diagonal=0.0):
+        A = PETSc.Mat().create(PETSc.COMM_SELF)
+        A.setSizes((np.prod(self.shape), np.prod(self.shape)))
+        A.setFromOptions()  # -mat_type aijcusparse -vec_type cuda
+        A.setPreallocationCSR((*self.pattern, self.values(faces, diagonal)))
+        return A
+
+    def refresh(self, A, faces, diagonal=0.0):
+        """New values in the same matrix."""
+        A.setValuesCSR(*self.pattern, self.values(faces, diagonal))
+        A.assemble()
+
+    def values(self, faces, diagonal):
+        d = len(self.shape)
+        rows = np.zeros(self.there.shape)
+        rows[..., d] = diagonal
+        for axis, w in enumerate(faces):
+            low, high = w[along(axis, 0, -1)], w[along(axis, 1)]
+            rows[..., axis], rows[..., 2 * d - axis] = -low, -high
+            rows[..., d] += low + high
+        return rows[self.there]
+
+
+class Solver:
+    """Solves with such a matrix again and again, counts iterations and takes the times."""
+
+    def __init__(self, shape, faces, diagonal=0.0, singular=False, rtol=1e-6):
+        self.iterations, self.refreshes, self.solves = [], [], []
+        self.stencil = Stencil(shape)
+        self.A = self.stencil.matrix(faces, diagonal)
         if singular:
             self.A.setNullSpace(PETSc.NullSpace().create(constant=True, comm=PETSc.COMM_SELF))
         self.x, self.b = self.A.createVecs()
@@ -51,28 +77,17 @@ class Solver:
         self.ksp.setInitialGuessNonzero(True)  # the last step's solution
         self.ksp.setErrorIfNotConverged(True)
         self.ksp.setFromOptions()
+        self.first = self.set_up()
+
+    def set_up(self):
         start = perf_counter()
         self.ksp.setUp()
-        self.first = perf_counter() - start
-
-    def values(self, faces, diagonal):
-        d = len(self.shape)
-        rows = np.zeros(self.there.shape)
-        rows[..., d] = diagonal
-        for axis, w in enumerate(faces):
-            low, high = w[along(axis, 0, -1)], w[along(axis, 1)]
-            rows[..., axis], rows[..., 2 * d - axis] = -low, -high
-            rows[..., d] += low + high
-        return rows[self.there]
+        return perf_counter() - start
 
     def refresh(self, faces, diagonal=0.0):
-        """New values in the same matrix."""
-        self.A.setValuesCSR(*self.csr, self.values(faces, diagonal))
-        self.A.assemble()
+        self.stencil.refresh(self.A, faces, diagonal)
         self.ksp.setOperators(self.A)
-        start = perf_counter()
-        self.ksp.setUp()
-        self.refreshes.append(perf_counter() - start)
+        self.refreshes.append(self.set_up())
 
     def solve(self, b):
         self.b.setArray(np.ravel(b))
@@ -80,7 +95,7 @@ class Solver:
         self.ksp.solve(self.b, self.x)
         self.solves.append(perf_counter() - start)
         self.iterations.append(self.ksp.getIterationNumber())
-        return self.x.getArray(readonly=True).reshape(self.shape).copy()
+        return self.x.getArray(readonly=True).reshape(self.stencil.shape).copy()
 
     def report(self):
         """The mean of the iterations and the medians of the times, over all steps but the first."""

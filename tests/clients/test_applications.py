@@ -71,3 +71,64 @@ def test_the_pressure_in_a_bubble_is_higher_by_surface_tension_over_radius(app, 
     pressure = read_vtk(tmp_path / "bubble.vtk")["pressure"][0]
     assert pressure[12, 12] - pressure[12, 1] == pytest.approx(2.0 / 0.2, rel=0.05)
     assert pressure[4, 1] - pressure[40, 1] == pytest.approx(1000 * 0.98 * 36 / 24, rel=0.01)
+
+
+def test_a_standing_wave_has_the_period_of_the_dispersion_relation(app):
+    """omega^2 = g h k^2 (1 + (k h)^2 / 15) / (1 + 2 (k h)^2 / 5); shallow water alone, sqrt(g h) k, is 13 % off here."""
+    output = app("harbour", "-basin", "-n", 64, "-steps", 400, "-waves", 4)
+    h, k = 20, 4 * np.pi / (64 * 5)
+    omega = np.sqrt(9.81 * h * k**2 * (1 + (k * h) ** 2 / 15) / (1 + 0.4 * (k * h) ** 2))
+    assert numbers(output, "period")[-1] == pytest.approx(2 * np.pi / omega, rel=2e-3)
+    assert max(map(abs, numbers(output, "water"))) < 1e-9
+    energy = numbers(output, "energy")
+    assert max(energy) / min(energy) < 1.05
+
+
+def test_waves_come_into_the_harbour_and_stop_at_land(app, tmp_path):
+    output = app("harbour", "-n", 64, "-steps", 240, "-picture", "harbour", "-moving")
+    fields = read_vtk(tmp_path / "harbour.vtk")
+    zeta, depth = fields["zeta"][0], fields["depth"][0]
+    assert zeta.shape == (48, 64)
+    assert np.all(zeta[depth == 0] == 0) and 0.15 < np.mean(depth == 0) < 0.4
+    assert 0.1 < abs(zeta[6:16]).max() < 3
+    assert abs(zeta[46]).max() < abs(zeta[6:16]).max() / 5
+    assert 2 <= max(numbers(output, "iterations")) <= 12
+    assert "refresh 0.0 ms" not in output
+
+
+def test_the_largest_harbour(app):
+    """One that makes that many steps a second, while another one, at most an eighth larger or 16 cells, does not."""
+    output = app("harbour", "-find_largest", "-n", 32, "-rate", 400)
+    speeds = {int(n): float(speed) for n, speed in re.findall(r"^(\d+) x \d+ cells: speed ([\d.]+)", output, re.MULTILINE)}
+    largest = int(numbers(output, "largest")[0])
+    assert largest == max([n for n, speed in speeds.items() if speed >= 400], default=0)
+    assert min(n for n, speed in speeds.items() if speed < 400) - largest <= max(16, largest / 8)
+
+
+def test_flow_around_a_sphere_has_the_energy_of_its_added_mass(app, tmp_path):
+    """1/2 of the sphere's volume without walls, and some more between them; potential flow at the side of a sphere has the velocity 3/2."""
+    output = app("obstacle", "-n", 24, "-steps", 4, "-radius", 0.15, "-picture", "obstacle")
+    assert 0.45 < numbers(output, "added")[0] < 0.7  # of a staircase
+    assert 1.35 < numbers(output, "fastest")[0] < 1.65
+    assert max(numbers(output, "divergence")) < 1e-5
+    for name in ("through", "to"):  # what comes in goes through every section
+        assert numbers(output, name) == pytest.approx([1] * 4, abs=1e-5)
+    assert 4 <= max(numbers(output, "iterations")) <= 15 and "rrb with gridmg" in output
+    fluid = read_vtk(tmp_path / "obstacle.vtk")["fluid"]
+    assert (fluid == 0).sum() / 24**3 == pytest.approx(4 / 3 * np.pi * 0.15**3, rel=0.1)
+
+
+def test_heat_decays_as_the_scheme_says(app):
+    """Crank and Nicolson's multiplies the first sine by (1 - l dt/2) / (1 + l dt/2) in each step, with the eigenvalue l of the 7 points."""
+    output = app("heat", "-n", 16, "-ts_type", "cn", "-ts_dt", 2e-3, "-ts_adapt_type", "none", "-ksp_rtol", 1e-10)
+    eigenvalue, dt = 12 * 16**2 * np.sin(np.pi / 32) ** 2, 2e-3
+    decay = -np.log((1 - eigenvalue * dt / 2) / (1 + eigenvalue * dt / 2)) / dt
+    assert numbers(output, "decay")[0] == pytest.approx(decay, rel=1e-5)
+    assert numbers(output, "steps") == [50] and "cg with mic" in output
+
+
+def test_heat_with_steps_that_choose_themselves(app):
+    output = app("heat", "-n", 16, "-ksp_type", "rrb", "-pc_type", "gridmg")
+    assert numbers(output, "decay")[0] == pytest.approx(3 * np.pi**2, rel=0.01)
+    assert numbers(output, "from")[0] > 20 * numbers(output, "to")[0] > 0
+    assert 10 < numbers(output, "steps")[0] < 200 and "rrb with gridmg" in output
