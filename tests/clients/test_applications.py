@@ -132,3 +132,13 @@ def test_heat_with_steps_that_choose_themselves(app):
     assert numbers(output, "decay")[0] == pytest.approx(3 * np.pi**2, rel=0.01)
     assert numbers(output, "from")[0] > 20 * numbers(output, "to")[0] > 0
     assert 10 < numbers(output, "steps")[0] < 200 and "rrb with gridmg" in output
+
+
+def test_notebook(app, run, python, root, library, tmp_path):
+    """The matrix of poisson.py: -laplace u = 1 times h^2 has 0.07367 in the middle, whoever solves it."""
+    run(python, root / "docs/examples/poisson.py", "-dll_append", library, "-n", 47, "-ksp_view_mat", "binary:A.bin", cwd=tmp_path)
+    output = app("notebook")
+    assert numbers(output, "to")[0] / 48**2 == pytest.approx(0.073671, rel=1e-3)
+    assert len(numbers(output, "by")) == 4 and max(numbers(output, "by")) < 1e-6 * numbers(output, "to")[0]
+    iterations = dict(re.findall(r"^(\w+ \w+) +(\d+) iterations", output, re.MULTILINE))
+    assert int(iterations["cg icc"]) > 2 * int(iterations["cg rrb"])
