@@ -137,7 +137,7 @@ def find_largest():
         low, high = (n, high) if speed >= rate else (low, n)
         if high and high - low <= max(16, high // 16):
             break
-        n = (low + high) // 2 // 16 * 16 if high else 2 * n
+        n = (low + high) // 2 // 8 * 8 if high else 2 * n
     PETSc.Sys.Print(f"largest {low} x {3 * low // 4} cells at {rate:g} steps a second")
 
 

@@ -50,4 +50,5 @@ if plt:
 # %% Compare
 for solver in (("cg", "rrb"), ("cg", "mic"), ("cg", "gamg"), ("cg", "icc")):
     ksp, milliseconds = solve(*solver)
-    print(f"{' '.join(solver):<10}{ksp.getIterationNumber():>4} iterations {milliseconds:8.1f} ms, differs by {abs(x.getArray() - u.ravel()).max():.1e}")
+    difference = abs(x.getArray() - u.ravel()).max()
+    print(f"{' '.join(solver):<10}{ksp.getIterationNumber():>4} iterations {milliseconds:8.1f} ms, differs by {difference:.1e}")
