@@ -57,8 +57,8 @@ def folder(build, app, request, tmp_path):
     for name in ("lib", "benchmarks", "examples"):
         (tmp_path / "build" / name).symlink_to(build / name)
     (tmp_path / "app").symlink_to(app)
-    for path in ("docs/examples/poisson.c", "docs/examples/poisson.py", "docs/examples/compare.py", "configure.py"):
-        shutil.copy(ROOT / path, tmp_path)
+    for path in (ROOT / "docs/examples/poisson.c", *(ROOT / "docs/examples").glob("*.py"), ROOT / "configure.py"):
+        shutil.copy(path, tmp_path)
     shutil.copytree(ROOT / "config", tmp_path / "config", ignore=shutil.ignore_patterns("__pycache__"))
     block = request.node.callspec.params["block"]
     for other in BLOCKS:
