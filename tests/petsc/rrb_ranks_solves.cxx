@@ -73,7 +73,9 @@ TEST(RrbRanksSolves, ChooseRedNodesAsOne) {
         EXPECT_GT(done.reason, 0) << what;
         EXPECT_NEAR(done.iterations, alone.iterations, *type == 'r') << what; // where it is fused
         const std::string shown = view_on_first(many);
-        if (rank() == 0) EXPECT_EQ(by_support(shown), by_support(view(one))) << what << shown;
+        if (rank() == 0) {
+          EXPECT_EQ(by_support(shown), by_support(view(one))) << what << shown;
+        }
       }
     });
 }
