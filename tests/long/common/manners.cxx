@@ -25,6 +25,13 @@ bool is_multigrid(KSP ksp) {
   return mg;
 }
 
+bool is_deflated(KSP ksp) {
+  PC pc, inside;
+  ok(KSPGetPC(ksp, &pc));
+  ok(KSPDeflationGetPC(ksp, &inside)); // of another KSP, too, that has its PC
+  return pc != inside;
+}
+
 // Methods whose residual is no more than an estimate, or one of the normal equations.
 bool estimates(KSP ksp) {
   PetscBool is;

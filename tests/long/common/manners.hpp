@@ -6,6 +6,7 @@
 namespace longtest {
 
 bool is_gmres(KSP);
+bool is_deflated(KSP);
 bool is_multigrid(KSP);      // its preconditioner is PETSc's
 bool varies(PC);             // it has methods inside that are not linear
 bool estimates(KSP);         // its residual is no more than an estimate, or one of the normal equations
