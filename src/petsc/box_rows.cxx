@@ -8,7 +8,7 @@
 #include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
 #include "petsc/rank_rows.h"
-#include "petsc/source.hpp"
+#include "grid/source.hpp"
 
 #if PETSCRRB_ON_DEVICES
   #include "petsc/overlap_cuda.hpp"

@@ -4,7 +4,7 @@
 #include "petsc/ghosts.h"
 #include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
-#include "petsc/source.hpp"
+#include "grid/source.hpp"
 #include "petsc/compat.h"
 
 #if PETSCRRB_ON_DEVICES

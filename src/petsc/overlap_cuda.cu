@@ -1,7 +1,7 @@
 #include "petsc/overlap_cuda.hpp"
 
 #include "exec/cuda/cuda.cuh"
-#include "petsc/source.hpp"
+#include "grid/source.hpp"
 
 namespace petscrrb::cuda {
 namespace {
