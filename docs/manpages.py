@@ -127,39 +127,53 @@ def prose(text, names):
     return "".join(parts)
 
 
-def definition(line, names):
-    """One entry of a list: `name` - text."""
-    entry = re.sub(r"^\s*[+.\-]\s+", "", line)
-    if entry.startswith("* -"):
-        return "- " + prose(entry[3:].strip(), names)
-    term, _, text = (part.strip() for part in entry.partition(" - "))
-    return f"- `{term.strip('`')}`: {prose(text, names)}"
+def entry(line):
+    """Of a list: the term, empty for a reference, and what it is."""
+    text = re.sub(r"^\s*[+.\-]\s+", "", line)
+    if text.startswith("* -"):
+        return "", text[3:].strip()
+    term, _, rest = (part.strip() for part in text.partition(" - "))
+    return term.strip("`"), rest
 
 
-def see_also(lines):
-    return re.findall(r"`([^`]+)`", " ".join(lines))
-
-
-def body(lines, names):
-    """Sections of a man page, in the order in which they are written."""
-    out, section, seealso = [], "", []
+def parts(lines):
+    """What a comment block has, in order: (kind, content), of the kinds level, heading, entry (a pair), item (text that belongs to an entry),
+    text (empty: a blank line), and see also (names)."""
+    section, seealso = "", []
     for line in lines:
         text = line.strip()
         heading = re.fullmatch(r"([A-Z][A-Za-z ]+?)s?:", text)
         if text.startswith(".seealso:") or seealso:
             seealso.append(text)
         elif text.startswith("Level:"):
-            out += ["", f"**Level**: {text.split(':')[1].strip()}"]
             section = ""
+            yield "level", text.split(":")[1].strip()
         elif heading and not line.startswith("    "):
             section = heading[1]
-            out += ["", f"**{text[:-1]}**", ""]
+            yield "heading", text[:-1]
         elif section.startswith(LISTS) and re.match(r"\s*[+.\-]\s", line):
-            out.append(definition(line, names))
+            yield "entry", entry(line)
         else:
-            out.append(("  " if section.startswith(LISTS) and text else "") + prose(text, names))
+            yield "item" if section.startswith(LISTS) and text else "text", text
     if seealso:
-        out += ["", "**See also**: " + ", ".join(prose(f"`{name}`", names) for name in see_also(seealso))]
+        yield "see also", re.findall(r"`([^`]+)`", " ".join(seealso))
+
+
+def body(lines, names):
+    """Sections of a man page, in the order in which they are written."""
+    out = []
+    for kind, content in parts(lines):
+        if kind == "level":
+            out += ["", f"**Level**: {content}"]
+        elif kind == "heading":
+            out += ["", f"**{content}**", ""]
+        elif kind == "entry":
+            term, text = content
+            out.append("- " + (f"`{term}`: " if term else "") + prose(text, names))
+        elif kind == "see also":
+            out += ["", "**See also**: " + ", ".join(prose(f"`{name}`", names) for name in content)]
+        else:
+            out.append(("  " if kind == "item" else "") + prose(content, names))
     return "\n".join(out)
 
 

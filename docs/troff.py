@@ -30,37 +30,24 @@ def head(name, section, summary):
     return [f'.TH {name} {section} "" "petscrrb {version()}" petscrrb', ".SH NAME", f"{name} \\- {prose(summary)}"]
 
 
-def entry(line):
-    """A list's entry: its term, and what it is."""
-    text = re.sub(r"^\s*[+.\-]\s+", "", line)
-    if text.startswith("* -"):
-        return [".IP \\(bu 2", prose(text[3:].strip())]
-    term, _, rest = (part.strip() for part in text.partition(" - "))
-    return [".TP", f"\\fB{plain(term.strip('`'))}\\fR", prose(rest)]
-
-
 def body(lines):
-    out, section, seealso = [], "", []
-    for line in lines:
-        text = line.strip()
-        heading = re.fullmatch(r"([A-Z][A-Za-z ]+?)s?:", text)
-        if text.startswith(".seealso:") or seealso:
-            seealso.append(text)
-        elif text.startswith("Level:"):
-            out += [".SH LEVEL", text.split(":")[1].strip()]
-            section = ""
-        elif heading and not line.startswith("    "):
-            section = heading[1]
-            out.append(f".SH {text[:-1].upper()}")
-        elif section.startswith(manpages.LISTS) and re.match(r"\s*[+.\-]\s", line):
-            out += entry(line)
-        elif text:
+    out = []
+    for kind, content in manpages.parts(lines):
+        if kind == "level":
+            out += [".SH LEVEL", content]
+        elif kind == "heading":
+            out.append(f".SH {content.upper()}")
+        elif kind == "entry":
+            term, text = content
+            out += [".TP", f"\\fB{plain(term)}\\fR"] if term else [".IP \\(bu 2"]
             out.append(prose(text))
+        elif kind == "see also":
+            names = [name.removesuffix("()") for name in content]
+            out += [".SH SEE ALSO", ", ".join(f"\\fB{name}\\fR(3)" for name in names) + ", \\fBpetscrrb\\fR(7)"]
+        elif content:
+            out.append(prose(content))
         elif out and not out[-1].startswith("."):
             out.append(".PP")
-    if seealso:
-        names = [name.removesuffix("()") for name in manpages.see_also(seealso)]
-        out += [".SH SEE ALSO", ", ".join(f"\\fB{name}\\fR(3)" for name in names) + ", \\fBpetscrrb\\fR(7)"]
     return [line for line, after in zip(out, [*out[1:], ".SH"], strict=True) if line != ".PP" or not after.startswith((".SH", ".TP", ".IP"))]
 
 
