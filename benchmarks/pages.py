@@ -1,9 +1,9 @@
 """Writes the measured tables of README.md and docs/speed.md from the CSVs in results/."""
-import csv
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
+from tables import read_results
+
+ROOT = Path(__file__).resolve().parent.parent
 NAMES = {
     "rrb": "`-ksp_type rrb`",
     "rrb, v": "`-ksp_type rrb -pc_rrb_cycle v`",
@@ -20,12 +20,12 @@ SOLID = {"rrb": "`-ksp_type rrb`", "mic": "`-ksp_type cg -pc_type mic`", "pfmg":
          "boomeramg": "CG with BoomerAMG", "boomeramg, tuned": "CG with BoomerAMG, tuned", "pcmg": NAMES["cg + mg"]}
 # README's rows: what is solved, its size and where; the results, and what picks a solver's row there
 ROWS = (
-    ("2D, Poisson", "1023 x 1023", "one H100", "hard_devices", {"problem": "constant", "n": "1023"}),
+    ("2D, Poisson", "1023 x 1023", "one H100", "hard_devices", {"problem": "constant", "n": 1023}),
     ("3D, Poisson", "128 x 128 x 128", "one H200", "gridmg", {"backend": "cuda", "grid": "128x128x128", "problem": "poisson"}),
-    ("2D, cells stretched by 1000", "1023 x 1023", "one H100", "hard_devices", {"problem": "stretched to 1000", "n": "1023"}),
+    ("2D, cells stretched by 1000", "1023 x 1023", "one H100", "hard_devices", {"problem": "stretched to 1000", "n": 1023}),
     ("3D, two phases: 27 bubbles, 1000:1", "128 x 128 x 128", "one H200", "gridmg",
      {"backend": "cuda", "grid": "128x128x128", "problem": "bubbles 1:1000"}),
-    ("2D, Poisson", "1023 x 1023", "a host, 2 cores", "hard", {"problem": "constant", "n": "1023"}),
+    ("2D, Poisson", "1023 x 1023", "a host, 2 cores", "hard", {"problem": "constant", "n": 1023}),
     ("3D, Poisson", "256 x 128 x 128", "two H200", "solid_devices", {"unknowns": "256 x 128 x 128"}),
 )
 COLUMNS = ("rrb", "gamg", "boomeramg", "pfmg")
@@ -36,19 +36,12 @@ def ms(text):
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
-def read(name):
-    """The notes in the comment lines, and the rows."""
-    lines = (HERE / f"results/{name}.csv").read_text(encoding="utf-8").splitlines()
-    notes = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# ") and ": " in line)
-    return notes, list(csv.DictReader(line for line in lines if not line.startswith("#")))
-
-
 def table(rows):
     out = ["| unknowns | solver | set-up | refresh with new values | solve | iterations |", "|---|---|---|---|---|---|"]
     for row in rows:
         if row["solver"] in NAMES:
             cells = [f"{row['n']} x {row['n']}", NAMES[row["solver"]],
-                     *(ms(row[f"{what}_ms"]) for what in ("setup", "refresh", "solve")), row["iterations"]]
+                     *(ms(row[f"{what}_ms"]) for what in ("setup", "refresh", "solve")), str(row["iterations"])]
             out.append("| " + " | ".join(cells) + " |")
     return "\n".join(out)
 
@@ -64,21 +57,19 @@ PROBLEM = ("Poisson's equation, until the true relative residual is 1e-6, each s
 
 
 def on_host():
-    notes, rows = read("solver_host")
+    notes, rows = read_results("solver_host")
     chosen = [row for row in rows if row["norm"] == "unpreconditioned"]
-    return (PROBLEM.format("") + table(chosen) +
-            f"\n\n{notes['machine']}, load by other programs {notes['load by other programs']}; PETSc {notes['PETSc']}; "
-            f"{notes['date']}, commit {notes['commit']}. Algebraic multigrid and PFMG ran on one thread.\n")
+    return PROBLEM.format("") + table(chosen) + source(notes, "host").rstrip() + " Algebraic multigrid and PFMG ran on one thread.\n"
 
 
 def on_device():
-    notes, rows = read("solver_device")
+    notes, rows = read_results("solver_device")
     chosen = [row for row in rows if row["problem"] == "poisson" and row["test"] == "true residual"]
     return PROBLEM.format(" (PCMG: one Chebyshev-Jacobi sweep a level)") + table(chosen) + source(notes, "cuda")
 
 
 def in_3d():
-    notes, rows = read("gridmg")
+    notes, rows = read_results("gridmg")
     out = ["| unknowns | problem | solver | set-up | refresh with new values | solve | iterations |",
            "|---|---|---|---|---|---|---|"]
     where = rows[-1]["backend"]  # a GPU's come last
@@ -90,17 +81,17 @@ def in_3d():
             times = [ms(row[f"{what}_ms"]) for what in ("setup", "refresh", "solve")]
             if row["solver"] == "pfmg":
                 times[0] = ""
-            out.append("| " + " | ".join([grid.replace("x", " x "), row["problem"], SOLID[row["solver"]], *times, row["iterations"]]) + " |")
+            out.append("| " + " | ".join([grid.replace("x", " x "), row["problem"], SOLID[row["solver"]], *times, str(row["iterations"])]) + " |")
     return ("Seven points, until the true relative residual is 1e-6, in milliseconds; bubbles: 27, with coefficients 1000 times larger. "
             "(PFMG's first set-up: [why not](three_dimensions.md#from-which-size-on).)\n\n" + "\n".join(out) + source(notes, where))
 
 
 def smoothers():
-    notes, rows = read("smoother")
+    notes, rows = read_results("smoother")
     n, where = rows[0]["n"], rows[0]["backend"]
     out = ["| method | smoother of PCMG | a sweep of it | iterations to 1e-8 | solve |", "|---|---|---|---|---|"]
     out += ["| " + " | ".join([row["method"], row["smoother"].replace("blocks", "`-pc_type blockrelax`"), ms(row["sweep_ms"]),
-                               row["iterations_to_1e-8"], ms(row["ms_to_1e-8"])]) + " |"
+                               str(row["iterations_to_1e-8"]), ms(row["ms_to_1e-8"])]) + " |"
             for row in rows if row["coarser_grids"] == "discretized"]
     return (f"Poisson's equation on {n} x {n} x {n} points, PCMG on a DMDA with one sweep before and after each coarser grid, until "
             "the true relative residual is 1e-8, in milliseconds:\n\n" + "\n".join(out) + source(notes, where))
@@ -111,7 +102,7 @@ def beside_others():
     out = ["| problem | unknowns | on | `-ksp_type rrb` | CG with GAMG | CG with BoomerAMG | CG with PFMG | measured |",
            "|---|---|---|---|---|---|---|---|"]
     for what, size, where, name, wanted in ROWS:
-        notes, rows = read(name)
+        notes, rows = read_results(name)
         found = {row["solver"].removeprefix("cg + "): row for row in rows if wanted.items() <= row.items()}
         cells = [f"{ms(row['refresh_ms'])} + {ms(row['solve_ms'])}" if (row := found.get(solver)) else "" for solver in COLUMNS]
         out.append("| " + " | ".join([what, size, where, f"**{cells[0]}**", *cells[1:], f"{notes['date']}, {notes['commit']}"]) + " |")

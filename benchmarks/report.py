@@ -2,7 +2,7 @@
 from html import escape
 
 import web
-from tables import read_table, shown
+from tables import notes_of, read_table, shown
 
 NOTES = ("date", "machine", "device", "load by other programs", "PETSc", "commit")
 
@@ -14,7 +14,7 @@ def write(folder, names):
         path = folder / f"{name}.csv"
         if path.is_file():
             (question, *lines), rows = read_table(path)
-            notes = dict(line.split(": ", 1) for line in lines)
+            notes = notes_of(lines)
             summary.append([name, *(notes.get(key, "") for key in NOTES)])
             sections.append(section(name, question, lines, rows, path.with_suffix(".png")))
     path = folder / "report.html"

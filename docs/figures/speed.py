@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
 
-from tables import read_table  # noqa: E402
+from tables import read_results  # noqa: E402
 
 IMAGE = ROOT / "docs/images/speed.svg"
 RESULTS = {"2D": "solver_device", "3D": "gridmg"}
@@ -47,22 +47,17 @@ def draw(ax, rows):
     ax.legend(fontsize=8)
 
 
-def read(name):
-    """The notes and the rows of results."""
-    notes, rows = read_table(ROOT / f"benchmarks/results/{name}.csv")
-    return dict(note.split(": ", 1) for note in notes if ": " in note), rows
-
-
 def sources():
     """Which results are drawn, for the picture to say."""
-    return "; ".join(f"{name} of {read(name)[0]['date']}, {read(name)[0]['commit']}" for name in RESULTS.values())
+    notes = {name: read_results(name)[0] for name in RESULTS.values()}
+    return "; ".join(f"{name} of {of['date']}, {of['commit']}" for name, of in notes.items())
 
 
 def write():
     plt.rcParams["svg.hashsalt"] = "petscrrb"
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", sharey=True)
     for ax, (title, name) in zip(axes, RESULTS.items(), strict=True):
-        notes, rows = read(name)
+        notes, rows = read_results(name)
         draw(ax, rows)
         ax.set_title(f"{title}, Poisson: a refresh and a solve on one {notes['device']}", fontsize=10)
     figure.savefig(IMAGE, metadata={"Date": None, "Description": sources()})

@@ -13,6 +13,7 @@ sys.path[:0] = [str(DOCS), str(ROOT / "benchmarks")]
 
 import manpages  # noqa: E402
 import pages  # noqa: E402
+import tables  # noqa: E402
 
 PAGES = [*doc_blocks.documents(ROOT), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
@@ -82,5 +83,5 @@ def test_tables_are_those_of_the_results(page):
 def test_the_picture_of_speed_is_that_of_the_results():
     picture = (DOCS / "images/speed.svg").read_text(encoding="utf-8")
     for name in ("solver_device", "gridmg"):
-        notes, _ = pages.read(name)
+        notes, _ = tables.read_results(name)
         assert f"{name} of {notes['date']}, {notes['commit']}" in picture, "type: python3 docs/figures/speed.py"
