@@ -93,7 +93,7 @@ FAULTS = [Fault(*fault) for fault in (
      "  PetscCall(KSPDeflationStopHook());\n  initialized = PETSC_FALSE;\n", "  PetscCall(KSPDeflationStopHook());\n"),
     # --- host, several ranks ---
     ("block-of-an-entry", "wrong index", "host", "src/petsc/overlap.cxx",
-     "Source::of(q < first || q >= end,", "Source::of(q >= end,"),
+     "Source::of(b, e[b]++)", "Source::of(0, e[b]++)"),
     ("set-up-that-begins-again", "lost agreement of ranks", "host", "src/pc/set_up.h",
      "PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, comm));", ""),
     ("row-of-a-transposed-entry", "wrong index", "host", "src/petsc/rank_rows.cxx",

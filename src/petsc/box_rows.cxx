@@ -71,11 +71,11 @@ PetscErrorCode PetscRRBBoxRows::TakeWanted(const Blocks &blocks, PetscSF of_rows
     for (PetscInt p = 0; p < n; ++p)
       own->start[(std::size_t)p + 1] = own->start[(std::size_t)p] + (wanted[p] ? blocks.size(p) : 0);
     own->column.reserve((std::size_t)own->start.back());
-    own->place.reserve((std::size_t)own->start.back());
+    own->source.reserve((std::size_t)own->start.back());
     for (PetscInt p = 0; p < n; ++p)
       if (wanted[p])
-        blocks.each(p, [&](PetscInt column, int, PetscInt place) {
-          own->column.push_back(column), own->place.push_back(place);
+        blocks.each(p, [&](PetscInt column, int b, PetscInt place) {
+          own->column.push_back(column), own->source.push_back(Source::of(b, place));
         });
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,11 +108,11 @@ PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, 
   const PetscErrorCode code = PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
     theirs.start = wanted.start;
     theirs.column.resize(wanted.root.size());
-    theirs.place.resize(wanted.root.size());
+    theirs.source.resize(wanted.root.size());
   });
   if (!code) {
     PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.column.data(), theirs.column.data()));
-    PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.place.data(), theirs.place.data()));
+    PetscCall(PetscRRBExchange(of_entries, PETSC_FALSE, MPIU_INT, own.source.data(), theirs.source.data()));
   }
   PetscCall(PetscSFDestroy(&of_entries));
   PetscCall(code);
@@ -127,7 +127,7 @@ void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number
                                  Entries *theirs, std::vector<PetscInt> *to) {
   constexpr PetscInt few = 32; /* entries of a row on a grid; longer ones are put in order by one thread */
   struct Entry {
-    PetscInt here, column, from; /* from: where this rank has it, or which one of the row it is of others */
+    PetscInt here, source;
   };
   const PetscInt n = (PetscInt)rows.size();
   std::vector<PetscInt> which((std::size_t)n); /* row of its owner's */
@@ -150,27 +150,25 @@ void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number
   source_.resize((std::size_t)ia_.back());
   source_.data()[ia_[(std::size_t)n]] = Source::elsewhere;
   to->resize(theirs->column.size());
-  const Entries unordered = *theirs;
   const auto put = [&](PetscInt p, Entry *entry) {
     const bool mine = is_own(rows[(std::size_t)p]);
     const PetscInt row = which[(std::size_t)p], size = size_of(p), at = ia_[(std::size_t)p];
-    const std::size_t begin = mine ? 0 : (std::size_t)unordered.start[(std::size_t)row];
+    const std::size_t begin = mine ? 0 : (std::size_t)theirs->start[(std::size_t)row];
     Entry *end = entry;
-    const auto take = [&](PetscInt column, PetscInt from) {
+    const auto take = [&](PetscInt column, PetscInt source) {
       const PetscInt here = number(column);
-      *end++ = {here < 0 ? n : here, column, from};
+      *end++ = {here < 0 ? n : here, source};
     };
     if (mine)
       blocks.each(row, [&](PetscInt column, int b, PetscInt place) { take(column, Source::of(b, place)); });
     else
-      for (PetscInt i = 0; i < size; ++i) take(unordered.column[begin + (std::size_t)i], i);
+      for (std::size_t e = begin; e < begin + (std::size_t)size; ++e) take(theirs->column[e], theirs->source[e]);
     std::sort(entry, end, [](const Entry &a, const Entry &b) { return a.here < b.here; });
     for (PetscInt i = 0; i < size; ++i) {
       ja_.data()[at + i] = entry[i].here;
-      source_.data()[at + i] = mine ? entry[i].from : Source::elsewhere;
+      source_.data()[at + i] = mine ? entry[i].source : Source::elsewhere;
       if (mine) continue;
-      theirs->column[begin + (std::size_t)i] = entry[i].column;
-      theirs->place[begin + (std::size_t)i] = unordered.place[begin + (std::size_t)entry[i].from];
+      theirs->source[begin + (std::size_t)i] = entry[i].source;
       (*to)[begin + (std::size_t)i] = at + i;
     }
   };
@@ -190,24 +188,22 @@ PetscErrorCode PetscRRBBoxRows::Connect(Mat P, const std::vector<PetscInt> &othe
                                         const std::vector<PetscInt> &to) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   PetscLayout layout;
-  const PetscInt *ranges;
   std::vector<PetscInt> leaf[2];
   std::vector<PetscSFNode> root[2];
   Mat block[2];
 
   PetscFunctionBegin;
   PetscCall(MatGetLayouts(P, &layout, nullptr));
-  PetscCall(PetscLayoutGetRanges(layout, &ranges));
   PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], nullptr));
   PetscCall(PetscRRBCallTogether(comm, PetscRRBSayOfRows, [&]() -> PetscErrorCode {
     for (std::size_t g = 0; g < others.size(); ++g) {
       PetscMPIInt owner;
       PetscCall(PetscLayoutFindOwner(layout, others[g], &owner));
       for (PetscInt e = theirs.start[g]; e < theirs.start[g + 1]; ++e) {
-        const PetscInt q = theirs.column[(std::size_t)e];
-        const int b = q < ranges[owner] || q >= ranges[owner + 1];
+        const PetscInt source = theirs.source[(std::size_t)e];
+        const int b = Source::block(source);
         leaf[b].push_back(to[(std::size_t)e]);
-        root[b].push_back({owner, theirs.place[(std::size_t)e]});
+        root[b].push_back({owner, Source::place(source)});
       }
     }
     return PETSC_SUCCESS;

@@ -37,8 +37,8 @@ public:
   double bytes() const { return (double)source_.bytes(); }
 
 private:
-  struct Entries { /* of rows, one after the other: global columns, and the place in its owner's block */
-    std::vector<PetscInt> start, column, place;
+  struct Entries { /* of rows, one after the other: global columns, and petscrrb::Source on the owner */
+    std::vector<PetscInt> start, column, source;
   };
   class Blocks;
   PetscErrorCode TakeWanted(const Blocks &, PetscSF of_rows, Entries *) const;

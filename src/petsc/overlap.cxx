@@ -20,13 +20,13 @@ using petscrrb::Source;
 
 static const PetscRRBSay say("rows with ghosts", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
-struct PetscRRBOverlap::Entries {
-  std::vector<PetscInt> start, column, place;
+struct PetscRRBOverlap::Entries { /* of rows, one after the other: global columns, and Source on the owner */
+  std::vector<PetscInt> start, column, source;
 
   void Truncate(PetscInt rows) {
     start.resize((std::size_t)rows + 1);
     column.resize((std::size_t)start.back());
-    place.resize((std::size_t)start.back());
+    source.resize((std::size_t)start.back());
   }
 };
 
@@ -40,7 +40,7 @@ PetscInt PetscRRBOverlap::LocalOf(PetscInt global) const {
   return own_ + (PetscInt)((at != ghosts_.end() && *at == global ? at : ghosts_.end()) - ghosts_.begin());
 }
 
-/* Columns in order; places count from 0 in each block. */
+/* Columns in order. */
 PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *out) {
   const Mat block[2] = {own, other};
   petscrrb::Csr of[2];
@@ -50,7 +50,7 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
   out->start.resize((std::size_t)own_ + 1);
   for (PetscInt p = 0; p <= own_; ++p) out->start[(std::size_t)p] = of[0].ia[p] + of[1].ia[p];
   out->column.resize((std::size_t)out->start.back());
-  out->place.resize((std::size_t)out->start.back());
+  out->source.resize((std::size_t)out->start.back());
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
   for (PetscInt p = 0; p < own_; ++p) {
     PetscInt e[2] = {of[0].ia[p], of[1].ia[p]};
@@ -62,7 +62,7 @@ PetscErrorCode PetscRRBOverlap::TakeOwn(Mat own, Mat other, const PetscInt colum
       };
       const int b = column(1) < column(0);
       out->column[(std::size_t)to] = column(b);
-      out->place[(std::size_t)to] = e[b]++;
+      out->source[(std::size_t)to] = Source::of(b, e[b]++);
     }
   }
   for (int b = 0; b < 2; ++b) PetscCall(PetscRRBPatternRestore(block[b], &of[b]));
@@ -80,9 +80,9 @@ PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
   const PetscErrorCode code = PetscRRBTryTogether(PetscObjectComm((PetscObject)P), PetscRRBSayOfRows, [&] {
     for (std::size_t g = 1; g < theirs.start.size(); ++g) all->start.push_back(own_entries + theirs.start[g]);
     all->column.resize((std::size_t)all->start.back());
-    all->place.resize((std::size_t)all->start.back());
+    all->source.resize((std::size_t)all->start.back());
   });
-  for (std::vector<PetscInt> *of : {&all->column, &all->place})
+  for (std::vector<PetscInt> *of : {&all->column, &all->source})
     if (!code) PetscCall(PetscRRBExchange(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
   PetscCall(PetscSFDestroy(&entries));
   PetscCall(code);
@@ -137,34 +137,14 @@ PetscErrorCode PetscRRBOverlap::ExchangeOrder(PC pc, Mat A) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Local rows and columns, and where each value stands on the owner of its row. */
-PetscErrorCode PetscRRBOverlap::SetPattern(Mat P, Entries &all) {
-  PetscLayout layout;
-  const PetscInt *ranges;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLayouts(P, &layout, NULL));
-  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+/* Local rows and columns. */
+void PetscRRBOverlap::SetPattern(Entries &all) {
   ja_.resize(all.column.size());
-  /* first, end: of the owner's rows */
-  const auto set = [&](PetscInt row, PetscInt first, PetscInt end) {
-    for (PetscInt e = all.start[(std::size_t)row]; e < all.start[(std::size_t)row + 1]; ++e) {
-      const PetscInt q = all.column[(std::size_t)e];
-      ja_[(std::size_t)e] = LocalOf(q);
-      all.place[(std::size_t)e] = Source::of(q < first || q >= end, all.place[(std::size_t)e]);
-    }
-  };
 #pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
-  for (PetscInt p = 0; p < own_; ++p) set(p, first_, first_ + own_);
-  for (PetscInt p = own_; p + 1 < (PetscInt)all.start.size(); ++p) {
-    PetscMPIInt owner;
-    PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
-    set(p, ranges[owner], ranges[owner + 1]);
-  }
+  for (std::size_t e = 0; e < ja_.size(); ++e) ja_[e] = LocalOf(all.column[e]);
   ia_ = std::move(all.start);
   ia_.push_back(ia_.back());
-  place_ = std::move(all.place);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  place_ = std::move(all.source);
 }
 
 /* What a rank does between what all do together may throw: there is not enough memory, perhaps on it alone. */
@@ -198,7 +178,7 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
     PetscCall(PetscRRBConnectRows(P, ghosts_, &rows_));
     PetscCall(TakeGhosts(P, &all));
   }
-  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PetscRRBCheckSent(SetPattern(P, all)); }));
+  PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { SetPattern(all); }));
   for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
   on_device_ = nullptr;
   PetscCall(ExchangeOrder(pc, A));

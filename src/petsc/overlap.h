@@ -52,7 +52,7 @@ private:
 
   PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
   PetscErrorCode TakeGhosts(Mat P, Entries *);
-  PetscErrorCode SetPattern(Mat P, Entries &);
+  void SetPattern(Entries &);
   PetscErrorCode Connect(Mat P);
   PetscErrorCode PrepareDevice(MPI_Comm);
   PetscRRBTrouble PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;

@@ -217,10 +217,7 @@ struct Host {
   void clear(const Array<NodeCounts> &counts) const { std::fill_n(counts.data(), counts.size(), NodeCounts()); }
   // the counts as the host may read them, until the next call
   const NodeCounts *read(const Array<NodeCounts> &counts) const { return counts.data(); }
-  template <class T> static void assign(Array<T> &to, const std::vector<T> &from) {
-    to.resize(from.size());
-    std::copy(from.begin(), from.end(), to.data());
-  }
+  template <class T> static void assign(Array<T> &to, const std::vector<T> &from) { to.assign(from); }
   void copy(double *to, const double *from, std::size_t n) const { std::copy_n(from, n, to); }
 };
 inline constexpr Host on_host;
