@@ -18,15 +18,15 @@ NAMES = {
 }
 SOLID = {"rrb": "`-ksp_type rrb`", "mic": "`-ksp_type cg -pc_type mic`", "pfmg": "CG with hypre's PFMG", "gamg": "CG with GAMG",
          "boomeramg": "CG with BoomerAMG", "boomeramg, tuned": "CG with BoomerAMG, tuned", "pcmg": NAMES["cg + mg"]}
-# README's rows: what is solved, its size and where; the results, and what picks a solver's row there
+# README's rows: what is solved, its size, on a host or on how many GPUs; the results, and what picks a solver's row there
 ROWS = (
-    ("2D, Poisson", "1023 x 1023", "one H100", "hard_devices", {"problem": "constant", "n": 1023}),
-    ("3D, Poisson", "128 x 128 x 128", "one H200", "gridmg", {"backend": "cuda", "grid": "128x128x128", "problem": "poisson"}),
-    ("2D, cells stretched by 1000", "1023 x 1023", "one H100", "hard_devices", {"problem": "stretched to 1000", "n": 1023}),
-    ("3D, two phases: 27 bubbles, 1000:1", "128 x 128 x 128", "one H200", "gridmg",
+    ("2D, Poisson", "1023 x 1023", "one", "hard_devices", {"problem": "constant", "n": 1023}),
+    ("3D, Poisson", "128 x 128 x 128", "one", "gridmg", {"backend": "cuda", "grid": "128x128x128", "problem": "poisson"}),
+    ("2D, cells stretched by 1000", "1023 x 1023", "one", "hard_devices", {"problem": "stretched to 1000", "n": 1023}),
+    ("3D, two phases: 27 bubbles, 1000:1", "128 x 128 x 128", "one", "gridmg",
      {"backend": "cuda", "grid": "128x128x128", "problem": "bubbles 1:1000"}),
     ("2D, Poisson", "1023 x 1023", "a host, 2 cores", "hard", {"problem": "constant", "n": 1023}),
-    ("3D, Poisson", "256 x 128 x 128", "two H200", "solid_devices", {"unknowns": "256 x 128 x 128"}),
+    ("3D, Poisson", "256 x 128 x 128", "two", "solid_devices", {"unknowns": "256 x 128 x 128"}),
 )
 COLUMNS = ("rrb", "gamg", "boomeramg", "pfmg")
 
@@ -103,6 +103,8 @@ def beside_others():
            "|---|---|---|---|---|---|---|---|"]
     for what, size, where, name, wanted in ROWS:
         notes, rows = read_results(name)
+        if where in ("one", "two"):
+            where += " " + notes["device"].removeprefix("NVIDIA ").split()[0]
         found = {row["solver"].removeprefix("cg + "): row for row in rows if wanted.items() <= row.items()}
         cells = [f"{ms(row['refresh_ms'])} + {ms(row['solve_ms'])}" if (row := found.get(solver)) else "" for solver in COLUMNS]
         out.append("| " + " | ".join([what, size, where, f"**{cells[0]}**", *cells[1:], f"{notes['date']}, {notes['commit']}"]) + " |")
