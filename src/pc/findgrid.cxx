@@ -63,7 +63,7 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
     *no = {name + " is for 2D grids, and the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
                " x " + std::to_string(n[2]) +
                " points: use another one, for example -pc_type gridmg where its stencils have 7 points, else gamg",
-           PETSC_ERR_SUP};
+           PETSC_ERR_ARG_WRONG};
   if (*no) PetscFunctionReturn(PETSC_SUCCESS);
   *g = Grid();
   g->dim = thick == 3 ? 3 : 2;
@@ -158,6 +158,19 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[],
   PetscFunctionBegin;
   PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
   PetscCheck(no.why.empty(), PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscRRBFindGridOrNone(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
+                                      const PetscRRBRows &A, Grid *g) {
+  PetscRRBTrouble no;
+
+  PetscFunctionBegin;
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
+  if (no.why.empty()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
+  *g = Grid();
+  PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,6 +31,11 @@ PetscRRBRows PetscRRBRowsOnDevice(PetscRRBStream &, const petscrrb::Csr &a);
 PetscErrorCode PetscRRBFindGrid(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
                                 const PetscRRBRows &, petscrrb::Grid *);
 
+/* The same for who can do without: *grid is of no points where the matrix is on none that it takes, and -info says why. Several unknowns
+   a point of a DMDA, and sizes that the user gave and that do not fit, are errors. */
+PetscErrorCode PetscRRBFindGridOrNone(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,
+                                      const PetscRRBRows &, petscrrb::Grid *);
+
 /* The same for rows that are one rank's part of a matrix, of any number of ranks: says where there is none, and raises
    nothing that only one rank would raise. */
 PetscErrorCode PetscRRBFindGridOnRank(PC, Mat, petscrrb::Widest widest, const PetscInt n[], const char *option,

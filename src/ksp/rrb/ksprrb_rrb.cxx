@@ -23,7 +23,8 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
     *why = "the finest grid is not in r1/r2/b1/b2 storage";
   else
     *form = KSP_RRB_SCHUR;
-  if (ranks > 1 && *form == KSP_RRB_FULL) *form = KSP_RRB_UNFUSED;
+  if (s->on_graph) *why = "the matrix is on no grid";
+  if ((ranks > 1 || s->on_graph) && *form == KSP_RRB_FULL) *form = KSP_RRB_UNFUSED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

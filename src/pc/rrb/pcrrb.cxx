@@ -79,7 +79,9 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
   const rrb::GraphReport graph = s.core->graph();
 
   PetscFunctionBegin;
-  if (s.failing)
+  if (s.on_graph)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, on the graph of the matrix\n"));
+  else if (s.failing)
     PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, since %lld plain ones fail its test\n",
                                      (long long)s.failing));
   else
@@ -102,7 +104,7 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
 static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState &s = *rrb->state;
-  char cycle[128];
+  char cycle[PCRRBCycleLength];
   const Grid &g = s.grid;
   const rrb::Options &o = s.core->options();
   std::vector<index_t> unknowns;
@@ -115,7 +117,10 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
                ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped"
                : "";
   };
-  PetscCall(PetscRRBViewGrid(viewer, "", g, around));
+  if (s.on_graph && g.dim == 2)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "graph: %lld unknowns\n", (long long)g.n[0]));
+  else
+    PetscCall(PetscRRBViewGrid(viewer, "", g, around));
   PetscCall(PetscViewerASCIIPrintf(viewer, "backend: %s\n", s.backend->on_device() ? "cuda" : "host"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "levels: %d, unknowns left:", o.levels));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
@@ -153,7 +158,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   double bytes = (double)s.core->bytes() + s.backend->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
-                                   bytes / (double)(g.n[0] * g.n[1])));
+                                   bytes / (double)(g.n[0] * g.n[1] * g.n[2])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

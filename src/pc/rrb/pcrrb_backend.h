@@ -8,6 +8,7 @@
 #include "pc/rrb/pcrrb_coarse.h"
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/core/rrb.hpp"
+#include "pc/rrb/graph/matrix_reader.hpp"
 
 #include <functional>
 #include <new>
@@ -64,7 +65,10 @@ public:
   /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */
   virtual PetscErrorCode Read(PC, const PetscRRBMatrix &, const petscrrb::Grid &, Vec near_null, double rounding,
                               petscrrb::Positive, PCRRBValues *) = 0;
-  virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings' */
+  /* Instead of both, of a matrix on no grid. anew: it may have other nonzeros than before */
+  virtual PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool anew, Vec near_null, double rounding,
+                                   PCRRBValues *) = 0;
+  virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings'; on no grid, of their rows' */
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                std::unique_ptr<Core> *) = 0;
   /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay: by these it is factored. */
@@ -88,6 +92,10 @@ public:
   virtual PCRRBParts parts(Core &) = 0;
   virtual const double *scaling() const = 0; /* v of V A V, where the matrix is; NULL: V = I */
 };
+
+/* What ReadGraph() has found, but for why a matrix is refused that is not finite or not symmetric. */
+PetscErrorCode PCRRBTakeFactsOfGraph(PC, const petscrrb::rrb::MatrixReader &, PetscInt rows, petscrrb::RowFacts *,
+                                     PCRRBValues *);
 
 PetscErrorCode PCRRBCreateHost(PetscBool ranks, std::unique_ptr<PCRRBBackend> *);
 PetscErrorCode PCRRBCreateCuda(PetscBool ranks, std::unique_ptr<PCRRBBackend> *);

@@ -6,10 +6,12 @@
   #include "comm/ranks_cuda.h"
   #include "dense/cuda/dense.hpp"
   #include "dense/cuda/substructured.hpp"
+  #include "grid/cuda/csr.hpp"
   #include "pc/rrb/cuda/cycle_graphs.hpp"
   #include "pc/rrb/pcrrb_on_ranks.h"
   #include "petsc/stream_cuda.h"
   #include "stencil/cuda/stencil.hpp"
+  #include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -28,6 +30,7 @@ public:
 
   PetscBool on_device() const override { return PETSC_TRUE; }
   PetscErrorCode FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) override {
+    matrix_reader_ = nullptr;
     if (on_ranks_) return on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid);
     return PCRRBFindGridOfRows(pc, PetscRRBRowsOnDevice(stream_, P.csr), grid);
   }
@@ -36,6 +39,7 @@ public:
     *x = facts_.weights[0], *y = facts_.weights[1];
   }
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
+  PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool, Vec, double, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
@@ -61,6 +65,7 @@ private:
   /* what the core does but for the last block is enqueued work alone, and that is, too */
   bool may_be_graphs() const { return inverse_ && (!on_ranks_ || on_ranks_->ranks->only_enqueue()); }
   rrb::PreparedStencil stencil() const {
+    if (matrix_reader_) return matrix_reader_->prepared();
     return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
             stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
   }
@@ -69,6 +74,7 @@ private:
   Cuda &cuda_ = stream_.cuda;
   cuda::DeviceStencil stencil_;
   std::unique_ptr<cuda::StencilReader> reader_;
+  std::unique_ptr<rrb::MatrixReader> matrix_reader_; /* instead, of a matrix on no grid */
   Grid read_;                           /* which the reader is for, */
   Positive positive_ = Positive::moves; /* and this */
   RowFacts facts_;
@@ -143,6 +149,28 @@ PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, 
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
     if (broken) values->result = ReadResult::rebuild; /* with another transport, from the first message on */
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnDevice::ReadGraph(PC pc, const PetscRRBMatrix &P, PetscBool anew, Vec near_null, double rounding,
+                                   PCRRBValues *values) {
+  const PetscScalar *v = nullptr;
+  PetscMemType where = PETSC_MEMTYPE_DEVICE;
+  PetscErrorCode read;
+
+  PetscFunctionBegin;
+  *values = PCRRBValues();
+  if (near_null) PetscCall(VecGetArrayReadAndMemType(near_null, &v, &where));
+  PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A vector of this matrix is on the host");
+  read = stream_.Run([&] {
+    if (!matrix_reader_) matrix_reader_ = rrb::make_matrix_reader(cuda_);
+    if (anew) stencil_ = {}, reader_ = nullptr, matrix_reader_->set(P.csr, ((PC_RRB *)pc->data)->state->grid);
+    facts_ = matrix_reader_->read(P.csr, v, rounding);
+    if (facts_.result() == ReadResult::refused) values->why = why_refused(cuda::HostCopy(P.csr, cuda_.stream).csr());
+  });
+  if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
+  PetscCall(read);
+  PetscCall(PCRRBTakeFactsOfGraph(pc, *matrix_reader_, P.csr.n, &facts_, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,7 +370,7 @@ PCRRBParts OnDevice::parts(Core &core) {
 }
 
 double OnDevice::bytes() const {
-  return stencil_.bytes() + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
+  return stencil_.bytes() + (matrix_reader_ ? (double)matrix_reader_->bytes() : 0.0) + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
          (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 

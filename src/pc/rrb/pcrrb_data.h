@@ -11,6 +11,7 @@ PETSC_INTERN PetscErrorCode PCSetFromOptions_RRB(PC, PetscRRBOptionItems);
 PETSC_INTERN PetscErrorCode PCRRBComposeParameters(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRRBCreateCoarseKSP(PC);
 PETSC_INTERN PetscErrorCode PCRRBDescribeCycle(PC, size_t, char[]);
+constexpr size_t PCRRBCycleLength = 320; /* of that */
 
 /* `failed` is of all ranks. */
 struct PCRRBState : PetscRRBState<PCRRBBackend> {
@@ -22,6 +23,7 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PCRRBCoarse coarse = PC_RRB_COARSE_CHOLESKY; /* in use */
   PCRRBCycle cycle = PC_RRB_CYCLE_V;           /* likewise; AMLI may fall back to V at a refresh */
   PetscBool support = PETSC_FALSE;             /* red nodes are chosen by it */
+  PetscBool on_graph = PETSC_FALSE;            /* the matrix is on no grid; they are chosen by support then */
   PetscBool as_built = PETSC_FALSE;            /* the core: it is factored by the values that were read last */
   PetscBool tested = PETSC_FALSE;              /* plain red nodes, in full: refreshes look at what nodes lose only */
   PetscInt64 failing = 0;                      /* plain red nodes, which is why */
@@ -59,8 +61,16 @@ static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
   return rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices : PCRRBDefaultGatherSize;
 }
 
+/* Where none is needed, also one in 3D, or none, of no points: the matrix is taken for a graph then. */
 static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows, petscrrb::Grid *grid) {
-  return PetscRRBFindGrid(pc, pc->pmat, petscrrb::Widest::flat, ((PC_RRB *)pc->data)->grid, "-pc_rrb_grid", rows, grid);
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  const auto find = rrb->red_nodes == PC_RRB_RED_NODES_PLAIN ? PetscRRBFindGrid : PetscRRBFindGridOrNone;
+
+  PetscFunctionBegin;
+  PetscCall(find(pc, pc->pmat, petscrrb::Widest::flat, rrb->grid, "-pc_rrb_grid", rows, grid));
+  if (!grid->n[0])
+    PetscCall(PetscRRBFindGridOrNone(pc, pc->pmat, petscrrb::Widest::star, rrb->grid, "-pc_rrb_grid", rows, grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* of an application: a red node has 4 couplings down, 4 couplings and a pivot up; with AMLI those from its grid on once
@@ -68,7 +78,7 @@ static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows
 static inline PetscLogDouble PCRRBFlops(PC pc, petscrrb::rrb::Part part) {
   PCRRBState &s = *((PC_RRB *)pc->data)->state;
   const petscrrb::rrb::AmliReport amli = s.core->amli();
-  const PetscLogDouble all = (PetscLogDouble)(s.grid.n[0] * s.grid.n[1]),
+  const PetscLogDouble all = (PetscLogDouble)(s.grid.n[0] * s.grid.n[1] * s.grid.n[2]),
                        last = (PetscLogDouble)s.core->last_block().size(), again = (PetscLogDouble)(amli.nx * amli.ny),
                        share = (PetscLogDouble)s.core->extent().nodes() / all;
 

@@ -4,6 +4,7 @@
 #include "pc/rrb/core/prepare.hpp"
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_on_ranks.h"
+#include "stencil/refusal.hpp"
 
 using namespace petscrrb;
 
@@ -20,6 +21,7 @@ public:
   }
   PetscBool on_device() const override { return PETSC_FALSE; }
   PetscErrorCode FindGrid(PC, const PetscRRBMatrix &, Grid *) override;
+  PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool, Vec, double, PCRRBValues *) override;
   void weights(double *x, double *y) const override;
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
@@ -27,7 +29,7 @@ public:
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {
     return PCRRBTogether([&] {
-      if (!factored) core.refresh(rrb::prepared(stencil_), lumping);
+      if (!factored) core.refresh(prepared(), lumping);
       return PETSC_SUCCESS;
     });
   }
@@ -50,14 +52,19 @@ public:
     return parts;
   }
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
-  double bytes() const override { return coarse_.bytes() + stencil_.bytes() + (on_ranks_ ? on_ranks_->bytes() : 0.0); }
+  double bytes() const override {
+    return coarse_.bytes() + stencil_.bytes() + (reader_ ? (double)reader_->bytes() : 0.0) +
+           (on_ranks_ ? on_ranks_->bytes() : 0.0);
+  }
 
 private:
+  rrb::PreparedStencil prepared() { return reader_ ? reader_->prepared() : rrb::prepared(stencil_); }
   PetscErrorCode ReadNearNullVector(PC, Vec);
   template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
 
   Host host_;
   Stencil stencil_;
+  std::unique_ptr<rrb::MatrixReader> reader_; /* instead, of a matrix on no grid */
   RowFacts facts_;
   rrb::CoarseSolver coarse_;
   PetscRRBVectors vectors_{PETSC_FALSE};
@@ -66,6 +73,7 @@ private:
 };
 
 PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {
+  reader_ = nullptr;
   if (on_ranks_) return on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid);
   return PCRRBFindGridOfRows(pc, PetscRRBRowsOnHost(P.csr, "PCRRB"), grid);
 }
@@ -111,6 +119,26 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode OnHost::ReadGraph(PC pc, const PetscRRBMatrix &P, PetscBool anew, Vec near_null, double rounding,
+                                 PCRRBValues *values) {
+  const PetscScalar *v = nullptr;
+  PetscErrorCode read;
+
+  PetscFunctionBegin;
+  *values = PCRRBValues();
+  if (near_null) PetscCall(VecGetArrayRead(near_null, &v));
+  read = PetscRRBTry("PCRRB", [&] {
+    if (!reader_) reader_ = rrb::make_matrix_reader(host_);
+    if (anew) stencil_ = {}, reader_->set(P.csr, ((PC_RRB *)pc->data)->state->grid);
+    facts_ = reader_->read(P.csr, v, rounding);
+    if (facts_.result() == ReadResult::refused) values->why = why_refused(P.csr);
+  });
+  if (near_null) PetscCall(VecRestoreArrayRead(near_null, &v));
+  PetscCall(read);
+  PetscCall(PCRRBTakeFactsOfGraph(pc, *reader_, P.csr.n, &facts_, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class F> PetscErrorCode OnHost::Make(PC pc, std::unique_ptr<Core> *core, const F &make) {
   PetscFunctionBegin;
   PetscCall(coarse_.Reset());
@@ -136,7 +164,7 @@ PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &
 PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                     rrb::Lumping lumping, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
-    const rrb::PreparedStencil s = rrb::prepared(stencil_);
+    const rrb::PreparedStencil s = prepared();
 
     if (on_ranks_)
       on_ranks_->BuildOnGraph(pc, host_, all, o, single, s, lumping, "PCRRB", core);

@@ -1,6 +1,7 @@
 /* PCSetUp() of PCRRB: the grid, the values, the factorization, and what is said when they will not do. */
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/set_up.h"
+#include "stencil/refusal.hpp"
 #include "stencil/scales.hpp"
 
 #include <limits>
@@ -16,37 +17,97 @@ PetscErrorCode PCReset_RRB(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle in use, and why, where it is another one than what was set. */
-PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-  const rrb::AmliReport a = rrb->state->core->amli();
-  char where[64];
+/* Where AMLI's steps are, and lambda_max of each. used: of those that are taken; otherwise of all */
+static PetscErrorCode DescribeSteps(PC pc, PetscBool used, size_t length, char where[], char lambdas[]) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  char one[64];
 
   PetscFunctionBegin;
-  if (rrb->state->support)
-    PetscCall(PetscSNPrintf(where, sizeof(where), "%lld unknowns", (long long)a.nx));
-  else
-    PetscCall(PetscSNPrintf(where, sizeof(where), "grid %lld x %lld", (long long)a.nx, (long long)a.ny));
-  if (rrb->state->cycle == PC_RRB_CYCLE_V)
-    PetscCall(PetscStrncpy(text, "v", length));
-  else if (!a.nx)
-    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
-  else if (a.used)
-    PetscCall(PetscSNPrintf(text, length, "amli at %s, lambda_max %.2f", where, a.lambda_max));
-  else
-    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at %s: lambda_max %.3g)", where, a.lambda_max));
+  where[0] = lambdas[0] = 0;
+  for (int k = 0; k < s->core->steps(); ++k) {
+    const rrb::AmliReport a = s->core->step(k).amli();
+    const char *comma = where[0] ? ", " : "";
+
+    if (used && !a.used) continue;
+    if (s->support)
+      PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld", comma, (long long)a.nx));
+    else
+      PetscCall(PetscSNPrintf(one, sizeof(one), "grid %lld x %lld", (long long)a.nx, (long long)a.ny));
+    PetscCall(PetscStrlcat(where, one, length));
+    PetscCall(PetscSNPrintf(one, sizeof(one), used ? "%s%.2f" : "%s%.3g", comma, a.lambda_max));
+    PetscCall(PetscStrlcat(lambdas, one, length));
+  }
+  if (s->support) PetscCall(PetscStrlcat(where, " unknowns", length));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of Pmat into the stencil; *rebuild where they are of another kind than at the last setup. */
-static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild) {
+/* The cycle in use, and why, where it is another one than what was set. */
+PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const PetscBool used = (PetscBool)(rrb::Cycle(*s->core).used() != 0);
+  char where[128], lambdas[128];
+
+  PetscFunctionBegin;
+  PetscCall(DescribeSteps(pc, used, sizeof(where), where, lambdas));
+  if (s->cycle == PC_RRB_CYCLE_V)
+    PetscCall(PetscStrncpy(text, "v", length));
+  else if (!s->core->steps())
+    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
+  else if (used)
+    PetscCall(PetscSNPrintf(text, length, "amli at %s, lambda_max %s", where, lambdas));
+  else
+    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at %s: lambda_max %s)", where, lambdas));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBTakeFactsOfGraph(PC pc, const rrb::MatrixReader &reader, PetscInt rows, RowFacts *f,
+                                     PCRRBValues *values) {
+  constexpr double most_positive = 0.4; /* of the couplings */
+  const index_t pairs = reader.couplings() / 2;
+
+  PetscFunctionBegin;
+  f->weights[0] = f->norm * (double)rows;
+  values->result = f->result();
+  values->identity_rows = f->identity_rows, values->positive = f->positive;
+  values->not_positive = (PetscBool)(f->bad_pivot != no_row);
+  values->scaled = (PetscBool)(reader.prepared().v != nullptr);
+  if (values->result == ReadResult::refused) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscRRBTry("PCRRB", [&] {
+    if (values->not_positive)
+      values->why = not_positive("row " + std::to_string(f->bad_pivot));
+    else if ((double)f->positive > most_positive * (double)pairs) {
+      values->result = ReadResult::refused;
+      values->why = std::to_string(f->positive) + " of its " + std::to_string(pairs) +
+                    " off-diagonal pairs of entries are positive, and RRB is for matrices where nearly all are "
+                    "negative. Use another preconditioner, such as -pc_type gamg";
+    }
+  }));
+  if (f->useless_row != no_row)
+    PetscCall(
+        PetscInfo(pc, "The near null space is 0 or not finite at some row: the constant vector is taken in its place\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReadRows(PC pc, PetscBool anew) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+
+  PetscFunctionBegin;
+  if (s->on_graph)
+    PetscCall(s->backend->ReadGraph(pc, s->rows, anew, s->near_null.vector, s->near_null.rounding, &s->values));
+  else
+    PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding,
+                               s->support ? Positive::stays : Positive::moves, &s->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of Pmat into the stencil or the graph; anew: it may have other nonzeros; *rebuild where they are of another kind than at the last setup. */
+static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
 
   PetscFunctionBegin;
   s->as_built = PETSC_FALSE;
   PetscCall(s->near_null.Take(pc));
-  PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding,
-                             s->support ? Positive::stays : Positive::moves, &s->values));
+  PetscCall(ReadRows(pc, anew));
   PetscCheck(s->values.result != ReadResult::refused, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "PCRRB cannot use this matrix: %s", s->values.why.c_str());
   *rebuild = (PetscBool)(s->values.result == ReadResult::rebuild || (s->core && s->values.simpler));
@@ -104,7 +165,7 @@ static rrb::Lumping LumpingOf(PC pc, PetscReal omega) {
   double x, y;
 
   s->backend->weights(&x, &y);
-  const double weight = (x + y) / (double)(s->grid.n[0] * s->grid.n[1]);
+  const double weight = (x + y) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
   return {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && MayChoose(pc), rrb::worth_a_choice,
           Scales::of(weight).to};
 }
@@ -167,7 +228,9 @@ static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
 static PetscErrorCode Build(PC pc, PetscReal omega) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const Grid &g = s->grid;
-  const rrb::Extent extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+  const index_t points = g.n[0] * g.n[1] * g.n[2];
+  const rrb::Extent all{{0, points, points, false}, {0, 1, 1, false}},
+      extent = s->on_graph ? all : rrb::Extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
 
   PetscFunctionBegin;
   s->build = PetscRRBNewBuild();
@@ -223,7 +286,7 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   PetscCall(Factor(pc, rrb->lumping, ok));
   if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
-  PetscCall(ReadValues(pc, &ignored)); /* the first attempt overwrote it */
+  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
   if (s->support) PetscCall(Build(pc, 0.0));
   s->omega_dropped = true;
   PetscCall(Factor(pc, 0.0, ok));
@@ -238,7 +301,7 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
 
   PetscFunctionBegin;
   for (int tries = 0; tries < 2 && *ok && s->outcome.unsupported && (s->support || MayChoose(pc)); ++tries) {
-    const PetscBool support = (PetscBool)(!s->support || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    const PetscBool support = (PetscBool)(!s->support || s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
     PetscBool may = PETSC_TRUE;
 
     if (!s->support) PetscCall(MayBeOnGraph(pc, &may));
@@ -250,7 +313,7 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
                           (long long)s->outcome.unsupported));
     s->failing = s->support ? 0 : s->outcome.unsupported;
     s->support = support;
-    PetscCall(ReadValues(pc, &ignored));
+    PetscCall(ReadValues(pc, PETSC_FALSE, &ignored));
     PetscCall(Build(pc, rrb->lumping));
     PetscCall(FactorSafely(pc, ok));
   }
@@ -316,17 +379,20 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS); /* there is nothing to factor, and nothing to apply */
   PetscCall(ChooseBackend(pc, rebuild));
   if (!*rebuild) {
-    PetscCall(ReadValues(pc, rebuild));
+    PetscCall(ReadValues(pc, PETSC_FALSE, rebuild));
     if (*rebuild)
       PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
   }
   if (*rebuild) {
     s->core.reset();
     s->ready = PETSC_FALSE; /* if there is no grid this time, the next set-up starts from here again */
-    s->support = (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    s->on_graph = PETSC_FALSE;
     s->failing = 0;
     PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
-    PetscCall(ReadValues(pc, ok));
+    s->on_graph = (PetscBool)(s->grid.dim == 3 || !s->grid.n[0]);
+    if (!s->grid.n[0]) s->grid.n[0] = rows, s->grid.n[1] = 1;
+    s->support = (PetscBool)(s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    PetscCall(ReadValues(pc, PETSC_TRUE, ok));
     PetscCall(Build(pc, rrb->lumping));
     s->ready = PETSC_TRUE;
   }
@@ -335,7 +401,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   if (*rebuild) PetscCall(ReportWarnings(pc));
   if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {
-    char cycle[128];
+    char cycle[PCRRBCycleLength];
     PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
     PetscCall(PetscInfo(pc, "RRB cycle: %s\n", cycle));
   }

@@ -92,7 +92,7 @@ public:
   // z is of its own: nobody else writes there.
   template <class Solve> auto resume(const Solve &solve) { return decltype(solve(Part::whole))(0); }
   const Scalars<Backend> &scalars() const { return scalars_; }
-  long version() const { return core_.amli().used; } // of what a captured step has in it
+  long version() const { return long(Cycle(core_).used()); } // of what a captured step has in it
   void steps_taken() { pending_ = true; }
   // The residual is 0: so is the correction.
   void settle() {

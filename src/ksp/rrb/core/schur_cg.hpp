@@ -94,7 +94,7 @@ public:
     return solve_below(norm, solve, finish);
   }
   const SchurLoops<Backend> &loops() const { return loops_; }
-  long version() const { return core_.amli().used; } // of what a captured step has in it
+  long version() const { return long(Cycle(core_).used()); } // of what a captured step has in it
   // Without step(): by a graph that was captured from it.
   void steps_taken() { pending_ = true; }
   // The levels below have been used by somebody else since: their vectors once more.

@@ -1,5 +1,6 @@
-// The order in which an application of RRB visits the grids: the V-cycle of the papers, or AMLI, which repeats its lower
-// part. Solving with the last block is the caller's: solve(part) does it and returns 0, or an error that ends the work.
+// The order in which an application of RRB visits the grids: the V-cycle of the papers, or AMLI, which repeats the lower
+// part at each of its steps. Solving with the last block is the caller's: solve(part) does it and returns 0, or an error that ends the
+// work.
 #pragma once
 
 #include "pc/rrb/core/rrb.hpp"
@@ -12,57 +13,66 @@ public:
 
   // z = M^-1 r in natural order, z not r. A half of the application is a V.
   template <class Solve> auto apply(const double *r, double *z, Part part, const Solve &solve) const {
-    return apply(0, r, z, part, solve, Energy::no);
+    return visit(0, part == Part::whole ? 0 : core_.steps(), r, z, part, solve, Energy::no);
   }
-  // The same from core.right_hand_side(g), which is lost, to core.solution(g); g from 1 on, at most AMLI's. Energy::yes:
-  // core.energy() is their product then.
+  // The same from core.right_hand_side(g), which is lost, to core.solution(g); g from 1 on, at most that of AMLI's first step.
+  // Energy::yes: core.energy() is their product then.
   template <class Solve> auto apply_below(int g, const Solve &solve, Energy energy = Energy::no) const {
-    return apply(g, nullptr, nullptr, Part::whole, solve, energy);
+    return visit(g, 0, nullptr, nullptr, Part::whole, solve, energy);
   }
 
-  // After a refresh of the core and of what solve() uses, where there is a grid for AMLI: finds out whether it pays.
+  // After a refresh of the core and of what solve() uses, where there are grids for AMLI: finds out whether it pays, from the last one
+  // up, since what a step repeats has the later ones in it.
   template <class Solve> auto estimate(const Solve &solve) const {
     auto error = decltype(solve(Part::whole))(0);
-    if (!core_.amli().nx) return error;
-    error = take_estimate_steps(solve);
-    if (!error) core_.finish_estimate();
-    return error;
-  }
-  // What of it depends on nothing that the host must see.
-  template <class Solve> auto take_estimate_steps(const Solve &solve) const {
-    auto error = decltype(solve(Part::whole))(0);
-    core_.start_estimate();
-    for (int j = 0; j < estimate_steps && !error; ++j) {
-      core_.put_residual();
-      error = visit(core_.options().amli_grid, nullptr, core_.work(), Part::whole, solve, Energy::no);
-      if (!error) core_.estimate_step(j);
+    for (int k = core_.steps() - 1; k >= 0 && !error; --k) {
+      if (!core_.step(k).amli().nx) continue;
+      error = take_estimate_steps(k, solve);
+      if (!error) core_.step(k).finish_estimate();
     }
     return error;
   }
-
-private:
-  template <class Solve>
-  auto apply(int from, const double *r, double *z, Part part, const Solve &solve, Energy energy) const {
-    const bool twice = part == Part::whole && core_.amli().used;
-    if (!twice) return visit(from, r, z, part, solve, energy);
-    const int g = core_.options().amli_grid;
-    core_.down(from, g, r, z, part);
-    core_.keep_right_hand_side(z);
-    auto error = visit(g, r, z, part, solve, Energy::no);
-    if (error) return error;
-    core_.second_right_hand_side(z);
-    error = visit(g, r, z, part, solve, Energy::no);
-    if (!error) core_.up(g, from, r, z, part, energy);
+  // What of a step's depends on nothing that the host must see.
+  template <class Solve> auto take_estimate_steps(int k, const Solve &solve) const {
+    auto error = decltype(solve(Part::whole))(0);
+    AmliStep &step = core_.step(k);
+    step.start_estimate();
+    for (int j = 0; j < estimate_steps && !error; ++j) {
+      step.put_residual();
+      error = visit(step.grid(), k + 1, nullptr, core_.work(), Part::whole, solve, Energy::no);
+      if (!error) step.estimate_step(j);
+    }
     return error;
   }
+  // Which steps are taken, a bit each: a captured cycle is for these.
+  unsigned used() const {
+    unsigned bits = 0;
+    for (int k = 0; k < core_.steps(); ++k) bits |= unsigned(core_.step(k).amli().used) << k;
+    return bits;
+  }
 
-  // down from grid g, the last block, and up again
+private:
+  // Down from grid g, the last block, and up again; from the first step on that is used, twice. k: the first that may be.
   template <class Solve>
-  auto visit(int g, const double *r, double *z, Part part, const Solve &solve, Energy energy) const {
-    core_.down(g, core_.grids(), r, z, part);
-    const auto error = solve(part);
-    if (!error) core_.up(core_.grids(), g, r, z, part, energy);
+  auto visit(int g, int k, const double *r, double *z, Part part, const Solve &solve, Energy energy) const
+      -> decltype(solve(part)) {
+    while (k < core_.steps() && !core_.step(k).amli().used) ++k;
+    const bool twice = k < core_.steps();
+    const int to = twice ? core_.step(k).grid() : core_.grids();
+    core_.down(g, to, r, z, part);
+    if (twice) core_.step(k).keep_right_hand_side(z);
+    auto error = below(to, k, twice, r, z, part, solve);
+    if (twice && !error) {
+      core_.step(k).second_right_hand_side(z);
+      error = below(to, k, twice, r, z, part, solve);
+    }
+    if (!error) core_.up(to, g, r, z, part, energy);
     return error;
+  }
+  template <class Solve>
+  auto below(int g, int k, bool grids, const double *r, double *z, Part part, const Solve &solve) const
+      -> decltype(solve(part)) {
+    return grids ? visit(g, k + 1, r, z, part, solve, Energy::no) : solve(part);
   }
 
   Core &core_;

@@ -91,10 +91,24 @@ struct GraphReport {
   std::string halvings; // instead of all that: the directions that are halved before plain red nodes do, x or y
 };
 
-// A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
-class Factorization {
+// AMLI's step on the vector of one grid, and the estimate for it. The order of its calls is in cycle.hpp.
+class AmliStep {
 public:
-  virtual ~Factorization() = default;
+  virtual ~AmliStep() = default;
+
+  virtual int grid() const = 0;
+  virtual AmliReport amli() const = 0;
+  virtual void keep_right_hand_side(double *z) = 0;
+  virtual void second_right_hand_side(double *z) = 0;
+  virtual void start_estimate() = 0;
+  virtual void put_residual() = 0;
+  virtual void estimate_step(int j) = 0;
+  virtual void finish_estimate() = 0;
+};
+
+// A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's. It is its first step of AMLI.
+class Factorization : public AmliStep {
+public:
 
   // Of the prepared stencil s (prepare.hpp), which it overwrites, except for s.v: that must stay where it is as long as
   // the factor is applied. Allocates nothing, and on a device waits for nothing.
@@ -118,14 +132,10 @@ public:
   // storage_grids are at least 1.
   virtual Terms energy() const { return {}; }
 
-  // AMLI's step, on the vector of its grid, and the estimate for it
-  virtual AmliReport amli() const = 0;
-  virtual void keep_right_hand_side(double *z) = 0;
-  virtual void second_right_hand_side(double *z) = 0;
-  virtual void start_estimate() = 0;
-  virtual void put_residual() = 0;
-  virtual void estimate_step(int j) = 0;
-  virtual void finish_estimate() = 0;
+  // Steps of AMLI, from the finest grid on; a matrix on a grid has one or none.
+  virtual int steps() const { return options().amli_grid ? 1 : 0; }
+  virtual AmliStep &step(int) { return *this; }
+  int grid() const override { return options().amli_grid; }
   virtual double *work() const = 0;                                                 // z of the estimate's cycles
   virtual bool has_own_vectors(int g) const { return g < options().storage_grids; } // from grid g on no z is used
 

@@ -61,11 +61,19 @@ template <class T> struct DenseOf {
 };
 using Dense = DenseOf<double>;
 
+// Of a row: the weights of its couplings and their columns, ascending, from start[row] on; and its excess.
+struct PreparedRows {
+  const std::int32_t *start = nullptr, *column = nullptr;
+  const double *w = nullptr, *e = nullptr;
+  index_t nx = 0, ny = 0; // of the 3D grid whose points the rows are in natural order; 0: there is none
+};
+
 // A matrix on the finest grid as it is factored (prepare.hpp): arrays in natural order, where the backend can reach them.
 // NE and NW are NULL for a 5-point matrix, v is NULL for 1.
 struct PreparedStencil {
   double *X = nullptr, *E = nullptr, *N = nullptr, *NE = nullptr, *NW = nullptr;
   const double *v = nullptr;
+  PreparedRows rows = {}; // instead of the arrays, of a matrix that is on no grid
 };
 
 // Every Col-th value of an array in natural order (Col = 0: known at run time only).

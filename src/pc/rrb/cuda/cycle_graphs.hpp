@@ -19,10 +19,11 @@ public:
     auto error = decltype(solve(Part::whole))(0);
     if (!core.has_own_vectors(1)) // nothing is between, or it works on PETSc's arrays as well
       return Cycle(core).apply(r, z, Part::whole, solve);
-    if (below_.empty() || amli_ != core.amli().used)
+    const unsigned used = Cycle(core).used();
+    if (below_.empty() || used_ != used)
       error = below_.capture(on, [&] { return Cycle(core).apply_below(1, solve); });
     if (error) return error;
-    amli_ = core.amli().used;
+    used_ = used;
     core.down(0, 1, r, z, Part::whole);
     below_.launch(on);
     core.up(1, 0, r, z, Part::whole);
@@ -32,9 +33,9 @@ public:
   template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
     if (!core.amli().nx) return error;
-    if (!core.has_own_vectors(0)) // an application's z is the vector of all grids there, and changes
-      return Cycle(core).estimate(solve);
-    if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(solve); });
+    // an application's z is the vector of all grids, and changes; or what a step repeats depends on later ones
+    if (!core.has_own_vectors(0) || core.steps() > 1) return Cycle(core).estimate(solve);
+    if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(0, solve); });
     if (error) return error;
     estimate_.launch(on);
     core.finish_estimate();
@@ -43,7 +44,7 @@ public:
 
 private:
   cuda::Graph below_, estimate_;
-  bool amli_ = false; // the cycle that was captured
+  unsigned used_ = 0; // steps of AMLI in the cycle that was captured
 };
 
 } // namespace petscrrb::rrb

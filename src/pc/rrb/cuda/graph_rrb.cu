@@ -3,6 +3,8 @@
 #include "pc/rrb/cuda/graph_loops.cuh"
 #include "pc/rrb/graph/graph_rrb.hpp"
 #include "pc/rrb/graph/halved_rrb.hpp"
+#include "pc/rrb/graph/matrix_rows.hpp"
+#include "stencil/cuda/rows.cuh"
 
 namespace petscrrb::rrb {
 
@@ -10,5 +12,6 @@ template std::unique_ptr<Factorization> make_on_graph(const Cuda &, const Extent
                                                       const PreparedStencil &, Lumping);
 template std::unique_ptr<Factorization> make_by_support(const Cuda &, const Extent &, const Options &, bool,
                                                         const PreparedStencil &, Lumping);
+template std::unique_ptr<MatrixReader> make_matrix_reader(const Cuda &);
 
 } // namespace petscrrb::rrb

@@ -3,11 +3,17 @@
 
 #include "pc/rrb/graph/levels.hpp"
 
+#include <cstdio>
 #include <stdexcept>
+#include <string>
 
 namespace petscrrb::rrb {
 
 constexpr double fewest_reds = 0.02; // of a graph's nodes, for another level
+
+// What is left of a matrix may be as dense as it likes up to so many unknowns; beyond, so many couplings each are the most.
+constexpr node_t small_graph = 4096, longest_row = 2048;
+constexpr index_t most_couplings = 128;
 
 struct SetColour {
   const node_t *point;
@@ -97,7 +103,25 @@ struct PackColumns {
   }
 };
 
-template <class Backend> void GraphLevels<Backend>::make_first(const StencilGraph &s) {
+// A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
+template <class Backend>
+void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
+  if (on_grid_ || n <= small_graph) return;
+  char why[256];
+  if (couplings > most_couplings * n)
+    std::snprintf(why, sizeof(why),
+                  "it leaves %d unknowns after %d levels, with %.0f couplings each, and %d are the most: the graph of "
+                  "this matrix has no small separators",
+                  n, count(), double(couplings) / n, int(most_couplings));
+  else if (choosing_->any(n, IsLongRow{start, longest_row}))
+    std::snprintf(why, sizeof(why), "after %d levels an unknown has more than %d couplings", count(), longest_row);
+  else
+    return;
+  throw std::length_error(std::string("RRB is not for this matrix: ") + why +
+                          ". Use another preconditioner, such as -pc_type gamg");
+}
+
+template <class Backend> template <class Matrix> void GraphLevels<Backend>::make_first(const Matrix &s) {
   if (extent_.nodes() > most_points_on_graph)
     throw std::length_error("red nodes are chosen by support on grids of at most 2^28 points");
   Level &level = levels_.front();
@@ -105,18 +129,19 @@ template <class Backend> void GraphLevels<Backend>::make_first(const StencilGrap
   level.point.resize(n);
   Loops::each(on_, n, SetPoint{level.point.data()});
   level.rows.start.resize(n + 1);
-  Loops::each(on_, n, CountNeighbours{s, level.rows.start.data()});
+  Loops::each(on_, n, CountNeighbours<Matrix>{s, level.rows.start.data()});
   const node_t couplings = choosing_->offsets(level.rows.start.data(), n);
+  check_couplings(level.rows.start.data(), n, couplings);
   level.rows.column.resize(couplings);
-  Loops::each(on_, n, ListNeighbours{s, level.rows.start.data(), level.rows.column.data()});
+  Loops::each(on_, n, ListNeighbours<Matrix>{s, level.rows.start.data(), level.rows.column.data()});
   room(w_[0], couplings), room(e_[0], n);
   room(excess_, n);
-  Loops::each(on_, n, FillFirst{s, level.rows.rows(), w_[0].data(), e_[0].data()});
+  Loops::each(on_, n, FillFirst<Matrix>{s, level.rows.rows(), w_[0].data(), e_[0].data()});
 }
 
 // Where the colours do not alternate around a ring it is not asked.
 template <class Backend> bool GraphLevels<Backend>::may_be_plain(int l) const {
-  return (l == 0 || levels_[l - 1].plain) && (l % 2 || !odd_ring(l / 2));
+  return on_grid_ && (l == 0 || levels_[l - 1].plain) && (l % 2 || !odd_ring(l / 2));
 }
 
 template <class Backend> bool GraphLevels<Backend>::colour_plainly(Level &level, int l) {
@@ -133,7 +158,12 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
   priority.resize(n);
   level.colour.resize(n);
   level.plain = false;
-  Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
+  if (on_grid_)
+    Loops::each(on_, n, SetPriority{level.point.data(), extent_.x.n, priority.data()});
+  else if (nx_)
+    Loops::each(on_, n, SetPriorityIn3D{level.point.data(), nx_, ny_, priority.data()});
+  else
+    Loops::each(on_, n, SetPriorityByDegree{level.rows.rows(), level.point.data(), priority.data()});
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
   room(list_, n);
   level.rounds = choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits, true}, priority.data()},
@@ -175,10 +205,12 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   const node_t *number = level.number.data();
   room(count_, blacks + 1);
   Loops::each(on_, n, CountNext{rows, colour, number, count_.data()});
-  room(list_, choosing_->offsets(count_.data(), blacks));
+  const node_t at_most = choosing_->offsets(count_.data(), blacks);
+  room(list_, at_most);
   next.rows.start.resize(blacks + 1);
   Loops::each(on_, n, ListNext{rows, colour, number, count_.data(), list_.data(), next.rows.start.data()});
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks);
+  check_couplings(next.rows.start.data(), blacks, couplings);
   next.rows.column.resize(couplings);
   Loops::each(on_, blacks, PackRow{count_.data(), list_.data(), next.rows.start.data(), next.rows.column.data()});
   next.point.resize(blacks);
@@ -276,13 +308,16 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
   on_.clear(counts_);
   now_ = 0;
   levels_.emplace_back();
-  make_first(stencil(s));
+  on_grid_ = !s.rows.start, nx_ = s.rows.nx, ny_ = s.rows.ny;
+  with_matrix(s, [&](const auto &matrix) { make_first(matrix); });
   let_positive_slide(levels_.front());
   bool by_support = false; // from here on
   for (;;) {
     int l = count();
     const auto is_last = [&] {
-      return l >= std::min(most.levels, most_levels - 1) || levels_[l].rows.n() <= most.last;
+      const auto &rows = levels_[l].rows;
+      return l >= std::min(most.levels, most_levels - 1) || rows.n() <= most.last ||
+             (!on_grid_ && rows.n() <= small_graph && rows.couplings() > most_couplings * rows.n());
     };
     if (!by_support && may_be_plain(l)) {
       if (l % 2 == 0 && is_last()) break;

@@ -14,11 +14,66 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
   using Loops = GraphLoops<Backend>;
   template <class V> using Array = typename Backend::template Array<V>;
 
+  // AMLI's at one level, whose nodes and later ones it repeats.
+  class Step final : public AmliStep {
+  public:
+    Step(GraphRrb &of, int level, node_t nodes)
+        : of_(of), on_(of.on_), level_(level), n_(nodes), polynomial_(ListAsBox::rows(nodes)) {}
+
+    int grid() const override { return level_; }
+    AmliReport amli() const override { return {index_t(n_), 1, polynomial_.lambda_max(), polynomial_.used()}; }
+    void keep_right_hand_side(double *) override { on_.copy(r.data(), x(), n_); }
+    void second_right_hand_side(double *) override {
+      Loops::gather(on_, n_, couplings(),
+                    GraphPolynomial{matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), of_.q_.data()});
+      on_.copy(x(), of_.q_.data(), n_);
+    }
+    void start_estimate() override {
+      double *p = of_.p_.data();
+      Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, p});
+      Loops::gather(on_, n_, couplings(), GraphProduct{matrix(), p, r.data()});
+    }
+    void put_residual() override { on_.copy(x(), r.data(), n_); }
+    void estimate_step(int j) override {
+      using Numbers = AmliPolynomial<Backend>;
+      double *p = of_.p_.data(), *q = of_.q_.data();
+      const auto &numbers = polynomial_.scalars();
+      const auto sum = [&](std::size_t i, const double *x, const double *y) {
+        numbers.sum(on_, i, ListAsBox::box(n_), GraphTerms{x, y, n_});
+      };
+      const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
+      sum(rho, r.data(), x());
+      Loops::each(on_, n_, GraphDirection{x(), p, numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
+      Loops::gather(on_, n_, couplings(), GraphProduct{matrix(), p, q});
+      sum(curvature, p, q);
+      Loops::each(on_, n_, GraphResidual{q, r.data(), numbers.at(rho), numbers.at(curvature)});
+    }
+    void finish_estimate() override { polynomial_.finish(on_); }
+    std::size_t bytes() const {
+      return split.bytes() + rows.bytes() + w.bytes() + e.bytes() + r.bytes() + polynomial_.bytes();
+    }
+
+    Array<node_t> split; // of each node, where its couplings with nodes of this level and later ones begin in lower_
+    RowArrays<Backend> rows; // the level's graph
+    Array<double> w, e, r;
+
+  private:
+    KeptGraph matrix() const { return {rows.rows(), w.data(), e.data()}; }
+    double couplings() const { return double(rows.couplings()) / n_; }
+    double *x() const { return of_.x_.data() + of_.first_[level_]; }
+
+    GraphRrb &of_;
+    const Backend &on_;
+    int level_;
+    node_t n_;
+    AmliPolynomial<Backend> polynomial_;
+  };
+
 public:
   // Chooses by the numbers of s, and is factored by them. o.levels: at most; o.amli_grid: not 0 if AMLI's step is wanted. Both become what
   // there is.
   GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, Lumping lumping)
-      : on_(on), extent_(extent), options_(o), levels_(on, extent), polynomial_(ListAsBox::rows(extent.nodes())) {
+      : on_(on), extent_(extent), options_(o), levels_(on, extent) {
     levels_.choose(s, lumping, {o.levels, o.last_unknowns});
     v_ = s.v;
     options_.storage_grids = 0;
@@ -26,7 +81,8 @@ public:
     first_.assign(1, 0);
     for (int l = 0; l < grids(); ++l) first_.push_back(first_.back() + levels_.level(l).reds);
     first_.push_back(first_.back() + levels_.level(grids()).rows.n());
-    options_.amli_grid = o.amli_grid ? amli_level() : 0;
+    if (o.amli_grid) add_steps(!s.rows.start);
+    options_.amli_grid = steps_.empty() ? 0 : steps_.front()->grid();
     make_order();
     make_factor();
     make_last_block();
@@ -55,24 +111,15 @@ public:
   const double *coarse_r() const override { return x_.data() + first_[grids()]; }
   double *coarse_z() override { return coarse_z_.data(); }
 
-  AmliReport amli() const override {
-    if (!options_.amli_grid) return {};
-    return {index_t(below(options_.amli_grid)), 1, polynomial_.lambda_max(), polynomial_.used()};
-  }
-  void keep_right_hand_side(double *) override { on_.copy(r_.data(), x_of_kept(), kept()); }
-  void second_right_hand_side(double *) override {
-    Loops::gather(on_, kept(), couplings(options_.amli_grid),
-                  GraphPolynomial{kept_graph(), r_.data(), x_of_kept(), polynomial_.c0(), polynomial_.c1(), q_.data()});
-    on_.copy(x_of_kept(), q_.data(), kept());
-  }
-  void start_estimate() override {
-    Loops::each(on_, kept(),
-                GraphStart{kept_graph(), point_.data() + first_[options_.amli_grid], extent_.x.n, p_.data()});
-    Loops::gather(on_, kept(), couplings(options_.amli_grid), GraphProduct{kept_graph(), p_.data(), r_.data()});
-  }
-  void put_residual() override { on_.copy(x_of_kept(), r_.data(), kept()); }
-  void estimate_step(int j) override;
-  void finish_estimate() override { polynomial_.finish(on_); }
+  int steps() const override { return int(steps_.size()); }
+  AmliStep &step(int k) override { return *steps_[k]; }
+  AmliReport amli() const override { return steps_.empty() ? AmliReport() : steps_.front()->amli(); }
+  void keep_right_hand_side(double *z) override { steps_.front()->keep_right_hand_side(z); }
+  void second_right_hand_side(double *z) override { steps_.front()->second_right_hand_side(z); }
+  void start_estimate() override { steps_.front()->start_estimate(); }
+  void put_residual() override { steps_.front()->put_residual(); }
+  void estimate_step(int j) override { steps_.front()->estimate_step(j); }
+  void finish_estimate() override { steps_.front()->finish_estimate(); }
   double *work() const override { return nullptr; } // all is in x_
   bool has_own_vectors(int l) const override { return l < grids() && options_.amli_grid != 1; }
 
@@ -111,10 +158,12 @@ private:
 
   node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
   double couplings(int l) const { return double(levels_.level(l).rows.couplings()) / levels_.level(l).rows.n(); }
-  node_t kept() const { return below(options_.amli_grid); }
-  double *x_of_kept() const { return x_.data() + first_[options_.amli_grid]; }
-  KeptGraph kept_graph() const { return {kept_.rows(), kept_w_.data(), kept_e_.data()}; }
-  int amli_level() const;
+  void add_steps(bool on_grid);
+  Step *step_at(int l) const {
+    for (const auto &s : steps_)
+      if (s->grid() == l) return s.get();
+    return nullptr;
+  }
   void make_order();
   void make_factor();
   void make_last_block();
@@ -132,26 +181,29 @@ private:
   std::vector<Array<node_t>> order_;         // of the nodes of each level's graph
   Array<node_t> point_;                      // of each node
   Array<node_t> upper_start_, upper_column_; // of a red node: its couplings, with nodes of later levels
-  Array<node_t> lower_start_, split_, lower_column_,
-      source_;                           // the transpose; from split_ on with AMLI's level and later ones
+  Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
   Array<T> upper_, lower_;               // weight/d
   Array<double> inverse_, x_, coarse_z_; // 1/d
   LastBlock block_;
   Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host
-  RowArrays<Backend> kept_;       // the graph of AMLI's level
-  Array<double> kept_w_, kept_e_, r_, p_, q_;
-  AmliPolynomial<Backend> polynomial_;
+  std::vector<std::unique_ptr<Step>> steps_;
+  Array<double> p_, q_; // of the step at hand
   const double *v_ = nullptr;
   index_t failing_at_first_ = 0;
 };
 
-// The first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides has more.
-template <class Backend, class T> int GraphRrb<Backend, T>::amli_level() const {
-  if (grids() < amli_from_levels) return 0;
-  for (int l = 1; l < grids(); ++l)
-    if (below(l) <= 1.1 / 16 * below(0)) return l;
-  return 0;
+// On a grid one, at the first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides
+// has more. Else one at each factor of 8: what is left of a graph in space couples ever more nodes, and V-cycles alone do not do.
+template <class Backend, class T> void GraphRrb<Backend, T>::add_steps(bool on_grid) {
+  if (on_grid && grids() < amli_from_levels) return;
+  double most = (on_grid ? 1.1 / 16 : 1.0 / 8) * below(0);
+  for (int l = 1; l < grids() - (on_grid ? 0 : 1); ++l) {
+    if (below(l) > most) continue;
+    steps_.push_back(std::make_unique<Step>(*this, l, below(l)));
+    if (on_grid) return;
+    most = below(l) / 8.0;
+  }
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_order() {
@@ -183,7 +235,6 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
   upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
   upper_.resize(couplings), lower_.resize(couplings);
   inverse_.resize(reds), x_.resize(n), coarse_z_.resize(below(grids()));
-  split_.resize(n);
   Array<node_t> end;
   end.resize(n);
   Loops::each(on_, n, CopyNumber{lower_start_.data(), end.data()});
@@ -192,26 +243,29 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
     const Rows rows = level.rows.rows();
     const signed char *colour = level.colour.data();
     const node_t *order = order_[l].data();
-    if (l == options_.amli_grid) Loops::each(on_, n, CopyNumber{end.data(), split_.data()});
+    if (Step *step = step_at(l)) {
+      step->split.resize(below(l));
+      Loops::each(on_, below(l), CopyNumber{end.data() + first_[l], step->split.data()});
+    }
     Loops::each(on_, level.rows.n(), ListUpper{rows, colour, order, upper_start_.data(), upper_column_.data()});
     Loops::each(on_, level.rows.n(),
                 ListLower{rows, colour, order, upper_start_.data(), upper_column_.data(), end.data(),
                           lower_column_.data(), source_.data()});
   }
-  if (!options_.amli_grid) Loops::each(on_, n, CopyNumber{end.data(), split_.data()});
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
-  const int l = options_.amli_grid;
-  if (!l) return;
-  const auto &level = levels_.level(l);
-  const node_t n = level.rows.n(), first = first_[l];
-  kept_.start.resize(n + 1);
-  Loops::each(on_, n, CountKept{level.rows.rows(), order_[l].data(), first, kept_.start.data()});
-  kept_.column.resize(levels_.choosing().offsets(kept_.start.data(), n));
-  Loops::each(on_, n, ListKept{level.rows.rows(), order_[l].data(), kept_.start.data(), first, kept_.column.data()});
-  kept_w_.resize(kept_.couplings()), kept_e_.resize(n);
-  r_.resize(n), p_.resize(n), q_.resize(n);
+  for (const auto &step : steps_) {
+    const int l = step->grid();
+    const Rows rows = levels_.level(l).rows.rows();
+    const node_t n = below(l), first = first_[l], *order = order_[l].data();
+    step->rows.start.resize(n + 1);
+    Loops::each(on_, n, CountKept{rows, order, first, step->rows.start.data()});
+    step->rows.column.resize(levels_.choosing().offsets(step->rows.start.data(), n));
+    Loops::each(on_, n, ListKept{rows, order, step->rows.start.data(), first, step->rows.column.data()});
+    step->w.resize(step->rows.couplings()), step->e.resize(n), step->r.resize(n);
+  }
+  if (!steps_.empty()) p_.resize(below(options_.amli_grid)), q_.resize(below(options_.amli_grid));
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
@@ -243,8 +297,8 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
     return;
   }
   const node_t *order = order_[l].data();
-  if (l && l == options_.amli_grid)
-    Loops::each(on_, g.n, FillKept{g, order, kept_.start.data(), first_[l], kept_w_.data(), kept_e_.data()});
+  if (Step *step = step_at(l))
+    Loops::each(on_, g.n, FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
   Loops::each(on_, g.n,
               FillUpper<T>{g, levels_.level(l).colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
                            upper_.data()});
@@ -252,33 +306,33 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
   std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
-                  lower_start_.bytes() + split_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() +
-                  lower_.bytes() + inverse_.bytes() + x_.bytes() + coarse_z_.bytes() + block_.bytes() + kept_.bytes() +
-                  kept_w_.bytes() + kept_e_.bytes() + r_.bytes() + p_.bytes() + q_.bytes() + polynomial_.bytes() +
+                  lower_start_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() + lower_.bytes() +
+                  inverse_.bytes() + x_.bytes() + coarse_z_.bytes() + block_.bytes() + p_.bytes() + q_.bytes() +
                   ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
   for (const auto &o : order_) n += o.bytes();
+  for (const auto &s : steps_) n += s->bytes();
   return n;
 }
 
 // --- the application ---
 
-// Nodes take from earlier ones level by level, those of AMLI's level and the last block at once. Lists of what a node takes from are
-// divided at AMLI's level only: what earlier levels give is taken on the way from level 0 or 1.
+// Nodes take from earlier ones level by level, those of a step's level and later ones at once, and so those of the last block. Lists of
+// what a node takes from are divided at steps only: what earlier levels give is taken on the way from level 0 or 1.
 template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
-  const int amli = options_.amli_grid;
-  const bool from_amli = from && from == amli;
+  const Step *const above = step_at(from), *const below_it = step_at(to);
   if (from == 0) Loops::each(on_, below(0), Load{point_.data(), r, part != Part::right ? v_ : nullptr, x_.data()});
   if (part == Part::right) return;
-  const node_t *const start = lower_start_.data(), *const begin = from_amli ? split_.data() : start,
-                      *const end = to < grids() ? split_.data() : start + 1;
   const auto forward = [&](int l, int end_level) {
     constexpr double a_level = 3.0; // gives a node as many couplings
-    Loops::gather(on_, first_[end_level] - first_[l], a_level * (from_amli ? l - from : l),
-                  Forward<T>{begin, end, lower_column_.data(), lower_.data(), x_.data(), first_[l]});
+    const node_t *const start = lower_start_.data() + first_[l];
+    const node_t *const begin = above ? above->split.data() + (first_[l] - first_[from]) : start;
+    const node_t *const end = l == to && below_it ? below_it->split.data() : start + 1;
+    Loops::gather(on_, first_[end_level] - first_[l], a_level * (above ? l - from : l),
+                  Forward<T>{begin, end, lower_column_.data(), lower_.data(), x_.data(), x_.data() + first_[l]});
   };
-  for (int l = from_amli ? from + 1 : 1; l < to; ++l) forward(l, l + 1);
-  if (from < to && (to == amli || to == grids())) forward(to, grids() + 1);
+  for (int l = above ? from + 1 : 1; l < to; ++l) forward(l, l + 1);
+  if (from < to && (below_it || to == grids())) forward(to, grids() + 1);
 }
 
 template <class Backend, class T>
@@ -292,21 +346,6 @@ void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part 
                               part == Part::whole ? Scaling::full : Scaling::root});
   if (to > 0) return;
   Loops::each(on_, below(from), StoreSolution{x_.data(), point_.data(), z, v, first_[from]});
-}
-
-template <class Backend, class T> void GraphRrb<Backend, T>::estimate_step(int j) {
-  using Numbers = AmliPolynomial<Backend>;
-  const auto &numbers = polynomial_.scalars();
-  const auto sum = [&](std::size_t i, const double *x, const double *y) {
-    numbers.sum(on_, i, ListAsBox::box(kept()), GraphTerms{x, y, kept()});
-  };
-  const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
-  sum(rho, r_.data(), x_of_kept());
-  Loops::each(on_, kept(),
-              GraphDirection{x_of_kept(), p_.data(), numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
-  Loops::gather(on_, kept(), couplings(options_.amli_grid), GraphProduct{kept_graph(), p_.data(), q_.data()});
-  sum(curvature, p_.data(), q_.data());
-  Loops::each(on_, kept(), GraphResidual{q_.data(), r_.data(), numbers.at(rho), numbers.at(curvature)});
 }
 
 template <class Backend>

@@ -298,7 +298,7 @@ template <class Backend>
 std::unique_ptr<Factorization> make_by_support(const Backend &on, const Extent &x, const Options &o, bool single,
                                                const PreparedStencil &s, Lumping lumping) {
   const auto halved = [&](auto made) -> std::unique_ptr<Factorization> {
-    if (lumping.omega == 1.0 && made->choose(o, s)) return made;
+    if (!s.rows.start && lumping.omega == 1.0 && made->choose(o, s)) return made;
     return nullptr;
   };
   auto made = single ? halved(std::make_unique<HalvedRrb<Backend, float>>(on, x))

@@ -3,6 +3,7 @@
 
 #include "pc/rrb/core/rrb.hpp"
 #include "pc/rrb/graph/eliminate.hpp"
+#include "pc/rrb/graph/matrix_graph.hpp"
 #include "pc/rrb/graph/slide.hpp"
 #include "pc/rrb/graph/stencil_graph.hpp"
 
@@ -90,8 +91,9 @@ public:
   }
 
 private:
-  StencilGraph stencil(const PreparedStencil &s) const {
-    return {s, extent_.x.n, extent_.y.n, extent_.x.periodic, extent_.y.periodic};
+  template <class F> void with_matrix(const PreparedStencil &s, const F &f) const {
+    if (s.rows.start) return f(MatrixGraph{s.rows});
+    f(StencilGraph{s, extent_.x.n, extent_.y.n, extent_.x.periodic, extent_.y.periodic});
   }
   Graph graph(const Level &l) const { return {l.rows.n(), l.rows.rows(), w_[now_].data(), e_[now_].data()}; }
   template <class A> static void room(A &a, std::size_t n) {
@@ -104,11 +106,12 @@ private:
   }
 
   // choose_levels.hpp
-  void make_first(const StencilGraph &);
+  template <class Matrix> void make_first(const Matrix &);
   bool may_be_plain(int l) const;
   bool colour_plainly(Level &, int l);
   void colour_by_support(Level &);
   bool may_choose_others(const Level &);
+  void check_couplings(const node_t *start, node_t n, index_t couplings);
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
   void keep_numbers(Level &);
@@ -130,6 +133,8 @@ private:
 
   const Backend &on_;
   Extent extent_;
+  bool on_grid_ = true;
+  index_t nx_ = 0, ny_ = 0; // of a 3D grid, whose points are the nodes of a matrix that is not on_grid_
   std::vector<Level> levels_;
   Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
   int now_ = 0;
@@ -216,8 +221,10 @@ void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, co
   now_ = 0;
   const Level &first = levels_.front();
   const auto into = [&](const Level &level, int next) { return level.before.n() ? before_.data() : weights(next); };
-  Loops::add(on_, first.rows.n(), FillFirst{stencil(s), first.filled().rows(), into(first, 0), e_[0].data()},
-             changes_.data());
+  with_matrix(s, [&](const auto &matrix) {
+    using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
+    Loops::add(on_, first.rows.n(), Fill{matrix, first.filled().rows(), into(first, 0), e_[0].data()}, changes_.data());
+  });
   finish(first, 0);
   for (int l = 0; l < count(); ++l) {
     const Level &level = levels_[l], &next = levels_[l + 1];

@@ -16,7 +16,15 @@ struct StencilGraph {
     double w;
   };
 
-  // Those of a point with a weight that is not 0, ascending; their number.
+  // f(q, w) for each of a node's neighbours with a weight that is not 0, ascending
+  template <class F> PETSCRRB_HD void each(node_t p, const F &f) const {
+    Neighbour list[8];
+    const int n = neighbours(p, list);
+    for (int k = 0; k < n; ++k) f(list[k].q, list[k].w);
+  }
+  PETSCRRB_HD double excess(node_t p) const { return s.X[p]; }
+
+private:
   PETSCRRB_HD int neighbours(node_t p, Neighbour list[8]) const {
     const index_t i = p % nx, j = p / nx;
     int n = 0;
@@ -40,54 +48,53 @@ struct StencilGraph {
     put(i - 1, j + 1, s.NW, i, j), put(i, j + 1, s.N, i, j), put(i + 1, j + 1, s.NE, i, j);
     return n;
   }
-
-private:
   PETSCRRB_HD static bool around(index_t &i, index_t n, bool ring) {
     if (ring && (i < 0 || i >= n)) i = i < 0 ? i + n : i - n;
     return i >= 0 && i < n;
   }
 };
 
-struct CountNeighbours {
-  StencilGraph stencil;
+// --- of it, or of a MatrixGraph ---
+
+template <class Matrix> struct CountNeighbours {
+  Matrix matrix;
   node_t *count;
 
   PETSCRRB_HD void operator()(node_t p) const {
-    StencilGraph::Neighbour list[8];
-    count[p] = stencil.neighbours(p, list);
+    node_t n = 0;
+    matrix.each(p, [&](node_t, double) { ++n; });
+    count[p] = n;
   }
 };
-struct ListNeighbours {
-  StencilGraph stencil;
+template <class Matrix> struct ListNeighbours {
+  Matrix matrix;
   const node_t *start;
   node_t *column;
 
   PETSCRRB_HD void operator()(node_t p) const {
-    StencilGraph::Neighbour list[8];
-    const int n = stencil.neighbours(p, list);
-    for (int k = 0; k < n; ++k) column[start[p] + k] = list[k].q;
+    node_t k = start[p];
+    matrix.each(p, [&](node_t q, double) { column[k++] = q; });
   }
 };
 // Returns how many have no place among the couplings that there are: these are lumped.
-struct FillFirst {
-  StencilGraph stencil;
+template <class Matrix> struct FillFirst {
+  Matrix matrix;
   Rows rows;
   double *w, *e;
 
   PETSCRRB_HD unsigned operator()(node_t p) const {
-    StencilGraph::Neighbour list[8];
-    const int n = stencil.neighbours(p, list);
+    const node_t end = rows.start[p + 1];
     node_t k = rows.start[p];
     unsigned lumped = 0;
-    for (int m = 0; m < n; ++m) {
-      for (; k < rows.start[p + 1] && rows.column[k] < list[m].q; ++k) w[k] = 0.0;
-      if (k < rows.start[p + 1] && rows.column[k] == list[m].q)
-        w[k++] = list[m].w;
+    matrix.each(p, [&](node_t q, double weight) {
+      for (; k < end && rows.column[k] < q; ++k) w[k] = 0.0;
+      if (k < end && rows.column[k] == q)
+        w[k++] = weight;
       else
         ++lumped;
-    }
-    for (; k < rows.start[p + 1]; ++k) w[k] = 0.0;
-    e[p] = stencil.s.X[p];
+    });
+    for (; k < end; ++k) w[k] = 0.0;
+    e[p] = matrix.excess(p);
     return lumped;
   }
 };

@@ -151,16 +151,15 @@ struct Load {
 template <class T> struct Forward {
   const node_t *begin, *end, *column; // of a node's couplings with earlier ones
   const T *lower;
-  double *x;
-  node_t first;
+  const double *x;
+  double *to; // of the first of the nodes
 
   PETSCRRB_HD double sum(node_t i, int lane, int lanes) const {
-    const node_t p = first + i;
     double y = 0.0;
-    for (node_t k = begin[p] + lane; k < end[p]; k += lanes) y += double(lower[k]) * x[column[k]];
+    for (node_t k = begin[i] + lane; k < end[i]; k += lanes) y += double(lower[k]) * x[column[k]];
     return y;
   }
-  PETSCRRB_HD void take(node_t i, double y) const { x[first + i] += y; }
+  PETSCRRB_HD void take(node_t i, double y) const { to[i] += y; }
 };
 template <class T> struct Backward {
   const node_t *start, *column;

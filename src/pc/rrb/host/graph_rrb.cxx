@@ -2,7 +2,9 @@
 #include "exec/host/sums.hpp"
 #include "pc/rrb/graph/graph_rrb.hpp"
 #include "pc/rrb/graph/halved_rrb.hpp"
+#include "pc/rrb/graph/matrix_rows.hpp"
 #include "pc/rrb/host/graph_loops.hpp"
+#include "stencil/host/rows.hpp"
 
 namespace petscrrb::rrb {
 
@@ -10,5 +12,6 @@ template std::unique_ptr<Factorization> make_on_graph(const Host &, const Extent
                                                       const PreparedStencil &, Lumping);
 template std::unique_ptr<Factorization> make_by_support(const Host &, const Extent &, const Options &, bool,
                                                         const PreparedStencil &, Lumping);
+template std::unique_ptr<MatrixReader> make_matrix_reader(const Host &);
 
 } // namespace petscrrb::rrb
