@@ -11,7 +11,7 @@
 namespace reference {
 
 struct Grid {
-  int nx = 0, ny = 0;
+  int nx = 0, ny = 0; // 0: none
   bool periodic_x = false, periodic_y = false;
 };
 
@@ -33,7 +33,7 @@ struct Prepared {
   Graph positive; // the couplings that moved to the diagonals, by their w_ij < 0
 
   Prepared(const Matrix &A, const Grid &grid, const Vector &vector, bool v_is_null) : v(vector) {
-    if (A.size() != grid.nx * grid.ny) throw std::invalid_argument("matrix size is not nx * ny");
+    if (grid.nx && A.size() != grid.nx * grid.ny) throw std::invalid_argument("matrix size is not nx * ny");
     for (int p = 0; p < A.size(); p++) identity_.push_back(is_identity_row(A, p));
     choose_vector(A);
     check_values(A);
@@ -99,8 +99,8 @@ private:
         const int q = entry.first;
         const double a = (entry.second + A.at(q, p)) / 2 * v[p] * v[q];
         if (q == p || identity_[q] || a == 0) continue;
-        if (distance(p % grid.nx, q % grid.nx, grid.nx, grid.periodic_x) > 1 ||
-            distance(p / grid.nx, q / grid.nx, grid.ny, grid.periodic_y) > 1)
+        if (grid.nx && (distance(p % grid.nx, q % grid.nx, grid.nx, grid.periodic_x) > 1 ||
+                        distance(p / grid.nx, q / grid.nx, grid.ny, grid.periodic_y) > 1))
           throw std::invalid_argument("a coupling reaches past the nine points");
         excess[p] += a;
         magnitude += std::abs(a);

@@ -95,18 +95,47 @@ inline std::pair<int, std::uint64_t> rank_of(int x, int y) {
   return {plain_level(x, y), even_bits};
 }
 
-inline std::vector<int> by_priority(std::vector<int> nodes, int nx) {
+// The same in 3D: a checkerboard, then the odd lines, then the odd planes of what is left make room for the next coarser grid.
+inline std::pair<int, std::uint64_t> rank_of(int x, int y, int z) {
+  std::uint64_t bits = 0;
+  for (int bit = 0; bit < 19; bit++) bits = bits << 3 | (~x >> bit & 1) << 2 | (~y >> bit & 1) << 1 | (~z >> bit & 1);
+  for (int level = 0; level < 57; level += 3, x /= 2, y /= 2, z /= 2) {
+    if ((x + y + z) % 2 == 1) return {level, bits};
+    if (y % 2 == 1) return {level + 1, bits};
+    if (z % 2 == 1) return {level + 2, bits};
+  }
+  return {57, bits};
+}
+
+// What an unknown's number says of its place: it is on a 2D grid nx wide, on a 3D one of lines of nx and planes of nx ny points, or (nx = 0)
+// on none. Then those with the fewest couplings come first, of these by a hash: the end of MurmurHash3.
+struct Numbering {
+  int nx, ny;
+
+  Numbering(int along, int across = 0) : nx(along), ny(across) {}
+  std::pair<int, std::uint64_t> rank(const LevelGraph &graph, int p) const {
+    if (ny > 0) return rank_of(p % nx, p / nx % ny, p / nx / ny);
+    if (nx > 0) return rank_of(p % nx, p / nx);
+    std::uint64_t h = static_cast<std::uint64_t>(p);
+    h = (h ^ h >> 16) * 0x85ebca6b % (std::uint64_t(1) << 32);
+    h = (h ^ h >> 13) * 0xc2b2ae35 % (std::uint64_t(1) << 32);
+    return {static_cast<int>(graph.weight[p].size()), h ^ h >> 16};
+  }
+};
+
+inline std::vector<int> by_priority(const LevelGraph &graph, const Numbering &numbering) {
+  std::vector<int> nodes = graph.nodes;
   std::vector<std::pair<std::pair<int, std::uint64_t>, int>> ranked;
-  for (int p : nodes) ranked.push_back({rank_of(p % nx, p / nx), p});
+  for (int p : nodes) ranked.push_back({numbering.rank(graph, p), p});
   std::sort(ranked.begin(), ranked.end());
   for (std::size_t i = 0; i < nodes.size(); i++) nodes[i] = ranked[i].second;
   return nodes;
 }
 
 // Greedily, one node after the other.
-inline std::vector<int> choose_in_sequence(const LevelGraph &graph, int nx) {
+inline std::vector<int> choose_in_sequence(const LevelGraph &graph, const Numbering &numbering) {
   Flags red(graph.weight.size(), false);
-  for (int p : by_priority(graph.nodes, nx)) red[p] = may_turn_red(graph, p, red);
+  for (int p : by_priority(graph, numbering)) red[p] = may_turn_red(graph, p, red);
   std::vector<int> reds;
   for (int p : graph.nodes)
     if (red[p]) reds.push_back(p);
@@ -121,10 +150,10 @@ struct ChosenInRounds {
 // The same set, all undecided nodes at once in every round from what the round before has left. A test that fails goes
 // on failing, so a node that fails turns black at once. One that passes turns red when no undecided node before it is
 // within two couplings: nothing else can change its tests.
-inline ChosenInRounds choose_in_rounds(const LevelGraph &graph, int nx) {
+inline ChosenInRounds choose_in_rounds(const LevelGraph &graph, const Numbering &numbering) {
   ChosenInRounds chosen;
   Flags red(graph.weight.size(), false), undecided(graph.weight.size(), false);
-  std::vector<int> place(graph.weight.size()), open = by_priority(graph.nodes, nx);
+  std::vector<int> place(graph.weight.size()), open = by_priority(graph, numbering);
   for (std::size_t i = 0; i < open.size(); i++) place[open[i]] = static_cast<int>(i);
   for (int p : open) undecided[p] = true;
   const auto is_first = [&](int p) {
@@ -150,11 +179,11 @@ inline ChosenInRounds choose_in_rounds(const LevelGraph &graph, int nx) {
 }
 
 // At how many nodes the greedy, taken the kept decisions of all nodes before, decides otherwise. 0: it chooses them.
-inline int count_changed(const LevelGraph &graph, const std::vector<int> &reds, int nx) {
+inline int count_changed(const LevelGraph &graph, const std::vector<int> &reds, const Numbering &numbering) {
   const std::set<int> kept(reds.begin(), reds.end());
   Flags red(graph.weight.size(), false);
   int changed = 0;
-  for (int p : by_priority(graph.nodes, nx)) {
+  for (int p : by_priority(graph, numbering)) {
     changed += may_turn_red(graph, p, red) != (kept.count(p) > 0);
     red[p] = kept.count(p) > 0;
   }

@@ -22,6 +22,7 @@ struct SupportOptions {
   Vector v;               // near-null-space vector, empty: 1
   bool v_is_null = false; // A v = 0, the application says
   bool graphs = false;    // keep that of every level, for graphs()
+  Numbering numbering{0}; // of a matrix on no 2D grid: Grid{0, 0}
 };
 
 // All that depends on comparisons of numbers, so that a refresh can keep it.
@@ -109,6 +110,17 @@ public:
     return M;
   }
 
+  // Off 2D grids AMLI has a step at each factor of 8; lambda: of each, 0 where it is not taken. p(B S) B as c0 B r - c1 B S B r.
+  Vector apply(const Vector &r, const std::vector<double> &lambda) const {
+    Vector z = r;
+    for (std::size_t p = 0; p < z.size(); p++) z[p] *= prepared_.v[p];
+    cycle(0, 0, lambda, z);
+    for (std::size_t p = 0; p < z.size(); p++) z[p] *= prepared_.v[p];
+    return z;
+  }
+  int steps() const { return static_cast<int>(steps_.size()); }
+  std::size_t step_size(int k) const { return steps_[k].nodes.size(); }
+
   bool ok() const { return ok_; }
   bool redone() const { return redone_; } // without lumping to the diagonals
   int levels() const { return static_cast<int>(decisions_.levels.size()); }
@@ -134,6 +146,12 @@ private:
   int kept_level_ = 0;
   Matrix kept_;
   std::vector<int> kept_nodes_;
+  struct Step {
+    int level;
+    std::vector<int> nodes;
+    Matrix S;
+  };
+  std::vector<Step> steps_; // off 2D grids
   Outdated outdated_;
   bool ok_ = false, redone_ = false;
 
@@ -154,6 +172,7 @@ private:
       if (options_.graphs) graphs_.push_back(graph_);
       sizes_.push_back(static_cast<int>(graph_.nodes.size()));
       keep_for_amli(level);
+      keep_step(level);
       if (frozen_) count_outdated(decisions_.levels[level]);
       eliminated_.emplace_back();
       if (!eliminate(graph_, decisions_.levels[level].reds, omega, eliminated_.back())) return false;
@@ -169,6 +188,7 @@ private:
     sizes_.clear();
     kept_nodes_.clear();
     kept_level_ = 0;
+    steps_.clear();
     outdated_ = {};
     graph_ = {{}, prepared_.weight, prepared_.excess};
     for (int p = 0; p < prepared_.size(); p++) {
@@ -203,9 +223,9 @@ private:
     const int unknowns = static_cast<int>(graph_.nodes.size()), level = levels() + 1;
     if (unknowns <= options_.last) return false;
     const bool plain =
-        (level == 1 || decisions_.levels.back().plain) && (level % 2 == 0 || grid_is_plain(level, omega));
-    const std::vector<int> reds = plain ? plain_reds(graph_, level) : choose_in_sequence(graph_, grid_.nx);
-    if (!plain && static_cast<double>(reds.size()) < 0.02 * unknowns) return false;
+        grid_.nx && (level == 1 || decisions_.levels.back().plain) && (level % 2 == 0 || grid_is_plain(level, omega));
+    const std::vector<int> reds = plain ? plain_reds(graph_, level) : choose_in_sequence(graph_, numbering());
+    if (!plain && static_cast<double>(reds.size()) < (grid_.nx ? 0.02 : 0.1) * unknowns) return false;
     decisions_.levels.push_back({plain, reds, {}});
     return true;
   }
@@ -232,7 +252,7 @@ private:
     if (level.plain)
       outdated_.plain += count_failing(graph_, level.reds, plain_limits);
     else
-      outdated_.chosen += count_changed(graph_, level.reds, grid_.nx);
+      outdated_.chosen += count_changed(graph_, level.reds, numbering());
   }
 
   void slide(SupportDecisions::Level &level) {
@@ -254,7 +274,37 @@ private:
     kept_ = matrix_of(graph_);
   }
 
+  void keep_step(int level) {
+    const std::size_t before = steps_.empty() ? prepared_.v.size() : steps_.back().nodes.size();
+    if (!grid_.nx && level > 0 && 8 * graph_.nodes.size() <= before)
+      steps_.push_back({level, graph_.nodes, matrix_of(graph_)});
+  }
+  Numbering numbering() const { return grid_.nx ? Numbering(grid_.nx) : options_.numbering; }
+
+  void cycle(int from, std::size_t k, const std::vector<double> &lambda, Vector &z) const {
+    while (k < lambda.size() && lambda[k] == 0) k++;
+    if (k == lambda.size()) {
+      forward(from, levels(), z);
+      Vector y;
+      for (int p : graph_.nodes) y.push_back(z[p]);
+      y = last_->apply(y);
+      for (std::size_t i = 0; i < y.size(); i++) z[graph_.nodes[i]] = y[i];
+      return backward(from, levels(), z);
+    }
+    const Step &step = steps_[k];
+    forward(from, step.level, z);
+    Vector x = z, y(z.size(), 0.0);
+    cycle(step.level, k + 1, lambda, x);
+    for (int p : step.nodes) y[p] = x[p];
+    const Vector Sx = step.S.multiply(y);
+    for (int p : step.nodes) y[p] = ((1 + lambda[k]) * z[p] - Sx[p]) / lambda[k];
+    cycle(step.level, k + 1, lambda, y);
+    for (int p : step.nodes) z[p] = y[p];
+    backward(from, step.level, z);
+  }
+
   bool factor_last_block() {
+    while (!steps_.empty() && steps_.back().level >= levels() - 1) steps_.pop_back();
     std::vector<int> number(prepared_.size(), -1);
     Graph weight(graph_.nodes.size());
     Vector excess;

@@ -8,6 +8,7 @@
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/core/prepare.hpp"
 #include "pc/rrb/core/rrb.hpp"
+#include "pc/rrb/graph/matrix_reader.hpp"
 
 namespace support {
 
@@ -57,10 +58,11 @@ struct Problem {
   bool periodic_x = false, periodic_y = false, corners = true;
   reference::Vector v;
   int x0 = 0, y0 = 0;
+  bool on_graph = false; // nx, ny: lines and planes of a 3D grid, or 0
 };
 
 inline Problem converted(const reference::Problem &p) {
-  return {p.A, p.grid.nx, p.grid.ny, p.grid.periodic_x, p.grid.periodic_y, true, p.v, 0, 0};
+  return {p.A, p.grid.nx, p.grid.ny, p.grid.periodic_x, p.grid.periodic_y, true, p.v, 0, 0, false};
 }
 
 struct Choice {
@@ -108,8 +110,13 @@ public:
     grid_.n[0] = p.nx, grid_.n[1] = p.ny;
     grid_.periodic[0] = p.periodic_x && p.nx > 2, grid_.periodic[1] = p.periodic_y && p.ny > 2;
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
-    const petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
-                                       {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
+    petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]}, {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
+    if (p.on_graph) {
+      const index_t n = p.A.size();
+      grid_.dim = p.ny ? 3 : 2, grid_.n[2] = p.ny ? n / p.nx / p.ny : 1;
+      extent = {{0, n, n, false}, {0, 1, 1, false}};
+      set_graph();
+    }
     make(extent, c.omega);
     factor(c.omega);
     if (!outcome_.ok) {
@@ -121,6 +128,7 @@ public:
 
   const petscrrb::rrb::Outcome &outcome() const { return outcome_; }
   bool redone() const { return redone_; }
+  const petscrrb::RowFacts &facts() const { return facts_; } // of a graph
   Core &core() { return *core_; }
   void refresh() { factor(redone_ ? 0.0 : choice_.omega); }
   void refresh(const Problem &p) {
@@ -147,14 +155,30 @@ private:
     return stencil_of(problem_.A, grid_, problem_.corners, problem_.v,
                       choice_.support ? petscrrb::Positive::stays : petscrrb::Positive::moves);
   }
+  void set_graph() {
+    csr_ = problem_.A.csr();
+    reader_ = petscrrb::rrb::make_matrix_reader(host_);
+    reader_->set(rows(), grid_);
+  }
+  petscrrb::Csr rows() const { return {problem_.A.size(), csr_.offset.data(), csr_.column.data(), csr_.value.data()}; }
+  // Reads the matrix again: a refresh overwrites what was read.
+  petscrrb::rrb::PreparedStencil read() {
+    if (!reader_) {
+      stencil_ = stencil();
+      return petscrrb::rrb::prepared(stencil_);
+    }
+    csr_ = problem_.A.csr();
+    facts_ = reader_->read(rows(), problem_.v.empty() ? nullptr : problem_.v.data(), 1e-14);
+    return reader_->prepared();
+  }
   void make(const petscrrb::rrb::Extent &extent, double omega) {
     using namespace petscrrb::rrb;
     const Choice &c = choice_;
     Options o{c.levels, c.storage_grids, c.block, c.amli_grid};
     o.last_unknowns = c.last;
-    stencil_ = stencil();
+    const petscrrb::rrb::PreparedStencil s = read();
     const auto make_chosen = c.halves ? make_by_support<petscrrb::Host> : make_on_graph<petscrrb::Host>;
-    core_ = c.support ? make_chosen(host_, extent, o, c.single, prepared(stencil_), lumping(omega))
+    core_ = c.support ? make_chosen(host_, extent, o, c.single, s, lumping(omega))
                       : make_factorization(host_, extent, o, c.single);
     factored_ = c.support;
   }
@@ -164,10 +188,7 @@ private:
     return l;
   }
   void factor(double omega) {
-    if (!std::exchange(factored_, false)) {
-      stencil_ = stencil();
-      core_->refresh(petscrrb::rrb::prepared(stencil_), lumping(omega));
-    }
+    if (!std::exchange(factored_, false)) core_->refresh(read(), lumping(omega));
     outcome_ = core_->outcome();
     const auto &block = core_->last_block();
     reference::Graph graph(block.size());
@@ -184,7 +205,10 @@ private:
   Choice choice_;
   petscrrb::Grid grid_;
   petscrrb::Stencil stencil_;
+  reference::CSR csr_;
+  petscrrb::RowFacts facts_;
   petscrrb::Host host_;
+  std::unique_ptr<petscrrb::rrb::MatrixReader> reader_; // instead of the stencil, of a matrix on no grid
   std::unique_ptr<Core> core_;
   reference::LastBlock last_;
   petscrrb::rrb::Outcome outcome_;

@@ -118,7 +118,7 @@ TEST(SupportChoice, RoundsWaitForNodesTwoCouplingsAway) {
   couple(0, 3, 1.5);
   couple(0, 1, 100);
   couple(0, 4, 100);
-  EXPECT_EQ(by_priority(graph.nodes, 4), (std::vector<int>{3, 1, 4, 0}));
+  EXPECT_EQ(by_priority(graph, 4), (std::vector<int>{3, 1, 4, 0}));
   EXPECT_EQ(choose_in_sequence(graph, 4), (std::vector<int>{1, 3}));
   EXPECT_EQ(choose_in_rounds(graph, 4).reds, (std::vector<int>{1, 3}));
   EXPECT_EQ(choose_in_rounds(graph, 4).rounds, 3);

@@ -9,11 +9,11 @@
 
 namespace petscrrb::rrb {
 
-constexpr double fewest_reds = 0.02; // of a graph's nodes, for another level
+constexpr double fewest_reds = 0.02, fewest_off_grids = 0.1; // of a graph's nodes, for another level
 
 // What is left of a matrix may be as dense as it likes up to so many unknowns; beyond, so many couplings each are the most.
 constexpr node_t small_graph = 4096, longest_row = 2048;
-constexpr index_t most_couplings = 128;
+constexpr index_t most_couplings = 64;
 
 struct SetColour {
   const node_t *point;
@@ -107,17 +107,18 @@ struct PackColumns {
 template <class Backend>
 void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
   if (on_grid_ || n <= small_graph) return;
-  char why[256];
   if (couplings > most_couplings * n)
-    std::snprintf(why, sizeof(why),
-                  "it leaves %d unknowns after %d levels, with %.0f couplings each, and %d are the most: the graph of "
-                  "this matrix has no small separators",
-                  n, count(), double(couplings) / n, int(most_couplings));
-  else if (choosing_->any(n, IsLongRow{start, longest_row}))
-    std::snprintf(why, sizeof(why), "after %d levels an unknown has more than %d couplings", count(), longest_row);
-  else
-    return;
-  throw std::length_error(std::string("RRB is not for this matrix: ") + why +
+    refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n, double(most_couplings));
+  if (choosing_->any(n, IsLongRow{start, longest_row}))
+    refuse(n, "are left, of which one couples with more than %.0f others", longest_row);
+}
+
+// why: of the n unknowns that are left
+template <class Backend> void GraphLevels<Backend>::refuse(node_t n, const char *why, double a, double b) const {
+  char left[128];
+  std::snprintf(left, sizeof(left), why, a, b);
+  throw std::length_error("RRB is not for this matrix: after " + std::to_string(count()) + " levels " +
+                          std::to_string(n) + " unknowns " + left +
                           ". Use another preconditioner, such as -pc_type gamg");
 }
 
@@ -191,7 +192,7 @@ template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
   room(count_, n + 1);
   Loops::each(on_, n, IsBlack{level.colour.data(), count_.data()});
   const node_t reds = n - choosing_->offsets(count_.data(), n);
-  if (!level.plain && reds < fewest_reds * n) return false;
+  if (!level.plain && reds < (on_grid_ ? fewest_reds : fewest_off_grids) * n) return false;
   level.reds = reds;
   level.number.resize(n), level.black.resize(n - reds);
   Loops::each(on_, n, SetNumber{level.colour.data(), count_.data(), level.number.data(), level.black.data()});
@@ -337,7 +338,11 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
       by_support = true;
     if (is_last()) break;
     if (by_support) colour_by_support(levels_[l]);
-    if (!take_reds(levels_[l])) break;
+    if (!take_reds(levels_[l])) {
+      if (!on_grid_ && levels_[l].rows.n() > small_graph)
+        refuse(levels_[l].rows.n(), "are left, of which hardly any may be eliminated", 0);
+      break;
+    }
     room(inverse_, levels_[l].rows.n());
     find_pivots(levels_[l], lumping, l);
     levels_.emplace_back();

@@ -112,6 +112,7 @@ private:
   void colour_by_support(Level &);
   bool may_choose_others(const Level &);
   void check_couplings(const node_t *start, node_t n, index_t couplings);
+  [[noreturn]] void refuse(node_t n, const char *why, double a, double b = 0) const;
   bool take_reds(Level &);
   void make_next(const Level &, Level &next);
   void keep_numbers(Level &);

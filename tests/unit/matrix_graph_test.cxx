@@ -1,0 +1,251 @@
+// RRB of a matrix that is on no 2D grid, as the library does it, against the reference.
+#include "by_support.hpp"
+#include "rrb_support.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+using namespace reference;
+using support::index_t;
+using support::RealRRB;
+
+namespace {
+
+struct GraphProblem {
+  std::string name;
+  Matrix A;
+  Numbering numbering = 0;
+  Vector v = {};
+};
+
+// Couplings p-q, each with a weight; excess: of the first row, or of all.
+void couple(Matrix &A, int p, int q, double w) {
+  A.add(p, q, -w), A.add(q, p, -w), A.add(p, p, w), A.add(q, q, w);
+}
+
+// Each node with a few near ones in a numbering that nobody knows; weights over some orders of magnitude. positive: part of the couplings.
+Matrix random_graph(int n, int couplings, double orders, std::uint32_t seed, double positive = 0) {
+  Random random(seed);
+  Matrix A(n);
+  std::vector<int> number(n);
+  for (int p = 0; p < n; p++) number[p] = p;
+  for (int p = n - 1; p > 0; p--) std::swap(number[p], number[int(random() * (p + 1))]);
+  for (int p = 0; p < n; p++)
+    for (int k = 0; k < couplings; k++) {
+      const int q = p + 1 + int(random() * 9);
+      const double w = std::pow(10.0, orders * (random() - 0.5));
+      if (q < n) couple(A, number[p], number[q], random() < positive ? -0.02 * w : w);
+    }
+  return A;
+}
+
+Matrix seven_points(int nx, int ny, int nz, double orders, std::uint32_t seed) {
+  Random random(seed);
+  Matrix A(nx * ny * nz);
+  const auto w = [&] { return std::pow(10.0, orders * (random() - 0.5)); };
+  for (int k = 0; k < nz; k++)
+    for (int j = 0; j < ny; j++)
+      for (int i = 0; i < nx; i++) {
+        const int p = (k * ny + j) * nx + i;
+        if (i + 1 < nx) couple(A, p, p + 1, w());
+        if (j + 1 < ny) couple(A, p, p + nx, w());
+        if (k + 1 < nz) couple(A, p, p + nx * ny, w());
+      }
+  return A;
+}
+
+Matrix with_excess(Matrix A, double excess, int every = 1) {
+  for (int p = 0; p < A.size(); p += every) A.add(p, p, excess);
+  return A;
+}
+
+// Rows without couplings, whose columns some others keep.
+Matrix with_identity_rows(Matrix A, int every) {
+  for (int p = 0; p < A.size(); p += every) {
+    const double d = A.at(p, p);
+    A.row[p].clear();
+    A.row[p][p] = d;
+  }
+  return A;
+}
+
+std::vector<GraphProblem> problems() {
+  std::vector<GraphProblem> all;
+  for (std::uint32_t seed = 1; seed <= 3; seed++) {
+    const std::string number = ", seed " + std::to_string(seed);
+    all.push_back({"graph" + number, with_excess(random_graph(300, 3, 0, seed), 0.1)});
+    all.push_back({"rough graph" + number, with_excess(random_graph(310, 3, 6, seed), 1, 29)});
+    all.push_back({"singular graph" + number, random_graph(250, 3, 2, seed)});
+    all.push_back({"positive couplings" + number, with_excess(random_graph(280, 4, 1, seed, 0.1), 0.5)});
+    all.push_back({"identity rows" + number, with_identity_rows(with_excess(random_graph(290, 3, 3, seed), 1, 17), 7)});
+    all.push_back({"in space" + number, with_excess(seven_points(7, 6, 8, 4, seed), 1, 31), {7, 6}});
+    GraphProblem scaled{"near null vector" + number, random_graph(260, 3, 1, seed), 0, random_vector(260, seed)};
+    for (double &x : scaled.v) x += x > 0 ? 0.5 : -0.5;
+    for (int p = 0; p < 260; p++)
+      for (auto &[q, a] : scaled.A.row[p]) a /= scaled.v[p] * scaled.v[q];
+    all.push_back(scaled);
+  }
+  all.push_back({"Poisson in space", with_excess(seven_points(8, 8, 8, 0, 1), 0.3, 7), {8, 8}});
+  all.push_back({"apart", random_graph(100, 0, 0, 1)});
+  for (int n : {1, 2, 3, 5}) all.push_back({std::to_string(n) + " unknowns", with_excess(random_graph(n, 2, 1, 1), 1)});
+  return all;
+}
+
+SupportRRB expected(const GraphProblem &p, int last) {
+  SupportOptions options = deep(last);
+  options.numbering = p.numbering, options.v = p.v;
+  return SupportRRB(p.A, Grid{}, options);
+}
+support::Problem converted(const GraphProblem &p) {
+  return {p.A, p.numbering.nx, p.numbering.ny, false, false, false, p.v, 0, 0, true};
+}
+support::Choice deep_choice(int last, int amli = 0) {
+  support::Choice c;
+  c.levels = 1000, c.support = true, c.last = last, c.amli_grid = amli;
+  return c;
+}
+
+double difference(const Vector &a, const Vector &b) {
+  double largest = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); i++)
+    largest = std::max(largest, std::abs(a[i] - b[i])), size = std::max(size, std::abs(b[i]));
+  return size > 0 ? largest / size : largest;
+}
+
+TEST(MatrixGraph, IsTheReference) {
+  for (const GraphProblem &p : problems())
+    for (int last : {1, 40}) {
+      SCOPED_TRACE(p.name + ", last " + std::to_string(last));
+      const SupportRRB M = expected(p, last);
+      RealRRB real(converted(p), deep_choice(last));
+      ASSERT_EQ(real.redone(), M.redone());
+      ASSERT_TRUE(M.ok() && real.outcome().ok);
+      std::vector<index_t> sizes(M.sizes().begin(), M.sizes().end());
+      sizes.push_back(index_t(M.last_block().size()));
+      EXPECT_EQ(real.core().unknowns_by_level(), sizes);
+      const Vector r = random_vector(p.A.size(), 5);
+      EXPECT_LT(difference(real.apply(r), M.apply(r)), 1e-9);
+    }
+}
+
+// AMLI at each factor of 8, each step with what the library estimates there.
+TEST(MatrixGraph, WithAMLIIsTheReference) {
+  int most_steps = 0;
+  for (const GraphProblem &p : problems()) {
+    SCOPED_TRACE(p.name);
+    const SupportRRB M = expected(p, 1);
+    RealRRB real(converted(p), deep_choice(1, 1));
+    ASSERT_EQ(real.core().steps(), M.steps());
+    std::vector<double> lambda;
+    for (int k = 0; k < M.steps(); k++) {
+      const petscrrb::rrb::AmliReport amli = real.core().step(k).amli();
+      EXPECT_EQ(amli.nx, index_t(M.step_size(k)));
+      lambda.push_back(amli.used ? amli.lambda_max : 0);
+    }
+    most_steps = std::max(most_steps, int(std::count_if(lambda.begin(), lambda.end(), [](double l) { return l > 0; })));
+    const Vector r = random_vector(p.A.size(), 5);
+    EXPECT_LT(difference(real.apply(r), M.apply(r, lambda)), 1e-9);
+  }
+  const GraphProblem large{"in space", with_excess(seven_points(17, 15, 16, 0, 1), 0.1, 301), {17, 15}};
+  const SupportRRB M = expected(large, 1);
+  RealRRB real(converted(large), deep_choice(1, 1));
+  std::vector<double> lambda;
+  for (int k = 0; k < M.steps(); k++)
+    lambda.push_back(real.core().step(k).amli().used ? real.core().step(k).amli().lambda_max : 0);
+  most_steps = std::max(most_steps, int(std::count_if(lambda.begin(), lambda.end(), [](double l) { return l > 0; })));
+  const Vector r = random_vector(large.A.size(), 5);
+  EXPECT_LT(difference(real.apply(r), M.apply(r, lambda)), 1e-9);
+  EXPECT_GE(most_steps, 2);
+}
+
+TEST(MatrixGraph, RefreshKeepsDecisions) {
+  for (const GraphProblem &p : problems()) {
+    SCOPED_TRACE(p.name);
+    const SupportRRB before = expected(p, 1);
+    GraphProblem after = p;
+    Random random(7);
+    for (int i = 0; i < p.A.size(); i++)
+      for (const auto &[j, a] : p.A.row[i])
+        if (j > i && p.A.at(j, i) != 0 && p.v.empty()) couple(after.A, i, j, -a * 0.3 * (random() - 0.5));
+    RealRRB real(converted(p), deep_choice(1));
+    const Vector r = random_vector(p.A.size(), 3), first = real.apply(r);
+    real.refresh();
+    EXPECT_EQ(real.apply(r), first); // to the bit
+    real.refresh(converted(after));
+    SupportOptions options = deep();
+    options.numbering = p.numbering, options.v = p.v;
+    const SupportRRB M(after.A, Grid{}, options, before.decisions());
+    ASSERT_TRUE(M.ok() && real.outcome().ok);
+    EXPECT_LT(difference(real.apply(r), M.apply(r)), 1e-9);
+    real.refresh(converted(p));
+    EXPECT_EQ(real.apply(r), first);
+  }
+}
+
+TEST(MatrixGraph, IsSymmetricAndPositive) {
+  for (const GraphProblem &p : problems())
+    for (bool single : {false, true}) {
+      SCOPED_TRACE(p.name);
+      support::Choice c = deep_choice(2, 1);
+      c.single = single;
+      RealRRB real(converted(p), c);
+      const Vector x = random_vector(p.A.size(), 1), y = random_vector(p.A.size(), 2);
+      const Vector Mx = real.apply(x), My = real.apply(y);
+      EXPECT_NEAR(dot(y, Mx), dot(x, My), 1e-10 * norm(y) * norm(Mx));
+      EXPECT_GT(dot(x, Mx), 0);
+    }
+}
+
+// Weights so small that products of them are 0: the pattern stays symmetric.
+TEST(MatrixGraph, SurvivesUnderflow) {
+  for (double orders : {300.0, 600.0}) {
+    Random random(3);
+    Matrix A(400);
+    for (int p = 0; p < 400; p++)
+      for (int q : {p + 1, p + 20})
+        if (q < 400) couple(A, p, q, std::pow(10.0, -orders / 2 * random()));
+    const GraphProblem p{"underflow", with_excess(A, 1, 50)};
+    RealRRB real(converted(p), deep_choice(5, 1));
+    if (!real.outcome().ok) continue;
+    for (const double z : real.apply(random_vector(400, 1))) EXPECT_TRUE(std::isfinite(z));
+  }
+}
+
+// A graph whose nodes all are near one another: no red nodes leave it sparse.
+TEST(MatrixGraph, RefusesAnExpander) {
+  constexpr int n = 9000;
+  Random random(1);
+  Matrix A(n);
+  for (int k = 0; k < 3; k++) {
+    std::vector<int> next(n);
+    for (int p = 0; p < n; p++) next[p] = p;
+    for (int p = n - 1; p > 0; p--) std::swap(next[p], next[int(random() * (p + 1))]);
+    for (int p = 0; p < n; p++) couple(A, next[p], next[(p + 1) % n], 1);
+  }
+  try {
+    RealRRB real(converted({"expander", with_excess(A, 0.001)}), deep_choice(1024, 1));
+    FAIL() << "it was factored, with " << real.core().graph().couplings.back() << " couplings each in the end";
+  } catch (const std::length_error &e) {
+    EXPECT_NE(std::string(e.what()).find("RRB is not for this matrix"), std::string::npos) << e.what();
+  }
+}
+
+TEST(MatrixGraph, FindsOutAboutRows) {
+  const auto facts = [](const Matrix &A) { return RealRRB(converted({"", A}), deep_choice(1)).facts(); };
+  const Matrix A = with_excess(random_graph(60, 3, 1, 1), 1);
+  EXPECT_EQ(facts(A).result(), petscrrb::ReadResult::ok);
+  EXPECT_EQ(facts(A).identity_rows, 0);
+  EXPECT_EQ(facts(with_identity_rows(A, 10)).identity_rows, 6);
+  Matrix other = A;
+  other.add(10, other.row[10].begin()->first, 0.1);
+  EXPECT_EQ(facts(other).result(), other.row[10].begin()->first == 10 ? petscrrb::ReadResult::ok : petscrrb::ReadResult::refused);
+  other = A;
+  other.add(2, 50, 0.5); // and not (50, 2)
+  EXPECT_EQ(facts(other).result(), petscrrb::ReadResult::refused);
+  other = A;
+  other.row[7][7] = -1;
+  EXPECT_EQ(facts(other).bad_pivot, 7);
+}
+
+} // namespace
