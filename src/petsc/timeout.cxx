@@ -34,7 +34,7 @@
 PetscErrorCode PetscRRBSetTimeout(PetscReal seconds) {
   PetscFunctionBegin;
   PetscCheck(seconds >= 0 && !PetscIsInfOrNanReal(seconds), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-petscrrb_timeout %g is not a time; 0 waits for ever", (double)seconds);
+             "-petscrrb_timeout %g must be finite and not negative; 0 waits forever", (double)seconds);
   petscrrb::timeout = seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
