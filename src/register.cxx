@@ -34,8 +34,8 @@ static PetscErrorCode CheckVersion(void) {
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "petscrrb was built for PETSc %d.%d, this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
-             ": build petscrrb again with this program's PETSC_DIR",
+             "petscrrb was built for PETSc %d.%d, but this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
+             ": rebuild petscrrb with this program's PETSC_DIR",
              PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

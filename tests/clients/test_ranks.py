@@ -79,7 +79,7 @@ def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
     """Rows of 30 points, and 410 of them on each rank."""
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 41, "-n", 30, "-dll_append", library, "-pc_type", "mic", ranks=3, fails=True)
     assert "on rank 0: No 2D grid with 5 or 9 points" in output
-    assert "With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes" in output
+    assert "With several ranks, the rows of each must form a grid: a box of the DMDA, or whole lines or planes" in output
 
 
 @pytest.mark.parametrize("options", [[], ["-pc_neumann_type", "poisson", "-pc_neumann_drop", "pattern"]], ids=["series", "poisson"])
@@ -136,6 +136,6 @@ def test_tutorials_in_three_dimensions(run, tutorial, library, name):
 def test_rrb_needs_rows_in_natural_order(run, tutorial, plugin):
     """A 3D matrix, and sizes that are not those of its rows."""
     cube = run(tutorial("ksp/ksp", "ex45"), *CUBE, *plugin, ranks=2, fails=True)
-    assert "-pc_type rrb is for 2D grids, and the DMDA is 3D" in cube
+    assert "-pc_type rrb is for 2D grids, but the DMDA is 3D" in cube
     rows = run(tutorial("ksp/ksp", "ex2"), "-m", 12, "-n", 10, "-pc_rrb_grid", "12,10", *plugin, ranks=3, fails=True)
     assert "With several ranks and without a DMDA rows are numbered in natural order" in rows

@@ -212,7 +212,7 @@ TEST(MicRefused, WhatIsOnNoGridOfItsKind) {
   far.add(23, 61, -0.5), far.add(61, 23, -0.5);
   expect_refused(far, PETSC_ERR_ARG_WRONG, {"pc_mic_grid", "another preconditioner"});
   expect_refused(reference_of(random_matrix({10, 9, 1, false, false, false, 9})), PETSC_ERR_SUP,
-                 {"-pc_type mic is for 5 points on a 2D grid and 7 on a 3D one", "-pc_type rrb"});
+                 {"-pc_type mic takes 5 points on a 2D grid and 7 on a 3D one", "-pc_type rrb"});
 }
 
 TEST(MicRefused, DiagonalsThatAreNotPositive) {

@@ -183,7 +183,7 @@ TEST(RrbRanks, RefuseOtherNumberings) {
   const Distributed d = by_rows(mixed, uneven_rows(mixed.size()));
   expect_refused(d.A, "", PETSC_ERR_ARG_WRONG, "pc_rrb_grid nx,ny");
   expect_refused(d.A, "-pc_rrb_grid 12,10", PETSC_ERR_ARG_INCOMP, "does not fit the grid");
-  expect_refused(d.A, "-pc_rrb_grid 12,11", PETSC_ERR_ARG_INCOMP, "is not one of the matrix");
+  expect_refused(d.A, "-pc_rrb_grid 12,11", PETSC_ERR_ARG_INCOMP, "does not match the matrix");
   if (ranks() == 1) return;
   expect_refused(d.A, "", PETSC_ERR_ARG_WRONG, "rows are numbered in natural order");
   const Case c{"", p, 5};

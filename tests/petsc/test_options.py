@@ -100,7 +100,7 @@ def test_info_names_the_choice_of_red_nodes(run, tutorial, plugin):
     ("lump_nodes", "blue", "Unknown option blue for -pc_rrb_lump_nodes. Available options: red both"),
     ("grid", "31", "-pc_rrb_grid needs two sizes, nx,ny; got 1"),
     ("grid", "0,961", "Grid of 0 x 961 points: both sizes must be positive"),
-    ("grid", "31,30", "A grid of 31 x 30 points is not one of the matrix, which has 961 rows. Correct -pc_rrb_grid"),
+    ("grid", "31,30", "A grid of 31 x 30 points does not match the matrix, which has 961 rows. Correct -pc_rrb_grid"),
     ("storage", "sideways", "Unknown option sideways for -pc_rrb_storage. Available options: naive r1r2b1b2"),
     ("storage_grids", "-5", "Number of storage grids -5 must not be negative"),
     ("storage_grids", "9", "-pc_rrb_storage_grids 9 needs 18 levels, there are "),
