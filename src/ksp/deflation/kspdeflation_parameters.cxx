@@ -97,8 +97,7 @@ template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member,
 
 static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSetDeflation", nullptr, nullptr},
                                                                         &KSPDeflation::type, "-ksp_deflation",
-                                                                        "Subdomains that are deflated",
-                                                                        KSPDeflationTypes);
+                                                                        "Deflated subdomains", KSPDeflationTypes);
 
 /*@
    KSPSetDeflation - Wraps the preconditioner of a `KSP` in subdomain deflation, or removes it
@@ -230,7 +229,7 @@ KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetInverse()`
 @*/
 KSP_DEFLATION_PARAMETER(Inverse, KSPDeflationInverse, &KSPDeflation::inverse, "-ksp_deflation_inverse",
-                        "How E = Z^T A Z is solved with; by default explicit on a device and for user",
+                        "How systems with E = Z^T A Z are solved; default: explicit on a device and for user",
                         KSPDeflationInverses, InverseInUse, &KSPDeflation::inverse_set);
 
 /*@
@@ -353,10 +352,10 @@ PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) 
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetBlocks()`, `KSPDeflationSetLevelSet()`
 @*/
-KSP_DEFLATION_SIZES(Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
-                    "Number of blocks each way, 0: of 8 points, at most 64 x 64 or 16 x 16 x 16",
-                    "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " blocks: all numbers must be positive",
-                    BlocksInUse);
+KSP_DEFLATION_SIZES(
+    Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
+    "Number of blocks in each direction; 0: blocks of 8 points, at most 64 x 64 or 16 x 16 x 16 of them",
+    "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " blocks: all numbers must be positive", BlocksInUse);
 
 /*@
    KSPDeflationSetGrid - Sets the grid on which the stripes and blocks of a deflated `KSP` are
@@ -383,7 +382,8 @@ KSP_DEFLATION_SIZES(Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetGrid()`
 @*/
-KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid", "Unknowns each way, 0: found",
+KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid",
+                    "Unknowns in each direction; 0: found automatically",
                     "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
                     " points: all sizes must be positive",
                     GridInUse);
@@ -462,8 +462,8 @@ PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
 @*/
 KSP_DEFLATION_PARAMETER(
     Jump, PetscReal, &KSPDeflation::jump, "-ksp_deflation_jump",
-    "Diagonals that differ by this factor are of two phases", [](PetscReal jump) { return jump > 1.0; },
-    "A jump by a factor of %g: it must be larger than 1");
+    "Diagonal entries that differ by this factor belong to different phases", [](PetscReal jump) { return jump > 1.0; },
+    "Jump by a factor of %g: it must be larger than 1");
 
 /*@
    KSPDeflationSetSpace - Sets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
