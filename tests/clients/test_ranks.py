@@ -92,7 +92,7 @@ def test_tutorials_with_neumann(run, tutorial, library, program, sizes, options)
     alone = run(tutorial(*program), *words)
     four = run(tutorial(*program), *words, "-ksp_view", ranks=4)
     assert counts(four) == counts(alone)
-    assert "the same as on one rank, on 4; order: " + ("numbering of the rows" if program[1] == "ex2" else "") in four
+    assert "the same operator as on one rank, on 4 ranks; order: " + ("numbering of the rows" if program[1] == "ex2" else "") in four
 
 
 @pytest.mark.parametrize("program, sizes", [(("ksp/ksp", "ex45"), CUBE), (("ksp/ksp", "ex46"), ["-da_grid_x", 40, "-da_grid_y", 30]),

@@ -80,9 +80,10 @@ static constexpr auto PCApply_BlockRelax = PetscRRBApply<PC_BlockRelax, PCBlockR
 
 static PetscErrorCode PCApplyTranspose_BlockRelax(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  PetscCheck(PCBlockRelaxIsSymmetric((PC_BlockRelax *)pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Block Gauss-Seidel is not symmetric and has no transpose here: use -pc_blockrelax_type jacobi, or "
-             "-pc_blockrelax_type coloured -pc_blockrelax_symmetric");
+  PetscCheck(
+      PCBlockRelaxIsSymmetric((PC_BlockRelax *)pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "Block Gauss-Seidel is not symmetric, and its transpose is not implemented: use -pc_blockrelax_type jacobi, or "
+      "-pc_blockrelax_type coloured -pc_blockrelax_symmetric");
   PetscCall(PCApply_BlockRelax(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

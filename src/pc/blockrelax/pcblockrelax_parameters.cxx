@@ -52,7 +52,7 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
           `PCBlockRelaxSetSymmetric()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-pc_blockrelax_type",
-                   "Which blocks see which", PCBlockRelaxTypes);
+                   "Which new values a block uses", PCBlockRelaxTypes);
 
 /*@
    PCBlockRelaxSetOmega - Sets the relaxation of `PCBLOCKRELAX`
@@ -77,7 +77,7 @@ PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-p
 @*/
 PETSCRRB_PARAMETER(
     BlockRelax, Omega, PetscReal, &PC_BlockRelax::omega, "-pc_blockrelax_omega",
-    "The relaxation; -1: the type's default",
+    "Relaxation parameter; -1: the type's default",
     [](PetscReal omega) { return (omega > 0 && omega < 2) || omega == PETSC_DECIDE; },
     "Omega %g must be between 0 and 2, or -1 for the default", OmegaInUse);
 
@@ -103,7 +103,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSweeps()`
 @*/
 PETSCRRB_PARAMETER(
-    BlockRelax, Sweeps, PetscInt, &PC_BlockRelax::sweeps, "-pc_blockrelax_sweeps", "Sweeps an application",
+    BlockRelax, Sweeps, PetscInt, &PC_BlockRelax::sweeps, "-pc_blockrelax_sweeps", "Sweeps per application",
     [](PetscInt sweeps) { return sweeps >= 1; }, "Number of sweeps %" PetscInt_FMT " must be positive");
 
 /*@
@@ -131,7 +131,7 @@ PETSCRRB_PARAMETER(
 @*/
 PETSCRRB_PARAMETER(
     BlockRelax, Colours, PetscInt, &PC_BlockRelax::colours, "-pc_blockrelax_colours",
-    "Colours of the blocks; -1: as few as will do",
+    "Number of colours; -1: the smallest possible",
     [](PetscInt colours) { return colours >= 1 || colours == PETSC_DECIDE; },
     "Number of colours %" PetscInt_FMT " must be positive, or -1 for the default", ColoursInUse);
 
@@ -197,7 +197,7 @@ PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inv
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetParallel()`, `PCBlockRelaxSetPatches()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::parallel, "-pc_blockrelax_parallel",
-                   "What threads share on the host", PCBlockRelaxParallels);
+                   "How work is divided among threads on the host", PCBlockRelaxParallels);
 
 /*@
    PCBlockRelaxSetMemory - Sets how much memory the factors of `PCBLOCKRELAX` may take on each rank
@@ -251,7 +251,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetBlockSize()`, `PCBlockRelaxSetGrid()`
 @*/
 PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_block_size",
-               "Cells of a block in x, y and z",
+               "Cells per block in x, y and z",
                "Blocks of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells: all sizes must be positive",
                BlockInUse);
 

@@ -161,8 +161,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
 static PetscErrorCode SayOfNearNull(PC pc) {
   PetscFunctionBegin;
   if (((PC_GridMG *)pc->data)->state->found.useless)
-    PetscCall(
-        PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
+    PetscCall(PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is used instead\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,9 +185,9 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
                     " is not positive: the matrix is not positive definite",
                 PETSC_ERR_MAT_LU_ZRPVT};
   else if (f.too_large)
-    *trouble = {"the coarsest grid has " + std::to_string(f.too_large) + " points, and at most " +
+    *trouble = {"the coarsest grid has " + std::to_string(f.too_large) + " points, but at most " +
                     std::to_string(f.most) +
-                    " are solved exactly: take more -pc_gridmg_grids, or a smaller -pc_gridmg_coarse_size",
+                    " are solved exactly: use more -pc_gridmg_grids, or a smaller -pc_gridmg_coarse_size",
                 PETSC_ERR_ARG_OUTOFRANGE};
   else if (f.failed)
     *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows "

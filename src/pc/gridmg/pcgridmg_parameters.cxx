@@ -118,7 +118,7 @@ PETSCRRB_PARAMETER(
 .seealso: `PCGRIDMG`, `PCGridMGGetGrids()`, `PCGridMGSetCoarseSize()`
 @*/
 PETSCRRB_PARAMETER(
-    GridMG, Grids, PetscInt, &PC_GridMG::grids, "-pc_gridmg_grids", "Grids at the most, with the coarsest one",
+    GridMG, Grids, PetscInt, &PC_GridMG::grids, "-pc_gridmg_grids", "Maximum number of grids, including the coarsest",
     [](PetscInt n) { return n > 0; }, "Number of grids %" PetscInt_FMT " must be positive");
 
 /*@
@@ -143,7 +143,7 @@ PETSCRRB_PARAMETER(
 @*/
 PETSCRRB_PARAMETER(
     GridMG, CoarseSize, PetscInt, &PC_GridMG::coarse_size, "-pc_gridmg_coarse_size",
-    "Points of the coarsest grid at the most", [](PetscInt n) { return n > 0; },
+    "Maximum number of points of the coarsest grid", [](PetscInt n) { return n > 0; },
     "Size of the coarsest grid %" PetscInt_FMT " must be positive");
 
 static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
@@ -173,7 +173,8 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
 @*/
 PETSCRRB_PARAMETER(
     GridMG, GatherSize, PetscInt, &PC_GridMG::gather_size, "-pc_gridmg_gather_size",
-    "Points of grids that are on every rank", [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
+    "Maximum number of points of a grid that is on every rank",
+    [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
     "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", GatherSizeInUse);
 
 /*@

@@ -39,7 +39,7 @@ static PetscErrorCode ViewGrid(const PC_MIC *mic, bool several, PetscViewer view
 
   PetscFunctionBegin;
   PetscCall(PetscRRBViewGrid(viewer, several ? " of the first rank" : "", s->grid,
-                             [](int) { return ": the couplings around it are left out"; }));
+                             [](int) { return ": the couplings across this side are left out"; }));
   if (mic->block_lines)
     PetscCall(PetscViewerASCIIPrintf(viewer, "blocks of %" PetscInt_FMT " %s, not coupled: %lld\n", mic->block_lines,
                                      last == 1 ? "lines" : "planes",

@@ -55,7 +55,8 @@ PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incompl
 .seealso: `PCMIC`, `PCMICGetOmega()`, `PCMICSetType()`
 @*/
 PETSCRRB_PARAMETER(
-    MIC, Omega, PetscReal, &PC_MIC::omega, "-pc_mic_omega", "From IC(0), 0, to MIC(0), 1; or the relaxation of SSOR",
+    MIC, Omega, PetscReal, &PC_MIC::omega, "-pc_mic_omega",
+    "From 0 (IC(0)) to 1 (MIC(0)), or the relaxation parameter of SSOR",
     [](PetscReal omega) { return (omega >= 0 && omega < 2) || omega == PETSC_DECIDE; },
     "Omega %g must be from 0 to 1 (mic) or between 0 and 2 (ssor), or -1 for the default", OmegaInUse);
 
@@ -106,7 +107,7 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
 @*/
 PETSCRRB_PARAMETER(
     MIC, Shift, PetscReal, &PC_MIC::shift, "-pc_mic_shift",
-    "Pivots below so much of the diagonal entry are raised to that",
+    "Pivots below this fraction of the diagonal entry are raised to it",
     [](PetscReal shift) { return shift >= 0 && shift <= 1; }, "Shift %g must be from 0 to 1");
 
 /*@
@@ -132,9 +133,8 @@ PETSCRRB_PARAMETER(
 .seealso: `PCMIC`, `PCMICGetBlockLines()`
 @*/
 PETSCRRB_PARAMETER(
-    MIC, BlockLines, PetscInt, &PC_MIC::block_lines, "-pc_mic_block_lines",
-    "Lines of a block that is not coupled to the others; 0: no blocks", [](PetscInt m) { return m >= 0; },
-    "Number of lines %" PetscInt_FMT " of a block must not be negative");
+    MIC, BlockLines, PetscInt, &PC_MIC::block_lines, "-pc_mic_block_lines", "Lines per uncoupled block; 0: no blocks",
+    [](PetscInt m) { return m >= 0; }, "Number of lines %" PetscInt_FMT " per block must not be negative");
 
 /*@
    PCMICSetGrid - Sets the sizes of the grid that `PCMIC` works on

@@ -17,7 +17,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (s->overlap)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d; order: %s\n", (int)ranks,
+    PetscCall(PetscViewerASCIIPrintf(viewer, "the same operator as on one rank, on %d ranks; order: %s\n", (int)ranks,
                                      s->overlap->source().c_str()));
   if (neumann->drop != PC_NEUMANN_DROP_NONE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "stored as one sparse matrix\n"));

@@ -122,7 +122,7 @@ PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_s
 .seealso: `PCNEUMANN`, `PCNeumannGetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann_drop",
-                   "Entries that are left out of incomplete Poisson", PCNeumannDrops);
+                   "Entries dropped from incomplete Poisson", PCNeumannDrops);
 
 /*@
    PCNeumannSetDropThreshold - Sets below which size entries of incomplete Poisson are left out
@@ -143,7 +143,7 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
 @*/
 PETSCRRB_PARAMETER(
     Neumann, DropThreshold, PetscReal, &PC_Neumann::threshold, "-pc_neumann_drop_threshold",
-    "Smaller entries are left out", [](PetscReal threshold) { return threshold >= 0; },
+    "Smaller entries are dropped", [](PetscReal threshold) { return threshold >= 0; },
     "Threshold %g must not be negative");
 
 /*@
