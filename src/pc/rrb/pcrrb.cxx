@@ -80,7 +80,7 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
 
   PetscFunctionBegin;
   if (s.failing)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, since %lld plain ones fail its test\n",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, since %lld plain ones fail the test\n",
                                      (long long)s.failing));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support\n"));
@@ -90,12 +90,12 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
         graph.halvings.c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "plain levels: %d; couplings an unknown, level by level:", graph.plain));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "plain levels: %d; couplings per unknown, level by level:", graph.plain));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const double c : graph.couplings) PetscCall(PetscViewerASCIIPrintf(viewer, " %.1f", c));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "couplings of the factor: %.1f an unknown\n", graph.factor));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "couplings of the factor: %.1f per unknown\n", graph.factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,7 +112,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
       PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { unknowns = s.core->unknowns_by_level(); }));
   const auto around = [&](int d) {
     return g.n[d] % ((index_t)1 << ((o.levels + 1) / 2))
-               ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped"
+               ? ": not a multiple of 2^ceil(levels/2), some couplings across this side are lumped"
                : "";
   };
   PetscCall(PetscRRBViewGrid(viewer, "", g, around));

@@ -66,8 +66,8 @@ PETSCRRB_PARAMETER(
 @*/
 PETSCRRB_PARAMETER(
     RRB, Lumping, PetscReal, &PC_RRB::lumping, "-pc_rrb_lumping",
-    "Part of the dropped entries that goes to the diagonal", [](PetscReal omega) { return omega >= 0 && omega <= 1; },
-    "Lumping %g must be between 0 and 1");
+    "Fraction of the dropped entries that is added to the diagonal",
+    [](PetscReal omega) { return omega >= 0 && omega <= 1; }, "Lumping %g must be between 0 and 1");
 
 /*@
    PCRRBSetLumpNodes - Sets the nodes whose dropped couplings `PCRRB` lumps
@@ -322,7 +322,8 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
 .seealso: `PCRRB`, `PCRRBGetGatherSize()`
 @*/
 PETSCRRB_PARAMETER(
-    RRB, GatherSize, PetscInt, &PC_RRB::gather_size, "-pc_rrb_gather_size", "Points of grids that are on every rank",
+    RRB, GatherSize, PetscInt, &PC_RRB::gather_size, "-pc_rrb_gather_size",
+    "Maximum number of points of a grid that is on every rank",
     [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
     "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", GatherSizeInUse);
 
