@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Configures petscrrb: finds PETSc and the compilers, tests them, and writes BUILD/config.mk for the makefile.
 
-PETSC_DIR, PETSC_ARCH, CXX, CC, CXXFLAGS, CXXOPTFLAGS and CUDAOPTFLAGS are read from the environment, or given as NAME=value.
+PETSC_DIR, PETSC_ARCH, CXX, CC, CXXFLAGS, CXXOPTFLAGS and CUDAOPTFLAGS are read from the environment, or set with NAME=value.
 """
 import argparse
 import os
@@ -26,20 +26,20 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="configure.py", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     add = parser.add_argument
-    add("--petsc-dir", metavar="DIR", help="where PETSc is (default: PETSC_DIR, else Python's package petsc, else "
-        "pkg-config's, else Debian's)")
-    add("--petsc-arch", metavar="ARCH", help="which of its builds, where it is not installed (default: PETSC_ARCH)")
+    add("--petsc-dir", metavar="DIR", help="where PETSc is (default: PETSC_DIR, else the Python package petsc, else "
+        "what pkg-config finds, else Debian's)")
+    add("--petsc-arch", metavar="ARCH", help="which of its builds to use, unless it is a prefix installation (default: PETSC_ARCH)")
     add("--download-petsc", default=False, type=boolean, metavar="0|1",
         help=f"get PETSc {download.VERSION} from PyPI and build it in the build folder")
     add("--with-cuda", type=boolean, metavar="0|1",
-        help="build the CUDA part (default: whether PETSc has CUDA and nvcc is there)")
+        help="build the CUDA part (default: 1 if PETSc has CUDA and nvcc is found)")
     add("--with-cuda-arch", metavar="LIST", default="",
         help=f"GPU generations (default: PETSc's, else {','.join(toolchain.DEFAULT_CUDA_ARCHITECTURES)})")
     add("--with-nccl", metavar="DIR|0|1", default="",
-        help="messages between GPUs by NCCL, and where it is (default: where it is found beside CUDA or in the system's folders)")
+        help="use NCCL for messages between GPUs; DIR is where it is (default: if it is found beside CUDA or in the system's folders)")
     add("--with-openmp", default=True, type=boolean, metavar="0|1",
-        help="threads on the host (default: 1)")
-    add("--prefix", default="/usr/local", help="where make install puts things (default: /usr/local)")
+        help="use OpenMP threads on the host (default: 1)")
+    add("--prefix", default="/usr/local", help="where make install installs (default: /usr/local)")
     add("--build-dir", default="build", metavar="DIR", help="where everything is built (default: build)")
     add("variables", nargs="*", metavar="NAME=value", help=", ".join(VARIABLES))
     switches = ("--download-petsc", "--with-cuda", "--with-nccl", "--with-openmp")  # as in PETSc, no =1 is needed
@@ -80,7 +80,7 @@ def decide_nccl(log, nvcc, cxx, options):
         where = "beside CUDA or in the system's folders" if on else f"in {options.with_nccl}"
         raise ConfigureError(f"--with-nccl={options.with_nccl}, but there is no NCCL {toolchain.OLDEST_NCCL} or later {where}.\n"
                              "  on Debian or Ubuntu, with NVIDIA's packages:   apt-get install libnccl-dev\n"
-                             f"  without NCCL:   ./configure.py --with-nccl=0      The whole of it is in {log.path}.")
+                             f"  without NCCL:   ./configure.py --with-nccl=0      The full output is in {log.path}.")
     return nccl
 
 

@@ -197,7 +197,7 @@ other_petsc = $(filter-out /usr/lib/petsc%,$(petsc_wanted) $(shell sed -n 's/^PE
 prerequisites:
 	@OTHER_PETSC='$(strip $(other_petsc))' config/prerequisites.sh $(PREREQUISITES)
 
-check: prerequisites    ## all tests; installs what they need (PREREQUISITES=no: does not); ARGS= goes to pytest
+check: prerequisites    ## all tests; installs missing packages (PREREQUISITES=no: does not); ARGS= goes to pytest
 	+@$(submake) check-built
 check-built: all tests long examples benchmarks $(VENV)/tests.installed
 	@$(VENV)/bin/python tests/run.py $(test_programs) -- $(ARGS)
@@ -220,7 +220,7 @@ check-long: prerequisites    ## look for new faults: random use, ranks, soak, fa
 	@$(PYTHON) tests/long/run.py --build=$(BUILD) $(ONLY:%=--only=%) $(SECONDS:%=--seconds=%) $(SEED:%=--seed=%) \
 	  $(BACKEND:%=--backend=%)
 
-check-seeded: all tests    ## how strong the tests are: faults are put into the code, and they must catch them; takes hours
+check-seeded: all tests    ## test the tests, which must catch faults put into the code; takes hours
 	@$(PYTHON) tests/seeded_faults.py --build=$(BUILD) $(ARGS)
 
 # STEPS='petsc memcheck' runs some of it; check-cuda-built compiles nothing, for a BUILD that was carried to the GPU.
@@ -240,7 +240,7 @@ $(BUILD)/tutorials/snes_%: $(TUTORIALS)/snes/tutorials/%.c
 	$(call quiet,CC  )$(CC) -w $< -o $@ $(PETSC_COMPILE_FLAGS) $(PETSC_LINK_FLAGS)
 
 # Compiles and links the CUDA part against a PETSc that may have none; needs nvcc, but no GPU.
-cuda-compile:    ## compile and link with CUDA, whatever PETSc has
+cuda-compile:    ## compile and link with CUDA, even if PETSc has none
 	+@$(submake) BUILD=$(BUILD)-cuda-compile CONFIGURE_FLAGS='--with-cuda=1 $(CONFIGURE_FLAGS)' all
 
 # --- what Python does ---
@@ -255,17 +255,17 @@ $(VENV)/%.installed: %/requirements.txt | $(VENV)/bin/python
 	@touch $@
 
 .PHONY: demo demo-built bench bench-built docs format
-demo: prerequisites    ## -ksp_type rrb beside other solvers in 2D and 3D: tables, pictures and BUILD/demo.html
+demo: prerequisites    ## compare -ksp_type rrb with other solvers in 2D and 3D: tables, pictures and BUILD/demo.html
 	+@$(submake) demo-built
 demo-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/demo.py $(ARGS)
 
-bench: prerequisites    ## the benchmarks, from where they were cut off (FRESH=yes: anew), and BUILD/bench/report.html
+bench: prerequisites    ## run or resume the benchmarks (FRESH=yes: start over); writes BUILD/bench/report.html
 	+@$(submake) bench-built
 bench-built: all benchmarks examples $(VENV)/benchmarks.installed
 	@$(VENV)/bin/python benchmarks/run.py $(ARGS)
 
-docs: $(VENV)/docs.installed    ## the documentation's site: BUILD/docs/index.html
+docs: $(VENV)/docs.installed    ## build the documentation: BUILD/docs/index.html
 	@$(VENV)/bin/python -m sphinx -q -b html -d $(BUILD)/obj/docs-doctrees docs $(BUILD)/docs
 
 CLANG_FORMAT_VERSION := 14.0.6
@@ -273,7 +273,7 @@ $(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed: | $(VENV)/bin/python
 	@$(pip_install) clang-format==$(CLANG_FORMAT_VERSION)
 	@touch $@
 
-format: $(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed    ## clang-format over all C, C++ and CUDA files
+format: $(VENV)/clang-format-$(CLANG_FORMAT_VERSION).installed    ## run clang-format on all C, C++ and CUDA files
 	@find include src tests benchmarks docs \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cxx' \
 	  -o -name '*.cu' -o -name '*.cuh' \) -exec $(VENV)/bin/clang-format -i {} +
 
@@ -291,7 +291,7 @@ fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' -e 's|@SERI
 DOCS ?= $(BUILD)/docs
 
 .PHONY: install clean help
-install: all    ## library, header, man pages, pkg-config and CMake files to PREFIX (and DESTDIR)
+install: all    ## install library, header, man pages, pkg-config and CMake files in PREFIX (and DESTDIR)
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/cmake/petscrrb share/doc/petscrrb)
 	install -m 644 include/petscrrb.h $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(library).$(VERSION) $(DESTDIR)$(PREFIX)/lib
@@ -307,11 +307,11 @@ install: all    ## library, header, man pages, pkg-config and CMake files to PRE
 # REVISION=: another commit than the last one
 .PHONY: dist
 REVISION ?= HEAD
-dist:    ## the sources of the last commit: BUILD/petscrrb-VERSION.tar.gz
+dist:    ## pack the sources of the last commit: BUILD/petscrrb-VERSION.tar.gz
 	@mkdir -p $(BUILD)
 	git archive --prefix=petscrrb-$(VERSION)/ --output=$(BUILD)/petscrrb-$(VERSION).tar.gz $(REVISION)
 
-clean:    ## remove what was built; the configuration, the virtual environment and a downloaded PETSc stay
+clean:    ## remove what was built, except the configuration, the virtual environment and a downloaded PETSc
 	rm -rf $(addprefix $(BUILD)/,obj lib tests examples benchmarks docs) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-cuda-compile build-python
 
 help:    ## this list

@@ -19,7 +19,7 @@ def check_tools(log, with_cuda):
     if not missing and not compiles(log, "g++", [], LAPACK_PROGRAM, ["-llapack", "-lblas"]):
         missing.append("liblapack-dev")
     if missing:
-        raise ConfigureError("--download-petsc needs what is not there: " + ", ".join(missing) +
+        raise ConfigureError("--download-petsc needs these, which were not found: " + ", ".join(missing) +
                              "\n  on Debian or Ubuntu:   apt-get install " + " ".join(missing))
     if with_cuda and not shutil.which("nvcc"):
         raise ConfigureError("--download-petsc with --with-cuda=1 needs nvcc on the PATH.")

@@ -35,7 +35,7 @@ class Petsc:
         for path in candidates:
             if path.is_file():
                 return path
-        raise ConfigureError(f"PETSc at {self.dir} has no include/{name}: its installation is not complete.")
+        raise ConfigureError(f"PETSc at {self.dir} has no include/{name}: its installation is incomplete.")
 
     def get(self, name, default=""):
         """A variable of petscvariables with the variables in it replaced."""
@@ -75,10 +75,10 @@ class Petsc:
         if self.version[:2] < OLDEST:
             raise ConfigureError(f"{where} is too old: petscrrb needs {OLDEST[0]}.{OLDEST[1]} or later.\n{HOW_TO_GET_IT}")
         if "PETSC_USE_COMPLEX" in self.macros:
-            raise ConfigureError(f"{where} has complex scalars: petscrrb needs one configured with "
+            raise ConfigureError(f"{where} was built with complex scalars: petscrrb needs one configured with "
                                  f"--with-scalar-type=real.\n{HOW_TO_GET_IT}")
         if "PETSC_USE_REAL_DOUBLE" not in self.macros:
-            raise ConfigureError(f"{where} is not in double precision: petscrrb needs one configured with "
+            raise ConfigureError(f"{where} was not built in double precision: petscrrb needs one configured with "
                                  f"--with-precision=double.\n{HOW_TO_GET_IT}")
         if "PETSC_USE_SHARED_LIBRARIES" not in self.macros:
             raise ConfigureError(f"{where} is a static library, which cannot load plugins: petscrrb needs one "
@@ -119,7 +119,7 @@ def find(log, directory, arch):
     for directory in debian:
         if is_petsc(directory):
             return Petsc(directory.resolve(), "", "the system's folders")
-    raise ConfigureError("No PETSc found: PETSC_DIR is not set, pkg-config knows no petsc, and /usr/lib/petscdir has "
+    raise ConfigureError("No PETSc found: PETSC_DIR is not set, pkg-config does not know petsc, and /usr/lib/petscdir has "
                          f"none.\n{HOW_TO_GET_IT}")
 
 
@@ -134,7 +134,7 @@ def named(directory, arch):
         raise ConfigureError(f"PETSC_DIR={directory} does not exist.\n{HOW_TO_GET_IT}")
     built = sorted(path.parents[3].name for path in directory.glob("*/lib/petsc/conf/petscvariables"))
     if built:
-        wrong = f" and PETSC_ARCH={arch} is none of its builds" if arch else ", but which of its builds is not said"
-        raise ConfigureError(f"PETSC_DIR={directory} is a PETSc{wrong}: add --petsc-arch= one of {', '.join(built)}.")
-    raise ConfigureError(f"PETSC_DIR={directory} holds no PETSc that was configured and built "
+        wrong = f"PETSC_ARCH={arch} is not one of its builds" if arch else "does not say which of its builds to use"
+        raise ConfigureError(f"PETSC_DIR={directory} is a PETSc, but {wrong}: add --petsc-arch= one of {', '.join(built)}.")
+    raise ConfigureError(f"PETSC_DIR={directory} contains no PETSc that was configured and built "
                          f"(no lib/petsc/conf/petscvariables in it).\n{HOW_TO_GET_IT}")

@@ -47,7 +47,7 @@ def exists(command):
 def choose_cxx(petsc, wish):
     if wish:
         if not exists(wish):
-            raise ConfigureError(f"CXX={wish} is not there.")
+            raise ConfigureError(f"CXX={wish} was not found.")
         return wish
     cc = petsc.get("PCC") or petsc.get("CC")
     for candidate in (petsc.get("CXX"), CXX_OF_CC.get(Path(cc.split()[0]).name if cc else ""), "mpicxx", "c++"):
@@ -98,7 +98,7 @@ def test_petsc(log, petsc, cxx, compile_flags, link_flags):
             if not done:
                 last = "\n".join("    " + line for line in output.strip().splitlines()[-6:])
                 raise ConfigureError(f"Cannot {what} a program with PETSc at {petsc.prefix} and {cxx}:\n{last}\n"
-                                     f"  The whole of it is in {log.path}. Another compiler: ./configure.py CXX=...")
+                                     f"  The full output is in {log.path}. Another compiler: ./configure.py CXX=...")
         lines = [line for line in output.splitlines() if "Release Version" in line or "Development" in line]
         return lines[-1].split(",")[0] if lines else output.strip()
 
@@ -145,8 +145,8 @@ def cuda_flags(log, petsc, nvcc, cxx, wish):
         folder = home / "lib64"
     missing = [f"lib{name}.so" for name in CUDA_LIBRARIES if not (folder / f"lib{name}.so").exists()]
     if missing:
-        raise ConfigureError(f"{nvcc} is there, but not {', '.join(missing)} in {folder}: install the CUDA libraries' "
-                             "development files, or\n  without CUDA:   ./configure.py --with-cuda=0")
+        raise ConfigureError(f"{nvcc} was found, but not {', '.join(missing)} in {folder}: install the development files of "
+                             "the CUDA libraries, or\n  without CUDA:   ./configure.py --with-cuda=0")
     return flags, [f"-L{folder}", f"-Wl,-rpath,{folder}", *(f"-l{name}" for name in CUDA_LIBRARIES)], names
 
 

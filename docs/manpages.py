@@ -42,13 +42,13 @@ def grid(lines, parameter, code):
     if len(sizes) == 3:
         sizes[2] += ", 1 for a 2D grid"
     place = "Unknown j nx + i is the point (i, j)." if parameter["two"] else "Unknown (k ny + j) nx + i is the point (i, j, k)."
-    ranks = ["   With several ranks it is the grid of a rank's own unknowns, which are numbered so from the first of them on: the",
+    ranks = ["   With several ranks it is the grid of a rank's own unknowns, numbered in this way from the first of them on: the",
              "   product of the sizes is the number of the rank's rows."] if local else []
     return [*lines[:begin], "   Input Parameters:", "+  pc - the preconditioner context", *(f".  {size}" for size in sizes[:-1]), f"-  {sizes[-1]}",
             "", "   Options Database Key:", f".  {option} <nx,ny{'' if parameter['two'] else '[,nz]'}> - the grid" + ", the same on all ranks" * local,
-            "", "   Level: intermediate", "", "   Notes:", "   Needed only where neither a `DMDA` nor the matrix's nonzero values tell.", f"   {place}",
+            "", "   Level: intermediate", "", "   Notes:", "   Needed only if neither a `DMDA` nor the nonzeros of the matrix determine it.", f"   {place}",
             *ranks, "   A grid that does not fit is an error, raised in `PCSetUp()`, that names the row.", *lines[begin + 1:end],
-            *([""] if begin == end else []), "   Errors:", "   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive on some rank.", "", *lines[end:]]
+            *([""] if begin == end else []), "   Errors:", "   `PETSC_ERR_ARG_OUTOFRANGE` if a size is not positive on some rank.", "", *lines[end:]]
 
 
 def completed(lines, parameter):
@@ -91,7 +91,7 @@ def getter(kind, name, summary, lines, parameter):
     _, of, words, described = owner(parameter)
     about = ["", "   Not Collective", "", "   Input Parameter:", f".  {of.lower()} - {words}", "",
              f"   Output Parameter{'s' if several else ''}:", *given, "", "   Level: intermediate", "", "   Note:",
-             f"   After `{of}SetUp()` what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
+             f"   After `{of}SetUp()` this is what is in use, before it what was set." + (" Any of them may be `NULL`." if several else ""), "",
              f".seealso: `{described}`, `{name}()`"]
     return kind, other, summary.replace("Sets", "Gets", 1), about, signature(parameter, "Get", lines, "*")
 

@@ -38,7 +38,7 @@ typedef enum {
 
    Values:
 +  `PC_RRB_STORAGE_NAIVE`    - in natural order; level k reads with stride 2^((k-1)/2) (the papers' solver S1)
--  `PC_RRB_STORAGE_R1R2B1B2` - four dense arrays a grid, of its nodes r1, r2, b1 and b2 (solvers S2 and, with threads, S3)
+-  `PC_RRB_STORAGE_R1R2B1B2` - four dense arrays per grid, for its nodes r1, r2, b1 and b2 (solvers S2 and, with threads, S3)
 
    Level: advanced
 
@@ -72,8 +72,8 @@ typedef enum {
 
    Values:
 +  `PC_RRB_CYCLE_V`    - once: down to the last block and up again, as in the papers
--  `PC_RRB_CYCLE_AMLI` - twice from one coarse grid on, with a Chebyshev polynomial of degree 2 around them (an algebraic
-                         multilevel iteration), where that lowers the condition number
+-  `PC_RRB_CYCLE_AMLI` - twice from one coarse grid on, combined by a Chebyshev polynomial of degree 2 (an algebraic
+                         multilevel iteration), if that lowers the condition number
 
    Level: intermediate
 
@@ -88,7 +88,7 @@ typedef enum {
    PCRRBRedNodes - how `PCRRB` chooses the nodes that it eliminates
 
    Values:
-+  `PC_RRB_RED_NODES_AUTO` (default) - plain ones where they do, else by support
++  `PC_RRB_RED_NODES_AUTO` (default) - plain if they pass a test, otherwise by support
 .  `PC_RRB_RED_NODES_PLAIN`          - by the colours of the grid, as in the papers
 -  `PC_RRB_RED_NODES_SUPPORT`        - by the support of what is dropped: for stretched grids, jumps, channels, masks
 
@@ -123,9 +123,9 @@ typedef enum {
 
    Values:
 +  `PC_RRB_TRANSPORT_AUTO` (default)  - the first one of the following that is possible
-.  `PC_RRB_TRANSPORT_STORES`          - kernels store into other devices' memory: a GPU a rank, all of one machine, or all
-                                        within the reach of NCCL's windows
-.  `PC_RRB_TRANSPORT_NCCL`            - messages of NCCL: a GPU a rank
+.  `PC_RRB_TRANSPORT_STORES`          - kernels store into other devices' memory: one GPU per rank, all on one machine,
+                                        or all within reach of NCCL's windows
+.  `PC_RRB_TRANSPORT_NCCL`            - NCCL messages: one GPU per rank
 -  `PC_RRB_TRANSPORT_SF`              - `PetscSF`, with MPI
 
    Level: advanced
@@ -163,11 +163,11 @@ typedef enum {
 } KSPDeflationType;
 
 /*E
-   KSPDeflationVariant - how the projection P = I - A Q, Q = Z E^-1 Z^T, gets into a `KSP`
+   KSPDeflationVariant - how the projection P = I - A Q, Q = Z E^-1 Z^T, is applied in a `KSP`
 
    Values:
-+  `KSP_DEFLATION_ADEF2` - as a part of the preconditioner, P^T M^-1 + Q; the residual is that of A x = b
--  `KSP_DEFLATION_DEF1`  - as a part of the operator: P A x^ = P b, x = Q b + P^T x^ (Gupta, van Gijzen and Vuik, Algorithm 1)
++  `KSP_DEFLATION_ADEF2` - as part of the preconditioner, P^T M^-1 + Q; the residual is that of A x = b
+-  `KSP_DEFLATION_DEF1`  - as part of the operator: P A x^ = P b, x = Q b + P^T x^ (Gupta, van Gijzen and Vuik, Algorithm 1)
 
    Level: intermediate
 
@@ -182,7 +182,7 @@ typedef enum {
    KSPDeflationInverse - how systems with E = Z^T A Z are solved
 
    Values:
-+  `KSP_DEFLATION_EXPLICIT` - its dense inverse is formed, which is one product in each application
++  `KSP_DEFLATION_EXPLICIT` - its dense inverse is formed; each application is one product
 -  `KSP_DEFLATION_CHOLESKY` - two triangular solves with its Cholesky factor
 
    Level: intermediate
@@ -199,7 +199,7 @@ typedef enum {
 
    Values:
 +  `PC_NEUMANN_SERIES`  - K^T K, K the Neumann series of (I + L~)^-1 cut off after some terms (Gupta, van Gijzen, Vuik, eq. (14))
--  `PC_NEUMANN_POISSON` - the incomplete Poisson preconditioner (I - L D^-1)(I - D^-1 L^T) (there, eq. (7))
+-  `PC_NEUMANN_POISSON` - the incomplete Poisson preconditioner (I - L D^-1)(I - D^-1 L^T) (eq. (7) of the same paper)
 
    Level: beginner
 
@@ -232,8 +232,8 @@ typedef enum {
    PCMICType - which diagonal D the factors of `PCMIC` have, M = (D + L) D^-1 (D + L^T)
 
    Values:
-+  `PC_MIC_TYPE_MIC`  - that of the modified incomplete Cholesky factorization, with omega 0 the incomplete one, IC(0)
--  `PC_MIC_TYPE_SSOR` - the matrix's over omega, and M over 2 - omega: symmetric successive overrelaxation
++  `PC_MIC_TYPE_MIC`  - that of the modified incomplete Cholesky factorization, with omega 0 that of IC(0)
+-  `PC_MIC_TYPE_SSOR` - the matrix's diagonal over omega, with M over 2 - omega: symmetric successive overrelaxation
 
    Level: beginner
 
@@ -266,7 +266,7 @@ typedef enum {
    Values:
 +  `PC_GRIDMG_COARSENING_AUTO` - those in which a grid is strongly coupled
 .  `PC_GRIDMG_COARSENING_FULL` - all
--  `PC_GRIDMG_COARSENING_SEMI` - the most strongly coupled one alone
+-  `PC_GRIDMG_COARSENING_SEMI` - only the most strongly coupled one
 
    Level: intermediate
 
@@ -282,7 +282,7 @@ typedef enum {
    PCGridMGSmoother - how `PCGRIDMG` smooths
 
    Values:
-+  `PC_GRIDMG_SMOOTHER_AUTO`   - by lines in the directions in which points are coupled more strongly than in others, else by points
++  `PC_GRIDMG_SMOOTHER_AUTO`   - by lines in the directions in which points are coupled more strongly than in others, otherwise by points
 .  `PC_GRIDMG_SMOOTHER_POINTS` - by red-black points
 -  `PC_GRIDMG_SMOOTHER_LINES`  - by zebra lines in all directions
 
@@ -300,9 +300,9 @@ typedef enum {
    PCGridMGPrecision - the precision of the cycle of `PCGRIDMG`
 
    Values:
-+  `PC_GRIDMG_PRECISION_AUTO`   - single, unless the coefficients jump so far that it would take more iterations
++  `PC_GRIDMG_PRECISION_AUTO`   - single, unless the coefficients jump so much that it would take more iterations
 .  `PC_GRIDMG_PRECISION_DOUBLE` - double
--  `PC_GRIDMG_PRECISION_SINGLE` - single, but for coarsening and for the coarsest grid
+-  `PC_GRIDMG_PRECISION_SINGLE` - single, except for coarsening and the coarsest grid
 
    Level: intermediate
 
@@ -319,7 +319,7 @@ typedef enum {
 
    Values:
 +  `PC_BLOCKRELAX_TYPE_JACOBI`   - none: all are computed from the old vector
-.  `PC_BLOCKRELAX_TYPE_CHAOTIC`  - those that come later, in no order: block Gauss-Seidel that differs from run to run
+.  `PC_BLOCKRELAX_TYPE_CHAOTIC`  - those relaxed later, in no particular order: block Gauss-Seidel that differs from run to run
 -  `PC_BLOCKRELAX_TYPE_COLOURED` - those of later colours: block Gauss-Seidel that is the same in every run
 
    Level: beginner
@@ -351,13 +351,13 @@ typedef enum {
 } PCBlockRelaxInverse;
 
 /*E
-   PCBlockRelaxParallel - what the threads of `PCBLOCKRELAX` share on the host
+   PCBlockRelaxParallel - how `PCBLOCKRELAX` divides its work among threads on the host
 
    Values:
-+  `PC_BLOCKRELAX_PARALLEL_AUTO`    - by the numbers of patches, blocks and threads
-.  `PC_BLOCKRELAX_PARALLEL_PATCHES` - patches: a thread takes whole ones
-.  `PC_BLOCKRELAX_PARALLEL_BLOCKS`  - the blocks of one patch after the other
--  `PC_BLOCKRELAX_PARALLEL_BOTH`    - all blocks of all patches
++  `PC_BLOCKRELAX_PARALLEL_AUTO`    - chosen by the numbers of patches, blocks and threads
+.  `PC_BLOCKRELAX_PARALLEL_PATCHES` - by patches: each thread takes whole ones
+.  `PC_BLOCKRELAX_PARALLEL_BLOCKS`  - by the blocks of one patch after the other
+-  `PC_BLOCKRELAX_PARALLEL_BOTH`    - by all blocks of all patches
 
    Level: advanced
 

@@ -34,8 +34,8 @@ static PetscErrorCode CheckVersion(void) {
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
   PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "petscrrb was built for PETSc %d.%d, this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
-             ": build petscrrb again with this program's PETSC_DIR",
+             "petscrrb was built for PETSc %d.%d, but this program runs PETSc %" PetscInt_FMT ".%" PetscInt_FMT
+             ": rebuild petscrrb with this program's PETSC_DIR",
              PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,7 +51,7 @@ static PetscErrorCode ReadTimeout(void) {
 }
 
 /*@C
-   PetscRRBFinalizePackage - Forgets what `PetscRRBInitializePackage()` set up; PetscFinalize() calls it
+   PetscRRBFinalizePackage - Undoes `PetscRRBInitializePackage()`; called by `PetscFinalize()`
 
    Not Collective
 
@@ -70,7 +70,7 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
 /*@C
    PetscRRBInitializePackage - Registers the types of petscrrb with PETSc, for programs that link the library
 
-   Not Collective, but to be called by all ranks
+   Not Collective, but all ranks must call it
 
    Options Database Key:
 .  -petscrrb_timeout <seconds> - how long kernels of a device wait for others, see `PetscRRBSetTimeout()`
@@ -78,11 +78,11 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Level: beginner
 
    Notes:
-   Call it after `PetscInitialize()`. More calls do nothing. Programs that load the library with -dll_append need not
+   Call it after `PetscInitialize()`. Further calls do nothing. Programs that load the library with -dll_append need not
    call it. After `PetscFinalize()` and another `PetscInitialize()` it must be called again.
 
    Errors:
-   `PETSC_ERR_LIB` where the running PETSc is of another minor version than the one petscrrb was built for.
+   `PETSC_ERR_LIB` if the running PETSc has a different minor version from the one that petscrrb was built for.
 
 .seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `PCGRIDMG`, `KSPRRB`, `KSPSetDeflation()`, `PetscRRBSetTimeout()`
 @*/

@@ -7,7 +7,7 @@
     ...
     ksp.setType("rrb")
 
-Where something else initializes petsc4py, call petscrrb.load() at any time after that.
+If something else initializes petsc4py, call petscrrb.load() at any time afterwards.
 """
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def init(args: str | Sequence[str] | None = None, arch: str | None = None, comm:
 
 
 def load() -> None:
-    """Registers the plugin's types with PETSc. More calls do nothing.
+    """Registers the plugin's types with PETSc. Further calls do nothing.
 
-    Initializes petsc4py without arguments where that has not been done; see init().
+    Initializes petsc4py without arguments if that has not been done; see init().
 
-    Raises ImportError if the plugin was built with another PETSc than petsc4py's.
+    Raises ImportError if the plugin was built with a PETSc other than that of petsc4py.
     """
     _check(_library().PetscRRBInitializePackage())
 
 
 def set_pc(solver: PETSc.KSP | PETSc.PC, type: PCType, /, **options: Value) -> None:
-    """Sets the type of a preconditioner, or of that of a KSP, and options of this type.
+    """Sets the type of a preconditioner, or of the preconditioner of a KSP, and options of that type.
 
         petscrrb.set_pc(ksp, "rrb", cycle="v", levels=8)
 
@@ -71,7 +71,7 @@ def set_deflation(ksp: PETSc.KSP, type: DeflationType, /, **options: Value) -> N
 
         petscrrb.set_deflation(ksp, "block", blocks=(4, 4))
 
-    is -ksp_deflation block -ksp_deflation_blocks 4,4, for this solver only. The rest is as in set_pc().
+    is -ksp_deflation block -ksp_deflation_blocks 4,4, for this solver only. Otherwise like set_pc().
     """
     load()
     _set(ksp, "ksp_", {"deflation": type, **{f"deflation_{name}": value for name, value in options.items()}}, lambda: True)
@@ -80,18 +80,18 @@ def set_deflation(ksp: PETSc.KSP, type: DeflationType, /, **options: Value) -> N
 def _set(
     solver: PETSc.KSP | PETSc.PC, prefix: str, options: Mapping[str, Value], has_type: Callable[[], bool]
 ) -> None:
-    """has_type: whether it still has its type when the options database has been read."""
+    """has_type: whether the solver still has its type after the options database has been read."""
     whole = {f"{solver.getOptionsPrefix() or ''}{prefix}{name}": value for name, value in options.items()}
     with _in_database(whole) as added:
         solver.setFromOptions()
         unknown = [name for name in added if not _is_used(name)]
     if unknown and has_type():
-        raise TypeError(f"not an option here: {', '.join('-' + name for name in unknown)}")
+        raise TypeError(f"no such option here: {', '.join('-' + name for name in unknown)}")
 
 
 @contextlib.contextmanager
 def _in_database(options: Mapping[str, Value]) -> Iterator[list[str]]:
-    """The options are in PETSc's database meanwhile, but for those that are there already. Gives the names of the others."""
+    """Puts the options into PETSc's database meanwhile, except those that are there already. Yields the names of those added."""
     from petsc4py import PETSc
 
     database = PETSc.Options()
@@ -120,8 +120,8 @@ def _library() -> ctypes.CDLL:
     # two libraries of PETSc can be in one process: the plugin would add its types to the wrong one
     if _address(plugin.PetscInitialize) != _address(ctypes.CDLL(PETSc.__file__).PetscInitialize):
         raise ImportError(
-            f"petscrrb {__version__} was built with another PETSc than petsc4py {'.'.join(map(str, PETSc.Sys.getVersion()))}: "
-            f"set PETSC_DIR to that of petsc4py and install petscrrb again",
+            f"petscrrb {__version__} was not built with the PETSc of petsc4py {'.'.join(map(str, PETSc.Sys.getVersion()))}: "
+            f"set PETSC_DIR to that of petsc4py and reinstall petscrrb",
             name="petscrrb",
             path=str(LIBRARY),
         )

@@ -33,11 +33,11 @@ static void TestMessages(Communicator &nccl, int ranks, int rank) {
   nccl.all_gather(all.data() + rank, 1, all.data(), stream.get());
   check(cudaMemcpyAsync(got_there.data(), all.data(), all.bytes(), cudaMemcpyDeviceToHost, stream.get()),
         "cudaMemcpyAsync");
-  petscrrb::cuda::wait_for(stream.get(), "the first messages of NCCL");
+  petscrrb::cuda::wait_for(stream.get(), "the first NCCL messages");
   std::copy_n(got_there.data(), ranks, got.begin());
   for (int r = 0; r < ranks; ++r)
     if (got[(std::size_t)r] != 1 + r)
-      throw std::runtime_error("values of rank " + std::to_string(r) + " do not arrive");
+      throw std::runtime_error("values from rank " + std::to_string(r) + " did not arrive");
 }
 
 static PetscErrorCode Connect(MPI_Comm comm, Kept *kept) {
@@ -69,7 +69,7 @@ static PetscErrorCode Make(MPI_Comm comm, Kept *kept) {
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
-  if (ranks == 1) kept->why_not = "there is one rank";
+  if (ranks == 1) kept->why_not = "there is only one rank";
   if (kept->why_not.empty()) PetscCall(PetscRRBFindSharedDevice(comm, &kept->why_not));
   if (kept->why_not.empty()) PetscCall(Connect(comm, kept));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -48,8 +48,8 @@ public:
           "ncclCommWindowRegister");
     const int reached = window_ ? ncclTeamLsa(nccl_->get()).nRanks : 0;
     if (reached != ranks)
-      throw std::runtime_error("NCCL lets " + std::to_string(reached) + " of " + std::to_string(ranks) +
-                               " devices store to one another");
+      throw std::runtime_error("NCCL lets only " + std::to_string(reached) + " of " + std::to_string(ranks) +
+                               " devices store into each other's memory");
     of_rank = petscrrb::nccl::parts_of(window_, ranks, nullptr);
   }
 
@@ -67,7 +67,7 @@ std::string OtherVersion() {
 
   check(ncclGetVersion(&version), "ncclGetVersion");
   if (version / 100 == NCCL_VERSION_CODE / 100) return "";
-  return "petscrrb was built with NCCL " + std::to_string(NCCL_VERSION_CODE) + ", and runs with " +
+  return "petscrrb was built with NCCL " + std::to_string(NCCL_VERSION_CODE) + ", but runs with " +
          std::to_string(version);
 }
 

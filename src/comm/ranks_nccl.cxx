@@ -23,7 +23,7 @@ public:
   void check(bool) override {
     nccl_->check_messages();
     if (broken())
-      throw std::runtime_error("messages of NCCL were given up; the preconditioner works again after its next set-up");
+      throw std::runtime_error("NCCL messages were abandoned; the preconditioner works again after its next set-up");
   }
   bool broken() const override { return nccl_->abandoned(); }
 

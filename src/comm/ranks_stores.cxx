@@ -27,7 +27,7 @@ public:
   /* What has to be there before anything else; throws what goes wrong, on all ranks. Collective. */
   void begin() {
     if (count_ > rrb::most_storing_ranks)
-      throw std::runtime_error("stores are for " + std::to_string(rrb::most_storing_ranks) + " ranks at most");
+      throw std::runtime_error("stores support at most " + std::to_string(rrb::most_storing_ranks) + " ranks");
     test(inboxes(count_));
     connect(inboxes(1));
     gathers_.push_back(make_gather(small));
@@ -122,7 +122,7 @@ private:
       numbers = stored_numbers(inboxes, rank_, on_.stream);
       for (int r = 0; r < count_; ++r)
         if (numbers[(std::size_t)r] != 1 + r)
-          throw std::runtime_error("what rank " + std::to_string(r) + " stores does not arrive");
+          throw std::runtime_error("values stored by rank " + std::to_string(r) + " did not arrive");
     };
     if (why_not.empty()) PetscRRBCheckSent(PetscRRBWhyNot(comm(), &why_not, arrived));
     if (!why_not.empty()) throw std::runtime_error(why_not);
@@ -131,7 +131,7 @@ private:
   const PetscRRBSay say_{"PCRRB", PETSC_ERR_GPU};
   const Cuda &on_;
   cuda::Watcher watcher_{
-      "what another rank's device sends, which did not come. The preconditioner works again after its "
+      "values from another rank's device, which did not arrive. The preconditioner works again after its "
       "next set-up"};
   PetscRRBPeerMemory memory_;
   std::map<const rrb::Plan *, rrb::StoredExchange> exchanges_;

@@ -15,9 +15,10 @@ class TimedOut : public std::runtime_error {
 public:
   // what did not come, or did not end
   explicit TimedOut(const std::string &what)
-      : std::runtime_error("waited " + seconds() + " s for " + what +
-                           ". Another rank may have failed, or a debugger or another program may hold the device; "
-                           "-petscrrb_timeout sets how long to wait, 0: without end") {}
+      : std::runtime_error(
+            "waited " + seconds() + " s for " + what +
+            ". Another rank may have failed, or a debugger or another program may be holding the device; "
+            "-petscrrb_timeout sets how long to wait (0: forever)") {}
 
 private:
   static std::string seconds() {

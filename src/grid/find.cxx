@@ -121,7 +121,7 @@ std::string coupling(Pattern &A, PetscInt row, PetscInt column) {
 
 std::string misfit(Pattern &A, const Match &m) {
   return "on " + sizes(m.grid) + " points " + coupling(A, m.fit.row, m.fit.column) + ", from " +
-         place(m.grid, m.fit.row) + " to " + place(m.grid, m.fit.column) + ", which is no neighbour";
+         place(m.grid, m.fit.row) + " to " + place(m.grid, m.fit.column) + ", which is not a neighbour";
 }
 
 bool takes_3d(Widest widest) { return widest != Widest::flat; }
@@ -154,8 +154,8 @@ std::vector<Match> boxes(Pattern &A, const Distances &distances, Match &closest)
   return found;
 }
 
-const char only_stars[] = "Its stencils have 27 points, and this preconditioner takes those of 7. Use another one, for "
-                          "example -pc_type blockrelax or gamg";
+const char only_stars[] = "Its stencils have 27 points, but this preconditioner takes only 7-point stencils. Use "
+                          "another one, for example -pc_type blockrelax or gamg";
 
 // Of a matrix on a grid that is not taken; empty if it is on none.
 std::string too_wide(Pattern &A, const Distances &d, const Distances &all, Widest widest) {
@@ -167,7 +167,7 @@ std::string too_wide(Pattern &A, const Distances &d, const Distances &all, Wides
   if (found.empty()) return "";
   if (widest == Widest::flat)
     return "It is a 3D matrix on " + sizes(found[0].grid) +
-           " points, and this preconditioner is for 2D. Use another one, for example " +
+           " points, but this preconditioner is for 2D grids. Use another one, for example " +
            (star ? "-ksp_type cg -pc_type gridmg" : "-pc_type gamg");
   return "It is a 3D matrix on " + sizes(found[0].grid) + " points. " + only_stars;
 }
@@ -176,9 +176,9 @@ std::string too_many(Pattern &A, Widest widest) {
   const bool box = widest == Widest::box;
   const std::size_t most = box ? most_distances_of_box : most_distances;
   const Pair first = A.one_too_many(most);
-  return "The matrix is on no structured grid: in the rows up to " + text(index_t(first.row)) +
-         " coupled rows are more than " + text(index_t(most)) + " different distances apart, and a grid with 5, 7" +
-         (box ? ", 9 or 27" : " or 9") + " points has " + text(index_t(most)) + " at most; " +
+  return "The matrix is not on a structured grid: up to row " + text(index_t(first.row)) +
+         ", coupled rows are at more than " + text(index_t(most)) + " different distances, but a grid with 5, 7" +
+         (box ? ", 9 or 27" : " or 9") + " points has at most " + text(index_t(most)) + "; " +
          coupling(A, first.row, first.column) + ". ";
 }
 
@@ -192,7 +192,8 @@ std::string no_match(Pattern &A, const Distances &d, Widest widest, const Match 
   why += " apart): ";
   if (!closest.fit.ok()) return why + misfit(A, closest) + ". ";
   const Pair last = A.one_too_many(d.all.size() - 1); // no grid was refused for a coupling, but some for gaps
-  return why + coupling(A, last.row, last.column) + ", which fits grids only where most neighbours are not coupled. ";
+  return why + coupling(A, last.row, last.column) +
+         ", which fits only grids on which most neighbours are not coupled. ";
 }
 
 // The grid fits by corners and seams alone, and another one fits as it should: the given sizes are wrong. A 63 x 64
@@ -227,7 +228,7 @@ std::string find_grid(Pattern &A, Widest widest, const char *option, Grid &grid)
   if (found.size() > 1) {
     std::string why = "Several grids fit the nonzeros of the matrix:";
     for (const Match &m : found) why += (&m == &found[0] ? " " : ", ") + description(m.grid);
-    return why + ". Say which with " + sizes_of(option, widest) + ", or attach the DMDA";
+    return why + ". Choose one with " + sizes_of(option, widest) + ", or attach the DMDA";
   }
   const std::string source = grid.source;
   grid = found[0].grid;
@@ -260,8 +261,8 @@ std::string check_grid(Pattern &A, Widest widest, const char *option, Grid &grid
     if (fits) size *= grid.n[x];
   }
   if (!fits || size != A.rows())
-    return "A grid of " + sizes(grid) + " points is not one of the matrix, which has " + text(A.rows()) +
-           " rows. Correct " + option + ", or leave it out to have the grid found";
+    return "A grid of " + sizes(grid) + " points does not match the matrix, which has " + text(A.rows()) +
+           " rows. Correct " + option + ", or omit it to have the grid found";
   const std::string bad = A.mark_identity();
   if (!bad.empty()) return bad;
   Match m;
@@ -281,7 +282,8 @@ std::string check_grid(Pattern &A, Widest widest, const char *option, Grid &grid
   if (widest == Widest::star && grid.dim == 3 && A.fit(box).ok() && !A.fit(star).ok()) return why + only_stars;
   if (find_grid(A, widest == Widest::box ? widest : Widest::star, option, other).empty())
     why += "Its nonzeros fit " + description(other) + ". ";
-  return why + "Set " + option + " to its sizes, or use another preconditioner, for example -pc_type gamg";
+  return why + "Set " + option +
+         " to the sizes of the matrix's grid, or use another preconditioner, for example -pc_type gamg";
 }
 
 std::string find_grid(const Csr &A, Widest widest, const char *option, Grid &grid) {

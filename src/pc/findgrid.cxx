@@ -56,13 +56,13 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
   for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
   const std::string name = std::string(use.option) + use.value;
   if (dof > 1)
-    *no = {name + " is for one unknown a grid point, and the DMDA has dof = " + std::to_string(dof) +
-               ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
+    *no = {name + " takes one unknown per grid point, but the DMDA has dof = " + std::to_string(dof) +
+               ": split the fields with -pc_type fieldsplit and use it for each field, or use -pc_type gamg",
            PETSC_ERR_SUP};
   else if (thick > 2 && widest == Widest::flat)
-    *no = {name + " is for 2D grids, and the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
+    *no = {name + " is for 2D grids, but the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
                " x " + std::to_string(n[2]) +
-               " points: use another one, for example -pc_type gridmg where its stencils have 7 points, else gamg",
+               " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
            PETSC_ERR_ARG_WRONG};
   if (*no) PetscFunctionReturn(PETSC_SUCCESS);
   *g = Grid();
@@ -98,7 +98,7 @@ static PetscErrorCode TryDM(PC pc, DM dm, Widest widest, const char *option, con
   g->source = source;
   if (reason.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   *found = PETSC_FALSE;
-  PetscCall(PetscInfo(pc, "The grid of the %s is passed over. %s\n", source, reason.c_str()));
+  PetscCall(PetscInfo(pc, "The grid of the %s is ignored. %s\n", source, reason.c_str()));
   if (why->empty()) *why = reason + " (the grid is that of the " + source + ")";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,7 +182,7 @@ PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, Widest widest, const PetscIn
   PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, no));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   if (*no && ranks > 1 && (no->code == PETSC_ERR_ARG_WRONG || no->code == PETSC_ERR_ARG_INCOMP))
-    no->why += ". With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes";
+    no->why += ". With several ranks, the rows of each must form a grid: a box of the DMDA, or whole lines or planes";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +193,7 @@ PetscErrorCode PetscRRBRefuseNinePoints(PC pc, const Grid &g, const char *instea
   if (g.points != 9) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBNameUse(pc, &use));
   *no = {std::string(use.option) + use.value +
-             " is for 5 points on a 2D grid and 7 on a 3D one, and the matrix has 9: use " + instead,
+             " takes 5 points on a 2D grid and 7 on a 3D one, but the matrix has 9: use " + instead,
          PETSC_ERR_SUP};
   PetscFunctionReturn(PETSC_SUCCESS);
 }

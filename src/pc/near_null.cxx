@@ -33,7 +33,7 @@ PetscErrorCode PetscRRBNearNull::Take(PC pc) {
   for (PetscInt k = 0; k < (near ? 1 : vectors); ++k) {
     PetscCall(VecGetLocalSize(basis[k], &size));
     PetscCheck(size == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-               "The near null space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows",
+               "The near null space has vectors of length %" PetscInt_FMT ", but the matrix has %" PetscInt_FMT " rows",
                size, rows);
     PetscCall(VecCopy(basis[k], work_));                       /* which may be of another type */
     PetscCall(VecAXPY(vector, 1.0 + 0.6180339887 * k, work_)); /* uneven, so that hardly a sum vanishes */

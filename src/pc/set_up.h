@@ -116,7 +116,7 @@ PetscErrorCode PetscRRBReadOrBuild(PC pc, State *s, PetscBool rebuild, PetscRRBT
   PetscFunctionBegin;
   if (!rebuild) {
     PetscCall(read_values(pc, &rebuild, trouble));
-    if (rebuild) PetscCall(PetscInfo(pc, "The matrix has other couplings than before: its grid is looked for again\n"));
+    if (rebuild) PetscCall(PetscInfo(pc, "The couplings of the matrix have changed: its grid is determined again\n"));
   }
   if (!rebuild) PetscFunctionReturn(PETSC_SUCCESS);
   s->ready = PETSC_FALSE;

@@ -108,11 +108,10 @@ private:
   PetscErrorCode Say(PC pc, const char type[]) {
     PetscFunctionBegin;
     if (!said_)
-      PetscCall(
-          PetscInfo(pc,
-                    "%s: the matrix is on the %s and the vectors are on the %s: they are copied there and back in "
-                    "every application\n",
-                    type, device_ ? "device" : "host", device_ ? "host" : "device"));
+      PetscCall(PetscInfo(pc,
+                          "%s: the matrix is on the %s and the vectors are on the %s: the vectors are copied there and "
+                          "back in every application\n",
+                          type, device_ ? "device" : "host", device_ ? "host" : "device"));
     said_ = true;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

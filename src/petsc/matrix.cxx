@@ -64,7 +64,7 @@ PetscErrorCode PetscRRBPatternGet(Mat rows, Csr *csr) {
 
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(rows, 0, PETSC_FALSE, PETSC_FALSE, &csr->n, &csr->ia, &csr->ja, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() gave no rows of the matrix");
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() did not return the rows of the matrix");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,9 +148,9 @@ PetscErrorCode PetscRRBNameUse(PC pc, PetscRRBUse *use) {
   PetscCall(PCGetType(pc, &type));
   PetscCall(PetscStrcmp(type, PCSUBDOMAINDEFLATION, &deflation));
   if (deflation)
-    *use = {"-ksp_deflation", "", "give such a one as Amat (KSPSetOperators())"};
+    *use = {"-ksp_deflation", "", "provide such a matrix as Amat (KSPSetOperators())"};
   else
-    *use = {"-pc_type ", type, "give such a one as Pmat (KSPSetOperators(), -snes_mf_operator)"};
+    *use = {"-pc_type ", type, "provide such a matrix as Pmat (KSPSetOperators(), -snes_mf_operator)"};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -162,7 +162,7 @@ static PetscErrorCode CheckShape(PC pc, Mat P) {
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCall(MatGetSize(P, &rows, &columns));
   PetscCheck(rows == columns, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "%s%s needs a square matrix, and this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
+             "%s%s needs a square matrix, but this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns",
              use.option, use.value, rows, columns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -174,10 +174,11 @@ static PetscErrorCode CheckReadable(PC pc, Mat P, PetscBool readable) {
   PetscFunctionBegin;
   PetscCall(MatGetType(P, &type));
   PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCheck(readable, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "%s%s reads the entries of the matrix, which it cannot from type %s: assemble it as aij, baij or sbaij "
-             "(-mat_type aij, -dm_mat_type aij), or %s",
-             use.option, use.value, type, use.matrix);
+  PetscCheck(
+      readable, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "%s%s reads the entries of the matrix, which is not possible for type %s: assemble it as aij, baij or sbaij "
+      "(-mat_type aij, -dm_mat_type aij), or %s",
+      use.option, use.value, type, use.matrix);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,8 +194,8 @@ PetscErrorCode PetscRRBCheckAssembled(PC pc, Mat P) {
   PetscCall(MatAssembled(P, &assembled));
   if (!assembled)
     trouble = {std::string(use.option) + use.value +
-                   " reads the entries of the matrix, which is not assembled: MatAssemblyBegin() and MatAssemblyEnd() "
-                   "come first",
+                   " reads the entries of the matrix, which is not assembled: call MatAssemblyBegin() and "
+                   "MatAssemblyEnd() first",
                PETSC_ERR_ARG_WRONGSTATE};
   PetscCall(PetscRRBFirstTrouble(comm, &trouble));
   PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());

@@ -80,8 +80,8 @@ static PetscErrorCode CheckDof(PC pc, PetscInt dof) {
   PetscFunctionBegin;
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCheck(dof == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "%s%s is for one unknown a grid point, and the DMDA has dof = %" PetscInt_FMT
-             ": split the fields with -pc_type fieldsplit and use it for each of them, or use -pc_type gamg",
+             "%s%s takes one unknown per grid point, but the DMDA has dof = %" PetscInt_FMT
+             ": split the fields with -pc_type fieldsplit and use it for each field, or use -pc_type gamg",
              use.option, use.value, dof);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,12 +102,12 @@ PetscErrorCode PetscRRBFindGridOfAllRanks(PC pc, Mat P, const PetscInt sizes[3],
   } else
     PetscCall(Ask(pc, P, all, at, n, &dof, &name, &dm));
   PetscCheck(name, comm, PETSC_ERR_ARG_WRONG,
-             "With several ranks the grid is told by a DMDA or by %s, and by the numbers of the rows in natural order",
+             "With several ranks, the grid must come from a DMDA, or from %s with rows numbered in natural order",
              option);
   PetscCall(CheckDof(pc, dof));
   PetscCheck((PetscInt64)all[0] * all[1] * all[2] == rows, comm, PETSC_ERR_ARG_INCOMP,
              "A grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-             " is not one of the matrix, which has %" PetscInt_FMT " rows (%s)",
+             " points does not match the matrix, which has %" PetscInt_FMT " rows (%s)",
              all[0], all[1], all[2], rows, option);
   *g = petscrrb::Grid();
   for (int side = 0; side < 2; ++side)
@@ -135,8 +135,8 @@ PetscErrorCode PetscRRBCutsOfDMDA(PC pc, Mat P, PetscBool flat, petscrrb::Grid *
   for (int d = 0; d < 3; ++d) thick += all[d] > 1;
   PetscCall(PetscRRBNameUse(pc, &use));
   PetscCheck(thick <= 2 || !flat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "%s%s is for 2D grids, and the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-             " points: use another one, for example -pc_type gridmg where its stencils have 7 points, else gamg",
+             "%s%s is for 2D grids, but the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+             " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
              use.option, use.value, all[0], all[1], all[2]);
   PetscCall(
       DMDAGetInfo(dm, &sides, NULL, NULL, NULL, &parts[0], &parts[1], &parts[2], NULL, NULL, NULL, NULL, NULL, NULL));

@@ -25,7 +25,7 @@ std::string where_asymmetric(const Csr &A, const Flags &identity, const PairWord
   if (row == A.n) return "";
   return "The matrix is not symmetric: " + words(row, column) + " holds " + text(entry(A, row, column)) +
          ", the transposed entry is " + text(entry(A, column, row)) +
-         "; they may differ by 1e-10 of the smaller diagonal entry of the two rows, " +
+         "; they may differ by at most 1e-10 of the smaller diagonal entry of the two rows, " +
          text(std::min(std::fabs(entry(A, row, row)), std::fabs(entry(A, column, column)))) +
          ". For a nonsymmetric matrix use another preconditioner, for example -ksp_type gmres -pc_type gamg (or ilu)";
 }

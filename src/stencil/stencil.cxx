@@ -217,7 +217,7 @@ std::string where_foreign(const Csr &A, const Grid &g, const Flags &identity) {
 ReadResult read_stencil(const Csr &A, const Grid &g, Stencil &s, RowFacts &f, std::string &why) {
   const index_t n = g.n[0] * g.n[1];
   if (A.n != n) {
-    why = "The matrix has " + text(index_t(A.n)) + " rows, the " + sizes(g) + " grid " + text(n) + " points";
+    why = "The matrix has " + text(index_t(A.n)) + " rows, but the " + sizes(g) + " grid has " + text(n) + " points";
     return ReadResult::rebuild;
   }
   for (auto *array : {&s.C, &s.E, &s.N}) array->resize(n);

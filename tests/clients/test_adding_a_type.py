@@ -64,7 +64,7 @@ def test_its_parameters(run, tutorial, with_it):
     assert "omega 0.5" in damped and "backend: host, memory: 1600 bytes" in damped
     assert iterations(damped) > 1.8 * iterations(run(*problem))
     assert "Omega 2. must be between 0 and 2" in run(*problem, "-pc_pointjacobi_omega", 2, fails=True)
-    assert "A grid of 7 x 7 points is not one of the matrix" in run(*problem, "-pc_pointjacobi_grid", "7,7", fails=True)
+    assert "A grid of 7 x 7 points does not match the matrix" in run(*problem, "-pc_pointjacobi_grid", "7,7", fails=True)
 
 
 def test_on_a_device(run, tutorial, with_it, device):

@@ -60,4 +60,4 @@ def test_neumann_conditions(run, tutorial, library, kind, ranks):
 def test_neumann_conditions_with_several_unknowns_a_point(run, tutorial, library):
     for kind in ("mic", "gridmg", "blockrelax"):
         output = run(tutorial("ksp/ksp", "ex34"), "-da_dof", 2, *TYPES[kind], "-dll_append", library, fails=True)
-        assert f"-pc_type {kind} is for one unknown a grid point, and the DMDA has dof = 2" in output
+        assert f"-pc_type {kind} takes one unknown per grid point, but the DMDA has dof = 2" in output

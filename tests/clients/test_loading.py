@@ -54,8 +54,8 @@ def test_another_minor_version_of_petsc_is_refused(run, config, tutorial, root, 
     run(*shlex.split(config["CXX"]), "-std=c++17", "-shared", "-fPIC", f"-I{root}/include", f"-I{root}/src",
         *shlex.split(config["PETSC_COMPILE_FLAGS"]), source, "-o", library, *shlex.split(config["PETSC_LINK_FLAGS"]))
     major, minor = config["PETSC_VERSION"].split(".")[:2]
-    message = (f"petscrrb was built for PETSc {major}.99, this program runs PETSc {major}.{minor}: "
-               "build petscrrb again with this program's PETSC_DIR")
+    message = (f"petscrrb was built for PETSc {major}.99, but this program runs PETSc {major}.{minor}: "
+               "rebuild petscrrb with this program's PETSC_DIR")
     assert message in run(tutorial(*EX2), "-dll_append", library, fails=True)
 
 
@@ -80,5 +80,5 @@ def test_a_piece_that_is_no_grid_is_refused(run, tutorial, library):
     """asm's overlap numbers the next rank's column of points after all of the own ones."""
     program, sizes = WIDE
     output = run(tutorial(*program), *sizes, "-dll_append", library, "-pc_type", "asm", *INSIDE, ranks=2, fails=True)
-    assert "The matrix is on no structured grid: in the rows up to" in output
+    assert "The matrix is not on a structured grid: up to row" in output
     assert "or use another preconditioner, for example -pc_type gamg" in output

@@ -133,7 +133,7 @@ def test_configure_without_that_folder(configure, tmp_path):
 
 def test_configure_with_a_folder_without_petsc(configure, tmp_path):
     output = configure(env={"PETSC_DIR": str(tmp_path)})
-    assert f"PETSC_DIR={tmp_path} holds no PETSc that was configured and built" in output
+    assert f"PETSC_DIR={tmp_path} contains no PETSc that was configured and built" in output
     assert all(words in output for words in WHAT_TO_TYPE)
 
 
@@ -158,8 +158,8 @@ def fake_petsc(folder, minor="20", macros=("PETSC_USE_REAL_DOUBLE 1", "PETSC_USE
 
 @pytest.mark.parametrize("changes, message", [
     ({"minor": "17"}, "is too old: petscrrb needs 3.18 or later"),
-    ({"macros": ["PETSC_USE_COMPLEX 1"]}, "has complex scalars: petscrrb needs one configured with --with-scalar-type=real"),
-    ({"macros": ["PETSC_USE_REAL_SINGLE 1"]}, "is not in double precision"),
+    ({"macros": ["PETSC_USE_COMPLEX 1"]}, "was built with complex scalars: petscrrb needs one configured with --with-scalar-type=real"),
+    ({"macros": ["PETSC_USE_REAL_SINGLE 1"]}, "was not built in double precision"),
     ({"macros": ["PETSC_USE_REAL_DOUBLE 1"]}, "configured with --with-shared-libraries=1"),
 ], ids=["old", "complex", "single", "static"])
 def test_configure_refuses_a_petsc_of_the_wrong_kind(configure, tmp_path, changes, message):
@@ -171,7 +171,7 @@ def test_configure_refuses_a_petsc_of_the_wrong_kind(configure, tmp_path, change
 
 def test_configure_with_a_compiler_that_is_not_there(configure, config):
     output = configure(f"--petsc-dir={config['PETSC_DIR']}", f"--petsc-arch={config['PETSC_ARCH']}", "CXX=nobodys-compiler")
-    assert "CXX=nobodys-compiler is not there" in output
+    assert "CXX=nobodys-compiler was not found" in output
 
 
 def test_configure_refuses_unknown_words(configure):

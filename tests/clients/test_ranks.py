@@ -79,7 +79,7 @@ def test_a_part_that_is_no_grid_is_refused(run, tutorial, library):
     """Rows of 30 points, and 410 of them on each rank."""
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 41, "-n", 30, "-dll_append", library, "-pc_type", "mic", ranks=3, fails=True)
     assert "on rank 0: No 2D grid with 5 or 9 points" in output
-    assert "With several ranks each needs rows that are a grid: a DMDA's box, or whole lines or planes" in output
+    assert "With several ranks, the rows of each must form a grid: a box of the DMDA, or whole lines or planes" in output
 
 
 @pytest.mark.parametrize("options", [[], ["-pc_neumann_type", "poisson", "-pc_neumann_drop", "pattern"]], ids=["series", "poisson"])
@@ -92,7 +92,7 @@ def test_tutorials_with_neumann(run, tutorial, library, program, sizes, options)
     alone = run(tutorial(*program), *words)
     four = run(tutorial(*program), *words, "-ksp_view", ranks=4)
     assert counts(four) == counts(alone)
-    assert "the same as on one rank, on 4; order: " + ("numbering of the rows" if program[1] == "ex2" else "") in four
+    assert "the same operator as on one rank, on 4 ranks; order: " + ("numbering of the rows" if program[1] == "ex2" else "") in four
 
 
 @pytest.mark.parametrize("program, sizes", [(("ksp/ksp", "ex45"), CUBE), (("ksp/ksp", "ex46"), ["-da_grid_x", 40, "-da_grid_y", 30]),
@@ -118,7 +118,7 @@ def test_tutorials_with_rrb(run, tutorial, plugin, problem, cycle, solver):
     program, sizes = RRB[problem]
     words = [*STRICT, *sizes, *plugin, "-ksp_type", solver, "-pc_rrb_levels", 8, "-pc_rrb_cycle", cycle, "-pc_rrb_gather_size", 100]
     alone, four = run(tutorial(*program), *words), run(tutorial(*program), *words, "-ksp_view", ranks=4)
-    assert "the same as on one rank, on 4: " + ("1 x 4" if problem == "rows" else "2 x 2") + " boxes" in four
+    assert "the same operator as on one rank, on 4 ranks: " + ("1 x 4" if problem == "rows" else "2 x 2") + " boxes" in four
     for one, many in zip(counts(alone), counts(four), strict=True):
         assert abs(many - one) <= (solver == "rrb")
 
@@ -130,12 +130,12 @@ def test_tutorials_in_three_dimensions(run, tutorial, library, name):
     alone, four = run(tutorial("ksp/ksp", name), *words), run(tutorial("ksp/ksp", name), *words, "-ksp_view", ranks=4)
     assert counts(four) == counts(alone)
     assert "conjugate gradients: on the first Schur complement, of the black points" in four
-    assert "the same as on one rank, on 4: " in four
+    assert "the same operator as on one rank, on 4 ranks: " in four
 
 
 def test_rrb_needs_rows_in_natural_order(run, tutorial, plugin):
     """A 3D matrix, and sizes that are not those of its rows."""
     cube = run(tutorial("ksp/ksp", "ex45"), *CUBE, *plugin, ranks=2, fails=True)
-    assert "-pc_type rrb is for 2D grids, and the DMDA is 3D" in cube
+    assert "-pc_type rrb is for 2D grids, but the DMDA is 3D" in cube
     rows = run(tutorial("ksp/ksp", "ex2"), "-m", 12, "-n", 10, "-pc_rrb_grid", "12,10", *plugin, ranks=3, fails=True)
-    assert "With several ranks and without a DMDA rows are numbered in natural order" in rows
+    assert "With several ranks and no DMDA, rows must be numbered in natural order" in rows

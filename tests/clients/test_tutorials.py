@@ -95,5 +95,5 @@ def test_newton_gives_new_values_in_each_step(run, tutorial, plugin):
 
 def test_several_unknowns_a_point_are_refused(run, tutorial, plugin):
     output = run(tutorial("snes", "ex19"), "-da_grid_x", 8, "-da_grid_y", 8, *plugin, fails=True)
-    assert "-pc_type rrb is for one unknown a grid point, and the DMDA has dof = 4" in output
+    assert "-pc_type rrb takes one unknown per grid point, but the DMDA has dof = 4" in output
     assert "-pc_type fieldsplit" in output

@@ -71,4 +71,4 @@ def test_newton_gives_new_values_in_each_step(run, tutorial, blockrelax):
 def test_several_unknowns_a_point_are_refused(run, tutorial, library):
     output = run(tutorial("snes", "ex19"), "-da_grid_x", 8, "-da_grid_y", 8, "-dll_append", library, "-pc_type", "blockrelax",
                  fails=True)
-    assert "-pc_type blockrelax is for one unknown a grid point, and the DMDA has dof = 4" in output
+    assert "-pc_type blockrelax takes one unknown per grid point, but the DMDA has dof = 4" in output

@@ -108,9 +108,9 @@ def test_only_where_its_prefix_is(run, tutorial, load):
 
 def test_several_ranks_need_a_grid(run, tutorial, load):
     output = run(tutorial("ksp/ksp", "ex2"), "-m", 9, "-n", 8, *load, *BLOCK, ranks=2, fails=True)
-    assert "With several ranks the grid is told by a DMDA or by -ksp_deflation_grid" in output
+    assert "With several ranks, the grid must come from a DMDA, or from -ksp_deflation_grid" in output
 
 
 def test_several_unknowns_a_point_are_refused(run, tutorial, load):
     output = run(tutorial("snes", "ex19"), "-da_grid_x", 8, "-da_grid_y", 8, *load, *BLOCK, fails=True)
-    assert "-ksp_deflation is for one unknown a grid point, and the DMDA has dof = 4" in output
+    assert "-ksp_deflation takes one unknown per grid point, but the DMDA has dof = 4" in output

@@ -66,4 +66,4 @@ def test_a_smoother(run, tutorial, library):
 
 def test_several_unknowns_a_point_are_refused(run, tutorial, library):
     output = run(tutorial("snes", "ex19"), "-da_grid_x", 8, "-da_grid_y", 8, "-dll_append", library, "-pc_type", "mic", fails=True)
-    assert "-pc_type mic is for one unknown a grid point, and the DMDA has dof = 4" in output
+    assert "-pc_type mic takes one unknown per grid point, but the DMDA has dof = 4" in output

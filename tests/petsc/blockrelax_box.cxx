@@ -72,11 +72,11 @@ TEST(BlockRelaxBox, IsNotForTheOthers) {
     EXPECT_NE(raised.message.find(word), std::string::npos) << word << "\n is not in: " << raised.message;
   };
   const Matrix A = matrix_of(reference_of(uneven(open)));
-  const char stars[] = "Its stencils have 27 points, and this preconditioner takes those of 7";
+  const char stars[] = "Its stencils have 27 points, but this preconditioner takes only 7-point";
   expect(pc_of(A, "-pc_type mic"), stars);
   expect(pc_of(A, "-pc_type mic -pc_mic_grid 4,5,6"), stars);
   expect(pc_of(A, "-pc_type neumann -pc_neumann_grid 4,5,6"), stars);
-  expect(pc_of(A), "It is a 3D matrix on 4 x 5 x 6 points, and this preconditioner is for 2D");
+  expect(pc_of(A), "It is a 3D matrix on 4 x 5 x 6 points, but this preconditioner is for 2D");
   const Preconditioner any = pc_of(A, "-pc_type neumann"); // which does without a grid
   ok(PCSetUp(any));
 }

@@ -172,13 +172,13 @@ TEST_F(BlockRelaxChoices, ThatDoNotGoTogetherAreRefused) {
   const auto expect = [&](Mat P, const std::string &options, const char *word) {
     expect_raised(PCSetUp(relax_of(P, options)), PETSC_ERR_ARG_INCOMP, word);
   };
-  expect(A, "-pc_blockrelax_symmetric", "jacobi is symmetric as it is");
+  expect(A, "-pc_blockrelax_symmetric", "jacobi is always symmetric");
   expect(A, "-pc_blockrelax_colours 2", "-pc_blockrelax_type coloured");
-  expect(A, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 2,2,2 -pc_blockrelax_colours 1", "take 2 here");
+  expect(A, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 2,2,2 -pc_blockrelax_colours 1", "need 2 here");
   const Matrix nine = matrix_of(reference_of(uneven({9, 8, 1, false, false, false, 9})));
-  expect(nine, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 2,2 -pc_blockrelax_colours 3", "take 4 here");
+  expect(nine, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 2,2 -pc_blockrelax_colours 3", "need 4 here");
   const Matrix around = matrix_of(reference_of(uneven({9, 8, 1, true})));
-  expect(around, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 3,2 -pc_blockrelax_colours 2", "take 3 here");
+  expect(around, "-pc_blockrelax_type coloured -pc_blockrelax_block_size 3,2 -pc_blockrelax_colours 2", "need 3 here");
   for (const PetscInt last : {4, 6}) {
     const Preconditioner pc = relax_of(A);
     const PetscInt sizes[] = {4, 3, last};
@@ -237,7 +237,7 @@ TEST_F(BlockRelaxChoices, OfMatricesAreRefused) {
   const Preconditioner pc = relax_of(P);
   const PetscInt sizes[] = {10, 9, 1};
   ok(PCBlockRelaxSetPatches(pc, 1, sizes));
-  expect_raised(PCSetUp(pc), PETSC_ERR_ARG_WRONG, "within a patch a row couples with one that is no neighbour");
+  expect_raised(PCSetUp(pc), PETSC_ERR_ARG_WRONG, "within a patch, a row couples with one that is not a neighbour");
 }
 
 TEST_F(BlockRelaxChoices, OfBlocksThatAreNotDefiniteNameTheRow) {

@@ -145,7 +145,7 @@ TEST(DeflationHook, TellsItselfInTheView) {
   const std::string text = view(ksp);
   for (const char *part :
        {"deflation: block, variant adef2", "4 x 4 blocks of the grid of 32 x 32, from the matrix pattern",
-        "dimension: 16", "E^-1: ", "memory: ", "setup: ", "1 from nothing, 0 with new values", "type: jacobi"})
+        "dimension: 16", "E^-1: ", "memory: ", "setup: ", "1 from scratch, 0 with new values", "type: jacobi"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
 }
 

@@ -184,8 +184,8 @@ TEST(DeflationRanks, RefuseTogether) {
     EXPECT_NE(raised.message.find("row 40"), std::string::npos) << raised.message;
   }
   if (ranks() == 1) return;
-  expect(fine, "-ksp_deflation block", "told by a DMDA or by -ksp_deflation_grid");
-  expect(fine, "-ksp_deflation block -ksp_deflation_grid 7,5", "is not one of the matrix");
+  expect(fine, "-ksp_deflation block", "come from a DMDA, or from -ksp_deflation_grid");
+  expect(fine, "-ksp_deflation block -ksp_deflation_grid 7,5", "does not match the matrix");
 }
 
 } // namespace

@@ -19,10 +19,10 @@ TEST(DeflationRefuses, SolversThatItIsNotFor) {
   const Matrix A = matrix_of(problem);
   for (const std::string type : {"lsqr", "cgls", "cgne", "qcg"}) {
     const Solver ksp = ksp_of(A, block + ("-ksp_type " + type));
-    expect_refused(ksp, problem, "-ksp_deflation is not for -ksp_type " + type);
+    expect_refused(ksp, problem, "-ksp_deflation does not work with -ksp_type " + type);
   }
   expect_refused(ksp_of(A, std::string(block) + "-ksp_type gmres -ksp_pc_side symmetric"), problem,
-                 "-ksp_deflation is not for -ksp_pc_side symmetric");
+                 "-ksp_deflation does not work with -ksp_pc_side symmetric");
 }
 
 TEST(DeflationRefuses, TheRRBSolver) {
@@ -32,7 +32,8 @@ TEST(DeflationRefuses, TheRRBSolver) {
   ok(KSPSetOptionsPrefix(ksp, ksp.prefix()));
   ok(KSPSetOperators(ksp, A, A));
   EXPECT_TRUE(refused(KSPSetFromOptions(ksp)));
-  EXPECT_NE(raised.message.find("-ksp_deflation is not for -ksp_type rrb"), std::string::npos) << raised.message;
+  EXPECT_NE(raised.message.find("-ksp_deflation does not work with -ksp_type rrb"), std::string::npos)
+      << raised.message;
 }
 
 TEST(DeflationRefuses, PreconditionersThatChangeTheSystem) {
@@ -40,7 +41,7 @@ TEST(DeflationRefuses, PreconditionersThatChangeTheSystem) {
   const Problem problem = reference::two_phase(16);
   const Matrix A = matrix_of(problem);
   const Solver ksp = ksp_of(A, "-ksp_type cg -pc_type eisenstat -ksp_deflation block");
-  expect_refused(ksp, problem, "-ksp_deflation cannot be put around -pc_type eisenstat");
+  expect_refused(ksp, problem, "-ksp_deflation cannot wrap -pc_type eisenstat");
 }
 
 TEST(DeflationRefuses, MatricesThatAreNotSymmetric) {
@@ -56,14 +57,14 @@ TEST(DeflationRefuses, MatricesWithoutEntries) {
   Matrix A;
   ok(MatCreateShell(PETSC_COMM_SELF, 256, 256, 256, 256, nullptr, A.put()));
   const Solver ksp = ksp_of(A, std::string("-ksp_type cg ") + block, P);
-  expect_refused(ksp, problem, "-ksp_deflation reads the entries of the matrix, which it cannot from type shell");
+  expect_refused(ksp, problem, "-ksp_deflation reads the entries of the matrix, which is not possible for type shell");
 }
 
 TEST(DeflationRefuses, GridsThatDoNotFit) {
   const Problem problem = reference::two_phase(16);
   const Matrix A = matrix_of(problem);
   expect_refused(ksp_of(A, std::string("-ksp_type cg -ksp_deflation_grid 16,15 ") + block), problem,
-                 "A grid of 16 x 15 has 240 points, and the matrix 256 rows");
+                 "A grid of 16 x 15 has 240 points, but the matrix has 256 rows");
 }
 
 TEST(DeflationRefuses, AUsersSpaceThatIsNone) {
@@ -73,7 +74,7 @@ TEST(DeflationRefuses, AUsersSpaceThatIsNone) {
   const Matrix Z = dense_of(200, 3);
   const Solver ksp = ksp_of(A, "-ksp_type cg -pc_type jacobi -ksp_deflation user");
   ok(KSPDeflationSetSpace(ksp, Z));
-  expect_refused(ksp, problem, "The deflation space has vectors of length 200, the matrix has 256 rows");
+  expect_refused(ksp, problem, "The deflation space has vectors of length 200, but the matrix has 256 rows");
 }
 
 // Twice of E's entry overflows.
@@ -101,13 +102,13 @@ TEST(DeflationRefuses, ALevelSetOfAnotherSize) {
   const petsctest::Vector phi = vector_of(reference::Vector(100, 1.0));
   const Solver ksp = ksp_of(A, "-ksp_type cg -pc_type jacobi -ksp_deflation levelset");
   ok(KSPDeflationSetLevelSet(ksp, phi));
-  expect_refused(ksp, problem, "The level set has 100 values, the matrix 256 rows");
+  expect_refused(ksp, problem, "The level set has 100 values, but the matrix has 256 rows");
 }
 
 TEST(DeflationRefuses, ToBeATypeOfItsOwn) {
   const Problem problem = reference::two_phase(16);
   const Matrix A = matrix_of(problem);
-  expect_refused(ksp_of(A, "-ksp_type cg -pc_type subdomaindeflation"), problem, "is no preconditioner of its own");
+  expect_refused(ksp_of(A, "-ksp_type cg -pc_type subdomaindeflation"), problem, "is not a preconditioner on its own");
 }
 
 TEST(DeflationRefuses, ValuesThatMakeNoSense) {

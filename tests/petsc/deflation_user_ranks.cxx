@@ -207,7 +207,7 @@ TEST(DeflationUserRanks, FollowNewValues) {
       fill(Z, d, others);
       expect_same(solve_on(ksp, d, b), with_both, d, what + ", a new space");
       const std::string view = view_on_first(ksp);
-      EXPECT_TRUE(rank() || view.find("1 from nothing, 2 with new values") != std::string::npos) << view;
+      EXPECT_TRUE(rank() || view.find("1 from scratch, 2 with new values") != std::string::npos) << view;
     };
     each_distribution(first, s, test, turn);
   });
@@ -336,15 +336,17 @@ TEST(DeflationUserRanks, RefuseSpacesTogether) {
   const int n = A.size();
   const Distributed d = by_rows(A, uneven_rows(n));
   const Distributed longer = by_rows(reference_of(uneven({7, 7})), uneven_rows(49));
-  expect_refused(d, space_on(longer, waves(49, 3), Kind::dense), "has vectors of length 49, the matrix has 42 rows");
-  expect_refused(d, space_on(d, zeros(n, 8193), Kind::sparse), "has 8193 vectors: it may have from 1 to");
-  expect_refused(d, space_of_type(d, waves(n, 3), MATBAIJ), "it may be aij or dense");
+  expect_refused(d, space_on(longer, waves(49, 3), Kind::dense),
+                 "has vectors of length 49, but the matrix has 42 rows");
+  expect_refused(d, space_on(d, zeros(n, 8193), Kind::sparse), "has 8193 vectors, but must have from 1 to");
+  expect_refused(d, space_of_type(d, waves(n, 3), MATBAIJ), "but must be aij or dense");
   if (ranks() == 1) return;
   const Distributed elsewhere = by_rows(A, rows_without_first(n));
   for (const Kind kind : kinds)
-    expect_refused(d, space_on(elsewhere, waves(n, 3), kind), "its rows are to be distributed as the matrix's");
+    expect_refused(d, space_on(elsewhere, waves(n, 3), kind), "their rows must be distributed in the same way");
   const Distributed one = alone_with(A);
-  expect_refused(d, space_on(one, waves(n, 3), Kind::dense), "The deflation space is on other ranks than the matrix");
+  expect_refused(d, space_on(one, waves(n, 3), Kind::dense),
+                 "The deflation space and the matrix are on different ranks");
 }
 
 } // namespace

@@ -204,7 +204,8 @@ TEST(GridMGRanks, ShowWhatIsWhere) {
   EXPECT_NE(view.find("grid: 16 x 16 x 16, 7-point, from the"), std::string::npos) << view;
   EXPECT_EQ(view.find("block Jacobi"), std::string::npos) << view;
   if (ranks() == 1) return;
-  EXPECT_NE(view.find("the same as on one rank, on " + text(ranks()) + ": 1 x 1 x " + text(ranks()) + " boxes"),
+  EXPECT_NE(view.find("the same operator as on one rank, on " + text(ranks()) + " ranks: 1 x 1 x " + text(ranks()) +
+                      " boxes"),
             std::string::npos)
       << view;
   EXPECT_NE(view.find("16 x 16 x 16: red-black points, coarsened in x, y and z"), std::string::npos) << view;
@@ -248,9 +249,8 @@ TEST(GridMGRanks, RefuseTogether) {
   A.row[40][200] = A.row[200][40] = -1;
   const Distributed other = by_rows(A, {all.begin(), all.end()});
   ok(MatSetDM(other.A, like.da));
-  expect_refused(other, "",
-                 "row 40 at (5, 5, 0) has a coupling with row 200 at (4, 4, 4), which is no neighbour of it");
-  expect_refused(other, "-pc_gridmg_grid 6,7,8", "leave the option out", PETSC_ERR_ARG_INCOMP);
+  expect_refused(other, "", "row 40 at (5, 5, 0) is coupled with row 200 at (4, 4, 4), which is not its neighbour");
+  expect_refused(other, "-pc_gridmg_grid 6,7,8", "omit the option", PETSC_ERR_ARG_INCOMP);
   const Shape nine{9, 8, 1, false, false, false, 9};
   A = reference_of(uneven(nine));
   expect_refused(by_rows(A, uneven_rows(A.size())), grid_of(nine, false), "the matrix has 9", PETSC_ERR_SUP);

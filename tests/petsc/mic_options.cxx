@@ -124,7 +124,7 @@ TEST_F(MicChoices, OutOfRangeAreRefused) {
   expect_refused(PCMICSetGrid(pc, 4, 0, 1), PETSC_ERR_ARG_OUTOFRANGE, "4 x 0 x 1");
   expect_equal(all_of(pc), Everything());
   ok(PCMICSetOmega(pc, 1.5));
-  expect_refused(PCSetUp(pc), PETSC_ERR_ARG_INCOMP, "incomplete Cholesky takes 0 to 1");
+  expect_refused(PCSetUp(pc), PETSC_ERR_ARG_INCOMP, "incomplete Cholesky takes values from 0 to 1");
   ok(PCMICSetType(pc, PC_MIC_TYPE_SSOR));
   ok(PCSetUp(pc));
   ok(PCMICSetShift(pc, 0.1));
@@ -171,9 +171,10 @@ TEST(MicView, TellsWhatTheMatrixIs) {
   const Matrix A = matrix_of(reference_of(around));
   const Preconditioner pc = mic_of(A, "-pc_mic_grid 9,8 -pc_mic_block_lines 3");
   ok(PCSetUp(pc));
-  expect_lines(pc, {"grid: 9 x 8, 5-point, from the option", "periodic in x: the couplings around it are left out",
-                    "periodic in y: the couplings around it are left out", "identity rows, decoupled: 1",
-                    "blocks of 3 lines, not coupled: 3"});
+  expect_lines(pc,
+               {"grid: 9 x 8, 5-point, from the option", "periodic in x: the couplings across this side are left out",
+                "periodic in y: the couplings across this side are left out", "identity rows, decoupled: 1",
+                "blocks of 3 lines, not coupled: 3"});
   const Matrix B = matrix_of(cube(9, 3, 0).A);
   const Preconditioner constant = mic_of(B);
   ok(PCSetUp(constant));
@@ -212,7 +213,7 @@ TEST(MicRefused, WhatIsOnNoGridOfItsKind) {
   far.add(23, 61, -0.5), far.add(61, 23, -0.5);
   expect_refused(far, PETSC_ERR_ARG_WRONG, {"pc_mic_grid", "another preconditioner"});
   expect_refused(reference_of(random_matrix({10, 9, 1, false, false, false, 9})), PETSC_ERR_SUP,
-                 {"-pc_type mic is for 5 points on a 2D grid and 7 on a 3D one", "-pc_type rrb"});
+                 {"-pc_type mic takes 5 points on a 2D grid and 7 on a 3D one", "-pc_type rrb"});
 }
 
 TEST(MicRefused, DiagonalsThatAreNotPositive) {

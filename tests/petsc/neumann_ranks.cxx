@@ -224,7 +224,8 @@ TEST(NeumannRanks, AreInTheView) {
     if (rank() > 0) return;
     EXPECT_NE(text.find("identity rows, decoupled: 2\n"), std::string::npos) << text;
     const std::string order = static_cast<DM>(d.da) ? "Mat's DMDA" : "numbering of the rows";
-    const std::string said = "the same as on one rank, on " + std::to_string(ranks()) + "; order: " + order + "\n";
+    const std::string said =
+        "the same operator as on one rank, on " + std::to_string(ranks()) + " ranks; order: " + order + "\n";
     EXPECT_EQ(text.find(said) != std::string::npos, ranks() > 1) << text;
   });
 }

@@ -256,8 +256,9 @@ TEST(View, SaysWhatWasDoneToTheMatrix) {
     return view(pc);
   };
   const std::string ring = view_of(reference::periodic({65, 64, true, true}, 0.1), "-pc_rrb_levels 4");
-  expect_lines(ring, {"    periodic in x: not a multiple of 2^ceil(levels/2), some couplings around it are lumped",
-                      "    periodic in y"});
+  expect_lines(ring,
+               {"    periodic in x: not a multiple of 2^ceil(levels/2), some couplings across this side are lumped",
+                "    periodic in y"});
   const std::string ponds = view_of(reference::two_ponds(30, 31), "-pc_rrb_levels 4");
   expect_lines(ponds, {"    identity rows, decoupled: 31", "    null directions: 2"});
   EXPECT_NE(ponds.find("near null space"), std::string::npos);

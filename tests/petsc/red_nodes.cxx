@@ -159,16 +159,16 @@ TEST(RedNodes, AreShown) {
   const Preconditioner pc = pc_of(A, grid_option(problem) + "-pc_rrb_red_nodes auto -pc_rrb_levels 6");
   const std::string info = info_of([&] { ok(PCSetUp(pc)); }), text = view(pc);
   for (const char *words :
-       {"they are chosen by support", "Level 0: 3969 unknowns, 3.9 couplings each, chosen red nodes: 1984, in "})
+       {"red nodes are chosen by support", "Level 0: 3969 unknowns, 3.9 couplings each, chosen red nodes: 1984, in "})
     EXPECT_NE(info.find(words), std::string::npos) << words << "\n" << info;
-  for (const char *words : {"red nodes: by support, since ", " plain ones fail its test",
-                            "couplings an unknown, level by level: 3.9 ", "levels: 6, unknowns left: 3969 1985 "})
+  for (const char *words : {"red nodes: by support, since ", " plain ones fail the test",
+                            "couplings per unknown, level by level: 3.9 ", "levels: 6, unknowns left: 3969 1985 "})
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
 
   const Matrix strong = matrix_of(reference::anisotropic(63, 63, 1, 100));
   const Preconditioner halved = pc_of(strong, grid_option(problem) + "-pc_rrb_red_nodes auto -pc_rrb_levels 6");
   const std::string told = info_of([&] { ok(PCSetUp(halved)); }), shown = view(halved);
-  EXPECT_NE(told.find("strong couplings is halved before red nodes are plain: yyy"), std::string::npos) << told;
+  EXPECT_NE(told.find("strong couplings is halved before plain red nodes are used: yyy"), std::string::npos) << told;
   EXPECT_NE(shown.find("strong couplings is halved first: yyy; then red nodes are plain"), std::string::npos) << shown;
 }
 

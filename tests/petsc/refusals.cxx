@@ -45,7 +45,7 @@ TEST(Refused, WhatIsNoStencil) {
       random.A.add(p, q, -0.1), random.A.add(q, p, -0.1);
     }
   }
-  expect_refused(random, PETSC_ERR_ARG_WRONG, {"no structured grid", "row ", "column ", "-pc_type gamg"});
+  expect_refused(random, PETSC_ERR_ARG_WRONG, {"not on a structured grid", "row ", "column ", "-pc_type gamg"});
 }
 
 TEST(Refused, ThirteenPoints) { // second neighbours: a wider stencil than is read
@@ -121,7 +121,7 @@ TEST(Refused, TwoUnknownsAPoint) {
   ok(DMSetUp(da));
   ok(DMCreateMatrix(da, A.put()));
   ok(MatShift(A, 1));
-  expect_refused(A, PETSC_ERR_SUP, {"-pc_type rrb is for one unknown a grid point", "dof = 2", "-pc_type fieldsplit"});
+  expect_refused(A, PETSC_ERR_SUP, {"-pc_type rrb takes one unknown per grid point", "dof = 2", "-pc_type fieldsplit"});
 }
 
 TEST(Refused, TypesThatHoldNoRows) {

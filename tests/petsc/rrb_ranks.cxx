@@ -183,9 +183,9 @@ TEST(RrbRanks, RefuseOtherNumberings) {
   const Distributed d = by_rows(mixed, uneven_rows(mixed.size()));
   expect_refused(d.A, "", PETSC_ERR_ARG_WRONG, "pc_rrb_grid nx,ny");
   expect_refused(d.A, "-pc_rrb_grid 12,10", PETSC_ERR_ARG_INCOMP, "does not fit the grid");
-  expect_refused(d.A, "-pc_rrb_grid 12,11", PETSC_ERR_ARG_INCOMP, "is not one of the matrix");
+  expect_refused(d.A, "-pc_rrb_grid 12,11", PETSC_ERR_ARG_INCOMP, "does not match the matrix");
   if (ranks() == 1) return;
-  expect_refused(d.A, "", PETSC_ERR_ARG_WRONG, "rows are numbered in natural order");
+  expect_refused(d.A, "", PETSC_ERR_ARG_WRONG, "rows must be numbered in natural order");
   const Case c{"", p, 5};
   const Distributed boxes = on_dmda(p.A, c.shape(), {ranks() == 6 ? 3 : 1, ranks() == 6 ? 2 : ranks(), 1});
   expect_refused(boxes.A, "-pc_rrb_grid 10,12", PETSC_ERR_ARG_INCOMP, "is not the grid of the Mat's DMDA");
@@ -280,7 +280,7 @@ TEST(RrbRanks, AreInTheView) {
     if (rank() > 0) return;
     for (const char *name : {"levels: ", "last block: ", "cycle: ", "identity rows"})
       EXPECT_EQ(line(text, name), line(one, name));
-    const std::string said = "the same as on one rank, on " + std::to_string(ranks()) + ": ";
+    const std::string said = "the same operator as on one rank, on " + std::to_string(ranks()) + " ranks: ";
     EXPECT_EQ(text.find(said) != std::string::npos, ranks() > 1) << text;
     const bool says = text.find("grids 0 to 1 are distributed, grid 2 (8 x 7) is on every rank\n") != std::string::npos;
     EXPECT_EQ(says, ranks() > 1) << text;

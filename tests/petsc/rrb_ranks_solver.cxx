@@ -41,10 +41,10 @@ TEST(RrbRanksSolver, SaysWhyItIsNotFused) {
   expect(all[1], all_distributed, fused);
   expect(all[1], "-pc_rrb_storage naive -pc_rrb_levels 3 -pc_rrb_gather_size 0", fused);
   expect(all[1], "", "because the finest grid is on every rank");
-  expect(all[2], all_distributed, "because the matrix is no 5-point matrix");
+  expect(all[2], all_distributed, "because the matrix is not a 5-point matrix");
   expect(odd, all_distributed, "because red nodes couple around a periodic side");
   const Case alone{"isolated cells", reference::isolated_cells(20, 21), 5};
-  expect(alone, all_distributed, "because the matrix has rows of zeros");
+  expect(alone, all_distributed, "because the matrix has zero rows");
 }
 
 // ---- the iteration of one rank ----

@@ -206,9 +206,9 @@ TEST(RRBSolverView, NamesTheFormAndWhy) {
        {Form{five, "-pc_rrb_levels 6", "on the first Schur complement, in r1/r2/b1/b2 storage"},
         {five, "-pc_rrb_levels 1", "on all nodes"},
         {reference::random_faces({90, 72, false, true}, 10), "-pc_rrb_levels 6", "on the first Schur complement"},
-        {reference::random_nine_points({90, 71}, 0), "-pc_rrb_levels 6", "because the matrix is no 5-point matrix"},
+        {reference::random_nine_points({90, 71}, 0), "-pc_rrb_levels 6", "because the matrix is not a 5-point matrix"},
         {reference::random_faces({90, 71, false, true}, 10), "-pc_rrb_levels 6", "because red nodes couple around a "},
-        {reference::isolated_cells(60, 61), "-pc_rrb_levels 6", "because the matrix has rows of zeros"}}) {
+        {reference::isolated_cells(60, 61), "-pc_rrb_levels 6", "because the matrix has zero rows"}}) {
     const Matrix A = matrix_of(form.problem);
     const Solver ksp = ksp_of(A, std::string("-ksp_type rrb ") + form.options);
     EXPECT_NE(view(ksp).find("type: rrb"), std::string::npos); // not set up
@@ -224,7 +224,7 @@ TEST(RRBSolverView, SaysThatThereAreTwoMatrices) {
   const Solver ksp = ksp_of(A, "-ksp_type rrb", P);
   (void)solve(ksp, problem.b);
   EXPECT_NE(view(ksp).find("by PETSc's products"), std::string::npos) << view(ksp);
-  EXPECT_NE(view(ksp).find("because the preconditioner is made from another matrix"), std::string::npos) << view(ksp);
+  EXPECT_NE(view(ksp).find("because the preconditioner is built from another matrix"), std::string::npos) << view(ksp);
 }
 
 TEST(RRBSolverView, InAString) {

@@ -311,14 +311,14 @@ TEST(RRBSolverIn3D, SaysWhyItIsNotFused) {
     EXPECT_NE(view(ksp).find(std::string("because ") + why), std::string::npos) << view(ksp);
   };
   const Matrix A = matrix_of(problem.A), P = matrix_of(problem.A);
-  expect_reason(A, P, "the preconditioner is made from another matrix");
+  expect_reason(A, P, "the preconditioner is built from another matrix");
   for (const auto &entry : std::map<int, double>(problem.A.row[50].begin(), problem.A.row[50].end())) {
     problem.A.row[50][entry.first] = 0;
     if (entry.first != 50) problem.A.row[entry.first][50] = 0;
   }
   problem.b[50] = 0;
   const Matrix Z = matrix_of(problem.A);
-  expect_reason(Z, Z, "the matrix has rows of zeros");
+  expect_reason(Z, Z, "the matrix has zero rows");
 }
 
 TEST(RRBSolverIn3D, NoticesAnIndefiniteMatrix) {

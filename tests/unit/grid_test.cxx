@@ -155,9 +155,9 @@ TEST(FindGrid, TrilinearElements) {
 TEST(FindGrid, CornersInThreeDimensionsWhereTheyAreNotTaken) {
   auto A = random_matrix({6, 5, 4, false, false, false, 27});
   Grid g, h = given(3, 6, 5, 4);
-  expect_part(find(A, g, Widest::flat), "It is a 3D matrix on 6 x 5 x 4 points, and this preconditioner is for 2D");
-  expect_part(find(A, g, Widest::star), "It is a 3D matrix on 6 x 5 x 4 points. Its stencils have 27 points, and this");
-  expect_part(check(A, h), "Its stencils have 27 points, and this preconditioner takes those of 7");
+  expect_part(find(A, g, Widest::flat), "It is a 3D matrix on 6 x 5 x 4 points, but this preconditioner is for 2D");
+  expect_part(find(A, g, Widest::star), "It is a 3D matrix on 6 x 5 x 4 points. Its stencils have 27 points, but this");
+  expect_part(check(A, h), "Its stencils have 27 points, but this preconditioner takes only 7-point");
 }
 
 TEST(FindGrid, ChainsAndRings) {

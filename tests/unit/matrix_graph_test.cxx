@@ -214,10 +214,10 @@ TEST(MatrixGraph, SurvivesUnderflow) {
 
 // A graph whose nodes all are near one another: no red nodes leave it sparse.
 TEST(MatrixGraph, RefusesAnExpander) {
-  constexpr int n = 9000;
+  constexpr int n = 6000;
   Random random(1);
   Matrix A(n);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 12; k++) {
     std::vector<int> next(n);
     for (int p = 0; p < n; p++) next[p] = p;
     for (int p = n - 1; p > 0; p--) std::swap(next[p], next[int(random() * (p + 1))]);

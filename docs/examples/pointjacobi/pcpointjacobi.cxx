@@ -132,7 +132,7 @@ static PetscBool MayHaveIdentityRows(PC) { return PETSC_TRUE; } /* nobody has lo
 
    Options Database Keys:
 +  -pc_pointjacobi_omega <omega>     - the damping; default 1
--  -pc_pointjacobi_grid <nx,ny[,nz]> - unknowns in x, y and z, where neither a DM nor the matrix tells
+-  -pc_pointjacobi_grid <nx,ny[,nz]> - unknowns in x, y and z, if neither a DM nor the matrix determines them
 
    Level: beginner
 

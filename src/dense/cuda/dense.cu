@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(product_threads) multiply(InverseRows inverse,
 static void check(cusolverStatus_t status, const char *what) {
   if (status == CUSOLVER_STATUS_SUCCESS) return;
   if (status == CUSOLVER_STATUS_ALLOC_FAILED) cuda::check(cudaErrorMemoryAllocation, what);
-  throw std::runtime_error(std::string(what) + ": cuSOLVER's error " + std::to_string(int(status)));
+  throw std::runtime_error(std::string(what) + ": cuSOLVER error " + std::to_string(int(status)));
 }
 
 DenseLibrary::DenseLibrary() { check(cusolverDnCreate(&solver_), "cusolverDnCreate"); }

@@ -94,7 +94,7 @@ std::vector<Cuts> candidates(const GridShape &s) {
 
 Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &s)
     : n_(n), ia_(ia), ja_(ja) {
-  if (n > largest_n) throw std::invalid_argument("more unknowns than a device solves with directly");
+  if (n > largest_n) throw std::invalid_argument("more unknowns than a device can solve for directly");
   for (int i = 0; i < n; ++i)
     if (ia[i + 1] - ia[i] > largest_row) throw std::invalid_argument("a row of the coarse matrix is too long");
   row_start.assign(1, 0);
@@ -114,7 +114,7 @@ Plan::Plan(int n, const int *ia, const int *ja, const int *x, const int *y, cons
     list_separators();
     return;
   }
-  throw std::invalid_argument("the coarse matrix couples unknowns that are further apart than said");
+  throw std::invalid_argument("the coarse matrix couples unknowns that are further apart than declared");
 }
 
 // Blocks, their unknowns and entries from the part that each unknown is in. False: they are too large, or not separated.

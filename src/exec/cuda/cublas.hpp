@@ -11,7 +11,7 @@ namespace petscrrb::cuda {
 inline void check(cublasStatus_t status, const char *what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   if (status == CUBLAS_STATUS_ALLOC_FAILED) check(cudaErrorMemoryAllocation, what);
-  throw std::runtime_error(std::string(what) + ": cuBLAS's error " + std::to_string(int(status)));
+  throw std::runtime_error(std::string(what) + ": cuBLAS error " + std::to_string(int(status)));
 }
 
 class Blas : NotCopied {

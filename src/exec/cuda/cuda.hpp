@@ -204,7 +204,7 @@ public:
   // waits for the stream
   const T &read(cudaStream_t stream) const {
     check(cudaMemcpyAsync(host_.data(), device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-    wait_for(stream, "a report of the device");
+    wait_for(stream, "a report from the device");
     return *host_.data();
   }
 

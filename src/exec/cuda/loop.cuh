@@ -40,7 +40,7 @@ public:
   }
 
   // What work(condition) launches on `on`, as for a Graph: the same errors, and nothing is kept then. It must launch a kernel
-  // that sets the condition, or the loop would have no end. may_repeat: by itself, if the device can.
+  // that sets the condition, or the loop would never end. may_repeat: by itself, if the device can.
   template <class Work> auto capture(Cuda &on, bool may_repeat, const Work &work) {
     reset();
     if (may_repeat && has_conditional_nodes()) return capture_repeated(on, work);
@@ -98,7 +98,7 @@ private:
   static void check_not_empty(cudaGraph_t body) {
     std::size_t nodes = 0;
     check(cudaGraphGetNodes(body, nullptr, &nodes), "cudaGraphGetNodes");
-    if (!nodes) throw std::logic_error("a loop on the device without work would have no end");
+    if (!nodes) throw std::logic_error("a loop on the device without work would never end");
   }
 #else
   template <class Work> auto capture_repeated(Cuda &, const Work &work) { return decltype(work(Condition()))(0); }

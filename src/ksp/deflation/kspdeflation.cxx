@@ -53,9 +53,10 @@ static PetscErrorCode Wrap(KSP ksp, PC inner, const Shared &deflation) {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
-  PetscCheck(!rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-             "-ksp_deflation is not for -ksp_type rrb, which iterates on the first Schur complement, not on A: use "
-             "-ksp_type cg with -pc_type rrb");
+  PetscCheck(
+      !rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+      "-ksp_deflation does not work with -ksp_type rrb, which iterates on the first Schur complement, not on A: use "
+      "-ksp_type cg with -pc_type rrb");
   PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &wrapper));
   PetscCall(PCGetOptionsPrefix(inner, &prefix));
   PetscCall(PCSetOptionsPrefix(wrapper, prefix));
@@ -152,8 +153,8 @@ PetscErrorCode KSPDeflationStopHook(void) {
 PetscErrorCode KSPDeflationStartHook(void) {
   PetscFunctionBegin;
   (void)Created;
-  PetscCall(
-      PetscInfo(nullptr, "This PETSc was built without logging: -ksp_deflation is not seen, KSPSetDeflation() is\n"));
+  PetscCall(PetscInfo(
+      nullptr, "This PETSc was built without logging: -ksp_deflation has no effect, but KSPSetDeflation() does\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

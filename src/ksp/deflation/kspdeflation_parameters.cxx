@@ -97,8 +97,7 @@ template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member,
 
 static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSetDeflation", nullptr, nullptr},
                                                                         &KSPDeflation::type, "-ksp_deflation",
-                                                                        "Subdomains that are deflated",
-                                                                        KSPDeflationTypes);
+                                                                        "Deflated subdomains", KSPDeflationTypes);
 
 /*@
    KSPSetDeflation - Wraps the preconditioner of a `KSP` in subdomain deflation, or removes it
@@ -116,33 +115,32 @@ static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSet
 .  -ksp_deflation_inverse <explicit,cholesky>       - how systems with E are solved
 .  -ksp_deflation_stripe_lines <lines>              - grid lines in a stripe
 .  -ksp_deflation_stripe_cuts <cuts>                - pieces that a line is cut into
-.  -ksp_deflation_blocks <nx,ny,nz>                 - number of blocks each way, also those that cut phases
-.  -ksp_deflation_jump <factor>                     - diagonals that differ by it are of two phases
--  -ksp_deflation_grid <nx,ny,nz>                   - unknowns each way
+.  -ksp_deflation_blocks <nx,ny,nz>                 - number of blocks in each direction, also of those that cut phases
+.  -ksp_deflation_jump <factor>                     - diagonal entries that differ by it belong to different phases
+-  -ksp_deflation_grid <nx,ny,nz>                   - unknowns in each direction
 
    Level: beginner
 
    Notes:
-   Z has one vector for each subdomain, 1 on its rows; rows without a coupling (Dirichlet rows that are kept) are in none.
-   With E = Z^T A Z, Q = Z E^-1 Z^T and P = I - A Q the solver does not see the small eigenvalues that belong to Z, for
-   example those of a jump of coefficients. A is symmetric. If it is singular, E is inverted on the complement of its
-   null space. E is updated with the operator, even if the preconditioner is reused.
+   Z has one vector per subdomain, which is 1 on the subdomain's rows; rows without couplings (Dirichlet rows that are kept) are in no
+   subdomain. With E = Z^T A Z, Q = Z E^-1 Z^T and P = I - A Q the solver does not see the small eigenvalues that belong to Z, for example
+   those due to jumps of the coefficients. A must be symmetric. If it is singular, E is inverted on the complement of its null space. E is
+   updated with the operator, even if the preconditioner is reused.
 
    On several MPI ranks the subdomains are those of the whole grid, and the iterations are those of one rank. The grid is that of a
    `DMDA`, or is set by `KSPDeflationSetGrid()` with rows numbered in its natural order. Each rank has the inverse of E.
 
-   Any preconditioner can be inside, with type and options set as without deflation. `KSPGetPC()` gives the wrapper,
-   `KSPDeflationGetPC()` the preconditioner inside. `KSPMINRES` and others that need a symmetric preconditioner get one
-   (balancing Neumann-Neumann: P^T M^-1 P + Q). A relative tolerance refers to the same norm as without
-   deflation, that of the right-hand side.
+   Any preconditioner can be wrapped; its type and options are set as without deflation. `KSPGetPC()` returns the wrapper,
+   `KSPDeflationGetPC()` the preconditioner inside. `KSPMINRES` and other methods that need a symmetric preconditioner get one (balancing
+   Neumann-Neumann: P^T M^-1 P + Q). A relative tolerance refers to the same norm as without deflation, that of the right-hand side.
 
-   The options act on every `KSP` that is created after the library was loaded, with its prefix. With a PETSc configured
-   --with-log=0 they do not, and this function is the only way.
+   The options act on every `KSP` that is created after the library was loaded, with the prefix of that `KSP`. They have no effect if PETSc
+   was configured with --with-log=0; then this function is the only way.
 
    Errors:
-   In `KSPSetUp()` and `KSPSolve()`: a matrix that is not symmetric, or that has no entries to read; `KSPRRB`, `KSPLSQR`,
-   `KSPCGLS`, `KSPCGNE` and `KSPQCG`; `PCEISENSTAT` and others that change the system; more than 8192 subdomains. An E that
-   is not positive definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`.
+   In `KSPSetUp()` and `KSPSolve()`: a matrix that is not symmetric, or whose entries cannot be read; `KSPRRB`, `KSPLSQR`, `KSPCGLS`,
+   `KSPCGNE` and `KSPQCG`; `PCEISENSTAT` and others that change the system; more than 8192 subdomains. An E that is not positive definite
+   makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`.
 
    References:
 .  * - R. Gupta, M. van Gijzen, C. Vuik, Efficient two-level preconditioned conjugate gradient method on the GPU, 2013
@@ -201,8 +199,8 @@ PetscErrorCode KSPGetDeflation(KSP ksp, KSPDeflationType *type) {
    With `KSP_DEFLATION_ADEF2` the preconditioner is P^T M^-1 + Q and the initial guess Q b + P^T x0. It tolerates an
    inexact E, and the residual is that of A x = b.
 
-   With `KSP_DEFLATION_DEF1` the `KSP` solves P A x^ = P b during the solve, from x0, and x = Q b + P^T x^ is made after
-   it (Gupta, van Gijzen and Vuik, Algorithm 1). What monitors see before that as a solution is x^.
+   With `KSP_DEFLATION_DEF1` the `KSP` solves P A x^ = P b, starting from x0, and x = Q b + P^T x^ is computed
+   afterwards (Gupta, van Gijzen and Vuik, Algorithm 1). Until then, the solution that monitors see is x^.
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetVariant()`
 @*/
@@ -225,16 +223,16 @@ KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-
 
    Notes:
    The default is the explicit inverse on a device and for `KSP_DEFLATION_USER`, and Cholesky on the host, where the
-   factor of stripes and blocks is narrow. These are the two ways of Gupta, van Gijzen and Vuik, Section 6.
+   factor of stripes and blocks is narrow. These are the two approaches of Gupta, van Gijzen and Vuik, Section 6.
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetInverse()`
 @*/
 KSP_DEFLATION_PARAMETER(Inverse, KSPDeflationInverse, &KSPDeflation::inverse, "-ksp_deflation_inverse",
-                        "How E = Z^T A Z is solved with; by default explicit on a device and for user",
+                        "How systems with E = Z^T A Z are solved; default: explicit on a device and for user",
                         KSPDeflationInverses, InverseInUse, &KSPDeflation::inverse_set);
 
 /*@
-   KSPDeflationGetPC - Gets the preconditioner that deflation is put around
+   KSPDeflationGetPC - Gets the preconditioner that deflation wraps
 
    Not Collective
 
@@ -242,13 +240,13 @@ KSP_DEFLATION_PARAMETER(Inverse, KSPDeflationInverse, &KSPDeflation::inverse, "-
 .  ksp - the Krylov solver
 
    Output Parameter:
-.  pc - the preconditioner M^-1; without deflation the same as `KSPGetPC()` gives
+.  pc - the preconditioner M^-1; without deflation that of `KSPGetPC()`
 
    Level: intermediate
 
    Note:
-   `KSPGetPC()` gives the preconditioner with deflation. Setting the type of that one sets the type of M^-1, too, but
-   functions about a type (`PCGAMGSetThreshold()`) need this one.
+   `KSPGetPC()` returns the preconditioner with deflation. Setting its type sets the type of M^-1, too, but functions
+   for a particular type, such as `PCGAMGSetThreshold()`, must be given M^-1 itself.
 
 .seealso: `KSPSetDeflation()`, `KSPGetPC()`
 @*/
@@ -272,7 +270,7 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
    Input Parameters:
 +  ksp   - the Krylov solver
 .  lines - grid lines along x in a stripe, at least 1 (default 1)
--  cuts  - pieces of even length that each stripe is cut into, at least 1 (default 2)
+-  cuts  - pieces of about equal length that each stripe is cut into, at least 1 (default 2)
 
    Options Database Keys:
 +  -ksp_deflation_stripe_lines <lines> - grid lines in a stripe
@@ -281,7 +279,8 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
    Level: intermediate
 
    Notes:
-   The defaults are the 2n half lines of Gupta, van Gijzen and Vuik, Figure 9. In 3D a stripe has lines of one plane.
+   The defaults are the 2n half lines of Gupta, van Gijzen and Vuik, Figure 9. In 3D the lines of a stripe are in one
+   plane.
 
    It takes effect at the next solve.
 
@@ -311,7 +310,7 @@ PetscErrorCode KSPDeflationSetStripes(KSP ksp, PetscInt lines, PetscInt cuts) {
 
    Output Parameters:
 +  lines - grid lines in a stripe, or `NULL`
--  cuts  - pieces that each is cut into, or `NULL`
+-  cuts  - pieces that each stripe is cut into, or `NULL`
 
    Level: intermediate
 
@@ -336,30 +335,31 @@ PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) 
 +  ksp - the Krylov solver
 .  nx  - number of blocks in the x direction, at least 1
 .  ny  - number of blocks in the y direction, at least 1
--  nz  - number of blocks in the z direction, at least 1; without a meaning in 2D
+-  nz  - number of blocks in the z direction, at least 1; ignored in 2D
 
    Options Database Key:
-.  -ksp_deflation_blocks <nx,ny,nz> - number of blocks each way; nz may be left out
+.  -ksp_deflation_blocks <nx,ny,nz> - number of blocks in each direction; nz may be omitted
 
    Level: intermediate
 
    Notes:
-   They are the subdomains of `KSP_DEFLATION_BLOCK`, or cut the phases of `KSP_DEFLATION_LEVELSET`.
+   The blocks are the subdomains of `KSP_DEFLATION_BLOCK`, or cut the phases of `KSP_DEFLATION_LEVELSET`.
 
-   Blocks of n points have sides of n / nx points, rounded up or down; there are at most as many as points. The default
-   is blocks of 8 points each way, but at most 64 x 64 or 16 x 16 x 16 of them. Phases are not cut unless this is set.
+   Where the grid has n points in x, a block has n / nx of them, rounded up or down; there are at most as many blocks as
+   points. The default is blocks of 8 points in each direction, but at most 64 x 64 or 16 x 16 x 16 of them. Phases are
+   cut only if this is set.
 
    It takes effect at the next solve.
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetBlocks()`, `KSPDeflationSetLevelSet()`
 @*/
-KSP_DEFLATION_SIZES(Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
-                    "Number of blocks each way, 0: of 8 points, at most 64 x 64 or 16 x 16 x 16",
-                    "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " blocks: all numbers must be positive",
-                    BlocksInUse);
+KSP_DEFLATION_SIZES(
+    Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
+    "Number of blocks in each direction; 0: blocks of 8 points, at most 64 x 64 or 16 x 16 x 16 of them",
+    "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " blocks: all numbers must be positive", BlocksInUse);
 
 /*@
-   KSPDeflationSetGrid - Sets the grid on which the stripes and blocks of a deflated `KSP` are
+   KSPDeflationSetGrid - Sets the grid of the stripes and blocks of a deflated `KSP`
 
    Logically Collective
 
@@ -370,26 +370,27 @@ KSP_DEFLATION_SIZES(Blocks, &KSPDeflation::blocks, "-ksp_deflation_blocks",
 -  nz  - number of unknowns in the z direction, 1 in 2D
 
    Options Database Key:
-.  -ksp_deflation_grid <nx,ny,nz> - the grid; nz may be left out
+.  -ksp_deflation_grid <nx,ny,nz> - the grid; nz may be omitted
 
    Level: intermediate
 
    Notes:
-   Needed only where neither a `DMDA` nor the matrix's nonzero values tell. The couplings may be any.
+   Needed only if neither a `DMDA` nor the nonzeros of the matrix determine it. Any couplings are allowed.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive; a grid with another number of points than the matrix has rows
-   is an error in `KSPSetUp()`.
+   `PETSC_ERR_ARG_OUTOFRANGE` if a size is not positive; a grid whose number of points is not the number of rows of the
+   matrix is an error in `KSPSetUp()`.
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetGrid()`
 @*/
-KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid", "Unknowns each way, 0: found",
+KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid",
+                    "Unknowns in each direction; 0: found automatically",
                     "Grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
                     " points: all sizes must be positive",
                     GridInUse);
 
 /*@
-   KSPDeflationSetLevelSet - Sets the function whose sign tells the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
+   KSPDeflationSetLevelSet - Sets the function whose sign distinguishes the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
 
    Logically Collective
 
@@ -400,11 +401,11 @@ KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid", "Unknowns 
    Level: intermediate
 
    Notes:
-   Rows are of one phase where phi >= 0, of the other where phi < 0. A subdomain is a connected part of a phase, by the
-   matrix's nonzero couplings, or what of it is in one of the blocks that `KSPDeflationSetBlocks()` set. Without phi the
-   coefficients tell: see `KSPDeflationSetJump()`.
+   Rows with phi >= 0 are in one phase, rows with phi < 0 in the other. A subdomain is a part of a phase that is
+   connected by nonzero couplings of the matrix, or the piece of it in one of the blocks that `KSPDeflationSetBlocks()`
+   set. Without phi the phases follow from the coefficients: see `KSPDeflationSetJump()`.
 
-   New values of phi are seen at the next solve.
+   New values of phi take effect at the next solve.
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetLevelSet()`, `KSPDeflationSetJump()`, `KSPDeflationSetBlocks()`
 @*/
@@ -417,7 +418,7 @@ PetscErrorCode KSPDeflationSetLevelSet(KSP ksp, Vec phi) {
 }
 
 /*@
-   KSPDeflationGetLevelSet - Gets the function whose sign tells the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
+   KSPDeflationGetLevelSet - Gets the function whose sign distinguishes the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
 
    Not Collective
 
@@ -440,7 +441,7 @@ PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
 }
 
 /*@
-   KSPDeflationSetJump - Sets by which factor diagonals of neighbours differ that are of two phases
+   KSPDeflationSetJump - Sets the factor by which diagonal entries of neighbours in different phases differ
 
    Logically Collective
 
@@ -449,12 +450,12 @@ PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
 -  jump - the factor, larger than 1 (default 10)
 
    Options Database Key:
-.  -ksp_deflation_jump <jump> - diagonals that differ by it are of two phases
+.  -ksp_deflation_jump <jump> - diagonal entries that differ by it belong to different phases
 
    Level: intermediate
 
    Notes:
-   It is for `KSP_DEFLATION_LEVELSET` without a level set.
+   It applies to `KSP_DEFLATION_LEVELSET` without a level set.
 
    It takes effect at the next solve.
 
@@ -462,8 +463,8 @@ PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
 @*/
 KSP_DEFLATION_PARAMETER(
     Jump, PetscReal, &KSPDeflation::jump, "-ksp_deflation_jump",
-    "Diagonals that differ by this factor are of two phases", [](PetscReal jump) { return jump > 1.0; },
-    "A jump by a factor of %g: it must be larger than 1");
+    "Diagonal entries that differ by this factor belong to different phases", [](PetscReal jump) { return jump > 1.0; },
+    "Jump by a factor of %g: it must be larger than 1");
 
 /*@
    KSPDeflationSetSpace - Sets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
@@ -472,17 +473,18 @@ KSP_DEFLATION_PARAMETER(
 
    Input Parameters:
 +  ksp - the Krylov solver
--  Z   - a matrix with the rows of the operator, distributed as they are, and one column a vector, at most 8192
+-  Z   - a matrix with the rows of the operator, distributed in the same way, and one column per vector, at most 8192
 
    Level: intermediate
 
    Notes:
-   The columns may be any vectors, for example approximate eigenvectors, and may depend on one another. A Z and Z^T A Z
-   are made by PETSc's own products, so Z may be dense or sparse, on the host or on a device; on several MPI ranks it is
-   of type `MATAIJ` or `MATDENSE`, and its columns may be distributed in any way. New values are seen at the next solve.
+   The columns may be any vectors, for example approximate eigenvectors, and may be linearly dependent. A Z and Z^T A Z
+   are computed by PETSc's own products, so Z may be dense or sparse, on the host or on a device; on several MPI ranks
+   it must be of type `MATAIJ` or `MATDENSE`, and its columns may be distributed in any way. New values take effect at
+   the next solve.
 
    Errors:
-   In `KSPSetUp()` and `KSPSolve()`: `PETSC_ERR_ARG_SIZ` where a rank has not as many rows of Z as of the operator,
+   In `KSPSetUp()` and `KSPSolve()`: `PETSC_ERR_ARG_SIZ` if a rank does not have as many rows of Z as of the operator,
    `PETSC_ERR_ARG_OUTOFRANGE` for more than 8192 vectors, `PETSC_ERR_ARG_NOTSAMECOMM` for a Z on other ranks,
    `PETSC_ERR_SUP` for another type on several ranks.
 

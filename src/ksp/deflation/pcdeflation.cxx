@@ -31,10 +31,9 @@ static PetscErrorCode PCSetUp_SubdomainDeflation(PC pc) {
   PC_SubdomainDeflation *d = Data(pc);
 
   PetscFunctionBegin;
-  PetscCheck(
-      d->inner, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-      "The type %s is no preconditioner of its own: it is what -ksp_deflation and KSPSetDeflation() put around one",
-      PCSUBDOMAINDEFLATION);
+  PetscCheck(d->inner, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The type %s is not a preconditioner on its own: -ksp_deflation and KSPSetDeflation() wrap one in it",
+             PCSUBDOMAINDEFLATION);
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(HandOn(pc));
   PetscCall(PCSetUp(d->inner));
@@ -179,7 +178,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "A Z: %.0f entries\n", all[0]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes\n", all[1]));
   PetscCall(PetscViewerASCIIPrintf(
-      viewer, "setup: %.3g seconds, %" PetscInt_FMT " from nothing, %" PetscInt_FMT " with new values\n",
+      viewer, "setup: %.3g seconds, %" PetscInt_FMT " from scratch, %" PetscInt_FMT " with new values\n",
       (double)d->seconds, d->setups, d->refreshes));
   if (d->result != Result::ok) PetscCall(PetscViewerASCIIPrintf(viewer, "FAILED: %s\n", r.why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,7 +202,7 @@ static PetscErrorCode PCView_SubdomainDeflation(PC pc, PetscViewer viewer) {
     PetscCall(ViewState(pc, viewer));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, pc->setupcalled ? "nothing to deflate\n" : "not set up yet\n"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "the preconditioner M^-1 that it is put around:\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the wrapped preconditioner M^-1:\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PCView(d->inner, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));

@@ -29,10 +29,9 @@ static PetscErrorCode Multiply(Mat PA, Vec x, Vec y, PetscErrorCode (*multiply)(
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(PA, &pc));
-  PetscCheck(
-      pc && Data(pc)->backend, PetscObjectComm((PetscObject)PA), PETSC_ERR_ARG_WRONGSTATE,
-      "This is the operator P A of a solve with -ksp_deflation_variant def1 that is over: call KSPSetOperators() "
-      "with A");
+  PetscCheck(pc && Data(pc)->backend, PetscObjectComm((PetscObject)PA), PETSC_ERR_ARG_WRONGSTATE,
+             "This is the operator P A of a solve with -ksp_deflation_variant def1 that has ended: call "
+             "KSPSetOperators() with A");
   PetscCall(PetscObjectQuery((PetscObject)PA, key, &A));
   PetscCall((*multiply)((Mat)A, x, y));
   PetscCall(Data(pc)->backend->Project(y));

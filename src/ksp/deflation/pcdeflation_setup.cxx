@@ -35,7 +35,7 @@ static PetscErrorCode GetSpace(PC pc, PetscObject *space) {
            : k.type == KSP_DEFLATION_USER   ? (PetscObject)k.Z
                                             : nullptr;
   PetscCheck(k.type != KSP_DEFLATION_USER || k.Z, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "-ksp_deflation user needs the space: call KSPDeflationSetSpace()");
+             "-ksp_deflation user needs a deflation space: call KSPDeflationSetSpace()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,7 +49,8 @@ static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
   PetscCall(MatGetLocalSize(A, &rows, nullptr));
   PetscCall(VecGetLocalSize((Vec)space, &values));
   if (rows != values)
-    trouble = {"The level set has " + std::to_string(values) + " values, the matrix " + std::to_string(rows) + " rows",
+    trouble = {"The level set has " + std::to_string(values) + " values, but the matrix has " + std::to_string(rows) +
+                   " rows",
                PETSC_ERR_ARG_SIZ};
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
   PetscCheck(trouble.why.empty(), PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());

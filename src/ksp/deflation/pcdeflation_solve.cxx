@@ -14,12 +14,13 @@ static PetscErrorCode CheckType(KSP ksp) {
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &normal, KSPLSQR, KSPCGLS, KSPCGNE, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPQCG, &halves));
   PetscCheck(!normal && !halves, comm, PETSC_ERR_SUP,
-             "-ksp_deflation is not for -ksp_type %s, which %s: use -ksp_type cg, or -ksp_deflation none",
+             "-ksp_deflation does not work with -ksp_type %s, which %s: use -ksp_type cg, or -ksp_deflation none",
              ((PetscObject)ksp)->type_name,
              normal ? "solves normal equations, whose small eigenvalues are not those of A"
-                    : "splits the preconditioner in two halves, which deflation has not");
-  PetscCheck(ksp->pc_side != PC_SYMMETRIC, comm, PETSC_ERR_SUP,
-             "-ksp_deflation is not for -ksp_pc_side symmetric: deflation has no two halves. Use left or right");
+                    : "splits the preconditioner into two halves, which deflation does not have");
+  PetscCheck(
+      ksp->pc_side != PC_SYMMETRIC, comm, PETSC_ERR_SUP,
+      "-ksp_deflation does not work with -ksp_pc_side symmetric: it does not split into two halves. Use left or right");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,8 +32,8 @@ static PetscErrorCode CheckInner(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)inner, &changes, PCEISENSTAT, PCBDDC, PCDEFLATION, PCHPDDM, ""));
   PetscCheck(!changes, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "-ksp_deflation cannot be put around -pc_type %s, which changes the system before a solve itself: use "
-             "another one, for example sor or icc in the place of eisenstat",
+             "-ksp_deflation cannot wrap -pc_type %s, which itself changes the system before a solve: use another one, "
+             "for example sor or icc instead of eisenstat",
              ((PetscObject)inner)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

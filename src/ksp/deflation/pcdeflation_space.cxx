@@ -13,7 +13,7 @@ static PetscRRBRows AnyStencil(const PetscRRBRows &rows) {
   out.check = [n = rows.n](Widest, const char *option, Grid &g) {
     const index_t points = g.n[0] * g.n[1] * (g.dim == 3 ? g.n[2] : 1);
     if (points == n) return std::string();
-    return std::string("A grid of ") + sizes(g) + " has " + text(points) + " points, and the matrix " +
+    return std::string("A grid of ") + sizes(g) + " has " + text(points) + " points, but the matrix has " +
            text(index_t(n)) + " rows (" + option + ")";
   };
   return out;

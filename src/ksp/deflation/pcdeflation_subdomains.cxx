@@ -61,8 +61,8 @@ private:
     PetscCall(PetscRRBVecOnDevice(x_, &here));
     if (here) PetscFunctionReturn(PETSC_SUCCESS);
     if (!copy_) {
-      PetscCall(PetscInfo(x_, "The matrix is on the device and a vector is on the host: deflation copies it there in "
-                              "every application\n"));
+      PetscCall(PetscInfo(x_, "The matrix is on the device and a vector is on the host: deflation copies the vector to "
+                              "the device in every application\n"));
       PetscCall(VecGetLocalSize(x_, &own));
       PetscCall(VecGetSize(x_, &all));
       PetscCall(VecCreate(PetscObjectComm((PetscObject)x_), &copy_));
@@ -190,9 +190,8 @@ PetscErrorCode Subdomains<Where>::Read(PC pc, Mat A, const KSPDeflationChoice &c
   PetscCall(PetscRRBTryTogether(comm, where_.say,
                                 [&] { words_ = PCDeflationWords(choice, (PetscBool)(phi != nullptr), space_); }));
   if (ranks_ && Where::device && space_.phases)
-    PetscCall(PetscInfo(pc,
-                        "The matrix is on devices of several ranks: its rows are copied to the host for each set of "
-                        "values, where the phases of a level set are found\n"));
+    PetscCall(PetscInfo(pc, "The matrix is on the devices of several ranks: for each set of values, its rows are "
+                            "copied to the host, where the phases of a level set are found\n"));
   inverse_ = PCDeflationInverse(choice, Where::device);
   space_.phi = phi;
   if (ranks_) space_.ranks = ranks_.get();

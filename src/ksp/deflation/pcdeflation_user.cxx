@@ -96,7 +96,7 @@ PetscErrorCode UserBackend::CheckRows(Mat A, Mat Z) {
   PetscCall(MatGetLocalSize(Z, &n, nullptr));
   if (n != rows)
     trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
-                   ": its rows are to be distributed as the matrix's",
+                   ": their rows must be distributed in the same way",
                PETSC_ERR_ARG_SIZ};
   PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
   PetscCheck(trouble.why.empty(), comm_, trouble.code, "%s", trouble.why.c_str());
@@ -108,7 +108,7 @@ PetscErrorCode UserBackend::CheckType(Mat Z) {
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
-  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s: it may be aij or dense",
+  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s, but must be aij or dense",
              ((PetscObject)Z)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,15 +120,15 @@ PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_compare(comm_, PetscObjectComm((PetscObject)Z), &compared));
   PetscCheck(compared == MPI_IDENT || compared == MPI_CONGRUENT, comm_, PETSC_ERR_ARG_NOTSAMECOMM,
-             "The deflation space is on other ranks than the matrix");
+             "The deflation space and the matrix are on different ranks");
   PetscCall(CheckType(Z));
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetSize(Z, &n, &columns));
   PetscCheck(n == rows, comm_, PETSC_ERR_ARG_SIZ,
-             "The deflation space has vectors of length %" PetscInt_FMT ", the matrix has %" PetscInt_FMT " rows", n,
-             rows);
+             "The deflation space has vectors of length %" PetscInt_FMT ", but the matrix has %" PetscInt_FMT " rows",
+             n, rows);
   PetscCheck(columns >= 1 && columns <= most_subdomains, comm_, PETSC_ERR_ARG_OUTOFRANGE,
-             "The deflation space has %" PetscInt_FMT " vectors: it may have from 1 to %d", columns, most_subdomains);
+             "The deflation space has %" PetscInt_FMT " vectors, but must have from 1 to %d", columns, most_subdomains);
   PetscCall(CheckRows(A, Z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,7 +42,7 @@ static std::string WhyRefused(std::vector<PetscScalar> &e, std::size_t n) {
       a = b = 0.5 * a + 0.5 * b; /* the sum may overflow */
     }
   if (!finite) return "E = Z^T A Z is not finite";
-  if (skew > 1e-8 * largest) return "it is not symmetric, as E = Z^T A Z shows, and deflation needs a symmetric one";
+  if (skew > 1e-8 * largest) return "it is not symmetric, as E = Z^T A Z shows, but deflation needs a symmetric one";
   return "";
 }
 

@@ -212,14 +212,15 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
    Level: beginner
 
    Notes:
-   `-ksp_type rrb` is all that an application needs: the preconditioner becomes `PCRRB`, or `PCGRIDMG` on a 3D grid, unless one is
-   chosen; one of another type is an error. Its options, such as `-pc_rrb_levels`, apply. The matrix is symmetric and positive
-   (semi)definite, with one unknown a grid point.
+   `-ksp_type rrb` is all that an application needs: the preconditioner defaults to `PCRRB`, or to `PCGRIDMG` on a 3D grid; any other type
+   is an error. Its options, such as `-pc_rrb_levels`, apply. The matrix must be symmetric and positive (semi)definite, with one unknown per
+   grid point.
 
-   The red nodes of a 5- or 7-point matrix, half of all, are eliminated exactly, and CG works on the others, in few loops over memory. The
-   solution is that on all nodes. Other matrices are solved on all nodes: with 9 points, with an odd number of points around a periodic side,
-   or where `PCGRIDMG` does not smooth red-black points. PETSc's own products and vector operations are used where the preconditioner is made
-   from another matrix; and with `PCRRB` on several ranks on all nodes, and where the finest grid is on every rank. `KSPView()` shows which.
+   The red nodes of a 5- or 7-point matrix, half of all nodes, are eliminated exactly, and CG works on the others, in few passes over
+   memory. The solution is computed on all nodes. CG works on all nodes if the matrix has 9 points, if there is an odd number of points
+   around a periodic side, or if `PCGRIDMG` does not smooth by red-black points. PETSc's own products and vector operations are used if the
+   preconditioner is built from another matrix, and with `PCRRB` on several ranks if CG works on all nodes or the finest grid is on every
+   rank. `KSPView()` shows which is in use.
 
    Norms: natural (default), preconditioned, unpreconditioned and none, with the same meaning as in `KSPCG`. The residual before the first
    iteration is that of the initial guess on all nodes; from the first iteration on it is zero on red nodes. If the initial guess satisfies

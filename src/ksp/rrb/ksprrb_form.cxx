@@ -19,11 +19,10 @@ PetscErrorCode KSPRRBCheckPC(KSP ksp, const KSPRRBInside **inside) {
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
   PetscCall(KSPRRBFindInside(ksp->pc, inside));
-  PetscCheck(
-      *inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
-      "KSPRRB iterates on the preconditioners rrb and gridmg and cannot use %s. Use -pc_type rrb, -pc_type gridmg "
-      "or none of them, or -ksp_type cg",
-      type ? type : "another one");
+  PetscCheck(*inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "KSPRRB works with the preconditioners rrb and gridmg only, not with %s. Use -pc_type rrb or gridmg, omit "
+             "-pc_type, or use -ksp_type cg",
+             type ? type : "another one");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,15 +92,15 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   if (!s->inside->build(ksp->pc))
     s->why = "the matrix has no rows";
   else if (ksp->pc->mat != ksp->pc->pmat)
-    s->why = "the preconditioner is made from another matrix";
+    s->why = "the preconditioner is built from another matrix";
   else if (ksp->transpose_solve)
     s->why = "the system is transposed";
   else if (s->inside->masked(ksp->pc))
-    s->why = "the preconditioner is of other values and does not decouple the known ones";
+    s->why = "the preconditioner was built from other values and does not decouple the known ones";
   else if (matrix != s->inside->on_device(ksp->pc))
-    s->why = "the matrix has moved since the preconditioner was set up";
+    s->why = "the matrix has moved between host and device since the preconditioner was set up";
   else if (vectors != matrix)
-    s->why = "the vectors are on the device and the matrix on the host";
+    s->why = "the vectors and the matrix are not both on the device";
   else
     PetscCall(s->inside->choose(ksp->pc, &s->form, &s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,9 +148,9 @@ static PetscErrorCode ReadValues(KSP ksp) {
   }
   s->form = KSP_RRB_UNFUSED;
   if (values == KSP_RRB_VALUES_NO_GRID)
-    s->why = "the matrix has changed and is not on the preconditioner's grid any more";
+    s->why = "the matrix has changed and is no longer on the preconditioner's grid";
   else if (values == KSP_RRB_VALUES_ZERO_ROWS)
-    s->why = "the matrix has rows of zeros";
+    s->why = "the matrix has zero rows";
   else
     s->why = "a red node's diagonal is not positive";
   PetscFunctionReturn(PETSC_SUCCESS);

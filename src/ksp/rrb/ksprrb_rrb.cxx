@@ -14,7 +14,7 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   if (s->support)
     *why = "red nodes are chosen by support";
   else if (s->grid.points != 5)
-    *why = "the matrix is no 5-point matrix";
+    *why = "the matrix is not a 5-point matrix";
   else if (s->core->extent().x.odd_ring() || s->core->extent().y.odd_ring())
     *why = "red nodes couple around a periodic side with an odd number of points";
   else if (ranks > 1 && !s->core->black_level().around)

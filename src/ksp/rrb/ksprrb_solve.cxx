@@ -217,7 +217,7 @@ static PetscErrorCode Iterate(KSP ksp, PetscInt i, const Numbers &before, PetscR
   if (before.rho == 0.0) {
     PetscCall(NormOfUnseen(ksp, &n->norm));
     if (n->norm > 0) {
-      PetscCall(BreakDown(ksp, KSP_DIVERGED_BREAKDOWN, "a residual r that is not 0, while (r, M^-1 r) is"));
+      PetscCall(BreakDown(ksp, KSP_DIVERGED_BREAKDOWN, "a nonzero residual r with (r, M^-1 r) = 0"));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(PetscInfo(ksp, "converged due to (r, M^-1 r) = 0\n"));

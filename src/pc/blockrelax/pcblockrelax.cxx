@@ -80,9 +80,10 @@ static constexpr auto PCApply_BlockRelax = PetscRRBApply<PC_BlockRelax, PCBlockR
 
 static PetscErrorCode PCApplyTranspose_BlockRelax(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  PetscCheck(PCBlockRelaxIsSymmetric((PC_BlockRelax *)pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Block Gauss-Seidel is not symmetric and has no transpose here: use -pc_blockrelax_type jacobi, or "
-             "-pc_blockrelax_type coloured -pc_blockrelax_symmetric");
+  PetscCheck(
+      PCBlockRelaxIsSymmetric((PC_BlockRelax *)pc->data), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+      "Block Gauss-Seidel is not symmetric, and its transpose is not implemented: use -pc_blockrelax_type jacobi, or "
+      "-pc_blockrelax_type coloured -pc_blockrelax_symmetric");
   PetscCall(PCApply_BlockRelax(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,15 +108,15 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 
    Options Database Keys:
 +  -pc_blockrelax_type <jacobi,chaotic,coloured> - which new values a block uses; default jacobi
-.  -pc_blockrelax_block_size <bx,by[,bz]>        - cells of a block in x, y and z; default 8,8,8, in 2D 32,32
-.  -pc_blockrelax_omega <omega>                  - the relaxation; default 0.8 for jacobi, 1 for the others
-.  -pc_blockrelax_sweeps <s>                     - sweeps an application; default 1
+.  -pc_blockrelax_block_size <bx,by[,bz]>        - cells per block in x, y and z; default 8,8,8, in 2D 32,32
+.  -pc_blockrelax_omega <omega>                  - the relaxation parameter; default 0.8 for jacobi, 1 for the others
+.  -pc_blockrelax_sweeps <s>                     - sweeps per application; default 1
 .  -pc_blockrelax_colours <c>                    - coloured: colours of the blocks; default: the smallest number possible
 .  -pc_blockrelax_symmetric <bool>               - coloured: forward, then backward, through the colours; default false
 .  -pc_blockrelax_inverse <auto,tensor,dense>    - how blocks are inverted; default auto
-.  -pc_blockrelax_parallel <auto,patches,blocks,both> - what threads share on the host; default auto
-.  -pc_blockrelax_memory <bytes>                 - the most that the blocks' factors may take; default 0: no limit
--  -pc_blockrelax_grid <nx,ny[,nz]>              - unknowns in x, y and z, where neither a DM nor the matrix tells
+.  -pc_blockrelax_parallel <auto,patches,blocks,both> - how work is divided among threads on the host; default auto
+.  -pc_blockrelax_memory <bytes>                 - the maximum memory of the blocks' factors; default 0: no limit
+-  -pc_blockrelax_grid <nx,ny[,nz]>              - unknowns in x, y and z, if neither a DM nor the matrix determines them
 
    Level: beginner
 
@@ -125,25 +126,25 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    from run to run; colour by colour with coloured, which is reproducible. Lines and planes are also possible: a block may be
    as long as the grid.
 
-   It is a smoother, mainly for PCMG, a preconditioner, and with `KSPRICHARDSON` a solver, which updates x
-   in place, with several sweeps in one call. Unless the norm type is `KSP_NORM_NONE`, rtol, abstol and dtol apply to
-   the norm of the true residual, relative to that of b.
+   It can be used as a smoother, mainly for `PCMG`, as a preconditioner, and with `KSPRICHARDSON` as a solver, which updates x in place,
+   with several sweeps in one call. Unless the norm type is `KSP_NORM_NONE`, rtol, abstol and dtol apply to the norm of the true residual,
+   relative to that of b.
 
    M is symmetric for jacobi and for coloured with `PCBlockRelaxSetSymmetric()`; `KSPCG` needs one of them. chaotic,
    and coloured in one direction, are for `KSPRICHARDSON`, `KSPGMRES` (chaotic: `KSPFGMRES`) and smoothers. With several
    sweeps, M is positive definite if Richardson's iteration converges.
 
-   The matrix is symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any size and with any coefficients, or
-   on patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi.
-   Identity rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled in M; if other rows keep their
-   columns, their values are put into the initial guess of a `KSP` that needs a symmetric operator.
+   The matrix must be symmetric, with 5 or 9 points on a 2D grid, or 7 or 27 on a 3D one, of any size and with any coefficients, or on
+   patches that `PCBlockRelaxSetPatches()` describes. Blocks do not cross patches; between patches it is Jacobi. Identity rows (Dirichlet
+   conditions kept in the matrix, masked cells) are decoupled in M; if other rows keep their columns, their values are put into the initial
+   guess of a `KSP` that needs a symmetric operator.
 
    With several ranks blocks do not cross ranks, and between ranks each sweep is Jacobi.
 
    Errors:
-   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A block that is not
-   positive definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with
-   `-ksp_error_if_not_converged`. Too few colours are an error.
+   A matrix that is not finite or not symmetric, or not on such a grid, is an error that names the row. A block that is not positive
+   definite makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`. Too few colours are an
+   error.
 
    References:
 .  * - M. Rodriguez, B. Philip, Z. Wang, M. Berrill, Block-relaxation methods for 3D constant-coefficient stencils on GPUs

@@ -52,17 +52,17 @@ static PetscErrorCode SetGrid(PC pc, const PetscInt n[3]) {
           `PCBlockRelaxSetSymmetric()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-pc_blockrelax_type",
-                   "Which blocks see which", PCBlockRelaxTypes);
+                   "Which new values a block uses", PCBlockRelaxTypes);
 
 /*@
-   PCBlockRelaxSetOmega - Sets the relaxation of `PCBLOCKRELAX`
+   PCBlockRelaxSetOmega - Sets the relaxation parameter of `PCBLOCKRELAX`
 
    Input Parameters:
 +  pc - the preconditioner context
 -  omega - between 0 and 2; `PETSC_DECIDE` (default): 0.8 for jacobi, 1 for the others
 
    Options Database Key:
-.  -pc_blockrelax_omega <omega> - the relaxation; -1 for the default
+.  -pc_blockrelax_omega <omega> - the relaxation parameter; -1 for the default
 
    Level: beginner
 
@@ -71,13 +71,13 @@ PETSCRRB_PARAMETER(BlockRelax, Type, PCBlockRelaxType, &PC_BlockRelax::type, "-p
    about zero. If rho is its spectral radius, omega 0.8 gives 0.2 + 0.8 rho, and block Gauss-Seidel rho^2.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is neither between 0 and 2 nor `PETSC_DECIDE`.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is neither between 0 and 2 nor `PETSC_DECIDE`.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetOmega()`, `PCBlockRelaxSetType()`
 @*/
 PETSCRRB_PARAMETER(
     BlockRelax, Omega, PetscReal, &PC_BlockRelax::omega, "-pc_blockrelax_omega",
-    "The relaxation; -1: the type's default",
+    "Relaxation parameter; -1: the type's default",
     [](PetscReal omega) { return (omega > 0 && omega < 2) || omega == PETSC_DECIDE; },
     "Omega %g must be between 0 and 2, or -1 for the default", OmegaInUse);
 
@@ -86,24 +86,23 @@ PETSCRRB_PARAMETER(
 
    Input Parameters:
 +  pc - the preconditioner context
--  sweeps - their number, 1 by default
+-  sweeps - the number of sweeps, 1 by default
 
    Options Database Key:
-.  -pc_blockrelax_sweeps <s> - sweeps an application
+.  -pc_blockrelax_sweeps <s> - sweeps per application
 
    Level: intermediate
 
    Notes:
-   An application begins at zero, so its first sweep needs no residual. An iteration of `KSPRICHARDSON` has the same number
-   of sweeps.
+   An application starts from zero, so its first sweep needs no residual. An iteration of `KSPRICHARDSON` has the same number of sweeps.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is not positive.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSweeps()`
 @*/
 PETSCRRB_PARAMETER(
-    BlockRelax, Sweeps, PetscInt, &PC_BlockRelax::sweeps, "-pc_blockrelax_sweeps", "Sweeps an application",
+    BlockRelax, Sweeps, PetscInt, &PC_BlockRelax::sweeps, "-pc_blockrelax_sweeps", "Sweeps per application",
     [](PetscInt sweeps) { return sweeps >= 1; }, "Number of sweeps %" PetscInt_FMT " must be positive");
 
 /*@
@@ -111,7 +110,7 @@ PETSCRRB_PARAMETER(
 
    Input Parameters:
 +  pc - the preconditioner context
--  colours - their number; `PETSC_DECIDE` (default): the smallest possible
+-  colours - the number of colours; `PETSC_DECIDE` (default): the smallest possible
 
    Options Database Key:
 .  -pc_blockrelax_colours <c> - colours; -1 for the default
@@ -119,19 +118,18 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   Blocks of a colour must not be coupled. 2 (red and black blocks) are enough for 5 and 7 points, 4 for 9 points on a 2D grid,
-   8 for 27 points. An odd number of blocks around a periodic side needs more. Too few are an error, raised in
-   `PCSetUp()`, which says how many are needed. With more colours it may converge a little faster, but fewer blocks can be
-   relaxed at once.
+   Blocks of the same colour must not be coupled. 2 colours (red and black blocks) are enough for 5 and 7 points, 4 for 9 points on a 2D
+   grid, 8 for 27 points. An odd number of blocks around a periodic side needs more. Too few are an error, raised in `PCSetUp()`, that says
+   how many are needed. With more colours the iteration may converge a little faster, but fewer blocks can be relaxed at once.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is neither positive nor `PETSC_DECIDE`.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is neither positive nor `PETSC_DECIDE`.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetColours()`, `PCBlockRelaxSetType()`
 @*/
 PETSCRRB_PARAMETER(
     BlockRelax, Colours, PetscInt, &PC_BlockRelax::colours, "-pc_blockrelax_colours",
-    "Colours of the blocks; -1: as few as will do",
+    "Number of colours; -1: the smallest possible",
     [](PetscInt colours) { return colours >= 1 || colours == PETSC_DECIDE; },
     "Number of colours %" PetscInt_FMT " must be positive, or -1 for the default", ColoursInUse);
 
@@ -148,8 +146,8 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   Then M is symmetric and positive definite where A is, as `KSPCG` needs. For the other types it is an error, raised in
-   `PCSetUp()`: jacobi is symmetric as it is, chaotic never.
+   With forward and backward sweeps M is symmetric, and positive definite if A is, as `KSPCG` requires. For the other types `PETSC_TRUE` is
+   an error, raised in `PCSetUp()`: jacobi is always symmetric, chaotic never.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetSymmetric()`, `PCBlockRelaxSetType()`
 @*/
@@ -169,9 +167,9 @@ PETSCRRB_PARAMETER(BlockRelax, Symmetric, PetscBool, &PC_BlockRelax::symmetric, 
    Level: intermediate
 
    Notes:
-   All blocks of a shape then share one inverse. tensor applies it in the sine bases of the sides, some dozens of operations a
-   cell, dense as a matrix, twice as many operations as a block has cells. Where coefficients vary, blocks are factored one
-   by one, or with dense inverted. `PCView()` says what is in use.
+   Where coefficients are constant, all blocks of a shape share one inverse. tensor applies it in the sine bases of the sides, with some
+   dozens of operations per cell; dense applies it as a matrix, with twice as many operations per cell as a block has cells. Where
+   coefficients vary, blocks are factored one by one or, with dense, inverted. `PCView()` shows what is in use.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetInverse()`, `PCBlockRelaxSetMemory()`
 @*/
@@ -179,7 +177,7 @@ PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inv
                    "How blocks are inverted", PCBlockRelaxInverses);
 
 /*@
-   PCBlockRelaxSetParallel - Sets what the threads of `PCBLOCKRELAX` share on the host
+   PCBlockRelaxSetParallel - Sets how `PCBLOCKRELAX` divides its work among threads on the host
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -187,17 +185,17 @@ PETSCRRB_PARAMETER(BlockRelax, Inverse, PCBlockRelaxInverse, &PC_BlockRelax::inv
               `PC_BLOCKRELAX_PARALLEL_BOTH`
 
    Options Database Key:
-.  -pc_blockrelax_parallel <auto,patches,blocks,both> - what is shared
+.  -pc_blockrelax_parallel <auto,patches,blocks,both> - how work is divided
 
    Level: advanced
 
    Notes:
-   Jacobi and coloured sweeps give the same with all of them.
+   Jacobi and coloured sweeps give the same result with all of them.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetParallel()`, `PCBlockRelaxSetPatches()`
 @*/
 PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::parallel, "-pc_blockrelax_parallel",
-                   "What threads share on the host", PCBlockRelaxParallels);
+                   "How work is divided among threads on the host", PCBlockRelaxParallels);
 
 /*@
    PCBlockRelaxSetMemory - Sets how much memory the factors of `PCBLOCKRELAX` may take on each rank
@@ -216,7 +214,7 @@ PETSCRRB_PARAMETER(BlockRelax, Parallel, PCBlockRelaxParallel, &PC_BlockRelax::p
    factored anew in each sweep, with the same result.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is negative.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetMemory()`, `PCBlockRelaxSetBlockSize()`
 @*/
@@ -235,23 +233,23 @@ PETSCRRB_PARAMETER(
 -  bz - cells in the z direction, 1 for a 2D grid
 
    Options Database Key:
-.  -pc_blockrelax_block_size <bx,by[,bz]> - the sizes; bz is 1 where it is left out
+.  -pc_blockrelax_block_size <bx,by[,bz]> - the sizes; bz is 1 if omitted
 
    Level: beginner
 
    Notes:
-   The default is 8 x 8 x 8 in 3D and 32 x 32 in 2D. Blocks begin at multiples of these sizes, and those at the far sides
-   are truncated. A size beyond the grid's makes lines or planes of the blocks.
+   The default is 8 x 8 x 8 in 3D and 32 x 32 in 2D. Blocks begin at multiples of these sizes, and those at the far
+   sides are truncated. A size beyond that of the grid makes the blocks lines or planes.
 
    It takes effect at the next `PCSetUp()`.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a size is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` if a size is not positive.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetBlockSize()`, `PCBlockRelaxSetGrid()`
 @*/
 PETSCRRB_SIZES(BlockRelax, BlockSize, &PC_BlockRelax::block, "-pc_blockrelax_block_size",
-               "Cells of a block in x, y and z",
+               "Cells per block in x, y and z",
                "Blocks of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells: all sizes must be positive",
                BlockInUse);
 
@@ -275,25 +273,25 @@ PETSCRRB_SIZES(BlockRelax, Grid, &PC_BlockRelax::grid, "-pc_blockrelax_grid", "U
 
    Input Parameters:
 +  pc - the preconditioner context
-.  n - number of this rank's patches; 0: there are none, but a grid
+.  n - number of this rank's patches; 0 for none, but a grid
 -  sizes - 3 n sizes: the unknowns of the first patch in x, y and z (1 in 2D), those of the second, and so on; they
            are copied
 
    Level: intermediate
 
    Notes:
-   For a level of an adaptively refined mesh. This rank's unknowns are numbered patch after patch, in a patch with x first:
-   unknown (k ny + j) nx + i of a patch is its point (i, j, k). So the sizes' products add up to the rank's rows. Within a
-   patch a row couples with its neighbours, 5 or 9 in 2D, 7 or 27 in 3D, itself included. Couplings with rows
-   of other patches are arbitrary: the position of patches, and interpolation between them, are in the matrix only.
+   Patches are for a level of an adaptively refined mesh. This rank's unknowns are numbered patch by patch, within a patch with x first:
+   unknown (k ny + j) nx + i of a patch is its point (i, j, k). So the products of the sizes add up to the number of the rank's rows. Within
+   a patch, a row couples with its neighbours, 5 or 9 in 2D, 7 or 27 in 3D, itself included. Couplings with rows of other patches are
+   arbitrary: the position of patches, and interpolation between them, are in the matrix only.
 
-   Blocks do not cross patches, and each patch has its own first block. Between patches it is Jacobi with all types.
+   Blocks do not cross patches, and each patch has its own first block. Between patches all types are Jacobi.
 
    There is no option for it. It takes effect at the next `PCSetUp()`.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where a number or a size is not positive on some rank; at `PCSetUp()`, `PETSC_ERR_ARG_INCOMP` where the
-   sizes do not add up to the rows.
+   `PETSC_ERR_ARG_OUTOFRANGE` if the number is negative or a size is not positive on some rank; at `PCSetUp()`, `PETSC_ERR_ARG_INCOMP` if
+   the sizes do not add up to the rows.
 
 .seealso: `PCBLOCKRELAX`, `PCBlockRelaxGetPatches()`, `PCBlockRelaxSetGrid()`, `PCBlockRelaxSetParallel()`
 @*/
@@ -314,7 +312,7 @@ PetscErrorCode PCBlockRelaxSetPatches(PC pc, PetscInt n, const PetscInt sizes[])
 
    Output Parameters:
 +  n - number of this rank's patches, or `NULL`
--  sizes - 3 n sizes, of the preconditioner; or `NULL`
+-  sizes - 3 n sizes, owned by the preconditioner, or `NULL`
 
    Level: intermediate
 

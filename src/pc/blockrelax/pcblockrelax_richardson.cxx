@@ -64,8 +64,9 @@ PetscErrorCode PCPreSolve_BlockRelax(PC pc, KSP ksp, Vec rhs, Vec x) {
   b->norm = -1;
   PetscCall(PetscRRBGetKSPManner(ksp, &manner));
   if (manner.needs != PETSCRRB_PC_ANY && !b->said && !PCBlockRelaxIsSymmetric(b)) {
-    PetscCall(PetscInfo(pc, "The Krylov method needs a symmetric preconditioner, and block Gauss-Seidel is none: use "
-                            "-pc_blockrelax_type jacobi, or -pc_blockrelax_type coloured -pc_blockrelax_symmetric\n"));
+    PetscCall(PetscInfo(
+        pc, "The Krylov method needs a symmetric preconditioner, but block Gauss-Seidel is not symmetric: use "
+            "-pc_blockrelax_type jacobi, or -pc_blockrelax_type coloured -pc_blockrelax_symmetric\n"));
     b->said = PETSC_TRUE;
   }
   PetscCall(b->known->PreSolve(pc, ksp, rhs, x));

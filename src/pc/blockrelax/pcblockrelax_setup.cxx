@@ -15,9 +15,9 @@ static PetscErrorCode CheckChoices(PC pc) {
   PetscFunctionBegin;
   PetscCheck(
       coloured || !b->symmetric, comm, PETSC_ERR_ARG_INCOMP,
-      "-pc_blockrelax_symmetric is for -pc_blockrelax_type coloured: jacobi is symmetric as it is, chaotic never");
+      "-pc_blockrelax_symmetric requires -pc_blockrelax_type coloured: jacobi is always symmetric, chaotic never");
   PetscCheck(coloured || b->colours == PETSC_DECIDE, comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_blockrelax_colours is for -pc_blockrelax_type coloured");
+             "-pc_blockrelax_colours requires -pc_blockrelax_type coloured");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,8 +74,8 @@ static void UsePatches(PC pc, PetscRRBTrouble *trouble) {
     fits = fits && first <= rows;
   }
   if (!fits || first != rows)
-    *trouble = {"the patches of PCBlockRelaxSetPatches() have " + std::string(fits ? "fewer" : "more") +
-                    " unknowns than the matrix has rows, which are " + std::to_string(rows),
+    *trouble = {"the patches given to PCBlockRelaxSetPatches() have " + std::string(fits ? "fewer" : "more") +
+                    " unknowns than the matrix has rows, " + std::to_string(rows),
                 PETSC_ERR_ARG_INCOMP};
   s->shape.points = LongestSide(s->shape, 2) > 1 ? 7 : 5;
 }
@@ -104,8 +104,8 @@ static PetscErrorCode CreateBlocks(PC pc, PetscRRBTrouble *trouble) {
   const int needed = LeastColours(s->shape, s->options.block);
   if (s->options.order == blockrelax::Order::coloured && s->options.colours < needed) {
     *trouble = {"-pc_blockrelax_colours " + std::to_string(s->options.colours) + " is too few: blocks of " +
-                    std::to_string(s->shape.points) + "-point matrices take " + std::to_string(needed) +
-                    " here, so that none couples with another of its colour",
+                    std::to_string(s->shape.points) + "-point matrices need " + std::to_string(needed) +
+                    " here, so that no two of the same colour are coupled",
                 PETSC_ERR_ARG_INCOMP};
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -157,7 +157,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool *rebuild, PetscRRBTrouble *tro
   PetscCall(CreateBlocks(pc, trouble));
   if (!*trouble) PetscCall(PetscRRBReadValues(s, "PCBLOCKRELAX", rebuild, trouble));
   if (*rebuild)
-    *trouble = {"PCBLOCKRELAX cannot use this matrix: within a patch a row couples with one that is no neighbour",
+    *trouble = {"PCBLOCKRELAX cannot use this matrix: within a patch, a row couples with one that is not a neighbour",
                 PETSC_ERR_ARG_WRONG};
   *rebuild = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -161,8 +161,7 @@ static PetscErrorCode Build(PC pc, PetscRRBTrouble *trouble) {
 static PetscErrorCode SayOfNearNull(PC pc) {
   PetscFunctionBegin;
   if (((PC_GridMG *)pc->data)->state->found.useless)
-    PetscCall(
-        PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
+    PetscCall(PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is used instead\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,9 +185,9 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
                     " is not positive: the matrix is not positive definite",
                 PETSC_ERR_MAT_LU_ZRPVT};
   else if (f.too_large)
-    *trouble = {"the coarsest grid has " + std::to_string(f.too_large) + " points, and at most " +
+    *trouble = {"the coarsest grid has " + std::to_string(f.too_large) + " points, but at most " +
                     std::to_string(f.most) +
-                    " are solved exactly: take more -pc_gridmg_grids, or a smaller -pc_gridmg_coarse_size",
+                    " are solved exactly: use more -pc_gridmg_grids, or a smaller -pc_gridmg_coarse_size",
                 PETSC_ERR_ARG_OUTOFRANGE};
   else if (f.failed)
     *trouble = {"a coarser grid has a pivot that is not positive: the matrix is not positive definite, or it has rows "
@@ -414,12 +413,12 @@ static PetscErrorCode PCDestroy_GridMG(PC pc) {
 +  -pc_gridmg_coarsening <auto,full,semi>  - the directions that are coarsened; default auto: those that are strongly coupled
 .  -pc_gridmg_smoother <auto,points,lines> - red-black points, or zebra lines; default auto: lines where couplings differ
 .  -pc_gridmg_smooths <nu>                 - smoothing sweeps before and after a coarser grid; default 1
-.  -pc_gridmg_precision <auto,double,single> - of the cycle; default auto: single, unless coefficients jump far
+.  -pc_gridmg_precision <auto,double,single> - precision of the cycle; default auto: single, unless coefficients jump too much
 .  -pc_gridmg_grids <n>                    - the largest number of grids
 .  -pc_gridmg_coarse_size <n>              - the largest number of points of the coarsest grid; default 512
-.  -pc_gridmg_gather_size <n>              - points of a grid that is on every rank; default 4096, on devices 32768
+.  -pc_gridmg_gather_size <n>              - maximum number of points of a grid that is on every rank; default 4096, on devices 32768
 .  -pc_gridmg_transport <auto,stores,nccl,sf> - how values travel between devices
--  -pc_gridmg_grid <nx,ny[,nz]>            - unknowns in x, y and z, where neither a DM nor the matrix tells
+-  -pc_gridmg_grid <nx,ny[,nz]>            - unknowns in x, y and z, if neither a DM nor the matrix determines them
 
    Level: beginner
 
@@ -428,18 +427,17 @@ static PetscErrorCode PCDestroy_GridMG(PC pc) {
    the matrix alone; the coarsest one is solved exactly. It is meant for 3D grids, isotropic or not, with coefficients that may jump,
    and takes about ten iterations at any size. On 2D grids `PCRRB` is faster.
 
-   The matrix is symmetric, with 7 points on a 3D grid or 5 on a 2D one, of any size. Sides may be periodic. Identity
-   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled; if other rows keep their columns, their
-   values are put into the initial guess of a `KSP` that needs a symmetric operator. A singular matrix keeps its null
-   vectors. Positive couplings are moved to the diagonal. Coarser grids keep the first vector of the near null space
-   (`MatSetNearNullSpace()`), else that of the null space, else the constant one.
+   The matrix must be symmetric, with 7 points on a 3D grid or 5 on a 2D one, of any size. Sides may be periodic. Identity rows (Dirichlet
+   conditions kept in the matrix, masked cells) are decoupled; if other rows keep their columns, their values are put into the initial guess
+   of a `KSP` that needs a symmetric operator. A singular matrix keeps its null vectors. Positive couplings are moved to the diagonal.
+   Coarser grids keep the first vector of the near null space (`MatSetNearNullSpace()`), else that of the null space, else the constant one.
 
-   With several ranks it is the same operator, up to rounding. Each rank has a box of the large grids, and the whole of the first one
-   with at most as many points as `PCGridMGSetGatherSize()` sets, and of coarser ones. Ranks that share lines work on them one after
-   the other. The grid comes from a `DMDA`, or rows are numbered in natural order.
+   With several ranks it is the same operator, up to rounding. Each rank has a box of the large grids, and a copy of the first one with at
+   most as many points as `PCGridMGSetGatherSize()` sets and of all coarser ones. Ranks that share lines work on them one after the other. The
+   grid comes from a `DMDA`, or rows must be numbered in natural order.
 
    Errors:
-   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A diagonal entry that is not
+   A matrix that is not finite or not symmetric, or not on such a grid, is an error that names the row. A diagonal entry that is not
    positive makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
 
 .seealso: `PCGridMGSetCoarsening()`, `PCGridMGSetSmoother()`, `PCGridMGSetSmooths()`, `PCGridMGSetPrecision()`,

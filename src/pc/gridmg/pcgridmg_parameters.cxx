@@ -63,11 +63,11 @@ PETSCRRB_PARAMETER(GridMG, Smoother, PCGridMGSmoother, &PC_GridMG::smoother, "-p
    Level: intermediate
 
    Notes:
-   Coarser grids are computed, and the coarsest one is solved, in double precision. In single precision smoothing and transfers
-   move half of the bytes, and iterations are usually the same. With coefficients that jump by 1e5 and more they are not: so auto
-   takes double if the product of the mean of the diagonal and the mean of its inverse is 2000 or more, and then stays with
-   double until the grid changes. Double is also taken, in spite of single, if there is only one grid, or if that product is beyond
-   1e20, where the exponents of single precision might not suffice. `-ksp_view` shows which is in use.
+   Coarser grids are computed, and the coarsest one is solved, in double precision. In single precision smoothing and transfers move half of
+   the bytes, and iterations are usually the same. With coefficients that jump by 1e5 and more they are not: so auto takes double if the
+   product of the mean of the diagonal and the mean of its inverse is 2000 or more, and then stays with double until the grid changes.
+   Double is used even with single if there is only one grid, or if that product is beyond 1e20, where the exponents of single precision
+   might not suffice. `-ksp_view` shows which is in use.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetPrecision()`
 @*/
@@ -87,7 +87,7 @@ PETSCRRB_PARAMETER(GridMG, Precision, PCGridMGPrecision, &PC_GridMG::precision, 
    Level: intermediate
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is not positive.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetSmooths()`, `PCGridMGSetSmoother()`
 @*/
@@ -101,7 +101,7 @@ PETSCRRB_PARAMETER(
 
    Input Parameters:
 +  pc - the preconditioner context
--  grids - the number, the coarsest one included; 1: the inverse of the matrix. Default 100, more than there can be
+-  grids - the number, including the coarsest; 1 applies the inverse of the matrix. Default 100, more than there can be
 
    Options Database Key:
 .  -pc_gridmg_grids <grids> - the number
@@ -113,12 +113,12 @@ PETSCRRB_PARAMETER(
    `PCSetUp()` raises an error.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is not positive.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetGrids()`, `PCGridMGSetCoarseSize()`
 @*/
 PETSCRRB_PARAMETER(
-    GridMG, Grids, PetscInt, &PC_GridMG::grids, "-pc_gridmg_grids", "Grids at the most, with the coarsest one",
+    GridMG, Grids, PetscInt, &PC_GridMG::grids, "-pc_gridmg_grids", "Maximum number of grids, including the coarsest",
     [](PetscInt n) { return n > 0; }, "Number of grids %" PetscInt_FMT " must be positive");
 
 /*@
@@ -134,16 +134,16 @@ PETSCRRB_PARAMETER(
    Level: intermediate
 
    Notes:
-   Coarsening ends with the first grid that has at most this many points. It is solved exactly.
+   Coarsening stops at the first grid that has at most this many points, which is solved exactly.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is not positive.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is not positive.
 
 .seealso: `PCGRIDMG`, `PCGridMGGetCoarseSize()`, `PCGridMGSetGrids()`
 @*/
 PETSCRRB_PARAMETER(
     GridMG, CoarseSize, PetscInt, &PC_GridMG::coarse_size, "-pc_gridmg_coarse_size",
-    "Points of the coarsest grid at the most", [](PetscInt n) { return n > 0; },
+    "Maximum number of points of the coarsest grid", [](PetscInt n) { return n > 0; },
     "Size of the coarsest grid %" PetscInt_FMT " must be positive");
 
 static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
@@ -155,17 +155,17 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
 
    Input Parameters:
 +  pc - the preconditioner context
--  points - the most points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
+-  points - the maximum number of points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
 
    Options Database Key:
-.  -pc_gridmg_gather_size <points> - the most points of a grid that is on every rank; default 4096, on devices 32768
+.  -pc_gridmg_gather_size <points> - the maximum number of points of a grid that is on every rank; default 4096, on devices 32768
 
    Level: intermediate
 
    Notes:
-   Each rank has a box of finer grids. The first grid with at most this many points, or four times those of
-   `PCGridMGSetCoarseSize()`, is gathered from all ranks, and each of them computes it and all coarser ones. The same happens to a grid
-   that cannot be coarsened box by box, since boxes do not begin at even points. The preconditioner is the same operator, up to rounding.
+   Each rank has a box of the finer grids. The first grid with at most this many points, or four times those of `PCGridMGSetCoarseSize()`,
+   is gathered from all ranks, and each of them computes it and all coarser ones. The same happens to a grid that cannot be coarsened box by
+   box because boxes do not begin at even points. The preconditioner is the same operator, up to rounding.
 
    On one rank it has no effect.
 
@@ -173,7 +173,8 @@ static PetscInt GatherSizeInUse(const PC_GridMG &mg) {
 @*/
 PETSCRRB_PARAMETER(
     GridMG, GatherSize, PetscInt, &PC_GridMG::gather_size, "-pc_gridmg_gather_size",
-    "Points of grids that are on every rank", [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
+    "Maximum number of points of a grid that is on every rank",
+    [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
     "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", GatherSizeInUse);
 
 /*@
@@ -189,7 +190,7 @@ PETSCRRB_PARAMETER(
    Level: advanced
 
    Notes:
-   As `PCRRBSetTransport()` says. It takes effect at the next `PCSetUp()` that builds the hierarchy.
+   See `PCRRBSetTransport()`. It takes effect at the next `PCSetUp()` that builds the hierarchy.
 
 .seealso: `PCGRIDMG`, `PCRRBTransport`, `PCGridMGGetTransport()`, `PCRRBSetTransport()`
 @*/

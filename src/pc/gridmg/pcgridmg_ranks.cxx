@@ -84,11 +84,10 @@ PetscErrorCode PCGridMGDistribution::AskPattern(PC pc, Mat P, bool told, Grid *g
     why = told ? check_grid(pattern, Widest::star, option.c_str(), *grid)
                : find_grid(pattern, Widest::star, option.c_str(), *grid);
   }));
-  PetscCheck(
-      why.empty(), comm, told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG,
-      "%s. With several ranks and without a DMDA rows are numbered in natural order, the first planes or lines on "
-      "the first rank",
-      why.c_str());
+  PetscCheck(why.empty(), comm, told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG,
+             "%s. With several ranks and no DMDA, rows must be numbered in natural order, with the first planes or "
+             "lines on the first rank",
+             why.c_str());
   PetscRRBTrouble trouble;
   PetscCall(PetscRRBRefuseNinePoints(pc, *grid, "-pc_type rrb", &trouble));
   PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
@@ -168,7 +167,7 @@ PetscErrorCode PCGridMGDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   if (on_dmda) {
     PetscCheck(given[0] <= 0 || std::equal(given, given + 3, grid->n), comm, PETSC_ERR_ARG_INCOMP,
                "-pc_gridmg_grid %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
-               " is not the grid of the %s, %lld x %lld x %lld points, which numbers the rows: leave the option out",
+               " is not the grid of the %s, %lld x %lld x %lld points, by which the rows are numbered: omit the option",
                given[0], given[1], given[2], grid->source.c_str(), (long long)grid->n[0], (long long)grid->n[1],
                (long long)grid->n[2]);
   } else {
@@ -353,7 +352,7 @@ PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) 
           steps += whole.ring[(std::size_t)d] ? std::min(away, n - away) : away;
         }
         if (steps == 1) return true;
-        trouble = {words(first + p) + " has a coupling with " + words(q) + ", which is no neighbour of it",
+        trouble = {words(first + p) + " is coupled with " + words(q) + ", which is not its neighbour",
                    PETSC_ERR_ARG_WRONG};
         return false;
       });
@@ -367,8 +366,8 @@ PetscErrorCode PCGridMGDistribution::WhyForeign(PC pc, Mat P, std::string *why) 
 
 PetscErrorCode PCGridMGDistribution::View(PetscViewer viewer) const {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d x %d boxes%s\n", boxes_.count(),
-                                   boxes_.parts(0), boxes_.parts(1), boxes_.parts(2),
-                                   vectors_.as_rows() ? "" : "; some rows are on another rank than their point"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the same operator as on one rank, on %d ranks: %d x %d x %d boxes%s\n",
+                                   boxes_.count(), boxes_.parts(0), boxes_.parts(1), boxes_.parts(2),
+                                   vectors_.as_rows() ? "" : "; some rows are on a different rank from their point"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

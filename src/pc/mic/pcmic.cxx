@@ -39,7 +39,7 @@ static PetscErrorCode ViewGrid(const PC_MIC *mic, bool several, PetscViewer view
 
   PetscFunctionBegin;
   PetscCall(PetscRRBViewGrid(viewer, several ? " of the first rank" : "", s->grid,
-                             [](int) { return ": the couplings around it are left out"; }));
+                             [](int) { return ": the couplings across this side are left out"; }));
   if (mic->block_lines)
     PetscCall(PetscViewerASCIIPrintf(viewer, "blocks of %" PetscInt_FMT " %s, not coupled: %lld\n", mic->block_lines,
                                      last == 1 ? "lines" : "planes",
@@ -95,29 +95,28 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
 
    Options Database Keys:
 +  -pc_mic_type <mic,ssor>         - incomplete Cholesky, or symmetric successive overrelaxation; default mic
-.  -pc_mic_omega <omega>           - mic: from 0, IC(0), to 1, MIC(0); ssor: the relaxation. The default of mic grows with
+.  -pc_mic_omega <omega>           - mic: from 0, IC(0), to 1, MIC(0); ssor: the relaxation parameter. The default of mic grows with
                                      the grid, that of ssor is 1
 .  -pc_mic_precision <double,single> - the precision in which the factor is stored; default double
 .  -pc_mic_shift <s>               - pivots below s times the diagonal entry are raised to that; default 0: a pivot that
                                      is not positive is a failure
-.  -pc_mic_block_lines <m>         - couplings are dropped between blocks of m lines; default 0: none are
--  -pc_mic_grid <nx,ny[,nz]>       - unknowns in x, y and z, where neither a DM nor the matrix tells
+.  -pc_mic_block_lines <m>         - couplings are dropped between blocks of m lines; default 0: none are dropped
+-  -pc_mic_grid <nx,ny[,nz]>       - unknowns in x, y and z, if neither a DM nor the matrix determines them
 
    Level: beginner
 
    Notes:
    M = (D + L) D^-1 (D + L^T), with L the strictly lower triangle of the matrix in its natural order and
    d_i = a_ii - sum over lower neighbours j of (a_ij / d_j) (a_ij + omega sum over j's other upper neighbours k of a_jk).
-   With omega = 1 the row sums of M are those of A. Usually a little less is better, and is the default. For SSOR, D is
+   With omega = 1 the row sums of M are those of A. Usually a slightly smaller omega is better, and is the default. For SSOR, D is
    the diagonal of A divided by omega, and M is divided by 2 - omega. Both triangular solves give the result of the sequential
    loop, bit for bit, in wavefronts that threads or a GPU pipeline.
 
-   The matrix is symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any size and with any coefficients. Identity
-   rows (Dirichlet conditions kept in the matrix, masked cells) are decoupled; if other rows keep their columns, their
-   values are put into the initial guess of a `KSP` that needs a symmetric operator. Couplings around a periodic side are left
-   out of M. The matrix may be singular. All pivots are positive if no coupling is positive and the
-   matrix is diagonally dominant (with omega 0 it need only be positive definite). Other matrices may fail: set a shift, or a
-   smaller omega.
+   The matrix must be symmetric, with 5 points on a 2D grid or 7 on a 3D one, of any size and with any coefficients. Identity rows
+   (Dirichlet conditions kept in the matrix, masked cells) are decoupled; if other rows keep their columns, their values are put into the
+   initial guess of a `KSP` that needs a symmetric operator. Couplings around a periodic side are left out of M. The matrix may be singular.
+   All pivots are positive if no coupling is positive and the matrix is diagonally dominant (with omega 0 it need only be positive
+   definite). Other matrices may fail: set a shift, or a smaller omega.
 
    With several ranks this is block Jacobi: each rank factors its own diagonal block, which must be on a grid. With a
    `DMDA` it is the rank's box.
@@ -126,8 +125,8 @@ static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
    at once.
 
    Errors:
-   A matrix that is not finite or not symmetric, or on no such grid, is an error that names the row. A pivot that is not
-   positive makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
+   A matrix that is not finite or not symmetric, or not on such a grid, is an error that names the row. A pivot that is not positive makes
+   the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
 
    References:
 +  * - I. Gustafsson, A class of first order factorization methods, BIT 18, 1978

@@ -22,14 +22,15 @@ static PetscReal OmegaInUse(const PC_MIC &mic) {
    Level: beginner
 
    Notes:
-   SSOR needs no factorization. An application of mic costs the same, and mic takes a half to a third of the iterations.
+   SSOR needs no factorization. An application of mic costs the same, and mic takes one half to one third of the
+   iterations.
 
 .seealso: `PCMIC`, `PCMICGetType()`, `PCMICSetOmega()`, `PCSOR`
 @*/
 PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incomplete Cholesky, or SSOR", PCMICTypes);
 
 /*@
-   PCMICSetOmega - Sets how much of what `PCMIC` drops goes to the diagonal, or the relaxation of SSOR
+   PCMICSetOmega - Sets how much of what `PCMIC` drops is added to the diagonal, or the relaxation parameter of SSOR
 
    Input Parameters:
 +  pc - the preconditioner context
@@ -42,20 +43,20 @@ PETSCRRB_PARAMETER(MIC, Type, PCMICType, &PC_MIC::type, "-pc_mic_type", "Incompl
    Level: beginner
 
    Notes:
-   0 is the incomplete Cholesky factorization IC(0), that of `PCICC` in natural ordering. 1 is MIC(0), which keeps row
-   sums: M 1 = A 1. Usually a little less than 1 is best, closer to 1 on larger grids: the default is 1 - 24 / n^2,
-   n the mean number of points a side, but at least 0.9 and at most 0.999 (in 2D 0.9995). `PCView()` shows it. The default of
-   SSOR is 1, symmetric Gauss-Seidel.
+   0 is the incomplete Cholesky factorization IC(0), that of `PCICC` in natural ordering. 1 is MIC(0), which keeps row sums: M 1 = A 1.
+   Usually a little less than 1 is best, closer to 1 on larger grids: the default is 1 - 24 / n^2, n the mean number of points per side, but
+   at least 0.9 and at most 0.999 (in 2D 0.9995). `PCView()` shows it. The default of SSOR is 1, symmetric Gauss-Seidel.
 
-   It takes effect at the next `PCSetUp()`, which raises `PETSC_ERR_ARG_INCOMP` where the type does not take it.
+   It takes effect at the next `PCSetUp()`, which raises `PETSC_ERR_ARG_INCOMP` if the type does not take this value.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is neither from 0 to 2, 2 excluded, nor `PETSC_DECIDE`.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is neither from 0 to 2, excluding 2, nor `PETSC_DECIDE`.
 
 .seealso: `PCMIC`, `PCMICGetOmega()`, `PCMICSetType()`
 @*/
 PETSCRRB_PARAMETER(
-    MIC, Omega, PetscReal, &PC_MIC::omega, "-pc_mic_omega", "From IC(0), 0, to MIC(0), 1; or the relaxation of SSOR",
+    MIC, Omega, PetscReal, &PC_MIC::omega, "-pc_mic_omega",
+    "From 0 (IC(0)) to 1 (MIC(0)), or the relaxation parameter of SSOR",
     [](PetscReal omega) { return (omega >= 0 && omega < 2) || omega == PETSC_DECIDE; },
     "Omega %g must be from 0 to 1 (mic) or between 0 and 2 (ssor), or -1 for the default", OmegaInUse);
 
@@ -81,32 +82,33 @@ PETSCRRB_PARAMETER(MIC, Precision, PCMICPrecision, &PC_MIC::precision, "-pc_mic_
                    "The precision in which the factor is stored", PCMICPrecisions);
 
 /*@
-   PCMICSetShift - Sets the share of the diagonal entry to which `PCMIC` raises smaller pivots
+   PCMICSetShift - Sets the fraction of the diagonal entry to which `PCMIC` raises smaller pivots
 
    Input Parameters:
 +  pc - the preconditioner context
--  shift - the share, from 0 (default) to 1; 0 raises none
+-  shift - the fraction, from 0 (default) to 1; 0 raises none
 
    Options Database Key:
-.  -pc_mic_shift <s> - the share
+.  -pc_mic_shift <s> - the fraction
 
    Level: intermediate
 
    Notes:
    A matrix with positive couplings may have pivots that are not positive, although it is positive definite. Without a
-   shift that is a failure, which names row and grid point. `PCView()` shows how many pivots were raised. A pivot that is
-   0 up to rounding is the null direction of a singular matrix; the diagonal entry takes its place, also with a shift.
+   shift that is a failure, whose message names the row and the grid point. `PCView()` shows how many pivots were
+   raised. A pivot that is 0 up to rounding is the null direction of a singular matrix; the diagonal entry takes its
+   place, also with a shift.
 
    `PC_MIC_TYPE_SSOR` has no pivots: a shift is an error there, raised in `PCSetUp()`.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is not from 0 to 1.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is not from 0 to 1.
 
 .seealso: `PCMIC`, `PCMICGetShift()`, `PCMICSetOmega()`
 @*/
 PETSCRRB_PARAMETER(
     MIC, Shift, PetscReal, &PC_MIC::shift, "-pc_mic_shift",
-    "Pivots below so much of the diagonal entry are raised to that",
+    "Pivots below this fraction of the diagonal entry are raised to it",
     [](PetscReal shift) { return shift >= 0 && shift <= 1; }, "Shift %g must be from 0 to 1");
 
 /*@
@@ -114,27 +116,26 @@ PETSCRRB_PARAMETER(
 
    Input Parameters:
 +  pc - the preconditioner context
--  m - lines of y on a 2D grid, planes of z on a 3D one; 0 (default): all in one block
+-  m - lines of constant y on a 2D grid, planes of constant z on a 3D one; 0 (default): all in one block
 
    Options Database Key:
-.  -pc_mic_block_lines <m> - lines of a block
+.  -pc_mic_block_lines <m> - lines per block
 
    Level: intermediate
 
    Notes:
-   The couplings between blocks are left out of M, and the diagonal keeps them. The blocks can be solved in parallel, but
-   iterations grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky preconditioner that is called Block-IC(m n) for
-   a grid of n points a line.
+   The couplings between blocks are left out of M, and the diagonal does not change. The blocks can be solved in parallel, but iterations
+   grow. With `PCMICSetOmega()` 0 this is the block incomplete Cholesky preconditioner that is called Block-IC(m n) for a grid with n points
+   per line.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is negative.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is negative.
 
 .seealso: `PCMIC`, `PCMICGetBlockLines()`
 @*/
 PETSCRRB_PARAMETER(
-    MIC, BlockLines, PetscInt, &PC_MIC::block_lines, "-pc_mic_block_lines",
-    "Lines of a block that is not coupled to the others; 0: no blocks", [](PetscInt m) { return m >= 0; },
-    "Number of lines %" PetscInt_FMT " of a block must not be negative");
+    MIC, BlockLines, PetscInt, &PC_MIC::block_lines, "-pc_mic_block_lines", "Lines per uncoupled block; 0: no blocks",
+    [](PetscInt m) { return m >= 0; }, "Number of lines %" PetscInt_FMT " per block must not be negative");
 
 /*@
    PCMICSetGrid - Sets the sizes of the grid that `PCMIC` works on

@@ -13,12 +13,13 @@ static PetscErrorCode CheckChoices(PC pc) {
   PetscFunctionBegin;
   if (m->type == PC_MIC_TYPE_MIC) {
     PetscCheck(m->omega <= 1, comm, PETSC_ERR_ARG_INCOMP,
-               "-pc_mic_omega %g is for -pc_mic_type ssor: incomplete Cholesky takes 0 to 1", (double)m->omega);
+               "-pc_mic_omega %g requires -pc_mic_type ssor: incomplete Cholesky takes values from 0 to 1",
+               (double)m->omega);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(m->omega != 0, comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_mic_omega 0 is for -pc_mic_type mic: SSOR takes what is between 0 and 2");
-  PetscCheck(m->shift == 0, comm, PETSC_ERR_ARG_INCOMP, "SSOR has no pivots: -pc_mic_shift is for -pc_mic_type mic");
+             "-pc_mic_omega 0 requires -pc_mic_type mic: SSOR takes values between 0 and 2");
+  PetscCheck(m->shift == 0, comm, PETSC_ERR_ARG_INCOMP, "SSOR has no pivots: -pc_mic_shift requires -pc_mic_type mic");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,7 +81,7 @@ static PetscErrorCode CheckPivots(PC pc, PetscRRBTrouble *trouble) {
                 PETSC_ERR_MAT_LU_ZRPVT};
   else
     *trouble = {"the pivot of " + place + " is " + value +
-                    " of its diagonal entry, and has to be positive: -pc_mic_shift 0.01 raises such pivots, a smaller "
+                    " times its diagonal entry, but must be positive: -pc_mic_shift 0.01 raises such pivots, a smaller "
                     "-pc_mic_omega may avoid them",
                 PETSC_ERR_MAT_LU_ZRPVT};
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,7 +17,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   if (s->overlap)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d; order: %s\n", (int)ranks,
+    PetscCall(PetscViewerASCIIPrintf(viewer, "the same operator as on one rank, on %d ranks; order: %s\n", (int)ranks,
                                      s->overlap->source().c_str()));
   if (neumann->drop != PC_NEUMANN_DROP_NONE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "stored as one sparse matrix\n"));
@@ -70,9 +70,9 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_neumann_omega <omega>                    - relaxation of the triangles of the series; default 1
 .  -pc_neumann_type <series,poisson>            - the series, or incomplete Poisson; default series
 .  -pc_neumann_scale <bool>                     - incomplete Poisson of the diagonally scaled matrix; default true
-.  -pc_neumann_drop <none,pattern,threshold>    - entries that are left out of incomplete Poisson; default none
+.  -pc_neumann_drop <none,pattern,threshold>    - entries dropped from incomplete Poisson; default none
 .  -pc_neumann_drop_threshold <t>               - the threshold; default 0.1
--  -pc_neumann_grid <nx,ny[,nz]>                - unknowns in x, y and z, where neither a DM nor the matrix tells
+-  -pc_neumann_grid <nx,ny[,nz]>                - unknowns in x, y and z, if neither a DM nor the matrix determines them
 
    Level: beginner
 
@@ -86,19 +86,18 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    With omega, L~ is replaced by omega L~ and M^-1 is multiplied by omega (2 - omega). With one term that is the
    approximate inverse of SSOR, (2 - omega) (I - D'^-1 L^T) D'^-1 (I - L D'^-1) with D' = D / omega.
 
-   The matrix is symmetric with a positive diagonal. M is symmetric and positive definite for every such matrix and any
-   k (also incomplete Poisson if nothing is dropped), so it can be used with `KSPCG`. On one MPI rank, on a 2D grid with 5 or 9
-   points or a 3D one with 7, of any size and with or without periodic sides, an application reads the vector and the couplings once.
-   For other matrices PETSc multiplies with sparse triangles (cuSPARSE on a device), and also on several
-   ranks, where M is the same as on one: the triangle is that of the natural order of the `DMDA` that the `PC` or the
-   matrix has, or of the numbers of the rows. Identity rows (Dirichlet conditions kept in the matrix, masked cells) are
-   decoupled; if other rows keep their columns, their values are put into the initial guess of a `KSP` that needs a
-   symmetric operator.
+   The matrix must be symmetric with a positive diagonal. M is symmetric and positive definite for every such matrix and any k (also
+   incomplete Poisson if nothing is dropped), so it can be used with `KSPCG`. On one MPI rank, on a 2D grid with 5 or 9 points or a 3D one
+   with 7, of any size and with or without periodic sides, an application reads the vector and the couplings once. For other matrices, and
+   on several ranks, PETSc multiplies by sparse triangles (cuSPARSE on a device). On several ranks M is the same as on one: the triangle is
+   that of the natural order of the `DMDA` of the `PC` or of the matrix, or of the row numbers. Identity rows (Dirichlet conditions kept in
+   the matrix, masked cells) are decoupled; if other rows keep their columns, their values are put into the initial guess of a `KSP` that
+   needs a symmetric operator.
 
    It has one level only: iterations grow with the grid. It is meant for GPUs, combined with deflation or as a smoother.
 
    Errors:
-   A matrix that is not finite or not symmetric is an error that names the row, on all ranks the same. A diagonal entry that is not positive
+   A matrix that is not finite or not symmetric is an error that names the row, the same on all ranks. A diagonal entry that is not positive
    makes the `KSP` diverge with `KSP_DIVERGED_PC_FAILED`, or is an error with `-ksp_error_if_not_converged`.
 
    References:

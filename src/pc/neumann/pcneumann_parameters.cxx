@@ -52,7 +52,7 @@ PETSCRRB_PARAMETER(
    For incomplete Poisson (`PCNeumannSetType()`) a value other than 1 is an error, raised in `PCSetUp()`.
 
    Errors:
-   `PETSC_ERR_ARG_OUTOFRANGE` where it is not between 0 and 2.
+   `PETSC_ERR_ARG_OUTOFRANGE` if it is not between 0 and 2.
 
 .seealso: `PCNEUMANN`, `PCNeumannGetOmega()`, `PCNeumannSetTerms()`, `PCMICSetOmega()`
 @*/
@@ -100,36 +100,37 @@ PETSCRRB_PARAMETER(Neumann, Scale, PetscBool, &PC_Neumann::scale, "-pc_neumann_s
                    "Incomplete Poisson of the diagonally scaled matrix");
 
 /*@
-   PCNeumannSetDrop - Sets which entries of the incomplete Poisson preconditioner are left out
+   PCNeumannSetDrop - Sets which entries of the incomplete Poisson preconditioner are dropped
 
    Input Parameters:
 +  pc - the preconditioner context
 -  drop - `PC_NEUMANN_DROP_NONE` (default), `PC_NEUMANN_DROP_PATTERN` or `PC_NEUMANN_DROP_THRESHOLD`
 
    Options Database Key:
-.  -pc_neumann_drop <none,pattern,threshold> - what is left out
+.  -pc_neumann_drop <none,pattern,threshold> - what is dropped
 
    Level: intermediate
 
    Notes:
-   The original keeps what of the product (I - L D^-1)(I - D^-1 L^T) is not small, which on a five-point Poisson
-   matrix is the pattern of the matrix. M^-1 then is one sparse matrix, stored and multiplied with by PETSc; an
-   application is one product. A threshold is for the entries of the product before it is scaled back, whose diagonal
-   is 1 and more. With a large one, or on matrices with positive couplings, M^-1 need not be positive definite.
+   The original keeps those entries of the product (I - L D^-1)(I - D^-1 L^T) that are not small; for a five-point
+   Poisson matrix these have the pattern of the matrix. M^-1 is then one sparse matrix, which PETSc stores and
+   multiplies by; an application is one product. The threshold applies to the entries of the product before it is scaled
+   back, whose diagonal entries are at least 1. With a large threshold, or on matrices with positive couplings, M^-1
+   need not be positive definite.
 
-   For the series any other value than `PC_NEUMANN_DROP_NONE` is an error, raised in `PCSetUp()`.
+   For the series any value other than `PC_NEUMANN_DROP_NONE` is an error, raised in `PCSetUp()`.
 
 .seealso: `PCNEUMANN`, `PCNeumannGetDrop()`, `PCNeumannSetDropThreshold()`, `PCNeumannSetType()`
 @*/
 PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann_drop",
-                   "Entries that are left out of incomplete Poisson", PCNeumannDrops);
+                   "Entries dropped from incomplete Poisson", PCNeumannDrops);
 
 /*@
-   PCNeumannSetDropThreshold - Sets below which size entries of incomplete Poisson are left out
+   PCNeumannSetDropThreshold - Sets the size below which entries of incomplete Poisson are dropped
 
    Input Parameters:
 +  pc - the preconditioner context
--  threshold - entries off the diagonal that are smaller are left out; default 0.1
+-  threshold - smaller off-diagonal entries are dropped; default 0.1
 
    Options Database Key:
 .  -pc_neumann_drop_threshold <t> - the threshold
@@ -143,7 +144,7 @@ PETSCRRB_PARAMETER(Neumann, Drop, PCNeumannDrop, &PC_Neumann::drop, "-pc_neumann
 @*/
 PETSCRRB_PARAMETER(
     Neumann, DropThreshold, PetscReal, &PC_Neumann::threshold, "-pc_neumann_drop_threshold",
-    "Smaller entries are left out", [](PetscReal threshold) { return threshold >= 0; },
+    "Smaller entries are dropped", [](PetscReal threshold) { return threshold >= 0; },
     "Threshold %g must not be negative");
 
 /*@

@@ -21,8 +21,8 @@ PetscErrorCode PCNeumannBuildOverlap(PC pc) {
   PetscFunctionBegin;
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   PetscCheck(!n->grid[0] || points == rows, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "A grid of %" PetscInt64_FMT " points is not one of the matrix, which has %" PetscInt_FMT
-             " rows. Correct -pc_neumann_grid, or leave it out",
+             "A grid of %" PetscInt64_FMT " points does not match the matrix, which has %" PetscInt_FMT
+             " rows. Correct -pc_neumann_grid, or omit it",
              points, rows);
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCNEUMANN",
                                 [&] { s->overlap = std::make_unique<PetscRRBOverlap>(); }));

@@ -15,13 +15,13 @@ static PetscErrorCode CheckChoices(PC pc) {
 
   PetscFunctionBegin;
   PetscCheck(n->type == PC_NEUMANN_SERIES || n->omega == 1, comm, PETSC_ERR_ARG_INCOMP,
-             "Incomplete Poisson is not relaxed: -pc_neumann_omega is for -pc_neumann_type series");
+             "Incomplete Poisson has no relaxation: -pc_neumann_omega requires -pc_neumann_type series");
   if (n->type == PC_NEUMANN_POISSON) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(
       n->scale, comm, PETSC_ERR_ARG_INCOMP,
-      "A Neumann series is always one of the scaled matrix: -pc_neumann_scale 0 is for -pc_neumann_type poisson");
+      "A Neumann series is always that of the scaled matrix: -pc_neumann_scale 0 requires -pc_neumann_type poisson");
   PetscCheck(n->drop == PC_NEUMANN_DROP_NONE, comm, PETSC_ERR_ARG_INCOMP,
-             "Nothing of a Neumann series is dropped: -pc_neumann_drop is for -pc_neumann_type poisson");
+             "A Neumann series drops nothing: -pc_neumann_drop requires -pc_neumann_type poisson");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,7 +98,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscRRBTrouble *
     PetscCall(
         PetscInfo(pc,
                   "The largest row sum of the scaled triangle is %g, not below 1: the terms of the Neumann series "
-                  "need not get smaller, and more terms may not help\n",
+                  "need not decrease, and more terms may not help\n",
                   s->found.norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,7 +82,7 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
   if (s.on_graph)
     PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, on the graph of the matrix\n"));
   else if (s.failing)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, since %lld plain ones fail its test\n",
+    PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support, since %lld plain ones fail the test\n",
                                      (long long)s.failing));
   else
     PetscCall(PetscViewerASCIIPrintf(viewer, "red nodes: by support\n"));
@@ -92,12 +92,12 @@ static PetscErrorCode ViewOnGraph(const PCRRBState &s, PetscViewer viewer) {
         graph.halvings.c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "plain levels: %d; couplings an unknown, level by level:", graph.plain));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "plain levels: %d; couplings per unknown, level by level:", graph.plain));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (const double c : graph.couplings) PetscCall(PetscViewerASCIIPrintf(viewer, " %.1f", c));
   PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "couplings of the factor: %.1f an unknown\n", graph.factor));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "couplings of the factor: %.1f per unknown\n", graph.factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +114,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
       PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { unknowns = s.core->unknowns_by_level(); }));
   const auto around = [&](int d) {
     return g.n[d] % ((index_t)1 << ((o.levels + 1) / 2))
-               ? ": not a multiple of 2^ceil(levels/2), some couplings around it are lumped"
+               ? ": not a multiple of 2^ceil(levels/2), some couplings across this side are lumped"
                : "";
   };
   if (s.on_graph && g.dim == 2)
@@ -192,40 +192,41 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    PCRRB - Repeated red-black preconditioner, RRB-l, for 5- and 9-point matrices on structured 2D grids
 
    Options Database Keys:
-+  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns; on devices 4096, and even up to 4 million points
-.  -pc_rrb_lumping <omega>                 - part of the dropped entries that goes to the diagonal, 0 to 1; default 1
++  -pc_rrb_levels <l>                      - number of levels; default: the fewest that leave at most 1024 unknowns; on devices 4096, with
+                                             an even number of levels up to 4 million points
+.  -pc_rrb_lumping <omega>                 - fraction of the dropped entries that is added to the diagonal, 0 to 1; default 1
 .  -pc_rrb_lump_nodes <red,both>           - nodes whose dropped entries are lumped; default red
-.  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, where neither a DM nor the matrix tells
+.  -pc_rrb_grid <nx,ny>                    - unknowns in x and y, if neither a DM nor the matrix determines them
 .  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky, inverse on a device
-.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v below 8 levels, amli from there on
+.  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v below 8 levels, amli from 8 on
 .  -pc_rrb_red_nodes <auto,plain,support>  - how red nodes are chosen; default auto
 .  -pc_rrb_precision <double,single>       - precision of the factor; default double
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
 .  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
-.  -pc_rrb_gather_size <points>            - with several ranks, the most points of a grid that is on every rank; default 1024, on devices 65536
--  -pc_rrb_transport <auto,stores,nccl,sf> - with several ranks of devices, how values travel; default auto
+.  -pc_rrb_gather_size <points>            - with several ranks, the maximum number of points of a grid that is on every
+                                             rank; default 1024, on devices 65536
+-  -pc_rrb_transport <auto,stores,nccl,sf> - with several ranks on devices, how values travel; default auto
 
    Level: beginner
 
    Notes:
-   An incomplete factorization M = L D L^T in the order of repeated red-black colourings. On Poisson problems the iterations of CG grow
-   like h^-0.3, from 10 at 127 x 127 to 18 at 2047 x 2047 points, after a short set-up. The matrix is symmetric and positive
-   (semi)definite, with one unknown a grid point. Coefficients may vary, sides may be periodic, rows may be identity rows (Dirichlet
-   conditions kept in the matrix, masked cells), and the matrix may be singular. If other rows keep the columns of identity rows, the
-   values of these are put into the initial guess of a `KSP` that needs a symmetric operator.
-   Unknown j nx + i is the point (i, j). The grid is that of the option, of the `PC`'s or matrix's `DMDA`, or found from
-   the matrix's nonzero values.
+   An incomplete factorization M = L D L^T in the order of repeated red-black colourings. On Poisson problems the iterations of CG grow like
+   h^-0.3, from 10 at 127 x 127 to 18 at 2047 x 2047 points, after a short set-up. The matrix must be symmetric and positive (semi)definite,
+   with one unknown per grid point. Coefficients may vary, sides may be periodic, rows may be identity rows (Dirichlet conditions kept in
+   the matrix, masked cells), and the matrix may be singular. If other rows keep the columns of identity rows, the values of identity rows
+   are put into the initial guess of a `KSP` that needs a symmetric operator. Unknown j nx + i is the point (i, j). The grid is that of the
+   option, or of the `DMDA` of the `PC` or of the matrix, or is found from the nonzeros of the matrix.
 
-   M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa], with red
-   nodes by support from 0.7 or so on: as a stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
+   M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa], with red nodes by support
+   from about 0.7: as a stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
 
    With plain red nodes it is the same operator on any number of MPI ranks, up to rounding. Each rank has a box of points: that of the
    `DMDA`, or lines of the grid if rows are numbered in natural order.
 
-   If the colouring does not suit the coefficients, the eliminated nodes are chosen by them (`PCRRBSetRedNodes()`): anisotropy,
-   stretched grids, random jumps, channels and masks take 9 to 20 iterations. Except for anisotropy, the first set-up then takes longer.
-   Each of several ranks then does the work of all. On grids too large for that, anisotropy of 1000:1 takes 13 to 18 times the iterations;
+   If the colouring does not suit the coefficients, the eliminated nodes are chosen according to these (`PCRRBSetRedNodes()`): anisotropy,
+   stretched grids, random jumps, channels and masks take 9 to 20 iterations. Except for anisotropy, the first set-up then takes longer. On
+   several ranks, each then does all of the work. On grids too large for that, anisotropy of 1000:1 takes 13 to 18 times the iterations;
    random coefficient jumps of 1000 and more from face to face, and masks, take hundreds.
 
    Errors:

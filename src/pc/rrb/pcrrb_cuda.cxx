@@ -128,7 +128,7 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
   }));
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
   if (facts_.useless_row != no_row)
-    PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is taken in its place\n",
+    PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is used instead\n",
                         facts_.useless_value, (long long)facts_.useless_row));
   values->Take(facts_, grid);
   values->scaled = (PetscBool)stencil_.scaled;
@@ -243,7 +243,7 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(b.size() <= rrb::largest_device_inverse, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "The inverse of the last Schur complement, %" PetscInt_FMT " unknowns, is for at most %d on a device. Use "
+             "The inverse of the last Schur complement, %" PetscInt_FMT " unknowns, is limited to %d on a device. Use "
              "more -pc_rrb_levels, or -pc_rrb_coarse cholesky",
              b.size(), rrb::largest_device_inverse);
   PetscCall(stream_.Run([&] {

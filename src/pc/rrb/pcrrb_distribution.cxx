@@ -77,8 +77,7 @@ PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   PetscCheck(given[0] <= 0 || (given[0] == grid->n[0] && given[1] == grid->n[1]), PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_INCOMP,
              "-pc_rrb_grid %" PetscInt_FMT ",%" PetscInt_FMT
-             " is not the grid of the %s, %lld x %lld points, which numbers "
-             "the rows: leave the option out",
+             " is not the grid of the %s, %lld x %lld points, by which the rows are numbered: omit the option",
              given[0], given[1], grid->source.c_str(), (long long)grid->n[0], (long long)grid->n[1]);
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   const std::size_t columns = cuts_.x.size() - 1, i = (std::size_t)rank % columns, j = (std::size_t)rank / columns;
@@ -122,10 +121,9 @@ PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   const bool by_rows = source == "option" || source == "matrix pattern";
   PetscCheck(why.empty(), PetscObjectComm((PetscObject)pc), told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG, "%s%s",
              why.c_str(),
-             by_rows
-                 ? ". With several ranks and without a DMDA rows are numbered in natural order, the first lines on the "
-                   "first rank"
-                 : "");
+             by_rows ? ". With several ranks and no DMDA, rows must be numbered in natural order, with the first lines "
+                       "on the first rank"
+                     : "");
   if (by_rows) {
     PetscCall(PetscRRBCutsOfRows(pc->pmat, *grid, &cuts_, &whole));
     if (!whole) PetscCall(Connect(pc->pmat));
@@ -144,9 +142,9 @@ PetscErrorCode PCRRBDistribution::View(PetscViewer viewer) const {
   const rrb::Extent x = boxes_->all(gathered_);
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "the same as on one rank, on %d: %d x %d boxes%s\n", boxes_->count(),
-                                   (int)cuts_.x.size() - 1, (int)cuts_.y.size() - 1,
-                                   vectors_.as_rows() ? "" : "; some rows are on another rank than their line"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the same operator as on one rank, on %d ranks: %d x %d boxes%s\n",
+                                   boxes_->count(), (int)cuts_.x.size() - 1, (int)cuts_.y.size() - 1,
+                                   vectors_.as_rows() ? "" : "; some rows are on a different rank from their line"));
   if (gathered_ > 1)
     PetscCall(PetscViewerASCIIPrintf(viewer, "grids 0 to %d are distributed, ", gathered_ - 1));
   else
@@ -176,8 +174,8 @@ PetscErrorCode PCRRBDistribution::ReadNearNullVector(PC pc, Vec near_null) {
     PetscCall(values_->TakeVector(near_null, &usable));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &usable, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
     if (!usable)
-      PetscCall(PetscInfo(
-          pc, "The near null space is 0 or not finite somewhere: the constant vector is taken in its place\n"));
+      PetscCall(
+          PetscInfo(pc, "The near null space is 0 or not finite somewhere: the constant vector is used instead\n"));
   }
   if (!usable) values_->DropVector();
   PetscCall(ExchangeVector());
@@ -204,7 +202,7 @@ PetscErrorCode PCRRBDistribution::WhyRefused(PC pc, Mat P, const Grid &g, PCRRBV
   PetscCall(overlap.Build(pc, pc->pmat, P, 1));
   PetscCall(PetscRRBExplain("PCRRB", overlap, P, &trouble, explain));
   if (!trouble && values->result == ReadResult::refused)
-    trouble = {"The matrix is not symmetric: a coupling of rows on two ranks is stored in one of them only",
+    trouble = {"The matrix is not symmetric: a coupling between rows on two ranks is stored on only one of them",
                PETSC_ERR_ARG_WRONG};
   PetscCheck(trouble.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), trouble.code, "%s",
              trouble.why.c_str());

@@ -94,7 +94,7 @@ PetscErrorCode OnHost::ReadNearNullVector(PC pc, Vec near_null) {
   take_vector((index_t)v.size(), stencil_.identity.data(), x, v.data(), facts_);
   PetscCall(VecRestoreArrayRead(near_null, &x));
   if (facts_.useless_row == no_row) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is taken in its place\n",
+  PetscCall(PetscInfo(pc, "The near null space is %g at row %lld: the constant vector is used instead\n",
                       facts_.useless_value, (long long)facts_.useless_row));
   v.clear();
   PetscFunctionReturn(PETSC_SUCCESS);

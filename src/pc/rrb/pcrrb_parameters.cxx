@@ -35,8 +35,8 @@ static PetscInt GatherSizeInUse(const PC_RRB &rrb) {
 
    Notes:
    More levels make a cheaper but less accurate preconditioner. The default is the fewest levels that leave at most 1024
-   unknowns for the last block. More than 2 ceil(log2(max(nx, ny))) + 1 (de Jong and Vuik 2016, eq. (2.1)) are cut to
-   that. With one level a 5-point matrix is factored exactly.
+   unknowns for the last block. More than 2 ceil(log2(max(nx, ny))) + 1 (de Jong and Vuik 2016, eq. (2.1)) are reduced
+   to that. With one level a 5-point matrix is factored exactly.
 
 .seealso: `PCRRB`, `PCRRBGetLevels()`
 @*/
@@ -46,28 +46,29 @@ PETSCRRB_PARAMETER(
     InUse<&PC_RRB::levels, &petscrrb::rrb::Options::levels>);
 
 /*@
-   PCRRBSetLumping - Sets how much of the dropped entries goes to the diagonal of `PCRRB`
+   PCRRBSetLumping - Sets how much of the dropped entries `PCRRB` adds to the diagonal
 
    Input Parameters:
 +  pc - the preconditioner context
 -  omega - relaxation of the lumping, 0 <= omega <= 1
 
    Options Database Key:
-.  -pc_rrb_lumping <omega> - how much of the dropped entries goes to the diagonal
+.  -pc_rrb_lumping <omega> - how much of the dropped entries is added to the diagonal
 
    Level: intermediate
 
    Notes:
-   With 1, the default, dropped entries go to the diagonal in full, so that M v = A v for constant vectors v, or for the
-   matrix's near null space (`MatSetNearNullSpace()`); the condition number grows far slower than with less: 0.999
-   doubles the iterations of a 1023 x 1023 Poisson problem. This is omega of de Jong and Vuik 2016, eqs. (2.12), (2.13).
+   With 1, the default, dropped entries are added to the diagonal in full, so that M v = A v for constant vectors v, or
+   for the matrix's near null space (`MatSetNearNullSpace()`); the condition number grows far slower than with less:
+   0.999 doubles the iterations of a 1023 x 1023 Poisson problem. This is omega of de Jong and Vuik 2016, eqs. (2.12),
+   (2.13).
 
 .seealso: `PCRRB`, `PCRRBGetLumping()`
 @*/
 PETSCRRB_PARAMETER(
     RRB, Lumping, PetscReal, &PC_RRB::lumping, "-pc_rrb_lumping",
-    "Part of the dropped entries that goes to the diagonal", [](PetscReal omega) { return omega >= 0 && omega <= 1; },
-    "Lumping %g must be between 0 and 1");
+    "Fraction of the dropped entries that is added to the diagonal",
+    [](PetscReal omega) { return omega >= 0 && omega <= 1; }, "Lumping %g must be between 0 and 1");
 
 /*@
    PCRRBSetLumpNodes - Sets the nodes whose dropped couplings `PCRRB` lumps
@@ -112,7 +113,8 @@ PETSCRRB_TWO_SIZES(RRB, Grid, &PC_RRB::grid, "-pc_rrb_grid", "Unknowns in x and 
    Level: intermediate
 
    Notes:
-   The storage changes the speed and, by rounding, the last digits; not the method. See de Jong et al. 2017, section 3.1.
+   The storage changes the speed and, through rounding, the last digits, but not the method. See de Jong et al. 2017,
+   section 3.1.
 
 .seealso: `PCRRB`, `PCRRBGetStorage()`
 @*/
@@ -133,7 +135,7 @@ PETSCRRB_PARAMETER(RRB, Storage, PCRRBStorage, &PC_RRB::storage, "-pc_rrb_storag
 
    Notes:
    The levels below them are kept in natural order. The default is g_max of de Jong and Vuik 2016, eq. (3.1),
-   ceil(log2(max(nx, ny) / dcb)), but not more than half of the levels. Not used with `PC_RRB_STORAGE_NAIVE`.
+   ceil(log2(max(nx, ny) / dcb)), but at most half of the levels. Not used with `PC_RRB_STORAGE_NAIVE`.
 
 .seealso: `PCRRB`, `PCRRBGetStorageGrids()`
 @*/
@@ -231,12 +233,11 @@ PetscErrorCode PCRRBGetCoarseKSP(PC pc, KSP *ksp) {
    Level: intermediate
 
    Notes:
-   With `PC_RRB_CYCLE_AMLI` one coarse grid, with about half of the levels above it, and all below are visited twice, with a
-   Chebyshev polynomial of degree 2 around them. It lowers iteration counts on large grids for the price of two small
-   cycles. The polynomial needs the largest eigenvalue on that grid, which is estimated at every `PCSetUp()`. Where it is
-   too large for the polynomial to help, as with strong anisotropy, and where there is no such grid, the cycle is V;
-   `PCView()` and -info say so. `PCApplySymmetricLeft()` and `PCApplySymmetricRight()` are halves of
-   the V-cycle; where AMLI was set they are refused.
+   With `PC_RRB_CYCLE_AMLI` one coarse grid, with about half of the levels above it, and all coarser ones are visited twice, and a Chebyshev
+   polynomial of degree 2 combines the two visits. It lowers iteration counts on large grids at the price of two small cycles. The
+   polynomial needs the largest eigenvalue on that grid, which is estimated at every `PCSetUp()`. Where it is too large for the polynomial
+   to help, as with strong anisotropy, and where there is no such grid, the cycle is V; `PCView()` and -info say so.
+   `PCApplySymmetricLeft()` and `PCApplySymmetricRight()` are halves of the V-cycle; if AMLI was set, they are refused.
 
 .seealso: `PCRRB`, `PCRRBGetCycle()`
 @*/
@@ -256,17 +257,17 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    Level: intermediate
 
    Notes:
-   Plain RRB colours the grid. If one direction couples far more strongly than the other, or coefficients jump, it drops couplings
-   that nothing else replaces, and takes hundreds of iterations. By support, a node is red only if the remaining couplings carry what is
-   dropped with it, and weak couplings that make rows long move to stronger ones: 9 to 20 iterations for all coefficients.
-   Levels are then graphs, without regular storage: an application takes two to three times as long as a plain one, a refresh four to ten
-   times, a first set-up ten to twenty times. If one direction of a 5-point matrix couples more strongly at all points, it is halved
-   in arrays instead, which takes about as long as plain red nodes. `KSPRRB` iterates on all nodes.
+   Plain RRB colours the grid. If one direction couples far more strongly than the other, or coefficients jump, it drops couplings that
+   nothing else replaces, and takes hundreds of iterations. By support, a node is red only if the remaining couplings carry what is dropped
+   with it, and weak couplings that make rows long are moved to stronger ones: 9 to 20 iterations for all coefficients. Levels are then
+   graphs, without regular storage: an application takes two to three times as long as a plain one, a refresh four to ten times, a first
+   set-up ten to twenty times. If one direction of a 5-point matrix couples more strongly at all points, it is halved in arrays instead,
+   which takes about as long as plain red nodes. `KSPRRB` iterates on all nodes.
 
-   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`. If a coupling that is dropped is 30 times its
-   support, as with a ratio of 60 between directions, they are chosen by support, which pays off within one or two solves. A refresh
-   keeps the choice until its own, cheaper test fails: if a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view`
-   and -info say which nodes are used and why.
+   With `PC_RRB_RED_NODES_AUTO` plain red nodes are tested in a first `PCSetUp()`. If a coupling that is dropped is 30 times its support, as
+   with a ratio of 60 between directions, red nodes are chosen by support, which pays off within one or two solves. A refresh keeps the
+   choice until its own, cheaper test fails: if a red node loses 30 times as much as it keeps, or a mask moves. `-ksp_view` and -info say
+   which nodes are used and why.
 
    By support, each of several ranks has the whole matrix, and takes the iterations, the time and the memory of one rank.
    `PC_RRB_RED_NODES_AUTO` does so on at most 2^26 points divided by the number of ranks.
@@ -304,17 +305,17 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
 
    Input Parameters:
 +  pc - the preconditioner context
--  points - the most points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
+-  points - the maximum number of points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
 
    Options Database Key:
-.  -pc_rrb_gather_size <points> - the most points of a grid that is on every rank; default 1024, on devices 65536
+.  -pc_rrb_gather_size <points> - the maximum number of points of a grid that is on every rank; default 1024, on devices 65536
 
    Level: intermediate
 
    Notes:
-   Finer grids are distributed. The first grid with at most this many points is gathered from all ranks, and each of them computes
-   it and all coarser ones, without further messages. With 0 only the grid of the last block is gathered, with the number of rows of the
-   matrix all grids. The preconditioner is the same operator, up to rounding.
+   Finer grids are distributed. The first grid with at most this many points is gathered from all ranks, and each of them computes it and
+   all coarser ones, without further messages. With 0 only the grid of the last block is gathered; with the number of rows of the matrix,
+   all grids are. The preconditioner is the same operator, up to rounding.
 
    A distributed grid costs two exchanges with the neighbours in each application, a gathered one the work of all its points on
    every rank. On one rank it has no effect.
@@ -322,7 +323,8 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
 .seealso: `PCRRB`, `PCRRBGetGatherSize()`
 @*/
 PETSCRRB_PARAMETER(
-    RRB, GatherSize, PetscInt, &PC_RRB::gather_size, "-pc_rrb_gather_size", "Points of grids that are on every rank",
+    RRB, GatherSize, PetscInt, &PC_RRB::gather_size, "-pc_rrb_gather_size",
+    "Maximum number of points of a grid that is on every rank",
     [](PetscInt points) { return points >= 0 || points == PETSC_DECIDE; },
     "Gather size %" PetscInt_FMT " must be 0 or more, or PETSC_DECIDE", GatherSizeInUse);
 
@@ -343,7 +345,7 @@ PETSCRRB_PARAMETER(
    its iterations are graphs that the host launches. With `PetscSF` the host takes part in every exchange, and values go through its
    memory, unless MPI is device-aware (`-use_gpu_aware_mpi`).
 
-   Stores and NCCL need a device for each rank. If ranks share one, it is `PetscSF`.
+   Stores and NCCL need a device for each rank. If ranks share a device, `PetscSF` is used.
 
    A transport that is not possible is an error at `PCSetUp()`, with the reason; with `PC_RRB_TRANSPORT_AUTO` the next one is tried,
    and `-ksp_view` says which one is in use. On hosts, and on one rank, there is no choice.

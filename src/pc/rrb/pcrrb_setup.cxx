@@ -140,7 +140,7 @@ static PetscErrorCode TellLevels(PC pc) {
   PetscFunctionBegin;
   PetscCall(PetscRRBTry("PCRRB", [&] { graph = core.graph(), unknowns = core.unknowns_by_level(); }));
   if (!graph.halvings.empty()) {
-    PetscCall(PetscInfo(pc, "The direction of strong couplings is halved before red nodes are plain: %s\n",
+    PetscCall(PetscInfo(pc, "The direction of strong couplings is halved before plain red nodes are used: %s\n",
                         graph.halvings.c_str()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -204,7 +204,7 @@ static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
   o.block = (int)rrb->compute_block;
   PetscCheck(rrb->storage == PC_RRB_STORAGE_NAIVE || rrb->storage_grids <= o.levels / 2,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_rrb_storage_grids %" PetscInt_FMT " needs %lld levels, there are %d", rrb->storage_grids,
+             "-pc_rrb_storage_grids %" PetscInt_FMT " needs %lld levels, but there are %d", rrb->storage_grids,
              2 * (long long)rrb->storage_grids, o.levels);
   if (rrb->storage == PC_RRB_STORAGE_NAIVE)
     o.storage_grids = 0;
@@ -256,8 +256,8 @@ static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
   *may = (PetscBool)(points <= most);
   if (!*may)
     PetscCall(PetscInfo(pc,
-                        "Plain red nodes fail the test of support, and stay: %lld points are more than auto chooses "
-                        "them anew for, %lld on %d ranks\n",
+                        "Plain red nodes fail the test of support but are kept: %lld points are more than the %lld for "
+                        "which auto chooses red nodes anew on %d ranks\n",
                         (long long)points, (long long)most, ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +285,7 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   s->omega_dropped = false;
   PetscCall(Factor(pc, rrb->lumping, ok));
   if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is done again without lumping\n"));
+  PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is repeated without lumping\n"));
   PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
   if (s->support) PetscCall(Build(pc, 0.0));
   s->omega_dropped = true;
@@ -307,9 +307,9 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
     if (!s->support) PetscCall(MayBeOnGraph(pc, &may));
     if (!may) break;
     if (s->support)
-      PetscCall(PetscInfo(pc, "The choice of red nodes does not hold any more: it is made anew\n"));
+      PetscCall(PetscInfo(pc, "The choice of red nodes no longer holds: they are chosen anew\n"));
     else
-      PetscCall(PetscInfo(pc, "Plain red nodes fail the test of support, %lld of them: they are chosen by support\n",
+      PetscCall(PetscInfo(pc, "%lld plain red nodes fail the test of support: red nodes are chosen by support\n",
                           (long long)s->outcome.unsupported));
     s->failing = s->support ? 0 : s->outcome.unsupported;
     s->support = support;
@@ -324,7 +324,7 @@ static PetscErrorCode ChooseAnew(PC pc, PetscBool *ok) {
 static PetscErrorCode ReportFailure(PC pc) {
   const PCRRBState &s = *((PC_RRB *)pc->data)->state;
   const rrb::Outcome &o = s.outcome;
-  const char after[] = "not even without lumping: the matrix is not positive definite";
+  const char after[] = "even without lumping: the matrix is not positive definite";
   char why[256];
 
   PetscFunctionBegin;
@@ -380,8 +380,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PetscCall(ChooseBackend(pc, rebuild));
   if (!*rebuild) {
     PetscCall(ReadValues(pc, PETSC_FALSE, rebuild));
-    if (*rebuild)
-      PetscCall(PetscInfo(pc, "The matrix has other couplings than before: the hierarchy is built again\n"));
+    if (*rebuild) PetscCall(PetscInfo(pc, "The couplings of the matrix have changed: the hierarchy is rebuilt\n"));
   }
   if (*rebuild) {
     s->core.reset();

@@ -124,13 +124,13 @@ void Labels::number_on_ranks(PetscInt own, const Ranks &ranks) {
 }
 
 std::string too_many(index_t subdomains) {
-  return text(subdomains) + " subdomains are too many, at most " + std::to_string(most_subdomains) +
-         " can be: use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
+  return text(subdomains) + " subdomains are too many, the limit is " + std::to_string(most_subdomains) +
+         ": use fewer -ksp_deflation_blocks, more -ksp_deflation_stripe_lines, or a larger -ksp_deflation_jump";
 }
 
 std::string not_symmetric(index_t row) {
   return "the matrix is not symmetric at row " + text(row) +
-         ", and deflation needs a symmetric one: E = Z^T A Z would not be positive definite";
+         ", but deflation needs a symmetric one: E = Z^T A Z would not be positive definite";
 }
 
 std::string Labels::find(const Csr &a, const Space &space, const double *phi) {

@@ -125,7 +125,7 @@ Result CudaProjection::setup(const Csr &A, const Space &space, Inverse type) {
   inverse_ = nullptr;
   ranks_ = space.ranks;
   const index_t rows = index_t(A.n) + ranks_->ghosts();
-  std::string why = ranks_->first(rows >= most ? "more rows than a device's projection counts" : "");
+  std::string why = ranks_->first(rows >= most ? "more rows than the projection on a device can count" : "");
   if (!why.empty()) return refuse(why);
   if (!space.phases && space.boxes.size() > most_subdomains) return refuse(too_many(space.boxes.size()));
   cuda::Scratch scratch(on_.stream, scratch_bytes(A.n));

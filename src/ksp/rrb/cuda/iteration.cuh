@@ -141,7 +141,7 @@ private:
       }
       times = CG::may_overrun ? few / 2 : 1;
     } while (!graph_.repeats());
-    throw std::runtime_error("the RRB-solver's loop on the device stopped before its end");
+    throw std::runtime_error("the RRB-solver's loop on the device stopped too early");
   }
 
   // Adds what came of the steps that are taken since the last time; true: the run has ended. The first ones come with
@@ -156,14 +156,14 @@ private:
                                   cudaMemcpyDeviceToHost, on_.stream),
                   "cudaMemcpyAsync");
       int seen = 0;
-      cuda::wait_for(on_.stream, "a step of the RRB-solver on the device, which did not end", [&] {
+      cuda::wait_for(on_.stream, "a step of the RRB-solver on the device, which did not finish", [&] {
         const int before = std::exchange(seen, steps_so_far());
         return seen > before;
       });
     };
     const Run &run = *report_.data();
     copy(0, first);
-    if (run.late) throw TimedOut("a step of the RRB-solver on the device, which ended later");
+    if (run.late) throw TimedOut("a step of the RRB-solver on the device, which finished too late");
     if (run.taken > first) copy(first, run.taken);
     steps.assign(run.numbers, run.numbers + run.taken);
     return run.ended;

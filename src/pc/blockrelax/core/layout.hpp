@@ -40,7 +40,8 @@ inline Colours colours_of(const std::vector<Patch> &patches, const Cut &cut, int
   c.count = c.side[0] * c.side[1] * c.side[2];
   const int least = points == 5 || points == 7 ? std::max({c.side[0], c.side[1], c.side[2]}) : c.count;
   if (wanted != 0 && wanted < least)
-    throw std::invalid_argument("blocks take " + std::to_string(least) + " colours, not " + std::to_string(wanted));
+    throw std::invalid_argument("blocks need at least " + std::to_string(least) + " colours, not " +
+                                std::to_string(wanted));
   c.sum = least < c.count && wanted < c.count;
   if (c.sum) c.count = least;
   return c;

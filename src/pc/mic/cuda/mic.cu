@@ -173,7 +173,7 @@ private:
   cuda::Buffer<Message> mail_[2];
   cuda::Buffer<int2> tiles_;
   cuda::Buffer<unsigned> ticket_;
-  cuda::Watcher watcher_{"a tile of PCMIC's sweep to hand on its values, which did not come"};
+  cuda::Watcher watcher_{"values from another tile of PCMIC's sweep, which did not arrive"};
   cuda::Report<SharedFacts> read_;
   cuda::Report<FactorFindings<T>> made_;
 };

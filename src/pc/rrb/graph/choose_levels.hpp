@@ -124,7 +124,7 @@ template <class Backend> void GraphLevels<Backend>::refuse(node_t n, const char 
 
 template <class Backend> template <class Matrix> void GraphLevels<Backend>::make_first(const Matrix &s) {
   if (extent_.nodes() > most_points_on_graph)
-    throw std::length_error("red nodes are chosen by support on grids of at most 2^28 points");
+    throw std::length_error("red nodes can be chosen by support on grids of at most 2^28 points only");
   Level &level = levels_.front();
   const node_t n = node_t(extent_.nodes());
   level.point.resize(n);
