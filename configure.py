@@ -101,7 +101,8 @@ def configure(log, options):
     nvcc = decide_cuda(log, petsc, options)
     cuda_compile, cuda_link, architectures = [], [], []
     if nvcc:
-        cuda_compile, cuda_link, architectures = toolchain.cuda_flags(log, petsc, nvcc, cxx, options.with_cuda_arch)
+        cuda_compile, cuda_link, architectures = toolchain.cuda_flags(log, petsc, nvcc, cxx, options.with_cuda_arch,
+                                                                   options.CUDAOPTFLAGS or "")
     nccl = decide_nccl(log, nvcc, cxx, options)
     # Where PETSc was built without visibility attributes, PETSC_EXTERN could not undo -fvisibility=hidden.
     visibility = ["-fvisibility=hidden"] if "PETSC_USE_VISIBILITY_CXX" in petsc.macros else []

@@ -80,11 +80,19 @@ library_link_flags = -shared $(link_flags) -Wl,-z,nodelete -Wl,-Bsymbolic-functi
 use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
 
 # no contraction at all: a point must be computed alike in loops that are vectorized and in those that are not
-$(BUILD)/obj/src/pc/mic/% $(BUILD)/obj/tests/unit/mic_% $(BUILD)/obj/tests/cuda/mic_%: arithmetic := -ffp-contract=off -fno-math-errno
+$(BUILD)/obj/src/pc/mic/% $(BUILD)/obj/tests/unit/mic_% $(BUILD)/obj/tests/cuda/mic_%: private arithmetic := -ffp-contract=off -fno-math-errno
 # compiles faster, and GCC 12 at -O3 warns of a null pointer in std::vector that is none
 $(BUILD)/obj/tests/%: test_flags = -O2
+# what takes time in those of tests/petsc is the library and PETSc. Private, or else the header would get them, compiled once
+headers := $(BUILD)/obj/tests/headers.hpp.gch
+with_headers := -I$(BUILD)/obj/tests -include headers.hpp
+unit_tests := $(call object,$(unit_sources))
+petsc_tests := $(call object,$(petsc_sources))
+$(unit_tests) $(petsc_tests): $(headers)
+$(unit_tests): private test_flags = -O2 $(with_headers)
+$(petsc_tests): private test_flags = -O1 $(with_headers)
 # a device's kernel on the host
-$(BUILD)/obj/tests/unit/black_product_test.cxx.o: test_flags = -O2 -iquote tests/emulated
+$(BUILD)/obj/tests/unit/black_product_test.cxx.o: private test_flags += -iquote tests/emulated
 
 # V=1 shows the commands
 quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD)/examples/% $(BUILD)/benchmarks/%,$@),$@,$<)";)
@@ -123,6 +131,10 @@ $(core): $(library_objects) $(BUILD)/obj/library.list
 $(BUILD)/obj/%.cxx.o: %.cxx $(CONFIG)
 	@mkdir -p $(@D)
 	$(call quiet,CXX )$(CXX) $(cxx_flags) -c $< -o $@
+
+$(BUILD)/obj/%.hpp.gch: %.hpp $(CONFIG)
+	@mkdir -p $(@D)
+	$(call quiet,CXX )$(CXX) $(cxx_flags) -x c++-header -c $< -o $@
 
 $(BUILD)/obj/%.c.o: %.c $(CONFIG)
 	@mkdir -p $(@D)
@@ -188,6 +200,8 @@ submake = $(MAKE) --no-print-directory
 # for MPI programs in containers, where everyone is root
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+# a program without mpiexec starts no daemon of Open MPI's, which would take as long as many a test
+export OMPI_MCA_ess_singleton_isolated := 1
 export PETSCRRB_BUILD := $(abspath $(BUILD))
 
 .PHONY: prerequisites check check-built check-asan check-asan-built check-long check-seeded cuda-compile check-cuda check-cuda-built tutorials

@@ -1,5 +1,5 @@
-"""Makes each test of a GoogleTest program a test of pytest's. A suite runs in one process: MPI, PETSc and a device take longer
-to start than most tests take. Suites may run beside one another: pytest -n 2 --dist loadgroup."""
+"""Makes each test of a GoogleTest program a test of pytest's. Some suites run in one process: MPI, PETSc and a device take longer
+to start than most tests take. Others may run beside them: pytest -n 2 --dist loadgroup."""
 import json
 import os
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = ("unit", "petsc", "cuda")  # in BUILD/tests
+SUITES_IN_A_PROCESS = 4
 
 
 def pytest_collect_file(file_path, parent):
@@ -20,31 +21,34 @@ def pytest_collect_file(file_path, parent):
 class Program(pytest.File):
     def collect(self):
         listed = subprocess.run([self.path, "--gtest_list_tests"], capture_output=True, text=True, errors="replace", check=True)
-        suite = None
+        suites, process, prefix = 0, None, None
         for line in listed.stdout.splitlines():
             name = line.split("#")[0].rstrip()
             if name.endswith(".") and not name.startswith(" "):
-                suite = Suite(self.path)
                 prefix = name
-            elif suite and name.startswith("  "):
+                if suites % SUITES_IN_A_PROCESS == 0:
+                    process = Process(self.path, suites // SUITES_IN_A_PROCESS)
+                suites += 1
+            elif prefix and name.startswith("  "):
                 if "DISABLED_" not in prefix + name:
-                    test = Test.from_parent(self, name=prefix + name.strip(), suite=suite)
-                    test.add_marker(pytest.mark.xdist_group(f"{self.path.name}.{prefix}"))
+                    test = Test.from_parent(self, name=prefix + name.strip(), process=process)
+                    test.add_marker(pytest.mark.xdist_group(process.name))
                     yield test
             else:
-                suite = None  # something that the program prints itself
+                prefix = None  # something that the program prints itself
 
 
-class Suite:
+class Process:
     """Runs those of its tests that were chosen, when the first of them is asked for."""
 
-    def __init__(self, program):
+    def __init__(self, program, number):
         self.program = program
+        self.name = f"{program.name}.{number}"
         self.results = None
 
     def result(self, test):
         if self.results is None:
-            chosen = [item.name for item in test.session.items if isinstance(item, Test) and item.suite is self]
+            chosen = [item.name for item in test.session.items if isinstance(item, Test) and item.process is self]
             self.results, output = self.run(chosen)
             if not self.results and len(chosen) > 1:  # one of them takes the process down: find out which
                 self.results = {}
@@ -74,12 +78,12 @@ class Suite:
 
 
 class Test(pytest.Item):
-    def __init__(self, *, suite, **rest):
+    def __init__(self, *, process, **rest):
         super().__init__(**rest)
-        self.suite = suite
+        self.process = process
 
     def runtest(self):
-        result = self.suite.result(self)
+        result = self.process.result(self)
         if "failures" in result:
             raise Failed("\n".join(failure["failure"] for failure in result["failures"]))
         if result.get("result") == "SKIPPED":

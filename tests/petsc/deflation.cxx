@@ -11,16 +11,16 @@ using Values = reference::Vector;
 
 namespace {
 
-class Space : public testing::TestWithParam<Deflated> {
+class Space : public testing::TestWithParam<Shared<Deflated>> {
 protected:
-  Space() : A(matrix_of(GetParam().A)) {
-    if (!GetParam().phi.empty()) phi = vector_of(GetParam().phi);
-    d = reference::deflation_of(GetParam().A, reference::columns_of(GetParam().labels));
+  Space() : A(matrix_of(GetParam()->A)) {
+    if (!GetParam()->phi.empty()) phi = vector_of(GetParam()->phi);
+    d = reference::deflation_of(GetParam()->A, reference::columns_of(GetParam()->labels));
   }
   Solver solver(const std::string &more) const {
-    return solver_of(A, GetParam(), more, GetParam().phi.empty() ? Vec(nullptr) : Vec(phi));
+    return solver_of(A, *GetParam(), more, GetParam()->phi.empty() ? Vec(nullptr) : Vec(phi));
   }
-  Values M(const Values &r) const { return jacobi(GetParam().A, r); }
+  Values M(const Values &r) const { return jacobi(GetParam()->A, r); }
 
   Matrix A;
   petsctest::Vector phi;
@@ -29,11 +29,11 @@ protected:
 
 // What identity rows say is eliminated first: where their columns are kept, A is symmetric only then.
 TEST_P(Space, ThePreconditionerIsThatOfTheReference) {
-  const Values x = reference::random_vector(GetParam().A.size(), 7);
+  const Values x = reference::random_vector(GetParam()->A.size(), 7);
   Values known(x.size(), 0.0);
-  for (int i = 0; i < GetParam().A.size(); ++i)
-    if (reference::is_identity_row(GetParam().A, i)) known[i] = x[i] / GetParam().A.at(i, i);
-  const Values r = sum(x, -1, GetParam().A.multiply(known)), expected = sum(d.adef2(r, M(r)), 1, known);
+  for (int i = 0; i < GetParam()->A.size(); ++i)
+    if (reference::is_identity_row(GetParam()->A, i)) known[i] = x[i] / GetParam()->A.at(i, i);
+  const Values r = sum(x, -1, GetParam()->A.multiply(known)), expected = sum(d.adef2(r, M(r)), 1, known);
   for (const char *inverse : {"explicit", "cholesky"}) {
     const Solver ksp = solver(std::string("-ksp_deflation_inverse ") + inverse);
     ok(KSPSetUp(ksp));
@@ -43,7 +43,7 @@ TEST_P(Space, ThePreconditionerIsThatOfTheReference) {
 }
 
 TEST_P(Space, ItsTransposeIsThatOfTheReference) { // M^-1 P + Q
-  const Values r = reference::random_vector(GetParam().A.size(), 7);
+  const Values r = reference::random_vector(GetParam()->A.size(), 7);
   const Solver ksp = solver("");
   ok(KSPSetUp(ksp));
   const petsctest::Vector x = vector_of(r), y = like(x);
@@ -52,7 +52,7 @@ TEST_P(Space, ItsTransposeIsThatOfTheReference) { // M^-1 P + Q
 }
 
 TEST_P(Space, BothVariantsTakeTheIterationsOfTheReference) {
-  const Values b = product(d.A, random_guess(GetParam().A, 3)), x0 = random_guess(GetParam().A, 4);
+  const Values b = product(d.A, random_guess(GetParam()->A, 3)), x0 = random_guess(GetParam()->A, 4);
   const auto norm = [](const Values &r, const Values &) { return std::sqrt(dot(r, r)); };
   const auto wanted = deflated_cg(
       d, [&](const Values &r) { return M(r); }, b, x0, 1e-8, norm);
@@ -67,7 +67,7 @@ TEST_P(Space, BothVariantsTakeTheIterationsOfTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Deflation, Space, testing::ValuesIn(deflated_problems()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Deflation, Space, testing::ValuesIn(shared(deflated_problems())),
+                         [](const auto &info) { return info.param->name; });
 
 } // namespace

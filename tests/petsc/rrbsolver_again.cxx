@@ -28,9 +28,9 @@ Change shared_pattern(const std::string &name, Problem before, Problem after) {
 }
 
 // As a new solver does it: to rounding, since that may have another order of levels' sums.
-class Values : public testing::TestWithParam<Change> {
+class Values : public testing::TestWithParam<Shared<Change>> {
 protected:
-  const Change &c = GetParam();
+  const Change &c = *GetParam();
 
   void expect_as_new(KSP ksp, const Problem &problem, const std::string &options) {
     const Matrix A = matrix_of(problem);
@@ -116,8 +116,8 @@ std::vector<Change> changes() {
       shared_pattern("large_grid", random_faces({80, 75}, 10), random_faces({80, 75}, 100, 3))};
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, Values, testing::ValuesIn(changes()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RRBSolver, Values, testing::ValuesIn(shared(changes())),
+                         [](const auto &info) { return info.param->name; });
 
 // Singular or not, a null space that comes and goes.
 // V is 1 at rows that have become identity rows, whatever the preconditioner has there.

@@ -49,11 +49,11 @@ TEST(RRBSolverLarge, CountsOfTheAMLICycle) {
     EXPECT_EQ(solve(reference::poisson(n), rrb + std::string("-pc_rrb_levels 12 -pc_rrb_cycle amli")).iterations, 13);
 }
 
-class FivePoints : public testing::TestWithParam<Named> {};
+class FivePoints : public testing::TestWithParam<Shared<Named>> {};
 
 // With each way of lumping. The reference's last block is exact, as the library's is.
 TEST_P(FivePoints, HaveTheHistoryOfTheReference) {
-  const Problem &problem = GetParam().problem;
+  const Problem &problem = GetParam()->problem;
   const Matrix A = matrix_of(problem);
   for (const int levels : {2, 3, 8})
     for (const bool both : {false, true})
@@ -77,7 +77,7 @@ TEST_P(FivePoints, HaveTheHistoryOfTheReference) {
 }
 
 TEST_P(FivePoints, HaveTheHistoryOfKSPCGWhereTheGuessSatisfiesTheRedRows) {
-  const Problem &problem = GetParam().problem;
+  const Problem &problem = GetParam()->problem;
   const reference::Vector x0 = guess_with_red_rows(problem);
   for (const char *cycle : {"-pc_rrb_levels 6 ", "-pc_rrb_levels 8 -pc_rrb_cycle amli "})
     for (const reference::Norm norm : norms) {
@@ -93,7 +93,7 @@ TEST_P(FivePoints, HaveTheHistoryOfKSPCGWhereTheGuessSatisfiesTheRedRows) {
 
 // The red rows' residual counts at iteration 0 alone.
 TEST_P(FivePoints, CountAboutAsKSPCGFromAnyGuess) {
-  const Problem &problem = GetParam().problem;
+  const Problem &problem = GetParam()->problem;
   for (const reference::Vector &x0 : {reference::Vector(), reference::random_vector(problem.A.size(), 11)})
     for (const char *cycle : {"-pc_rrb_levels 6 ", "-pc_rrb_levels 8 -pc_rrb_cycle amli "})
       for (const reference::Norm norm : norms) {
@@ -109,14 +109,14 @@ TEST_P(FivePoints, CountAboutAsKSPCGFromAnyGuess) {
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, FivePoints, testing::ValuesIn(five_points()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RRBSolver, FivePoints, testing::ValuesIn(shared(five_points())),
+                         [](const auto &info) { return info.param->name; });
 
-class OtherForms : public testing::TestWithParam<Named> {};
+class OtherForms : public testing::TestWithParam<Shared<Named>> {};
 
 // On all nodes it is KSPCG's method, from any guess.
 TEST_P(OtherForms, HaveTheHistoryOfKSPCG) {
-  const Problem &problem = GetParam().problem;
+  const Problem &problem = GetParam()->problem;
   for (const reference::Vector &x0 : {reference::Vector(), reference::random_vector(problem.A.size(), 11)})
     for (const char *cycle :
          {"-pc_rrb_levels 3 ", "-pc_rrb_levels 8 -pc_rrb_storage naive ", "-pc_rrb_levels 8 -pc_rrb_cycle amli "})
@@ -131,8 +131,8 @@ TEST_P(OtherForms, HaveTheHistoryOfKSPCG) {
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, OtherForms, testing::ValuesIn(other_forms()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RRBSolver, OtherForms, testing::ValuesIn(shared(other_forms())),
+                         [](const auto &info) { return info.param->name; });
 
 TEST(RRBSolverThreads, ChangeNothing) {
   for (const Problem &problem :

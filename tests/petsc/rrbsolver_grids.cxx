@@ -66,9 +66,9 @@ std::vector<Case> cases() {
           {"one_line", random(17, 1, 1, false, false, false), all}};
 }
 
-class Grids : public testing::TestWithParam<Case> {
+class Grids : public testing::TestWithParam<Shared<Case>> {
 protected:
-  const Problem3D &problem = GetParam().problem;
+  const Problem3D &problem = GetParam()->problem;
   const Matrix A = matrix_of(of(problem));
   const std::string common = grid_of(problem) + "-pc_type gridmg -pc_gridmg_coarse_size 20 -ksp_rtol 1e-8 ";
 
@@ -76,7 +76,7 @@ protected:
   Solver cg_of(const std::string &options) { return ksp_of(A, "-ksp_type cg " + common + options); }
   std::string form(const std::string &options) {
     const bool points = options.find("lines") == std::string::npos;
-    return std::string("conjugate gradients: ") + (points || GetParam().form == unfused ? GetParam().form : all);
+    return std::string("conjugate gradients: ") + (points || GetParam()->form == unfused ? GetParam()->form : all);
   }
 };
 
@@ -193,7 +193,8 @@ TEST_P(Grids, FollowNewValues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, Grids, testing::ValuesIn(cases()), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(RRBSolver, Grids, testing::ValuesIn(shared(cases())),
+                         [](const auto &info) { return info.param->name; });
 
 const Grid3D box{{10, 9, 8}, {false, false, false}};
 

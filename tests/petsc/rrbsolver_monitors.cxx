@@ -37,9 +37,9 @@ PetscErrorCode watch(KSP ksp, PetscInt step, PetscReal norm, void *context) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-class Watched : public testing::TestWithParam<Named> {
+class Watched : public testing::TestWithParam<Shared<Named>> {
 protected:
-  Problem problem = GetParam().problem;
+  Problem problem = GetParam()->problem;
   Matrix A = matrix_of(problem);
   reference::Vector x0 = reference::random_vector(problem.A.size(), 3);
 
@@ -149,7 +149,7 @@ TEST_P(Watched, LeavesTheGuessAloneWhereTheUserSaysSo) {
 
 // Reasons and counts of PETSc's own test are KSPCG's, from a guess with which both make the same steps.
 TEST_P(Watched, StopsAsKSPCGDoes) {
-  const bool five = GetParam().name == "five_points";
+  const bool five = GetParam()->name == "five_points";
   const reference::Vector guess = five ? guess_with_red_rows(problem) : x0;
   for (const char *options :
        {"-ksp_max_it 3", "-ksp_max_it 3 -ksp_converged_maxits", "-ksp_atol 1e-2 -ksp_rtol 1e-30",
@@ -167,11 +167,12 @@ TEST_P(Watched, StopsAsKSPCGDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, Watched,
-                         testing::Values(Named{"five_points", reference::random_faces({45, 38}, 10)},
-                                         Named{"nine_points", reference::random_nine_points({37, 40}, 0, 0.1)},
-                                         Named{"odd_ring", reference::random_faces({31, 30, true, false}, 10)}),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    RRBSolver, Watched,
+    testing::ValuesIn(shared<Named>({{"five_points", reference::random_faces({45, 38}, 10)},
+                                     {"nine_points", reference::random_nine_points({37, 40}, 0, 0.1)},
+                                     {"odd_ring", reference::random_faces({31, 30, true, false}, 10)}})),
+    [](const auto &info) { return info.param->name; });
 
 // x0 = M^-1 b satisfies the red rows: the steps are KSPCG's.
 TEST(RRBSolverGuess, OfKnoll) {

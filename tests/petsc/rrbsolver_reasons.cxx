@@ -11,9 +11,9 @@ namespace {
 const std::string six = rrb + std::string("-pc_rrb_levels 6 ");
 
 // In each form: an own one for five points, on all nodes for nine and for odd rings.
-class Reasons : public testing::TestWithParam<Named> {
+class Reasons : public testing::TestWithParam<Shared<Named>> {
 protected:
-  Problem problem = GetParam().problem;
+  Problem problem = GetParam()->problem;
   Matrix A = matrix_of(problem);
   reference::Vector zero = reference::Vector(problem.A.size(), 0.0);
 
@@ -186,11 +186,12 @@ TEST_P(Reasons, AnInnerSolverThatDiverges) {
             << type << levels << options;
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, Reasons,
-                         testing::Values(Named{"five_points", reference::random_faces({45, 38}, 10)},
-                                         Named{"nine_points", reference::random_nine_points({37, 40}, 0, 0.1)},
-                                         Named{"odd_ring", reference::random_faces({31, 30, true, false}, 10)}),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    RRBSolver, Reasons,
+    testing::ValuesIn(shared<Named>({{"five_points", reference::random_faces({45, 38}, 10)},
+                                     {"nine_points", reference::random_nine_points({37, 40}, 0, 0.1)},
+                                     {"odd_ring", reference::random_faces({31, 30, true, false}, 10)}})),
+    [](const auto &info) { return info.param->name; });
 
 TEST(RRBSolverReason, KnownRowsAreAll) {
   const auto fixed = [](int i, int j) { return i == 0 || j == 0 || i == 30 || j == 32; };

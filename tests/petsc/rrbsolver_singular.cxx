@@ -52,9 +52,9 @@ void remove_null_part(const Problem &problem, reference::Vector &x) {
   }
 }
 
-class Singular : public testing::TestWithParam<Named> {
+class Singular : public testing::TestWithParam<Shared<Named>> {
 protected:
-  Problem problem = GetParam().problem;
+  Problem problem = GetParam()->problem;
 };
 
 TEST_P(Singular, HasTheSolutionWithoutNullPart) {
@@ -142,8 +142,8 @@ TEST_P(Singular, IsSolvedAgainAndAgain) {
   EXPECT_LT(largest_difference(result.x, first.x), 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, Singular, testing::ValuesIn(singular()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RRBSolver, Singular, testing::ValuesIn(shared(singular())),
+                         [](const auto &info) { return info.param->name; });
 
 // A right-hand side without a solution, and no word of it to PETSc but MatSetNullSpace(): as near as KSPCG comes.
 TEST(RRBSolverSingular, WithoutASolution) {

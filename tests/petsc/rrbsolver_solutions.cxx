@@ -9,7 +9,7 @@ using reference::Problem;
 namespace {
 
 // From a known solution, with a value in rows of the identity too.
-class Solution : public testing::TestWithParam<Named> {
+class Solution : public testing::TestWithParam<Shared<Named>> {
 protected:
   Solution() {
     exact = reference::random_vector(problem.A.size(), 21);
@@ -21,7 +21,7 @@ protected:
     EXPECT_LT(largest_difference(result.x, exact), 1e-6);
   }
 
-  Problem problem = GetParam().problem;
+  Problem problem = GetParam()->problem;
   reference::Vector exact;
 };
 
@@ -77,8 +77,8 @@ std::vector<Named> all() {
   return out;
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, Solution, testing::ValuesIn(all()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RRBSolver, Solution, testing::ValuesIn(shared(all())),
+                         [](const auto &info) { return info.param->name; });
 
 // A coupling of the wrong sign that stands in the matrix and not in M.
 TEST(RRBSolverSolution, WithPositiveCouplings) {
@@ -106,10 +106,10 @@ TEST(RRBSolverSolution, WithTinyAsymmetries) {
 }
 
 // Dirichlet rows whose columns the neighbours keep: nonsymmetric there, with values that are not 0.
-class KnownRows : public testing::TestWithParam<Named> {};
+class KnownRows : public testing::TestWithParam<Shared<Named>> {};
 
 TEST_P(KnownRows, AreMovedToTheRightHandSide) {
-  Problem problem = GetParam().problem;
+  Problem problem = GetParam()->problem;
   problem.b = reference::random_vector(problem.A.size(), 8);
   const reference::Vector exact = reference::dense_solve(problem.A, problem.b);
   const Matrix A = matrix_of(problem);
@@ -150,8 +150,8 @@ std::vector<Named> known_rows() {
                       random_faces({6, 5}, 10), [](int, int) { return true; }, true)}};
 }
 
-INSTANTIATE_TEST_SUITE_P(RRBSolver, KnownRows, testing::ValuesIn(known_rows()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(RRBSolver, KnownRows, testing::ValuesIn(shared(known_rows())),
+                         [](const auto &info) { return info.param->name; });
 
 // Iteration 0 is the guess with known values.
 TEST(RRBSolverSolution, OfKnownRowsHasTheHistoryOfTheReference) {

@@ -11,9 +11,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace petsctest {
 
@@ -44,6 +46,14 @@ void stop_petsc();
 
 void ok(PetscErrorCode code);      // throws what PETSc said, which fails the test
 bool refused(PetscErrorCode code); // whether it failed; `raised` says how
+
+// A parameter of tests that is large: GoogleTest copies each several times for each test, in every process that starts.
+template <class T> using Shared = std::shared_ptr<const T>;
+template <class T> std::vector<Shared<T>> shared(std::vector<T> all) {
+  std::vector<Shared<T>> out;
+  for (T &one : all) out.push_back(std::make_shared<const T>(std::move(one)));
+  return out;
+}
 
 template <class T, PetscErrorCode (*destroy)(T *)> class Handle {
 public:
