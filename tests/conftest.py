@@ -19,9 +19,9 @@ def pytest_collection_modifyitems(items):
 
 
 @contextlib.contextmanager
-def alone(build):
+def alone(path):
     """Nobody else is in here at the same time, in another process."""
-    with open(build / "tests.lock", "w", encoding="utf-8") as file:
+    with open(path, "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -74,7 +74,7 @@ def run(build, config):
         settings = {"OMP_NUM_THREADS": "2" if ranks == 1 else "1", "OMP_WAIT_POLICY": "passive",
                     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         # ranks that share cores with other ranks wait for one another
-        with alone(build) if ranks > 1 else contextlib.nullcontext():
+        with alone(build / "tests.lock") if ranks > 1 else contextlib.nullcontext():
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                   timeout=timeout, cwd=cwd, env={**os.environ, **settings, **(env or {})})
         assert (done.returncode != 0) == fails, f"{shlex.join(words)} ended with {done.returncode}:\n{done.stdout}"
@@ -126,7 +126,9 @@ def tutorial(build, config, run, tmp_path_factory):
     # sources of another minor version than the library's may not compile
     folders = [folder for folder in find_tutorials(petsc)
                if not folder.is_relative_to("/usr/share/petsc") or folder.relative_to("/usr/share/petsc").parts[0] == series]
-    made = {}
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent  # of all processes that run tests
 
     def compile_once(package, name):
         before = build / "tutorials" / f"{package.replace('/', '_')}_{name}"
@@ -134,11 +136,11 @@ def tutorial(build, config, run, tmp_path_factory):
             return before
         if not folders:
             pytest.skip(f"no tutorials of PETSc {series}: neither {petsc}/src nor Debian's libpetsc{series}-dev-examples")
-        if (package, name) not in made:
-            program = tmp_path_factory.mktemp(name) / name
-            run(*shlex.split(config["CC"]), "-w", folders[0] / package / "tutorials" / f"{name}.c", "-o", program,
-                *shlex.split(config["PETSC_COMPILE_FLAGS"]), *shlex.split(config["PETSC_LINK_FLAGS"]))
-            made[package, name] = program
-        return made[package, name]
+        program = shared / before.name
+        with alone(f"{program}.lock"):
+            if not program.is_file():
+                run(*shlex.split(config["CC"]), "-w", folders[0] / package / "tutorials" / f"{name}.c", "-o", program,
+                    *shlex.split(config["PETSC_COMPILE_FLAGS"]), *shlex.split(config["PETSC_LINK_FLAGS"]))
+        return program
 
     return compile_once

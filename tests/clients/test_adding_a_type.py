@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("adding_a_type")  # so that one process makes the library with it
+
 EX2 = ("ksp/ksp", "ex2")
 EX45 = ("ksp/ksp", "ex45")
 CG = ["-ksp_type", "cg", "-ksp_converged_reason"]
