@@ -63,9 +63,10 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
     *no = {name + " is for 2D grids, but the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
                " x " + std::to_string(n[2]) +
                " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
-           PETSC_ERR_ARG_WRONG};
-  if (*no) PetscFunctionReturn(PETSC_SUCCESS);
+           PETSC_ERR_SUP};
   *g = Grid();
+  if (*no) g->dim = dof > 1 ? 2 : 3;
+  if (*no) PetscFunctionReturn(PETSC_SUCCESS);
   g->dim = thick == 3 ? 3 : 2;
   if (sides < 3 || thick == 3)
     std::copy(n, n + 3, g->n);
@@ -168,9 +169,10 @@ PetscErrorCode PetscRRBFindGridOrNone(PC pc, Mat P, Widest widest, const PetscIn
   PetscFunctionBegin;
   PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
   if (no.why.empty()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
+  PetscCheck(no.code == PETSC_ERR_ARG_WRONG || (widest == Widest::flat && g->dim == 3),
+             PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   *g = Grid();
-  PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
+  PetscCall(PetscInfo(pc, "There is no such grid. %s\n", no.why.c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
