@@ -38,7 +38,7 @@ class Stencil:
     def matrix(self, faces, diagonal=0.0):
         A = PETSc.Mat().create(PETSc.COMM_SELF)
         A.setSizes((np.prod(self.shape), np.prod(self.shape)))
-        A.setFromOptions()  # -mat_type aijcusparse -vec_type cuda
+        A.setFromOptions()  # -mat_type aijcusparse
         A.setPreallocationCSR((*self.pattern, self.values(faces, diagonal)))
         return A
 

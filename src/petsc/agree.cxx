@@ -6,12 +6,14 @@
 #endif
 
 #include <new>
+#include <stdexcept>
 
 static PetscErrorCode CodeOf(const std::exception &e, PetscErrorCode otherwise) {
 #if PETSCRRB_ON_DEVICES
   if (const auto *error = dynamic_cast<const petscrrb::cuda::Error *>(&e))
     return error->out_of_memory() ? PETSC_ERR_MEM : PETSC_ERR_GPU;
 #endif
+  if (dynamic_cast<const std::domain_error *>(&e)) return PETSC_ERR_SUP;
   if (dynamic_cast<const std::bad_alloc *>(&e) || dynamic_cast<const std::length_error *>(&e)) return PETSC_ERR_MEM;
   return otherwise;
 }

@@ -110,7 +110,8 @@ public:
     grid_.n[0] = p.nx, grid_.n[1] = p.ny;
     grid_.periodic[0] = p.periodic_x && p.nx > 2, grid_.periodic[1] = p.periodic_y && p.ny > 2;
     const index_t nx = p.x0 ? p.nx + p.x0 : p.nx, ny = p.y0 ? p.ny + p.y0 : p.ny;
-    petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]}, {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
+    petscrrb::rrb::Extent extent{{p.x0, p.x0 + p.nx, nx, grid_.periodic[0]},
+                                 {p.y0, p.y0 + p.ny, ny, grid_.periodic[1]}};
     if (p.on_graph) {
       const index_t n = p.A.size();
       grid_.dim = p.ny ? 3 : 2, grid_.n[2] = p.ny ? n / p.nx / p.ny : 1;

@@ -75,8 +75,8 @@ private:
   cuda::DeviceStencil stencil_;
   std::unique_ptr<cuda::StencilReader> reader_;
   std::unique_ptr<rrb::MatrixReader> matrix_reader_; /* instead, of a matrix on no grid */
-  Grid read_;                           /* which the reader is for, */
-  Positive positive_ = Positive::moves; /* and this */
+  Grid read_;                                        /* which the reader is for, */
+  Positive positive_ = Positive::moves;              /* and this */
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
@@ -370,8 +370,8 @@ PCRRBParts OnDevice::parts(Core &core) {
 }
 
 double OnDevice::bytes() const {
-  return stencil_.bytes() + (matrix_reader_ ? (double)matrix_reader_->bytes() : 0.0) + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
-         (on_ranks_ ? on_ranks_->bytes() : 0.0);
+  return stencil_.bytes() + (matrix_reader_ ? (double)matrix_reader_->bytes() : 0.0) +
+         (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) + (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 
 } // namespace

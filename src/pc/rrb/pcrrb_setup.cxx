@@ -83,8 +83,8 @@ PetscErrorCode PCRRBTakeFactsOfGraph(PC pc, const rrb::MatrixReader &reader, Pet
     }
   }));
   if (f->useless_row != no_row)
-    PetscCall(
-        PetscInfo(pc, "The near null space is 0 or not finite at some row: the constant vector is taken in its place\n"));
+    PetscCall(PetscInfo(
+        pc, "The near null space is 0 or not finite at some row: the constant vector is taken in its place\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -109,7 +109,6 @@ public:
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's. It is its first step of AMLI.
 class Factorization : public AmliStep {
 public:
-
   // Of the prepared stencil s (prepare.hpp), which it overwrites, except for s.v: that must stay where it is as long as
   // the factor is applied. Allocates nothing, and on a device waits for nothing.
   virtual void refresh(const PreparedStencil &s, Lumping lumping) = 0;

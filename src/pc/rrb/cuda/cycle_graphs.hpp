@@ -20,8 +20,7 @@ public:
     if (!core.has_own_vectors(1)) // nothing is between, or it works on PETSc's arrays as well
       return Cycle(core).apply(r, z, Part::whole, solve);
     const unsigned used = Cycle(core).used();
-    if (below_.empty() || used_ != used)
-      error = below_.capture(on, [&] { return Cycle(core).apply_below(1, solve); });
+    if (below_.empty() || used_ != used) error = below_.capture(on, [&] { return Cycle(core).apply_below(1, solve); });
     if (error) return error;
     used_ = used;
     core.down(0, 1, r, z, Part::whole);

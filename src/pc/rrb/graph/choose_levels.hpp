@@ -104,8 +104,7 @@ struct PackColumns {
 };
 
 // A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
-template <class Backend>
-void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
+template <class Backend> void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
   if (on_grid_ || n <= small_graph) return;
   if (couplings > most_couplings * n)
     refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n, double(most_couplings));
@@ -117,7 +116,7 @@ void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_
 template <class Backend> void GraphLevels<Backend>::refuse(node_t n, const char *why, double a, double b) const {
   char left[128];
   std::snprintf(left, sizeof(left), why, a, b);
-  throw std::length_error("RRB is not for this matrix: after " + std::to_string(count()) + " levels " +
+  throw std::domain_error("RRB is not for this matrix: after " + std::to_string(count()) + " levels " +
                           std::to_string(n) + " unknowns " + left +
                           ". Use another preconditioner, such as -pc_type gamg");
 }

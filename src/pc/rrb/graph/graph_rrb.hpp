@@ -177,13 +177,13 @@ private:
   Extent extent_;
   Options options_;
   GraphLevels<Backend> levels_;
-  std::vector<node_t> first_;                // node of each level, of the last block, and the end
-  std::vector<Array<node_t>> order_;         // of the nodes of each level's graph
-  Array<node_t> point_;                      // of each node
-  Array<node_t> upper_start_, upper_column_; // of a red node: its couplings, with nodes of later levels
+  std::vector<node_t> first_;                         // node of each level, of the last block, and the end
+  std::vector<Array<node_t>> order_;                  // of the nodes of each level's graph
+  Array<node_t> point_;                               // of each node
+  Array<node_t> upper_start_, upper_column_;          // of a red node: its couplings, with nodes of later levels
   Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
-  Array<T> upper_, lower_;               // weight/d
-  Array<double> inverse_, x_, coarse_z_; // 1/d
+  Array<T> upper_, lower_;                            // weight/d
+  Array<double> inverse_, x_, coarse_z_;              // 1/d
   LastBlock block_;
   Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host

@@ -58,7 +58,8 @@ public:
   }
   index_t couplings() const override { return rows_.couplings(); }
   std::size_t bytes() const override {
-    return rows_.bytes() + place_.bytes() + diagonal_.bytes() + w_.bytes() + e_.bytes() + v_.bytes() + identity_.bytes();
+    return rows_.bytes() + place_.bytes() + diagonal_.bytes() + w_.bytes() + e_.bytes() + v_.bytes() +
+           identity_.bytes();
   }
 
 private:
