@@ -200,8 +200,6 @@ submake = $(MAKE) --no-print-directory
 # for MPI programs in containers, where everyone is root
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
-# a program without mpiexec starts no daemon of Open MPI's, which would take as long as many a test
-export OMPI_MCA_ess_singleton_isolated := 1
 export PETSCRRB_BUILD := $(abspath $(BUILD))
 
 .PHONY: prerequisites check check-built check-asan check-asan-built check-long check-seeded cuda-compile check-cuda check-cuda-built tutorials
