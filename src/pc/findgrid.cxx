@@ -65,9 +65,8 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
                " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
            PETSC_ERR_SUP};
   *g = Grid();
-  if (*no) g->dim = dof > 1 ? 2 : 3;
+  g->dim = dof == 1 && thick == 3 ? 3 : 2;
   if (*no) PetscFunctionReturn(PETSC_SUCCESS);
-  g->dim = thick == 3 ? 3 : 2;
   if (sides < 3 || thick == 3)
     std::copy(n, n + 3, g->n);
   else {

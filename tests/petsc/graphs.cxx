@@ -7,15 +7,11 @@
 #include <cmath>
 
 using namespace petsctest;
-using reference::Problem;
+using reference::couple;
 
 namespace {
 
 const std::string by_choice = "-pc_type rrb -pc_rrb_red_nodes auto -pc_rrb_cycle amli -ksp_norm_type unpreconditioned ";
-
-void couple(reference::Matrix &A, int p, int q, double w) {
-  A.add(p, q, -w), A.add(q, p, -w), A.add(p, p, w), A.add(q, q, w);
-}
 
 // The nodes of a triangulation of n x n points, numbered without an order.
 reference::Matrix triangles(int n, double orders = 0) {

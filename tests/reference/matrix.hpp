@@ -48,6 +48,14 @@ struct Matrix {
   }
 };
 
+// Adds a coupling of p and q to A, which leaves row sums as they are; twice w to the diagonal where both are the same.
+inline void couple(Matrix &A, int p, int q, double w) {
+  A.add(p, p, w);
+  A.add(q, q, w);
+  if (p != q) A.add(p, q, -w);
+  if (p != q) A.add(q, p, -w);
+}
+
 inline double dot(const Vector &x, const Vector &y) {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); i++) sum += x[i] * y[i];

@@ -57,12 +57,7 @@ inline Problem five_points(const Grid &grid, const Coefficient &across_x, const 
                            double shift = 0) {
   Problem out{grid, Matrix(grid.nx * grid.ny), {}, {}, {}};
   const int nx = grid.nx, ny = grid.ny;
-  const auto couple = [&](int p, int q, double k) {
-    out.A.add(p, p, k);
-    out.A.add(q, q, k);
-    if (p != q) out.A.add(p, q, -k);
-    if (p != q) out.A.add(q, p, -k);
-  };
+  const auto couple = [&](int p, int q, double k) { reference::couple(out.A, p, q, k); };
   for (int j = 0; j < ny; j++)
     for (int i = 0; i < nx; i++) {
       const int p = j * nx + i;

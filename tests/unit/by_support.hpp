@@ -56,4 +56,14 @@ inline std::vector<std::pair<std::string, Problem>> rough_problems() {
   return all;
 }
 
+// The largest of the entries' differences, as a part of b's largest entry.
+inline double relative_difference(const Vector &a, const Vector &b) {
+  double largest = 0, size = 0;
+  for (std::size_t i = 0; i < a.size(); i++) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+    size = std::max(size, std::abs(b[i]));
+  }
+  return size > 0 ? largest / size : largest;
+}
+
 } // namespace reference

@@ -19,9 +19,6 @@ struct GraphProblem {
   Vector v = {};
 };
 
-// Couplings p-q, each with a weight; excess: of the first row, or of all.
-void couple(Matrix &A, int p, int q, double w) { A.add(p, q, -w), A.add(q, p, -w), A.add(p, p, w), A.add(q, q, w); }
-
 // Each node with a few near ones in a numbering that nobody knows; weights over some orders of magnitude. positive: part of the couplings.
 Matrix random_graph(int n, int couplings, double orders, std::uint32_t seed, double positive = 0) {
   Random random(seed);
@@ -104,13 +101,6 @@ support::Choice deep_choice(int last, int amli = 0) {
   return c;
 }
 
-double difference(const Vector &a, const Vector &b) {
-  double largest = 0, size = 0;
-  for (std::size_t i = 0; i < a.size(); i++)
-    largest = std::max(largest, std::abs(a[i] - b[i])), size = std::max(size, std::abs(b[i]));
-  return size > 0 ? largest / size : largest;
-}
-
 TEST(MatrixGraph, IsTheReference) {
   for (const GraphProblem &p : problems())
     for (int last : {1, 40}) {
@@ -123,7 +113,7 @@ TEST(MatrixGraph, IsTheReference) {
       sizes.push_back(index_t(M.last_block().size()));
       EXPECT_EQ(real.core().unknowns_by_level(), sizes);
       const Vector r = random_vector(p.A.size(), 5);
-      EXPECT_LT(difference(real.apply(r), M.apply(r)), 1e-9);
+      EXPECT_LT(relative_difference(real.apply(r), M.apply(r)), 1e-9);
     }
 }
 
@@ -143,7 +133,7 @@ TEST(MatrixGraph, WithAMLIIsTheReference) {
     }
     most_steps = std::max(most_steps, int(std::count_if(lambda.begin(), lambda.end(), [](double l) { return l > 0; })));
     const Vector r = random_vector(p.A.size(), 5);
-    EXPECT_LT(difference(real.apply(r), M.apply(r, lambda)), 1e-9);
+    EXPECT_LT(relative_difference(real.apply(r), M.apply(r, lambda)), 1e-9);
   }
   const GraphProblem large{"in space", with_excess(seven_points(17, 15, 16, 0, 1), 0.1, 301), {17, 15}};
   const SupportRRB M = expected(large, 1);
@@ -153,7 +143,7 @@ TEST(MatrixGraph, WithAMLIIsTheReference) {
     lambda.push_back(real.core().step(k).amli().used ? real.core().step(k).amli().lambda_max : 0);
   most_steps = std::max(most_steps, int(std::count_if(lambda.begin(), lambda.end(), [](double l) { return l > 0; })));
   const Vector r = random_vector(large.A.size(), 5);
-  EXPECT_LT(difference(real.apply(r), M.apply(r, lambda)), 1e-9);
+  EXPECT_LT(relative_difference(real.apply(r), M.apply(r, lambda)), 1e-9);
   EXPECT_GE(most_steps, 2);
 }
 
@@ -175,7 +165,7 @@ TEST(MatrixGraph, RefreshKeepsDecisions) {
     options.numbering = p.numbering, options.v = p.v;
     const SupportRRB M(after.A, Grid{}, options, before.decisions());
     ASSERT_TRUE(M.ok() && real.outcome().ok);
-    EXPECT_LT(difference(real.apply(r), M.apply(r)), 1e-9);
+    EXPECT_LT(relative_difference(real.apply(r), M.apply(r)), 1e-9);
     real.refresh(converted(p));
     EXPECT_EQ(real.apply(r), first);
   }

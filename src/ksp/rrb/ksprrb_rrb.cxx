@@ -11,7 +11,9 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   *form = KSP_RRB_FULL;
-  if (s->support)
+  if (s->on_graph)
+    *why = "the matrix is on no grid";
+  else if (s->support)
     *why = "red nodes are chosen by support";
   else if (s->grid.points != 5)
     *why = "the matrix is not a 5-point matrix";
@@ -23,7 +25,6 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
     *why = "the finest grid is not in r1/r2/b1/b2 storage";
   else
     *form = KSP_RRB_SCHUR;
-  if (s->on_graph) *why = "the matrix is on no grid";
   if ((ranks > 1 || s->on_graph) && *form == KSP_RRB_FULL) *form = KSP_RRB_UNFUSED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -205,8 +205,7 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   const node_t *number = level.number.data();
   room(count_, blacks + 1);
   Loops::each(on_, n, CountNext{rows, colour, number, count_.data()});
-  const node_t at_most = choosing_->offsets(count_.data(), blacks);
-  room(list_, at_most);
+  room(list_, choosing_->offsets(count_.data(), blacks));
   next.rows.start.resize(blacks + 1);
   Loops::each(on_, n, ListNext{rows, colour, number, count_.data(), list_.data(), next.rows.start.data()});
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks);
