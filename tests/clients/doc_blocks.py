@@ -27,6 +27,8 @@ SMALLER = {
     r"build/benchmarks/poisson .*-grid 128.*": "-grid 8,8,8 -setups 0 -refreshes 0 -solves 1",
     r"python3 (bubbles|harbour|obstacle).py .*": "-n 32 -steps 2 -rate 2000",
     r"python3 heat.py .*": "-n 12",
+    r"mpiexec -n 4 build/examples/obstacle .*": "-n 12 -steps 2",
+    r"mpiexec -n 4 build/examples/heat .*": "-n 12",
     r"build/benchmarks/heat .*": "-grid 10,10,10 -dt 1e-2",
     r"build/benchmarks/blocks .*": "-patches 8,8,8 -repeat 1 -from 10 -window 5",
 }

@@ -118,13 +118,34 @@ def test_flow_around_a_sphere_has_the_energy_of_its_added_mass(app, tmp_path):
     assert (fluid == 0).sum() / 24**3 == pytest.approx(4 / 3 * np.pi * 0.15**3, rel=0.1)
 
 
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_same_flow_in_c(app, run, build, ranks):
+    words = ("-n", 16, "-steps", 3, "-viscosity", 0.01, "-ksp_rtol", 1e-10, "-ksp_norm_type", "unpreconditioned")
+    output = run(build / "examples/obstacle", *words, ranks=ranks)
+    other = app("obstacle", *words)
+    for name in ("time", "fastest", "added"):
+        assert numbers(output, name) == pytest.approx(numbers(other, name), abs=1e-4)
+    assert max(numbers(output, "divergence")) < 1e-8
+    assert numbers(output, "iterations") == numbers(other, "iterations")[:3]
+
+
+def decay_by_crank_nicolson(n, dt):
+    """It multiplies the first sine by (1 - l dt/2) / (1 + l dt/2) in each step, with the eigenvalue l of the 7 points."""
+    eigenvalue = 12 * n**2 * np.sin(np.pi / (2 * n)) ** 2
+    return -np.log((1 - eigenvalue * dt / 2) / (1 + eigenvalue * dt / 2)) / dt
+
+
 def test_heat_decays_as_the_scheme_says(app):
-    """Crank and Nicolson's multiplies the first sine by (1 - l dt/2) / (1 + l dt/2) in each step, with the eigenvalue l of the 7 points."""
     output = app("heat", "-n", 16, "-ts_type", "cn", "-ts_dt", 2e-3, "-ts_adapt_type", "none", "-ksp_rtol", 1e-10)
-    eigenvalue, dt = 12 * 16**2 * np.sin(np.pi / 32) ** 2, 2e-3
-    decay = -np.log((1 - eigenvalue * dt / 2) / (1 + eigenvalue * dt / 2)) / dt
-    assert numbers(output, "decay")[0] == pytest.approx(decay, rel=1e-5)
+    assert numbers(output, "decay")[0] == pytest.approx(decay_by_crank_nicolson(16, 2e-3), rel=1e-5)
     assert numbers(output, "steps") == [50] and "cg with mic" in output
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_heat_in_c_decays_as_the_scheme_says(run, build, ranks):
+    output = run(build / "examples/heat", "-n", 16, "-ts_type", "cn", "-ts_dt", 2e-3, "-ts_adapt_type", "none", "-ksp_rtol", 1e-10, ranks=ranks)
+    assert numbers(output, "decay")[0] == pytest.approx(decay_by_crank_nicolson(16, 2e-3), rel=1e-7)
+    assert numbers(output, "steps") == [50] and 150 < numbers(output, "iterations")[0] < 700
 
 
 def test_heat_with_steps_that_choose_themselves(app):
