@@ -10,9 +10,11 @@
   #define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
 #endif
 #if defined(__CUDA_ARCH__)
-  #define PETSCRRB_UNROLL _Pragma("unroll") // what is indexed by a loop stays in registers
+  #define PETSCRRB_UNROLL      _Pragma("unroll")   // what is indexed by a loop stays in registers
+  #define PETSCRRB_UNROLL_SOME _Pragma("unroll 8") // reads do not wait for one another
 #else
   #define PETSCRRB_UNROLL
+  #define PETSCRRB_UNROLL_SOME
 #endif
 
 namespace petscrrb {

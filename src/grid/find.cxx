@@ -219,6 +219,7 @@ std::string find_grid(Pattern &A, Widest widest, const char *option, Grid &grid)
     const Distances all = d.too_many ? A.distances(most_distances_of_box) : d;
     if (widest == Widest::box) found = boxes(A, all, closest);
     if (found.empty()) {
+      if (!option) return "There is no grid";
       const std::string wide = too_wide(A, d, all, widest);
       const bool many = widest == Widest::box ? all.too_many : d.too_many;
       const std::string why = many ? too_many(A, widest) : no_match(A, all, widest, closest);
@@ -226,6 +227,7 @@ std::string find_grid(Pattern &A, Widest widest, const char *option, Grid &grid)
     }
   }
   if (found.size() > 1) {
+    if (!option) return "There are several grids";
     std::string why = "Several grids fit the nonzeros of the matrix:";
     for (const Match &m : found) why += (&m == &found[0] ? " " : ", ") + description(m.grid);
     return why + ". Choose one with " + sizes_of(option, widest) + ", or attach the DMDA";

@@ -15,7 +15,8 @@ enum class Widest {
 
 // Both return an empty string, or the whole reason why there is no grid: the row, its coordinates, and what to do.
 // Explicit zeros count as no coupling; rows with nothing off the diagonal couple with nothing, neither do their
-// columns. `option` is what a user sets to name the grid ("-pc_rrb_grid"); messages point to it.
+// columns. `option` is what a user sets to name the grid ("-pc_rrb_grid"); messages point to it. find_grid() takes NULL where nobody
+// reads them: not every word is looked for then.
 
 // The only grid that fits: 2D with 5 or 9 points, chains and diagonal matrices (n x 1), 3D with 7 points or 27, as far as
 // they are taken. Sets all of `grid` but its source.

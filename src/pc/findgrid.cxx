@@ -103,9 +103,9 @@ static PetscErrorCode TryDM(PC pc, DM dm, Widest widest, const char *option, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* needed: a DMDA that shows why there can be no grid is an error; otherwise it is no answer */
+/* needed: a DMDA that shows why there can be no grid is an error; otherwise it is no answer. in_words: why the nonzeros are on none */
 static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option, const PetscRRBRows &A,
-                           PetscBool needed, Grid *g, PetscRRBTrouble *no) {
+                           PetscBool needed, PetscBool in_words, Grid *g, PetscRRBTrouble *no) {
   DM dm;
   PetscBool found = PETSC_FALSE;
   std::string name, why;
@@ -129,7 +129,7 @@ static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], cons
   }
   if (!found && !*no) {
     *g = Grid();
-    const std::string reason = A.find(widest, name.c_str(), *g);
+    const std::string reason = A.find(widest, in_words ? name.c_str() : nullptr, *g);
     g->source = "matrix pattern";
     if (!reason.empty()) *no = {why.empty() || !needed ? reason : why, PETSC_ERR_ARG_WRONG};
   }
@@ -141,10 +141,11 @@ static PetscErrorCode Find(PC pc, Mat P, Widest widest, const PetscInt n[], cons
 }
 
 static PetscErrorCode FindOrSay(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
-                                const PetscRRBRows &A, PetscBool needed, Grid *g, PetscRRBTrouble *no) {
+                                const PetscRRBRows &A, PetscBool needed, PetscBool in_words, Grid *g,
+                                PetscRRBTrouble *no) {
   PetscFunctionBegin;
   try {
-    PetscCall(Find(pc, P, widest, n, option, A, needed, g, no));
+    PetscCall(Find(pc, P, widest, n, option, A, needed, in_words, g, no));
   } catch (const std::exception &e) {
     *no = A.say(e);
   }
@@ -156,7 +157,7 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[],
   PetscRRBTrouble no;
 
   PetscFunctionBegin;
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, PETSC_TRUE, g, &no));
   PetscCheck(no.why.empty(), PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,9 +165,11 @@ PetscErrorCode PetscRRBFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[],
 PetscErrorCode PetscRRBFindGridOrNone(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                       const PetscRRBRows &A, Grid *g) {
   PetscRRBTrouble no;
+  PetscBool told;
 
   PetscFunctionBegin;
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, &no));
+  PetscCall(PetscInfoEnabled(PC_CLASSID, &told));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, told, g, &no));
   if (no.why.empty()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(no.code == PETSC_ERR_ARG_WRONG || (widest == Widest::flat && g->dim == 3),
              PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
@@ -180,7 +183,7 @@ PetscErrorCode PetscRRBFindGridOnRank(PC pc, Mat P, Widest widest, const PetscIn
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, g, no));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_TRUE, PETSC_TRUE, g, no));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   if (*no && ranks > 1 && (no->code == PETSC_ERR_ARG_WRONG || no->code == PETSC_ERR_ARG_INCOMP))
     no->why += ". With several ranks, the rows of each must form a grid: a box of the DMDA, or whole lines or planes";
@@ -212,7 +215,7 @@ PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, Widest widest, const PetscInt
   PetscRRBTrouble no;
 
   PetscFunctionBegin;
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, g, &no));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, PETSC_TRUE, g, &no));
   PetscCheck(!no || no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   *found = (PetscBool)no.why.empty();
   if (!*found) PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));
@@ -251,7 +254,7 @@ PetscErrorCode PetscRRBFindGridOfPattern(Mat A, Grid *grid) {
   if (info.nz_used == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBMatOnDevice(A, &device));
   PetscCall(PetscRRBRowsGet(A, device, &rows));
-  const auto find = [&](const PetscRRBRows &of) { why = of.find(Widest::star, "", *grid); };
+  const auto find = [&](const PetscRRBRows &of) { why = of.find(Widest::star, nullptr, *grid); };
   PetscErrorCode found = PETSC_SUCCESS;
   if (!device) found = PetscRRBTry(say, [&] { find(PetscRRBRowsOnHost(rows, say)); });
 #if PETSCRRB_ON_DEVICES

@@ -69,6 +69,8 @@ inline int count_failing(const LevelGraph &graph, const std::vector<int> &reds, 
 
 // Whether p can become red beside those that are.
 inline bool may_turn_red(const LevelGraph &graph, int p, Flags &red) {
+  constexpr std::size_t most = 256; // couplings, whose square eliminating it would add
+  if (graph.weight[p].size() > most) return false;
   red[p] = true;
   bool may = keeps_enough(graph, p, red, choice_limits) && is_supported(graph, p, red, choice_limits);
   for (const auto &entry : graph.weight[p])

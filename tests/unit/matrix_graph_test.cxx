@@ -50,6 +50,15 @@ Matrix seven_points(int nx, int ny, int nz, double orders, std::uint32_t seed) {
   return A;
 }
 
+// Two nodes that couple with half of the others each, weakly or strongly.
+Matrix with_hubs(Matrix A, double orders) {
+  Random random(1);
+  for (int hub : {5, 11})
+    for (int p = hub % 2; p < A.size(); p += 2)
+      if (A.at(hub, p) == 0) couple(A, hub, p, std::pow(10.0, orders * (random() - 0.5)));
+  return A;
+}
+
 Matrix with_excess(Matrix A, double excess, int every = 1) {
   for (int p = 0; p < A.size(); p += every) A.add(p, p, excess);
   return A;
@@ -81,6 +90,9 @@ std::vector<GraphProblem> problems() {
       for (auto &[q, a] : scaled.A.row[p]) a /= scaled.v[p] * scaled.v[q];
     all.push_back(scaled);
   }
+  for (double orders : {0.0, 4.0})
+    all.push_back(
+        {"hubs over " + std::to_string(orders), with_excess(with_hubs(random_graph(700, 3, 1, 1), orders), 1, 31)});
   all.push_back({"Poisson in space", with_excess(seven_points(8, 8, 8, 0, 1), 0.3, 7), {8, 8}});
   all.push_back({"apart", random_graph(100, 0, 0, 1)});
   for (int n : {1, 2, 3, 5}) all.push_back({std::to_string(n) + " unknowns", with_excess(random_graph(n, 2, 1, 1), 1)});

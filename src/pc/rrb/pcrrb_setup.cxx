@@ -145,9 +145,9 @@ static PetscErrorCode TellLevels(PC pc) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (int l = 0; l < core.options().levels; ++l)
-    PetscCall(PetscInfo(pc, "Level %d: %lld unknowns, %.1f couplings each, %s red nodes: %lld, in %d rounds\n", l,
+    PetscCall(PetscInfo(pc, "Level %d: %lld unknowns, %.1f couplings each, %s red nodes: %lld\n", l,
                         (long long)unknowns[l], graph.couplings[l], l < graph.plain ? "plain" : "chosen",
-                        (long long)(unknowns[l] - unknowns[l + 1]), graph.rounds[l]));
+                        (long long)(unknowns[l] - unknowns[l + 1])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

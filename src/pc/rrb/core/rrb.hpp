@@ -86,7 +86,6 @@ inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, l
 struct GraphReport {
   int plain = 0;
   std::vector<double> couplings;
-  std::vector<int> rounds; // of their choice; 0: plain, or the last one
   double factor = 0;
   std::string halvings; // instead of all that: the directions that are halved before plain red nodes do, x or y
 };

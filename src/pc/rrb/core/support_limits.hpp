@@ -13,6 +13,8 @@ PETSCRRB_HD inline bool at_most(double a, double b) { return a <= b + tie * (b <
 struct Limits {
   double beta, tau;
 };
+// A node with more couplings stays black: eliminating it would add their square.
+constexpr int most_of_red = 256;
 constexpr Limits plain_limits{3.0, 3.0}, choice_limits{1.0, 0.7};
 // Beyond these the time of a choice by support on a host comes back in one solve or two: one direction that couples 60 times as strongly
 // as the other.

@@ -3,6 +3,7 @@
 
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/rows.cuh"
+#include "exec/cuda/shape.cuh"
 #include "exec/cuda/sort.cuh"
 #include "pc/rrb/graph/red_nodes.hpp"
 
@@ -62,27 +63,75 @@ __global__ void __launch_bounds__(cuda::row_threads) count_nodes_together(int n,
   cuda::add_counts(lane == 0 ? flags : unsigned(node_ok), i, 0, counts);
 }
 
-struct Decided {
-  int left, rounds;
-};
+// How many red neighbours a node has.
+template <int lanes> __device__ int reds_around(const Decide &decide, node_t p, int lane) {
+  int reds = 0;
+  if (p >= 0)
+    for (node_t k = decide.tests.graph.rows.start[p] + lane; k < decide.tests.graph.rows.start[p + 1]; k += lanes)
+      reds += colour_of(decide.tests.colour, decide.tests.graph.rows.column[k]) == red;
+  for (int step = lanes / 2; step; step /= 2) reds += __shfl_xor_sync(~0u, reds, step);
+  return reds;
+}
 
-// Rounds from `round` to `last` at once: what other nodes decide may be seen in the next of them. flag: who is still open in the end.
+// Each node gets its lanes in the order of priority. All of these run at a time, so that some node never has to wait. Who waits, and gets a red
+// neighbour, is tested at once: who fails goes on failing.
 template <int lanes>
 __global__ void __launch_bounds__(cuda::row_threads)
-    decide_nodes(int n, Decide decide, signed char *colour, const node_t *open, node_t *flag, int round, int last,
-                 Decided *all) {
-  const int i = node_of_lane<lanes>(), lane = int(threadIdx.x) % lanes;
-  const node_t p = i < n ? open[i] : -1;
-  bool is_open = p >= 0;
-  Decide::Look at = is_open ? decide.look_from(p, lane) : Decide::Look();
-  for (; round < last && __any_sync(~0u, is_open); ++round) {
-    const bool waits = any_of_node<lanes>(is_open && decide.waits(p, at, lanes)), asked = is_open && !waits;
+    decide_nodes(int n, Decide decide, signed char *colour, const node_t *order) {
+  const int lane = int(threadIdx.x) % lanes, step = int(gridDim.x) * (cuda::row_threads / lanes);
+  int i = node_of_lane<lanes>(), seen = 0;
+  node_t p = i < n ? order[i] : -1;
+  Decide::Look at = p >= 0 ? decide.look_from(p, lane) : Decide::Look();
+  while (__any_sync(~0u, p >= 0)) {
+    const bool waits = any_of_node<lanes>(p >= 0 && decide.waits(p, at, lanes));
+    const int reds = reds_around<lanes>(decide, p, lane);
+    const bool asked = p >= 0 && (!waits || reds > seen);
     const bool fails = any_of_node<lanes>(asked && !decide.tests.passes(p, true, lane, lanes));
-    if (asked && lane == 0) *const_cast<volatile signed char *>(colour + p) = fails ? black : red;
-    if (asked) is_open = false;
+    seen = reds;
+    if (asked && (fails || !waits)) {
+      if (lane == 0) *const_cast<volatile signed char *>(colour + p) = fails ? black : red;
+      i += step, seen = 0;
+      p = i < n ? order[i] : -1;
+      if (p >= 0) at = decide.look_from(p, lane);
+    }
   }
-  if (p >= 0 && lane == 0) flag[i] = is_open;
-  if (threadIdx.x % 32 == 0) atomicMax(&all->rounds, round);
+}
+
+// Several lanes that work on one node.
+template <int lanes> struct Lanes {
+  static constexpr int count = lanes;
+  int lane = int(threadIdx.x) % lanes;
+
+  __device__ bool first() const { return lane == 0; }
+  __device__ node_t least(node_t mine) const {
+    for (int step = lanes / 2; step; step /= 2) mine = min(mine, __shfl_xor_sync(all(), mine, step, lanes));
+    return mine;
+  }
+  __device__ node_t sum(node_t mine) const {
+    for (int step = lanes / 2; step; step /= 2) mine += __shfl_xor_sync(all(), mine, step, lanes);
+    return mine;
+  }
+  __device__ node_t before(node_t mine) const {
+    node_t sum = mine;
+    for (int step = 1; step < lanes; step *= 2) {
+      const node_t earlier = __shfl_up_sync(all(), sum, step, lanes);
+      if (lane >= step) sum += earlier;
+    }
+    return sum - mine;
+  }
+
+private:
+  __device__ static unsigned all() {
+    return (lanes < 32 ? (1u << lanes % 32) - 1 : ~0u) << (threadIdx.x % 32 / lanes * lanes);
+  }
+};
+template <int lanes, class F> __global__ void __launch_bounds__(cuda::row_threads) each_node_together(int n, F f) {
+  if (const int i = node_of_lane<lanes>(); i < n) f(i, Lanes<lanes>());
+}
+template <int lanes, class F> void together(const Cuda &on, int n, const F &f) {
+  if (n <= 0) return;
+  each_node_together<lanes><<<blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
+  cuda::check_launch("each_node_together");
 }
 
 struct Entry {
@@ -95,13 +144,6 @@ struct Identity {
 
   __device__ void operator()(node_t i) const { to[i] = i; }
 };
-struct TakeOpen {
-  const node_t *open, *place;
-  node_t *to;
-
-  __device__ void operator()(node_t i) const { to[i] = open[place[i]]; }
-};
-
 } // namespace graph_kernels
 
 template <> struct GraphLoops<Cuda> {
@@ -137,6 +179,11 @@ template <> struct GraphLoops<Cuda> {
     if (couplings < 24.0) return graph_kernels::gather<8>(on, n, f);
     graph_kernels::gather<32>(on, n, f);
   }
+  template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
+    if (couplings < 12.0) return graph_kernels::together<4>(on, n, f);
+    if (couplings < 24.0) return graph_kernels::together<8>(on, n, f);
+    graph_kernels::together<32>(on, n, f);
+  }
   template <class T> static void fetch(const Cuda &on, const cuda::Buffer<T> &from, std::vector<T> &to) {
     to = cuda::to_host(from.data(), to.size(), on.stream);
   }
@@ -165,25 +212,21 @@ public:
     Loops::each(on_, n, graph_kernels::Identity{all});
     cuda::sort(scratch_, key, sorted, all, order, n, bound);
   }
-  int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) {
-    constexpr int lanes = 8, many = 1 << 15; // fewer run all at a time, and may wait for each other
-    graph_kernels::Decided found{n, 0};
+  void decide(node_t n, double couplings, const Decide &decide, signed char *colour) {
     const cuda::Scratch::Frame frame(scratch_);
-    node_t *flag = scratch_.take<node_t>(n), *place = scratch_.take<node_t>(n), *other = scratch_.take<node_t>(n);
-    Loops::each(on_, n, graph_kernels::Identity{open});
-    decided_.clear(on_.stream);
-    while (found.left > 0) {
-      n = found.left;
-      graph_kernels::decide_nodes<lanes>
-          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on_.stream>>>(
-              n, decide, colour, open, flag, found.rounds, found.rounds + (n > many ? 4 : 4096), decided_.device());
+    node_t *all = scratch_.take<node_t>(n), *order = scratch_.take<node_t>(n);
+    Loops::each(on_, n, graph_kernels::Identity{all});
+    cuda::sort(scratch_, decide.priority, scratch_.take<priority_t>(n), all, order, n, ~priority_t(0));
+    const auto run = [&](auto *kernel, int lanes) {
+      const unsigned blocks = unsigned(n - 1) / unsigned(cuda::row_threads / lanes) + 1;
+      kernel<<<std::min(blocks, unsigned(cuda::resident_blocks(kernel, cuda::row_threads))), cuda::row_threads, 0,
+               on_.stream>>>(n, decide, colour, order);
       cuda::check_launch("decide_nodes");
-      cuda::find_places(scratch_, flag, place, &decided_.device()->left, n);
-      found = decided_.read(on_.stream);
-      Loops::each(on_, found.left, graph_kernels::TakeOpen{open, place, other});
-      std::swap(open, other);
-    }
-    return found.rounds;
+    };
+    if (couplings < 12.0)
+      run(graph_kernels::decide_nodes<8>, 8);
+    else
+      run(graph_kernels::decide_nodes<32>, 32);
   }
 
 private:
@@ -192,7 +235,6 @@ private:
   const Cuda &on_;
   cuda::Scratch scratch_;
   cuda::Report<index_t> total_;
-  cuda::Report<graph_kernels::Decided> decided_;
 };
 
 } // namespace petscrrb::rrb

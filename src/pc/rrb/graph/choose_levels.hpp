@@ -11,9 +11,10 @@ namespace petscrrb::rrb {
 
 constexpr double fewest_reds = 0.02, fewest_off_grids = 0.1; // of a graph's nodes, for another level
 
-// What is left of a matrix may be as dense as it likes up to so many unknowns; beyond, so many couplings each are the most.
-constexpr node_t small_graph = 4096, longest_row = 2048;
-constexpr index_t most_couplings = 64;
+// What is left of a matrix may be as dense as it likes up to so many unknowns. Larger graphs may have so many couplings each, or so many times as
+// many as the matrix has in all, and none of so many at one node.
+constexpr node_t small_graph = 4096, longest_row = 8192;
+constexpr index_t most_couplings = 64, most_fill = 4;
 
 struct SetColour {
   const node_t *point;
@@ -106,8 +107,9 @@ struct PackColumns {
 // A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
 template <class Backend> void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
   if (on_grid_ || n <= small_graph) return;
-  if (couplings > most_couplings * n)
-    refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n, double(most_couplings));
+  if (couplings > std::max(most_couplings * n, most_fill * levels_.front().filled().couplings()))
+    refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n,
+           std::max(double(most_couplings), double(most_fill) * levels_.front().filled().couplings() / n));
   if (choosing_->any(n, IsLongRow{start, longest_row}))
     refuse(n, "are left, of which one couples with more than %.0f others", longest_row);
 }
@@ -165,9 +167,8 @@ template <class Backend> void GraphLevels<Backend>::colour_by_support(Level &lev
   else
     Loops::each(on_, n, SetPriorityByDegree{level.rows.rows(), level.point.data(), priority.data()});
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, 0, level.colour.data()});
-  room(list_, n);
-  level.rounds = choosing_->decide(n, {{graph(level), level.colour.data(), choice_limits, true}, priority.data()},
-                                   level.colour.data(), list_.data());
+  choosing_->decide(n, double(level.rows.couplings()) / n,
+                    {{graph(level), level.colour.data(), choice_limits, true}, priority.data()}, level.colour.data());
 }
 
 // Of the first level, whose colours are plain ones and whose numbers are kept: whether a choice by support would give others.
@@ -202,16 +203,15 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   const node_t n = level.rows.n(), blacks = n - level.reds;
   const Rows rows = level.rows.rows();
   const signed char *colour = level.colour.data();
-  const node_t *number = level.number.data();
-  room(count_, blacks + 1);
-  Loops::each(on_, n, CountNext{rows, colour, number, count_.data()});
-  room(list_, choosing_->offsets(count_.data(), blacks));
+  const node_t *number = level.number.data(), *black = level.black.data();
+  const double each = double(level.rows.couplings()) / n;
   next.rows.start.resize(blacks + 1);
-  Loops::each(on_, n, ListNext{rows, colour, number, count_.data(), list_.data(), next.rows.start.data()});
+  Loops::together(on_, blacks, each, ListNext{rows, colour, number, black, nullptr, next.rows.start.data()});
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks);
   check_couplings(next.rows.start.data(), blacks, couplings);
   next.rows.column.resize(couplings);
-  Loops::each(on_, blacks, PackRow{count_.data(), list_.data(), next.rows.start.data(), next.rows.column.data()});
+  Loops::together(on_, blacks, each,
+                  ListNext{rows, colour, number, black, next.rows.start.data(), next.rows.column.data()});
   next.point.resize(blacks);
   Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
@@ -248,23 +248,24 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   const Sliding sliding{graph(level), level.gone.data(), own_.data(), other_.data(), level.eps};
   const node_t n = level.rows.n();
   room(count_, n + 1);
-  Loops::each(on_, n, Mark{sliding, count_.data()});
+  const double each = double(level.rows.couplings()) / n;
+  Loops::together(on_, n, each, Mark{sliding, count_.data()});
   const node_t some = choosing_->offsets(count_.data(), n);
   if (!some) return false;
   auto &[row, place, reverse, slides, ways, of, far, far_reverse, order, takers] = ways_;
   room(row, some), room(place, some), room(reverse, some), room(slides, some + 1), room(ways, some + 1);
   const Candidates candidates{row.data(), place.data(), reverse.data()};
-  Loops::each(on_, n, ListCandidates{sliding, count_.data(), candidates});
-  Loops::each(on_, some, CountWays{sliding, candidates, slides.data(), ways.data()});
+  Loops::together(on_, n, each, ListCandidates{sliding, count_.data(), candidates});
+  Loops::together(on_, some, each / 4, CountWays{sliding, candidates, slides.data(), ways.data()});
   const node_t sliding_ones = choosing_->offsets(slides.data(), some), in_all = choosing_->offsets(ways.data(), some);
   if (sliding_ones) {
     SlidePass<Backend> pass;
     pass.place.resize(sliding_ones), pass.reverse.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
     pass.near.resize(in_all);
     room(of, in_all), room(far, in_all), room(far_reverse, in_all);
-    Loops::each(on_, some,
-                ListWays{sliding, candidates, slides.data(), ways.data(), pass.place.data(), pass.reverse.data(),
-                         pass.at.data(), pass.near.data(), of.data(), far.data(), far_reverse.data()});
+    Loops::together(on_, some, each / 4,
+                    ListWays{sliding, candidates, slides.data(), ways.data(), pass.place.data(), pass.reverse.data(),
+                             pass.at.data(), pass.near.data(), of.data(), far.data(), far_reverse.data()});
     pass.at.set(sliding_ones, in_all);
     room(order, in_all), room(takers, in_all + 1);
     choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
@@ -323,7 +324,7 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
       if (!colour_plainly(levels_[l], l)) {
         by_support = true;
         if (l == 1 && !may_choose_others(levels_[0])) {
-          levels_[0].plain = false, levels_[0].rounds = 1;
+          levels_[0].plain = false;
           let_light_slide(levels_[1]);
         } else if (l % 2) { // then the grid's first level is not plain either
           levels_.pop_back();
@@ -370,7 +371,7 @@ template <class Backend> void GraphLevels<Backend>::make_room() {
   inverse_ = std::move(levels_[0].inverse);
   for (Level &l : levels_) l.point = {}, l.w = {}, l.e = {}, l.inverse = {};
   choosing_ = nullptr;
-  count_ = {}, list_ = {}, own_ = {}, other_ = {}, ways_ = {};
+  count_ = {}, own_ = {}, other_ = {}, ways_ = {};
   for (int l = 0; l <= count(); ++l) {
     room(w_[l % 2], levels_[l].rows.couplings());
     room(e_[l % 2], levels_[l].rows.n());

@@ -4,6 +4,8 @@
 #include "pc/rrb/core/eliminate.hpp"
 #include "pc/rrb/graph/graph.hpp"
 
+#include <limits>
+
 namespace petscrrb::rrb {
 
 // 1/d of a red node, 0 where it has failed, and its excess after couplings of red nodes are lumped. Returns NodeFlags.
@@ -33,63 +35,53 @@ struct FindPivot {
   }
 };
 
-// f(r) for each path of two couplings from the black node q over a red one to another black node r
-template <class F>
-PETSCRRB_HD inline void for_paths(const Rows &rows, const signed char *colour, node_t q, const F &f) {
-  for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
-    const node_t a = rows.column[k];
-    if (colour[a] != red) continue;
-    for (node_t m = rows.start[a]; m < rows.start[a + 1]; ++m)
-      if (rows.column[m] != q && colour[rows.column[m]] != red) f(rows.column[m]);
-  }
-}
-
-// At most so many couplings a black node has in the next graph.
-struct CountNext {
-  Rows rows;
-  const signed char *colour;
-  const node_t *number; // of a black node in the next graph
-  node_t *count;
-
-  PETSCRRB_HD void operator()(node_t q) const {
-    if (colour[q] == red) return;
-    node_t n = 0;
-    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) n += colour[rows.column[k]] != red;
-    for_paths(rows, colour, q, [&](node_t) { ++n; });
-    count[number[q]] = n;
-  }
-};
-
-// Its neighbours there, ascending, from first[number[q]] on; their number.
+// The neighbours of a black node in the next graph, ascending: those that are black now, and the black ones of each red neighbour. Each lane
+// merges some of these lists, which ascend, too.
 struct ListNext {
   Rows rows;
   const signed char *colour;
-  const node_t *number, *first;
-  node_t *list, *count;
+  const node_t *number, *black; // of a black node in the next graph, and back
+  const node_t *start;          // NULL: they are only counted
+  node_t *to;                   // the columns, or how many they are
 
-  PETSCRRB_HD void operator()(node_t q) const {
-    if (colour[q] == red) return;
-    node_t *to = list + first[number[q]], n = 0;
-    const auto put = [&](node_t r) {
-      node_t at = n;
-      while (at > 0 && to[at - 1] > r) --at;
-      if (at > 0 && to[at - 1] == r) return;
-      for (node_t i = n++; i > at; --i) to[i] = to[i - 1];
-      to[at] = r;
-    };
-    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
-      if (colour[rows.column[k]] != red) put(number[rows.column[k]]);
-    for_paths(rows, colour, q, [&](node_t r) { put(number[r]); });
-    count[number[q]] = n;
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, const Lanes &lanes) const {
+    constexpr node_t none = std::numeric_limits<node_t>::max();
+    Lists lists;
+    const node_t q = black[row], others = take_lists(q, lists, lanes);
+    for (node_t last = -1, n = 0;; ++n) {
+      node_t next = none;
+      const auto ask = [&](node_t at, node_t end) {
+        while (at < end && !is_new(rows.column[at], last, q)) ++at;
+        if (at < end && rows.column[at] < next) next = rows.column[at];
+        return at;
+      };
+      for (int i = 0; i < lists.n; ++i) lists.at[i] = ask(lists.at[i], lists.end[i]);
+      for (node_t k = others; k < rows.start[q + 1]; k += lanes.count)
+        if (const node_t a = rows.column[k]; colour[a] == red) ask(rows.after(a, last), rows.start[a + 1]);
+      next = lanes.least(next);
+      if (start && next != none && lanes.first()) to[start[row] + n] = number[next];
+      if (!start && next == none && lanes.first()) to[row] = n;
+      if (next == none) return;
+      last = next;
+    }
   }
-};
 
-struct PackRow {
-  const node_t *first, *list, *start;
-  node_t *column;
+private:
+  struct Lists { // places that a lane has come to
+    static constexpr int most = 8;
+    int n = 0;
+    node_t at[most], end[most];
+  };
 
-  PETSCRRB_HD void operator()(node_t p) const {
-    for (node_t k = start[p]; k < start[p + 1]; ++k) column[k] = list[first[p] + k - start[p]];
+  PETSCRRB_HD bool is_new(node_t r, node_t last, node_t q) const { return r > last && r != q && colour[r] != red; }
+  // Of this lane, as many as there is room for; from which coupling of q on others follow.
+  template <class Lanes> PETSCRRB_HD node_t take_lists(node_t q, Lists &lists, const Lanes &lanes) const {
+    const auto take = [&](node_t a) { lists.at[lists.n] = rows.start[a], lists.end[lists.n++] = rows.start[a + 1]; };
+    if (lanes.first()) take(q);
+    node_t k = rows.start[q] + lanes.lane;
+    for (; k < rows.start[q + 1] && lists.n < Lists::most; k += lanes.count)
+      if (colour[rows.column[k]] == red) take(rows.column[k]);
+    return k;
   }
 };
 

@@ -135,7 +135,6 @@ public:
       const auto &level = levels_.level(l);
       report.plain += level.plain && l < grids();
       report.couplings.push_back(level.rows.n() ? couplings(l) : 0.0);
-      report.rounds.push_back(level.rounds);
     }
     report.factor = below(0) ? double(upper_.size()) / below(0) : 0.0;
     return report;

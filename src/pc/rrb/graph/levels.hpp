@@ -26,7 +26,6 @@ template <class Backend> struct GraphLevel {
 
   bool plain = false; // the red nodes are those of plain RRB
   node_t reds = 0;    // none: it is the last block
-  int rounds = 0;     // in which they were chosen, about: threads see at once what others decide
   Array<signed char> colour;
   Array<node_t> number; // of a red node among the red ones, of a black one in the next graph
   Array<node_t> black;  // of the next graph's nodes
@@ -141,7 +140,7 @@ private:
   int now_ = 0;
   Array<double> inverse_, excess_, share_, more_;
   std::unique_ptr<Choosing> choosing_; // this and the following are there while levels are chosen
-  Array<node_t> count_, list_;
+  Array<node_t> count_;
   struct {
     Array<node_t> row, place, reverse, slides, ways, of, far, far_reverse, order, takers;
   } ways_; // of a pass

@@ -16,13 +16,25 @@ PETSCRRB_HD inline Colour colour_of(const signed char *colour, node_t p) {
 #endif
 }
 
+// The same where an older answer will do: several may be read at a time.
+PETSCRRB_HD inline Colour settled_colour_of(const signed char *colour, node_t p) {
+#if defined(__CUDA_ARCH__)
+  return Colour(__ldcg(colour + p)); // what other processors wrote
+#else
+  return colour_of(colour, p);
+#endif
+}
+
 struct RedTests {
   Graph graph;
   const signed char *colour;
   Limits limits;
   bool deciding = false; // colours are set meanwhile
 
-  PETSCRRB_HD bool is_red(node_t p) const { return (deciding ? colour_of(colour, p) : Colour(colour[p])) == red; }
+  PETSCRRB_HD bool is_long(node_t p) const { return graph.rows.start[p + 1] - graph.rows.start[p] > most_of_red; }
+  PETSCRRB_HD bool is_red(node_t p) const {
+    return (deciding ? settled_colour_of(colour, p) : Colour(colour[p])) == red;
+  }
 
   // Whether a coupling w of p and q has the support of all paths of two couplings over nodes that are not red: their conductance. Some may
   // be enough.
@@ -38,6 +50,7 @@ struct RedTests {
   // smaller and `kept` not larger, in rounded arithmetic either.
   PETSCRRB_HD bool keeps_enough(node_t p, node_t also = -1) const {
     double lost = 0.0, kept = graph.e[p];
+    PETSCRRB_UNROLL_SOME
     for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) {
       const node_t q = graph.rows.column[k];
       (is_red(q) || q == also ? lost : kept) += graph.w[k];
@@ -46,7 +59,7 @@ struct RedTests {
   }
   // p being red; its neighbours', too, where they are asked. With several lanes, whether those neighbours do that a lane asks.
   PETSCRRB_HD bool passes(node_t p, bool ask_neighbours, int lane = 0, int lanes = 1) const {
-    if (lane == 0 && !keeps_enough(p)) return false;
+    if (is_long(p) || (lane == 0 && !keeps_enough(p))) return false;
     if (ask_neighbours) // first, since that takes less time
       for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes)
         if (is_red(graph.rows.column[k]) && !keeps_enough(graph.rows.column[k], p)) return false;
@@ -116,27 +129,39 @@ struct Decide {
   RedTests tests;
   const priority_t *priority;
 
-  // How far a lane has looked around p, first at its neighbours, then at theirs: places in p's row and in a neighbour's. What it has passed is
-  // decided, or comes later, and stays so.
+#if defined(__CUDA_ARCH__)
+  static constexpr int together = 8; // neighbours of a neighbour that are read at a time
+#else
+  static constexpr int together = 1;
+#endif
+  // How far a lane has looked around p, first at its neighbours, then at those of red ones: places in p's row and in a neighbour's. What it has
+  // passed is decided, or comes later, and stays so.
   struct Look {
     node_t near, far = -1;
     bool beyond = false;
   };
   PETSCRRB_HD Look look_from(node_t p, int lane = 0) const { return {tests.graph.rows.start[p] + lane}; }
-  // Whether an undecided node that comes before p is within two couplings. If not, all that p's tests read is decided. With several lanes:
-  // over those neighbours that a lane asks.
+  // Whether an undecided node that comes before p is next to it or to a red neighbour. If not, all that p's tests read is decided. With several
+  // lanes: over those neighbours that a lane asks.
   PETSCRRB_HD bool waits(node_t p, Look &at, int lanes = 1) const {
+    if (tests.is_long(p)) return false;
     const Rows &rows = tests.graph.rows;
     const node_t begin = rows.start[p], end = rows.start[p + 1];
     const priority_t mine = priority[p];
-    const auto waits_for = [&](node_t q) { return priority[q] < mine && colour_of(tests.colour, q) == undecided; };
+    const auto waits_for = [&](node_t q) { return (priority[q] < mine) & (colour_of(tests.colour, q) == undecided); };
     for (; !at.beyond && at.near < end; at.near += lanes)
       if (waits_for(rows.column[at.near])) return true;
     if (!at.beyond) at.beyond = true, at.near = begin + (at.near - begin) % lanes;
     for (; at.near < end; at.near += lanes, at.far = -1) {
-      const node_t q = rows.column[at.near];
-      for (at.far = at.far < 0 ? rows.start[q] : at.far; at.far < rows.start[q + 1]; ++at.far)
-        if (waits_for(rows.column[at.far])) return true;
+      const node_t q = rows.column[at.near], last = rows.start[q + 1];
+      if (colour_of(tests.colour, q) != red) continue;
+      for (at.far = at.far < 0 ? rows.start[q] : at.far; at.far < last; at.far += together) {
+        bool some = false;
+        PETSCRRB_UNROLL
+        for (int i = 0; i < together; ++i)
+          if (at.far + i < last) some |= waits_for(rows.column[at.far + i]);
+        if (some) return true;
+      }
     }
     return false;
   }

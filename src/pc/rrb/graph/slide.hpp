@@ -23,11 +23,14 @@ struct Sliding {
 };
 
 // Rounded, so that weights that differ by rounding only are equal.
-PETSCRRB_HD inline double to_24_digits(double w) {
+PETSCRRB_HD inline std::uint64_t bits_of_24_digits(double w) {
   std::uint64_t bits;
   memcpy(&bits, &w, sizeof bits);
-  bits = (bits + (std::uint64_t(1) << 28)) & ~((std::uint64_t(1) << 29) - 1);
-  memcpy(&w, &bits, sizeof bits);
+  return (bits + (std::uint64_t(1) << 28)) & ~((std::uint64_t(1) << 29) - 1);
+}
+PETSCRRB_HD inline double to_24_digits(double w) {
+  const std::uint64_t bits = bits_of_24_digits(w);
+  memcpy(&w, &bits, sizeof w);
   return w;
 }
 
@@ -37,27 +40,55 @@ struct MarkLight {
   Sliding sliding;
   node_t *count;
 
-  PETSCRRB_HD void operator()(node_t p) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
     constexpr int enough = 8;
     const Graph &g = sliding.graph;
     const node_t begin = g.rows.start[p], end = g.rows.start[p + 1];
     int couplings = 0;
-    for (node_t k = begin; k < end; ++k) sliding.own[k] = 0, couplings += !sliding.gone[k];
-    count[p] = 0;
-    if (couplings <= enough) return;
-    const int quarter = couplings / 4 > 1 ? couplings / 4 : 1;
-    const int light = quarter < couplings - enough ? quarter : couplings - enough;
-    for (int i = 0; i < light; ++i) {
-      node_t lightest = -1;
-      double least = 0.0;
-      for (node_t k = begin; k < end; ++k) {
-        if (sliding.gone[k] | sliding.own[k]) continue;
-        const double w = to_24_digits(g.w[k]);
-        if (lightest < 0 || w <= least) lightest = k, least = w;
-      }
-      sliding.own[lightest] = 1;
+    for (node_t k = begin; k < end; ++k) couplings += !sliding.gone[k];
+    const int quarter = couplings / 4 > 1 ? couplings / 4 : 1, more = couplings > enough ? couplings - enough : 0,
+              light = quarter < more ? quarter : more;
+    if (couplings <= few)
+      for (node_t k = begin + lanes.lane; k < end; k += lanes.count)
+        sliding.own[k] = !sliding.gone[k] && lighter_ones(k, begin, end, light) < light;
+    else
+      mark(begin, end, light, lanes);
+    if (lanes.first()) count[p] = light;
+  }
+
+private:
+  static constexpr int few = 64; // are compared with one another
+
+  // up to `most`
+  PETSCRRB_HD int lighter_ones(node_t k, node_t begin, node_t end, int most) const {
+    const double w = to_24_digits(sliding.graph.w[k]);
+    int lighter = 0;
+    for (node_t m = begin; m < end && lighter < most; ++m) {
+      const double v = to_24_digits(sliding.graph.w[m]);
+      lighter += !sliding.gone[m] && (v < w || (v == w && m > k));
     }
-    count[p] = light;
+    return lighter;
+  }
+  // Positive numbers have the order of their bits: the heaviest one of `light` is found bit by bit.
+  template <class Lanes> PETSCRRB_HD void mark(node_t begin, node_t end, node_t light, const Lanes &lanes) const {
+    const auto bits = [&](node_t k) {
+      return sliding.gone[k] ? ~std::uint64_t(0) : bits_of_24_digits(sliding.graph.w[k]);
+    };
+    const auto lighter_than = [&](std::uint64_t most) {
+      node_t n = 0;
+      for (node_t k = begin + lanes.lane; k < end; k += lanes.count) n += bits(k) < most;
+      return lanes.sum(n);
+    };
+    std::uint64_t heaviest = 0;
+    for (int bit = 62; bit >= 29; --bit)
+      if (const std::uint64_t more = heaviest | std::uint64_t(1) << bit; lighter_than(more) < light) heaviest = more;
+    node_t stay = lighter_than(heaviest + 1) - light; // of those that are equal to it, the first ones
+    const Places mine = part_of(begin, end, lanes);
+    node_t equal = 0;
+    for (node_t k = mine.begin; k < mine.end; ++k) equal += bits(k) == heaviest;
+    stay -= lanes.before(equal);
+    for (node_t k = mine.begin; k < mine.end; ++k)
+      sliding.own[k] = bits(k) < heaviest || (bits(k) == heaviest && stay-- <= 0);
   }
 };
 
@@ -65,10 +96,13 @@ struct MarkPositive {
   Sliding sliding;
   node_t *count;
 
-  PETSCRRB_HD void operator()(node_t p) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
     const Graph &g = sliding.graph;
-    count[p] = 0;
-    for (node_t k = g.rows.start[p]; k < g.rows.start[p + 1]; ++k) count[p] += sliding.own[k] = g.w[k] < 0.0;
+    node_t n = 0;
+    for (node_t k = g.rows.start[p]; k < g.rows.start[p + 1]; ++k) n += g.w[k] < 0.0;
+    for (node_t k = g.rows.start[p] + lanes.lane; k < g.rows.start[p + 1]; k += lanes.count)
+      sliding.own[k] = g.w[k] < 0.0;
+    if (lanes.first()) count[p] = n;
   }
 };
 
@@ -81,11 +115,14 @@ struct ListCandidates {
   const node_t *before; // each row
   Candidates to;
 
-  PETSCRRB_HD void operator()(node_t p) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
     const Rows &rows = sliding.graph.rows;
-    node_t i = before[p];
-    if (before[p + 1] == i) return;
-    for (node_t k = rows.start[p]; k < rows.start[p + 1]; ++k) {
+    if (before[p + 1] == before[p]) return;
+    const Places mine = part_of(rows.start[p], rows.start[p + 1], lanes);
+    node_t n = 0;
+    for (node_t k = mine.begin; k < mine.end; ++k) n += sliding.own[k];
+    node_t i = before[p] + lanes.before(n);
+    for (node_t k = mine.begin; k < mine.end; ++k) {
       if (!sliding.own[k]) continue;
       const node_t r = rows.find(rows.column[k], p);
       to.row[i] = p, to.place[i] = k, to.reverse[i++] = r;
@@ -100,15 +137,20 @@ struct ForgetCandidate {
   PETSCRRB_HD void operator()(node_t i) const { other[reverse[i]] = 0; }
 };
 
-// f(near, far) for each way that candidate i goes, by the one end that has it: of a strong coupling near-middle, and far-middle.
-template <class F> PETSCRRB_HD inline void for_ways(const Sliding &s, const Candidates &c, node_t i, const F &f) {
+// f(near, far) for each way that candidate i goes, by the one end that has it: of a strong coupling near-middle, and far-middle. A lane has
+// those over part of the middles.
+template <class Lanes, class F>
+PETSCRRB_HD inline void for_ways(const Sliding &s, const Candidates &c, node_t i, const Lanes &lanes, const F &f) {
   const node_t k = c.place[i], r = c.reverse[i];
   if (s.own[r] && r < k) return; // it is at the other end
   const double w = s.graph.w[k] < 0.0 ? -s.graph.w[k] : s.graph.w[k];
-  for_common(s.graph.rows, c.row[i], s.graph.rows.column[k], [&](node_t a, node_t b) {
-    if (!s.stays(a) || !s.stays(b)) return;
+  const Rows &rows = s.graph.rows;
+  const Places mine = part_of(rows.start[c.row[i]], rows.start[c.row[i] + 1], lanes);
+  (void)any_common(rows, mine.begin, mine.end, rows.column[k], [&](node_t a, node_t b) {
+    if (!s.stays(a) || !s.stays(b)) return false;
     if (s.is_strong(w, b)) f(b, a);
     if (s.is_strong(w, a)) f(a, b);
+    return false;
   });
 }
 struct CountWays {
@@ -116,10 +158,11 @@ struct CountWays {
   Candidates candidates;
   node_t *slides, *ways;
 
-  PETSCRRB_HD void operator()(node_t i) const {
-    node_t n = 0;
-    for_ways(sliding, candidates, i, [&](node_t, node_t) { ++n; });
-    slides[i] = n > 0, ways[i] = n;
+  template <class Lanes> PETSCRRB_HD void operator()(node_t i, const Lanes &lanes) const {
+    node_t mine = 0;
+    for_ways(sliding, candidates, i, lanes, [&](node_t, node_t) { ++mine; });
+    const node_t n = lanes.sum(mine);
+    if (lanes.first()) slides[i] = n > 0, ways[i] = n;
   }
 };
 
@@ -143,14 +186,16 @@ struct ListWays {
   node_t *place, *reverse, *at, *near, *of;
   node_t *far, *far_reverse; // far-middle from both ends, the one that comes first in `far`
 
-  PETSCRRB_HD void operator()(node_t i) const {
-    node_t w = ways[i];
+  template <class Lanes> PETSCRRB_HD void operator()(node_t i, const Lanes &lanes) const {
+    node_t w = ways[i], n = 0;
     if (ways[i + 1] == w) return;
     const node_t s = slides[i];
-    place[s] = candidates.place[i], reverse[s] = candidates.reverse[i], at[s] = w;
+    if (lanes.first()) place[s] = candidates.place[i], reverse[s] = candidates.reverse[i], at[s] = w;
+    if (lanes.count > 1) for_ways(sliding, candidates, i, lanes, [&](node_t, node_t) { ++n; });
+    w += lanes.before(n);
     const Rows &rows = sliding.graph.rows;
     const node_t p = candidates.row[i], q = rows.column[candidates.place[i]];
-    for_ways(sliding, candidates, i, [&](node_t b, node_t a) {
+    for_ways(sliding, candidates, i, lanes, [&](node_t b, node_t a) {
       const node_t back = rows.find(rows.column[a], a < rows.start[p + 1] && a >= rows.start[p] ? p : q);
       near[w] = b, of[w] = s;
       far[w] = a < back ? a : back, far_reverse[w++] = a < back ? back : a;

@@ -45,6 +45,10 @@ template <> struct GraphLoops<Host> {
   template <class F> static void gather(const Host &on, node_t n, double /* couplings */, const F &f) {
     each(on, n, [&](node_t i) { f.take(i, f.sum(i, 0, 1)); });
   }
+  // f(i, lanes): a device has several lanes for a node
+  template <class F> static void together(const Host &on, node_t n, double /* couplings */, const F &f) {
+    each(on, n, [&](node_t i) { f(i, OneLane()); });
+  }
   template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
     std::copy_n(from.data(), to.size(), to.data());
   }
@@ -86,14 +90,15 @@ public:
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
-  // Decides about all nodes; returns in how many rounds. A thread may see at once what another one has decided, which changes nothing but
+  // Decides about all nodes, in rounds. A thread may see at once what another one has decided, which changes nothing but
   // the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
-  int decide(node_t n, const Decide &decide, signed char *colour, node_t *open) const {
-    int rounds = 0;
+  void decide(node_t n, double /* couplings */, const Decide &decide, signed char *colour) const {
     const host::Buffer<Decide::Look> looks(n);
+    const host::Buffer<node_t> left(n);
     Decide::Look *const look = looks.data();
+    node_t *const open = left.data();
     GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p, look[p] = decide.look_from(p); });
-    for (; n > 0; ++rounds) {
+    while (n > 0) {
       GraphLoops<Host>::each(on_, n, [&](node_t i) {
         const node_t p = open[i];
         if (decide.waits(p, look[p])) return;
@@ -101,7 +106,6 @@ public:
       });
       n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
     }
-    return rounds;
   }
 
 private:
