@@ -5,6 +5,7 @@
 #include <petscdmda.h>
 
 #include <cmath>
+#include <cstring>
 
 using namespace petsctest;
 using reference::couple;
@@ -52,6 +53,71 @@ TEST(Graphs, OfTriangles) {
         EXPECT_LT(residual(A, b, found.x), 1.1e-8);
         EXPECT_NE(view(pc_of(ksp)).find("graph: 3600 unknowns"), std::string::npos) << view(pc_of(ksp));
       }
+}
+
+// n x n x n cells, a tenth of them with another coefficient: harmonic means at their faces, u = 0 at x = 0, or nowhere.
+reference::Matrix cells(int n, double coefficient, bool singular = false) {
+  reference::Random random(5);
+  std::vector<double> k(n * n * n);
+  for (double &of_cell : k) of_cell = random() < 0.1 ? coefficient : 1;
+  reference::Matrix A(n * n * n);
+  const auto face = [&](int p, int q) { couple(A, p, q, 2 / (1 / k[p] + 1 / k[q])); };
+  for (int p = 0; p < A.size(); p++) {
+    if (p % n + 1 < n) face(p, p + 1);
+    if (p / n % n + 1 < n) face(p, p + n);
+    if (p / n / n + 1 < n) face(p, p + n * n);
+    if (p % n == 0 && !singular) A.add(p, p, 2 * k[p]);
+  }
+  return A;
+}
+
+// KSPRRB's own choice in 3D is gridmg, as long as that converges.
+TEST(Graphs, TakeOverWhereMultigridFails) {
+  const std::string options = "-ksp_norm_type unpreconditioned -ksp_type rrb ";
+  struct {
+    double coefficient;
+    const char *more, *type;
+  } const cases[] = {{1, "", PCGRIDMG},
+                     {100, "", PCGRIDMG},
+                     {1e4, "-pc_rrb_red_nodes auto", PCRRB},
+                     {1e4, "-pc_rrb_red_nodes plain", PCGRIDMG},
+                     {1e4, "-pc_type gridmg", PCGRIDMG},
+                     {1, "-pc_type rrb -pc_rrb_red_nodes auto", PCRRB}};
+  for (const auto &c : cases) {
+    SCOPED_TRACE(std::to_string(c.coefficient) + " " + c.more);
+    const reference::Matrix A = cells(22, c.coefficient);
+    const Matrix mat = matrix_of(A);
+    const Solver ksp = ksp_of(mat, options + c.more);
+    const reference::Vector b = reference::random_vector(A.size(), 1);
+    const Solve found = solve(ksp, b);
+    PCType type;
+    ok(PCGetType(pc_of(ksp), &type));
+    EXPECT_STREQ(type, c.type);
+    if (c.coefficient > 1000 && !std::strcmp(type, PCGRIDMG)) continue; // it fails
+    EXPECT_EQ(found.reason, KSP_CONVERGED_RTOL);
+    EXPECT_LE(found.iterations, 40);
+    EXPECT_LT(residual(A, b, found.x), 1.1e-5);
+  }
+}
+
+// With a null space the test is one of a system that has a solution.
+TEST(Graphs, TakeOverASingularMatrix) {
+  for (double coefficient : {50.0, 1e4}) {
+    const reference::Matrix A = cells(20, coefficient, true);
+    const Matrix mat = matrix_of(A);
+    MatNullSpace constant;
+    ok(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, nullptr, &constant));
+    ok(MatSetNullSpace(mat, constant));
+    ok(MatNullSpaceDestroy(&constant));
+    const bool rough = coefficient > 1000;
+    const Solver ksp = ksp_of(mat, std::string("-ksp_type rrb") + (rough ? " -pc_rrb_red_nodes auto" : ""));
+    const Solve found = solve(ksp, A.multiply(reference::random_vector(A.size(), 2)));
+    PCType type;
+    ok(PCGetType(pc_of(ksp), &type));
+    EXPECT_STREQ(type, rough ? PCRRB : PCGRIDMG);
+    EXPECT_EQ(found.reason, KSP_CONVERGED_RTOL);
+    EXPECT_LE(found.iterations, 40);
+  }
 }
 
 // AMLI has steps at a factor of 8 each, by whatever names the grid.

@@ -159,7 +159,7 @@ TEST(RedNodes, AreShown) {
   const Preconditioner pc = pc_of(A, grid_option(problem) + "-pc_rrb_red_nodes auto -pc_rrb_levels 6");
   const std::string info = info_of([&] { ok(PCSetUp(pc)); }), text = view(pc);
   for (const char *words :
-       {"red nodes are chosen by support", "Level 0: 3969 unknowns, 3.9 couplings each, chosen red nodes: 1984, in "})
+       {"red nodes are chosen by support", "Level 0: 3969 unknowns, 3.9 couplings each, chosen red nodes: 1984\n"})
     EXPECT_NE(info.find(words), std::string::npos) << words << "\n" << info;
   for (const char *words : {"red nodes: by support, since ", " plain ones fail the test",
                             "couplings per unknown, level by level: 3.9 ", "levels: 6, unknowns left: 3969 1985 "})

@@ -1,10 +1,8 @@
 /* KSPRRB as PETSc sees it: everything but the solve, which is in ksprrb_solve.cxx. */
 #include "ksp/rrb/ksprrb_data.h"
-#include "pc/gridmg/pcgridmg_data.h"
 #include "petsc/about/citations.h"
 
 #include <petscblaslapack.h>
-#include <petscdmda.h>
 
 static PetscErrorCode KSPReset_RRB(KSP ksp) {
   KSP_RRB *rrb = (KSP_RRB *)ksp->data;
@@ -27,92 +25,9 @@ static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a PC of this type may be there because nobody chose one: it is what PETSc takes for these operators, or without
-   operators. */
-static PetscErrorCode IsDefault(KSP ksp, PCType type, PetscBool *is) {
-  PetscFunctionBegin;
-  *is = PETSC_FALSE;
-  for (int operators = 0; operators < 2 && !*is; ++operators) {
-    PC pc;
-    PCType other;
-
-    PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &pc));
-    if (operators) PetscCall(PCSetOperators(pc, ksp->pc->mat, ksp->pc->pmat));
-    PetscCall(PCSetOptionsPrefix(pc, "petscrrb_default_"));
-    PetscCall(PCSetFromOptions(pc));
-    PetscCall(PCGetType(pc, &other));
-    PetscCall(PetscStrcmp(type, other, is));
-    PetscCall(PCDestroy(&pc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether dm is a DMDA, and of more than one point in all three directions. */
-static PetscErrorCode AskDM(DM dm, PetscBool *da, PetscBool *solid) {
-  PetscInt n[3];
-
-  PetscFunctionBegin;
-  *da = PETSC_FALSE;
-  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, da));
-  if (!*da) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMDAGetInfo(dm, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  *solid = (PetscBool)(n[0] > 1 && n[1] > 1 && n[2] > 1);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether the matrix is on a 3D grid, by a DMDA, or by its nonzeros: then on that one. */
-static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
-  constexpr PetscLogDouble tiny = 4096; /* rows: below it 3D grids may have no more nonzeros than 2D ones */
-  PetscBool da, aij, assembled;
-  MatInfo info;
-  PetscInt rows;
-  DM dm;
-
-  PetscFunctionBegin;
-  *solid = PETSC_FALSE;
-  if (!ksp->pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetDM(ksp->pc, &dm));
-  PetscCall(AskDM(dm, &da, solid));
-  if (da) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetDM(ksp->pc->pmat, &dm));
-  PetscCall(AskDM(dm, &da, solid));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)ksp->pc->pmat, MATSEQAIJ, &aij)); /* on one rank, then */
-  PetscCall(MatAssembled(ksp->pc->pmat, &assembled));
-  if (da || !aij || !assembled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetSize(ksp->pc->pmat, &rows, nullptr));
-  PetscCall(MatGetInfo(ksp->pc->pmat, MAT_LOCAL, &info));
-  if (rows >= tiny && info.nz_used <= 5.0 * rows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBFindGridOfPattern(ksp->pc->pmat, grid));
-  *solid = (PetscBool)(grid->n[0] > 0 && grid->dim == 3);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PCRRB, or PCGRIDMG in 3D, unless somebody chose a preconditioner. */
-static PetscErrorCode ChoosePC(KSP ksp) {
-  PCType type;
-  const char *prefix;
-  PetscBool chosen = PETSC_FALSE, is_default = PETSC_FALSE, solid;
-  const KSPRRBInside *inside = nullptr;
-  petscrrb::Grid grid;
-
-  PetscFunctionBegin;
-  PetscCall(PCGetType(ksp->pc, &type));
-  PetscCall(PCGetOptionsPrefix(ksp->pc, &prefix));
-  PetscCall(PetscOptionsHasName(((PetscObject)ksp->pc)->options, prefix, "-pc_type", &chosen));
-  if (type) PetscCall(KSPRRBFindInside(ksp->pc, &inside));
-  if (inside || (chosen && type)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (type) PetscCall(IsDefault(ksp, type, &is_default));
-  if (type && !is_default) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(IsSolid(ksp, &solid, &grid));
-  PetscCall(PCSetType(ksp->pc, solid ? PCGRIDMG : PCRRB));
-  if (solid && grid.n[0]) PetscCall(PCGridMGExpectGrid(ksp->pc, grid));
-  if (ksp->setfromoptionscalled) PetscCall(PCSetFromOptions(ksp->pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
   PetscFunctionBegin;
-  PetscCall(ChoosePC(ksp));
+  PetscCall(KSPRRBChoosePC(ksp));
   PetscCall(KSPRRBCheckPC(ksp, &((KSP_RRB *)ksp->data)->state->inside));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +128,8 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 
    Notes:
    `-ksp_type rrb` is all that an application needs: the preconditioner defaults to `PCRRB`, or to `PCGRIDMG` on a 3D grid; any other type
-   is an error. Its options, such as `-pc_rrb_levels`, apply. The matrix must be symmetric and positive (semi)definite, with one unknown per
+   is an error. On a 3D grid with coefficients that jump, on one rank, the first set-up does up to 16 iterations for a test. If `PCGRIDMG`
+   converges slowly in these, `PCRRB` takes its place. Its options, such as `-pc_rrb_levels`, apply. The matrix must be symmetric and positive (semi)definite, with one unknown per
    grid point.
 
    The red nodes of a 5- or 7-point matrix, half of all nodes, are eliminated exactly, and CG works on the others, in few passes over

@@ -10,6 +10,8 @@
 
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
+/* PCRRB or PCGRIDMG, unless somebody chose a preconditioner. */
+PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);

@@ -18,10 +18,12 @@ struct Findings {
   index_t too_large = 0;   // its points, where they are more than `most`; else 0
   index_t most = 0;
   bool useless = false;      // the near null vector is 0 or not finite somewhere: it was not used
+  double spread = 1.0;       // of the diagonal (choose.hpp)
   bool wants_double = false; // single precision would take more iterations
   bool needs_double = false; // its exponents might not do, or there is nothing to gain by it
 
-  void judge_precision(bool one_grid, double spread, double reach) {
+  void judge_precision(bool one_grid, double of_diagonal, double reach) {
+    spread = of_diagonal;
     needs_double = one_grid || !(spread < far_too_wide) || !(reach < far_too_wide);
     wants_double = needs_double || !(spread < wide);
   }
