@@ -15,7 +15,7 @@ CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 
 
 # of other numbers see tests/long/ranks.py; the tutorials below run on four
-SUITES = {"MicRanks": 7, "BlockRelaxRanks": 5, "TogetherRanks": 11, "RrbRanks*": 25, "DiagonalOnRanks": 1, "NeumannRanks": 11,
+SUITES = {"MicRanks": 7, "BlockRelaxRanks": 5, "TogetherRanks": 11, "RrbRanks*": 28, "DiagonalOnRanks": 1, "NeumannRanks": 11,
           "DeflationRanks": 8, "DeflationUserRanks": 10, "KnownValuesRanks": 11}
 
 
@@ -133,9 +133,17 @@ def test_tutorials_in_three_dimensions(run, tutorial, library, name):
     assert "the same operator as on one rank, on 4 ranks: " in four
 
 
+def test_rrb_on_no_flat_grid(run, tutorial, plugin):
+    """A 3D matrix on boxes, which each rank has all of."""
+    words = [tutorial("ksp/ksp", "ex45"), *CUBE, *plugin, *STRICT]
+    alone, four = run(*words), run(*words, "-ksp_view", ranks=4)
+    assert counts(four) == counts(alone) and counts(alone)[0] < 25
+    assert "all of it is on every rank" in four
+    plain = run(*words, "-pc_rrb_red_nodes", "plain", ranks=2, fails=True)
+    assert "-pc_type rrb is for 2D grids, but the DMDA is 3D" in plain
+
+
 def test_rrb_needs_rows_in_natural_order(run, tutorial, plugin):
-    """A 3D matrix, and sizes that are not those of its rows."""
-    cube = run(tutorial("ksp/ksp", "ex45"), *CUBE, *plugin, ranks=2, fails=True)
-    assert "-pc_type rrb is for 2D grids, but the DMDA is 3D" in cube
+    """For sizes that are not those of its rows."""
     rows = run(tutorial("ksp/ksp", "ex2"), "-m", 12, "-n", 10, "-pc_rrb_grid", "12,10", *plugin, ranks=3, fails=True)
     assert "With several ranks and no DMDA, rows must be numbered in natural order" in rows

@@ -29,7 +29,8 @@ static PetscErrorCode ApplyPart(PC pc, Vec x, Vec y, Part part) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   ++s.uses;
-  PetscCall(s.backend->Apply(pc, *s.core, x, y, part));
+  const auto apply = [&](Vec r, Vec z) { return s.backend->Apply(pc, *s.core, r, z, part); };
+  PetscCall(s.everywhere ? s.everywhere->Use(x, y, apply) : apply(x, y));
   if (s.coarse == PC_RRB_COARSE_KSP) PetscCall(KSPCheckSolve(rrb->coarse_ksp, pc, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,6 +156,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (s.omega_dropped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
   PetscCall(s.backend->ViewRanks(viewer));
+  if (s.everywhere) PetscCall(PetscViewerASCIIPrintf(viewer, "all of it is on every rank\n"));
   double bytes = (double)s.core->bytes() + s.backend->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,
@@ -218,7 +220,8 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    are put into the initial guess of a `KSP` that needs a symmetric operator. Unknown j nx + i is the point (i, j). The grid is that of the
    option, or of the `DMDA` of the `PC` or of the matrix, or is found from the nonzeros of the matrix.
 
-   On one rank, a matrix that is on no such grid is taken for a graph, with red nodes by support: 3D grids, triangles, quad-trees. Its
+   A matrix that is on no such grid is taken for a graph, with red nodes by support: 3D grids, triangles, quad-trees. On several ranks each
+   then has all rows, and does all that one would. Its
    off-diagonal entries must be nearly all negative. A matrix for which that cannot be good is an error.
 
    M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa], with red nodes by support

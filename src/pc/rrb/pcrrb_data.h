@@ -3,6 +3,7 @@
 
 #include "pc/near_null.h"
 #include "pc/rrb/pcrrb_backend.h"
+#include "pc/rrb/pcrrb_everywhere.h"
 
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCSetUp_RRB(PC);
@@ -17,6 +18,8 @@ constexpr size_t PCRRBCycleLength = 320; /* of that */
 struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PetscRRBNearNull near_null; /* see prepare.hpp for its rounding */
   PCRRBValues values;
+  std::unique_ptr<PCRRBEverywhere>
+      everywhere; /* of several ranks that each do all; the backend and the rows are as on one */
   std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend; NULL of a matrix without rows */
   petscrrb::rrb::Outcome outcome;
   bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */

@@ -55,16 +55,17 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The boxes, and the grid where somebody tells it: sizes that the user gave must be those of the DMDA that numbers the rows,
+/* The boxes, and the grid where somebody tells it, 3D ones where plain red nodes are not asked for: sizes that the user gave must be those of the DMDA that numbers the rows,
    if there is one. Sizes of 0 where nobody does. */
 PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   const PetscInt *given = ((PC_RRB *)pc->data)->grid;
+  const PetscBool needed = (PetscBool)(((PC_RRB *)pc->data)->red_nodes == PC_RRB_RED_NODES_PLAIN);
   PetscMPIInt rank;
   PetscBool on_dmda;
 
   PetscFunctionBegin;
   PetscCall(vectors_.Clear());
-  PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, PETSC_TRUE, grid, &cuts_, &on_dmda));
+  PetscCall(PetscRRBCutsOfDMDA(pc, pc->pmat, needed, grid, &cuts_, &on_dmda));
   pattern_ = {}; /* places may be others than before */
   if (!on_dmda) {
     PetscCall(MatGetOwnershipRange(pc->pmat, &places_.first, nullptr));
@@ -108,16 +109,26 @@ PetscErrorCode PCRRBDistribution::LookAtPattern(PC pc, Mat P, bool told, const c
 PetscErrorCode PCRRBDistribution::FindGrid(PC pc, Mat P, Grid *grid) {
   PetscBool whole;
   std::string why, option;
+  const bool needed = ((PC_RRB *)pc->data)->red_nodes == PC_RRB_RED_NODES_PLAIN;
 
   PetscFunctionBegin;
   prepared_ = false;
   PetscCall(FindCuts(pc, grid));
+  if (grid->dim == 3) {
+    *grid = Grid();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB",
                                  [&] { return PetscRRBFullName(pc, "-pc_rrb_grid", &option); }));
   const bool told = grid->n[0] > 0;
   const std::string source = told ? grid->source : "matrix pattern";
   PetscCall(LookAtPattern(pc, P, told, option.c_str(), grid, &why));
   grid->source = source;
+  if (!why.empty() && !needed && source != "option") {
+    PetscCall(PetscInfo(pc, "There is no 2D grid. %s\n", why.c_str()));
+    *grid = Grid();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   const bool by_rows = source == "option" || source == "matrix pattern";
   PetscCheck(why.empty(), PetscObjectComm((PetscObject)pc), told ? PETSC_ERR_ARG_INCOMP : PETSC_ERR_ARG_WRONG, "%s%s",
              why.c_str(),

@@ -90,12 +90,14 @@ PetscErrorCode PCRRBTakeFactsOfGraph(PC pc, const rrb::MatrixReader &reader, Pet
 
 static PetscErrorCode ReadRows(PC pc, PetscBool anew) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  Vec near_null = s->near_null.vector;
 
   PetscFunctionBegin;
+  if (near_null && s->everywhere) PetscCall(s->everywhere->ToAll(near_null, &near_null));
   if (s->on_graph)
-    PetscCall(s->backend->ReadGraph(pc, s->rows, anew, s->near_null.vector, s->near_null.rounding, &s->values));
+    PetscCall(s->backend->ReadGraph(pc, s->rows, anew, near_null, s->near_null.rounding, &s->values));
   else
-    PetscCall(s->backend->Read(pc, s->rows, s->grid, s->near_null.vector, s->near_null.rounding,
+    PetscCall(s->backend->Read(pc, s->rows, s->grid, near_null, s->near_null.rounding,
                                s->support ? Positive::stays : Positive::moves, &s->values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,6 +246,20 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each rank has all of them. */
+static PetscErrorCode CheckRoomForAll(PC pc, PetscInt rows) {
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  PetscCheck(rows <= rrb::most_points_of_ranks_on_graph / ranks, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCRRB on no 2D grid has all rows on each rank, and %" PetscInt_FMT
+             " are too many for %d ranks, which may "
+             "have %lld. Use -pc_type asm -sub_pc_type rrb, or another preconditioner, such as gridmg or gamg",
+             rows, (int)ranks, (long long)(rrb::most_points_of_ranks_on_graph / ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where every rank has room for what all have. */
 static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
   const Grid &g = ((PC_RRB *)pc->data)->state->grid;
@@ -369,6 +385,36 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   });
 }
 
+/* From here on each rank works with the rows of all, as if it were alone. */
+static PetscErrorCode TakeAllRows(PC pc, PetscBool anew) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const Mat P = s->rows.on_ranks;
+
+  PetscFunctionBegin;
+  PetscCall(anew ? s->everywhere->Build(pc, P) : s->everywhere->Refresh(P));
+  PetscCall(PetscRRBMatrixRestore(&s->rows));
+  PetscCall(PetscRRBMatrixGet(pc, s->everywhere->rows(), &s->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid, or none; on several ranks without one, they take all rows. */
+static PetscErrorCode FindGrid(PC pc, PetscInt rows) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  PetscBool rebuild;
+
+  PetscFunctionBegin;
+  PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
+  if (s->grid.n[0] || !s->rows.on_ranks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(CheckRoomForAll(pc, rows));
+  PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB",
+                                [&] { s->everywhere = std::make_unique<PCRRBEverywhere>(); }));
+  PetscCall(TakeAllRows(pc, PETSC_TRUE));
+  s->backend = nullptr;
+  PetscCall(ChooseBackend(pc, &rebuild));
+  PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
@@ -377,6 +423,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PetscFunctionBegin;
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS); /* there is nothing to factor, and nothing to apply */
+  if (s->everywhere) PetscCall(TakeAllRows(pc, PETSC_FALSE));
   PetscCall(ChooseBackend(pc, rebuild));
   if (!*rebuild) {
     PetscCall(ReadValues(pc, PETSC_FALSE, rebuild));
@@ -387,7 +434,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     s->ready = PETSC_FALSE; /* if there is no grid this time, the next set-up starts from here again */
     s->on_graph = PETSC_FALSE;
     s->failing = 0;
-    PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
+    PetscCall(FindGrid(pc, rows));
     s->on_graph = (PetscBool)(s->grid.dim == 3 || !s->grid.n[0]);
     if (!s->grid.n[0]) s->grid.n[0] = rows, s->grid.n[1] = 1;
     s->support = (PetscBool)(s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
