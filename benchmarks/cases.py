@@ -89,6 +89,9 @@ class Plan(Driver):
         self.driver, self.cases = driver, {}
         self.copy_rate = 1.0
 
+    def file(self, name, make):
+        return self.build / "bench" / name
+
     def say(self, text):
         pass
 

@@ -30,6 +30,16 @@ class Driver:
             raise SystemExit(f"{path} is not there: type 'make' and 'make benchmarks' first.")
         return path
 
+    def file(self, name, make):
+        """BUILD/bench/name, which make(path) writes if it is not there."""
+        path = self.build / "bench" / name
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            make(part)
+            part.replace(path)
+        return path
+
     def run(self, solvers, *options, norm="natural"):
         """Runs the solvers, a dict of name: options, by turns, each until the norm has fallen. Returns {name: row}."""
         return self.run_norms(solvers, (norm,), *options)[norm]

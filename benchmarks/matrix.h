@@ -55,7 +55,7 @@ static void FillRow(const Problem *p, const PetscInt x[3], PetscScalar *own, Pet
 /* The values of A, again at every call, as an application does whose coefficients change. A product takes them to the
    device, as an application's assembly there would have left them. */
 static PetscErrorCode FillMatrix(Problem *p) {
-  const PetscInt lines = p->box[1] * p->box[2];
+  const PetscInt lines = p->given ? 0 : p->box[1] * p->box[2];
   PetscScalar *values, *others = NULL;
   Mat own = p->A, other = NULL;
 
@@ -63,6 +63,7 @@ static PetscErrorCode FillMatrix(Problem *p) {
   if (p->da) PetscCall(MatMPIAIJGetSeqAIJ(p->A, &own, &other, NULL));
   PetscCall(MatSeqAIJGetArrayWrite(own, &values));
   if (other) PetscCall(MatSeqAIJGetArrayWrite(other, &others));
+  if (p->given) PetscCall(PetscArraycpy(values, p->given, p->rows[Unknowns(p)]));
 #pragma omp parallel for
   for (PetscInt line = 0; line < lines; ++line) {
     PetscInt row = line * p->box[0];

@@ -11,6 +11,8 @@ static char help[] = "Solves one linear system with several solvers and prints, 
                        each cell), cells (1e6 in a tenth of them, 1 in the others), mask (30 % of the cells are\n\
                        identity rows), channels (1e4 in 15 % of the rows and columns of cells) or stretched (cells that\n\
                        grow from all sides to the middle, aspects up to 1000)\n\
+  -matrix <file>       instead of a problem a symmetric matrix in PETSc's binary format, on one rank, and a normal random\n\
+                       right-hand side\n\
   -jump <1000>         of the densities of two phases\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
   -r <0>               1/r is added to the diagonal; 0: nothing\n\
@@ -70,9 +72,15 @@ static PetscErrorCode ReadProblem(Problem *p) {
   const char *const open[] = {"all", "one", "none"};
   PetscInt sides_open = ALL_SIDES;
   PetscReal anisotropy = 1, r = 0;
-  PetscBool solid;
+  char file[PETSC_MAX_PATH_LEN];
+  PetscBool solid, from_file;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", file, sizeof(file), &from_file));
+  if (from_file) {
+    PetscCall(CreateGiven(p, file));
+    PetscFunctionReturn(0);
+  }
   p->jump = 1000;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-n", n, &numbers, NULL));
   if (numbers < 2) n[1] = n[0];

@@ -7,7 +7,7 @@
 #include "coefficients.h"
 
 static const char *const problems[] = {"poisson", "variable", "jumps",     "two_phase", "bubbles", "lognormal", "cells",
-                                       "mask",    "channels", "stretched", "Kind",      "",        NULL};
+                                       "mask",    "channels", "stretched", "matrix",    "Kind",    "",          NULL};
 
 static PetscBool TwoPhases(const Problem *p) {
   return (PetscBool)(p->dim == 2 && (p->kind == TWO_PHASE || p->kind == BUBBLES));
@@ -107,5 +107,45 @@ static PetscErrorCode CreateProblem(Problem *p) {
   PetscCall(FillMatrix(p));
   if (given) PetscCall(MultiplyCosine(p));
   PetscCall(RemoveConstant(p));
+  PetscFunctionReturn(0);
+}
+
+/* A symmetric matrix from a file in PETSc's format, on one rank, and a normal random right-hand side. */
+static PetscErrorCode CreateGiven(Problem *p, const char file[]) {
+  const PetscInt *rows, *columns;
+  const PetscScalar *values;
+  PetscMPIInt ranks;
+  PetscViewer viewer;
+  PetscBool done;
+  PetscInt n;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  PetscCheck(ranks == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-matrix is for one rank");
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_SELF, file, FILE_MODE_READ, &viewer));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetType(A, MATSEQAIJ));
+  PetscCall(MatLoad(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "MatGetRowIJ() did not return the rows of the matrix");
+  PetscCall(MatSeqAIJGetArrayRead(A, &values));
+  p->kind = GIVEN;
+  p->dim = 1;
+  p->n[0] = p->box[0] = n;
+  p->n[1] = p->n[2] = p->box[1] = p->box[2] = 1;
+  PetscCall(AllocateSystem(p, n, rows[n]));
+  PetscCall(PetscMalloc1(rows[n], &p->given));
+  PetscCall(PetscArraycpy(p->rows, rows, n + 1));
+  PetscCall(PetscArraycpy(p->columns, columns, rows[n]));
+  PetscCall(PetscArraycpy(p->given, values, rows[n]));
+  PetscCall(PetscArraycpy(p->values, values, rows[n]));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
+  PetscCall(MatDestroy(&A));
+  PetscCall(CreateMatrix(p, n));
+  PetscCall(FillNormal(p->b));
+  PetscCall(FillMatrix(p));
   PetscFunctionReturn(0);
 }

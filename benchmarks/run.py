@@ -19,9 +19,9 @@ from driver import device, processor
 from progress import Progress
 from tables import read_table
 
-QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "sides", "two_phase", "deflation",
+QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "graphs", "sides", "two_phase", "deflation",
              "mic_solve", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
-DEVICE_QUESTIONS = ("solver_device", "hard_devices", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
+DEVICE_QUESTIONS = ("solver_device", "hard_devices", "graphs_devices", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
                     "scaling_devices", "solid_devices", "values_devices")
 RESULTS = Path(__file__).resolve().parent / "results"

@@ -15,7 +15,8 @@ typedef enum {
   CELLS,     /* 1, and 1e6 in a tenth of the cells */
   MASK,      /* 1, and 0 in three tenths of the cells */
   CHANNELS,  /* 1, and 1e4 in 15 % of the rows and columns of cells */
-  STRETCHED  /* 1 on cells that grow from the sides to the middle by 1000 */
+  STRETCHED, /* 1 on cells that grow from the sides to the middle by 1000 */
+  GIVEN      /* a matrix from a file */
 } Kind;
 
 typedef enum {
@@ -38,6 +39,7 @@ typedef struct {
   DM da;                  /* whose boxes these are; NULL on one rank */
   PetscInt *rows, *columns, *other_rows, *other_columns;
   PetscScalar *values, *other_values; /* other: of columns that other ranks have */
+  PetscScalar *given;                 /* values of a matrix from a file */
   Mat A;
   Vec b, product;
 } Problem;
@@ -90,6 +92,7 @@ static PetscErrorCode CreateMatrix(Problem *p, PetscInt rows) {
 static PetscErrorCode DestroySystem(Problem *p) {
   PetscFunctionBeginUser;
   PetscCall(PetscFree(p->k));
+  PetscCall(PetscFree(p->given));
   PetscCall(VecDestroy(&p->b));
   PetscCall(VecDestroy(&p->product));
   PetscCall(MatDestroy(&p->A));

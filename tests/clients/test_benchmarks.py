@@ -8,6 +8,7 @@ import io
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 
@@ -42,6 +43,31 @@ def test_poisson_on_ranks_in_three_dimensions(run, build, library):
     assert [row[2] for row in one + two] == ["ok"] * 4
     for alone, together in zip(one, two, strict=True):  # random numbers of each rank's own
         assert abs(int(together[3]) - int(alone[3])) <= 1
+
+
+def test_a_matrix_from_a_file(run, build, library, python, root, tmp_path):
+    """Refreshes take its values again."""
+    run(python, root / "docs/examples/poisson.py", "-dll_append", library, "-n", 31, "-ksp_view_mat", "binary:A.bin", cwd=tmp_path)
+    words = ["-dll_append", library, "-matrix", tmp_path / "A.bin", "-norm", "unpreconditioned", "-setups", 0, "-refreshes", 1, "-solves", 1,
+             "-solver_0", "rrb: -pc_type rrb", "-solver_1", "jacobi: -pc_type jacobi"]
+    (rrb, jacobi) = solved(run(build / "benchmarks/poisson", *words))
+    assert rrb[:3] == ("rrb", "961", "ok") and jacobi[2] == "ok" and int(rrb[3]) < 15 < int(jacobi[3])
+    assert rrb[4] < 1e-6
+    assert "-matrix is for one rank" in run(build / "benchmarks/poisson", *words, ranks=2, fails=True)
+
+
+@pytest.mark.parametrize("mesh, words", [("quad_tree", (4, 3, 1000)), ("shuffled", (9, 2)), ("triangles", (12,))])
+def test_matrices_on_no_grid(benchmarks, mesh, words):
+    """Symmetric, positive definite, and sums of rows are 0 away from the sides."""
+    if mesh == "triangles":
+        pytest.importorskip("matplotlib")
+    n, rows, columns, values = getattr(benchmarks("meshes"), mesh)(*words)
+    A = np.zeros((n, n))
+    np.add.at(A, (rows, columns), values)
+    assert np.allclose(A, A.T, rtol=0, atol=1e-12 * abs(A).max())
+    assert np.linalg.eigvalsh(A).min() > 1e-12 * abs(A).max()
+    sums = A.sum(1)
+    assert sums.min() > -1e-12 * abs(A).max() and np.mean(abs(sums) < 1e-12 * abs(A).max()) > 0.3
 
 
 @pytest.mark.parametrize("options", [["-grid", "12,10,9", "-open", "one", "-problem", "jumps"],

@@ -1,0 +1,12 @@
+"""The problems of `graphs` on a GPU, larger ones."""
+from questions import graphs
+
+QUESTION = "On a GPU and on no 2D grid, how does RRB on the graph compare with GAMG and BoomerAMG?"
+
+
+def measure(driver, note):
+    options = ("-backend", "cuda", "-setups", 2, "-refreshes", 3, "-solves", 5, "-seconds", 2)
+    return graphs.compare_all(driver, note, graphs.matrices(1000, 8192), (128, 128, 128), lambda dim: graphs.solvers(dim, "cuda", ""), *options)
+
+
+plot = graphs.plot
