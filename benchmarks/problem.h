@@ -144,7 +144,7 @@ static PetscErrorCode CreateGiven(Problem *p, const char file[]) {
   PetscCall(MatSeqAIJRestoreArrayRead(A, &values));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows, &columns, &done));
   PetscCall(MatDestroy(&A));
-  PetscCall(CreateMatrix(p, n));
+  PetscCall(CreateMatrix(p, p->n[0]));
   PetscCall(FillNormal(p->b));
   PetscCall(FillMatrix(p));
   PetscFunctionReturn(0);

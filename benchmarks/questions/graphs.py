@@ -55,7 +55,7 @@ def plot(rows, figure):
     problems, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("problem", "solver"))
     for ax, phase in zip(figure.subplots(1, 3, sharey=True), hard.PHASES):
         for index, name in enumerate(names):
-            chosen = [row for row in rows if row["solver"] == name and row[f"{phase}_ms"] != ""]
+            chosen = [row for row in rows if row["solver"] == name and row["result"] == "solved" and row[f"{phase}_ms"]]
             ax.barh([problems.index(row["problem"]) + 0.8 * (index / len(names) - 0.4) for row in chosen],
                     [row[f"{phase}_ms"] for row in chosen], 0.7 / len(names), label=name)
         ax.set(xscale="log", xlabel=f"milliseconds: {phase}")
