@@ -46,7 +46,7 @@ struct ListNext {
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, const Lanes &lanes) const {
     constexpr node_t none = std::numeric_limits<node_t>::max();
-    Lists lists;
+    Lists<(Lanes::count > 1 ? 8 : 64)> lists;
     const node_t q = black[row], others = take_lists(q, lists, lanes);
     for (node_t last = -1, n = 0;; ++n) {
       node_t next = none;
@@ -67,19 +67,19 @@ struct ListNext {
   }
 
 private:
-  struct Lists { // places that a lane has come to
-    static constexpr int most = 8;
+  template <int room> struct Lists { // places that a lane has come to
+    static constexpr int most = room;
     int n = 0;
-    node_t at[most], end[most];
+    node_t at[room], end[room];
   };
 
   PETSCRRB_HD bool is_new(node_t r, node_t last, node_t q) const { return r > last && r != q && colour[r] != red; }
   // Of this lane, as many as there is room for; from which coupling of q on others follow.
-  template <class Lanes> PETSCRRB_HD node_t take_lists(node_t q, Lists &lists, const Lanes &lanes) const {
+  template <class Some, class Lanes> PETSCRRB_HD node_t take_lists(node_t q, Some &lists, const Lanes &lanes) const {
     const auto take = [&](node_t a) { lists.at[lists.n] = rows.start[a], lists.end[lists.n++] = rows.start[a + 1]; };
     if (lanes.first()) take(q);
     node_t k = rows.start[q] + lanes.lane;
-    for (; k < rows.start[q + 1] && lists.n < Lists::most; k += lanes.count)
+    for (; k < rows.start[q + 1] && lists.n < Some::most; k += lanes.count)
       if (colour[rows.column[k]] == red) take(rows.column[k]);
     return k;
   }
