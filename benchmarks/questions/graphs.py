@@ -29,7 +29,7 @@ def solvers(dim, backend="host", threads=f" -threads {THREADS}"):
 
 def measure(driver, note):
     options = ("-setups", 1, "-refreshes", 2, "-solves", 3, "-seconds", 3)
-    return compare_all(driver, note, matrices(316, 2048), GRID, solvers, *options)
+    return compare_all(driver, note, matrices(316, 2048), GRID, lambda dim, problem: solvers(dim), *options)
 
 
 def compare_all(driver, note, made, grid, solvers_of, *options):
@@ -38,10 +38,10 @@ def compare_all(driver, note, made, grid, solvers_of, *options):
         note(problem)
         name = problem.replace(" ", "_").replace(",", "")
         path = driver.file(f"matrices/{name}_{grid[0]}.petsc", lambda to, make=make: meshes.write(to, *make()))
-        rows += compare(driver, solvers_of(2), problem, ("-matrix", path), *options)
+        rows += compare(driver, solvers_of(2, problem), problem, ("-matrix", path), *options)
     for problem, words in IN_SPACE.items():
         note(problem)
-        rows += compare(driver, solvers_of(3), problem, ("-grid", ",".join(map(str, grid)), *words), *options)
+        rows += compare(driver, solvers_of(3, problem), problem, ("-grid", ",".join(map(str, grid)), *words), *options)
     return rows
 
 

@@ -3,10 +3,16 @@ from questions import graphs
 
 QUESTION = "On a GPU and on no 2D grid, how does RRB on the graph compare with GAMG and BoomerAMG?"
 
+ENDLESS = ("quad-tree, jumps of 1000", "gamg")  # its set-up was not done after a minute
+
+
+def solvers(dim, problem):
+    return {name: text for name, text in graphs.solvers(dim, "cuda", "").items() if (problem, name) != ENDLESS}
+
 
 def measure(driver, note):
     options = ("-backend", "cuda", "-setups", 2, "-refreshes", 3, "-solves", 5, "-seconds", 2)
-    return graphs.compare_all(driver, note, graphs.matrices(1000, 8192), (128, 128, 128), lambda dim: graphs.solvers(dim, "cuda", ""), *options)
+    return graphs.compare_all(driver, note, graphs.matrices(1000, 8192), (128, 128, 128), solvers, *options)
 
 
 plot = graphs.plot

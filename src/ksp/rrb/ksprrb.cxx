@@ -128,9 +128,11 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 
    Notes:
    `-ksp_type rrb` is all that an application needs: the preconditioner defaults to `PCRRB`, or to `PCGRIDMG` on a 3D grid; any other type
-   is an error. On a 3D grid with coefficients that jump, on one rank, the first set-up does up to 16 iterations for a test. If `PCGRIDMG`
-   converges slowly in these, `PCRRB` takes its place. Its options, such as `-pc_rrb_levels`, apply. The matrix must be symmetric and positive (semi)definite, with one unknown per
+   is an error. Its options, such as `-pc_rrb_levels`, apply. The matrix must be symmetric and positive (semi)definite, with one unknown per
    grid point.
+
+   On a 3D grid with coefficients that jump, on one rank, the first set-up tries up to 16 iterations with `PCGRIDMG`. If it converges slowly,
+   `PCRRB` takes its place. `-pc_type` decides otherwise.
 
    The red nodes of a 5- or 7-point matrix, half of all nodes, are eliminated exactly, and CG works on the others, in few passes over
    memory. The solution is computed on all nodes. CG works on all nodes if the matrix has 9 points, if there is an odd number of points

@@ -220,9 +220,9 @@ static PetscBool MayHaveIdentityRows(PC pc) {
    are put into the initial guess of a `KSP` that needs a symmetric operator. Unknown j nx + i is the point (i, j). The grid is that of the
    option, or of the `DMDA` of the `PC` or of the matrix, or is found from the nonzeros of the matrix.
 
-   A matrix that is on no such grid is taken for a graph, with red nodes by support: 3D grids, triangles, quad-trees. On several ranks each
-   then has all rows, and does all that one would. Its
-   off-diagonal entries must be nearly all negative. A matrix for which that cannot be good is an error.
+   A matrix that is on no such grid is taken for a graph, with red nodes by support: 3D grids, triangles, quad-trees. Its off-diagonal entries
+   must be nearly all negative. A matrix for which that cannot be good is an error. On several ranks each then has all rows, and does all
+   that one would.
 
    M is symmetric and positive definite, so it can be used with `KSPCG`. The spectrum of M^-1 A is [1, kappa], with red nodes by support
    from about 0.7: as a stationary iteration it must be scaled by 2 / (1 + kappa) (`-ksp_type richardson -ksp_richardson_scale`).
