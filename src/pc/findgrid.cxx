@@ -213,9 +213,11 @@ PetscErrorCode PetscRRBFindStarOnRank(PC pc, Mat P, const PetscInt n[], const ch
 PetscErrorCode PetscRRBTryToFindGrid(PC pc, Mat P, Widest widest, const PetscInt n[], const char *option,
                                      const PetscRRBRows &A, Grid *g, PetscBool *found) {
   PetscRRBTrouble no;
+  PetscBool told;
 
   PetscFunctionBegin;
-  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, PETSC_TRUE, g, &no));
+  PetscCall(PetscInfoEnabled(PC_CLASSID, &told));
+  PetscCall(FindOrSay(pc, P, widest, n, option, A, PETSC_FALSE, told, g, &no));
   PetscCheck(!no || no.code == PETSC_ERR_ARG_WRONG, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   *found = (PetscBool)no.why.empty();
   if (!*found) PetscCall(PetscInfo(pc, "There is no grid. %s\n", no.why.c_str()));

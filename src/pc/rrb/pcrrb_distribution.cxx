@@ -55,8 +55,8 @@ PetscErrorCode PCRRBDistribution::Connect(Mat P) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The boxes, and the grid where somebody tells it, 3D ones where plain red nodes are not asked for: sizes that the user gave must be those of the DMDA that numbers the rows,
-   if there is one. Sizes of 0 where nobody does. */
+/* The boxes, and the grid where somebody tells it, also a 3D one where plain red nodes are not asked for. Sizes that the user gave must be
+   those of the DMDA that numbers the rows, if there is one. Sizes of 0 where nobody tells it. */
 PetscErrorCode PCRRBDistribution::FindCuts(PC pc, Grid *grid) {
   const PetscInt *given = ((PC_RRB *)pc->data)->grid;
   const PetscBool needed = (PetscBool)(((PC_RRB *)pc->data)->red_nodes == PC_RRB_RED_NODES_PLAIN);

@@ -246,29 +246,36 @@ static PetscErrorCode Build(PC pc, PetscReal omega) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each rank has all of them. */
-static PetscErrorCode CheckRoomForAll(PC pc, PetscInt rows) {
-  PetscMPIInt ranks;
-
+/* How many rows a graph may have, which each rank has all of. */
+static PetscErrorCode MostOnGraph(PC pc, PetscMPIInt *ranks, index_t *most) {
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  PetscCheck(rows <= rrb::most_points_of_ranks_on_graph / ranks, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCRRB on no 2D grid has all rows on each rank, and %" PetscInt_FMT
-             " are too many for %d ranks, which may "
-             "have %lld. Use -pc_type asm -sub_pc_type rrb, or another preconditioner, such as gridmg or gamg",
-             rows, (int)ranks, (long long)(rrb::most_points_of_ranks_on_graph / ranks));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), ranks));
+  *most = *ranks > 1 ? rrb::most_points_of_ranks_on_graph / *ranks : rrb::most_points_on_graph;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where every rank has room for what all have. */
-static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
-  const Grid &g = ((PC_RRB *)pc->data)->state->grid;
+static PetscErrorCode CheckRoomForAll(PC pc, PetscInt rows) {
   PetscMPIInt ranks;
+  index_t most;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
-  const index_t points = g.n[0] * g.n[1],
-                most = ranks > 1 ? rrb::most_points_of_ranks_on_graph / ranks : rrb::most_points_on_graph;
+  PetscCall(MostOnGraph(pc, &ranks, &most));
+  PetscCheck(rows <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCRRB on no 2D grid has all rows on each rank, and %" PetscInt_FMT
+             " are too many for %d ranks, which may "
+             "have %lld. Use -pc_type asm -sub_pc_type rrb, or another preconditioner, such as gridmg or gamg",
+             rows, (int)ranks, (long long)most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
+  const Grid &g = ((PC_RRB *)pc->data)->state->grid;
+  const index_t points = g.n[0] * g.n[1];
+  PetscMPIInt ranks;
+  index_t most;
+
+  PetscFunctionBegin;
+  PetscCall(MostOnGraph(pc, &ranks, &most));
   *may = (PetscBool)(points <= most);
   if (!*may)
     PetscCall(PetscInfo(pc,

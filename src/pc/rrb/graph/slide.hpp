@@ -22,18 +22,12 @@ struct Sliding {
   PETSCRRB_HD bool is_strong(double w, node_t along) const { return at_most(w, eps * graph.w[along]); }
 };
 
-// Rounded, so that weights that differ by rounding only are equal.
+// Rounded, so that weights that differ by rounding only are equal. Those that are not negative have the order of their bits.
 PETSCRRB_HD inline std::uint64_t bits_of_24_digits(double w) {
   std::uint64_t bits;
   memcpy(&bits, &w, sizeof bits);
   return (bits + (std::uint64_t(1) << 28)) & ~((std::uint64_t(1) << 29) - 1);
 }
-PETSCRRB_HD inline double to_24_digits(double w) {
-  const std::uint64_t bits = bits_of_24_digits(w);
-  memcpy(&w, &bits, sizeof w);
-  return w;
-}
-
 // At a node with more than 8 couplings the lightest quarter, but none of the 8 heaviest. Of equal weights, to 24 digits, that to the
 // later node is lighter. How many there are.
 struct MarkLight {
@@ -61,15 +55,15 @@ private:
 
   // up to `most`
   PETSCRRB_HD int lighter_ones(node_t k, node_t begin, node_t end, int most) const {
-    const double w = to_24_digits(sliding.graph.w[k]);
+    const std::uint64_t w = bits_of_24_digits(sliding.graph.w[k]);
     int lighter = 0;
     for (node_t m = begin; m < end && lighter < most; ++m) {
-      const double v = to_24_digits(sliding.graph.w[m]);
+      const std::uint64_t v = bits_of_24_digits(sliding.graph.w[m]);
       lighter += !sliding.gone[m] && (v < w || (v == w && m > k));
     }
     return lighter;
   }
-  // Positive numbers have the order of their bits: the heaviest one of `light` is found bit by bit.
+  // The heaviest one of `light` is found bit by bit.
   template <class Lanes> PETSCRRB_HD void mark(node_t begin, node_t end, node_t light, const Lanes &lanes) const {
     const auto bits = [&](node_t k) {
       return sliding.gone[k] ? ~std::uint64_t(0) : bits_of_24_digits(sliding.graph.w[k]);
