@@ -278,7 +278,7 @@ static PetscErrorCode AddedMass(Channel *channel, Vec u, PetscReal *added) {
 int main(int argc, char **argv) {
   Channel channel = {.radius = 0.2, .viscosity = 0};
   PetscInt n = 32, steps = 20, its;
-  PetscReal time = 0, fastest, divergence, added;
+  PetscReal time = 0, fastest, divergence, added = 0;
   Vec u;
 
   PetscFunctionBeginUser;
