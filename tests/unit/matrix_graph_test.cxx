@@ -92,7 +92,7 @@ std::vector<GraphProblem> problems() {
   }
   for (double orders : {0.0, 4.0})
     all.push_back(
-        {"hubs over " + std::to_string(orders), with_excess(with_hubs(random_graph(700, 3, 1, 1), orders), 1, 31)});
+        {"hubs over " + std::to_string(orders), with_excess(with_hubs(random_graph(1300, 3, 1, 1), orders), 1, 31)});
   all.push_back({"Poisson in space", with_excess(seven_points(8, 8, 8, 0, 1), 0.3, 7), {8, 8}});
   all.push_back({"apart", random_graph(100, 0, 0, 1)});
   for (int n : {1, 2, 3, 5}) all.push_back({std::to_string(n) + " unknowns", with_excess(random_graph(n, 2, 1, 1), 1)});

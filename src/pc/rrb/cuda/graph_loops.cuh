@@ -5,6 +5,7 @@
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/shape.cuh"
 #include "exec/cuda/sort.cuh"
+#include "pc/rrb/cuda/lanes.cuh"
 #include "pc/rrb/graph/red_nodes.hpp"
 
 #include <limits>
@@ -29,10 +30,6 @@ template <class F> __global__ void __launch_bounds__(cuda::row_threads) count_no
 template <int lanes> __device__ int node_of_lane() {
   return int((blockIdx.x * unsigned(cuda::row_threads) + threadIdx.x) / lanes);
 }
-template <int lanes> __device__ bool any_of_node(bool mine) {
-  const unsigned all = __ballot_sync(~0u, mine);
-  return (all >> (threadIdx.x % 32 / lanes * lanes) & (lanes < 32 ? (1u << lanes % 32) - 1 : ~0u)) != 0;
-}
 template <int lanes> unsigned blocks_of_nodes(int n) { return unsigned(n - 1) / (cuda::row_threads / lanes) + 1; }
 
 template <int lanes, class F>
@@ -55,83 +52,98 @@ template <int lanes, class F> void gather(const Cuda &on, int n, const F &f) {
                overlap);
 }
 
+template <int lanes, class F> __global__ void __launch_bounds__(cuda::row_threads) each_node_together(int n, F f) {
+  Lanes<lanes> node;
+  if (const int i = node_of_lane<lanes>(); i < n) f(i, node);
+}
 template <int lanes, class F>
-__global__ void __launch_bounds__(cuda::row_threads) count_nodes_together(int n, F f, NodeCounts *counts) {
-  const int i = node_of_lane<lanes>(), lane = int(threadIdx.x) % lanes;
-  unsigned flags = i < n ? f(i, lane, lanes) : unsigned(node_ok);
-  for (int step = lanes / 2; step; step /= 2) flags |= __shfl_xor_sync(~0u, flags, step);
-  cuda::add_counts(lane == 0 ? flags : unsigned(node_ok), i, 0, counts);
+__global__ void __launch_bounds__(cuda::row_threads) sum_nodes_together(int n, F f, unsigned long long *sum) {
+  Lanes<lanes> node;
+  const int i = node_of_lane<lanes>();
+  const unsigned mine = __reduce_add_sync(~0u, i < n ? f(i, node) : 0u);
+  if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
+}
+template <class F> void with_lanes(double couplings, const F &f) {
+  if (couplings < 12.0) return f(std::integral_constant<int, 4>());
+  if (couplings < 24.0) return f(std::integral_constant<int, 8>());
+  f(std::integral_constant<int, 32>());
 }
 
-// How many red neighbours a node has.
-template <int lanes> __device__ int reds_around(const Decide &decide, node_t p, int lane) {
-  int reds = 0;
-  if (p >= 0)
-    for (node_t k = decide.tests.graph.rows.start[p] + lane; k < decide.tests.graph.rows.start[p + 1]; k += lanes)
-      reds += colour_of(decide.tests.colour, decide.tests.graph.rows.column[k]) == red;
-  for (int step = lanes / 2; step; step /= 2) reds += __shfl_xor_sync(~0u, reds, step);
-  return reds;
+constexpr int warps = cuda::row_threads / 32, asking_lanes = 4;
+template <class Table, class F> __global__ void __launch_bounds__(cuda::row_threads) each_node_with_table(int n, F f) {
+  __shared__ Table tables[warps];
+  Warp<Table> warp(tables[threadIdx.x / 32]);
+  if (const int i = node_of_lane<32>(); i < n) f(i, warp);
+}
+template <class Table, class F> void with_table(const Cuda &on, int n, const F &f) {
+  if (n <= 0) return;
+  each_node_with_table<Table><<<blocks_of_nodes<32>(n), cuda::row_threads, 0, on.stream>>>(n, f);
+  cuda::check_launch("each_node_with_table");
+}
+using Table = WarpTable<256>;
+
+// f(node, lanes) of those that f asks: a warp does so for one after the other of some nodes.
+template <class F, class Add> __device__ void ask_nodes(int n, const F &f, const Add &add) {
+  __shared__ Table tables[warps];
+  Warp<Table> warp(tables[threadIdx.x / 32]);
+  const Lanes<asking_lanes> few;
+  const int i = node_of_lane<asking_lanes>();
+  const bool asked = i < n && f.asks(i, few);
+  warp.each(asked && few.first(), i, [&](node_t p) { add(p, f(p, warp), warp.first()); });
+}
+template <class F>
+__global__ void __launch_bounds__(cuda::row_threads) count_asked_nodes(int n, F f, NodeCounts *counts) {
+  ask_nodes(n, f, [&](node_t p, unsigned flags, bool first) {
+    if (flags) cuda::add_counts(first ? flags : unsigned(node_ok), p, 0, counts);
+  });
+}
+template <class F>
+__global__ void __launch_bounds__(cuda::row_threads) sum_asked_nodes(int n, F f, unsigned long long *sum) {
+  ask_nodes(n, f, [&](node_t, unsigned value, bool first) {
+    if (first && value) atomicAdd(sum, (unsigned long long)value);
+  });
+}
+
+template <int lanes> __device__ auto lanes_with(Table &table) {
+  if constexpr (lanes == 32)
+    return Warp<Table>(table);
+  else
+    return Lanes<lanes>();
 }
 
 // Each node gets its lanes in the order of priority. All of these run at a time, so that some node never has to wait. Who waits, and gets a red
-// neighbour, is tested at once: who fails goes on failing.
+// neighbour, is tested at once with that one: who fails goes on failing.
 template <int lanes>
 __global__ void __launch_bounds__(cuda::row_threads)
     decide_nodes(int n, Decide decide, signed char *colour, const node_t *order) {
-  const int lane = int(threadIdx.x) % lanes, step = int(gridDim.x) * (cuda::row_threads / lanes);
-  int i = node_of_lane<lanes>(), seen = 0;
-  node_t p = i < n ? order[i] : -1;
-  Decide::Look at = p >= 0 ? decide.look_from(p, lane) : Decide::Look();
-  while (__any_sync(~0u, p >= 0)) {
-    const bool waits = any_of_node<lanes>(p >= 0 && decide.waits(p, at, lanes));
-    const int reds = reds_around<lanes>(decide, p, lane);
-    const bool asked = p >= 0 && (!waits || reds > seen);
-    const bool fails = any_of_node<lanes>(asked && !decide.tests.passes(p, true, lane, lanes));
-    seen = reds;
-    if (asked && (fails || !waits)) {
-      if (lane == 0) *const_cast<volatile signed char *>(colour + p) = fails ? black : red;
-      i += step, seen = 0;
-      p = i < n ? order[i] : -1;
-      if (p >= 0) at = decide.look_from(p, lane);
+  static_assert(most_of_red <= 32 * lanes);
+  __shared__ Table tables[warps];
+  const auto &[tests, priority] = decide;
+  const Rows &rows = tests.graph.rows;
+  auto node = lanes_with<lanes>(tables[threadIdx.x / 32]);
+  const int step = int(gridDim.x) * (cuda::row_threads / lanes);
+  for (int i = node_of_lane<lanes>(); i < n; i += step) {
+    const node_t p = order[i], begin = rows.start[p], end = rows.start[p + 1];
+    Decide::Look at = decide.look_from(p, node.lane);
+    unsigned reds = 0; // bit j: this lane's j-th neighbour
+    for (;;) {
+      const bool waits = node.any(decide.waits(p, at, lanes));
+      bool fails;
+      if (waits) {
+        unsigned more = 0;
+        for (node_t k = begin + node.lane, j = 0; k < end; k += lanes, ++j)
+          if (tests.is_red(rows.column[k])) more |= 1u << j;
+        more &= ~reds;
+        reds |= more;
+        if (!node.any(more)) continue;
+        fails = !tests.passes(p, true, node, [&](node_t k) { return more >> (k - begin) / lanes & 1; });
+        if (!fails) continue;
+      } else
+        fails = !tests.passes(p, true, node);
+      if (node.first()) *const_cast<volatile signed char *>(colour + p) = fails ? black : red;
+      break;
     }
   }
-}
-
-// Several lanes that work on one node.
-template <int lanes> struct Lanes {
-  static constexpr int count = lanes;
-  int lane = int(threadIdx.x) % lanes;
-
-  __device__ bool first() const { return lane == 0; }
-  __device__ node_t least(node_t mine) const {
-    for (int step = lanes / 2; step; step /= 2) mine = min(mine, __shfl_xor_sync(all(), mine, step, lanes));
-    return mine;
-  }
-  __device__ node_t sum(node_t mine) const {
-    for (int step = lanes / 2; step; step /= 2) mine += __shfl_xor_sync(all(), mine, step, lanes);
-    return mine;
-  }
-  __device__ node_t before(node_t mine) const {
-    node_t sum = mine;
-    for (int step = 1; step < lanes; step *= 2) {
-      const node_t earlier = __shfl_up_sync(all(), sum, step, lanes);
-      if (lane >= step) sum += earlier;
-    }
-    return sum - mine;
-  }
-
-private:
-  __device__ static unsigned all() {
-    return (lanes < 32 ? (1u << lanes % 32) - 1 : ~0u) << (threadIdx.x % 32 / lanes * lanes);
-  }
-};
-template <int lanes, class F> __global__ void __launch_bounds__(cuda::row_threads) each_node_together(int n, F f) {
-  if (const int i = node_of_lane<lanes>(); i < n) f(i, Lanes<lanes>());
-}
-template <int lanes, class F> void together(const Cuda &on, int n, const F &f) {
-  if (n <= 0) return;
-  each_node_together<lanes><<<blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
-  cuda::check_launch("each_node_together");
 }
 
 struct Entry {
@@ -165,12 +177,11 @@ template <> struct GraphLoops<Cuda> {
                                                                                                              counts);
     cuda::check_launch("count_nodes");
   }
-  template <class F> static void count_together(const Cuda &on, node_t n, const F &f, NodeCounts *counts) {
-    constexpr int lanes = 8;
+  template <class F> static void count_asked(const Cuda &on, node_t n, const F &f, NodeCounts *counts) {
+    using namespace graph_kernels;
     if (n <= 0) return;
-    graph_kernels::count_nodes_together<lanes>
-        <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
-    cuda::check_launch("count_nodes_together");
+    count_asked_nodes<<<blocks_of_nodes<asking_lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
+    cuda::check_launch("count_asked_nodes");
   }
   template <class F> static void gather(const Cuda &on, node_t n, double couplings, const F &f) {
     if (couplings < 3.0) return graph_kernels::gather<1>(on, n, f);
@@ -180,9 +191,29 @@ template <> struct GraphLoops<Cuda> {
     graph_kernels::gather<32>(on, n, f);
   }
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (couplings < 12.0) return graph_kernels::together<4>(on, n, f);
-    if (couplings < 24.0) return graph_kernels::together<8>(on, n, f);
-    graph_kernels::together<32>(on, n, f);
+    if (n <= 0) return;
+    graph_kernels::with_lanes(couplings, [&](auto lanes) {
+      graph_kernels::each_node_together<lanes>
+          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
+    });
+    cuda::check_launch("each_node_together");
+  }
+  template <class F> static void with_table(const Cuda &on, node_t n, double couplings, const F &f) {
+    if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
+    graph_kernels::with_table<graph_kernels::WarpTable<512>>(on, n, f);
+  }
+  template <class F> static void add_together(const Cuda &on, node_t n, double couplings, const F &f, index_t *total) {
+    if (n <= 0) return;
+    graph_kernels::with_lanes(couplings, [&](auto lanes) {
+      graph_kernels::sum_nodes_together<lanes>
+          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(
+              n, f, reinterpret_cast<unsigned long long *>(total));
+    });
+    cuda::check_launch("sum_nodes_together");
+  }
+  template <class F> static void add_up(const Cuda &on, node_t n, double couplings, const F &f) {
+    if (couplings < 12.0) return graph_kernels::gather<8>(on, n, f);
+    graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<256>>(on, n, f);
   }
   template <class T> static void fetch(const Cuda &on, const cuda::Buffer<T> &from, std::vector<T> &to) {
     to = cuda::to_host(from.data(), to.size(), on.stream);
@@ -199,11 +230,24 @@ public:
     return total_.read(on_.stream);
   }
   template <class F> bool any(node_t n, const F &f) { return sum(n, f) != 0; }
-  node_t offsets(node_t *count, node_t n) {
-    const index_t total = sum(n, graph_kernels::Entry{count});
-    if (total > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");
+  template <class F> bool any_asked(node_t n, const F &f) {
+    using namespace graph_kernels;
+    if (n <= 0) return false;
+    total_.clear(on_.stream);
+    sum_asked_nodes<<<blocks_of_nodes<asking_lanes>(n), cuda::row_threads, 0, on_.stream>>>(
+        n, f, reinterpret_cast<unsigned long long *>(total_.device()));
+    cuda::check_launch("sum_asked_nodes");
+    return total_.read(on_.stream) != 0;
+  }
+  node_t offsets(node_t *count, node_t n, index_t most) {
+    constexpr index_t limit = std::numeric_limits<node_t>::max();
+    if (most > limit && sum(n, graph_kernels::Entry{count}) > limit)
+      throw std::length_error("a level has more than 2^31 couplings");
     cuda::find_offsets(scratch_, count, count, n + 1);
-    return node_t(total);
+    cuda::check(cudaMemcpyAsync(last_.data(), count + n, sizeof(node_t), cudaMemcpyDeviceToHost, on_.stream),
+                "cudaMemcpyAsync");
+    cuda::wait_for(on_.stream, "offsets");
+    return *last_.data();
   }
   void sort(const node_t *key, node_t n, node_t bound, node_t *order) {
     if (!n) return;
@@ -235,6 +279,7 @@ private:
   const Cuda &on_;
   cuda::Scratch scratch_;
   cuda::Report<index_t> total_;
+  cuda::Pinned<node_t> last_;
 };
 
 } // namespace petscrrb::rrb

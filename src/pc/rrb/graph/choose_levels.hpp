@@ -80,7 +80,7 @@ struct MarkLumped {
     if (!gone[k] && !(w[k] > 0.0)) gone[k] = lumped;
   }
 };
-struct CountStaying {
+struct CountLeft {
   const node_t *start;
   const signed char *gone;
   node_t *count;
@@ -132,7 +132,7 @@ template <class Backend> template <class Matrix> void GraphLevels<Backend>::make
   Loops::each(on_, n, SetPoint{level.point.data()});
   level.rows.start.resize(n + 1);
   Loops::each(on_, n, CountNeighbours<Matrix>{s, level.rows.start.data()});
-  const node_t couplings = choosing_->offsets(level.rows.start.data(), n);
+  const node_t couplings = choosing_->offsets(level.rows.start.data(), n, any_number);
   check_couplings(level.rows.start.data(), n, couplings);
   level.rows.column.resize(couplings);
   Loops::each(on_, n, ListNeighbours<Matrix>{s, level.rows.start.data(), level.rows.column.data()});
@@ -150,7 +150,7 @@ template <class Backend> bool GraphLevels<Backend>::colour_plainly(Level &level,
   const node_t n = level.rows.n();
   level.colour.resize(n);
   Loops::each(on_, n, SetColour{level.point.data(), extent_.x.n, l + 1, level.colour.data()});
-  level.plain = !choosing_->any(n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
+  level.plain = !choosing_->any_asked(n, FailsPlainly{{graph(level), level.colour.data(), plain_limits}});
   return level.plain;
 }
 
@@ -191,7 +191,7 @@ template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
   const node_t n = level.rows.n();
   room(count_, n + 1);
   Loops::each(on_, n, IsBlack{level.colour.data(), count_.data()});
-  const node_t reds = n - choosing_->offsets(count_.data(), n);
+  const node_t reds = n - choosing_->offsets(count_.data(), n, n);
   if (!level.plain && reds < (on_grid_ ? fewest_reds : fewest_off_grids) * n) return false;
   level.reds = reds;
   level.number.resize(n), level.black.resize(n - reds);
@@ -206,12 +206,12 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   const node_t *number = level.number.data(), *black = level.black.data();
   const double each = double(level.rows.couplings()) / n;
   next.rows.start.resize(blacks + 1);
-  Loops::together(on_, blacks, each, ListNext{rows, colour, number, black, nullptr, next.rows.start.data()});
-  const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks);
+  Loops::with_table(on_, blacks, each, ListNext{rows, colour, number, black, nullptr, next.rows.start.data()});
+  const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks, any_number);
   check_couplings(next.rows.start.data(), blacks, couplings);
   next.rows.column.resize(couplings);
-  Loops::together(on_, blacks, each,
-                  ListNext{rows, colour, number, black, next.rows.start.data(), next.rows.column.data()});
+  Loops::with_table(on_, blacks, each,
+                    ListNext{rows, colour, number, black, next.rows.start.data(), next.rows.column.data()});
   next.point.resize(blacks);
   Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
@@ -250,33 +250,42 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   room(count_, n + 1);
   const double each = double(level.rows.couplings()) / n;
   Loops::together(on_, n, each, Mark{sliding, count_.data()});
-  const node_t some = choosing_->offsets(count_.data(), n);
+  const node_t some = choosing_->offsets(count_.data(), n, level.rows.couplings());
   if (!some) return false;
-  auto &[row, place, reverse, slides, ways, of, far, far_reverse, order, takers] = ways_;
+  auto &[row, place, reverse, slides, ways, of, far, far_row, order, takers, start, supports, heaviest] = ways_;
   room(row, some), room(place, some), room(reverse, some), room(slides, some + 1), room(ways, some + 1);
-  const Candidates candidates{row.data(), place.data(), reverse.data()};
-  Loops::together(on_, n, each, ListCandidates{sliding, count_.data(), candidates});
-  Loops::together(on_, some, each / 4, CountWays{sliding, candidates, slides.data(), ways.data()});
-  const node_t sliding_ones = choosing_->offsets(slides.data(), some), in_all = choosing_->offsets(ways.data(), some);
+  const Candidates candidates{count_.data(), row.data(), place.data(), reverse.data()};
+  Loops::together(on_, n, each, ListCandidates{sliding, candidates});
+  room(start, n + 1), room(heaviest, n);
+  Loops::together(on_, n, each, CountSupports{sliding, start.data()});
+  const node_t staying = choosing_->offsets(start.data(), n, level.rows.couplings());
+  room(supports, staying);
+  Loops::together(on_, n, each, ListSupports{sliding, start.data(), supports.data(), heaviest.data()});
+  const Supports with{start.data(), supports.data(), heaviest.data()};
+  const double left = double(staying) / n;
+  Loops::together(on_, some, left, CountWays{sliding, with, candidates, slides.data(), ways.data()});
+  const node_t sliding_ones = choosing_->offsets(slides.data(), some, some),
+               in_all = choosing_->offsets(ways.data(), some, any_number);
   if (sliding_ones) {
     SlidePass<Backend> pass;
     pass.place.resize(sliding_ones), pass.reverse.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
     pass.near.resize(in_all);
-    room(of, in_all), room(far, in_all), room(far_reverse, in_all);
-    Loops::together(on_, some, each / 4,
-                    ListWays{sliding, candidates, slides.data(), ways.data(), pass.place.data(), pass.reverse.data(),
-                             pass.at.data(), pass.near.data(), of.data(), far.data(), far_reverse.data()});
+    room(of, in_all), room(far, in_all), room(far_row, in_all);
+    Loops::together(on_, some, left,
+                    ListWays{sliding, with, candidates, slides.data(), ways.data(), pass.place.data(),
+                             pass.reverse.data(), pass.at.data(), pass.near.data(), of.data(), far.data(),
+                             far_row.data()});
     pass.at.set(sliding_ones, in_all);
     room(order, in_all), room(takers, in_all + 1);
     choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
     Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
-    const node_t taking = choosing_->offsets(takers.data(), in_all);
+    const node_t taking = choosing_->offsets(takers.data(), in_all, in_all);
     pass.taking.resize(taking), pass.taking_reverse.resize(taking), pass.first.resize(taking + 1);
     pass.from.resize(in_all), pass.along.resize(in_all);
     Loops::each(on_, in_all,
-                ListTaking{order.data(), of.data(), pass.near.data(), far.data(), far_reverse.data(), takers.data(),
-                           pass.taking.data(), pass.taking_reverse.data(), pass.first.data(), pass.from.data(),
-                           pass.along.data()});
+                ListTaking{level.rows.rows(), order.data(), of.data(), pass.near.data(), far.data(), far_row.data(),
+                           takers.data(), pass.taking.data(), pass.taking_reverse.data(), pass.first.data(),
+                           pass.from.data(), pass.along.data()});
     pass.first.set(taking, in_all);
     Loops::each(on_, sliding_ones,
                 MarkGone{pass.place.data(), pass.reverse.data(), level.gone.data(),
@@ -292,14 +301,16 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
   level.before = std::move(level.rows);
   level.rows = {};
   level.rows.start.resize(n + 1);
-  Loops::each(on_, n, CountStaying{level.before.start.data(), level.gone.data(), level.rows.start.data()});
-  level.rows.column.resize(choosing_->offsets(level.rows.start.data(), n));
+  Loops::each(on_, n, CountLeft{level.before.start.data(), level.gone.data(), level.rows.start.data()});
+  level.rows.column.resize(choosing_->offsets(level.rows.start.data(), n, level.before.couplings()));
   Loops::each(on_, n,
               PackColumns{level.before.rows(), level.gone.data(), level.rows.start.data(), level.rows.column.data()});
   std::swap(before_, w_[now_]);
   room(w_[now_], level.rows.couplings());
-  choosing_->sum(n, PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(),
-                                weights(0), false});
+  Loops::add_together(
+      on_, n, double(level.before.couplings()) / n,
+      PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(), weights(0), false},
+      changes_.data());
 }
 
 template <class Backend>

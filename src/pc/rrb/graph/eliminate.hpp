@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pc/rrb/core/eliminate.hpp"
-#include "pc/rrb/graph/graph.hpp"
+#include "pc/rrb/graph/lanes.hpp"
 
 #include <limits>
 
@@ -35,8 +35,7 @@ struct FindPivot {
   }
 };
 
-// The neighbours of a black node in the next graph, ascending: those that are black now, and the black ones of each red neighbour. Each lane
-// merges some of these lists, which ascend, too.
+// The neighbours of a black node in the next graph, ascending: those that are black now, and the black ones of each red neighbour.
 struct ListNext {
   Rows rows;
   const signed char *colour;
@@ -44,10 +43,42 @@ struct ListNext {
   const node_t *start;          // NULL: they are only counted
   node_t *to;                   // the columns, or how many they are
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t row, const Lanes &lanes) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
+    const node_t q = black[row];
+    if (!collect(q, lanes))
+      merge(row, q, lanes);
+    else if (start)
+      lanes.put_sorted(to + start[row]);
+    else if (lanes.first())
+      to[row] = lanes.size();
+  }
+
+private:
+  // False if they may be too many.
+  template <class Lanes> PETSCRRB_HD bool collect(node_t q, Lanes &lanes) const {
+    const node_t begin = rows.start[q], end = rows.start[q + 1];
+    node_t most = end - begin;
+    for (node_t k = begin + lanes.lane; k < end; k += lanes.count)
+      if (const node_t a = rows.column[k]; colour[a] == red) most += rows.start[a + 1] - rows.start[a];
+    lanes.start_set(lanes.sum(most) - (lanes.count - 1) * (end - begin));
+    bool ok = true;
+    for (node_t from = begin; ok && from < end; from += lanes.count) {
+      const node_t k = from + lanes.lane, a = k < end ? rows.column[k] : -1;
+      const bool is_red = a >= 0 && colour[a] == red;
+      ok = lanes.add(a >= 0 && !is_red, a >= 0 ? number[a] : -1);
+      lanes.each_place(rows, is_red ? a : -1, [&](node_t m) {
+        const node_t r = m < 0 ? q : rows.column[m];
+        ok = ok && lanes.add(r != q && colour[r] != red, number[r]);
+      });
+    }
+    return ok;
+  }
+
+  // Each lane merges some of these lists, which ascend.
+  template <class Lanes> PETSCRRB_HD void merge(node_t row, node_t q, Lanes &lanes) const {
     constexpr node_t none = std::numeric_limits<node_t>::max();
-    Lists<(Lanes::count > 1 ? 8 : 64)> lists;
-    const node_t q = black[row], others = take_lists(q, lists, lanes);
+    Lists lists;
+    const node_t others = take_lists(q, lists, lanes);
     for (node_t last = -1, n = 0;; ++n) {
       node_t next = none;
       const auto ask = [&](node_t at, node_t end) {
@@ -65,28 +96,24 @@ struct ListNext {
       last = next;
     }
   }
-
-private:
-  template <int room> struct Lists { // places that a lane has come to
-    static constexpr int most = room;
+  struct Lists { // places that a lane has come to
+    static constexpr int most = 8;
     int n = 0;
-    node_t at[room], end[room];
+    node_t at[most], end[most];
   };
-
   PETSCRRB_HD bool is_new(node_t r, node_t last, node_t q) const { return r > last && r != q && colour[r] != red; }
   // Of this lane, as many as there is room for; from which coupling of q on others follow.
-  template <class Some, class Lanes> PETSCRRB_HD node_t take_lists(node_t q, Some &lists, const Lanes &lanes) const {
+  template <class Lanes> PETSCRRB_HD node_t take_lists(node_t q, Lists &lists, const Lanes &lanes) const {
     const auto take = [&](node_t a) { lists.at[lists.n] = rows.start[a], lists.end[lists.n++] = rows.start[a + 1]; };
     if (lanes.first()) take(q);
     node_t k = rows.start[q] + lanes.lane;
-    for (; k < rows.start[q + 1] && lists.n < Some::most; k += lanes.count)
+    for (; k < rows.start[q + 1] && lists.n < Lists::most; k += lanes.count)
       if (colour[rows.column[k]] == red) take(rows.column[k]);
     return k;
   }
 };
 
-// Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order. A single lane
-// goes along each red neighbour's row, several ones have weights of their own; both give the same.
+// Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order.
 struct FillNext {
   Graph graph;
   const signed char *colour;
@@ -95,20 +122,40 @@ struct FillNext {
   Rows next;
   double *w, *e;
 
-  PETSCRRB_HD double sum(node_t row, int lane, int lanes) const {
+  // Along the rows of red neighbours.
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
     const Rows &rows = graph.rows;
-    const node_t q = black[row];
-    if (lanes == 1)
-      add_rows(row, q);
-    else
-      for (node_t k = next.start[row] + lane; k < next.start[row + 1]; k += lanes)
-        w[k] = weight(q, black[next.column[k]]);
-    double sum = 0.0;
-    for (node_t k = rows.start[q] + lane; k < rows.start[q + 1]; k += lanes) {
-      const node_t a = rows.column[k];
-      if (colour[a] == red) sum += graph.w[k] * inverse[a] * excess[a];
+    const node_t q = black[row], first = next.start[row], n = next.start[row + 1] - first, end = rows.start[q + 1];
+    double *sum = lanes.numbers(n, w + first);
+    lanes.open(next, row);
+    for (node_t i = lanes.lane; i < n; i += lanes.count) sum[i] = 0.0;
+    lanes.wait();
+    for (node_t k = rows.start[q] + lanes.lane; k < end; k += lanes.count)
+      if (const node_t a = rows.column[k]; colour[a] != red) sum[lanes.find(next, number[a]) - first] = graph.w[k];
+    lanes.wait();
+    for (node_t from = rows.start[q]; from < end; from += lanes.count) {
+      const node_t mine = from + lanes.lane;
+      lanes.each(mine < end && colour[rows.column[mine]] == red, mine, [&](node_t k) {
+        const node_t a = rows.column[k];
+        for (node_t m = rows.start[a] + lanes.lane; m < rows.start[a + 1]; m += lanes.count) {
+          const node_t r = rows.column[m];
+          if (colour[r] != red && r != q)
+            sum[lanes.find(next, number[r]) - first] += over(a, q, r, graph.w[k], graph.w[m]);
+        }
+        lanes.wait();
+      });
     }
-    return sum;
+    if (sum != w + first)
+      for (node_t i = lanes.lane; i < n; i += lanes.count) w[first + i] = sum[i];
+    const double more = lanes.sum(added_excess(q, lanes.lane, lanes.count));
+    if (lanes.first()) take(row, more);
+  }
+
+  // The same, each weight for itself: where rows are short that keeps more lanes at work.
+  PETSCRRB_HD double sum(node_t row, int lane, int lanes) const {
+    for (node_t k = next.start[row] + lane; k < next.start[row + 1]; k += lanes)
+      w[k] = weight(black[row], black[next.column[k]]);
+    return added_excess(black[row], lane, lanes);
   }
   PETSCRRB_HD void take(node_t row, double sum) const { e[row] = graph.e[black[row]] + sum; }
 
@@ -117,34 +164,22 @@ private:
   PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {
     return q < r ? u * inverse[a] * v : v * inverse[a] * u;
   }
+  PETSCRRB_HD double added_excess(node_t q, int lane, int lanes) const {
+    double sum = 0.0;
+    for (node_t k = graph.rows.start[q] + lane; k < graph.rows.start[q + 1]; k += lanes)
+      if (const node_t a = graph.rows.column[k]; colour[a] == red) sum += graph.w[k] * inverse[a] * excess[a];
+    return sum;
+  }
   PETSCRRB_HD double weight(node_t q, node_t r) const {
     const Rows &rows = graph.rows;
     const node_t direct = rows.find(q, r);
     double weight = direct < 0 ? 0.0 : graph.w[direct];
-    for_common(rows, q, r, [&](node_t i, node_t j) {
-      const node_t a = rows.column[i];
-      if (colour[a] == red) weight += over(a, q, r, graph.w[i], graph.w[j]);
-    });
-    return weight;
-  }
-  PETSCRRB_HD void add_rows(node_t row, node_t q) const {
-    const Rows &rows = graph.rows;
-    const node_t first = next.start[row];
-    for (node_t k = first; k < next.start[row + 1]; ++k) w[k] = 0.0;
-    for (node_t k = rows.start[q], to = first; k < rows.start[q + 1]; ++k)
-      if (colour[rows.column[k]] != red) w[to = place(to, number[rows.column[k]])] = graph.w[k];
-    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
-      const node_t a = rows.column[k];
-      if (colour[a] != red) continue;
-      for (node_t m = rows.start[a], to = first; m < rows.start[a + 1]; ++m) {
-        const node_t r = rows.column[m];
-        if (colour[r] != red && r != q) w[to = place(to, number[r])] += over(a, q, r, graph.w[k], graph.w[m]);
-      }
+    for (node_t i = rows.start[q], j = rows.start[r]; i < rows.start[q + 1] && j < rows.start[r + 1];) {
+      const node_t a = rows.column[i], b = rows.column[j];
+      if (a == b && colour[a] == red) weight += over(a, q, r, graph.w[i], graph.w[j]);
+      i += a <= b, j += b <= a;
     }
-  }
-  PETSCRRB_HD node_t place(node_t from, node_t column) const {
-    while (next.column[from] < column) ++from;
-    return from;
+    return weight;
   }
 };
 

@@ -229,8 +229,8 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
                 CountFactor{level.rows.rows(), level.colour.data(), order_[l].data(), upper_start_.data(),
                             lower_start_.data()});
   }
-  const node_t couplings = levels_.choosing().offsets(upper_start_.data(), reds);
-  levels_.choosing().offsets(lower_start_.data(), n);
+  const node_t couplings = levels_.choosing().offsets(upper_start_.data(), reds, any_number);
+  levels_.choosing().offsets(lower_start_.data(), n, couplings);
   upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
   upper_.resize(couplings), lower_.resize(couplings);
   inverse_.resize(reds), x_.resize(n), coarse_z_.resize(below(grids()));
@@ -260,7 +260,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
     const node_t n = below(l), first = first_[l], *order = order_[l].data();
     step->rows.start.resize(n + 1);
     Loops::each(on_, n, CountKept{rows, order, first, step->rows.start.data()});
-    step->rows.column.resize(levels_.choosing().offsets(step->rows.start.data(), n));
+    step->rows.column.resize(levels_.choosing().offsets(step->rows.start.data(), n, levels_.level(l).rows.couplings()));
     Loops::each(on_, n, ListKept{rows, order, step->rows.start.data(), first, step->rows.column.data()});
     step->w.resize(step->rows.couplings()), step->e.resize(n), step->r.resize(n);
   }

@@ -142,7 +142,9 @@ private:
   std::unique_ptr<Choosing> choosing_; // this and the following are there while levels are chosen
   Array<node_t> count_;
   struct {
-    Array<node_t> row, place, reverse, slides, ways, of, far, far_reverse, order, takers;
+    Array<node_t> row, place, reverse, slides, ways, of, far, far_row, order, takers, start;
+    Array<Support> supports;
+    Array<double> heaviest;
   } ways_; // of a pass
   Array<signed char> own_, other_;
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
@@ -178,12 +180,12 @@ template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &lev
 }
 
 template <class Backend> void GraphLevels<Backend>::count_failing(const Graph &g, const Level &level, int l) {
-  Loops::count_together(on_, g.n, FailsPlainly{{g, level.colour.data(), plain_limits}}, counts_.data() + l);
+  Loops::count_asked(on_, g.n, FailsPlainly{{g, level.colour.data(), plain_limits}}, counts_.data() + l);
 }
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
-  Loops::gather(on_, rows.n(), double(rows.couplings()) / std::max(rows.n(), 1),
+  Loops::add_up(on_, rows.n(), double(level.rows.couplings()) / std::max(level.rows.n(), 1),
                 FillNext{graph(level), level.colour.data(), level.number.data(), level.black.data(), inverse_.data(),
                          excess_.data(), rows.rows(), w, e_[now_ ^ 1].data()});
 }
@@ -206,10 +208,10 @@ template <class Backend> void GraphLevels<Backend>::finish(const Level &level, i
   const bool first = &level == levels_.data();
   if (level.before.n()) {
     for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps);
-    Loops::add(on_, level.rows.n(),
-               PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(),
-                           weights(next), first},
-               changes_.data());
+    Loops::add_together(on_, level.rows.n(), double(level.before.couplings()) / level.rows.n(),
+                        PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(),
+                                    weights(next), first},
+                        changes_.data());
   } else if (first)
     Loops::add(on_, level.rows.couplings(), LumpPositive{weights(next)}, changes_.data());
 }

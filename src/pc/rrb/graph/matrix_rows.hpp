@@ -24,7 +24,7 @@ public:
     ChoiceLoops<Backend> choosing(on_);
     rows_.start.resize(n + 1);
     Loops::each(on_, n, CountOffDiagonal{A, rows_.start.data()});
-    const node_t couplings = choosing.offsets(rows_.start.data(), n);
+    const node_t couplings = choosing.offsets(rows_.start.data(), n, any_number);
     rows_.column.resize(couplings), place_.resize(couplings), w_.resize(couplings);
     diagonal_.resize(n), e_.resize(n), identity_.resize(n);
     Loops::each(on_, n, ListOffDiagonal{A, rows_.start.data(), rows_.column.data(), place_.data(), diagonal_.data()});

@@ -3,7 +3,7 @@
 
 #include "exec/counts.hpp"
 #include "pc/rrb/core/support_limits.hpp"
-#include "pc/rrb/graph/graph.hpp"
+#include "pc/rrb/graph/lanes.hpp"
 
 namespace petscrrb::rrb {
 
@@ -36,46 +36,69 @@ struct RedTests {
     return (deciding ? settled_colour_of(colour, p) : Colour(colour[p])) == red;
   }
 
-  // Whether a coupling w of p and q has the support of all paths of two couplings over nodes that are not red: their conductance. Some may
-  // be enough.
-  PETSCRRB_HD bool is_supported(double w, node_t p, node_t q) const {
-    double sum = 0.0;
-    return at_most(w, 0.0) || any_common(graph.rows, p, q, [&](node_t a, node_t b) {
-             const double u = graph.w[a], v = graph.w[b];
-             if (u > 0.0 && v > 0.0 && !is_red(graph.rows.column[a])) sum += u * v / (u + v);
-             return at_most(w, limits.tau * sum);
-           });
+  // Sums are always formed anew and in one order: with more red nodes `lost` cannot become smaller and `kept` not larger, in rounded arithmetic
+  // either.
+  template <class Lanes> PETSCRRB_HD bool keeps_enough(node_t p, const Lanes &lanes) const {
+    double lost = 0.0, kept = lanes.first() ? graph.e[p] : 0.0;
+    add(p, lanes.lane, lanes.count, lost, kept);
+    return keeps(lanes.sum(lost), lanes.sum(kept));
   }
-  // also: a node that counts as red. Sums are always formed anew and in the order of the row: with more red nodes `lost` cannot become
-  // smaller and `kept` not larger, in rounded arithmetic either.
-  PETSCRRB_HD bool keeps_enough(node_t p, node_t also = -1) const {
-    double lost = 0.0, kept = graph.e[p];
+  PETSCRRB_HD void add(node_t p, int lane, int lanes, double &lost, double &kept) const {
     PETSCRRB_UNROLL_SOME
-    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) {
-      const node_t q = graph.rows.column[k];
-      (is_red(q) || q == also ? lost : kept) += graph.w[k];
-    }
-    return at_most(lost, limits.beta * kept);
+    for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes)
+      (is_red(graph.rows.column[k]) ? lost : kept) += graph.w[k];
   }
-  // p being red; its neighbours', too, where they are asked. With several lanes, whether those neighbours do that a lane asks.
-  PETSCRRB_HD bool passes(node_t p, bool ask_neighbours, int lane = 0, int lanes = 1) const {
-    if (is_long(p) || (lane == 0 && !keeps_enough(p))) return false;
-    if (ask_neighbours) // first, since that takes less time
-      for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes)
-        if (is_red(graph.rows.column[k]) && !keeps_enough(graph.rows.column[k], p)) return false;
-    for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes) {
-      const node_t q = graph.rows.column[k];
-      if (is_red(q) && !is_supported(graph.w[k], p, q)) return false;
+  PETSCRRB_HD bool keeps(double lost, double kept) const { return at_most(lost, limits.beta * kept); }
+
+  // p being red: whether it keeps enough, and its red neighbours where they are asked, and whether each coupling with one of these has the
+  // support of all paths of two couplings over nodes that are not red: their conductance.
+  template <class Lanes> PETSCRRB_HD bool passes(node_t p, bool ask_neighbours, Lanes &lanes) const {
+    return passes(p, ask_neighbours, lanes, [&](node_t k) { return is_red(graph.rows.column[k]); });
+  }
+  // The same of some of the red neighbours: a lane is asked for each of its places in row p.
+  template <class Lanes, class F>
+  PETSCRRB_HD bool passes(node_t p, bool ask_neighbours, Lanes &lanes, const F &is_one) const {
+    const Rows &rows = graph.rows;
+    const node_t end = rows.start[p + 1];
+    bool ok = !is_long(p) && keeps_enough(p, lanes);
+    if (ok) lanes.open(rows, p);
+    for (node_t from = rows.start[p]; ok && from < end; from += lanes.count) {
+      const node_t mine = from + lanes.lane;
+      ok = lanes.all_of(mine < end && is_one(mine), mine, [&](node_t k, const auto &some) {
+        const node_t q = rows.column[k];
+        const bool ask_support = !at_most(graph.w[k], 0.0);
+        double lost = 0.0, kept = some.first() ? graph.e[q] : 0.0, support = 0.0;
+        PETSCRRB_UNROLL_SOME
+        for (node_t m = rows.start[q] + some.lane; m < rows.start[q + 1]; m += some.count) {
+          const node_t r = rows.column[m];
+          const double v = graph.w[m];
+          const bool counts_as_red = r == p || is_red(r);
+          (counts_as_red ? lost : kept) += v;
+          if (counts_as_red || !ask_support || !(v > 0.0)) continue;
+          const node_t a = lanes.find(rows, r);
+          const double u = a >= 0 ? graph.w[a] : 0.0;
+          if (u > 0.0) support += u * v / (u + v);
+        }
+        const bool enough = !ask_neighbours || keeps(some.sum(lost), some.sum(kept));
+        return (!ask_support || at_most(graph.w[k], limits.tau * some.sum(support))) && enough;
+      });
     }
-    return true;
+    return ok;
   }
 };
-// Returns NodeFlags; each lane's count together.
+// Returns NodeFlags. Most nodes need not be asked.
 struct FailsPlainly {
   RedTests tests;
 
-  PETSCRRB_HD unsigned operator()(node_t p, int lane = 0, int lanes = 1) const {
-    return tests.is_red(p) && !tests.passes(p, false, lane, lanes) ? node_unsupported : node_ok;
+  template <class Lanes> PETSCRRB_HD bool asks(node_t p, const Lanes &lanes) const {
+    if (!tests.is_red(p)) return false;
+    double lost = 0.0, kept = lanes.first() ? tests.graph.e[p] : 0.0;
+    tests.add(p, lanes.lane, lanes.count, lost, kept);
+    lost = lanes.sum(lost);
+    return lost > 0.0 || !tests.keeps(lost, lanes.sum(kept));
+  }
+  template <class Lanes> PETSCRRB_HD unsigned operator()(node_t p, Lanes &lanes) const {
+    return tests.passes(p, false, lanes) ? node_ok : node_unsupported;
   }
 };
 
@@ -93,7 +116,7 @@ struct MayChooseOthers {
       if (tests.is_red(rows.column[k]) == own) return true;
       coupled = coupled || tests.graph.w[k] > 0.0;
     }
-    return !coupled || (own && !tests.keeps_enough(p));
+    return !coupled || (own && !tests.keeps_enough(p, Alone()));
   }
 };
 

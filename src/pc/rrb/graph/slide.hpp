@@ -1,6 +1,7 @@
 // Couplings that slide along stronger ones: which ones, and where to. Decided once, then done with whatever numbers there are.
 #pragma once
 
+#include "pc/rrb/graph/lanes.hpp"
 #include "pc/rrb/graph/red_nodes.hpp"
 
 #include <cstring>
@@ -19,7 +20,7 @@ struct Sliding {
   double eps;
 
   PETSCRRB_HD bool stays(node_t k) const { return !(gone[k] | own[k] | other[k]); }
-  PETSCRRB_HD bool is_strong(double w, node_t along) const { return at_most(w, eps * graph.w[along]); }
+  PETSCRRB_HD bool is_strong(double w, double along) const { return at_most(w, eps * along); }
 };
 
 // Rounded, so that weights that differ by rounding only are equal. Those that are not negative have the order of their bits.
@@ -34,55 +35,37 @@ struct MarkLight {
   Sliding sliding;
   node_t *count;
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
-    constexpr int enough = 8;
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
+    constexpr node_t enough = 8;
     const Graph &g = sliding.graph;
     const node_t begin = g.rows.start[p], end = g.rows.start[p + 1];
-    int couplings = 0;
-    for (node_t k = begin; k < end; ++k) couplings += !sliding.gone[k];
-    const int quarter = couplings / 4 > 1 ? couplings / 4 : 1, more = couplings > enough ? couplings - enough : 0,
-              light = quarter < more ? quarter : more;
-    if (couplings <= few)
-      for (node_t k = begin + lanes.lane; k < end; k += lanes.count)
-        sliding.own[k] = !sliding.gone[k] && lighter_ones(k, begin, end, light) < light;
-    else
-      mark(begin, end, light, lanes);
+    node_t couplings = 0;
+    for (node_t k = begin + lanes.lane; k < end; k += lanes.count) couplings += !sliding.gone[k];
+    couplings = lanes.sum(couplings);
+    const node_t quarter = couplings / 4 > 1 ? couplings / 4 : 1, more = couplings > enough ? couplings - enough : 0,
+                 light = quarter < more ? quarter : more;
+    mark(begin, end, light, lanes);
     if (lanes.first()) count[p] = light;
   }
 
 private:
-  static constexpr int few = 64; // are compared with one another
-
-  // up to `most`
-  PETSCRRB_HD int lighter_ones(node_t k, node_t begin, node_t end, int most) const {
-    const std::uint64_t w = bits_of_24_digits(sliding.graph.w[k]);
-    int lighter = 0;
-    for (node_t m = begin; m < end && lighter < most; ++m) {
-      const std::uint64_t v = bits_of_24_digits(sliding.graph.w[m]);
-      lighter += !sliding.gone[m] && (v < w || (v == w && m > k));
-    }
-    return lighter;
-  }
-  // The heaviest one of `light` is found bit by bit.
-  template <class Lanes> PETSCRRB_HD void mark(node_t begin, node_t end, node_t light, const Lanes &lanes) const {
-    const auto bits = [&](node_t k) {
-      return sliding.gone[k] ? ~std::uint64_t(0) : bits_of_24_digits(sliding.graph.w[k]);
-    };
-    const auto lighter_than = [&](std::uint64_t most) {
+  template <class Lanes> PETSCRRB_HD void mark(node_t begin, node_t end, node_t light, Lanes &lanes) const {
+    constexpr std::uint64_t infinite = ~std::uint64_t(0);
+    const auto bits = [&](node_t k) { return sliding.gone[k] ? infinite : bits_of_24_digits(sliding.graph.w[k]); };
+    std::uint64_t heaviest = infinite;   // that slides
+    node_t stay = end - begin, seen = 0; // of those that are equal to it, the first ones
+    if (light) {
+      heaviest = lanes.smallest(begin, end, light, bits);
       node_t n = 0;
-      for (node_t k = begin + lanes.lane; k < end; k += lanes.count) n += bits(k) < most;
-      return lanes.sum(n);
-    };
-    std::uint64_t heaviest = 0;
-    for (int bit = 62; bit >= 29; --bit)
-      if (const std::uint64_t more = heaviest | std::uint64_t(1) << bit; lighter_than(more) < light) heaviest = more;
-    node_t stay = lighter_than(heaviest + 1) - light; // of those that are equal to it, the first ones
-    const Places mine = part_of(begin, end, lanes);
-    node_t equal = 0;
-    for (node_t k = mine.begin; k < mine.end; ++k) equal += bits(k) == heaviest;
-    stay -= lanes.before(equal);
-    for (node_t k = mine.begin; k < mine.end; ++k)
-      sliding.own[k] = bits(k) < heaviest || (bits(k) == heaviest && stay-- <= 0);
+      for (node_t k = begin + lanes.lane; k < end; k += lanes.count) n += bits(k) <= heaviest;
+      stay = lanes.sum(n) - light;
+    }
+    for (node_t from = begin; from < end; from += lanes.count) {
+      const node_t k = from + lanes.lane;
+      const std::uint64_t mine = k < end && light ? bits(k) : infinite;
+      const node_t rank = lanes.rank(light && mine == heaviest, seen);
+      if (k < end) sliding.own[k] = mine < heaviest || (mine == heaviest && rank >= stay);
+    }
   }
 };
 
@@ -90,36 +73,37 @@ struct MarkPositive {
   Sliding sliding;
   node_t *count;
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
     const Graph &g = sliding.graph;
     node_t n = 0;
-    for (node_t k = g.rows.start[p]; k < g.rows.start[p + 1]; ++k) n += g.w[k] < 0.0;
     for (node_t k = g.rows.start[p] + lanes.lane; k < g.rows.start[p + 1]; k += lanes.count)
-      sliding.own[k] = g.w[k] < 0.0;
+      n += sliding.own[k] = g.w[k] < 0.0;
+    n = lanes.sum(n);
     if (lanes.first()) count[p] = n;
   }
 };
 
-// A candidate of row p: its place, and that at the other end.
+// A row's candidates follow those of the rows before: the place of each, and that at the other end; ~ of it where the candidate is dealt with there.
 struct Candidates {
+  const node_t *before; // each row
   node_t *row, *place, *reverse;
 };
 struct ListCandidates {
   Sliding sliding;
-  const node_t *before; // each row
   Candidates to;
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
     const Rows &rows = sliding.graph.rows;
-    if (before[p + 1] == before[p]) return;
-    const Places mine = part_of(rows.start[p], rows.start[p + 1], lanes);
-    node_t n = 0;
-    for (node_t k = mine.begin; k < mine.end; ++k) n += sliding.own[k];
-    node_t i = before[p] + lanes.before(n);
-    for (node_t k = mine.begin; k < mine.end; ++k) {
-      if (!sliding.own[k]) continue;
+    const node_t end = rows.start[p + 1];
+    node_t n = to.before[p];
+    if (to.before[p + 1] == n) return;
+    for (node_t from = rows.start[p]; from < end; from += lanes.count) {
+      const node_t k = from + lanes.lane;
+      const bool mine = k < end && sliding.own[k];
+      const node_t i = lanes.rank(mine, n);
+      if (!mine) continue;
       const node_t r = rows.find(rows.column[k], p);
-      to.row[i] = p, to.place[i] = k, to.reverse[i++] = r;
+      to.row[i] = p, to.place[i] = k, to.reverse[i] = sliding.own[r] && r < k ? ~r : r;
       sliding.other[r] = 1;
     }
   }
@@ -128,34 +112,84 @@ struct ForgetCandidate {
   const node_t *reverse;
   signed char *other;
 
-  PETSCRRB_HD void operator()(node_t i) const { other[reverse[i]] = 0; }
+  PETSCRRB_HD void operator()(node_t i) const { other[reverse[i] < 0 ? ~reverse[i] : reverse[i]] = 0; }
 };
 
-// f(near, far) for each way that candidate i goes, by the one end that has it: of a strong coupling near-middle, and far-middle. A lane has
-// those over part of the middles.
+// The rows of what is neither a candidate nor gone: supports.
+struct Support {
+  node_t column, place; // in the graph's rows
+  double w;
+};
+struct Supports {
+  const node_t *start;
+  const Support *all;
+  const double *heaviest; // of each row; 0 in an empty one
+
+  PETSCRRB_HD node_t column_at(node_t k) const { return all[k].column; }
+};
+struct CountSupports {
+  Sliding sliding;
+  node_t *count;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
+    const Rows &rows = sliding.graph.rows;
+    node_t n = 0;
+    for (node_t k = rows.start[p] + lanes.lane; k < rows.start[p + 1]; k += lanes.count) n += sliding.stays(k);
+    n = lanes.sum(n);
+    if (lanes.first()) count[p] = n;
+  }
+};
+struct ListSupports {
+  Sliding sliding;
+  const node_t *start;
+  Support *to;
+  double *heaviest;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
+    const Rows &rows = sliding.graph.rows;
+    double most = 0.0;
+    for (node_t from = rows.start[p], n = start[p]; from < rows.start[p + 1]; from += lanes.count) {
+      const node_t k = from + lanes.lane;
+      const bool mine = k < rows.start[p + 1] && sliding.stays(k);
+      const node_t i = lanes.rank(mine, n);
+      if (!mine) continue;
+      const double w = sliding.graph.w[k];
+      to[i] = {rows.column[k], k, w};
+      if (w > most) most = w;
+    }
+    most = lanes.most(most);
+    if (lanes.first()) heaviest[p] = most;
+  }
+};
+
+// f(a, b, along a, along b), together, for each support b of the end q of candidate i: whether it slides to the coupling a of the other end, p, with
+// the same middle, along b, and to b along a. a NULL: there is none.
 template <class Lanes, class F>
-PETSCRRB_HD inline void for_ways(const Sliding &s, const Candidates &c, node_t i, const Lanes &lanes, const F &f) {
-  const node_t k = c.place[i], r = c.reverse[i];
-  if (s.own[r] && r < k) return; // it is at the other end
+PETSCRRB_HD inline void for_ways(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
+                                 Lanes &lanes, const F &f) {
+  if (c.reverse[i] < 0) return;
+  const node_t p = c.row[i], k = c.place[i];
   const double w = s.graph.w[k] < 0.0 ? -s.graph.w[k] : s.graph.w[k];
-  const Rows &rows = s.graph.rows;
-  const Places mine = part_of(rows.start[c.row[i]], rows.start[c.row[i] + 1], lanes);
-  (void)any_common(rows, mine.begin, mine.end, rows.column[k], [&](node_t a, node_t b) {
-    if (!s.stays(a) || !s.stays(b)) return false;
-    if (s.is_strong(w, b)) f(b, a);
-    if (s.is_strong(w, a)) f(a, b);
-    return false;
-  });
+  const node_t q = s.graph.rows.column[k], end = supports.start[q + 1];
+  if (!s.is_strong(w, supports.heaviest[p]) && !s.is_strong(w, supports.heaviest[q])) return;
+  lanes.open(supports, p);
+  for (node_t from = supports.start[q]; from < end; from += lanes.count) {
+    const node_t mine = from + lanes.lane, at = mine < end ? lanes.find(supports, supports.all[mine].column) : -1;
+    const Support *a = at < 0 ? nullptr : &supports.all[at], *b = &supports.all[mine];
+    f(a, b, a && s.is_strong(w, a->w), a && s.is_strong(w, b->w));
+  }
 }
 struct CountWays {
   Sliding sliding;
+  Supports supports;
   Candidates candidates;
   node_t *slides, *ways;
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t i, const Lanes &lanes) const {
-    node_t mine = 0;
-    for_ways(sliding, candidates, i, lanes, [&](node_t, node_t) { ++mine; });
-    const node_t n = lanes.sum(mine);
+  template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
+    node_t n = 0;
+    for_ways(sliding, supports, candidates, i, lanes,
+             [&](const Support *, const Support *, bool along_a, bool along_b) { n += along_a + along_b; });
+    n = lanes.sum(n);
     if (lanes.first()) slides[i] = n > 0, ways[i] = n;
   }
 };
@@ -175,25 +209,33 @@ template <class Backend> struct SlidePass {
 };
 struct ListWays {
   Sliding sliding;
+  Supports supports;
   Candidates candidates;
   const node_t *slides, *ways; // before each candidate
   node_t *place, *reverse, *at, *near, *of;
-  node_t *far, *far_reverse; // far-middle from both ends, the one that comes first in `far`
+  node_t *far, *far_row; // the coupling that takes, in its lower row
 
-  template <class Lanes> PETSCRRB_HD void operator()(node_t i, const Lanes &lanes) const {
-    node_t w = ways[i], n = 0;
-    if (ways[i + 1] == w) return;
-    const node_t s = slides[i];
-    if (lanes.first()) place[s] = candidates.place[i], reverse[s] = candidates.reverse[i], at[s] = w;
-    if (lanes.count > 1) for_ways(sliding, candidates, i, lanes, [&](node_t, node_t) { ++n; });
-    w += lanes.before(n);
+  template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
+    node_t n = ways[i];
+    if (ways[i + 1] == n) return;
+    const node_t s = slides[i], p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
+    if (lanes.first()) place[s] = candidates.place[i], reverse[s] = candidates.reverse[i], at[s] = n;
+    for_ways(sliding, supports, candidates, i, lanes,
+             [&](const Support *a, const Support *b, bool along_a, bool along_b) {
+               node_t with_a = n, with_b = n;
+               node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
+               n = with_a + with_b - n;
+               if (along_b) put(w++, s, b->place, p, a->place);
+               if (along_a) put(w, s, a->place, q, b->place);
+             });
+  }
+
+private:
+  PETSCRRB_HD void put(node_t w, node_t s, node_t along, node_t row, node_t taking) const {
     const Rows &rows = sliding.graph.rows;
-    const node_t p = candidates.row[i], q = rows.column[candidates.place[i]];
-    for_ways(sliding, candidates, i, lanes, [&](node_t b, node_t a) {
-      const node_t back = rows.find(rows.column[a], a < rows.start[p + 1] && a >= rows.start[p] ? p : q);
-      near[w] = b, of[w] = s;
-      far[w] = a < back ? a : back, far_reverse[w++] = a < back ? back : a;
-    });
+    const node_t other = rows.column[taking];
+    near[w] = along, of[w] = s;
+    far[w] = other < row ? rows.find(other, row) : taking, far_row[w] = other < row ? other : row;
   }
 };
 
@@ -205,7 +247,8 @@ struct IsNewTaker {
   PETSCRRB_HD void operator()(node_t c) const { count[c] = c == 0 || far[order[c]] != far[order[c - 1]]; }
 };
 struct ListTaking {
-  const node_t *order, *of, *ways, *far, *far_reverse;
+  Rows rows;
+  const node_t *order, *of, *ways, *far, *far_row;
   const node_t *takers; // before each way
   node_t *taking, *taking_reverse, *first, *from, *along;
 
@@ -213,7 +256,7 @@ struct ListTaking {
     const node_t w = order[c], t = takers[c];
     from[c] = of[w], along[c] = ways[w];
     if (takers[c + 1] == t) return;
-    taking[t] = far[w], taking_reverse[t] = far_reverse[w], first[t] = c;
+    taking[t] = far[w], taking_reverse[t] = rows.find(rows.column[far[w]], far_row[w]), first[t] = c;
   }
 };
 
@@ -292,12 +335,15 @@ struct PackNumbers {
   double *to;
   bool first;
 
-  PETSCRRB_HD unsigned operator()(node_t p) const {
+  template <class Lanes> PETSCRRB_HD unsigned operator()(node_t p, Lanes &lanes) const {
     unsigned changed = 0;
-    node_t at = start[p];
-    for (node_t k = before.start[p]; k < before.start[p + 1]; ++k) {
-      if (first) changed += gone[k] ? gone[k] == lumped && w[k] > 0.0 : w[k] < 0.0;
-      if (!gone[k]) to[at++] = w[k] > 0.0 ? w[k] : 0.0;
+    node_t n = start[p];
+    for (node_t from = before.start[p]; from < before.start[p + 1]; from += lanes.count) {
+      const node_t k = from + lanes.lane;
+      const bool there = k < before.start[p + 1], stays = there && !gone[k];
+      if (there && first) changed += stays ? w[k] < 0.0 : gone[k] == lumped && w[k] > 0.0;
+      const node_t i = lanes.rank(stays, n);
+      if (stays) to[i] = w[k] > 0.0 ? w[k] : 0.0;
     }
     return changed;
   }

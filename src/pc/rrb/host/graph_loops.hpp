@@ -37,17 +37,44 @@ template <> struct GraphLoops<Host> {
     };
     counts->add(host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at));
   }
-  // of functors that a device has several lanes for, as for sums
-  template <class F> static void count_together(const Host &on, node_t n, const F &f, NodeCounts *counts) {
-    count(on, n, f, counts);
+  // f(i, lanes): a device has several lanes for a node
+  template <class F> static void together(const Host &on, node_t n, double couplings, const F &f) {
+    with_table(on, n, couplings, f);
+  }
+  // where they look up much
+  template <class F> static void with_table(const Host &, node_t n, double /* couplings */, const F &f) {
+    constexpr node_t piece = 128;
+#pragma omp parallel for schedule(dynamic, 1) if (n > piece)
+    for (node_t from = 0; from < n; from += piece) {
+      OneLane alone;
+      for (node_t i = from; i < std::min(from + piece, n); ++i) f(i, alone);
+    }
+  }
+  // f(i, lanes) of those that f asks, counted or added up
+  template <class F> static void count_asked(const Host &on, node_t n, const F &f, NodeCounts *counts) {
+    count(on, n, ask(f), counts);
+  }
+  template <class F> static auto ask(const F &f) {
+    return [&f](node_t i) {
+      if (!f.asks(i, Alone())) return 0u;
+      OneLane alone;
+      return f(i, alone);
+    };
+  }
+  template <class F>
+  static void add_together(const Host &on, node_t n, double /* couplings */, const F &f, index_t *total) {
+    const auto with_lane = [&](node_t i) {
+      OneLane alone;
+      return f(i, alone);
+    };
+    add(on, n, with_lane, total);
+  }
+  template <class F> static void add_up(const Host &on, node_t n, double couplings, const F &f) {
+    with_table(on, n, couplings, f);
   }
   // f.take(i, f.sum(i, 0, 1)); a device has several lanes for a node's sum: sum(i, lane, lanes). couplings: of a node, on average
   template <class F> static void gather(const Host &on, node_t n, double /* couplings */, const F &f) {
     each(on, n, [&](node_t i) { f.take(i, f.sum(i, 0, 1)); });
-  }
-  // f(i, lanes): a device has several lanes for a node
-  template <class F> static void together(const Host &on, node_t n, double /* couplings */, const F &f) {
-    each(on, n, [&](node_t i) { f(i, OneLane()); });
   }
   template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
     std::copy_n(from.data(), to.size(), to.data());
@@ -71,8 +98,9 @@ public:
     });
     return found;
   }
-  // count[i] = the sum of those before i, count[n] = that of all, which is returned
-  node_t offsets(node_t *count, node_t n) const {
+  template <class F> bool any_asked(node_t n, const F &f) const { return any(n, GraphLoops<Host>::ask(f)); }
+  // count[i] = the sum of those before i, count[n] = that of all, which is returned. It is not larger than `most`.
+  node_t offsets(node_t *count, node_t n, index_t /* most */) const {
     index_t sum = 0;
     for (node_t i = 0; i < n; ++i) sum += std::exchange(count[i], node_t(sum));
     if (sum > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");
@@ -102,7 +130,8 @@ public:
       GraphLoops<Host>::each(on_, n, [&](node_t i) {
         const node_t p = open[i];
         if (decide.waits(p, look[p])) return;
-        __atomic_store_n(colour + p, decide.tests.passes(p, true) ? red : black, __ATOMIC_RELEASE);
+        OneLane alone;
+        __atomic_store_n(colour + p, decide.tests.passes(p, true, alone) ? red : black, __ATOMIC_RELEASE);
       });
       n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
     }

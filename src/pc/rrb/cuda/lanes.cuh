@@ -1,0 +1,239 @@
+// Several lanes of a warp that work on one node of a graph: see OneLane.
+#pragma once
+
+#include "exec/cuda/cuda.cuh"
+#include "pc/rrb/graph/lanes.hpp"
+
+namespace petscrrb::rrb::graph_kernels {
+
+template <int lanes> class Lanes {
+public:
+  static constexpr int count = lanes;
+  const int lane = int(threadIdx.x) % lanes;
+
+  __device__ bool first() const { return lane == 0; }
+  __device__ node_t least(node_t mine) const {
+    for (int step = lanes / 2; step; step /= 2) mine = min(mine, __shfl_xor_sync(all(), mine, step, lanes));
+    return mine;
+  }
+  __device__ double most(double mine) const {
+    for (int step = lanes / 2; step; step /= 2) mine = fmax(mine, __shfl_xor_sync(all(), mine, step, lanes));
+    return mine;
+  }
+  template <class T> __device__ T sum(T mine) const {
+    for (int step = lanes / 2; step; step /= 2) mine += __shfl_xor_sync(all(), mine, step, lanes);
+    return mine;
+  }
+  __device__ bool any(bool mine) const { return votes(mine) != 0; }
+  __device__ node_t rank(bool mine, node_t &n) const {
+    const unsigned those = votes(mine);
+    const node_t at = n + __popc(those & ((1u << lane) - 1));
+    n += __popc(those);
+    return at;
+  }
+  template <class F> __device__ void each(bool mine, node_t k, const F &f) const {
+    for (unsigned those = votes(mine); those; those &= those - 1) f(__shfl_sync(all(), k, __ffs(those) - 1, lanes));
+  }
+  __device__ void wait() const { __syncwarp(all()); }
+
+  // A row is searched.
+  template <class List> __device__ void open(const List &rows, node_t p) {
+    begin_ = rows.start[p], end_ = rows.start[p + 1];
+  }
+  template <class List> __device__ node_t find(const List &rows, node_t q) const {
+    return place_in(rows, begin_, end_, q);
+  }
+
+  template <class F> __device__ std::uint64_t smallest(node_t begin, node_t end, node_t n, const F &key) const {
+    return lanes < 32 && end - begin <= 16 * lanes ? smallest_by_rank(begin, end, n, key)
+                                                   : smallest_by_digits(begin, end, n, key);
+  }
+  // Whether f(k, lanes) is true of each lane that has a k.
+  template <class F> __device__ bool all_of(bool mine, node_t k, const F &f) const {
+    bool ok = true;
+    each(mine, k, [&](node_t of_one) { ok = ok && f(of_one, *this); });
+    return ok;
+  }
+
+private:
+  // Groups of a warp that vote go one after the other: here they do so once.
+  template <class F> __device__ std::uint64_t smallest_by_rank(node_t begin, node_t end, node_t n, const F &key) const {
+    std::uint64_t found = 0;
+    for (node_t k = begin + lane; k < end; k += lanes) {
+      const std::uint64_t mine = key(k);
+      node_t smaller = 0, equal = 0;
+      for (node_t m = begin; m < end; ++m) {
+        const std::uint64_t other = key(m);
+        smaller += other < mine, equal += other == mine;
+      }
+      if (smaller < n && n <= smaller + equal) found = mine;
+    }
+    for (int step = lanes / 2; step; step /= 2) {
+      const std::uint64_t other = __shfl_xor_sync(all(), found, step, lanes);
+      if (other > found) found = other;
+    }
+    return found;
+  }
+  template <class F>
+  __device__ std::uint64_t smallest_by_digits(node_t begin, node_t end, node_t n, const F &key) const {
+    constexpr int most = 4; // keys that a lane keeps
+    std::uint64_t found = 0, kept[most];
+    const node_t left = end - begin;
+#pragma unroll
+    for (int i = 0; i < most; ++i)
+      kept[i] = i * lanes + lane < left ? key(begin + i * lanes + lane) : ~std::uint64_t(0);
+    for (int bit = 62; bit >= 29; --bit) {
+      const std::uint64_t more = found | std::uint64_t(1) << bit;
+      node_t smaller = 0;
+#pragma unroll
+      for (int i = 0; i < most; ++i)
+        if (i * lanes < left) smaller += __popc(votes(kept[i] < more));
+      if (left > most * lanes) {
+        node_t others = 0;
+        for (node_t k = begin + most * lanes + lane; k < end; k += lanes) others += key(k) < more;
+        smaller += sum(others);
+      }
+      if (smaller < n) found = more;
+    }
+    return found;
+  }
+
+protected:
+  __device__ static unsigned all() {
+    return (lanes < 32 ? (1u << lanes % 32) - 1 : ~0u) << (threadIdx.x % 32 / lanes * lanes);
+  }
+  __device__ unsigned votes(bool mine) const {
+    return __ballot_sync(all(), mine) >> (threadIdx.x % 32 / lanes * lanes);
+  }
+
+  node_t begin_ = 0, end_ = 0;
+};
+
+// Each warp's, in shared memory.
+template <int columns> struct WarpTable {
+  static constexpr int room = columns;
+
+  int key[2 * room];
+  union {
+    unsigned short place[2 * room]; // in the row that is open
+    int list[room];                 // of a set
+  };
+  __device__ double *numbers() { return nullptr; }
+};
+template <int columns> struct WarpTableWithNumbers : WarpTable<columns> {
+  double number[columns];
+  __device__ double *numbers() { return number; }
+};
+
+// A warp with a table.
+template <class T> class Warp : public Lanes<32> {
+  static constexpr int lanes = 32;
+
+public:
+  using Table = T;
+
+  __device__ explicit Warp(Table &table) : table_(table) {}
+
+  // Entries of all the rows are dealt out: lane i of each round has the (32 n + i)-th.
+  template <class F> __device__ void each_place(const Rows &rows, node_t p, const F &f) const {
+    const node_t begin = p < 0 ? 0 : rows.start[p], n = p < 0 ? 0 : rows.start[p + 1] - begin;
+    node_t end = n; // of those of this row
+    for (int step = 1; step < lanes; step *= 2) {
+      const node_t earlier = __shfl_up_sync(~0u, end, step);
+      if (lane >= step) end += earlier;
+    }
+    const node_t in_all = __shfl_sync(~0u, end, lanes - 1);
+    for (node_t from = 0; from < in_all; from += lanes) {
+      const node_t mine = from + lane;
+      int of = 0; // the lanes whose rows end before
+      for (int step = lanes / 2; step; step /= 2)
+        if (__shfl_sync(~0u, end, of + step - 1) <= mine) of += step;
+      const node_t after = __shfl_sync(~0u, end, of), first = __shfl_sync(~0u, begin, of),
+                   size = __shfl_sync(~0u, n, of);
+      f(mine < in_all ? first + mine - (after - size) : -1);
+    }
+  }
+
+  // Of several groups of lanes each takes one k.
+  template <class F> __device__ bool all_of(bool mine, node_t k, const F &f) const {
+    const Lanes<8> group;
+    const int which = lane / 8;
+    for (unsigned those = votes(mine); those;) {
+      int bit = -1;
+      for (int i = 0; i < lanes / 8; ++i, those &= those - 1)
+        if (i == which && those) bit = __ffs(those) - 1;
+      const node_t of_group = __shfl_sync(~0u, k, bit < 0 ? 0 : bit);
+      if (votes(bit >= 0 && !f(of_group, group))) return false;
+    }
+    return true;
+  }
+
+  template <class List> __device__ void open(const List &rows, node_t p) {
+    if (row_ == p) return;
+    row_ = p, begin_ = rows.start[p], end_ = rows.start[p + 1];
+    if (end_ - begin_ > Table::room) return;
+    clear(end_ - begin_);
+    for (node_t k = begin_ + lane; k < end_; k += lanes) {
+      bool is_new;
+      const int slot = insert(rows.column_at(k), is_new);
+      table_.place[slot] = static_cast<unsigned short>(k - begin_);
+    }
+    wait();
+  }
+  template <class List> __device__ node_t find(const List &rows, node_t q) const {
+    if (end_ - begin_ > Table::room) return place_in(rows, begin_, end_, q);
+    for (int slot = slots_.first(q);; slot = slots_.next(slot)) {
+      const int key = table_.key[slot];
+      if (key == q) return begin_ + table_.place[slot];
+      if (key == no_column) return -1;
+    }
+  }
+
+  __device__ void start_set(node_t most) {
+    row_ = -1;
+    clear(min(most, node_t(Table::room)));
+    size_ = 0;
+  }
+  __device__ bool add(bool mine, node_t q) {
+    if (size_ > Table::room - lanes) return false;
+    bool is_new = false;
+    if (mine) insert(q, is_new);
+    const node_t at = rank(is_new, size_);
+    if (is_new) table_.list[at] = q;
+    return true;
+  }
+  __device__ node_t size() const { return size_; }
+  __device__ void put_sorted(node_t *to) {
+    const int n = size_;
+    wait();
+    for (int i = lane; i < n; i += lanes) {
+      const node_t q = table_.list[i];
+      int before = 0;
+      for (int k = 0; k < n; ++k) before += table_.list[k] < q;
+      to[before] = q;
+    }
+  }
+
+  __device__ double *numbers(node_t n, double *there) const { return n <= Table::room ? table_.numbers() : there; }
+
+private:
+  __device__ void clear(node_t columns) {
+    slots_ = Slots::of(columns);
+    wait();
+    for (int i = lane; i < slots_.count(); i += lanes) table_.key[i] = no_column;
+    wait();
+  }
+  __device__ int insert(node_t q, bool &is_new) {
+    for (int slot = slots_.first(q);; slot = slots_.next(slot)) {
+      const int key = atomicCAS(&table_.key[slot], int(no_column), int(q));
+      is_new = key == no_column;
+      if (is_new || key == q) return slot;
+    }
+  }
+
+  Table &table_;
+  node_t row_ = -1, size_ = 0;
+  Slots slots_{3};
+};
+
+} // namespace petscrrb::rrb::graph_kernels
