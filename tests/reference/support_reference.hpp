@@ -256,14 +256,21 @@ private:
   }
 
   void slide(SupportDecisions::Level &level) {
-    constexpr std::size_t most_passes = 4;
+    const std::size_t most_passes = grid_.nx ? 4 : 8;
     if (!frozen_ && (level.plain || options_.eps == 0)) return;
     for (std::size_t pass = 0; pass < (frozen_ ? level.passes.size() : most_passes); pass++) {
       if (!frozen_) level.passes.push_back(decide_slides(graph_, light_couplings(graph_), options_.eps));
       if (frozen_) outdated_.slides += count_weak(level.passes[pass], graph_.weight, options_.eps);
+      const std::size_t before = couplings(graph_);
       perform(level.passes[pass], graph_.weight);
-      if (level.passes[pass].empty()) break;
+      if (level.passes[pass].empty() || (!grid_.nx && !frozen_ && 40 * level.passes[pass].size() <= before)) break;
     }
+  }
+
+  static std::size_t couplings(const LevelGraph &graph) { // from both ends
+    std::size_t n = 0;
+    for (int p : graph.nodes) n += graph.weight[p].size();
+    return n;
   }
 
   // The first level after the first one with at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides has more.

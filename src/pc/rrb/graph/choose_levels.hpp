@@ -235,8 +235,13 @@ template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &le
 // of the next graph, which is filled
 template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level) {
   start_sliding(level);
-  for (int pass = 0; pass < most_passes && make_pass<MarkLight>(level); ++pass)
+  const int most = on_grid_ ? most_passes_on_grids : most_passes;
+  index_t left = level.rows.couplings(), gone = 0;
+  for (int pass = 0; pass < most && make_pass<MarkLight>(level); ++pass, left -= gone) {
     slide(level.passes.back(), weights(0), level.eps);
+    gone = 2 * index_t(level.passes.back().place.size());
+    if (!on_grid_ && gone * worth_another_pass <= left) break;
+  }
   if (level.passes.empty())
     level.gone = {};
   else
