@@ -311,7 +311,8 @@ private:
   }
 
   bool factor_last_block() {
-    while (!steps_.empty() && (steps_.back().level >= levels() - 1 || steps_.back().nodes.size() < 4 * graph_.nodes.size()))
+    while (!steps_.empty() &&
+           (steps_.back().level >= levels() - 1 || steps_.back().nodes.size() < 4 * graph_.nodes.size()))
       steps_.pop_back();
     std::vector<int> number(prepared_.size(), -1);
     Graph weight(graph_.nodes.size());

@@ -111,8 +111,8 @@ template <int lanes> __device__ auto lanes_with(Table &table) {
     return Lanes<lanes>();
 }
 
-// Each node gets its lanes in the order of priority. All of these run at a time, so that some node never has to wait. Who waits, and gets a red
-// neighbour, is tested at once with that one: who fails goes on failing.
+// Each node gets its lanes in the order of priority. All of these run at a time, as the launch makes sure, so that some node never has to wait. Who
+// waits, and gets a red neighbour, is tested at once with that one: who fails goes on failing.
 template <int lanes>
 __global__ void __launch_bounds__(cuda::row_threads)
     decide_nodes(int n, Decide decide, signed char *colour, const node_t *order) {
@@ -263,9 +263,13 @@ public:
     cuda::sort(scratch_, decide.priority, scratch_.take<priority_t>(n), all, order, n, ~priority_t(0));
     const auto run = [&](auto *kernel, int lanes) {
       const unsigned blocks = unsigned(n - 1) / unsigned(cuda::row_threads / lanes) + 1;
-      kernel<<<std::min(blocks, unsigned(cuda::resident_blocks(kernel, cuda::row_threads))), cuda::row_threads, 0,
-               on_.stream>>>(n, decide, colour, order);
-      cuda::check_launch("decide_nodes");
+      int nodes = n;
+      Decide of_all = decide;
+      const node_t *in_order = order;
+      void *arguments[] = {&nodes, &of_all, &colour, &in_order};
+      const dim3 at_once(std::min(blocks, unsigned(cuda::resident_blocks(kernel, cuda::row_threads))));
+      cuda::check(cudaLaunchCooperativeKernel(kernel, at_once, dim3(cuda::row_threads), arguments, 0, on_.stream),
+                  "decide_nodes");
     };
     if (couplings < 12.0)
       run(graph_kernels::decide_nodes<8>, 8);

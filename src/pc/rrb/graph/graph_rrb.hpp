@@ -148,7 +148,7 @@ public:
 private:
   static constexpr int amli_from_levels = 6;
   static constexpr node_t least_of_step = 4; // last blocks, off grids
-  static constexpr int tolerated = 256; // one of so many nodes may fail tests that held when the choice was made
+  static constexpr int tolerated = 256;      // one of so many nodes may fail tests that held when the choice was made
 
   // Some tests fail at once: what supports a coupling may turn red later.
   index_t outdated() const {
