@@ -283,7 +283,7 @@ private:
 
   void keep_step(int level) {
     const std::size_t before = steps_.empty() ? prepared_.v.size() : steps_.back().nodes.size();
-    if (!grid_.nx && level > 0 && 8 * graph_.nodes.size() <= before)
+    if (!grid_.nx && level > 0 && graph_.nodes.size() <= 1.1 / 8 * static_cast<double>(before))
       steps_.push_back({level, graph_.nodes, matrix_of(graph_)});
   }
   Numbering numbering() const { return grid_.nx ? Numbering(grid_.nx) : options_.numbering; }

@@ -194,17 +194,17 @@ private:
 };
 
 // On a grid one, at the first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides
-// has more. Else one at each factor of 8, but none just above the last block: what is left of a graph in space couples ever more nodes, and V-cycles
+// has more. Else one at each factor of 8, or a tenth less, but none just above the last block: what is left of a graph in space couples ever more nodes, and V-cycles
 // alone do not do.
 template <class Backend, class T> void GraphRrb<Backend, T>::add_steps(bool on_grid) {
   if (on_grid && grids() < amli_from_levels) return;
-  double most = (on_grid ? 1.1 / 16 : 1.0 / 8) * below(0);
+  double most = 1.1 / (on_grid ? 16 : 8) * below(0);
   for (int l = 1; l < grids() - (on_grid ? 0 : 1); ++l) {
     if (below(l) > most) continue;
     if (!on_grid && below(l) < least_of_step * below(grids())) return;
     steps_.push_back(std::make_unique<Step>(*this, l, below(l)));
     if (on_grid) return;
-    most = below(l) / 8.0;
+    most = 1.1 / 8 * below(l);
   }
 }
 

@@ -58,7 +58,7 @@ public:
   template <class List> void open(const List &rows, node_t p) {
     if (row_ == p) return;
     row_ = p, begin_ = rows.start[p], end_ = rows.start[p + 1];
-    if (end_ - begin_ > room) return;
+    if (end_ - begin_ <= few || end_ - begin_ > room) return;
     clear(end_ - begin_);
     for (node_t k = begin_; k < end_; ++k) {
       const int slot = slot_of(rows.column_at(k));
@@ -66,6 +66,11 @@ public:
     }
   }
   template <class List> node_t find(const List &rows, node_t q) const { // -1: it is not there
+    if (end_ - begin_ <= few) {
+      node_t place = -1;
+      for (node_t k = begin_; k < end_; ++k) place = rows.column_at(k) == q ? k : place;
+      return place;
+    }
     if (end_ - begin_ > room) return place_in(rows, begin_, end_, q);
     const int slot = slot_of(q);
     return key_[slot] == q ? place_[slot] : -1;
@@ -103,7 +108,7 @@ public:
   double *numbers(node_t /* n */, double *there) const { return there; }
 
 private:
-  static constexpr node_t room = 512;
+  static constexpr node_t few = 12, room = 512; // few: are compared one by one
 
   template <class F> static std::uint64_t smallest_by_digits(node_t begin, node_t end, node_t n, const F &key) {
     std::uint64_t found = 0;
