@@ -194,8 +194,8 @@ private:
 };
 
 // On a grid one, at the first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides
-// has more. Else one at each factor of 8, or a tenth less, but none just above the last block: what is left of a graph in space couples ever more nodes, and V-cycles
-// alone do not do.
+// has more. Else one at each 1/8, or a tenth more, but none just above the last block: what is left of a graph in space couples ever more nodes,
+// and V-cycles alone do not do.
 template <class Backend, class T> void GraphRrb<Backend, T>::add_steps(bool on_grid) {
   if (on_grid && grids() < amli_from_levels) return;
   double most = 1.1 / (on_grid ? 16 : 8) * below(0);

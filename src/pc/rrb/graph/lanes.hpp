@@ -4,8 +4,7 @@
 #include "pc/rrb/graph/graph.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
+#include <vector>
 
 namespace petscrrb::rrb {
 
@@ -96,12 +95,12 @@ public:
 
   // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0.
   template <class F> std::uint64_t smallest(node_t begin, node_t end, node_t n, const F &key) {
-    std::uint64_t keys[room], found = 0;
-    if (end - begin > room) return smallest_by_digits(begin, end, n, key);
+    std::uint64_t some[room];
+    std::vector<std::uint64_t> many(end - begin > room ? end - begin : 0);
+    std::uint64_t *const keys = many.empty() ? some : many.data();
     for (node_t k = begin; k < end; ++k) keys[k - begin] = key(k);
     std::nth_element(keys, keys + n - 1, keys + (end - begin));
-    found = keys[n - 1];
-    return found;
+    return keys[n - 1];
   }
 
   // Where up to n numbers of a row are added up: here, or where they will be.
@@ -110,16 +109,6 @@ public:
 private:
   static constexpr node_t few = 12, room = 512; // few: are compared one by one
 
-  template <class F> static std::uint64_t smallest_by_digits(node_t begin, node_t end, node_t n, const F &key) {
-    std::uint64_t found = 0;
-    for (int bit = 62; bit >= 29; --bit) {
-      const std::uint64_t more = found | std::uint64_t(1) << bit;
-      node_t smaller = 0;
-      for (node_t k = begin; k < end && smaller < n; ++k) smaller += key(k) < more;
-      if (smaller < n) found = more;
-    }
-    return found;
-  }
   void clear(node_t columns) {
     slots_ = Slots::of(columns);
     std::fill_n(key_, slots_.count(), no_column);
