@@ -3,7 +3,7 @@ from questions import graphs
 
 QUESTION = "On a GPU and on no 2D grid, how does RRB on the graph compare with GAMG and BoomerAMG?"
 
-SMOOTH = ("Delaunay triangles", "Poisson, in 3D")  # gamg was not done with rough ones after minutes
+SMOOTH = ("Delaunay triangles", "Poisson, in 3D")  # with rough ones and gamg among the solvers the question did not end in minutes
 
 
 def solvers(dim, problem):

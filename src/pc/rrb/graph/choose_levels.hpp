@@ -80,7 +80,7 @@ struct MarkLumped {
     if (!gone[k] && !(w[k] > 0.0)) gone[k] = lumped;
   }
 };
-struct CountLeft {
+struct CountStaying {
   const node_t *start;
   const signed char *gone;
   node_t *count;
@@ -236,11 +236,12 @@ template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &le
 template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level) {
   start_sliding(level);
   const int most = on_grid_ ? most_passes_on_grids : most_passes;
-  index_t left = level.rows.couplings(), gone = 0;
-  for (int pass = 0; pass < most && make_pass<MarkLight>(level); ++pass, left -= gone) {
+  index_t left = level.rows.couplings();
+  for (int pass = 0; pass < most && make_pass<MarkLight>(level); ++pass) {
     slide(level.passes.back(), weights(0), level.eps);
-    gone = 2 * index_t(level.passes.back().place.size());
+    const index_t gone = 2 * index_t(level.passes.back().place.size());
     if (!on_grid_ && gone * worth_another_pass <= left) break;
+    left -= gone;
   }
   if (level.passes.empty())
     level.gone = {};
@@ -306,7 +307,7 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
   level.before = std::move(level.rows);
   level.rows = {};
   level.rows.start.resize(n + 1);
-  Loops::each(on_, n, CountLeft{level.before.start.data(), level.gone.data(), level.rows.start.data()});
+  Loops::each(on_, n, CountStaying{level.before.start.data(), level.gone.data(), level.rows.start.data()});
   level.rows.column.resize(choosing_->offsets(level.rows.start.data(), n, level.before.couplings()));
   Loops::each(on_, n,
               PackColumns{level.before.rows(), level.gone.data(), level.rows.start.data(), level.rows.column.data()});

@@ -30,8 +30,9 @@ struct Rows {
 
   PETSCRRB_HD node_t column_at(node_t k) const { return column[k]; }
 
-  // The first place, begin <= it <= end, of a column beyond q in a row or in part of one.
-  PETSCRRB_HD node_t after(node_t begin, node_t end, node_t q) const {
+  // The first place of a column beyond q in row p, or the row's end.
+  PETSCRRB_HD node_t after(node_t p, node_t q) const {
+    node_t begin = start[p], end = start[p + 1];
     while (begin < end) {
       const node_t middle = begin + (end - begin) / 2;
       if (column[middle] <= q)
@@ -41,7 +42,6 @@ struct Rows {
     }
     return begin;
   }
-  PETSCRRB_HD node_t after(node_t p, node_t q) const { return after(start[p], start[p + 1], q); }
   PETSCRRB_HD node_t find(node_t p, node_t q) const { return place_in(*this, start[p], start[p + 1], q); }
 };
 

@@ -50,25 +50,25 @@ template <> struct GraphLoops<Host> {
       for (node_t i = from; i < std::min(from + piece, n); ++i) f(i, alone);
     }
   }
-  // f(i, lanes) of those that f asks, counted or added up
+  template <class F> static auto with_lane(const F &f) {
+    return [&f](node_t i) {
+      OneLane alone;
+      return f(i, alone);
+    };
+  }
+  // count() of f(i, lanes), where f asks i
   template <class F> static void count_asked(const Host &on, node_t n, const F &f, NodeCounts *counts) {
     count(on, n, ask(f), counts);
   }
   template <class F> static auto ask(const F &f) {
-    return [&f](node_t i) {
-      if (!f.asks(i, Alone())) return 0u;
-      OneLane alone;
-      return f(i, alone);
-    };
+    return [&f](node_t i) { return f.asks(i, Alone()) ? with_lane(f)(i) : 0u; };
   }
+  // add() of f(i, lanes)
   template <class F>
   static void add_together(const Host &on, node_t n, double /* couplings */, const F &f, index_t *total) {
-    const auto with_lane = [&](node_t i) {
-      OneLane alone;
-      return f(i, alone);
-    };
-    add(on, n, with_lane, total);
+    add(on, n, with_lane(f), total);
   }
+  // f(i, lanes), or on a device with short rows what gather() does
   template <class F> static void add_up(const Host &on, node_t n, double couplings, const F &f) {
     with_table(on, n, couplings, f);
   }
