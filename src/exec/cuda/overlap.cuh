@@ -9,7 +9,7 @@ namespace petscrrb::cuda {
 // after await_previous(). A kernel that has called start_next() itself may be followed by others while kernels long before it
 // still run: each of them awaits only the one before it, which has ended when it has awaited its own. So
 // - all threads call await_previous() before they end, on every path, or the chain is broken;
-// - before it, only what no kernel since the host last waited has written may be touched;
+// - before it, only what none of these writes may be touched, nor what the kernel before the first of them writes;
 // - what one of these writes must not be read by __ldg(), not after await_previous() either: it is for memory that nobody
 //   writes while the kernel runs, which begins before that, and the compiler may move such a load before the waiting.
 __device__ inline void start_next() {

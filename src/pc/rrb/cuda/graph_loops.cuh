@@ -5,6 +5,7 @@
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/shape.cuh"
 #include "exec/cuda/sort.cuh"
+#include "pc/rrb/cuda/coupling_sums.cuh"
 #include "pc/rrb/cuda/lanes.cuh"
 #include "pc/rrb/graph/red_nodes.hpp"
 
@@ -26,35 +27,14 @@ template <class F> __global__ void __launch_bounds__(cuda::row_threads) count_no
   cuda::add_counts(i < n ? f(i) : unsigned(node_ok), i, 0, counts);
 }
 
-// A node has several lanes, a power of two.
-template <int lanes> __device__ int node_of_lane() {
-  return int((blockIdx.x * unsigned(cuda::row_threads) + threadIdx.x) / lanes);
-}
-template <int lanes> unsigned blocks_of_nodes(int n) { return unsigned(n - 1) / (cuda::row_threads / lanes) + 1; }
-
-template <int lanes, class F>
-__global__ void __launch_bounds__(cuda::row_threads) gather_nodes(int n, F f, bool overlap) {
-  const int i = node_of_lane<lanes>(), lane = int(threadIdx.x) % lanes;
-  if (overlap) {
-    cuda::start_next();
-    cuda::await_previous();
-  }
-  double sum = i < n ? f.sum(i, lane, lanes) : 0.0;
-  for (int step = lanes / 2; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-  if (i < n && lane == 0) f.take(i, sum);
-}
-template <int lanes, class F> void gather(const Cuda &on, int n, const F &f) {
-  if (n <= 0) return;
-  static const bool may_overlap = cuda::may_overlap(gather_nodes<lanes, F>);
-  const unsigned blocks = blocks_of_nodes<lanes>(n);
-  const bool overlap = may_overlap && blocks <= unsigned(cuda::few_blocks);
-  cuda::launch("gather", gather_nodes<lanes, F>, overlap, dim3(blocks), dim3(cuda::row_threads), 0, on.stream, n, f,
-               overlap);
-}
-
 template <int lanes, class F> __global__ void __launch_bounds__(cuda::row_threads) each_node_together(int n, F f) {
   Lanes<lanes> node;
   if (const int i = node_of_lane<lanes>(); i < n) f(i, node);
+}
+template <int lanes, class F> void together(const Cuda &on, int n, const F &f) {
+  if (n <= 0) return;
+  each_node_together<lanes><<<blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
+  cuda::check_launch("each_node_together");
 }
 template <int lanes, class F>
 __global__ void __launch_bounds__(cuda::row_threads) sum_nodes_together(int n, F f, unsigned long long *sum) {
@@ -146,6 +126,11 @@ __global__ void __launch_bounds__(cuda::row_threads)
   }
 }
 
+template <class F> struct EachAlone {
+  F f;
+
+  template <class Lanes> __device__ void operator()(node_t i, const Lanes &lanes) const { f.each_alone(i, lanes); }
+};
 struct Entry {
   const node_t *count;
 
@@ -183,20 +168,8 @@ template <> struct GraphLoops<Cuda> {
     count_asked_nodes<<<blocks_of_nodes<asking_lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
     cuda::check_launch("count_asked_nodes");
   }
-  template <class F> static void gather(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (couplings < 3.0) return graph_kernels::gather<1>(on, n, f);
-    if (couplings < 6.0) return graph_kernels::gather<2>(on, n, f);
-    if (couplings < 12.0) return graph_kernels::gather<4>(on, n, f);
-    if (couplings < 24.0) return graph_kernels::gather<8>(on, n, f);
-    graph_kernels::gather<32>(on, n, f);
-  }
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (n <= 0) return;
-    graph_kernels::with_lanes(couplings, [&](auto lanes) {
-      graph_kernels::each_node_together<lanes>
-          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
-    });
-    cuda::check_launch("each_node_together");
+    graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
   }
   template <class F> static void with_table(const Cuda &on, node_t n, double couplings, const F &f) {
     if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
@@ -212,7 +185,7 @@ template <> struct GraphLoops<Cuda> {
     cuda::check_launch("sum_nodes_together");
   }
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (couplings < 12.0) return graph_kernels::gather<8>(on, n, f);
+    if (couplings < 12.0) return graph_kernels::together<8>(on, n, graph_kernels::EachAlone<F>{f});
     graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<256>>(on, n, f);
   }
   template <class T> static void fetch(const Cuda &on, const cuda::Buffer<T> &from, std::vector<T> &to) {

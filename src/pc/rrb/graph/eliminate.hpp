@@ -152,14 +152,16 @@ struct FillNext {
   }
 
   // The same, each weight for itself: where rows are short that keeps more lanes at work.
-  PETSCRRB_HD double sum(node_t row, int lane, int lanes) const {
-    for (node_t k = next.start[row] + lane; k < next.start[row + 1]; k += lanes)
-      w[k] = weight(black[row], black[next.column[k]]);
-    return added_excess(black[row], lane, lanes);
+  template <class Lanes> PETSCRRB_HD void each_alone(node_t row, const Lanes &lanes) const {
+    const node_t q = black[row];
+    for (node_t k = next.start[row] + lanes.lane; k < next.start[row + 1]; k += lanes.count)
+      w[k] = weight(q, black[next.column[k]]);
+    const double more = lanes.sum(added_excess(q, lanes.lane, lanes.count));
+    if (lanes.first()) take(row, more);
   }
-  PETSCRRB_HD void take(node_t row, double sum) const { e[row] = graph.e[black[row]] + sum; }
 
 private:
+  PETSCRRB_HD void take(node_t row, double more) const { e[row] = graph.e[black[row]] + more; }
   // u = w(q,a), v = w(r,a); the same from both ends
   PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {
     return q < r ? u * inverse[a] * v : v * inverse[a] * u;

@@ -2,14 +2,12 @@
 // (docs/numerics.md, "Red nodes chosen by support").
 #pragma once
 
-#include "exec/range.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 
 #include <limits>
 
 namespace petscrrb::rrb {
 
-// Numbers of nodes and of couplings; what has more of them is refused.
-using node_t = std::int32_t;
 constexpr index_t any_number = std::numeric_limits<index_t>::max(); // where no limit is known
 
 // The place of column q in a part of a row, or -1.
@@ -49,15 +47,6 @@ struct Graph {
   node_t n;
   Rows rows;
   const double *w, *e; // the weight of each coupling, the excess of each node
-};
-
-// A list as a box, for what goes over boxes. Its last row may go past the end of the list.
-struct ListAsBox {
-  static constexpr index_t width = 4096;
-
-  static index_t rows(index_t n) { return (n + width - 1) / width; }
-  static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
-  PETSCRRB_HD static index_t entry(index_t h, index_t k) { return k * width + h; }
 };
 
 enum Colour : signed char {

@@ -12,6 +12,7 @@ namespace petscrrb::rrb {
 // are stored in.
 template <class Backend, class T> class GraphRrb final : public Factorization {
   using Loops = GraphLoops<Backend>;
+  using NodeSums = CouplingSums<Backend>;
   template <class V> using Array = typename Backend::template Array<V>;
 
   // AMLI's at one level, whose nodes and later ones it repeats.
@@ -24,14 +25,14 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
     AmliReport amli() const override { return {index_t(n_), 1, polynomial_.lambda_max(), polynomial_.used()}; }
     void keep_right_hand_side(double *) override { on_.copy(r.data(), x(), n_); }
     void second_right_hand_side(double *) override {
-      Loops::gather(on_, n_, couplings(),
-                    GraphPolynomial{matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), of_.q_.data()});
+      NodeSums::each(on_, n_, couplings(),
+                     GraphPolynomial(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), of_.q_.data()));
       on_.copy(x(), of_.q_.data(), n_);
     }
     void start_estimate() override {
       double *p = of_.p_.data();
       Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, p});
-      Loops::gather(on_, n_, couplings(), GraphProduct{matrix(), p, r.data()});
+      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), p, r.data()));
     }
     void put_residual() override { on_.copy(x(), r.data(), n_); }
     void estimate_step(int j) override {
@@ -44,7 +45,7 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
       const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
       sum(rho, r.data(), x());
       Loops::each(on_, n_, GraphDirection{x(), p, numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
-      Loops::gather(on_, n_, couplings(), GraphProduct{matrix(), p, q});
+      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), p, q));
       sum(curvature, p, q);
       Loops::each(on_, n_, GraphResidual{q, r.data(), numbers.at(rho), numbers.at(curvature)});
     }
@@ -85,6 +86,7 @@ public:
     options_.amli_grid = steps_.empty() ? 0 : steps_.front()->grid();
     make_order();
     make_factor();
+    make_forward();
     make_last_block();
     make_amli();
     levels_.end_choosing([&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
@@ -166,6 +168,7 @@ private:
   }
   void make_order();
   void make_factor();
+  void make_forward();
   void make_last_block();
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
@@ -184,6 +187,12 @@ private:
   Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
   Array<T> upper_, lower_;                            // weight/d
   Array<double> inverse_, x_, coarse_z_;              // 1/d
+  struct Taken {
+    Couplings<T> couplings;
+    node_t n;
+    double on_average;
+  };
+  std::vector<Taken> forward_; // of levels 1, 2, ...
   LastBlock block_;
   Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host
@@ -318,34 +327,49 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
 
 // --- the application ---
 
-// Nodes take from earlier ones level by level, those of a step's level and later ones at once, and so those of the last block. Lists of
+// Of each level's nodes what they take from earlier ones; of a step's level, and of the last block, that of later nodes at once. Lists of
 // what a node takes from are divided at steps only: what earlier levels give is taken on the way from level 0 or 1.
+template <class Backend, class T> void GraphRrb<Backend, T>::make_forward() {
+  const Step *above = nullptr;
+  for (int l = 1; l <= grids(); ++l) {
+    const Step *const step = step_at(l);
+    const node_t *const start = lower_start_.data() + first_[l];
+    const node_t *const begin = above ? above->split.data() + (first_[l] - first_[above->grid()]) : start;
+    const node_t *const end = step ? step->split.data() : start + 1;
+    const node_t n = first_[step ? grids() + 1 : l + 1] - first_[l];
+    const index_t couplings = levels_.choosing().sum(n, CountTaken{begin, end});
+    forward_.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n});
+    if (step) above = step;
+  }
+}
+
 template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
-  const Step *const above = step_at(from), *const below_it = step_at(to);
   if (from == 0) Loops::each(on_, below(0), Load{point_.data(), r, part != Part::right ? v_ : nullptr, x_.data()});
-  if (part == Part::right) return;
-  const auto forward = [&](int l, int end_level) {
-    constexpr double a_level = 3.0; // gives a node as many couplings
-    const node_t *const start = lower_start_.data() + first_[l];
-    const node_t *const begin = above ? above->split.data() + (first_[l] - first_[from]) : start;
-    const node_t *const end = l == to && below_it ? below_it->split.data() : start + 1;
-    Loops::gather(on_, first_[end_level] - first_[l], a_level * (above ? l - from : l),
-                  Forward<T>{begin, end, lower_column_.data(), lower_.data(), x_.data(), x_.data() + first_[l]});
-  };
-  for (int l = above ? from + 1 : 1; l < to; ++l) forward(l, l + 1);
-  if (from < to && (below_it || to == grids())) forward(to, grids() + 1);
+  if (part == Part::right || from == to) return;
+  for (int l = std::max(from + !!step_at(from), 1); l <= to; ++l)
+    if (l < to || l == grids() || step_at(l)) {
+      const Taken &taken = forward_[l - 1];
+      NodeSums::each(on_, taken.n, taken.on_average, Forward<T>{taken.couplings, x_.data(), x_.data() + first_[l]});
+    }
 }
 
 template <class Backend, class T>
 void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
   const double *v = part != Part::left ? v_ : nullptr;
   if (from == grids()) on_.copy(x_.data() + first_[from], coarse_z_.data(), below(from));
-  for (int l = from - 1; l >= to; --l)
-    Loops::gather(on_, first_[l + 1] - first_[l], couplings(l),
-                  Backward<T>{upper_start_.data(), upper_column_.data(), upper_.data(), inverse_.data(), x_.data(),
-                              to == 0 ? point_.data() : nullptr, z, v, first_[l], part != Part::left,
-                              part == Part::whole ? Scaling::full : Scaling::root});
+  for (int l = from - 1; l >= to; --l) {
+    const node_t *const start = upper_start_.data() + first_[l];
+    NodeSums::each(on_, first_[l + 1] - first_[l], couplings(l),
+                   Backward<T>{{start, start + (part != Part::left), upper_column_.data(), upper_.data()},
+                               inverse_.data(),
+                               x_.data(),
+                               to == 0 ? point_.data() : nullptr,
+                               z,
+                               v,
+                               first_[l],
+                               part == Part::whole ? Scaling::full : Scaling::root});
+  }
   if (to > 0) return;
   Loops::each(on_, below(from), StoreSolution{x_.data(), point_.data(), z, v, first_[from]});
 }

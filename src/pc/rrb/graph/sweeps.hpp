@@ -148,41 +148,37 @@ struct Load {
 
   PETSCRRB_HD void operator()(node_t p) const { x[p] = v ? v[point[p]] * r[point[p]] : r[point[p]]; }
 };
-template <class T> struct Forward {
-  const node_t *begin, *end, *column; // of a node's couplings with earlier ones
-  const T *lower;
-  const double *x;
-  double *to; // of the first of the nodes
+struct CountTaken {
+  const node_t *begin, *end;
 
-  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const {
-    double y = 0.0;
-    for (node_t k = begin[i] + lane; k < end[i]; k += lanes) y += double(lower[k]) * x[column[k]];
-    return y;
-  }
-  PETSCRRB_HD void take(node_t i, double y) const { to[i] += y; }
+  PETSCRRB_HD node_t operator()(node_t i) const { return end[i] - begin[i]; }
+};
+template <class T> struct Forward {
+  Couplings<T> couplings; // with earlier nodes
+  const double *x;
+  double *y; // of the first of the nodes
+
+  PETSCRRB_HD double own(node_t i) const { return y[i]; }
+  PETSCRRB_HD double term(node_t, T weight, node_t column) const { return double(weight) * x[column]; }
+  PETSCRRB_HD void take(node_t i, double sum) const { y[i] = sum; }
 };
 template <class T> struct Backward {
-  const node_t *start, *column;
-  const T *upper;
+  Couplings<T> couplings; // with later nodes; or none
   const double *inverse;
   double *x;
   const node_t *point; // where z is stored, too; or NULL
   double *z;
   const double *v;
   node_t first;
-  bool couple;
   Scaling scaling;
 
-  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const {
+  PETSCRRB_HD double own(node_t i) const {
     const node_t p = first + i;
-    double later = 0.0;
-    if (couple)
-      for (node_t k = start[p] + lane; k < start[p + 1]; k += lanes) later += double(upper[k]) * x[column[k]];
-    return later;
+    return x[p] * (scaling == Scaling::full ? inverse[p] : sqrt(inverse[p]));
   }
-  PETSCRRB_HD void take(node_t i, double later) const {
+  PETSCRRB_HD double term(node_t, T weight, node_t column) const { return double(weight) * x[column]; }
+  PETSCRRB_HD void take(node_t i, double sum) const {
     const node_t p = first + i;
-    const double sum = x[p] * (scaling == Scaling::full ? inverse[p] : sqrt(inverse[p])) + later;
     x[p] = sum;
     if (point) z[point[p]] = v ? v[point[p]] * sum : sum;
   }
@@ -235,32 +231,30 @@ struct KeptGraph {
   Rows rows;
   const double *w, *e;
 
-  PETSCRRB_HD double part_of_product(const double *x, node_t i, int lane, int lanes) const {
-    double sum = lane ? 0.0 : e[i] * x[i];
-    for (node_t k = rows.start[i] + lane; k < rows.start[i + 1]; k += lanes) sum += w[k] * (x[i] - x[rows.column[k]]);
-    return sum;
-  }
+  Couplings<double> couplings() const { return {rows.start, rows.start + 1, rows.column, w}; }
   PETSCRRB_HD double diagonal(node_t i) const { // 0 without couplings
     double sum = 0.0;
     for (node_t k = rows.start[i]; k < rows.start[i + 1]; ++k) sum += w[k];
     return sum > 0.0 ? sum + e[i] : 0.0;
   }
 };
+// y = A x
 struct GraphProduct {
-  KeptGraph A;
-  const double *x;
+  Couplings<double> couplings;
+  const double *e, *x;
   double *y;
 
-  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const { return A.part_of_product(x, i, lane, lanes); }
+  GraphProduct(const KeptGraph &A, const double *x, double *y) : couplings(A.couplings()), e(A.e), x(x), y(y) {}
+  PETSCRRB_HD double own(node_t i) const { return e[i] * x[i]; }
+  PETSCRRB_HD double term(node_t i, double weight, node_t column) const { return weight * (x[i] - x[column]); }
   PETSCRRB_HD void take(node_t i, double product) const { y[i] = product; }
 };
 // y = c0 r - c1 A x
-struct GraphPolynomial {
-  KeptGraph A;
-  const double *r, *x, *c0, *c1;
-  double *y;
+struct GraphPolynomial : GraphProduct {
+  const double *r, *c0, *c1;
 
-  PETSCRRB_HD double sum(node_t i, int lane, int lanes) const { return A.part_of_product(x, i, lane, lanes); }
+  GraphPolynomial(const KeptGraph &A, const double *r, const double *x, const double *c0, const double *c1, double *y)
+      : GraphProduct(A, x, y), r(r), c0(c0), c1(c1) {}
   PETSCRRB_HD void take(node_t i, double product) const { y[i] = *c0 * r[i] - *c1 * product; }
 };
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the grid's point: see StartVector

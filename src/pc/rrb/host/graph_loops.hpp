@@ -68,13 +68,9 @@ template <> struct GraphLoops<Host> {
   static void add_together(const Host &on, node_t n, double /* couplings */, const F &f, index_t *total) {
     add(on, n, with_lane(f), total);
   }
-  // f(i, lanes), or on a device with short rows what gather() does
+  // f(i, lanes), or on a device with short rows f.each_alone(i, lanes)
   template <class F> static void add_up(const Host &on, node_t n, double couplings, const F &f) {
     with_table(on, n, couplings, f);
-  }
-  // f.take(i, f.sum(i, 0, 1)); a device has several lanes for a node's sum: sum(i, lane, lanes). couplings: of a node, on average
-  template <class F> static void gather(const Host &on, node_t n, double /* couplings */, const F &f) {
-    each(on, n, [&](node_t i) { f.take(i, f.sum(i, 0, 1)); });
   }
   template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
     std::copy_n(from.data(), to.size(), to.data());

@@ -3,6 +3,7 @@
 #include "pc/rrb/graph/graph_rrb.hpp"
 #include "pc/rrb/graph/halved_rrb.hpp"
 #include "pc/rrb/graph/matrix_rows.hpp"
+#include "pc/rrb/host/coupling_sums.hpp"
 #include "pc/rrb/host/graph_loops.hpp"
 #include "stencil/host/rows.hpp"
 

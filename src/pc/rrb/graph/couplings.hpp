@@ -1,0 +1,32 @@
+// What each node of a list sums over, and loops that do so.
+#pragma once
+
+#include "exec/range.hpp"
+
+namespace petscrrb::rrb {
+
+// Numbers of nodes and of couplings; what has more of them is refused.
+using node_t = std::int32_t;
+
+// A list as a box, for what goes over boxes. Its last row may go past the end of the list.
+struct ListAsBox {
+  static constexpr index_t width = 4096;
+
+  static index_t rows(index_t n) { return (n + width - 1) / width; }
+  static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
+  PETSCRRB_HD static index_t entry(index_t h, index_t k) { return k * width + h; }
+};
+
+// What node i of a list sums over: begin[i] ... end[i]. It stays as it is while sweeps run. Place: of a coupling, and of a node.
+template <class T, class Place = node_t> struct Couplings {
+  const Place *begin, *end, *column;
+  const T *weight;
+};
+
+// For each node f.take(i, f.own(i) + the sum of f.term(i, weight, column) over f.couplings): several lanes of a device add it up. on_average: so
+// many couplings.
+//   each(on, n, on_average, f)
+//   Terms terms(on, n, on_average, f, partial): of the sum of what f.take() returns, which take most_terms(n) of the partial sum
+template <class Backend> struct CouplingSums;
+
+} // namespace petscrrb::rrb
