@@ -71,7 +71,7 @@ FAULTS = [Fault(*fault) for fault in (
      "  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */\n", ""),
     ("norm-of-the-initial-residual", "dropped term", "host", "src/ksp/rrb/core/iteration.hpp",
      "if (start || norm == Norm::preconditioned)", "if (norm == Norm::preconditioned)"),
-    ("ring-in-y", "wrong index", "host", "src/ksp/rrb/core/full_cg.hpp",
+    ("ring-in-y", "wrong index", "host", "src/ksp/rrb/core/products.hpp",
      "x_.y.periodic ? x_.y.n : 0", "x_.x.periodic ? x_.y.n : 0"),
     ("shared-row-of-r", "forgotten update", "host", "src/ksp/rrb/host/schur_loops.hpp",
      "out[h] = start ? r[h] : r[h] - a * q[h];", "out[h] = r[h];"),

@@ -1,5 +1,6 @@
 // PCRRB of matrices that are on no 2D grid, through PETSc: which are taken, how, and which are refused. On one rank.
 #include "on_device.hpp"
+#include "rrbsolver_support.hpp"
 #include "support.hpp"
 
 #include <petscdmda.h>
@@ -153,15 +154,49 @@ TEST(Graphs, InThreeDimensions) {
 TEST(Graphs, AreRefreshed) {
   reference::Matrix A = triangles(40, 2);
   const Matrix mat = matrix_of(A);
-  const Solver ksp = ksp_of(mat, by_choice + "-ksp_type cg -ksp_rtol 1e-8");
+  const Solver cg = ksp_of(mat, by_choice + "-ksp_type cg -ksp_rtol 1e-8"),
+               rrb = ksp_of(mat, by_choice + "-ksp_type rrb -ksp_rtol 1e-8");
   const reference::Vector b = reference::random_vector(A.size(), 1);
   for (double factor : {1.0, 3.0, 1e-3}) {
     ok(MatScale(mat, factor));
     for (auto &row : A.row)
       for (auto &entry : row) entry.second *= factor;
-    const Solve found = solve(ksp, b);
-    EXPECT_LE(found.iterations, 20);
-    EXPECT_LT(residual(A, b, found.x), 1.1e-8);
+    for (KSP ksp : {KSP(cg), KSP(rrb)}) {
+      const Solve found = solve(ksp, b);
+      EXPECT_LE(found.iterations, 20);
+      EXPECT_LT(residual(A, b, found.x), 1.1e-8);
+    }
+  }
+}
+
+// KSPRRB's product is with the rows where PETSc has them.
+TEST(Graphs, HaveTheHistoryOfKSPCG) {
+  const reference::Matrix A = triangles(50, 3);
+  const Matrix mat = matrix_of(A);
+  const reference::Vector b = reference::random_vector(A.size(), 1);
+  for (const reference::Vector &x0 : {reference::Vector(), reference::random_vector(A.size(), 11)})
+    for (const char *norm : {"natural", "unpreconditioned", "preconditioned", "none"}) {
+      const std::string options = by_choice + "-ksp_rtol 1e-8 -ksp_max_it 40 -ksp_norm_type " + norm + " ";
+      const Solver cg = ksp_of(mat, options + "-ksp_type cg"), rrb = ksp_of(mat, options + "-ksp_type rrb");
+      const Recorded expected = recorded(cg, b, x0), result = recorded(rrb, b, x0);
+      EXPECT_NE(view(rrb).find("on all nodes, fused"), std::string::npos) << view(rrb);
+      EXPECT_EQ(result.reason, expected.reason);
+      expect_near(result.history, expected.history, 1e-6);
+      EXPECT_LT(largest_difference(result.x, expected.x), 1e-6);
+    }
+}
+
+TEST(Graphs, MayMove) {
+  const reference::Matrix A = triangles(40, 2);
+  const reference::Vector b = reference::random_vector(A.size(), 1);
+  Matrix mat = matrix_of(A);
+  const Solver ksp = ksp_of(mat, by_choice + "-ksp_type rrb -ksp_rtol 1e-8");
+  ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  for (int times = 0; times < 3; times++) {
+    EXPECT_LT(residual(A, b, solve(ksp, b).x), 1.1e-8);
+    Matrix other = matrix_of(A);
+    ok(KSPSetOperators(ksp, other, other));
+    mat = std::move(other);
   }
 }
 

@@ -135,8 +135,8 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
    `PCRRB` takes its place. `-pc_type` decides otherwise.
 
    The red nodes of a 5- or 7-point matrix, half of all nodes, are eliminated exactly, and CG works on the others, in few passes over
-   memory. The solution is computed on all nodes. CG works on all nodes if the matrix has 9 points, if there is an odd number of points
-   around a periodic side, or if `PCGRIDMG` does not smooth by red-black points. PETSc's own products and vector operations are used if the
+   memory. The solution is computed on all nodes. CG works on all nodes if the matrix is on no grid or has 9 points, if there is an
+   odd number of points around a periodic side, or if `PCGRIDMG` does not smooth by red-black points. PETSc's own products and vector operations are used if the
    preconditioner is built from another matrix, and with `PCRRB` on several ranks if CG works on all nodes or the finest grid is on every
    rank. `KSPView()` shows which is in use.
 

@@ -138,7 +138,7 @@ static PetscErrorCode ReadValues(KSP ksp) {
 
   PetscFunctionBegin;
   PetscCall(now.Take(ksp->pc->mat));
-  if (now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->fused->borrows() && now == s->values && pc->factored == s->factored) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Refresh(ksp, now, &values));
   s->values = {};
   if (values == KSP_RRB_VALUES_OK) {

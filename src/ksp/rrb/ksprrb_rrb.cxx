@@ -25,17 +25,21 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
     *why = "the finest grid is not in r1/r2/b1/b2 storage";
   else
     *form = KSP_RRB_SCHUR;
-  if ((ranks > 1 || s->on_graph) && *form == KSP_RRB_FULL) *form = KSP_RRB_UNFUSED;
+  if (ranks > 1 && *form == KSP_RRB_FULL) *form = KSP_RRB_UNFUSED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Create(PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
   const PCRRBParts with = StateOf(pc)->backend->parts(*StateOf(pc)->core);
-  const bool full = form == KSP_RRB_FULL;
+  const bool full = form == KSP_RRB_FULL, rows = StateOf(pc)->on_graph;
   const PetscRRBSay say("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
+    if (rows) {
+      *solver = KSPRRBSolverOnRows(with);
+      return;
+    }
 #if PETSCRRB_ON_DEVICES
     if (with.stream) {
       *solver = KSPRRBSolverOnDevice(with, full);

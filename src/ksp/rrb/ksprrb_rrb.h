@@ -71,3 +71,5 @@ private:
 /* full: on all nodes, where there is no Schur complement to iterate on. They refer to what PCRRB lends them. May throw. */
 std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnHost(const PCRRBParts &, bool full);
 std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnDevice(const PCRRBParts &, bool full);
+/* of a matrix on no grid */
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnRows(const PCRRBParts &);

@@ -34,6 +34,8 @@ public:
   virtual ~KSPRRBSolver() = default;
   /* The matrix's values as they are now, in that state. */
   virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *) = 0;
+  /* The matrix's arrays are used where they are. They may have moved since the last solve. */
+  virtual bool borrows() const { return false; }
 
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;

@@ -1,6 +1,7 @@
 // Conjugate gradients on PCRRB's factorization as an iteration, on the host or on a device.
 #pragma once
 
+#include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
 
 #include <memory>
@@ -15,9 +16,11 @@ class BlackRanks;
 
 namespace petscrrb::rrbsolver {
 
+// Of a stencil.
 class RrbIteration : public Iteration {
 public:
   using Core = Factorization;
+  using Matrix = PreparedStencil;
 
   virtual void refresh(const PreparedStencil &) = 0;
   virtual bool positive() const = 0; // waits
@@ -29,11 +32,22 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, RrbIteration::C
 std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &, bool full, BlackRanks *ranks = nullptr,
                                                  Iteration::Loop = Iteration::Loop::automatic);
 
+// Of a matrix on no grid, whose arrays are the backend's and must stay as they are as long as the iteration is used; on one rank.
+class RowsIteration : public Iteration {
+public:
+  using Matrix = Csr;
+
+  virtual void refresh(const Csr &) = 0;
+  virtual bool positive() const = 0;
+};
+std::unique_ptr<RowsIteration> make_rows_iteration(const Host &on, Factorization &);
+std::unique_ptr<RowsIteration> make_rows_iteration(Cuda &on, Factorization &);
+
 // On: IterationOnHost or IterationOnDevice.
-template <class On> class OnRrb final : public On {
+template <class On, class Interface> class OnRrb final : public On {
 public:
   using On::On;
-  void refresh(const PreparedStencil &a) override { On::cg_.refresh(a); }
+  void refresh(const typename Interface::Matrix &a) override { On::cg_.refresh(a); }
   bool positive() const override { return On::cg_.positive(); }
 };
 

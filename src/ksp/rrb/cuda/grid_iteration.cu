@@ -5,16 +5,6 @@
 
 namespace petscrrb::rrbsolver {
 
-// The squares of a norm, where there are some.
-struct PendingSquares {
-  Terms squares;
-
-  template <int threads> __device__ void add_up(double *scalars, Norm) const {
-    if (!squares.count) return;
-    const double sum = cuda::sum_of<threads>(squares);
-    if (threadIdx.x == 0) scalars[squares_b1] = sum;
-  }
-};
 template <class Inside, Points points> static PendingSquares pending_of(const GridCG<Inside, points> &cg, Norm, bool) {
   return {cg.squares()};
 }

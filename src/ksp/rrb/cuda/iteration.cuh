@@ -39,6 +39,17 @@ __device__ inline bool ends(const Run &run, const Numbers &n) {
          (tested && (n.norm <= run.limits.below || n.norm >= run.limits.above));
 }
 
+// The squares of a norm, where there are some; Pending, as below.
+struct PendingSquares {
+  Terms squares;
+
+  template <int threads> __device__ void add_up(double *scalars, Norm) const {
+    if (!squares.count) return;
+    const double sum = cuda::sum_of<threads>(squares);
+    if (threadIdx.x == 0) scalars[squares_b1] = sum;
+  }
+};
+
 constexpr int end_threads = 512;
 
 // Pending: sums that are left to the end of a step, template <int threads> void add_up(double *scalars, Norm).
