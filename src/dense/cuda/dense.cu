@@ -1,6 +1,7 @@
 // Fills a dense matrix from its sparse form, has it factored and inverted by cuSOLVER, and applies it.
 #include "dense/cuda/dense.hpp"
 
+#include "exec/cuda/overlap.cuh"
 #include "exec/cuda/rows.cuh"
 
 #include <stdexcept>
@@ -37,11 +38,14 @@ __global__ void mirror(double *matrix, std::size_t pitch, int n) {
   }
 }
 
-// A row a warp.
+// A row a warp, of which most is read before c is there.
 __global__ void __launch_bounds__(product_threads) multiply(InverseRows inverse, const double *c, double *result) {
   const int row = (int(blockIdx.x) * product_threads + int(threadIdx.x)) / 32;
+  cuda::start_next();
+  const auto of_row = inverse.read_ahead(row);
+  cuda::await_previous();
   if (row >= inverse.n) return;
-  const double sum = inverse.times(row, [&](int k) { return c[k]; });
+  const double sum = inverse.times(row, of_row, [&](int k) { return c[k]; });
   if (threadIdx.x % 32 == 0) result[row] = sum;
 }
 
@@ -153,8 +157,9 @@ Status DenseInverse::status() const {
 double *DenseInverse::solve(double *c, double *other, cudaStream_t stream) const {
   if (!n_) return c;
   if (type_ == Inverse::explicit_inverse) {
-    multiply<<<unsigned(n_ - 1) / (product_threads / 32) + 1, product_threads, 0, stream>>>(rows(), c, other);
-    cuda::check_launch("application of the inverse of E");
+    static const bool overlap = cuda::may_overlap(multiply);
+    cuda::launch("application of the inverse of E", multiply, overlap, unsigned(n_ - 1) / (product_threads / 32) + 1,
+                 product_threads, 0, stream, rows(), c, other);
     return other;
   }
   const bool singular = host_found_.data()->null_directions > 0;

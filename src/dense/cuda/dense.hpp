@@ -79,21 +79,39 @@ struct InverseRows {
   int n;
 
 #ifdef __CUDACC__
+  // What a warp reads of a row at first, two numbers a lane each time.
+  struct Ahead {
+    static constexpr int most = 16;
+    double2 v[most];
+  };
+  __device__ Ahead read_ahead(int row) const {
+    Ahead ahead;
+  #pragma unroll
+    for (int i = 0; i < Ahead::most; ++i)
+      if (const int k = place(i); row < n && k < n) ahead.v[i] = at(row, k);
+    return ahead;
+  }
   // a row times c(0), c(1), ..., by a warp; known to all its lanes
-  template <class C> __device__ double times(int row, const C &c) const {
-    const int lane = int(threadIdx.x) % 32;
-    const double *of_row = values + row * pitch;
+  template <class C> __device__ double times(int row, const Ahead &ahead, const C &c) const {
     double even = 0.0, odd = 0.0;
-  #pragma unroll 8
-    for (int k = 2 * lane; k < n; k += 64) {
-      const double2 v = *reinterpret_cast<const double2 *>(of_row + k);
+    const auto add = [&](int k, double2 v) {
       even = fma(v.x, c(k), even);
       odd = fma(v.y, k + 1 < n ? c(k + 1) : 0.0, odd);
-    }
+    };
+  #pragma unroll
+    for (int i = 0; i < Ahead::most; ++i)
+      if (place(i) < n) add(place(i), ahead.v[i]);
+  #pragma unroll 8
+    for (int k = place(Ahead::most); k < n; k += 64) add(k, at(row, k));
     double sum = even + odd;
     for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
     return sum;
   }
+  template <class C> __device__ double times(int row, const C &c) const { return times(row, read_ahead(row), c); }
+
+private:
+  __device__ static int place(int i) { return 2 * (int(threadIdx.x) % 32) + 64 * i; }
+  __device__ double2 at(int row, int k) const { return *reinterpret_cast<const double2 *>(values + row * pitch + k); }
 #endif
 };
 

@@ -34,20 +34,27 @@ public:
   }
   // What of a step's depends on nothing that the host must see.
   template <class Solve> auto take_estimate_steps(int k, const Solve &solve) const {
-    auto error = decltype(solve(Part::whole))(0);
+    return take_estimate_steps_by(k, [&] { return repeat(k, solve); });
+  }
+  template <class Repeat> auto take_estimate_steps_by(int k, const Repeat &repeat) const {
+    auto error = decltype(repeat())(0);
     AmliStep &step = core_.step(k);
     step.start_estimate();
     for (int j = 0; j < estimate_steps && !error; ++j) {
       step.put_residual();
-      error = visit(step.grid(), k + 1, nullptr, core_.work(), Part::whole, solve, Energy::no);
+      error = repeat();
       if (!error) step.estimate_step(j);
     }
     return error;
   }
-  // Which steps are taken, a bit each: a captured cycle is for these.
-  unsigned used() const {
+  // What a step repeats, on its grid's vector.
+  template <class Solve> auto repeat(int k, const Solve &solve) const {
+    return visit(core_.step(k).grid(), k + 1, nullptr, core_.work(), Part::whole, solve, Energy::no);
+  }
+  // Which steps are taken, from one on, a bit each: a captured cycle is for these.
+  unsigned used(int from = 0) const {
     unsigned bits = 0;
-    for (int k = 0; k < core_.steps(); ++k) bits |= unsigned(core_.step(k).amli().used) << k;
+    for (int k = from; k < core_.steps(); ++k) bits |= unsigned(core_.step(k).amli().used) << k;
     return bits;
   }
 

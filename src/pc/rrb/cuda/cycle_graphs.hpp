@@ -5,6 +5,8 @@
 #include "exec/cuda/graph.hpp"
 #include "pc/rrb/core/cycle.hpp"
 
+#include <vector>
+
 namespace petscrrb::rrb {
 
 class CycleGraphs {
@@ -12,6 +14,7 @@ public:
   void reset() {
     below_.reset();
     estimate_.reset();
+    repeated_.clear();
   }
 
   // solve: kernels alone. Both return its error, if it has one.
@@ -32,8 +35,12 @@ public:
   template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
     if (!core.amli().nx) return error;
-    // an application's z is the vector of all grids, and changes; or what a step repeats depends on later ones
-    if (!core.has_own_vectors(0) || core.steps() > 1) return Cycle(core).estimate(solve);
+    if (!core.has_own_vectors(0))
+      return Cycle(core).estimate(solve); // an application's z is the vector of all grids, and changes
+    if (core.steps() > 1) {
+      for (int k = core.steps() - 1; k >= 0 && !error; --k) error = estimate(on, core, k, solve);
+      return error;
+    }
     if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(0, solve); });
     if (error) return error;
     estimate_.launch(on);
@@ -42,8 +49,31 @@ public:
   }
 
 private:
+  // Of a step whose repeated part has later ones in it.
+  template <class Core, class Solve> auto estimate(Cuda &on, Core &core, int k, const Solve &solve) {
+    auto error = decltype(solve(Part::whole))(0);
+    if (!core.step(k).amli().nx) return error;
+    if (repeated_.size() < std::size_t(core.steps())) repeated_.resize(core.steps());
+    auto &[graph, used] = repeated_[k];
+    const unsigned later = Cycle(core).used(k + 1);
+    if (graph.empty() || used != later) error = graph.capture(on, [&] { return Cycle(core).repeat(k, solve); });
+    if (error) return error;
+    used = later;
+    error = Cycle(core).take_estimate_steps_by(k, [&] {
+      graph.launch(on);
+      return error;
+    });
+    if (!error) core.step(k).finish_estimate();
+    return error;
+  }
+
   cuda::Graph below_, estimate_;
-  unsigned used_ = 0; // steps of AMLI in the cycle that was captured
+  struct Repeated {
+    cuda::Graph graph;
+    unsigned used = 0;
+  };
+  std::vector<Repeated> repeated_; // by each step, with those of the later ones that are used
+  unsigned used_ = 0;              // steps of AMLI in the cycle that was captured
 };
 
 } // namespace petscrrb::rrb

@@ -19,11 +19,13 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
   class Step final : public AmliStep {
   public:
     Step(GraphRrb &of, int level, node_t nodes)
-        : of_(of), on_(of.on_), level_(level), n_(nodes), polynomial_(ListAsBox::rows(nodes)) {}
+        : of_(of), on_(of.on_), level_(level), n_(nodes), polynomial_(ListAsBox::rows(nodes)) {
+      r.resize(nodes);
+    }
 
     int grid() const override { return level_; }
     AmliReport amli() const override { return {index_t(n_), 1, polynomial_.lambda_max(), polynomial_.used()}; }
-    void keep_right_hand_side(double *) override { on_.copy(r.data(), x(), n_); }
+    void keep_right_hand_side(double *) override {} // as all down() does, which comes to this level
     void second_right_hand_side(double *) override {
       NodeSums::each(on_, n_, couplings(),
                      GraphPolynomial(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), of_.q_.data()));
@@ -110,8 +112,8 @@ public:
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
   int grids() const override { return levels_.count(); }
-  const double *coarse_r() const override { return x_.data() + first_[grids()]; }
-  double *coarse_z() override { return coarse_z_.data(); }
+  const double *coarse_r() const override { return coarse_r_.data(); }
+  double *coarse_z() override { return x_.data() + first_[grids()]; }
 
   int steps() const override { return int(steps_.size()); }
   AmliStep &step(int k) override { return *steps_[k]; }
@@ -186,11 +188,12 @@ private:
   Array<node_t> upper_start_, upper_column_;          // of a red node: its couplings, with nodes of later levels
   Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
   Array<T> upper_, lower_;                            // weight/d
-  Array<double> inverse_, x_, coarse_z_;              // 1/d
+  Array<double> inverse_, x_, coarse_r_;              // 1/d
   struct Taken {
     Couplings<T> couplings;
     node_t n;
     double on_average;
+    double *copy;
   };
   std::vector<Taken> forward_; // of levels 1, 2, ...
   LastBlock block_;
@@ -245,7 +248,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
   levels_.choosing().offsets(lower_start_.data(), n, couplings);
   upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
   upper_.resize(couplings), lower_.resize(couplings);
-  inverse_.resize(reds), x_.resize(n), coarse_z_.resize(below(grids()));
+  inverse_.resize(reds), x_.resize(n), coarse_r_.resize(below(grids()));
   Array<node_t> end;
   end.resize(n);
   Loops::each(on_, n, CopyNumber{lower_start_.data(), end.data()});
@@ -274,7 +277,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
     Loops::each(on_, n, CountKept{rows, order, first, step->rows.start.data()});
     step->rows.column.resize(levels_.choosing().offsets(step->rows.start.data(), n, levels_.level(l).rows.couplings()));
     Loops::each(on_, n, ListKept{rows, order, step->rows.start.data(), first, step->rows.column.data()});
-    step->w.resize(step->rows.couplings()), step->e.resize(n), step->r.resize(n);
+    step->w.resize(step->rows.couplings()), step->e.resize(n);
   }
   if (!steps_.empty()) p_.resize(below(options_.amli_grid)), q_.resize(below(options_.amli_grid));
 }
@@ -318,7 +321,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
   std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
                   lower_start_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() + lower_.bytes() +
-                  inverse_.bytes() + x_.bytes() + coarse_z_.bytes() + block_.bytes() + p_.bytes() + q_.bytes() +
+                  inverse_.bytes() + x_.bytes() + coarse_r_.bytes() + block_.bytes() + p_.bytes() + q_.bytes() +
                   ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
   for (const auto &o : order_) n += o.bytes();
   for (const auto &s : steps_) n += s->bytes();
@@ -338,7 +341,10 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_forward() {
     const node_t *const end = step ? step->split.data() : start + 1;
     const node_t n = first_[step ? grids() + 1 : l + 1] - first_[l];
     const index_t couplings = levels_.choosing().sum(n, CountTaken{begin, end});
-    forward_.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n});
+    double *const copy = l == grids() ? coarse_r_.data()
+                         : step       ? step->r.data()
+                                      : nullptr; // where another one is wanted
+    forward_.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n, copy});
     if (step) above = step;
   }
 }
@@ -346,18 +352,19 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_forward() {
 template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
   if (from == 0) Loops::each(on_, below(0), Load{point_.data(), r, part != Part::right ? v_ : nullptr, x_.data()});
+  if (part == Part::right || grids() == 0) on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
   if (part == Part::right || from == to) return;
   for (int l = std::max(from + !!step_at(from), 1); l <= to; ++l)
     if (l < to || l == grids() || step_at(l)) {
       const Taken &taken = forward_[l - 1];
-      NodeSums::each(on_, taken.n, taken.on_average, Forward<T>{taken.couplings, x_.data(), x_.data() + first_[l]});
+      NodeSums::each(on_, taken.n, taken.on_average,
+                     Forward<T>{taken.couplings, x_.data(), x_.data() + first_[l], taken.copy});
     }
 }
 
 template <class Backend, class T>
 void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
   const double *v = part != Part::left ? v_ : nullptr;
-  if (from == grids()) on_.copy(x_.data() + first_[from], coarse_z_.data(), below(from));
   for (int l = from - 1; l >= to; --l) {
     const node_t *const start = upper_start_.data() + first_[l];
     NodeSums::each(on_, first_[l + 1] - first_[l], couplings(l),

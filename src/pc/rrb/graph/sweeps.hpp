@@ -156,11 +156,14 @@ struct CountTaken {
 template <class T> struct Forward {
   Couplings<T> couplings; // with earlier nodes
   const double *x;
-  double *y; // of the first of the nodes
+  double *y, *copy; // of the first of the nodes; copy: NULL for none
 
   PETSCRRB_HD double own(node_t i) const { return y[i]; }
   PETSCRRB_HD double term(node_t, T weight, node_t column) const { return double(weight) * x[column]; }
-  PETSCRRB_HD void take(node_t i, double sum) const { y[i] = sum; }
+  PETSCRRB_HD void take(node_t i, double sum) const {
+    y[i] = sum;
+    if (copy) copy[i] = sum;
+  }
 };
 template <class T> struct Backward {
   Couplings<T> couplings; // with later nodes; or none
