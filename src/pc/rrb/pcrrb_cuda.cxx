@@ -219,7 +219,8 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
-    if (!factored) core.refresh(stencil(), lumping);
+    if (!factored && on_ranks_) core.refresh(stencil(), lumping);
+    if (!factored && !on_ranks_) graphs_.refresh(cuda_, core, stencil(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());

@@ -28,6 +28,10 @@ struct Lumping {
   bool test = false;            // red nodes: the support of what they drop, too (plain_test.hpp)
   Limits limits = plain_limits; // of the test, and of what a node may lose
   double null_inverse = 0.0;    // 1/d of a null direction: of the size of those of other nodes, so that M is definite
+
+  bool operator==(const Lumping &o) const {
+    return omega == o.omega && both == o.both && test == o.test && limits == o.limits && null_inverse == o.null_inverse;
+  }
 };
 
 constexpr double unlumped_below = 1e-10; // of the diagonal before lumping

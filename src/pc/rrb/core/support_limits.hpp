@@ -12,6 +12,8 @@ PETSCRRB_HD inline bool at_most(double a, double b) { return a <= b + tie * (b <
 // lost <= beta kept at each red node, w <= tau S at each coupling of two of them
 struct Limits {
   double beta, tau;
+
+  bool operator==(const Limits &o) const { return beta == o.beta && tau == o.tau; }
 };
 // A node with more couplings stays black: eliminating it would add their square.
 constexpr int most_of_red = 256;

@@ -12,9 +12,26 @@ namespace petscrrb::rrb {
 class CycleGraphs {
 public:
   void reset() {
+    refresh_.reset();
     below_.reset();
     estimate_.reset();
     repeated_.clear();
+  }
+
+  // A refresh, of which a graph is made once two have had the same arrays.
+  template <class Core> void refresh(Cuda &on, Core &core, const PreparedStencil &s, Lumping lumping) {
+    if (!(lumping == lumping_ && same_arrays(s, refreshed_))) {
+      refresh_.reset();
+      core.refresh(s, lumping);
+      refreshed_ = s, lumping_ = lumping;
+      return;
+    }
+    if (refresh_.empty())
+      (void)refresh_.capture(on, [&] {
+        core.refresh(s, lumping);
+        return 0;
+      });
+    refresh_.launch(on);
   }
 
   // solve: kernels alone. Both return its error, if it has one.
@@ -67,7 +84,15 @@ private:
     return error;
   }
 
-  cuda::Graph below_, estimate_;
+  static bool same_arrays(const PreparedStencil &a, const PreparedStencil &b) {
+    return a.X == b.X && a.E == b.E && a.N == b.N && a.NE == b.NE && a.NW == b.NW && a.v == b.v &&
+           a.rows.start == b.rows.start && a.rows.column == b.rows.column && a.rows.w == b.rows.w &&
+           a.rows.e == b.rows.e;
+  }
+
+  cuda::Graph refresh_, below_, estimate_;
+  PreparedStencil refreshed_;
+  Lumping lumping_;
   struct Repeated {
     cuda::Graph graph;
     unsigned used = 0;

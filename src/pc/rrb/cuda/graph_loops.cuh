@@ -72,12 +72,6 @@ template <class F, class Add> __device__ void ask_nodes(int n, const F &f, const
   warp.each(asked && few.first(), i, [&](node_t p) { add(p, f(p, warp), warp.first()); });
 }
 template <class F>
-__global__ void __launch_bounds__(cuda::row_threads) count_asked_nodes(int n, F f, NodeCounts *counts) {
-  ask_nodes(n, f, [&](node_t p, unsigned flags, bool first) {
-    if (flags) cuda::add_counts(first ? flags : unsigned(node_ok), p, 0, counts);
-  });
-}
-template <class F>
 __global__ void __launch_bounds__(cuda::row_threads) sum_asked_nodes(int n, F f, unsigned long long *sum) {
   ask_nodes(n, f, [&](node_t, unsigned value, bool first) {
     if (first && value) atomicAdd(sum, (unsigned long long)value);
@@ -161,12 +155,6 @@ template <> struct GraphLoops<Cuda> {
     graph_kernels::count_nodes<<<unsigned(n - 1) / cuda::row_threads + 1, cuda::row_threads, 0, on.stream>>>(n, f,
                                                                                                              counts);
     cuda::check_launch("count_nodes");
-  }
-  template <class F> static void count_asked(const Cuda &on, node_t n, const F &f, NodeCounts *counts) {
-    using namespace graph_kernels;
-    if (n <= 0) return;
-    count_asked_nodes<<<blocks_of_nodes<asking_lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
-    cuda::check_launch("count_asked_nodes");
   }
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
     graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });

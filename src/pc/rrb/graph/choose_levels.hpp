@@ -51,7 +51,7 @@ struct SetNumber {
 
   PETSCRRB_HD void operator()(node_t p) const {
     const bool is_black = colour[p] == black;
-    number[p] = is_black ? blacks[p] : p - blacks[p];
+    number[p] = is_black ? blacks[p] : ~(p - blacks[p]);
     if (is_black) black_node[blacks[p]] = p;
   }
 };
@@ -202,16 +202,14 @@ template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
 template <class Backend> void GraphLevels<Backend>::make_next(const Level &level, Level &next) {
   const node_t n = level.rows.n(), blacks = n - level.reds;
   const Rows rows = level.rows.rows();
-  const signed char *colour = level.colour.data();
   const node_t *number = level.number.data(), *black = level.black.data();
   const double each = double(level.rows.couplings()) / n;
   next.rows.start.resize(blacks + 1);
-  Loops::with_table(on_, blacks, each, ListNext{rows, colour, number, black, nullptr, next.rows.start.data()});
+  Loops::with_table(on_, blacks, each, ListNext{rows, number, black, nullptr, next.rows.start.data()});
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks, any_number);
   check_couplings(next.rows.start.data(), blacks, couplings);
   next.rows.column.resize(couplings);
-  Loops::with_table(on_, blacks, each,
-                    ListNext{rows, colour, number, black, next.rows.start.data(), next.rows.column.data()});
+  Loops::with_table(on_, blacks, each, ListNext{rows, number, black, next.rows.start.data(), next.rows.column.data()});
   next.point.resize(blacks);
   Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
@@ -377,9 +375,32 @@ template <class Backend> template <class At> void GraphLevels<Backend>::end_choo
     const Level &level = levels_[l];
     const Graph g{level.rows.n(), level.rows.rows(), level.w.data(), level.e.data()};
     at(l, g, level.inverse.data());
-    if (l < count()) count_failing(g, level, l);
+    if (l == count()) break;
+    list_pairs(levels_[l]);
+    count_unsupported(g, level);
   }
   make_room();
+}
+
+template <class Backend> void GraphLevels<Backend>::list_pairs(Level &level) {
+  const Rows rows = level.rows.rows();
+  const node_t n = level.rows.n();
+  const RedPairsOf some{rows, level.colour.data(), one_tested_in(n)};
+  RedPairs<Backend> &pairs = level.pairs;
+  room(count_, n + 1);
+  Loops::each(on_, n, CountRedPairs{some, count_.data()});
+  const node_t in_all = choosing_->offsets(count_.data(), n, level.rows.couplings());
+  if (!in_all) return;
+  room(ways_.row, in_all);
+  pairs.place.resize(in_all), pairs.path.resize(in_all + 1);
+  Loops::each(on_, n, ListRedPairs{some, count_.data(), ways_.row.data(), pairs.place.data()});
+  ListPaths list{rows, some.colour, ways_.row.data(), pairs.place.data(), nullptr, pairs.path.data(), nullptr, nullptr};
+  const double each = double(level.rows.couplings()) / n;
+  Loops::together(on_, in_all, each, list);
+  const node_t paths = choosing_->offsets(pairs.path.data(), in_all, any_number);
+  pairs.a.resize(paths), pairs.b.resize(paths);
+  list.path = pairs.path.data(), list.a = pairs.a.data(), list.b = pairs.b.data();
+  Loops::together(on_, in_all, each, list);
 }
 
 // For all levels of a refresh, and none for a choice any more.

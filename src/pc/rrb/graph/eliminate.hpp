@@ -8,7 +8,8 @@
 
 namespace petscrrb::rrb {
 
-// 1/d of a red node, 0 where it has failed, and its excess after couplings of red nodes are lumped. Returns NodeFlags.
+// 1/d of a red node, 0 where it has failed, and its excess after couplings of red nodes are lumped. Returns NodeFlags, also of what plain red
+// nodes would not lose.
 struct FindPivot {
   Graph graph;
   const signed char *colour;
@@ -21,7 +22,7 @@ struct FindPivot {
     double kept = 0.0, lost = 0.0;
     for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k)
       (colour[graph.rows.column[k]] == red ? lost : kept) += graph.w[k];
-    unsigned flags = node_ok;
+    unsigned flags = at_most(lost, plain_limits.beta * (graph.e[p] + kept)) ? node_ok : node_unsupported;
     const double e = lump(graph.e[p], kept, lost, lumping.omega, flags), d = e + kept,
                  terms = (e < 0.0 ? -e : e) + kept;
     excess[p] = e;
@@ -38,8 +39,7 @@ struct FindPivot {
 // The neighbours of a black node in the next graph, ascending: those that are black now, and the black ones of each red neighbour.
 struct ListNext {
   Rows rows;
-  const signed char *colour;
-  const node_t *number, *black; // of a black node in the next graph, and back
+  const node_t *number, *black; // of a black node in the next graph, and back; of a red one it is negative
   const node_t *start;          // NULL: they are only counted
   node_t *to;                   // the columns, or how many they are
 
@@ -59,16 +59,18 @@ private:
     const node_t begin = rows.start[q], end = rows.start[q + 1];
     node_t most = end - begin;
     for (node_t k = begin + lanes.lane; k < end; k += lanes.count)
-      if (const node_t a = rows.column[k]; colour[a] == red) most += rows.start[a + 1] - rows.start[a];
+      if (const node_t a = rows.column[k]; number[a] < 0) most += rows.start[a + 1] - rows.start[a];
     lanes.start_set(lanes.sum(most) - (lanes.count - 1) * (end - begin));
     bool ok = true;
     for (node_t from = begin; ok && from < end; from += lanes.count) {
       const node_t k = from + lanes.lane, a = k < end ? rows.column[k] : -1;
-      const bool is_red = a >= 0 && colour[a] == red;
-      ok = lanes.add(a >= 0 && !is_red, a >= 0 ? number[a] : -1);
+      const node_t of_a = a < 0 ? 0 : number[a];
+      const bool is_red = of_a < 0;
+      ok = lanes.add(a >= 0 && !is_red, of_a);
       lanes.each_place(rows, is_red ? a : -1, [&](node_t m) {
         const node_t r = m < 0 ? q : rows.column[m];
-        ok = ok && lanes.add(r != q && colour[r] != red, number[r]);
+        const node_t of_r = number[r];
+        ok = ok && lanes.add(r != q && of_r >= 0, of_r);
       });
     }
     return ok;
@@ -88,7 +90,7 @@ private:
       };
       for (int i = 0; i < lists.n; ++i) lists.at[i] = ask(lists.at[i], lists.end[i]);
       for (node_t k = others; k < rows.start[q + 1]; k += lanes.count)
-        if (const node_t a = rows.column[k]; colour[a] == red) ask(rows.after(a, last), rows.start[a + 1]);
+        if (const node_t a = rows.column[k]; number[a] < 0) ask(rows.after(a, last), rows.start[a + 1]);
       next = lanes.least(next);
       if (start && next != none && lanes.first()) to[start[row] + n] = number[next];
       if (!start && next == none && lanes.first()) to[row] = n;
@@ -101,14 +103,14 @@ private:
     int n = 0;
     node_t at[most], end[most];
   };
-  PETSCRRB_HD bool is_new(node_t r, node_t last, node_t q) const { return r > last && r != q && colour[r] != red; }
+  PETSCRRB_HD bool is_new(node_t r, node_t last, node_t q) const { return r > last && r != q && number[r] >= 0; }
   // Of this lane, as many as there is room for; from which coupling of q on others follow.
   template <class Lanes> PETSCRRB_HD node_t take_lists(node_t q, Lists &lists, const Lanes &lanes) const {
     const auto take = [&](node_t a) { lists.at[lists.n] = rows.start[a], lists.end[lists.n++] = rows.start[a + 1]; };
     if (lanes.first()) take(q);
     node_t k = rows.start[q] + lanes.lane;
     for (; k < rows.start[q + 1] && lists.n < Lists::most; k += lanes.count)
-      if (colour[rows.column[k]] == red) take(rows.column[k]);
+      if (number[rows.column[k]] < 0) take(rows.column[k]);
     return k;
   }
 };
@@ -116,8 +118,7 @@ private:
 // Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order.
 struct FillNext {
   Graph graph;
-  const signed char *colour;
-  const node_t *number, *black; // of a black node in the next graph, and back
+  const node_t *number, *black; // as for ListNext
   const double *inverse, *excess;
   Rows next;
   double *w, *e;
@@ -131,16 +132,15 @@ struct FillNext {
     for (node_t i = lanes.lane; i < n; i += lanes.count) sum[i] = 0.0;
     lanes.wait();
     for (node_t k = rows.start[q] + lanes.lane; k < end; k += lanes.count)
-      if (const node_t a = rows.column[k]; colour[a] != red) sum[lanes.find(next, number[a]) - first] = graph.w[k];
+      if (const node_t to = number[rows.column[k]]; to >= 0) sum[lanes.find(next, to) - first] = graph.w[k];
     lanes.wait();
     for (node_t from = rows.start[q]; from < end; from += lanes.count) {
       const node_t mine = from + lanes.lane;
-      lanes.each(mine < end && colour[rows.column[mine]] == red, mine, [&](node_t k) {
+      lanes.each(mine < end && number[rows.column[mine]] < 0, mine, [&](node_t k) {
         const node_t a = rows.column[k];
         for (node_t m = rows.start[a] + lanes.lane; m < rows.start[a + 1]; m += lanes.count) {
-          const node_t r = rows.column[m];
-          if (colour[r] != red && r != q)
-            sum[lanes.find(next, number[r]) - first] += over(a, q, r, graph.w[k], graph.w[m]);
+          const node_t r = rows.column[m], to = number[r];
+          if (to >= 0 && r != q) sum[lanes.find(next, to) - first] += over(a, q, r, graph.w[k], graph.w[m]);
         }
         lanes.wait();
       });
@@ -169,7 +169,7 @@ private:
   PETSCRRB_HD double added_excess(node_t q, int lane, int lanes) const {
     double sum = 0.0;
     for (node_t k = graph.rows.start[q] + lane; k < graph.rows.start[q + 1]; k += lanes)
-      if (const node_t a = graph.rows.column[k]; colour[a] == red) sum += graph.w[k] * inverse[a] * excess[a];
+      if (const node_t a = graph.rows.column[k]; number[a] < 0) sum += graph.w[k] * inverse[a] * excess[a];
     return sum;
   }
   PETSCRRB_HD double weight(node_t q, node_t r) const {
@@ -178,7 +178,7 @@ private:
     double weight = direct < 0 ? 0.0 : graph.w[direct];
     for (node_t i = rows.start[q], j = rows.start[r]; i < rows.start[q + 1] && j < rows.start[r + 1];) {
       const node_t a = rows.column[i], b = rows.column[j];
-      if (a == b && colour[a] == red) weight += over(a, q, r, graph.w[i], graph.w[j]);
+      if (a == b && number[a] < 0) weight += over(a, q, r, graph.w[i], graph.w[j]);
       i += a <= b, j += b <= a;
     }
     return weight;

@@ -228,8 +228,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_order() {
     if (l == grids())
       Loops::each(on_, level.rows.n(), OrderOfLast{first_[l], order_[l].data()});
     else
-      Loops::each(on_, level.rows.n(),
-                  Order{level.colour.data(), level.number.data(), order_[l + 1].data(), first_[l], order_[l].data()});
+      Loops::each(on_, level.rows.n(), Order{level.number.data(), order_[l + 1].data(), first_[l], order_[l].data()});
   }
   point_.resize(below(0));
   Loops::each(on_, below(0), PlacePoint{order_[0].data(), levels_.level(0).point.data(), point_.data()});

@@ -4,6 +4,7 @@
 #include "pc/rrb/core/rrb.hpp"
 #include "pc/rrb/graph/eliminate.hpp"
 #include "pc/rrb/graph/matrix_graph.hpp"
+#include "pc/rrb/graph/red_pairs.hpp"
 #include "pc/rrb/graph/slide.hpp"
 #include "pc/rrb/graph/stencil_graph.hpp"
 
@@ -27,8 +28,9 @@ template <class Backend> struct GraphLevel {
   bool plain = false; // the red nodes are those of plain RRB
   node_t reds = 0;    // none: it is the last block
   Array<signed char> colour;
-  Array<node_t> number; // of a red node among the red ones, of a black one in the next graph
+  Array<node_t> number; // of a black node in the next graph, of a red one ~ of that among the red ones
   Array<node_t> black;  // of the next graph's nodes
+  RedPairs<Backend> pairs;
 
   // only while levels are chosen
   Array<node_t> point;         // of the grid
@@ -36,8 +38,8 @@ template <class Backend> struct GraphLevel {
 
   const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }
   std::size_t bytes() const {
-    std::size_t n =
-        rows.bytes() + before.bytes() + gone.bytes() + colour.bytes() + number.bytes() + black.bytes() + point.bytes();
+    std::size_t n = rows.bytes() + before.bytes() + gone.bytes() + colour.bytes() + number.bytes() + black.bytes() +
+                    pairs.bytes() + point.bytes();
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -46,7 +48,7 @@ template <class Backend> struct GraphLevel {
 // What new numbers make of the decisions.
 struct Outdated {
   index_t couplings = 0; // lumped, since they were none or positive when the graph was made, or are positive now
-  index_t reds = 0;      // that fail the test of plain sets
+  index_t reds = 0;      // that lose more than in plain sets, and pairs of them, about, that have less support
   index_t slides = 0;    // along couplings that are three times too weak
 };
 
@@ -121,12 +123,15 @@ private:
   void let_light_slide(Level &);
   template <class Mark> bool make_pass(Level &);
   void drop_what_went(Level &);
+  void list_pairs(Level &);
   void make_room();
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
+  // Of a large graph's pairs it is enough to know about how many lack support.
+  static int one_tested_in(node_t n) { return n > node_t(1) << 16 ? 8 : 1; }
   void find_pivots(const Level &, Lumping lumping, int l);
-  void count_failing(const Graph &, const Level &, int l);
+  void count_unsupported(const Graph &, const Level &);
   void fill_next(const Level &, const Level &next, double *w);
   void slide(const SlidePass<Backend> &, double *w, double eps);
   void finish(const Level &, int next);
@@ -148,7 +153,7 @@ private:
   } ways_; // of a pass
   Array<signed char> own_, other_;
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
-  Array<index_t> changes_{2};             // see Outdated: couplings, slides
+  Array<index_t> changes_{3};             // see Outdated: couplings, slides, pairs of red nodes
 };
 
 template <class Backend> Outcome GraphLevels<Backend>::outcome() const {
@@ -164,10 +169,10 @@ template <class Backend> Outcome GraphLevels<Backend>::outcome() const {
 }
 
 template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
-  std::vector<index_t> changes(2);
+  std::vector<index_t> changes(3);
   Loops::fetch(on_, changes_, changes);
   const NodeCounts *counts = on_.read(counts_);
-  Outdated o{changes[0], 0, changes[1]};
+  Outdated o{changes[0], changes[2], changes[1]};
   for (int l = 0; l < count(); ++l) o.reds += counts[l].unsupported;
   return o;
 }
@@ -179,15 +184,19 @@ template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &lev
                counts_.data() + l);
 }
 
-template <class Backend> void GraphLevels<Backend>::count_failing(const Graph &g, const Level &level, int l) {
-  Loops::count_asked(on_, g.n, FailsPlainly{{g, level.colour.data(), plain_limits}}, counts_.data() + l);
+template <class Backend> void GraphLevels<Backend>::count_unsupported(const Graph &g, const Level &level) {
+  const RedPairs<Backend> &pairs = level.pairs;
+  Loops::add(on_, node_t(pairs.place.size()),
+             LacksSupport{pairs.place.data(), pairs.path.data(), pairs.a.data(), pairs.b.data(), g.w, plain_limits.tau,
+                          one_tested_in(g.n)},
+             changes_.data() + 2);
 }
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
   Loops::add_up(on_, rows.n(), double(level.rows.couplings()) / std::max(level.rows.n(), 1),
-                FillNext{graph(level), level.colour.data(), level.number.data(), level.black.data(), inverse_.data(),
-                         excess_.data(), rows.rows(), w, e_[now_ ^ 1].data()});
+                FillNext{graph(level), level.number.data(), level.black.data(), inverse_.data(), excess_.data(),
+                         rows.rows(), w, e_[now_ ^ 1].data()});
 }
 
 // eps: of what is counted as outdated
@@ -232,7 +241,7 @@ void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, co
     const Level &level = levels_[l], &next = levels_[l + 1];
     find_pivots(level, lumping, l);
     at(l, graph(level), inverse_.data());
-    count_failing(graph(level), level, l);
+    count_unsupported(graph(level), level);
     fill_next(level, next, into(next, 1));
     finish(next, 1);
     now_ ^= 1;

@@ -13,12 +13,11 @@ namespace petscrrb::rrb {
 
 // The node's number in the order of elimination, in which the next graph's nodes have theirs.
 struct Order {
-  const signed char *colour;
   const node_t *number, *next;
   node_t first; // of the level's red nodes
   node_t *order;
 
-  PETSCRRB_HD void operator()(node_t p) const { order[p] = colour[p] == red ? first + number[p] : next[number[p]]; }
+  PETSCRRB_HD void operator()(node_t p) const { order[p] = number[p] < 0 ? first + ~number[p] : next[number[p]]; }
 };
 struct OrderOfLast {
   node_t first, *order;

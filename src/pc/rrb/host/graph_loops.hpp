@@ -56,10 +56,6 @@ template <> struct GraphLoops<Host> {
       return f(i, alone);
     };
   }
-  // count() of f(i, lanes), where f asks i
-  template <class F> static void count_asked(const Host &on, node_t n, const F &f, NodeCounts *counts) {
-    count(on, n, ask(f), counts);
-  }
   template <class F> static auto ask(const F &f) {
     return [&f](node_t i) { return f.asks(i, Alone()) ? with_lane(f)(i) : 0u; };
   }
