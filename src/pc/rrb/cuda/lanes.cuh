@@ -118,12 +118,8 @@ template <int columns> struct WarpTable {
     unsigned short place[2 * room]; // in the row that is open
     int list[room];                 // of a set
   };
-  __device__ double *numbers() { return nullptr; }
 };
-template <int columns> struct WarpTableWithNumbers : WarpTable<columns> {
-  double number[columns];
-  __device__ double *numbers() { return number; }
-};
+template <int columns> struct WarpTableWithNumbers : WarpTable<columns> { double number[2][columns]; };
 
 // A warp with a table.
 template <class T> class Warp : public Lanes<32> {
@@ -214,7 +210,24 @@ public:
     }
   }
 
-  __device__ double *numbers(node_t n, double *there) const { return n <= Table::room ? table_.numbers() : there; }
+  __device__ double *numbers(node_t n, double *there, bool second) const {
+    return n <= Table::room ? table_.number[second] : there;
+  }
+  template <class F> __device__ void each_in_halves(node_t n, bool mine, bool second, node_t k, const F &f) const {
+    if (n > Table::room) {
+      this->each(mine, k, [&](node_t of_one) { f(of_one, lane, lanes, false), this->wait(); });
+      return;
+    }
+    constexpr int half = lanes / 2;
+    const unsigned first_ones = votes(mine && !second), second_ones = votes(mine && second);
+    const bool is_second = lane >= half;
+    unsigned those = is_second ? second_ones : first_ones;
+    for (int left = max(__popc(first_ones), __popc(second_ones)); left > 0; --left, those &= those - 1) {
+      const node_t of_half = __shfl_sync(~0u, k, those ? __ffs(those) - 1 : 0);
+      if (those) f(of_half, lane % half, half, is_second);
+      wait();
+    }
+  }
 
 private:
   __device__ void clear(node_t columns) {

@@ -256,7 +256,8 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   Loops::together(on_, n, each, Mark{sliding, count_.data()});
   const node_t some = choosing_->offsets(count_.data(), n, level.rows.couplings());
   if (!some) return false;
-  auto &[row, place, reverse, slides, ways, of, far, far_row, order, takers, start, supports, heaviest] = ways_;
+  auto &[row, place, reverse, far_end, slides, ways, of, far, far_row, order, takers, start, supports, heaviest] =
+      ways_;
   room(row, some), room(place, some), room(reverse, some), room(slides, some + 1), room(ways, some + 1);
   const Candidates candidates{count_.data(), row.data(), place.data(), reverse.data()};
   Loops::together(on_, n, each, ListCandidates{sliding, candidates});
@@ -272,13 +273,13 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
                in_all = choosing_->offsets(ways.data(), some, any_number);
   if (sliding_ones) {
     SlidePass<Backend> pass;
-    pass.place.resize(sliding_ones), pass.reverse.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
+    pass.place.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
+    room(far_end, sliding_ones);
     pass.near.resize(in_all);
     room(of, in_all), room(far, in_all), room(far_row, in_all);
     Loops::together(on_, some, left,
-                    ListWays{sliding, with, candidates, slides.data(), ways.data(), pass.place.data(),
-                             pass.reverse.data(), pass.at.data(), pass.near.data(), of.data(), far.data(),
-                             far_row.data()});
+                    ListWays{sliding, with, candidates, slides.data(), ways.data(), pass.place.data(), far_end.data(),
+                             pass.at.data(), pass.near.data(), of.data(), far.data(), far_row.data()});
     pass.at.set(sliding_ones, in_all);
     room(order, in_all), room(takers, in_all + 1);
     choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
@@ -292,7 +293,7 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
                            pass.from.data(), pass.along.data()});
     pass.first.set(taking, in_all);
     Loops::each(on_, sliding_ones,
-                MarkGone{pass.place.data(), pass.reverse.data(), level.gone.data(),
+                MarkGone{pass.place.data(), far_end.data(), level.gone.data(),
                          static_cast<signed char>(level.passes.size() + 1)});
     level.passes.push_back(std::move(pass));
   }

@@ -123,30 +123,33 @@ struct FillNext {
   Rows next;
   double *w, *e;
 
-  // Along the rows of red neighbours.
+  // Along the rows of red neighbours, of even and of odd ones apart, so that a weight is the same from both ends.
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
     const Rows &rows = graph.rows;
     const node_t q = black[row], first = next.start[row], n = next.start[row + 1] - first, end = rows.start[q + 1];
-    double *sum = lanes.numbers(n, w + first);
+    double *const sum = lanes.numbers(n, w + first, false), *const second_sum = lanes.numbers(n, w + first, true);
     lanes.open(next, row);
-    for (node_t i = lanes.lane; i < n; i += lanes.count) sum[i] = 0.0;
+    for (node_t i = lanes.lane; i < n; i += lanes.count) sum[i] = second_sum[i] = 0.0;
     lanes.wait();
     for (node_t k = rows.start[q] + lanes.lane; k < end; k += lanes.count)
       if (const node_t to = number[rows.column[k]]; to >= 0) sum[lanes.find(next, to) - first] = graph.w[k];
     lanes.wait();
     for (node_t from = rows.start[q]; from < end; from += lanes.count) {
-      const node_t mine = from + lanes.lane;
-      lanes.each(mine < end && number[rows.column[mine]] < 0, mine, [&](node_t k) {
-        const node_t a = rows.column[k];
-        for (node_t m = rows.start[a] + lanes.lane; m < rows.start[a + 1]; m += lanes.count) {
-          const node_t r = rows.column[m], to = number[r];
-          if (to >= 0 && r != q) sum[lanes.find(next, to) - first] += over(a, q, r, graph.w[k], graph.w[m]);
-        }
-        lanes.wait();
-      });
+      const node_t mine = from + lanes.lane, red = mine < end ? rows.column[mine] : 0;
+      lanes.each_in_halves(n, mine < end && number[red] < 0, red & 1, mine,
+                           [&](node_t k, int lane, int count, bool second) {
+                             double *const to_sum = second ? second_sum : sum;
+                             const node_t a = rows.column[k];
+                             for (node_t m = rows.start[a] + lane; m < rows.start[a + 1]; m += count) {
+                               const node_t r = rows.column[m], to = number[r];
+                               if (to >= 0 && r != q)
+                                 to_sum[lanes.find(next, to) - first] += over(a, q, r, graph.w[k], graph.w[m]);
+                             }
+                           });
     }
+    lanes.wait();
     if (sum != w + first)
-      for (node_t i = lanes.lane; i < n; i += lanes.count) w[first + i] = sum[i];
+      for (node_t i = lanes.lane; i < n; i += lanes.count) w[first + i] = sum[i] + second_sum[i];
     const double more = lanes.sum(added_excess(q, lanes.lane, lanes.count));
     if (lanes.first()) take(row, more);
   }

@@ -69,8 +69,8 @@ public:
     for (int l = from; l < std::min(to, halvings()); ++l) {
       const Half &h = halves_[l];
       Loops::each(on_, h.g.blacks() * h.g.across(),
-                  HalveDown<T>{h.g, h.before.data(), h.after.data(), right_hand_side(l, r, part), halves_[l].r.data(),
-                               part != Part::right});
+                  HalveDown<T>{h.g, h.before.data(), h.after.data(), right_hand_side_of(l, r, part),
+                               halves_[l].r.data(), part != Part::right});
     }
     if (to > halvings())
       inside_->down(std::max(from - halvings(), 0), to - halvings(), halves_.back().r.data(), inner_z(z), part);
@@ -82,7 +82,7 @@ public:
     for (int l = std::min(from, halvings()) - 1; l >= to; --l) {
       const Half &h = halves_[l];
       Loops::each(on_, h.g.blacks() * h.g.across(),
-                  HalveUp<T>{h.g, h.before.data(), h.after.data(), h.inverse.data(), right_hand_side(l, r, part),
+                  HalveUp<T>{h.g, h.before.data(), h.after.data(), h.inverse.data(), right_hand_side_of(l, r, part),
                              h.z.data(), l ? halves_[l - 1].z.data() : z, l || part == Part::left ? nullptr : v_,
                              part != Part::left, part == Part::whole ? Scaling::full : Scaling::root});
     }
@@ -172,7 +172,7 @@ private:
 
   int halvings() const { return int(halves_.size()); }
   double *inner_z(double *z) { return z && z == inside_->work() ? z : halves_.back().z.data(); }
-  Scaled right_hand_side(int l, const double *r, Part part) const {
+  Scaled right_hand_side_of(int l, const double *r, Part part) const {
     if (l) return {halves_[l - 1].r.data(), nullptr};
     return {r, part == Part::right ? nullptr : v_};
   }

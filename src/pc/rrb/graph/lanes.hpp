@@ -103,8 +103,12 @@ public:
     return keys[n - 1];
   }
 
-  // Where up to n numbers of a row are added up: here, or where they will be.
-  double *numbers(node_t /* n */, double *there) const { return there; }
+  // Where up to n numbers of a row are added up: here, or where they will be. A warp has two such places, each for half of its lanes.
+  double *numbers(node_t /* n */, double *there, bool /* second */) const { return there; }
+  // f(k, lane, lanes, second) where a lane has a k: its half of the lanes, and which place they have.
+  template <class F> void each_in_halves(node_t /* n */, bool mine, bool /* second */, node_t k, const F &f) const {
+    if (mine) f(k, 0, 1, false);
+  }
 
 private:
   static constexpr node_t few = 12, room = 512; // few: are compared one by one

@@ -147,7 +147,7 @@ private:
   std::unique_ptr<Choosing> choosing_; // this and the following are there while levels are chosen
   Array<node_t> count_;
   struct {
-    Array<node_t> row, place, reverse, slides, ways, of, far, far_row, order, takers, start;
+    Array<node_t> row, place, reverse, far_end, slides, ways, of, far, far_row, order, takers, start;
     Array<Support> supports;
     Array<double> heaviest;
   } ways_; // of a pass
@@ -206,9 +206,7 @@ template <class Backend> void GraphLevels<Backend>::slide(const SlidePass<Backen
              changes_.data() + 1);
   Loops::each(on_, takers,
               Take{pass.first.data(), pass.from.data(), pass.along.data(), w, share_.data(), more_.data()});
-  Loops::each(on_, takers + slides,
-              Move{takers, pass.taking.data(), pass.taking_reverse.data(), more_.data(), pass.place.data(),
-                   pass.reverse.data(), w});
+  Loops::each(on_, takers, AddTaken{pass.taking.data(), pass.taking_reverse.data(), more_.data(), w});
 }
 
 // From what was filled to what the level starts from.

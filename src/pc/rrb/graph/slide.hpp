@@ -198,14 +198,14 @@ struct CountWays {
 // What slides in one pass.
 template <class Backend> struct SlidePass {
   template <class T> using Array = typename Backend::template Array<T>;
-  Array<node_t> place, reverse;         // of each coupling that slides
+  Array<node_t> place;                  // of each coupling that slides
   Array<node_t> at, near;               // along near[at[s]] ... near[at[s + 1] - 1]
   Array<node_t> taking, taking_reverse; // each coupling that takes something,
   Array<node_t> first, from, along;     // from coupling from[c] in proportion to along[c], first[t] <= c < first[t + 1]
 
   std::size_t bytes() const {
-    return place.bytes() + reverse.bytes() + at.bytes() + near.bytes() + taking.bytes() + taking_reverse.bytes() +
-           first.bytes() + from.bytes() + along.bytes();
+    return place.bytes() + at.bytes() + near.bytes() + taking.bytes() + taking_reverse.bytes() + first.bytes() +
+           from.bytes() + along.bytes();
   }
 };
 struct ListWays {
@@ -294,20 +294,13 @@ struct Take {
     more[t] = sum;
   }
 };
-// What takes has more, what slides is gone; none does both in one pass.
-struct Move {
-  node_t takers;
-  const node_t *place, *reverse; // of each that takes,
+// What takes has more; nobody asks any more for what slides. None does both in one pass.
+struct AddTaken {
+  const node_t *place, *reverse;
   const double *more;
-  const node_t *gone, *gone_reverse; // and slides
   double *w;
 
-  PETSCRRB_HD void operator()(node_t i) const {
-    if (i < takers)
-      w[reverse[i]] = w[place[i]] += more[i];
-    else
-      w[gone[i - takers]] = w[gone_reverse[i - takers]] = 0.0;
-  }
+  PETSCRRB_HD void operator()(node_t t) const { w[reverse[t]] = w[place[t]] += more[t]; }
 };
 
 constexpr signed char lumped = 127; // `gone` of a coupling that has no weight, or is positive
