@@ -157,7 +157,7 @@ TEST(Graphs, AreRefreshed) {
   const Solver cg = ksp_of(mat, by_choice + "-ksp_type cg -ksp_rtol 1e-8"),
                rrb = ksp_of(mat, by_choice + "-ksp_type rrb -ksp_rtol 1e-8");
   const reference::Vector b = reference::random_vector(A.size(), 1);
-  for (double factor : {1.0, 3.0, 1e-3}) {
+  for (double factor : {1.0, 3.0, 1e-3, 1.01, 1.01, 1.01}) { // on a device the last ones are one graph each
     ok(MatScale(mat, factor));
     for (auto &row : A.row)
       for (auto &entry : row) entry.second *= factor;

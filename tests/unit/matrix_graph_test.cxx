@@ -183,6 +183,73 @@ TEST(MatrixGraph, RefreshKeepsDecisions) {
   }
 }
 
+// Red nodes that lose more than three times what they keep, and pairs of them that couple more than three times as strongly as their paths.
+int count_failing(const Matrix &A, const std::vector<int> &reds) {
+  std::vector<bool> red(A.size());
+  for (int p : reds) red[p] = true;
+  const auto is_red = [&](int p) { return red[p]; };
+  const auto w = [&](int p, int q) { return -A.at(p, q); };
+  int failing = 0;
+  for (int p : reds) {
+    double lost = 0, kept = 0;
+    for (const auto &[q, a] : A.row[p]) {
+      kept += a; // in all: the excess
+      if (q == p) continue;
+      (is_red(q) ? lost : kept) += w(p, q);
+      if (!is_red(q) || q < p) continue;
+      double support = 0;
+      for (const auto &[r, b] : A.row[q])
+        if (!is_red(r) && w(p, r) > 0) support += w(p, r) * w(q, r) / (w(p, r) + w(q, r));
+      failing += w(p, q) > 3 * support;
+    }
+    failing += lost > 3 * kept;
+  }
+  return failing;
+}
+
+// Each node with the two that follow it: after a level it has eight couplings at most, of which none slides.
+Matrix band(int n, double orders, std::uint32_t seed) {
+  Random random(seed);
+  Matrix A(n);
+  for (int p = 0; p < n; p++)
+    for (int q : {p + 1, p + 2})
+      if (q < n) couple(A, p, q, std::pow(10.0, orders * (random() - 0.5)));
+  return A;
+}
+
+// Of a refresh with other weights. A large excess: pairs fail alone.
+index_t failing(const GraphProblem &before, const GraphProblem &after) {
+  support::Choice choice = deep_choice(1);
+  choice.levels = 1;
+  RealRRB real(converted(before), choice);
+  real.refresh(converted(after));
+  EXPECT_TRUE(real.outcome().ok);
+  return real.outcome().unsupported;
+}
+GraphProblem wide_band(int n, std::uint32_t seed, double excess) { return {"", with_excess(band(n, 6, seed), excess)}; }
+
+TEST(MatrixGraph, RefreshCountsWhatFails) {
+  const int n = 2000;
+  for (double excess : {1e-3, 1e4})
+    for (std::uint32_t seed : {1, 2, 3}) {
+      const GraphProblem before = wide_band(n, seed, excess), after = wide_band(n, seed + 10, excess);
+      const std::vector<int> reds = expected(before, 1).decisions().levels[0].reds;
+      const int more = count_failing(after.A, reds) - count_failing(before.A, reds) - n / 256;
+      EXPECT_GT(more, 20);
+      EXPECT_EQ(failing(before, after), more);
+    }
+}
+
+// Of a large graph's pairs an eighth is tested.
+TEST(MatrixGraph, RefreshCountsSomeOfMany) {
+  const int all = 1 << 16, some = all + 1;
+  const index_t of_all = failing(wide_band(all, 1, 1e4), wide_band(all, 2, 1e4)),
+                about = failing(wide_band(some, 1, 1e4), wide_band(some, 2, 1e4));
+  EXPECT_GT(of_all, 1000);
+  EXPECT_NEAR(double(about), double(of_all), 0.1 * double(of_all));
+  EXPECT_NE(about, of_all);
+}
+
 TEST(MatrixGraph, IsSymmetricAndPositive) {
   for (const GraphProblem &p : problems())
     for (bool single : {false, true}) {

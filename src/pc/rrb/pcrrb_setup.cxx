@@ -263,7 +263,8 @@ static PetscErrorCode CheckRoomForAll(PC pc, PetscInt rows) {
   PetscCheck(rows <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PCRRB on no 2D grid has all rows on each rank, and %" PetscInt_FMT
              " are too many for %d ranks, which may "
-             "have %lld. Use -pc_type asm -sub_pc_type rrb, or another preconditioner, such as gridmg or gamg",
+             "have %lld. Use -pc_type asm -pc_asm_type basic -sub_pc_type rrb, or another preconditioner, such as "
+             "gridmg or gamg",
              rows, (int)ranks, (long long)most);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -97,13 +97,13 @@ template <> struct CouplingSums<Cuda> {
   }
 
 private:
-  // some three couplings a lane
+  // Long rows differ in length, and get lanes for the longer ones.
   template <class F> static void with_lanes(double on_average, const F &f) {
     if (on_average < 3.0) return f(std::integral_constant<int, 1>());
-    if (on_average < 6.0) return f(std::integral_constant<int, 2>());
-    if (on_average < 12.0) return f(std::integral_constant<int, 4>());
-    if (on_average < 24.0) return f(std::integral_constant<int, 8>());
-    if (on_average < 48.0) return f(std::integral_constant<int, 16>());
+    if (on_average < 6.2) return f(std::integral_constant<int, 2>());
+    if (on_average < 8.0) return f(std::integral_constant<int, 4>());
+    if (on_average < 16.0) return f(std::integral_constant<int, 8>());
+    if (on_average < 32.0) return f(std::integral_constant<int, 16>());
     f(std::integral_constant<int, 32>());
   }
 };
