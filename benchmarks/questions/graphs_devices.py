@@ -7,7 +7,8 @@ SMOOTH = ("Delaunay triangles", "Poisson, in 3D")  # with rough ones and gamg am
 
 
 def solvers(dim, problem):
-    return {name: text for name, text in graphs.solvers(dim, "cuda", "").items() if name != "gamg" or problem in SMOOTH}
+    others = {name: text for name, text in graphs.solvers(dim, "cuda", "").items() if name != "gamg" or problem in SMOOTH}
+    return {"ksprrb": "-ksp_type rrb -pc_type rrb", **others}
 
 
 def measure(driver, note):
