@@ -219,8 +219,10 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
   PetscFunctionBegin;
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
-    if (!factored && on_ranks_) core.refresh(stencil(), lumping);
-    if (!factored && !on_ranks_) graphs_.refresh(cuda_, core, stencil(), lumping);
+    if (!factored && on_ranks_)
+      core.refresh(stencil(), lumping);
+    else if (!factored)
+      graphs_.refresh(cuda_, core, stencil(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());

@@ -36,11 +36,10 @@ struct NextDirectionOf {
   double *p, *delta;
   const double *alpha, *beta;
 
-  PETSCRRB_HD int operator()(index_t i) const {
+  PETSCRRB_HD void operator()(index_t i) const {
     const double before = p[i];
     delta[i] += *alpha * before;
     p[i] = z[i] + *beta * before;
-    return 0;
   }
 };
 // r -= alpha q; returns r^2
@@ -64,19 +63,15 @@ struct PutCorrectionOf {
   double *x;
   bool add;
 
-  PETSCRRB_HD int operator()(index_t i) const {
+  PETSCRRB_HD void operator()(index_t i) const {
     const double correction = alpha ? delta[i] + *alpha * p[i] : delta[i];
     x[i] = add ? x[i] + correction : correction;
-    return 0;
   }
 };
 struct SetEntry {
   double *x;
 
-  PETSCRRB_HD int operator()(index_t i) const {
-    x[i] = 0.0;
-    return 0;
-  }
+  PETSCRRB_HD void operator()(index_t i) const { x[i] = 0.0; }
 };
 struct NoDirection {
   double *s;

@@ -13,6 +13,7 @@ class CycleGraphs {
 public:
   void reset() {
     refresh_.reset();
+    refreshed_ = {};
     below_.reset();
     estimate_.reset();
     repeated_.clear();

@@ -135,8 +135,8 @@ struct FillNext {
       if (const node_t to = number[rows.column[k]]; to >= 0) sum[lanes.find(next, to) - first] = graph.w[k];
     lanes.wait();
     for (node_t from = rows.start[q]; from < end; from += lanes.count) {
-      const node_t mine = from + lanes.lane, red = mine < end ? rows.column[mine] : 0;
-      lanes.each_in_halves(n, mine < end && number[red] < 0, red & 1, mine,
+      const node_t mine = from + lanes.lane, neighbour = mine < end ? rows.column[mine] : 0;
+      lanes.each_in_halves(n, mine < end && number[neighbour] < 0, neighbour & 1, mine,
                            [&](node_t k, int lane, int count, bool second) {
                              double *const to_sum = second ? second_sum : sum;
                              const node_t a = rows.column[k];

@@ -25,7 +25,7 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
 
     int grid() const override { return level_; }
     AmliReport amli() const override { return {index_t(n_), 1, polynomial_.lambda_max(), polynomial_.used()}; }
-    void keep_right_hand_side(double *) override {} // as all down() does, which comes to this level
+    void keep_right_hand_side(double *) override {} // down() has put it into r, too
     void second_right_hand_side(double *) override {
       NodeSums::each(on_, n_, couplings(),
                      GraphPolynomial(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), of_.q_.data()));
