@@ -151,6 +151,31 @@ TEST(Graphs, InThreeDimensions) {
   }
 }
 
+// Each cell couples with all 26 around it.
+TEST(Graphs, OfTwentySevenPoints) {
+  const int n = 14;
+  for (double orders : {0.0, 3.0}) {
+    reference::Random random(4);
+    reference::Matrix A(n * n * n);
+    for (int p = 0; p < A.size(); p++) {
+      for (int q = p + 1; q < A.size(); q++) {
+        const int x = q % n - p % n, y = q / n % n - p / n % n, z = q / n / n - p / n / n;
+        if (std::abs(x) <= 1 && std::abs(y) <= 1 && z <= 1) couple(A, p, q, std::pow(10.0, orders * (random() - 0.5)));
+      }
+      if (p % n == 0) A.add(p, p, 2);
+    }
+    const Matrix mat = matrix_of(A);
+    const reference::Vector b = reference::random_vector(A.size(), 1);
+    for (const char *type : {"-ksp_type cg ", "-ksp_type rrb "}) {
+      const Solver ksp = ksp_of(mat, by_choice + type + "-ksp_rtol 1e-8 -pc_rrb_levels 8");
+      const Solve found = solve(ksp, b);
+      EXPECT_LE(found.iterations, 20) << orders << type;
+      EXPECT_LT(residual(A, b, found.x), 1.1e-8);
+      EXPECT_NE(view(pc_of(ksp)).find("graph: 2744 unknowns"), std::string::npos) << view(pc_of(ksp));
+    }
+  }
+}
+
 TEST(Graphs, AreRefreshed) {
   reference::Matrix A = triangles(40, 2);
   const Matrix mat = matrix_of(A);
