@@ -68,7 +68,7 @@ struct PutCorrectionOf {
     x[i] = add ? x[i] + correction : correction;
   }
 };
-struct SetEntry {
+struct ZeroEntry {
   double *x;
 
   PETSCRRB_HD void operator()(index_t i) const { x[i] = 0.0; }
@@ -127,7 +127,7 @@ public:
   void steps_taken() { pending_ = true; }
   // The residual is 0: so is the correction.
   void settle() {
-    each(SetEntry{at(delta)});
+    each(ZeroEntry{at(delta)});
     pending_ = false;
   }
   void drop_step() { pending_ = false; }
