@@ -9,17 +9,6 @@
 
 namespace petscrrb::rrbsolver {
 
-// f(i) of an entry of a list, where a loop over boxes comes to it.
-template <class F> struct AtEntry {
-  F f;
-  index_t n;
-
-  PETSCRRB_HD auto operator()(index_t h, index_t k, index_t) const {
-    const index_t i = ListAsBox::entry(h, k);
-    return i < n ? f(i) : decltype(f(i))();
-  }
-};
-
 struct StartAt {
   const double *r0;
   double *r, *p, *delta;
@@ -52,11 +41,6 @@ struct SubtractProductOf {
     return r[i] * r[i];
   }
 };
-struct ProductOf {
-  const double *x, *y;
-
-  PETSCRRB_HD double operator()(index_t i) const { return x[i] * y[i]; }
-};
 // x = or += delta + alpha p; alpha NULL: delta alone
 struct PutCorrectionOf {
   const double *delta, *p, *alpha;
@@ -67,11 +51,6 @@ struct PutCorrectionOf {
     const double correction = alpha ? delta[i] + *alpha * p[i] : delta[i];
     x[i] = add ? x[i] + correction : correction;
   }
-};
-struct ZeroEntry {
-  double *x;
-
-  PETSCRRB_HD void operator()(index_t i) const { x[i] = 0.0; }
 };
 struct NoDirection {
   double *s;
@@ -88,7 +67,7 @@ public:
       : on_(on), core_(core), product_(core),
         n_(core.extent().nodes()), box_{{std::min(n_, ListAsBox::width), ListAsBox::rows(n_), 1}}, memory_(5 * n_),
         scalars_(slots, product_.rows()) {
-    partial_.reserve(3 * PartialSum<Backend>::parts_of(box_) + product_.most_terms());
+    partial_.reserve(3 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
   }
 
   // A itself, whatever V is in the preconditioner; its arrays must stay where they are.
@@ -100,9 +79,7 @@ public:
     pending_ = false;
     partial_.start();
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
-    squares_ = {};
-    const Terms squares = sum(StartAt{r0, at(r), at(p), at(delta)});
-    if (norm == Norm::unpreconditioned) add_squares(squares);
+    sum_residual(norm, StartAt{r0, at(r), at(p), at(delta)});
     const auto error = precondition(norm, solve, finish);
     on_.for_each({0, 1, 0, 1}, NoDirection{scalars_.data()});
     return error;
@@ -112,22 +89,19 @@ public:
     partial_.start();
     each(NextDirectionOf{at(z), at(p), at(delta), scalars_.at(alpha), scalars_.at(beta)});
     product_.multiply(on_, at(p), at(q), scalars_, partial_);
-    squares_ = {};
-    const Terms squares = sum(SubtractProductOf{at(r), at(q), scalars_.at(alpha)});
-    if (norm == Norm::unpreconditioned) add_squares(squares);
+    sum_residual(norm, SubtractProductOf{at(r), at(q), scalars_.at(alpha)});
     return precondition(norm, solve, finish);
   }
   // z is of its own: nobody else writes there.
   template <class Solve> auto resume(const Solve &solve) { return decltype(solve(Part::whole))(0); }
   const Scalars<Backend> &scalars() const { return scalars_; }
   const Terms &squares() const { return squares_; } // of the norm: on a device they are added when a step ends
-  long version() const {
-    return (product_.version() << 32) + long(Cycle(core_).used());
-  } // of what a captured step has in it
+  // of what a captured step has in it
+  long version() const { return (product_.version() << 32) + long(Cycle(core_).used()); }
   void steps_taken() { pending_ = true; }
   // The residual is 0: so is the correction.
   void settle() {
-    each(ZeroEntry{at(delta)});
+    on_.for_each({0, n_, 0, 1}, SetZero{at(delta)});
     pending_ = false;
   }
   void drop_step() { pending_ = false; }
@@ -148,6 +122,12 @@ private:
   double *at(Vector i) const { return memory_.data() + i * n_; }
   template <class F> void each(const F &f) const { on_.for_each_point(box_, AtEntry<F>{f, n_}); }
   template <class F> Terms sum(const F &f) { return partial_.terms_of(on_, box_, AtEntry<F>{f, n_}); }
+  // f sets r, and returns its squares.
+  template <class F> void sum_residual(Norm norm, const F &f) {
+    const Terms squares = sum(f);
+    squares_ = {};
+    if (norm == Norm::unpreconditioned) add_squares(squares);
+  }
   void add_squares(const Terms &squares) {
     squares_ = squares;
     if (Backend::on_device) return; // with the energy

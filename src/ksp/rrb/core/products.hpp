@@ -13,7 +13,7 @@ namespace petscrrb::rrbsolver {
 // Each has
 //   refresh(matrix), whose arrays it borrows
 //   version(): another one where these have moved
-//   multiply(on, p, q, scalars, partial): q = A p, alpha by (p, q), with up to most_terms() terms of the partial sum and `rows` of scalars
+//   multiply(on, p, q, scalars, partial): q = A p, alpha by (p, q), with up to most_terms(n) terms of the partial sum and `rows` of scalars
 
 template <class V, class K> struct NaturalMatrix {
   V X, E, N;
@@ -33,7 +33,7 @@ public:
   explicit StencilProduct(const Factorization &core) : x_(core.extent()), box_{x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi} {}
 
   index_t rows() const { return x_.y.hi - x_.y.lo; }
-  index_t most_terms() const { return 0; }
+  static index_t most_terms(index_t) { return 0; }
   long version() const { return 0; }
 
   // Weights and excesses; a.v is not used.
@@ -90,12 +90,10 @@ struct RowTimes {
 
 template <class Backend> class RowsProduct {
 public:
-  explicit RowsProduct(const Factorization &core)
-      : on_average_(core.graph().couplings.front() + 1.0),
-        most_terms_(CouplingSums<Backend>::most_terms(core.extent().nodes())) {}
+  explicit RowsProduct(const Factorization &core) : on_average_(core.graph().couplings.front() + 1.0) {}
 
   index_t rows() const { return 0; }
-  index_t most_terms() const { return most_terms_; }
+  static index_t most_terms(index_t n) { return CouplingSums<Backend>::most_terms(n); }
   long version() const { return version_; }
 
   void refresh(const Csr &A) {
@@ -112,7 +110,6 @@ public:
 
 private:
   double on_average_; // entries of a row
-  index_t most_terms_;
   long version_ = 0;
   Csr A_;
 };

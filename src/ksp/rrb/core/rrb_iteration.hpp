@@ -20,7 +20,6 @@ namespace petscrrb::rrbsolver {
 class RrbIteration : public Iteration {
 public:
   using Core = Factorization;
-  using Matrix = PreparedStencil;
 
   virtual void refresh(const PreparedStencil &) = 0;
   virtual bool positive() const = 0; // waits
@@ -35,20 +34,22 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &,
 // Of a matrix on no grid, whose arrays are the backend's and must stay as they are as long as the iteration is used; on one rank.
 class RowsIteration : public Iteration {
 public:
-  using Matrix = Csr;
-
   virtual void refresh(const Csr &) = 0;
-  virtual bool positive() const = 0;
 };
 std::unique_ptr<RowsIteration> make_rows_iteration(const Host &on, Factorization &);
 std::unique_ptr<RowsIteration> make_rows_iteration(Cuda &on, Factorization &);
 
 // On: IterationOnHost or IterationOnDevice.
-template <class On, class Interface> class OnRrb final : public On {
+template <class On> class OnRrb final : public On {
 public:
   using On::On;
-  void refresh(const typename Interface::Matrix &a) override { On::cg_.refresh(a); }
+  void refresh(const PreparedStencil &a) override { On::cg_.refresh(a); }
   bool positive() const override { return On::cg_.positive(); }
+};
+template <class On> class OnRows final : public On {
+public:
+  using On::On;
+  void refresh(const Csr &A) override { On::cg_.refresh(A); }
 };
 
 } // namespace petscrrb::rrbsolver

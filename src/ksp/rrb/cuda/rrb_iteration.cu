@@ -15,18 +15,17 @@ static PendingSquares pending_of(const FullCG<Cuda, Core, Product> &cg, Norm, bo
   return {cg.squares()};
 }
 
-template <class CG, class Interface, class... With> static auto make(Cuda &on, Iteration::Loop loop, With &&...with) {
-  return std::make_unique<OnRrb<IterationOnDevice<CG, Interface>, Interface>>(on, loop, with...);
-}
-
 std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &core, bool full, BlackRanks *ranks,
                                                  Iteration::Loop loop) {
   using Core = RrbIteration::Core;
-  if (full) return make<FullCG<Cuda, Core, StencilProduct<Cuda>>, RrbIteration>(on, loop, core);
-  return make<SchurCG<Cuda, Core>, RrbIteration>(on, loop, core, ranks);
+  if (full)
+    return std::make_unique<OnRrb<IterationOnDevice<FullCG<Cuda, Core, StencilProduct<Cuda>>, RrbIteration>>>(on, loop,
+                                                                                                              core);
+  return std::make_unique<OnRrb<IterationOnDevice<SchurCG<Cuda, Core>, RrbIteration>>>(on, loop, core, ranks);
 }
 std::unique_ptr<RowsIteration> make_rows_iteration(Cuda &on, Factorization &core) {
-  return make<FullCG<Cuda, Factorization, RowsProduct<Cuda>>, RowsIteration>(on, Iteration::Loop::automatic, core);
+  using CG = FullCG<Cuda, Factorization, RowsProduct<Cuda>>;
+  return std::make_unique<OnRows<IterationOnDevice<CG, RowsIteration>>>(on, Iteration::Loop::automatic, core);
 }
 
 } // namespace petscrrb::rrbsolver

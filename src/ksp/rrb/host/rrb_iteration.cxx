@@ -7,18 +7,16 @@
 
 namespace petscrrb::rrbsolver {
 
-template <class CG, class Interface, class... With> static auto make(With &&...with) {
-  return std::make_unique<OnRrb<IterationOnHost<CG, Interface>, Interface>>(with...);
-}
-
 std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, RrbIteration::Core &core, bool full,
                                                  BlackRanks *ranks) {
   using Core = RrbIteration::Core;
-  if (full) return make<FullCG<Host, Core, StencilProduct<Host>>, RrbIteration>(on, core);
-  return make<SchurCG<Host, Core>, RrbIteration>(on, core, ranks);
+  if (full)
+    return std::make_unique<OnRrb<IterationOnHost<FullCG<Host, Core, StencilProduct<Host>>, RrbIteration>>>(on, core);
+  return std::make_unique<OnRrb<IterationOnHost<SchurCG<Host, Core>, RrbIteration>>>(on, core, ranks);
 }
 std::unique_ptr<RowsIteration> make_rows_iteration(const Host &on, Factorization &core) {
-  return make<FullCG<Host, Factorization, RowsProduct<Host>>, RowsIteration>(on, core);
+  using CG = FullCG<Host, Factorization, RowsProduct<Host>>;
+  return std::make_unique<OnRows<IterationOnHost<CG, RowsIteration>>>(on, core);
 }
 
 } // namespace petscrrb::rrbsolver

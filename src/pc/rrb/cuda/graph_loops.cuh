@@ -64,19 +64,17 @@ template <class Table, class F> void with_table(const Cuda &on, int n, const F &
 }
 using Table = WarpTable<256>;
 
-// f(node, lanes) of those that f asks: a warp does so for one after the other of some nodes.
-template <class F, class Add> __device__ void ask_nodes(int n, const F &f, const Add &add) {
+// The sum of f(node, lanes) of those that f asks: a warp does so for one after the other of some nodes.
+template <class F>
+__global__ void __launch_bounds__(cuda::row_threads) sum_asked_nodes(int n, F f, unsigned long long *sum) {
   __shared__ Table tables[warps];
   Warp<Table> warp(tables[threadIdx.x / 32]);
   const Lanes<asking_lanes> few;
   const int i = node_of_lane<asking_lanes>();
   const bool asked = i < n && f.asks(i, few);
-  warp.each(asked && few.first(), i, [&](node_t p) { add(p, f(p, warp), warp.first()); });
-}
-template <class F>
-__global__ void __launch_bounds__(cuda::row_threads) sum_asked_nodes(int n, F f, unsigned long long *sum) {
-  ask_nodes(n, f, [&](node_t, unsigned value, bool first) {
-    if (first && value) atomicAdd(sum, (unsigned long long)value);
+  warp.each(asked && few.first(), i, [&](node_t p) {
+    const unsigned value = f(p, warp);
+    if (warp.first() && value) atomicAdd(sum, (unsigned long long)value);
   });
 }
 

@@ -16,6 +16,21 @@ struct ListAsBox {
   static Range2 box(index_t n) { return {0, width, 0, rows(n)}; }
   PETSCRRB_HD static index_t entry(index_t h, index_t k) { return k * width + h; }
 };
+// f(i) of an entry, where a loop over the box comes to it.
+template <class F> struct AtEntry {
+  F f;
+  index_t n; // entries
+
+  PETSCRRB_HD auto operator()(index_t h, index_t k, index_t = 0) const {
+    const index_t i = ListAsBox::entry(h, k);
+    return i < n ? f(i) : decltype(f(i))();
+  }
+};
+struct ProductOf {
+  const double *x, *y;
+
+  PETSCRRB_HD double operator()(index_t i) const { return x[i] * y[i]; }
+};
 
 // What node i of a list sums over: begin[i] ... end[i]. It stays as it is while sweeps run. Place: of a coupling, and of a node.
 template <class T, class Place = node_t> struct Couplings {

@@ -42,7 +42,7 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
       double *p = of_.p_.data(), *q = of_.q_.data();
       const auto &numbers = polynomial_.scalars();
       const auto sum = [&](std::size_t i, const double *x, const double *y) {
-        numbers.sum(on_, i, ListAsBox::box(n_), GraphTerms{x, y, n_});
+        numbers.sum(on_, i, ListAsBox::box(n_), AtEntry<ProductOf>{{x, y}, n_});
       };
       const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
       sum(rho, r.data(), x());

@@ -117,7 +117,7 @@ public:
     using Numbers = AmliPolynomial<Backend>;
     const auto &numbers = polynomial_.scalars();
     const auto sum = [&](std::size_t i, const double *x, const double *y) {
-      numbers.sum(on_, i, ListAsBox::box(kept()), GraphTerms{x, y, kept()});
+      numbers.sum(on_, i, ListAsBox::box(kept()), AtEntry<ProductOf>{{x, y}, kept()});
     };
     const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
     sum(rho, r_.data(), kept_z());

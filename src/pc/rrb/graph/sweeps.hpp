@@ -285,14 +285,4 @@ struct GraphResidual {
 
   PETSCRRB_HD void operator()(node_t i) const { r[i] -= quotient(*rho, *curvature) * q[i]; }
 };
-struct GraphTerms {
-  const double *x, *y;
-  index_t n;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    const index_t i = ListAsBox::entry(h, k);
-    return i < n ? x[i] * y[i] : 0.0;
-  }
-};
-
 } // namespace petscrrb::rrb
