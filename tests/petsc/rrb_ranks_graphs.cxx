@@ -1,4 +1,5 @@
-// PCRRB of matrices on no 2D grid on several ranks, each of which has all rows: it is what it is on one.
+// PCRRB of matrices on no 2D grid on several ranks, each of which has all rows, whether or not they share applications: it is what it is on
+// one.
 #include "rrb_ranks_support.hpp"
 
 using namespace petsctest;
@@ -7,6 +8,7 @@ using namespace petsctest::distributed;
 namespace {
 
 const std::string by_choice = "-pc_rrb_red_nodes auto -pc_rrb_cycle amli ";
+const std::string shared = "-pc_rrb_levels 9 -pc_rrb_gather_size ";
 
 // Nodes that couple with near ones, numbered without an order, and one without couplings.
 reference::Matrix graph(int n, std::uint32_t seed) {
@@ -57,7 +59,9 @@ reference::Matrix bent(const reference::Matrix &A) {
 
 TEST(RrbRanksGraphs, AreTheSameAsOneAndFollowNewValues) {
   for (bool space : {false, true})
-    for (const char *more : {"", "-pc_rrb_precision single", "-pc_rrb_levels 3 -pc_rrb_coarse inverse"}) {
+    for (const std::string &more :
+         {std::string(), std::string("-pc_rrb_precision single"), std::string("-pc_rrb_levels 3 -pc_rrb_coarse inverse"),
+          shared + "1", shared + "60 -pc_rrb_precision single", shared + "9999"}) {
       const std::string options = by_choice + more;
       const reference::Matrix A = space ? in_space(1) : graph(300, 1), B = bent(A);
       const reference::Vector r = reference::random_vector(A.size(), 3);
@@ -82,7 +86,9 @@ TEST(RrbRanksGraphs, SolveInTheIterationsOfOne) {
   for (bool space : {false, true}) {
     const reference::Matrix A = space ? in_space(3) : graph(500, 2);
     const reference::Vector b = reference::random_vector(A.size(), 4);
-    for (const char *type : {"-ksp_type cg ", "-ksp_type rrb -pc_type rrb "}) {
+    for (const std::string &type : {std::string("-ksp_type cg "), std::string("-ksp_type rrb -pc_type rrb "),
+                                    "-ksp_type cg " + shared + "30 ", "-ksp_type rrb -pc_type rrb " + shared + "1 "}) {
+      const bool share = type.find(shared) != std::string::npos;
       const std::string options = by_choice + type + "-ksp_rtol 1e-9 -ksp_norm_type unpreconditioned";
       const Matrix alone = matrix_of(A);
       const Solve one = solve(ksp_of(alone, options + " -pc_type rrb"), b);
@@ -92,7 +98,9 @@ TEST(RrbRanksGraphs, SolveInTheIterationsOfOne) {
         const Solve found = solve_on(ksp, d, b);
         EXPECT_EQ(found.iterations, one.iterations) << options;
         EXPECT_LT(largest_difference(found.x, own_part(d, one.x)), 1e-6) << options;
-        EXPECT_EQ(view(pc_of(ksp)).find("all of it is on every rank") != std::string::npos, ranks() > 1);
+        const std::string text = view(pc_of(ksp));
+        EXPECT_EQ(text.find("all of it is on every rank") != std::string::npos, ranks() > 1);
+        EXPECT_EQ(text.find("they share its applications") != std::string::npos, ranks() > 1 && share);
       });
     }
   }

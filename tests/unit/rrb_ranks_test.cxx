@@ -127,7 +127,7 @@ TEST(RrbRanks, TestTheirRedNodesAsOne) {
       expect_same(problem, parts, {options_of(8), tested, 3}, name);
 }
 
-// To the bit: every rank does what one does.
+// To the bit: every rank factors what one does, and applications are shared or not.
 TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
   reference::Random random(14);
   for (const auto &[name, problem] : reference::rough_problems()) {
@@ -138,8 +138,10 @@ TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
     const reference::Vector r = reference::random_vector(problem.A.size(), 3), z = one.apply(r);
     const petscrrb::Grid grid = grid_of(problem.grid);
     const petscrrb::Stencil whole = support::stencil_of(problem.A, grid, true, problem.v, petscrrb::Positive::stays);
+    index_t gathered = 0;
     for (const Partition &parts : partitions(problem.grid, random)) {
       const Boxes boxes(parts.x, parts.y, grid.periodic[0], grid.periodic[1]);
+      gathered = gathered ? gathered * 10 % 99999 : 1; // 1, 10, ..., 10000
       reference::Vector together(r.size(), NAN);
       std::mutex mutex;
       SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
@@ -151,7 +153,8 @@ TEST(RrbRanks, HaveTheRedNodesBySupportOfOne) {
         Options o = options_of(99);
         o.last_unknowns = 1, o.amli_grid = 1;
         rrb->gather(prepared(mine));
-        rrb->choose(o, false, {});
+        rrb->choose(o, false, {}, gathered);
+        rrb->prepare_exchanges();
         for (int twice = 0; twice < 2; ++twice) {
           if (twice) rrb->refresh(prepared(mine), {});
           const LastBlockSolver solve(*rrb);

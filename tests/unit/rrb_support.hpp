@@ -137,9 +137,9 @@ public:
     refresh();
   }
 
-  reference::Vector apply(const reference::Vector &r) {
+  reference::Vector apply(const reference::Vector &r, petscrrb::rrb::Part part = petscrrb::rrb::Part::whole) {
     reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
-    petscrrb::rrb::Cycle(*core_).apply(r.data(), z.data(), petscrrb::rrb::Part::whole, solver());
+    petscrrb::rrb::Cycle(*core_).apply(r.data(), z.data(), part, solver());
     return z;
   }
 

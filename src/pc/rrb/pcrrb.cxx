@@ -156,7 +156,9 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   if (s.omega_dropped)
     PetscCall(PetscViewerASCIIPrintf(viewer, "a pivot was not positive with this lumping: factored with lumping 0\n"));
   PetscCall(s.backend->ViewRanks(viewer));
-  if (s.everywhere) PetscCall(PetscViewerASCIIPrintf(viewer, "all of it is on every rank\n"));
+  if (s.everywhere)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "all of it is on every rank%s\n",
+                                     s.everywhere->shared() ? "; they share its applications" : ""));
   double bytes = (double)s.core->bytes() + s.backend->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "memory: %.0f bytes, %.1f per unknown\n", bytes,

@@ -43,6 +43,7 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
+  PetscErrorCode Share(PC, Core &, const std::vector<index_t> &, PetscInt, PetscBool *) override;
   PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, double, rrb::Outcome *, PetscBool *) override;
@@ -58,12 +59,14 @@ public:
 
 private:
   PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, Positive, PCRRBValues *);
-  PetscErrorCode ChooseTransport(PC);
+  PetscErrorCode ChooseTransport(PC, std::unique_ptr<rrb::Ranks> *);
   template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part); /* to vectors on the device */
   PetscErrorCode SolveLastBlock(Core &, rrb::Part);
   /* what the core does but for the last block is enqueued work alone, and that is, too */
-  bool may_be_graphs() const { return inverse_ && (!on_ranks_ || on_ranks_->ranks->only_enqueue()); }
+  bool may_be_graphs() const { return inverse_ && (!ranks() || ranks()->only_enqueue()); }
+  rrb::Ranks *ranks() const { return on_ranks_ ? on_ranks_->ranks.get() : ranks_.get(); } /* with whom applications are shared */
+  PetscErrorCode AskWhetherBroken(PC, PCRRBValues *) const;
   rrb::PreparedStencil stencil() const {
     if (matrix_reader_) return matrix_reader_->prepared();
     return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
@@ -80,7 +83,8 @@ private:
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
-  PetscRRBTransport transport_;                                  /* whose ranks on_ranks_ has */
+  std::unique_ptr<rrb::Ranks> ranks_;                            /* of a graph that all of them have */
+  PetscRRBTransport transport_;                                  /* of either */
   rrb::CycleGraphs graphs_;                                      /* they go before the transport that they use */
   cuda::Buffer<int> ia_, ja_;                                    /* of the last block on a graph */
   std::unique_ptr<dense::DeviceInverse> inverse_;                /* of the last block, or */
@@ -144,11 +148,17 @@ PetscErrorCode OnDevice::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, 
   }
   PetscCall(on_ranks_->matrix.Read(pc, P.on_ranks, grid, near_null, rounding, positive, PCRRBRoomIn(stencil_), values));
   stencil_.scaled = values->scaled != PETSC_FALSE;
-  if (on_ranks_->ranks && values->result == ReadResult::ok) {
-    int broken = on_ranks_->ranks->broken();
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-    if (broken) values->result = ReadResult::rebuild; /* with another transport, from the first message on */
-  }
+  PetscCall(AskWhetherBroken(pc, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Then what was read is for another transport, from the first message on. */
+PetscErrorCode OnDevice::AskWhetherBroken(PC pc, PCRRBValues *values) const {
+  PetscFunctionBegin;
+  if (!ranks() || values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  int broken = ranks()->broken();
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &broken, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (broken) values->result = ReadResult::rebuild;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,15 +181,26 @@ PetscErrorCode OnDevice::ReadGraph(PC pc, const PetscRRBMatrix &P, PetscBool ane
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));
   PetscCall(read);
   PetscCall(PCRRBTakeFactsOfGraph(pc, *matrix_reader_, P.csr.n, &facts_, values));
+  PetscCall(AskWhetherBroken(pc, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnDevice::ChooseTransport(PC pc) {
+PetscErrorCode OnDevice::ChooseTransport(PC pc, std::unique_ptr<rrb::Ranks> *ranks) {
   PetscFunctionBegin;
-  on_ranks_->ranks = nullptr; /* what it has goes first */
+  *ranks = nullptr; /* what it has goes first */
   PetscCall(PetscRRBChooseTransport((PetscObject)pc, "-pc_rrb_transport", ((PC_RRB *)pc->data)->transport, cuda_,
                                     &transport_));
-  on_ranks_->ranks = std::move(transport_.ranks);
+  *ranks = std::move(transport_.ranks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cuts, PetscInt whole, PetscBool *shared) {
+  PetscErrorCode code = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks_); }));
+  PetscCall(stream_.Run([&] { code = PCRRBShare(comm_, stream_.say, core, *ranks_, cuts, whole, shared); }));
+  PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +209,7 @@ template <class F> PetscErrorCode OnDevice::Make(PC pc, std::unique_ptr<Core> *c
   graphs_.reset();
   core->reset();
   comm_ = PetscObjectComm((PetscObject)pc);
-  if (on_ranks_) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc); }));
+  if (on_ranks_) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &on_ranks_->ranks); }));
   PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] { stream_.Do(make); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -288,8 +309,8 @@ PetscErrorCode OnDevice::FactorLastBlock(Core &core, double null_inverse, rrb::O
   return PCRRBTogether([&] {
     PetscFunctionBegin;
     PetscCall(PetscRRBCallTogether(comm_, stream_.say, factor));
-    if (on_ranks_) /* before what has come is used */
-      PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] { on_ranks_->ranks->check(true); }));
+    if (ranks()) /* before what has come is used */
+      PetscCall(PetscRRBTryTogether(comm_, stream_.say, [&] { ranks()->check(true); }));
     PetscCall(PCRRBAgree(comm_, spd));
     PetscFunctionReturn(PETSC_SUCCESS);
   });
@@ -347,7 +368,7 @@ PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part pa
   };
 
   PetscFunctionBegin;
-  if (on_ranks_) PetscCall(PetscRRBTry(stream_.say, [&] { on_ranks_->ranks->check(false); }));
+  if (ranks()) PetscCall(PetscRRBTry(stream_.say, [&] { ranks()->check(false); }));
   PetscCall(PetscRRBUseArrays(PETSC_TRUE, x, y, PETSC_FALSE, [&](const PetscScalar *r, PetscScalar *z) {
     return on_ranks_ ? on_ranks_->OnBox(r, z, apply) : apply(r, z);
   }));
@@ -357,9 +378,8 @@ PetscErrorCode OnDevice::ApplyHere(PC pc, Core &core, Vec x, Vec y, rrb::Part pa
 
 PetscErrorCode OnDevice::ViewRanks(PetscViewer viewer) {
   PetscFunctionBegin;
-  if (!on_ranks_) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(on_ranks_->matrix.View(viewer));
-  PetscCall(transport_.View(viewer));
+  if (on_ranks_) PetscCall(on_ranks_->matrix.View(viewer));
+  if (ranks()) PetscCall(transport_.View(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,7 +19,7 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PetscRRBNearNull near_null; /* see prepare.hpp for its rounding */
   PCRRBValues values;
   std::unique_ptr<PCRRBEverywhere>
-      everywhere; /* of several ranks that each do all; the backend and the rows are as on one */
+      everywhere; /* of several ranks that each factor all; the backend and the rows are as on one */
   std::unique_ptr<PCRRBBackend::Core> core; /* refers to the backend; NULL of a matrix without rows */
   petscrrb::rrb::Outcome outcome;
   bool omega_dropped = false;                  /* the factorization was done again with omega = 0 */
@@ -56,12 +56,14 @@ typedef struct {
 } PC_RRB;
 
 /* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md, "The gather"). */
-constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 256 * 256;
+constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 256 * 256,
+                   PCRRBDefaultGatherSizeOnGraphs = 8192; /* of a host: small levels are visited several times */
 
 /* in use, after PCSetUp() */
 static inline PetscInt PCRRBGatherSize(const PC_RRB *rrb) {
   if (rrb->gather_size != PETSC_DECIDE) return rrb->gather_size;
-  return rrb->state->backend->on_device() ? PCRRBDefaultGatherSizeOnDevices : PCRRBDefaultGatherSize;
+  if (rrb->state->backend->on_device()) return PCRRBDefaultGatherSizeOnDevices;
+  return rrb->state->on_graph ? PCRRBDefaultGatherSizeOnGraphs : PCRRBDefaultGatherSize;
 }
 
 /* Where none is needed, also one in 3D, or none, of no points: the matrix is taken for a graph then. */
@@ -83,7 +85,8 @@ static inline PetscLogDouble PCRRBFlops(PC pc, petscrrb::rrb::Part part) {
   const petscrrb::rrb::AmliReport amli = s.core->amli();
   const PetscLogDouble all = (PetscLogDouble)(s.grid.n[0] * s.grid.n[1] * s.grid.n[2]),
                        last = (PetscLogDouble)s.core->last_block().size(), again = (PetscLogDouble)(amli.nx * amli.ny),
-                       share = (PetscLogDouble)s.core->extent().nodes() / all;
+                       own = (PetscLogDouble)(s.everywhere ? s.everywhere->mine() : s.core->extent().nodes()),
+                       share = own / all;
 
   if (part != petscrrb::rrb::Part::whole) return share * 9.0 * (all - last);
   return share * (17.0 * (all - last) + (amli.used ? 17.0 * (again - last) + 29.0 * again : 0.0));

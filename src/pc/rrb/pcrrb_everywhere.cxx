@@ -1,6 +1,7 @@
 /* The rows of all ranks, by PETSc's own means. */
 #include "pc/rrb/pcrrb_everywhere.h"
 
+#include "petsc/agree.h"
 #include "petsc/overlap.h"
 
 #include <petsc/private/pcimpl.h>
@@ -11,10 +12,33 @@
 PCRRBEverywhere::~PCRRBEverywhere() {
   (void)VecScatterDestroy(&to_all_);
   (void)VecScatterDestroy(&to_own_);
+  (void)VecScatterDestroy(&to_part_);
+  (void)VecDestroy(&x_);
   (void)VecDestroy(&r_);
   (void)VecDestroy(&z_);
   if (rows_) (void)MatDestroySubMatrices(1, &rows_);
   (void)ISDestroy(&order_);
+}
+
+/* place: of own rows in that order. Equal parts, where own rows do not follow one another in it. */
+PetscErrorCode PCRRBEverywhere::FindCuts(Mat P, const std::vector<PetscInt> &place) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  const PetscInt *first;
+  PetscInt rows;
+  PetscMPIInt rank, ranks, follow = 1;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(MatGetOwnershipRanges(P, &first));
+  PetscCall(MatGetSize(P, &rows, nullptr));
+  for (std::size_t i = 0; i < place.size(); ++i) follow = follow && place[i] == first[rank] + (PetscInt)i;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &follow, 1, MPI_INT, MPI_MIN, comm));
+  PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] {
+    cuts_.clear();
+    for (PetscMPIInt r = 0; r <= ranks; ++r) cuts_.push_back(follow ? first[r] : (petscrrb::index_t)rows * r / ranks);
+  }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* own: the places of own rows in that order */
@@ -28,6 +52,7 @@ PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, IS *own) {
 
   PetscFunctionBegin;
   PetscCall(PetscRRBNaturalOrder(pc, pc->pmat, &place, &source));
+  PetscCall(FindCuts(P, place));
   PetscCall(ISCreateGeneral(comm, (PetscInt)place.size(), place.data(), PETSC_COPY_VALUES, own));
   PetscCall(ISAllGather(*own, &all));
   PetscCall(ISGetLocalSize(all, &n));
@@ -42,18 +67,16 @@ PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, IS *own) {
 
 PetscErrorCode PCRRBEverywhere::Connect(Mat P, IS own) {
   PetscInt first, last;
-  Vec x;
   IS rows;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(rows_[0], &r_, &z_));
-  PetscCall(MatCreateVecs(P, &x, nullptr));
-  PetscCall(VecScatterCreate(x, order_, r_, nullptr, &to_all_));
+  PetscCall(MatCreateVecs(P, &x_, nullptr));
+  PetscCall(VecScatterCreate(x_, order_, r_, nullptr, &to_all_));
   PetscCall(MatGetOwnershipRange(P, &first, &last));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, &rows));
-  PetscCall(VecScatterCreate(z_, own, x, rows, &to_own_));
+  PetscCall(VecScatterCreate(z_, own, x_, rows, &to_own_));
   PetscCall(ISDestroy(&rows));
-  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,5 +102,26 @@ PetscErrorCode PCRRBEverywhere::ToAll(Vec x, Vec *all) {
   PetscCall(VecScatterBegin(to_all_, x, r_, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(to_all_, x, r_, INSERT_VALUES, SCATTER_FORWARD));
   *all = r_;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBEverywhere::Share(PetscBool shared) {
+  const PetscInt *order;
+  PetscMPIInt rank;
+  IS rows, part;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)x_), &rank));
+  const PetscInt from = (PetscInt)cuts_[(std::size_t)rank], n = (PetscInt)cuts_[(std::size_t)rank + 1] - from;
+  shared_ = shared;
+  mine_ = shared ? n : cuts_.back();
+  if (!shared || to_part_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetIndices(order_, &order));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order + from, PETSC_COPY_VALUES, &rows));
+  PetscCall(ISRestoreIndices(order_, &order));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, n, from, 1, &part));
+  PetscCall(VecScatterCreate(x_, rows, r_, part, &to_part_));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

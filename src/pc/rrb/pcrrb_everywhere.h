@@ -1,10 +1,13 @@
-/* A matrix of several ranks, and vectors, on each of them: where PCRRB takes a graph, each rank does all that one would. */
+/* A matrix of several ranks, and vectors, on each of them: where PCRRB takes a graph, each rank factors all that one would. */
 #pragma once
 
 #include "exec/not_copied.hpp"
+#include "exec/range.hpp"
 #include "petsc/compat.h"
 
 #include <petscpc.h>
+
+#include <vector>
 
 class PCRRBEverywhere : petscrrb::NotCopied {
 public:
@@ -18,24 +21,37 @@ public:
 
   /* x as all ranks have it, in that order; until the next call. */
   PetscErrorCode ToAll(Vec x, Vec *all);
-  /* apply(r, z) with such vectors, which writes z. */
+
+  /* Where ranks share an application, rank r has what stands from cuts()[r] to cuts()[r + 1] in that order. */
+  const std::vector<petscrrb::index_t> &cuts() const { return cuts_; }
+  /* Whether they do, from now on. */
+  PetscErrorCode Share(PetscBool);
+  PetscBool shared() const { return shared_; }
+  petscrrb::index_t mine() const { return mine_; } /* rows of which this rank computes an application */
+  /* apply(r, z) with vectors in that order, which writes z: all of them, or the part between the cuts. */
   template <class Apply> PetscErrorCode Use(Vec x, Vec y, const Apply &apply) {
-    Vec r;
+    const VecScatter to = shared_ ? to_part_ : to_all_, back = shared_ ? to_part_ : to_own_;
+    const ScatterMode mode = shared_ ? SCATTER_REVERSE : SCATTER_FORWARD;
 
     PetscFunctionBegin;
-    PetscCall(ToAll(x, &r));
-    PetscCall(apply(r, z_));
-    PetscCall(VecScatterBegin(to_own_, z_, y, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(VecScatterEnd(to_own_, z_, y, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterBegin(to, x, r_, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(to, x, r_, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(apply(r_, z_));
+    PetscCall(VecScatterBegin(back, z_, y, INSERT_VALUES, mode));
+    PetscCall(VecScatterEnd(back, z_, y, INSERT_VALUES, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
 private:
   PetscErrorCode FindOrder(PC, Mat P, IS *own);
+  PetscErrorCode FindCuts(Mat P, const std::vector<PetscInt> &place);
   PetscErrorCode Connect(Mat P, IS own);
 
   IS order_ = nullptr; /* the row of P for each one of all */
   Mat *rows_ = nullptr;
-  Vec r_ = nullptr, z_ = nullptr;
-  VecScatter to_all_ = nullptr, to_own_ = nullptr;
+  Vec x_ = nullptr, r_ = nullptr, z_ = nullptr; /* x_: like the rows of P */
+  VecScatter to_all_ = nullptr, to_own_ = nullptr, to_part_ = nullptr;
+  std::vector<petscrrb::index_t> cuts_;
+  PetscBool shared_ = PETSC_FALSE;
+  petscrrb::index_t mine_ = 0;
 };

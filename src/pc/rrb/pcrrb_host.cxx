@@ -27,6 +27,12 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
+  PetscErrorCode Share(PC, Core &core, const std::vector<index_t> &cuts, PetscInt whole, PetscBool *shared) override {
+    PetscFunctionBegin;
+    PetscCall(PetscRRBTryTogether(comm_, "PCRRB", [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm_); }));
+    PetscCall(PCRRBShare(comm_, "PCRRB", core, *ranks_, cuts, whole, shared));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {
     return PCRRBTogether([&] {
       if (!factored) core.refresh(prepared(), lumping);
@@ -70,6 +76,7 @@ private:
   PetscRRBVectors vectors_{PETSC_FALSE};
   MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
   std::unique_ptr<PCRRBOnRanks<std::vector<double>>> on_ranks_; /* NULL on one */
+  std::unique_ptr<rrb::Ranks> ranks_;                           /* that share applications on a graph */
 };
 
 PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {

@@ -24,6 +24,18 @@ inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *shared: whether they do; see Factorization::share(). All ranks have room for what they need before they exchange it. Collective. */
+inline PetscErrorCode PCRRBShare(MPI_Comm comm, const PetscRRBSay &say, PCRRBBackend::Core &core,
+                                 petscrrb::rrb::Ranks &ranks, const std::vector<petscrrb::index_t> &cuts, PetscInt whole,
+                                 PetscBool *shared) {
+  return PCRRBTogether([&] {
+    PetscFunctionBegin;
+    PetscCall(PetscRRBTryTogether(comm, say, [&] { *shared = (PetscBool)core.share(ranks, cuts, whole); }));
+    if (*shared) core.prepare_exchanges();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+}
+
 /* Array: where the matrix is */
 template <class Array> class PCRRBOnRanks {
 public:
@@ -45,7 +57,7 @@ public:
     *core = std::move(made);
     MakeRoom(**core);
   }
-  /* The same with red nodes chosen by support, of what the boxes have; in PetscRRBTryTogether(). */
+  /* The same with red nodes chosen by support, of what the boxes have; in PetscRRBTryTogether(). Collective. */
   template <class On>
   void BuildOnGraph(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o,
                     PetscBool single, const petscrrb::rrb::PreparedStencil &s, petscrrb::rrb::Lumping lumping,
@@ -58,7 +70,10 @@ public:
       MakeRoom(*made);
     });
     made->gather(s);
-    made->choose(o, single != PETSC_FALSE, lumping);
+    PetscRRBThrowTogether(PetscObjectComm((PetscObject)pc), say, [&] {
+      made->choose(o, single != PETSC_FALSE, lumping, PCRRBGatherSize((const PC_RRB *)pc->data));
+    });
+    made->prepare_exchanges();
     black = nullptr;
     *core = std::move(made);
   }

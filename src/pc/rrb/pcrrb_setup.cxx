@@ -172,6 +172,18 @@ static rrb::Lumping LumpingOf(PC pc, PetscReal omega) {
           Scales::of(weight).to};
 }
 
+/* Each of several ranks has the whole factor. */
+static PetscErrorCode ShareApplications(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  PetscBool shared;
+
+  PetscFunctionBegin;
+  PetscCall(s->backend->Share(pc, *s->core, s->everywhere->cuts(), PCRRBGatherSize(rrb), &shared));
+  PetscCall(s->everywhere->Share(shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Levels on a graph, chosen by the values that were read. */
 static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal omega) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -186,6 +198,7 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   o.amli_grid = !rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_AMLI;
   PetscCall(s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE),
                                      LumpingOf(pc, omega), &s->core));
+  if (s->everywhere) PetscCall(ShareApplications(pc));
   s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
   PetscCall(TellLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);

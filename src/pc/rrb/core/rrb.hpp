@@ -10,6 +10,8 @@
 
 namespace petscrrb::rrb {
 
+class Ranks;
+
 struct Options {
   int levels = 1;
   int storage_grids = 0;        // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
@@ -136,6 +138,12 @@ public:
   int grid() const override { return options().amli_grid; }
   virtual double *work() const = 0;                                                 // z of the estimate's cycles
   virtual bool has_own_vectors(int g) const { return g < options().storage_grids; } // from grid g on no z is used
+
+  // From now on the ranks, which all have this factorization, share its applications: r and z have the nodes cuts[rank()] ... cuts[rank() + 1]
+  // alone. Vectors of at most so many nodes are on all of them. False where they are all: then nothing has changed. Local; then
+  // prepare_exchanges(), collective.
+  virtual bool share(Ranks &, const std::vector<index_t> & /* cuts */, index_t /* whole */) { return false; }
+  virtual void prepare_exchanges() {}
 
   virtual LastBlock &last_block() = 0; // S_l of V A V; its values only where the backend is the host
   virtual const double *last_values() const = 0;

@@ -36,6 +36,8 @@ struct ProductOf {
 template <class T, class Place = node_t> struct Couplings {
   const Place *begin, *end, *column;
   const T *weight;
+
+  Couplings from(Place i) const { return {begin + i, end + i, column, weight}; } // those of node i and later ones
 };
 
 // For each node f.take(i, f.own(i) + the sum of f.term(i, weight, column) over f.couplings): several lanes of a device add it up. on_average: so

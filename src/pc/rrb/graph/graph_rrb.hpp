@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pc/rrb/graph/choose_levels.hpp"
+#include "pc/rrb/graph/shared_sweeps.hpp"
 #include "pc/rrb/graph/sweeps.hpp"
 
 #include <memory>
@@ -27,11 +28,20 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
     AmliReport amli() const override { return {index_t(n_), 1, polynomial_.lambda_max(), polynomial_.used()}; }
     void keep_right_hand_side(double *) override {} // down() has put it into r, too
     void second_right_hand_side(double *) override {
-      NodeSums::each(on_, n_, couplings(),
-                     GraphPolynomial(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), of_.q_.data()));
-      on_.copy(x(), of_.q_.data(), n_);
+      const SharedSweeps *shared = of_.shared_before(level_);
+      const node_t first = of_.first_[level_];
+      double *q = of_.q_.data();
+      if (shared) shared->bring_for_product(level_, x());
+      const GraphPolynomial next(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), q);
+      of_.each_range(shared, level_, of_.grids(), [&](NodeRange part) {
+        NodeSums::each(on_, part.size(), couplings(), next.from(part.begin - first));
+      });
+      of_.each_range(shared, level_, of_.grids(), [&](NodeRange part) {
+        on_.copy(x() + (part.begin - first), q + (part.begin - first), part.size());
+      });
     }
     void start_estimate() override {
+      of_.alone_ = true;
       double *p = of_.p_.data();
       Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, p});
       NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), p, r.data()));
@@ -51,7 +61,10 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
       sum(curvature, p, q);
       Loops::each(on_, n_, GraphResidual{q, r.data(), numbers.at(rho), numbers.at(curvature)});
     }
-    void finish_estimate() override { polynomial_.finish(on_); }
+    void finish_estimate() override {
+      of_.alone_ = false;
+      polynomial_.finish(on_);
+    }
     std::size_t bytes() const {
       return split.bytes() + rows.bytes() + w.bytes() + e.bytes() + r.bytes() + polynomial_.bytes();
     }
@@ -96,6 +109,9 @@ public:
     const Outdated now = levels_.outdated();
     failing_at_first_ = now.reds + now.slides;
   }
+
+  bool share(Ranks &ranks, const std::vector<index_t> &cuts, index_t whole) override;
+  void prepare_exchanges() override { shared_->prepare(); }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
     v_ = s.v;
@@ -162,6 +178,16 @@ private:
 
   node_t below(int l) const { return first_.back() - first_[l]; } // nodes of level l and later ones
   double couplings(int l) const { return double(levels_.level(l).rows.couplings()) / levels_.level(l).rows.n(); }
+  // What ranks share before a level; NULL where each does all.
+  const SharedSweeps *shared_before(int l) const {
+    return shared_ && !alone_ && l < shared_->whole() ? shared_.get() : nullptr;
+  }
+  // f(range) of the nodes of levels `from` to `to`, as far as they are computed here.
+  template <class F> void each_range(const SharedSweeps *shared, int from, int to, const F &f) const {
+    if (!shared) return f(NodeRange{first_[from], first_[to + 1]});
+    for (int l = from; l <= to; ++l)
+      if (const NodeRange own = shared->own(l); own.size()) f(own);
+  }
   void add_steps(bool on_grid);
   Step *step_at(int l) const {
     for (const auto &s : steps_)
@@ -174,6 +200,7 @@ private:
   void make_last_block();
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
+  void take_from_earlier(int l);
   void fill_lower() {
     Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
   }
@@ -203,6 +230,8 @@ private:
   Array<double> p_, q_; // of the step at hand
   const double *v_ = nullptr;
   index_t failing_at_first_ = 0;
+  std::unique_ptr<SharedSweeps> shared_;
+  bool alone_ = false; // while AMLI's bounds are estimated: each rank has all vectors
 };
 
 // On a grid one, at the first level after the first one to start from at most 1/16 of the unknowns, or a tenth more: grid 2 of odd sides
@@ -349,35 +378,80 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_forward() {
 }
 
 template <class Backend, class T>
+bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts, index_t whole) {
+  int l = below(0) <= whole ? 0 : grids();
+  for (auto step = steps_.rbegin(); l && step != steps_.rend(); ++step)
+    if (below((*step)->grid()) <= whole) l = (*step)->grid();
+  if (l == 0) return false;
+  const auto fetch = [&](const Array<node_t> &from, std::vector<node_t> &to) {
+    to.resize(from.size());
+    Loops::fetch(on_, from, to);
+  };
+  SharedFactor f{first_, {}, {}, {}};
+  fetch(point_, f.point), fetch(upper_start_, f.upper.start), fetch(upper_column_, f.upper.column);
+  for (const auto &step : steps_) {
+    CouplingLists &lists = f.amli[step->grid()];
+    fetch(step->rows.start, lists.start), fetch(step->rows.column, lists.column);
+  }
+  shared_ = std::make_unique<SharedSweeps>(ranks, cuts, l, f);
+  return true;
+}
+
+template <class Backend, class T>
 void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Part part) {
-  if (from == 0) Loops::each(on_, below(0), Load{point_.data(), r, part != Part::right ? v_ : nullptr, x_.data()});
+  double *const x = x_.data();
+  const SharedSweeps *const shared = shared_before(from);
+  if (from == 0)
+    each_range(shared, 0, grids(), [&](NodeRange own) {
+      Loops::each(on_, own.size(),
+                  Load{point_.data() + own.begin, r, part != Part::right ? v_ : nullptr, x + own.begin});
+    });
+  if (part == Part::right && shared) shared->bring_rest(x);
   if (part == Part::right || grids() == 0) on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
   if (part == Part::right || from == to) return;
   for (int l = std::max(from + !!step_at(from), 1); l <= to; ++l)
-    if (l < to || l == grids() || step_at(l)) {
-      const Taken &taken = forward_[l - 1];
-      NodeSums::each(on_, taken.n, taken.on_average,
-                     Forward<T>{taken.couplings, x_.data(), x_.data() + first_[l], taken.copy});
-    }
+    if (l < to || l == grids() || step_at(l)) take_from_earlier(l);
+}
+
+template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l) {
+  const auto &[couplings, n, on_average, copy] = forward_[l - 1];
+  double *const x = x_.data(), *const of_level = x + first_[l];
+  const SharedSweeps *const shared = shared_before(l - 1);
+  const bool gathers = shared && l == shared->whole();
+  if (shared) shared->bring_down(l - 1, x);
+  each_range(shared, l, step_at(l) ? grids() : l, [&](NodeRange part) {
+    const node_t i = part.begin - first_[l];
+    NodeSums::each(on_, part.size(), on_average,
+                   Forward<T>{couplings.from(i), x, of_level + i, copy && !gathers ? copy + i : nullptr});
+  });
+  if (!gathers) return;
+  shared->bring_rest(x);
+  if (copy) on_.copy(copy, of_level, n);
 }
 
 template <class Backend, class T>
 void GraphRrb<Backend, T>::up(int from, int to, const double *, double *z, Part part, Energy) {
   const double *v = part != Part::left ? v_ : nullptr;
   for (int l = from - 1; l >= to; --l) {
-    const node_t *const start = upper_start_.data() + first_[l];
-    NodeSums::each(on_, first_[l + 1] - first_[l], couplings(l),
-                   Backward<T>{{start, start + (part != Part::left), upper_column_.data(), upper_.data()},
-                               inverse_.data(),
-                               x_.data(),
-                               to == 0 ? point_.data() : nullptr,
-                               z,
-                               v,
-                               first_[l],
-                               part == Part::whole ? Scaling::full : Scaling::root});
+    const SharedSweeps *const shared = shared_before(l);
+    each_range(shared, l, l, [&](NodeRange own) {
+      const node_t *const start = upper_start_.data() + own.begin;
+      NodeSums::each(on_, own.size(), couplings(l),
+                     Backward<T>{{start, start + (part != Part::left), upper_column_.data(), upper_.data()},
+                                 inverse_.data(),
+                                 x_.data(),
+                                 to == 0 ? point_.data() : nullptr,
+                                 z,
+                                 v,
+                                 own.begin,
+                                 part == Part::whole ? Scaling::full : Scaling::root});
+    });
+    if (shared) shared->bring_up(l, x_.data());
   }
   if (to > 0) return;
-  Loops::each(on_, below(from), StoreSolution{x_.data(), point_.data(), z, v, first_[from]});
+  each_range(shared_before(0), from, grids(), [&](NodeRange own) {
+    Loops::each(on_, own.size(), StoreSolution{x_.data(), point_.data(), z, v, own.begin});
+  });
 }
 
 template <class Backend>

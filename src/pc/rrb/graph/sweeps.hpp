@@ -254,10 +254,20 @@ struct GraphProduct {
 // y = c0 r - c1 A x
 struct GraphPolynomial : GraphProduct {
   const double *r, *c0, *c1;
+  node_t first = 0; // its node 0
 
   GraphPolynomial(const KeptGraph &A, const double *r, const double *x, const double *c0, const double *c1, double *y)
       : GraphProduct(A, x, y), r(r), c0(c0), c1(c1) {}
-  PETSCRRB_HD void take(node_t i, double product) const { y[i] = *c0 * r[i] - *c1 * product; }
+  GraphPolynomial from(node_t i) const {
+    GraphPolynomial p = *this;
+    p.couplings = couplings.from(i), p.first = i;
+    return p;
+  }
+  PETSCRRB_HD double own(node_t i) const { return GraphProduct::own(first + i); }
+  PETSCRRB_HD double term(node_t i, double weight, node_t column) const {
+    return GraphProduct::term(first + i, weight, column);
+  }
+  PETSCRRB_HD void take(node_t i, double product) const { y[first + i] = *c0 * r[first + i] - *c1 * product; }
 };
 // x = u d^-1/2, d the diagonal, u in [-1, 1) by a hash of the grid's point: see StartVector
 struct GraphStart {

@@ -1,5 +1,5 @@
-// Red nodes chosen by support on several ranks: every rank has the matrix and the right-hand side of all of them, and does with the code
-// of one rank all that one would (docs/design_ranks.md, "Red nodes by support").
+// Red nodes chosen by support on several ranks: every rank has the matrix and the right-hand side of all of them, and factors with the code
+// of one rank all that one would. Applications they share, where that can be (docs/design_ranks.md, "Red nodes by support").
 #pragma once
 
 #include "pc/rrb/ranks/gather.hpp"
@@ -10,7 +10,7 @@ namespace petscrrb::rrb {
 template <class Backend> class GatheredGraph final : public GraphOnRanks {
 public:
   GatheredGraph(const Backend &on, Ranks &ranks, const Boxes &boxes, bool corners)
-      : on_(on), gather_(on, ranks, boxes, 0), fields_(corners ? 5 : 3) {
+      : on_(on), ranks_(ranks), boxes_(boxes), gather_(on, ranks, boxes, 0), fields_(corners ? 5 : 3) {
     const index_t n = gather_.all().nodes();
     stencil_.resize(fields_ * n);
     r_.resize(n), z_.resize(n);
@@ -26,8 +26,17 @@ public:
     if (corners()) put(box.NE, mine.NE), put(box.NW, mine.NW);
     gather_.to_all(fields_, stencil_.data());
   }
-  void choose(const Options &o, bool single, Lumping lumping) override {
+  void choose(const Options &o, bool single, Lumping lumping, index_t whole) override {
     all_ = make_by_support(on_, gather_.all(), o, single, stencil(), lumping);
+    std::vector<index_t> cuts;
+    for (int r = 0; r <= ranks_.count(); ++r) cuts.push_back(gather_.all().nodes() * r / ranks_.count());
+    shared_ = all_->share(ranks_, cuts, whole);
+    if (shared_) to_boxes_ = plan_to_boxes(cuts);
+  }
+  void prepare_exchanges() override {
+    if (!shared_) return;
+    all_->prepare_exchanges();
+    ranks_.prepare(to_boxes_);
   }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
@@ -48,10 +57,11 @@ public:
   }
   void up(int from, int to, const double *, double *z, Part part, Energy energy) override {
     all_->up(from, to, r_.data(), z_.data(), part, energy);
+    if (to > 0) return;
+    if (shared_) ranks_.exchange(to_boxes_, z_.data());
     const Extent &own = gather_.own();
-    if (to == 0)
-      copy_nodes(on_, natural_order(z_.data(), gather_.all()), natural_order(z, own), own,
-                 part != Part::left ? v_ : nullptr);
+    copy_nodes(on_, natural_order(z_.data(), gather_.all()), natural_order(z, own), own,
+               part != Part::left ? v_ : nullptr);
   }
   int grids() const override { return all_->grids(); }
   const double *coarse_r() const override { return all_->coarse_r(); }
@@ -79,6 +89,27 @@ public:
   std::vector<index_t> unknowns_by_level() const override { return all_->unknowns_by_level(); }
 
 private:
+  // From ranks that computed what stands between the cuts, in natural order.
+  Plan plan_to_boxes(const std::vector<index_t> &cuts) const {
+    const int me = ranks_.rank();
+    const index_t nx = gather_.all().x.n;
+    Plan plan;
+    for (int r = 0; r < ranks_.count(); ++r) {
+      Plan::Peer peer{r, points(boxes_.extent(r, 0), nx, cuts[me], cuts[me + 1]),
+                      points(gather_.own(), nx, cuts[r], cuts[r + 1]), {}};
+      peer.from = peer.fill;
+      if (r != me && !(peer.send.empty() && peer.fill.empty())) plan.peers.push_back(std::move(peer));
+    }
+    return plan;
+  }
+  // Those of a box that are among from ... to - 1.
+  static std::vector<index_t> points(const Extent &box, index_t nx, index_t from, index_t to) {
+    std::vector<index_t> all;
+    for (index_t b = box.y.lo; b < box.y.hi; ++b)
+      for (index_t a = std::max(box.x.lo, from - b * nx); a < std::min(box.x.hi, to - b * nx); ++a)
+        all.push_back(b * nx + a);
+    return all;
+  }
   bool corners() const { return fields_ == 5; }
   PreparedStencil stencil() {
     const index_t n = gather_.all().nodes();
@@ -87,10 +118,14 @@ private:
   }
 
   const Backend &on_;
+  Ranks &ranks_;
+  Boxes boxes_;
   Gather<Backend> gather_;
   int fields_;
   typename Backend::template Array<double> stencil_, r_, z_; // of all ranks
   std::unique_ptr<Factorization> all_;
+  bool shared_ = false;
+  Plan to_boxes_;
   const double *v_ = nullptr; // of the box: M^-1 = V (factor of V A V)^-1 V; NULL: V = I
 };
 

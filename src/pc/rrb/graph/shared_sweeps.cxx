@@ -1,0 +1,106 @@
+// Each rank finds out by itself what all of them need: it knows all couplings.
+#include "pc/rrb/graph/shared_sweeps.hpp"
+
+#include <algorithm>
+
+namespace petscrrb::rrb {
+
+namespace {
+
+// Which rank computes a node.
+class Owners {
+public:
+  Owners(const std::vector<index_t> &cuts, const SharedFactor &f) : first_(f.first), of_(f.point.size()) {
+    for (int l = 0; l <= f.levels(); ++l)
+      for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
+        const NodeRange part = range(f, l, cuts[r], cuts[r + 1]);
+        std::fill(of_.begin() + part.begin, of_.begin() + part.end, int(r));
+      }
+  }
+  int operator()(node_t node) const { return of_[node]; }
+  int level(node_t node) const { return int(std::upper_bound(first_.begin(), first_.end(), node) - first_.begin()) - 1; }
+
+  static NodeRange range(const SharedFactor &f, int l, index_t from, index_t to) {
+    const auto at = [&](index_t point) {
+      const auto begin = f.point.begin(), end = begin + f.first[l + 1];
+      return node_t(std::lower_bound(begin + f.first[l], end, point) - begin);
+    };
+    return {at(from), at(to)};
+  }
+
+private:
+  const std::vector<node_t> &first_;
+  std::vector<int> of_;
+};
+
+// An exchange, from what ranks need to know.
+class Needs {
+public:
+  Needs(int me, int count) : me_(me), send_(count), fill_(count) {}
+
+  // Rank `taker` needs the value that `owner` has at a place.
+  void add(index_t place, int owner, int taker) {
+    if (owner == taker) return;
+    if (owner == me_) send_[taker].push_back(place);
+    if (taker == me_) fill_[owner].push_back(place);
+  }
+  Plan plan() {
+    Plan plan;
+    for (int r = 0; r < int(send_.size()); ++r) {
+      sort(send_[r]), sort(fill_[r]);
+      if (!send_[r].empty() || !fill_[r].empty()) plan.peers.push_back({r, send_[r], fill_[r], fill_[r]});
+    }
+    return plan;
+  }
+
+private:
+  static void sort(std::vector<index_t> &places) {
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+  }
+
+  int me_;
+  std::vector<std::vector<index_t>> send_, fill_;
+};
+
+} // namespace
+
+SharedSweeps::SharedSweeps(Ranks &ranks, const std::vector<index_t> &cuts, int whole, const SharedFactor &f)
+    : ranks_(ranks), whole_(whole) {
+  const int me = ranks.rank(), count = ranks.count();
+  const node_t rest = f.first[whole], all = f.first.back();
+  const Owners owner(cuts, f);
+  std::vector<Needs> down(whole, Needs(me, count)), up(down);
+  for (int l = 0; l <= f.levels(); ++l) own_.push_back(Owners::range(f, l, cuts[me], cuts[me + 1]));
+  for (int l = 0; l < whole; ++l)
+    for (node_t a = f.first[l]; a < f.first[l + 1]; ++a)
+      for (node_t k = f.upper.start[a]; k < f.upper.start[a + 1]; ++k) {
+        const node_t q = f.upper.column[k];
+        if (owner(a) == owner(q)) continue;
+        down[l].add(a, owner(a), owner(q));
+        if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));
+      }
+  for (int l = 0; l < whole; ++l) down_.push_back(down[l].plan()), up_.push_back(up[l].plan());
+  for (const auto &[l, lists] : f.amli) {
+    if (l >= whole) continue;
+    const node_t first = f.first[l];
+    Needs needs(me, count);
+    for (node_t i = 0; i < lists.rows(); ++i)
+      for (node_t k = lists.start[i]; k < lists.start[i + 1]; ++k)
+        needs.add(lists.column[k], owner(first + lists.column[k]), owner(first + i));
+    products_.emplace(l, needs.plan());
+  }
+  Needs needs(me, count);
+  for (node_t q = rest; q < all; ++q)
+    for (int r = 0; r < count; ++r) needs.add(q, owner(q), r);
+  rest_ = needs.plan();
+}
+
+void SharedSweeps::prepare() const {
+  for (const Plan &plan : down_) ranks_.prepare(plan);
+  for (const Plan &plan : up_) ranks_.prepare(plan);
+  for (const auto &product : products_) ranks_.prepare(product.second);
+  ranks_.prepare(rest_);
+}
+
+} // namespace petscrrb::rrb

@@ -1,0 +1,68 @@
+// Sweeps on a graph that ranks share, each of which has the whole factor: which nodes a rank computes, and what it gets from others for
+// them. Those of small levels are computed by all ranks (docs/design_ranks.md, "Red nodes by support").
+#pragma once
+
+#include "comm/ranks.hpp"
+#include "exec/not_copied.hpp"
+#include "pc/rrb/graph/couplings.hpp"
+
+#include <map>
+#include <vector>
+
+namespace petscrrb::rrb {
+
+struct NodeRange {
+  node_t begin, end;
+
+  node_t size() const { return end - begin; }
+};
+
+// On the host. start[i] ... start[i + 1]: what row i couples with.
+struct CouplingLists {
+  std::vector<node_t> start, column;
+
+  node_t rows() const { return node_t(start.size()) - 1; }
+};
+// All ranks have the same.
+struct SharedFactor {
+  std::vector<node_t> first;        // node of each level with red nodes, of the last block, and the end
+  std::vector<node_t> point;        // of each node, ascending within a level
+  CouplingLists upper;              // of red nodes, with nodes of later levels
+  std::map<int, CouplingLists> amli; // by the level of a step: of its nodes, counted from its first one
+
+  int levels() const { return int(first.size()) - 2; } // that have red nodes
+};
+
+// x: on all nodes; a rank has values of those that it computes, and of those that it was brought. Levels l are before whole(). All
+// exchanges are collective.
+class SharedSweeps : NotCopied {
+public:
+  // cuts[r] ... cuts[r + 1]: the points of rank r. whole: at least 1; from this level on all ranks compute all. Local.
+  SharedSweeps(Ranks &ranks, const std::vector<index_t> &cuts, int whole, const SharedFactor &);
+  // what exchanges need before they are captured; collective
+  void prepare() const;
+
+  int whole() const { return whole_; }
+  NodeRange own(int l) const { return own_[l]; } // also of the last block
+
+  // Brings red nodes of level l, for sums of later nodes on the way down.
+  void bring_down(int l, double *x) const { ranks_.exchange(down_[l], x); }
+  // The same on the way up, for those of earlier levels.
+  void bring_up(int l, double *x) const {
+    if (l > 0) ranks_.exchange(up_[l], x);
+  }
+  // For a product with the matrix of a level with AMLI's step; of_level: x from its first node on.
+  void bring_for_product(int l, double *of_level) const { ranks_.exchange(products_.at(l), of_level); }
+  // All of level `whole` and later ones, of which each rank has what it computed.
+  void bring_rest(double *x) const { ranks_.exchange(rest_, x); }
+
+private:
+  Ranks &ranks_;
+  int whole_;
+  std::vector<NodeRange> own_;
+  std::vector<Plan> down_, up_;
+  std::map<int, Plan> products_;
+  Plan rest_;
+};
+
+} // namespace petscrrb::rrb
