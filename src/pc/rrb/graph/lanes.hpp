@@ -39,7 +39,7 @@ struct Alone {
   }
 };
 
-// A thread on a host.
+// A thread on a host. Its table has room for as many columns as there are: one stays with a thread in a loop.
 class OneLane : public Alone {
 public:
   void wait() const {} // for what other lanes have written
@@ -57,12 +57,8 @@ public:
   template <class List> void open(const List &rows, node_t p) {
     if (row_ == p) return;
     row_ = p, begin_ = rows.start[p], end_ = rows.start[p + 1];
-    if (end_ - begin_ <= few || end_ - begin_ > room) return;
-    clear(end_ - begin_);
-    for (node_t k = begin_; k < end_; ++k) {
-      const int slot = slot_of(rows.column_at(k));
-      key_[slot] = rows.column_at(k), place_[slot] = k;
-    }
+    if (end_ - begin_ <= few) return;
+    for (node_t k = begin_; k < end_; ++k) place_of(rows.column_at(k)) = k;
   }
   template <class List> node_t find(const List &rows, node_t q) const { // -1: it is not there
     if (end_ - begin_ <= few) {
@@ -70,37 +66,32 @@ public:
       for (node_t k = begin_; k < end_; ++k) place = rows.column_at(k) == q ? k : place;
       return place;
     }
-    if (end_ - begin_ > room) return place_in(rows, begin_, end_, q);
-    const int slot = slot_of(q);
-    return key_[slot] == q ? place_[slot] : -1;
+    const node_t k = std::size_t(q) < place_.size() ? place_[q] : -1;
+    return begin_ <= k && k < end_ && rows.column_at(k) == q ? k : -1; // where the row lacks q its place is that of another row
   }
 
-  // A set of at most so many columns, if there is room. add() is false where it might have more than there is room for.
-  void start_set(node_t most) {
-    row_ = -1, size_ = 0;
-    clear(std::min(most, room));
-  }
+  // A set of columns; add() is false where it might have more than there is room for.
+  void start_set(node_t /* most */) { row_ = -1, set_.clear(); }
   bool add(bool mine, node_t q) {
-    if (size_ == room) return false;
     if (!mine) return true;
-    const int slot = slot_of(q);
-    if (key_[slot] != q) key_[slot] = list_[size_++] = q;
+    node_t &at = place_of(q);
+    if (at < size() && set_[at] == q) return true;
+    at = size();
+    set_.push_back(q);
     return true;
   }
-  node_t size() const { return size_; }
+  node_t size() const { return node_t(set_.size()); }
   void put_sorted(node_t *to) {
-    std::sort(list_, list_ + size_);
-    std::copy_n(list_, size_, to);
+    std::sort(set_.begin(), set_.end());
+    std::copy(set_.begin(), set_.end(), to);
   }
 
   // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0.
   template <class F> std::uint64_t smallest(node_t begin, node_t end, node_t n, const F &key) {
-    std::uint64_t some[room];
-    std::vector<std::uint64_t> many(end - begin > room ? end - begin : 0);
-    std::uint64_t *const keys = many.empty() ? some : many.data();
-    for (node_t k = begin; k < end; ++k) keys[k - begin] = key(k);
-    std::nth_element(keys, keys + n - 1, keys + (end - begin));
-    return keys[n - 1];
+    keys_.resize(end - begin);
+    for (node_t k = begin; k < end; ++k) keys_[k - begin] = key(k);
+    std::nth_element(keys_.begin(), keys_.begin() + (n - 1), keys_.end());
+    return keys_[n - 1];
   }
 
   // Where up to n numbers of a row are added up: here, or where they will be. A warp has two such places, each for half of its lanes.
@@ -111,21 +102,16 @@ public:
   }
 
 private:
-  static constexpr node_t few = 12, room = 512; // few: are compared one by one
+  static constexpr node_t few = 12; // are compared one by one
 
-  void clear(node_t columns) {
-    slots_ = Slots::of(columns);
-    std::fill_n(key_, slots_.count(), no_column);
-  }
-  int slot_of(node_t q) const { // its own, or the free one that it would get
-    int slot = slots_.first(q);
-    while (key_[slot] != q && key_[slot] != no_column) slot = slots_.next(slot);
-    return slot;
+  node_t &place_of(node_t q) {
+    if (std::size_t(q) >= place_.size()) place_.resize(std::max<std::size_t>(q + 1, 2 * place_.size()));
+    return place_[q];
   }
 
-  node_t row_ = -1, begin_ = 0, end_ = 0, size_ = 0;
-  Slots slots_{3};
-  node_t key_[2 * room], place_[2 * room], list_[room];
+  node_t row_ = -1, begin_ = 0, end_ = 0;
+  std::vector<node_t> place_, set_; // place_: of a column in the row, or in the set; whatever it was, where it is in neither
+  std::vector<std::uint64_t> keys_;
 };
 
 } // namespace petscrrb::rrb

@@ -4,7 +4,9 @@
 #include "exec/host/host.hpp"
 #include "pc/rrb/graph/red_nodes.hpp"
 
+#include <atomic>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 
@@ -44,11 +46,20 @@ template <> struct GraphLoops<Host> {
   // where they look up much
   template <class F> static void with_table(const Host &, node_t n, double /* couplings */, const F &f) {
     constexpr node_t piece = 128;
-#pragma omp parallel for schedule(dynamic, 1) if (n > piece)
-    for (node_t from = 0; from < n; from += piece) {
+    std::atomic<bool> no_room{false};
+#pragma omp parallel if (n > piece)
+    {
       OneLane alone;
-      for (node_t i = from; i < std::min(from + piece, n); ++i) f(i, alone);
+#pragma omp for schedule(dynamic, piece)
+      for (node_t i = 0; i < n; ++i) {
+        try { // a thread must not throw
+          if (!no_room.load(std::memory_order_relaxed)) f(i, alone);
+        } catch (const std::bad_alloc &) {
+          no_room.store(true, std::memory_order_relaxed);
+        }
+      }
     }
+    if (no_room) throw std::bad_alloc();
   }
   template <class F> static auto with_lane(const F &f) {
     return [&f](node_t i) {
@@ -119,10 +130,9 @@ public:
     node_t *const open = left.data();
     GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p, look[p] = decide.look_from(p); });
     while (n > 0) {
-      GraphLoops<Host>::each(on_, n, [&](node_t i) {
+      GraphLoops<Host>::with_table(on_, n, 0.0, [&](node_t i, OneLane &alone) {
         const node_t p = open[i];
         if (decide.waits(p, look[p])) return;
-        OneLane alone;
         __atomic_store_n(colour + p, decide.tests.passes(p, true, alone) ? red : black, __ATOMIC_RELEASE);
       });
       n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
