@@ -59,9 +59,9 @@ reference::Matrix bent(const reference::Matrix &A) {
 
 TEST(RrbRanksGraphs, AreTheSameAsOneAndFollowNewValues) {
   for (bool space : {false, true})
-    for (const std::string &more :
-         {std::string(), std::string("-pc_rrb_precision single"), std::string("-pc_rrb_levels 3 -pc_rrb_coarse inverse"),
-          shared + "1", shared + "60 -pc_rrb_precision single", shared + "9999"}) {
+    for (const std::string &more : {std::string(), std::string("-pc_rrb_precision single"),
+                                    std::string("-pc_rrb_levels 3 -pc_rrb_coarse inverse"), shared + "1",
+                                    shared + "60 -pc_rrb_precision single", shared + "9999"}) {
       const std::string options = by_choice + more;
       const reference::Matrix A = space ? in_space(1) : graph(300, 1), B = bent(A);
       const reference::Vector r = reference::random_vector(A.size(), 3);

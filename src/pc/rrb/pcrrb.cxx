@@ -209,7 +209,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
 .  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
 .  -pc_rrb_gather_size <points>            - with several ranks, the maximum number of points of a grid that is on every
-                                             rank; default 1024, on devices 65536
+                                             rank; default 1024, on devices 65536; on no 2D grid 8192 and 65536
 -  -pc_rrb_transport <auto,stores,nccl,sf> - with several ranks on devices, how values travel; default auto
 
    Level: beginner

@@ -65,7 +65,9 @@ private:
   PetscErrorCode SolveLastBlock(Core &, rrb::Part);
   /* what the core does but for the last block is enqueued work alone, and that is, too */
   bool may_be_graphs() const { return inverse_ && (!ranks() || ranks()->only_enqueue()); }
-  rrb::Ranks *ranks() const { return on_ranks_ ? on_ranks_->ranks.get() : ranks_.get(); } /* with whom applications are shared */
+  rrb::Ranks *ranks() const {
+    return on_ranks_ ? on_ranks_->ranks.get() : ranks_.get();
+  } /* with whom applications are shared */
   PetscErrorCode AskWhetherBroken(PC, PCRRBValues *) const;
   rrb::PreparedStencil stencil() const {
     if (matrix_reader_) return matrix_reader_->prepared();

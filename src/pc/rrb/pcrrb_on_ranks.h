@@ -26,8 +26,8 @@ inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
 
 /* *shared: whether they do; see Factorization::share(). All ranks have room for what they need before they exchange it. Collective. */
 inline PetscErrorCode PCRRBShare(MPI_Comm comm, const PetscRRBSay &say, PCRRBBackend::Core &core,
-                                 petscrrb::rrb::Ranks &ranks, const std::vector<petscrrb::index_t> &cuts, PetscInt whole,
-                                 PetscBool *shared) {
+                                 petscrrb::rrb::Ranks &ranks, const std::vector<petscrrb::index_t> &cuts,
+                                 PetscInt whole, PetscBool *shared) {
   return PCRRBTogether([&] {
     PetscFunctionBegin;
     PetscCall(PetscRRBTryTogether(comm, say, [&] { *shared = (PetscBool)core.share(ranks, cuts, whole); }));

@@ -308,14 +308,16 @@ PETSCRRB_PARAMETER(RRB, Precision, PCRRBPrecision, &PC_RRB::precision, "-pc_rrb_
 -  points - the maximum number of points of all ranks together, 0 or more; or `PETSC_DECIDE` (default)
 
    Options Database Key:
-.  -pc_rrb_gather_size <points> - the maximum number of points of a grid that is on every rank; default 1024, on devices 65536
+.  -pc_rrb_gather_size <points> - the maximum number of points of a grid that is on every rank; default 1024, on devices 65536; on no 2D
+                                  grid 8192, on devices 65536
 
    Level: intermediate
 
    Notes:
    Finer grids are distributed. The first grid with at most this many points is gathered from all ranks, and each of them computes it and
    all coarser ones, without further messages. With 0 only the grid of the last block is gathered; with the number of rows of the matrix,
-   all grids are. The preconditioner is the same operator, up to rounding.
+   all grids are. The preconditioner is the same operator, up to rounding. Of a matrix on no 2D grid every rank has the factor, and it is
+   the vectors that are gathered, at a step of AMLI or at the last block.
 
    A distributed grid costs two exchanges with the neighbours in each application, a gathered one the work of all its points on
    every rank. On one rank it has no effect.

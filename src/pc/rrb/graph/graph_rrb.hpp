@@ -414,19 +414,20 @@ void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Par
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l) {
-  const auto &[couplings, n, on_average, copy] = forward_[l - 1];
+  const Taken &taken = forward_[l - 1];
   double *const x = x_.data(), *const of_level = x + first_[l];
   const SharedSweeps *const shared = shared_before(l - 1);
   const bool gathers = shared && l == shared->whole();
+  double *const copy = gathers ? nullptr : taken.copy;
   if (shared) shared->bring_down(l - 1, x);
   each_range(shared, l, step_at(l) ? grids() : l, [&](NodeRange part) {
     const node_t i = part.begin - first_[l];
-    NodeSums::each(on_, part.size(), on_average,
-                   Forward<T>{couplings.from(i), x, of_level + i, copy && !gathers ? copy + i : nullptr});
+    NodeSums::each(on_, part.size(), taken.on_average,
+                   Forward<T>{taken.couplings.from(i), x, of_level + i, copy ? copy + i : nullptr});
   });
   if (!gathers) return;
   shared->bring_rest(x);
-  if (copy) on_.copy(copy, of_level, n);
+  if (taken.copy) on_.copy(taken.copy, of_level, taken.n);
 }
 
 template <class Backend, class T>

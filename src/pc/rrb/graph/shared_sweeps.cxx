@@ -18,7 +18,9 @@ public:
       }
   }
   int operator()(node_t node) const { return of_[node]; }
-  int level(node_t node) const { return int(std::upper_bound(first_.begin(), first_.end(), node) - first_.begin()) - 1; }
+  int level(node_t node) const {
+    return int(std::upper_bound(first_.begin(), first_.end(), node) - first_.begin()) - 1;
+  }
 
   static NodeRange range(const SharedFactor &f, int l, index_t from, index_t to) {
     const auto at = [&](index_t point) {

@@ -25,9 +25,9 @@ struct CouplingLists {
 };
 // All ranks have the same.
 struct SharedFactor {
-  std::vector<node_t> first;        // node of each level with red nodes, of the last block, and the end
-  std::vector<node_t> point;        // of each node, ascending within a level
-  CouplingLists upper;              // of red nodes, with nodes of later levels
+  std::vector<node_t> first;         // node of each level with red nodes, of the last block, and the end
+  std::vector<node_t> point;         // of each node, ascending within a level
+  CouplingLists upper;               // of red nodes, with nodes of later levels
   std::map<int, CouplingLists> amli; // by the level of a step: of its nodes, counted from its first one
 
   int levels() const { return int(first.size()) - 2; } // that have red nodes

@@ -95,8 +95,10 @@ private:
     const index_t nx = gather_.all().x.n;
     Plan plan;
     for (int r = 0; r < ranks_.count(); ++r) {
-      Plan::Peer peer{r, points(boxes_.extent(r, 0), nx, cuts[me], cuts[me + 1]),
-                      points(gather_.own(), nx, cuts[r], cuts[r + 1]), {}};
+      Plan::Peer peer{r,
+                      points(boxes_.extent(r, 0), nx, cuts[me], cuts[me + 1]),
+                      points(gather_.own(), nx, cuts[r], cuts[r + 1]),
+                      {}};
       peer.from = peer.fill;
       if (r != me && !(peer.send.empty() && peer.fill.empty())) plan.peers.push_back(std::move(peer));
     }
