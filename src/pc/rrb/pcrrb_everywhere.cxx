@@ -92,8 +92,13 @@ PetscErrorCode PCRRBEverywhere::Build(PC pc, Mat P) {
 }
 
 PetscErrorCode PCRRBEverywhere::Refresh(Mat P) {
+  PetscScalar *values;
+
   PetscFunctionBegin;
   PetscCall(MatCreateSubMatrices(P, 1, &order_, &order_, MAT_REUSE_MATRIX, &rows_));
+  /* PETSc has written on the host, and takes an older copy on a device for valid */
+  PetscCall(MatSeqAIJGetArray(rows_[0], &values));
+  PetscCall(MatSeqAIJRestoreArray(rows_[0], &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
