@@ -130,45 +130,42 @@ TEST(MatrixGraph, IsTheReference) {
     }
 }
 
-// Of ranks that each know the right-hand side of some rows only, and that of the rows from cuts[rank] on; some have none.
+// Of ranks that each know the right-hand side of some rows only, those from cuts[rank] on; some have none.
 TEST(MatrixGraph, SharedByRanksIsThatOfOneToTheBit) {
   using petscrrb::rrb::Part;
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  int shared = 0;
+  int turn = 0, shared = 0;
   for (const GraphProblem &p : problems())
-    for (int last : {1, 30})
-      for (int amli : {0, 1}) {
-        const int n = p.A.size();
-        const Vector r = random_vector(n, 7);
-        RealRRB alone(converted(p), deep_choice(last, amli));
-        if (!alone.outcome().ok) continue;
-        const Vector at_first = alone.apply(r), left = alone.apply(r, Part::left), right = alone.apply(r, Part::right);
-        GraphProblem changed = p;
-        changed.A = with_excess(p.A, 0.2, 3);
-        alone.refresh(converted(changed));
-        const Vector refreshed = alone.apply(r);
-        for (const std::vector<index_t> &cuts : {std::vector<index_t>{0, n / 3, n}, {0, 0, n / 2, n / 2 + n / 5, n, n}})
-          for (int whole : {0, 30, 100}) {
-            SCOPED_TRACE(p.name + ", last " + std::to_string(last) + ", whole " + std::to_string(whole));
-            support::SimulatedRanks::run(int(cuts.size()) - 1, [&](petscrrb::rrb::Ranks &ranks) {
-              const auto first = cuts[ranks.rank()], end = cuts[ranks.rank() + 1];
-              RealRRB real(converted(p), deep_choice(last, amli));
-              if (!real.core().share(ranks, cuts, whole)) return;
-              real.core().prepare_exchanges();
-              if (ranks.rank() == 0) shared++;
-              Vector own(n, nan);
-              std::copy(r.begin() + first, r.begin() + end, own.begin() + first);
-              const auto expect = [&](const Vector &found, const Vector &z) {
-                for (index_t i = first; i < end; i++) EXPECT_EQ(found[i], z[i]) << "row " << i;
-              };
-              expect(real.apply(own), at_first);
-              expect(real.apply(own, Part::left), left), expect(real.apply(own, Part::right), right);
-              real.refresh(converted(changed));
-              expect(real.apply(own), refreshed);
-            });
-          }
-      }
-  EXPECT_GT(shared, 300);
+    for (int amli : {0, 1}) {
+      const int n = p.A.size(), last = turn % 2 ? 30 : 1;
+      const index_t whole = turn % 3 * 50;
+      SCOPED_TRACE(p.name + ", last " + std::to_string(last) + ", whole " + std::to_string(whole));
+      GraphProblem changed = p;
+      changed.A = with_excess(p.A, 0.2, 3);
+      const Vector r = random_vector(n, 7);
+      RealRRB alone(converted(p), deep_choice(last, amli));
+      const Vector at_first = alone.apply(r), left = alone.apply(r, Part::left), right = alone.apply(r, Part::right);
+      alone.refresh(converted(changed));
+      const Vector refreshed = alone.apply(r);
+      const std::vector<index_t> cuts =
+          turn++ / 2 % 2 ? std::vector<index_t>{0, n / 3, n} : std::vector<index_t>{0, 0, n / 2, n / 2 + n / 5, n, n};
+      support::SimulatedRanks::run(int(cuts.size()) - 1, [&](petscrrb::rrb::Ranks &ranks) {
+        const auto first = cuts[ranks.rank()], end = cuts[ranks.rank() + 1];
+        RealRRB real(converted(p), deep_choice(last, amli));
+        if (!real.core().share(ranks, cuts, whole)) return;
+        real.core().prepare_exchanges();
+        if (ranks.rank() == 0) shared++;
+        Vector own(n, std::numeric_limits<double>::quiet_NaN());
+        std::copy(r.begin() + first, r.begin() + end, own.begin() + first);
+        const auto expect = [&](const Vector &found, const Vector &z) {
+          for (index_t i = first; i < end; i++) EXPECT_EQ(found[i], z[i]) << "row " << i;
+        };
+        expect(real.apply(own), at_first);
+        expect(real.apply(own, Part::left), left), expect(real.apply(own, Part::right), right);
+        real.refresh(converted(changed));
+        expect(real.apply(own), refreshed);
+      });
+    }
+  EXPECT_GT(shared, 40);
 }
 
 // AMLI at each factor of 8, each step with what the library estimates there.
