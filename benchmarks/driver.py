@@ -40,9 +40,9 @@ class Driver:
             part.replace(path)
         return path
 
-    def run(self, solvers, *options, norm="natural"):
+    def run(self, solvers, *options, norm="natural", seconds=LONGEST):
         """Runs the solvers, a dict of name: options, by turns, each until the norm has fallen. Returns {name: row}."""
-        return self.run_norms(solvers, (norm,), *options)[norm]
+        return self.run_each(self.poisson, "norm", (norm,), solvers, options, seconds=seconds)[norm]
 
     def run_norms(self, solvers, norms, *options):
         """The same with each of the norms, after one set-up. Returns {norm: {name: row}}."""
