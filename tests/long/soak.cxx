@@ -44,8 +44,10 @@ struct Memory { // in bytes
 Memory now() {
   Memory m{0, 0, 0};
   if (std::FILE *file = std::fopen("/proc/self/statm", "r")) {
-    long pages = 0;
-    if (std::fscanf(file, "%*s %ld", &pages) == 1) m.resident = double(pages) * double(sysconf(_SC_PAGESIZE));
+    long pages = 0, shared = 0;
+    // without what comes from files, such as code that is read late
+    if (std::fscanf(file, "%*s %ld %ld", &pages, &shared) == 2)
+      m.resident = double(pages - shared) * double(sysconf(_SC_PAGESIZE));
     std::fclose(file);
   }
   ok(PetscMallocGetCurrentUsage(&m.petsc));
