@@ -108,6 +108,8 @@ FAULTS = [Fault(*fault) for fault in (
      "n->drop == PC_NEUMANN_DROP_THRESHOLD ? 2 : 1", "1"),
     ("end-of-the-search-for-phases", "lost agreement of ranks", "host", "src/ksp/deflation/core/labels.cxx",
      "    changed = ranks.any(changed);\n", ""),
+    ("sweeps-of-a-graph", "forgotten halo", "host", "src/pc/rrb/graph/shared_sweeps.cxx",
+     "        if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));\n", ""),
     # --- device ---
     ("last-warp-of-a-sum", "off by one", "device", "src/exec/cuda/sums.cuh",
      "w < threads / 32;", "w < threads / 32 - 1;"),

@@ -59,9 +59,8 @@ reference::Matrix bent(const reference::Matrix &A) {
 
 TEST(RrbRanksGraphs, AreTheSameAsOneAndFollowNewValues) {
   for (bool space : {false, true})
-    for (const std::string &more : {std::string(), std::string("-pc_rrb_precision single"),
-                                    std::string("-pc_rrb_levels 3 -pc_rrb_coarse inverse"), shared + "1",
-                                    shared + "60 -pc_rrb_precision single", shared + "9999"}) {
+    for (const std::string &more : {std::string(), std::string("-pc_rrb_levels 3 -pc_rrb_coarse inverse"), shared + "1",
+                                    shared + "60 -pc_rrb_precision single"}) {
       const std::string options = by_choice + more;
       const reference::Matrix A = space ? in_space(1) : graph(300, 1), B = bent(A);
       const reference::Vector r = reference::random_vector(A.size(), 3);
@@ -86,8 +85,8 @@ TEST(RrbRanksGraphs, SolveInTheIterationsOfOne) {
   for (bool space : {false, true}) {
     const reference::Matrix A = space ? in_space(3) : graph(500, 2);
     const reference::Vector b = reference::random_vector(A.size(), 4);
-    for (const std::string &type : {std::string("-ksp_type cg "), std::string("-ksp_type rrb -pc_type rrb "),
-                                    "-ksp_type cg " + shared + "30 ", "-ksp_type rrb -pc_type rrb " + shared + "1 "}) {
+    for (const std::string &type : {std::string("-ksp_type cg "), "-ksp_type cg " + shared + "30 ",
+                                    "-ksp_type rrb -pc_type rrb " + shared + "1 "}) {
       const bool share = type.find(shared) != std::string::npos;
       const std::string options = by_choice + type + "-ksp_rtol 1e-9 -ksp_norm_type unpreconditioned";
       const Matrix alone = matrix_of(A);
