@@ -218,23 +218,14 @@ template <class F> PetscErrorCode OnDevice::Make(PC pc, std::unique_ptr<Core> *c
 
 PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                std::unique_ptr<Core> *core) {
-  return Make(pc, core, [&] {
-    if (on_ranks_)
-      on_ranks_->Build(pc, cuda_, all, o, single, core);
-    else
-      *core = rrb::make_factorization(cuda_, all, o, single != PETSC_FALSE);
-  });
+  return Make(pc, core, [&] { PCRRBBuild(on_ranks_.get(), pc, cuda_, all, o, single, core); });
 }
 
 PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                       rrb::Lumping lumping, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
     const cuda::Pool pool(cuda_.stream);
-
-    if (on_ranks_)
-      on_ranks_->BuildOnGraph(pc, cuda_, all, o, single, stencil(), lumping, stream_.say, core);
-    else
-      *core = rrb::make_by_support(cuda_, all, o, single != PETSC_FALSE, stencil(), lumping);
+    PCRRBBuildOnGraph(on_ranks_.get(), pc, cuda_, all, o, single, stencil(), lumping, stream_.say, core);
   });
 }
 

@@ -160,23 +160,13 @@ template <class F> PetscErrorCode OnHost::Make(PC pc, std::unique_ptr<Core> *cor
 
 PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                              std::unique_ptr<Core> *core) {
-  return Make(pc, core, [&] {
-    if (on_ranks_)
-      on_ranks_->Build(pc, host_, all, o, single, core);
-    else
-      *core = rrb::make_factorization(host_, all, o, single != PETSC_FALSE);
-  });
+  return Make(pc, core, [&] { PCRRBBuild(on_ranks_.get(), pc, host_, all, o, single, core); });
 }
 
 PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
                                     rrb::Lumping lumping, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
-    const rrb::PreparedStencil s = prepared();
-
-    if (on_ranks_)
-      on_ranks_->BuildOnGraph(pc, host_, all, o, single, s, lumping, "PCRRB", core);
-    else
-      *core = rrb::make_by_support(host_, all, o, single != PETSC_FALSE, s, lumping);
+    PCRRBBuildOnGraph(on_ranks_.get(), pc, host_, all, o, single, prepared(), lumping, "PCRRB", core);
   });
 }
 

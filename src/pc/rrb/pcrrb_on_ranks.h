@@ -105,3 +105,23 @@ private:
 
   Array r_, z_;
 };
+
+/* By one rank, where on_ranks is NULL, or by several. */
+template <class Array, class On>
+void PCRRBBuild(PCRRBOnRanks<Array> *on_ranks, PC pc, const On &on, const petscrrb::rrb::Extent &all,
+                const petscrrb::rrb::Options &o, PetscBool single, std::unique_ptr<PCRRBBackend::Core> *core) {
+  if (on_ranks)
+    on_ranks->Build(pc, on, all, o, single, core);
+  else
+    *core = petscrrb::rrb::make_factorization(on, all, o, single != PETSC_FALSE);
+}
+template <class Array, class On>
+void PCRRBBuildOnGraph(PCRRBOnRanks<Array> *on_ranks, PC pc, const On &on, const petscrrb::rrb::Extent &all,
+                       const petscrrb::rrb::Options &o, PetscBool single, const petscrrb::rrb::PreparedStencil &s,
+                       petscrrb::rrb::Lumping lumping, const PetscRRBSay &say,
+                       std::unique_ptr<PCRRBBackend::Core> *core) {
+  if (on_ranks)
+    on_ranks->BuildOnGraph(pc, on, all, o, single, s, lumping, say, core);
+  else
+    *core = petscrrb::rrb::make_by_support(on, all, o, single != PETSC_FALSE, s, lumping);
+}
