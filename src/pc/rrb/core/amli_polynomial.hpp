@@ -24,12 +24,16 @@ public:
   const double *c1() const { return scalars_.at(1); }
 
   // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
-  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact.
-  void finish(const Backend &on) {
+  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact. agreed(bound): what all ranks take for it.
+  template <class Agreed> void finish(const Backend &on, const Agreed &agreed) {
     const double *s = scalars_.read(on);
-    lambda_max_ = safe_bound(largest_eigenvalue(s + rho(0), s + curvature(0), estimate_steps));
+    lambda_max_ = agreed(safe_bound(largest_eigenvalue(s + rho(0), s + curvature(0), estimate_steps)));
     scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
     scalars_.write(on, 1, 1.0 / lambda_max_);
+  }
+
+  void finish(const Backend &on) {
+    finish(on, [](double bound) { return bound; });
   }
 
   double lambda_max() const { return lambda_max_; }

@@ -63,7 +63,8 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
     }
     void finish_estimate() override {
       of_.alone_ = false;
-      polynomial_.finish(on_);
+      polynomial_.finish(on_,
+                         [&](double bound) { return of_.shared_ ? of_.shared_->number_of_first_rank(bound) : bound; });
     }
     std::size_t bytes() const {
       return split.bytes() + rows.bytes() + w.bytes() + e.bytes() + r.bytes() + polynomial_.bytes();

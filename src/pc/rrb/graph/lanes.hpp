@@ -66,10 +66,8 @@ public:
       for (node_t k = begin_; k < end_; ++k) place = rows.column_at(k) == q ? k : place;
       return place;
     }
-    const node_t k = std::size_t(q) < place_.size() ? place_[q] : -1;
-    return begin_ <= k && k < end_ && rows.column_at(k) == q
-               ? k
-               : -1; // where the row lacks q its place is that of another row
+    const node_t k = std::size_t(q) < place_.size() ? place_[q] : -1; // where the row lacks q, some other row's
+    return begin_ <= k && k < end_ && rows.column_at(k) == q ? k : -1;
   }
 
   // A set of columns; add() is false where it might have more than there is room for.
@@ -112,8 +110,8 @@ private:
   }
 
   node_t row_ = -1, begin_ = 0, end_ = 0;
-  std::vector<node_t> place_,
-      set_; // place_: of a column in the row, or in the set; whatever it was, where it is in neither
+  std::vector<node_t> place_; // of a column in the row, or in the set; whatever it was, where it is in neither
+  std::vector<node_t> set_;
   std::vector<std::uint64_t> keys_;
 };
 

@@ -53,6 +53,8 @@ public:
   }
   // For a product with the matrix of a level with AMLI's step; of_level: x from its first node on.
   void bring_for_product(int l, double *of_level) const { ranks_.exchange(products_.at(l), of_level); }
+  // What the first rank has: the processors of others may round otherwise.
+  double number_of_first_rank(double mine) const { return ranks_.gather_numbers({mine}).front(); }
   // All of level `whole` and later ones, of which each rank has what it computed.
   void bring_rest(double *x) const { ranks_.exchange(rest_, x); }
 
