@@ -23,6 +23,7 @@ struct OnOneMachine final : PetscRRBSharedPiece {
   }
 
   Handle make(std::size_t bytes) {
+    const petscrrb::cuda::Pool::Pause no_pool;
     Handle handle;
     own_.resize(bytes);
     check(cudaIpcGetMemHandle(&handle, own_.data()), "cudaIpcGetMemHandle");

@@ -67,6 +67,15 @@ public:
     (void)cudaMemPoolTrimTo(pool_, std::size_t(usual_));
   }
 
+  // While there is one they do not: other processes cannot open memory of a pool.
+  class Pause : NotCopied {
+  public:
+    ~Pause() { current = outer_; }
+
+  private:
+    const Pool *outer_ = std::exchange(current, nullptr);
+  };
+
   static const Pool *of_thread() { return current; }
   cudaStream_t stream() const { return stream_; }
 
