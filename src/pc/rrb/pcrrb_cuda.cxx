@@ -203,6 +203,7 @@ PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cu
   PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks_); }));
   PetscCall(stream_.Run([&] { code = PCRRBShare(comm_, stream_.say, core, *ranks_, cuts, whole, shared); }));
   PetscCall(code);
+  if (!*shared) ranks_ = nullptr; /* nothing is exchanged */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
