@@ -6,6 +6,21 @@
 
 namespace petscrrb::rrb::graph_kernels {
 
+// The slots of a table by hashing, of so many columns; a power of 2, twice as many at least.
+struct Slots {
+  int bits;
+
+  __host__ __device__ static Slots of(node_t columns) {
+    int bits = 3;
+    while (node_t(1) << bits < 2 * columns) ++bits;
+    return {bits};
+  }
+  __host__ __device__ int count() const { return 1 << bits; }
+  __host__ __device__ int first(node_t q) const { return int(std::uint32_t(q) * 2654435769u >> (32 - bits)); }
+  __host__ __device__ int next(int slot) const { return (slot + 1) & (count() - 1); }
+};
+constexpr node_t no_column = -1;
+
 template <int lanes> class Lanes {
 public:
   static constexpr int count = lanes;

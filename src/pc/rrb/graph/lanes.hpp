@@ -8,21 +8,6 @@
 
 namespace petscrrb::rrb {
 
-// The slots of a table by hashing, of so many columns; a power of 2, twice as many at least.
-struct Slots {
-  int bits;
-
-  PETSCRRB_HD static Slots of(node_t columns) {
-    int bits = 3;
-    while (node_t(1) << bits < 2 * columns) ++bits;
-    return {bits};
-  }
-  PETSCRRB_HD int count() const { return 1 << bits; }
-  PETSCRRB_HD int first(node_t q) const { return int(std::uint32_t(q) * 2654435769u >> (32 - bits)); }
-  PETSCRRB_HD int next(int slot) const { return (slot + 1) & (count() - 1); }
-};
-constexpr node_t no_column = -1;
-
 // One lane, anywhere. What several do together they call together.
 struct Alone {
   static constexpr int lane = 0, count = 1;
