@@ -42,11 +42,11 @@ class Driver:
 
     def run(self, solvers, *options, norm="natural", seconds=LONGEST):
         """Runs the solvers, a dict of name: options, by turns, each until the norm has fallen. Returns {name: row}."""
-        return self.run_each(self.poisson, "norm", (norm,), solvers, options, seconds=seconds)[norm]
+        return self.run_norms(solvers, (norm,), *options, seconds=seconds)[norm]
 
-    def run_norms(self, solvers, norms, *options):
+    def run_norms(self, solvers, norms, *options, seconds=LONGEST):
         """The same with each of the norms, after one set-up. Returns {norm: {name: row}}."""
-        return self.run_each(self.poisson, "norm", norms, solvers, options)
+        return self.run_each(self.poisson, "norm", norms, solvers, options, seconds=seconds)
 
     def heat(self, solvers, sources, *options):
         """The heat equation with each of the sources, to the true residual. Returns {source: {name: row}}."""

@@ -75,7 +75,7 @@ public:
   virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
                                       PetscBool single, petscrrb::rrb::Lumping, std::unique_ptr<Core> *) = 0;
   /* Ranks that each have all of the core, which was built on a graph, share its applications: Factorization::share(). */
-  virtual PetscErrorCode Share(PC, Core &, const std::vector<petscrrb::index_t> &cuts, PetscInt whole,
+  virtual PetscErrorCode Share(PC, Core &, const std::vector<petscrrb::index_t> &cuts, PetscInt gather_size,
                                PetscBool *shared) = 0;
   /* factored: the core is, since it was built */
   virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;

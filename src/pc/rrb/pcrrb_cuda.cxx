@@ -196,14 +196,14 @@ PetscErrorCode OnDevice::ChooseTransport(PC pc, std::unique_ptr<rrb::Ranks> *ran
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cuts, PetscInt whole, PetscBool *shared) {
+PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cuts, PetscInt gather_size,
+                               PetscBool *shared) {
   PetscErrorCode code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks_); }));
-  PetscCall(stream_.Run([&] { code = PCRRBShare(comm_, stream_.say, core, *ranks_, cuts, whole, shared); }));
+  PetscCall(stream_.Run([&] { code = PCRRBShare(comm_, stream_.say, core, &ranks_, cuts, gather_size, shared); }));
   PetscCall(code);
-  if (!*shared) ranks_ = nullptr; /* nothing is exchanged */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

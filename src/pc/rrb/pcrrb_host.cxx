@@ -27,10 +27,11 @@ public:
   PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
-  PetscErrorCode Share(PC, Core &core, const std::vector<index_t> &cuts, PetscInt whole, PetscBool *shared) override {
+  PetscErrorCode Share(PC, Core &core, const std::vector<index_t> &cuts, PetscInt gather_size,
+                       PetscBool *shared) override {
     PetscFunctionBegin;
     PetscCall(PetscRRBTryTogether(comm_, "PCRRB", [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm_); }));
-    PetscCall(PCRRBShare(comm_, "PCRRB", core, *ranks_, cuts, whole, shared));
+    PetscCall(PCRRBShare(comm_, "PCRRB", core, &ranks_, cuts, gather_size, shared));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {

@@ -24,14 +24,18 @@ inline PetscErrorCode PCRRBAgree(MPI_Comm comm, PetscBool *yes) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *shared: whether they do; see Factorization::share(). All ranks have room for what they need before they exchange it. Collective. */
+/* *shared: whether they do, else *ranks goes; see Factorization::share(). All ranks have room for what they need before they exchange it.
+   Collective. */
 inline PetscErrorCode PCRRBShare(MPI_Comm comm, const PetscRRBSay &say, PCRRBBackend::Core &core,
-                                 petscrrb::rrb::Ranks &ranks, const std::vector<petscrrb::index_t> &cuts,
-                                 PetscInt whole, PetscBool *shared) {
+                                 std::unique_ptr<petscrrb::rrb::Ranks> *ranks,
+                                 const std::vector<petscrrb::index_t> &cuts, PetscInt gather_size, PetscBool *shared) {
   return PCRRBTogether([&] {
     PetscFunctionBegin;
-    PetscCall(PetscRRBTryTogether(comm, say, [&] { *shared = (PetscBool)core.share(ranks, cuts, whole); }));
-    if (*shared) core.prepare_exchanges();
+    PetscCall(PetscRRBTryTogether(comm, say, [&] { *shared = (PetscBool)core.share(**ranks, cuts, gather_size); }));
+    if (*shared)
+      core.prepare_exchanges();
+    else
+      *ranks = nullptr;
     PetscFunctionReturn(PETSC_SUCCESS);
   });
 }

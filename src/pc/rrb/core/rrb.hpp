@@ -142,7 +142,7 @@ public:
   // From now on the ranks, which all have this factorization, share its applications: r and z have the nodes cuts[rank()] ... cuts[rank() + 1]
   // alone. Vectors of at most so many nodes are on all of them. False where they are all: then nothing has changed. Local; then
   // prepare_exchanges(), collective.
-  virtual bool share(Ranks &, const std::vector<index_t> & /* cuts */, index_t /* whole */) { return false; }
+  virtual bool share(Ranks &, const std::vector<index_t> & /* cuts */, index_t /* gather_size */) { return false; }
   virtual void prepare_exchanges() {}
 
   virtual LastBlock &last_block() = 0; // S_l of V A V; its values only where the backend is the host

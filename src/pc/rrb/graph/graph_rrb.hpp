@@ -111,7 +111,7 @@ public:
     failing_at_first_ = now.reds + now.slides;
   }
 
-  bool share(Ranks &ranks, const std::vector<index_t> &cuts, index_t whole) override;
+  bool share(Ranks &ranks, const std::vector<index_t> &cuts, index_t gather_size) override;
   void prepare_exchanges() override { shared_->prepare(); }
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
@@ -379,10 +379,10 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_forward() {
 }
 
 template <class Backend, class T>
-bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts, index_t whole) {
-  int l = below(0) <= whole ? 0 : grids();
+bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts, index_t gather_size) {
+  int l = below(0) <= gather_size ? 0 : grids();
   for (auto step = steps_.rbegin(); l && step != steps_.rend(); ++step)
-    if (below((*step)->grid()) <= whole) l = (*step)->grid();
+    if (below((*step)->grid()) <= gather_size) l = (*step)->grid();
   if (l == 0) return false;
   const auto fetch = [&](const Array<node_t> &from, std::vector<node_t> &to) {
     to.resize(from.size());

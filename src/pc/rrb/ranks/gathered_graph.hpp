@@ -26,11 +26,11 @@ public:
     if (corners()) put(box.NE, mine.NE), put(box.NW, mine.NW);
     gather_.to_all(fields_, stencil_.data());
   }
-  void choose(const Options &o, bool single, Lumping lumping, index_t whole) override {
+  void choose(const Options &o, bool single, Lumping lumping, index_t gather_size) override {
     all_ = make_by_support(on_, gather_.all(), o, single, stencil(), lumping);
     std::vector<index_t> cuts;
     for (int r = 0; r <= ranks_.count(); ++r) cuts.push_back(gather_.all().nodes() * r / ranks_.count());
-    shared_ = all_->share(ranks_, cuts, whole);
+    shared_ = all_->share(ranks_, cuts, gather_size);
     if (shared_) to_boxes_ = plan_to_boxes(cuts);
   }
   void prepare_exchanges() override {

@@ -12,8 +12,8 @@ class GraphOnRanks : public Factorization {
 public:
   // The matrix of all ranks from that of each one's box; collective.
   virtual void gather(const PreparedStencil &box) = 0;
-  // As make_by_support() in rrb.hpp, of what was gathered. whole: as of share(), which may make it. prepare_exchanges() is next.
-  virtual void choose(const Options &, bool single, Lumping lumping, index_t whole) = 0;
+  // As make_by_support() in rrb.hpp, of what was gathered. Applications are shared, as by share(). prepare_exchanges() is next.
+  virtual void choose(const Options &, bool single, Lumping lumping, index_t gather_size) = 0;
 };
 // corners: of a matrix with 9 points. on and ranks must outlive what is made.
 template <class Backend>
