@@ -32,6 +32,7 @@ struct PCRRBValues {
 };
 
 class PCRRBDistribution;
+class PCRRBEverywhere;
 class PetscRRBStream;
 namespace petscrrb {
 struct Host;
@@ -77,6 +78,8 @@ public:
   /* Ranks that each have all of the core, which was built on a graph, share its applications: Factorization::share(). */
   virtual PetscErrorCode Share(PC, Core &, const std::vector<petscrrb::index_t> &cuts, PetscInt gather_size,
                                PetscBool *shared) = 0;
+  /* Then: new values of P for the rows of all ranks, where P is. */
+  virtual PetscErrorCode GatherValues(PCRRBEverywhere &all, Mat P) = 0;
   /* factored: the core is, since it was built */
   virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;
 

@@ -44,6 +44,7 @@ public:
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Share(PC, Core &, const std::vector<index_t> &, PetscInt, PetscBool *) override;
+  PetscErrorCode GatherValues(PCRRBEverywhere &, Mat P) override;
   PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, double, rrb::Outcome *, PetscBool *) override;
@@ -86,6 +87,7 @@ private:
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   std::unique_ptr<rrb::Ranks> ranks_;                            /* of a graph that all of them have */
+  std::unique_ptr<rrb::ValuesOfRanks> values_;                   /* of its matrix */
   PetscRRBTransport transport_;                                  /* of either */
   rrb::CycleGraphs graphs_;                                      /* they go before the transport that they use */
   cuda::Buffer<int> ia_, ja_;                                    /* of the last block on a graph */
@@ -201,8 +203,18 @@ PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cu
   PetscErrorCode code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
+  values_ = nullptr;
   PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks_); }));
   PetscCall(stream_.Run([&] { code = PCRRBShare(comm_, stream_.say, core, &ranks_, cuts, gather_size, shared); }));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode OnDevice::GatherValues(PCRRBEverywhere &all, Mat P) {
+  PetscErrorCode code = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(stream_.Run([&] { code = PCRRBGatherValues(all, P, stream_.say, cuda_, *ranks_, &values_); }));
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -388,6 +400,7 @@ PCRRBParts OnDevice::parts(Core &core) {
 
 double OnDevice::bytes() const {
   return stencil_.bytes() + (matrix_reader_ ? (double)matrix_reader_->bytes() : 0.0) +
+         (values_ ? (double)values_->bytes() : 0.0) +
          (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) + (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 

@@ -2,10 +2,13 @@
 #include "pc/rrb/pcrrb_everywhere.h"
 
 #include "petsc/agree.h"
+#include "petsc/matrix.h"
 #include "petsc/overlap.h"
 
 #include <petsc/private/pcimpl.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -92,13 +95,47 @@ PetscErrorCode PCRRBEverywhere::Build(PC pc, Mat P) {
 }
 
 PetscErrorCode PCRRBEverywhere::Refresh(Mat P) {
-  PetscScalar *values;
+  PetscFunctionBegin;
+  /* PETSc writes them on the host, and takes an older copy on a device for valid otherwise */
+  PetscCall(PetscRRBWriteValues(rows_[0], PETSC_FALSE, [](PetscScalar *) {}));
+  PetscCall(MatCreateSubMatrices(P, 1, &order_, &order_, MAT_REUSE_MATRIX, &rows_));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBEverywhere::NumberNonzeros(Mat P, std::vector<petscrrb::index_t> *n,
+                                               std::vector<petscrrb::rrb::node_t> *number) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  petscrrb::index_t first = 0;
+  PetscMPIInt rank, ranks;
+  MatInfo info;
+  Mat numbers, parts[2];
 
   PetscFunctionBegin;
-  PetscCall(MatCreateSubMatrices(P, 1, &order_, &order_, MAT_REUSE_MATRIX, &rows_));
-  /* PETSc has written on the host, and takes an older copy on a device for valid */
-  PetscCall(MatSeqAIJGetArray(rows_[0], &values));
-  PetscCall(MatSeqAIJRestoreArray(rows_[0], &values));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &ranks));
+  PetscCall(MatGetInfo(rows_[0], MAT_LOCAL, &info));
+  PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] {
+    n->resize((std::size_t)ranks);
+    number->resize((std::size_t)info.nz_used);
+  }));
+  PetscCall(MatDuplicate(P, MAT_DO_NOT_COPY_VALUES, &numbers));
+  PetscCall(MatGetInfo(numbers, MAT_LOCAL, &info));
+  (*n)[(std::size_t)rank] = (petscrrb::index_t)info.nz_used;
+  PetscCallMPI(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, n->data(), 1, MPI_INT64_T, comm));
+  for (PetscMPIInt r = 0; r < rank; ++r) first += (*n)[(std::size_t)r];
+  PetscCall(MatMPIAIJGetSeqAIJ(numbers, &parts[0], &parts[1], nullptr));
+  for (Mat part : parts) {
+    PetscCall(MatGetInfo(part, MAT_LOCAL, &info));
+    const auto nonzeros = (petscrrb::index_t)info.nz_used;
+    PetscCall(PetscRRBWriteValues(part, PETSC_FALSE, [&](PetscScalar *a) {
+      std::iota(a, a + nonzeros, (PetscScalar)first);
+    }));
+    first += nonzeros;
+  }
+  PetscCall(Refresh(numbers));
+  PetscCall(MatDestroy(&numbers));
+  PetscCall(PetscRRBReadValues(rows_[0], PETSC_FALSE,
+                               [&](const PetscScalar *a) { std::copy_n(a, number->size(), number->begin()); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 
 #include "exec/not_copied.hpp"
 #include "exec/range.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 #include "petsc/compat.h"
 
 #include <petscpc.h>
@@ -18,6 +19,9 @@ public:
   PetscErrorCode Build(PC, Mat P);
   PetscErrorCode Refresh(Mat P);
   Mat rows() const { return rows_[0]; } /* a SEQAIJ, where P is */
+  /* For who brings new values otherwise: how many nonzeros each rank has, and of each of rows(), its number among those, one rank's behind
+     another's. Overwrites the values of rows(). */
+  PetscErrorCode NumberNonzeros(Mat P, std::vector<petscrrb::index_t> *n, std::vector<petscrrb::rrb::node_t> *number);
 
   /* x as all ranks have it, in that order; until the next call. */
   PetscErrorCode ToAll(Vec x, Vec *all);

@@ -30,9 +30,13 @@ public:
   PetscErrorCode Share(PC, Core &core, const std::vector<index_t> &cuts, PetscInt gather_size,
                        PetscBool *shared) override {
     PetscFunctionBegin;
+    values_ = nullptr;
     PetscCall(PetscRRBTryTogether(comm_, "PCRRB", [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm_); }));
     PetscCall(PCRRBShare(comm_, "PCRRB", core, &ranks_, cuts, gather_size, shared));
     PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscErrorCode GatherValues(PCRRBEverywhere &all, Mat P) override {
+    return PCRRBTogether([&] { return PCRRBGatherValues(all, P, "PCRRB", host_, *ranks_, &values_); });
   }
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {
     return PCRRBTogether([&] {
@@ -61,6 +65,7 @@ public:
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override {
     return coarse_.bytes() + stencil_.bytes() + (reader_ ? (double)reader_->bytes() : 0.0) +
+           (values_ ? (double)values_->bytes() : 0.0) +
            (on_ranks_ ? on_ranks_->bytes() : 0.0);
   }
 
@@ -78,6 +83,7 @@ private:
   MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
   std::unique_ptr<PCRRBOnRanks<std::vector<double>>> on_ranks_; /* NULL on one */
   std::unique_ptr<rrb::Ranks> ranks_;                           /* that share applications on a graph */
+  std::unique_ptr<rrb::ValuesOfRanks> values_;                  /* of their matrix */
 };
 
 PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "comm/ranks.hpp"
+#include "pc/rrb/graph/matrix_reader.hpp"
 #include "pc/rrb/pcrrb_distribution.h"
+#include "pc/rrb/pcrrb_everywhere.h"
+#include "petsc/matrix.h"
 
 /* work() may be done with other ranks; what goes wrong with the messages comes as an exception. */
 template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
@@ -38,6 +41,37 @@ inline PetscErrorCode PCRRBShare(MPI_Comm comm, const PetscRRBSay &say, PCRRBBac
       *ranks = nullptr;
     PetscFunctionReturn(PETSC_SUCCESS);
   });
+}
+
+/* PCRRBBackend::GatherValues() with these ranks. *values: what that needs, made the first time; may throw. */
+template <class On>
+PetscErrorCode PCRRBGatherValues(PCRRBEverywhere &all, Mat P, const PetscRRBSay &say, const On &on,
+                                 petscrrb::rrb::Ranks &ranks,
+                                 std::unique_ptr<petscrrb::rrb::ValuesOfRanks> *values) {
+  const PetscBool device = (PetscBool)On::on_device;
+  MatInfo info;
+  Mat parts[2];
+
+  PetscFunctionBegin;
+  if (!*values) {
+    std::vector<petscrrb::index_t> n;
+    std::vector<petscrrb::rrb::node_t> number;
+    PetscCall(all.NumberNonzeros(P, &n, &number));
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] {
+      *values = petscrrb::rrb::make_values_of_ranks(on, ranks, n, number);
+    }));
+  }
+  double *to = (*values)->mine();
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], nullptr));
+  for (Mat part : parts) {
+    PetscCall(MatGetInfo(part, MAT_LOCAL, &info));
+    const auto nonzeros = (std::size_t)info.nz_used;
+    if (!nonzeros) continue; /* PETSc may have no array then */
+    PetscCall(PetscRRBReadValues(part, device, [&](const PetscScalar *a) { on.copy(to, a, nonzeros); }));
+    to += nonzeros;
+  }
+  PetscCall(PetscRRBWriteValues(all.rows(), device, [&](PetscScalar *a) { (*values)->gather(a); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Array: where the matrix is */

@@ -179,6 +179,7 @@ static PetscErrorCode ShareApplications(PC pc) {
   PetscBool shared;
 
   PetscFunctionBegin;
+  PetscCall(s->everywhere->Share(PETSC_FALSE));
   PetscCall(s->backend->Share(pc, *s->core, s->everywhere->cuts(), PCRRBGatherSize(rrb), &shared));
   PetscCall(s->everywhere->Share(shared));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -410,9 +411,16 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
 static PetscErrorCode TakeAllRows(PC pc, PetscBool anew) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const Mat P = s->rows.on_ranks;
+  PetscBool on_device;
 
   PetscFunctionBegin;
-  PetscCall(anew ? s->everywhere->Build(pc, P) : s->everywhere->Refresh(P));
+  PetscCall(PetscRRBMatOnDevice(P, &on_device));
+  if (anew)
+    PetscCall(s->everywhere->Build(pc, P));
+  else if (s->everywhere->shared() && s->backend->on_device() == on_device)
+    PetscCall(s->backend->GatherValues(*s->everywhere, P));
+  else
+    PetscCall(s->everywhere->Refresh(P));
   PetscCall(PetscRRBMatrixRestore(&s->rows));
   PetscCall(PetscRRBMatrixGet(pc, s->everywhere->rows(), &s->rows));
   PetscFunctionReturn(PETSC_SUCCESS);

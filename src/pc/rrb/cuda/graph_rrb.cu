@@ -13,5 +13,7 @@ template std::unique_ptr<Factorization> make_on_graph(const Cuda &, const Extent
 template std::unique_ptr<Factorization> make_by_support(const Cuda &, const Extent &, const Options &, bool,
                                                         const PreparedStencil &, Lumping);
 template std::unique_ptr<MatrixReader> make_matrix_reader(const Cuda &);
+template std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Cuda &, Ranks &, const std::vector<index_t> &,
+                                                             const std::vector<node_t> &);
 
 } // namespace petscrrb::rrb

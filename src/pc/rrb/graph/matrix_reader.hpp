@@ -1,10 +1,13 @@
 // Reads a matrix that is on no grid, as make_on_graph() takes it. PETSc's half of PCRRB sees this; how it is done is in matrix_rows.hpp.
 #pragma once
 
+#include "comm/ranks.hpp"
 #include "pc/rrb/core/views.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace petscrrb::rrb {
 
@@ -25,5 +28,21 @@ public:
 
 // `on` must outlive it.
 template <class Backend> std::unique_ptr<MatrixReader> make_matrix_reader(const Backend &on);
+
+// Brings the values of all nonzeros to each of several ranks, of which each has some.
+class ValuesOfRanks {
+public:
+  virtual ~ValuesOfRanks() = default;
+
+  virtual double *mine() = 0; // where the matrix is, as is `all`: this rank's own, to be filled
+  virtual void gather(double *all) = 0; // collective
+  virtual std::size_t bytes() const = 0;
+};
+
+// n: how many each rank has. from: of each nonzero, its number among these, those of one rank behind another's. `on` and `ranks` must
+// outlive it. Local.
+template <class Backend>
+std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Backend &on, Ranks &ranks, const std::vector<index_t> &n,
+                                                    const std::vector<node_t> &from);
 
 } // namespace petscrrb::rrb
