@@ -77,7 +77,8 @@ TEST(RrbRanksGraphs, AreTheSameAsOneAndFollowNewValues) {
         for (bool new_values : {true, false, true}) {
           set_new_values(d, new_values ? B : A);
           ok(PCSetUp(pc));
-          EXPECT_LT(largest_difference(applied_on(pc, d, r), own_part(d, new_values ? after : before)), 1e-11) << options;
+          EXPECT_LT(largest_difference(applied_on(pc, d, r), own_part(d, new_values ? after : before)), 1e-11)
+              << options;
         }
       });
     }

@@ -400,8 +400,8 @@ PCRRBParts OnDevice::parts(Core &core) {
 
 double OnDevice::bytes() const {
   return stencil_.bytes() + (matrix_reader_ ? (double)matrix_reader_->bytes() : 0.0) +
-         (values_ ? (double)values_->bytes() : 0.0) +
-         (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) + (on_ranks_ ? on_ranks_->bytes() : 0.0);
+         (values_ ? (double)values_->bytes() : 0.0) + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
+         (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 
 } // namespace

@@ -127,9 +127,8 @@ PetscErrorCode PCRRBEverywhere::NumberNonzeros(Mat P, std::vector<petscrrb::inde
   for (Mat part : parts) {
     PetscCall(MatGetInfo(part, MAT_LOCAL, &info));
     const auto nonzeros = (petscrrb::index_t)info.nz_used;
-    PetscCall(PetscRRBWriteValues(part, PETSC_FALSE, [&](PetscScalar *a) {
-      std::iota(a, a + nonzeros, (PetscScalar)first);
-    }));
+    PetscCall(PetscRRBWriteValues(part, PETSC_FALSE,
+                                  [&](PetscScalar *a) { std::iota(a, a + nonzeros, (PetscScalar)first); }));
     first += nonzeros;
   }
   PetscCall(Refresh(numbers));

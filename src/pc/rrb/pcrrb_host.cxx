@@ -65,8 +65,7 @@ public:
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override {
     return coarse_.bytes() + stencil_.bytes() + (reader_ ? (double)reader_->bytes() : 0.0) +
-           (values_ ? (double)values_->bytes() : 0.0) +
-           (on_ranks_ ? on_ranks_->bytes() : 0.0);
+           (values_ ? (double)values_->bytes() : 0.0) + (on_ranks_ ? on_ranks_->bytes() : 0.0);
   }
 
 private:

@@ -46,8 +46,7 @@ inline PetscErrorCode PCRRBShare(MPI_Comm comm, const PetscRRBSay &say, PCRRBBac
 /* PCRRBBackend::GatherValues() with these ranks. *values: what that needs, made the first time; may throw. */
 template <class On>
 PetscErrorCode PCRRBGatherValues(PCRRBEverywhere &all, Mat P, const PetscRRBSay &say, const On &on,
-                                 petscrrb::rrb::Ranks &ranks,
-                                 std::unique_ptr<petscrrb::rrb::ValuesOfRanks> *values) {
+                                 petscrrb::rrb::Ranks &ranks, std::unique_ptr<petscrrb::rrb::ValuesOfRanks> *values) {
   const PetscBool device = (PetscBool)On::on_device;
   MatInfo info;
   Mat parts[2];
@@ -57,9 +56,8 @@ PetscErrorCode PCRRBGatherValues(PCRRBEverywhere &all, Mat P, const PetscRRBSay 
     std::vector<petscrrb::index_t> n;
     std::vector<petscrrb::rrb::node_t> number;
     PetscCall(all.NumberNonzeros(P, &n, &number));
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] {
-      *values = petscrrb::rrb::make_values_of_ranks(on, ranks, n, number);
-    }));
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say,
+                                  [&] { *values = petscrrb::rrb::make_values_of_ranks(on, ranks, n, number); }));
   }
   double *to = (*values)->mine();
   PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], nullptr));

@@ -2,7 +2,7 @@
 #include "ksp/deflation/cuda/az.hpp"
 
 #include "exec/cuda/rows.cuh"
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "ksp/deflation/core/az_row.hpp"
 
 namespace petscrrb::deflation {

@@ -3,7 +3,7 @@
 
 #include "dense/cuda/substructured.hpp"
 #include "exec/cuda/rows.cuh"
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 
 #include <numeric>
 #include <stdexcept>

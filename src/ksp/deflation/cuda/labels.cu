@@ -3,7 +3,7 @@
 #include "ksp/deflation/cuda/labels.hpp"
 
 #include "exec/cuda/rows.cuh"
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "grid/cuda/csr.hpp"
 #include "ksp/deflation/core/az_row.hpp"
 

@@ -1,7 +1,7 @@
 // The projection on a CUDA device: three kernels an application and those of E^+; no copy of the matrix, and no sum whose
 // order changes. On several ranks c goes through the host, where they sum it.
 #include "exec/cuda/rows.cuh"
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "ksp/deflation/cuda/galerkin.hpp"
 #include "ksp/deflation/cuda/labels.hpp"
 

@@ -1,5 +1,5 @@
 // Finds the blocks that are alike, and inverts one of each kind.
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "pc/blockrelax/cuda/make_inverses.cuh"
 #include "pc/blockrelax/cuda/relax.cuh"
 
@@ -168,29 +168,21 @@ void BlockInverses::refresh_variable(cudaStream_t stream) {
   else
     hash(Group<32>(), hash_blocks<32>);
   cuda::for_rows("blocks", blocks, Count{number_.data()}, stream);
-  cuda::call_cub("order of blocks", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceRadixSort::SortPairs(p, bytes, hash_.data(), hash_sorted_.data(), number_.data(),
-                                           number_sorted_.data(), blocks, 0, 64, stream);
-  });
+  const cuda::Room room(cub_, stream);
+  cuda::sort(room, hash_.data(), hash_sorted_.data(), number_.data(), number_sorted_.data(), blocks, ~std::uint64_t(0));
   cuda::for_rows("first blocks", blocks,
                  FindFirsts{hash_.data(), number_sorted_.data(), blocks, flag_.data(), is_first_.data()}, stream);
-  cuda::call_cub("runs", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceScan::InclusiveSum(p, bytes, flag_.data(), run_.data(), blocks, stream);
-  });
+  cuda::add_up(room, flag_.data(), run_.data(), blocks);
   cuda::for_rows("first blocks", blocks,
                  NameFirsts{number_sorted_.data(), flag_.data(), run_.data(), first_of_run_.data()}, stream);
-  cuda::call_cub("kinds", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceScan::ExclusiveSum(p, bytes, is_first_.data(), kind_at_.data(), blocks, stream);
-  });
+  cuda::find_offsets(room, is_first_.data(), kind_at_.data(), blocks);
   cuda::check(cudaMemsetAsync(size_.data(), 0, size_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("kinds", blocks,
                  MakeKinds{A_.blocks(), A_.place(), number_sorted_.data(), run_.data(), first_of_run_.data(),
                            is_first_.data(), kind_at_.data(), width_.data(), linked_.data(), blocks, method_,
                            kind_of_.data(), kinds_buffer_.data(), size_.data(), made_.device()},
                  stream);
-  cuda::call_cub("places", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceScan::ExclusiveSum(p, bytes, size_.data(), at_.data(), blocks, stream);
-  });
+  cuda::find_offsets(room, size_.data(), at_.data(), blocks);
   cuda::for_rows("places", blocks,
                  PlaceKinds{kinds_buffer_.data(), size_.data(), at_.data(), options_.memory, made_.device()}, stream);
   const MadeInverses made = made_.read(stream);

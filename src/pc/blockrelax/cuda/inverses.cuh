@@ -129,7 +129,7 @@ private:
   cuda::Buffer<DeviceKind> kinds_buffer_;
 
   cuda::Report<MadeInverses> made_;
-  cuda::Buffer<unsigned long long> hash_, hash_sorted_; // the first halves in front
+  cuda::Buffer<std::uint64_t> hash_, hash_sorted_; // the first halves in front
   cuda::Buffer<int> number_, number_sorted_, width_, linked_, flag_, is_first_, run_, first_of_run_, kind_at_, kind_of_;
   cuda::Buffer<index_t> size_, at_;
   cuda::Buffer<char> cub_;

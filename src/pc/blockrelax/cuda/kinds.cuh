@@ -17,7 +17,7 @@ __host__ __device__ inline unsigned long long mixed(unsigned long long x) {
 // Of 128 bits: blocks that have the same are taken to be alike. Sums, so that couplings come in any order.
 template <int size>
 __global__ void __launch_bounds__(threads) hash_blocks(const DeviceBlock *blocks, int count, DeviceInverses all,
-                                                       unsigned long long *hash, int *width, int *linked, int *most) {
+                                                       std::uint64_t *hash, int *width, int *linked, int *most) {
   const Group<size> g;
   const int t = int(blockIdx.x) * (threads / size) + g.number();
   if (t >= count) return;
@@ -53,7 +53,7 @@ struct Count {
   __device__ void operator()(int i) const { to[i] = i; }
 };
 struct FindFirsts { // in the order of hashes
-  const unsigned long long *hash;
+  const std::uint64_t *hash;
   const int *number;
   int blocks, *starts, *is_first;
   __device__ void operator()(int s) const {

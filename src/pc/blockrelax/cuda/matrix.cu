@@ -1,7 +1,7 @@
 // Reads a matrix row by row: to find out about it, and to store what is not the same everywhere.
 #include "pc/blockrelax/cuda/matrix.cuh"
 
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "pc/blockrelax/cuda/links.cuh"
 
 namespace petscrrb::blockrelax {
@@ -111,28 +111,19 @@ void DeviceMatrix::make_links(const Csr &A, int cells, int links, cudaStream_t s
   cuda::at_least(link_, std::size_t(links));
   cuda::at_least(ghost_, std::size_t(links));
 
-  const thrust::counting_iterator<int> all(0);
+  const cuda::Room room(cub_, stream);
   int *const selected = found_at_.data(); // how many, known already
-  cuda::call_cub("rows with links", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceSelect::Flagged(p, bytes, all, count_.data(), row_unsorted_.data(), selected, int(l_.rows),
-                                      stream);
-  });
+  cuda::find_places(room, count_.data(), row_unsorted_.data(), selected, int(l_.rows));
   cuda::for_rows("blocks of rows", cells, FindKeys{patches(), row_unsorted_.data(), place_.data(), key_.data()},
                  stream);
-  cuda::call_cub("order of links", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceRadixSort::SortPairs(p, bytes, key_.data(), key_sorted_.data(), row_unsorted_.data(), row_.data(),
-                                           cells, 0, 32, stream);
-  });
+  cuda::sort(room, key_.data(), key_sorted_.data(), row_unsorted_.data(), row_.data(), cells,
+             std::numeric_limits<int>::max());
   cuda::check(cudaMemsetAsync(has_.data(), 0, has_.bytes(), stream), "cudaMemsetAsync");
   cuda::for_rows("numbers of links", cells + 1,
                  CountLinks{row_.data(), count_.data(), key_sorted_.data(), counts_.data(), has_.data(), cells},
                  stream);
-  cuda::call_cub("places of links", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceScan::ExclusiveSum(p, bytes, counts_.data(), first_.data(), cells + 1, stream);
-  });
-  cuda::call_cub("blocks with links", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceScan::ExclusiveSum(p, bytes, has_.data(), index_.data(), blocks + 1, stream);
-  });
+  cuda::find_offsets(room, counts_.data(), first_.data(), cells + 1);
+  cuda::find_offsets(room, has_.data(), index_.data(), blocks + 1);
   cuda::for_rows("blocks with links", blocks, MarkBlocks{has_.data(), index_.data(), blocks_.data()}, stream);
   cuda::for_rows("cells with links", cells + 1,
                  FindCells{patches(), row_.data(), key_sorted_.data(), index_.data(), cells, int(l_.most_cells()),

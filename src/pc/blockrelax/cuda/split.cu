@@ -1,6 +1,6 @@
 #include "pc/blockrelax/cuda/split.hpp"
 
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 
 namespace petscrrb::blockrelax {
 
@@ -35,9 +35,7 @@ Split::Split(index_t blocks, const std::vector<index_t> &bounds)
 void Split::refresh(const DeviceMatrix &A, cudaStream_t stream) {
   const int blocks = static_cast<int>(sorted_.size());
   cuda::for_rows("uniform blocks", blocks + 1, FindUniform{A.blocks(), A.varying(), blocks, flag_.data()}, stream);
-  cuda::call_cub("places of uniform blocks", cub_, [&](void *p, std::size_t &bytes) {
-    return cub::DeviceScan::ExclusiveSum(p, bytes, flag_.data(), before_.data(), blocks + 1, stream);
-  });
+  cuda::find_offsets({cub_, stream}, flag_.data(), before_.data(), blocks + 1);
   cuda::for_rows("sorted blocks", blocks, Sort{A.blocks(), flag_.data(), before_.data(), blocks, sorted_.data()},
                  stream);
   cuda::for_rows("uniform blocks", int(bounds_.size()), CountBefore{bound_.data(), before_.data(), counts_.data()},

@@ -4,7 +4,7 @@
 #include "exec/cuda/cuda.cuh"
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/shape.cuh"
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "pc/rrb/cuda/coupling_sums.cuh"
 #include "pc/rrb/cuda/lanes.cuh"
 #include "pc/rrb/graph/red_nodes.hpp"

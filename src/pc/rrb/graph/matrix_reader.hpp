@@ -34,7 +34,7 @@ class ValuesOfRanks {
 public:
   virtual ~ValuesOfRanks() = default;
 
-  virtual double *mine() = 0; // where the matrix is, as is `all`: this rank's own, to be filled
+  virtual double *mine() = 0;           // where the matrix is, as is `all`: this rank's own, to be filled
   virtual void gather(double *all) = 0; // collective
   virtual std::size_t bytes() const = 0;
 };
