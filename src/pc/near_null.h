@@ -5,6 +5,8 @@
 
 #include <petscpc.h>
 
+#include <initializer_list>
+
 struct PetscRRBNearNull : petscrrb::NotCopied {
   ~PetscRRBNearNull() {
     for (Vec *v : {&vector, &work_}) (void)VecDestroy(v);

@@ -4,6 +4,7 @@
 #include "grid/csr.hpp"
 #include "grid/grid.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace petscrrb {
