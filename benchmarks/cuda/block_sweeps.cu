@@ -127,7 +127,7 @@ private:
     double *const sum = scratch.take<double>(1);
     square_product<<<unsigned(A.n / 256 + 1), 256, 0, on_.stream>>>(A, x_.data(), square_.data());
     cuda::check_launch("square_product");
-    cuda::call_cub("DeviceReduce", scratch, [&](void *memory, std::size_t &bytes) {
+    cuda::Room(scratch).use("DeviceReduce", [&](void *memory, std::size_t &bytes) {
       return cub::DeviceReduce::Sum(memory, bytes, square_.data(), sum, A.n, on_.stream);
     });
     double value;

@@ -1,7 +1,7 @@
 // Seven-point matrices on patches of cells, u = 0 outside, written where they are used, as box_matrix.cuh's are.
 #pragma once
 
-#include "exec/cuda/sort.cuh"
+#include "exec/cuda/sort.hpp"
 #include "pc/blockrelax/core/patches.hpp"
 #include "grid/csr.hpp"
 

@@ -11,6 +11,7 @@
 #include "pc/rrb/graph/matrix_reader.hpp"
 
 #include <functional>
+#include <memory>
 #include <new>
 
 /* What the values of a matrix turned out to be. */
@@ -61,6 +62,8 @@ public:
 
   virtual ~PCRRBBackend() = default;
   virtual PetscBool on_device() const = 0;
+  /* While the caller has it, arrays are made faster: for a first set-up; or NULL. May throw. */
+  virtual std::shared_ptr<const void> pool() { return nullptr; }
   virtual PetscErrorCode FindGrid(PC, const PetscRRBMatrix &, petscrrb::Grid *) = 0;
 
   /* near_null: NULL for the constant vector; see prepare.hpp for `rounding` */

@@ -29,6 +29,9 @@ public:
   PetscErrorCode Start() { return stream_.Start(); }
 
   PetscBool on_device() const override { return PETSC_TRUE; }
+  std::shared_ptr<const void> pool() override {
+    return on_ranks_ ? nullptr : std::make_shared<const cuda::Pool>(stream_.Ready());
+  }
   PetscErrorCode FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) override {
     matrix_reader_ = nullptr;
     if (on_ranks_) return on_ranks_->matrix.FindGrid(pc, P.on_ranks, grid);

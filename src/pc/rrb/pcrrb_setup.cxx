@@ -447,6 +447,7 @@ static PetscErrorCode FindGrid(PC pc, PetscInt rows) {
 static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
+  std::shared_ptr<const void> pool;
   PetscInt rows;
 
   PetscFunctionBegin;
@@ -464,6 +465,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     s->on_graph = PETSC_FALSE;
     s->failing = 0;
     PetscCall(FindGrid(pc, rows));
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { pool = s->backend->pool(); }));
     s->on_graph = (PetscBool)(s->grid.dim == 3 || !s->grid.n[0]);
     if (!s->grid.n[0]) s->grid.n[0] = rows, s->grid.n[1] = 1;
     s->support = (PetscBool)(s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
@@ -473,6 +475,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   }
   PetscCall(FactorSafely(pc, ok));
   PetscCall(ChooseAnew(pc, ok));
+  pool = nullptr;
   if (*ok) PetscCall(s->backend->EstimateForCycle(*s->core));
   if (*rebuild) PetscCall(ReportWarnings(pc));
   if (*ok && s->cycle == PC_RRB_CYCLE_AMLI) {

@@ -72,13 +72,15 @@ private:
     auto error = decltype(solve(Part::whole))(0);
     if (!core.step(k).amli().nx) return error;
     if (repeated_.size() < std::size_t(core.steps())) repeated_.resize(core.steps());
-    auto &[graph, used] = repeated_[k];
+    Repeated &repeated = repeated_[k];
     const unsigned later = Cycle(core).used(k + 1);
     // Made within the estimate, where ranks do not share sweeps.
     error = Cycle(core).take_estimate_steps_by(k, [&] {
-      if (graph.empty() || used != later) error = graph.capture(on, [&] { return Cycle(core).repeat(k, solve); });
+      cuda::Graph &graph = repeated.graph;
+      if (graph.empty() || repeated.used != later)
+        error = graph.capture(on, [&] { return Cycle(core).repeat(k, solve); });
       if (error) return error;
-      used = later;
+      repeated.used = later;
       graph.launch(on);
       return error;
     });
