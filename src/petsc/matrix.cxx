@@ -11,9 +11,6 @@
 
 using petscrrb::Csr;
 
-using Read = std::function<void(const PetscScalar *)>;
-using Write = std::function<void(PetscScalar *)>;
-
 /* The SeqAIJ in an AIJ of any kind, NULL if P is something else. */
 static PetscErrorCode SequentialAIJ(Mat P, Mat *rows) {
   PetscBool seq, mpi;
@@ -53,26 +50,6 @@ static PetscErrorCode RestoreDeviceArrays(Mat rows, Csr *csr) {
   PetscCall(MatSeqAIJCUSPARSERestoreIJ(rows, PETSC_FALSE, &csr->ia, &csr->ja));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-static PetscErrorCode ReadDeviceValues(Mat rows, const Read &read) {
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(rows, &a));
-  read(a);
-  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(rows, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode WriteDeviceValues(Mat rows, const Write &write) {
-  PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(rows, &a));
-  write(a);
-  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(rows, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 #else
 static PetscErrorCode OnDevice(Mat, PetscBool *yes) {
   *yes = PETSC_FALSE;
@@ -80,8 +57,6 @@ static PetscErrorCode OnDevice(Mat, PetscBool *yes) {
 }
 static PetscErrorCode GetDeviceArrays(Mat, Csr *) { return PETSC_ERR_PLIB; }
 static PetscErrorCode RestoreDeviceArrays(Mat, Csr *) { return PETSC_ERR_PLIB; }
-static PetscErrorCode ReadDeviceValues(Mat, const Read &) { return PETSC_ERR_PLIB; }
-static PetscErrorCode WriteDeviceValues(Mat, const Write &) { return PETSC_ERR_PLIB; }
 #endif
 
 PetscErrorCode PetscRRBPatternGet(Mat rows, Csr *csr) {
@@ -125,32 +100,33 @@ PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBReadValues(Mat rows, PetscBool device, const Read &read) {
-  const PetscScalar *a;
+template <class T> using OfArray = PetscErrorCode (*)(Mat, T **);
+
+template <class T, class Use>
+static PetscErrorCode UseValues(Mat rows, OfArray<T> get, OfArray<T> restore, const Use &use) {
+  T *a;
 
   PetscFunctionBegin;
-  if (device) {
-    PetscCall(ReadDeviceValues(rows, read));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSeqAIJGetArrayRead(rows, &a));
-  read(a);
-  PetscCall(MatSeqAIJRestoreArrayRead(rows, &a));
+  PetscCall(get(rows, &a));
+  use(a);
+  PetscCall(restore(rows, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PetscRRBWriteValues(Mat rows, PetscBool device, const Write &write) {
-  PetscScalar *a;
+PetscErrorCode PetscRRBReadValues(Mat rows, PetscBool device, const std::function<void(const PetscScalar *)> &read) {
+#if PETSCRRB_ON_DEVICES
+  if (device) return UseValues(rows, MatSeqAIJCUSPARSEGetArrayRead, MatSeqAIJCUSPARSERestoreArrayRead, read);
+#endif
+  (void)device;
+  return UseValues(rows, MatSeqAIJGetArrayRead, MatSeqAIJRestoreArrayRead, read);
+}
 
-  PetscFunctionBegin;
-  if (device) {
-    PetscCall(WriteDeviceValues(rows, write));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSeqAIJGetArrayWrite(rows, &a));
-  write(a);
-  PetscCall(MatSeqAIJRestoreArrayWrite(rows, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
+PetscErrorCode PetscRRBWriteValues(Mat rows, PetscBool device, const std::function<void(PetscScalar *)> &write) {
+#if PETSCRRB_ON_DEVICES
+  if (device) return UseValues(rows, MatSeqAIJCUSPARSEGetArrayWrite, MatSeqAIJCUSPARSERestoreArrayWrite, write);
+#endif
+  (void)device;
+  return UseValues(rows, MatSeqAIJGetArrayWrite, MatSeqAIJRestoreArrayWrite, write);
 }
 
 /* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ and of its blocks, nor some of a MATMPIAIJ after MatZeroRows(). */

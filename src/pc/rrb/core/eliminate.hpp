@@ -88,7 +88,18 @@ PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_
   return fits && regular ? flags : (fits && null ? unsigned(node_null) : unsigned(node_failed));
 }
 
-// Odd level, node r1: eliminated after its corners, all r2, are dropped.
+// A red node of an odd level, after its corners are dropped.
+template <class X, class V>
+PETSCRRB_HD inline unsigned eliminate_red(const X &excess, const FactorViews<V> &f, Class c, index_t h, index_t k,
+                                          const double (&weight)[4], double dropped, const Lumping &lumping) {
+  unsigned flags = node_ok;
+  const double kept = weight[0] + weight[1] + weight[2] + weight[3];
+  const unsigned loss = mark_loss(excess(h, k), kept, dropped, lumping.limits);
+  const double x = lump(excess(h, k), kept, dropped, lumping.omega, flags);
+  return loss | store_pivot(f, c, h, k, excess.at(h, k), x, weight, dropped, lumping.null_inverse, flags);
+}
+
+// Node r1: its corners are r2.
 template <class A, class V> struct EliminateR1 {
   A a;
   FactorViews<V> f;
@@ -97,15 +108,11 @@ template <class A, class V> struct EliminateR1 {
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     const double weight[4] = {a.E[b2](h, k), a.E[r1](h, k), a.N[b1](h, k - 1), a.N[r1](h, k)};
     const double dropped = a.NE[r1](h, k) + a.NW[r1](h, k) + a.NW[r2](h + 1, k - 1) + a.NE[r2](h, k - 1);
-    unsigned flags = node_ok;
-    const double kept = weight[0] + weight[1] + weight[2] + weight[3];
-    const unsigned loss = mark_loss(a.X[r1](h, k), kept, dropped, lumping.limits);
-    const double x = lump(a.X[r1](h, k), kept, dropped, lumping.omega, flags);
-    return loss | store_pivot(f, r1, h, k, a.X[r1].at(h, k), x, weight, dropped, lumping.null_inverse, flags);
+    return eliminate_red(a.X[r1], f, r1, h, k, weight, dropped, lumping);
   }
 };
 
-// Odd level, node r2: its corners are r1.
+// Node r2: its corners are r1.
 template <class A, class V> struct EliminateR2 {
   A a;
   FactorViews<V> f;
@@ -114,11 +121,7 @@ template <class A, class V> struct EliminateR2 {
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     const double weight[4] = {a.E[b1](h - 1, k), a.E[r2](h, k), a.N[b2](h, k), a.N[r2](h, k)};
     const double dropped = a.NE[r2](h, k) + a.NW[r2](h, k) + a.NW[r1](h, k) + a.NE[r1](h - 1, k);
-    unsigned flags = node_ok;
-    const double kept = weight[0] + weight[1] + weight[2] + weight[3];
-    const unsigned loss = mark_loss(a.X[r2](h, k), kept, dropped, lumping.limits);
-    const double x = lump(a.X[r2](h, k), kept, dropped, lumping.omega, flags);
-    return loss | store_pivot(f, r2, h, k, a.X[r2].at(h, k), x, weight, dropped, lumping.null_inverse, flags);
+    return eliminate_red(a.X[r2], f, r2, h, k, weight, dropped, lumping);
   }
 };
 
