@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace petscrrb::dense {
 
@@ -124,6 +125,7 @@ bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
   blocks.clear(), nodes.clear(), entries.clear();
   block_of_condensed.clear();
   factors = transposed = schurs = condensed = 0;
+  entries.reserve(2 * std::size_t(ia_[n_]));
   separator_of_.assign(n_, -1);
   for (int i = 0; i < n_; ++i) {
     if (part[i] >= 0) {
@@ -134,9 +136,11 @@ bool Plan::number(const std::vector<int> &part, const RegionOf &region) {
   }
   order_separators(unknowns, region);
   members.erase(std::remove_if(members.begin(), members.end(), [](const auto &m) { return m.empty(); }), members.end());
-  block_of_.assign(n_, -1);
+  block_of_.assign(n_, -1), place_.assign(n_, -1);
   for (std::size_t b = 0; b < members.size(); ++b)
-    for (int i : members[b]) block_of_[i] = int(b);
+    for (std::size_t k = 0; k < members[b].size(); ++k)
+      block_of_[members[b][k]] = int(b), place_[members[b][k]] = int(k);
+  ring_of_.assign(pitch(), -1), ring_place_.resize(pitch());
   for (std::size_t b = 0; b < members.size(); ++b)
     if (!fill_block(int(b), members[b])) return false;
   return true;
@@ -163,41 +167,41 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
   std::vector<int> ring;
   for (int i : members)
     for (int p = ia_[i]; p < ia_[i + 1]; ++p) {
-      const int j = ja_[p];
-      if (separator_of_[j] >= 0)
-        ring.push_back(separator_of_[j]);
-      else if (block_of_[j] != b)
-        return false;
+      const int j = ja_[p], s = separator_of_[j];
+      if (s < 0 && block_of_[j] != b) return false;
+      if (s >= 0 && std::exchange(ring_of_[s], b) != b) ring.push_back(s);
     }
   std::sort(ring.begin(), ring.end());
-  ring.erase(std::unique(ring.begin(), ring.end()), ring.end());
+  for (std::size_t k = 0; k < ring.size(); ++k) ring_place_[ring[k]] = int(k);
   block.interior = int(members.size()), block.ring = int(ring.size());
   const int size = block.interior + block.ring;
   if (block.interior > largest_interior || size > tile * largest_tiles) return false;
 
-  const auto place = [&](const std::vector<int> &list, int value) {
-    return int(std::lower_bound(list.begin(), list.end(), value) - list.begin());
-  };
-  std::vector<Entry> mine;
-  for (int row = 0; row < block.interior; ++row)
+  const auto by_place = [](const Entry &a, const Entry &c) { return a.at < c.at; };
+  const auto mine = long(entries.size()); // and later ones, by rows
+  std::vector<Entry> of_ring;
+  for (int row = 0; row < block.interior; ++row) {
+    const auto first = long(entries.size());
     for (int p = ia_[members[row]]; p < ia_[members[row] + 1]; ++p) {
       const int s = separator_of_[ja_[p]];
-      const int column = s < 0 ? place(members, ja_[p]) : block.interior + place(ring, s);
-      mine.push_back({p, 256 * row + column});
-      if (s >= 0) mine.push_back({p, 256 * column + row});
+      const int column = s < 0 ? place_[ja_[p]] : block.interior + ring_place_[s];
+      entries.push_back({p, 256 * row + column});
+      if (s >= 0) of_ring.push_back({p, 256 * column + row});
     }
-  std::sort(mine.begin(), mine.end(), [](const Entry &a, const Entry &c) { return a.at < c.at; });
+    std::sort(entries.begin() + first, entries.end(), by_place);
+  }
+  std::sort(of_ring.begin(), of_ring.end(), by_place);
+  entries.insert(entries.end(), of_ring.begin(), of_ring.end());
   for (int t = 0; t <= largest_tiles; ++t) {
-    const auto end =
-        std::partition_point(mine.begin(), mine.end(), [&](const Entry &e) { return e.at < 256 * tile * t; });
-    block.strip[t] = int(entries.size()) + int(end - mine.begin());
+    const auto end = std::partition_point(entries.begin() + mine, entries.end(),
+                                          [&](const Entry &e) { return e.at < 256 * tile * t; });
+    block.strip[t] = int(end - entries.begin());
     if (t && block.strip[t] - block.strip[t - 1] > largest_strip) return false;
   }
   block.nodes = int(nodes.size()), block.factor = factors, block.transposed = transposed;
   block.schur = schurs, block.condensed = condensed;
   nodes.insert(nodes.end(), members.begin(), members.end());
   nodes.insert(nodes.end(), ring.begin(), ring.end());
-  entries.insert(entries.end(), mine.begin(), mine.end());
   block_of_condensed.insert(block_of_condensed.end(), size, b);
   factors += block.interior * size, transposed += block.ring * block.interior;
   schurs += block.ring * block.ring, condensed += size;

@@ -21,6 +21,7 @@ PCRRBEverywhere::~PCRRBEverywhere() {
   (void)VecDestroy(&z_);
   if (rows_) (void)MatDestroySubMatrices(1, &rows_);
   (void)ISDestroy(&order_);
+  (void)ISDestroy(&own_);
 }
 
 /* place: of own rows in that order. Equal parts, where own rows do not follow one another in it. */
@@ -44,8 +45,7 @@ PetscErrorCode PCRRBEverywhere::FindCuts(Mat P, const std::vector<PetscInt> &pla
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* own: the places of own rows in that order */
-PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, IS *own) {
+PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   std::vector<PetscInt> place;
   std::string source;
@@ -56,8 +56,8 @@ PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, IS *own) {
   PetscFunctionBegin;
   PetscCall(PetscRRBNaturalOrder(pc, pc->pmat, &place, &source));
   PetscCall(FindCuts(P, place));
-  PetscCall(ISCreateGeneral(comm, (PetscInt)place.size(), place.data(), PETSC_COPY_VALUES, own));
-  PetscCall(ISAllGather(*own, &all));
+  PetscCall(ISCreateGeneral(comm, (PetscInt)place.size(), place.data(), PETSC_COPY_VALUES, &own_));
+  PetscCall(ISAllGather(own_, &all));
   PetscCall(ISGetLocalSize(all, &n));
   PetscCall(PetscMalloc1(n, &order));
   PetscCall(ISGetIndices(all, &of_all));
@@ -68,29 +68,26 @@ PetscErrorCode PCRRBEverywhere::FindOrder(PC pc, Mat P, IS *own) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBEverywhere::Connect(Mat P, IS own) {
+PetscErrorCode PCRRBEverywhere::Connect() {
   PetscInt first, last;
   IS rows;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(rows_[0], &r_, &z_));
-  PetscCall(MatCreateVecs(P, &x_, nullptr));
-  PetscCall(VecScatterCreate(x_, order_, r_, nullptr, &to_all_));
-  PetscCall(MatGetOwnershipRange(P, &first, &last));
+  if (to_all_) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetOwnershipRange(x_, &first, &last));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, last - first, first, 1, &rows));
-  PetscCall(VecScatterCreate(z_, own, x_, rows, &to_own_));
+  PetscCall(VecScatterCreate(z_, own_, x_, rows, &to_own_));
   PetscCall(ISDestroy(&rows));
+  PetscCall(VecScatterCreate(x_, order_, r_, nullptr, &to_all_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBEverywhere::Build(PC pc, Mat P) {
-  IS own;
-
   PetscFunctionBegin;
-  PetscCall(FindOrder(pc, P, &own));
+  PetscCall(FindOrder(pc, P));
   PetscCall(MatCreateSubMatrices(P, 1, &order_, &order_, MAT_INITIAL_MATRIX, &rows_));
-  PetscCall(Connect(P, own));
-  PetscCall(ISDestroy(&own));
+  PetscCall(MatCreateVecs(rows_[0], &r_, &z_));
+  PetscCall(MatCreateVecs(P, &x_, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,6 +137,7 @@ PetscErrorCode PCRRBEverywhere::NumberNonzeros(Mat P, std::vector<petscrrb::inde
 
 PetscErrorCode PCRRBEverywhere::ToAll(Vec x, Vec *all) {
   PetscFunctionBegin;
+  PetscCall(Connect());
   PetscCall(VecScatterBegin(to_all_, x, r_, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(to_all_, x, r_, INSERT_VALUES, SCATTER_FORWARD));
   *all = r_;

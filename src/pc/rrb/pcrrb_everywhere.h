@@ -34,10 +34,10 @@ public:
   petscrrb::index_t mine() const { return mine_; } /* rows of which this rank computes an application */
   /* apply(r, z) with vectors in that order, which writes z: all of them, or the part between the cuts. */
   template <class Apply> PetscErrorCode Use(Vec x, Vec y, const Apply &apply) {
+    PetscFunctionBegin;
+    if (!shared_) PetscCall(Connect());
     const VecScatter to = shared_ ? to_part_ : to_all_, back = shared_ ? to_part_ : to_own_;
     const ScatterMode mode = shared_ ? SCATTER_REVERSE : SCATTER_FORWARD;
-
-    PetscFunctionBegin;
     PetscCall(VecScatterBegin(to, x, r_, INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(VecScatterEnd(to, x, r_, INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(apply(r_, z_));
@@ -47,11 +47,12 @@ public:
   }
 
 private:
-  PetscErrorCode FindOrder(PC, Mat P, IS *own);
+  PetscErrorCode FindOrder(PC, Mat P);
   PetscErrorCode FindCuts(Mat P, const std::vector<PetscInt> &place);
-  PetscErrorCode Connect(Mat P, IS own);
+  PetscErrorCode Connect(); /* with the rows of all, where that is needed: it takes long */
 
   IS order_ = nullptr; /* the row of P for each one of all */
+  IS own_ = nullptr;   /* the places of own rows in that order */
   Mat *rows_ = nullptr;
   Vec x_ = nullptr, r_ = nullptr, z_ = nullptr; /* x_: like the rows of P */
   VecScatter to_all_ = nullptr, to_own_ = nullptr, to_part_ = nullptr;

@@ -5,7 +5,9 @@
 
 #include <petscsystypes.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 namespace petscrrb::rrb {
@@ -144,36 +146,55 @@ private:
   }
   static index_t place(const Extent &x, index_t a, index_t b) { return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo; }
 
-  void make_pattern(LastBlock &block) {
+  struct Coupling {
+    PetscInt with, source;
+  };
+  // Those of node i, by sources, from start[i] on.
+  std::vector<Coupling> couplings(const LastBlock &block, std::vector<PetscInt> &start) const {
     const PetscInt n = block.size();
     const auto to = offsets(block.skew);
-    std::vector<std::vector<std::pair<PetscInt, PetscInt>>> row(n); // column, source
-    for (PetscInt i = 0; i < n; ++i)
-      for (std::size_t s = 1; s < to.size(); ++s) {
-        const PetscInt j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
-        if (j < 0 || j == i) continue; // j == i: around a ring to itself
-        const PetscInt source = i * last_block_slots + PetscInt(s);
-        for (const auto &[from, column] : {std::pair{i, i}, {i, j}, {j, i}, {j, j}})
-          row[from].push_back({column, source});
-      }
-    std::vector<PetscInt> first{0}, sources;
+    const auto each = [&](const auto &f) {
+      for (PetscInt i = 0; i < n; ++i)
+        for (std::size_t s = 1; s < to.size(); ++s) {
+          const PetscInt j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
+          if (j >= 0 && j != i) f(i, j, i * last_block_slots + PetscInt(s)); // j == i: around a ring to itself
+        }
+    };
+    start.assign(n + 1, 0);
+    each([&](PetscInt i, PetscInt j, PetscInt) { ++start[i + 1], ++start[j + 1]; });
+    for (PetscInt i = 0; i < n; ++i) start[i + 1] += start[i];
+    std::vector<Coupling> all(start[n]);
+    std::vector<PetscInt> end = start;
+    each([&](PetscInt i, PetscInt j, PetscInt source) { all[end[i]++] = {j, source}, all[end[j]++] = {i, source}; });
+    return all;
+  }
+
+  void make_pattern(LastBlock &block) {
+    const PetscInt n = block.size();
+    std::vector<PetscInt> start, first, sources;
+    const std::vector<Coupling> all = couplings(block, start);
+    std::vector<Coupling> row;
+    const auto entry = [&](PetscInt column) { block.ja.push_back(column), first.push_back(PetscInt(sources.size())); };
     block.ia.assign(1, 0);
+    sources.reserve(2 * all.size());
+    for (auto *list : {&block.ja, &first}) list->reserve(all.size() + std::size_t(n) + 1);
     for (PetscInt i = 0; i < n; ++i) {
-      auto &r = row[i];
-      std::sort(r.begin(), r.end());
-      const auto entry = [&](PetscInt column) {
-        block.ja.push_back(column);
-        for (const auto &[c, source] : r)
-          if (c == column) sources.push_back(source);
-        first.push_back(PetscInt(sources.size()));
-      };
-      std::vector<PetscInt> columns{i};
-      for (const auto &[column, source] : r) columns.push_back(column);
-      std::sort(columns.begin(), columns.end());
-      columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-      for (const PetscInt column : columns) entry(column);
+      const auto begin = all.begin() + start[i], end = all.begin() + start[i + 1];
+      row.assign(begin, end);
+      row.push_back({i, -1});
+      std::sort(row.begin(), row.end(), [](const Coupling &a, const Coupling &b) {
+        return a.with != b.with ? a.with < b.with : a.source < b.source;
+      });
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        if (!c || row[c].with != row[c - 1].with) entry(row[c].with);
+        if (row[c].with != i)
+          sources.push_back(row[c].source);
+        else // all of them
+          std::transform(begin, end, std::back_inserter(sources), [](const Coupling &k) { return k.source; });
+      }
       block.ia.push_back(PetscInt(block.ja.size()));
     }
+    first.push_back(PetscInt(sources.size()));
     block.a.assign(block.ja.size(), 0.0);
     block.excess.assign(n, 0.0);
     to_backend(first_, first), to_backend(source_, sources);
