@@ -55,6 +55,13 @@ typedef struct {
   PCRRBState *state;
 } PC_RRB;
 
+/* The hierarchy, its last block and who has a share in it, as pcrrb_levels.cxx makes them of the values that were read; and with which
+   lumping these are factored. */
+PetscErrorCode PCRRBBuildLevels(PC, PetscReal omega);
+petscrrb::rrb::Lumping PCRRBLumpingOf(PC, PetscReal omega);
+/* Whether plain red nodes are given up where they do no justice to the matrix. */
+PetscBool PCRRBMayChoose(PC);
+
 /* Grids with at most so many points are on every rank, where the user says nothing (docs/design_ranks.md, "The gather"). */
 constexpr PetscInt PCRRBDefaultGatherSize = 32 * 32, PCRRBDefaultGatherSizeOnDevices = 256 * 256,
                    PCRRBDefaultGatherSizeOnGraphs = 8192; /* of a host: small levels are visited several times */

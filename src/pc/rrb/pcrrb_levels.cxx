@@ -1,0 +1,192 @@
+/* The levels of PCRRB: what of them depends on the grid and the options, the last block, and the cycle in use. */
+#include "pc/rrb/pcrrb_data.h"
+#include "pc/set_up.h"
+#include "stencil/scales.hpp"
+
+#include <limits>
+
+using namespace petscrrb;
+
+/* Every rank has all of it. */
+static PetscErrorCode SetUpLastBlock(PC pc) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+
+  PetscFunctionBegin;
+  s->coarse = rrb->coarse;
+  if (!rrb->coarse_set && s->backend->on_device() && s->core->last_block().size() <= rrb::largest_device_inverse)
+    s->coarse = PC_RRB_COARSE_INVERSE;
+  if (s->coarse == PC_RRB_COARSE_KSP) {
+    PetscCall(PCRRBCreateCoarseKSP(pc));
+    PetscCall(KSPReset(rrb->coarse_ksp));
+  }
+  PetscCall(s->backend->SetUpLastBlock(pc, *s->core, s->coarse, rrb->coarse_ksp));
+  if (s->coarse == PC_RRB_COARSE_KSP) PetscCall(KSPSetFromOptions(rrb->coarse_ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TellLevels(PC pc) {
+  const rrb::Factorization &core = *((PC_RRB *)pc->data)->state->core;
+  rrb::GraphReport graph;
+  std::vector<index_t> unknowns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry("PCRRB", [&] { graph = core.graph(), unknowns = core.unknowns_by_level(); }));
+  if (!graph.halvings.empty()) {
+    PetscCall(PetscInfo(pc, "The direction of strong couplings is halved before plain red nodes are used: %s\n",
+                        graph.halvings.c_str()));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int l = 0; l < core.options().levels; ++l)
+    PetscCall(PetscInfo(pc, "Level %d: %lld unknowns, %.1f couplings each, %s red nodes: %lld\n", l,
+                        (long long)unknowns[l], graph.couplings[l], l < graph.plain ? "plain" : "chosen",
+                        (long long)(unknowns[l] - unknowns[l + 1])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool PCRRBMayChoose(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  return (PetscBool)(rrb->red_nodes == PC_RRB_RED_NODES_AUTO && rrb->lump_nodes == PC_RRB_LUMP_RED);
+}
+
+rrb::Lumping PCRRBLumpingOf(PC pc, PetscReal omega) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  const PCRRBState *s = rrb->state;
+  double x, y;
+
+  s->backend->weights(&x, &y);
+  const double weight = (x + y) / (double)(s->grid.n[0] * s->grid.n[1] * s->grid.n[2]);
+  return {omega, rrb->lump_nodes == PC_RRB_LUMP_BOTH, !s->tested && PCRRBMayChoose(pc), rrb::worth_a_choice,
+          Scales::of(weight).to};
+}
+
+/* Each of several ranks has the whole factor. */
+static PetscErrorCode ShareApplications(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  PetscBool shared;
+
+  PetscFunctionBegin;
+  PetscCall(s->everywhere->Share(PETSC_FALSE));
+  PetscCall(s->backend->Share(pc, *s->core, s->everywhere->cuts(), PCRRBGatherSize(rrb), &shared));
+  PetscCall(s->everywhere->Share(shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels on a graph, chosen by the values that were read. */
+static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal omega) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  rrb::Options o;
+
+  PetscFunctionBegin;
+  PetscCheck(rrb->lump_nodes == PC_RRB_LUMP_RED, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_rrb_red_nodes support lumps red nodes only: use -pc_rrb_lump_nodes red");
+  o.levels = rrb->levels == PETSC_DECIDE ? std::numeric_limits<int>::max() : (int)rrb->levels;
+  if (rrb->levels != PETSC_DECIDE) o.last_unknowns = 1;
+  o.amli_grid = !rrb->cycle_set || rrb->cycle == PC_RRB_CYCLE_AMLI;
+  PetscCall(s->backend->BuildOnGraph(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE),
+                                     PCRRBLumpingOf(pc, omega), &s->core));
+  if (s->everywhere) PetscCall(ShareApplications(pc));
+  s->cycle = rrb->cycle_set ? rrb->cycle : s->core->options().amli_grid ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
+  PetscCall(TellLevels(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  const Grid &g = s->grid;
+  rrb::Options o;
+
+  PetscFunctionBegin;
+  const PetscBool device = s->backend->on_device();
+  if (rrb->levels != PETSC_DECIDE)
+    o.levels = (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  else
+    o.levels = device ? rrb::default_device_levels(g.n[0], g.n[1]) : rrb::default_levels(g.n[0], g.n[1], 1024);
+  o.block = (int)rrb->compute_block;
+  PetscCheck(rrb->storage == PC_RRB_STORAGE_NAIVE || rrb->storage_grids <= o.levels / 2,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_rrb_storage_grids %" PetscInt_FMT " needs %lld levels, but there are %d", rrb->storage_grids,
+             2 * (long long)rrb->storage_grids, o.levels);
+  if (rrb->storage == PC_RRB_STORAGE_NAIVE)
+    o.storage_grids = 0;
+  else if (rrb->storage_grids != PETSC_DECIDE)
+    o.storage_grids = (int)rrb->storage_grids;
+  else if (device) /* where a loop in another order is a launch more */
+    o.storage_grids = o.levels / 2;
+  else
+    o.storage_grids = rrb::max_storage_grids(g.n[0], g.n[1], o.block, o.levels);
+  s->cycle = rrb->cycle;
+  if (!rrb->cycle_set) { /* a device that solves the last block on the host does not want to do so twice */
+    const bool waits = device && rrb->coarse_set && rrb->coarse != PC_RRB_COARSE_INVERSE;
+    s->cycle = o.levels >= rrb::amli_from_levels && !waits ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
+  }
+  if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
+  PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBBuildLevels(PC pc, PetscReal omega) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const Grid &g = s->grid;
+  const index_t points = g.n[0] * g.n[1] * g.n[2];
+  const rrb::Extent all{{0, points, points, false}, {0, 1, 1, false}},
+      extent = s->on_graph ? all : rrb::Extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+
+  PetscFunctionBegin;
+  s->build = PetscRRBNewBuild();
+  s->tested = PETSC_FALSE;
+  if (s->support)
+    PetscCall(BuildOnGraph(pc, extent, omega));
+  else
+    PetscCall(BuildOnGrids(pc, extent));
+  s->as_built = s->support;
+  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { return SetUpLastBlock(pc); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where AMLI's steps are, and lambda_max of each. used: of those that are taken; otherwise of all */
+static PetscErrorCode DescribeSteps(PC pc, PetscBool used, size_t length, char where[], char lambdas[]) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  char one[64];
+
+  PetscFunctionBegin;
+  where[0] = lambdas[0] = 0;
+  for (int k = 0; k < s->core->steps(); ++k) {
+    const rrb::AmliReport a = s->core->step(k).amli();
+    const char *comma = where[0] ? ", " : "";
+
+    if (used && !a.used) continue;
+    if (s->support)
+      PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld", comma, (long long)a.nx));
+    else
+      PetscCall(PetscSNPrintf(one, sizeof(one), "grid %lld x %lld", (long long)a.nx, (long long)a.ny));
+    PetscCall(PetscStrlcat(where, one, length));
+    PetscCall(PetscSNPrintf(one, sizeof(one), used ? "%s%.2f" : "%s%.3g", comma, a.lambda_max));
+    PetscCall(PetscStrlcat(lambdas, one, length));
+  }
+  if (s->support) PetscCall(PetscStrlcat(where, " unknowns", length));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle in use, and why, where it is another one than what was set. */
+PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  const PetscBool used = (PetscBool)(rrb::Cycle(*s->core).used() != 0);
+  char where[128], lambdas[128];
+
+  PetscFunctionBegin;
+  PetscCall(DescribeSteps(pc, used, sizeof(where), where, lambdas));
+  if (s->cycle == PC_RRB_CYCLE_V)
+    PetscCall(PetscStrncpy(text, "v", length));
+  else if (!s->core->steps())
+    PetscCall(PetscStrncpy(text, "v (too few levels for amli)", length));
+  else if (used)
+    PetscCall(PetscSNPrintf(text, length, "amli at %s, lambda_max %s", where, lambdas));
+  else
+    PetscCall(PetscSNPrintf(text, length, "v (amli would not help at %s: lambda_max %s)", where, lambdas));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
