@@ -110,6 +110,7 @@ FAULTS = [Fault(*fault) for fault in (
      "    changed = ranks.any(changed);\n", ""),
     ("sweeps-of-a-graph", "forgotten halo", "host", "src/pc/rrb/graph/shared_sweeps.cxx",
      "        if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));\n", ""),
+    ("values-of-the-other-block", "wrong index", "host", "src/pc/rrb/pcrrb_on_ranks.h", "    to += nonzeros;\n", ""),
     # --- device ---
     ("last-warp-of-a-sum", "off by one", "device", "src/exec/cuda/sums.cuh",
      "w < threads / 32;", "w < threads / 32 - 1;"),

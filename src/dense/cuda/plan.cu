@@ -178,7 +178,7 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
   if (block.interior > largest_interior || size > tile * largest_tiles) return false;
 
   const auto by_place = [](const Entry &a, const Entry &c) { return a.at < c.at; };
-  const auto mine = long(entries.size()); // and later ones, by rows
+  const auto of_block = long(entries.size()); // the first one; by rows and columns
   std::vector<Entry> of_ring;
   for (int row = 0; row < block.interior; ++row) {
     const auto first = long(entries.size());
@@ -193,7 +193,7 @@ bool Plan::fill_block(int b, const std::vector<int> &members) {
   std::sort(of_ring.begin(), of_ring.end(), by_place);
   entries.insert(entries.end(), of_ring.begin(), of_ring.end());
   for (int t = 0; t <= largest_tiles; ++t) {
-    const auto end = std::partition_point(entries.begin() + mine, entries.end(),
+    const auto end = std::partition_point(entries.begin() + of_block, entries.end(),
                                           [&](const Entry &e) { return e.at < 256 * tile * t; });
     block.strip[t] = int(end - entries.begin());
     if (t && block.strip[t] - block.strip[t - 1] > largest_strip) return false;

@@ -86,8 +86,8 @@ private:
   int n_;
   const int *ia_, *ja_;
   std::vector<int> block_of_, place_, separator_of_; // of each unknown, or -1; its place among the block's
-  std::vector<int> ring_of_,
-      ring_place_; // of each row of the separators' matrix: the last block it is around, its place there
+  // of each row of the separators' matrix: the last block that it is around, and its place in that one's ring
+  std::vector<int> ring_of_, ring_place_;
 };
 
 // What a thread block does with tile (i, j), j <= i, of the matrix in a phase. P(i, k): tile (i, k) before the phase, k a

@@ -50,6 +50,7 @@ inline int attribute(cudaDeviceAttr of) {
 class Pool : NotCopied {
 public:
   explicit Pool(cudaStream_t stream) : stream_(stream), outer_(current) {
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // other streams may still use what goes back now
     if (!attribute(cudaDevAttrMemoryPoolsSupported)) return;
     int device;
     check(cudaGetDevice(&device), "cudaGetDevice");

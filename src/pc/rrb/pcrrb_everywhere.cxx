@@ -8,6 +8,7 @@
 #include <petsc/private/pcimpl.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -111,6 +112,8 @@ PetscErrorCode PCRRBEverywhere::NumberNonzeros(Mat P, std::vector<petscrrb::inde
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &ranks));
   PetscCall(MatGetInfo(rows_[0], MAT_LOCAL, &info));
+  PetscCheck(info.nz_used <= std::numeric_limits<petscrrb::rrb::node_t>::max(), comm, PETSC_ERR_SUP,
+             "PCRRB on no 2D grid has all rows on each rank, and %g nonzeros are too many", (double)info.nz_used);
   PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] {
     n->resize((std::size_t)ranks);
     number->resize((std::size_t)info.nz_used);
