@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reference/last_block.hpp"
-#include "dense/cuda/plan.hpp"
+#include "dense/core/plan.hpp"
 
 #include <array>
 #include <functional>

@@ -1,7 +1,7 @@
 // The inverse of a small tile of a symmetric positive definite matrix, and products of such tiles, by a thread block.
 #pragma once
 
-#include "dense/cuda/plan.hpp"
+#include "dense/core/plan.hpp"
 #include "exec/cuda/fp64.cuh"
 
 namespace petscrrb::dense {

@@ -1,7 +1,7 @@
 // What the kernels of the coarse matrix see of it, all in device memory, and the host functions that launch them.
 #pragma once
 
-#include "dense/cuda/plan.hpp"
+#include "dense/core/plan.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
-// Chooses the separators that leave the smallest dense matrix, and lists what the kernels gather. Host code only.
-#include "dense/cuda/plan.hpp"
+// Chooses the separators that leave the smallest dense matrix, and lists what the kernels gather.
+#include "dense/core/plan.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
-// Orders the separators and lists the tasks of their matrix's elimination. Host code only.
-#include "dense/cuda/plan.hpp"
+// Orders the separators and lists the tasks of their matrix's elimination.
+#include "dense/core/plan.hpp"
 
 #include <algorithm>
 #include <array>
