@@ -88,9 +88,11 @@ static std::string compare(const Claim &c, bool projected, const Longs &iterates
   // a recurrence's residual leaves the true one by rounding errors of all iterates
   for (std::size_t i = 0; i < last.rounded.size(); ++i) last.rounded[i] += first.rounded[i];
   for (std::size_t i = 0; i < iterates.size(); ++i) last.rounded[i] = std::max(last.rounded[i], iterates[i]);
-  Long rounding = lost(c) * std::max(measure(signs(last.rounded)), measure(last.rounded));
-  if (std::isnan(rounding)) rounding = 0; // M has no numbers for them: nothing is forgiven
-  if (measure.type() == KSP_NORM_NATURAL) rounding += std::sqrt(1e3L * eps) * measure(signs(last.r), true);
+  const auto forgiven = [](Long size) {
+    return std::isnan(size) ? 0 : size;
+  }; // nothing where M has no numbers for them
+  Long rounding = forgiven(lost(c) * std::max(measure(signs(last.rounded)), measure(last.rounded)));
+  if (measure.type() == KSP_NORM_NATURAL) rounding += forgiven(std::sqrt(1e3L * eps) * measure(signs(last.r), true));
   const Long fits = 100 * std::max(Long(rtol) * reference, Long(atol)) + rounding + tiny;
   const Long is = measure(last.r);
   if (!(is <= fits) && is_linear(measure, last.r) && is_linear(measure, rhs.r))
