@@ -6,8 +6,6 @@
   #include "ksp/rrb/ksprrb_rrb.h"
   #include "stencil/cuda/stencil.hpp"
 
-  #include <optional>
-
 using namespace petscrrb;
 
 namespace {
@@ -51,11 +49,7 @@ PetscErrorCode OnDevice::RefreshFrom(const Csr &csr, const Grid &grid, const dou
 std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnDevice(const PCRRBParts &with, bool full) {
   std::unique_ptr<KSPRRBSolver> solver;
 
-  with.stream->Do([&] {
-    std::optional<cuda::Pool> pool;
-    if (!with.ranks) pool.emplace(with.stream->cuda.stream);
-    solver = std::make_unique<OnDevice>(with, full);
-  });
+  with.stream->Do([&] { solver = std::make_unique<OnDevice>(with, full); });
   return solver;
 }
 

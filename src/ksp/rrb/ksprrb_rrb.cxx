@@ -40,6 +40,7 @@ static PetscErrorCode Create(PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolve
       *solver = KSPRRBSolverOnRows(with);
       return;
     }
+    const auto pool = StateOf(pc)->backend->pool();
 #if PETSCRRB_ON_DEVICES
     if (with.stream) {
       *solver = KSPRRBSolverOnDevice(with, full);

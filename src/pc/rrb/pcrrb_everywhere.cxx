@@ -93,9 +93,12 @@ PetscErrorCode PCRRBEverywhere::Build(PC pc, Mat P) {
 }
 
 PetscErrorCode PCRRBEverywhere::Refresh(Mat P) {
+  PetscScalar *values;
+
   PetscFunctionBegin;
   /* PETSc writes them on the host, and takes an older copy on a device for valid otherwise */
-  PetscCall(PetscRRBWriteValues(rows_[0], PETSC_FALSE, [](PetscScalar *) {}));
+  PetscCall(MatSeqAIJGetArrayWrite(rows_[0], &values));
+  PetscCall(MatSeqAIJRestoreArrayWrite(rows_[0], &values));
   PetscCall(MatCreateSubMatrices(P, 1, &order_, &order_, MAT_REUSE_MATRIX, &rows_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
