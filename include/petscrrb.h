@@ -14,6 +14,7 @@
 #define PCNEUMANN    "neumann"
 #define PCMIC        "mic"
 #define KSPRRB       "rrb"
+#define KSPFUSEDCG   "fusedcg"
 #define PCBLOCKRELAX "blockrelax"
 #define PCGRIDMG     "gridmg"
 

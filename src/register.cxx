@@ -14,6 +14,7 @@
   type(PC, PCBLOCKRELAX, PCCreate_BlockRelax)  \
   type(PC, PCGRIDMG, PCCreate_GridMG)          \
   type(KSP, KSPRRB, KSPCreate_RRB)             \
+  type(KSP, KSPFUSEDCG, KSPCreate_FusedCG)     \
   type(PC, PCSUBDOMAINDEFLATION, PCCreate_SubdomainDeflation)
 // clang-format on
 
@@ -84,7 +85,7 @@ PetscErrorCode PetscRRBFinalizePackage(void) {
    Errors:
    `PETSC_ERR_LIB` if the running PETSc has a different minor version from the one that petscrrb was built for.
 
-.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `PCGRIDMG`, `KSPRRB`, `KSPSetDeflation()`, `PetscRRBSetTimeout()`
+.seealso: `PCRRB`, `PCNEUMANN`, `PCMIC`, `PCBLOCKRELAX`, `PCGRIDMG`, `KSPRRB`, `KSPFUSEDCG`, `KSPSetDeflation()`, `PetscRRBSetTimeout()`
 @*/
 PetscErrorCode PetscRRBInitializePackage(void) {
   PetscFunctionBegin;

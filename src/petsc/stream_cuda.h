@@ -38,6 +38,10 @@ public:
   template <class F> void Do(const F &f) {
     (void)Ready();
     f();
+    HandOver();
+  }
+  /* PETSc's operations may follow on the work so far; our own go on after Ready(). */
+  void HandOver() {
     if (cuda.stream) after_.let_wait(nullptr, cuda.stream);
   }
   /* the same without an error handler: the stream, once the work so far is there */

@@ -252,6 +252,11 @@ public:
   void copy(double *to, const double *from, std::size_t n) const {
     cuda::check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
   }
+  // for the host to look at; waits for the stream
+  template <class T> void fetch(T *to, const T *from, std::size_t n) const {
+    cuda::check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    cuda::wait_for(stream, "values from the device");
+  }
   template <class T> static void assign(Array<T> &to, const std::vector<T> &from) { to.assign(from); }
 
 private:

@@ -25,9 +25,13 @@ static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSPFUSEDCG leaves the preconditioner to PETSc. */
 static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
+  PetscBool rrb;
+
   PetscFunctionBegin;
-  PetscCall(KSPRRBChoosePC(ksp));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
+  if (rrb) PetscCall(KSPRRBChoosePC(ksp));
   PetscCall(KSPRRBCheckPC(ksp, &((KSP_RRB *)ksp->data)->state->inside));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,7 +55,8 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
                                    s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
-  if (s->form != KSP_RRB_SCHUR) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
+  if (s->form != KSP_RRB_SCHUR && s->why)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));
@@ -151,9 +156,35 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
 +  * - M. de Jong, A. van der Ploeg, A. Ditzel, K. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type processors, ETNA, 2017
 -  * - M. de Jong, C. Vuik, GPU implementation of the RRB-solver, report 16-06, Delft University of Technology, 2016
 
-.seealso: `PCRRB`, `PCGRIDMG`, `KSPCG`, `PCRRBSetLevels()`, `PCRRBSetCycle()`, `PCRRBSetPrecision()`
+.seealso: `KSPFUSEDCG`, `PCRRB`, `PCGRIDMG`, `KSPCG`, `PCRRBSetLevels()`, `PCRRBSetCycle()`, `PCRRBSetPrecision()`
 M*/
 PetscErrorCode KSPCreate_RRB(KSP ksp) {
+  PetscFunctionBegin;
+  PetscCall(KSPCreate_FusedCG(ksp));
+  PetscCall(PetscRRBCite(PETSCRRB_PAPER_RRB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   KSPFUSEDCG - Conjugate gradients in few passes over memory, with any preconditioner
+
+   Level: beginner
+
+   Notes:
+   The iterations are those of `KSPCG`. Its vector operations, sums and convergence test are fused, and on a device the host sees one number
+   an iteration. A symmetric matrix with few diagonals, as on grids with up to 27 points, is multiplied without column numbers: half of the
+   bytes of AIJ. `-ksp_type fusedcg` in the place of `-ksp_type cg` is all that an application changes.
+
+   With `PCRRB` and `PCGRIDMG` it is `KSPRRB`, which iterates on the first Schur complement where there is one.
+
+   The matrix must be symmetric and positive (semi)definite. PETSc's own products and vector operations are used on several ranks, with
+   matrices that are not of type `MATAIJ`, and if the matrix and the vectors are not in the same memory. `KSPView()` shows which is in use.
+
+   Norms: natural (default), preconditioned, unpreconditioned and none, with the same meaning as in `KSPCG`.
+
+.seealso: `KSPRRB`, `KSPCG`, `PCMIC`, `PCNEUMANN`, `PCBLOCKRELAX`, `KSPSetDeflation()`
+M*/
+PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
   KSP_RRB *rrb;
 
   KSPRRBState *state = nullptr;
@@ -176,6 +207,5 @@ PetscErrorCode KSPCreate_RRB(KSP ksp) {
   ksp->ops->buildresidual = KSPBuildResidualDefault;
   ksp->ops->computeeigenvalues = KSPComputeEigenvalues_RRB;
   ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_RRB;
-  PetscCall(PetscRRBCite(PETSCRRB_PAPER_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,7 @@
 #include "ksp/rrb/ksprrb_inside.h"
 
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP);
+PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 /* PCRRB or PCGRIDMG, unless somebody chose a preconditioner. */
 PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
@@ -16,7 +17,7 @@ PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
 
-/* Which type the preconditioner is. Error: PETSC_ERR_SUP for one that it does not iterate on. */
+/* Which type the preconditioner is. Error: PETSC_ERR_SUP for one that KSPRRB does not iterate on. */
 PETSC_INTERN PetscErrorCode KSPRRBCheckPC(KSP, const KSPRRBInside **);
 
 /* What a solve makes and the next one may use. */
@@ -28,6 +29,8 @@ struct KSPRRBState {
   const KSPRRBInside *inside = nullptr;    /* the preconditioner's type */
   PetscInt64 build = 0;                    /* its hierarchy */
   KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
+  const KSPRRBInside *fused_inside = nullptr;
+  PetscRRBStateOfAll others; /* in the place of the state of a preconditioner that has none */
   PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
   Vec copy = nullptr;     /* of right-hand sides that are in another memory than solutions */
@@ -42,6 +45,9 @@ struct KSPRRBState {
   std::vector<KSPRRBSolver::Numbers> ahead; /* of steps that are taken, */
   std::size_t seen = 0;                     /* so many of which are tested */
 };
+
+/* of the preconditioner */
+PetscRRBStateOfAll *KSPRRBStateOfPC(KSP);
 
 PetscErrorCode KSPRRBCreateUnfused(KSP, std::unique_ptr<KSPRRBSolver> *);
 

@@ -13,15 +13,25 @@ PetscErrorCode KSPRRBFindInside(PC pc, const KSPRRBInside **inside) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscRRBStateOfAll *KSPRRBStateOfPC(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  PetscRRBStateOfAll *of = s->inside->state(ksp->pc);
+
+  return of ? of : &s->others;
+}
+
 PetscErrorCode KSPRRBCheckPC(KSP ksp, const KSPRRBInside **inside) {
   PCType type;
+  PetscBool any;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
   PetscCall(KSPRRBFindInside(ksp->pc, inside));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPFUSEDCG, &any));
+  if (any && (!*inside || ksp->pc->mat != ksp->pc->pmat)) *inside = &KSPRRBOnAnyPC;
   PetscCheck(*inside, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
              "KSPRRB works with the preconditioners rrb and gridmg only, not with %s. Use -pc_type rrb or gridmg, omit "
-             "-pc_type, or use -ksp_type cg",
+             "-pc_type, or use -ksp_type fusedcg or cg",
              type ? type : "another one");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,18 +90,24 @@ PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of PETSc's own types of vectors, which the iteration's are, too */
+static PetscErrorCode IsPlain(Vec x, PetscBool *is) {
+  return PetscObjectTypeCompareAny((PetscObject)x, is, VECSEQ, VECMPI, VECSEQCUDA, VECMPICUDA, "");
+}
+
 /* The form that the matrices and the preconditioner's hierarchy allow, before any values are looked at. */
 static PetscErrorCode ChooseForm(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscBool vectors, matrix;
+  PetscBool vectors, matrix, plain;
 
   PetscFunctionBegin;
   s->form = KSP_RRB_UNFUSED;
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
   PetscCall(PetscRRBMatOnDevice(ksp->pc->mat, &matrix));
+  PetscCall(IsPlain(ksp->vec_sol, &plain));
   if (!s->inside->build(ksp->pc))
     s->why = "the matrix has no rows";
-  else if (ksp->pc->mat != ksp->pc->pmat)
+  else if (ksp->pc->mat != ksp->pc->pmat && s->inside != &KSPRRBOnAnyPC)
     s->why = "the preconditioner is built from another matrix";
   else if (ksp->transpose_solve)
     s->why = "the system is transposed";
@@ -101,6 +117,8 @@ static PetscErrorCode ChooseForm(KSP ksp) {
     s->why = "the matrix has moved between host and device since the preconditioner was set up";
   else if (vectors != matrix)
     s->why = "the vectors and the matrix are not both on the device";
+  else if (!plain && s->inside == &KSPRRBOnAnyPC)
+    s->why = "the vectors are not of PETSc's standard types";
   else
     PetscCall(s->inside->choose(ksp->pc, &s->form, &s->why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,9 +140,10 @@ static PetscErrorCode CreateFused(KSP ksp) {
 
   PetscFunctionBegin;
   s->fused = nullptr;
-  PetscCall(s->inside->create(ksp->pc, s->form, &s->fused));
+  PetscCall(s->inside->create(ksp, s->form, &s->fused));
   s->build = s->inside->build(ksp->pc);
   s->fused_form = s->form;
+  s->fused_inside = s->inside;
   s->values = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,7 +151,7 @@ static PetscErrorCode CreateFused(KSP ksp) {
 /* The matrix's values as they are now, whatever the preconditioner was made from. */
 static PetscErrorCode ReadValues(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  const PetscRRBStateOfAll *pc = s->inside->state(ksp->pc);
+  const PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   PetscRRBMatrixState now;
   KSPRRBValues values;
 
@@ -165,7 +184,8 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
-    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
+    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form || s->fused_inside != s->inside)
+      PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)

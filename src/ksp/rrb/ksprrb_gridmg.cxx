@@ -62,7 +62,8 @@ PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Create(PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
+PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
+  const PC pc = ksp->pc;
   const PCGridMGParts with = StateOf(pc)->backend->parts();
   const bool black = form == KSP_RRB_SCHUR;
   const PetscRRBSay say("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);

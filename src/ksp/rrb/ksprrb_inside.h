@@ -12,7 +12,7 @@ typedef enum {
 struct KSPRRBInside {
   PCType type;
   const char *schur;                /* where the Schur complement's vectors are, for views */
-  PetscRRBStateOfAll *(*state)(PC); /* NULL before the set-up */
+  PetscRRBStateOfAll *(*state)(PC); /* after the set-up */
   PetscInt64 (*build)(PC);          /* which hierarchy this is, of all of them; 0: none */
   PetscBool (*on_device)(PC);       /* of a hierarchy that there is */
   PetscBool (*moved)(PC);           /* positive couplings, to the diagonal */
@@ -20,10 +20,12 @@ struct KSPRRBInside {
   KSP (*inner)(PC);                 /* which may fail in any application; or NULL */
   PetscErrorCode (*choose)(PC, KSPRRBForm *,
                            const char **why); /* the form that the hierarchy allows, each rank the same */
-  PetscErrorCode (*create)(PC, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *); /* collective */
+  PetscErrorCode (*create)(KSP, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *); /* collective */
 };
 
 extern const KSPRRBInside KSPRRBOnRRB, KSPRRBOnGridMG;
+/* Any preconditioner, by PCApply(): it has no type, and no state that this must know. */
+extern const KSPRRBInside KSPRRBOnAnyPC;
 
-/* NULL for other types */
+/* NULL for types without a table of their own */
 PetscErrorCode KSPRRBFindInside(PC, const KSPRRBInside **);

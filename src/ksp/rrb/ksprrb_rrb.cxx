@@ -29,7 +29,8 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
+static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
+  const PC pc = ksp->pc;
   const PCRRBParts with = StateOf(pc)->backend->parts(*StateOf(pc)->core);
   const bool full = form == KSP_RRB_FULL, rows = StateOf(pc)->on_graph;
   const PetscRRBSay say("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
@@ -37,7 +38,7 @@ static PetscErrorCode Create(PC pc, KSPRRBForm form, std::unique_ptr<KSPRRBSolve
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
     if (rows) {
-      *solver = KSPRRBSolverOnRows(with);
+      *solver = KSPRRBSolverOnGraph(with);
       return;
     }
     const auto pool = StateOf(pc)->backend->pool();

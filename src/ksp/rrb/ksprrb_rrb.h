@@ -72,4 +72,4 @@ private:
 std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnHost(const PCRRBParts &, bool full);
 std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnDevice(const PCRRBParts &, bool full);
 /* of a matrix on no grid */
-std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnRows(const PCRRBParts &);
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &);

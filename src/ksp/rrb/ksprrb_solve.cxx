@@ -68,7 +68,7 @@ static PetscErrorCode CheckInner(KSP ksp, PetscBool *failed) {
 /* Starts the iteration from x0, with the residual's norm there. Known values are right in it (pc/known_values.h). */
 static PetscErrorCode Start(KSP ksp, PetscReal *norm, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscRRBStateOfAll *pc = s->inside->state(ksp->pc);
+  PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   const Norm type = NormOf(ksp);
   Vec x = ksp->vec_sol, r0 = s->b, work = ksp->work[0];
   MatNullSpace null;
@@ -137,7 +137,7 @@ static KSPRRBSolver::Limits LimitsOf(KSP ksp) {
 
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  PetscRRBStateOfAll *pc = s->inside->state(ksp->pc);
+  PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
   PetscBool failed;
 
   PetscFunctionBegin;
@@ -309,7 +309,7 @@ PetscErrorCode KSPSolve_RRB(KSP ksp) {
   s->started = PETSC_FALSE;
   s->ahead.clear();
   s->seen = 0;
-  if (s->inside->state(ksp->pc)->failed) {
+  if (KSPRRBStateOfPC(ksp)->failed) {
     KSPCheckNorm(ksp, (PetscReal)infinite);
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,11 +1,11 @@
-// Conjugate gradients on all unknowns: for matrices whose red nodes couple, and for those on no grid. One pass over memory for each vector
-// operation; the preconditioner as PCRRB applies it.
+// Conjugate gradients on all unknowns, around any preconditioner. One pass over memory for each vector operation.
 #pragma once
 
 #include "exec/not_copied.hpp"
 #include "exec/sums.hpp"
 #include "ksp/rrb/core/products.hpp"
 #include "pc/rrb/core/cycle.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 
 namespace petscrrb::rrbsolver {
 
@@ -58,21 +58,45 @@ struct NoDirection {
   PETSCRRB_HD void operator()(index_t, index_t) const { s[alpha] = s[beta] = 0.0; }
 };
 
-// Product: of products.hpp. Vectors are as the factorization has them in natural order.
-template <class Backend, class Core, class Product> class FullCG : NotCopied {
+// --- preconditioners: z = M^-1 r of `nodes` unknowns; another version() where a captured application would not be the same ---
+
+// A factorization, whose last block is the caller's.
+struct FactorizationInside {
+  Factorization &core;
+
+  index_t nodes() const { return core.extent().nodes(); }
+  long version() const { return long(Cycle<Factorization>(core).used()); }
+  template <class Solve> auto apply(const double *r, double *z, const Solve &solve) const {
+    return Cycle<Factorization>(core).apply(r, z, Part::whole, solve);
+  }
+};
+// All of it is the caller's, who knows where r and z are.
+struct CallersInside {
+  index_t n;
+
+  index_t nodes() const { return n; }
+  long version() const { return 0; }
+  template <class Solve> auto apply(const double *, double *, const Solve &solve) const { return solve(Part::whole); }
+};
+
+// Product: of products.hpp. Vectors are in natural order.
+template <class Backend, class Inside, class Product> class FullCG : NotCopied {
 public:
   static constexpr bool may_overrun = false;
 
-  FullCG(const Backend &on, Core &core)
-      : on_(on), core_(core), product_(core),
-        n_(core.extent().nodes()), box_{{std::min(n_, ListAsBox::width), ListAsBox::rows(n_), 1}}, memory_(5 * n_),
-        scalars_(slots, product_.rows()) {
-    partial_.reserve(3 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
+  // with: what the product is made of
+  template <class... With>
+  FullCG(const Backend &on, const Inside &inside, const With &...with)
+      : on_(on), inside_(inside), product_(with...),
+        n_(inside.nodes()), box_{{std::min(n_, ListAsBox::width), ListAsBox::rows(n_), 1}}, memory_(5 * n_),
+        scalars_(slots, product_.rows(n_)) {
+    partial_.reserve(4 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
   }
 
-  // A itself, whatever V is in the preconditioner; its arrays must stay where they are.
-  template <class Matrix> void refresh(const Matrix &a) { product_.refresh(a); }
-  bool positive() const { return true; }
+  Product &product() { return product_; }
+  const Product &product() const { return product_; }
+  double *residual() const { return at(r); }
+  double *preconditioned() const { return at(z); } // residual
 
   template <class Solve, class Finish>
   auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
@@ -97,7 +121,7 @@ public:
   const Scalars<Backend> &scalars() const { return scalars_; }
   const Terms &squares() const { return squares_; } // of the norm: on a device they are added when a step ends
   // of what a captured step has in it
-  long version() const { return (product_.version() << 32) + long(Cycle(core_).used()); }
+  long version() const { return (product_.version() << 32) + inside_.version(); }
   void steps_taken() { pending_ = true; }
   // The residual is 0: so is the correction.
   void settle() {
@@ -108,7 +132,7 @@ public:
   void solution(const double *, double *x, bool add) const {
     each(PutCorrectionOf{at(delta), at(p), pending_ ? scalars_.at(alpha) : nullptr, x, add});
   }
-  std::size_t bytes() const { return memory_.bytes() + scalars_.bytes() + partial_.bytes(); }
+  std::size_t bytes() const { return memory_.bytes() + scalars_.bytes() + partial_.bytes() + product_.bytes(); }
 
 private:
   enum Vector {
@@ -136,7 +160,7 @@ private:
     partial_.put(on_, sums, scalars_.data() + squares_b1);
   }
   template <class Solve, class Finish> auto precondition(Norm norm, const Solve &solve, const Finish &finish) {
-    const auto error = Cycle<Core>(core_).apply(at(r), at(z), Part::whole, solve);
+    const auto error = inside_.apply(at(r), at(z), solve);
     const Terms energy = sum(ProductOf{at(r), at(z)});
     if (norm == Norm::preconditioned) add_squares(sum(ProductOf{at(z), at(z)}));
     if (!error) finish(energy);
@@ -144,7 +168,7 @@ private:
   }
 
   const Backend &on_;
-  Core &core_;
+  const Inside inside_;
   Product product_;
   const index_t n_;
   const Range3 box_;

@@ -1,19 +1,16 @@
-// The product of conjugate gradients on all unknowns: with a stencil on a grid, or with the rows of a matrix as PETSc stores them.
+// The product of conjugate gradients on all unknowns with a stencil on a grid; that with the rows of a matrix is in matrix_product.hpp.
 #pragma once
 
 #include "exec/sums.hpp"
-#include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
-#include "pc/rrb/graph/couplings.hpp"
 
 #include <utility>
 
 namespace petscrrb::rrbsolver {
 
-// Each has
-//   refresh(matrix), whose arrays it borrows
-//   version(): another one where these have moved
-//   multiply(on, p, q, scalars, partial): q = A p, alpha by (p, q), with up to most_terms(n) terms of the partial sum and `rows` of scalars
+// Each product has
+//   version(): another one where the arrays have moved that it reads
+//   multiply(on, p, q, scalars, partial): q = A p, alpha by (p, q), with up to most_terms(n) terms of the partial sum and rows(n) of scalars
 
 template <class V, class K> struct NaturalMatrix {
   V X, E, N;
@@ -32,12 +29,13 @@ template <class Backend> class StencilProduct {
 public:
   explicit StencilProduct(const Factorization &core) : x_(core.extent()), box_{x_.x.lo, x_.x.hi, x_.y.lo, x_.y.hi} {}
 
-  index_t rows() const { return x_.y.hi - x_.y.lo; }
+  index_t rows(index_t) const { return x_.y.hi - x_.y.lo; }
   static index_t most_terms(index_t) { return 0; }
   long version() const { return 0; }
 
-  // Weights and excesses; a.v is not used.
+  // Weights and excesses, which it borrows; a.v is not used: A itself, whatever V is in the preconditioner.
   void refresh(const PreparedStencil &a) { matrix_ = a; }
+  std::size_t bytes() const { return 0; }
 
   void multiply(const Backend &on, double *p, double *q, const Scalars<Backend> &scalars, PartialSum<Backend> &) const {
     if (matrix_.NE)
@@ -72,46 +70,6 @@ private:
   Extent x_;
   Range2 box_;
   PreparedStencil matrix_;
-};
-
-// q = A p; returns p q
-struct RowTimes {
-  Couplings<PetscScalar, PetscInt> couplings;
-  const double *p;
-  double *q;
-
-  PETSCRRB_HD double own(index_t) const { return 0.0; }
-  PETSCRRB_HD double term(index_t, double weight, PetscInt column) const { return weight * p[column]; }
-  PETSCRRB_HD double take(index_t i, double product) const {
-    q[i] = product;
-    return p[i] * product;
-  }
-};
-
-template <class Backend> class RowsProduct {
-public:
-  explicit RowsProduct(const Factorization &core) : on_average_(core.graph().couplings.front() + 1.0) {}
-
-  index_t rows() const { return 0; }
-  static index_t most_terms(index_t n) { return CouplingSums<Backend>::most_terms(n); }
-  long version() const { return version_; }
-
-  void refresh(const Csr &A) {
-    version_ += A.ia != A_.ia || A.ja != A_.ja || A.a != A_.a;
-    A_ = A;
-  }
-
-  void multiply(const Backend &on, double *p, double *q, const Scalars<Backend> &scalars,
-                PartialSum<Backend> &partial) const {
-    const RowTimes times{{A_.ia, A_.ia + 1, A_.ja, A_.a}, p, q};
-    const Terms curvature = CouplingSums<Backend>::terms(on, A_.n, on_average_, times, partial);
-    partial.put_then(on, curvature, scalars.data() + curvature_b1, AfterProduct{scalars.data()});
-  }
-
-private:
-  double on_average_; // entries of a row
-  long version_ = 0;
-  Csr A_;
 };
 
 } // namespace petscrrb::rrbsolver

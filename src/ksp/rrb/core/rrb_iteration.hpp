@@ -1,7 +1,6 @@
 // Conjugate gradients on PCRRB's factorization as an iteration, on the host or on a device.
 #pragma once
 
-#include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
 
 #include <memory>
@@ -31,14 +30,6 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, RrbIteration::C
 std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &, bool full, BlackRanks *ranks = nullptr,
                                                  Iteration::Loop = Iteration::Loop::automatic);
 
-// Of a matrix on no grid, whose arrays are the backend's and must stay as they are as long as the iteration is used; on one rank.
-class RowsIteration : public Iteration {
-public:
-  virtual void refresh(const Csr &) = 0;
-};
-std::unique_ptr<RowsIteration> make_rows_iteration(const Host &on, Factorization &);
-std::unique_ptr<RowsIteration> make_rows_iteration(Cuda &on, Factorization &);
-
 // On: IterationOnHost or IterationOnDevice.
 template <class On> class OnRrb final : public On {
 public:
@@ -46,10 +37,11 @@ public:
   void refresh(const PreparedStencil &a) override { On::cg_.refresh(a); }
   bool positive() const override { return On::cg_.positive(); }
 };
-template <class On> class OnRows final : public On {
+template <class On> class OnAllNodes final : public On {
 public:
   using On::On;
-  void refresh(const Csr &A) override { On::cg_.refresh(A); }
+  void refresh(const PreparedStencil &a) override { On::cg_.product().refresh(a); }
+  bool positive() const override { return true; }
 };
 
 } // namespace petscrrb::rrbsolver

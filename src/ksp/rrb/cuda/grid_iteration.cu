@@ -5,10 +5,6 @@
 
 namespace petscrrb::rrbsolver {
 
-template <class Inside, Points points> static PendingSquares pending_of(const GridCG<Inside, points> &cg, Norm, bool) {
-  return {cg.squares()};
-}
-
 std::unique_ptr<GridIteration> make_grid_iteration(Cuda &on, gridmg::GridMG &grids, bool black) {
   const bool launched = grids.ranks() && !grids.ranks()->only_kernels();
   return make_on_grids<Cuda, IterationOnDevice>(grids, black, on,

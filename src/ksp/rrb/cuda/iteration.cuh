@@ -50,6 +50,11 @@ struct PendingSquares {
   }
 };
 
+// of forms that have nothing else
+template <class CG> auto pending_of(const CG &cg, Norm, bool) -> decltype(PendingSquares{cg.squares()}) {
+  return {cg.squares()};
+}
+
 constexpr int end_threads = 512;
 
 // Pending: sums that are left to the end of a step, template <int threads> void add_up(double *scalars, Norm).
@@ -87,7 +92,7 @@ public:
 
   template <class... With>
   explicit IterationOnDevice(Cuda &on, Loop loop, With &&...with)
-      : on_(on), cg_(on, with...), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step<Pending>)) {}
+      : on_(on), cg_(on, std::forward<With>(with)...), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step<Pending>)) {}
 
   int start(const double *r0, Norm norm, const Solve &solve) override {
     return cg_.start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });

@@ -10,7 +10,7 @@ template <class CG, class Interface> class IterationOnHost : public Interface {
 public:
   using typename Interface::Solve;
 
-  template <class... With> explicit IterationOnHost(With &&...with) : cg_(with...) {}
+  template <class... With> explicit IterationOnHost(With &&...with) : cg_(std::forward<With>(with)...) {}
 
   int start(const double *r0, Norm norm, const Solve &solve) override { return cg_.start(r0, norm, solve, end(true)); }
   Numbers started(Norm norm) const override { return numbers_of(cg_.scalars().data(), norm); }

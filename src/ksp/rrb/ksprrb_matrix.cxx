@@ -1,0 +1,217 @@
+/* KSPRRB and KSPFUSEDCG on all nodes with the rows of the matrix as PETSc has them, on one rank: around PCRRB on a graph, or around any
+   preconditioner by PCApply(). */
+#include "exec/host/host.hpp"
+#include "ksp/rrb/core/matrix_iteration.hpp"
+#include "ksp/rrb/ksprrb_data.h"
+#include "ksp/rrb/ksprrb_fused.h"
+#include "ksp/rrb/ksprrb_rrb.h"
+
+using namespace petscrrb;
+
+namespace {
+
+/* Array: of the memory where the matrix is */
+template <class Array> class OnMatrix : public KSPRRBFused<Array> {
+public:
+  bool borrows() const override { return iteration_->borrows(); }
+  PetscErrorCode Refresh(PC, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
+    PetscRRBMatrixState pattern;
+
+    PetscFunctionBegin;
+    *values = KSP_RRB_VALUES_ZERO_ROWS; /* no others are on the host while the factorization is on the device */
+    if ((A.on_device != PETSC_FALSE) != (this->stream_ != nullptr)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(pattern.TakePattern(A.rows));
+    PetscCall(this->Compute([&] { return iteration_->refresh(A.csr, pattern == pattern_), 0; }));
+    pattern_ = pattern;
+    *values = KSP_RRB_VALUES_OK;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+protected:
+  using MatrixIteration = rrbsolver::MatrixIteration;
+  using KSPRRBFused<Array>::KSPRRBFused;
+
+  MatrixIteration &iteration() const override { return *iteration_; }
+
+  std::unique_ptr<MatrixIteration> iteration_;
+
+private:
+  PetscRRBMatrixState pattern_;
+};
+
+template <class Array> class OnGraph final : public OnMatrix<Array> {
+public:
+  explicit OnGraph(const PCRRBParts &with)
+      : OnMatrix<Array>("KSPRRB", with.stream, with.captured,
+                        [solve = with.solve_last_block](rrb::Part part) { return (int)solve(part); }, {}) {
+#if PETSCRRB_ON_DEVICES
+    if (with.stream) this->iteration_ = rrbsolver::make_matrix_iteration(with.stream->cuda, *with.core);
+#endif
+    if (!with.stream) this->iteration_ = rrbsolver::make_matrix_iteration(*with.host, *with.core);
+  }
+};
+
+using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
+
+/* A preconditioner sees the iteration's own residual as a Vec, and puts its result where the iteration reads it. */
+template <class Array> class OnAnyPC final : public OnMatrix<Array> {
+public:
+  OnAnyPC(KSP ksp, const Stream &stream, PetscInt n)
+      : OnMatrix<Array>(type, stream.get(), PETSC_FALSE, [this](rrb::Part) { return (int)Apply(); }, {}), ksp_(ksp),
+        own_(stream) {
+#if PETSCRRB_ON_DEVICES
+    if (own_) this->iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n);
+#endif
+    if (!own_) this->iteration_ = rrbsolver::make_matrix_iteration(on_host, n);
+  }
+  ~OnAnyPC() override {
+    (void)VecDestroy(&r_);
+    (void)VecDestroy(&z_);
+  }
+
+  static constexpr char type[] = "KSPFUSEDCG";
+
+  PetscErrorCode MakeVectors(PetscInt n) {
+    PetscFunctionBegin;
+    PetscCall(MakeVector(n, this->iteration_->residual(), &r_));
+    PetscCall(MakeVector(n, this->iteration_->preconditioned(), &z_));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+private:
+  PetscErrorCode MakeVector(PetscInt n, PetscScalar *array, Vec *v) {
+    const MPI_Comm comm = PetscObjectComm((PetscObject)ksp_);
+    PetscInt bs;
+
+    PetscFunctionBegin;
+    PetscCall(MatGetBlockSize(ksp_->pc->mat, &bs));
+#if PETSCRRB_ON_DEVICES
+    if (own_) {
+      PetscCall(VecCreateSeqCUDAWithArrays(comm, bs, n, nullptr, array, v));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+#endif
+    PetscCall(VecCreateSeqWithArray(comm, bs, n, array, v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  /* A timer of PETSc's is not started twice. */
+  PetscErrorCode Apply() {
+    PetscScalar *r;
+    const PetscScalar *z;
+
+    PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+    if (own_) {
+      PetscCall(PetscLogGpuTimeEnd());
+      own_->HandOver();
+    }
+#endif
+    PetscCall(VecGetArrayWriteAndMemType(r_, &r, nullptr)); /* has been written */
+    PetscCall(VecRestoreArrayWriteAndMemType(r_, &r));
+    PetscCall(KSP_PCApply(ksp_, r_, z_));
+    PetscCall(VecGetArrayReadAndMemType(z_, &z, nullptr)); /* may be elsewhere */
+    PetscCall(VecRestoreArrayReadAndMemType(z_, &z));
+#if PETSCRRB_ON_DEVICES
+    if (own_) {
+      (void)own_->Ready();
+      PetscCall(PetscLogGpuTimeBegin());
+    }
+#endif
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  const KSP ksp_;
+  const Stream own_;
+  Vec r_ = nullptr, z_ = nullptr;
+};
+
+template <class Array>
+PetscErrorCode CreateOnAnyPC(KSP ksp, const Stream &stream, std::unique_ptr<KSPRRBSolver> *solver) {
+  using Made = OnAnyPC<Array>;
+  const PetscRRBSay say(Made::type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
+  std::unique_ptr<Made> made;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(ksp->pc->mat, &n, nullptr));
+  PetscCall(PetscRRBTry(say, [&] { made = std::make_unique<Made>(ksp, stream, n); }));
+  PetscCall(made->MakeVectors(n));
+  *solver = std::move(made);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --- what KSPFUSEDCG wants to know of any preconditioner --- */
+
+/* Which solver fits: by the number of rows, and by where they are. */
+PetscInt64 Build(PC pc) {
+  PetscBool device = PETSC_FALSE;
+  PetscInt n = 0;
+
+  (void)MatGetLocalSize(pc->mat, &n, nullptr);
+  (void)PetscRRBMatOnDevice(pc->mat, &device);
+  return n ? 2 * (PetscInt64)n + (device ? 1 : 0) : 0;
+}
+
+PetscBool OnDevice(PC pc) {
+  PetscBool device = PETSC_FALSE;
+
+  (void)PetscRRBMatOnDevice(pc->mat, &device);
+  return device;
+}
+
+PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
+  PetscMPIInt ranks;
+  PetscBool aij;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->mat, MATSEQAIJ, &aij));
+  *form = KSP_RRB_UNFUSED;
+  *why = nullptr;
+  if (ranks > 1)
+    *why = "there are several ranks";
+  else if (!aij)
+    *why = "the matrix is not of type aij";
+  else
+    *form = KSP_RRB_FULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Create(KSP ksp, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *solver) {
+  PetscFunctionBegin;
+#if PETSCRRB_ON_DEVICES
+  if (OnDevice(ksp->pc)) {
+    Stream stream;
+    PetscCall(PetscRRBTry(PetscRRBSay(KSPFUSEDCG, PETSC_ERR_GPU), [&] { stream = std::make_shared<PetscRRBStream>(KSPFUSEDCG); }));
+    PetscCall(stream->Start());
+    PetscCall(CreateOnAnyPC<cuda::Buffer<double>>(ksp, stream, solver));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(CreateOnAnyPC<std::vector<double>>(ksp, nullptr, solver));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+} // namespace
+
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) {
+  std::unique_ptr<KSPRRBSolver> solver;
+
+#if PETSCRRB_ON_DEVICES
+  if (with.stream) with.stream->Do([&] { solver = std::make_unique<OnGraph<cuda::Buffer<double>>>(with); });
+#endif
+  if (!with.stream) solver = std::make_unique<OnGraph<std::vector<double>>>(with);
+  return solver;
+}
+
+const KSPRRBInside KSPRRBOnAnyPC = {nullptr,
+                                    nullptr,
+                                    [](PC) -> PetscRRBStateOfAll * { return nullptr; },
+                                    Build,
+                                    OnDevice,
+                                    [](PC) { return PETSC_FALSE; },
+                                    [](PC) { return false; },
+                                    [](PC) -> KSP { return nullptr; },
+                                    Choose,
+                                    Create};
