@@ -56,6 +56,10 @@ public:
   explicit PetscRRBHostWork(const char type[]) : say(type), type_(type) {}
   PetscErrorCode Start() { return PETSC_SUCCESS; }
   PetscRRBStream *Stream() { return nullptr; }
+  /* apply(r, z) as work on a stream, where that is what it does */
+  template <class Apply> std::function<void(const petscrrb::Cuda &, const PetscScalar *, PetscScalar *)> Enqueues(const Apply &) {
+    return {};
+  }
 
   const PetscRRBSay say;
 
@@ -117,6 +121,12 @@ public:
   explicit PetscRRBDeviceWork(const char type[]) : stream(type), say(stream.say), type_(type) {}
   PetscErrorCode Start() { return stream.Start(); }
   PetscRRBStream *Stream() { return &stream; }
+  template <class Apply> std::function<void(const petscrrb::Cuda &, const PetscScalar *, PetscScalar *)> Enqueues(const Apply &apply) {
+    return [this, apply](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z) {
+      stream.cuda.stream = on.stream;
+      apply(r, z);
+    };
+  }
 
   PetscRRBStream stream;
   const PetscRRBSay &say;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -32,6 +33,19 @@ public:
   virtual PetscRRBRows rows(const petscrrb::Csr &) = 0; /* for finding their grid */
   virtual PetscRRBTrouble WhyRefused(const petscrrb::Csr &, std::string *) = 0;
 };
+
+namespace petscrrb {
+class Cuda;
+}
+
+/* An application of M^-1 that only enqueues work on a stream, so that a graph can have it. */
+struct PetscRRBEnqueued {
+  std::function<void(const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z)> apply; /* empty: there is none */
+  std::function<void()> check;   /* throws why z is no number, where the preconditioner knows; or empty */
+  std::function<long()> version; /* another one where what is enqueued would not be the same; empty: it always is */
+  PetscInt64 build = 0;          /* other arrays have another number */
+};
+constexpr char PetscRRBEnqueuedKey[] = "PetscRRBGetEnqueued_C"; /* what PetscRRBGetEnqueued() is composed as */
 
 /* A number for what a PCSetUp() has built, of all types: who refers to it can tell it from whatever comes in its place. */
 inline PetscInt64 PetscRRBNewBuild() {
@@ -92,6 +106,7 @@ template <class Data, PetscErrorCode (*compose)(PC, PetscBool)> PetscErrorCode P
   PetscFunctionBegin;
   PetscUseTypeMethod(pc, reset);
   PetscCall(compose(pc, PETSC_FALSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, PetscRRBEnqueuedKey, nullptr));
   delete ((Data *)pc->data)->known;
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,7 +187,19 @@ struct PetscRRBOperations {
   PetscErrorCode (*set_from_options)(PC, PetscRRBOptionItems);
   PetscErrorCode (*view)(PC, PetscViewer);
   PetscBool (*may_have_identity_rows)(PC); /* by its last PCSetUp(), this rank */
+  PetscErrorCode (*enqueued)(PC, PetscRRBEnqueued *) = nullptr; /* see PetscRRBGetEnqueued(); NULL: never */
 };
+
+/* As things are after the set-up; of(state) where nothing stands between it and PCApply(). */
+template <class Data, class State, PetscRRBEnqueued (*of)(State *)>
+PetscErrorCode PetscRRBGetEnqueued(PC pc, PetscRRBEnqueued *enqueued) {
+  Data *data = (Data *)pc->data;
+
+  PetscFunctionBegin;
+  *enqueued = {};
+  if (data->state && data->state->ready && !data->state->failed && !data->known->masks()) *enqueued = of(data->state);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What PCCreate() of all types does: zeroed data, and the ops. Without memory the PC has neither data nor a type. */
 template <class Data, PetscErrorCode (*compose)(PC, PetscBool)>
@@ -202,5 +229,7 @@ PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data)
   pc->ops->reset = PetscRRBReset<Data>;
   pc->ops->destroy = PetscRRBDestroy<Data, compose>;
   PetscCall(compose(pc, PETSC_TRUE));
+  if (ops.enqueued)
+    PetscCall(PetscRRBCompose((PetscObject)pc, PETSC_TRUE, PetscRRBEnqueuedKey, ops.enqueued));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

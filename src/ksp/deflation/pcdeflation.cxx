@@ -125,6 +125,31 @@ static PetscErrorCode ApplyThere(PC pc, PetscBool transposed, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* See PetscRRBGetEnqueued(): as Apply(), in a solve with conjugate gradients. What is enqueued is the same until a set-up or a refresh. */
+static PetscErrorCode GetEnqueued(PC pc, PetscRRBEnqueued *enqueued) {
+  PC_SubdomainDeflation *d = Data(pc);
+  const PCDeflationSolve *solve = d->solves.empty() ? nullptr : &d->solves.back()->solve;
+  PetscErrorCode (*get)(PC, PetscRRBEnqueued *);
+  PetscRRBEnqueued inner, around;
+
+  PetscFunctionBegin;
+  *enqueued = {};
+  PetscCall(PetscObjectQueryFunction((PetscObject)d->inner, PetscRRBEnqueuedKey, &get));
+  if (!get || !solve || solve->symmetric || solve->transposed || solve->PA || d->free) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!d->backend || d->reference || d->result != Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*get)(d->inner, &inner));
+  around = d->backend->enqueued();
+  if (!inner.apply || !around.apply) PetscFunctionReturn(PETSC_SUCCESS);
+  enqueued->apply = [inner, around](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z) {
+    inner.apply(on, r, z);
+    around.apply(on, r, z);
+  };
+  enqueued->check = inner.check;
+  enqueued->version = [inner, d] { return (inner.version ? inner.version() : 0) + d->setups + d->refreshes; };
+  enqueued->build = (inner.build << 32) + around.build; /* both are far below 2^31 */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* With vectors where the matrix is, as PETSc's preconditioners need them, too: those that PCMatApply() makes of a dense matrix
    may be elsewhere. */
 static PetscErrorCode Apply(PC pc, PetscBool transposed, Vec x, Vec y) {
@@ -239,6 +264,7 @@ static PetscErrorCode PCDestroy_SubdomainDeflation(PC pc) {
 
   PetscFunctionBegin;
   PetscCall(Clear(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, PetscRRBEnqueuedKey, nullptr));
   PetscCall(PetscObjectSetOptions((PetscObject)pc, nullptr));
   PetscCall(PetscOptionsDestroy(&d->nothing));
   PetscCall(PCDestroy(&d->inner));
@@ -272,6 +298,7 @@ PetscErrorCode PCCreate_SubdomainDeflation(PC pc) {
   pc->ops->view = PCView_SubdomainDeflation;
   pc->ops->reset = PCReset_SubdomainDeflation;
   pc->ops->destroy = PCDestroy_SubdomainDeflation;
+  PetscCall(PetscRRBCompose((PetscObject)pc, PETSC_TRUE, PetscRRBEnqueuedKey, GetEnqueued));
   PetscCall(PetscRRBCite(PETSCRRB_PAPER_TWO_LEVEL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,6 +40,8 @@ public:
   virtual PetscErrorCode Solve() = 0;                /* c <- E^+ c */
   virtual PetscErrorCode Prolong(Vec y, Vec z) = 0;  /* z = y + Z c; y may be NULL, z may be y */
   virtual PetscErrorCode Subtract(Vec w) = 0;        /* w -= (AZ) c */
+  /* z = P^T z + Q r on a stream; by build and version as they are now */
+  virtual PetscRRBEnqueued enqueued() { return {}; }
 
   /* z = y + Q r, or z = P^T y + Q r; y may be NULL, z may be y */
   PetscErrorCode Correct(Vec r, Vec y, Vec z, bool project = false) {

@@ -125,6 +125,15 @@ public:
   }
   PetscErrorCode Prolong(Vec, Vec) override;
   PetscErrorCode Subtract(Vec) override;
+  PetscRRBEnqueued enqueued() override {
+    const auto correct = [this](const PetscScalar *r, PetscScalar *z) {
+      projection_->restrict_residual(r, z);
+      projection_->solve();
+      projection_->prolong(z, z);
+    };
+    if (ranks_) return {};
+    return {where_.Enqueues(correct), {}, {}, build_};
+  }
 
 private:
   PetscErrorCode GetRows(PC, Mat, PetscBool *rebuild);
@@ -148,6 +157,7 @@ private:
   Space space_;
   KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
   std::string words_;
+  const PetscInt64 build_ = PetscRRBNewBuild();
 };
 
 /* Another pattern than before has new ghosts. */

@@ -100,9 +100,14 @@ private:
     const bool finite = std::isfinite(n.rho) && std::isfinite(n.curvature) && std::isfinite(n.norm);
 
     PetscFunctionBegin;
-    if (ranks_) PetscCall(PetscRRBTry(say_, [&] { ranks_->check(!finite); }));
+    PetscCall(PetscRRBTry(say_, [&] {
+      if (ranks_) ranks_->check(!finite);
+      if (!finite) CheckNumbers();
+    }));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  /* of numbers that are not finite: throws where the preconditioner knows why */
+  virtual void CheckNumbers() const {}
 
   const PetscBool captured_; /* solve_ only enqueues work, so that a graph can have it */
   const Iteration::Solve solve_;

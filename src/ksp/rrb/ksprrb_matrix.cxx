@@ -10,6 +10,9 @@ using namespace petscrrb;
 
 namespace {
 
+constexpr char type[] = "KSPFUSEDCG";             /* for errors */
+using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
+
 /* Array: of the memory where the matrix is */
 template <class Array> class OnMatrix : public KSPRRBFused<Array> {
 public:
@@ -51,7 +54,28 @@ public:
   }
 };
 
-using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
+#if PETSCRRB_ON_DEVICES
+
+/* A preconditioner whose application is enqueued: with it a step is a graph. */
+class OnEnqueued final : public OnMatrix<cuda::Buffer<double>> {
+public:
+  OnEnqueued(const PetscRRBEnqueued &with, const Stream &stream, PetscInt n)
+      : OnMatrix(type, stream.get(), PETSC_TRUE, [this](rrb::Part) { return Apply(), 0; }, {}), with_(with),
+        own_(stream) {
+    iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n, with.version);
+  }
+
+private:
+  void Apply() const { with_.apply(own_->cuda, iteration_->residual(), iteration_->preconditioned()); }
+  void CheckNumbers() const override {
+    if (with_.check) with_.check();
+  }
+
+  const PetscRRBEnqueued with_;
+  const Stream own_;
+};
+
+#endif
 
 /* A preconditioner sees the iteration's own residual as a Vec, and puts its result where the iteration reads it. */
 template <class Array> class OnAnyPC final : public OnMatrix<Array> {
@@ -68,8 +92,6 @@ public:
     (void)VecDestroy(&r_);
     (void)VecDestroy(&z_);
   }
-
-  static constexpr char type[] = "KSPFUSEDCG";
 
   PetscErrorCode MakeVectors(PetscInt n) {
     PetscFunctionBegin;
@@ -129,7 +151,7 @@ private:
 template <class Array>
 PetscErrorCode CreateOnAnyPC(KSP ksp, const Stream &stream, std::unique_ptr<KSPRRBSolver> *solver) {
   using Made = OnAnyPC<Array>;
-  const PetscRRBSay say(Made::type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
+  const PetscRRBSay say(type, stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
   std::unique_ptr<Made> made;
   PetscInt n;
 
@@ -143,14 +165,32 @@ PetscErrorCode CreateOnAnyPC(KSP ksp, const Stream &stream, std::unique_ptr<KSPR
 
 /* --- what KSPFUSEDCG wants to know of any preconditioner --- */
 
-/* Which solver fits: by the number of rows, and by where they are. */
+/* The application that the preconditioner enqueues, where KSP_PCApply() would do no more. */
+PetscErrorCode FindEnqueued(PC pc, PetscRRBEnqueued *with) {
+  PetscErrorCode (*get)(PC, PetscRRBEnqueued *);
+  MatNullSpace null;
+  PetscBool matrix;
+
+  PetscFunctionBegin;
+  *with = {};
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, PetscRRBEnqueuedKey, &get));
+  PetscCall(MatGetNullSpace(pc->mat, &null));
+  PetscCall(PetscRRBMatOnDevice(pc->mat, &matrix));
+  if (get && !null && matrix) PetscCall((*get)(pc, with));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which solver fits: by what is enqueued, or by the number of rows and where they are. */
 PetscInt64 Build(PC pc) {
   PetscBool device = PETSC_FALSE;
   PetscInt n = 0;
+  PetscRRBEnqueued with;
 
   (void)MatGetLocalSize(pc->mat, &n, nullptr);
   (void)PetscRRBMatOnDevice(pc->mat, &device);
-  return n ? 2 * (PetscInt64)n + (device ? 1 : 0) : 0;
+  (void)FindEnqueued(pc, &with);
+  if (!n || with.apply) return n ? with.build : 0;
+  return -2 * (PetscInt64)n - (device ? 1 : 0);
 }
 
 PetscBool OnDevice(PC pc) {
@@ -178,14 +218,33 @@ PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if PETSCRRB_ON_DEVICES
+
+PetscErrorCode CreateOnDevice(KSP ksp, std::unique_ptr<KSPRRBSolver> *solver) {
+  Stream stream;
+  PetscRRBEnqueued with;
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBTry(PetscRRBSay(type, PETSC_ERR_GPU), [&] { stream = std::make_shared<PetscRRBStream>(type); }));
+  PetscCall(stream->Start());
+  PetscCall(FindEnqueued(ksp->pc, &with));
+  if (!with.apply) {
+    PetscCall(CreateOnAnyPC<cuda::Buffer<double>>(ksp, stream, solver));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetLocalSize(ksp->pc->mat, &n, nullptr));
+  PetscCall(stream->Run([&] { *solver = std::make_unique<OnEnqueued>(with, stream, n); }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
+
 PetscErrorCode Create(KSP ksp, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *solver) {
   PetscFunctionBegin;
 #if PETSCRRB_ON_DEVICES
   if (OnDevice(ksp->pc)) {
-    Stream stream;
-    PetscCall(PetscRRBTry(PetscRRBSay(KSPFUSEDCG, PETSC_ERR_GPU), [&] { stream = std::make_shared<PetscRRBStream>(KSPFUSEDCG); }));
-    PetscCall(stream->Start());
-    PetscCall(CreateOnAnyPC<cuda::Buffer<double>>(ksp, stream, solver));
+    PetscCall(CreateOnDevice(ksp, solver));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif

@@ -79,6 +79,8 @@ static PetscBool MayHaveIdentityRows(PC pc) {
   return (PetscBool)(((PC_MIC *)pc->data)->state->found.read.identity_rows > 0);
 }
 
+static PetscRRBEnqueued Enqueued(PCMICState *s) { return s->backend->enqueued(); }
+
 /* All columns at once where they lie in one array; otherwise one by one. */
 static PetscErrorCode PCMatApply_MIC(PC pc, Mat X, Mat Y) {
   const PCMICState *s = ((PC_MIC *)pc->data)->state;
@@ -143,7 +145,8 @@ PetscErrorCode PCCreate_MIC(PC pc) {
   PetscCall((PetscRRBCreate<PC_MIC, PCMICComposeParameters>(
       pc,
       {PCSetUp_MIC, PCApply_MIC, PCMatApply_MIC, PCSetFromOptions_MIC,
-       PetscRRBView<PC_MIC, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
+       PetscRRBView<PC_MIC, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows,
+       PetscRRBGetEnqueued<PC_MIC, PCMICState, Enqueued>},
       &mic)));
   mic->type = PC_MIC_TYPE_MIC;
   mic->omega = PETSC_DECIDE;

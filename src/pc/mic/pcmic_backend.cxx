@@ -13,6 +13,7 @@ public:
   Backend() : PetscRRBBackendAt<Where, PCMICBackend>("PCMIC") {}
   PetscRRBTrouble Create(const Grid &g, const mic::Options &options) override {
     flops_ = PCMICFlops(g);
+    build_ = PetscRRBNewBuild();
     return where_.Attempt(
         [&] { mic_ = where_.Make([&](const auto &...on) { return mic::make_mic(on..., g, options); }); });
   }
@@ -38,10 +39,15 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   double bytes() const override { return mic_ ? mic_->bytes() : 0; }
+  PetscRRBEnqueued enqueued() override {
+    const auto apply = [this](const PetscScalar *r, PetscScalar *z) { mic_->apply(r, z); };
+    return {where_.Enqueues(apply), [this] { mic_->check(); }, [this] { return mic_->version(); }, build_};
+  }
 
 private:
   std::unique_ptr<mic::Mic> mic_;
   double flops_ = 0;
+  PetscInt64 build_ = 0; /* of mic_ */
 };
 
 } // namespace

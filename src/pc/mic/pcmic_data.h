@@ -27,6 +27,7 @@ public:
   /* columns of dense matrices; *done: PETSC_FALSE where they are not arrays in the right memory */
   virtual PetscErrorCode MatApply(Mat, Mat, PetscBool *done) = 0;
   virtual double bytes() const = 0;
+  virtual PetscRRBEnqueued enqueued() = 0;
 };
 
 PetscErrorCode PCMICCreateBackend(PetscBool device, std::unique_ptr<PCMICBackend> *);

@@ -37,6 +37,8 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscRRBEnqueued Enqueued(PCNeumannState *s) { return s->form->enqueued(); }
+
 static PetscErrorCode ViewBriefly(const PC_Neumann *neumann, PetscViewer viewer) {
   return neumann->type == PC_NEUMANN_POISSON
              ? PetscViewerStringSPrintf(viewer, " poisson")
@@ -113,7 +115,8 @@ PetscErrorCode PCCreate_Neumann(PC pc) {
   PetscCall((PetscRRBCreate<PC_Neumann, PCNeumannComposeParameters>(
       pc,
       {PCSetUp_Neumann, PCApply_Neumann, PetscRRBMatApply<PCApply_Neumann>, PCSetFromOptions_Neumann,
-       PetscRRBView<PC_Neumann, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows},
+       PetscRRBView<PC_Neumann, ViewBriefly, ViewChoices, ViewState>, MayHaveIdentityRows,
+       PetscRRBGetEnqueued<PC_Neumann, PCNeumannState, Enqueued>},
       &neumann)));
   neumann->terms = 2;
   neumann->omega = 1;

@@ -26,9 +26,14 @@ public:
     PetscCall(where_.LogFlops(flops_));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscRRBEnqueued enqueued() override {
+    const auto apply = [this](const PetscScalar *r, PetscScalar *z) { series_->apply(r, z); };
+    return {where_.Enqueues(apply), {}, {}, build_};
+  }
 
 private:
   Where &where_; /* the backend's */
+  const PetscInt64 build_ = PetscRRBNewBuild();
   const std::unique_ptr<neumann::GridSeries> series_;
   const double flops_;
 };

@@ -20,6 +20,7 @@ public:
   virtual PetscErrorCode Refresh(PC, const petscrrb::Csr &, petscrrb::RowFacts *) = 0;
   virtual PetscErrorCode Apply(PC, Vec, Vec) = 0;
   virtual PetscErrorCode Bytes(PetscLogDouble *) = 0;
+  virtual PetscRRBEnqueued enqueued() { return {}; }
 };
 
 /* Implemented in pcneumann_backend.cxx. */

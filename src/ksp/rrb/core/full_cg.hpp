@@ -7,6 +7,8 @@
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/graph/couplings.hpp"
 
+#include <functional>
+
 namespace petscrrb::rrbsolver {
 
 struct StartAt {
@@ -73,9 +75,10 @@ struct FactorizationInside {
 // All of it is the caller's, who knows where r and z are.
 struct CallersInside {
   index_t n;
+  std::function<long()> current; // version, or empty
 
   index_t nodes() const { return n; }
-  long version() const { return 0; }
+  long version() const { return current ? current() : 0; }
   template <class Solve> auto apply(const double *, double *, const Solve &solve) const { return solve(Part::whole); }
 };
 

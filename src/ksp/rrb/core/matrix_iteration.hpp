@@ -25,12 +25,12 @@ public:
   virtual double *preconditioned() const = 0;
 };
 
-// Around PCRRB, whose last block solve() has, or around any preconditioner of n unknowns, all of which is solve(). What they are made with
-// must outlive them.
+// Around PCRRB, whose last block solve() has, or around any preconditioner of n unknowns, all of which is solve(): version() is another one
+// where a captured solve() would not be the same. What they are made with must outlive them.
 std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, Factorization &);
 std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, index_t n);
 std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &);
-std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n);
+std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, std::function<long()> version = {});
 
 // On: IterationOnHost or IterationOnDevice.
 template <class On> class OnMatrix final : public On {

@@ -17,6 +17,8 @@ template <class Inside> static std::unique_ptr<MatrixIteration> make(Cuda &on, c
 std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &core) {
   return make(on, FactorizationInside{core});
 }
-std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n) { return make(on, CallersInside{n}); }
+std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, std::function<long()> version) {
+  return make(on, CallersInside{n, std::move(version)});
+}
 
 } // namespace petscrrb::rrbsolver

@@ -58,6 +58,10 @@ public:
   // C^-1 r and C^-T r, M = C C^T: the two halves, C = (D + L) D^-1/2
   virtual void apply_left(const double *r, double *z) = 0;
   virtual void apply_right(const double *r, double *z) = 0;
+  // Throws if values of an application did not arrive.
+  virtual void check() {}
+  // Another one after a refresh that changes what an application enqueues.
+  virtual long version() const { return 0; }
   virtual double bytes() const = 0;
 };
 

@@ -60,6 +60,19 @@ template <class T> struct FactorFindings {
   T common[3];
 };
 
+// What the sweeps of one kind know of one another, on the device alone: a graph may repeat them.
+struct Turns {
+  unsigned ticket; // columns that are taken
+  unsigned looked; // blocks that have seen `sweeps`
+  unsigned sweeps; // that are over
+};
+enum Kind : unsigned {
+  going_forward,
+  going_backward,
+  factorizing,
+  kinds
+};
+
 // What a sweep works on. Directions are those of the order: 0 and 1 across the tiles, 2 the march.
 template <class T> struct Sweep {
   Order order;
@@ -72,8 +85,7 @@ template <class T> struct Sweep {
   int sides;         // right-hand sides
   const int2 *tiles; // the columns of a block, each after those that it waits for
   Message *mail[2];  // along i: tq messages a step, along j: tp
-  unsigned sweep;    // the number of its messages
-  unsigned *ticket, first_ticket;
+  Turns *turns;      // of each kind
   cuda::Watch *watch; // over the waits for messages
   PivotRule rule;     // of a factorization
   FactorFindings<T> *found;
@@ -83,6 +95,7 @@ template <class T> struct Sweep {
 struct Column {
   PetscInt block, P, Q;
   int side;            // which right-hand side
+  unsigned sweep;      // the number of this sweep's messages
   int points[3];       // of the block
   index_t start;       // of its values in an array
   int last_row;        // the step of the last point
@@ -90,18 +103,31 @@ struct Column {
   bool from[2], to[2]; // whether there are columns before it and after it
 };
 
+// The number of the messages of this sweep, which no other one has: the last block to look says that it is over. By one thread of each
+// block.
+template <class Work> __device__ unsigned number_of_sweep(Turns &turns) {
+  const unsigned sweeps = *static_cast<volatile unsigned *>(&turns.sweeps);
+  __threadfence();
+  if (atomicInc(&turns.looked, gridDim.x - 1) == gridDim.x - 1) atomicAdd(&turns.sweeps, 1u);
+  return kinds * sweeps + Work::kind + 1;
+}
+
 // The next column that no one has taken, so that whoever waits does so for one that is done or under way.
 template <class Work> __device__ Column take_column(const Sweep<typename Work::T> &s) {
   using Tile = typename Work::Tile;
   __shared__ int3 ticket;
+  __shared__ unsigned sweep;
   const int alike = int(s.order.blocks) * s.sides;
   if (threadIdx.x == 0) {
-    const int number = int(atomicAdd(s.ticket, 1u) - s.first_ticket);
+    Turns &turns = s.turns[Work::kind];
+    const int number = int(atomicInc(&turns.ticket, gridDim.x - 1)); // 0 again after the last one
     const int2 tile = s.tiles[number / alike];
     ticket = {tile.x, tile.y, number % alike};
+    sweep = number_of_sweep<Work>(turns);
   }
   __syncthreads();
   Column c;
+  c.sweep = sweep;
   c.P = Work::backward ? s.order.tiles[0] - 1 - ticket.x : ticket.x;
   c.Q = Work::backward ? s.order.tiles[1] - 1 - ticket.y : ticket.y;
   c.block = ticket.z / s.sides;

@@ -52,7 +52,7 @@ public:
   }
 
   DeviceMic(const Cuda &on, const Grid &grid, const Options &options, const Order &order)
-      : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), ticket_(1) {
+      : on_(on), g_(lattice_of(grid)), options_(options), o_(order), tiles_(by_diagonals(order)), turns_(kinds) {
     factor_.resize(static_cast<std::size_t>(o_.size() / Tile::points * Layout::size));
     make_room(1);
   }
@@ -70,6 +70,7 @@ public:
     if (!ssor) sweep<Factorize<T, Tile>>(1);
     Findings found;
     found.read = read(read_, on_.stream);
+    version_ += constant_ || !found.read.varies; // kernels get the constants as arguments
     found.constant = constant_ = !found.read.varies;
     const FactorFindings<T> made = made_.read(on_.stream);
     for (int d = 0; d < 3; ++d) { // of SSOR, 1/d has the rest in it
@@ -103,6 +104,9 @@ public:
     task_.z = z;
     backward(1, false);
   }
+
+  void check() override { watcher_.check_and_forget(on_.stream); }
+  long version() const override { return version_; }
 
   double bytes() const override {
     return double(factor_.bytes() + u_.bytes() + mail_[0].bytes() + mail_[1].bytes() + tiles_.bytes());
@@ -150,15 +154,13 @@ private:
     task_.sides = sides;
     task_.tiles = tiles_.data();
     task_.mail[0] = mail_[0].data(), task_.mail[1] = mail_[1].data();
-    task_.ticket = ticket_.data();
+    task_.turns = turns_.data();
     task_.watch = watcher_.begin();
     task_.rule = {options_.omega, options_.shift};
     task_.found = made_.device();
-    ++task_.sweep;
     static const bool may_overlap = cuda::may_overlap(kernel);
     cuda::launch("wavefront", kernel, overlap && may_overlap, dim3(static_cast<unsigned>(blocks)), threads, shared,
                  on_.stream, task_);
-    task_.first_ticket += static_cast<unsigned>(blocks);
   }
 
   const Cuda &on_;
@@ -168,11 +170,12 @@ private:
   Sweep<T> task_{};
   int sides_ = 0;
   bool constant_ = false;
+  long version_ = 0;
   cuda::Buffer<T> factor_;
   cuda::Buffer<double> u_;
   cuda::Buffer<Message> mail_[2];
   cuda::Buffer<int2> tiles_;
-  cuda::Buffer<unsigned> ticket_;
+  cuda::Buffer<Turns> turns_;
   cuda::Watcher watcher_{"values from another tile of PCMIC's sweep, which did not arrive"};
   cuda::Report<SharedFacts> read_;
   cuda::Report<FactorFindings<T>> made_;

@@ -40,7 +40,7 @@ __device__ void receive(const Sweep<typename Work::T> &s, const Column &c, char 
   const bool along_p = lane < tq, along_q = !Tile::flat && !along_p && lane < tq + tp;
   const bool mine = (along_p && c.from[0]) || (along_q && c.from[1]);
   const int d = along_q, at = along_q ? lane - tq : lane, width = along_q ? tp : tq;
-  Inbox<group> inbox(mine ? Mail<Tile>::to(s, c, c.P, c.Q, d) + at : nullptr, width, c.points[2] + width - 1, s.sweep,
+  Inbox<group> inbox(mine ? Mail<Tile>::to(s, c, c.P, c.Q, d) + at : nullptr, width, c.points[2] + width - 1, c.sweep,
                      s.watch);
   const Supply<Work> supply(s, c, memory);
   const auto bring = [&](int g) {
@@ -92,7 +92,7 @@ template <class Work> __device__ void send(const Sweep<typename Work::T> &s, con
     if (step == 0) continue; // nothing has been computed
     double value = 0;
     if (there) cuda::load_shared(from + step % 2 * Traffic::p_step, value);
-    if (far) send(to, value, s.sweep);
+    if (far) send(to, value, c.sweep);
     to += width;
   }
 }

@@ -82,6 +82,7 @@ template <class T, class Tile, bool constant> class Forward : public Solve<T, Ti
 public:
   using typename Base::Values;
   static constexpr bool reads_natural = true, writes_natural = false;
+  static constexpr Kind kind = going_forward;
 
   __device__ Forward(const Sweep<T> &s, const Column &c, int t, index_t)
       : Base(s), u_(s.u + c.side * s.order.size() + c.start + t) {}
@@ -108,6 +109,7 @@ template <class T, class Tile, bool constant> class Backward : public Solve<T, T
 public:
   using typename Base::Values;
   static constexpr bool reads_natural = false, writes_natural = true;
+  static constexpr Kind kind = going_backward;
 
   __device__ Backward(const Sweep<T> &s, const Column &, int, index_t) : Base(s) {}
   __device__ void prepare(const Values &v, int at) {
@@ -131,6 +133,7 @@ template <class T, class Tile> class Factorize : public Work<T, Tile, true, true
 public:
   using typename Work<T, Tile, true, true, true, false>::Values;
   static constexpr bool reads_natural = false, writes_natural = false;
+  static constexpr Kind kind = factorizing;
 
   __device__ Factorize(const Sweep<T> &s, const Column &c, int t, index_t place)
       : chunk_(s.factor + c.start / Tile::points * Layout::size), t_(t), place_(place), layer_(s.order.stride[2]),
