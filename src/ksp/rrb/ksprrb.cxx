@@ -57,6 +57,8 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
                                    s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
   if (s->form != KSP_RRB_SCHUR && s->why)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
+  if (s->solver->diagonals())
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals\n", s->solver->diagonals()));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));
@@ -161,6 +163,8 @@ M*/
 PetscErrorCode KSPCreate_RRB(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(KSPCreate_FusedCG(ksp));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
   PetscCall(PetscRRBCite(PETSCRRB_PAPER_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -180,7 +184,7 @@ PetscErrorCode KSPCreate_RRB(KSP ksp) {
    The matrix must be symmetric and positive (semi)definite. PETSc's own products and vector operations are used on several ranks, with
    matrices that are not of type `MATAIJ`, and if the matrix and the vectors are not in the same memory. `KSPView()` shows which is in use.
 
-   Norms: natural (default), preconditioned, unpreconditioned and none, with the same meaning as in `KSPCG`.
+   Norms: preconditioned (default), unpreconditioned, natural and none, as in `KSPCG`.
 
 .seealso: `KSPRRB`, `KSPCG`, `PCMIC`, `PCNEUMANN`, `PCBLOCKRELAX`, `KSPSetDeflation()`
 M*/
@@ -194,8 +198,8 @@ PetscErrorCode KSPCreate_FusedCG(KSP ksp) {
   PetscCall(PetscNew(&rrb));
   rrb->state = state;
   ksp->data = (void *)rrb;
-  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 3));
-  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
   ksp->ops->setup = KSPSetUp_RRB;

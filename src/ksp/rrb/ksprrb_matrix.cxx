@@ -16,7 +16,8 @@ using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
 /* Array: of the memory where the matrix is */
 template <class Array> class OnMatrix : public KSPRRBFused<Array> {
 public:
-  bool borrows() const override { return iteration_->borrows(); }
+  bool borrows() const override { return !iteration_->diagonals(); }
+  int diagonals() const override { return iteration_->diagonals(); }
   PetscErrorCode Refresh(PC, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     PetscRRBMatrixState pattern;
 

@@ -18,8 +18,8 @@ class MatrixIteration : public Iteration {
 public:
   // The rows, which lie where the iteration is. same_pattern: as at the last time. Waits.
   virtual void refresh(const Csr &, bool same_pattern) = 0;
-  // Their arrays are read in each product, and must stay until the next refresh.
-  virtual bool borrows() const = 0;
+  // that the product takes in their place; 0: they are read in each product, and must stay until the next refresh
+  virtual int diagonals() const = 0;
   // What a preconditioner that is the caller's gets, and where it puts what it makes of that.
   virtual double *residual() const = 0;
   virtual double *preconditioned() const = 0;
@@ -37,7 +37,7 @@ template <class On> class OnMatrix final : public On {
 public:
   using On::On;
   void refresh(const Csr &A, bool same_pattern) override { On::cg_.product().refresh(A, same_pattern); }
-  bool borrows() const override { return On::cg_.product().borrows(); }
+  int diagonals() const override { return On::cg_.product().diagonals(); }
   double *residual() const override { return On::cg_.residual(); }
   double *preconditioned() const override { return On::cg_.preconditioned(); }
 };

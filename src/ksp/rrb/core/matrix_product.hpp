@@ -126,8 +126,8 @@ public:
   index_t rows(index_t n) const { return Backend::on_device ? 0 : ListAsBox::rows(n); }
   static index_t most_terms(index_t n) { return CouplingSums<Backend>::most_terms(n); }
   long version() const { return version_; }
-  // The matrix's own arrays are read.
-  bool borrows() const { return !pairs_; }
+  // that there are of the matrix; 0: its own rows are read
+  int diagonals() const { return pairs_ ? 2 * pairs_ + 1 : 0; }
   std::size_t bytes() const { return diagonals_.bytes(); }
 
   // same_pattern: as at the last time. Waits.
