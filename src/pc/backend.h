@@ -56,10 +56,8 @@ public:
   explicit PetscRRBHostWork(const char type[]) : say(type), type_(type) {}
   PetscErrorCode Start() { return PETSC_SUCCESS; }
   PetscRRBStream *Stream() { return nullptr; }
-  /* apply(r, z) as work on a stream, where that is what it does */
-  template <class Apply> std::function<void(const petscrrb::Cuda &, const PetscScalar *, PetscScalar *)> Enqueues(const Apply &) {
-    return {};
-  }
+  /* apply(r, z, terms) as PetscRRBEnqueued has it: nothing where it is no work on a stream */
+  template <class Apply> decltype(PetscRRBEnqueued::apply) Enqueues(const Apply &) { return {}; }
 
   const PetscRRBSay say;
 
@@ -121,10 +119,10 @@ public:
   explicit PetscRRBDeviceWork(const char type[]) : stream(type), say(stream.say), type_(type) {}
   PetscErrorCode Start() { return stream.Start(); }
   PetscRRBStream *Stream() { return &stream; }
-  template <class Apply> std::function<void(const petscrrb::Cuda &, const PetscScalar *, PetscScalar *)> Enqueues(const Apply &apply) {
-    return [this, apply](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z) {
+  template <class Apply> decltype(PetscRRBEnqueued::apply) Enqueues(const Apply &apply) {
+    return [this, apply](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z, double *terms) {
       stream.cuda.stream = on.stream;
-      apply(r, z);
+      apply(r, z, terms);
     };
   }
 

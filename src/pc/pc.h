@@ -3,6 +3,7 @@
 
 #include <petsc/private/pcimpl.h>
 
+#include "exec/range.hpp"
 #include "pc/findgrid.h"
 #include "pc/known_values.h"
 #include "petsc/about/version.h"
@@ -40,10 +41,12 @@ class Cuda;
 
 /* An application of M^-1 that only enqueues work on a stream, so that a graph can have it. */
 struct PetscRRBEnqueued {
-  std::function<void(const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z)> apply; /* empty: there is none */
+  /* empty: there is none. terms: room for the terms of (r, z), so many as `terms` says. May throw */
+  std::function<void(const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z, double *terms)> apply;
   std::function<void()> check;   /* throws why z is no number, where the preconditioner knows; or empty */
   std::function<long()> version; /* another one where what is enqueued would not be the same; empty: it always is */
   PetscInt64 build = 0;          /* other arrays have another number */
+  petscrrb::index_t terms = 0;   /* of (r, z) that it leaves; 0: none */
 };
 constexpr char PetscRRBEnqueuedKey[] = "PetscRRBGetEnqueued_C"; /* what PetscRRBGetEnqueued() is composed as */
 

@@ -140,9 +140,9 @@ static PetscErrorCode GetEnqueued(PC pc, PetscRRBEnqueued *enqueued) {
   PetscCall((*get)(d->inner, &inner));
   around = d->backend->enqueued();
   if (!inner.apply || !around.apply) PetscFunctionReturn(PETSC_SUCCESS);
-  enqueued->apply = [inner, around](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z) {
-    inner.apply(on, r, z);
-    around.apply(on, r, z);
+  enqueued->apply = [inner, around](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z, double *) {
+    inner.apply(on, r, z, nullptr); /* whose (r, z) is not that of the sum */
+    around.apply(on, r, z, nullptr);
   };
   enqueued->check = inner.check;
   enqueued->version = [inner, d] { return (inner.version ? inner.version() : 0) + d->setups + d->refreshes; };

@@ -126,13 +126,13 @@ public:
   PetscErrorCode Prolong(Vec, Vec) override;
   PetscErrorCode Subtract(Vec) override;
   PetscRRBEnqueued enqueued() override {
-    const auto correct = [this](const PetscScalar *r, PetscScalar *z) {
+    const auto correct = [this](const PetscScalar *r, PetscScalar *z, double *) {
       projection_->restrict_residual(r, z);
       projection_->solve();
       projection_->prolong(z, z);
     };
     if (ranks_) return {};
-    return {where_.Enqueues(correct), {}, {}, build_};
+    return {where_.Enqueues(correct), {}, {}, build_, 0};
   }
 
 private:

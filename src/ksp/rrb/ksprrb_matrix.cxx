@@ -62,18 +62,19 @@ class OnEnqueued final : public OnMatrix<cuda::Buffer<double>> {
 public:
   OnEnqueued(const PetscRRBEnqueued &with, const Stream &stream, PetscInt n)
       : OnMatrix(type, stream.get(), PETSC_TRUE, [this](rrb::Part) { return Apply(), 0; }, {}), with_(with),
-        own_(stream) {
-    iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n, with.version);
+        own_(stream), terms_(std::size_t(with.terms)) {
+    iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n, {with.version, {terms_.data(), with.terms}});
   }
 
 private:
-  void Apply() const { with_.apply(own_->cuda, iteration_->residual(), iteration_->preconditioned()); }
+  void Apply() const { with_.apply(own_->cuda, iteration_->residual(), iteration_->preconditioned(), terms_.data()); }
   void CheckNumbers() const override {
     if (with_.check) with_.check();
   }
 
   const PetscRRBEnqueued with_;
   const Stream own_;
+  const cuda::Buffer<double> terms_; /* of (r, z) */
 };
 
 #endif

@@ -40,8 +40,9 @@ public:
   }
   double bytes() const override { return mic_ ? mic_->bytes() : 0; }
   PetscRRBEnqueued enqueued() override {
-    const auto apply = [this](const PetscScalar *r, PetscScalar *z) { mic_->apply(r, z); };
-    return {where_.Enqueues(apply), [this] { mic_->check(); }, [this] { return mic_->version(); }, build_};
+    const auto apply = [this](const PetscScalar *r, PetscScalar *z, double *terms) { mic_->apply(r, z, terms); };
+    return {where_.Enqueues(apply), [this] { mic_->check(); }, [this] { return mic_->version(); }, build_,
+            mic_->energy_terms()};
   }
 
 private:

@@ -27,8 +27,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscRRBEnqueued enqueued() override {
-    const auto apply = [this](const PetscScalar *r, PetscScalar *z) { series_->apply(r, z); };
-    return {where_.Enqueues(apply), {}, {}, build_};
+    const auto apply = [this](const PetscScalar *r, PetscScalar *z, double *) { series_->apply(r, z); };
+    return {where_.Enqueues(apply), {}, {}, build_, 0};
   }
 
 private:

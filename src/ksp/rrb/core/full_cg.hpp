@@ -3,11 +3,10 @@
 
 #include "exec/not_copied.hpp"
 #include "exec/sums.hpp"
+#include "ksp/rrb/core/matrix_iteration.hpp"
 #include "ksp/rrb/core/products.hpp"
 #include "pc/rrb/core/cycle.hpp"
 #include "pc/rrb/graph/couplings.hpp"
-
-#include <functional>
 
 namespace petscrrb::rrbsolver {
 
@@ -60,7 +59,8 @@ struct NoDirection {
   PETSCRRB_HD void operator()(index_t, index_t) const { s[alpha] = s[beta] = 0.0; }
 };
 
-// --- preconditioners: z = M^-1 r of `nodes` unknowns; another version() where a captured application would not be the same ---
+// --- preconditioners: z = M^-1 r of `nodes` unknowns; another version() where a captured application would not be the same; energy(): the
+// terms of (r, z), if an application leaves them ---
 
 // A factorization, whose last block is the caller's.
 struct FactorizationInside {
@@ -68,6 +68,7 @@ struct FactorizationInside {
 
   index_t nodes() const { return core.extent().nodes(); }
   long version() const { return long(Cycle<Factorization>(core).used()); }
+  Terms energy() const { return {}; }
   template <class Solve> auto apply(const double *r, double *z, const Solve &solve) const {
     return Cycle<Factorization>(core).apply(r, z, Part::whole, solve);
   }
@@ -75,10 +76,11 @@ struct FactorizationInside {
 // All of it is the caller's, who knows where r and z are.
 struct CallersInside {
   index_t n;
-  std::function<long()> current; // version, or empty
+  Callers with;
 
   index_t nodes() const { return n; }
-  long version() const { return current ? current() : 0; }
+  long version() const { return with.version ? with.version() : 0; }
+  Terms energy() const { return with.energy; }
   template <class Solve> auto apply(const double *, double *, const Solve &solve) const { return solve(Part::whole); }
 };
 
@@ -164,7 +166,7 @@ private:
   }
   template <class Solve, class Finish> auto precondition(Norm norm, const Solve &solve, const Finish &finish) {
     const auto error = inside_.apply(at(r), at(z), solve);
-    const Terms energy = sum(ProductOf{at(r), at(z)});
+    const Terms left = inside_.energy(), energy = left.count ? left : sum(ProductOf{at(r), at(z)});
     if (norm == Norm::preconditioned) add_squares(sum(ProductOf{at(z), at(z)}));
     if (!error) finish(energy);
     return error;

@@ -25,12 +25,18 @@ public:
   virtual double *preconditioned() const = 0;
 };
 
-// Around PCRRB, whose last block solve() has, or around any preconditioner of n unknowns, all of which is solve(): version() is another one
-// where a captured solve() would not be the same. What they are made with must outlive them.
+// What a preconditioner that is the caller's may say.
+struct Callers {
+  std::function<long()> version; // another one where a captured application would not be the same; empty: it always is
+  Terms energy;                  // of (residual, preconditioned), which an application leaves; or none
+};
+
+// Around PCRRB, whose last block solve() has, or around any preconditioner of n unknowns, all of which is solve(). What they are made with
+// must outlive them.
 std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, Factorization &);
 std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, index_t n);
 std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &);
-std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, std::function<long()> version = {});
+std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, const Callers &with = {});
 
 // On: IterationOnHost or IterationOnDevice.
 template <class On> class OnMatrix final : public On {

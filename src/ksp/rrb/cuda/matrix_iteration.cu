@@ -17,8 +17,8 @@ template <class Inside> static std::unique_ptr<MatrixIteration> make(Cuda &on, c
 std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &core) {
   return make(on, FactorizationInside{core});
 }
-std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, std::function<long()> version) {
-  return make(on, CallersInside{n, std::move(version)});
+std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, index_t n, const Callers &with) {
+  return make(on, CallersInside{n, with});
 }
 
 } // namespace petscrrb::rrbsolver

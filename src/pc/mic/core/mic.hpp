@@ -55,6 +55,9 @@ public:
   // z = M^-1 r for each column; columns lie r_stride and z_stride apart, r and z are not the same
   virtual void apply(const double *r, index_t r_stride, double *z, index_t z_stride, int columns) = 0;
   void apply(const double *r, double *z) { apply(r, 0, z, 0, 1); }
+  // The same, which leaves so many terms of (r, z) there; 0: none.
+  virtual index_t energy_terms() const { return 0; }
+  virtual void apply(const double *r, double *z, double * /* terms */) { apply(r, z); }
   // C^-1 r and C^-T r, M = C C^T: the two halves, C = (D + L) D^-1/2
   virtual void apply_left(const double *r, double *z) = 0;
   virtual void apply_right(const double *r, double *z) = 0;

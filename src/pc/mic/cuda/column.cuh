@@ -86,6 +86,7 @@ template <class T> struct Sweep {
   const int2 *tiles; // the columns of a block, each after those that it waits for
   Message *mail[2];  // along i: tq messages a step, along j: tp
   Turns *turns;      // of each kind
+  double *energy;    // for terms of (r, z) of one right-hand side, or NULL
   cuda::Watch *watch; // over the waits for messages
   PivotRule rule;     // of a factorization
   FactorFindings<T> *found;

@@ -92,6 +92,12 @@ public:
       backward(std::min(columns - k, most_sides), true);
     }
   }
+  index_t energy_terms() const override { return index_t(o_.columns()) * o_.blocks * Energy<Tile>::terms; }
+  void apply(const double *r, double *z, double *terms) override {
+    task_.energy = terms;
+    apply(r, 0, z, 0, 1);
+    task_.energy = nullptr;
+  }
   void apply_left(const double *r, double *z) override {
     watcher_.check_and_forget(on_.stream);
     task_.r = r;

@@ -130,7 +130,7 @@ public:
   // whole groups; a layer of results goes out a step after its last point
   static __device__ int steps(const Column &c) { return (c.points[2] + lag + writes + group - 1) / group * group; }
 
-  __device__ void run() {
+  __device__ void run(const Sweep<T> &s, const Column &c) {
     // r is where its step is, z is there when its layer is complete
     unsigned now = ring_, halo = 0;
     skewed_ = ring_ + (lag + 1 - (ip_ + jp_)) * unsigned(Layout::layer);
@@ -170,6 +170,7 @@ public:
       at_ += unrolled, step += unrolled;
     }
     cuda::meet<Crew<Work>::at_step, step_barrier>(); // the last step's values are there to be handed on
+    if constexpr (writes) work_.end(s, c, t_);
   }
 
 private:
@@ -258,7 +259,7 @@ __global__ void __launch_bounds__(Crew<Work>::count, resident<Work>)
   else if (threadIdx.x >= Workers::points)
     receive<Work>(s, column, memory, helper % receivers, helper / receivers, steps);
   else
-    Wavefront(s, column, memory).run();
+    Wavefront(s, column, memory).run(s, column);
 }
 
 } // namespace petscrrb::mic::device

@@ -102,6 +102,9 @@ private:
   double *u_, y_ = 0, m_ = 0;
 };
 
+// A column of tiles leaves a term of (r, M^-1 r) = (u, u / d) for each of its warps; one outside of the grid leaves nothing.
+template <class Tile> struct Energy { static constexpr int terms = Tile::points / 32; };
+
 // z = u / d - w z of the upper neighbours
 template <class T, class Tile, bool constant> class Backward : public Solve<T, Tile, constant, true> {
   using Base = Solve<T, Tile, constant, true>;
@@ -113,19 +116,27 @@ public:
 
   __device__ Backward(const Sweep<T> &s, const Column &, int, index_t) : Base(s) {}
   __device__ void prepare(const Values &v, int at) {
-    const double m = this->template weighted<2>(v, this->hand_p);
-    y_ = minus(times(v.u, v.inverse), at > 0 ? m : 0.0);
+    const double m = this->template weighted<2>(v, this->hand_p), scaled = times(v.u, v.inverse);
+    y_ = minus(scaled, at > 0 ? m : 0.0);
+    term_ = v.u * scaled;
   }
   __device__ void finish(const Values &v, double p, double q) {
     y_ = minus(y_, this->template weighted<0>(v, p));
     if (!Tile::flat) y_ = minus(y_, this->template weighted<1>(v, q));
     this->hand_p = this->hand_q = y_;
   }
-  template <int turn> __device__ void store(int) const {}
+  template <int turn> __device__ void store(int) { energy_ += term_; }
   template <int turns> __device__ void advance() const {}
+  // by all threads that compute
+  __device__ void end(const Sweep<T> &s, const Column &c, int t) {
+    if (!s.energy) return;
+    for (int step = 16; step; step /= 2) energy_ += __shfl_down_sync(~0u, energy_, step);
+    const index_t column = index_t(c.block) * s.order.columns() + index_t(c.Q) * s.order.tiles[0] + c.P;
+    if (t % 32 == 0) s.energy[column * Energy<Tile>::terms + t / 32] = energy_;
+  }
 
 private:
-  double y_ = 0;
+  double y_ = 0, term_ = 0, energy_ = 0;
 };
 
 // Couplings become w, diagonal entries 1/d; a bad pivot is left there instead, over the diagonal entry. u has the excesses.
