@@ -20,7 +20,7 @@ from progress import Progress
 from tables import read_table
 
 QUESTIONS = ("solver_host", "storage", "multigrid", "threads", "scaling", "levels", "hard", "graphs", "sides", "two_phase", "deflation",
-             "mic_solve", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
+             "mic_solve", "fusedcg", "gridmg", "heat", "block_sizes", "block_threads", "smoother")
 DEVICE_QUESTIONS = ("solver_device", "hard_devices", "graphs_devices", "grids", "odd_levels", "solver_breakdown", "curve", "breakdown", "deflation_breakdown",
                     "neumann_bandwidth", "mic_sweeps", "block_sweeps", "exchange",
                     "scaling_devices", "solid_devices", "values_devices")
