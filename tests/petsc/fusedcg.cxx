@@ -110,9 +110,30 @@ TEST(FusedCG, TakesAnyPreconditioner) {
   }
 }
 
+TEST(FusedCG, IsAGraphWhereTheApplicationIsEnqueued) {
+  SKIP_ON_HOST();
+  const reference::Matrix A = box(13, 11, 9, false);
+  const reference::Vector b = reference::random_vector(A.size(), 1);
+  const Matrix mat = matrix_of(A);
+  const struct {
+    const char *options;
+    bool graph;
+  } all[] = {{"-pc_type mic", true},
+             {"-pc_type neumann", true},
+             {"-pc_type neumann -ksp_deflation block -ksp_deflation_blocks 2,2,2", true},
+             {"-pc_type jacobi", false},
+             {"-pc_type mic -ksp_deflation block -ksp_deflation_blocks 2,2,2 -ksp_deflation_variant def1", false}};
+  for (const auto &each : all) {
+    const Solver ksp = ksp_of(mat, std::string("-ksp_type fusedcg ") + each.options);
+    for (int times = 0; times < 2; ++times) EXPECT_GT(solve(ksp, b).reason, 0);
+    EXPECT_EQ(view(ksp).find("iterations: as a graph on the device") != std::string::npos, each.graph)
+        << each.options << view(ksp);
+  }
+}
+
 // It says what the KSP of PETSc's types of preconditioners would.
 TEST(FusedCG, IsKSPRRBWithItsPreconditioners) {
-  const reference::Problem problem = reference::random_faces({91, 88}, 10);
+  const reference::Problem problem = reference::random_faces({190, 201}, 10);
   for (const char *norm : {"natural", "unpreconditioned"}) {
     const std::string options = std::string("-pc_type rrb -ksp_norm_type ") + norm;
     const Recorded expected = recorded(problem, "-ksp_type rrb " + options), result = recorded(problem, "-ksp_type fusedcg " + options);

@@ -99,15 +99,18 @@ static PetscErrorCode IsPlain(Vec x, PetscBool *is) {
 static PetscErrorCode ChooseForm(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscBool vectors, matrix, plain;
+  KSPRRBForm form;
 
   PetscFunctionBegin;
   s->form = KSP_RRB_UNFUSED;
+  s->why = "the matrix has no rows";
+  if (!s->inside->build(ksp->pc)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(s->inside->choose(ksp->pc, &form, &s->why));
+  if (form == KSP_RRB_UNFUSED) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBVecOnDevice(ksp->vec_sol, &vectors));
   PetscCall(PetscRRBMatOnDevice(ksp->pc->mat, &matrix));
   PetscCall(IsPlain(ksp->vec_sol, &plain));
-  if (!s->inside->build(ksp->pc))
-    s->why = "the matrix has no rows";
-  else if (ksp->pc->mat != ksp->pc->pmat && s->inside != &KSPRRBOnAnyPC)
+  if (ksp->pc->mat != ksp->pc->pmat && s->inside != &KSPRRBOnAnyPC)
     s->why = "the preconditioner is built from another matrix";
   else if (ksp->transpose_solve)
     s->why = "the system is transposed";
@@ -120,7 +123,7 @@ static PetscErrorCode ChooseForm(KSP ksp) {
   else if (!plain && s->inside == &KSPRRBOnAnyPC)
     s->why = "the vectors are not of PETSc's standard types";
   else
-    PetscCall(s->inside->choose(ksp->pc, &s->form, &s->why));
+    s->form = form;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -60,6 +60,7 @@ public:
       PetscFunctionReturn(PETSC_SUCCESS);
     });
   }
+  bool captured() const override { return stream_ && captured_; }
   double bytes() const override { return (double)iteration().bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 protected:

@@ -36,6 +36,8 @@ public:
   virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *) = 0;
   /* The matrix's arrays are used where they are. They may have moved since the last solve. */
   virtual bool borrows() const { return false; }
+  /* All steps are enqueued as one graph. */
+  virtual bool captured() const { return false; }
   /* of a matrix that is multiplied by its diagonals; else 0 */
   virtual int diagonals() const { return 0; }
 

@@ -49,29 +49,24 @@ template <int pairs> struct Diagonals {
   }
 };
 
-// Puts a row's entries on and above the main diagonal where they belong, and looks whether those below are the same as their partners but
-// for rounding.
-template <int pairs> struct ReadDiagonals {
+// Puts a row's entries on and above the main diagonal where they belong.
+template <int pairs> struct ReadUpper {
   Csr A;
   Diagonals<pairs> to;
 
   PETSCRRB_HD RowFacts operator()(index_t i) const {
     RowFacts found;
-    const PetscInt begin = A.ia[i], end = A.ia[i + 1];
     double main = 0.0, value[pairs] = {}, check = 0.0;
-    for (PetscInt e = begin; e < end; ++e) {
-      const PetscInt j = A.ja[e];
-      const index_t offset = j - i;
+    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+      const index_t offset = A.ja[e] - i;
       const double a = A.a[e];
       check += not_finite(a);
       if (offset == 0) main = a;
-      if (offset == 0) continue;
       const int at = to.find(offset < 0 ? -offset : offset);
-      found.foreign |= at == pairs;
+      found.foreign |= offset != 0 && at == pairs;
       PETSCRRB_UNROLL
       for (int k = 0; k < pairs; ++k)
         if (offset > 0 && k == at) value[k] = a;
-      if (differ_but_for_rounding(a, partner(i, j, A.ia[j + 1] - 1 - (e - begin)))) found.asymmetry = 1.0;
     }
     to.main[i] = main;
     PETSCRRB_UNROLL
@@ -79,13 +74,29 @@ template <int pairs> struct ReadDiagonals {
     found.not_finite = check != 0.0;
     return found;
   }
+};
+// Whether those below are the same but for rounding. A pass of its own: partners in other rows would be read from all over memory.
+template <int pairs> struct CompareLower {
+  Csr A;
+  Diagonals<pairs> with;
 
-private:
-  PETSCRRB_HD static bool differ_but_for_rounding(double a, double b) { return !(fabs(a - b) <= 1e-15 * fabs(a)); }
-  // a_ji, which in rows with all neighbours is as far from the end as a_ij is from the beginning
-  PETSCRRB_HD double partner(index_t i, PetscInt j, PetscInt guess) const {
-    if (guess >= A.ia[j] && A.ja[guess] == i) return A.a[guess];
-    return entry(A, j, PetscInt(i));
+  PETSCRRB_HD RowFacts operator()(index_t i) const {
+    constexpr double rounding = 1e-15;
+    RowFacts found;
+    double value[pairs] = {};
+    for (PetscInt e = A.ia[i]; e < A.ia[i + 1]; ++e) {
+      const int at = with.find(i - A.ja[e]);
+      PETSCRRB_UNROLL
+      for (int k = 0; k < pairs; ++k)
+        if (k == at) value[k] = A.a[e];
+    }
+    PETSCRRB_UNROLL
+    for (int k = 0; k < pairs; ++k)
+      if (i >= with.offset[k]) {
+        const double above = with.upper[k][i - with.offset[k]];
+        if (!(fabs(above - value[k]) <= rounding * fabs(above))) found.asymmetry = 1.0;
+      }
+    return found;
   }
 };
 
@@ -216,7 +227,8 @@ private:
 
   template <int pairs> bool read_values(const Diagonals<pairs> &to) {
     loops_.clear();
-    loops_.at_rows(A_.n, ReadDiagonals<pairs>{A_, to});
+    loops_.at_rows(A_.n, ReadUpper<pairs>{A_, to});
+    loops_.at_rows(A_.n, CompareLower<pairs>{A_, to});
     const RowFacts found = loops_.read();
     return !found.foreign && !found.not_finite && found.asymmetry == 0.0;
   }
