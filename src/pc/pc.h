@@ -189,7 +189,7 @@ struct PetscRRBOperations {
   PetscErrorCode (*mat_apply)(PC, Mat, Mat); /* NULL: column by column, by PETSc */
   PetscErrorCode (*set_from_options)(PC, PetscRRBOptionItems);
   PetscErrorCode (*view)(PC, PetscViewer);
-  PetscBool (*may_have_identity_rows)(PC); /* by its last PCSetUp(), this rank */
+  PetscBool (*may_have_identity_rows)(PC);                      /* by its last PCSetUp(), this rank */
   PetscErrorCode (*enqueued)(PC, PetscRRBEnqueued *) = nullptr; /* see PetscRRBGetEnqueued(); NULL: never */
 };
 
@@ -232,7 +232,6 @@ PetscErrorCode PetscRRBCreate(PC pc, const PetscRRBOperations &ops, Data **data)
   pc->ops->reset = PetscRRBReset<Data>;
   pc->ops->destroy = PetscRRBDestroy<Data, compose>;
   PetscCall(compose(pc, PETSC_TRUE));
-  if (ops.enqueued)
-    PetscCall(PetscRRBCompose((PetscObject)pc, PETSC_TRUE, PetscRRBEnqueuedKey, ops.enqueued));
+  if (ops.enqueued) PetscCall(PetscRRBCompose((PetscObject)pc, PETSC_TRUE, PetscRRBEnqueuedKey, ops.enqueued));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

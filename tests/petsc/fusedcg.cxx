@@ -58,11 +58,16 @@ struct Case {
   int diagonals; // by which it is multiplied; 0: by rows
 };
 std::vector<Case> cases() {
-  return {{"one row", box(1, 1, 1, false), 0},        {"a line", box(50, 1, 1, false), 3},
-          {"two rows", box(2, 1, 1, false), 3},       {"5 points", box(31, 27, 1, false), 5},
-          {"9 points", box(23, 30, 1, true), 9},      {"7 points", box(13, 11, 9, false), 7},
-          {"7 points, odd", box(40, 3, 2, false), 7}, {"27 points", box(9, 8, 10, true), 27},
-          {"a ring", box(20, 20, 1, false, 1), 0},    {"no grid", shuffled(25), 0},
+  return {{"one row", box(1, 1, 1, false), 0},
+          {"a line", box(50, 1, 1, false), 3},
+          {"two rows", box(2, 1, 1, false), 3},
+          {"5 points", box(31, 27, 1, false), 5},
+          {"9 points", box(23, 30, 1, true), 9},
+          {"7 points", box(13, 11, 9, false), 7},
+          {"7 points, odd", box(40, 3, 2, false), 7},
+          {"27 points", box(9, 8, 10, true), 27},
+          {"a ring", box(20, 20, 1, false, 1), 0},
+          {"no grid", shuffled(25), 0},
           {"known rows", with_known_rows(box(12, 12, 5, false)), 0},
           {"large", box(150, 101, 1, false), 5}};
 }
@@ -92,19 +97,20 @@ TEST(FusedCG, HasTheHistoryOfKSPCG) {
         SCOPED_TRACE(std::string(c.name) + ' ' + norm);
         const bool fixed = norm == norms[3];
         if (fixed && c.A.size() == 1) continue; // whose residual is 0 before the last step
-        expect_like_cg(c, std::string("-pc_type jacobi -ksp_rtol 1e-7 -ksp_norm_type ") + norm + (fixed ? " -ksp_max_it 9" : ""),
-                       guess ? reference::random_vector(c.A.size(), 5) : reference::Vector());
+        expect_like_cg(
+            c, std::string("-pc_type jacobi -ksp_rtol 1e-7 -ksp_norm_type ") + norm + (fixed ? " -ksp_max_it 9" : ""),
+            guess ? reference::random_vector(c.A.size(), 5) : reference::Vector());
       }
 }
 
 // Those that a graph of a device has in it, and those that it has not.
 TEST(FusedCG, TakesAnyPreconditioner) {
-  for (const char *pc : {"-pc_type mic", "-pc_type mic -pc_mic_precision single", "-pc_type neumann",
-                         "-pc_type neumann -pc_neumann_terms 3", "-pc_type blockrelax", "-pc_type none", "-pc_type icc",
-                         "-pc_type gamg", "-pc_type ksp -ksp_ksp_type preonly -ksp_pc_type jacobi",
-                         "-pc_type mic -ksp_deflation block -ksp_deflation_blocks 3,3,3",
-                         "-pc_type neumann -ksp_deflation block -ksp_deflation_blocks 2,3,2",
-                         "-pc_type jacobi -ksp_deflation stripe"}) {
+  for (const char *pc :
+       {"-pc_type mic", "-pc_type mic -pc_mic_precision single", "-pc_type neumann",
+        "-pc_type neumann -pc_neumann_terms 3", "-pc_type blockrelax", "-pc_type none", "-pc_type icc", "-pc_type gamg",
+        "-pc_type ksp -ksp_ksp_type preonly -ksp_pc_type jacobi",
+        "-pc_type mic -ksp_deflation block -ksp_deflation_blocks 3,3,3",
+        "-pc_type neumann -ksp_deflation block -ksp_deflation_blocks 2,3,2", "-pc_type jacobi -ksp_deflation stripe"}) {
     SCOPED_TRACE(pc);
     expect_like_cg({"7 points", box(13, 11, 9, false), 7}, std::string(pc) + " -ksp_rtol 1e-7", {}, 1e-5);
   }
@@ -136,7 +142,8 @@ TEST(FusedCG, IsKSPRRBWithItsPreconditioners) {
   const reference::Problem problem = reference::random_faces({190, 201}, 10);
   for (const char *norm : {"natural", "unpreconditioned"}) {
     const std::string options = std::string("-pc_type rrb -ksp_norm_type ") + norm;
-    const Recorded expected = recorded(problem, "-ksp_type rrb " + options), result = recorded(problem, "-ksp_type fusedcg " + options);
+    const Recorded expected = recorded(problem, "-ksp_type rrb " + options),
+                   result = recorded(problem, "-ksp_type fusedcg " + options);
     EXPECT_EQ(result.history, expected.history);
     EXPECT_EQ(result.x, expected.x);
   }
@@ -249,11 +256,12 @@ TEST(FusedCG, SaysWhyItIsNotFused) {
   {
     Matrix shell;
     ok(MatCreateShell(PETSC_COMM_SELF, A.size(), A.size(), A.size(), A.size(), Mat(mat), shell.put()));
-    ok(MatShellSetOperation(shell, MATOP_MULT, (void (*)(void))(PetscErrorCode(*)(Mat, Vec, Vec))[](Mat of, Vec x, Vec y) {
-      Mat inside;
-      PetscErrorCode code = MatShellGetContext(of, &inside);
-      return code ? code : MatMult(inside, x, y);
-    }));
+    ok(MatShellSetOperation(
+        shell, MATOP_MULT, (void (*)(void))(PetscErrorCode(*)(Mat, Vec, Vec))[](Mat of, Vec x, Vec y) {
+          Mat inside;
+          PetscErrorCode code = MatShellGetContext(of, &inside);
+          return code ? code : MatMult(inside, x, y);
+        }));
     ok(MatShellSetVecType(shell, backend.vec));
     const Solver ksp = ksp_of(shell, options, mat);
     EXPECT_LT(largest_difference(solve(ksp, b).x, expected), 1e-6);
@@ -274,7 +282,8 @@ TEST(FusedCG, TakesAnotherMatrixForThePreconditioner) {
   const Matrix mat = matrix_of(A), other = matrix_of(P);
   for (const char *pc : {"jacobi", "rrb -pc_rrb_red_nodes auto"}) {
     const std::string options = std::string("-ksp_rtol 1e-7 -pc_type ") + pc;
-    const Solver cg = ksp_of(mat, options + " -ksp_type cg", other), ksp = ksp_of(mat, options + " -ksp_type fusedcg", other);
+    const Solver cg = ksp_of(mat, options + " -ksp_type cg", other),
+                 ksp = ksp_of(mat, options + " -ksp_type fusedcg", other);
     expect_near(recorded(ksp, b).history, recorded(cg, b).history, 1e-6);
     EXPECT_NE(view(ksp).find("7 diagonals"), std::string::npos) << view(ksp);
   }

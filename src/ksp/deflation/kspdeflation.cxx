@@ -56,7 +56,7 @@ static PetscErrorCode Wrap(KSP ksp, PC inner, const Shared &deflation) {
   PetscCheck(
       !rrb, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
       "-ksp_deflation does not work with -ksp_type rrb, which iterates on the first Schur complement, not on A: use "
-      "-ksp_type cg with -pc_type rrb");
+      "-ksp_type fusedcg or cg with -pc_type rrb");
   PetscCall(PCCreate(PetscObjectComm((PetscObject)ksp), &wrapper));
   PetscCall(PCGetOptionsPrefix(inner, &prefix));
   PetscCall(PCSetOptionsPrefix(wrapper, prefix));

@@ -135,7 +135,8 @@ static PetscErrorCode GetEnqueued(PC pc, PetscRRBEnqueued *enqueued) {
   PetscFunctionBegin;
   *enqueued = {};
   PetscCall(PetscObjectQueryFunction((PetscObject)d->inner, PetscRRBEnqueuedKey, &get));
-  if (!get || !solve || solve->symmetric || solve->transposed || solve->PA || d->free) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!get || !solve || solve->symmetric || solve->transposed || solve->PA || d->free)
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (!d->backend || d->reference || d->result != Result::ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*get)(d->inner, &inner));
   around = d->backend->enqueued();

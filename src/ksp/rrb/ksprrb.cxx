@@ -55,8 +55,7 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
                                    s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
-  if (s->form != KSP_RRB_SCHUR && s->why)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
+  if (s->form != KSP_RRB_SCHUR && s->why) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
   if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
   if (s->solver->diagonals())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals\n", s->solver->diagonals()));

@@ -10,7 +10,7 @@ using namespace petscrrb;
 
 namespace {
 
-constexpr char type[] = "KSPFUSEDCG";             /* for errors */
+constexpr char type[] = "KSPFUSEDCG";           /* for errors */
 using Stream = std::shared_ptr<PetscRRBStream>; /* NULL on the host */
 
 /* Array: of the memory where the matrix is */

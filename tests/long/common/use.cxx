@@ -18,7 +18,10 @@ void Use::say(const std::string &what) {
 // Not pipefcg, tcqmr and ibcgs, which divide zero by zero where M is exact, and call that converged; nor fcg, lgmres and dgmres,
 // which crash or leak when they are reset.
 const char *Use::krylov() {
-  if (random.chance(0.5)) return "cg";
+  if (random.chance(0.5)) {
+    const bool fused = random.chance(0.5); // drawn in a plain use, too
+    return fused && !wish.plain ? "fusedcg" : "cg";
+  }
   return random.of({"gmres",     "fgmres",  "pipecg", "bcgs", "minres", "symmlq", "cr",  "richardson",
                     "chebyshev", "preonly", "tfqmr",  "lsqr", "cgs",    "bicg",   "gcr", "groppcg",
                     "pipecr",    "cgne",    "stcg",   "gltr", "nash",   "fbcgs",  "qcg", "bcgsl"});

@@ -92,7 +92,8 @@ public:
 
   template <class... With>
   explicit IterationOnDevice(Cuda &on, Loop loop, With &&...with)
-      : on_(on), cg_(on, std::forward<With>(with)...), run_(1), loop_(loop), overlap_(cuda::may_overlap(end_step<Pending>)) {}
+      : on_(on), cg_(on, std::forward<With>(with)...), run_(1), loop_(loop),
+        overlap_(cuda::may_overlap(end_step<Pending>)) {}
 
   int start(const double *r0, Norm norm, const Solve &solve) override {
     return cg_.start(r0, norm, solve, [&](const Terms &below) { end(nullptr, below, norm, {}); });

@@ -10,8 +10,7 @@ namespace petscrrb::rrbsolver {
 
 template <class Inside> static std::unique_ptr<MatrixIteration> make(Cuda &on, const Inside &inside) {
   using CG = FullCG<Cuda, Inside, MatrixProduct<Cuda>>;
-  return std::make_unique<OnMatrix<IterationOnDevice<CG, MatrixIteration>>>(on, Iteration::Loop::automatic, inside,
-                                                                            on);
+  return std::make_unique<OnMatrix<IterationOnDevice<CG, MatrixIteration>>>(on, Iteration::Loop::automatic, inside, on);
 }
 
 std::unique_ptr<MatrixIteration> make_matrix_iteration(Cuda &on, Factorization &core) {

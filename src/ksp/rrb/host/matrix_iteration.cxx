@@ -16,6 +16,8 @@ template <class Inside> static std::unique_ptr<MatrixIteration> make(const Host 
 std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, Factorization &core) {
   return make(on, FactorizationInside{core});
 }
-std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, index_t n) { return make(on, CallersInside{n, {}}); }
+std::unique_ptr<MatrixIteration> make_matrix_iteration(const Host &on, index_t n) {
+  return make(on, CallersInside{n, {}});
+}
 
 } // namespace petscrrb::rrbsolver

@@ -11,8 +11,7 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, RrbIteration::C
   using Core = RrbIteration::Core;
   using Full = FullCG<Host, FactorizationInside, StencilProduct<Host>>;
   if (full)
-    return std::make_unique<OnAllNodes<IterationOnHost<Full, RrbIteration>>>(on, FactorizationInside{core},
-                                                                             core);
+    return std::make_unique<OnAllNodes<IterationOnHost<Full, RrbIteration>>>(on, FactorizationInside{core}, core);
   return std::make_unique<OnRrb<IterationOnHost<SchurCG<Host, Core>, RrbIteration>>>(on, core, ranks);
 }
 } // namespace petscrrb::rrbsolver

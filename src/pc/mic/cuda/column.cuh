@@ -82,11 +82,11 @@ template <class T> struct Sweep {
   const double *r;    // in natural order
   double *z;          // in natural order
   index_t r_stride, z_stride;
-  int sides;         // right-hand sides
-  const int2 *tiles; // the columns of a block, each after those that it waits for
-  Message *mail[2];  // along i: tq messages a step, along j: tp
-  Turns *turns;      // of each kind
-  double *energy;    // for terms of (r, z) of one right-hand side, or NULL
+  int sides;          // right-hand sides
+  const int2 *tiles;  // the columns of a block, each after those that it waits for
+  Message *mail[2];   // along i: tq messages a step, along j: tp
+  Turns *turns;       // of each kind
+  double *energy;     // for terms of (r, z) of one right-hand side, or NULL
   cuda::Watch *watch; // over the waits for messages
   PivotRule rule;     // of a factorization
   FactorFindings<T> *found;
