@@ -32,6 +32,16 @@ static const PetscRRBKSPManner manners[] = {
     {KSPBCGS, PETSCRRB_PC_ANY, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE}, /* adds one of an earlier solve */
 };
 
+PetscErrorCode PetscRRBGetTest(KSP ksp, PetscRRBTest *test) {
+  PetscErrorCode (*behind)(KSP, PetscRRBTest *);
+
+  PetscFunctionBegin;
+  *test = ksp->converged;
+  PetscCall(PetscObjectQueryFunction((PetscObject)ksp->pc, PetscRRBTestKey, &behind));
+  if (behind) PetscCall((*behind)(ksp, test));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PetscRRBGetKSPManner(KSP ksp, PetscRRBKSPManner *manner) {
   PCSide side;
 

@@ -22,6 +22,11 @@ typedef struct {
 /* Types that are not known take any preconditioner, operator and initial guess. */
 PetscErrorCode PetscRRBGetKSPManner(KSP, PetscRRBKSPManner *);
 
+/* A KSP's convergence test: one that stands before it, and counts at the first residual alone, is composed with the preconditioner. */
+typedef decltype(_p_KSP::converged) PetscRRBTest;
+constexpr char PetscRRBTestKey[] = "PetscRRBTestBehind_C"; /* PetscErrorCode (*)(KSP, PetscRRBTest *) */
+PetscErrorCode PetscRRBGetTest(KSP, PetscRRBTest *);
+
 /* A KSP's limit of divergence while known values are in its guess: the residual may be as much larger than b, which has no part
    in their columns. */
 class PetscRRBDivergenceLimit {

@@ -14,7 +14,7 @@
 struct PCDeflationSolve {
   PC pc = nullptr; /* borrowed; NULL outside of a solve */
   PetscBool guess_zero = PETSC_TRUE, guess_knoll = PETSC_FALSE;
-  PetscErrorCode (*converged)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *) = nullptr;
+  PetscRRBTest converged = nullptr;
   decltype(_p_PC::presolvedone) presolves = {}; /* of the inner PC, before this one */
   PetscBool symmetric = PETSC_FALSE;            /* the preconditioner must be */
   PetscBool transposed = PETSC_FALSE;           /* A^T x = b */
@@ -96,6 +96,8 @@ PETSC_INTERN PetscErrorCode PCDeflationReplace(PC, KSP, PCDeflationSolve *);
 PETSC_INTERN PetscErrorCode PCDeflationBegin(PC, KSP, PCDeflationSolve **solve);
 /* Its convergence test compares with the norms of the user's M and b. */
 void PCDeflationCompareWithUsers(KSP);
+/* See PetscRRBGetTest(). */
+PETSC_INTERN PetscErrorCode PCDeflationTestBehind(KSP, PetscRRBTest *);
 /* A solve ends. *def1, *transposed: what it was. */
 PETSC_INTERN PetscErrorCode PCDeflationEnd(PC, KSP, PetscBool *def1, PetscBool *transposed);
 /* No solve is in progress any more. */

@@ -141,10 +141,11 @@ static PetscErrorCode GetEnqueued(PC pc, PetscRRBEnqueued *enqueued) {
   PetscCall((*get)(d->inner, &inner));
   around = d->backend->enqueued();
   if (!inner.apply || !around.apply) PetscFunctionReturn(PETSC_SUCCESS);
-  enqueued->apply = [inner, around](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z, double *) {
+  enqueued->apply = [inner, around](const petscrrb::Cuda &on, const PetscScalar *r, PetscScalar *z, double *terms) {
     inner.apply(on, r, z, nullptr); /* whose (r, z) is not that of the sum */
-    around.apply(on, r, z, nullptr);
+    around.apply(on, r, z, terms);
   };
+  enqueued->terms = around.terms;
   enqueued->check = inner.check;
   enqueued->version = [inner, d] { return (inner.version ? inner.version() : 0) + d->setups + d->refreshes; };
   enqueued->build = (inner.build << 32) + around.build; /* both are far below 2^31 */
@@ -266,6 +267,7 @@ static PetscErrorCode PCDestroy_SubdomainDeflation(PC pc) {
   PetscFunctionBegin;
   PetscCall(Clear(pc));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, PetscRRBEnqueuedKey, nullptr));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, PetscRRBTestKey, nullptr));
   PetscCall(PetscObjectSetOptions((PetscObject)pc, nullptr));
   PetscCall(PetscOptionsDestroy(&d->nothing));
   PetscCall(PCDestroy(&d->inner));
@@ -300,6 +302,7 @@ PetscErrorCode PCCreate_SubdomainDeflation(PC pc) {
   pc->ops->reset = PCReset_SubdomainDeflation;
   pc->ops->destroy = PCDestroy_SubdomainDeflation;
   PetscCall(PetscRRBCompose((PetscObject)pc, PETSC_TRUE, PetscRRBEnqueuedKey, GetEnqueued));
+  PetscCall(PetscRRBCompose((PetscObject)pc, PETSC_TRUE, PetscRRBTestKey, PCDeflationTestBehind));
   PetscCall(PetscRRBCite(PETSCRRB_PAPER_TWO_LEVEL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

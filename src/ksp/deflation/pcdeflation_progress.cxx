@@ -42,6 +42,16 @@ static PetscErrorCode Converged(KSP ksp, PetscInt n, PetscReal rnorm, KSPConverg
 
 void PCDeflationCompareWithUsers(KSP ksp) { ksp->converged = Converged; }
 
+PetscErrorCode PCDeflationTestBehind(KSP ksp, PetscRRBTest *test) {
+  Shared k;
+
+  PetscFunctionBegin;
+  if (ksp->converged != Converged) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPDeflationFind(ksp, PETSC_FALSE, &k));
+  *test = k->solve.converged;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What somebody has set since stays. */
 static PetscErrorCode Restore(PC pc, KSPDeflation *k) {
   PCDeflationSolve s = std::exchange(k->solve, PCDeflationSolve());

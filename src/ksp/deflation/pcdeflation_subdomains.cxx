@@ -126,13 +126,13 @@ public:
   PetscErrorCode Prolong(Vec, Vec) override;
   PetscErrorCode Subtract(Vec) override;
   PetscRRBEnqueued enqueued() override {
-    const auto correct = [this](const PetscScalar *r, PetscScalar *z, double *) {
+    const auto correct = [this](const PetscScalar *r, PetscScalar *z, double *terms) {
       projection_->restrict_residual(r, z);
       projection_->solve();
-      projection_->prolong(z, z);
+      projection_->prolong(r, z, terms);
     };
     if (ranks_) return {};
-    return {where_.Enqueues(correct), {}, {}, build_, 0};
+    return {where_.Enqueues(correct), {}, {}, build_, projection_->energy_terms()};
   }
 
 private:

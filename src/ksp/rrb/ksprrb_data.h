@@ -4,6 +4,7 @@
 #include <petsc/private/kspimpl.h>
 
 #include "petsc/compat.h"
+#include "petsc/ksp_manner.h"
 #include "pc/vectors.h"
 #include "petscrrb.h"
 #include "ksp/rrb/ksprrb_inside.h"

@@ -128,6 +128,9 @@ public:
   virtual void restrict_residual(const double *r, const double *y) = 0; // c = Z^T r - (AZ)^T y; either may be null
   virtual void solve() = 0;                                             // c <- E^+ c, symmetric
   virtual void prolong(const double *y, double *z) = 0;                 // z = y + Z c; y null: z = Z c; z may be y
+  // z += Z c, which leaves so many terms of (r, z); 0: it cannot
+  virtual index_t energy_terms() const { return 0; }
+  virtual void prolong(const double * /* r */, double *z, double * /* terms */) { prolong(z, z); }
   virtual void subtract(double *w) = 0;                                 // w -= (AZ) c
 };
 

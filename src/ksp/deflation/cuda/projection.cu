@@ -2,6 +2,7 @@
 // order changes. On several ranks c goes through the host, where they sum it.
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/sort.hpp"
+#include "exec/cuda/sums.cuh"
 #include "ksp/deflation/cuda/galerkin.hpp"
 #include "ksp/deflation/cuda/labels.hpp"
 
@@ -24,9 +25,11 @@ struct Residual {
 
 constexpr int prolong_rows = 4; // of a thread
 
-// z = y + Z c. No __restrict__: z may be y.
+// z = y + Z c. No __restrict__: z may be y. r: of (r, z), a term of which each block leaves; or NULL
+template <bool with_r>
 __global__ void __launch_bounds__(cuda::row_threads)
-    prolong_rows_of(int n, const int *label, const double *c, const double *y, double *z) {
+    prolong_rows_of(int n, const int *label, const double *c, const double *y, double *z, const double *r,
+                    cuda::BlockSum<cuda::row_threads> energy) {
   const int first = int(blockIdx.x) * cuda::row_threads * prolong_rows + int(threadIdx.x);
   int at[prolong_rows];
   double value[prolong_rows];
@@ -39,8 +42,15 @@ __global__ void __launch_bounds__(cuda::row_threads)
 #pragma unroll
   for (int k = 0; k < prolong_rows; ++k) {
     const int i = first + k * cuda::row_threads;
-    if (i < n) z[i] = at[k] < 0 ? value[k] : value[k] + c[at[k]];
+    if (at[k] >= 0) value[k] += c[at[k]];
+    if (i < n) z[i] = value[k];
   }
+  if (!with_r) return;
+  double sum = 0.0;
+#pragma unroll
+  for (int k = 0; k < prolong_rows; ++k)
+    if (const int i = first + k * cuda::row_threads; i < n) sum += r[i] * value[k];
+  energy.add(sum);
 }
 
 struct Subtract {
@@ -73,7 +83,9 @@ public:
 
   void restrict_residual(const double *r, const double *y) override;
   void solve() override;
-  void prolong(const double *y, double *z) override;
+  void prolong(const double *y, double *z) override { prolong_by<false>(y, z, nullptr, nullptr); }
+  index_t energy_terms() const override { return blocks_of_rows(); }
+  void prolong(const double *r, double *z, double *terms) override { prolong_by<true>(z, z, r, terms); }
   void subtract(double *w) override;
 
 private:
@@ -98,6 +110,13 @@ private:
   std::vector<int> box_of_subdomains(const Space &, cuda::Scratch &) const;
   std::string why_not_definite() const;
   double bytes() const;
+  unsigned blocks_of_rows() const { return n_ ? unsigned(n_ - 1) / (cuda::row_threads * prolong_rows) + 1 : 0; }
+  template <bool with_r> void prolong_by(const double *y, double *z, const double *r, double *terms) const {
+    if (!n_) return;
+    prolong_rows_of<with_r><<<blocks_of_rows(), cuda::row_threads, 0, on_.stream>>>(n_, labels_.of_row(), c_, y, z, r,
+                                                                                    {terms});
+    cuda::check_launch("prolongation");
+  }
 
   const Cuda &on_;
   std::shared_ptr<dense::DenseLibrary> library_;
@@ -264,13 +283,6 @@ void CudaProjection::solve() {
   if (!inverse_) return;
   double *const solution = inverse_->solve(c_, other_, on_.stream);
   if (solution != c_) std::swap(c_, other_);
-}
-
-void CudaProjection::prolong(const double *y, double *z) {
-  constexpr int rows = cuda::row_threads * prolong_rows;
-  if (!n_) return;
-  prolong_rows_of<<<unsigned(n_ - 1) / rows + 1, cuda::row_threads, 0, on_.stream>>>(n_, labels_.of_row(), c_, y, z);
-  cuda::check_launch("prolongation");
 }
 
 void CudaProjection::subtract(double *w) {
