@@ -29,13 +29,13 @@ private:
 
 } // namespace
 
-SubstructuredInverse::SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y,
-                                           const GridShape &shape, Launch launch) {
-  const Plan plan(n, ia, ja, x, y, shape);
-  Schedule schedule(plan);
+SubstructuredInverse::SubstructuredInverse(const Substructure &of, Launch launch) {
+  const Plan &plan = of.plan;
+  const Schedule &schedule = of.schedule;
+  const int n = of.n();
   Image image;
-  image.add(std::vector<int>(ia, ia + n + 1), view_.ia);
-  image.add(std::vector<int>(ja, ja + ia[n]), view_.ja);
+  image.add(of.ia(), view_.ia);
+  image.add(of.ja(), view_.ja);
   image.add(plan.blocks, view_.block);
   image.add(plan.nodes, view_.nodes);
   image.add(plan.entries, view_.entries);
@@ -52,7 +52,7 @@ SubstructuredInverse::SubstructuredInverse(int n, const int *ia, const int *ja, 
   image.put(integers_);
   view_.n = n, view_.blocks = int(plan.blocks.size());
   view_.pitch = plan.pitch(), view_.touching = plan.touching, view_.condensed_size = plan.condensed;
-  phase_start_ = std::move(schedule.phase_start);
+  phase_start_ = schedule.phase_start;
 
   const std::size_t pitch = plan.pitch(), tile = panel * panel;
   const auto even = [](std::size_t i) { return (i + 1) / 2 * 2; };

@@ -15,10 +15,11 @@ public:
     per_phase  // one launch for each phase of it
   };
 
-  // The pattern (sorted columns, symmetric, diagonal present) of n <= 4096 unknowns, and where each stands on the grid.
-  // Allocates all that is ever needed, on the current device.
+  // Of n <= 4096 unknowns. Allocates all that is ever needed, on the current device.
+  explicit SubstructuredInverse(const Substructure &, Launch launch = Launch::automatic);
   SubstructuredInverse(int n, const int *ia, const int *ja, const int *x, const int *y, const GridShape &shape,
-                       Launch launch = Launch::automatic);
+                       Launch launch = Launch::automatic)
+      : SubstructuredInverse(Substructure({ia, ia + n + 1}, {ja, ja + ia[n]}, {x, x + n}, {y, y + n}, shape), launch) {}
 
   void refresh(const double *a, const double *excess, double null_inverse, cudaStream_t stream) override;
   Status status() const override { return {host_state_.data()->spd != 0, -1, host_state_.data()->null_directions}; }

@@ -72,6 +72,8 @@ public:
   /* Instead of both, of a matrix on no grid. anew: it may have other nonzeros than before */
   virtual PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool anew, Vec near_null, double rounding,
                                    PCRRBValues *) = 0;
+  /* What Build() will be called with, unless the values that are read next say otherwise: what depends on that alone may be made meanwhile. */
+  virtual void ExpectLevels(const petscrrb::rrb::Extent &, int /* levels */) {}
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings'; on no grid, of their rows' */
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
                                std::unique_ptr<Core> *) = 0;

@@ -7,11 +7,15 @@
   #include "dense/cuda/dense.hpp"
   #include "dense/cuda/substructured.hpp"
   #include "grid/cuda/csr.hpp"
+  #include "pc/rrb/core/last_block.hpp"
   #include "pc/rrb/cuda/cycle_graphs.hpp"
   #include "pc/rrb/pcrrb_on_ranks.h"
   #include "petsc/stream_cuda.h"
   #include "stencil/cuda/stencil.hpp"
   #include "stencil/refusal.hpp"
+
+  #include <future>
+  #include <system_error>
 
 using namespace petscrrb;
 
@@ -49,6 +53,7 @@ public:
   PetscErrorCode Share(PC, Core &, const std::vector<index_t> &, PetscInt, PetscBool *) override;
   PetscErrorCode GatherValues(PCRRBEverywhere &, Mat P) override;
   PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
+  void ExpectLevels(const rrb::Extent &, int levels) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
   PetscErrorCode FactorLastBlock(Core &, double, rrb::Outcome *, PetscBool *) override;
   PetscErrorCode EstimateForCycle(Core &) override;
@@ -94,6 +99,7 @@ private:
   PetscRRBTransport transport_;                                  /* of either */
   rrb::CycleGraphs graphs_;                                      /* they go before the transport that they use */
   cuda::Buffer<int> ia_, ja_;                                    /* of the last block on a graph */
+  std::future<std::unique_ptr<dense::Substructure>> expected_;   /* on the host, of the last block */
   std::unique_ptr<dense::DeviceInverse> inverse_;                /* of the last block, or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
@@ -259,6 +265,29 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static dense::GridShape ShapeOf(const rrb::Extent &last, bool skew) {
+  return {int(last.x.n), int(last.y.n), last.x.periodic, last.y.periodic, skew ? 2 : 1};
+}
+
+/* It takes the host as long as all else that a small grid's set-up is. */
+void OnDevice::ExpectLevels(const rrb::Extent &all, int levels) {
+  const bool skew = levels % 2;
+  const rrb::Extent last = rrb::last_extent(all, levels);
+  const auto make = [last, skew] {
+    const auto to_int = [](const std::vector<PetscInt> &v) { return std::vector<int>(v.begin(), v.end()); };
+    const rrb::LastBlockPattern p(last, skew);
+    return std::make_unique<dense::Substructure>(to_int(p.ia), to_int(p.ja), to_int(p.x), to_int(p.y),
+                                                 ShapeOf(last, skew));
+  };
+
+  expected_ = {};
+  if (last.nodes() / (skew ? 2 : 1) > rrb::largest_device_inverse) return;
+  try {
+    expected_ = std::async(std::launch::async, make);
+  } catch (const std::system_error &) { /* there is no thread: SetUpLastBlock() makes it */
+  }
+}
+
 PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP ksp) {
   rrb::LastBlock &b = core.last_block();
 
@@ -289,10 +318,10 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
           dense::Inverse::explicit_inverse, nullptr, cuda_.stream);
       return;
     }
-    const dense::GridShape shape{int(b.grid.x.n), int(b.grid.y.n), b.grid.x.periodic, b.grid.y.periodic,
-                                 b.skew ? 2 : 1};
-    inverse_ =
-        std::make_unique<dense::SubstructuredInverse>(int(b.size()), ia.data(), ja.data(), x.data(), y.data(), shape);
+    std::unique_ptr<dense::Substructure> made = expected_.valid() ? expected_.get() : nullptr;
+    const dense::GridShape shape = ShapeOf(b.grid, b.skew);
+    if (!made || !made->is_of(ia, ja, x, y, shape)) made = std::make_unique<dense::Substructure>(ia, ja, x, y, shape);
+    inverse_ = std::make_unique<dense::SubstructuredInverse>(*made);
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -58,6 +58,8 @@ typedef struct {
 /* The hierarchy, its last block and who has a share in it, as pcrrb_levels.cxx makes them of the values that were read; and with which
    lumping these are factored. */
 PetscErrorCode PCRRBBuildLevels(PC, PetscReal omega);
+/* Before the values are read, where red nodes will be plain ones as far as is known. */
+PetscErrorCode PCRRBExpectLevels(PC);
 petscrrb::rrb::Lumping PCRRBLumpingOf(PC, PetscReal omega);
 /* Whether plain red nodes are given up where they do no justice to the matrix. */
 PetscBool PCRRBMayChoose(PC);

@@ -94,6 +94,28 @@ static PetscErrorCode BuildOnGraph(PC pc, const rrb::Extent &extent, PetscReal o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* with plain red nodes */
+static int LevelsOf(const PC_RRB *rrb) {
+  const Grid &g = rrb->state->grid;
+
+  if (rrb->levels != PETSC_DECIDE) return (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
+  return rrb->state->backend->on_device() ? rrb::default_device_levels(g.n[0], g.n[1])
+                                          : rrb::default_levels(g.n[0], g.n[1], 1024);
+}
+
+static rrb::Extent ExtentOf(const Grid &g) {
+  return {{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+}
+
+PetscErrorCode PCRRBExpectLevels(PC pc) {
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (!rrb->coarse_set || rrb->coarse == PC_RRB_COARSE_INVERSE)
+    rrb->state->backend->ExpectLevels(ExtentOf(rrb->state->grid), LevelsOf(rrb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
@@ -102,10 +124,7 @@ static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
 
   PetscFunctionBegin;
   const PetscBool device = s->backend->on_device();
-  if (rrb->levels != PETSC_DECIDE)
-    o.levels = (int)PetscMin(rrb->levels, (PetscInt)rrb::max_levels(g.n[0], g.n[1]));
-  else
-    o.levels = device ? rrb::default_device_levels(g.n[0], g.n[1]) : rrb::default_levels(g.n[0], g.n[1], 1024);
+  o.levels = LevelsOf(rrb);
   o.block = (int)rrb->compute_block;
   PetscCheck(rrb->storage == PC_RRB_STORAGE_NAIVE || rrb->storage_grids <= o.levels / 2,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
@@ -134,7 +153,7 @@ PetscErrorCode PCRRBBuildLevels(PC pc, PetscReal omega) {
   const Grid &g = s->grid;
   const index_t points = g.n[0] * g.n[1] * g.n[2];
   const rrb::Extent all{{0, points, points, false}, {0, 1, 1, false}},
-      extent = s->on_graph ? all : rrb::Extent{{0, g.n[0], g.n[0], g.periodic[0]}, {0, g.n[1], g.n[1], g.periodic[1]}};
+      extent = s->on_graph ? all : ExtentOf(g);
 
   PetscFunctionBegin;
   s->build = PetscRRBNewBuild();

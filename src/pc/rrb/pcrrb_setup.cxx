@@ -280,6 +280,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     s->on_graph = (PetscBool)(s->grid.dim == 3 || !s->grid.n[0]);
     if (!s->grid.n[0]) s->grid.n[0] = rows, s->grid.n[1] = 1;
     s->support = (PetscBool)(s->on_graph || rrb->red_nodes == PC_RRB_RED_NODES_SUPPORT);
+    if (!s->support) PetscCall(PCRRBExpectLevels(pc));
     PetscCall(ReadValues(pc, PETSC_TRUE, ok));
     PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
     s->ready = PETSC_TRUE;

@@ -82,6 +82,109 @@ struct LastBlockRow {
   }
 };
 
+// Which unknowns there are, and which couplings between them: by the last grid and the parity of the levels alone, not by values.
+class LastBlockPattern {
+public:
+  std::vector<PetscInt> x, y;          // of each unknown, on the last grid
+  std::vector<PetscInt> ia, ja;        // sorted columns, symmetric, diagonal present
+  std::vector<PetscInt> first, source; // as LastBlockRow has them
+
+  LastBlockPattern(const Extent &last, bool skew) : grid_(last), skew_(skew) {
+    number_.assign(last.nodes(), -1);
+    for (index_t b = last.y.lo; b < last.y.hi; ++b)
+      for (index_t a = last.x.lo; a < last.x.hi; ++a) {
+        if (skew && (a + b) % 2) continue;
+        number_[place(a, b)] = PetscInt(x.size());
+        x.push_back(PetscInt(a)), y.push_back(PetscInt(b));
+      }
+    make();
+  }
+
+private:
+  // the node itself, then each coupling once
+  static std::vector<std::array<int, 2>> offsets(bool skew) {
+    if (skew) return {{0, 0}, {2, 0}, {0, 2}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
+    return {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {-1, 1}};
+  }
+  static index_t around(index_t i, const Side &s) {
+    if (!s.periodic || (i >= 0 && i < s.n)) return i;
+    // two steps across an odd ring's seam, between black nodes, end one point further than on an even one
+    if (s.odd_ring() && i == s.n + 1) return 0;
+    return (i + s.n) % s.n;
+  }
+  PetscInt number(index_t a, index_t b) const {
+    a = around(a, grid_.x);
+    b = around(b, grid_.y);
+    const bool inside = a >= grid_.x.lo && a < grid_.x.hi && b >= grid_.y.lo && b < grid_.y.hi;
+    return inside ? number_[place(a, b)] : PetscInt(-1);
+  }
+  index_t place(index_t a, index_t b) const {
+    return (b - grid_.y.lo) * (grid_.x.hi - grid_.x.lo) + a - grid_.x.lo;
+  }
+
+  struct Coupling {
+    PetscInt with, source;
+  };
+  // Those of node i, by sources, from start[i] on.
+  std::vector<Coupling> couplings(std::vector<PetscInt> &start) const {
+    const PetscInt n = PetscInt(x.size());
+    const auto to = offsets(skew_);
+    const auto each = [&](const auto &f) {
+      for (PetscInt i = 0; i < n; ++i)
+        for (std::size_t s = 1; s < to.size(); ++s) {
+          const PetscInt j = number(x[i] + to[s][0], y[i] + to[s][1]);
+          if (j >= 0 && j != i) f(i, j, i * last_block_slots + PetscInt(s)); // j == i: around a ring to itself
+        }
+    };
+    start.assign(n + 1, 0);
+    each([&](PetscInt i, PetscInt j, PetscInt) { ++start[i + 1], ++start[j + 1]; });
+    for (PetscInt i = 0; i < n; ++i) start[i + 1] += start[i];
+    std::vector<Coupling> all(start[n]);
+    std::vector<PetscInt> end = start;
+    each([&](PetscInt i, PetscInt j, PetscInt source) { all[end[i]++] = {j, source}, all[end[j]++] = {i, source}; });
+    return all;
+  }
+
+  void make() {
+    const PetscInt n = PetscInt(x.size());
+    std::vector<PetscInt> start;
+    const std::vector<Coupling> all = couplings(start);
+    std::vector<Coupling> row;
+    const auto entry = [&](PetscInt column) { ja.push_back(column), first.push_back(PetscInt(source.size())); };
+    ia.assign(1, 0);
+    source.reserve(2 * all.size());
+    for (auto *list : {&ja, &first}) list->reserve(all.size() + std::size_t(n) + 1);
+    for (PetscInt i = 0; i < n; ++i) {
+      const auto begin = all.begin() + start[i], end = all.begin() + start[i + 1];
+      row.assign(begin, end);
+      row.push_back({i, -1});
+      std::sort(row.begin(), row.end(), [](const Coupling &a, const Coupling &b) {
+        return a.with != b.with ? a.with < b.with : a.source < b.source;
+      });
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        if (!c || row[c].with != row[c - 1].with) entry(row[c].with);
+        if (row[c].with != i)
+          source.push_back(row[c].source);
+        else // all of them
+          std::transform(begin, end, std::back_inserter(source), [](const Coupling &k) { return k.source; });
+      }
+      ia.push_back(PetscInt(ja.size()));
+    }
+    first.push_back(PetscInt(source.size()));
+  }
+
+  const Extent grid_;
+  const bool skew_;
+  std::vector<PetscInt> number_; // of each node of the grid; -1: eliminated
+};
+
+// The grid of the last block, from the finest one.
+inline Extent last_extent(const Extent &finest, int levels) {
+  Extent x = folded(finest);
+  for (int left = levels; left > 1; left -= 2) x = folded(x.coarser());
+  return x;
+}
+
 // Forms it from the tail. Even number of levels: all nodes of the last grid, 9-point. Odd: its black nodes, 9-point
 // on the skew grid.
 template <class Backend, class T> class LastBlockBuilder {
@@ -90,15 +193,15 @@ public:
     const index_t spacing = index_t(1) << tail.last_index(), pitch = tail.base().x.hi - tail.base().x.lo;
     const Extent &x = block.grid = tail.last();
     block.skew = tail.levels() % 2;
-    number_.assign(x.nodes(), -1);
-    for (index_t b = x.y.lo; b < x.y.hi; ++b)
-      for (index_t a = x.x.lo; a < x.x.hi; ++a) {
-        if (block.skew && (a + b) % 2) continue;
-        number_[place(x, a, b)] = block.size();
-        block.x.push_back(PetscInt(a)), block.y.push_back(PetscInt(b));
-        block.at.push_back((b * spacing - tail.base().y.lo) * pitch + (a * spacing - tail.base().x.lo));
-      }
-    make_pattern(block);
+    LastBlockPattern pattern(x, block.skew);
+    block.x = std::move(pattern.x), block.y = std::move(pattern.y);
+    block.ia = std::move(pattern.ia), block.ja = std::move(pattern.ja);
+    block.at.reserve(block.x.size());
+    for (std::size_t i = 0; i < block.x.size(); ++i)
+      block.at.push_back((block.y[i] * spacing - tail.base().y.lo) * pitch + block.x[i] * spacing - tail.base().x.lo);
+    block.a.assign(block.ja.size(), 0.0);
+    block.excess.assign(block.x.size(), 0.0);
+    to_backend(first_, pattern.first), to_backend(source_, pattern.source);
     value_.resize(std::size_t(block.size()) * last_block_slots);
     to_backend(ia_, block.ia), to_backend(ja_, block.ja), to_backend(x_, block.x), to_backend(y_, block.y);
   }
@@ -127,83 +230,10 @@ public:
   }
 
 private:
-  // the node itself, then each coupling once
-  static std::vector<std::array<int, 2>> offsets(bool skew) {
-    if (skew) return {{0, 0}, {2, 0}, {0, 2}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
-    return {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {-1, 1}};
-  }
-  static index_t around(index_t i, const Side &s) {
-    if (!s.periodic || (i >= 0 && i < s.n)) return i;
-    // two steps across an odd ring's seam, between black nodes, end one point further than on an even one
-    if (s.odd_ring() && i == s.n + 1) return 0;
-    return (i + s.n) % s.n;
-  }
-  PetscInt number(const Extent &x, index_t a, index_t b) const {
-    a = around(a, x.x);
-    b = around(b, x.y);
-    const bool inside = a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
-    return inside ? number_[place(x, a, b)] : PetscInt(-1);
-  }
-  static index_t place(const Extent &x, index_t a, index_t b) { return (b - x.y.lo) * (x.x.hi - x.x.lo) + a - x.x.lo; }
-
-  struct Coupling {
-    PetscInt with, source;
-  };
-  // Those of node i, by sources, from start[i] on.
-  std::vector<Coupling> couplings(const LastBlock &block, std::vector<PetscInt> &start) const {
-    const PetscInt n = block.size();
-    const auto to = offsets(block.skew);
-    const auto each = [&](const auto &f) {
-      for (PetscInt i = 0; i < n; ++i)
-        for (std::size_t s = 1; s < to.size(); ++s) {
-          const PetscInt j = number(block.grid, block.x[i] + to[s][0], block.y[i] + to[s][1]);
-          if (j >= 0 && j != i) f(i, j, i * last_block_slots + PetscInt(s)); // j == i: around a ring to itself
-        }
-    };
-    start.assign(n + 1, 0);
-    each([&](PetscInt i, PetscInt j, PetscInt) { ++start[i + 1], ++start[j + 1]; });
-    for (PetscInt i = 0; i < n; ++i) start[i + 1] += start[i];
-    std::vector<Coupling> all(start[n]);
-    std::vector<PetscInt> end = start;
-    each([&](PetscInt i, PetscInt j, PetscInt source) { all[end[i]++] = {j, source}, all[end[j]++] = {i, source}; });
-    return all;
-  }
-
-  void make_pattern(LastBlock &block) {
-    const PetscInt n = block.size();
-    std::vector<PetscInt> start, first, sources;
-    const std::vector<Coupling> all = couplings(block, start);
-    std::vector<Coupling> row;
-    const auto entry = [&](PetscInt column) { block.ja.push_back(column), first.push_back(PetscInt(sources.size())); };
-    block.ia.assign(1, 0);
-    sources.reserve(2 * all.size());
-    for (auto *list : {&block.ja, &first}) list->reserve(all.size() + std::size_t(n) + 1);
-    for (PetscInt i = 0; i < n; ++i) {
-      const auto begin = all.begin() + start[i], end = all.begin() + start[i + 1];
-      row.assign(begin, end);
-      row.push_back({i, -1});
-      std::sort(row.begin(), row.end(), [](const Coupling &a, const Coupling &b) {
-        return a.with != b.with ? a.with < b.with : a.source < b.source;
-      });
-      for (std::size_t c = 0; c < row.size(); ++c) {
-        if (!c || row[c].with != row[c - 1].with) entry(row[c].with);
-        if (row[c].with != i)
-          sources.push_back(row[c].source);
-        else // all of them
-          std::transform(begin, end, std::back_inserter(sources), [](const Coupling &k) { return k.source; });
-      }
-      block.ia.push_back(PetscInt(block.ja.size()));
-    }
-    first.push_back(PetscInt(sources.size()));
-    block.a.assign(block.ja.size(), 0.0);
-    block.excess.assign(n, 0.0);
-    to_backend(first_, first), to_backend(source_, sources);
-  }
   static void to_backend(typename Backend::template Array<PetscInt> &to, const std::vector<PetscInt> &from) {
     Backend::assign(to, from);
   }
 
-  std::vector<PetscInt> number_; // of each node of the grid; -1: eliminated
   typename Backend::template Array<PetscInt> ia_, ja_, x_, y_, first_, source_;
   typename Backend::template Array<double> value_;
 };

@@ -14,6 +14,13 @@ struct SetZero {
   PETSCRRB_HD void operator()(index_t i, index_t) const { p[i] = 0.0; }
 };
 
+// A side of one point is not periodic.
+inline Extent folded(Extent x) {
+  if (x.x.n == 1) x.x.periodic = false;
+  if (x.y.n == 1) x.y.periodic = false;
+  return x;
+}
+
 // T: what the factor is stored in.
 template <class Backend, class T> class NaturalTail {
 public:
@@ -83,12 +90,6 @@ public:
       on.copy(array(4), s.NW, n_);
     } else
       on.for_each({0, 2 * n_, 0, 1}, SetZero{array(3)});
-  }
-
-  static Extent folded(Extent x) {
-    if (x.x.n == 1) x.x.periodic = false;
-    if (x.y.n == 1) x.y.periodic = false;
-    return x;
   }
 
 private:

@@ -7,11 +7,11 @@ namespace petscrrb::rrb {
 
 template <class Backend, class T>
 Rrb<Backend, T>::Rrb(const Backend &on, const Extent &extent, const Options &o)
-    : on_(on), extent_(NaturalTail<Backend, T>::folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
+    : on_(on), extent_(folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
     dense_.emplace_back(x, o.block, g == 0, g > 0 && g == o.amli_grid);
-    x = NaturalTail<Backend, T>::folded(x.coarser());
+    x = folded(x.coarser());
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
   builder_ = std::make_unique<LastBlockBuilder<Backend, T>>(tail_, block_);
