@@ -35,6 +35,7 @@ OTHER_MINOR = """
 #include "register.cxx"
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode KSPCreate_RRB(KSP) { return PETSC_ERR_PLIB; }
+PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_Neumann(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_MIC(PC) { return PETSC_ERR_PLIB; }
 PETSC_INTERN PetscErrorCode PCCreate_BlockRelax(PC) { return PETSC_ERR_PLIB; }

@@ -152,8 +152,7 @@ PetscErrorCode PCRRBBuildLevels(PC pc, PetscReal omega) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const Grid &g = s->grid;
   const index_t points = g.n[0] * g.n[1] * g.n[2];
-  const rrb::Extent all{{0, points, points, false}, {0, 1, 1, false}},
-      extent = s->on_graph ? all : ExtentOf(g);
+  const rrb::Extent all{{0, points, points, false}, {0, 1, 1, false}}, extent = s->on_graph ? all : ExtentOf(g);
 
   PetscFunctionBegin;
   s->build = PetscRRBNewBuild();

@@ -131,7 +131,7 @@ public:
   // z += Z c, which leaves so many terms of (r, z); 0: it cannot
   virtual index_t energy_terms() const { return 0; }
   virtual void prolong(const double * /* r */, double *z, double * /* terms */) { prolong(z, z); }
-  virtual void subtract(double *w) = 0;                                 // w -= (AZ) c
+  virtual void subtract(double *w) = 0; // w -= (AZ) c
 };
 
 std::unique_ptr<Projection> make_projection();

@@ -113,8 +113,8 @@ private:
   unsigned blocks_of_rows() const { return n_ ? unsigned(n_ - 1) / (cuda::row_threads * prolong_rows) + 1 : 0; }
   template <bool with_r> void prolong_by(const double *y, double *z, const double *r, double *terms) const {
     if (!n_) return;
-    prolong_rows_of<with_r><<<blocks_of_rows(), cuda::row_threads, 0, on_.stream>>>(n_, labels_.of_row(), c_, y, z, r,
-                                                                                    {terms});
+    prolong_rows_of<with_r>
+        <<<blocks_of_rows(), cuda::row_threads, 0, on_.stream>>>(n_, labels_.of_row(), c_, y, z, r, {terms});
     cuda::check_launch("prolongation");
   }
 

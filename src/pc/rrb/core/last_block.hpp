@@ -118,9 +118,7 @@ private:
     const bool inside = a >= grid_.x.lo && a < grid_.x.hi && b >= grid_.y.lo && b < grid_.y.hi;
     return inside ? number_[place(a, b)] : PetscInt(-1);
   }
-  index_t place(index_t a, index_t b) const {
-    return (b - grid_.y.lo) * (grid_.x.hi - grid_.x.lo) + a - grid_.x.lo;
-  }
+  index_t place(index_t a, index_t b) const { return (b - grid_.y.lo) * (grid_.x.hi - grid_.x.lo) + a - grid_.x.lo; }
 
   struct Coupling {
     PetscInt with, source;
