@@ -1,6 +1,4 @@
 """KSPFUSEDCG beside KSPCG with the same preconditioners; on a GPU where there is one."""
-import math
-
 from driver import device
 
 QUESTION = "With the same preconditioner, how long does a solve take with -ksp_type fusedcg and with -ksp_type cg?"
@@ -15,6 +13,7 @@ DEFLATED = {
     "neu2": NEU2,
     "neu2, 64 x 64 blocks of deflation": f"{NEU2} -ksp_deflation block -ksp_deflation_blocks 64,64",
 }
+NORMS = ("natural", "unpreconditioned")
 GAMG = {"gamg": "-pc_type gamg"}
 # unknowns, options of the problem, preconditioners
 HOST = {
@@ -33,28 +32,27 @@ def measure(driver, note):
     rows = []
     backend = "cuda" if device() else "host"
     for name, (options, preconditioners) in (DEVICE if device() else HOST).items():
-        for norm in ("natural", "unpreconditioned"):
-            note(f"{name}, {norm}, {backend}")
-            solvers = {f"{pc} | {ksp}": f"-ksp_type {ksp} {text}" for pc, text in preconditioners.items()
-                       for ksp in ("cg", "fusedcg")}
-            found = driver.solved(driver.run(solvers, "-backend", backend, *options, "-setups", 1, "-refreshes", 3, "-solves",
-                                             5, "-seconds", 4, norm=norm))
-            for pc in preconditioners:
-                cg, fused = found.get(f"{pc} | cg"), found.get(f"{pc} | fusedcg")
-                if not cg or not fused:
-                    continue
-                times = {f"{what}_{name}_ms": row[f"{what}_ms"] for what in ("refresh", "solve")
-                         for name, row in (("cg", cg), ("fusedcg", fused))}
-                rows.append({"backend": backend, "problem": name, "norm": norm, "preconditioner": pc,
-                             "iterations_cg": int(cg["iterations"]), "iterations_fusedcg": int(fused["iterations"])} | times
-                            | {"ratio": round(float(cg["solve_ms"]) / float(fused["solve_ms"]), 2)})
+        note(f"{name}, {backend}")
+        solvers = {f"{pc} | {ksp}": f"-ksp_type {ksp} {text}" for pc, text in preconditioners.items() for ksp in ("cg", "fusedcg")}
+        by_norm = driver.run_norms(solvers, NORMS, "-backend", backend, *options, "-setups", 1, "-refreshes", 3, "-solves", 5,
+                                   "-seconds", 4)
+        for norm, found in by_norm.items():
+            solved = driver.solved(found)
+            rows += [line(backend, name, norm, pc, solved[f"{pc} | cg"], solved[f"{pc} | fusedcg"]) for pc in preconditioners
+                     if {f"{pc} | cg", f"{pc} | fusedcg"} <= set(solved)]
     return rows
+
+
+def line(backend, problem, norm, pc, cg, fused):
+    times = {f"{what}_{name}_ms": row[f"{what}_ms"] for what in ("refresh", "solve") for name, row in (("cg", cg), ("fusedcg", fused))}
+    return {"backend": backend, "problem": problem, "norm": norm, "preconditioner": pc, "iterations_cg": int(cg["iterations"]),
+            "iterations_fusedcg": int(fused["iterations"])} | times | {"ratio": round(cg["solve_ms"] / fused["solve_ms"], 2)}
 
 
 def plot(rows, figure):
     figure.set_size_inches(8, 5)
     ax = figure.subplots()
-    chosen = [row for row in rows if row["norm"] == "unpreconditioned" and not math.isnan(row["ratio"])]
+    chosen = [row for row in rows if row["norm"] == "unpreconditioned"]
     for index, what in enumerate(("cg", "fusedcg")):
         ax.barh([at + 0.4 * (index - 0.5) for at in range(len(chosen))], [row[f"solve_{what}_ms"] for row in chosen], 0.4,
                 label=what)
