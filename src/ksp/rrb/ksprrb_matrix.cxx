@@ -34,9 +34,13 @@ public:
 protected:
   using MatrixIteration = rrbsolver::MatrixIteration;
   using KSPRRBFused<Array>::KSPRRBFused;
+  /* own: the stream of the iteration, if it is nobody else's */
+  OnMatrix(const Stream &own, PetscBool captured, rrbsolver::Iteration::Solve solve)
+      : KSPRRBFused<Array>(type, own.get(), captured, std::move(solve), {}), own_(own) {}
 
   MatrixIteration &iteration() const override { return *iteration_; }
 
+  const Stream own_; /* goes after the iteration */
   std::unique_ptr<MatrixIteration> iteration_;
 
 private:
@@ -61,8 +65,8 @@ public:
 class OnEnqueued final : public OnMatrix<cuda::Buffer<double>> {
 public:
   OnEnqueued(const PetscRRBEnqueued &with, const Stream &stream, PetscInt n)
-      : OnMatrix(type, stream.get(), PETSC_TRUE, [this](rrb::Part) { return Apply(), 0; }, {}), with_(with),
-        own_(stream), terms_(std::size_t(with.terms)) {
+      : OnMatrix(stream, PETSC_TRUE, [this](rrb::Part) { return Apply(), 0; }), with_(with),
+        terms_(std::size_t(with.terms)) {
     iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n, {with.version, {terms_.data(), with.terms}});
   }
 
@@ -73,7 +77,6 @@ private:
   }
 
   const PetscRRBEnqueued with_;
-  const Stream own_;
   const cuda::Buffer<double> terms_; /* of (r, z) */
 };
 
@@ -83,8 +86,7 @@ private:
 template <class Array> class OnAnyPC final : public OnMatrix<Array> {
 public:
   OnAnyPC(KSP ksp, const Stream &stream, PetscInt n)
-      : OnMatrix<Array>(type, stream.get(), PETSC_FALSE, [this](rrb::Part) { return (int)Apply(); }, {}), ksp_(ksp),
-        own_(stream) {
+      : OnMatrix<Array>(stream, PETSC_FALSE, [this](rrb::Part) { return (int)Apply(); }), ksp_(ksp) {
 #if PETSCRRB_ON_DEVICES
     if (own_) this->iteration_ = rrbsolver::make_matrix_iteration(own_->cuda, n);
 #endif
@@ -145,8 +147,9 @@ private:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  using OnMatrix<Array>::own_;
+
   const KSP ksp_;
-  const Stream own_;
   Vec r_ = nullptr, z_ = nullptr;
 };
 
