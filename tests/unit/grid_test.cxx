@@ -423,6 +423,22 @@ TEST(CheckGrid, FarFetchedSizesAreRefused) {
   expect_part(check(chain, g), "Its nonzeros fit 12 x 1 (5 points)");
 }
 
+// So few couplings are left that other grids may fit by chance: the given one is right.
+TEST(CheckGrid, GivenSizesOfAMatrixWithMostlyKnownValuesAreAccepted) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 3000; ++trial) {
+    const bool solid = trial % 3 == 2;
+    const int nx = 3 + int(random() % 5), ny = 3 + int(random() % 8), nz = solid ? 3 + int(random() % 4) : 1;
+    const Shape s{nx, ny, nz, trial % 5 == 0, trial % 7 == 0, solid && trial % 4 == 0, solid ? 7 : trial % 2 ? 5 : 9};
+    auto A = random_matrix(s, unsigned(trial));
+    for (int p = 0; p < s.size(); ++p)
+      if (random() % 10 < 8) A.make_identity(p, true);
+    Grid g = given(solid ? 3 : 2, nx, ny, nz);
+    SCOPED_TRACE(name(s));
+    EXPECT_EQ(check(A, g), "");
+  }
+}
+
 TEST(CheckGrid, CornersAloneAreAccepted) {
   const Shape s{6, 5, 1, false, false, false, 9};
   auto A = random_matrix(s);
