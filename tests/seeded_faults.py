@@ -158,9 +158,10 @@ SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks
 
 
 LIKELY = {  # a word in the file's path: words in the names of tests
-    "stores": "Stores DeviceRanks", "exchange": "DeviceRanks RrbRanks", "mic": "Mic", "neumann": "Neumann", "blockrelax": "BlockRelax",
-    "deflation": "Deflation", "rrb": "Rrb RRBSolver Apply Amli Cycle", "dense": "Coarse", "sum": "Deflation Coarse SolverLoop",
-    "ahead": "SolverLoop RRBSolver", "vectors": "Guess Places Device", "known_values": "KnownValues", "register": "Lifecycle"}
+    "matrix_product": "FusedCG Graphs", "stores": "Stores DeviceRanks", "exchange": "DeviceRanks RrbRanks", "mic": "Mic",
+    "neumann": "Neumann", "blockrelax": "BlockRelax", "deflation": "Deflation", "rrb": "Rrb RRBSolver Apply Amli Cycle", "dense": "Coarse",
+    "sum": "Deflation Coarse SolverLoop", "ahead": "SolverLoop RRBSolver", "vectors": "Guess Places Device", "known_values": "KnownValues",
+    "register": "Lifecycle"}
 
 
 def filters(suite, fault, likely):
