@@ -13,7 +13,7 @@ namespace {
 
 const char *const norms[] = {"natural", "preconditioned", "unpreconditioned", "none"};
 
-// Points of a box, each coupled at random with those `reach` steps away at most, of all sides or the next ones alone.
+// Points of a box, each coupled at random with those beside it, with corners or without; wrap_x: also around x.
 reference::Matrix box(int nx, int ny, int nz, bool corners, int wrap_x = 0) {
   reference::Random random(7);
   reference::Matrix A(nx * ny * nz);
@@ -137,7 +137,6 @@ TEST(FusedCG, IsAGraphWhereTheApplicationIsEnqueued) {
   }
 }
 
-// It says what the KSP of PETSc's types of preconditioners would.
 TEST(FusedCG, IsKSPRRBWithItsPreconditioners) {
   const reference::Problem problem = reference::random_faces({190, 201}, 10);
   for (const char *norm : {"natural", "unpreconditioned"}) {

@@ -37,6 +37,14 @@ inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel)
 // Waits for a stream: where it may have messages of other ranks in it, not for ever (watch.hpp).
 void wait_for(cudaStream_t, const char *what);
 
+template <class T> std::vector<T> to_host(const T *from, std::size_t n, cudaStream_t stream) {
+  std::vector<T> to(n);
+  if (!n) return to;
+  check(cudaMemcpyAsync(to.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  return to;
+}
+
 // Of the current device.
 inline int attribute(cudaDeviceAttr of) {
   int device, value;
@@ -253,9 +261,8 @@ public:
     cuda::check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync");
   }
   // for the host to look at; waits for the stream
-  template <class T> void fetch(T *to, const T *from, std::size_t n) const {
-    cuda::check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-    cuda::wait_for(stream, "values from the device");
+  template <class T> std::vector<T> to_host(const T *from, std::size_t n) const {
+    return cuda::to_host(from, n, stream);
   }
   template <class T> static void assign(Array<T> &to, const std::vector<T> &from) { to.assign(from); }
 

@@ -33,12 +33,4 @@ __device__ inline unsigned long long ordered_bits(double value) {
   return static_cast<unsigned long long>(__double_as_longlong(value));
 }
 
-template <class T> std::vector<T> to_host(const T *from, std::size_t n, cudaStream_t stream) {
-  std::vector<T> to(n);
-  if (!n) return to;
-  check(cudaMemcpyAsync(to.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  return to;
-}
-
 } // namespace petscrrb::cuda

@@ -219,8 +219,7 @@ struct Host {
   const NodeCounts *read(const Array<NodeCounts> &counts) const { return counts.data(); }
   template <class T> static void assign(Array<T> &to, const std::vector<T> &from) { to.assign(from); }
   void copy(double *to, const double *from, std::size_t n) const { std::copy_n(from, n, to); }
-  // for the host to look at
-  template <class T> void fetch(T *to, const T *from, std::size_t n) const { std::copy_n(from, n, to); }
+  template <class T> std::vector<T> to_host(const T *from, std::size_t n) const { return {from, from + n}; }
 };
 inline constexpr Host on_host;
 

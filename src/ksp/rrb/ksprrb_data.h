@@ -30,9 +30,8 @@ struct KSPRRBState {
   const KSPRRBInside *inside = nullptr;    /* the preconditioner's type */
   PetscInt64 build = 0;                    /* its hierarchy */
   KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
-  const KSPRRBInside *fused_inside = nullptr;
-  PetscRRBStateOfAll others;            /* in the place of the state of a preconditioner that has none */
-  PetscRRBMatrixState values, factored; /* the matrix when fused read it, and that of the factorization then */
+  PetscRRBStateOfAll others;               /* in the place of the state of a preconditioner that has none */
+  PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
   Vec copy = nullptr;     /* of right-hand sides that are in another memory than solutions */
   Vec solution = nullptr; /* where the matrix is, of solutions that are not */

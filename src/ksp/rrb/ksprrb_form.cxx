@@ -146,7 +146,6 @@ static PetscErrorCode CreateFused(KSP ksp) {
   PetscCall(s->inside->create(ksp, s->form, &s->fused));
   s->build = s->inside->build(ksp->pc);
   s->fused_form = s->form;
-  s->fused_inside = s->inside;
   s->values = {};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,8 +186,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
   PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB", [&] { return KSPRRBMakeRoom(ksp); }));
   PetscCall(ChooseForm(ksp));
   if (s->form != KSP_RRB_UNFUSED) {
-    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form || s->fused_inside != s->inside)
-      PetscCall(CreateFused(ksp));
+    if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
   if (s->form == KSP_RRB_UNFUSED)

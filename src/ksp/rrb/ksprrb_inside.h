@@ -13,7 +13,7 @@ struct KSPRRBInside {
   PCType type;
   const char *schur;                /* where the Schur complement's vectors are, for views */
   PetscRRBStateOfAll *(*state)(PC); /* after the set-up */
-  PetscInt64 (*build)(PC);          /* which hierarchy this is, of all of them; 0: none */
+  PetscInt64 (*build)(PC);          /* which hierarchy this is, of those of all types; 0: none */
   PetscBool (*on_device)(PC);       /* of a hierarchy that there is */
   PetscBool (*moved)(PC);           /* positive couplings, to the diagonal */
   bool (*masked)(PC);               /* in this solve (pc/known_values.h) */

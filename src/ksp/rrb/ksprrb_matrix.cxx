@@ -185,24 +185,22 @@ PetscErrorCode FindEnqueued(PC pc, PetscRRBEnqueued *with) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which solver fits: by what is enqueued, or by the number of rows and where they are. */
-PetscInt64 Build(PC pc) {
-  PetscBool device = PETSC_FALSE;
-  PetscInt n = 0;
-  PetscRRBEnqueued with;
-
-  (void)MatGetLocalSize(pc->mat, &n, nullptr);
-  (void)PetscRRBMatOnDevice(pc->mat, &device);
-  (void)FindEnqueued(pc, &with);
-  if (!n || with.apply) return n ? with.build : 0;
-  return -2 * (PetscInt64)n - (device ? 1 : 0);
-}
-
 PetscBool OnDevice(PC pc) {
   PetscBool device = PETSC_FALSE;
 
   (void)PetscRRBMatOnDevice(pc->mat, &device);
   return device;
+}
+
+/* Which solver fits: by what is enqueued, or by the number of rows and where they are, which no hierarchy's number is. */
+PetscInt64 Build(PC pc) {
+  PetscInt n = 0;
+  PetscRRBEnqueued with;
+
+  (void)MatGetLocalSize(pc->mat, &n, nullptr);
+  (void)FindEnqueued(pc, &with);
+  if (!n) return 0;
+  return with.apply ? with.build : -2 * (PetscInt64)n - (OnDevice(pc) ? 1 : 0);
 }
 
 PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {

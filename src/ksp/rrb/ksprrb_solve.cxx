@@ -118,34 +118,27 @@ PetscErrorCode KSPRRBCorrect(KSP ksp, Vec x) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How far to go before the host must look. */
-static PetscErrorCode GetLimits(KSP ksp, KSPRRBSolver::Limits *found) {
+/* How far to go before the host must look, with this test. */
+static KSPRRBSolver::Limits LimitsOf(KSP ksp, PetscRRBTest test) {
   KSPRRBSolver::Limits limits;
-  PetscRRBTest test;
   const auto to_int = [](PetscInt n) { return (int)PetscMin(n, (PetscInt)std::numeric_limits<int>::max()); };
   const auto tests_by = [&](auto one) { return test == (PetscRRBTest)one; };
   const bool none = ksp->normtype == KSP_NORM_NONE; /* then neither of PETSc's tests stops before the last iteration */
 
-  PetscFunctionBegin;
-  *found = limits;
-  PetscCall(PetscRRBGetTest(ksp, &test));
-  if (((KSP_RRB *)ksp->data)->state->inside->inner(ksp->pc)) PetscFunctionReturn(PETSC_SUCCESS); /* it may fail */
-  if (ksp->numbermonitors || !(tests_by(KSPConvergedDefault) || (none && tests_by(KSPConvergedSkip))))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (((KSP_RRB *)ksp->data)->state->inside->inner(ksp->pc)) return limits; /* which may fail in any step */
+  if (ksp->numbermonitors || !(tests_by(KSPConvergedDefault) || (none && tests_by(KSPConvergedSkip)))) return limits;
   limits.most = to_int(ksp->max_it - ksp->its + 1);
-  if (!none) {
-    limits.untested = to_int(PetscMax(0, PetscMax(ksp->chknorm + 1, PetscRRBLeastIterations(ksp, 0)) - ksp->its));
-    limits.below = ksp->ttol;
-    limits.above = ksp->divtol * ksp->rnorm0;
-  }
-  *found = limits;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (none) return limits;
+  limits.untested = to_int(PetscMax(0, PetscMax(ksp->chknorm + 1, PetscRRBLeastIterations(ksp, 0)) - ksp->its));
+  limits.below = ksp->ttol;
+  limits.above = ksp->divtol * ksp->rnorm0;
+  return limits;
 }
 
 static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscRRBStateOfAll *pc = KSPRRBStateOfPC(ksp);
-  KSPRRBSolver::Limits limits;
+  PetscRRBTest test;
   PetscBool failed;
 
   PetscFunctionBegin;
@@ -154,8 +147,8 @@ static PetscErrorCode NextStep(KSP ksp, Numbers *numbers) {
     s->seen = 0;
     if (pc->uses != s->uses) PetscCall(s->solver->Resume());
     s->uses = ++pc->uses;
-    PetscCall(GetLimits(ksp, &limits));
-    PetscCall(s->solver->Steps(NormOf(ksp), limits, &s->ahead));
+    PetscCall(PetscRRBGetTest(ksp, &test));
+    PetscCall(s->solver->Steps(NormOf(ksp), LimitsOf(ksp, test), &s->ahead));
     s->started = PETSC_TRUE;
     PetscCall(CheckInner(ksp, &failed));
     if (failed) s->ahead.front() = ::not_finite;

@@ -199,16 +199,13 @@ private:
   void look() {
     constexpr PetscInt window = 256;
     const PetscInt first = A_.n / 2, rows = std::min(A_.n - first, window);
-    std::vector<PetscInt> begin(rows + 1), columns, total(1);
     pairs_ = 0;
     if (!A_.n) return diagonals_.resize(0);
-    on_.fetch(begin.data(), A_.ia + first, begin.size());
-    on_.fetch(total.data(), A_.ia + A_.n, 1);
-    on_average_ = double(total[0]) / double(A_.n);
+    const std::vector<PetscInt> begin = on_.to_host(A_.ia + first, rows + 1);
+    on_average_ = double(on_.to_host(A_.ia + A_.n, 1)[0]) / double(A_.n);
     std::vector<index_t> offsets;
     if (begin[rows] - begin[0] <= (2 * most_pairs + 1) * rows) {
-      columns.resize(begin[rows] - begin[0]);
-      if (!columns.empty()) on_.fetch(columns.data(), A_.ja + begin[0], columns.size());
+      const std::vector<PetscInt> columns = on_.to_host(A_.ja + begin[0], begin[rows] - begin[0]);
       for (PetscInt i = 0; i < rows; ++i)
         for (PetscInt e = begin[i]; e < begin[i + 1]; ++e)
           offsets.push_back(std::abs(index_t(columns[e - begin[0]]) - (first + i)));

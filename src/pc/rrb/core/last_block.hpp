@@ -176,13 +176,6 @@ private:
   std::vector<PetscInt> number_; // of each node of the grid; -1: eliminated
 };
 
-// The grid of the last block, from the finest one.
-inline Extent last_extent(const Extent &finest, int levels) {
-  Extent x = folded(finest);
-  for (int left = levels; left > 1; left -= 2) x = folded(x.coarser());
-  return x;
-}
-
 // Forms it from the tail. Even number of levels: all nodes of the last grid, 9-point. Odd: its black nodes, 9-point
 // on the skew grid.
 template <class Backend, class T> class LastBlockBuilder {

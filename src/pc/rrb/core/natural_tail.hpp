@@ -21,6 +21,13 @@ inline Extent folded(Extent x) {
   return x;
 }
 
+// The grid on which the last block lives, from a finer one so many levels before it.
+inline Extent last_extent(const Extent &finer, int levels) {
+  Extent x = folded(finer);
+  for (int left = levels; left > 1; left -= 2) x = folded(x.coarser());
+  return x;
+}
+
 // T: what the factor is stored in.
 template <class Backend, class T> class NaturalTail {
 public:
@@ -29,7 +36,8 @@ public:
 
   NaturalTail() = default;
   // base: its finest grid; own_vector: it is not handed one, as the finest grid of naive storage is
-  NaturalTail(const Extent &base, int levels, bool own_vector) : base_(base), levels_(levels), n_(base.nodes()) {
+  NaturalTail(const Extent &base, int levels, bool own_vector)
+      : base_(base), last_(last_extent(base, levels)), levels_(levels), n_(base.nodes()) {
     memory_.resize(n_ * (5 + own_vector));
     factor_memory_.resize(levels ? n_ * 5 : 0);
     vector_ = own_vector ? array(5) : nullptr;
@@ -38,14 +46,13 @@ public:
       grids_.push_back(x);
       x = folded(x.coarser());
     }
-    last_ = levels % 2 ? grids_.back() : x;
   }
 
   int levels() const { return levels_; }
   int grids() const { return int(grids_.size()); }
   const Extent &grid(int q) const { return grids_[q]; }
   const Extent &base() const { return base_; }
-  const Extent &last() const { return last_; } // the grid on which the last block lives
+  const Extent &last() const { return last_; }
   int last_index() const { return levels_ / 2; }
   bool even(int q) const { return 2 * q + 2 <= levels_; }
   std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes(); }
