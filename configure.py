@@ -34,7 +34,8 @@ def parse(arguments):
     add("--with-cuda", type=boolean, metavar="0|1",
         help="build the CUDA part (default: 1 if PETSc has CUDA and nvcc is found)")
     add("--with-cuda-arch", metavar="LIST", default="",
-        help=f"GPU generations (default: PETSc's, else {','.join(toolchain.DEFAULT_CUDA_ARCHITECTURES)})")
+        help=f"GPU generations; 90-virtual: PTX alone, compiled when it runs (default: PETSc's, else "
+             f"{','.join(toolchain.DEFAULT_CUDA_ARCHITECTURES)})")
     add("--with-nccl", metavar="DIR|0|1", default="",
         help="use NCCL for messages between GPUs; DIR is where it is (default: if it is found beside CUDA or in the system's folders)")
     add("--with-openmp", default=True, type=boolean, metavar="0|1",
@@ -132,7 +133,7 @@ def configure(log, options):
         f"             {petsc.prefix} (found by {petsc.found})",
         f"  C++:       {cxx} {made['CXXOPTFLAGS']} {options.CXXFLAGS}".rstrip(),
         f"  OpenMP:    {'yes' if openmp else 'no'}",
-        f"  CUDA:      {nvcc + ' for ' + ', '.join('sm_' + name for name in architectures) if nvcc else 'no'}",
+        f"  CUDA:      {nvcc + ' for ' + ', '.join(architectures) if nvcc else 'no'}",
         *([f"  NCCL:      {nccl.version if nccl else 'no'}"] if nvcc else []),
         f"  prefix:    {options.prefix}",
         f"  build in:  {options.build_dir}",

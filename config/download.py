@@ -36,7 +36,7 @@ def petsc_options(with_cuda, cuda_arch):
     if with_cuda:
         options += ["--with-cuda=1", "CUDAOPTFLAGS=-O3"]
         if cuda_arch:
-            options.append(f"--with-cuda-arch={cuda_arch}")
+            options.append(f"--with-cuda-arch={cuda_arch.replace('-virtual', '')}")
     return options
 
 

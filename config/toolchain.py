@@ -118,7 +118,7 @@ def find_nvcc(petsc):
 
 
 def cuda_architectures(log, petsc, nvcc, wish):
-    """The wish; or what PETSc was built for; or the usual ones that this nvcc still or already knows."""
+    """The wish, of which 90-virtual is PTX alone, as CMake says; or what PETSc was built for; or the usual ones that this nvcc knows."""
     if wish:
         return [word.removeprefix("sm_") for word in re.split(r"[,; ]+", wish.strip())]
     theirs = re.findall(r"code=sm_(\w+)", petsc.get("CUDAC_FLAGS"))
@@ -131,9 +131,10 @@ def cuda_architectures(log, petsc, nvcc, wish):
 def cuda_flags(log, petsc, nvcc, cxx, wish, optimization):
     """(compile flags, link flags, architectures)"""
     names = cuda_architectures(log, petsc, nvcc, wish)
-    codes = [word for name in names for word in ("-gencode", f"arch=compute_{name},code=sm_{name}")]
-    newest = names[-1]  # and as PTX, for GPUs that come later
-    flags = ["-ccbin", shlex.split(cxx)[0], *codes, "-gencode", f"arch=compute_{newest},code=compute_{newest}"]
+    names = [f"compute_{name.removesuffix('-virtual')}" if name.endswith("-virtual") else f"sm_{name}" for name in names]
+    codes = [*names, names[-1].replace("sm_", "compute_")]  # the newest as PTX, too, for GPUs that come later
+    flags = ["-ccbin", shlex.split(cxx)[0],
+             *(word for code in dict.fromkeys(codes) for word in ("-gencode", f"arch=compute_{code.partition('_')[2]},code={code}"))]
     if "--compress-mode" in log.run([nvcc, "--help"])[1]:  # CUDA 12.8: a library of a third of the size
         flags.append("--compress-mode=" + ("speed" if "-Ofc" in optimization else "size"))  # size takes a sixth of -Ofc's time
     home = Path(nvcc).resolve().parent.parent

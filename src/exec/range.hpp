@@ -5,9 +5,11 @@
 #include <cstdint>
 
 #if defined(__CUDACC__)
-  #define PETSCRRB_HD __host__ __device__
+  #define PETSCRRB_HD          __host__ __device__
+  #define PETSCRRB_HD_AT_EDGES __host__ __device__
 #else
-  #define PETSCRRB_HD [[gnu::always_inline]] // a loop with a call in it is not vectorized
+  #define PETSCRRB_HD          [[gnu::always_inline]] // a loop with a call in it is not vectorized
+  #define PETSCRRB_HD_AT_EDGES [[gnu::noinline]]      // inlined hundreds of times it would be most of the code
 #endif
 #if defined(__CUDA_ARCH__)
   #define PETSCRRB_UNROLL      _Pragma("unroll")   // what is indexed by a loop stays in registers

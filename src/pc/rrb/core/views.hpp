@@ -91,7 +91,7 @@ template <class T> struct Guarded {
   Range2 valid;
   index_t ring_h = 0, ring_k = 0; // nodes of this class around the ring; 0: not a ring
 
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
+  PETSCRRB_HD_AT_EDGES double operator()(index_t h, index_t k) const {
     if (h < valid.h0)
       h += ring_h;
     else if (h >= valid.h1)
