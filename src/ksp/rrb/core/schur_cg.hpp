@@ -22,6 +22,7 @@ template <class Backend> struct SchurVectors {
   Dense r_odd;               // on a device b1 of r after odd steps; r_odd follows r in memory
   const double *v = nullptr; // of every node in natural order: all is that of V A V; NULL: V = I
   Quad<Dense> r0 = {};       // on several ranks, at the start: V r0 of own nodes and the red ones around
+  bool eisenstat = false;    // vectors and s1 are those of Eisenstat's form
 };
 
 // The loops over the finest grid that a solve consists of, for each backend its own:
@@ -30,6 +31,7 @@ template <class Backend> struct SchurVectors {
 //   product(on, x)                  q = S1 p, the sums of p q, curvature and alpha
 //   residual(on, x, start, norm)    r -= alpha q, unless at the start; level 2 of the forward sweep; the sums of r^2 / d at
 //                                   b1 and, for the unpreconditioned norm, of r^2
+//                                   in Eisenstat's form r on b2 is what level 2 of the forward sweep makes of it, always
 //   correct(on, x, a, r0, to, add)  to = or += delta + a p at all nodes in natural order; a may be NULL
 //   r_b1(x)                         r on b1 as residual() left it
 // On several ranks sums are of own nodes, product() ends with those of p q, and p, delta and b1 of r are kept around, too:
@@ -65,6 +67,9 @@ public:
     else
       s1_.refresh(on_, a);
     x_.v = a.v;
+    x_.eisenstat = false;
+    compared_ = ranks_ || level_.extent.x.wraps() || level_.extent.y.wraps(); // no need to
+    if (!compared_) level_.with_factor([&](const auto &factor) { s1_.compare(on_, factor); });
   }
   bool positive() const { return s1_.red_positive(on_); } // own nodes, as far as it is known beforehand; waits
 
@@ -74,10 +79,17 @@ public:
   template <class Solve, class Finish>
   auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
     pending_ = false;
+    if (!compared_) choose_form();
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     if (ranks_) x_.r0 = ranks_->residual(r0, x_.v);
     loops_.eliminate_red(on_, x_, r0, norm);
     if (ranks_) ranks_->exchange_b1(x_.r[b1], {});
+    if (x_.eisenstat) {
+      level_.with_factor([&](const auto &factor) {
+        on_.for_each(nodes(b1, 0), ScaleResidual{factor.get(Inner{}), x_.r[b1]});
+      });
+      on_.for_each(nodes(b2, 0), EliminateScaled{s1_.views(), x_.r[b1], x_.r[b2]});
+    }
     loops_.residual(on_, x_, true, Norm::none);
     add_up_below(norm, true);
     return solve_below(Norm::none, solve, finish);
@@ -94,7 +106,7 @@ public:
     return solve_below(norm, solve, finish);
   }
   const SchurLoops<Backend> &loops() const { return loops_; }
-  long version() const { return long(Cycle(core_).used()); } // of what a captured step has in it
+  long version() const { return 2 * long(Cycle(core_).used()) + x_.eisenstat; } // of what a captured step has in it
   // Without step(): by a graph that was captured from it.
   void steps_taken() { pending_ = true; }
   // The levels below have been used by somebody else since: their vectors once more.
@@ -114,7 +126,19 @@ public:
 
   // x = delta, or x += delta, at all nodes in natural order. Of the iteration it changes nothing.
   void solution(const double *r0, double *x, bool add) const {
-    loops_.correct(on_, x_, pending_ ? scalars_.at(alpha) : nullptr, r0, x, add);
+    const double *a = pending_ ? scalars_.at(alpha) : nullptr;
+    if (!x_.eisenstat) {
+      loops_.correct(on_, x_, a, r0, x, add);
+      return;
+    }
+    SchurVectors<Backend> whole = x_;
+    whole.delta = x_.q;
+    on_.for_each(nodes(b2, 0), CopyNode{Correction<Dense>{x_.delta[b2], x_.p[b2], a}, x_.q[b2]});
+    level_.with_factor([&](const auto &factor) {
+      const Correction<Dense> at_b1{x_.delta[b1], x_.p[b1], a};
+      on_.for_each(nodes(b1, 0), CopyNode{UnscaledCorrection{factor.get(Inner{}), s1_.views(), at_b1, x_.q[b2]}, x_.q[b1]});
+    });
+    loops_.correct(on_, whole, nullptr, r0, x, add);
   }
   std::size_t bytes() const { return memory_.bytes() + s1_.bytes() + scalars_.bytes() + loops_.bytes(); }
 
@@ -126,6 +150,11 @@ private:
   // What is around on one rank is around a ring.
   template <int N> void exchange(const Class (&c)[N], const Dense (&a)[N]) const {
     if (!ranks_) halo_.exchange(on_, c, a);
+  }
+  void choose_form() {
+    compared_ = true;
+    x_.eisenstat = s1_.same(on_);
+    if (x_.eisenstat) level_.with_factor([&](const auto &factor) { s1_.scale(on_, factor); });
   }
   void share_product() {
     ranks_->exchange_b1(x_.q[b1], loops_.product_sums(x_));
@@ -154,7 +183,13 @@ private:
     level_.with_factor([&](const auto &factor) {
       const auto f = factor.get(Inner{});
       using F = std::decay_t<decltype(f)>;
-      on_.for_each(nodes(b1, 1), BackwardB1{f, loops_.r_b1(x_), x_.q[b2], x_.q[b1], Scaling::full});
+      const auto back = [&](const auto &r) {
+        on_.for_each(nodes(b1, 1), BackwardB1{f, r, x_.q[b2], x_.q[b1], Scaling::full});
+      };
+      if (x_.eisenstat)
+        back(UnscaledResidual{f, loops_.r_b1(x_)});
+      else
+        back(loops_.r_b1(x_));
       exchange({b1}, {x_.q[b1]});
       sum(r1, RedCorrection<r1, Zero, F>{f, {}, x_.q});
       sum(r2, RedCorrection<r2, Zero, F>{f, {}, x_.q});
@@ -173,6 +208,7 @@ private:
   SchurLoops<Backend> loops_;
   typename Backend::template Array<double> memory_;
   SchurVectors<Backend> x_;
+  bool compared_ = true; // the matrix and the factor, since the last refresh
   bool pending_ = false; // alpha p is not yet added to delta
 };
 

@@ -74,6 +74,40 @@ private:
   PETSCRRB_HD double weight(index_t h, index_t k, int i) const { return to.skew[i](h, k); }
 };
 
+// Eisenstat's form (docs/numerics.md) needs a preconditioner that couples b1 with b2 as S1 does, with a positive pivot at every b1. F: its
+// FactorViews. Weights that are stored with less precision are those of S1 as far as they go.
+template <class F, class V> struct TestB1 {
+  F f;
+  SchurViews<V> s;
+  double tolerance;
+
+  PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
+    const double dinv = f.dinv[b1](h, k);
+    bool same = dinv > 0.0;
+    for (int i = 0; i < 4; ++i) {
+      const double w = s.skew[i](h, k) * dinv;
+      same = same && std::fabs(w - f.w[i][b1](h, k)) <= tolerance * std::fabs(w);
+    }
+    return same ? node_ok : node_failed;
+  }
+};
+template <class F, class V> TestB1(F, SchurViews<V>, double) -> TestB1<F, V>;
+
+// Of the rows of b1 what that form reads: S1 scaled so that its pivots are 1, less those.
+template <class F, class V> struct ScaleB1 {
+  F f;
+  SchurViews<V> s;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    const double dinv = f.dinv[b1](h, k), root = std::sqrt(dinv);
+    s.X[b1].at(h, k) = s.X[b1](h, k) * dinv - 1.0;
+    s.E[b1].at(h, k) *= root * std::sqrt(double(f.dinv[b1](h + 1, k)));
+    s.N[b1].at(h, k) *= root * std::sqrt(double(f.dinv[b1](h, k + 1)));
+    for (int i = 0; i < 4; ++i) s.skew[i].at(h, k) *= root;
+  }
+};
+template <class F, class V> ScaleB1(F, SchurViews<V>) -> ScaleB1<F, V>;
+
 template <class Backend> class SchurMatrix {
 public:
   using Red = FactorFields<DenseField>;
@@ -129,6 +163,18 @@ public:
   bool red_positive(const Backend &on) const {
     const NodeCounts *n = on.read(counts_);
     return !(n[r1].failed + n[r1].null + n[r2].failed + n[r2].null);
+  }
+
+  // After refresh(): whether Eisenstat's form is possible with level 2 of this factor, which compare() has begun to find out; waits.
+  template <class T> void compare(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
+    const Range2 nodes = x_.nodes_of(b1);
+    const TestB1 test{factor.get(Inner{}), s_, sizeof(T) < sizeof(double) ? 1e-5 : 1e-12};
+    on.count_each(nodes, nodes, test, test, counts_.data() + b1);
+  }
+  bool same(const Backend &on) const { return !on.read(counts_)[b1].failed; }
+  // From then on b1's rows and the skew weights are those of that form.
+  template <class T> void scale(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
+    on.for_each(x_.nodes_of(b1), ScaleB1{factor.get(Inner{}), s_});
   }
 
   // X, E and N of b1 and b2, then skew, one array after the other

@@ -33,7 +33,9 @@ public:
                    for (index_t k = c.k0; k < c.k1; ++k) {
                      double *above =
                          solution_row(chunks, c, x, x.level.around ? k + 1 : chunks.above(k), 1 + (k - c.k0) % 2);
-                     if (chunks.owns(b1, k)) {
+                     if (chunks.owns(b1, k) && x.eisenstat) {
+                       update(chunks.nodes(b1), row(x.r[b1], k), row(x.p[b1], k), row(x.delta[b1], k), a, b, first);
+                     } else if (chunks.owns(b1, k)) {
                        const Rows z{{nullptr, here, above}}, out{{nullptr, c.scratch(z_b1), nullptr}};
                        const Rows r{{nullptr, row(x.r[b1], k), nullptr}};
                        along(chunks.nodes(b1), BackwardB1{factor_from_row<true>(factor, k), r, z, out, Scaling::full});
@@ -50,6 +52,12 @@ public:
 
   void product(const Host &, const SchurVectors<Host> &x) const {
     const Chunks chunks(x.level.extent, scratch_);
+    if (x.eisenstat) {
+      chunks.run([](const auto &) {}, [&](const auto &c) { eisenstat_chunk(chunks, c, x); });
+      add_up(x, chunks, {curvature_b1, curvature_b2});
+      AfterProduct{x.scalars.data()}(0, 0);
+      return;
+    }
     const SchurProduct product{x.s1.views(), x.p};
     chunks.run([](const auto &) {},
                [&](const auto &c) {
@@ -96,7 +104,7 @@ public:
 
 private:
   // scratch rows
-  static constexpr int z_b1 = 3, below = 4, y_b2 = 5, zero = 11;
+  static constexpr int z_b1 = 3, below = 4, y_b2 = 5, w_p = 2, whole = 5, t_b1 = 8, zero = 11;
 
   // The box, and what is kept around it, which then goes around no ring.
   static Extent stored(const BlackLevel &level) {
@@ -134,6 +142,62 @@ private:
     return c.scratch(to);
   }
 
+  // q of Eisenstat's form. t = u - W p^ at b1, where W p^ is what level 2 of the backward sweep adds to p~, and u the product of that sum
+  // with what of b1's rows the preconditioner has not.
+  void eisenstat_chunk(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x) const {
+    const SchurViews<Dense> &s = x.s1.views();
+    const Range2 at_b1 = chunks.nodes(b1), at_b2 = chunks.nodes(b2);
+    const auto slot = [&](int first, index_t k) { return c.scratch(first + int((k % 3 + 3) % 3)); };
+    const auto add_w_p = [&](index_t k) {
+      double *wp = slot(w_p, k), *v = slot(whole, k);
+      chunks.clear(wp), chunks.clear(v);
+      if (!chunks.owns(b1, k)) return;
+      const Dense &p1 = x.p[b1], &p2 = x.p[b2];
+#pragma omp simd
+      for (index_t h = at_b1.h0; h < at_b1.h1; ++h) {
+        wp[h] = s.skew[SW](h, k) * p2(h, k) + s.skew[SE](h, k) * p2(h + 1, k) + s.skew[NW](h, k) * p2(h, k + 1) +
+                s.skew[NE](h, k) * p2(h + 1, k + 1);
+        v[h] = p1(h, k) + wp[h];
+      }
+    };
+    const auto t_row = [&](index_t k, bool own) {
+      double *t = slot(t_b1, k), sum = 0.0;
+      chunks.clear(t);
+      if (!chunks.owns(b1, k)) return sum;
+      const double *wp = slot(w_p, k), *below = slot(whole, k - 1), *v = slot(whole, k), *above = slot(whole, k + 1);
+      const Dense &p = x.p[b1], &q = x.q[b1], &e = s.E[b1], &n = s.N[b1];
+      const auto u = [&](index_t h) {
+        return s.X[b1](h, k) * v[h] - (e(h, k) * v[h + 1] + e(h - 1, k) * v[h - 1]) -
+               (n(h, k) * above[h] + n(h, k - 1) * below[h]);
+      };
+      if (own) return sum_along_row(at_b1, [&](index_t h) {
+        const double value = u(h);
+        t[h] = value - wp[h];
+        return p(h, k) * (q.at(h, k) = p(h, k) + value);
+      });
+#pragma omp simd
+      for (index_t h = at_b1.h0; h < at_b1.h1; ++h) t[h] = u(h) - wp[h];
+      return sum;
+    };
+    for (index_t k = c.k0 - 2; k <= c.k0; ++k) add_w_p(k);
+    t_row(c.k0 - 1, false);
+    for (index_t k = c.k0; k < c.k1; ++k) {
+      double *sum = row_sums(chunks, k);
+      add_w_p(k + 1);
+      sum[0] = t_row(k, true), sum[1] = 0.0;
+      if (!chunks.owns(b2, k)) continue;
+      const double *t = slot(t_b1, k), *below = slot(t_b1, k - 1);
+      const Dense &p = x.p[b2], &q = x.q[b2], &e = s.E[b2], &n = s.N[b2];
+      sum[1] = sum_along_row(at_b2, [&](index_t h) {
+        const double straight = s.X[b2](h, k) * p(h, k) - (e(h, k) * p(h + 1, k) + e(h - 1, k) * p(h - 1, k)) -
+                                (n(h, k) * p(h, k + 1) + n(h, k - 1) * p(h, k - 1));
+        q.at(h, k) = straight + (s.skew[SW](h, k) * t[h] + s.skew[SE](h - 1, k) * t[h - 1]) +
+                     (s.skew[NW](h, k - 1) * below[h] + s.skew[NE](h - 1, k - 1) * below[h - 1]);
+        return p(h, k) * q(h, k);
+      });
+    }
+  }
+
   static void share_row(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x, double a,
                         bool start) {
     const index_t k = chunks.below(c.k0);
@@ -150,8 +214,10 @@ private:
     const NextRows next{x.level.right_hand_side};
     const Range2 own[] = {{}, {}, x.level.extent.nodes_of(b1), x.level.extent.nodes_of(b2)};
     const auto owns = [&](Class b, index_t k) { return own[b].size() && k >= own[b].k0 && k < own[b].k1; };
-    const auto squares = [&](Class b, index_t k) {
-      return norm == Norm::unpreconditioned ? sum_squares(own[b], x, b, k) : 0.0;
+    const SchurViews<Dense> &s = x.s1.views();
+    // r(h): the residual
+    const auto squares = [&](Class b, index_t k, const auto &r) {
+      return norm == Norm::unpreconditioned ? sum_squares(own[b], x, b, k, r) : 0.0;
     };
     double *b1_below = c.scratch(below);
     chunks.clear(c.scratch(zero));
@@ -165,13 +231,27 @@ private:
       }
       if (owns(b1, k)) {
         const auto *dinv = &factor.dinv.q[b1].at(0, k);
-        sum[0] = sum_along_row(own[b1], [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
-        sum[1] = squares(b1, k);
+        if (x.eisenstat) {
+          sum[0] = sum_along_row(own[b1], [&](index_t h) { return b1_here[h] * b1_here[h]; });
+          sum[1] = squares(b1, k, [&](index_t h) { return b1_here[h] / std::sqrt(double(dinv[h])); });
+        } else {
+          sum[0] = sum_along_row(own[b1], [&](index_t h) { return b1_here[h] * b1_here[h] * double(dinv[h]); });
+          sum[1] = squares(b1, k, [&](index_t h) { return b1_here[h]; });
+        }
       }
       if (owns(b2, k)) {
         double *b2_here = row(x.r[b2], k);
         if (!start) subtract(own[b2], b2_here, a, row(x.q[b2], k));
-        sum[2] = squares(b2, k);
+        if (x.eisenstat) {
+          sum[2] = squares(b2, k, [&](index_t h) {
+            return b2_here[h] - (s.skew[SW](h, k) * b1_here[h] + s.skew[SE](h - 1, k) * b1_here[h - 1] +
+                                 s.skew[NW](h, k - 1) * b1_below[h] + s.skew[NE](h - 1, k - 1) * b1_below[h - 1]);
+          });
+          next.store(b2_here, k);
+          b1_below = b1_here;
+          continue;
+        }
+        sum[2] = squares(b2, k, [&](index_t h) { return b2_here[h]; });
         const Rows r1{{b1_below, b1_here, nullptr}}, r2{{nullptr, b2_here, nullptr}},
             y{{nullptr, c.scratch(y_b2), nullptr}};
         along(own[b2], ForwardSkew{factor_from_row<true>(factor, k), r1, r2, y});
@@ -181,13 +261,13 @@ private:
     }
   }
   // of r, which is V times the matrix's own residual
-  static double sum_squares(Range2 nodes, const SchurVectors<Host> &x, Class c, index_t k) {
-    const double *r = row(x.r[c], k);
-    if (!x.v) return sum_along_row(nodes, [&](index_t h) { return r[h] * r[h]; });
+  template <class R>
+  static double sum_squares(Range2 nodes, const SchurVectors<Host> &x, Class c, index_t k, const R &r) {
+    if (!x.v) return sum_along_row(nodes, [&](index_t h) { return r(h) * r(h); });
     const Side &along_x = x.level.extent.x;
     const double *v = x.v + (2 * k + parity_y(c) - x.level.extent.y.lo) * (along_x.hi - along_x.lo);
     return sum_along_row(nodes, [&](index_t h) {
-      const double value = r[h] / v[2 * h + parity_x(c) - along_x.lo];
+      const double value = r(h) / v[2 * h + parity_x(c) - along_x.lo];
       return value * value;
     });
   }
