@@ -5,8 +5,8 @@
 
 namespace petscrrb::rrbsolver::device {
 
-// delta += alpha p, p = z + beta p, with level 2 of the backward sweep.
-template <class T, class Next> struct Direction {
+// delta += alpha p, p = z + beta p, with level 2 of the backward sweep, which Eisenstat's form has not.
+template <class T, class Next, bool eisenstat> struct Direction {
   Arrays<const T> factor;
   Arrays<double> r, p, delta; // r as in Residual
   Next z;
@@ -14,7 +14,7 @@ template <class T, class Next> struct Direction {
 
   enum Array {
     pivot = 4, // after w: 1/d
-    of_factor,
+    of_factor = eisenstat ? 0 : 5,
     R1 = of_factor,
     Z2, // of the next row
     P,
@@ -47,7 +47,9 @@ template <class T, class Next> struct Direction {
       const auto vector = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
       const Pair above = vector(Z2),
                  above_right = to_right(c, above, c.right ? ahead.template edge<double>(k, 0) : 0.0);
-      const Pair z1 = vector(R1) * w(pivot) + (w(SW) * here + w(SE) * right + w(NW) * above + w(NE) * above_right);
+      Pair z1 = vector(R1);
+      if constexpr (!eisenstat)
+        z1 = z1 * w(pivot) + (w(SW) * here + w(SE) * right + w(NW) * above + w(NE) * above_right);
       const auto update = [&](int i, const Pair &z_here, const Columns::Two &owned) {
         put(delta.at(i, h, k), start ? Pair{} : vector(Delta + i) + a * vector(P + i), owned);
         put(p.at(i, h, k), start ? z_here : z_here + b * vector(P + i), owned);

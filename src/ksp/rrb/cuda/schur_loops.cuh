@@ -4,6 +4,7 @@
 #include "exec/cuda/shape.cuh"
 #include "exec/cuda/sums.cuh"
 #include "ksp/rrb/cuda/schur_direction.cuh"
+#include "ksp/rrb/cuda/schur_eisenstat.cuh"
 #include "ksp/rrb/cuda/schur_ends.cuh"
 #include "ksp/rrb/cuda/schur_residual.cuh"
 
@@ -60,20 +61,31 @@ public:
   void direction(const Cuda &on, const SchurVectors<Cuda> &x) const {
     with_factor(x.level, [&](auto factor) {
       with_solution(x.level.solution, [&](auto z) {
-        using F = device::Direction<std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>, decltype(z)>;
-        launch_ahead<F>(on, stored_, device::direction<F>, [&](int) {
-          return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, stored_}, x.scalars.data());
+        using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
+        with_form<std::is_same_v<decltype(z), rrb::device::BoxNext>>(x, [&](auto eisenstat) {
+          using F = device::Direction<T, decltype(z), decltype(eisenstat)::value>;
+          launch_ahead<F>(on, stored_, device::direction<F>, [&](int) {
+            return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, stored_}, x.scalars.data());
+          });
         });
       });
     });
   }
   void product(const Cuda &on, const SchurVectors<Cuda> &x) {
-    const Dense &s1 = x.s1.first_array();
-    const device::Product f{{s1.p, layout_.size(), int(s1.pitch)}, vector(arrays(x.p)), arrays(x.q), own_};
+    const rrb::device::Arrays<const double> s1 = s1_arrays(x, 0);
     start(curvatures);
-    launch_ahead<device::Product>(on, own_, device::product, [&](int blocks) {
-      return std::tuple(f, take(curvatures, blocks), x.scalars.data());
-    });
+    const auto with = [&](const auto &f) {
+      return [&](int blocks) { return std::tuple(f, take(curvatures, blocks), x.scalars.data()); };
+    };
+    if (x.eisenstat) {
+      using F = device::EisenstatProduct;
+      launch<device::Columns::per_warp, 32>(on, own_, device::eisenstat_product,
+                                            with(F{s1, arrays(x.p), arrays(x.q), own_}), true, F::Ahead::bytes,
+                                            most_repeated_rows, 3.0);
+    } else {
+      using F = device::Product;
+      launch_ahead<F>(on, own_, device::product, with(F{s1, vector(arrays(x.p)), arrays(x.q), own_}));
+    }
     curvatures_ = sums_[curvatures].terms();
     if (!several_) add_many_curvatures(on, x);
   }
@@ -92,17 +104,26 @@ public:
     with_factor(x.level, [&](auto factor) {
       with_right_hand_side(x.level.right_hand_side, [&](auto y, auto several) {
         using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
-        using F = device::Residual<T, decltype(y), decltype(several)::value>;
-        const F f{factor, vector(r_arrays(x)), vector(arrays(x.q)), y, residual_box(),
-                  x.v,    natural_box(),       own_.nodes[b1]};
-        const auto arguments = [&](int blocks) {
-          return std::tuple(f, at_start, few_curvatures(), take(energies, blocks),
-                            norm == Norm::unpreconditioned ? take(norms, blocks) : device::Sum(), x.scalars.data());
-        };
-        if (norm == Norm::unpreconditioned)
-          launch_ahead<F>(on, stored_, device::residual<true, F>, arguments);
-        else
-          launch_ahead<F>(on, stored_, device::residual<false, F>, arguments);
+        with_form<decltype(several)::value>(x, [&](auto eisenstat) {
+          using F = device::Residual<T, decltype(y), decltype(several)::value, decltype(eisenstat)::value>;
+          const F f{factor,
+                    s1_arrays(x, device::Product::skew),
+                    vector(r_arrays(x)),
+                    vector(arrays(x.q)),
+                    y,
+                    residual_box(),
+                    x.v,
+                    natural_box(),
+                    own_.nodes[b1]};
+          const auto arguments = [&](int blocks) {
+            return std::tuple(f, at_start, few_curvatures(), take(energies, blocks),
+                              norm == Norm::unpreconditioned ? take(norms, blocks) : device::Sum(), x.scalars.data());
+          };
+          if (norm == Norm::unpreconditioned)
+            launch_ahead<F>(on, stored_, device::residual<true, F>, arguments);
+          else
+            launch_ahead<F>(on, stored_, device::residual<false, F>, arguments);
+        });
       });
     });
   }
@@ -152,9 +173,10 @@ private:
     return box;
   }
 
-  // blocks across, whose threads have so many columns each
-  static int across(const rrb::device::Box &box, int columns) {
-    return (box.h1 - box.h0 + columns * device::threads - 1) / (columns * device::threads);
+  // blocks across, of which so many threads have so many columns
+  static int across(const rrb::device::Box &box, int columns, int threads = 1) {
+    const int of_block = columns * device::threads / threads;
+    return (box.h1 - box.h0 + of_block - 1) / of_block;
   }
   // few are added by residual(), if it has a block
   void add_many_curvatures(const Cuda &on, const SchurVectors<Cuda> &x) const {
@@ -175,6 +197,11 @@ private:
   rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
     const Dense &red = x.s1.first_red_array();
     return {red.p, layout_.size(), int(red.pitch)};
+  }
+  // of S1, from its so many-th array on
+  rrb::device::Arrays<const double> s1_arrays(const SchurVectors<Cuda> &x, int first) const {
+    const Dense &s1 = x.s1.first_array();
+    return {s1.p + first * layout_.size(), layout_.size(), int(s1.pitch)};
   }
   template <class Factor> static auto factor_arrays(const BlackLevel &level, const Factor &factor) {
     const auto &w = factor.w[0].q[r1];
@@ -208,16 +235,26 @@ private:
   }
   // f(the same, whether there are several ranks)
   template <class F> void with_right_hand_side(const NextGrid &next, const F &f) const {
-    const auto either = [&](const auto &y) {
-      if (several_)
-        f(y, std::true_type{});
+    either(several_, [&](auto several) {
+      if (next.dense)
+        f(rrb::device::dense_next(x_, next), several);
       else
-        f(y, std::false_type{});
-    };
-    if (next.dense)
-      either(rrb::device::dense_next(x_, next));
+        f(rrb::device::natural_next(x_, next), several);
+    });
+  }
+  // f(whether it is Eisenstat's, which several ranks have not)
+  template <bool several, class F> static void with_form(const SchurVectors<Cuda> &x, const F &f) {
+    if constexpr (several)
+      f(std::false_type{});
     else
-      either(rrb::device::natural_next(x_, next));
+      either(x.eisenstat, f);
+  }
+  // f(the same as a type)
+  template <class F> static void either(bool is, const F &f) {
+    if (is)
+      f(std::true_type{});
+    else
+      f(std::false_type{});
   }
 
   // a kernel of two columns a thread, which fetches rows ahead
@@ -225,14 +262,15 @@ private:
   void launch_ahead(const Cuda &on, const rrb::device::Box &box, Kernel *kernel, const Arguments &arguments) const {
     launch<2>(on, box, kernel, arguments, true, F::Ahead::bytes);
   }
-  // arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself for the kernel before it
-  template <int columns, class Kernel, class Arguments>
+  // columns: of so many threads. arguments(blocks): the kernel's, a tuple, but for the rows of a thread. waits: by itself
+  // for the kernel before it. repeated: a part works on so many rows besides its own
+  template <int columns, int threads = 1, class Kernel, class Arguments>
   void launch(const Cuda &on, const rrb::device::Box &box, Kernel *kernel, const Arguments &arguments,
-              bool waits = true, int shared = 0) const {
+              bool waits = true, int shared = 0, int most = most_rows, double repeated = 0.5) const {
     if (x_.empty()) return;
-    const int across = SchurLoops::across(box, columns), along = box.k1 - box.k0;
+    const int across = SchurLoops::across(box, columns, threads), along = box.k1 - box.k0;
     const int rows =
-        cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, device::threads, shared), most_rows, 0.5);
+        cuda::rows_of_part(across, along, cuda::resident_blocks(kernel, device::threads, shared), most, repeated);
     const dim3 blocks(across, (along + rows - 1) / rows);
     std::apply(
         [&](const auto &...a) {
@@ -242,7 +280,7 @@ private:
         arguments(int(blocks.x * blocks.y)));
   }
 
-  static constexpr int most_rows = 16, cache_line = 16; // of doubles
+  static constexpr int most_rows = 16, most_repeated_rows = 64, cache_line = 16; // of doubles
 
   Extent x_;
   DenseLayout layout_;

@@ -7,8 +7,12 @@ namespace petscrrb::rrbsolver::device {
 
 // r -= alpha q, level 2 of the forward sweep, and the sum of r^2 / d at b1. r of b1 goes from one array to the other, since
 // the threads beside this one read it. several: ranks, with b1 around the box, whose sums are of own nodes alone.
-template <class T, class Next, bool several> struct Residual {
-  Arrays<const T> factor; // w and 1/d of all classes, as in DenseGrid
+// In Eisenstat's form level 2 of the forward sweep is in r already: its weights are for the norm of what r was before.
+template <class T, class Next, bool several, bool eisenstat> struct Residual {
+  using W = std::conditional_t<eisenstat, double, T>;
+
+  Arrays<const T> factor;    // w and 1/d of all classes, as in DenseGrid
+  Arrays<const double> skew; // S1's
   Vector r, q;            // r.at: b1 of even steps, b2; b1 of odd steps
   Next y;
   Box box;
@@ -34,12 +38,21 @@ template <class T, class Next, bool several> struct Residual {
   };
   using Ahead = cuda::RowsAhead<threads, arrays, edges>;
 
-  __device__ const T *f(int i, int h, int k) const { return factor.at(3 * i + b1, h, k); }
+  __device__ const W *f(int i, int h, int k) const {
+    if constexpr (eisenstat)
+      return skew.at(i, h, k);
+    else
+      return factor.at(3 * i + b1, h, k);
+  }
+  template <bool weights>
   __device__ void fetch(const Ahead &ahead, const Columns &c, int k, bool start, int from) const {
-    for (int i = 0; i < of_factor; ++i) ahead.fetch_pair(k, i, f(i, c.h, k));
+    if constexpr (weights) {
+      for (int i = 0; i < pivot; ++i) ahead.fetch_pair(k, i, f(i, c.h, k));
+      ahead.fetch_pair(k, pivot, factor.at(3 * pivot + b1, c.h, k));
+    }
     ahead.fetch_pair(k, R1, r.at.at(from, c.h, k)), ahead.fetch_pair(k, R2, r.at.at(1, c.h, k));
     if (!start) ahead.fetch_pair(k, Q1, q.at.at(0, c.h, k)), ahead.fetch_pair(k, Q2, q.at.at(1, c.h, k));
-    if (!c.left) return;
+    if (!weights || !c.left) return;
     ahead.fetch_edge(k, left_se, f(SE, c.h - 1, k)), ahead.fetch_edge(k, left_ne, f(NE, c.h - 1, k));
     ahead.fetch_edge(k, left_r, r.at.at(from, r.around_x(c.h - 1), k));
     if (!start) ahead.fetch_edge(k, left_q, q.at.at(0, q.around_x(c.h - 1), k));
@@ -72,38 +85,52 @@ template <class T, class Next, bool several> struct Residual {
   // sums: of r^2 / d, of r^2 at b1 and at b2
   template <bool squares>
   __device__ void march(const Columns &c, const Ahead &ahead, bool start, double a, int from, double sums[2]) const {
+    constexpr bool weights = !eisenstat || squares;
     const int h = c.h, to = 2 - from;
-    fetch(ahead, c, c.k0, start, from);
+    fetch<weights>(ahead, c, c.k0, start, from);
     ahead.end_row();
-    Both below = r_below(c, start, a, from);
-    Pair nw = pair(f(NW, h, c.k0 - 1)),
-         ne = to_left(c, pair(f(NE, h, c.k0 - 1)), c.left ? double(__ldg(f(NE, h - 1, c.k0 - 1))) : 0.0);
+    Both below;
+    Pair nw, ne;
+    if constexpr (weights) {
+      below = r_below(c, start, a, from), nw = pair(f(NW, h, c.k0 - 1));
+      ne = to_left(c, pair(f(NE, h, c.k0 - 1)), c.left ? double(__ldg(f(NE, h - 1, c.k0 - 1))) : 0.0);
+    }
     for (int k = c.k0; k < c.k1; ++k) {
-      if (k + 1 < c.k1) fetch(ahead, c, k + 1, start, from);
+      if (k + 1 < c.k1) fetch<weights>(ahead, c, k + 1, start, from);
       ahead.end_row();
       ahead.await();
-      const auto w = [&](int i) { return pair_of(ahead.template pair<T>(k, i)); };
+      const auto w = [&](int i) { return pair_of(ahead.template pair<W>(k, i)); };
       const auto vector = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
       const auto w_left = [&](int i, int edge) {
-        return to_left(c, w(i), c.left ? ahead.template edge<T>(k, edge) : 0.0);
+        return to_left(c, w(i), c.left ? ahead.template edge<W>(k, edge) : 0.0);
       };
-      Pair r1 = vector(R1), r2 = vector(R2);
-      double edge = c.left ? ahead.template edge<double>(k, left_r) : 0.0;
-      if (!start) {
-        r1 = r1 - a * vector(Q1), r2 = r2 - a * vector(Q2);
-        if (c.left) edge -= a * ahead.template edge<double>(k, left_q);
-      }
-      const Both here{r1, to_left(c, r1, edge)};
-      const Pair ne_left = w_left(NE, left_ne);
+      Pair r1 = vector(R1), r2 = vector(R2), coupled{};
+      if (!start) r1 = r1 - a * vector(Q1), r2 = r2 - a * vector(Q2);
       const Columns::Two in1 = c.owned(box, b1, k), in2 = c.owned(box, b2, k);
       const Columns::Two own1 = several ? c.in(own_b1, k) : in1;
-      sums[0] += sum(r1 * r1 * w(pivot), own1);
       if (!start) put(r.at.at(to, h, k), r1, in1), put(r.at.at(1, h, k), r2, in2);
-      const Pair y_here = r2 + (w(SW) * r1 + w_left(SE, left_se) * here.left + nw * below.here + ne * below.left);
+      if constexpr (weights) {
+        double edge = c.left ? ahead.template edge<double>(k, left_r) : 0.0;
+        if (!start && c.left) edge -= a * ahead.template edge<double>(k, left_q);
+        const Both here{r1, to_left(c, r1, edge)};
+        const Pair ne_left = w_left(NE, left_ne);
+        coupled = w(SW) * r1 + w_left(SE, left_se) * here.left + nw * below.here + ne * below.left;
+        below = here, nw = w(NW), ne = ne_left;
+      }
+      const Pair y_here = eisenstat ? r2 : r2 + coupled;
       if (in2.first) y.store(h, k, y_here.x);
       if (in2.second) y.store(h + 1, k, y_here.y);
-      if (squares) sums[1] += squares_of(r1, b1, h, k, own1) + squares_of(r2, b2, h, k, in2);
-      below = here, nw = w(NW), ne = ne_left;
+      if constexpr (eisenstat) {
+        sums[0] += sum(r1 * r1, own1);
+        if constexpr (squares) {
+          const Pair dinv = pair_of(ahead.template pair<T>(k, pivot));
+          const Pair whole1{own1.first ? r1.x / sqrt(dinv.x) : 0.0, own1.second ? r1.y / sqrt(dinv.y) : 0.0};
+          sums[1] += squares_of(whole1, b1, h, k, own1) + squares_of(r2 - coupled, b2, h, k, in2);
+        }
+      } else {
+        sums[0] += sum(r1 * r1 * w(pivot), own1);
+        if constexpr (squares) sums[1] += squares_of(r1, b1, h, k, own1) + squares_of(r2, b2, h, k, in2);
+      }
     }
   }
 };
