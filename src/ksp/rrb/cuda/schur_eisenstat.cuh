@@ -46,21 +46,21 @@ struct EisenstatProduct {
     ahead.end_row();
     // of rows k - 2, k - 1 and k
     Pair p2[3] = {{}, {}, pair(p.at(1, h, row(first)))}, whole[2] = {};
-    Pair p1{}, wp{}, n1{}, n2{}, from_below{}; // of row k - 1, of N that of row k - 2
+    Pair wp{}, n1{}, n2{}, from_below{}; // of row k - 1, of N that of row k - 2
     Pair sw{}, se{}, nw{}, ne{};
     for (int k = first; k <= c.k1; ++k) {
       if (k < c.k1) fetch(ahead, c, k + 1);
       ahead.end_row();
       ahead.await();
       const auto s = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
-      const Pair p2_above = s(P2), p1_here = s(P1);
+      const Pair p2_above = s(P2);
       const Pair sw_here = s(skew + SW), se_here = s(skew + SE), nw_here = s(skew + NW), ne_here = s(skew + NE);
       const Pair wp_here = (sw_here * p2[2] + se_here * right(p2[2])) + (nw_here * p2_above + ne_here * right(p2_above));
-      const Pair whole_here = p1_here + wp_here;
+      const Pair whole_here = s(P1) + wp_here;
       // row k - 1
       const Pair e1 = s(E1), e2 = s(E2), n1_here = s(N1), n2_here = s(N2);
       const Pair u = s(X1) * whole[1] - (e1 * right(whole[1]) + left(e1 * whole[1])) - (n1_here * whole_here + n1 * whole[0]);
-      const Pair t = u - wp, q1 = p1 + u;
+      const Pair t = u - wp, q1 = whole[1] + t; // p~ + u
       const Pair q2 = s(X2) * p2[1] - (e2 * right(p2[1]) + left(e2 * p2[1])) - (n2_here * p2[2] + n2 * p2[0]) +
                       (sw * t + left(se * t)) + from_below;
       from_below = nw * t + left(ne * t);
@@ -68,17 +68,17 @@ struct EisenstatProduct {
         const Columns::Two in1 = c.owned(box, b1, k - 1), in2 = c.owned(box, b2, k - 1);
         put(q.at(0, h, k - 1), q1, in1);
         put(q.at(1, h, k - 1), q2, in2);
-        curvature += sum(q1 * p1, in1) + sum(q2 * p2[1], in2);
+        curvature += sum(q1 * (whole[1] - wp), in1) + sum(q2 * p2[1], in2);
       }
       p2[0] = p2[1], p2[1] = p2[2], p2[2] = p2_above, whole[0] = whole[1], whole[1] = whole_here;
-      p1 = p1_here, wp = wp_here, n1 = n1_here, n2 = n2_here;
+      wp = wp_here, n1 = n1_here, n2 = n2_here;
       sw = sw_here, se = se_here, nw = nw_here, ne = ne_here;
     }
     return curvature;
   }
 };
 
-static __global__ void __launch_bounds__(threads)
+static __global__ void __launch_bounds__(threads, 4)
     eisenstat_product(EisenstatProduct f, Sum curvatures, const double *scalars, int rows) {
   const Columns columns(f.box, rows, Columns::Shared());
   cuda::start_next();
