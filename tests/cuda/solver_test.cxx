@@ -75,6 +75,7 @@ Solved solve(const support::Problem &p, const support::Choice &c, bool full, Nor
   const auto iteration = petscrrb::rrbsolver::make_rrb_iteration(
       f.on, *f.core, full, nullptr, how == How::launches ? Iteration::Loop::launches : Iteration::Loop::automatic);
   iteration->refresh(Factored::stencil(f.again));
+  EXPECT_TRUE(iteration->refreshed());
   Vector b(p.nx * p.ny);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = std::sin(1.0 + 3.7 * double(i));
   const cuda::Buffer<double> r0(b);

@@ -50,7 +50,7 @@ Iterates iterate(support::Core &core, CG &cg, petscrrb::Stencil &s, const Vector
   result.x.assign(r0.size(), 1.0);
   for (int twice = 0; twice < 2; ++twice) { // a start leaves nothing behind
     cg.refresh(prepared(s));
-    result.positive = cg.positive();
+    result.positive = cg.refreshed();
     result.numbers = {after_start(cg, r0.data(), norm, solve)};
     for (int i = 0; !enough(result); ++i) {
       if (i % 3 == 1) {
@@ -127,7 +127,8 @@ bool expect_same(const reference::Problem &p, const Partition &parts, Case c, No
   EXPECT_TRUE(many.positive);
   EXPECT_EQ(many.amli, one.amli);
   const std::size_t tested = norm == Norm::preconditioned; // from there on there is a norm
-  double tolerance = 1e-11, largest = tested ? reference::norm(one.x) : 0.0;
+  // in single precision one rank's form has the weights between b1 and b2 in double
+  double tolerance = c.single ? 1e-6 : 1e-11, largest = tested ? reference::norm(one.x) : 0.0;
   for (std::size_t i = tested; i < one.numbers.size(); ++i) largest = std::max(largest, one.numbers[i].norm);
   for (std::size_t i = 0; i < one.numbers.size(); ++i, tolerance *= 4) { // what rounding becomes in conjugate gradients
     const Numbers &a = one.numbers[i], &b = many.numbers[i];
@@ -139,7 +140,7 @@ bool expect_same(const reference::Problem &p, const Partition &parts, Case c, No
       EXPECT_NEAR(a.norm, b.norm, tolerance * largest) << i;
     }
   }
-  EXPECT_LT(reference::difference(many.x, one.x), 1e-10 * reference::norm(one.x));
+  EXPECT_LT(reference::difference(many.x, one.x), (c.single ? 1e-5 : 1e-10) * reference::norm(one.x));
   return one.amli;
 }
 

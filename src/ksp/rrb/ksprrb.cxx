@@ -57,6 +57,7 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
                                    s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
   if (s->form != KSP_RRB_SCHUR && s->why) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
   if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
+  if (s->solver->eisenstat()) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form\n"));
   if (s->solver->diagonals())
     PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals\n", s->solver->diagonals()));
   bytes = s->solver->bytes();

@@ -39,7 +39,7 @@ PetscErrorCode OnDevice::RefreshFrom(const Csr &csr, const Grid &grid, const dou
     if (*values != KSP_RRB_VALUES_OK) return;
     Take({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), stencil_.NE.data(), stencil_.NW.data(),
           stencil_.scaled ? stencil_.v.data() : nullptr});
-    if (!iteration_->positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+    if (!iteration_->refreshed()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

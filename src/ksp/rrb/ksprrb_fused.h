@@ -61,6 +61,7 @@ public:
     });
   }
   bool captured() const override { return stream_ && captured_; }
+  bool eisenstat() const override { return iteration().eisenstat(); }
   double bytes() const override { return (double)iteration().bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 protected:

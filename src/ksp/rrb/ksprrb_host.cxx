@@ -35,7 +35,7 @@ PetscErrorCode OnHost::RefreshFrom(const Csr &csr, const Grid &grid, const doubl
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
   rrb::prepare(stencil_, grid, rounding, Positive::stays);
   Take(rrb::prepared(stencil_));
-  if (!iteration_->positive()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
+  if (!iteration_->refreshed()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -60,7 +60,7 @@ private:
     PetscCall(PetscRRBTryTogether(comm, say_, [&] {
       read.of.v = read.v;
       Take(read.of);
-      ok = (PetscBool)iteration_->positive();
+      ok = (PetscBool)iteration_->refreshed();
     }));
     PetscCall(PCRRBAgree(comm, &ok));
     if (!ok) *values = KSP_RRB_VALUES_NOT_POSITIVE;

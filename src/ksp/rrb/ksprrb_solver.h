@@ -38,6 +38,8 @@ public:
   virtual bool borrows() const { return false; }
   /* All steps are enqueued as one graph. */
   virtual bool captured() const { return false; }
+  /* The product is that of Eisenstat's form. */
+  virtual bool eisenstat() const { return false; }
   /* of a matrix that is multiplied by its diagonals; else 0 */
   virtual int diagonals() const { return 0; }
 

@@ -58,6 +58,7 @@ public:
   virtual void settle() = 0;             // the black nodes' correction is 0
   virtual void drop_step() = 0;
   virtual void solution(const double *r0, double *x, bool add) const = 0;
+  virtual bool eisenstat() const { return false; } // the product is that of Eisenstat's form
   virtual std::size_t bytes() const = 0;
 };
 

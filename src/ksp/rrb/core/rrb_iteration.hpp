@@ -21,7 +21,7 @@ public:
   using Core = Factorization;
 
   virtual void refresh(const PreparedStencil &) = 0;
-  virtual bool positive() const = 0; // waits
+  virtual bool refreshed() = 0; // ends a refresh, and waits for it: whether red nodes have positive pivots
 };
 
 // full: on all nodes; ranks: several, on the first Schur complement, or NULL. `on` and the factorization must outlive what is made.
@@ -35,13 +35,14 @@ template <class On> class OnRrb final : public On {
 public:
   using On::On;
   void refresh(const PreparedStencil &a) override { On::cg_.refresh(a); }
-  bool positive() const override { return On::cg_.positive(); }
+  bool refreshed() override { return On::cg_.refreshed(); }
+  bool eisenstat() const override { return On::cg_.eisenstat(); }
 };
 template <class On> class OnAllNodes final : public On {
 public:
   using On::On;
   void refresh(const PreparedStencil &a) override { On::cg_.product().refresh(a); }
-  bool positive() const override { return true; }
+  bool refreshed() override { return true; }
 };
 
 } // namespace petscrrb::rrbsolver

@@ -68,10 +68,17 @@ public:
       s1_.refresh(on_, a);
     x_.v = a.v;
     x_.eisenstat = false;
-    compared_ = ranks_ || level_.extent.x.wraps() || level_.extent.y.wraps(); // no need to
-    if (!compared_) level_.with_factor([&](const auto &factor) { s1_.compare(on_, factor); });
+    if (may_be_eisenstat()) level_.with_factor([&](const auto &factor) { s1_.compare(on_, factor); });
   }
-  bool positive() const { return s1_.red_positive(on_); } // own nodes, as far as it is known beforehand; waits
+  // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand. Without it the
+  // product is not in Eisenstat's form.
+  bool refreshed() {
+    const auto found = s1_.found(on_);
+    x_.eisenstat = may_be_eisenstat() && found.same;
+    if (x_.eisenstat) level_.with_factor([&](const auto &factor) { s1_.scale(on_, factor); });
+    return found.positive;
+  }
+  bool eisenstat() const { return x_.eisenstat; }
 
   // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
   // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
@@ -79,7 +86,6 @@ public:
   template <class Solve, class Finish>
   auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
     pending_ = false;
-    if (!compared_) choose_form();
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
     if (ranks_) x_.r0 = ranks_->residual(r0, x_.v);
     loops_.eliminate_red(on_, x_, r0, norm);
@@ -151,11 +157,8 @@ private:
   template <int N> void exchange(const Class (&c)[N], const Dense (&a)[N]) const {
     if (!ranks_) halo_.exchange(on_, c, a);
   }
-  void choose_form() {
-    compared_ = true;
-    x_.eisenstat = s1_.same(on_);
-    if (x_.eisenstat) level_.with_factor([&](const auto &factor) { s1_.scale(on_, factor); });
-  }
+  // Its loops neither go around a ring nor read what other ranks have.
+  bool may_be_eisenstat() const { return !ranks_ && !level_.extent.x.wraps() && !level_.extent.y.wraps(); }
   void share_product() {
     ranks_->exchange_b1(x_.q[b1], loops_.product_sums(x_));
     loops_.product_added(on_, x_);
@@ -208,7 +211,6 @@ private:
   SchurLoops<Backend> loops_;
   typename Backend::template Array<double> memory_;
   SchurVectors<Backend> x_;
-  bool compared_ = true; // the matrix and the factor, since the last refresh
   bool pending_ = false; // alpha p is not yet added to delta
 };
 

@@ -159,19 +159,22 @@ public:
     on.for_each(widened(x_, 2).nodes_of(b1), form_as<FormB1>(s));
     on.for_each(widened(x_, 2).nodes_of(b2), form_as<FormB2>(s));
   }
-  // Whether every red node has a positive pivot, without which the matrix is not positive definite; waits for refresh().
-  bool red_positive(const Backend &on) const {
+  // Waits for refresh() and compare().
+  struct Found {
+    bool positive; // every red node's pivot, without which the matrix is not positive definite
+    bool same;     // no couplings differ that compare() has compared
+  };
+  Found found(const Backend &on) const {
     const NodeCounts *n = on.read(counts_);
-    return !(n[r1].failed + n[r1].null + n[r2].failed + n[r2].null);
+    return {!(n[r1].failed + n[r1].null + n[r2].failed + n[r2].null), !n[b1].failed};
   }
 
-  // After refresh(): whether Eisenstat's form is possible with level 2 of this factor, which compare() has begun to find out; waits.
+  // After refresh(): whether Eisenstat's form is possible with level 2 of this factor.
   template <class T> void compare(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
     const Range2 nodes = x_.nodes_of(b1);
     const TestB1 test{factor.get(Inner{}), s_, sizeof(T) < sizeof(double) ? 1e-5 : 1e-12};
     on.count_each(nodes, nodes, test, test, counts_.data() + b1);
   }
-  bool same(const Backend &on) const { return !on.read(counts_)[b1].failed; }
   // From then on b1's rows and the skew weights are those of that form.
   template <class T> void scale(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
     on.for_each(x_.nodes_of(b1), ScaleB1{factor.get(Inner{}), s_});
