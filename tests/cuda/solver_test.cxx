@@ -144,6 +144,7 @@ TEST_F(SolverLoop, SmallFailureWhileItIsCaptured) {
       Factored f(problem, v);
       const auto iteration = petscrrb::rrbsolver::make_rrb_iteration(f.on, *f.core, false, nullptr, loop);
       iteration->refresh(Factored::stencil(f.again));
+      EXPECT_TRUE(iteration->refreshed());
       const cuda::Buffer<double> r0(Vector(problem.nx * problem.ny, 1.0));
       const petscrrb::rrbsolver::Limits limits{10, 10};
       std::vector<Numbers> steps;
@@ -170,6 +171,7 @@ TEST_F(SolverLoop, SmallStepThatTakesTooLong) {
   const auto iteration =
       petscrrb::rrbsolver::make_rrb_iteration(f.on, *f.core, false, nullptr, Iteration::Loop::launches);
   iteration->refresh(Factored::stencil(f.again));
+  EXPECT_TRUE(iteration->refreshed());
   const cuda::Buffer<double> r0(Vector(problem.nx * problem.ny, 1.0));
   std::vector<Numbers> steps;
   const auto slow = [&](rrb::Part part) {

@@ -28,7 +28,8 @@ TEST(Eisenstat, RunsWhereNothingGoesAroundARing) {
     for (const char *precision : {"double", "single"})
       for (const char *cycle : {"v", "amli"}) {
         const Matrix A = matrix_of(problem);
-        const Solver ksp = ksp_of(A, options_of(problem) + "-pc_rrb_precision " + precision + " -pc_rrb_cycle " + cycle);
+        const Solver ksp =
+            ksp_of(A, options_of(problem) + "-pc_rrb_precision " + precision + " -pc_rrb_cycle " + cycle);
         expect_solved(ksp, problem, has_levels(problem) && !has_ring(problem), name + ", " + precision + ", " + cycle);
       }
 }

@@ -67,15 +67,17 @@ public:
     else
       s1_.refresh(on_, a);
     x_.v = a.v;
-    x_.eisenstat = false;
-    if (may_be_eisenstat()) level_.with_factor([&](const auto &factor) { s1_.compare(on_, factor); });
+    // its loops neither go around a ring nor read what other ranks have
+    x_.eisenstat = !ranks_ && !level_.extent.x.wraps() && !level_.extent.y.wraps();
+    if (x_.eisenstat) level_.with_factor([&](const auto &factor) { s1_.scale(on_, factor); });
   }
-  // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand. Without it the
-  // product is not in Eisenstat's form.
+  // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand.
   bool refreshed() {
     const auto found = s1_.found(on_);
-    x_.eisenstat = may_be_eisenstat() && found.same;
-    if (x_.eisenstat) level_.with_factor([&](const auto &factor) { s1_.scale(on_, factor); });
+    if (x_.eisenstat && !found.eisenstat) {
+      level_.with_factor([&](const auto &factor) { s1_.unscale(on_, factor); });
+      x_.eisenstat = false;
+    }
     return found.positive;
   }
   bool eisenstat() const { return x_.eisenstat; }
@@ -142,7 +144,8 @@ public:
     on_.for_each(nodes(b2, 0), CopyNode{Correction<Dense>{x_.delta[b2], x_.p[b2], a}, x_.q[b2]});
     level_.with_factor([&](const auto &factor) {
       const Correction<Dense> at_b1{x_.delta[b1], x_.p[b1], a};
-      on_.for_each(nodes(b1, 0), CopyNode{UnscaledCorrection{factor.get(Inner{}), s1_.views(), at_b1, x_.q[b2]}, x_.q[b1]});
+      on_.for_each(nodes(b1, 0),
+                   CopyNode{UnscaledCorrection{factor.get(Inner{}), s1_.views(), at_b1, x_.q[b2]}, x_.q[b1]});
     });
     loops_.correct(on_, whole, nullptr, r0, x, add);
   }
@@ -157,8 +160,6 @@ private:
   template <int N> void exchange(const Class (&c)[N], const Dense (&a)[N]) const {
     if (!ranks_) halo_.exchange(on_, c, a);
   }
-  // Its loops neither go around a ring nor read what other ranks have.
-  bool may_be_eisenstat() const { return !ranks_ && !level_.extent.x.wraps() && !level_.extent.y.wraps(); }
   void share_product() {
     ranks_->exchange_b1(x_.q[b1], loops_.product_sums(x_));
     loops_.product_added(on_, x_);

@@ -74,39 +74,48 @@ private:
   PETSCRRB_HD double weight(index_t h, index_t k, int i) const { return to.skew[i](h, k); }
 };
 
-// Eisenstat's form (docs/numerics.md) needs a preconditioner that couples b1 with b2 as S1 does, with a positive pivot at every b1. F: its
+// Eisenstat's form (docs/numerics.md): of b1's rows S1 scaled so that the pivots of level 2 are 1, less those. It needs a
+// preconditioner that couples b1 with b2 as S1 does, with a positive pivot at every b1: a flag where it does not. F: its
 // FactorViews. Weights that are stored with less precision are those of S1 as far as they go.
-template <class F, class V> struct TestB1 {
+template <class F, class V> struct ScaleB1 {
   F f;
   SchurViews<V> s;
   double tolerance;
 
-  PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
+  PETSCRRB_HD double root(index_t h, index_t k) const {
     const double dinv = f.dinv[b1](h, k);
+    return dinv > 0.0 ? std::sqrt(dinv) : 1.0;
+  }
+  PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
+    const double dinv = f.dinv[b1](h, k), here = root(h, k);
     bool same = dinv > 0.0;
     for (int i = 0; i < 4; ++i) {
-      const double w = s.skew[i](h, k) * dinv;
-      same = same && std::fabs(w - f.w[i][b1](h, k)) <= tolerance * std::fabs(w);
+      const double w = s.skew[i](h, k);
+      same = same && std::fabs(w * dinv - f.w[i][b1](h, k)) <= tolerance * std::fabs(w * dinv);
+      s.skew[i].at(h, k) = w * here;
     }
+    s.X[b1].at(h, k) = s.X[b1](h, k) * (here * here) - 1.0;
+    s.E[b1].at(h, k) *= here * root(h + 1, k);
+    s.N[b1].at(h, k) *= here * root(h, k + 1);
     return same ? node_ok : node_failed;
   }
 };
-template <class F, class V> TestB1(F, SchurViews<V>, double) -> TestB1<F, V>;
+template <class F, class V> ScaleB1(F, SchurViews<V>, double) -> ScaleB1<F, V>;
 
-// Of the rows of b1 what that form reads: S1 scaled so that its pivots are 1, less those.
-template <class F, class V> struct ScaleB1 {
-  F f;
-  SchurViews<V> s;
+// Back again.
+template <class F, class V> struct UnscaleB1 {
+  ScaleB1<F, V> scale;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    const double dinv = f.dinv[b1](h, k), root = std::sqrt(dinv);
-    s.X[b1].at(h, k) = s.X[b1](h, k) * dinv - 1.0;
-    s.E[b1].at(h, k) *= root * std::sqrt(double(f.dinv[b1](h + 1, k)));
-    s.N[b1].at(h, k) *= root * std::sqrt(double(f.dinv[b1](h, k + 1)));
-    for (int i = 0; i < 4; ++i) s.skew[i].at(h, k) *= root;
+    const SchurViews<V> &s = scale.s;
+    const double here = scale.root(h, k);
+    for (int i = 0; i < 4; ++i) s.skew[i].at(h, k) /= here;
+    s.X[b1].at(h, k) = (s.X[b1](h, k) + 1.0) / (here * here);
+    s.E[b1].at(h, k) /= here * scale.root(h + 1, k);
+    s.N[b1].at(h, k) /= here * scale.root(h, k + 1);
   }
 };
-template <class F, class V> ScaleB1(F, SchurViews<V>) -> ScaleB1<F, V>;
+template <class F, class V> UnscaleB1(ScaleB1<F, V>) -> UnscaleB1<F, V>;
 
 template <class Backend> class SchurMatrix {
 public:
@@ -159,25 +168,24 @@ public:
     on.for_each(widened(x_, 2).nodes_of(b1), form_as<FormB1>(s));
     on.for_each(widened(x_, 2).nodes_of(b2), form_as<FormB2>(s));
   }
-  // Waits for refresh() and compare().
+  // Waits for refresh() and scale().
   struct Found {
-    bool positive; // every red node's pivot, without which the matrix is not positive definite
-    bool same;     // no couplings differ that compare() has compared
+    bool positive;  // every red node's pivot, without which the matrix is not positive definite
+    bool eisenstat; // if scale() was called: the form is possible
   };
   Found found(const Backend &on) const {
     const NodeCounts *n = on.read(counts_);
     return {!(n[r1].failed + n[r1].null + n[r2].failed + n[r2].null), !n[b1].failed};
   }
 
-  // After refresh(): whether Eisenstat's form is possible with level 2 of this factor.
-  template <class T> void compare(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
-    const Range2 nodes = x_.nodes_of(b1);
-    const TestB1 test{factor.get(Inner{}), s_, sizeof(T) < sizeof(double) ? 1e-5 : 1e-12};
-    on.count_each(nodes, nodes, test, test, counts_.data() + b1);
-  }
-  // From then on b1's rows and the skew weights are those of that form.
+  // After refresh(), with a factor of the preconditioner: b1's rows and the skew weights become those of Eisenstat's form; and
+  // back, where found() says that it is none.
   template <class T> void scale(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
-    on.for_each(x_.nodes_of(b1), ScaleB1{factor.get(Inner{}), s_});
+    const Range2 nodes = x_.nodes_of(b1);
+    on.count_each(nodes, nodes, scaling(factor), scaling(factor), counts_.data() + b1);
+  }
+  template <class T> void unscale(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
+    on.for_each(x_.nodes_of(b1), UnscaleB1{scaling(factor)});
   }
 
   // X, E and N of b1 and b2, then skew, one array after the other
@@ -189,6 +197,9 @@ public:
   std::size_t bytes() const { return memory_.bytes(); }
 
 private:
+  template <class T> auto scaling(const FactorFields<DenseFieldOf<T>> &factor) const {
+    return ScaleB1{factor.get(Inner{}), s_, sizeof(T) < sizeof(double) ? 1e-5 : 1e-12};
+  }
   template <template <class, class> class Form, class A, class V> auto form_as(const Schur<A, V> &from) const {
     return Form<A, V>{from, s_};
   }

@@ -68,8 +68,8 @@ template <class F> struct UnscaledCorrection {
 
   PETSCRRB_HD double operator()(index_t h, index_t k) const {
     return std::sqrt(double(f.dinv[b1](h, k))) *
-           (x1(h, k) + (s.skew[SW](h, k) * x2(h, k) + s.skew[SE](h, k) * x2(h + 1, k) + s.skew[NW](h, k) * x2(h, k + 1) +
-                        s.skew[NE](h, k) * x2(h + 1, k + 1)));
+           (x1(h, k) + (s.skew[SW](h, k) * x2(h, k) + s.skew[SE](h, k) * x2(h + 1, k) +
+                        s.skew[NW](h, k) * x2(h, k + 1) + s.skew[NE](h, k) * x2(h + 1, k + 1)));
   }
 };
 template <class F> UnscaledCorrection(F, SchurViews<Dense>, Correction<Dense>, Dense) -> UnscaledCorrection<F>;

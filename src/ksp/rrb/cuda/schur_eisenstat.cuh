@@ -55,11 +55,13 @@ struct EisenstatProduct {
       const auto s = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
       const Pair p2_above = s(P2);
       const Pair sw_here = s(skew + SW), se_here = s(skew + SE), nw_here = s(skew + NW), ne_here = s(skew + NE);
-      const Pair wp_here = (sw_here * p2[2] + se_here * right(p2[2])) + (nw_here * p2_above + ne_here * right(p2_above));
+      const Pair wp_here =
+          (sw_here * p2[2] + se_here * right(p2[2])) + (nw_here * p2_above + ne_here * right(p2_above));
       const Pair whole_here = s(P1) + wp_here;
       // row k - 1
       const Pair e1 = s(E1), e2 = s(E2), n1_here = s(N1), n2_here = s(N2);
-      const Pair u = s(X1) * whole[1] - (e1 * right(whole[1]) + left(e1 * whole[1])) - (n1_here * whole_here + n1 * whole[0]);
+      const Pair u =
+          s(X1) * whole[1] - (e1 * right(whole[1]) + left(e1 * whole[1])) - (n1_here * whole_here + n1 * whole[0]);
       const Pair t = u - wp, q1 = whole[1] + t; // p~ + u
       const Pair q2 = s(X2) * p2[1] - (e2 * right(p2[1]) + left(e2 * p2[1])) - (n2_here * p2[2] + n2 * p2[0]) +
                       (sw * t + left(se * t)) + from_below;

@@ -13,7 +13,7 @@ template <class T, class Next, bool several, bool eisenstat> struct Residual {
 
   Arrays<const T> factor;    // w and 1/d of all classes, as in DenseGrid
   Arrays<const double> skew; // S1's
-  Vector r, q;            // r.at: b1 of even steps, b2; b1 of odd steps
+  Vector r, q;               // r.at: b1 of even steps, b2; b1 of odd steps
   Next y;
   Box box;
   const double *v; // of V A V, in natural order, for the norm of r

@@ -170,11 +170,12 @@ private:
         return s.X[b1](h, k) * v[h] - (e(h, k) * v[h + 1] + e(h - 1, k) * v[h - 1]) -
                (n(h, k) * above[h] + n(h, k - 1) * below[h]);
       };
-      if (own) return sum_along_row(at_b1, [&](index_t h) {
-        const double value = u(h);
-        t[h] = value - wp[h];
-        return p(h, k) * (q.at(h, k) = p(h, k) + value);
-      });
+      if (own)
+        return sum_along_row(at_b1, [&](index_t h) {
+          const double value = u(h);
+          t[h] = value - wp[h];
+          return p(h, k) * (q.at(h, k) = p(h, k) + value);
+        });
 #pragma omp simd
       for (index_t h = at_b1.h0; h < at_b1.h1; ++h) t[h] = u(h) - wp[h];
       return sum;
