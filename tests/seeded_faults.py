@@ -79,6 +79,10 @@ FAULTS = [Fault(*fault) for fault in (
      "&& found.asymmetry == 0.0", ""),
     ("shared-row-of-r", "forgotten update", "host", "src/ksp/rrb/host/schur_loops.hpp",
      "out[h] = start ? r[h] : r[h] - a * q[h];", "out[h] = r[h];"),
+    ("rows-below-in-eisenstats-form", "forgotten halo", "host", "src/ksp/rrb/host/schur_loops.hpp",
+     "    t_row(c.k0 - 1, false);\n", ""),
+    ("another-factors-weights", "dropped test", "host", "src/ksp/rrb/core/schur_matrix.hpp",
+     "same = same && std::fabs(w * dinv - f.w[i][b1](h, k)) <= tolerance * std::fabs(w * dinv);", ""),
     ("edge-of-a-column", "off by one", "host", "src/pc/mic/host/column.hpp",
      "l.from_before(before[s])", "l.from_before(before[s - 1])"),
     ("default-omega-in-2D", "wrong default", "host", "src/pc/mic/core/mic.hpp",
@@ -159,7 +163,7 @@ SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks
 
 LIKELY = {  # a word in the file's path: words in the names of tests
     "matrix_product": "FusedCG Graphs", "stores": "Stores DeviceRanks", "exchange": "DeviceRanks RrbRanks", "mic": "Mic",
-    "neumann": "Neumann", "blockrelax": "BlockRelax", "deflation": "Deflation", "rrb": "Rrb RRBSolver Apply Amli Cycle", "dense": "Coarse",
+    "neumann": "Neumann", "blockrelax": "BlockRelax", "deflation": "Deflation", "rrb": "Rrb RRBSolver Eisenstat Apply Amli Cycle", "dense": "Coarse",
     "sum": "Deflation Coarse SolverLoop", "ahead": "SolverLoop RRBSolver", "vectors": "Guess Places Device", "known_values": "KnownValues",
     "register": "Lifecycle"}
 

@@ -49,6 +49,24 @@ TEST(Eisenstat, ReportsTheTrueResidual) {
   }
 }
 
+// A thread's first rows need what it computes of those below, which are another's.
+TEST(Eisenstat, HasTheSameBitsForAnyNumberOfThreads) {
+  const Problem problem = reference::random_faces({230, 171}, 10);
+  const Matrix A = matrix_of(problem);
+  for (const char *norm : {"natural", "unpreconditioned"}) {
+    const auto solved = [&](int threads) {
+      const Threads use(threads);
+      const Solver ksp = ksp_of(A, words + "-ksp_norm_type " + norm);
+      const Recorded result = recorded(ksp, problem.b);
+      EXPECT_TRUE(in_form(ksp)) << norm;
+      return result;
+    };
+    const Recorded one = solved(1), four = solved(4);
+    EXPECT_EQ(one.history, four.history) << norm;
+    EXPECT_EQ(one.x, four.x) << norm;
+  }
+}
+
 // It is not that of a preconditioner that couples other nodes than the matrix does.
 TEST(Eisenstat, DoesNotRunWithAnotherMatrixsPreconditioner) {
   const Problem before = reference::random_faces({45, 38}, 100), after = reference::random_faces({45, 38}, 90, 5);
