@@ -12,31 +12,6 @@
 
 namespace reference {
 
-using Dense = std::vector<Vector>; // rows
-
-inline Dense zeros(int rows, int columns) { return Dense(rows, Vector(columns, 0.0)); }
-
-inline Dense product(const Dense &A, const Dense &B) {
-  Dense C = zeros(int(A.size()), B.empty() ? 0 : int(B[0].size()));
-  for (std::size_t i = 0; i < A.size(); i++)
-    for (std::size_t k = 0; k < B.size(); k++)
-      for (std::size_t j = 0; j < B[k].size(); j++) C[i][j] += A[i][k] * B[k][j];
-  return C;
-}
-
-inline Dense transposed(const Dense &A) {
-  Dense T = zeros(A.empty() ? 0 : int(A[0].size()), int(A.size()));
-  for (std::size_t i = 0; i < A.size(); i++)
-    for (std::size_t j = 0; j < A[i].size(); j++) T[j][i] = A[i][j];
-  return T;
-}
-
-inline Vector product(const Dense &A, const Vector &x) {
-  Vector y(A.size(), 0.0);
-  for (std::size_t i = 0; i < A.size(); i++) y[i] = dot(A[i], x);
-  return y;
-}
-
 inline Vector sum(const Vector &x, double factor, const Vector &y) {
   Vector z = x;
   for (std::size_t i = 0; i < x.size(); i++) z[i] += factor * y[i];

@@ -10,14 +10,43 @@
 
 namespace reference {
 
-inline std::vector<Vector> dense_of(const Matrix &A) {
-  std::vector<Vector> dense(A.size(), Vector(A.size(), 0.0));
+using Dense = std::vector<Vector>; // rows
+
+inline Dense zeros(int rows, int columns) { return Dense(rows, Vector(columns, 0.0)); }
+
+inline Dense product(const Dense &A, const Dense &B) {
+  Dense C = zeros(int(A.size()), B.empty() ? 0 : int(B[0].size()));
+  for (std::size_t i = 0; i < A.size(); i++)
+    for (std::size_t k = 0; k < B.size(); k++) {
+      const double a = A[i][k], *b = B[k].data();
+      if (a == 0) continue; // most of a sparse one
+      double *c = C[i].data();
+      for (std::size_t j = 0; j < B[k].size(); j++) c[j] += a * b[j];
+    }
+  return C;
+}
+
+inline Dense transposed(const Dense &A) {
+  Dense T = zeros(A.empty() ? 0 : int(A[0].size()), int(A.size()));
+  for (std::size_t i = 0; i < A.size(); i++)
+    for (std::size_t j = 0; j < A[i].size(); j++) T[j][i] = A[i][j];
+  return T;
+}
+
+inline Vector product(const Dense &A, const Vector &x) {
+  Vector y(A.size(), 0.0);
+  for (std::size_t i = 0; i < A.size(); i++) y[i] = dot(A[i], x);
+  return y;
+}
+
+inline Dense dense_of(const Matrix &A) {
+  Dense dense = zeros(A.size(), A.size());
   for (int i = 0; i < A.size(); i++)
     for (const auto &[j, value] : A.row[i]) dense[i][j] += value;
   return dense;
 }
 
-inline Vector dense_solve(std::vector<Vector> A, Vector b) {
+inline Vector dense_solve(Dense A, Vector b) {
   const std::size_t n = b.size();
   for (std::size_t k = 0; k < n; k++) {
     std::size_t largest = k;

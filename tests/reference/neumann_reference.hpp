@@ -9,32 +9,6 @@
 
 namespace reference {
 
-using Dense = std::vector<Vector>;
-
-inline Dense product(const Dense &A, const Dense &B) {
-  const std::size_t n = A.size();
-  Dense C(n, Vector(n, 0.0));
-  for (std::size_t i = 0; i < n; i++)
-    for (std::size_t k = 0; k < n; k++)
-      if (A[i][k] != 0)
-        for (std::size_t j = 0; j < n; j++) C[i][j] += A[i][k] * B[k][j];
-  return C;
-}
-
-inline Dense transposed(const Dense &A) {
-  Dense T(A.size(), Vector(A.size(), 0.0));
-  for (std::size_t i = 0; i < A.size(); i++)
-    for (std::size_t j = 0; j < A.size(); j++) T[j][i] = A[i][j];
-  return T;
-}
-
-inline Vector product(const Dense &A, const Vector &x) {
-  Vector y(x.size(), 0.0);
-  for (std::size_t i = 0; i < x.size(); i++)
-    for (std::size_t j = 0; j < x.size(); j++) y[i] += A[i][j] * x[j];
-  return y;
-}
-
 // The matrix with its identity rows decoupled in their columns, too; a row of zeros has a diagonal of 1.
 inline Dense decoupled(const Matrix &A) {
   Dense out = dense_of(A);
@@ -83,7 +57,7 @@ inline Dense neumann_inverse(const Matrix &A, int terms, double omega = 1) {
   Dense power(n, Vector(n, 0.0)), K(n, Vector(n, 0.0));
   for (std::size_t i = 0; i < n; i++) power[i][i] = K[i][i] = 1;
   for (int j = 1; j <= terms; j++) {
-    power = product(t.L, power); // fast: few entries on the left
+    power = product(t.L, power); // few entries on the left
     for (std::size_t i = 0; i < n; i++)
       for (std::size_t k = 0; k < n; k++) K[i][k] += (j % 2 ? -1 : 1) * power[i][k];
   }
