@@ -17,9 +17,12 @@ CUBE = ["-da_grid_x", 20, "-da_grid_y", 18, "-da_grid_z", 16]
 # of other numbers see tests/long/ranks.py; the tutorials below run on four
 SUITES = {"MicRanks": 7, "BlockRelaxRanks": 5, "TogetherRanks": 11, "RrbRanks*": 28, "DiagonalOnRanks": 1, "NeumannRanks": 11,
           "DeflationRanks": 8, "DeflationUserRanks": 10, "KnownValuesRanks": 11, "FusedCGRanks": 1}
+# of two boxes along each side there are four; the other suites take rows as they come
+ON_BOXES = ("MicRanks", "BlockRelaxRanks", "RrbRanks*", "NeumannRanks", "DeflationRanks", "FusedCGRanks")
 
 
-@pytest.mark.parametrize("ranks, suites", [(2, {"RrbMemory": 2, "FusedCGRanks": 1}), (3, SUITES | {"GridMGRanks*": 16}), (4, SUITES)])
+@pytest.mark.parametrize("ranks, suites", [(2, {"RrbMemory": 2, "FusedCGRanks": 1}), (3, SUITES | {"GridMGRanks*": 16}),
+                                           (4, {suite: SUITES[suite] for suite in ON_BOXES})])
 def test_googletests(run, build, ranks, suites):
     """At once: to start takes longer than most tests take."""
     chosen = ":".join(f"{suite}.*" for suite in suites)
