@@ -198,12 +198,14 @@ std::string no_match(Pattern &A, const Distances &d, Widest widest, const Match 
 
 // The grid fits by corners and seams alone, and not in all rows, and another one fits as it should: the given sizes are wrong. A 63 x 64
 // matrix passes as a periodic 9-point one on 64 x 63 points, with no coupling in y, and would converge badly on it. Where few rows are no
-// identity rows, another one may fit by chance.
+// identity rows, another one may fit by chance, unless it does so in all rows.
 bool is_far_fetched(Pattern &A, const Match &m) {
   Match ignored;
   if (is_proper(m.grid, m.fit) || A.is_complete(m.grid, m.fit)) return false;
   const auto found = best(A, candidates(A.rows(), Widest::star, A.distances(most_distances).all), ignored);
-  return found.size() == 1 && is_proper(found[0].grid, found[0].fit) && A.is_complete(found[0].grid, found[0].fit);
+  if (found.size() != 1 || !is_proper(found[0].grid, found[0].fit)) return false;
+  constexpr index_t few = 256;
+  return A.coupled_rows() > few || A.is_complete(found[0].grid, found[0].fit);
 }
 
 } // namespace

@@ -160,6 +160,8 @@ std::vector<PetscInt> HostRankPattern::missing(const Grid &grid, const Fit &f, b
   return elsewhere;
 }
 
+index_t HostRankPattern::coupled_rows() const { return std::count(flags.begin(), flags.begin() + A.n, 0); }
+
 bool HostRankPattern::has_coupled(PetscInt place) const {
   const PetscInt row = A.places.row_at(place, A.n);
   return row >= 0 && !flags[std::size_t(row)];

@@ -57,6 +57,7 @@ public:
   virtual Fit fit(const Grid &) = 0;
   // Whether every direction that some row uses is used by every row, across the seams too.
   virtual bool is_complete(const Grid &, const Fit &) = 0;
+  virtual index_t coupled_rows() = 0; // those that are no identity rows
   virtual double coupling(PetscInt row, PetscInt column) = 0;
 };
 
@@ -97,6 +98,7 @@ public:
   // those are identity rows. *complete: own neighbours are all coupled.
   std::vector<PetscInt> missing(const Grid &, const Fit &, bool *complete) const;
   bool has_coupled(PetscInt place) const;               // an own row that is no identity row
+  index_t coupled_rows() const;                         // so many of them
   double coupling(PetscInt row, PetscInt column) const; // of places; 0 where there is none
   const RankRows &rows() const { return A; }
 
@@ -118,6 +120,7 @@ public:
   Pair one_too_many(std::size_t most) override;
   Fit fit(const Grid &g) override { return all.fit(g); }
   bool is_complete(const Grid &, const Fit &) override;
+  index_t coupled_rows() override { return all.coupled_rows(); }
   double coupling(PetscInt row, PetscInt column) override { return all.coupling(row, column); }
 
 private:

@@ -120,6 +120,12 @@ bool PetscRRBPatternOnRanks::is_complete(const Grid &grid, const Fit &f) {
   return Smallest(comm_, complete) == 1;
 }
 
+index_t PetscRRBPatternOnRanks::coupled_rows() {
+  PetscInt64 rows = on_host().coupled_rows();
+  PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &rows, 1, MPIU_INT64, MPI_SUM, comm_));
+  return rows;
+}
+
 double PetscRRBPatternOnRanks::coupling(PetscInt row, PetscInt column) {
   double value = on_host().coupling(row, column);
   PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm_));

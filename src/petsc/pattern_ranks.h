@@ -22,6 +22,7 @@ public:
   petscrrb::Pair one_too_many(std::size_t most) override;
   petscrrb::Fit fit(const petscrrb::Grid &) override;
   bool is_complete(const petscrrb::Grid &, const petscrrb::Fit &) override;
+  petscrrb::index_t coupled_rows() override;
   double coupling(PetscInt row, PetscInt column) override;
 
 private:

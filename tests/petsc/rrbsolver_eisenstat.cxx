@@ -27,10 +27,12 @@ TEST(Eisenstat, RunsWhereNothingGoesAroundARing) {
   for (const auto &[name, problem] : five_points())
     for (const char *precision : {"double", "single"})
       for (const char *cycle : {"v", "amli"}) {
+        if (!has_levels(problem)) continue;
         const Matrix A = matrix_of(problem);
         const Solver ksp =
             ksp_of(A, options_of(problem) + "-pc_rrb_precision " + precision + " -pc_rrb_cycle " + cycle);
-        expect_solved(ksp, problem, has_levels(problem) && !has_ring(problem), name + ", " + precision + ", " + cycle);
+        const bool form = !has_ring(problem) && precision == std::string("double");
+        expect_solved(ksp, problem, form, name + ", " + precision + ", " + cycle);
       }
 }
 
@@ -70,18 +72,16 @@ TEST(Eisenstat, HasTheSameBitsForAnyNumberOfThreads) {
 // It is not that of a preconditioner that couples other nodes than the matrix does.
 TEST(Eisenstat, DoesNotRunWithAnotherMatrixsPreconditioner) {
   const Problem before = reference::random_faces({45, 38}, 100), after = reference::random_faces({45, 38}, 90, 5);
-  for (const char *precision : {"double", "single"}) {
-    const Matrix A = matrix_of(before);
-    const Solver ksp = ksp_of(A, words + "-pc_rrb_precision " + precision);
-    expect_solved(ksp, before, true, "new");
-    ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
-    set_values(A, after.A);
-    expect_solved(ksp, after, false, "kept");
-    ok(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
-    expect_solved(ksp, after, true, "of the new values");
-    set_values(A, before.A);
-    expect_solved(ksp, before, true, "of the old ones");
-  }
+  const Matrix A = matrix_of(before);
+  const Solver ksp = ksp_of(A, words);
+  expect_solved(ksp, before, true, "new");
+  ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  set_values(A, after.A);
+  expect_solved(ksp, after, false, "kept");
+  ok(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
+  expect_solved(ksp, after, true, "of the new values");
+  set_values(A, before.A);
+  expect_solved(ksp, before, true, "of the old ones");
 }
 
 // Positive couplings move to the diagonals in M, so it couples less than the matrix.

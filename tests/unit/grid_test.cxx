@@ -423,6 +423,22 @@ TEST(CheckGrid, FarFetchedSizesAreRefused) {
   expect_part(check(chain, g), "Its nonzeros fit 12 x 1 (5 points)");
 }
 
+// As many are left where the sides were exchanged that nothing fits by chance.
+TEST(CheckGrid, ExchangedSizesOfAMatrixWithKnownValuesAreRefused) {
+  for (const int points : {5, 9})
+    for (const int one_of : {3, 7, 100}) {
+      const Shape s{63, 64, 1, false, true, false, points};
+      auto A = random_matrix(s);
+      for (int p = 0; p < s.size(); ++p)
+        if (p * 37 % one_of == 0) A.make_identity(p, true);
+      Grid g = given(2, 64, 63, 1);
+      SCOPED_TRACE(name(s) + ", one of " + std::to_string(one_of));
+      EXPECT_NE(check(A, g), "");
+      g = given(2, 63, 64, 1);
+      EXPECT_EQ(check(A, g), "");
+    }
+}
+
 // So few couplings are left that other grids may fit by chance: the given one is right.
 TEST(CheckGrid, GivenSizesOfAMatrixWithMostlyKnownValuesAreAccepted) {
   std::mt19937 random(5);

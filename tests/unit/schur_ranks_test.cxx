@@ -127,8 +127,7 @@ bool expect_same(const reference::Problem &p, const Partition &parts, Case c, No
   EXPECT_TRUE(many.positive);
   EXPECT_EQ(many.amli, one.amli);
   const std::size_t tested = norm == Norm::preconditioned; // from there on there is a norm
-  // in single precision one rank's form has the weights between b1 and b2 in double
-  double tolerance = c.single ? 1e-6 : 1e-11, largest = tested ? reference::norm(one.x) : 0.0;
+  double tolerance = 1e-11, largest = tested ? reference::norm(one.x) : 0.0;
   for (std::size_t i = tested; i < one.numbers.size(); ++i) largest = std::max(largest, one.numbers[i].norm);
   for (std::size_t i = 0; i < one.numbers.size(); ++i, tolerance *= 4) { // what rounding becomes in conjugate gradients
     const Numbers &a = one.numbers[i], &b = many.numbers[i];
@@ -140,7 +139,7 @@ bool expect_same(const reference::Problem &p, const Partition &parts, Case c, No
       EXPECT_NEAR(a.norm, b.norm, tolerance * largest) << i;
     }
   }
-  EXPECT_LT(reference::difference(many.x, one.x), (c.single ? 1e-5 : 1e-10) * reference::norm(one.x));
+  EXPECT_LT(reference::difference(many.x, one.x), 1e-10 * reference::norm(one.x));
   return one.amli;
 }
 

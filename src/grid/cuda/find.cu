@@ -271,6 +271,10 @@ public:
   Pair one_too_many(std::size_t most) override { return on_host().one_too_many(most); }
   Fit fit(const Grid &g) override { return all.fit(g); }
   bool is_complete(const Grid &g, const Fit &f) override { return all.is_complete(g, f); }
+  index_t coupled_rows() override {
+    const auto identity = to_host(all.identity(), std::size_t(A.n), stream);
+    return std::count(identity.begin(), identity.end(), 0);
+  }
   double coupling(PetscInt row, PetscInt column) override { return on_host().coupling(row, column); }
 
 private:

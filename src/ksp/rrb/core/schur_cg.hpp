@@ -67,15 +67,15 @@ public:
     else
       s1_.refresh(on_, a);
     x_.v = a.v;
-    // its loops neither go around a ring nor read what other ranks have
-    x_.eisenstat = !ranks_ && !level_.extent.x.wraps() && !level_.extent.y.wraps();
-    if (x_.eisenstat) level_.with_factor([&](const auto &factor) { s1_.scale(on_, factor); });
+    // its loops neither go around a ring nor read what other ranks have; of a factor in single precision weights are not those of S1
+    x_.eisenstat = !ranks_ && level_.in_double && !level_.extent.x.wraps() && !level_.extent.y.wraps();
+    if (x_.eisenstat) s1_.scale(on_, *level_.in_double);
   }
   // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand.
   bool refreshed() {
     const auto found = s1_.found(on_);
     if (x_.eisenstat && !found.eisenstat) {
-      level_.with_factor([&](const auto &factor) { s1_.unscale(on_, factor); });
+      s1_.unscale(on_, *level_.in_double);
       x_.eisenstat = false;
     }
     return found.positive;
@@ -93,9 +93,7 @@ public:
     loops_.eliminate_red(on_, x_, r0, norm);
     if (ranks_) ranks_->exchange_b1(x_.r[b1], {});
     if (x_.eisenstat) {
-      level_.with_factor([&](const auto &factor) {
-        on_.for_each(nodes(b1, 0), ScaleResidual{factor.get(Inner{}), x_.r[b1]});
-      });
+      on_.for_each(nodes(b1, 0), ScaleResidual{level_.in_double->get(Inner{}), x_.r[b1]});
       on_.for_each(nodes(b2, 0), EliminateScaled{s1_.views(), x_.r[b1], x_.r[b2]});
     }
     loops_.residual(on_, x_, true, Norm::none);
@@ -142,11 +140,9 @@ public:
     SchurVectors<Backend> whole = x_;
     whole.delta = x_.q;
     on_.for_each(nodes(b2, 0), CopyNode{Correction<Dense>{x_.delta[b2], x_.p[b2], a}, x_.q[b2]});
-    level_.with_factor([&](const auto &factor) {
-      const Correction<Dense> at_b1{x_.delta[b1], x_.p[b1], a};
-      on_.for_each(nodes(b1, 0),
-                   CopyNode{UnscaledCorrection{factor.get(Inner{}), s1_.views(), at_b1, x_.q[b2]}, x_.q[b1]});
-    });
+    const Correction<Dense> at_b1{x_.delta[b1], x_.p[b1], a};
+    on_.for_each(nodes(b1, 0),
+                 CopyNode{UnscaledCorrection{level_.in_double->get(Inner{}), s1_.views(), at_b1, x_.q[b2]}, x_.q[b1]});
     loops_.correct(on_, whole, nullptr, r0, x, add);
   }
   std::size_t bytes() const { return memory_.bytes() + s1_.bytes() + scalars_.bytes() + loops_.bytes(); }

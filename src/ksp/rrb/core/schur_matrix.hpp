@@ -76,11 +76,10 @@ private:
 
 // Eisenstat's form (docs/numerics.md): of b1's rows S1 scaled so that the pivots of level 2 are 1, less those. It needs a
 // preconditioner that couples b1 with b2 as S1 does, with a positive pivot at every b1: a flag where it does not. F: its
-// FactorViews. Weights that are stored with less precision are those of S1 as far as they go.
+// FactorViews.
 template <class F, class V> struct ScaleB1 {
   F f;
   SchurViews<V> s;
-  double tolerance;
 
   PETSCRRB_HD double root(index_t h, index_t k) const {
     const double dinv = f.dinv[b1](h, k);
@@ -91,7 +90,7 @@ template <class F, class V> struct ScaleB1 {
     bool same = dinv > 0.0;
     for (int i = 0; i < 4; ++i) {
       const double w = s.skew[i](h, k);
-      same = same && std::fabs(w * dinv - f.w[i][b1](h, k)) <= tolerance * std::fabs(w * dinv);
+      same = same && std::fabs(w * dinv - f.w[i][b1](h, k)) <= 1e-12 * std::fabs(w * dinv);
       s.skew[i].at(h, k) = w * here;
     }
     s.X[b1].at(h, k) = s.X[b1](h, k) * (here * here) - 1.0;
@@ -100,7 +99,7 @@ template <class F, class V> struct ScaleB1 {
     return same ? node_ok : node_failed;
   }
 };
-template <class F, class V> ScaleB1(F, SchurViews<V>, double) -> ScaleB1<F, V>;
+template <class F, class V> ScaleB1(F, SchurViews<V>) -> ScaleB1<F, V>;
 
 // Back again.
 template <class F, class V> struct UnscaleB1 {
@@ -180,12 +179,13 @@ public:
 
   // After refresh(), with a factor of the preconditioner: b1's rows and the skew weights become those of Eisenstat's form; and
   // back, where found() says that it is none.
-  template <class T> void scale(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
+  void scale(const Backend &on, const Red &factor) const {
     const Range2 nodes = x_.nodes_of(b1);
-    on.count_each(nodes, nodes, scaling(factor), scaling(factor), counts_.data() + b1);
+    const ScaleB1 scale{factor.get(Inner{}), s_};
+    on.count_each(nodes, nodes, scale, scale, counts_.data() + b1);
   }
-  template <class T> void unscale(const Backend &on, const FactorFields<DenseFieldOf<T>> &factor) const {
-    on.for_each(x_.nodes_of(b1), UnscaleB1{scaling(factor)});
+  void unscale(const Backend &on, const Red &factor) const {
+    on.for_each(x_.nodes_of(b1), UnscaleB1{ScaleB1{factor.get(Inner{}), s_}});
   }
 
   // X, E and N of b1 and b2, then skew, one array after the other
@@ -197,9 +197,6 @@ public:
   std::size_t bytes() const { return memory_.bytes(); }
 
 private:
-  template <class T> auto scaling(const FactorFields<DenseFieldOf<T>> &factor) const {
-    return ScaleB1{factor.get(Inner{}), s_, sizeof(T) < sizeof(double) ? 1e-5 : 1e-12};
-  }
   template <template <class, class> class Form, class A, class V> auto form_as(const Schur<A, V> &from) const {
     return Form<A, V>{from, s_};
   }

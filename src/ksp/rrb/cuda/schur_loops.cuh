@@ -62,7 +62,8 @@ public:
     with_factor(x.level, [&](auto factor) {
       with_solution(x.level.solution, [&](auto z) {
         using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
-        with_form<std::is_same_v<decltype(z), rrb::device::BoxNext>>(x, [&](auto eisenstat) {
+        constexpr bool several = std::is_same_v<decltype(z), rrb::device::BoxNext>;
+        with_form<several, T>(x, [&](auto eisenstat) {
           using F = device::Direction<T, decltype(z), decltype(eisenstat)::value>;
           launch_ahead<F>(on, stored_, device::direction<F>, [&](int) {
             return std::tuple(F{factor, r_arrays(x), arrays(x.p), arrays(x.delta), z, stored_}, x.scalars.data());
@@ -104,7 +105,7 @@ public:
     with_factor(x.level, [&](auto factor) {
       with_right_hand_side(x.level.right_hand_side, [&](auto y, auto several) {
         using T = std::remove_const_t<std::remove_pointer_t<decltype(factor.p)>>;
-        with_form<decltype(several)::value>(x, [&](auto eisenstat) {
+        with_form<decltype(several)::value, T>(x, [&](auto eisenstat) {
           using F = device::Residual<T, decltype(y), decltype(several)::value, decltype(eisenstat)::value>;
           const F f{factor,
                     s1_arrays(x, device::Product::skew),
@@ -242,9 +243,9 @@ private:
         f(rrb::device::natural_next(x_, next), several);
     });
   }
-  // f(whether it is Eisenstat's, which several ranks have not)
-  template <bool several, class F> static void with_form(const SchurVectors<Cuda> &x, const F &f) {
-    if constexpr (several)
+  // f(whether it is Eisenstat's, which is for one rank and a factor in double precision)
+  template <bool several, class T, class F> static void with_form(const SchurVectors<Cuda> &x, const F &f) {
+    if constexpr (several || !std::is_same_v<T, double>)
       f(std::false_type{});
     else
       either(x.eisenstat, f);
