@@ -42,7 +42,6 @@ TEST(Eisenstat, ReportsTheTrueResidual) {
     const Matrix A = matrix_of(problem);
     const Solver ksp = ksp_of(A, options_of(problem) + "-ksp_norm_type unpreconditioned -ksp_rtol 1e-11");
     const Recorded result = recorded(ksp, problem.b, guess_with_known_rows(problem));
-    const reference::Vector r0 = problem.A.multiply(guess_with_known_rows(problem));
     ASSERT_GT(result.reason, 0) << name;
     reference::Vector r = problem.A.multiply(result.x);
     for (std::size_t i = 0; i < r.size(); ++i) r[i] -= problem.b[i];

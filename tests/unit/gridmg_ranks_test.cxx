@@ -190,7 +190,6 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
             if (gather_size == 100000) {
               EXPECT_EQ(dealt, 0) << what;
             }
-            if (smooths == 2) continue;
             std::vector<gridmg::GridReport> of_single;
             const Vector single = on_ranks(A, cuts, o, gather_size, true, r, &of_single);
             for (std::size_t i = 0; i < z.size(); ++i) ASSERT_NEAR(single[i], z[i], 1e-3 * most) << what << ", single";
