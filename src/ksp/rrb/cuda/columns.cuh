@@ -25,6 +25,18 @@ struct Vector {
   __device__ const double *b2_at(int h, int k) const { return at.at(1, around_x(h), around_y(k)); }
 };
 
+// S1's arrays, in the order of SchurMatrix.
+enum S1Array {
+  X1,
+  X2,
+  E1,
+  E2,
+  N1,
+  N2,
+  skew,
+  of_s1 = skew + 4
+};
+
 // A thread's two columns. Those past the end read the arrays' borders.
 struct Columns {
   int h, k0, k1, lane;

@@ -12,15 +12,8 @@ struct EisenstatProduct {
   Arrays<double> p, q;
   Box box;
 
+  // X, E and N are of the row below
   enum Array {
-    X1, // of the row below: X, E and N
-    X2,
-    E1,
-    E2,
-    N1,
-    N2,
-    skew,
-    of_s1 = skew + 4,
     P1 = of_s1,
     P2, // of the row above
     arrays

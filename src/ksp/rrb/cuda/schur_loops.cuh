@@ -108,7 +108,7 @@ public:
         with_form<decltype(several)::value, T>(x, [&](auto eisenstat) {
           using F = device::Residual<T, decltype(y), decltype(several)::value, decltype(eisenstat)::value>;
           const F f{factor,
-                    s1_arrays(x, device::Product::skew),
+                    s1_arrays(x, device::skew),
                     vector(r_arrays(x)),
                     vector(arrays(x.q)),
                     y,

@@ -26,14 +26,6 @@ struct Product {
   Box box;
 
   enum Array {
-    X1,
-    X2,
-    E1,
-    E2,
-    N1,
-    N2,
-    skew,
-    of_s1 = skew + 4,
     P1 = of_s1, // of the next row
     P2,
     arrays
