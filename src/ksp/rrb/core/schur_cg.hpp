@@ -93,8 +93,9 @@ public:
     loops_.eliminate_red(on_, x_, r0, norm);
     if (ranks_) ranks_->exchange_b1(x_.r[b1], {});
     if (x_.eisenstat) {
-      on_.for_each(nodes(b1, 0), ScaleResidual{level_.in_double->get(Inner{}), x_.r[b1]});
-      on_.for_each(nodes(b2, 0), EliminateScaled{s1_.views(), x_.r[b1], x_.r[b2]});
+      const auto f = level_.in_double->get(Inner{});
+      on_.for_each(nodes(b2, 0), ForwardSkew{f, x_.r[b1], x_.r[b2], x_.r[b2]});
+      on_.for_each(nodes(b1, 0), ScaleResidual{f, x_.r[b1]});
     }
     loops_.residual(on_, x_, true, Norm::none);
     add_up_below(norm, true);
@@ -141,8 +142,7 @@ public:
     whole.delta = x_.q;
     on_.for_each(nodes(b2, 0), CopyNode{Correction<Dense>{x_.delta[b2], x_.p[b2], a}, x_.q[b2]});
     const Correction<Dense> at_b1{x_.delta[b1], x_.p[b1], a};
-    on_.for_each(nodes(b1, 0),
-                 CopyNode{UnscaledCorrection{level_.in_double->get(Inner{}), s1_.views(), at_b1, x_.q[b2]}, x_.q[b1]});
+    on_.for_each(nodes(b1, 0), BackwardB1{level_.in_double->get(Inner{}), at_b1, x_.q[b2], x_.q[b1], Scaling::root});
     loops_.correct(on_, whole, nullptr, r0, x, add);
   }
   std::size_t bytes() const { return memory_.bytes() + s1_.bytes() + scalars_.bytes() + loops_.bytes(); }
@@ -183,13 +183,8 @@ private:
     level_.with_factor([&](const auto &factor) {
       const auto f = factor.get(Inner{});
       using F = std::decay_t<decltype(f)>;
-      const auto back = [&](const auto &r) {
-        on_.for_each(nodes(b1, 1), BackwardB1{f, r, x_.q[b2], x_.q[b1], Scaling::full});
-      };
-      if (x_.eisenstat)
-        back(UnscaledResidual{f, loops_.r_b1(x_)});
-      else
-        back(loops_.r_b1(x_));
+      const Scaling scaling = x_.eisenstat ? Scaling::root : Scaling::full;
+      on_.for_each(nodes(b1, 1), BackwardB1{f, loops_.r_b1(x_), x_.q[b2], x_.q[b1], scaling});
       exchange({b1}, {x_.q[b1]});
       sum(r1, RedCorrection<r1, Zero, F>{f, {}, x_.q});
       sum(r2, RedCorrection<r2, Zero, F>{f, {}, x_.q});

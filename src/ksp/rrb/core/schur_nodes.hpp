@@ -34,45 +34,14 @@ template <Class c, class R, class F> struct RedCorrection {
   }
 };
 
-// Between vectors and those of Eisenstat's form, on b1 in place: r~ = D^-1/2 r; on b2: r^ = r + W^T r~.
+// r~ = D^-1/2 r on b1, in place: the residual of Eisenstat's form
 template <class F> struct ScaleResidual {
   F f;
   Dense r;
 
-  PETSCRRB_HD void operator()(index_t h, index_t k) const { r.at(h, k) *= std::sqrt(double(f.dinv[b1](h, k))); }
+  PETSCRRB_HD void operator()(index_t h, index_t k) const { r.at(h, k) *= std::sqrt(f.dinv[b1](h, k)); }
 };
 template <class F> ScaleResidual(F, Dense) -> ScaleResidual<F>;
-struct EliminateScaled {
-  SchurViews<Dense> s;
-  Dense x1, x2;
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    x2.at(h, k) += s.skew[SW](h, k) * x1(h, k) + s.skew[SE](h - 1, k) * x1(h - 1, k) +
-                   s.skew[NW](h, k - 1) * x1(h, k - 1) + s.skew[NE](h - 1, k - 1) * x1(h - 1, k - 1);
-  }
-};
-// D^1/2 r~, the residual on b1
-template <class F, class R> struct UnscaledResidual {
-  F f;
-  R r;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const { return r(h, k) / std::sqrt(double(f.dinv[b1](h, k))); }
-};
-template <class F, class R> UnscaledResidual(F, R) -> UnscaledResidual<F, R>;
-// D^-1/2 (x~ + W x^) on b1: x^ is that on b2
-template <class F> struct UnscaledCorrection {
-  F f;
-  SchurViews<Dense> s;
-  Correction<Dense> x1;
-  Dense x2;
-
-  PETSCRRB_HD double operator()(index_t h, index_t k) const {
-    return std::sqrt(double(f.dinv[b1](h, k))) *
-           (x1(h, k) + (s.skew[SW](h, k) * x2(h, k) + s.skew[SE](h, k) * x2(h + 1, k) +
-                        s.skew[NW](h, k) * x2(h, k + 1) + s.skew[NE](h, k) * x2(h + 1, k + 1)));
-  }
-};
-template <class F> UnscaledCorrection(F, SchurViews<Dense>, Correction<Dense>, Dense) -> UnscaledCorrection<F>;
 
 struct ClearNode {
   Dense x;

@@ -249,14 +249,13 @@ private:
                                  s.skew[NW](h, k - 1) * b1_below[h] + s.skew[NE](h - 1, k - 1) * b1_below[h - 1]);
           });
           next.store(b2_here, k);
-          b1_below = b1_here;
-          continue;
+        } else {
+          sum[2] = squares(b2, k, [&](index_t h) { return b2_here[h]; });
+          const Rows r1{{b1_below, b1_here, nullptr}}, r2{{nullptr, b2_here, nullptr}},
+              y{{nullptr, c.scratch(y_b2), nullptr}};
+          along(own[b2], ForwardSkew{factor_from_row<true>(factor, k), r1, r2, y});
+          next.store(c.scratch(y_b2), k);
         }
-        sum[2] = squares(b2, k, [&](index_t h) { return b2_here[h]; });
-        const Rows r1{{b1_below, b1_here, nullptr}}, r2{{nullptr, b2_here, nullptr}},
-            y{{nullptr, c.scratch(y_b2), nullptr}};
-        along(own[b2], ForwardSkew{factor_from_row<true>(factor, k), r1, r2, y});
-        next.store(c.scratch(y_b2), k);
       }
       b1_below = b1_here;
     }
