@@ -102,16 +102,25 @@ void agree(rrb::Ranks &ranks, RowFacts &f) {
   }
 }
 
+std::vector<BoxRows> on_boxes(const reference::Matrix &A, const Cuts &cuts) {
+  std::vector<BoxRows> boxes;
+  for (int rank = 0; rank < cuts.count(); ++rank) boxes.emplace_back(A, cuts, rank);
+  return boxes;
+}
+
 // M^-1 r on ranks, and the grids of rank 0. before: a matrix that there are two refreshes of before two of A.
-Vector on_ranks(const reference::Matrix &A, const Cuts &cuts, const gridmg::Options &o, index_t gather_size,
+Vector on_ranks(const std::vector<BoxRows> &A, const Cuts &cuts, const gridmg::Options &o, index_t gather_size,
                 bool single, const Vector &r, std::vector<gridmg::GridReport> *report,
-                const reference::Matrix *before = nullptr) {
+                const std::vector<BoxRows> *before = nullptr) {
   Vector z(r.size(), std::nan(""));
   SimulatedRanks::run(cuts.count(), [&](rrb::Ranks &ranks) {
     gridmg::Dealt dealt{&ranks, cuts, gather_size, [&](const auto &f) { together(ranks, f); },
                         [&](RowFacts &f) { agree(ranks, f); }};
     const auto M = gridmg::make_gridmg(dealt, 7, o, single);
-    const BoxRows rows(A, cuts, ranks.rank()), others(before ? *before : A, cuts, ranks.rank());
+    const auto mine_of = [&](const std::vector<BoxRows> &boxes) -> const BoxRows & {
+      return boxes[std::size_t(ranks.rank())];
+    };
+    const BoxRows &rows = mine_of(A), &others = mine_of(before ? *before : A);
     for (int n = before ? 0 : 3; n < 4; ++n) {
       const gridmg::Findings found = M->refresh(n < 2 ? others.csr() : rows.csr());
       ASSERT_EQ(found.read.result(), ReadResult::ok);
@@ -148,7 +157,12 @@ const std::vector<Case> cases = {
 
 TEST(GridMGOnBoxes, IsThatOfOneRank) {
   int turn = 0; // what is gathered elsewhere goes with a third of the choices
-  for (const Case &c : cases)
+  for (const Case &c : cases) {
+    const reference::Matrix A = reference::random_couplings(c.g, 10.0, 0.1).A;
+    const Cuts cuts = cuts_of(c.g, c.cuts);
+    const auto boxes = on_boxes(A, cuts), before = on_boxes(reference::random_couplings(c.g, 1000.0, 0.1).A, cuts);
+    const Rows rows(A);
+    const Vector r = reference::random_vector(A.size(), 3);
     for (const auto smoother : {gridmg::Smoother::points, gridmg::Smoother::automatic, gridmg::Smoother::lines})
       for (const auto coarsening : {gridmg::Coarsening::full, gridmg::Coarsening::automatic, gridmg::Coarsening::semi})
         for (const int smooths : {1, 2})
@@ -156,17 +170,12 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
             if (gather_size != 4 && (smooths == 2 || ++turn % 3)) continue;
             gridmg::Options o;
             o.smoother = smoother, o.coarsening = coarsening, o.smooths = smooths, o.coarse_size = 1;
-            const reference::Matrix A = reference::random_couplings(c.g, 10.0, 0.1).A,
-                                    before = reference::random_couplings(c.g, 1000.0, 0.1).A;
-            const Vector r = reference::random_vector(A.size(), 3);
             const auto one = gridmg::make_gridmg(grid_of(c.g), o, false);
-            const Rows rows(A);
             ASSERT_FALSE(one->refresh(rows.csr()).failed);
             Vector expected(r.size());
             one->apply(r.data(), expected.data());
-            const Cuts cuts = cuts_of(c.g, c.cuts);
             std::vector<gridmg::GridReport> report;
-            const Vector z = on_ranks(A, cuts, o, gather_size, false, r, &report, smooths == 2 ? &before : nullptr);
+            const Vector z = on_ranks(boxes, cuts, o, gather_size, false, r, &report, smooths == 2 ? &before : nullptr);
             double most = 0;
             for (const double x : expected) most = std::max(most, std::fabs(x));
             const std::string what = std::to_string(c.g.n[0]) + " x " + std::to_string(c.g.n[1]) + " x " +
@@ -191,9 +200,10 @@ TEST(GridMGOnBoxes, IsThatOfOneRank) {
               EXPECT_EQ(dealt, 0) << what;
             }
             std::vector<gridmg::GridReport> of_single;
-            const Vector single = on_ranks(A, cuts, o, gather_size, true, r, &of_single);
+            const Vector single = on_ranks(boxes, cuts, o, gather_size, true, r, &of_single);
             for (std::size_t i = 0; i < z.size(); ++i) ASSERT_NEAR(single[i], z[i], 1e-3 * most) << what << ", single";
           }
+  }
 }
 
 } // namespace
