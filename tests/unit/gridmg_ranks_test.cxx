@@ -117,10 +117,8 @@ Vector on_ranks(const std::vector<BoxRows> &A, const Cuts &cuts, const gridmg::O
     gridmg::Dealt dealt{&ranks, cuts, gather_size, [&](const auto &f) { together(ranks, f); },
                         [&](RowFacts &f) { agree(ranks, f); }};
     const auto M = gridmg::make_gridmg(dealt, 7, o, single);
-    const auto mine_of = [&](const std::vector<BoxRows> &boxes) -> const BoxRows & {
-      return boxes[std::size_t(ranks.rank())];
-    };
-    const BoxRows &rows = mine_of(A), &others = mine_of(before ? *before : A);
+    const auto rank = std::size_t(ranks.rank());
+    const BoxRows &rows = A[rank], &others = before ? (*before)[rank] : rows;
     for (int n = before ? 0 : 3; n < 4; ++n) {
       const gridmg::Findings found = M->refresh(n < 2 ? others.csr() : rows.csr());
       ASSERT_EQ(found.read.result(), ReadResult::ok);
