@@ -65,7 +65,7 @@ test_programs := $(if $(unit_sources),$(BUILD)/tests/unit) $(if $(petsc_sources)
 # contraction is fixed here, so that a result does not depend on the compiler's default
 arithmetic := -ffp-contract=fast -fno-math-errno
 sanitizers := $(if $(SANITIZE),-g -O1 -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize=$(SANITIZE))
-common_flags = -Wall -Wextra -fPIC $(CXXOPTFLAGS) $(test_flags) $(arithmetic) $(OPENMP_FLAGS) \
+common_flags = -Wall -Wextra -fPIC $(CXXOPTFLAGS) $(more_flags) $(arithmetic) $(OPENMP_FLAGS) \
   -Iinclude $(PETSC_COMPILE_FLAGS) -MMD -MP $(if $(NVCC),-DPETSCRRB_HAVE_CUDA=1) $(NCCL_COMPILE_FLAGS) $(sanitizers)
 # PETSc looks for complex numbers otherwise, and what it includes for them takes CUDA's compiler longer than most files of ours
 real_numbers := -DPETSC_SKIP_COMPLEX
@@ -88,17 +88,22 @@ use_library = -L$(BUILD)/lib -Wl,-rpath,$(abspath $(BUILD)/lib) -lpetscrrb
 # no contraction at all: a point must be computed alike in loops that are vectorized and in those that are not
 $(BUILD)/obj/src/pc/mic/% $(BUILD)/obj/tests/unit/mic_% $(BUILD)/obj/tests/cuda/mic_%: private arithmetic := -ffp-contract=off -fno-math-errno
 # compiles faster, and GCC 12 at -O3 warns of a null pointer in std::vector that is none
-$(BUILD)/obj/tests/%: test_flags = -O2
-# what takes time in those of tests/petsc is the library and PETSc. Private, or else the header would get them, compiled once
-headers := $(BUILD)/obj/tests/headers.hpp.gch
-with_headers := -I$(BUILD)/obj/tests -include headers.hpp
-unit_tests := $(call object,$(unit_sources))
-petsc_tests := $(call object,$(petsc_sources))
-$(unit_tests) $(petsc_tests): $(headers)
-$(unit_tests): private test_flags = -O2 $(with_headers)
-$(petsc_tests): private test_flags = -O1 $(with_headers)
+$(BUILD)/obj/tests/%: more_flags = -O2
+
+# headers.hpp of src and of tests, compiled once; private, or else they would be compiled with themselves
+precompiles := $(findstring Free Software,$(shell $(CXX) --version 2> /dev/null))
+with_headers = $(if $(precompiles),-I$(BUILD)/obj/$(1) -include headers.hpp)
+define use_headers
+$(2): private more_flags = $(3) $(call with_headers,$(1))
+$(2): $(if $(precompiles),$(BUILD)/obj/$(1)/headers.hpp.gch)
+endef
+# those of MIC have another arithmetic
+$(eval $(call use_headers,src,$(filter-out $(BUILD)/obj/src/pc/mic/%,$(call object,$(cxx_sources)))))
+$(eval $(call use_headers,tests,$(call object,$(unit_sources)),-O2))
+# what takes time in those of tests/petsc is the library and PETSc
+$(eval $(call use_headers,tests,$(call object,$(petsc_sources)),-O1))
 # a device's kernel on the host
-$(BUILD)/obj/tests/unit/black_product_test.cxx.o: private test_flags += -iquote tests/emulated
+$(BUILD)/obj/tests/unit/black_product_test.cxx.o: private more_flags += -iquote tests/emulated
 
 # V=1 shows the commands
 quiet = $(if $(V),,@echo "  $(1) $(if $(filter %.so %.a $(BUILD)/tests/% $(BUILD)/examples/% $(BUILD)/benchmarks/%,$@),$@,$<)";)
