@@ -108,7 +108,8 @@ typedef enum {
 
    Values:
 +  `PC_RRB_PRECISION_DOUBLE` - double
--  `PC_RRB_PRECISION_SINGLE` - single for couplings and inverse pivots; the matrix, vectors and arithmetic stay double
+.  `PC_RRB_PRECISION_SINGLE` - single for couplings and inverse pivots; the matrix, vectors and arithmetic stay double
+-  `PC_RRB_PRECISION_MIXED`  - double on the finest grid, single on the coarser ones
 
    Level: intermediate
 
@@ -116,7 +117,8 @@ typedef enum {
 E*/
 typedef enum {
   PC_RRB_PRECISION_DOUBLE,
-  PC_RRB_PRECISION_SINGLE
+  PC_RRB_PRECISION_SINGLE,
+  PC_RRB_PRECISION_MIXED
 } PCRRBPrecision;
 
 /*E

@@ -40,7 +40,8 @@ struct Factored {
 
   Factored(index_t n, int levels, bool single, int amli_grid = 0) : extent{{0, n, n, false}, {0, n, n, false}} {
     cuda::check(cudaStreamCreateWithFlags(&on.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    core = rrb::make_factorization(on, extent, {levels, levels / 2, 32, amli_grid}, single);
+    core = rrb::make_factorization(on, extent, {levels, levels / 2, 32, amli_grid},
+                                   single ? rrb::Precision::in_single : rrb::Precision::in_double);
     rrb::LastBlock &b = core->last_block();
     const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
         y(b.y.begin(), b.y.end());

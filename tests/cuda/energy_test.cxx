@@ -40,7 +40,7 @@ public:
     const std::vector<double> *host[] = {&s.C, &s.E, &s.N, &s.NE, &s.NW, &s.v};
     for (int i = 0; i < 6; ++i) stencil_[i].assign(*host[i]);
     const rrb::Extent extent{{0, p.nx, p.nx, grid.periodic[0]}, {0, p.ny, p.ny, grid.periodic[1]}};
-    core_ = rrb::make_factorization(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
+    core_ = rrb::make_factorization(on_, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.precision);
     const auto &b = core_->last_block();
     last_ = std::make_unique<dense::SubstructuredInverse>(
         int(b.size()), ints(b.ia).data(), ints(b.ja).data(), ints(b.x).data(), ints(b.y).data(),
@@ -186,11 +186,11 @@ template <class Test> void for_each_choice(std::initializer_list<int> levels, co
   for (const int l : levels)
     for (const int dense : {1, l / 2})
       for (int grid = 0; grid < 3 && 2 * grid < l; ++grid)
-        for (const bool single : {false, true}) {
+        for (const auto precision : support::precisions) {
           Choice choice;
-          choice.levels = l, choice.storage_grids = dense, choice.amli_grid = grid, choice.single = single;
+          choice.levels = l, choice.storage_grids = dense, choice.amli_grid = grid, choice.precision = precision;
           SCOPED_TRACE("levels " + std::to_string(l) + ", dense " + std::to_string(dense) + ", AMLI's grid " +
-                       std::to_string(grid) + (single ? ", single" : ""));
+                       std::to_string(grid) + support::word(precision));
           test(choice);
         }
 }

@@ -37,7 +37,7 @@ struct Factored {
     const std::vector<double> *host[] = {&s.C, &s.E, &s.N, &s.NE, &s.NW, &s.v};
     for (int i = 0; i < 6; ++i) prepared[i].assign(*host[i]), again[i].assign(*host[i]);
     const rrb::Extent extent{{0, p.nx, p.nx, false}, {0, p.ny, p.ny, false}};
-    core = rrb::make_factorization(on, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.single);
+    core = rrb::make_factorization(on, extent, {c.levels, c.storage_grids, c.block, c.amli_grid}, c.precision);
     const auto &b = core->last_block();
     const auto ints = [](const auto &from) { return std::vector<int>(from.begin(), from.end()); };
     last = std::make_unique<dense::SubstructuredInverse>(

@@ -71,6 +71,7 @@ TEST(Cycle, IsAmliFromEightLevelsOn) {
     ok(PCSetOperators(pc, A, A));
     ok(PCSetType(pc, PCRRB));
     ok(PCRRBSetLevels(pc, l));
+    ok(PCRRBSetPrecision(pc, PC_RRB_PRECISION_DOUBLE));
     ok(PCSetUp(pc));
     ok(PCRRBGetCycle(pc, &cycle));
     EXPECT_EQ(cycle, l < 8 ? PC_RRB_CYCLE_V : PC_RRB_CYCLE_AMLI);

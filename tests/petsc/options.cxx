@@ -174,7 +174,7 @@ TEST_F(Choices, ValuesOutOfRangeAreRefused) {
   expect_refused(PCRRBSetCoarse(pc, (PCRRBCoarse)3), "PCRRBCoarse 3");
   expect_refused(PCRRBSetCycle(pc, (PCRRBCycle)2), "PCRRBCycle 2");
   expect_refused(PCRRBSetRedNodes(pc, (PCRRBRedNodes)3), "PCRRBRedNodes 3");
-  expect_refused(PCRRBSetPrecision(pc, (PCRRBPrecision)2), "PCRRBPrecision 2");
+  expect_refused(PCRRBSetPrecision(pc, (PCRRBPrecision)3), "PCRRBPrecision 3");
   expect_refused(PCRRBSetTransport(pc, (PCRRBTransport)4), "PCRRBTransport 4");
   expect_equal(all_of(pc), standard);
   ok(PCRRBSetLevels(pc, 5));

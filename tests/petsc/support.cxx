@@ -150,10 +150,11 @@ Matrix matrix_of(const reference::Problem &problem) {
   return A;
 }
 
-// What holds where a test says nothing else: the papers' cycle, which the tests know by numbers, and the transport of the
+// What holds where a test says nothing else: the papers' cycle and precision, which the tests know by numbers, and the transport of the
 // command line.
 static const char *const cycle = "-pc_rrb_cycle", *const red_nodes = "-pc_rrb_red_nodes",
-                         *const transport = "-pc_rrb_transport", *const transport_of_multigrid = "-pc_gridmg_transport";
+                         *const precision = "-pc_rrb_precision", *const transport = "-pc_rrb_transport",
+                         *const transport_of_multigrid = "-pc_gridmg_transport";
 
 Options::Options(const std::string &text) {
   static int count = 0;
@@ -161,8 +162,9 @@ Options::Options(const std::string &text) {
   prefix_ = "test" + std::to_string(++count) + "_";
   ok(PetscOptionsGetString(nullptr, nullptr, transport, chosen, sizeof chosen, nullptr));
   ok(PetscOptionsPrefixPush(nullptr, prefix()));
-  const std::string common = std::string(cycle) + " v " + red_nodes + " plain " + transport + " " + chosen + " " +
-                             transport_of_multigrid + " " + chosen + " "; // a later option takes its place
+  const std::string common = std::string(cycle) + " v " + red_nodes + " plain " + precision + " double " + transport +
+                             " " + chosen + " " + transport_of_multigrid + " " + chosen +
+                             " "; // a later option takes its place
   ok(PetscOptionsInsertString(nullptr, (common + text).c_str()));
   ok(PetscOptionsPrefixPop(nullptr));
   std::istringstream words(text);
@@ -177,7 +179,7 @@ Options::~Options() {
     (void)PetscOptionsClearValue(nullptr, ("-" + name).c_str());
     if (!used && !std::uncaught_exceptions()) ADD_FAILURE() << "the option -" << name << " was never used";
   }
-  for (const char *name : {cycle, red_nodes, transport, transport_of_multigrid})
+  for (const char *name : {cycle, red_nodes, precision, transport, transport_of_multigrid})
     if (!prefix_.empty()) (void)PetscOptionsClearValue(nullptr, ("-" + prefix_ + (name + 1)).c_str());
 }
 

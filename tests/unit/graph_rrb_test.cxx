@@ -70,7 +70,7 @@ TEST(GraphRRB, IsSymmetricAndPositive) {
     for (bool single : {false, true}) {
       SCOPED_TRACE(name);
       support::Choice c = by_library(5);
-      c.single = single;
+      c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
       RealRRB real(support::converted(problem), c);
       const Vector x = random_vector(problem.A.size(), 1), y = random_vector(problem.A.size(), 2);
       const Vector Mx = real.apply(x), My = real.apply(y);
@@ -84,7 +84,7 @@ TEST(GraphRRB, InSinglePrecisionIsNear) {
     SCOPED_TRACE(name);
     support::Choice c = by_library(5);
     RealRRB exact(support::converted(problem), c);
-    c.single = true;
+    c.precision = petscrrb::rrb::Precision::in_single;
     RealRRB single(support::converted(problem), c);
     const Vector r = random_vector(problem.A.size(), 4);
     EXPECT_LT(relative_difference(single.apply(r), exact.apply(r)), 1e-4);
@@ -114,7 +114,8 @@ TEST(PlainTest, IsThatOfTheReference) {
     for (int grids : {0, 1})
       for (bool single : {false, true}) {
         support::Choice c;
-        c.levels = 2, c.storage_grids = grids, c.test = true, c.single = single;
+        c.levels = 2, c.storage_grids = grids, c.test = true,
+        c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
         const RealRRB real(support::converted(problem), c);
         if (!real.outcome().ok || real.redone() || M.redone()) continue;
         EXPECT_EQ(real.outcome().unsupported == 0, expected);

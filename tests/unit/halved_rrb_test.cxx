@@ -72,7 +72,8 @@ std::vector<Case> cases() {
 RealRRB by_library(const Problem &problem, int levels = 1000, int last = 20, bool single = false, bool amli = false) {
   support::Choice c;
   c.amli_grid = amli;
-  c.levels = levels, c.support = c.halves = true, c.last = last, c.single = single;
+  c.levels = levels, c.support = c.halves = true, c.last = last,
+  c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
   support::Problem p = support::converted(problem);
   p.corners = false;
   for (int i = 0; i < problem.A.size(); ++i) p.corners = p.corners || problem.A.row[i].size() > 5;

@@ -21,7 +21,7 @@ TEST(LastBlockPattern, IsThatOfTheLevels) {
             Options options;
             options.levels = levels;
             options.storage_grids = dense;
-            const auto core = make_factorization(on_host, extent, options, false);
+            const auto core = make_factorization(on_host, extent, options, Precision::in_double);
             const LastBlock &block = core->last_block();
             const Extent last = last_extent(extent, levels);
             const LastBlockPattern pattern(last, levels % 2);

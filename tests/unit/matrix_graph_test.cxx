@@ -294,7 +294,7 @@ TEST(MatrixGraph, IsSymmetricAndPositive) {
     for (bool single : {false, true}) {
       SCOPED_TRACE(p.name);
       support::Choice c = deep_choice(2, 1);
-      c.single = single;
+      c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
       RealRRB real(converted(p), c);
       const Vector x = random_vector(p.A.size(), 1), y = random_vector(p.A.size(), 2);
       const Vector Mx = real.apply(x), My = real.apply(y);

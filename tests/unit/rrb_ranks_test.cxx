@@ -70,7 +70,7 @@ void expect_same(const reference::Problem &p, const Partition &parts, Case c, co
   const int amli = c.options.amli_grid < c.options.levels / 2 ? c.options.amli_grid : 0;
   c.options.amli_grid = amli;
   c.options.storage_grids = std::min(c.options.storage_grids, c.options.levels / 2);
-  support::Choice choice{c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli, false};
+  support::Choice choice{c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli};
   choice.test = c.lumping.test;
   support::RealRRB one(support::converted(p), choice);
   ASSERT_TRUE(one.outcome().ok && !one.redone()) << what;
@@ -228,7 +228,7 @@ TEST(RrbRanks, FailTogether) {
     reference::Problem problem = reference::random_nine_points({9, 8}, 0);
     problem.A.add(p, p, -20);
     problem.A.add(q, q, -20);
-    support::RealRRB one(support::converted(problem), {4, 0, false, 0, 8, 0, false});
+    support::RealRRB one(support::converted(problem), {4, 0, false, 0, 8, 0});
     EXPECT_FALSE(one.outcome().ok);
     reference::Random random(9);
     for (const Partition &parts : partitions(problem.grid, random))

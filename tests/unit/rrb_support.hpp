@@ -70,13 +70,20 @@ struct Choice {
   double omega = 1;
   bool both = false;
   int storage_grids = 0, block = 8, amli_grid = 0;
-  bool single = false;
+  petscrrb::rrb::Precision precision = petscrrb::rrb::Precision::in_double;
   bool support = false; // red nodes are chosen by it; levels: at most
   bool halves = false;  // so, where halving will not do
   bool test = false;    // plain ones, by support
   index_t last = 1;     // then: unknowns of the last block
   double null_inverse = 0;
 };
+
+constexpr petscrrb::rrb::Precision precisions[] = {
+    petscrrb::rrb::Precision::in_double, petscrrb::rrb::Precision::in_single, petscrrb::rrb::Precision::mixed};
+inline const char *word(petscrrb::rrb::Precision p) {
+  const char *const words[] = {", double", ", single", ", mixed"};
+  return words[int(p)];
+}
 
 // A vector of a grid in natural order.
 inline reference::Vector values(const petscrrb::rrb::NextGrid &g) {
@@ -179,8 +186,8 @@ private:
     o.last_unknowns = c.last;
     const petscrrb::rrb::PreparedStencil s = read();
     const auto make_chosen = c.halves ? make_by_support<petscrrb::Host> : make_on_graph<petscrrb::Host>;
-    core_ = c.support ? make_chosen(host_, extent, o, c.single, s, lumping(omega))
-                      : make_factorization(host_, extent, o, c.single);
+    core_ = c.support ? make_chosen(host_, extent, o, c.precision == Precision::in_single, s, lumping(omega))
+                      : make_factorization(host_, extent, o, c.precision);
     factored_ = c.support;
   }
   petscrrb::rrb::Lumping lumping(double omega) const {

@@ -126,6 +126,35 @@ INSTANTIATE_TEST_SUITE_P(Kinds, AgainstReference,
                          [](const auto &info) { return std::string(info.param.name); });
 
 // A box of a larger grid: its global offset decides the colours.
+// Where there are coarser grids, and their factor differs by rounding.
+TEST(Precision, OfMixedIsDoubleOnTheFinestGrid) {
+  using petscrrb::rrb::Precision;
+  for (const bool corners : {false, true})
+    for (const auto &[nx, ny] : {std::pair{8, 8}, {17, 13}, {40, 37}})
+      for (const int levels : {1, 2, 3, 4, 7})
+        for (int g = 0; 2 * g <= levels; ++g) {
+          const Problem p = random_problem({"", corners, false, false, false, false, false, false}, nx, ny, 3);
+          const reference::Vector r = random_vector(nx * ny, 5);
+          Choice c{levels};
+          c.storage_grids = g;
+          RealRRB exact(p, c);
+          c.precision = Precision::mixed;
+          RealRRB mixed(p, c);
+          SCOPED_TRACE(std::to_string(nx) + " x " + std::to_string(ny) + ", levels " + std::to_string(levels) + ", g " +
+                       std::to_string(g));
+          EXPECT_EQ(mixed.core().precision(), g ? Precision::mixed : Precision::in_double);
+          const double d = difference(mixed.apply(r), exact.apply(r));
+          EXPECT_LT(d, 1e-6);
+          EXPECT_EQ(d > 0, g > 0 && levels > 2) << d;
+          if (!g) continue;
+          const auto level = mixed.core().black_level();
+          ASSERT_TRUE(level.in_double);
+          const auto &w = level.in_double->w[0].q[petscrrb::rrb::b1],
+                     &same = exact.core().black_level().in_double->w[0].q[petscrrb::rrb::b1];
+          EXPECT_EQ(w(0, 0), same(0, 0));
+        }
+}
+
 TEST(Offset, BoxesAtOddPlacesMatchTheReference) {
   unsigned seed = 100;
   for (const bool corners : {false, true})

@@ -19,7 +19,7 @@ constexpr int most = 8;
 struct Case {
   Options options;
   int distributed;
-  bool single = false;
+  Precision precision = Precision::in_double;
 };
 
 struct Iterates {
@@ -68,7 +68,7 @@ Iterates iterate(support::Core &core, CG &cg, petscrrb::Stencil &s, const Vector
 petscrrb::Stencil five_points(const reference::Problem &p) { return stencil_of(p.A, grid_of(p.grid), false, p.v); }
 
 Iterates on_one(const reference::Problem &p, const Case &c, const Vector &r0, Norm norm) {
-  RealRRB rrb(converted(p), {c.options.levels, 1.0, false, c.options.levels / 2, 8, c.options.amli_grid, c.single});
+  RealRRB rrb(converted(p), {c.options.levels, 1.0, false, c.options.levels / 2, 8, c.options.amli_grid, c.precision});
   const petscrrb::Host host;
   CG cg(host, rrb.core());
   petscrrb::Stencil s = five_points(p);
@@ -90,7 +90,9 @@ Iterates on_ranks(const reference::Problem &p, const Partition &parts, const Cas
   std::mutex mutex;
   SimulatedRanks::run(boxes.count(), [&](Ranks &ranks) {
     const petscrrb::Host host;
-    const auto rrb = make_distributed(host, ranks, boxes, c.options, distributed, c.single);
+    Options options = c.options;
+    options.storage_grids = options.levels / 2;
+    const auto rrb = make_distributed(host, ranks, boxes, options, distributed, c.precision);
     const Extent x = rrb->extent();
     petscrrb::Stencil own_factored = part_of(factored, grid.n[0], x), own = part_of(matrix, grid.n[0], x);
     rrb->refresh(prepared(own_factored), {});
@@ -186,7 +188,7 @@ TEST(SchurRanks, HaveTheIteratesOfOne) {
                                          {6, 3}, {99, 99}, {8, 1}}; // levels, distributed
   each_partition(7, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
     const auto &[levels, distributed] = choices[turn % 7];
-    expect_same(problem, parts, {options_of(levels), distributed, turn % 5 == 3}, norms[turn % 4], name);
+    expect_same(problem, parts, {options_of(levels), distributed, precisions[turn % 5 % 3]}, norms[turn % 4], name);
   });
 }
 
@@ -196,7 +198,8 @@ TEST(SchurRanks, DoAmliOnAnyGrid) {
   int used = 0;
   each_partition(8, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
     const auto &[amli, distributed] = choices[(turn + turn / 5) % 5];
-    used += expect_same(problem, parts, {options_of(8, amli), distributed}, norms[turn % 4], name);
+    used += expect_same(problem, parts, {options_of(8, amli), distributed, precisions[turn % 2 ? 2 : 0]},
+                        norms[turn % 4], name);
   });
   EXPECT_GT(used, 30);
 }

@@ -139,7 +139,7 @@ static PetscErrorCode ViewState(PC pc, PetscViewer viewer) {
                                    s.core->last_block().size()));
   PetscCall(PCRRBDescribeCycle(pc, sizeof(cycle), cycle));
   PetscCall(PetscViewerASCIIPrintf(viewer, "cycle: %s\n", cycle));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[rrb->precision]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "factor: in %s precision\n", PCRRBPrecisions[(int)s.core->precision()]));
   if (s.values.scaled) PetscCall(PetscViewerASCIIPrintf(viewer, "lumping keeps the near null space of the matrix\n"));
   if (s.values.identity_rows)
     PetscCall(PetscViewerASCIIPrintf(viewer, "identity rows, decoupled: %lld\n", (long long)s.values.identity_rows));
@@ -204,7 +204,7 @@ static PetscBool MayHaveIdentityRows(PC pc) {
 .  -pc_rrb_coarse <cholesky,inverse,ksp>   - solver of the last Schur complement; default cholesky, inverse on a device
 .  -pc_rrb_cycle <v,amli>                  - how often the coarse grids are visited; default v below 8 levels, amli from 8 on
 .  -pc_rrb_red_nodes <auto,plain,support>  - how red nodes are chosen; default auto
-.  -pc_rrb_precision <double,single>       - precision of the factor; default double
+.  -pc_rrb_precision <double,single,mixed> - precision of the factor; default mixed: the finest grid in double, coarser ones in single
 .  -pc_rrb_storage <naive,r1r2b1b2>        - order in which the factor is stored; default r1r2b1b2
 .  -pc_rrb_storage_grids <g>               - grids in r1/r2/b1/b2 storage, 2g <= l
 .  -pc_rrb_compute_block <dcb>             - padding of the r1/r2/b1/b2 arrays
@@ -265,7 +265,7 @@ PetscErrorCode PCCreate_RRB(PC pc) {
   rrb->compute_block = 32;
   rrb->coarse = PC_RRB_COARSE_CHOLESKY;
   rrb->cycle = PC_RRB_CYCLE_V;
-  rrb->precision = PC_RRB_PRECISION_DOUBLE;
+  rrb->precision = PC_RRB_PRECISION_MIXED;
   rrb->gather_size = PETSC_DECIDE;
   pc->ops->applysymmetricleft = ApplyHalf<Part::left>;
   pc->ops->applysymmetricright = ApplyHalf<Part::right>;

@@ -75,8 +75,8 @@ public:
   /* What Build() will be called with, unless the values that are read next say otherwise: what depends on that alone may be made meanwhile. */
   virtual void ExpectLevels(const petscrrb::rrb::Extent &, int /* levels */) {}
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings'; on no grid, of their rows' */
-  virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &, PetscBool single,
-                               std::unique_ptr<Core> *) = 0;
+  virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
+                               petscrrb::rrb::Precision, std::unique_ptr<Core> *) = 0;
   /* The same with red nodes chosen by support, of what was read last, with positive couplings that stay: by these it is factored. */
   virtual PetscErrorCode BuildOnGraph(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
                                       PetscBool single, petscrrb::rrb::Lumping, std::unique_ptr<Core> *) = 0;

@@ -47,7 +47,7 @@ public:
   }
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
   PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool, Vec, double, PCRRBValues *) override;
-  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, rrb::Precision, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Share(PC, Core &, const std::vector<index_t> &, PetscInt, PetscBool *) override;
@@ -238,9 +238,9 @@ template <class F> PetscErrorCode OnDevice::Make(PC pc, std::unique_ptr<Core> *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+PetscErrorCode OnDevice::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, rrb::Precision precision,
                                std::unique_ptr<Core> *core) {
-  return Make(pc, core, [&] { PCRRBBuild(on_ranks_.get(), pc, cuda_, all, o, single, core); });
+  return Make(pc, core, [&] { PCRRBBuild(on_ranks_.get(), pc, cuda_, all, o, precision, core); });
 }
 
 PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,

@@ -28,6 +28,7 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PetscBool support = PETSC_FALSE;             /* red nodes are chosen by it */
   PetscBool on_graph = PETSC_FALSE;            /* the matrix is on no grid; they are chosen by support then */
   PetscBool as_built = PETSC_FALSE;            /* the core: it is factored by the values that were read last */
+  PetscBool in_double = PETSC_FALSE;           /* pivots may be out of the range of single precision, if it is mixed */
   PetscBool tested = PETSC_FALSE;              /* plain red nodes, in full: refreshes look at what nodes lose only */
   PetscInt64 failing = 0;                      /* plain red nodes, which is why */
   PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */

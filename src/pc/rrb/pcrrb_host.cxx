@@ -24,7 +24,7 @@ public:
   PetscErrorCode ReadGraph(PC, const PetscRRBMatrix &, PetscBool, Vec, double, PCRRBValues *) override;
   void weights(double *x, double *y) const override;
   PetscErrorCode Read(PC, const PetscRRBMatrix &, const Grid &, Vec, double, Positive, PCRRBValues *) override;
-  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, PetscBool, std::unique_ptr<Core> *) override;
+  PetscErrorCode Build(PC, const rrb::Extent &, const rrb::Options &, rrb::Precision, std::unique_ptr<Core> *) override;
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Share(PC, Core &core, const std::vector<index_t> &cuts, PetscInt gather_size,
@@ -164,9 +164,9 @@ template <class F> PetscErrorCode OnHost::Make(PC pc, std::unique_ptr<Core> *cor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,
+PetscErrorCode OnHost::Build(PC pc, const rrb::Extent &all, const rrb::Options &o, rrb::Precision precision,
                              std::unique_ptr<Core> *core) {
-  return Make(pc, core, [&] { PCRRBBuild(on_ranks_.get(), pc, host_, all, o, single, core); });
+  return Make(pc, core, [&] { PCRRBBuild(on_ranks_.get(), pc, host_, all, o, precision, core); });
 }
 
 PetscErrorCode OnHost::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::Options &o, PetscBool single,

@@ -116,6 +116,10 @@ PetscErrorCode PCRRBExpectLevels(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static_assert((int)rrb::Precision::in_double == PC_RRB_PRECISION_DOUBLE &&
+              (int)rrb::Precision::in_single == PC_RRB_PRECISION_SINGLE &&
+              (int)rrb::Precision::mixed == PC_RRB_PRECISION_MIXED);
+
 static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
   PCRRBState *s = rrb->state;
@@ -144,7 +148,9 @@ static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
     s->cycle = o.levels >= rrb::amli_from_levels && !waits ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
   }
   if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
-  PetscCall(s->backend->Build(pc, extent, o, (PetscBool)(rrb->precision == PC_RRB_PRECISION_SINGLE), &s->core));
+  const bool in_double = s->in_double && rrb->precision == PC_RRB_PRECISION_MIXED;
+  PetscCall(s->backend->Build(pc, extent, o, in_double ? rrb::Precision::in_double : (rrb::Precision)rrb->precision,
+                              &s->core));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

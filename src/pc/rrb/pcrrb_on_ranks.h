@@ -84,11 +84,10 @@ public:
   /* The factorization of a grid of all ranks. Plans are made by each rank alone, so that none waits for one that has no memory;
      may throw. */
   template <class On>
-  void Build(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o, PetscBool single,
-             std::unique_ptr<PCRRBBackend::Core> *core) {
+  void Build(PC pc, const On &on, const petscrrb::rrb::Extent &all, const petscrrb::rrb::Options &o,
+             petscrrb::rrb::Precision precision, std::unique_ptr<PCRRBBackend::Core> *core) {
     matrix.SetBoxes(pc, all, o.levels);
-    auto made =
-        petscrrb::rrb::make_distributed(on, *ranks, matrix.boxes(), o, matrix.gathered(), single != PETSC_FALSE);
+    auto made = petscrrb::rrb::make_distributed(on, *ranks, matrix.boxes(), o, matrix.gathered(), precision);
     black = made.get();
     *core = std::move(made);
     MakeRoom(**core);
@@ -145,11 +144,12 @@ private:
 /* By one rank, where on_ranks is NULL, or by several. */
 template <class Array, class On>
 void PCRRBBuild(PCRRBOnRanks<Array> *on_ranks, PC pc, const On &on, const petscrrb::rrb::Extent &all,
-                const petscrrb::rrb::Options &o, PetscBool single, std::unique_ptr<PCRRBBackend::Core> *core) {
+                const petscrrb::rrb::Options &o, petscrrb::rrb::Precision precision,
+                std::unique_ptr<PCRRBBackend::Core> *core) {
   if (on_ranks)
-    on_ranks->Build(pc, on, all, o, single, core);
+    on_ranks->Build(pc, on, all, o, precision, core);
   else
-    *core = petscrrb::rrb::make_factorization(on, all, o, single != PETSC_FALSE);
+    *core = petscrrb::rrb::make_factorization(on, all, o, precision);
 }
 template <class Array, class On>
 void PCRRBBuildOnGraph(PCRRBOnRanks<Array> *on_ranks, PC pc, const On &on, const petscrrb::rrb::Extent &all,

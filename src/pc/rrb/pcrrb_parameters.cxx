@@ -7,7 +7,7 @@ const char *const PCRRBStorageTypes[] = {"naive", "r1r2b1b2", "PCRRBStorage", "P
 const char *const PCRRBCoarseTypes[] = {"cholesky", "inverse", "ksp", "PCRRBCoarse", "PC_RRB_COARSE_", nullptr};
 const char *const PCRRBCycles[] = {"v", "amli", "PCRRBCycle", "PC_RRB_CYCLE_", nullptr};
 const char *const PCRRBRedNodesTypes[] = {"auto", "plain", "support", "PCRRBRedNodes", "PC_RRB_RED_NODES_", nullptr};
-const char *const PCRRBPrecisions[] = {"double", "single", "PCRRBPrecision", "PC_RRB_PRECISION_", nullptr};
+const char *const PCRRBPrecisions[] = {"double", "single", "mixed", "PCRRBPrecision", "PC_RRB_PRECISION_", nullptr};
 const char *const PCRRBTransports[] = {"auto", "stores", "nccl", "sf", "PCRRBTransport", "PC_RRB_TRANSPORT_", nullptr};
 
 /* Of those whose default depends on the grid and on where it is. */
@@ -284,16 +284,20 @@ PETSCRRB_PARAMETER(RRB, RedNodes, PCRRBRedNodes, &PC_RRB::red_nodes, "-pc_rrb_re
 
    Input Parameters:
 +  pc - the preconditioner context
--  precision - `PC_RRB_PRECISION_DOUBLE` (default) or `PC_RRB_PRECISION_SINGLE`
+-  precision - `PC_RRB_PRECISION_MIXED` (default), `PC_RRB_PRECISION_DOUBLE` or `PC_RRB_PRECISION_SINGLE`
 
    Options Database Key:
-.  -pc_rrb_precision <double,single> - the precision of the factor
+.  -pc_rrb_precision <double,single,mixed> - the precision of the factor
 
    Level: intermediate
 
    Notes:
    In single precision the couplings and inverse pivots of L take half of the memory and bandwidth. The matrix, from
    which they are computed in double precision, and all vectors and sums stay double.
+
+   Mixed is double on the finest grid and single on the coarser ones: `KSPRRB` takes the finest grid's matrix from its
+   factor. It is double everywhere if pivots are out of the range of single precision, with `-pc_rrb_storage naive`, and if
+   red nodes are chosen by support.
 
 .seealso: `PCRRB`, `PCRRBGetPrecision()`
 @*/

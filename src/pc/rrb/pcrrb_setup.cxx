@@ -124,6 +124,24 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In double precision alone, where a pivot may have been out of the range of single. */
+static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+  PCRRBState *s = rrb->state;
+  PetscBool ignored;
+
+  PetscFunctionBegin;
+  if (*ok || s->values.not_positive || s->core->precision() != rrb::Precision::mixed)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(
+      pc, "A pivot is not positive, or out of the range of single precision: the factor is in double precision\n"));
+  s->in_double = PETSC_TRUE;
+  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
+  PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
+  PetscCall(Factor(pc, rrb->lumping, ok));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* With lumping as it was set, or without, where a pivot is not positive then. */
 static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   PC_RRB *rrb = (PC_RRB *)pc->data;
@@ -133,6 +151,7 @@ static PetscErrorCode FactorSafely(PC pc, PetscBool *ok) {
   PetscFunctionBegin;
   s->omega_dropped = false;
   PetscCall(Factor(pc, rrb->lumping, ok));
+  PetscCall(FactorInDouble(pc, ok));
   if (*ok || rrb->lumping == 0 || s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "A pivot is not positive: the factorization is repeated without lumping\n"));
   PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
@@ -274,6 +293,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
     s->core.reset();
     s->ready = PETSC_FALSE; /* if there is no grid this time, the next set-up starts from here again */
     s->on_graph = PETSC_FALSE;
+    s->in_double = PETSC_FALSE;
     s->failing = 0;
     PetscCall(FindGrid(pc, rows));
     PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB", [&] { pool = s->backend->pool(); }));

@@ -124,6 +124,8 @@ struct BlackLevel {
   NextGrid right_hand_side, solution; // of the grid below, on b2
   index_t around = 0;                 // several ranks: how many steps past the box vectors are kept
 
+  void set(const FactorFields<DenseFieldOf<double>> &f) { in_double = &f; }
+  void set(const FactorFields<DenseFieldOf<float>> &f) { in_single = &f; }
   template <class F> void with_factor(const F &f) const {
     if (in_single)
       f(*in_single);
@@ -139,25 +141,20 @@ struct BlackLevel {
   }
 };
 
-// The fused sweeps of one dense grid, for each backend its own; T: what the factor is stored in.
-template <class Backend, class T> class Sweeps;
+// The fused sweeps of one dense grid, for each backend its own.
+template <class Backend> class Sweeps;
 
-// T: what the factor is stored in.
-template <class Backend, class T> class DenseGrid {
+// One grid but for its factor.
+template <class Backend> class DenseArrays {
 public:
   using Matrix = StencilFields<DenseField, DenseField>;
-  using Factor = FactorFields<DenseFieldOf<T>>;
 
   // first: the finest grid, whose matrix and vectors stay in natural order; keep: the right-hand side, by a solution that
   // has arrays of its own
-  DenseGrid(const Extent &x, index_t block, bool first, bool keep) : extent(x), halo(x), layout_(x, block) {
+  DenseArrays(const Extent &x, index_t block, bool first, bool keep) : extent(x), halo(x), layout_(x, block) {
     // where sweeps do not work in place, b1 after the forward sweep has an array of its own
     const bool own_b1 = first || keep || Backend::on_device;
-    factor_memory_.resize(layout_.size() * 15);
     memory_.resize(layout_.size() * ((first ? 0 : 24) + (keep ? 4 : 0) + own_b1));
-    T *w = factor_memory_.data();
-    for (auto &f : factor.w) place(f, {r1, r2, b1}, w);
-    place(factor.dinv, {r1, r2, b1}, w);
     double *p = memory_.data();
     if (!first)
       for (DenseField *f : {&x_, &matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW})
@@ -175,7 +172,7 @@ public:
   const Quad<Dense> &solution() const { return z_.q; }
   const Dense &b1_after_forward() const { return b1_; }
   const DenseLayout &layout() const { return layout_; }
-  std::size_t bytes() const { return memory_.bytes() + factor_memory_.bytes(); }
+  std::size_t bytes() const { return memory_.bytes(); }
 
   void exchange_matrix(const Backend &on) const {
     for (const DenseField *f : {&matrix.X, &matrix.E, &matrix.N, &matrix.NE, &matrix.NW}) {
@@ -183,19 +180,12 @@ public:
       halo.exchange(on, {r1, r2, b1, b2}, {q[r1], q[r2], q[b1], q[b2]});
     }
   }
-  // what an elimination has written of this class
-  void exchange_factor(const Backend &on, Class c) const {
-    if (matrix.X.q[c].p) halo.exchange(on, {c}, {matrix.X.q[c]});
-    halo.exchange(on, {c, c, c, c, c},
-                  {factor.w[0].q[c], factor.w[1].q[c], factor.w[2].q[c], factor.w[3].q[c], factor.dinv.q[c]});
-  }
 
   Extent extent;
   Halo<Backend> halo;
-  Factor factor;
   Matrix matrix;
 
-private:
+protected:
   template <class V> void place(DenseFieldOf<V> &f, std::initializer_list<Class> classes, V *&p) const {
     for (Class c : classes) {
       f.q.c[c] = layout_.view(p);
@@ -203,11 +193,38 @@ private:
     }
   }
 
+private:
   DenseLayout layout_;
-  typename Backend::template Array<T> factor_memory_;
   typename Backend::template Array<double> memory_;
   DenseField x_, z_;
   Dense b1_;
+};
+
+// With it. T: what it is stored in.
+template <class Backend, class T> class DenseGrid : public DenseArrays<Backend> {
+public:
+  using Factor = FactorFields<DenseFieldOf<T>>;
+
+  DenseGrid(const Extent &x, index_t block, bool first, bool keep) : DenseArrays<Backend>(x, block, first, keep) {
+    memory_.resize(this->layout().size() * 15);
+    T *w = memory_.data();
+    for (auto &f : factor.w) this->place(f, {r1, r2, b1}, w);
+    this->place(factor.dinv, {r1, r2, b1}, w);
+  }
+
+  std::size_t bytes() const { return DenseArrays<Backend>::bytes() + memory_.bytes(); }
+
+  // what an elimination has written of this class
+  void exchange_factor(const Backend &on, Class c) const {
+    if (this->matrix.X.q[c].p) this->halo.exchange(on, {c}, {this->matrix.X.q[c]});
+    this->halo.exchange(on, {c, c, c, c, c},
+                        {factor.w[0].q[c], factor.w[1].q[c], factor.w[2].q[c], factor.w[3].q[c], factor.dinv.q[c]});
+  }
+
+  Factor factor;
+
+private:
+  typename Backend::template Array<T> memory_;
 };
 
 } // namespace petscrrb::rrb

@@ -83,8 +83,8 @@ PETSCRRB_HD inline unsigned store_pivot(const FactorViews<V> &f, Class c, index_
   place = excess;
   f.dinv[c].at(h, k) = inverse;
   for (int i = 0; i < 4; ++i) f.w[i][c].at(h, k) = weight[i] * inverse;
-  const double stored = f.dinv[c](h, k); // in single precision it may be out of range
-  const bool fits = stored - stored == 0.0 && (stored != 0.0 || inverse == 0.0);
+  const double lost = f.dinv[c](h, k) - inverse; // in single precision it may be out of range
+  const bool fits = (lost < 0 ? -lost : lost) <= 1e-6 * inverse;
   return fits && regular ? flags : (fits && null ? unsigned(node_null) : unsigned(node_failed));
 }
 

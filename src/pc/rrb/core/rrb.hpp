@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace petscrrb::rrb {
@@ -18,6 +19,14 @@ struct Options {
   int block = 32;               // the papers' dcb
   int amli_grid = 0;            // the grid at which AMLI's step is; 0: the cycle is V
   index_t last_unknowns = 1024; // on a graph: from so many on there are no more levels
+};
+
+// What the couplings and the inverse pivots of the factor are stored in. mixed: of the finest grid in double, of the others in
+// single; where the finest one is in natural order or red nodes are chosen by support, all in double.
+enum class Precision {
+  in_double,
+  in_single,
+  mixed
 };
 
 // What a factorization did; failed pivots count only while ok is false.
@@ -154,22 +163,22 @@ public:
 
   virtual const Extent &extent() const = 0;
   virtual const Options &options() const = 0;
+  virtual Precision precision() const = 0;
   virtual std::size_t bytes() const = 0;
   virtual GraphReport graph() const { return {}; }
   virtual std::vector<index_t> unknowns_by_level() const = 0; // black nodes left after level 0, 1, ..., l
 };
 
-// extent: our box of the global grid and its periodic sides. single: the factor is stored in single precision. `on`
-// must outlive what is made.
+// extent: our box of the global grid and its periodic sides. `on` must outlive what is made.
 template <class Backend>
-std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &, const Options &, bool single);
+std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &, const Options &, Precision);
 
 // Its numbers of nodes and couplings are int; and of several ranks each has all of it: what they have together, in some 40 GB.
 constexpr index_t most_points_on_graph = index_t(1) << 28, most_points_of_ranks_on_graph = index_t(1) << 26;
 
 // The same with red nodes that are chosen by support (graph/), by the values of the stencil, which stays as it is: it is factored by them. The
 // grids are levels.
-// o.levels: at most; o.amli_grid: not 0 where AMLI's step is wanted.
+// o.levels: at most; o.amli_grid: not 0 where AMLI's step is wanted. single: the factor is stored in single precision.
 template <class Backend>
 std::unique_ptr<Factorization> make_on_graph(const Backend &on, const Extent &, const Options &, bool single,
                                              const PreparedStencil &, Lumping lumping);
@@ -178,8 +187,13 @@ template <class Backend>
 std::unique_ptr<Factorization> make_by_support(const Backend &on, const Extent &, const Options &, bool single,
                                                const PreparedStencil &, Lumping lumping);
 
-// T: what the couplings of the factor are stored in.
-template <class Backend, class T> class Rrb final : public Factorization {
+template <class T, class First = T>
+constexpr Precision precision_of = !std::is_same_v<T, First>  ? Precision::mixed
+                                   : std::is_same_v<T, float> ? Precision::in_single
+                                                              : Precision::in_double;
+
+// T: what the factor is stored in; First: on the finest grid, where that is in r1/r2/b1/b2 storage.
+template <class Backend, class T, class First = T> class Rrb final : public Factorization {
 public:
   Rrb(const Backend &on, const Extent &extent, const Options &o);
 
@@ -207,6 +221,7 @@ public:
   BlackLevel black_level() const override;
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
+  Precision precision() const override { return precision_of<T, First>; }
   std::size_t bytes() const override;
   std::vector<index_t> unknowns_by_level() const override;
 
@@ -214,7 +229,16 @@ private:
   template <class V> using Array = typename Backend::template Array<V>;
 
   // the last block's unknowns are all of the tail's vector, and their solution needs no place in it
-  bool in_place() const { return tail_.levels() == 0 && !dense_.empty(); }
+  bool in_place() const { return tail_.levels() == 0 && finest_; }
+  const DenseArrays<Backend> &dense_grid(int g) const {
+    return g ? static_cast<const DenseArrays<Backend> &>(coarser_[g - 1]) : *finest_;
+  }
+  template <class Op> void with_dense_grid(int g, const Op &op) const {
+    if (g == 0)
+      op(*finest_);
+    else
+      op(coarser_[g - 1]);
+  }
   void keep_matrix(int g);
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);
@@ -238,12 +262,13 @@ private:
   const Backend &on_;
   Extent extent_;
   Options options_;
-  std::deque<DenseGrid<Backend, T>> dense_;
+  std::optional<DenseGrid<Backend, First>> finest_; // where it is in r1/r2/b1/b2 storage
+  std::deque<DenseGrid<Backend, T>> coarser_;       // those that are
   NaturalTail<Backend, T> tail_;
   LastBlock block_;
   std::unique_ptr<LastBlockBuilder<Backend, T>> builder_;
   Seams<Backend> seams_;
-  Sweeps<Backend, T> sweeps_;
+  Sweeps<Backend> sweeps_;
   PartialSum<Backend> energy_;
   Array<NodeCounts> counts_;
   Array<double> coarse_r_, coarse_z_, a_, excess_;

@@ -10,49 +10,52 @@ template <class Backend, class Op> void at_nodes(const Backend &on, Class c, con
   on.for_each(x.nodes_of(c), x.interior_of(c, 1), op(Inner{}), op(Edge{}));
 }
 
-template <class Backend, class T> NextGrid Rrb<Backend, T>::right_hand_side(int g) const {
-  if (g < options_.storage_grids) return {dense_[g].right_hand_side(), {}, true, dense_[g].extent};
+template <class Backend, class T, class First> NextGrid Rrb<Backend, T, First>::right_hand_side(int g) const {
+  if (g < options_.storage_grids) return {dense_grid(g).right_hand_side(), {}, true, dense_grid(g).extent};
   return {{}, tail_.above(tail_.vector()), false, tail_.base()};
 }
 
-template <class Backend, class T> NextGrid Rrb<Backend, T>::solution(int g) const {
-  if (g < options_.storage_grids) return {dense_[g].solution(), {}, true, dense_[g].extent};
+template <class Backend, class T, class First> NextGrid Rrb<Backend, T, First>::solution(int g) const {
+  if (g < options_.storage_grids) return {dense_grid(g).solution(), {}, true, dense_grid(g).extent};
   return {{}, tail_.above(in_place() ? coarse_z_.data() : tail_.vector()), false, tail_.base()};
 }
 
-template <class Backend, class T> BlackLevel Rrb<Backend, T>::black_level() const {
-  const DenseGrid<Backend, T> &d = dense_.front();
-  BlackLevel level{d.extent, d.layout(), nullptr, nullptr, right_hand_side(1), solution(1)};
-  if constexpr (std::is_same_v<T, float>)
-    level.in_single = &d.factor;
-  else
-    level.in_double = &d.factor;
+template <class Backend, class T, class First> BlackLevel Rrb<Backend, T, First>::black_level() const {
+  BlackLevel level{finest_->extent, finest_->layout(), nullptr, nullptr, right_hand_side(1), solution(1)};
+  level.set(finest_->factor);
   return level;
 }
 
 // What of the finest grid's vectors a part of the application uses: V stands at its outer ends.
-template <class Backend, class T> NaturalVectors Rrb<Backend, T>::natural(const double *r, double *z, Part part) const {
+template <class Backend, class T, class First>
+NaturalVectors Rrb<Backend, T, First>::natural(const double *r, double *z, Part part) const {
   return {r, z, part != Part::right ? v_ : nullptr, part != Part::left ? v_ : nullptr};
 }
 
 // From r (first grid) or the grid's own vector: b1 after the sweep, b2 to the next grid.
-template <class Backend, class T> void Rrb<Backend, T>::forward_dense(int g, const double *r, Part part) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::forward_dense(int g, const double *r, Part part) {
   const NaturalVectors vectors = g == 0 ? natural(r, nullptr, part) : NaturalVectors{};
   choose(part != Part::right, [&](auto coupled) {
-    sweeps_.template forward<decltype(coupled)::value>(on_, dense_[g], right_hand_side(g + 1), vectors);
+    with_dense_grid(g, [&](const auto &d) {
+      sweeps_.template forward<decltype(coupled)::value>(on_, d, right_hand_side(g + 1), vectors);
+    });
   });
 }
 
 // From the next grid's solution and what the forward sweep left: z (first grid) or the grid's own vector.
-template <class Backend, class T> void Rrb<Backend, T>::backward_dense(int g, const double *r, double *z, Part part) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::backward_dense(int g, const double *r, double *z, Part part) {
   const NaturalVectors vectors = g == 0 ? natural(r, z, part) : NaturalVectors{};
   const Scaling scaling = part == Part::whole ? Scaling::full : Scaling::root;
   choose(part != Part::left, [&](auto coupled) {
-    sweeps_.template backward<decltype(coupled)::value>(on_, dense_[g], solution(g + 1), vectors, scaling);
+    with_dense_grid(g, [&](const auto &d) {
+      sweeps_.template backward<decltype(coupled)::value>(on_, d, solution(g + 1), vectors, scaling);
+    });
   });
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::forward_tail(int q, double *x) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::forward_tail(int q, double *x) {
   const auto f = tail_.factor(q);
   const auto in = tail_.field(x, q);
   const auto out = in.get(Inner{});
@@ -62,7 +65,8 @@ template <class Backend, class T> void Rrb<Backend, T>::forward_tail(int q, doub
   });
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::backward_tail(int q, double *x, bool couple, Scaling scaling) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::backward_tail(int q, double *x, bool couple, Scaling scaling) {
   const Extent &e = tail_.grid(q);
   const auto in = tail_.field(x, q);
   const auto out = in.get(Inner{});
@@ -94,7 +98,8 @@ template <bool to_tail> struct CoarseCopy {
   }
 };
 
-template <class Backend, class T> void Rrb<Backend, T>::down(int from, int to, const double *r, double *z, Part part) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::down(int from, int to, const double *r, double *z, Part part) {
   const int dense = options_.storage_grids;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
@@ -107,8 +112,8 @@ template <class Backend, class T> void Rrb<Backend, T>::down(int from, int to, c
   if (to == grids() && !in_place()) on_.for_each(unknowns, CoarseCopy<false>{coarse_r_.data(), x, at_.data()});
 }
 
-template <class Backend, class T>
-void Rrb<Backend, T>::up(int from, int to, const double *r, double *z, Part part, Energy energy) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::up(int from, int to, const double *r, double *z, Part part, Energy energy) {
   const int dense = options_.storage_grids;
   const Range2 nodes{0, extent_.nodes(), 0, 1}, unknowns{0, block_.size(), 0, 1};
   double *x = dense ? tail_.vector() : z;
@@ -128,55 +133,59 @@ void Rrb<Backend, T>::up(int from, int to, const double *r, double *z, Part part
 
 // --- AMLI: on which grid its steps (amli.hpp) are; where that is in the tail, which works in place, vectors are copied to and fro ---
 
-template <class Backend, class T> void Rrb<Backend, T>::make_amli() {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::make_amli() {
   const int g = options_.amli_grid;
   if (!g) return;
   if (amli_in_tail()) {
     const Extent &x = tail_.grid(g - options_.storage_grids);
     amli_ = std::make_unique<Amli<Backend>>(x, DenseLayout(x, options_.block));
   } else
-    amli_ = std::make_unique<Amli<Backend>>(dense_[g].extent, dense_[g].layout(), dense_[g].right_hand_side(),
-                                            dense_[g].solution());
-  if (dense_.empty()) work_.resize(extent_.nodes());
+    amli_ = std::make_unique<Amli<Backend>>(dense_grid(g).extent, dense_grid(g).layout(),
+                                            dense_grid(g).right_hand_side(), dense_grid(g).solution());
+  if (!finest_) work_.resize(extent_.nodes());
 }
 
 // Its grid's vector in the tail. z: the one handed to naive storage.
-template <class Backend, class T> NaturalField<0> Rrb<Backend, T>::amli_tail(double *z) const {
+template <class Backend, class T, class First> NaturalField<0> Rrb<Backend, T, First>::amli_tail(double *z) const {
   const int dense = options_.storage_grids;
   return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense);
 }
 
 // Before its elimination.
-template <class Backend, class T> void Rrb<Backend, T>::keep_matrix(int g) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::keep_matrix(int g) {
   if (!amli_ || g != options_.amli_grid) return;
   if (amli_in_tail())
     amli_->keep_matrix(on_, tail_.whole_matrix(g - options_.storage_grids));
   else
-    amli_->keep_matrix(on_, dense_[g].matrix_out());
+    amli_->keep_matrix(on_, dense_grid(g).matrix_out());
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::keep_right_hand_side(double *z) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::keep_right_hand_side(double *z) {
   if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->right_hand_side()});
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::second_right_hand_side(double *z) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::second_right_hand_side(double *z) {
   if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->solution()});
   amli_->second_right_hand_side(on_);
   if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(z).all());
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::start_estimate() { amli_->start_estimate(on_); }
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::start_estimate() {
+  amli_->start_estimate(on_);
+}
 
-template <class Backend, class T> void Rrb<Backend, T>::put_residual() {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::put_residual() {
   if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(work()).all());
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::estimate_step(int j) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::estimate_step(int j) {
   if (amli_in_tail()) amli_->copy(on_, amli_tail(work()).all(), Split{amli_->solution()});
   amli_->step(on_, j);
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::finish_estimate() { amli_->finish_estimate(on_); }
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::finish_estimate() {
+  amli_->finish_estimate(on_);
+}
 
 // --- the energy y^T B y (rrb.hpp), which the sweeps up add while they have y and its solution at hand ---
 
@@ -186,10 +195,10 @@ struct TimesEntry {
   PETSCRRB_HD double operator()(index_t i, index_t) const { return x[i] * y[i]; }
 };
 
-template <class Backend, class T> void Rrb<Backend, T>::reserve_energy() {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::reserve_energy() {
   using Sum = PartialSum<Backend>;
   index_t parts = Sum::parts({0, block_.size(), 0, 1});
-  for (const auto &d : dense_) parts += Sweeps<Backend, T>::parts(d.layout());
+  for (const auto &d : coarser_) parts += Sweeps<Backend>::parts(d.layout());
   for (int q = 0; q < tail_.grids(); ++q)
     for (Class c : {r1, r2, b1}) parts += Sum::parts(tail_.grid(q).nodes_of(c));
   if (amli_) parts += amli_->energy_parts();
@@ -197,11 +206,11 @@ template <class Backend, class T> void Rrb<Backend, T>::reserve_energy() {
 }
 
 // The next sweep up reads the solution from which it begins; it adds y.z there as well if y is in the same layout.
-template <class Backend, class T> bool Rrb<Backend, T>::sweep_adds_start(int from, int to) const {
+template <class Backend, class T, class First> bool Rrb<Backend, T, First>::sweep_adds_start(int from, int to) const {
   return from > to && (from == grids() ? in_place() : !amli_in_tail());
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::start_energy(int from, int to, double *z) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::start_energy(int from, int to, double *z) {
   energy_.start();
   if (sweep_adds_start(from, to)) return;
   if (from == grids())
@@ -212,7 +221,7 @@ template <class Backend, class T> void Rrb<Backend, T>::start_energy(int from, i
     amli_->add_energy(on_, amli_->solution(), energy_);
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::add_tail_energy(int q) {
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::add_tail_energy(int q) {
   const auto y = tail_.field(tail_.vector(), q).get(Inner{});
   const auto f = tail_.factor(q).get(Inner{});
   const auto add = [&](Class c) {
@@ -223,11 +232,12 @@ template <class Backend, class T> void Rrb<Backend, T>::add_tail_energy(int q) {
   if (tail_.even(q)) add(b1);
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::backward_dense_with_energy(int g, int from) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::backward_dense_with_energy(int g, int from) {
   NextGrid kept = right_hand_side(g + 1);
   if (from < grids()) kept.split = amli_->kept();
   const bool start = g + 1 == from && sweep_adds_start(from, g);
-  sweeps_.backward(on_, dense_[g], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
+  sweeps_.backward(on_, coarser_[g - 1], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
 }
 
 } // namespace petscrrb::rrb

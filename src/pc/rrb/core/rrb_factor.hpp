@@ -5,33 +5,37 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class T>
-Rrb<Backend, T>::Rrb(const Backend &on, const Extent &extent, const Options &o)
+template <class Backend, class T, class First>
+Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Options &o)
     : on_(on), extent_(folded(extent)), options_(o), seams_(extent_), sweeps_(extent_) {
   Extent x = extent_;
   for (int g = 0; g < o.storage_grids; ++g) {
-    dense_.emplace_back(x, o.block, g == 0, g > 0 && g == o.amli_grid);
+    if (g == 0)
+      finest_.emplace(x, o.block, true, false);
+    else
+      coarser_.emplace_back(x, o.block, false, g == o.amli_grid);
     x = folded(x.coarser());
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
   builder_ = std::make_unique<LastBlockBuilder<Backend, T>>(tail_, block_);
-  counts_.resize(4 * (dense_.size() + tail_.grids()));
+  counts_.resize(4 * grids());
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
   Backend::assign(at_, block_.at);
   make_amli();
-  if (!dense_.empty()) reserve_energy();
+  if (finest_) reserve_energy();
   if (!Backend::on_device) return;
   a_.resize(block_.a.size());
   excess_.resize(block_.excess.size());
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::refresh(const PreparedStencil &s, Lumping lumping) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) {
   lumping_ = lumping;
   v_ = s.v;
   on_.clear(counts_);
   const Extent &x = extent_;
-  if (dense_.empty()) {
+  if (!finest_) {
     tail_.load(on_, s);
   } else {
     using Field = NaturalField<2>;
@@ -41,11 +45,11 @@ template <class Backend, class T> void Rrb<Backend, T>::refresh(const PreparedSt
     else
       factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
   }
-  for (int g = dense_.empty() ? 0 : 1; g < grids(); ++g) {
+  for (int g = finest_ ? 1 : 0; g < grids(); ++g) {
     const int q = g - options_.storage_grids;
     keep_matrix(g);
     if (q < 0)
-      factor_dense(g, dense_[g].matrix);
+      factor_dense(g, dense_grid(g).matrix);
     else
       factor_tail(q, tail_.matrix(q));
   }
@@ -55,27 +59,31 @@ template <class Backend, class T> void Rrb<Backend, T>::refresh(const PreparedSt
   builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
 }
 
-template <class Backend, class T> template <class A> void Rrb<Backend, T>::factor_dense(int g, const A &a) {
-  const DenseGrid<Backend, T> &d = dense_[g];
-  const Steps<Backend> steps(on_, d.extent, lumping_);
-  seams_.lump(on_, a, d.extent, lumping_.omega, counts(g) + b2);
-  if (g > 0) d.exchange_matrix(on_);
-  steps.odd(a, d.factor, counts(g));
-  d.exchange_factor(on_, r1);
-  d.exchange_factor(on_, r2);
-  steps.even(a, d.factor, counts(g));
-  d.exchange_factor(on_, b1);
-  if (g + 1 < options_.storage_grids) {
-    const DenseGrid<Backend, T> &next = dense_[g + 1];
-    steps.coarse(a, d.factor, next.matrix_out(), counts(g));
-    seams_.take_over(on_, next.matrix, d.extent, next.extent);
-  } else {
-    steps.coarse(a, d.factor, tail_.out_from_above(), counts(g));
-    seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
-  }
+template <class Backend, class T, class First>
+template <class A>
+void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
+  const Steps<Backend> steps(on_, dense_grid(g).extent, lumping_);
+  seams_.lump(on_, a, dense_grid(g).extent, lumping_.omega, counts(g) + b2);
+  if (g > 0) dense_grid(g).exchange_matrix(on_);
+  with_dense_grid(g, [&](const auto &d) {
+    steps.odd(a, d.factor, counts(g));
+    d.exchange_factor(on_, r1);
+    d.exchange_factor(on_, r2);
+    steps.even(a, d.factor, counts(g));
+    d.exchange_factor(on_, b1);
+    if (g + 1 < options_.storage_grids) {
+      steps.coarse(a, d.factor, dense_grid(g + 1).matrix_out(), counts(g));
+      seams_.take_over(on_, dense_grid(g + 1).matrix, d.extent, dense_grid(g + 1).extent);
+    } else {
+      steps.coarse(a, d.factor, tail_.out_from_above(), counts(g));
+      seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
+    }
+  });
 }
 
-template <class Backend, class T> template <class A> void Rrb<Backend, T>::factor_tail(int q, const A &a) {
+template <class Backend, class T, class First>
+template <class A>
+void Rrb<Backend, T, First>::factor_tail(int q, const A &a) {
   const Extent &x = tail_.grid(q);
   const auto f = tail_.factor(q);
   NodeCounts *n = counts(options_.storage_grids + q);
@@ -89,7 +97,7 @@ template <class Backend, class T> template <class A> void Rrb<Backend, T>::facto
   seams_.take_over(on_, tail_.matrix(q + 1), x, next);
 }
 
-template <class Backend, class T> Outcome Rrb<Backend, T>::outcome() const {
+template <class Backend, class T, class First> Outcome Rrb<Backend, T, First>::outcome() const {
   Outcome o;
   const NodeCounts *n = on_.read(counts_);
   for (int g = 0; g < int(counts_.size() / 4); ++g, n += 4) {
@@ -99,7 +107,8 @@ template <class Backend, class T> Outcome Rrb<Backend, T>::outcome() const {
   return o;
 }
 
-template <class Backend, class T> void Rrb<Backend, T>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
+template <class Backend, class T, class First>
+void Rrb<Backend, T, First>::fail(const NodeCounts &n, Class c, int level, Outcome &o) {
   o.unlumped += n.unlumped;
   o.null += n.null;
   o.unsupported += n.unsupported;
@@ -111,15 +120,16 @@ template <class Backend, class T> void Rrb<Backend, T>::fail(const NodeCounts &n
   o.failed_j = (2 * k + parity_y(c)) * s;
 }
 
-template <class Backend, class T> std::size_t Rrb<Backend, T>::bytes() const {
+template <class Backend, class T, class First> std::size_t Rrb<Backend, T, First>::bytes() const {
   std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
                   (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
-  for (const auto &d : dense_) n += d.bytes();
+  if (finest_) n += finest_->bytes();
+  for (const auto &d : coarser_) n += d.bytes();
   if (amli_) n += amli_->bytes() + work_.bytes();
   return n;
 }
 
-template <class Backend, class T> std::vector<index_t> Rrb<Backend, T>::unknowns_by_level() const {
+template <class Backend, class T, class First> std::vector<index_t> Rrb<Backend, T, First>::unknowns_by_level() const {
   std::vector<index_t> n;
   Extent x = extent_;
   for (int k = 0; k <= options_.levels; ++k) {
@@ -130,8 +140,10 @@ template <class Backend, class T> std::vector<index_t> Rrb<Backend, T>::unknowns
 }
 
 template <class Backend>
-std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &x, const Options &o, bool single) {
-  if (single) return std::make_unique<Rrb<Backend, float>>(on, x, o);
+std::unique_ptr<Factorization> make_factorization(const Backend &on, const Extent &x, const Options &o,
+                                                  Precision precision) {
+  if (precision == Precision::in_single) return std::make_unique<Rrb<Backend, float>>(on, x, o);
+  if (precision == Precision::mixed && o.storage_grids) return std::make_unique<Rrb<Backend, float, double>>(on, x, o);
   return std::make_unique<Rrb<Backend, double>>(on, x, o);
 }
 

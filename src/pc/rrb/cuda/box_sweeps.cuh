@@ -50,12 +50,13 @@ struct TakePoints {
   }
 };
 
-template <class T> class BoxSweeps<Cuda, T> {
+template <> class BoxSweeps<Cuda> {
 public:
   explicit BoxSweeps(const Extent &)
-      : overlap_(cuda::may_overlap(device::forward<true, T, device::BoxRight, device::DenseNext, device::NoEnergy>)) {}
+      : overlap_(
+            cuda::may_overlap(device::forward<true, double, device::BoxRight, device::DenseNext, device::NoEnergy>)) {}
 
-  template <bool Couple>
+  template <bool Couple, class T>
   void down(const Cuda &on, const BoxGrid<T> &g, const NextGrid &next, PartialSum<Cuda> *energy) const {
     if (next.dense)
       sweep_down<Couple>(on, g, device::DenseNext{device::arrays(next.split), {}, {}}, energy);
@@ -68,7 +69,8 @@ public:
     return own.empty() ? 0 : blocks_across(box_of(own)) * index_t(box_of(own).k1 - box_of(own).k0);
   }
 
-  template <bool Couple> void up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
+  template <bool Couple, class T>
+  void up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
     if (to.v.p)
       sweep_up<Couple, true>(on, g, to, scaling);
     else
@@ -76,6 +78,7 @@ public:
   }
 
   // The same with couplings, which adds the terms of kept times the solution, on the next grid.
+  template <class T>
   void up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, const Split &kept,
           PartialSum<Cuda> &energy) const {
     using X = device::BoxLeft<false>;
@@ -86,7 +89,7 @@ public:
            });
   }
 
-  void take(const Cuda &on, const BoxGrid<T> &g, const NaturalVectors &natural) const {
+  template <class T> void take(const Cuda &on, const BoxGrid<T> &g, const NaturalVectors &natural) const {
     const Side &x = g.own.x, &y = g.own.y;
     if (g.own.empty()) return;
     on.for_each({half_down(x.lo), half_down(x.hi - 1) + 1, half_down(y.lo), half_down(y.hi - 1) + 1},
@@ -95,7 +98,7 @@ public:
   std::size_t bytes() const { return 0; }
 
 private:
-  template <bool Couple, class Next>
+  template <bool Couple, class T, class Next>
   void sweep_down(const Cuda &on, const BoxGrid<T> &g, const Next &next, PartialSum<Cuda> *energy) const {
     using X = device::BoxRight;
     const X x{device::arrays(g.x)};
@@ -109,7 +112,7 @@ private:
                                   {int(n.h0), int(n.h1), int(n.k0), int(n.k1)}};
       });
   }
-  template <bool Couple, bool Scaled>
+  template <bool Couple, bool Scaled, class T>
   void sweep_up(const Cuda &on, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
     using X = device::BoxLeft<Scaled>;
     const auto none = [](int) { return device::NoEnergy(); };
@@ -120,7 +123,7 @@ private:
       launch(on, g, device::backward<Couple, Scaling::root, T, X, device::BoxNext, device::NoEnergy>,
              left<Scaled>(g, to), next(g), none);
   }
-  template <bool Scaled> static device::BoxLeft<Scaled> left(const BoxGrid<T> &g, const BoxSolution &to) {
+  template <bool Scaled, class T> static device::BoxLeft<Scaled> left(const BoxGrid<T> &g, const BoxSolution &to) {
     const Side &x = g.own.x, &y = g.own.y;
     return {device::arrays(g.x),
             to.z.p,
@@ -129,7 +132,9 @@ private:
             to.v.row,
             {int(x.lo), int(y.lo), int(x.hi - x.lo), int(y.hi - y.lo)}};
   }
-  static device::BoxNext next(const BoxGrid<T> &g) { return {g.solution_b2.p, int(g.solution_b2.pitch)}; }
+  template <class T> static device::BoxNext next(const BoxGrid<T> &g) {
+    return {g.solution_b2.p, int(g.solution_b2.pitch)};
+  }
 
   // Own nodes, and b1 around them.
   static device::Box box_of(const Extent &own) {
@@ -156,7 +161,7 @@ private:
   }
 
   // last(blocks): the kernel's last argument
-  template <class Kernel, class X, class Next, class Last>
+  template <class T, class Kernel, class X, class Next, class Last>
   void launch(const Cuda &on, const BoxGrid<T> &g, Kernel *kernel, const X &x, const Next &next,
               const Last &last) const {
     if (g.own.empty()) return;

@@ -9,7 +9,7 @@
 namespace petscrrb::rrb {
 
 template std::unique_ptr<FactorizationOnRanks> make_distributed(const Cuda &, Ranks &, const Boxes &, const Options &,
-                                                                int, bool);
+                                                                int, Precision);
 template std::unique_ptr<GraphOnRanks> make_graph_on_ranks(const Cuda &, Ranks &, const Boxes &, bool);
 
 } // namespace petscrrb::rrb

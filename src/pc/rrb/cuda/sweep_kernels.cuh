@@ -391,7 +391,7 @@ template <class T> Arrays<const T> factor_of(const DenseGrid<Cuda, T> &d) {
   const auto &w = d.factor.w[0].q;
   return {w[r1].p, w[r2].p - w[r1].p, int(w[r1].pitch)};
 }
-template <class T> Arrays<double> b1_after(const DenseGrid<Cuda, T> &d) {
+inline Arrays<double> b1_after(const DenseArrays<Cuda> &d) {
   return {d.b1_after_forward().p, 0, int(d.b1_after_forward().pitch)};
 }
 
@@ -405,7 +405,7 @@ inline NaturalNext natural_next(const Extent &x, const NextGrid &next) {
           around(x.x, 2),
           around(x.y, 2)};
 }
-template <class T> DenseVector dense_vector(const DenseGrid<Cuda, T> &d) {
+inline DenseVector dense_vector(const DenseArrays<Cuda> &d) {
   return {arrays(d.right_hand_side()), arrays(d.solution()), around(d.extent.x, 2), around(d.extent.y, 2)};
 }
 

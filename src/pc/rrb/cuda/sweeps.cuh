@@ -9,14 +9,14 @@
 namespace petscrrb::rrb {
 
 // The device's answer to "sweep one grid" (rrb_apply.hpp).
-template <class T> class Sweeps<Cuda, T> {
+template <> class Sweeps<Cuda> {
 public:
   Sweeps() = default;
   explicit Sweeps(const Extent &)
-      : overlap_(
-            cuda::may_overlap(device::forward<true, T, device::DenseVector, device::DenseNext, device::NoEnergy>)) {}
+      : overlap_(cuda::may_overlap(
+            device::forward<true, double, device::DenseVector, device::DenseNext, device::NoEnergy>)) {}
 
-  template <bool Couple>
+  template <bool Couple, class T>
   void forward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
     with_vectors(d, next, natural, [&](const auto &x, const auto &b2) {
       launch(on, d, device::forward<Couple, T, std::decay_t<decltype(x)>, std::decay_t<decltype(b2)>, device::NoEnergy>,
@@ -24,7 +24,7 @@ public:
     });
   }
 
-  template <bool Couple>
+  template <bool Couple, class T>
   void backward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &natural,
                 Scaling scaling) const {
     with_vectors(d, next, natural, [&](const auto &x, const auto &b2) {
@@ -37,6 +37,7 @@ public:
         launch(on, d, device::backward<Couple, Scaling::root, T, X, Next, device::NoEnergy>, x, b2, none);
     });
   }
+  template <class T>
   void backward(const Cuda &on, const DenseGrid<Cuda, T> &d, const NextGrid &next,
                 const EnergyShare<Cuda> &energy) const {
     const auto x = device::dense_vector(d);
@@ -66,7 +67,7 @@ private:
   }
 
   // more(blocks): the kernel's last arguments, a tuple
-  template <class Kernel, class X, class Next, class More>
+  template <class T, class Kernel, class X, class Next, class More>
   void launch(const Cuda &on, const DenseGrid<Cuda, T> &d, Kernel *kernel, const X &x, const Next &next,
               const More &more) const {
     const device::Box box = device::box_of(d.extent, d.layout());
@@ -84,7 +85,7 @@ private:
   }
 
   // f(next as the kernels see it, how they see such a vector)
-  template <class F> static void with_next(const DenseGrid<Cuda, T> &d, const NextGrid &next, const F &f) {
+  template <class F> static void with_next(const DenseArrays<Cuda> &d, const NextGrid &next, const F &f) {
     const auto dense = [&](const NextGrid &n) { return device::dense_next(d.extent, n); };
     const auto natural = [&](const NextGrid &n) { return device::natural_next(d.extent, n); };
     if (next.dense)
@@ -94,7 +95,7 @@ private:
   }
 
   template <class F>
-  static void with_vectors(const DenseGrid<Cuda, T> &d, const NextGrid &next, const NaturalVectors &v, const F &f) {
+  static void with_vectors(const DenseArrays<Cuda> &d, const NextGrid &next, const NaturalVectors &v, const F &f) {
     const Side &x = d.extent.x, &y = d.extent.y;
     const auto with = [&](const auto &vector) {
       with_next(d, next, [&](const auto &b2, const auto &) { f(vector, b2); });

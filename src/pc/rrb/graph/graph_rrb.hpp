@@ -149,6 +149,7 @@ public:
   const double *last_excess() const override { return Backend::on_device ? last_excess_.data() : block_.excess.data(); }
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
+  Precision precision() const override { return precision_of<T>; }
   std::size_t bytes() const override;
   GraphReport graph() const override {
     GraphReport report;

@@ -136,6 +136,7 @@ public:
   const double *last_excess() const override { return inside_->last_excess(); }
   const Extent &extent() const override { return extent_; }
   const Options &options() const override { return options_; }
+  Precision precision() const override { return precision_of<T>; }
   std::size_t bytes() const override {
     std::size_t n = inside_->bytes() + counts_.bytes() + polynomial_.bytes() + r_.bytes() + p_.bytes() + q_.bytes();
     for (const auto &a : kept_) n += a.bytes();
@@ -238,7 +239,7 @@ private:
         Backend::on_device ? inside.levels / 2 : max_storage_grids(nx, ny, inside.block, inside.levels);
     const int amli = o.amli_grid && halvings() + inside.levels >= 5 ? amli_grid(nx, ny, inside.levels) : 0;
     inside.amli_grid = std::max(amli - halvings(), 0);
-    inside_ = make_factorization(on_, rest, inside, std::is_same_v<T, float>);
+    inside_ = make_factorization(on_, rest, inside, precision_of<T>);
     inside_->refresh(stencil_inside(), {1.0, false, true, plain_limits});
     options_ = inside_->options();
     options_.storage_grids = 0;

@@ -126,7 +126,7 @@ private:
   bool fetch_;                   // the factor does not fit in cache
 };
 
-template <class T> class BoxSweeps<Host, T> {
+template <> class BoxSweeps<Host> {
 public:
   explicit BoxSweeps(const Extent &finest) : columns_(half_up(finest.x.hi - finest.x.lo) + 2 * margin) {
 #if defined(_OPENMP)
@@ -137,7 +137,7 @@ public:
 
   // x has the right-hand side at own nodes; what goes on goes to `next`. Where there are no couplings, it moves only.
   // energy: NULL, or what own red nodes add to y^T M^-1 y is added to it.
-  template <bool Couple>
+  template <bool Couple, class T>
   void down(const Host &on, const BoxGrid<T> &g, const NextGrid &next, PartialSum<Host> *energy) const {
     const BoxRows<T> rows(g);
     if constexpr (Couple)
@@ -158,26 +158,30 @@ public:
     return n;
   }
   // x has the solution at b2, own and around. x is lost.
-  template <bool Couple> void up(const Host &, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
+  template <bool Couple, class T>
+  void up(const Host &, const BoxGrid<T> &g, const BoxSolution &to, Scaling scaling) const {
     const BoxRows<T> rows(g);
     in_chunks(
         g, rows.rows(), [&](index_t k0, const auto &s) { rows.template up_below<Couple>(k0, s, scaling); },
         [&](index_t k0, index_t k1, const auto &s) { rows.template up<Couple>(k0, k1, s, to, scaling); });
   }
   // The same with couplings, which adds the terms of kept times the solution, on the next grid.
+  template <class T>
   void up(const Host &on, const BoxGrid<T> &g, const BoxSolution &to, const Split &kept,
           PartialSum<Host> &energy) const {
     energy.add(on, g.own.nodes_of(b2), TimesNode<Split, Dense>{kept, g.x[b2]});
     up<true>(on, g, to, Scaling::full);
   }
-  void take(const Host &, const BoxGrid<T> &g, const NaturalVectors &natural) const { BoxRows<T>(g).take(natural); }
+  template <class T> void take(const Host &, const BoxGrid<T> &g, const NaturalVectors &natural) const {
+    BoxRows<T>(g).take(natural);
+  }
   std::size_t bytes() const { return scratch_.bytes(); }
 
 private:
   static constexpr index_t margin = 8;
 
   // main(k0, k1) for all rows, once before(k0) has been done for all chunks
-  template <class Before, class Main>
+  template <class T, class Before, class Main>
   void in_chunks(const BoxGrid<T> &g, index_t rows, const Before &before, const Main &main) const {
     if (rows <= 0) return;
     const int threads = g.own.nodes() > 4 * host::serial_below ? int(std::min<index_t>(threads_, rows)) : 1;

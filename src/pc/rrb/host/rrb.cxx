@@ -7,6 +7,6 @@
 
 namespace petscrrb::rrb {
 
-template std::unique_ptr<Factorization> make_factorization(const Host &, const Extent &, const Options &, bool);
+template std::unique_ptr<Factorization> make_factorization(const Host &, const Extent &, const Options &, Precision);
 
 } // namespace petscrrb::rrb

@@ -9,7 +9,7 @@
 namespace petscrrb::rrb {
 
 template std::unique_ptr<FactorizationOnRanks> make_distributed(const Host &, Ranks &, const Boxes &, const Options &,
-                                                                int, bool);
+                                                                int, Precision);
 template std::unique_ptr<GraphOnRanks> make_graph_on_ranks(const Host &, Ranks &, const Boxes &, bool);
 
 } // namespace petscrrb::rrb

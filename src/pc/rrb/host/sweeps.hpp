@@ -209,21 +209,22 @@ private:
 };
 
 // The host's answer to "sweep one grid" (rrb_apply.hpp).
-template <class T> class Sweeps<Host, T> {
+template <> class Sweeps<Host> {
 public:
   Sweeps() = default;
   explicit Sweeps(const Extent &finest) : scratch_(finest.x) {}
 
-  template <bool Couple>
+  template <bool Couple, class T>
   void forward(const Host &on, const DenseGrid<Host, T> &d, const NextGrid &next, const NaturalVectors &natural) const {
     if (!natural.r) d.halo.exchange(on, {r1, r2}, {d.right_hand_side()[r1], d.right_hand_side()[r2]});
     HostRows<T>(d, next, scratch_, natural).template forward<Couple>();
   }
-  template <bool Couple>
+  template <bool Couple, class T>
   void backward(const Host &, const DenseGrid<Host, T> &d, const NextGrid &next, const NaturalVectors &natural,
                 Scaling scaling) const {
     HostRows<T>(d, next, scratch_, natural).template backward<Couple>(scaling, nullptr, nullptr);
   }
+  template <class T>
   void backward(const Host &, const DenseGrid<Host, T> &d, const NextGrid &next,
                 const EnergyShare<Host> &energy) const {
     double *rows = energy.sum.take(parts(d.layout()));

@@ -21,7 +21,6 @@ struct BoxSolution {
   Strided<1> v = {};
 };
 
-// T: what the factor is stored in.
-template <class Backend, class T> class BoxSweeps;
+template <class Backend> class BoxSweeps;
 
 } // namespace petscrrb::rrb

@@ -13,8 +13,8 @@ namespace petscrrb::rrb {
 // What make_distributed() makes.
 class FactorizationOnRanks : public Factorization, public BlackRanks {};
 
-// T: what the couplings of the factor are stored in. Everything is collective but bytes() and what only tells of boxes.
-template <class Backend, class T> class DistributedRrb final : public FactorizationOnRanks {
+// T: what the factor is stored in; First: on the finest grid. Everything is collective but bytes() and what only tells of boxes.
+template <class Backend, class T, class First = T> class DistributedRrb final : public FactorizationOnRanks {
 public:
   // gathered: the first grid that all ranks have, 2 gathered <= o.levels. on and ranks must outlive this. Local: says
   // nothing to other ranks.
@@ -58,17 +58,26 @@ public:
 
   const Extent &extent() const override { return extent_; } // the rank's box
   const Options &options() const override { return options_; }
+  Precision precision() const override { return gathered_ ? precision_of<T, First> : tail_->precision(); }
   std::size_t bytes() const override;
   std::vector<index_t> unknowns_by_level() const override;
 
 private:
   template <class V> using Array = typename Backend::template Array<V>;
-  using Grid = DistributedGrid<Backend, T>;
 
+  const DistributedArrays<Backend> &grid_at(int g) const {
+    return g ? static_cast<const DistributedArrays<Backend> &>(*coarser_[g - 1]) : *finest_;
+  }
+  template <class Op> void with_grid(int g, const Op &op) const {
+    if (g == 0)
+      op(*finest_);
+    else
+      op(*coarser_[g - 1]);
+  }
   Extent next_box(int g) const { return boxes_.extent(ranks_.rank(), g + 1); }
   // where the right-hand side of grid g goes on
   NextGrid next_grid(int g) const {
-    if (g + 1 < gathered_) return {grids_[g + 1]->vector().q, {}, true, next_box(g)};
+    if (g + 1 < gathered_) return {coarser_[g]->vector().q, {}, true, next_box(g)};
     return {{}, natural_order(gather_.mine(), next_box(g)), false, next_box(g)};
   }
   bool amli_below() const { return options_.amli_grid > gathered_; }
@@ -80,14 +89,14 @@ private:
   // Above, the right-hand side is still where it was after a visit, if the backend keeps it, and with the solution comes what
   // the product needs around it, if no neighbours are beyond the seam of an odd ring.
   bool amli_in_place() const {
-    const Extent &x = grids_[options_.amli_grid - 1]->own();
+    const Extent &x = grid_at(options_.amli_grid - 1).own();
     return Backend::on_device && !x.x.odd_ring() && !x.y.odd_ring();
   }
   // Of AMLI's grid, where the grid above has it.
-  Quad<Strided<2>> solution_above_amli() const { return by_classes(grids_[options_.amli_grid - 1]->next_solution()); }
+  Quad<Strided<2>> solution_above_amli() const { return by_classes(grid_at(options_.amli_grid - 1).next_solution()); }
   void take_matrix(const PreparedStencil &);
   void take_gathered(int g) const {
-    grids_[g]->take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
+    grid_at(g).take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
   }
   void fold();
   void start_down(const double *r, Part part);
@@ -105,8 +114,9 @@ private:
   Options options_;
   Extent extent_;
   Gather<Backend> gather_;
-  std::vector<std::unique_ptr<Grid>> grids_;
-  BoxSweeps<Backend, T> sweeps_;
+  std::unique_ptr<DistributedGrid<Backend, First>> finest_; // where it is not the gathered one
+  std::vector<std::unique_ptr<DistributedGrid<Backend, T>>> coarser_;
+  BoxSweeps<Backend> sweeps_;
   std::unique_ptr<Factorization> tail_;
   Array<double> stencil_, r_, z_; // of the gathered grid
   Plan wide_b1_, wide_b2_;
@@ -138,6 +148,6 @@ inline int gathered_grid(const Boxes &boxes, int levels, index_t size) {
 // As make_factorization() in rrb.hpp.
 template <class Backend>
 std::unique_ptr<FactorizationOnRanks> make_distributed(const Backend &on, Ranks &, const Boxes &, const Options &,
-                                                       int gathered, bool single);
+                                                       int gathered, Precision);
 
 } // namespace petscrrb::rrb

@@ -6,62 +6,62 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class T> NextGrid DistributedRrb<Backend, T>::solution(int g) const {
+template <class Backend, class T, class First> NextGrid DistributedRrb<Backend, T, First>::solution(int g) const {
   if (g < 1 || g > gathered_) return {};
-  return {{}, grids_[g - 1]->next_solution(), false, next_box(g - 1)};
+  return {{}, grid_at(g - 1).next_solution(), false, next_box(g - 1)};
 }
 
-template <class Backend, class T> BlackLevel DistributedRrb<Backend, T>::black_level() const {
-  if (grids_.empty()) return {};
-  BlackLevel level{extent_, grids_[0]->layout(), nullptr, nullptr, right_hand_side(1), solution(1), BlackRanks::around};
-  if constexpr (std::is_same_v<T, float>)
-    level.in_single = &grids_[0]->factor();
-  else
-    level.in_double = &grids_[0]->factor();
+template <class Backend, class T, class First> BlackLevel DistributedRrb<Backend, T, First>::black_level() const {
+  if (!gathered_) return {};
+  BlackLevel level{extent_, finest_->layout(), nullptr, nullptr, right_hand_side(1), solution(1), BlackRanks::around};
+  level.set(finest_->factor());
   return level;
 }
 
-template <class Backend, class T> StencilOut<Split> DistributedRrb<Backend, T>::rows(const PreparedStencil &s) {
+template <class Backend, class T, class First>
+StencilOut<Split> DistributedRrb<Backend, T, First>::rows(const PreparedStencil &s) {
   take_matrix(s);
-  grids_[0]->exchange_rows(ranks_);
-  return grids_[0]->matrix();
+  finest_->exchange_rows(ranks_);
+  return finest_->matrix();
 }
 
-template <class Backend, class T> Quad<Dense> DistributedRrb<Backend, T>::residual(const double *r, const double *v) {
-  sweeps_.take(on_, grids_[0]->box(), {r, nullptr, v, nullptr});
-  grids_[0]->exchange_right_hand_side(ranks_);
-  return grids_[0]->vector().q;
+template <class Backend, class T, class First>
+Quad<Dense> DistributedRrb<Backend, T, First>::residual(const double *r, const double *v) {
+  sweeps_.take(on_, finest_->box(), {r, nullptr, v, nullptr});
+  finest_->exchange_right_hand_side(ranks_);
+  return finest_->vector().q;
 }
 
-template <class Backend, class T> void DistributedRrb<Backend, T>::exchange_solution() {
+template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::exchange_solution() {
   if (gathered_ == 1)
     take_gathered(0);
   else
-    grids_[0]->exchange_solution(ranks_, wide_b2_);
+    finest_->exchange_solution(ranks_, wide_b2_);
 }
 
 // A plan is for the four classes of a field, whose third one is b1.
-template <class Backend, class T> void DistributedRrb<Backend, T>::exchange_b1(const Dense &a, const Sums &sums) {
-  const DenseLayout &layout = grids_[0]->layout();
+template <class Backend, class T, class First>
+void DistributedRrb<Backend, T, First>::exchange_b1(const Dense &a, const Sums &sums) {
+  const DenseLayout &layout = finest_->layout();
   double *array = a.p - layout.place(0, 0) - b1 * layout.size();
   exchange(wide_b1_, array, sums);
 }
 
 // sums: those that are added meanwhile, or none
-template <class Backend, class T>
-void DistributedRrb<Backend, T>::exchange(const Plan &plan, double *array, const Sums &sums) {
+template <class Backend, class T, class First>
+void DistributedRrb<Backend, T, First>::exchange(const Plan &plan, double *array, const Sums &sums) {
   if (sums.count && ranks_.exchange_and_add(plan, array, sums)) return;
   if (sums.count) add_up(sums);
   ranks_.exchange(plan, array);
 }
 
-template <class Backend, class T> void DistributedRrb<Backend, T>::add_up_below(const Sums &sums) {
+template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::add_up_below(const Sums &sums) {
   sums_ = sums;
   energy_.start();
 }
 
 // Those and the energy of own red nodes.
-template <class Backend, class T> Sums DistributedRrb<Backend, T>::take_sums() {
+template <class Backend, class T, class First> Sums DistributedRrb<Backend, T, First>::take_sums() {
   Sums sums = std::exchange(sums_, {});
   total_.start();
   sums.add(energy_.terms(), total_.take(1));
@@ -69,7 +69,7 @@ template <class Backend, class T> Sums DistributedRrb<Backend, T>::take_sums() {
 }
 
 // What the red nodes of distributed grids have not, where AMLI is not above: from the gathered grid.
-template <class Backend, class T> void DistributedRrb<Backend, T>::add_rest_of_energy() {
+template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::add_rest_of_energy() {
   const Extent &x = gather_.all();
   if (amli_ && amli_->report().used)
     amli_->add_energy(on_, by_classes(natural_order(z_.data(), x)), total_);

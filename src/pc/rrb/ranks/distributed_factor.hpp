@@ -5,24 +5,26 @@
 
 namespace petscrrb::rrb {
 
-template <class Backend, class T>
-DistributedRrb<Backend, T>::DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o,
-                                           int gathered)
+template <class Backend, class T, class First>
+DistributedRrb<Backend, T, First>::DistributedRrb(const Backend &on, Ranks &ranks, const Boxes &boxes, const Options &o,
+                                                  int gathered)
     : on_(on), ranks_(ranks), boxes_(boxes), gathered_(gathered), options_(o), extent_(boxes.extent(ranks.rank(), 0)),
       gather_(on, ranks, boxes, gathered), sweeps_(extent_), counts_(4 * gathered) {
-  for (int g = 0; g < gathered; ++g) grids_.push_back(std::make_unique<Grid>(boxes, g, ranks.rank(), o.block));
+  if (gathered) finest_ = std::make_unique<DistributedGrid<Backend, First>>(boxes, 0, ranks.rank(), o.block);
+  for (int g = 1; g < gathered; ++g)
+    coarser_.push_back(std::make_unique<DistributedGrid<Backend, T>>(boxes, g, ranks.rank(), o.block));
   Options below = o;
   below.levels -= 2 * gathered;
   below.storage_grids = std::max(0, o.storage_grids - gathered);
   below.amli_grid = amli_below() ? o.amli_grid - gathered : 0;
   options_.storage_grids = std::max(o.storage_grids, gathered);
-  tail_ = make_factorization(on, gather_.all(), below, std::is_same_v<T, float>);
+  tail_ = make_factorization(on, gather_.all(), below, gathered ? precision_of<T> : precision_of<T, First>);
   const index_t n = gather_.all().nodes();
   stencil_.resize(Gather<Backend>::most_fields * n);
   r_.resize(n);
   z_.resize(n);
   index_t parts = 0;
-  for (const auto &grid : grids_) parts += grid->energy_parts();
+  for (int g = 0; g < gathered; ++g) parts += grid_at(g).energy_parts();
   index_t rest = PartialSum<Backend>::parts({0, n, 0, 1});
   if (o.amli_grid && amli_gathered()) {
     amli_ = std::make_unique<Amli<Backend>>(gather_.all(), DenseLayout(gather_.all(), o.block));
@@ -31,7 +33,7 @@ DistributedRrb<Backend, T>::DistributedRrb(const Backend &on, Ranks &ranks, cons
     const BordersOnRanks<Backend> borders(ranks, gather_, boxes, o.amli_grid, o.block);
     above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
                                                                       borders.layout(), borders);
-    parts += std::max(grids_[o.amli_grid - 1]->kept_parts(), above_->energy_parts());
+    parts += std::max(grid_at(o.amli_grid - 1).kept_parts(), above_->energy_parts());
   }
   if (!gathered) return;
   energy_.reserve(parts);
@@ -41,17 +43,19 @@ DistributedRrb<Backend, T>::DistributedRrb(const Backend &on, Ranks &ranks, cons
 }
 
 // The finest grid's, which is distributed: what is not given stays 0.
-template <class Backend, class T> void DistributedRrb<Backend, T>::take_matrix(const PreparedStencil &s) {
-  const StencilOut<Split> m = grids_[0]->matrix();
+template <class Backend, class T, class First>
+void DistributedRrb<Backend, T, First>::take_matrix(const PreparedStencil &s) {
+  const StencilOut<Split> m = finest_->matrix();
   const auto take = [&](const Split &to, const double *values) {
-    if (values) sweeps_.take(on_, grids_[0]->box(to.q), {values, nullptr, nullptr, nullptr});
+    if (values) sweeps_.take(on_, finest_->box(to.q), {values, nullptr, nullptr, nullptr});
   };
   take(m.X, s.X), take(m.E, s.E), take(m.N, s.N), take(m.NE, s.NE), take(m.NW, s.NW);
 }
 
-template <class Backend, class T> void DistributedRrb<Backend, T>::refresh(const PreparedStencil &s, Lumping lumping) {
+template <class Backend, class T, class First>
+void DistributedRrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) {
   v_ = s.v;
-  if (!grids_.empty()) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
+  if (gathered_) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
   if (above_) above_->borders().prepare();
   on_.clear(counts_);
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
@@ -61,17 +65,19 @@ template <class Backend, class T> void DistributedRrb<Backend, T>::refresh(const
     else
       copy_nodes(on_, Zero{}, to, extent_);
   };
-  if (grids_.empty()) {
+  if (!gathered_) {
     copy(s.X, gathered.X), copy(s.E, gathered.E), copy(s.N, gathered.N);
     copy(s.NE, gathered.NE), copy(s.NW, gathered.NW);
   } else
     take_matrix(s);
   for (int g = 0; g < gathered_; ++g) {
     double *keep = above_ && g == options_.amli_grid ? above_->matrix_place() : nullptr;
-    if (g + 1 < gathered_)
-      grids_[g]->factor(on_, ranks_, lumping, grids_[g + 1]->matrix(), counts_.data() + 4 * g, keep);
-    else
-      grids_[g]->factor(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
+    with_grid(g, [&](const auto &grid) {
+      if (g + 1 < gathered_)
+        grid.factor(on_, ranks_, lumping, coarser_[g]->matrix(), counts_.data() + 4 * g, keep);
+      else
+        grid.factor(on_, ranks_, lumping, gathered, counts_.data() + 4 * g, keep);
+    });
   }
   gather_.to_all(Gather<Backend>::most_fields, stencil_.data());
   fold();
@@ -82,7 +88,7 @@ template <class Backend, class T> void DistributedRrb<Backend, T>::refresh(const
 }
 
 // A ring of one point: corners become straight, couplings of a node with itself are none.
-template <class Backend, class T> void DistributedRrb<Backend, T>::fold() {
+template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::fold() {
   if (!gathered_) return;
   Extent ring = boxes_.all(gathered_ - 1).coarser();
   const index_t n = gather_.all().nodes();
@@ -99,7 +105,7 @@ template <class Backend, class T> void DistributedRrb<Backend, T>::fold() {
   on_.for_each({0, ring.x.n, 0, 1}, ClearFoldY<V>{h});
 }
 
-template <class Backend, class T> Outcome DistributedRrb<Backend, T>::outcome() const {
+template <class Backend, class T, class First> Outcome DistributedRrb<Backend, T, First>::outcome() const {
   const Outcome below = tail_->outcome();
   Outcome o = distributed_outcome();
   o.unlumped += below.unlumped;
@@ -114,7 +120,7 @@ template <class Backend, class T> Outcome DistributedRrb<Backend, T>::outcome() 
 }
 
 // The first failure by levels, classes, rows and columns, as one rank would find it.
-template <class Backend, class T> Outcome DistributedRrb<Backend, T>::distributed_outcome() const {
+template <class Backend, class T, class First> Outcome DistributedRrb<Backend, T, First>::distributed_outcome() const {
   constexpr std::size_t counted = 3, told = counted + 3; // then the first failure: class of a grid, row, column
   const NodeCounts *n = on_.read(counts_);
   std::vector<double> mine(told, 0.0);
@@ -147,16 +153,18 @@ template <class Backend, class T> Outcome DistributedRrb<Backend, T>::distribute
   return o;
 }
 
-template <class Backend, class T> std::size_t DistributedRrb<Backend, T>::bytes() const {
+template <class Backend, class T, class First> std::size_t DistributedRrb<Backend, T, First>::bytes() const {
   std::size_t n = tail_->bytes() + gather_.bytes() + sweeps_.bytes() + energy_.bytes() + total_.bytes() +
                   stencil_.bytes() + r_.bytes() + z_.bytes();
-  for (const auto &grid : grids_) n += grid->bytes();
+  if (finest_) n += finest_->bytes();
+  for (const auto &grid : coarser_) n += grid->bytes();
   if (amli_) n += amli_->bytes();
   if (above_) n += above_->bytes();
   return n;
 }
 
-template <class Backend, class T> std::vector<index_t> DistributedRrb<Backend, T>::unknowns_by_level() const {
+template <class Backend, class T, class First>
+std::vector<index_t> DistributedRrb<Backend, T, First>::unknowns_by_level() const {
   std::vector<index_t> n;
   for (int k = 0; k <= options_.levels; ++k) {
     const Extent x = boxes_.all(k / 2);
@@ -167,8 +175,11 @@ template <class Backend, class T> std::vector<index_t> DistributedRrb<Backend, T
 
 template <class Backend>
 std::unique_ptr<FactorizationOnRanks> make_distributed(const Backend &on, Ranks &ranks, const Boxes &boxes,
-                                                       const Options &o, int gathered, bool single) {
-  if (single) return std::make_unique<DistributedRrb<Backend, float>>(on, ranks, boxes, o, gathered);
+                                                       const Options &o, int gathered, Precision precision) {
+  if (precision == Precision::in_single)
+    return std::make_unique<DistributedRrb<Backend, float>>(on, ranks, boxes, o, gathered);
+  if (precision == Precision::mixed && o.storage_grids)
+    return std::make_unique<DistributedRrb<Backend, float, double>>(on, ranks, boxes, o, gathered);
   return std::make_unique<DistributedRrb<Backend, double>>(on, ranks, boxes, o, gathered);
 }
 

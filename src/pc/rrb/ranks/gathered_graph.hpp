@@ -82,6 +82,7 @@ public:
   const double *last_excess() const override { return all_->last_excess(); }
   const Extent &extent() const override { return gather_.own(); }
   const Options &options() const override { return all_->options(); }
+  Precision precision() const override { return all_->precision(); }
   std::size_t bytes() const override {
     return gather_.bytes() + stencil_.bytes() + r_.bytes() + z_.bytes() + all_->bytes();
   }
