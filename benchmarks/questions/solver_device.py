@@ -7,7 +7,7 @@ SIZES = (127, 255, 1023, 2047, 4095, 8191)
 PROBLEMS = ("poisson", "variable")
 NORMS = ("natural", "unpreconditioned")
 RRB = {f"rrb, {cycle}{kind}": f"-ksp_type rrb -pc_rrb_cycle {cycle}{options}"
-       for cycle in ("v", "amli") for kind, options in (("", ""), (", single", " -pc_rrb_precision single"))}
+       for cycle in ("v", "amli") for kind, options in (("", ""), (", double", " -pc_rrb_precision double"), (", single", " -pc_rrb_precision single"))}
 PEERS = {
     "cg + rrb": "-pc_type rrb",
     "cg + gamg": peers.GAMG,
@@ -18,7 +18,7 @@ PEERS = {
 # unknowns a side; GAMG's set-up takes more than ten seconds on 4095 x 4095
 LARGEST = {"cg + rrb": 4095, "cg + gamg": 2047, "cg + boomeramg": 4095, "cg + boomeramg, tuned": 4095, "cg + pfmg": 8191}
 AMLI_FROM = 1023  # below, the default number of levels is too small for it
-BYTES = {"double": 179, "single": 181}  # a black node and iteration of the V cycle: docs/numerics.md counts them
+BYTES = {"mixed": 161, "double": 179, "single": 181}  # a black node and iteration of the V cycle: docs/numerics.md counts them
 
 
 def solvers(n):
@@ -55,7 +55,8 @@ def line(name, row, problem, n, norm, copy_rate):
     out |= {f"{what}_ms": row[f"{what}_ms"] for what in ("setup", "refresh", "solve")}
     out |= {"us_per_iteration": round(us, 2), "bytes_per_iteration": "", "copy_gb_per_s": copy_rate, "times_copy": ""}
     if name.startswith("rrb"):
-        moved = BYTES["single" if "single" in name else "double"] * ((n * n + 1) // 2)
+        precision = next((precision for precision in BYTES if precision in name), "mixed")
+        moved = BYTES[precision] * ((n * n + 1) // 2)
         out |= {"bytes_per_iteration": moved, "times_copy": round(us * copy_rate * 1e3 / moved, 3)}
     return out
 
