@@ -245,6 +245,7 @@ TEST(RRBSolverIn3D, MayGetAPreconditionerOfTheOtherType) {
   const Solver ksp = ksp_of(A, "-ksp_type rrb");
   for (const char *type : {PCRRB, PCGRIDMG, PCRRB, PCGRIDMG}) {
     ok(PCSetType(pc_of(ksp), type));
+    ok(PCRRBSetPrecision(pc_of(ksp), PC_RRB_PRECISION_DOUBLE)); // as the options of `fresh` have it
     const Solve changed = solve(ksp, flat.b);
     const Solver fresh = ksp_of(A, std::string("-ksp_type rrb -pc_type ") + type);
     EXPECT_EQ(changed.reason, KSP_CONVERGED_RTOL) << type;

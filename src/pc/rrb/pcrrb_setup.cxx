@@ -136,7 +136,7 @@ static PetscErrorCode FactorInDouble(PC pc, PetscBool *ok) {
   PetscCall(PetscInfo(
       pc, "A pivot is not positive, or out of the range of single precision: the factor is in double precision\n"));
   s->in_double = PETSC_TRUE;
-  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* the first attempt overwrote it */
+  PetscCall(ReadValues(pc, PETSC_FALSE, &ignored)); /* which the first attempt overwrote */
   PetscCall(PCRRBBuildLevels(pc, rrb->lumping));
   PetscCall(Factor(pc, rrb->lumping, ok));
   PetscFunctionReturn(PETSC_SUCCESS);
