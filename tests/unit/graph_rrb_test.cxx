@@ -67,10 +67,10 @@ TEST(GraphRRB, RefreshKeepsDecisions) {
 
 TEST(GraphRRB, IsSymmetricAndPositive) {
   for (const auto &[name, problem] : rough_problems())
-    for (bool single : {false, true}) {
+    for (const auto precision : {petscrrb::rrb::Precision::in_double, petscrrb::rrb::Precision::in_single}) {
       SCOPED_TRACE(name);
       support::Choice c = by_library(5);
-      c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
+      c.precision = precision;
       RealRRB real(support::converted(problem), c);
       const Vector x = random_vector(problem.A.size(), 1), y = random_vector(problem.A.size(), 2);
       const Vector Mx = real.apply(x), My = real.apply(y);
@@ -112,10 +112,9 @@ TEST(PlainTest, IsThatOfTheReference) {
     const SupportRRB M = by_support(problem);
     const bool expected = M.levels() >= 2 && M.decisions().levels[0].plain && M.decisions().levels[1].plain;
     for (int grids : {0, 1})
-      for (bool single : {false, true}) {
+      for (const auto precision : {petscrrb::rrb::Precision::in_double, petscrrb::rrb::Precision::in_single}) {
         support::Choice c;
-        c.levels = 2, c.storage_grids = grids, c.test = true,
-        c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
+        c.levels = 2, c.storage_grids = grids, c.test = true, c.precision = precision;
         const RealRRB real(support::converted(problem), c);
         if (!real.outcome().ok || real.redone() || M.redone()) continue;
         EXPECT_EQ(real.outcome().unsupported == 0, expected);

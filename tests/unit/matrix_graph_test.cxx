@@ -291,10 +291,10 @@ TEST(MatrixGraph, RefreshCountsSomeOfMany) {
 
 TEST(MatrixGraph, IsSymmetricAndPositive) {
   for (const GraphProblem &p : problems())
-    for (bool single : {false, true}) {
+    for (const auto precision : {petscrrb::rrb::Precision::in_double, petscrrb::rrb::Precision::in_single}) {
       SCOPED_TRACE(p.name);
       support::Choice c = deep_choice(2, 1);
-      c.precision = single ? petscrrb::rrb::Precision::in_single : petscrrb::rrb::Precision::in_double;
+      c.precision = precision;
       RealRRB real(converted(p), c);
       const Vector x = random_vector(p.A.size(), 1), y = random_vector(p.A.size(), 2);
       const Vector Mx = real.apply(x), My = real.apply(y);

@@ -125,7 +125,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, AgainstReference,
                                          Kind{"periodic_nine", true, true, true, false, false, false, false}),
                          [](const auto &info) { return std::string(info.param.name); });
 
-// A box of a larger grid: its global offset decides the colours.
 // Where there are coarser grids, and their factor differs by rounding.
 TEST(Precision, OfMixedIsDoubleOnTheFinestGrid) {
   using petscrrb::rrb::Precision;
@@ -155,6 +154,7 @@ TEST(Precision, OfMixedIsDoubleOnTheFinestGrid) {
         }
 }
 
+// A box of a larger grid: its global offset decides the colours.
 TEST(Offset, BoxesAtOddPlacesMatchTheReference) {
   unsigned seed = 100;
   for (const bool corners : {false, true})

@@ -185,20 +185,32 @@ public:
   Halo<Backend> halo;
   Matrix matrix;
 
-protected:
-  template <class V> void place(DenseFieldOf<V> &f, std::initializer_list<Class> classes, V *&p) const {
+private:
+  void place(DenseField &f, std::initializer_list<Class> classes, double *&p) const {
     for (Class c : classes) {
       f.q.c[c] = layout_.view(p);
       p += layout_.size();
     }
   }
 
-private:
   DenseLayout layout_;
   typename Backend::template Array<double> memory_;
   DenseField x_, z_;
   Dense b1_;
 };
+
+// A factor in memory of its own: 15 arrays of a layout, of r1, r2 and b1 each.
+template <class Buffer> auto make_factor(const DenseLayout &layout, Buffer &memory) {
+  memory.resize(layout.size() * 15);
+  auto *p = memory.data();
+  FactorFields<DenseFieldOf<std::remove_pointer_t<decltype(p)>>> factor;
+  for (auto *f : {&factor.w[0], &factor.w[1], &factor.w[2], &factor.w[3], &factor.dinv})
+    for (Class c : {r1, r2, b1}) {
+      f->q.c[c] = layout.view(p);
+      p += layout.size();
+    }
+  return factor;
+}
 
 // With it. T: what it is stored in.
 template <class Backend, class T> class DenseGrid : public DenseArrays<Backend> {
@@ -206,10 +218,7 @@ public:
   using Factor = FactorFields<DenseFieldOf<T>>;
 
   DenseGrid(const Extent &x, index_t block, bool first, bool keep) : DenseArrays<Backend>(x, block, first, keep) {
-    memory_.resize(this->layout().size() * 15);
-    T *w = memory_.data();
-    for (auto &f : factor.w) this->place(f, {r1, r2, b1}, w);
-    this->place(factor.dinv, {r1, r2, b1}, w);
+    factor = make_factor(this->layout(), memory_);
   }
 
   std::size_t bytes() const { return DenseArrays<Backend>::bytes() + memory_.bytes(); }

@@ -97,16 +97,7 @@ template <class Backend, class T> class DistributedGrid : public DistributedArra
 
 public:
   DistributedGrid(const Boxes &boxes, int g, int rank, index_t block) : Base(boxes, g, rank, block) {
-    factor_memory_.resize(slots_.layout.size() * 15);
-    T *w = factor_memory_.data();
-    const auto place = [&](DenseFieldOf<T> &f) {
-      for (Class c : {r1, r2, b1}) {
-        f.q.c[c] = slots_.layout.view(w);
-        w += slots_.layout.size();
-      }
-    };
-    for (auto &f : factor_.w) place(f);
-    place(factor_.dinv);
+    factor_ = make_factor(slots_.layout, factor_memory_);
   }
 
   std::size_t bytes() const { return Base::bytes() + factor_memory_.bytes(); }
