@@ -5,10 +5,12 @@
 #include "exec/cuda/rows.cuh"
 #include "exec/cuda/shape.cuh"
 #include "exec/cuda/sort.hpp"
+#include "exec/cuda/wait.cuh"
 #include "pc/rrb/cuda/coupling_sums.cuh"
 #include "pc/rrb/cuda/lanes.cuh"
 #include "pc/rrb/graph/red_nodes.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace petscrrb::rrb {
@@ -64,6 +66,19 @@ template <class Table, class F> void with_table(const Cuda &on, int n, const F &
 }
 using Table = WarpTable<256>;
 
+constexpr int set_warps = 2, most_words = 4096; // 32 kB
+template <class F> __global__ void __launch_bounds__(32 * set_warps) each_node_with_bits(int n, F f, int words) {
+  extern __shared__ unsigned bits_of_block[];
+  const int of_block = int(threadIdx.x) / 32, i = int(blockIdx.x) * set_warps + of_block;
+  WarpWithBits warp(bits_of_block + of_block * words, words);
+  if (i < n) f(i, warp);
+}
+template <class F> void with_bits(const Cuda &on, int n, int words, const F &f) {
+  each_node_with_bits<<<unsigned(n - 1) / set_warps + 1, 32 * set_warps, set_warps * words * sizeof(unsigned),
+                        on.stream>>>(n, f, words);
+  cuda::check_launch("each_node_with_bits");
+}
+
 // The sum of f(node, lanes) of those that f asks: a warp does so for one after the other of some nodes.
 template <class F>
 __global__ void __launch_bounds__(cuda::row_threads) sum_asked_nodes(int n, F f, unsigned long long *sum) {
@@ -86,16 +101,18 @@ template <int lanes> __device__ auto lanes_with(Table &table) {
 }
 
 // Each node gets its lanes in the order of priority. All of these run at a time, as the launch makes sure, so that some node never has to wait. Who
-// waits, and gets a red neighbour, is tested at once with that one: who fails goes on failing.
+// waits, and gets a red neighbour, is tested at once with that one: who fails goes on failing. patience: after so many nanoseconds who waits is left
+// undecided; 0: never.
 template <int lanes>
 __global__ void __launch_bounds__(cuda::row_threads)
-    decide_nodes(int n, Decide decide, signed char *colour, const node_t *order) {
+    decide_nodes(int n, Decide decide, signed char *colour, const node_t *order, unsigned patience) {
   static_assert(most_of_red <= 32 * lanes);
   __shared__ Table tables[warps];
   const auto &[tests, priority] = decide;
   const Rows &rows = tests.graph.rows;
   auto node = lanes_with<lanes>(tables[threadIdx.x / 32]);
   const int step = int(gridDim.x) * (cuda::row_threads / lanes);
+  const unsigned long long begun = patience ? cuda::nanoseconds() : 0;
   for (int i = node_of_lane<lanes>(); i < n; i += step) {
     const node_t p = order[i], begin = rows.start[p], end = rows.start[p + 1];
     Decide::Look at = decide.look_from(p, node.lane);
@@ -109,7 +126,10 @@ __global__ void __launch_bounds__(cuda::row_threads)
           if (tests.is_red(rows.column[k])) more |= 1u << j;
         more &= ~reds;
         reds |= more;
-        if (!node.any(more)) continue;
+        if (!node.any(more)) {
+          if (patience && node.any(cuda::nanoseconds() - begun > patience)) break;
+          continue;
+        }
         fails = !tests.passes(p, true, node, [&](node_t k) { return more >> (k - begin) / lanes & 1; });
         if (!fails) continue;
       } else
@@ -159,7 +179,10 @@ template <> struct GraphLoops<Cuda> {
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
     graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
   }
-  template <class F> static void with_table(const Cuda &on, node_t n, double couplings, const F &f) {
+  template <class F> static void with_set(const Cuda &on, node_t n, double couplings, const F &f) {
+    if (n <= 0) return;
+    const int words = (n - 1) / graph_kernels::WarpWithBits::columns_of_word + 1;
+    if (words <= graph_kernels::most_words) return graph_kernels::with_bits(on, n, words, f);
     if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
     graph_kernels::with_table<graph_kernels::WarpTable<512>>(on, n, f);
   }
@@ -202,14 +225,14 @@ public:
     return total_.read(on_.stream) != 0;
   }
   node_t offsets(node_t *count, node_t n, index_t most) {
-    constexpr index_t limit = std::numeric_limits<node_t>::max();
-    if (most > limit && sum(n, graph_kernels::Entry{count}) > limit)
-      throw std::length_error("a level has more than 2^31 couplings");
-    cuda::find_offsets(scratch_, count, count, n + 1);
-    cuda::check(cudaMemcpyAsync(last_.data(), count + n, sizeof(node_t), cudaMemcpyDeviceToHost, on_.stream),
-                "cudaMemcpyAsync");
-    cuda::wait_for(on_.stream, "offsets");
-    return *last_.data();
+    const bool may_be_more = most > std::numeric_limits<node_t>::max();
+    find_offsets(count, n, may_be_more, 0);
+    return read_offsets(may_be_more)[0];
+  }
+  std::pair<node_t, node_t> offsets(node_t *a, node_t *b, node_t n) {
+    find_offsets(a, n, false, 0), find_offsets(b, n, true, 1);
+    const node_t *in_all = read_offsets(true);
+    return {in_all[0], in_all[1]};
   }
   void sort(const node_t *key, node_t n, node_t bound, node_t *order) {
     if (!n) return;
@@ -223,12 +246,14 @@ public:
     node_t *all = scratch_.take<node_t>(n), *order = scratch_.take<node_t>(n);
     Loops::each(on_, n, graph_kernels::Identity{all});
     cuda::sort(scratch_, decide.priority, scratch_.take<priority_t>(n), all, order, n, ~priority_t(0));
+    const bool may_finish = n <= most_on_host;
     const auto run = [&](auto *kernel, int lanes) {
       const unsigned blocks = unsigned(n - 1) / unsigned(cuda::row_threads / lanes) + 1;
       int nodes = n;
+      unsigned patience = may_finish ? patience_ : 0;
       Decide of_all = decide;
       const node_t *in_order = order;
-      void *arguments[] = {&nodes, &of_all, &colour, &in_order};
+      void *arguments[] = {&nodes, &of_all, &colour, &in_order, &patience};
       const dim3 at_once(std::min(blocks, unsigned(cuda::resident_blocks(kernel, cuda::row_threads))));
       cuda::check(cudaLaunchCooperativeKernel(kernel, at_once, dim3(cuda::row_threads), arguments, 0, on_.stream),
                   "decide_nodes");
@@ -237,15 +262,52 @@ public:
       run(graph_kernels::decide_nodes<8>, 8);
     else
       run(graph_kernels::decide_nodes<32>, 32);
+    if (may_finish) finish(n, decide, colour, order);
   }
 
 private:
   using Loops = GraphLoops<Cuda>;
 
+  void find_offsets(node_t *count, node_t n, bool may_be_more, int which) {
+    if (may_be_more) {
+      total_.clear(on_.stream);
+      Loops::add(on_, n, graph_kernels::Entry{count}, total_.device());
+    }
+    cuda::find_offsets(scratch_, count, count, n + 1);
+    cuda::check(cudaMemcpyAsync(last_.data() + which, count + n, sizeof(node_t), cudaMemcpyDeviceToHost, on_.stream),
+                "cudaMemcpyAsync");
+  }
+  // the last ones; waits
+  const node_t *read_offsets(bool may_be_more) const {
+    if (!may_be_more)
+      cuda::wait_for(on_.stream, "offsets");
+    else if (total_.read(on_.stream) > std::numeric_limits<node_t>::max())
+      throw std::length_error("a level has more than 2^31 couplings");
+    return last_.data();
+  }
+
+  // Where nodes wait for one another one by one a device takes ten times as long as a host.
+  static constexpr node_t most_on_host = 1 << 14;
+  static constexpr unsigned patience_ = 500000; // nanoseconds
+
+  // On the host, whatever the device has left undecided, in the order of priority.
+  void finish(node_t n, const Decide &decide, signed char *colour, const node_t *order) {
+    auto colours = on_.to_host(colour, n);
+    if (std::find(colours.begin(), colours.end(), undecided) == colours.end()) return;
+    const Graph &g = decide.tests.graph;
+    const auto start = on_.to_host(g.rows.start, n + 1);
+    const auto column = on_.to_host(g.rows.column, start[n]), in_order = on_.to_host(order, n);
+    const auto w = on_.to_host(g.w, start[n]), e = on_.to_host(g.e, n);
+    const Graph here{n, {start.data(), column.data()}, w.data(), e.data()};
+    decide_in_order({here, colours.data(), decide.tests.limits}, in_order.data(), colours.data());
+    cuda::check(cudaMemcpyAsync(colour, colours.data(), n, cudaMemcpyHostToDevice, on_.stream), "cudaMemcpyAsync");
+    cuda::wait_for(on_.stream, "decisions of the host");
+  }
+
   const Cuda &on_;
   cuda::Scratch scratch_;
   cuda::Report<index_t> total_;
-  cuda::Pinned<node_t> last_;
+  cuda::Pinned<node_t> last_{2};
 };
 
 } // namespace petscrrb::rrb

@@ -52,9 +52,7 @@ public:
   __device__ void wait() const { __syncwarp(all()); }
 
   // A row is searched.
-  template <class List> __device__ void open(const List &rows, node_t p) {
-    begin_ = rows.start[p], end_ = rows.start[p + 1];
-  }
+  template <class List> __device__ void open(const List &rows, node_t p) { begin_ = rows.begin(p), end_ = rows.end(p); }
   template <class List> __device__ node_t find(const List &rows, node_t q) const {
     return place_in(rows, begin_, end_, q);
   }
@@ -63,6 +61,27 @@ public:
     return lanes < 32 && end - begin <= 16 * lanes ? smallest_by_rank(begin, end, n, key)
                                                    : smallest_by_digits(begin, end, n, key);
   }
+  // Of a whole warp. Entries of all the rows are dealt out: lane i of each round has the (32 n + i)-th.
+  template <class F> __device__ void each_place(const Rows &rows, node_t p, const F &f) const {
+    static_assert(lanes == 32);
+    const node_t begin = p < 0 ? 0 : rows.start[p], n = p < 0 ? 0 : rows.start[p + 1] - begin;
+    node_t end = n; // of those of this row
+    for (int step = 1; step < lanes; step *= 2) {
+      const node_t earlier = __shfl_up_sync(~0u, end, step);
+      if (lane >= step) end += earlier;
+    }
+    const node_t in_all = __shfl_sync(~0u, end, lanes - 1);
+    for (node_t from = 0; from < in_all; from += lanes) {
+      const node_t mine = from + lane;
+      int of = 0; // the lanes whose rows end before
+      for (int step = lanes / 2; step; step /= 2)
+        if (__shfl_sync(~0u, end, of + step - 1) <= mine) of += step;
+      const node_t after = __shfl_sync(~0u, end, of), first = __shfl_sync(~0u, begin, of),
+                   size = __shfl_sync(~0u, n, of);
+      f(mine < in_all ? first + mine - (after - size) : -1);
+    }
+  }
+
   // Whether f(k, lanes) is true of each lane that has a k.
   template <class F> __device__ bool all_of(bool mine, node_t k, const F &f) const {
     bool ok = true;
@@ -136,6 +155,48 @@ template <int columns> struct WarpTable {
 };
 template <int columns> struct WarpTableWithNumbers : WarpTable<columns> { double number[2][columns]; };
 
+// A warp whose set of columns is a bit of each column that there may be, in shared memory: in order, and never full.
+class WarpWithBits : public Lanes<32> {
+public:
+  static constexpr int columns_of_word = 32;
+
+  __device__ WarpWithBits(unsigned *bits, int words) : bits_(bits), words_(words) {}
+
+  __device__ void start_set(node_t /* most */) {
+    wait();
+    for (int i = lane; i < words_; i += count) bits_[i] = 0;
+    wait();
+  }
+  __device__ bool add(bool mine, node_t q) {
+    if (mine) atomicOr(bits_ + q / columns_of_word, 1u << q % columns_of_word);
+    return true;
+  }
+  __device__ node_t size() const {
+    wait();
+    node_t n = 0;
+    for (int i = lane; i < words_; i += count) n += __popc(bits_[i]);
+    return sum(n);
+  }
+  __device__ void put_sorted(node_t *to) const {
+    wait();
+    for (int from = 0; from < words_; from += count) {
+      const int i = from + lane;
+      unsigned word = i < words_ ? bits_[i] : 0;
+      node_t end = __popc(word);
+      for (int step = 1; step < count; step *= 2) {
+        const node_t earlier = __shfl_up_sync(~0u, end, step);
+        if (lane >= step) end += earlier;
+      }
+      for (node_t *at = to + end - __popc(word); word; word &= word - 1) *at++ = i * columns_of_word + __ffs(word) - 1;
+      to += __shfl_sync(~0u, end, count - 1);
+    }
+  }
+
+private:
+  unsigned *const bits_;
+  const int words_;
+};
+
 // A warp with a table.
 template <class T> class Warp : public Lanes<32> {
   static constexpr int lanes = 32;
@@ -144,26 +205,6 @@ public:
   using Table = T;
 
   __device__ explicit Warp(Table &table) : table_(table) {}
-
-  // Entries of all the rows are dealt out: lane i of each round has the (32 n + i)-th.
-  template <class F> __device__ void each_place(const Rows &rows, node_t p, const F &f) const {
-    const node_t begin = p < 0 ? 0 : rows.start[p], n = p < 0 ? 0 : rows.start[p + 1] - begin;
-    node_t end = n; // of those of this row
-    for (int step = 1; step < lanes; step *= 2) {
-      const node_t earlier = __shfl_up_sync(~0u, end, step);
-      if (lane >= step) end += earlier;
-    }
-    const node_t in_all = __shfl_sync(~0u, end, lanes - 1);
-    for (node_t from = 0; from < in_all; from += lanes) {
-      const node_t mine = from + lane;
-      int of = 0; // the lanes whose rows end before
-      for (int step = lanes / 2; step; step /= 2)
-        if (__shfl_sync(~0u, end, of + step - 1) <= mine) of += step;
-      const node_t after = __shfl_sync(~0u, end, of), first = __shfl_sync(~0u, begin, of),
-                   size = __shfl_sync(~0u, n, of);
-      f(mine < in_all ? first + mine - (after - size) : -1);
-    }
-  }
 
   // Of several groups of lanes each takes one k.
   template <class F> __device__ bool all_of(bool mine, node_t k, const F &f) const {
@@ -181,7 +222,7 @@ public:
 
   template <class List> __device__ void open(const List &rows, node_t p) {
     if (row_ == p) return;
-    row_ = p, begin_ = rows.start[p], end_ = rows.start[p + 1];
+    row_ = p, begin_ = rows.begin(p), end_ = rows.end(p);
     if (end_ - begin_ > Table::room) return;
     clear(end_ - begin_);
     for (node_t k = begin_ + lane; k < end_; k += lanes) {

@@ -70,7 +70,7 @@ struct MarkGone {
   const node_t *place, *reverse;
   signed char *gone, pass;
 
-  PETSCRRB_HD void operator()(node_t s) const { gone[place[s]] = gone[reverse[s]] = pass; }
+  PETSCRRB_HD void operator()(node_t s) const { gone[place[s]] = gone[reverse[place[s]]] = pass; }
 };
 struct MarkLumped {
   const double *w;
@@ -205,11 +205,11 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   const node_t *number = level.number.data(), *black = level.black.data();
   const double each = double(level.rows.couplings()) / n;
   next.rows.start.resize(blacks + 1);
-  Loops::with_table(on_, blacks, each, ListNext{rows, number, black, nullptr, next.rows.start.data()});
+  Loops::with_set(on_, blacks, each, ListNext{rows, number, black, nullptr, next.rows.start.data()});
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks, any_number);
   check_couplings(next.rows.start.data(), blacks, couplings);
   next.rows.column.resize(couplings);
-  Loops::with_table(on_, blacks, each, ListNext{rows, number, black, next.rows.start.data(), next.rows.column.data()});
+  Loops::with_set(on_, blacks, each, ListNext{rows, number, black, next.rows.start.data(), next.rows.column.data()});
   next.point.resize(blacks);
   Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
@@ -218,14 +218,16 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
 template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) {
   const node_t couplings = level.rows.couplings();
   level.gone.resize(couplings);
-  room(own_, couplings), room(other_, couplings), room(share_, couplings), room(more_, couplings);
+  room(reverse_, couplings), room(own_, couplings), room(share_, couplings), room(more_, couplings);
+  Loops::together(on_, level.rows.n(), double(couplings) / level.rows.n(),
+                  ListReverse{level.rows.rows(), reverse_.data()});
 }
 
 template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &level) {
   if (!choosing_->sum(level.rows.couplings(), IsPositive{weights(0)})) return;
   start_sliding(level);
   level.eps = 1.0;
-  if (make_pass<MarkPositive>(level)) slide(level.passes.back(), weights(0), level.eps);
+  if (make_pass<MarkPositive>(level, level.rows.couplings())) slide(level.passes.back(), weights(0), level.eps);
   Loops::each(on_, level.rows.couplings(), MarkLumped{weights(0), level.gone.data()});
   drop_what_went(level);
 }
@@ -235,9 +237,9 @@ template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level
   start_sliding(level);
   const int most = on_grid_ ? most_passes_on_grids : most_passes;
   index_t left = level.rows.couplings();
-  for (int pass = 0; pass < most && make_pass<MarkLight>(level); ++pass) {
+  for (int pass = 0; pass < most && make_pass<MarkLight>(level, left); ++pass) {
     slide(level.passes.back(), weights(0), level.eps);
-    const index_t gone = 2 * index_t(level.passes.back().place.size());
+    const index_t gone = 2 * index_t(level.passes.back().slides);
     if (!on_grid_ && gone * worth_another_pass <= left) break;
     left -= gone;
   }
@@ -247,58 +249,43 @@ template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level
     drop_what_went(level);
 }
 
-// False if nothing slides.
-template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_pass(Level &level) {
-  const Sliding sliding{graph(level), level.gone.data(), own_.data(), other_.data(), level.eps};
+// False if nothing slides. left: couplings.
+template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_pass(Level &level, index_t left) {
+  const Sliding sliding{graph(level), reverse_.data(), level.gone.data(), own_.data(), level.eps};
   const node_t n = level.rows.n();
   room(count_, n + 1);
   const double each = double(level.rows.couplings()) / n;
   Loops::together(on_, n, each, Mark{sliding, count_.data()});
   const node_t some = choosing_->offsets(count_.data(), n, level.rows.couplings());
   if (!some) return false;
-  auto &[row, place, reverse, far_end, slides, ways, of, far, far_row, order, takers, start, supports, heaviest] =
-      ways_;
-  room(row, some), room(place, some), room(reverse, some), room(slides, some + 1), room(ways, some + 1);
-  const Candidates candidates{count_.data(), row.data(), place.data(), reverse.data()};
+  auto &[row, place, slides, ways, of, far, order, takers, past, supports, support_places, heaviest] = ways_;
+  room(row, some), room(place, some), room(slides, some + 1), room(ways, some + 1);
+  room(past, n), room(heaviest, n);
+  room(supports, level.rows.couplings()), room(support_places, level.rows.couplings());
+  const Candidates candidates{count_.data(), row.data(), place.data()};
   Loops::together(on_, n, each, ListCandidates{sliding, candidates});
-  room(start, n + 1), room(heaviest, n);
-  Loops::together(on_, n, each, CountSupports{sliding, start.data()});
-  const node_t staying = choosing_->offsets(start.data(), n, level.rows.couplings());
-  room(supports, staying);
-  Loops::together(on_, n, each, ListSupports{sliding, start.data(), supports.data(), heaviest.data()});
-  const Supports with{start.data(), supports.data(), heaviest.data()};
-  const double left = double(staying) / n;
-  Loops::together(on_, some, left, CountWays{sliding, with, candidates, slides.data(), ways.data()});
-  const node_t sliding_ones = choosing_->offsets(slides.data(), some, some),
-               in_all = choosing_->offsets(ways.data(), some, any_number);
-  if (sliding_ones) {
-    SlidePass<Backend> pass;
-    pass.place.resize(sliding_ones), pass.at.resize(sliding_ones + 1);
-    room(far_end, sliding_ones);
-    pass.near.resize(in_all);
-    room(of, in_all), room(far, in_all), room(far_row, in_all);
-    Loops::together(on_, some, left,
-                    ListWays{sliding, with, candidates, slides.data(), ways.data(), pass.place.data(), far_end.data(),
-                             pass.at.data(), pass.near.data(), of.data(), far.data(), far_row.data()});
-    pass.at.set(sliding_ones, in_all);
-    room(order, in_all), room(takers, in_all + 1);
-    choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
-    Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
-    const node_t taking = choosing_->offsets(takers.data(), in_all, in_all);
-    pass.taking.resize(taking), pass.taking_reverse.resize(taking), pass.first.resize(taking + 1);
-    pass.from.resize(in_all), pass.along.resize(in_all);
-    Loops::each(on_, in_all,
-                ListTaking{level.rows.rows(), order.data(), of.data(), pass.near.data(), far.data(), far_row.data(),
-                           takers.data(), pass.taking.data(), pass.taking_reverse.data(), pass.first.data(),
-                           pass.from.data(), pass.along.data()});
-    pass.first.set(taking, in_all);
-    Loops::each(on_, sliding_ones,
-                MarkGone{pass.place.data(), far_end.data(), level.gone.data(),
-                         static_cast<signed char>(level.passes.size() + 1)});
-    level.passes.push_back(std::move(pass));
-  }
-  Loops::each(on_, some, ForgetCandidate{reverse.data(), other_.data()});
-  return sliding_ones > 0;
+  const Supports with{level.rows.start.data(), past.data(), supports.data(), support_places.data(), heaviest.data()};
+  Loops::together(on_, n, each, ListSupports{sliding, with});
+  const double staying = double(left - some) / n; // at most
+  Loops::together(on_, some, staying, CountWays{sliding, with, candidates, slides.data(), ways.data()});
+  const auto [sliding_ones, in_all] = choosing_->offsets(slides.data(), ways.data(), some);
+  if (!sliding_ones) return false;
+  SlidePass<Backend> pass(sliding_ones, in_all);
+  room(of, in_all), room(far, in_all), room(order, in_all), room(takers, in_all + 1);
+  Loops::together(on_, some, staying,
+                  ListWays{sliding, with, candidates, slides.data(), ways.data(), sliding_ones, pass.place(), pass.at(),
+                           pass.near(), of.data(), far.data()});
+  choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
+  Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
+  pass.set_takers(choosing_->offsets(takers.data(), in_all, in_all));
+  Loops::each(on_, in_all,
+              ListTaking{reverse_.data(), order.data(), of.data(), pass.near(), far.data(), takers.data(), in_all,
+                         pass.taking(), pass.taking_reverse(), pass.first(), pass.from(), pass.along()});
+  Loops::each(
+      on_, sliding_ones,
+      MarkGone{pass.place(), reverse_.data(), level.gone.data(), static_cast<signed char>(level.passes.size() + 1)});
+  level.passes.push_back(std::move(pass));
+  return true;
 }
 
 template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level) {
@@ -410,7 +397,7 @@ template <class Backend> void GraphLevels<Backend>::make_room() {
   inverse_ = std::move(levels_[0].inverse);
   for (Level &l : levels_) l.point = {}, l.w = {}, l.e = {}, l.inverse = {};
   choosing_ = nullptr;
-  count_ = {}, own_ = {}, other_ = {}, ways_ = {};
+  count_ = {}, reverse_ = {}, own_ = {}, ways_ = {};
   for (int l = 0; l <= count(); ++l) {
     room(w_[l % 2], levels_[l].rows.couplings());
     room(e_[l % 2], levels_[l].rows.n());

@@ -45,12 +45,10 @@ struct ListNext {
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
     const node_t q = black[row];
-    if (!collect(q, lanes))
-      merge(row, q, lanes);
-    else if (start)
-      lanes.put_sorted(to + start[row]);
-    else if (lanes.first())
-      to[row] = lanes.size();
+    if (!collect(q, lanes)) return merge(row, q, lanes);
+    if (start) return lanes.put_sorted(to + start[row]);
+    const node_t size = lanes.size();
+    if (lanes.first()) to[row] = size;
   }
 
 private:

@@ -26,6 +26,8 @@ template <class List> PETSCRRB_HD inline node_t place_in(const List &rows, node_
 struct Rows {
   const node_t *start, *column; // of row p: column[start[p] ... start[p + 1]), ascending, without p
 
+  PETSCRRB_HD node_t begin(node_t p) const { return start[p]; }
+  PETSCRRB_HD node_t end(node_t p) const { return start[p + 1]; }
   PETSCRRB_HD node_t column_at(node_t k) const { return column[k]; }
 
   // The first place of a column beyond q in row p, or the row's end.

@@ -41,7 +41,7 @@ public:
   // The places of row p's columns, until another row is opened. The same rows must be given to find().
   template <class List> void open(const List &rows, node_t p) {
     if (row_ == p) return;
-    row_ = p, begin_ = rows.start[p], end_ = rows.start[p + 1];
+    row_ = p, begin_ = rows.begin(p), end_ = rows.end(p);
     if (end_ - begin_ <= few) return;
     for (node_t k = begin_; k < end_; ++k) place_of(rows.column_at(k)) = k;
   }

@@ -121,7 +121,7 @@ private:
   void start_sliding(Level &);
   void let_positive_slide(Level &);
   void let_light_slide(Level &);
-  template <class Mark> bool make_pass(Level &);
+  template <class Mark> bool make_pass(Level &, index_t left);
   void drop_what_went(Level &);
   void list_pairs(Level &);
   void make_room();
@@ -147,11 +147,11 @@ private:
   std::unique_ptr<Choosing> choosing_; // this and the following are there while levels are chosen
   Array<node_t> count_;
   struct {
-    Array<node_t> row, place, reverse, far_end, slides, ways, of, far, far_row, order, takers, start;
-    Array<Support> supports;
+    Array<node_t> row, place, slides, ways, of, far, order, takers, past, supports, support_places;
     Array<double> heaviest;
   } ways_; // of a pass
-  Array<signed char> own_, other_;
+  Array<node_t> reverse_;
+  Array<signed char> own_;
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
   Array<index_t> changes_{3};             // see Outdated: couplings, slides, pairs of red nodes
 };
@@ -201,12 +201,10 @@ template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level
 
 // eps: of what is counted as outdated
 template <class Backend> void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps) {
-  const node_t slides = node_t(pass.place.size()), takers = node_t(pass.taking.size());
-  Loops::add(on_, slides, FindShare{pass.place.data(), pass.at.data(), pass.near.data(), w, eps, share_.data()},
+  Loops::add(on_, pass.slides, FindShare{pass.place(), pass.at(), pass.near(), w, eps, share_.data()},
              changes_.data() + 1);
-  Loops::each(on_, takers,
-              Take{pass.first.data(), pass.from.data(), pass.along.data(), w, share_.data(), more_.data()});
-  Loops::each(on_, takers, AddTaken{pass.taking.data(), pass.taking_reverse.data(), more_.data(), w});
+  Loops::each(on_, pass.takers, Take{pass.first(), pass.from(), pass.along(), w, share_.data(), more_.data()});
+  Loops::each(on_, pass.takers, AddTaken{pass.taking(), pass.taking_reverse(), more_.data(), w});
 }
 
 // From what was filled to what the level starts from.

@@ -190,4 +190,7 @@ struct Decide {
   }
 };
 
+// On a host, by one thread: about all that are undecided, in the order of priority.
+void decide_in_order(const RedTests &, const node_t *order, signed char *colour);
+
 } // namespace petscrrb::rrb

@@ -16,12 +16,23 @@ constexpr int worth_another_pass = 20; // one of so many couplings went in this 
 // What is known of each coupling of a graph in a pass.
 struct Sliding {
   Graph graph;
-  const signed char *gone;  // the pass in which it slid, from 1; 0: it is there
-  signed char *own, *other; // whether it is a candidate by its row, and by the other end's
+  const node_t *reverse;   // the place of the coupling in the other end's row
+  const signed char *gone; // the pass in which it slid, from 1; 0: it is there
+  signed char *own;        // whether it is a candidate by its row
   double eps;
 
-  PETSCRRB_HD bool stays(node_t k) const { return !(gone[k] | own[k] | other[k]); }
+  PETSCRRB_HD bool stays(node_t k) const { return !(gone[k] | own[k] | own[reverse[k]]); }
   PETSCRRB_HD bool is_strong(double w, double along) const { return at_most(w, eps * along); }
+};
+
+struct ListReverse {
+  Rows rows;
+  node_t *reverse;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
+    for (node_t k = rows.start[p] + lanes.lane; k < rows.start[p + 1]; k += lanes.count)
+      if (const node_t q = rows.column[k]; p < q) reverse[k] = rows.find(q, p), reverse[reverse[k]] = k;
+  }
 };
 
 // Rounded, so that weights that differ by rounding only are equal. Those that are not negative have the order of their bits.
@@ -84,10 +95,10 @@ struct MarkPositive {
   }
 };
 
-// A row's candidates follow those of the rows before: the place of each, and that at the other end; ~ of it where the candidate is dealt with there.
+// A row's candidates follow those of the rows before.
 struct Candidates {
   const node_t *before; // each row
-  node_t *row, *place, *reverse;
+  node_t *row, *place;
 };
 struct ListCandidates {
   Sliding sliding;
@@ -102,82 +113,58 @@ struct ListCandidates {
       const node_t k = from + lanes.lane;
       const bool mine = k < end && sliding.own[k];
       const node_t i = lanes.rank(mine, n);
-      if (!mine) continue;
-      const node_t r = rows.find(rows.column[k], p);
-      to.row[i] = p, to.place[i] = k, to.reverse[i] = sliding.own[r] && r < k ? ~r : r;
-      sliding.other[r] = 1;
+      if (mine) to.row[i] = p, to.place[i] = k;
     }
   }
 };
-struct ForgetCandidate {
-  const node_t *reverse;
-  signed char *other;
 
-  PETSCRRB_HD void operator()(node_t i) const { other[reverse[i] < 0 ? ~reverse[i] : reverse[i]] = 0; }
-};
-
-// The rows of what is neither a candidate nor gone: supports.
-struct Support {
-  node_t column, place; // in the graph's rows
-  double w;
-};
+// The rows of what is neither a candidate nor gone: supports. Each begins where the graph's row does.
 struct Supports {
   const node_t *start;
-  const Support *all;
-  const double *heaviest; // of each row; 0 in an empty one
+  node_t *past;           // each row
+  node_t *column, *place; // the latter in the graph's rows
+  double *heaviest;       // of each row; 0 in an empty one
 
-  PETSCRRB_HD node_t column_at(node_t k) const { return all[k].column; }
-};
-struct CountSupports {
-  Sliding sliding;
-  node_t *count;
-
-  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
-    const Rows &rows = sliding.graph.rows;
-    node_t n = 0;
-    for (node_t k = rows.start[p] + lanes.lane; k < rows.start[p + 1]; k += lanes.count) n += sliding.stays(k);
-    n = lanes.sum(n);
-    if (lanes.first()) count[p] = n;
-  }
+  PETSCRRB_HD node_t begin(node_t p) const { return start[p]; }
+  PETSCRRB_HD node_t end(node_t p) const { return past[p]; }
+  PETSCRRB_HD node_t column_at(node_t k) const { return column[k]; }
 };
 struct ListSupports {
   Sliding sliding;
-  const node_t *start;
-  Support *to;
-  double *heaviest;
+  Supports to;
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
     const Rows &rows = sliding.graph.rows;
     double most = 0.0;
-    for (node_t from = rows.start[p], n = start[p]; from < rows.start[p + 1]; from += lanes.count) {
+    node_t n = rows.start[p];
+    for (node_t from = rows.start[p]; from < rows.start[p + 1]; from += lanes.count) {
       const node_t k = from + lanes.lane;
       const bool mine = k < rows.start[p + 1] && sliding.stays(k);
       const node_t i = lanes.rank(mine, n);
       if (!mine) continue;
-      const double w = sliding.graph.w[k];
-      to[i] = {rows.column[k], k, w};
-      if (w > most) most = w;
+      to.column[i] = rows.column[k], to.place[i] = k;
+      if (sliding.graph.w[k] > most) most = sliding.graph.w[k];
     }
     most = lanes.most(most);
-    if (lanes.first()) heaviest[p] = most;
+    if (lanes.first()) to.past[p] = n, to.heaviest[p] = most;
   }
 };
 
 // f(a, b, along a, along b), together, for each support b of the end q of candidate i: whether it slides to the coupling a of the other end, p, with
-// the same middle, along b, and to b along a. a NULL: there is none.
+// the same middle, along b, and to b along a, where there is an a: places in the graph's rows.
 template <class Lanes, class F>
 PETSCRRB_HD inline void for_ways(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
                                  Lanes &lanes, const F &f) {
-  if (c.reverse[i] < 0) return;
-  const node_t p = c.row[i], k = c.place[i];
+  const node_t p = c.row[i], k = c.place[i], r = s.reverse[k];
+  if (s.own[r] && r < k) return; // as a candidate of the other end
   const double w = s.graph.w[k] < 0.0 ? -s.graph.w[k] : s.graph.w[k];
-  const node_t q = s.graph.rows.column[k], end = supports.start[q + 1];
+  const node_t q = s.graph.rows.column[k], end = supports.end(q);
   if (!s.is_strong(w, supports.heaviest[p]) && !s.is_strong(w, supports.heaviest[q])) return;
   lanes.open(supports, p);
-  for (node_t from = supports.start[q]; from < end; from += lanes.count) {
-    const node_t mine = from + lanes.lane, at = mine < end ? lanes.find(supports, supports.all[mine].column) : -1;
-    const Support *a = at < 0 ? nullptr : &supports.all[at], *b = &supports.all[mine];
-    f(a, b, a && s.is_strong(w, a->w), a && s.is_strong(w, b->w));
+  for (node_t from = supports.begin(q); from < end; from += lanes.count) {
+    const node_t mine = from + lanes.lane, at = mine < end ? lanes.find(supports, supports.column[mine]) : -1;
+    const node_t a = at < 0 ? 0 : supports.place[at], b = at < 0 ? 0 : supports.place[mine];
+    f(a, b, at >= 0 && s.is_strong(w, s.graph.w[a]), at >= 0 && s.is_strong(w, s.graph.w[b]));
   }
 }
 struct CountWays {
@@ -189,54 +176,65 @@ struct CountWays {
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = 0;
     for_ways(sliding, supports, candidates, i, lanes,
-             [&](const Support *, const Support *, bool along_a, bool along_b) { n += along_a + along_b; });
+             [&](node_t, node_t, bool along_a, bool along_b) { n += along_a + along_b; });
     n = lanes.sum(n);
     if (lanes.first()) slides[i] = n > 0, ways[i] = n;
   }
 };
 
 // What slides in one pass.
-template <class Backend> struct SlidePass {
-  template <class T> using Array = typename Backend::template Array<T>;
-  Array<node_t> place;                  // of each coupling that slides
-  Array<node_t> at, near;               // along near[at[s]] ... near[at[s + 1] - 1]
-  Array<node_t> taking, taking_reverse; // each coupling that takes something,
-  Array<node_t> first, from, along;     // from coupling from[c] in proportion to along[c], first[t] <= c < first[t + 1]
+template <class Backend> class SlidePass {
+  typename Backend::template Array<node_t> of_slides_, of_takers_;
 
-  std::size_t bytes() const {
-    return place.bytes() + at.bytes() + near.bytes() + taking.bytes() + taking_reverse.bytes() + first.bytes() +
-           from.bytes() + along.bytes();
+public:
+  node_t slides = 0, ways = 0, takers = 0;
+
+  // of each coupling that slides: it, and along near[at[s]] ... near[at[s + 1] - 1]
+  node_t *place() const { return of_slides_.data(); }
+  node_t *at() const { return place() + slides; }
+  node_t *near() const { return at() + slides + 1; }
+  // of each coupling that takes something: from coupling from[c] in proportion to along[c], first[t] <= c < first[t + 1]
+  node_t *taking() const { return of_takers_.data(); }
+  node_t *taking_reverse() const { return taking() + takers; }
+  node_t *first() const { return taking_reverse() + takers; }
+  node_t *from() const { return first() + takers + 1; }
+  node_t *along() const { return from() + ways; }
+
+  SlidePass(node_t s, node_t w) : of_slides_(2 * std::size_t(s) + 1 + w), slides(s), ways(w) {}
+  void set_takers(node_t t) {
+    of_takers_.resize(3 * std::size_t(t) + 1 + 2 * std::size_t(ways));
+    takers = t;
   }
+  std::size_t bytes() const { return of_slides_.bytes() + of_takers_.bytes(); }
 };
 struct ListWays {
   Sliding sliding;
   Supports supports;
   Candidates candidates;
   const node_t *slides, *ways; // before each candidate
-  node_t *place, *reverse, *at, *near, *of;
-  node_t *far, *far_row; // the coupling that takes, in its lower row
+  node_t some;                 // slide
+  node_t *place, *at, *near;   // as in SlidePass
+  node_t *of, *far;            // of each way, what slides and the coupling that takes, in its lower row
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = ways[i];
     if (ways[i + 1] == n) return;
     const node_t s = slides[i], p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
-    if (lanes.first()) place[s] = candidates.place[i], reverse[s] = candidates.reverse[i], at[s] = n;
-    for_ways(sliding, supports, candidates, i, lanes,
-             [&](const Support *a, const Support *b, bool along_a, bool along_b) {
-               node_t with_a = n, with_b = n;
-               node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
-               n = with_a + with_b - n;
-               if (along_b) put(w++, s, b->place, p, a->place);
-               if (along_a) put(w, s, a->place, q, b->place);
-             });
+    if (lanes.first()) place[s] = candidates.place[i], at[s] = n;
+    if (lanes.first() && s + 1 == some) at[some] = ways[i + 1];
+    for_ways(sliding, supports, candidates, i, lanes, [&](node_t a, node_t b, bool along_a, bool along_b) {
+      node_t with_a = n, with_b = n;
+      node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
+      n = with_a + with_b - n;
+      if (along_b) put(w++, s, b, p, a);
+      if (along_a) put(w, s, a, q, b);
+    });
   }
 
 private:
   PETSCRRB_HD void put(node_t w, node_t s, node_t along, node_t row, node_t taking) const {
-    const Rows &rows = sliding.graph.rows;
-    const node_t other = rows.column[taking];
     near[w] = along, of[w] = s;
-    far[w] = other < row ? rows.find(other, row) : taking, far_row[w] = other < row ? other : row;
+    far[w] = sliding.graph.rows.column[taking] < row ? sliding.reverse[taking] : taking;
   }
 };
 
@@ -248,16 +246,17 @@ struct IsNewTaker {
   PETSCRRB_HD void operator()(node_t c) const { count[c] = c == 0 || far[order[c]] != far[order[c - 1]]; }
 };
 struct ListTaking {
-  Rows rows;
-  const node_t *order, *of, *ways, *far, *far_row;
+  const node_t *reverse, *order, *of, *near, *far;
   const node_t *takers; // before each way
-  node_t *taking, *taking_reverse, *first, *from, *along;
+  node_t ways;
+  node_t *taking, *taking_reverse, *first, *from, *along; // as in SlidePass
 
   PETSCRRB_HD void operator()(node_t c) const {
     const node_t w = order[c], t = takers[c];
-    from[c] = of[w], along[c] = ways[w];
+    from[c] = of[w], along[c] = near[w];
+    if (c + 1 == ways) first[takers[ways]] = ways;
     if (takers[c + 1] == t) return;
-    taking[t] = far[w], taking_reverse[t] = rows.find(rows.column[far[w]], far_row[w]), first[t] = c;
+    taking[t] = far[w], taking_reverse[t] = reverse[far[w]], first[t] = c;
   }
 };
 

@@ -61,6 +61,10 @@ template <> struct GraphLoops<Host> {
     }
     if (no_room) throw std::bad_alloc();
   }
+  // where they collect columns of n
+  template <class F> static void with_set(const Host &on, node_t n, double couplings, const F &f) {
+    with_table(on, n, couplings, f);
+  }
   template <class F> static auto with_lane(const F &f) {
     return [&f](node_t i) {
       OneLane alone;
@@ -109,6 +113,10 @@ public:
     if (sum > std::numeric_limits<node_t>::max()) throw std::length_error("a level has more than 2^31 couplings");
     return count[n] = node_t(sum);
   }
+  // The same of a and of b at once; of b no limit is known.
+  std::pair<node_t, node_t> offsets(node_t *a, node_t *b, node_t n) const {
+    return {offsets(a, n, n), offsets(b, n, any_number)};
+  }
   // order: of the keys, each below `bound`; equal ones stay as they were
   void sort(const node_t *key, node_t n, node_t bound, node_t *order) const {
     if (bound / 16 > n) {
@@ -121,9 +129,16 @@ public:
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
-  // Decides about all nodes, in rounds. A thread may see at once what another one has decided, which changes nothing but
+  // Decides about all nodes: by one thread in order, by several in rounds. A thread may see at once what another one has decided, which changes nothing but
   // the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
   void decide(node_t n, double /* couplings */, const Decide &decide, signed char *colour) const {
+    if (n <= most_in_order || host::most_threads() == 1) {
+      const host::Buffer<node_t> order(n);
+      std::iota(order.data(), order.data() + n, node_t(0));
+      std::sort(order.data(), order.data() + n,
+                [&](node_t a, node_t b) { return decide.priority[a] < decide.priority[b]; });
+      return decide_in_order(decide.tests, order.data(), colour);
+    }
     const host::Buffer<Decide::Look> looks(n);
     const host::Buffer<node_t> left(n);
     Decide::Look *const look = looks.data();
@@ -140,6 +155,8 @@ public:
   }
 
 private:
+  static constexpr node_t most_in_order = 1 << 15; // nodes that wait for one another nearly all
+
   const Host &on_;
 };
 
