@@ -52,16 +52,18 @@ template <class F> void with_lanes(double couplings, const F &f) {
 }
 
 constexpr int warps = cuda::row_threads / 32, asking_lanes = 4;
-constexpr int table_warps = 4;
-template <class Table, class F> __global__ void __launch_bounds__(32 * table_warps) each_node_with_table(int n, F f) {
-  __shared__ Table tables[table_warps];
-  const int of_block = int(threadIdx.x) / 32, i = int(blockIdx.x) * table_warps + of_block;
+template <class Table> constexpr int table_warps = sizeof(Table) > 12000 ? 2 : 4; // 48 kB at most
+template <class Table, class F>
+__global__ void __launch_bounds__(32 * table_warps<Table>) each_node_with_table(int n, F f) {
+  __shared__ Table tables[table_warps<Table>];
+  const int of_block = int(threadIdx.x) / 32, i = int(blockIdx.x) * table_warps<Table> + of_block;
   Warp<Table> warp(tables[of_block]);
   if (i < n) f(i, warp);
 }
 template <class Table, class F> void with_table(const Cuda &on, int n, const F &f) {
   if (n <= 0) return;
-  each_node_with_table<Table><<<unsigned(n - 1) / table_warps + 1, 32 * table_warps, 0, on.stream>>>(n, f);
+  each_node_with_table<Table>
+      <<<unsigned(n - 1) / table_warps<Table> + 1, 32 * table_warps<Table>, 0, on.stream>>>(n, f);
   cuda::check_launch("each_node_with_table");
 }
 using Table = WarpTable<256>;
@@ -198,7 +200,8 @@ template <> struct GraphLoops<Cuda> {
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, const F &f) {
     if (couplings < 8.0) return graph_kernels::together<8>(on, n, graph_kernels::EachAlone<F>{f});
     if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<128>>(on, n, f);
-    graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<256>>(on, n, f);
+    if (couplings < 32.0) return graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<256>>(on, n, f);
+    graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<512>>(on, n, f);
   }
   template <class T> static void fetch(const Cuda &on, const cuda::Buffer<T> &from, std::vector<T> &to) {
     to = cuda::to_host(from.data(), to.size(), on.stream);
