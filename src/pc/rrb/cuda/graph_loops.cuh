@@ -203,9 +203,6 @@ template <> struct GraphLoops<Cuda> {
     if (couplings < 32.0) return graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<256>>(on, n, f);
     graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<512>>(on, n, f);
   }
-  template <class T> static void fetch(const Cuda &on, const cuda::Buffer<T> &from, std::vector<T> &to) {
-    to = cuda::to_host(from.data(), to.size(), on.stream);
-  }
 };
 
 template <> class ChoiceLoops<Cuda> {

@@ -315,8 +315,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
 template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
   const auto &rows = levels_.level(grids()).rows;
   const node_t n = rows.n();
-  std::vector<node_t> start(n + 1), column(rows.couplings());
-  Loops::fetch(on_, rows.start, start), Loops::fetch(on_, rows.column, column);
+  const auto start = on_.to_host(rows.start.data(), n + 1), column = on_.to_host(rows.column.data(), rows.couplings());
   block_.ia.assign(1, 0);
   for (node_t p = 0; p < n; ++p) {
     node_t k = start[p];
@@ -386,8 +385,7 @@ bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts,
     if (below((*step)->grid()) <= gather_size) l = (*step)->grid();
   if (l == 0) return false;
   const auto fetch = [&](const Array<node_t> &from, std::vector<node_t> &to) {
-    to.resize(from.size());
-    Loops::fetch(on_, from, to);
+    to = on_.to_host(from.data(), from.size());
   };
   SharedFactor f{first_, {}, {}, {}};
   fetch(point_, f.point), fetch(upper_start_, f.upper.start), fetch(upper_column_, f.upper.column);

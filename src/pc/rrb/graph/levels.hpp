@@ -169,8 +169,7 @@ template <class Backend> Outcome GraphLevels<Backend>::outcome() const {
 }
 
 template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
-  std::vector<index_t> changes(3);
-  Loops::fetch(on_, changes_, changes);
+  const auto changes = on_.to_host(changes_.data(), changes_.size());
   const NodeCounts *counts = on_.read(counts_);
   Outdated o{changes[0], changes[2], changes[1]};
   for (int l = 0; l < count(); ++l) o.reds += counts[l].unsupported;

@@ -83,9 +83,6 @@ template <> struct GraphLoops<Host> {
   template <class F> static void add_up(const Host &on, node_t n, double couplings, const F &f) {
     with_table(on, n, couplings, f);
   }
-  template <class T> static void fetch(const Host &, const host::Buffer<T> &from, std::vector<T> &to) {
-    std::copy_n(from.data(), to.size(), to.data());
-  }
 };
 
 template <> class ChoiceLoops<Host> {
