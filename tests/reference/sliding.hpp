@@ -29,7 +29,7 @@ inline double without_rounding(double w) {
   return std::ldexp(digits, exponent - 24);
 }
 
-// At a node with more than 8 couplings the lightest quarter, but none of the 8 heaviest. The other end has no say.
+// At a node with m > 8 couplings the 1 + m/8 lightest, but none of the 8 heaviest. The other end has no say.
 inline Couplings light_couplings(const LevelGraph &graph) {
   constexpr std::size_t enough = 8;
   Couplings light(graph.weight.size());
@@ -39,7 +39,7 @@ inline Couplings light_couplings(const LevelGraph &graph) {
     std::sort(by_weight.begin(), by_weight.end());
     const std::size_t m = by_weight.size();
     if (m <= enough) continue;
-    for (std::size_t i = std::max(enough, m - std::max<std::size_t>(1, m / 4)); i < m; i++) {
+    for (std::size_t i = std::max(enough, m - (1 + m / 8)); i < m; i++) {
       light[p].insert(by_weight[i].second);
       light[by_weight[i].second].insert(p);
     }

@@ -142,7 +142,7 @@ TEST(GraphRRB, WithAMLIIsTheReference) {
 
 // Where it would not help it is V.
 TEST(GraphRRB, WithoutUseOfAMLIIsTheReference) {
-  const Problem problem = channels(41, 40, 1, 4);
+  const Problem problem = channels(30, 29, 1, 4);
   const SupportRRB M = by_support(problem, deep(2));
   support::Choice c = by_library(2);
   c.amli_grid = 1;

@@ -41,7 +41,7 @@ PETSCRRB_HD inline std::uint64_t bits_of_24_digits(double w) {
   memcpy(&bits, &w, sizeof bits);
   return (bits + (std::uint64_t(1) << 28)) & ~((std::uint64_t(1) << 29) - 1);
 }
-// At a node with more than 8 couplings the lightest quarter, but none of the 8 heaviest. Of equal weights, to 24 digits, that to the
+// At a node with m > 8 couplings the 1 + m/8 lightest, but none of the 8 heaviest. Of equal weights, to 24 digits, that to the
 // later node is lighter. How many there are.
 struct MarkLight {
   Sliding sliding;
@@ -54,8 +54,8 @@ struct MarkLight {
     node_t couplings = 0;
     for (node_t k = begin + lanes.lane; k < end; k += lanes.count) couplings += !sliding.gone[k];
     couplings = lanes.sum(couplings);
-    const node_t quarter = couplings / 4 > 1 ? couplings / 4 : 1, more = couplings > enough ? couplings - enough : 0,
-                 light = quarter < more ? quarter : more;
+    const node_t some = 1 + couplings / 8, more = couplings > enough ? couplings - enough : 0,
+                 light = some < more ? some : more;
     mark(begin, end, light, lanes);
     if (lanes.first()) count[p] = light;
   }
