@@ -1,7 +1,7 @@
 // How the levels on a graph are chosen.
 #pragma once
 
-#include "pc/rrb/graph/levels.hpp"
+#include "pc/rrb/graph/slide_levels.hpp"
 
 #include <cstdio>
 #include <stdexcept>
@@ -66,44 +66,6 @@ struct ClearCounts {
 
   PETSCRRB_HD void operator()(node_t) const { *counts = {}; }
 };
-struct MarkGone {
-  const node_t *place, *reverse;
-  signed char *gone, pass;
-
-  PETSCRRB_HD void operator()(node_t s) const { gone[place[s]] = gone[reverse[place[s]]] = pass; }
-};
-struct MarkLumped {
-  const double *w;
-  signed char *gone;
-
-  PETSCRRB_HD void operator()(node_t k) const {
-    if (!gone[k] && !(w[k] > 0.0)) gone[k] = lumped;
-  }
-};
-struct CountStaying {
-  const node_t *start;
-  const signed char *gone;
-  node_t *count;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t n = 0;
-    for (node_t k = start[p]; k < start[p + 1]; ++k) n += !gone[k];
-    count[p] = n;
-  }
-};
-struct PackColumns {
-  Rows before;
-  const signed char *gone;
-  const node_t *start;
-  node_t *column;
-
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t to = start[p];
-    for (node_t k = before.start[p]; k < before.start[p + 1]; ++k)
-      if (!gone[k]) column[to++] = before.column[k];
-  }
-};
-
 // A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
 template <class Backend> void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
   if (on_grid_ || n <= small_graph) return;
@@ -213,96 +175,6 @@ template <class Backend> void GraphLevels<Backend>::make_next(const Level &level
   next.point.resize(blacks);
   Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
   room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
-}
-
-template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) {
-  const node_t couplings = level.rows.couplings();
-  level.gone.resize(couplings);
-  room(reverse_, couplings), room(own_, couplings), room(share_, couplings), room(more_, couplings);
-  Loops::together(on_, level.rows.n(), double(couplings) / level.rows.n(),
-                  ListReverse{level.rows.rows(), reverse_.data()});
-}
-
-template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &level) {
-  if (!choosing_->sum(level.rows.couplings(), IsPositive{weights(0)})) return;
-  start_sliding(level);
-  level.eps = 1.0;
-  if (make_pass<MarkPositive>(level, level.rows.couplings())) slide(level.passes.back(), weights(0), level.eps);
-  Loops::each(on_, level.rows.couplings(), MarkLumped{weights(0), level.gone.data()});
-  drop_what_went(level);
-}
-
-// of the next graph, which is filled
-template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level) {
-  start_sliding(level);
-  const int most = on_grid_ ? most_passes_on_grids : most_passes;
-  index_t left = level.rows.couplings();
-  for (int pass = 0; pass < most && make_pass<MarkLight>(level, left); ++pass) {
-    slide(level.passes.back(), weights(0), level.eps);
-    const index_t gone = 2 * index_t(level.passes.back().slides);
-    if (!on_grid_ && gone * worth_another_pass <= left) break;
-    left -= gone;
-  }
-  if (level.passes.empty())
-    level.gone = {};
-  else
-    drop_what_went(level);
-}
-
-// False if nothing slides. left: couplings.
-template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_pass(Level &level, index_t left) {
-  const Sliding sliding{graph(level), reverse_.data(), level.gone.data(), own_.data(), level.eps};
-  const node_t n = level.rows.n();
-  room(count_, n + 1);
-  const double each = double(level.rows.couplings()) / n;
-  Loops::together(on_, n, each, Mark{sliding, count_.data()});
-  const node_t some = choosing_->offsets(count_.data(), n, level.rows.couplings());
-  if (!some) return false;
-  auto &[row, place, slides, ways, of, far, order, takers, past, supports, support_places, heaviest] = ways_;
-  room(row, some), room(place, some), room(slides, some + 1), room(ways, some + 1);
-  room(past, n), room(heaviest, n);
-  room(supports, level.rows.couplings()), room(support_places, level.rows.couplings());
-  const Candidates candidates{count_.data(), row.data(), place.data()};
-  Loops::together(on_, n, each, ListCandidates{sliding, candidates});
-  const Supports with{level.rows.start.data(), past.data(), supports.data(), support_places.data(), heaviest.data()};
-  Loops::together(on_, n, each, ListSupports{sliding, with});
-  const double staying = double(left - some) / n; // at most
-  Loops::together(on_, some, staying, CountWays{sliding, with, candidates, slides.data(), ways.data()});
-  const auto [sliding_ones, in_all] = choosing_->offsets(slides.data(), ways.data(), some);
-  if (!sliding_ones) return false;
-  SlidePass<Backend> pass(sliding_ones, in_all);
-  room(of, in_all), room(far, in_all), room(order, in_all), room(takers, in_all + 1);
-  Loops::together(on_, some, staying,
-                  ListWays{sliding, with, candidates, slides.data(), ways.data(), sliding_ones, pass.place(), pass.at(),
-                           pass.near(), of.data(), far.data()});
-  choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
-  Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
-  pass.set_takers(choosing_->offsets(takers.data(), in_all, in_all));
-  Loops::each(on_, in_all,
-              ListTaking{reverse_.data(), order.data(), of.data(), pass.near(), far.data(), takers.data(), in_all,
-                         pass.taking(), pass.taking_reverse(), pass.first(), pass.from(), pass.along()});
-  Loops::each(
-      on_, sliding_ones,
-      MarkGone{pass.place(), reverse_.data(), level.gone.data(), static_cast<signed char>(level.passes.size() + 1)});
-  level.passes.push_back(std::move(pass));
-  return true;
-}
-
-template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level) {
-  const node_t n = level.rows.n();
-  level.before = std::move(level.rows);
-  level.rows = {};
-  level.rows.start.resize(n + 1);
-  Loops::each(on_, n, CountStaying{level.before.start.data(), level.gone.data(), level.rows.start.data()});
-  level.rows.column.resize(choosing_->offsets(level.rows.start.data(), n, level.before.couplings()));
-  Loops::each(on_, n,
-              PackColumns{level.before.rows(), level.gone.data(), level.rows.start.data(), level.rows.column.data()});
-  std::swap(before_, w_[now_]);
-  room(w_[now_], level.rows.couplings());
-  Loops::add_together(
-      on_, n, double(level.before.couplings()) / n,
-      PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(), weights(0), false},
-      changes_.data());
 }
 
 template <class Backend>

@@ -118,13 +118,15 @@ private:
   void make_next(const Level &, Level &next);
   void keep_numbers(Level &);
   void take_numbers_back(Level &);
+  void list_pairs(Level &);
+  void make_room();
+
+  // slide_levels.hpp
   void start_sliding(Level &);
   void let_positive_slide(Level &);
   void let_light_slide(Level &);
   template <class Mark> bool make_pass(Level &, index_t left);
   void drop_what_went(Level &);
-  void list_pairs(Level &);
-  void make_room();
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
