@@ -61,15 +61,20 @@ public:
     return lanes < 32 && end - begin <= 16 * lanes ? smallest_by_rank(begin, end, n, key)
                                                    : smallest_by_digits(begin, end, n, key);
   }
+  // Of a whole warp: of this lane and those before it.
+  __device__ node_t sum_so_far(node_t sum) const {
+    static_assert(lanes == 32);
+    for (int step = 1; step < lanes; step *= 2) {
+      const node_t earlier = __shfl_up_sync(~0u, sum, step);
+      if (lane >= step) sum += earlier;
+    }
+    return sum;
+  }
   // Of a whole warp. Entries of all the rows are dealt out: lane i of each round has the (32 n + i)-th.
   template <class F> __device__ void each_place(const Rows &rows, node_t p, const F &f) const {
     static_assert(lanes == 32);
     const node_t begin = p < 0 ? 0 : rows.start[p], n = p < 0 ? 0 : rows.start[p + 1] - begin;
-    node_t end = n; // of those of this row
-    for (int step = 1; step < lanes; step *= 2) {
-      const node_t earlier = __shfl_up_sync(~0u, end, step);
-      if (lane >= step) end += earlier;
-    }
+    const node_t end = sum_so_far(n); // of those of this row
     const node_t in_all = __shfl_sync(~0u, end, lanes - 1);
     for (node_t from = 0; from < in_all; from += lanes) {
       const node_t mine = from + lane;
@@ -182,11 +187,7 @@ public:
     for (int from = 0; from < words_; from += count) {
       const int i = from + lane;
       unsigned word = i < words_ ? bits_[i] : 0;
-      node_t end = __popc(word);
-      for (int step = 1; step < count; step *= 2) {
-        const node_t earlier = __shfl_up_sync(~0u, end, step);
-        if (lane >= step) end += earlier;
-      }
+      const node_t end = sum_so_far(__popc(word));
       for (node_t *at = to + end - __popc(word); word; word &= word - 1) *at++ = i * columns_of_word + __ffs(word) - 1;
       to += __shfl_sync(~0u, end, count - 1);
     }

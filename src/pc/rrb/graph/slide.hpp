@@ -189,6 +189,12 @@ template <class Backend> class SlidePass {
 public:
   node_t slides = 0, ways = 0, takers = 0;
 
+  SlidePass(node_t s, node_t w) : of_slides_(2 * std::size_t(s) + 1 + w), slides(s), ways(w) {}
+  void set_takers(node_t t) {
+    of_takers_.resize(3 * std::size_t(t) + 1 + 2 * std::size_t(ways));
+    takers = t;
+  }
+
   // of each coupling that slides: it, and along near[at[s]] ... near[at[s + 1] - 1]
   node_t *place() const { return of_slides_.data(); }
   node_t *at() const { return place() + slides; }
@@ -200,11 +206,6 @@ public:
   node_t *from() const { return first() + takers + 1; }
   node_t *along() const { return from() + ways; }
 
-  SlidePass(node_t s, node_t w) : of_slides_(2 * std::size_t(s) + 1 + w), slides(s), ways(w) {}
-  void set_takers(node_t t) {
-    of_takers_.resize(3 * std::size_t(t) + 1 + 2 * std::size_t(ways));
-    takers = t;
-  }
   std::size_t bytes() const { return of_slides_.bytes() + of_takers_.bytes(); }
 };
 struct ListWays {

@@ -126,8 +126,8 @@ public:
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
-  // Decides about all nodes: by one thread in order, by several in rounds. A thread may see at once what another one has decided, which changes nothing but
-  // the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
+  // Decides about all nodes: by one thread in order, by several in rounds. A thread may see at once what another one has decided, which changes
+  // nothing but the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
   void decide(node_t n, double /* couplings */, const Decide &decide, signed char *colour) const {
     if (n <= most_in_order || host::most_threads() == 1) {
       const host::Buffer<node_t> order(n);
