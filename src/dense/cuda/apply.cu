@@ -19,7 +19,7 @@ enum class Use {
 __device__ bool idle(const View &s, Use use) { return use == Use::refresh && !s.state->handled; }
 
 // A block's share of the solution, and of the right-hand side of its ring: four groups of threads, one a column.
-__device__ void condense(const View &s, const Block &b, const double *r) {
+__device__ void condense(const View &s, const Block &b, const double *r, Use use) {
   constexpr int columns = 128, groups = block_threads / columns, rows = largest_interior / groups;
   __shared__ double right[largest_interior], part[block_threads];
   const int size = b.interior + b.ring, column = int(threadIdx.x) % columns, group = int(threadIdx.x) / columns;
@@ -28,6 +28,7 @@ __device__ void condense(const View &s, const Block &b, const double *r) {
 #pragma unroll
   for (int i = 0; i < rows; ++i)
     value[i] = column < size && group + groups * i < b.interior ? factor[(group + groups * i) * size] : 0.0;
+  if (use == Use::solve) cuda::await_previous();
   if (threadIdx.x < largest_interior)
     right[threadIdx.x] = int(threadIdx.x) < b.interior ? r[s.nodes[b.nodes + threadIdx.x]] : 0.0;
   __syncthreads();
@@ -50,9 +51,11 @@ __global__ void __launch_bounds__(block_threads) condense_all(View s, const doub
   const int b = blockIdx.x;
   if (idle(s, use)) return;
   if (b < s.blocks)
-    condense(s, s.block[b], r);
-  else if (use == Use::solve)
+    condense(s, s.block[b], r, use);
+  else if (use == Use::solve) {
+    cuda::await_previous();
     for (int c = b - s.blocks; c < s.state->handled; c += dot_blocks) component_dots(s, c, r);
+  }
 }
 
 __global__ void __launch_bounds__(row_threads) solve_separators(View s, const double *r, Use use) {
@@ -99,6 +102,7 @@ __device__ void expand(const View &s, const Block &b, double *z, bool correct) {
 }
 
 __global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, Use use) {
+  cuda::start_next();
   if (idle(s, use)) return cuda::await_previous();
   const bool correct = use == Use::solve && s.state->any;
   const int b = blockIdx.x, p = (b - s.blocks) * block_threads + int(threadIdx.x);
@@ -115,7 +119,9 @@ __global__ void __launch_bounds__(block_threads) expand_all(View s, double *z, U
 void apply(const View &s, const double *r, double *z, Use use, cudaStream_t stream) {
   const char *what = "application of the coarse matrix";
   const int rows = row_threads / 32;
-  cuda::launch(what, condense_all, false, s.blocks + dot_blocks, block_threads, 0, stream, s, r, use);
+  // where the host has waited for the refresh, it may read the factors before
+  cuda::launch(what, condense_all, s.overlap && use == Use::solve, s.blocks + dot_blocks, block_threads, 0, stream, s,
+               r, use);
   if (s.pitch)
     cuda::launch(what, solve_separators, s.overlap, s.pitch / rows, row_threads, s.pitch * sizeof(double), stream, s, r,
                  use);

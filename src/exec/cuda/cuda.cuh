@@ -28,7 +28,11 @@ __device__ inline bool contains(const Range2 &r, index_t h, index_t k) {
   return h >= r.h0 && h < r.h1 && k >= r.k0 && k < r.k1;
 }
 
-template <class F, class G> __global__ void for_each_node(Range2 box, Range2 inner, F f, G g) {
+template <class F, class G> __global__ void for_each_node(Range2 box, Range2 inner, F f, G g, bool overlap) {
+  if (overlap) {
+    start_next();
+    await_previous();
+  }
   const index_t h = h_of(box), k = k_of(box);
   if (h >= box.h1 || k >= box.k1) return;
   if (contains(inner, h, k))
@@ -91,9 +95,11 @@ struct ClearCounts {
 
 template <class F, class G> void Cuda::for_each(Range2 box, Range2 inner, const F &f, const G &g) const {
   if (!box.size()) return;
-  cuda::for_each_node<<<cuda::blocks_of(box), dim3(cuda::block_h, cuda::block_k), 0, stream>>>(
-      box, intersection(box, inner), f, g);
-  cuda::check_launch("for_each");
+  static const bool may_overlap = cuda::may_overlap(cuda::for_each_node<F, G>);
+  const dim3 blocks = cuda::blocks_of(box);
+  const bool overlap = may_overlap && index_t(blocks.x) * blocks.y * blocks.z <= cuda::few_blocks;
+  cuda::launch("for_each", cuda::for_each_node<F, G>, overlap, blocks, dim3(cuda::block_h, cuda::block_k), 0, stream,
+               box, intersection(box, inner), f, g, overlap);
 }
 
 template <class F> void Cuda::for_each(Range2 box, const F &f) const { for_each(box, box, f, f); }

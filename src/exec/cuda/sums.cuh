@@ -125,6 +125,8 @@ __global__ void __launch_bounds__(sum_threads)
   const unsigned down = sum_threads / across, x = threadIdx.x % across, y = threadIdx.x / across;
   const unsigned tiles_x = (unsigned(box.h1 - box.h0) + across - 1) / across;
   double sum = 0.0;
+  start_next();
+  await_previous();
   for (unsigned tile = blockIdx.x; tile < unsigned(tiles); tile += gridDim.x) {
     const unsigned row = tile / tiles_x;
     const index_t h = box.h0 + (tile - row * tiles_x) * across + x, k = box.k0 + row * down + y;
@@ -135,6 +137,8 @@ __global__ void __launch_bounds__(sum_threads)
 }
 
 static __global__ void __launch_bounds__(most_sum_blocks) sum_partials(int n, const double *partial, double *total) {
+  start_next();
+  await_previous();
   const double sum = sum_of_neighbours<most_sum_blocks>(int(threadIdx.x) < n ? partial[threadIdx.x] : 0.0);
   if (threadIdx.x == 0) *total = sum;
 }
@@ -209,11 +213,11 @@ public:
     const int across = threads_of_row({{columns, rows, 1}}), down = sum_threads / across;
     const index_t tiles = (columns + across - 1) / across * ((rows + down - 1) / down);
     const unsigned blocks = unsigned(std::clamp<index_t>(tiles, 1, most_sum_blocks));
-    sum_tiles<<<blocks, sum_threads, 0, on.stream>>>(box, tiles, intersection(box, inner), across, f, g,
-                                                     partial_.data());
-    check_launch("sum");
-    sum_partials<<<1, most_sum_blocks, 0, on.stream>>>(int(blocks), partial_.data(), value_.data() + i);
-    check_launch("sum");
+    static const bool overlap = may_overlap(sum_tiles<F, G>);
+    launch("sum", sum_tiles<F, G>, overlap, blocks, sum_threads, 0, on.stream, box, tiles, intersection(box, inner),
+           across, f, g, partial_.data());
+    launch("sum", sum_partials, overlap, 1, most_sum_blocks, 0, on.stream, int(blocks), partial_.data(),
+           value_.data() + i);
   }
 
   template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {

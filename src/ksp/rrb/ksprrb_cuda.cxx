@@ -12,7 +12,7 @@ namespace {
 
 class OnDevice final : public KSPRRBOnFactorization<cuda::DeviceStencil, cuda::Buffer<double>> {
 public:
-  OnDevice(const PCRRBParts &with, bool full) : KSPRRBOnFactorization(with), full_(full) {
+  OnDevice(const PCRRBParts &with, bool full) : KSPRRBOnFactorization(with, !full), full_(full) {
     const bool launched = with.ranks && !with.ranks->only_kernels();
     iteration_ = rrbsolver::make_rrb_iteration(with.stream->cuda, *with.core, full, with.black,
                                                launched ? Iteration::Loop::launches : Iteration::Loop::automatic);

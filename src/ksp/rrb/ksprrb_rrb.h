@@ -10,12 +10,16 @@
 /* Kept: Stencil or cuda::DeviceStencil; Array: an array of such memory */
 template <class Kept, class Array> class KSPRRBOnFactorization : public KSPRRBFused<Array> {
 public:
-  PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
+  PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &now,
+                         KSPRRBValues *values) override {
     const PCRRBState *s = ((PC_RRB *)pc->data)->state;
+    petscrrb::rrb::PreparedStencil lent;
 
     PetscFunctionBegin;
     if (with_.matrix)
       PetscCall(RefreshOnRanks(pc, A.on_ranks, s->grid, values));
+    else if (takes_lent_ && now == s->factored && s->backend->Lend(*with_.core, rounding, &lent))
+      PetscCall(RefreshBy(lent, values));
     else
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -23,12 +27,13 @@ public:
   double bytes() const override { return KSPRRBFused<Array>::bytes() + stencil_.bytes(); }
 
 protected:
-  explicit KSPRRBOnFactorization(const PCRRBParts &with)
+  /* takes_lent: the matrix where the preconditioner has it, to make its own of it */
+  KSPRRBOnFactorization(const PCRRBParts &with, bool takes_lent)
       : KSPRRBFused<Array>(
             with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured,
             [solve = with.solve_last_block](petscrrb::rrb::Part part) { return (int)solve(part); },
             {with.ranks, with.matrix ? &with.matrix->vectors() : nullptr, (std::size_t)with.core->extent().nodes()}),
-        with_(with) {}
+        with_(with), takes_lent_(takes_lent) {}
 
   petscrrb::rrbsolver::RrbIteration &iteration() const override { return *iteration_; }
   /* v: of the preconditioner's V A V, where the matrix is; NULL: V = I. Of rows that have become identity rows it is 1, whatever
@@ -42,10 +47,18 @@ protected:
   using KSPRRBFused<Array>::say_, KSPRRBFused<Array>::stream_;
 
   const PCRRBParts with_;
+  const bool takes_lent_;
   Kept stencil_; /* of the matrix */
   std::unique_ptr<petscrrb::rrbsolver::RrbIteration> iteration_;
 
 private:
+  PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, KSPRRBValues *values) {
+    return this->Compute([&] {
+      Take(lent);
+      *values = iteration_->refreshed() ? KSP_RRB_VALUES_OK : KSP_RRB_VALUES_NOT_POSITIVE;
+      return 0;
+    });
+  }
   PetscErrorCode RefreshOnRanks(PC pc, Mat A, const petscrrb::Grid &grid, KSPRRBValues *values) {
     const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
     PCRRBStencilArrays read;

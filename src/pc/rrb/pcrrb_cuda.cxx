@@ -63,6 +63,12 @@ public:
   }
   PetscErrorCode ViewRanks(PetscViewer) override;
   PCRRBParts parts(Core &) override;
+  bool Lend(const Core &core, double rounding, rrb::PreparedStencil *a) const override {
+    if (on_ranks_ || matrix_reader_ || !core.keeps_matrix()) return false;
+    if (rounding != rounding_ || facts_.positive || facts_.zero_rows) return false;
+    *a = stencil();
+    return true;
+  }
   const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
   double bytes() const override;
 
@@ -91,6 +97,7 @@ private:
   std::unique_ptr<rrb::MatrixReader> matrix_reader_; /* instead, of a matrix on no grid */
   Grid read_;                                        /* which the reader is for, */
   Positive positive_ = Positive::moves;              /* and this */
+  double rounding_ = 0;                              /* likewise */
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
@@ -139,6 +146,7 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
       reader_ = std::make_unique<cuda::StencilReader>(grid, positive);
       read_ = grid, positive_ = positive;
     }
+    rounding_ = rounding;
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
     if (values->result == ReadResult::refused || facts_.bad_pivot != no_row)
       values->why = cuda::why_not(csr, grid, cuda_.stream);

@@ -62,14 +62,13 @@ public:
 
   // Of V A V by its weights and excesses. a.v must stay where it is.
   void refresh(const PreparedStencil &a) {
-    if (ranks_)
-      s1_.refresh(on_, ranks_->rows(a));
-    else
-      s1_.refresh(on_, a);
     x_.v = a.v;
     // its loops neither go around a ring nor read what other ranks have; of a factor in single precision weights are not those of S1
     x_.eisenstat = !ranks_ && level_.in_double && !level_.extent.x.wraps() && !level_.extent.y.wraps();
-    if (x_.eisenstat) s1_.scale(on_, *level_.in_double);
+    if (ranks_)
+      s1_.refresh(on_, ranks_->rows(a));
+    else
+      s1_.refresh(on_, a, x_.eisenstat ? level_.in_double : nullptr);
   }
   // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand.
   bool refreshed() {

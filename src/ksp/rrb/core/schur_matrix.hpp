@@ -40,9 +40,9 @@ template <class V, class P> struct SchurProduct {
 template <class V, class P> SchurProduct(SchurViews<V>, P) -> SchurProduct<V, P>;
 
 // S1 at the nodes of a black class, from the matrix's weights and excesses.
-template <class A, class V> struct FormB1 {
+template <class A, class V, class W = V> struct FormB1 {
   Schur<A, V> from;
-  SchurViews<V> to;
+  SchurViews<W> to;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
     unsigned flags = node_ok;
@@ -116,6 +116,12 @@ template <class F, class V> struct UnscaleB1 {
 };
 template <class F, class V> UnscaleB1(ScaleB1<F, V>) -> UnscaleB1<F, V>;
 
+// All of it in one pass over memory, where a backend has one: red nodes, S1 and, if it is wanted, Eisenstat's form for a factor of the
+// preconditioner. False: it has none.
+template <class Backend> struct FormInOnePass {
+  template <class... Arguments> static bool form(const Arguments &...) { return false; }
+};
+
 template <class Backend> class SchurMatrix {
 public:
   using Red = FactorFields<DenseField>;
@@ -136,13 +142,19 @@ public:
     for (Dense &a : s_.skew) place(a);
   }
 
-  // Of the matrix by its weights and excesses (prepare.hpp), without corners, in natural order.
-  void refresh(const Backend &on, const PreparedStencil &a) const {
+  // Of the matrix by its weights and excesses (prepare.hpp), without corners, in natural order. factor: NULL, or the
+  // preconditioner's: then b1's rows and the skew weights are those of Eisenstat's form.
+  void refresh(const Backend &on, const PreparedStencil &a, const Red *factor) const {
     using Field = NaturalField<2>;
     const auto field = [&](double *p) { return Field{p, x_.x.lo, x_.y.lo, x_.x.hi - x_.x.lo, 1, x_}; };
     const StencilFields<Field, ZeroField> from{field(a.X), field(a.E), field(a.N), {}, {}};
-    const Steps<Backend> steps(on, x_, Lumping{});
     on.clear(counts_);
+    const auto red = red_.get(Inner{});
+    if (!x_.x.periodic && !x_.y.periodic &&
+        FormInOnePass<Backend>::form(on, x_, from.get(Inner{}), from.get(Edge{}), red, s_,
+                                     factor ? factor->get(Inner{}) : red, factor != nullptr, counts_.data()))
+      return;
+    const Steps<Backend> steps(on, x_, Lumping{});
     steps.odd(from, red_, counts_.data());
     for (Class c : {r1, r2})
       exchange(on, {c, c, c, c, c}, {red_.w[0].q[c], red_.w[1].q[c], red_.w[2].q[c], red_.w[3].q[c], red_.dinv.q[c]});
@@ -153,6 +165,7 @@ public:
     exchange(on, {b1, b1, b1, b1}, {s_.skew[0], s_.skew[1], s_.skew[2], s_.skew[3]});
     on.for_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at_b2(Inner{}), at_b2(Edge{}));
     for (Class c : {b1, b2}) exchange(on, {c, c}, {s_.E[c], s_.N[c]});
+    if (factor) scale(on, *factor);
   }
   // The same from weights and excesses in classes, with four steps around the box: of what is around all that the product
   // at own nodes reads.
@@ -167,23 +180,17 @@ public:
     on.for_each(widened(x_, 2).nodes_of(b1), form_as<FormB1>(s));
     on.for_each(widened(x_, 2).nodes_of(b2), form_as<FormB2>(s));
   }
-  // Waits for refresh() and scale().
+  // Waits for refresh().
   struct Found {
     bool positive;  // every red node's pivot, without which the matrix is not positive definite
-    bool eisenstat; // if scale() was called: the form is possible
+    bool eisenstat; // with a factor: the form is possible
   };
   Found found(const Backend &on) const {
     const NodeCounts *n = on.read(counts_);
     return {!(n[r1].failed + n[r1].null + n[r2].failed + n[r2].null), !n[b1].failed};
   }
 
-  // After refresh(), with a factor of the preconditioner: b1's rows and the skew weights become those of Eisenstat's form; and
-  // back, where found() says that it is none.
-  void scale(const Backend &on, const Red &factor) const {
-    const Range2 nodes = x_.nodes_of(b1);
-    const ScaleB1 scale{factor.get(Inner{}), s_};
-    on.count_each(nodes, nodes, scale, scale, counts_.data() + b1);
-  }
+  // After refresh() with this factor, where found() says that Eisenstat's form is not possible: back from it.
   void unscale(const Backend &on, const Red &factor) const {
     on.for_each(x_.nodes_of(b1), UnscaleB1{ScaleB1{factor.get(Inner{}), s_}});
   }
@@ -197,6 +204,11 @@ public:
   std::size_t bytes() const { return memory_.bytes(); }
 
 private:
+  void scale(const Backend &on, const Red &factor) const {
+    const Range2 nodes = x_.nodes_of(b1);
+    const ScaleB1 scale{factor.get(Inner{}), s_};
+    on.count_each(nodes, nodes, scale, scale, counts_.data() + b1);
+  }
   template <template <class, class> class Form, class A, class V> auto form_as(const Schur<A, V> &from) const {
     return Form<A, V>{from, s_};
   }

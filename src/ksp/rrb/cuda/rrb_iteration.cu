@@ -2,6 +2,7 @@
 #include "ksp/rrb/core/full_cg.hpp"
 #include "ksp/rrb/core/rrb_iteration.hpp"
 #include "ksp/rrb/cuda/iteration.cuh"
+#include "ksp/rrb/cuda/schur_form.cuh"
 #include "ksp/rrb/cuda/schur_loops.cuh"
 
 namespace petscrrb::rrbsolver {

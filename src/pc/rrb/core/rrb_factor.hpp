@@ -66,16 +66,22 @@ void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
   seams_.lump(on_, a, dense_grid(g).extent, lumping_.omega, counts(g) + b2);
   if (g > 0) dense_grid(g).exchange_matrix(on_);
   with_dense_grid(g, [&](const auto &d) {
-    steps.odd(a, d.factor, counts(g));
-    d.exchange_factor(on_, r1);
-    d.exchange_factor(on_, r2);
-    steps.even(a, d.factor, counts(g));
-    d.exchange_factor(on_, b1);
+    const auto factor = [&](const auto &next) {
+      if (!steps.all(a, d.factor, next, counts(g))) {
+        steps.odd(a, d.factor, counts(g));
+        d.exchange_factor(on_, r1);
+        d.exchange_factor(on_, r2);
+        steps.even(a, d.factor, counts(g));
+        d.exchange_factor(on_, b1);
+        steps.coarse(a, d.factor, next, counts(g));
+      }
+      steps.test(a, d.factor, true, counts(g));
+    };
     if (g + 1 < options_.storage_grids) {
-      steps.coarse(a, d.factor, dense_grid(g + 1).matrix_out(), counts(g));
+      factor(dense_grid(g + 1).matrix_out());
       seams_.take_over(on_, dense_grid(g + 1).matrix, d.extent, dense_grid(g + 1).extent);
     } else {
-      steps.coarse(a, d.factor, tail_.out_from_above(), counts(g));
+      factor(tail_.out_from_above());
       seams_.take_over(on_, tail_.matrix(0), d.extent, tail_.base());
     }
   });
@@ -90,6 +96,7 @@ void Rrb<Backend, T, First>::factor_tail(int q, const A &a) {
   const Steps<Backend> steps(on_, x, lumping_);
   seams_.lump(on_, a, x, lumping_.omega, n + b2);
   steps.odd(a, f, n);
+  steps.test(a, f, tail_.even(q), n);
   if (!tail_.even(q)) return;
   steps.even(a, f, n);
   steps.coarse(a, f, tail_.out(q), n);

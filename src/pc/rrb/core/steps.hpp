@@ -30,6 +30,33 @@ template <class M> struct FactorFields {
 // Where a node of the next grid is written; V is indexed by (h, k) of this grid's b2.
 template <class V> struct StencilOut { V X, E, N, NE, NW; };
 
+// What a factorization in one pass does at each class's nodes.
+struct FactorNodes {
+  Range2 made[4], counted[4],
+      inner[4]; // where there is a factor or a node of the next grid; of which it counts; where neighbours exist
+
+  FactorNodes() = default;
+  explicit FactorNodes(const Extent &x) {
+    for (Class c : {r1, r2, b1, b2}) {
+      made[c] = counted[c] = x.nodes_of(c);
+      inner[c] = x.interior_of(c, c == r1 || c == r2 ? 1 : 2);
+    }
+  }
+  // Of all classes.
+  Range2 all() const {
+    Range2 n = made[r1];
+    for (const Range2 &m : made)
+      n = {std::min(n.h0, m.h0), std::max(n.h1, m.h1), std::min(n.k0, m.k0), std::max(n.k1, m.k1)};
+    return n;
+  }
+};
+
+// A factorization of both levels in one pass over memory, where a backend has one. False: it has none.
+template <class Backend> struct OnePass {
+  static constexpr bool exists = false;
+  template <class... Arguments> static bool factor(const Arguments &...) { return false; }
+};
+
 // The factorization of one grid's two levels. What happens at a class's nodes is added to counts[class].
 template <class Backend> class Steps {
 public:
@@ -37,10 +64,6 @@ public:
 
   // Odd level: eliminate r1 and r2.
   template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
-    if (lumping_.test) {
-      const auto test_r1 = [&](auto w) { return TestR1<decltype(a.get(w))>{a.get(w), lumping_.limits.tau}; };
-      on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), test_r1(Inner{}), test_r1(Edge{}), counts + r1);
-    }
     const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };
     const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w)); };
     on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}), counts + r1);
@@ -53,13 +76,6 @@ public:
       const auto s = schur(a.get(w), f.get(w), lumping_);
       return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
     };
-    if (lumping_.test) {
-      const auto test = [&](auto w) {
-        const auto s = schur(a.get(w), f.get(w), lumping_);
-        return TestAtB2<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
-      };
-      on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 3), test(Inner{}), test(Edge{}), counts + b1);
-    }
     on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
   }
 
@@ -71,6 +87,27 @@ public:
       return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(), out};
     };
     on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at(Inner{}), at(Edge{}), counts + b2);
+  }
+
+  // Whether all() does: what is around a ring has to be exchanged in between.
+  static bool in_one_pass(const Extent &x) { return OnePass<Backend>::exists && !x.x.periodic && !x.y.periodic; }
+  // All that in one pass, which leaves the matrix as it is; false: nothing is done.
+  template <class A, class F, class Out> bool all(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
+    return in_one_pass(x_) && OnePass<Backend>::factor(on_, FactorNodes(x_), a.get(Inner{}), a.get(Edge{}),
+                                                       f.get(Inner{}), out, rings(), lumping_, counts);
+  }
+
+  // Where it is asked for: whether red nodes, or those of both levels, are plain ones with reason. The factor is there.
+  template <class A, class F> void test(const A &a, const F &f, bool both, NodeCounts counts[4]) const {
+    if (!lumping_.test) return;
+    const auto test_r1 = [&](auto w) { return TestR1<decltype(a.get(w))>{a.get(w), lumping_.limits.tau}; };
+    on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), test_r1(Inner{}), test_r1(Edge{}), counts + r1);
+    if (!both) return;
+    const auto test_b2 = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return TestAtB2<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
+    };
+    on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 3), test_b2(Inner{}), test_b2(Edge{}), counts + b1);
   }
 
   template <class A, class F> static auto schur(const A &a, const F &f, Lumping lumping) {

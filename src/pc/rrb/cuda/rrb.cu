@@ -1,6 +1,7 @@
 // RRB on CUDA devices.
 #include "exec/cuda/sums.cuh"
 #include "pc/rrb/cuda/grid_product.cuh"
+#include "pc/rrb/cuda/one_pass.cuh"
 #include "pc/rrb/cuda/sweeps.cuh"
 
 #include "pc/rrb/core/rrb_apply.hpp"

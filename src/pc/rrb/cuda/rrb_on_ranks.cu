@@ -1,5 +1,6 @@
 // RRB on several ranks of CUDA devices.
 #include "exec/cuda/sums.cuh"
+#include "pc/rrb/cuda/one_pass.cuh"
 #include "pc/rrb/cuda/box_sweeps.cuh"
 #include "pc/rrb/ranks/distributed_apply.hpp"
 #include "pc/rrb/ranks/distributed_factor.hpp"

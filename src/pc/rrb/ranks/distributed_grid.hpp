@@ -6,8 +6,7 @@
 #include "pc/rrb/ranks/around.hpp"
 #include "pc/rrb/ranks/box_sweeps.hpp"
 #include "pc/rrb/ranks/slots_seam.hpp"
-#include "pc/rrb/core/plain_test.hpp"
-#include "pc/rrb/core/sweep.hpp"
+#include "pc/rrb/core/steps.hpp"
 
 namespace petscrrb::rrb {
 
@@ -116,18 +115,20 @@ public:
     const auto f = factor_.get(Inner{});
     using A = std::decay_t<decltype(a)>;
     using V = std::decay_t<decltype(f.dinv[r1])>;
-    at_own_and_around(on, own_, r1, around_ + 1, EliminateR1<A, V>{a, f, lumping}, counts);
-    at_own_and_around(on, own_, r2, around_ + 1, EliminateR2<A, V>{a, f, lumping}, counts);
     const Schur<A, V> schur{a, f, lumping};
+    if (!in_one_pass(on, a, next, lumping, counts)) {
+      at_own_and_around(on, own_, r1, around_ + 1, EliminateR1<A, V>{a, f, lumping}, counts);
+      at_own_and_around(on, own_, r2, around_ + 1, EliminateR2<A, V>{a, f, lumping}, counts);
+      at_own_and_around(on, own_, b1, around_, EliminateB1<A, V>{schur, this->rings()}, counts);
+      const CoarseStencil<A, V, Out> coarse{schur, this->rings(), next};
+      on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), coarse, coarse, counts + b2);
+    }
     if (lumping.test) {
       const TestR1<A> at_r1{a, lumping.limits.tau};
       const TestAtB2<A, V> at_b2{schur, this->rings()};
       on.count_each(own_.nodes_of(r1), own_.nodes_of(r1), at_r1, at_r1, counts + r1);
       on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), at_b2, at_b2, counts + b1);
     }
-    at_own_and_around(on, own_, b1, around_, EliminateB1<A, V>{schur, this->rings()}, counts);
-    const CoarseStencil<A, V, Out> coarse{schur, this->rings(), next};
-    on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), coarse, coarse, counts + b2);
     seams_.put_kept(on, next);
   }
 
@@ -136,6 +137,17 @@ public:
   BoxGrid<T> box(const Quad<Dense> &x) const { return {own_, x, this->b1_after(), this->solution_b2(), factor_}; }
 
 private:
+  template <class A, class Out>
+  bool in_one_pass(const Backend &on, const A &a, const Out &next, const Lumping &lumping, NodeCounts counts[4]) const {
+    FactorNodes nodes;
+    for (Class c : {r1, r2, b1, b2}) {
+      nodes.counted[c] = own_.nodes_of(c);
+      nodes.made[c] = widened(own_, c == b2 ? 0 : c == b1 ? around_ : around_ + 1).nodes_of(c);
+      nodes.inner[c] = nodes.made[c];
+    }
+    return OnePass<Backend>::factor(on, nodes, a, a, factor_.get(Inner{}), next, this->rings(), lumping, counts);
+  }
+
   typename Backend::template Array<T> factor_memory_;
   FactorFields<DenseFieldOf<T>> factor_;
 };

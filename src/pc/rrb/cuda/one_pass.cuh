@@ -1,0 +1,223 @@
+// The factorization of one r1/r2/b1/b2 grid on a device in one pass over memory. The point operations are those of eliminate.hpp.
+#pragma once
+
+#include "exec/cuda/cuda.cuh"
+#include "exec/cuda/shape.cuh"
+#include "pc/rrb/core/dense_grid.hpp"
+#include "pc/rrb/core/steps.hpp"
+
+namespace petscrrb::rrb {
+namespace device {
+
+// A row's excess: as the matrix has it, or as its elimination left it in a tile.
+template <class V> struct TileExcess {
+  V matrix;
+  Dense tile;
+  bool eliminated;
+
+  __device__ double operator()(index_t h, index_t k) const { return eliminated ? tile(h, k) : matrix(h, k); }
+  __device__ double &at(index_t h, index_t k) const { return tile.at(h, k); }
+};
+
+// The matrix of a grid for a tile.
+template <class V, class K> struct TileMatrix {
+  Quad<TileExcess<V>> X;
+  Quad<V> E, N;
+  Quad<K> NE, NW;
+};
+
+// The arrays of the next grid, which lie one after the other, indexed by this grid's b2; so that no thread looks for them in a list.
+struct TileSplit {
+  double *p;
+  index_t size, pitch;
+
+  explicit TileSplit(const Split &s) : p(s.q[r1].p), size(s.q[r2].p - s.q[r1].p), pitch(s.q[r1].pitch) {}
+  __device__ double &at(index_t h, index_t k) const {
+    return p[class_of(h, k) * size + half_down(k) * pitch + half_down(h)];
+  }
+};
+inline StencilOut<TileSplit> tile_out(const StencilOut<Split> &o) {
+  return {TileSplit(o.X), TileSplit(o.E), TileSplit(o.N), TileSplit(o.NE), TileSplit(o.NW)};
+}
+template <class V> const StencilOut<V> &tile_out(const StencilOut<V> &o) { return o; }
+
+// A thread block's nodes of each class, and the factor at those and one more around: this is computed once more by each neighbour, so that
+// no block waits for another one. T: what the factor is stored in.
+template <class T> class FactorTile {
+public:
+  static constexpr int columns = 32, rows = 8, places = columns * rows; // with those around
+  static constexpr int own_columns = columns - 2, own_rows = rows - 2, threads = places;
+  static constexpr int bytes = 3 * places * (sizeof(double) + 5 * sizeof(T));
+
+  // first: of the nodes of all blocks
+  __device__ FactorTile(char *shared, index_t first_h, index_t first_k)
+      : h0_(first_h + index_t(blockIdx.x) * own_columns - 1),
+        k0_(first_k + (blockIdx.z * cuda::most_blocks + blockIdx.y) * own_rows - 1),
+        excess_(reinterpret_cast<double *>(shared)), factor_(reinterpret_cast<T *>(excess_ + 3 * places)) {}
+
+  // f(h, k, own) at all places, a thread each
+  template <class F> __device__ void at_places(const F &f) const {
+    const int column = threadIdx.x % columns, row = threadIdx.x / columns;
+    f(h0_ + column, k0_ + row, column > 0 && column <= own_columns && row > 0 && row <= own_rows);
+  }
+
+  // The matrix once these classes are eliminated: none, the red ones, or b1, too.
+  template <class V, class K>
+  __device__ TileMatrix<V, K> matrix(const StencilViews<V, K> &a, bool red, bool b1_too) const {
+    const auto x = [&](Class c, bool eliminated) {
+      return TileExcess<V>{a.X[c], at(excess_, c == b2 ? b1 : c), eliminated}; // that of b2 nobody writes
+    };
+    return {{{x(r1, red), x(r2, red), x(b1, b1_too), x(b2, false)}}, a.E, a.N, a.NE, a.NW};
+  }
+  __device__ FactorViews<DenseOf<T>> factor() const {
+    const auto quad = [&](int i) {
+      return Quad<DenseOf<T>>{{at(factor_, i), at(factor_, 5 + i), at(factor_, 10 + i), {}}};
+    };
+    return {{quad(0), quad(1), quad(2), quad(3)}, quad(4)};
+  }
+  __device__ void clear(Class c, index_t h, index_t k) const {
+    for (int i = 0; i < 5; ++i) at(factor_, 5 * c + i).at(h, k) = T(0);
+    at(excess_, c).at(h, k) = 0.0;
+  }
+  __device__ void store(Class c, index_t h, index_t k, const FactorViews<DenseOf<T>> &to) const {
+    for (int i = 0; i < 4; ++i) to.w[i][c].at(h, k) = at(factor_, 5 * c + i).at(h, k);
+    to.dinv[c].at(h, k) = at(factor_, 5 * c + 4).at(h, k);
+  }
+
+private:
+  template <class U> __device__ DenseOf<U> at(U *memory, int array) const {
+    return {memory + array * places - (k0_ * columns + h0_), columns};
+  }
+
+  index_t h0_, k0_; // of the first place
+  double *excess_;  // of r1, r2 and b1
+  T *factor_;       // five arrays each
+};
+
+// The steps at the places of a tile; A, B: the matrix where all neighbours exist, and where they may not.
+template <class T, class A, class B> class TileSteps {
+public:
+  __device__ TileSteps(char *shared, const FactorNodes &nodes, const Range2 &all, const A &inner, const B &edge,
+                       const Lumping &lumping, NodeCounts *counts)
+      : tile_(shared, all.h0, all.k0), f_(tile_.factor()), nodes_(nodes), inner_(inner), edge_(edge), lumping_(lumping),
+        counts_(counts) {}
+
+  // Of r1 and r2, at all places; to: where own ones go.
+  __device__ void red(const FactorViews<DenseOf<T>> &to) const {
+    tile_.at_places([&](index_t h, index_t k, bool own) {
+      const auto matrix = [&](const auto &a) { return tile_.matrix(a, false, false); };
+      eliminate(r1, h, k, own, to, [&](const auto &a) {
+        return EliminateR1<decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
+      });
+      eliminate(r2, h, k, own, to, [&](const auto &a) {
+        return EliminateR2<decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
+      });
+    });
+    __syncthreads();
+  }
+  __device__ void even(const FactorViews<DenseOf<T>> &to, const Rings &rings) const {
+    tile_.at_places([&](index_t h, index_t k, bool own) {
+      eliminate(b1, h, k, own, to, [&](const auto &a) {
+        const auto s = schur(a, false);
+        return EliminateB1<decltype(s.a), DenseOf<T>>{s, rings};
+      });
+    });
+    __syncthreads();
+  }
+  template <class Out> __device__ void coarse(const Out &out, const Rings &rings) const {
+    at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
+      if (!own) return node_ok;
+      return at(b2, h, k, [&](const auto &a) {
+        const auto s = schur(a, true);
+        return CoarseStencil<decltype(s.a), DenseOf<T>, Out>{s, rings, out};
+      });
+    });
+  }
+
+  // f(h, k, own) at those nodes of a class; it returns flags, of which those of own nodes count.
+  template <class F> __device__ void at_nodes(Class c, const F &f) const {
+    tile_.at_places([&](index_t h, index_t k, bool own) {
+      const unsigned flags = cuda::contains(nodes_.made[c], h, k) ? f(h, k, own) : unsigned(node_ok);
+      own = own && cuda::contains(nodes_.counted[c], h, k);
+      cuda::add_counts(own ? flags : unsigned(node_ok), h, k, counts_ + c);
+    });
+  }
+  // step(matrix): what is done at a node
+  template <class Step> __device__ auto at(Class c, index_t h, index_t k, const Step &step) const {
+    if constexpr (std::is_same_v<A, B>)
+      return step(inner_)(h, k);
+    else
+      return cuda::contains(nodes_.inner[c], h, k) ? step(inner_)(h, k) : step(edge_)(h, k);
+  }
+  // After red(), or even().
+  template <class Matrix> __device__ auto schur(const Matrix &a, bool b1_too) const {
+    const auto matrix = tile_.matrix(a, true, b1_too);
+    return Schur<std::decay_t<decltype(matrix)>, DenseOf<T>>{matrix, f_, lumping_};
+  }
+  __device__ const FactorTile<T> &tile() const { return tile_; }
+
+private:
+  template <class Step>
+  __device__ void eliminate(Class c, index_t h, index_t k, bool own, const FactorViews<DenseOf<T>> &to,
+                            const Step &step) const {
+    unsigned flags = node_ok;
+    if (cuda::contains(nodes_.made[c], h, k)) {
+      flags = at(c, h, k, step);
+      if (own) tile_.store(c, h, k, to);
+      own = own && cuda::contains(nodes_.counted[c], h, k);
+    } else
+      tile_.clear(c, h, k);
+    cuda::add_counts(own ? flags : unsigned(node_ok), h, k, counts_ + c);
+  }
+
+  const FactorTile<T> tile_;
+  const FactorViews<DenseOf<T>> f_;
+  const FactorNodes &nodes_;
+  const A &inner_;
+  const B &edge_;
+  const Lumping &lumping_;
+  NodeCounts *counts_;
+};
+
+template <class T, class A, class B, class Out>
+__global__ void __launch_bounds__(FactorTile<T>::threads)
+    factor_grid(A inner, B edge, FactorViews<DenseOf<T>> to, Out out, FactorNodes nodes, Range2 all, Rings rings,
+                Lumping lumping, NodeCounts *counts) {
+  extern __shared__ double memory[];
+  const TileSteps<T, A, B> steps(reinterpret_cast<char *>(memory), nodes, all, inner, edge, lumping, counts);
+  steps.red(to);
+  steps.even(to, rings);
+  steps.coarse(out, rings);
+}
+
+// A thread block for each tile of the nodes `all`.
+template <class T, class Kernel, class... Arguments>
+void launch_tiles(const Cuda &on, const char *what, Kernel *kernel, const Range2 &all, const Arguments &...arguments) {
+  using Tile = FactorTile<T>;
+  if (!all.size()) return;
+  (void)cuda::resident_blocks(kernel, Tile::threads, Tile::bytes); // so that it may have this much shared memory
+  const auto blocks = [](index_t n, int own) { return (n + own - 1) / own; };
+  const index_t rows = blocks(all.k1 - all.k0, Tile::own_rows);
+  const dim3 grid(unsigned(blocks(all.h1 - all.h0, Tile::own_columns)), unsigned(std::min(rows, cuda::most_blocks)),
+                  unsigned(blocks(rows, int(cuda::most_blocks))));
+  kernel<<<grid, Tile::threads, Tile::bytes, on.stream>>>(arguments...);
+  cuda::check_launch(what);
+}
+
+} // namespace device
+
+template <> struct OnePass<Cuda> {
+  static constexpr bool exists = true;
+  template <class A, class B, class T, class Out>
+  static bool factor(const Cuda &on, const FactorNodes &nodes, const A &inner, const B &edge,
+                     const FactorViews<DenseOf<T>> &f, const Out &out, const Rings &rings, const Lumping &lumping,
+                     NodeCounts *counts) {
+    const auto next = device::tile_out(out);
+    device::launch_tiles<T>(on, "the factorization of a grid",
+                            device::factor_grid<T, A, B, std::decay_t<decltype(next)>>, nodes.all(), inner, edge, f,
+                            next, nodes, nodes.all(), rings, lumping, counts);
+    return true;
+  }
+};
+
+} // namespace petscrrb::rrb
