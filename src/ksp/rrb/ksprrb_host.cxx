@@ -8,7 +8,7 @@ namespace {
 
 class OnHost final : public KSPRRBOnFactorization<Stencil, std::vector<double>> {
 public:
-  OnHost(const PCRRBParts &with, bool full) : KSPRRBOnFactorization(with, false), full_(full) {
+  OnHost(const PCRRBParts &with, bool full) : KSPRRBOnFactorization(with, !full), full_(full) {
     iteration_ = rrbsolver::make_rrb_iteration(*with.host, *with.core, full, with.black);
   }
 

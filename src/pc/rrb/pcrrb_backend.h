@@ -101,8 +101,8 @@ public:
   virtual PetscErrorCode ViewRanks(PetscViewer) { return PETSC_SUCCESS; } /* what of it is where */
 
   virtual PCRRBParts parts(Core &) = 0;
-  /* The matrix that was read last, if it is there as it was, with all its couplings and by this rounding. */
-  virtual bool Lend(const Core &, double /* rounding */, petscrrb::rrb::PreparedStencil *) const { return false; }
+  /* The 5-point matrix that was read last, if it is there as it was, with all its couplings and by this rounding. */
+  virtual bool Lend(const Core &, double rounding, petscrrb::rrb::PreparedStencil *) = 0;
   virtual const double *scaling() const = 0; /* v of V A V, where the matrix is; NULL: V = I */
 };
 

@@ -63,11 +63,9 @@ public:
   }
   PetscErrorCode ViewRanks(PetscViewer) override;
   PCRRBParts parts(Core &) override;
-  bool Lend(const Core &core, double rounding, rrb::PreparedStencil *a) const override {
-    if (on_ranks_ || matrix_reader_ || !core.keeps_matrix()) return false;
-    if (rounding != rounding_ || facts_.positive || facts_.zero_rows) return false;
+  bool Lend(const Core &core, double rounding, rrb::PreparedStencil *a) override {
     *a = stencil();
-    return true;
+    return !on_ranks_ && core.keeps_matrix() && rounding == rounding_ && !facts_.positive && !facts_.zero_rows;
   }
   const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
   double bytes() const override;

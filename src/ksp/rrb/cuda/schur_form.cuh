@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(rrb::device::FactorTile<double>::threads)
     const SchurViews<Local> here{
         {{{}, {}, {&x}, {}}}, {{{}, {}, {&e}, {}}}, {{{}, {}, {&n}, {}}}, {{w}, {w + 1}, {w + 2}, {w + 3}}};
     steps.at(b1, h, k, [&](const auto &a) {
-      const auto s = steps.schur(a, false);
+      const auto s = steps.schur(a);
       return FormB1<decltype(s.a), Dense, Local>{s, here};
     });
     for (int i = 0; i < 4; ++i) skew[i][b1].at(h, k) = w[i];
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(rrb::device::FactorTile<double>::threads)
   steps.at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
     if (own)
       steps.at(b2, h, k, [&](const auto &a) {
-        const auto s = steps.schur(a, false);
+        const auto s = steps.schur(a);
         return FormB2<decltype(s.a), Dense>{s, from_tile};
       });
     return node_ok;

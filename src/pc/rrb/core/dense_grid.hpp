@@ -171,6 +171,8 @@ public:
   const Quad<Dense> &right_hand_side() const { return x_.q; }
   const Quad<Dense> &solution() const { return z_.q; }
   const Dense &b1_after_forward() const { return b1_; }
+  // Where the excess of b1 goes in an elimination: in the matrix, unless that is somebody else's.
+  const Dense &excess_b1() const { return matrix.X.q[b1].p ? matrix.X.q[b1] : b1_; }
   const DenseLayout &layout() const { return layout_; }
   std::size_t bytes() const { return memory_.bytes(); }
 
@@ -225,7 +227,8 @@ public:
 
   // what an elimination has written of this class
   void exchange_factor(const Backend &on, Class c) const {
-    if (this->matrix.X.q[c].p) this->halo.exchange(on, {c}, {this->matrix.X.q[c]});
+    const Dense &excess = c == b1 ? this->excess_b1() : this->matrix.X.q[c];
+    if (excess.p) this->halo.exchange(on, {c}, {excess});
     this->halo.exchange(on, {c, c, c, c, c},
                         {factor.w[0].q[c], factor.w[1].q[c], factor.w[2].q[c], factor.w[3].q[c], factor.dinv.q[c]});
   }

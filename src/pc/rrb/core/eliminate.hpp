@@ -184,10 +184,12 @@ struct Rings {
   bool three_x = false, three_y = false; // three points
 };
 
-// Even level, node b1: eliminated after its straight couplings, all to b1, are dropped.
-template <class A, class V> struct EliminateB1 {
+// Even level, node b1: eliminated after its straight couplings, all to b1, are dropped. left: where its excess goes, which may be in the
+// matrix.
+template <class A, class V, class L> struct EliminateB1 {
   Schur<A, V> s;
   Rings rings;
+  L left;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
     const double x = s.east_b1(h, k) + s.east_b1(h - 1, k), y = s.north_b1(h, k) + s.north_b1(h, k - 1);
@@ -198,14 +200,15 @@ template <class A, class V> struct EliminateB1 {
     const double dropped = (rings.self_x ? 0.0 : x) + (rings.self_y ? 0.0 : y);
     const double before = s.excess_b1(h, k, flags), excess = lump(before, kept, dropped, s.lumping.omega, flags);
     return mark_loss(before, kept, dropped, s.lumping.limits) |
-           store_pivot(s.f, b1, h, k, s.a.X[b1].at(h, k), excess, weight, dropped, s.lumping.null_inverse, flags);
+           store_pivot(s.f, b1, h, k, left.at(h, k), excess, weight, dropped, s.lumping.null_inverse, flags);
   }
 };
 
-// Even level, node b2: a node of the next grid. Out is where that grid's stencil goes.
-template <class A, class V, class Out> struct CoarseStencil {
+// Even level, node b2: a node of the next grid. Out is where that grid's stencil goes; left: as EliminateB1 has left it.
+template <class A, class V, class L, class Out> struct CoarseStencil {
   Schur<A, V> s;
   Rings rings;
+  L left;
   Out out;
 
   PETSCRRB_HD unsigned operator()(index_t h, index_t k) const {
@@ -215,8 +218,7 @@ template <class A, class V, class Out> struct CoarseStencil {
       drop_straight(h, k, x, e, n, flags);
     else if (rings.self_x || rings.self_y)
       e = rings.self_x ? 0.0 : e, n = rings.self_y ? 0.0 : n;
-    out.X.at(h, k) = x + (s.share(b1, h, k, SW) + s.share(b1, h - 1, k, SE) + s.share(b1, h, k - 1, NW) +
-                          s.share(b1, h - 1, k - 1, NE));
+    out.X.at(h, k) = x + (share(h, k, SW) + share(h - 1, k, SE) + share(h, k - 1, NW) + share(h - 1, k - 1, NE));
     out.E.at(h, k) = e + (fill(h, k, SW, SE) + fill(h, k - 1, NW, NE));
     out.N.at(h, k) = n + (fill(h, k, SW, NW) + fill(h - 1, k, SE, NE));
     out.NE.at(h, k) = fill(h, k, SW, NE);
@@ -225,6 +227,7 @@ template <class A, class V, class Out> struct CoarseStencil {
   }
 
 private:
+  PETSCRRB_HD double share(index_t h, index_t k, int i) const { return s.f.w[i][b1](h, k) * left(h, k); }
   PETSCRRB_HD double fill(index_t h, index_t k, int i, int j) const { return s.fill(b1, h, k, i, j); }
   PETSCRRB_HD double weight(index_t h, index_t k, int i) const { return s.f.w[i][b1](h, k) * s.f.pivot(b1, h, k); }
 

@@ -119,9 +119,10 @@ public:
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's. It is its first step of AMLI.
 class Factorization : public AmliStep {
 public:
-  // Of the prepared stencil s (prepare.hpp), which it overwrites unless keeps_matrix(), except for s.v: that must stay where it is as long as
+  // Of the prepared stencil s (prepare.hpp), which it may overwrite, except for s.v: that must stay where it is as long as
   // the factor is applied. Allocates nothing, and on a device waits for nothing.
   virtual void refresh(const PreparedStencil &s, Lumping lumping) = 0;
+  // The last one has left it as it was.
   virtual bool keeps_matrix() const { return false; }
   // How it went; waits for it.
   virtual Outcome outcome() const = 0;
@@ -199,7 +200,7 @@ public:
   Rrb(const Backend &on, const Extent &extent, const Options &o);
 
   void refresh(const PreparedStencil &s, Lumping lumping) override;
-  bool keeps_matrix() const override { return finest_ && Steps<Backend>::in_one_pass(extent_); }
+  bool keeps_matrix() const override { return finest_ && !corners_ && !extent_.x.odd_ring() && !extent_.y.odd_ring(); }
   Outcome outcome() const override;
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
@@ -277,6 +278,7 @@ private:
   std::unique_ptr<Amli<Backend>> amli_;
   Array<double> work_;
   Array<index_t> at_;
+  bool corners_ = false;      // in the finest grid's matrix
   const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
   Lumping lumping_;
 };

@@ -33,6 +33,7 @@ template <class Backend, class T, class First>
 void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) {
   lumping_ = lumping;
   v_ = s.v;
+  corners_ = s.NE;
   on_.clear(counts_);
   const Extent &x = extent_;
   if (!finest_) {
@@ -66,14 +67,16 @@ void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
   seams_.lump(on_, a, dense_grid(g).extent, lumping_.omega, counts(g) + b2);
   if (g > 0) dense_grid(g).exchange_matrix(on_);
   with_dense_grid(g, [&](const auto &d) {
+    DenseField left;
+    left.q.c[b1] = d.excess_b1();
     const auto factor = [&](const auto &next) {
       if (!steps.all(a, d.factor, next, counts(g))) {
         steps.odd(a, d.factor, counts(g));
         d.exchange_factor(on_, r1);
         d.exchange_factor(on_, r2);
-        steps.even(a, d.factor, counts(g));
+        steps.even(a, d.factor, left, counts(g));
         d.exchange_factor(on_, b1);
-        steps.coarse(a, d.factor, next, counts(g));
+        steps.coarse(a, d.factor, left, next, counts(g));
       }
       steps.test(a, d.factor, true, counts(g));
     };
@@ -98,8 +101,8 @@ void Rrb<Backend, T, First>::factor_tail(int q, const A &a) {
   steps.odd(a, f, n);
   steps.test(a, f, tail_.even(q), n);
   if (!tail_.even(q)) return;
-  steps.even(a, f, n);
-  steps.coarse(a, f, tail_.out(q), n);
+  steps.even(a, f, a.X, n);
+  steps.coarse(a, f, a.X, tail_.out(q), n);
   const Extent &next = q + 1 < tail_.grids() ? tail_.grid(q + 1) : tail_.last();
   seams_.take_over(on_, tail_.matrix(q + 1), x, next);
 }

@@ -70,21 +70,25 @@ public:
     on_.count_each(x_.nodes_of(r2), x_.interior_of(r2, 1), r2_at(Inner{}), r2_at(Edge{}), counts + r2);
   }
 
-  // Even level: eliminate b1.
-  template <class A, class F> void even(const A &a, const F &f, NodeCounts counts[4]) const {
+  // Even level: eliminate b1, whose excess goes to `left`, a field that may be that of the matrix.
+  template <class A, class F, class L> void even(const A &a, const F &f, const L &left, NodeCounts counts[4]) const {
     const auto at = [&](auto w) {
       const auto s = schur(a.get(w), f.get(w), lumping_);
-      return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>>{s, rings()};
+      const auto to = left.get(w)[b1];
+      return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, std::decay_t<decltype(to)>>{s, rings(),
+                                                                                                          to};
     };
     on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
   }
 
   // The matrix of the next grid.
-  template <class A, class F, class Out>
-  void coarse(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
+  template <class A, class F, class L, class Out>
+  void coarse(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4]) const {
     const auto at = [&](auto w) {
       const auto s = schur(a.get(w), f.get(w), lumping_);
-      return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, Out>{s, rings(), out};
+      const auto from = left.get(w)[b1];
+      return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, std::decay_t<decltype(from)>, Out>{
+          s, rings(), from, out};
     };
     on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at(Inner{}), at(Edge{}), counts + b2);
   }

@@ -9,7 +9,7 @@
 namespace petscrrb::rrb {
 namespace device {
 
-// A row's excess: as the matrix has it, or as its elimination left it in a tile.
+// The excess of red nodes: as the matrix has it, or as their elimination left it in a tile.
 template <class V> struct TileExcess {
   V matrix;
   Dense tile;
@@ -61,14 +61,13 @@ public:
     f(h0_ + column, k0_ + row, column > 0 && column <= own_columns && row > 0 && row <= own_rows);
   }
 
-  // The matrix once these classes are eliminated: none, the red ones, or b1, too.
-  template <class V, class K>
-  __device__ TileMatrix<V, K> matrix(const StencilViews<V, K> &a, bool red, bool b1_too) const {
-    const auto x = [&](Class c, bool eliminated) {
-      return TileExcess<V>{a.X[c], at(excess_, c == b2 ? b1 : c), eliminated}; // that of b2 nobody writes
-    };
-    return {{{x(r1, red), x(r2, red), x(b1, b1_too), x(b2, false)}}, a.E, a.N, a.NE, a.NW};
+  // The matrix before red nodes are eliminated, or after.
+  template <class V, class K> __device__ TileMatrix<V, K> matrix(const StencilViews<V, K> &a, bool eliminated) const {
+    const auto x = [&](Class c) { return TileExcess<V>{a.X[c], left(c == b2 ? b1 : c), eliminated && c < b1}; };
+    return {{{x(r1), x(r2), x(b1), x(b2)}}, a.E, a.N, a.NE, a.NW};
   }
+  // The excess of nodes that are eliminated.
+  __device__ Dense left(Class c) const { return at(excess_, c); }
   __device__ FactorViews<DenseOf<T>> factor() const {
     const auto quad = [&](int i) {
       return Quad<DenseOf<T>>{{at(factor_, i), at(factor_, 5 + i), at(factor_, 10 + i), {}}};
@@ -105,7 +104,7 @@ public:
   // Of r1 and r2, at all places; to: where own ones go.
   __device__ void red(const FactorViews<DenseOf<T>> &to) const {
     tile_.at_places([&](index_t h, index_t k, bool own) {
-      const auto matrix = [&](const auto &a) { return tile_.matrix(a, false, false); };
+      const auto matrix = [&](const auto &a) { return tile_.matrix(a, false); };
       eliminate(r1, h, k, own, to, [&](const auto &a) {
         return EliminateR1<decltype(matrix(a)), DenseOf<T>>{matrix(a), f_, lumping_};
       });
@@ -118,8 +117,8 @@ public:
   __device__ void even(const FactorViews<DenseOf<T>> &to, const Rings &rings) const {
     tile_.at_places([&](index_t h, index_t k, bool own) {
       eliminate(b1, h, k, own, to, [&](const auto &a) {
-        const auto s = schur(a, false);
-        return EliminateB1<decltype(s.a), DenseOf<T>>{s, rings};
+        const auto s = schur(a);
+        return EliminateB1<decltype(s.a), DenseOf<T>, Dense>{s, rings, tile_.left(b1)};
       });
     });
     __syncthreads();
@@ -128,8 +127,8 @@ public:
     at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
       if (!own) return node_ok;
       return at(b2, h, k, [&](const auto &a) {
-        const auto s = schur(a, true);
-        return CoarseStencil<decltype(s.a), DenseOf<T>, Out>{s, rings, out};
+        const auto s = schur(a);
+        return CoarseStencil<decltype(s.a), DenseOf<T>, Dense, Out>{s, rings, tile_.left(b1), out};
       });
     });
   }
@@ -149,9 +148,9 @@ public:
     else
       return cuda::contains(nodes_.inner[c], h, k) ? step(inner_)(h, k) : step(edge_)(h, k);
   }
-  // After red(), or even().
-  template <class Matrix> __device__ auto schur(const Matrix &a, bool b1_too) const {
-    const auto matrix = tile_.matrix(a, true, b1_too);
+  // After red().
+  template <class Matrix> __device__ auto schur(const Matrix &a) const {
+    const auto matrix = tile_.matrix(a, true);
     return Schur<std::decay_t<decltype(matrix)>, DenseOf<T>>{matrix, f_, lumping_};
   }
   __device__ const FactorTile<T> &tile() const { return tile_; }

@@ -119,8 +119,8 @@ public:
     if (!in_one_pass(on, a, next, lumping, counts)) {
       at_own_and_around(on, own_, r1, around_ + 1, EliminateR1<A, V>{a, f, lumping}, counts);
       at_own_and_around(on, own_, r2, around_ + 1, EliminateR2<A, V>{a, f, lumping}, counts);
-      at_own_and_around(on, own_, b1, around_, EliminateB1<A, V>{schur, this->rings()}, counts);
-      const CoarseStencil<A, V, Out> coarse{schur, this->rings(), next};
+      at_own_and_around(on, own_, b1, around_, EliminateB1<A, V, Dense>{schur, this->rings(), a.X[b1]}, counts);
+      const CoarseStencil<A, V, Dense, Out> coarse{schur, this->rings(), a.X[b1], next};
       on.count_each(own_.nodes_of(b2), own_.nodes_of(b2), coarse, coarse, counts + b2);
     }
     if (lumping.test) {
