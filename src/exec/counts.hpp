@@ -29,4 +29,14 @@ struct NodeCounts {
   }
 };
 
+// A loop over the nodes of a box, f(h, k) at those of inner and g(h, k) at the others, beside loops before it: row k reads rows k - down
+// to k + up of what they write. counts: NULL, or where the flags that f and g return are added.
+template <class F, class G> struct NodeLoop {
+  Range2 box, inner;
+  F f;
+  G g;
+  NodeCounts *counts;
+  int down, up;
+};
+
 } // namespace petscrrb

@@ -198,6 +198,64 @@ template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, cons
   return total;
 }
 
+// A row of a loop, if it has one.
+template <class F, class G> void run_row(const NodeLoop<F, G> &loop, index_t k, NodeCounts &counts) {
+  const Range2 &box = loop.box, inner = intersection(box, loop.inner);
+  if (k < box.k0 || k >= box.k1) return;
+  const bool rim = k < inner.k0 || k >= inner.k1;
+  const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
+  const F at = loop.f;
+  if constexpr (std::is_void_v<decltype(at(h0, k))>) {
+    for (index_t h = box.h0; h < h0; ++h) loop.g(h, k);
+#pragma omp simd
+    for (index_t h = h0; h < h1; ++h) at(h, k);
+    for (index_t h = h1; h < box.h1; ++h) loop.g(h, k);
+  } else {
+    count_row(box.h0, h0, k, loop.g, counts);
+    count_row(h0, h1, k, at, counts);
+    count_row(h1, box.h1, k, loop.g, counts);
+  }
+}
+
+// Loops as if one after the other, but row by row, so that what one writes is in the cache when the next one reads it. Each thread has some
+// rows; what reads others' rows follows when all have been written.
+template <class... Loops> void in_step(const Loops &...loops) {
+  constexpr int n = sizeof...(Loops);
+  int down[n], up[n], before_down = 0, before_up = 0, i = 0;
+  ((down[i] = before_down += loops.down, up[i] = before_up += loops.up, ++i), ...);
+  const index_t first_row = std::min({loops.box.k0...}), rows = std::max({loops.box.k1...}) - first_row;
+  NodeCounts total[n];
+#pragma omp parallel if (std::max({loops.box.size()...}) > serial_below)
+  {
+    NodeCounts mine[n];
+    const index_t a = first_row + rows * member() / team(), b = first_row + rows * (member() + 1) / team();
+    const bool first = member() == 0, last = member() + 1 == team();
+    index_t from[n], to[n];
+    for (int l = 0; l < n; ++l) {
+      from[l] = first ? a : std::min(a + down[l], b);
+      to[l] = last ? b : std::max(b - up[l], from[l]);
+    }
+    const auto each = [&](const auto &f) {
+      int l = 0;
+      (f(l++, loops), ...);
+    };
+    for (index_t step = a; step < b + up[n - 1]; ++step)
+      each([&](int l, const auto &loop) {
+        const index_t k = step - up[l];
+        if (k >= from[l] && k < to[l]) run_row(loop, k, mine[l]);
+      });
+    each([&](int l, const auto &loop) {
+#pragma omp barrier
+      for (index_t k = a; k < from[l]; ++k) run_row(loop, k, mine[l]);
+      for (index_t k = to[l]; k < b; ++k) run_row(loop, k, mine[l]);
+    });
+#pragma omp critical(petscrrb_counts)
+    for (int l = 0; l < n; ++l) total[l].add(mine[l]);
+  }
+  i = 0;
+  ((loops.counts ? loops.counts->add(total[i]) : void(), ++i), ...);
+}
+
 } // namespace host
 
 struct Host {
@@ -214,6 +272,7 @@ struct Host {
   void count_each(Range2 box, Range2 inner, const F &f, const G &g, NodeCounts *counts) const {
     counts->add(host::count_each(box, inner, f, g));
   }
+  template <class... Loops> void in_step(const Loops &...loops) const { host::in_step(loops...); }
   void clear(const Array<NodeCounts> &counts) const { std::fill_n(counts.data(), counts.size(), NodeCounts()); }
   // the counts as the host may read them, until the next call
   const NodeCounts *read(const Array<NodeCounts> &counts) const { return counts.data(); }

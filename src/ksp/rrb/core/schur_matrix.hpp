@@ -116,11 +116,9 @@ template <class F, class V> struct UnscaleB1 {
 };
 template <class F, class V> UnscaleB1(ScaleB1<F, V>) -> UnscaleB1<F, V>;
 
-// All of it in one pass over memory, where a backend has one: red nodes, S1 and, if it is wanted, Eisenstat's form for a factor of the
-// preconditioner. False: it has none.
-template <class Backend> struct FormInOnePass {
-  template <class... Arguments> static bool form(const Arguments &...) { return false; }
-};
+// All of it in one pass over memory on a device (schur_form.cuh): red nodes, S1 and, if it is wanted, Eisenstat's form for a factor of the
+// preconditioner.
+template <class Backend> struct FormInOnePass;
 
 template <class Backend> class SchurMatrix {
 public:
@@ -149,23 +147,37 @@ public:
     const auto field = [&](double *p) { return Field{p, x_.x.lo, x_.y.lo, x_.x.hi - x_.x.lo, 1, x_}; };
     const StencilFields<Field, ZeroField> from{field(a.X), field(a.E), field(a.N), {}, {}};
     on.clear(counts_);
-    const auto red = red_.get(Inner{});
-    if (!x_.x.periodic && !x_.y.periodic &&
-        FormInOnePass<Backend>::form(on, x_, from.get(Inner{}), from.get(Edge{}), red, s_,
-                                     factor ? factor->get(Inner{}) : red, factor != nullptr, counts_.data()))
-      return;
     const Steps<Backend> steps(on, x_, Lumping{});
-    steps.odd(from, red_, counts_.data());
-    for (Class c : {r1, r2})
-      exchange(on, {c, c, c, c, c}, {red_.w[0].q[c], red_.w[1].q[c], red_.w[2].q[c], red_.w[3].q[c], red_.dinv.q[c]});
     const auto form = [&](auto w) { return Steps<Backend>::schur(from.get(w), red_.get(w), Lumping{}); };
     const auto at_b1 = [&](auto w) { return form_as<FormB1>(form(w)); };
     const auto at_b2 = [&](auto w) { return form_as<FormB2>(form(w)); };
-    on.for_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at_b1(Inner{}), at_b1(Edge{}));
+    const auto form_b1 = steps.loop(b1, 2, at_b1(Inner{}), at_b1(Edge{}), nullptr, 0, 1);
+    const auto form_b2 = steps.loop(b2, 2, at_b2(Inner{}), at_b2(Edge{}), nullptr, 1, 0);
+    if (!x_.x.periodic && !x_.y.periodic) {
+      if constexpr (Backend::on_device) {
+        const auto red = red_.get(Inner{});
+        FormInOnePass<Backend>::form(on, x_, from.get(Inner{}), from.get(Edge{}), red, s_,
+                                     factor ? factor->get(Inner{}) : red, factor != nullptr, counts_.data());
+      } else {
+        const auto of_r1 = steps.template red<r1, EliminateR1>(from, red_, counts_.data());
+        const auto of_r2 = steps.template red<r2, EliminateR2>(from, red_, counts_.data());
+        if (factor)
+          on.in_step(of_r1, of_r2, form_b1, form_b2, scale_loop(*factor)); // b2 wants b1's weights as they are
+        else
+          on.in_step(of_r1, of_r2, form_b1, form_b2);
+      }
+      return;
+    }
+    steps.odd(from, red_, counts_.data());
+    for (Class c : {r1, r2})
+      exchange(on, {c, c, c, c, c}, {red_.w[0].q[c], red_.w[1].q[c], red_.w[2].q[c], red_.w[3].q[c], red_.dinv.q[c]});
+    on.for_each(form_b1.box, form_b1.inner, form_b1.f, form_b1.g);
     exchange(on, {b1, b1, b1, b1}, {s_.skew[0], s_.skew[1], s_.skew[2], s_.skew[3]});
-    on.for_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at_b2(Inner{}), at_b2(Edge{}));
+    on.for_each(form_b2.box, form_b2.inner, form_b2.f, form_b2.g);
     for (Class c : {b1, b2}) exchange(on, {c, c}, {s_.E[c], s_.N[c]});
-    if (factor) scale(on, *factor);
+    if (!factor) return;
+    const auto scale = scale_loop(*factor);
+    on.count_each(scale.box, scale.inner, scale.f, scale.g, scale.counts);
   }
   // The same from weights and excesses in classes, with four steps around the box: of what is around all that the product
   // at own nodes reads.
@@ -204,10 +216,10 @@ public:
   std::size_t bytes() const { return memory_.bytes(); }
 
 private:
-  void scale(const Backend &on, const Red &factor) const {
+  auto scale_loop(const Red &factor) const {
     const Range2 nodes = x_.nodes_of(b1);
     const ScaleB1 scale{factor.get(Inner{}), s_};
-    on.count_each(nodes, nodes, scale, scale, counts_.data() + b1);
+    return NodeLoop<decltype(scale), decltype(scale)>{nodes, nodes, scale, scale, counts_.data() + b1, 0, 1};
   }
   template <template <class, class> class Form, class A, class V> auto form_as(const Schur<A, V> &from) const {
     return Form<A, V>{from, s_};

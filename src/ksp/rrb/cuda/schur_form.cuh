@@ -58,12 +58,11 @@ __global__ void __launch_bounds__(rrb::device::FactorTile<double>::threads)
 
 template <> struct FormInOnePass<Cuda> {
   template <class A, class B, class F>
-  static bool form(const Cuda &on, const Extent &x, const A &inner, const B &edge, const F &red,
+  static void form(const Cuda &on, const Extent &x, const A &inner, const B &edge, const F &red,
                    const SchurViews<Dense> &to, const F &factor, bool scaled, NodeCounts *counts) {
     const FactorNodes nodes(x);
     rrb::device::launch_tiles<double>(on, "the RRB-solver's matrix", device::form_schur<A, B, F>, nodes.all(), inner,
                                       edge, red, to, factor, scaled, nodes, nodes.all(), counts);
-    return true;
   }
 };
 

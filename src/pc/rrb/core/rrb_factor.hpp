@@ -70,7 +70,7 @@ void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
     DenseField left;
     left.q.c[b1] = d.excess_b1();
     const auto factor = [&](const auto &next) {
-      if (!steps.all(a, d.factor, next, counts(g))) {
+      if (!steps.all(a, d.factor, left, next, counts(g))) {
         steps.odd(a, d.factor, counts(g));
         d.exchange_factor(on_, r1);
         d.exchange_factor(on_, r2);

@@ -51,9 +51,8 @@ struct FactorNodes {
   }
 };
 
-// A factorization of both levels in one pass over memory, where a backend has one. False: it has none.
+// A device's factorization of both levels in one pass (one_pass.cuh): factor() says whether there is one.
 template <class Backend> struct OnePass {
-  static constexpr bool exists = false;
   template <class... Arguments> static bool factor(const Arguments &...) { return false; }
 };
 
@@ -64,41 +63,43 @@ public:
 
   // Odd level: eliminate r1 and r2.
   template <class A, class F> void odd(const A &a, const F &f, NodeCounts counts[4]) const {
-    const auto r1_at = [&](auto w) { return eliminate<EliminateR1>(a.get(w), f.get(w)); };
-    const auto r2_at = [&](auto w) { return eliminate<EliminateR2>(a.get(w), f.get(w)); };
-    on_.count_each(x_.nodes_of(r1), x_.interior_of(r1, 1), r1_at(Inner{}), r1_at(Edge{}), counts + r1);
-    on_.count_each(x_.nodes_of(r2), x_.interior_of(r2, 1), r2_at(Inner{}), r2_at(Edge{}), counts + r2);
+    run(red<r1, EliminateR1>(a, f, counts));
+    run(red<r2, EliminateR2>(a, f, counts));
   }
-
   // Even level: eliminate b1, whose excess goes to `left`, a field that may be that of the matrix.
   template <class A, class F, class L> void even(const A &a, const F &f, const L &left, NodeCounts counts[4]) const {
-    const auto at = [&](auto w) {
-      const auto s = schur(a.get(w), f.get(w), lumping_);
-      const auto to = left.get(w)[b1];
-      return EliminateB1<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, std::decay_t<decltype(to)>>{s, rings(),
-                                                                                                          to};
-    };
-    on_.count_each(x_.nodes_of(b1), x_.interior_of(b1, 2), at(Inner{}), at(Edge{}), counts + b1);
+    run(black(a, f, left, counts));
   }
-
   // The matrix of the next grid.
   template <class A, class F, class L, class Out>
   void coarse(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4]) const {
-    const auto at = [&](auto w) {
-      const auto s = schur(a.get(w), f.get(w), lumping_);
-      const auto from = left.get(w)[b1];
-      return CoarseStencil<decltype(s.a), std::decay_t<decltype(s.f.dinv[r1])>, std::decay_t<decltype(from)>, Out>{
-          s, rings(), from, out};
-    };
-    on_.count_each(x_.nodes_of(b2), x_.interior_of(b2, 2), at(Inner{}), at(Edge{}), counts + b2);
+    run(next(a, f, left, out, counts));
   }
 
-  // Whether all() does: what is around a ring has to be exchanged in between.
-  static bool in_one_pass(const Extent &x) { return OnePass<Backend>::exists && !x.x.periodic && !x.y.periodic; }
-  // All that in one pass, which leaves the matrix as it is; false: nothing is done.
-  template <class A, class F, class Out> bool all(const A &a, const F &f, const Out &out, NodeCounts counts[4]) const {
-    return in_one_pass(x_) && OnePass<Backend>::factor(on_, FactorNodes(x_), a.get(Inner{}), a.get(Edge{}),
-                                                       f.get(Inner{}), out, rings(), lumping_, counts);
+  // All that in one pass over memory, which for a 5-point matrix writes to `left` alone of it; false: nothing is done, since what is around
+  // a ring has to be exchanged in between.
+  template <class A, class F, class L, class Out>
+  bool all(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4]) const {
+    if (x_.x.periodic || x_.y.periodic) return false;
+    if constexpr (Backend::on_device)
+      return OnePass<Backend>::factor(on_, FactorNodes(x_), a.get(Inner{}), a.get(Edge{}), f.get(Inner{}), out, rings(),
+                                      lumping_, counts);
+    else
+      on_.in_step(red<r1, EliminateR1>(a, f, counts), red<r2, EliminateR2>(a, f, counts), black(a, f, left, counts),
+                  next(a, f, left, out, counts));
+    return true;
+  }
+
+  // The loop over r1 or r2: Op is EliminateR1 or EliminateR2.
+  template <Class c, template <class, class> class Op, class A, class F>
+  auto red(const A &a, const F &f, NodeCounts counts[4]) const {
+    const auto at = [&](auto w) { return eliminate<Op>(a.get(w), f.get(w)); };
+    return loop(c, 1, at(Inner{}), at(Edge{}), counts + c, 0, 0);
+  }
+  // Any loop over the nodes of a class; reach: how far its neighbours are.
+  template <class F, class G>
+  NodeLoop<F, G> loop(Class c, index_t reach, const F &f, const G &g, NodeCounts *counts, int down, int up) const {
+    return {x_.nodes_of(c), x_.interior_of(c, reach), f, g, counts, down, up};
   }
 
   // Where it is asked for: whether red nodes, or those of both levels, are plain ones with reason. The factor is there.
@@ -119,6 +120,28 @@ public:
   }
 
 private:
+  template <class F, class G> void run(const NodeLoop<F, G> &loop) const {
+    on_.count_each(loop.box, loop.inner, loop.f, loop.g, loop.counts);
+  }
+  template <class A, class F, class L> auto black(const A &a, const F &f, const L &left, NodeCounts counts[4]) const {
+    const auto at = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      const auto to = left.get(w)[b1];
+      using Views = std::decay_t<decltype(s.f.dinv[r1])>;
+      return EliminateB1<decltype(s.a), Views, std::decay_t<decltype(to)>>{s, rings(), to};
+    };
+    return loop(b1, 2, at(Inner{}), at(Edge{}), counts + b1, 0, 1);
+  }
+  template <class A, class F, class L, class Out>
+  auto next(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4]) const {
+    const auto at = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      const auto from = left.get(w)[b1];
+      using Views = std::decay_t<decltype(s.f.dinv[r1])>;
+      return CoarseStencil<decltype(s.a), Views, std::decay_t<decltype(from)>, Out>{s, rings(), from, out};
+    };
+    return loop(b2, 2, at(Inner{}), at(Edge{}), counts + b2, 1, 0);
+  }
   template <template <class, class> class Op, class A, class V>
   auto eliminate(const A &a, const FactorViews<V> &f) const {
     return Op<A, V>{a, f, lumping_};

@@ -206,7 +206,6 @@ void launch_tiles(const Cuda &on, const char *what, Kernel *kernel, const Range2
 } // namespace device
 
 template <> struct OnePass<Cuda> {
-  static constexpr bool exists = true;
   template <class A, class B, class T, class Out>
   static bool factor(const Cuda &on, const FactorNodes &nodes, const A &inner, const B &edge,
                      const FactorViews<DenseOf<T>> &f, const Out &out, const Rings &rings, const Lumping &lumping,
