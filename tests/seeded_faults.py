@@ -52,6 +52,10 @@ FAULTS = [Fault(*fault) for fault in (
     # --- host, one rank ---
     ("rim-of-a-sum", "dropped border", "host", "src/exec/host/host.hpp",
      "for (index_t h = h1; h < box.h1; ++h) s += g(h, k);", "for (index_t h = h1; h + 1 < box.h1; ++h) s += g(h, k);"),
+    ("b1-before-the-next-row", "wrong order", "host", "src/pc/rrb/core/steps.hpp",
+     "counts + b1, 0, 1);", "counts + b1, 0, 0);"),
+    ("moved-couplings-lent", "missing test", "host", "src/pc/rrb/pcrrb_host.cxx",
+     "rounding == rounding_ && !facts_.positive &&", "rounding == rounding_ &&"),
     ("guess-of-a-KSP", "forgotten reset", "host", "src/pc/known_values.cxx",
      "      ksp->guess_zero = s.guess_zero;\n", ""),
     ("third-size", "wrong default", "host", "src/pc/parameter.h",

@@ -1,0 +1,55 @@
+// The RRB-solver makes its matrix of what its preconditioner has read, where that is the same matrix; else of what it reads.
+#include "rrbsolver_support.hpp"
+
+using namespace petsctest;
+using reference::Problem;
+
+namespace {
+
+const std::string words = rrb + std::string("-ksp_rtol 1e-9 -ksp_max_it 200 -pc_rrb_levels 6 ");
+
+// A matrix that is newer than the preconditioner, if only by the number of its changes, is read.
+TEST(RRBSolverLent, HasTheBitsOfAMatrixThatIsRead) {
+  for (const auto &[name, problem] : five_points())
+    for (const char *more : {"-pc_rrb_storage_grids 1", "-pc_rrb_precision double", "-pc_rrb_storage naive"}) {
+      if (problem.A.size() < 3) continue;
+      const Matrix A = matrix_of(problem);
+      const Solver ksp = ksp_of(A, words + more);
+      const Recorded lent = recorded(ksp, problem.b, guess_with_known_rows(problem));
+      ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+      set_values(A, problem.A);
+      const Recorded read = recorded(ksp, problem.b, guess_with_known_rows(problem));
+      EXPECT_GT(lent.reason, 0) << name << ' ' << more;
+      ASSERT_EQ(lent.history.size(), read.history.size()) << name << ' ' << more;
+      for (std::size_t i = 1; i < lent.history.size(); ++i) // the first norm of a kept one is by an application
+        EXPECT_EQ(lent.history[i], read.history[i]) << name << ' ' << more;
+      EXPECT_EQ(lent.x, read.x) << name << ' ' << more;
+    }
+}
+
+// What is lent may change by the other solver's set-up.
+TEST(RRBSolverLent, TwoSolversShareAPreconditioner) {
+  const Problem before = reference::random_faces({61, 47}, 100), after = reference::random_faces({61, 47}, 90, 5);
+  const Matrix A = matrix_of(before);
+  const Solver one = ksp_of(A, words), other = ksp_of(A, "-ksp_type rrb -ksp_rtol 1e-9 -ksp_max_it 200");
+  PC pc;
+  ok(KSPGetPC(one, &pc));
+  ok(KSPSetPC(other, pc));
+  const auto expect_solved = [&](KSP ksp, const Problem &problem, const char *what) {
+    const Recorded result = recorded(ksp, problem.b);
+    EXPECT_GT(result.reason, 0) << what;
+    EXPECT_LT(relative_residual(problem, result.x), 1e-7) << what;
+  };
+  expect_solved(one, before, "one");
+  expect_solved(other, before, "other");
+  set_values(A, after.A);
+  expect_solved(other, after, "other, new values");
+  expect_solved(one, after, "one, new values");
+  set_values(A, before.A);
+  expect_solved(one, before, "one, old values");
+  ok(KSPSetReusePreconditioner(other, PETSC_TRUE));
+  set_values(A, after.A);
+  expect_solved(other, after, "other, kept");
+}
+
+} // namespace
