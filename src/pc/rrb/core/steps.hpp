@@ -32,8 +32,9 @@ template <class V> struct StencilOut { V X, E, N, NE, NW; };
 
 // What a factorization in one pass does at each class's nodes.
 struct FactorNodes {
-  Range2 made[4], counted[4],
-      inner[4]; // where there is a factor or a node of the next grid; of which it counts; where neighbours exist
+  Range2 made[4];    // of a factor, or of the next grid's matrix
+  Range2 counted[4]; // of these the own ones
+  Range2 inner[4];   // and where all neighbours exist
 
   FactorNodes() = default;
   explicit FactorNodes(const Extent &x) {
