@@ -2,7 +2,6 @@
 #pragma once
 
 #include "exec/cuda/cuda.cuh"
-#include "exec/cuda/shape.cuh"
 #include "pc/rrb/core/dense_grid.hpp"
 #include "pc/rrb/core/steps.hpp"
 
@@ -47,7 +46,8 @@ template <class T> class FactorTile {
 public:
   static constexpr int columns = 32, rows = 8, places = columns * rows; // with those around
   static constexpr int own_columns = columns - 2, own_rows = rows - 2, threads = places;
-  static constexpr int bytes = 3 * places * (sizeof(double) + 5 * sizeof(T));
+  static constexpr int bytes =
+      3 * places * (sizeof(double) + 5 * sizeof(T)); // 48 kB at most, which any kernel may have
 
   // first: of the nodes of all blocks
   __device__ FactorTile(char *shared, index_t first_h, index_t first_k)
@@ -194,7 +194,6 @@ template <class T, class Kernel, class... Arguments>
 void launch_tiles(const Cuda &on, const char *what, Kernel *kernel, const Range2 &all, const Arguments &...arguments) {
   using Tile = FactorTile<T>;
   if (!all.size()) return;
-  (void)cuda::resident_blocks(kernel, Tile::threads, Tile::bytes); // so that it may have this much shared memory
   const auto blocks = [](index_t n, int own) { return (n + own - 1) / own; };
   const index_t rows = blocks(all.k1 - all.k0, Tile::own_rows);
   const dim3 grid(unsigned(blocks(all.h1 - all.h0, Tile::own_columns)), unsigned(std::min(rows, cuda::most_blocks)),
