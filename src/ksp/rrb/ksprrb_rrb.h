@@ -13,13 +13,12 @@ public:
   PetscErrorCode Refresh(PC pc, const PetscRRBMatrix &A, const PetscRRBMatrixState &now,
                          KSPRRBValues *values) override {
     const PCRRBState *s = ((PC_RRB *)pc->data)->state;
-    petscrrb::rrb::PreparedStencil lent;
 
     PetscFunctionBegin;
     if (with_.matrix)
       PetscCall(RefreshOnRanks(pc, A.on_ranks, s->grid, values));
-    else if (takes_lent_ && now == s->factored && s->backend->Lend(*with_.core, rounding, &lent))
-      PetscCall(RefreshBy(lent, values));
+    else if (takes_lent_ && now == s->factored && IsAsIs(*s))
+      PetscCall(RefreshBy(s->backend->prepared(), values));
     else
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,6 +51,10 @@ protected:
   std::unique_ptr<petscrrb::rrbsolver::RrbIteration> iteration_;
 
 private:
+  /* What the preconditioner has read is what would be read here. */
+  static bool IsAsIs(const PCRRBState &s) {
+    return s.core->keeps_matrix() && s.near_null.rounding == rounding && !s.values.positive && !s.values.zero_rows;
+  }
   PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, KSPRRBValues *values) {
     return this->Compute([&] {
       Take(lent);

@@ -19,14 +19,14 @@ struct PCRRBValues {
   petscrrb::ReadResult result = petscrrb::ReadResult::refused;
   PetscBool not_positive = PETSC_FALSE; /* a diagonal entry: there is no factorization */
   std::string why;                      /* of a refusal, or which one is not positive */
-  petscrrb::index_t identity_rows = 0, positive = 0;
+  petscrrb::index_t identity_rows = 0, zero_rows = 0, positive = 0;
   PetscBool simpler =
       PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */
   PetscBool scaled = PETSC_FALSE; /* by the near null vector */
 
   void Take(const petscrrb::RowFacts &f, const petscrrb::Grid &grid) {
     not_positive = (PetscBool)(f.bad_pivot != petscrrb::no_row);
-    identity_rows = f.identity_rows;
+    identity_rows = f.identity_rows, zero_rows = f.zero_rows;
     positive = f.positive;
     simpler = (PetscBool)f.simpler(grid);
   }
@@ -101,9 +101,8 @@ public:
   virtual PetscErrorCode ViewRanks(PetscViewer) { return PETSC_SUCCESS; } /* what of it is where */
 
   virtual PCRRBParts parts(Core &) = 0;
-  /* The 5-point matrix that was read last, if it is there as it was, with all its couplings and by this rounding. */
-  virtual bool Lend(const Core &, double rounding, petscrrb::rrb::PreparedStencil *) = 0;
-  virtual const double *scaling() const = 0; /* v of V A V, where the matrix is; NULL: V = I */
+  virtual petscrrb::rrb::PreparedStencil prepared() = 0; /* what was read last; the core may have written over it */
+  virtual const double *scaling() const = 0;             /* v of V A V, where the matrix is; NULL: V = I */
 };
 
 /* What ReadGraph() has found, but for why a matrix is refused that is not finite or not symmetric. */

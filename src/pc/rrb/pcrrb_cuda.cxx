@@ -63,9 +63,10 @@ public:
   }
   PetscErrorCode ViewRanks(PetscViewer) override;
   PCRRBParts parts(Core &) override;
-  bool Lend(const Core &core, double rounding, rrb::PreparedStencil *a) override {
-    *a = stencil();
-    return !on_ranks_ && core.keeps_matrix() && rounding == rounding_ && !facts_.positive && !facts_.zero_rows;
+  rrb::PreparedStencil prepared() override {
+    if (matrix_reader_) return matrix_reader_->prepared();
+    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
+            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
   }
   const double *scaling() const override { return stencil_.scaled ? stencil_.v.data() : nullptr; }
   double bytes() const override;
@@ -82,11 +83,6 @@ private:
     return on_ranks_ ? on_ranks_->ranks.get() : ranks_.get();
   } /* with whom applications are shared */
   PetscErrorCode AskWhetherBroken(PC, PCRRBValues *) const;
-  rrb::PreparedStencil stencil() const {
-    if (matrix_reader_) return matrix_reader_->prepared();
-    return {stencil_.C.data(),  stencil_.E.data(),  stencil_.N.data(),
-            stencil_.NE.data(), stencil_.NW.data(), stencil_.scaled ? stencil_.v.data() : nullptr};
-  }
 
   PetscRRBStream stream_{"PCRRB"};
   Cuda &cuda_ = stream_.cuda;
@@ -95,7 +91,6 @@ private:
   std::unique_ptr<rrb::MatrixReader> matrix_reader_; /* instead, of a matrix on no grid */
   Grid read_;                                        /* which the reader is for, */
   Positive positive_ = Positive::moves;              /* and this */
-  double rounding_ = 0;                              /* likewise */
   RowFacts facts_;
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
@@ -144,7 +139,6 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
       reader_ = std::make_unique<cuda::StencilReader>(grid, positive);
       read_ = grid, positive_ = positive;
     }
-    rounding_ = rounding;
     values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
     if (values->result == ReadResult::refused || facts_.bad_pivot != no_row)
       values->why = cuda::why_not(csr, grid, cuda_.stream);
@@ -253,7 +247,7 @@ PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::
                                       rrb::Lumping lumping, std::unique_ptr<Core> *core) {
   return Make(pc, core, [&] {
     const cuda::Pool pool(cuda_.stream);
-    PCRRBBuildOnGraph(on_ranks_.get(), pc, cuda_, all, o, single, stencil(), lumping, stream_.say, core);
+    PCRRBBuildOnGraph(on_ranks_.get(), pc, cuda_, all, o, single, prepared(), lumping, stream_.say, core);
   });
 }
 
@@ -262,9 +256,9 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
     if (!factored && on_ranks_)
-      core.refresh(stencil(), lumping);
+      core.refresh(prepared(), lumping);
     else if (!factored)
-      graphs_.refresh(cuda_, core, stencil(), lumping);
+      graphs_.refresh(cuda_, core, prepared(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
   }));
   PetscCall(PetscLogGpuTimeEnd());

@@ -62,10 +62,7 @@ public:
     if (on_ranks_) on_ranks_->Lend(&parts);
     return parts;
   }
-  bool Lend(const Core &core, double rounding, rrb::PreparedStencil *a) override {
-    *a = prepared();
-    return !on_ranks_ && core.keeps_matrix() && rounding == rounding_ && !facts_.positive && !facts_.zero_rows;
-  }
+  rrb::PreparedStencil prepared() override { return reader_ ? reader_->prepared() : rrb::prepared(stencil_); }
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override {
     return coarse_.bytes() + stencil_.bytes() + (reader_ ? (double)reader_->bytes() : 0.0) +
@@ -73,7 +70,6 @@ public:
   }
 
 private:
-  rrb::PreparedStencil prepared() { return reader_ ? reader_->prepared() : rrb::prepared(stencil_); }
   PetscErrorCode ReadNearNullVector(PC, Vec);
   template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
 
@@ -81,7 +77,6 @@ private:
   Stencil stencil_;
   std::unique_ptr<rrb::MatrixReader> reader_; /* instead, of a matrix on no grid */
   RowFacts facts_;
-  double rounding_ = 0; /* of what was read */
   rrb::CoarseSolver coarse_;
   PetscRRBVectors vectors_{PETSC_FALSE};
   MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
@@ -132,7 +127,6 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   values->Take(facts_, grid);
   PetscCall(ReadNearNullVector(pc, near_null));
   values->scaled = (PetscBool)!stencil_.v.empty();
-  rounding_ = rounding;
   const auto weights = rrb::prepare(stencil_, grid, rounding, positive);
   facts_.weights[0] = weights[0], facts_.weights[1] = weights[1];
   PetscFunctionReturn(PETSC_SUCCESS);
