@@ -51,7 +51,8 @@ class Fault(NamedTuple):
 FAULTS = [Fault(*fault) for fault in (
     # --- host, one rank ---
     ("rim-of-a-sum", "dropped border", "host", "src/exec/host/host.hpp",
-     "for (index_t h = h1; h < box.h1; ++h) s += g(h, k);", "for (index_t h = h1; h + 1 < box.h1; ++h) s += g(h, k);"),
+     "for (index_t h = inside.last; h < box.h1; ++h) s += g(h, k);",
+     "for (index_t h = inside.last; h + 1 < box.h1; ++h) s += g(h, k);"),
     ("b1-before-the-next-row", "wrong order", "host", "src/pc/rrb/core/steps.hpp",
      "counts + b1, 0, 1);", "counts + b1, 0, 0);"),
     ("moved-couplings-lent", "missing test", "host", "src/ksp/rrb/ksprrb_rrb.h",

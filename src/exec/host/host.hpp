@@ -92,21 +92,30 @@ private:
   std::size_t each_ = 0;
 };
 
+// The nodes of row k that are in inner, a part of box: from `first` on, before `last`; none of a row at the rim.
+struct InnerRow {
+  index_t first, last;
+
+  InnerRow(const Range2 &box, const Range2 &inner, index_t k) : first(inner.h0), last(inner.h1) {
+    if (k < inner.k0 || k >= inner.k1) first = last = box.h1;
+  }
+};
+
+// f(h, k) at every node of a row in inner, g(h, k) at the others.
+template <class F, class G> void for_row_of(const Range2 &box, const Range2 &inner, index_t k, const F &f, const G &g) {
+  const InnerRow row(box, inner, k);
+  const F at = f;
+  for (index_t h = box.h0; h < row.first; ++h) g(h, k);
+#pragma omp simd
+  for (index_t h = row.first; h < row.last; ++h) at(h, k);
+  for (index_t h = row.last; h < box.h1; ++h) g(h, k);
+}
+
 // f(h, k) at every node of inner, g(h, k) at the other nodes of box: f need not look where it reads.
 template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) {
   inner = intersection(box, inner);
 #pragma omp parallel for schedule(static) if (box.size() > serial_below)
-  for (index_t k = box.k0; k < box.k1; ++k) {
-    if (k < inner.k0 || k >= inner.k1) {
-      for (index_t h = box.h0; h < box.h1; ++h) g(h, k);
-      continue;
-    }
-    const F at = f;
-    for (index_t h = box.h0; h < inner.h0; ++h) g(h, k);
-#pragma omp simd
-    for (index_t h = inner.h0; h < inner.h1; ++h) at(h, k);
-    for (index_t h = inner.h1; h < box.h1; ++h) g(h, k);
-  }
+  for (index_t k = box.k0; k < box.k1; ++k) for_row_of(box, inner, k, f, g);
 }
 
 // f for a row: with the numbers it is to read from memory, where it says which, so that they need not be looked up at each point.
@@ -139,13 +148,12 @@ template <class F, class G> void sum_rows(Range2 box, Range2 inner, const F &f, 
   inner = intersection(box, inner);
 #pragma omp parallel for schedule(static) if (box.size() > serial_below)
   for (index_t k = box.k0; k < box.k1; ++k) {
-    const bool rim = k < inner.k0 || k >= inner.k1;
-    const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
+    const InnerRow inside(box, inner, k);
     double s = 0.0;
-    for (index_t h = box.h0; h < h0; ++h) s += g(h, k);
+    for (index_t h = box.h0; h < inside.first; ++h) s += g(h, k);
 #pragma omp simd reduction(+ : s)
-    for (index_t h = h0; h < h1; ++h) s += f(h, k);
-    for (index_t h = h1; h < box.h1; ++h) s += g(h, k);
+    for (index_t h = inside.first; h < inside.last; ++h) s += f(h, k);
+    for (index_t h = inside.last; h < box.h1; ++h) s += g(h, k);
     row[k - box.k0] = s;
   }
 }
@@ -176,22 +184,24 @@ template <class F> void count_row(index_t h0, index_t h1, index_t k, const F &f,
   if (failed) n.first_failed = std::min(n.first_failed, k * (index_t(1) << 32) + index_t(first));
 }
 
-// The same for functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
+template <class F, class G>
+void count_row_of(const Range2 &box, const Range2 &inner, index_t k, const F &f, const G &g, NodeCounts &n) {
+  const InnerRow row(box, inner, k);
+  const F at = f;
+  count_row(box.h0, row.first, k, g, n);
+  count_row(row.first, row.last, k, at, n);
+  count_row(row.last, box.h1, k, g, n);
+}
+
+// for_each() of functors that return NodeFlags; their counts are exact and do not depend on the number of threads.
 template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, const F &f, const G &g) {
   inner = intersection(box, inner);
   NodeCounts total;
 #pragma omp parallel if (box.size() > serial_below)
   {
     NodeCounts mine;
-    const F at = f;
 #pragma omp for schedule(static)
-    for (index_t k = box.k0; k < box.k1; ++k) {
-      const bool rim = k < inner.k0 || k >= inner.k1;
-      const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
-      count_row(box.h0, h0, k, g, mine);
-      count_row(h0, h1, k, at, mine);
-      count_row(h1, box.h1, k, g, mine);
-    }
+    for (index_t k = box.k0; k < box.k1; ++k) count_row_of(box, inner, k, f, g, mine);
 #pragma omp critical(petscrrb_counts)
     total.add(mine);
   }
@@ -200,21 +210,12 @@ template <class F, class G> NodeCounts count_each(Range2 box, Range2 inner, cons
 
 // A row of a loop, if it has one.
 template <class F, class G> void run_row(const NodeLoop<F, G> &loop, index_t k, NodeCounts &counts) {
-  const Range2 &box = loop.box, inner = intersection(box, loop.inner);
-  if (k < box.k0 || k >= box.k1) return;
-  const bool rim = k < inner.k0 || k >= inner.k1;
-  const index_t h0 = rim ? box.h1 : inner.h0, h1 = rim ? box.h1 : inner.h1;
-  const F at = loop.f;
-  if constexpr (std::is_void_v<decltype(at(h0, k))>) {
-    for (index_t h = box.h0; h < h0; ++h) loop.g(h, k);
-#pragma omp simd
-    for (index_t h = h0; h < h1; ++h) at(h, k);
-    for (index_t h = h1; h < box.h1; ++h) loop.g(h, k);
-  } else {
-    count_row(box.h0, h0, k, loop.g, counts);
-    count_row(h0, h1, k, at, counts);
-    count_row(h1, box.h1, k, loop.g, counts);
-  }
+  const Range2 inner = intersection(loop.box, loop.inner);
+  if (k < loop.box.k0 || k >= loop.box.k1) return;
+  if constexpr (std::is_void_v<decltype(loop.f(k, k))>)
+    for_row_of(loop.box, inner, k, loop.f, loop.g);
+  else
+    count_row_of(loop.box, inner, k, loop.f, loop.g, counts);
 }
 
 // Loops as if one after the other, but row by row, so that what one writes is in the cache when the next one reads it. Each thread has some
