@@ -2,6 +2,7 @@
 // matrix: solver_breakdown N [LEVELS [single]]. CSV.
 #include "measure.hpp"
 #include "ksp/rrb/core/rrb_iteration.hpp"
+#include "ksp/rrb/cuda/schur_form.cuh"
 #include "ksp/rrb/cuda/schur_loops.cuh"
 
 #include <chrono>
@@ -36,7 +37,7 @@ struct Vectors {
     for (auto *vector : {&x.p, &x.q, &x.delta, &x.r})
       for (const rrb::Class c : {rrb::b1, rrb::b2}) vector->c[c] = next();
     x.r_odd = next();
-    s1.refresh(rrb.on, poisson.stencil());
+    s1.refresh(rrb.on, poisson.stencil(), nullptr);
     for (std::size_t i = 0; i < rrbsolver::slots; ++i) scalars.write(rrb.on, i, i == rrbsolver::steps);
   }
 };
