@@ -117,30 +117,48 @@ template <class F> __global__ void __launch_bounds__(add_terms_threads) add_term
 constexpr int sum_threads = 256, most_sum_blocks = 1024;
 
 // Each block sums the nodes that are its own whatever the device: every gridDim.x-th tile of sum_threads of them, `across` of them along a
-// row.
-template <class F, class G>
-__global__ void __launch_bounds__(sum_threads)
-    sum_tiles(Range2 box, index_t tiles, Range2 inner, int across, F f, G g, double *partial) {
+// row. f(h, k) at each of the thread's.
+template <class F> __device__ void at_tiles(const Range2 &box, index_t tiles, int across, const F &f) {
   // unsigned numbers of 32 bits: divisions of longer ones would take longer than most sums
   const unsigned down = sum_threads / across, x = threadIdx.x % across, y = threadIdx.x / across;
   const unsigned tiles_x = (unsigned(box.h1 - box.h0) + across - 1) / across;
-  double sum = 0.0;
   start_next();
   await_previous();
   for (unsigned tile = blockIdx.x; tile < unsigned(tiles); tile += gridDim.x) {
     const unsigned row = tile / tiles_x;
     const index_t h = box.h0 + (tile - row * tiles_x) * across + x, k = box.k0 + row * down + y;
-    if (h < box.h1 && k < box.k1) sum += contains(inner, h, k) ? f(h, k) : g(h, k);
+    if (h < box.h1 && k < box.k1) f(h, k);
   }
+}
+__device__ inline void put_partial(double sum, double *partial) {
   sum = sum_of_neighbours<sum_threads>(sum);
   if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-static __global__ void __launch_bounds__(most_sum_blocks) sum_partials(int n, const double *partial, double *total) {
+template <class F, class G>
+__global__ void __launch_bounds__(sum_threads)
+    sum_tiles(Range2 box, index_t tiles, Range2 inner, int across, F f, G g, double *partial) {
+  double sum = 0.0;
+  at_tiles(box, tiles, across, [&](index_t h, index_t k) { sum += contains(inner, h, k) ? f(h, k) : g(h, k); });
+  put_partial(sum, partial);
+}
+template <class F, class G>
+__global__ void __launch_bounds__(sum_threads)
+    sum_both_tiles(Range2 box, index_t tiles, int across, F f, G g, double *partial) {
+  double first = 0.0, second = 0.0;
+  at_tiles(box, tiles, across, [&](index_t h, index_t k) { first += f(h, k), second += g(h, k); });
+  put_partial(first, partial);
+  put_partial(second, partial + most_sum_blocks);
+}
+
+// A block for each of one or two sums.
+static __global__ void __launch_bounds__(most_sum_blocks)
+    sum_partials(int n, const double *partial, double *first, double *second) {
+  partial += blockIdx.x * most_sum_blocks;
   start_next();
   await_previous();
   const double sum = sum_of_neighbours<most_sum_blocks>(int(threadIdx.x) < n ? partial[threadIdx.x] : 0.0);
-  if (threadIdx.x == 0) *total = sum;
+  if (threadIdx.x == 0) *(blockIdx.x ? second : first) = sum;
 }
 
 static __global__ void set_value(double *to, double value) { *to = value; }
@@ -200,7 +218,7 @@ private:
 
 template <> class Scalars<Cuda> {
 public:
-  Scalars(std::size_t n, index_t) : value_(n), partial_(cuda::most_sum_blocks), host_(n) {}
+  Scalars(std::size_t n, index_t) : value_(n), partial_(2 * cuda::most_sum_blocks), host_(n) {}
 
   double *data() const { return value_.data(); } // for loops that compute several at a time
   const double *at(std::size_t i) const { return value_.data() + i; }
@@ -209,19 +227,27 @@ public:
   template <class F, class G>
   void sum(const Cuda &on, std::size_t i, Range2 box, Range2 inner, const F &f, const G &g) const {
     using namespace cuda;
-    const index_t columns = box.size() ? box.h1 - box.h0 : 0, rows = columns ? box.k1 - box.k0 : 0;
-    const int across = threads_of_row({{columns, rows, 1}}), down = sum_threads / across;
-    const index_t tiles = (columns + across - 1) / across * ((rows + down - 1) / down);
-    const unsigned blocks = unsigned(std::clamp<index_t>(tiles, 1, most_sum_blocks));
+    const Tiles t(box);
     static const bool overlap = may_overlap(sum_tiles<F, G>);
-    launch("sum", sum_tiles<F, G>, overlap, blocks, sum_threads, 0, on.stream, box, tiles, intersection(box, inner),
-           across, f, g, partial_.data());
-    launch("sum", sum_partials, overlap, 1, most_sum_blocks, 0, on.stream, int(blocks), partial_.data(),
-           value_.data() + i);
+    launch("sum", sum_tiles<F, G>, overlap, t.blocks, sum_threads, 0, on.stream, box, t.tiles, intersection(box, inner),
+           t.across, f, g, partial_.data());
+    launch("sum", sum_partials, overlap, 1, most_sum_blocks, 0, on.stream, int(t.blocks), partial_.data(),
+           value_.data() + i, nullptr);
   }
 
   template <class F> void sum(const Cuda &on, std::size_t i, Range2 box, const F &f) const {
     sum(on, i, box, box, f, f);
+  }
+  // at(i) = the sum of f(h, k), at(j) = that of g(h, k)
+  template <class F, class G>
+  void sum_both(const Cuda &on, std::size_t i, std::size_t j, Range2 box, const F &f, const G &g) const {
+    using namespace cuda;
+    const Tiles t(box);
+    static const bool overlap = may_overlap(sum_both_tiles<F, G>);
+    launch("sum", sum_both_tiles<F, G>, overlap, t.blocks, sum_threads, 0, on.stream, box, t.tiles, t.across, f, g,
+           partial_.data());
+    launch("sum", sum_partials, overlap, 2, most_sum_blocks, 0, on.stream, int(t.blocks), partial_.data(),
+           value_.data() + i, value_.data() + j);
   }
 
   // waits for the stream
@@ -238,6 +264,20 @@ public:
   std::size_t bytes() const { return value_.bytes() + partial_.bytes(); }
 
 private:
+  struct Tiles {
+    index_t tiles;
+    int across;
+    unsigned blocks;
+
+    explicit Tiles(const Range2 &box) {
+      const index_t columns = box.size() ? box.h1 - box.h0 : 0, rows = columns ? box.k1 - box.k0 : 0;
+      across = cuda::threads_of_row({{columns, rows, 1}});
+      const int down = cuda::sum_threads / across;
+      tiles = (columns + across - 1) / across * ((rows + down - 1) / down);
+      blocks = unsigned(std::clamp<index_t>(tiles, 1, cuda::most_sum_blocks));
+    }
+  };
+
   cuda::Buffer<double> value_, partial_;
   cuda::Pinned<double> host_;
 };

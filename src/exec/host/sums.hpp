@@ -67,6 +67,12 @@ public:
   template <class F> void sum(const Host &on, std::size_t i, Range2 box, const F &f) const {
     sum(on, i, box, box, f, f);
   }
+  // at(i) = the sum of f(h, k), at(j) = that of g(h, k)
+  template <class F, class G>
+  void sum_both(const Host &on, std::size_t i, std::size_t j, Range2 box, const F &f, const G &g) const {
+    sum(on, i, box, f);
+    sum(on, j, box, g);
+  }
 
   // for the host: all of them, until they change
   const double *read(const Host &) const { return value_.data(); }

@@ -51,6 +51,18 @@ template <class From, class To> struct CopyAtSlot {
     at_slot(x, h, k, [&](Class, index_t a, index_t b) { to.at(a, b) = from(a, b); });
   }
 };
+template <class V> struct CopyMatrixAtSlot {
+  StencilOut<V> from;
+  StencilOut<Split> to;
+  Extent x;
+
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    at_slot(x, h, k, [&](Class, index_t a, index_t b) {
+      to.X.at(a, b) = from.X(a, b), to.E.at(a, b) = from.E(a, b), to.N.at(a, b) = from.N(a, b);
+      to.NE.at(a, b) = from.NE(a, b), to.NW.at(a, b) = from.NW(a, b);
+    });
+  }
+};
 template <class V> struct TimesAtSlot {
   Quad<Dense> y;
   Quad<V> z;
@@ -84,11 +96,26 @@ template <Class c> struct StartVector {
     x[c].at(h, k) = hashed(2 * h + parity_x(c), 2 * k + parity_y(c)) * size;
   }
 };
+struct StartAtSlot {
+  StencilQuads<Quad<Dense>> s;
+  Quad<Dense> to;
+  Extent x;
 
-// The vectors of conjugate gradients; alpha and beta are quotients of sums, 0 where there is nothing left to divide by.
-// Like the sums they go over all four classes, whose arrays are zero where a class has no node.
-PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
+  PETSCRRB_HD void operator()(index_t h, index_t k) const {
+    at_slot(x, h, k, [&](Class c, index_t, index_t) {
+      if (c == r1)
+        StartVector<r1>{s, to}(h, k);
+      else if (c == r2)
+        StartVector<r2>{s, to}(h, k);
+      else if (c == b1)
+        StartVector<b1>{s, to}(h, k);
+      else
+        StartVector<b2>{s, to}(h, k);
+    });
+  }
+};
 
+// Like the sums it goes over all four classes, whose arrays are zero where a class has no node.
 struct TimesNodes {
   Quad<Dense> u, v;
 
@@ -98,25 +125,17 @@ struct TimesNodes {
   }
 };
 
-// p = z + beta p; at first p = z
-struct NextDirection {
-  Quad<Dense> z, p;
-  const double *rho, *rho_before; // rho_before NULL: at first
-
-  PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    const double beta = rho_before ? quotient(*rho, *rho_before) : 0.0;
-    for (Class c : {r1, r2, b1, b2}) p[c].at(h, k) = z[c](h, k) + beta * p[c](h, k);
-  }
-};
-
-// r -= alpha q
+// q = s + beta q, r -= alpha q, s = S z
 struct NextResidual {
-  Quad<Dense> q, r;
-  const double *rho, *curvature;
+  Quad<Dense> s, q, r;
+  EstimateStep step;
 
   PETSCRRB_HD void operator()(index_t h, index_t k) const {
-    const double alpha = quotient(*rho, *curvature);
-    for (Class c : {r1, r2, b1, b2}) r[c].at(h, k) -= alpha * q[c](h, k);
+    for (Class c : {r1, r2, b1, b2}) {
+      const double value = step.next(s[c](h, k), q[c](h, k));
+      q[c].at(h, k) = value;
+      r[c].at(h, k) -= step.alpha() * value;
+    }
   }
 };
 
@@ -157,8 +176,7 @@ public:
 
   template <class V> void keep_matrix(const Backend &on, const StencilOut<V> &from) const {
     const auto to = matrix();
-    copy(on, from.X, Split{to.X}), copy(on, from.E, Split{to.E}), copy(on, from.N, Split{to.N});
-    copy(on, from.NE, Split{to.NE}), copy(on, from.NW, Split{to.NW});
+    on.for_each(box_, CopyMatrixAtSlot<V>{from, {{to.X}, {to.E}, {to.N}, {to.NE}, {to.NW}}, x_});
     fill_ring_borders(on, x_, {to.X, to.E, to.N, to.NE, to.NW});
   }
   double *matrix_place() const { return memory_.data(); } // for who has its borders, too: X, E, N, NE, NW
@@ -187,19 +205,15 @@ public:
   // Conjugate gradients for S x = r = S x_0, of which only the Lanczos matrix is wanted. The right-hand side is
   // consistent by construction where S is singular.
   void start_estimate(const Backend &on) const {
-    on.for_each(x_.nodes_of(r1), StartVector<r1>{matrix(), array(p)});
-    on.for_each(x_.nodes_of(r2), StartVector<r2>{matrix(), array(p)});
-    on.for_each(x_.nodes_of(b1), StartVector<b1>{matrix(), array(p)});
-    on.for_each(x_.nodes_of(b2), StartVector<b2>{matrix(), array(p)});
-    multiply(on, array(p), StoreProduct{r_});
+    on.for_each(box_, StartAtSlot{matrix(), array(q), x_}); // which the first step writes over, what is around, too
+    multiply(on, array(q), StoreProduct{r_});
   }
   // z = B r is there.
   void step(const Backend &on, int j) const {
-    sum(on, rho(j), TimesNodes{r_, z_});
-    on.for_each(box_, NextDirection{z_, array(p), number(rho(j)), j ? number(rho(j - 1)) : nullptr});
-    multiply(on, array(p), StoreProduct{array(q)});
-    sum(on, curvature(j), TimesNodes{array(p), array(q)});
-    on.for_each(box_, NextResidual{array(q), r_, number(rho(j)), number(curvature(j))});
+    multiply(on, z_, StoreProduct{array(s)});
+    const auto add_up = [&](int i) { borders_.add_up(on, polynomial_.scalars(), i); };
+    const EstimateStep step = polynomial_.step(on, j, box_, TimesNodes{r_, z_}, TimesNodes{z_, array(s)}, add_up);
+    on.for_each(box_, NextResidual{array(s), array(q), r_, step});
   }
   void finish_estimate(const Backend &on) { polynomial_.finish(on); }
 
@@ -214,10 +228,7 @@ private:
         borders_(std::move(borders)), box_{layout.h0, layout.h0 + layout.columns, layout.k0, layout.k0 + layout.rows},
         memory_(layout.size() * 4 * arrays), polynomial_(layout.rows) {}
 
-  static constexpr int p = 5, q = 6; // arrays of the grid; the first five are the matrix
-  static std::size_t rho(int j) { return AmliPolynomial<Backend>::rho(j); }
-  static std::size_t curvature(int j) { return AmliPolynomial<Backend>::curvature(j); }
-  const double *number(std::size_t i) const { return polynomial_.scalars().at(i); }
+  static constexpr int s = 5, q = 6; // arrays of the grid; the first five are the matrix
 
   Quad<Dense> array(int i) const {
     const auto view = [&](Class c) { return layout_.view(memory_.data() + (4 * i + c) * layout_.size()); };
@@ -228,11 +239,6 @@ private:
   template <class Then> void multiply(const Backend &on, const Quad<Dense> &x, const Then &then) const {
     borders_.fill(on, x);
     product_(on, x_, layout_, matrix(), x, then);
-  }
-
-  template <class F> void sum(const Backend &on, std::size_t i, const F &f) const {
-    polynomial_.scalars().sum(on, i, box_, f);
-    borders_.add_up(on, polynomial_.scalars(), i);
   }
 
   Extent x_;

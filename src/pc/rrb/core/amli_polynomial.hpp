@@ -10,12 +10,29 @@ namespace petscrrb::rrb {
 
 constexpr int estimate_steps = 8;
 
-// p(t) = c0 - c1 t, of the Lanczos matrix that conjugate gradients have built: rho_j = (r_j, z_j) and curvature_j = (p_j, A p_j).
+// 0 where there is nothing left to divide by.
+PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
+
+// Step j of conjugate gradients with one product, A z, and its sums in one place (Chronopoulos and Gear, 1989): q = A z + beta q is A p, and
+// p itself is not wanted. In s: rho_j = (r_j, z_j) and curvature_j = (p_j, A p_j), of all steps.
+struct EstimateStep {
+  double *s;
+  int j;
+
+  PETSCRRB_HD static constexpr int rho(int j) { return 2 + j; }
+  PETSCRRB_HD static constexpr int curvature(int j) { return 2 + estimate_steps + j; }
+  PETSCRRB_HD double beta() const { return quotient(s[rho(j)], s[rho(j - 1)]); } // not of the first one
+  PETSCRRB_HD double alpha() const { return quotient(s[rho(j)], s[curvature(j)]); }
+  PETSCRRB_HD double next(double az, double q) const { return j ? az + beta() * q : az; } // of q
+  // In the place of curvature_j there is (z_j, A z_j).
+  PETSCRRB_HD void operator()(index_t, index_t) const {
+    if (j) s[curvature(j)] -= beta() * beta() * s[curvature(j - 1)];
+  }
+};
+
+// p(t) = c0 - c1 t, of the Lanczos matrix that conjugate gradients have built.
 template <class Backend> class AmliPolynomial {
 public:
-  static std::size_t rho(int j) { return 2 + std::size_t(j); }
-  static std::size_t curvature(int j) { return 2 + estimate_steps + std::size_t(j); }
-
   // rows: of the largest box that is summed over
   explicit AmliPolynomial(index_t rows) : scalars_(2 + 2 * estimate_steps, rows) {}
 
@@ -23,11 +40,22 @@ public:
   const double *c0() const { return scalars_.at(0); }
   const double *c1() const { return scalars_.at(1); }
 
+  // Step j, of the sums over the box of rz and zaz. add_up(i): the i-th number, of all ranks
+  template <class F, class G, class AddUp>
+  EstimateStep step(const Backend &on, int j, Range2 box, const F &rz, const G &zaz, const AddUp &add_up) const {
+    const EstimateStep step{scalars_.data(), j};
+    scalars_.sum_both(on, step.rho(j), step.curvature(j), box, rz, zaz);
+    add_up(step.rho(j)), add_up(step.curvature(j));
+    on.for_each({0, 1, 0, 1}, step);
+    return step;
+  }
+
   // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
   // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact. agreed(bound): what all ranks take for it.
   template <class Agreed> void finish(const Backend &on, const Agreed &agreed) {
     const double *s = scalars_.read(on);
-    lambda_max_ = agreed(safe_bound(largest_eigenvalue(s + rho(0), s + curvature(0), estimate_steps)));
+    lambda_max_ = agreed(
+        safe_bound(largest_eigenvalue(s + EstimateStep::rho(0), s + EstimateStep::curvature(0), estimate_steps)));
     scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
     scalars_.write(on, 1, 1.0 / lambda_max_);
   }

@@ -42,24 +42,17 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
     }
     void start_estimate() override {
       of_.alone_ = true;
-      double *p = of_.p_.data();
-      Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, p});
-      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), p, r.data()));
+      double *s = of_.s_.data();
+      Loops::each(on_, n_, GraphStart{matrix(), of_.point_.data() + of_.first_[level_], of_.extent_.x.n, s});
+      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), s, r.data()));
     }
     void put_residual() override { on_.copy(x(), r.data(), n_); }
     void estimate_step(int j) override {
-      using Numbers = AmliPolynomial<Backend>;
-      double *p = of_.p_.data(), *q = of_.q_.data();
-      const auto &numbers = polynomial_.scalars();
-      const auto sum = [&](std::size_t i, const double *x, const double *y) {
-        numbers.sum(on_, i, ListAsBox::box(n_), AtEntry<ProductOf>{{x, y}, n_});
-      };
-      const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
-      sum(rho, r.data(), x());
-      Loops::each(on_, n_, GraphDirection{x(), p, numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
-      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), p, q));
-      sum(curvature, p, q);
-      Loops::each(on_, n_, GraphResidual{q, r.data(), numbers.at(rho), numbers.at(curvature)});
+      double *s = of_.s_.data();
+      const auto times_x = [&](const double *y) { return AtEntry<ProductOf>{{x(), y}, n_}; };
+      NodeSums::each(on_, n_, couplings(), GraphProduct(matrix(), x(), s));
+      const EstimateStep step = polynomial_.step(on_, j, ListAsBox::box(n_), times_x(r.data()), times_x(s), [](int) {});
+      Loops::each(on_, n_, GraphResidual{s, of_.q_.data(), r.data(), step});
     }
     void finish_estimate() override {
       of_.alone_ = false;
@@ -229,7 +222,7 @@ private:
   Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host
   std::vector<std::unique_ptr<Step>> steps_;
-  Array<double> p_, q_; // of the step at hand
+  Array<double> s_, q_; // of the step at hand
   const double *v_ = nullptr;
   index_t failing_at_first_ = 0;
   std::unique_ptr<SharedSweeps> shared_;
@@ -309,7 +302,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
     Loops::each(on_, n, ListKept{rows, order, step->rows.start.data(), first, step->rows.column.data()});
     step->w.resize(step->rows.couplings()), step->e.resize(n);
   }
-  if (!steps_.empty()) p_.resize(below(options_.amli_grid)), q_.resize(below(options_.amli_grid));
+  if (!steps_.empty()) s_.resize(below(options_.amli_grid)), q_.resize(below(options_.amli_grid));
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
@@ -350,7 +343,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
   std::size_t n = levels_.bytes() + point_.bytes() + upper_start_.bytes() + upper_column_.bytes() +
                   lower_start_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() + lower_.bytes() +
-                  inverse_.bytes() + x_.bytes() + coarse_r_.bytes() + block_.bytes() + p_.bytes() + q_.bytes() +
+                  inverse_.bytes() + x_.bytes() + coarse_r_.bytes() + block_.bytes() + s_.bytes() + q_.bytes() +
                   ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
   for (const auto &o : order_) n += o.bytes();
   for (const auto &s : steps_) n += s->bytes();

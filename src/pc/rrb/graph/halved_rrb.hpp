@@ -108,24 +108,16 @@ public:
   }
   void start_estimate() override {
     if (!own_amli()) return inside_->start_estimate();
-    Loops::each(on_, kept(), HalvedStart{{kept_matrix(), nullptr}, p_.data()});
-    Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), p_.data()}, r_.data()});
+    Loops::each(on_, kept(), HalvedStart{{kept_matrix(), nullptr}, s_.data()});
+    Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), s_.data()}, r_.data()});
   }
   void put_residual() override { own_amli() ? on_.copy(kept_r(), r_.data(), kept()) : inside_->put_residual(); }
   void estimate_step(int j) override {
     if (!own_amli()) return inside_->estimate_step(j);
-    using Numbers = AmliPolynomial<Backend>;
-    const auto &numbers = polynomial_.scalars();
-    const auto sum = [&](std::size_t i, const double *x, const double *y) {
-      numbers.sum(on_, i, ListAsBox::box(kept()), AtEntry<ProductOf>{{x, y}, kept()});
-    };
-    const std::size_t rho = Numbers::rho(j), curvature = Numbers::curvature(j);
-    sum(rho, r_.data(), kept_z());
-    Loops::each(on_, kept(),
-                GraphDirection{kept_z(), p_.data(), numbers.at(rho), j ? numbers.at(Numbers::rho(j - 1)) : nullptr});
-    Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), p_.data()}, q_.data()});
-    sum(curvature, p_.data(), q_.data());
-    Loops::each(on_, kept(), GraphResidual{q_.data(), r_.data(), numbers.at(rho), numbers.at(curvature)});
+    const auto times_z = [&](const Array<double> &y) { return AtEntry<ProductOf>{{kept_z(), y.data()}, kept()}; };
+    Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), kept_z()}, s_.data()});
+    const EstimateStep step = polynomial_.step(on_, j, ListAsBox::box(kept()), times_z(r_), times_z(s_), [](int) {});
+    Loops::each(on_, kept(), GraphResidual{s_.data(), q_.data(), r_.data(), step});
   }
   void finish_estimate() override { own_amli() ? polynomial_.finish(on_) : inside_->finish_estimate(); }
   double *work() const override { return own_amli() ? nullptr : inside_->work(); }
@@ -138,7 +130,7 @@ public:
   const Options &options() const override { return options_; }
   Precision precision() const override { return precision_of<T>; }
   std::size_t bytes() const override {
-    std::size_t n = inside_->bytes() + counts_.bytes() + polynomial_.bytes() + r_.bytes() + p_.bytes() + q_.bytes();
+    std::size_t n = inside_->bytes() + counts_.bytes() + polynomial_.bytes() + r_.bytes() + s_.bytes() + q_.bytes();
     for (const auto &a : kept_) n += a.bytes();
     for (const auto &numbers : numbers_)
       for (const auto &a : numbers) n += a.bytes();
@@ -273,7 +265,7 @@ private:
   double *kept_r() const { return halves_[options_.amli_grid - 1].r.data(); }
   double *kept_z() const { return halves_[options_.amli_grid - 1].z.data(); }
   void make_amli(const PreparedStencil &s) {
-    for (auto *a : {&kept_[0], &kept_[1], &kept_[2], &r_, &p_, &q_}) a->resize(kept());
+    for (auto *a : {&kept_[0], &kept_[1], &kept_[2], &r_, &s_, &q_}) a->resize(kept());
     for (int l = 0; l < options_.amli_grid; ++l) fill(l, matrix(s, l));
     keep(options_.amli_grid);
   }
@@ -290,7 +282,7 @@ private:
   Array<double> numbers_[2][3]; // excess, weights east and north, of the grids by turns
   Array<NodeCounts> counts_{most_halvings};
   std::unique_ptr<Factorization> inside_;
-  Array<double> kept_[3], r_, p_, q_; // AMLI's grid: excess, weights east and north; and vectors there
+  Array<double> kept_[3], r_, s_, q_; // AMLI's grid: excess, weights east and north; and vectors there
   AmliPolynomial<Backend> polynomial_;
   const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
 };

@@ -281,18 +281,14 @@ struct GraphStart {
     x[i] = hashed(point[i] % nx, point[i] / nx) * size;
   }
 };
-struct GraphDirection {
-  const double *z;
-  double *p;
-  const double *rho, *rho_before; // rho_before NULL: at first
-
-  PETSCRRB_HD void operator()(node_t i) const { p[i] = z[i] + (rho_before ? quotient(*rho, *rho_before) : 0.0) * p[i]; }
-};
 struct GraphResidual {
-  const double *q;
-  double *r;
-  const double *rho, *curvature;
+  const double *s; // the product with z
+  double *q, *r;
+  EstimateStep step;
 
-  PETSCRRB_HD void operator()(node_t i) const { r[i] -= quotient(*rho, *curvature) * q[i]; }
+  PETSCRRB_HD void operator()(node_t i) const {
+    q[i] = step.next(s[i], q[i]);
+    r[i] -= step.alpha() * q[i];
+  }
 };
 } // namespace petscrrb::rrb
