@@ -86,7 +86,7 @@ FAULTS = [Fault(*fault) for fault in (
      "out[h] = start ? r[h] : r[h] - a * q[h];", "out[h] = r[h];"),
     ("rows-below-in-eisenstats-form", "forgotten halo", "host", "src/ksp/rrb/host/schur_loops.hpp",
      "    t_row(c.k0 - 1, false);\n", ""),
-    ("another-factors-weights", "dropped test", "host", "src/ksp/rrb/core/schur_matrix.hpp",
+    ("another-factors-weights", "dropped test", "host", "src/pc/rrb/core/first_schur.hpp",
      "same = same && std::fabs(w * dinv - f.w[i][b1](h, k)) <= 1e-12 * std::fabs(w * dinv);", ""),
     ("edge-of-a-column", "off by one", "host", "src/pc/mic/host/column.hpp",
      "l.from_before(before[s])", "l.from_before(before[s - 1])"),

@@ -27,7 +27,7 @@ struct Vectors {
 
   Vectors(const Factored &rrb, const Poisson &poisson)
       : level(rrb.core->black_level()), s1(level.extent, level.layout), scalars(rrbsolver::slots, level.layout.rows),
-        memory(9 * level.layout.size()), x{level, s1, scalars, {}, {}, {}, {}, {}, nullptr} {
+        memory(9 * level.layout.size()), x{level, s1.first(), scalars, {}, {}, {}, {}, {}, nullptr} {
     double *p = memory.data();
     const auto next = [&] {
       const auto view = level.layout.view(p);

@@ -27,12 +27,15 @@ static PetscErrorCode KSPDestroy_RRB(KSP ksp) {
 
 /* KSPFUSEDCG leaves the preconditioner to PETSc. */
 static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscBool rrb;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
   if (rrb) PetscCall(KSPRRBChoosePC(ksp));
-  PetscCall(KSPRRBCheckPC(ksp, &((KSP_RRB *)ksp->data)->state->inside));
+  PetscCall(KSPRRBCheckPC(ksp, &s->inside));
+  if (s->inside->want_schur)
+    PetscCall(PetscRRBTry("KSPRRB", [&] { s->schur_wanted = s->inside->want_schur(ksp->pc); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

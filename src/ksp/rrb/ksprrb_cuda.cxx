@@ -20,9 +20,9 @@ public:
 
 private:
   PetscErrorCode RefreshFrom(const Csr &, const Grid &, const double *, KSPRRBValues *) override;
-  void Take(const rrb::PreparedStencil &A) override {
+  void Take(const rrb::PreparedStencil &A, const rrb::FirstSchur *made) override {
     (void)stream_->Ready();
-    KSPRRBOnFactorization::Take(A);
+    KSPRRBOnFactorization::Take(A, made);
   }
 
   const bool full_;
@@ -38,7 +38,8 @@ PetscErrorCode OnDevice::RefreshFrom(const Csr &csr, const Grid &grid, const dou
     *values = KSPRRBValuesOf(result, facts_.zero_rows);
     if (*values != KSP_RRB_VALUES_OK) return;
     Take({stencil_.C.data(), stencil_.E.data(), stencil_.N.data(), stencil_.NE.data(), stencil_.NW.data(),
-          stencil_.scaled ? stencil_.v.data() : nullptr});
+          stencil_.scaled ? stencil_.v.data() : nullptr},
+         nullptr);
     if (!iteration_->refreshed()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   }));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -26,12 +26,13 @@ struct KSPRRBState {
   std::unique_ptr<KSPRRBSolver> fused, unfused; /* fused refers to the preconditioner's factorization */
   KSPRRBSolver *solver = nullptr;               /* one of them */
   KSPRRBForm form = KSP_RRB_UNFUSED;
-  const char *why = "not set up yet";      /* the form is not the Schur complement's */
-  const KSPRRBInside *inside = nullptr;    /* the preconditioner's type */
-  PetscInt64 build = 0;                    /* its hierarchy */
-  KSPRRBForm fused_form = KSP_RRB_UNFUSED; /* of fused */
-  PetscRRBStateOfAll others;               /* in the place of the state of a preconditioner that has none */
-  PetscRRBMatrixState values, factored;    /* the matrix when fused read it, and that of the factorization then */
+  const char *why = "not set up yet";       /* the form is not the Schur complement's */
+  const KSPRRBInside *inside = nullptr;     /* the preconditioner's type */
+  PetscInt64 build = 0;                     /* its hierarchy */
+  KSPRRBForm fused_form = KSP_RRB_UNFUSED;  /* of fused */
+  std::shared_ptr<const void> schur_wanted; /* of the preconditioner, until fused holds it */
+  PetscRRBStateOfAll others;                /* in the place of the state of a preconditioner that has none */
+  PetscRRBMatrixState values, factored;     /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};
   Vec copy = nullptr;     /* of right-hand sides that are in another memory than solutions */
   Vec solution = nullptr; /* where the matrix is, of solutions that are not */

@@ -189,6 +189,7 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
     if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
+  s->schur_wanted = nullptr;
   if (s->form == KSP_RRB_UNFUSED)
     PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB",
                                    [&] { return KSPRRBCreateUnfused(ksp, &s->unfused); }));

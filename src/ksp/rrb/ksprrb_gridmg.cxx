@@ -91,6 +91,7 @@ const KSPRRBInside KSPRRBOnGridMG = {
     [](PC pc) { return StateOf(pc)->backend->on_device(); },
     [](PC pc) { return (PetscBool)(StateOf(pc)->found.read.positive > 0); },
     [](PC pc) { return ((PC_GridMG *)pc->data)->known->masks(); },
+    nullptr,
     [](PC) -> KSP { return nullptr; },
     Choose,
     Create};

@@ -11,13 +11,14 @@ typedef enum {
 
 struct KSPRRBInside {
   PCType type;
-  const char *schur;                /* where the Schur complement's vectors are, for views */
-  PetscRRBStateOfAll *(*state)(PC); /* after the set-up */
-  PetscInt64 (*build)(PC);          /* which hierarchy this is, of those of all types; 0: none */
-  PetscBool (*on_device)(PC);       /* of a hierarchy that there is */
-  PetscBool (*moved)(PC);           /* positive couplings, to the diagonal */
-  bool (*masked)(PC);               /* in this solve (pc/known_values.h) */
-  KSP (*inner)(PC);                 /* which may fail in any application; or NULL */
+  const char *schur;                             /* where the Schur complement's vectors are, for views */
+  PetscRRBStateOfAll *(*state)(PC);              /* after the set-up */
+  PetscInt64 (*build)(PC);                       /* which hierarchy this is, of those of all types; 0: none */
+  PetscBool (*on_device)(PC);                    /* of a hierarchy that there is */
+  PetscBool (*moved)(PC);                        /* positive couplings, to the diagonal */
+  bool (*masked)(PC);                            /* in this solve (pc/known_values.h) */
+  std::shared_ptr<const void> (*want_schur)(PC); /* held from before the set-up on; or NULL. May throw */
+  KSP (*inner)(PC);                              /* which may fail in any application; or NULL */
   PetscErrorCode (*choose)(PC, KSPRRBForm *,
                            const char **why); /* the form that the hierarchy allows, each rank the same */
   PetscErrorCode (*create)(KSP, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *); /* collective */

@@ -274,6 +274,7 @@ const KSPRRBInside KSPRRBOnAnyPC = {nullptr,
                                     OnDevice,
                                     [](PC) { return PETSC_FALSE; },
                                     [](PC) { return false; },
+                                    nullptr,
                                     [](PC) -> KSP { return nullptr; },
                                     Choose,
                                     Create};

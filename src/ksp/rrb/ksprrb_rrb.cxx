@@ -31,7 +31,7 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
 
 static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
   const PC pc = ksp->pc;
-  const PCRRBParts with = StateOf(pc)->backend->parts(*StateOf(pc)->core);
+  PCRRBParts with = StateOf(pc)->backend->parts(*StateOf(pc)->core);
   const bool full = form == KSP_RRB_FULL, rows = StateOf(pc)->on_graph;
   const PetscRRBSay say("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
 
@@ -41,6 +41,7 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
       *solver = KSPRRBSolverOnGraph(with);
       return;
     }
+    if (!full) with.schur_wanted = PCRRBWantSchur(pc);
     const auto pool = StateOf(pc)->backend->pool();
 #if PETSCRRB_ON_DEVICES
     if (with.stream) {
@@ -61,6 +62,7 @@ const KSPRRBInside KSPRRBOnRRB = {
     [](PC pc) { return StateOf(pc)->backend->on_device(); },
     [](PC pc) { return (PetscBool)(StateOf(pc)->values.positive > 0); },
     [](PC pc) { return ((PC_RRB *)pc->data)->known->masks(); },
+    PCRRBWantSchur,
     [](PC pc) -> KSP { return StateOf(pc)->coarse == PC_RRB_COARSE_KSP ? ((PC_RRB *)pc->data)->coarse_ksp : nullptr; },
     Choose,
     Create};

@@ -18,7 +18,7 @@ public:
     if (with_.matrix)
       PetscCall(RefreshOnRanks(pc, A.on_ranks, s->grid, values));
     else if (takes_lent_ && now == s->factored && IsAsIs(*s))
-      PetscCall(RefreshBy(s->backend->prepared(), values));
+      PetscCall(RefreshBy(s->backend->prepared(), s->outcome.unscaled ? nullptr : s->core->schur(), values));
     else
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -40,7 +40,9 @@ protected:
   virtual PetscErrorCode RefreshFrom(const petscrrb::Csr &, const petscrrb::Grid &, const double *v,
                                      KSPRRBValues *) = 0;
   /* the iteration's matrix, as it was read; may throw */
-  virtual void Take(const petscrrb::rrb::PreparedStencil &A) { iteration_->refresh(A); }
+  virtual void Take(const petscrrb::rrb::PreparedStencil &A, const petscrrb::rrb::FirstSchur *made = nullptr) {
+    iteration_->refresh(A, made);
+  }
 
   using KSPRRBSolver::rounding;
   using KSPRRBFused<Array>::say_, KSPRRBFused<Array>::stream_;
@@ -55,9 +57,10 @@ private:
   static bool IsAsIs(const PCRRBState &s) {
     return s.core->keeps_matrix() && s.near_null.rounding == rounding && !s.values.positive && !s.values.zero_rows;
   }
-  PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, KSPRRBValues *values) {
+  PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, const petscrrb::rrb::FirstSchur *made,
+                           KSPRRBValues *values) {
     return this->Compute([&] {
-      Take(lent);
+      Take(lent, made);
       *values = iteration_->refreshed() ? KSP_RRB_VALUES_OK : KSP_RRB_VALUES_NOT_POSITIVE;
       return 0;
     });

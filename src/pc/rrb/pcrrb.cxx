@@ -9,6 +9,7 @@ static PetscErrorCode PCDestroy_RRB(PC pc) {
   PetscFunctionBegin;
   PetscCall(PCReset_RRB(pc)); /* before the solver that the last block's backend uses */
   PetscCall(KSPDestroy(&((PC_RRB *)pc->data)->coarse_ksp));
+  delete ((PC_RRB *)pc->data)->schur_wanted;
   PetscCall((PetscRRBDestroy<PC_RRB, PCRRBComposeParameters>(pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,6 +250,15 @@ static PetscBool MayHaveIdentityRows(PC pc) {
           `PCRRBGetCoarseKSP()`, `PCRRBSetStorage()`, `PCRRBSetStorageGrids()`, `PCRRBSetComputeBlock()`,
           `PCRRBSetCycle()`, `PCRRBSetRedNodes()`, `PCRRBSetPrecision()`, `PCRRBSetGatherSize()`, `PCRRBSetTransport()`, `PCMG`, `PCGAMG`
 M*/
+std::shared_ptr<const void> PCRRBWantSchur(PC pc) {
+  std::weak_ptr<const void> *&wanted = ((PC_RRB *)pc->data)->schur_wanted;
+
+  if (!wanted) wanted = new std::weak_ptr<const void>;
+  std::shared_ptr<const void> held = wanted->lock();
+  if (!held) *wanted = held = std::make_shared<char>();
+  return held;
+}
+
 PetscErrorCode PCCreate_RRB(PC pc) {
   PC_RRB *rrb;
 

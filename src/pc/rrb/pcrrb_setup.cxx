@@ -119,6 +119,8 @@ static PetscErrorCode Factor(PC pc, PetscReal omega, PetscBool *ok) {
   *ok = PETSC_FALSE;
   if (s->values.not_positive) PetscFunctionReturn(PETSC_SUCCESS);
   const rrb::Lumping lumping = PCRRBLumpingOf(pc, omega);
+  const bool schur = rrb->schur_wanted && !rrb->schur_wanted->expired() && s->grid.points == 5;
+  PetscCall(PetscRRBTry("PCRRB", [&] { s->core->want_schur(schur); }));
   PetscCall(s->backend->Factor(*s->core, lumping, s->as_built));
   PetscCall(s->backend->FactorLastBlock(*s->core, lumping.null_inverse, &s->outcome, ok));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,7 +20,8 @@ class RrbIteration : public Iteration {
 public:
   using Core = Factorization;
 
-  virtual void refresh(const PreparedStencil &) = 0;
+  // made: S1 of it in Eisenstat's form, where the factorization has made that (Factorization::schur())
+  virtual void refresh(const PreparedStencil &, const FirstSchur *made = nullptr) = 0;
   virtual bool refreshed() = 0; // ends a refresh, and waits for it: whether red nodes have positive pivots
 };
 
@@ -34,14 +35,14 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &,
 template <class On> class OnRrb final : public On {
 public:
   using On::On;
-  void refresh(const PreparedStencil &a) override { On::cg_.refresh(a); }
+  void refresh(const PreparedStencil &a, const FirstSchur *made) override { On::cg_.refresh(a, made); }
   bool refreshed() override { return On::cg_.refreshed(); }
   bool eisenstat() const override { return On::cg_.eisenstat(); }
 };
 template <class On> class OnAllNodes final : public On {
 public:
   using On::On;
-  void refresh(const PreparedStencil &a) override { On::cg_.product().refresh(a); }
+  void refresh(const PreparedStencil &a, const FirstSchur *) override { On::cg_.product().refresh(a); }
   bool refreshed() override { return true; }
 };
 

@@ -16,7 +16,7 @@ namespace petscrrb::rrbsolver {
 // What the loops of an iteration work on: vectors on the black classes, scalars in the order of Slot.
 template <class Backend> struct SchurVectors {
   const BlackLevel &level;
-  const SchurMatrix<Backend> &s1;
+  FirstSchur s1;
   const Scalars<Backend> &scalars;
   Quad<Dense> p, q, delta, r;
   Dense r_odd;               // on a device b1 of r after odd steps; r_odd follows r in memory
@@ -48,8 +48,7 @@ public:
   // ranks: several; NULL: one
   SchurCG(const Backend &on, Core &core, BlackRanks *ranks = nullptr)
       : on_(on), core_(core), ranks_(ranks), level_(core.black_level()), halo_(level_.extent),
-        s1_(level_.extent, level_.layout), scalars_(slots, level_.layout.rows),
-        loops_(level_), x_{level_, s1_, scalars_, {}, {}, {}, {}, {}} {
+        scalars_(slots, level_.layout.rows), loops_(level_), x_{level_, {}, scalars_, {}, {}, {}, {}, {}} {
     memory_.resize(level_.layout.size() * (8 + Backend::on_device));
     double *p = memory_.data();
     for (auto *vector : {&x_.p, &x_.q, &x_.delta, &x_.r})
@@ -60,21 +59,23 @@ public:
     if (Backend::on_device) x_.r_odd = level_.layout.view(p);
   }
 
-  // Of V A V by its weights and excesses. a.v must stay where it is.
-  void refresh(const PreparedStencil &a) {
+  // Of V A V by its weights and excesses. a.v must stay where it is. made: S1 of it in Eisenstat's form, where there is that already.
+  void refresh(const PreparedStencil &a, const FirstSchur *made = nullptr) {
     x_.v = a.v;
+    lent_ = made != nullptr;
     // its loops neither go around a ring nor read what other ranks have; of a factor in single precision weights are not those of S1
-    x_.eisenstat = !ranks_ && level_.in_double && !level_.extent.x.wraps() && !level_.extent.y.wraps();
-    if (ranks_)
-      s1_.refresh(on_, ranks_->rows(a));
+    x_.eisenstat = lent_ || (!ranks_ && level_.in_double && !level_.extent.x.wraps() && !level_.extent.y.wraps());
+    if (lent_)
+      x_.s1 = *made;
     else
-      s1_.refresh(on_, a, x_.eisenstat ? level_.in_double : nullptr);
+      refresh_own(a);
   }
   // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand.
   bool refreshed() {
-    const auto found = s1_.found(on_);
+    if (lent_) return true;
+    const auto found = own_->found(on_);
     if (x_.eisenstat && !found.eisenstat) {
-      s1_.unscale(on_, *level_.in_double);
+      own_->unscale(on_, *level_.in_double);
       x_.eisenstat = false;
     }
     return found.positive;
@@ -112,7 +113,8 @@ public:
     return solve_below(norm, solve, finish);
   }
   const SchurLoops<Backend> &loops() const { return loops_; }
-  long version() const { return 2 * long(Cycle(core_).used()) + x_.eisenstat; } // of what a captured step has in it
+  // of what a captured step has in it
+  long version() const { return 4 * long(Cycle(core_).used()) + 2 * lent_ + x_.eisenstat; }
   // Without step(): by a graph that was captured from it.
   void steps_taken() { pending_ = true; }
   // The levels below have been used by somebody else since: their vectors once more.
@@ -144,9 +146,17 @@ public:
     on_.for_each(nodes(b1, 0), BackwardB1{level_.in_double->get(Inner{}), at_b1, x_.q[b2], x_.q[b1], Scaling::root});
     loops_.correct(on_, whole, nullptr, r0, x, add);
   }
-  std::size_t bytes() const { return memory_.bytes() + s1_.bytes() + scalars_.bytes() + loops_.bytes(); }
+  std::size_t bytes() const { return memory_.bytes() + (own_ ? own_->bytes() : 0) + scalars_.bytes() + loops_.bytes(); }
 
 private:
+  void refresh_own(const PreparedStencil &a) {
+    if (!own_) own_ = std::make_unique<SchurMatrix<Backend>>(level_.extent, level_.layout);
+    x_.s1 = own_->first();
+    if (ranks_)
+      own_->refresh(on_, ranks_->rows(a));
+    else
+      own_->refresh(on_, a, x_.eisenstat ? level_.in_double : nullptr);
+  }
   // of a class, with those up to `steps` around the box on several ranks
   Range2 nodes(Class c, index_t steps) const {
     return (ranks_ ? widened(level_.extent, steps) : level_.extent).nodes_of(c);
@@ -197,11 +207,12 @@ private:
   BlackRanks *ranks_;
   BlackLevel level_;
   Halo<Backend> halo_;
-  SchurMatrix<Backend> s1_;
+  std::unique_ptr<SchurMatrix<Backend>> own_; // once there was one to make
   Scalars<Backend> scalars_;
   SchurLoops<Backend> loops_;
   typename Backend::template Array<double> memory_;
   SchurVectors<Backend> x_;
+  bool lent_ = false;    // S1 is the factorization's
   bool pending_ = false; // alpha p is not yet added to delta
 };
 

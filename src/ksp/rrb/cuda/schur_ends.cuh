@@ -18,18 +18,25 @@ struct Column {
   }
 };
 
+// w and 1/d of A's red nodes.
+struct RedFactor {
+  Arrays<const double> w; // W, E, S, N and 1/d, of so many classes each
+  int classes;
+
+  __device__ double operator()(Class c, int i, int h, int k) const { return __ldg(w.at(classes * i + c, h, k)); }
+};
+
 // r on the black nodes from r0, with the terms of its norm: of the natural one those of the red nodes.
 // R0: on one rank a NaturalVector; on several a BoxRight, with its part in natural order beside it.
 template <class T, bool scaled, class R0> struct EliminateRed {
-  Arrays<const double> red; // w and 1/d of A: r1 (W, E, S, N, 1/d), then r2
-  Arrays<const T> factor;   // of M
+  RedFactor w;
+  Arrays<const T> factor; // of M
   R0 r0;
   NaturalVector<scaled> natural;
   Arrays<double> r;
   Box box;
   Norm norm;
 
-  __device__ double w(Class c, int i, int h, int k) const { return __ldg(red.at(5 * c + i, h, k)); }
   __device__ double term(Class c, double value, int h, int k) const {
     if (norm == Norm::natural) return c == r1 || c == r2 ? value * value * __ldg(factor.at(12 + c, h, k)) : 0.0;
     if (scaled) value = natural.unscaled(c, h, k);
@@ -65,13 +72,11 @@ template <class F> __global__ void __launch_bounds__(threads) eliminate_red(F f,
 
 // x = or += delta + a p at the black nodes, and at the red ones what follows from it and r0.
 template <bool scaled> struct Correct {
-  Arrays<const double> red; // as in EliminateRed
+  RedFactor w;
   NaturalVector<scaled> r0; // and x
   Vector p, delta;
   Box box;
   bool add;
-
-  __device__ double w(Class c, int i, int h, int k) const { return __ldg(red.at(5 * c + i, h, k)); }
 
   // alpha: of p; NULL: none of it
   __device__ void march(const Column &c, const double *alpha) const {

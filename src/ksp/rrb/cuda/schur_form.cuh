@@ -7,14 +7,6 @@
 namespace petscrrb::rrbsolver {
 namespace device {
 
-// A value of one node.
-struct Local {
-  double *p;
-
-  __device__ double operator()(index_t, index_t) const { return *p; }
-  __device__ double &at(index_t, index_t) const { return *p; }
-};
-
 // F: FactorViews of what is eliminated, and of the preconditioner.
 template <class A, class B, class F>
 __global__ void __launch_bounds__(rrb::device::FactorTile<double>::threads)
@@ -28,30 +20,16 @@ __global__ void __launch_bounds__(rrb::device::FactorTile<double>::threads)
   const auto &skew = steps.tile().factor().w; // of b1: what S1 couples with, as b2 wants it
   steps.tile().at_places([&](index_t h, index_t k, bool) { steps.tile().clear(b1, h, k); });
   steps.at_nodes(b1, [&](index_t h, index_t k, bool own) -> unsigned {
-    double x, e, n, w[4];
-    const SchurViews<Local> here{
-        {{{}, {}, {&x}, {}}}, {{{}, {}, {&e}, {}}}, {{{}, {}, {&n}, {}}}, {{w}, {w + 1}, {w + 2}, {w + 3}}};
-    steps.at(b1, h, k, [&](const auto &a) {
-      const auto s = steps.schur(a);
-      return FormB1<decltype(s.a), Dense, Local>{s, here};
-    });
-    for (int i = 0; i < 4; ++i) skew[i][b1].at(h, k) = w[i];
+    rrb::device::SchurB1 s = steps.schur_b1(h, k);
+    for (int i = 0; i < 4; ++i) skew[i][b1].at(h, k) = s.w[i];
     if (!own) return node_ok;
-    const unsigned flags = scaled ? ScaleB1{factor, here}(h, k) : unsigned(node_ok);
-    to.X[b1].at(h, k) = x, to.E[b1].at(h, k) = e, to.N[b1].at(h, k) = n;
-    for (int i = 0; i < 4; ++i) to.skew[i].at(h, k) = w[i];
+    const unsigned flags = scaled ? ScaleB1{factor, s.views()}(h, k) : unsigned(node_ok);
+    s.store_but_straight(to, h, k);
+    to.E[b1].at(h, k) = s.e, to.N[b1].at(h, k) = s.n;
     return flags;
   });
   __syncthreads();
-  const SchurViews<Dense> from_tile{to.X, to.E, to.N, {skew[0][b1], skew[1][b1], skew[2][b1], skew[3][b1]}};
-  steps.at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
-    if (own)
-      steps.at(b2, h, k, [&](const auto &a) {
-        const auto s = steps.schur(a);
-        return FormB2<decltype(s.a), Dense>{s, from_tile};
-      });
-    return node_ok;
-  });
+  steps.schur_b2(to, {skew[0][b1], skew[1][b1], skew[2][b1], skew[3][b1]});
 }
 
 } // namespace device

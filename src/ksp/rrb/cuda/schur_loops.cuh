@@ -35,7 +35,7 @@ public:
         const auto eliminate = [&](const auto &from) {
           using F = device::EliminateRed<T, decltype(scaled)::value, std::decay_t<decltype(from)>>;
           launch<1>(on, own_, device::eliminate_red<F>, [&](int blocks) {
-            const F f{red_arrays(x), arrays_of_factor, from, natural, r_arrays(x), own_, norm};
+            const F f{red_factor(x), arrays_of_factor, from, natural, r_arrays(x), own_, norm};
             return std::tuple(f, take(norms, blocks));
           });
         };
@@ -53,7 +53,7 @@ public:
       launch<1>(
           on, own_, device::correct<F>,
           [&](int) {
-            return std::tuple(F{red_arrays(x), natural, vector(arrays(x.p)), vector(arrays(x.delta)), own_, add}, a);
+            return std::tuple(F{red_factor(x), natural, vector(arrays(x.p)), vector(arrays(x.delta)), own_, add}, a);
           },
           false);
     });
@@ -195,13 +195,13 @@ private:
   void start(Sum i) { sums_[i].start(); }
   device::Sum take(Sum i, int blocks) { return sums_[i].template take<device::threads>(blocks); }
 
-  rrb::device::Arrays<const double> red_arrays(const SchurVectors<Cuda> &x) const {
-    const Dense &red = x.s1.first_red_array();
-    return {red.p, layout_.size(), int(red.pitch)};
+  device::RedFactor red_factor(const SchurVectors<Cuda> &x) const {
+    const auto &w = x.s1.red.w;
+    return {{w[0].q[r1].p, layout_.size(), int(w[0].q[r1].pitch)}, int((w[1].q[r1].p - w[0].q[r1].p) / layout_.size())};
   }
   // of S1, from its so many-th array on
   rrb::device::Arrays<const double> s1_arrays(const SchurVectors<Cuda> &x, int first) const {
-    const Dense &s1 = x.s1.first_array();
+    const Dense &s1 = x.s1.s.X[b1];
     return {s1.p + first * layout_.size(), layout_.size(), int(s1.pitch)};
   }
   template <class Factor> static auto factor_arrays(const BlackLevel &level, const Factor &factor) {

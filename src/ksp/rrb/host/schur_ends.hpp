@@ -33,7 +33,7 @@ public:
     const auto to = natural(extent_, x).get(Inner{});
     const auto v = natural(extent_, x_.v).get(Inner{});
     const auto r = times_v(natural(extent_, r0).get(Inner{}), v);
-    const auto f = x_.s1.red().get(Inner{});
+    const auto f = x_.s1.red.get(Inner{});
     using F = std::decay_t<decltype(f)>;
     using R = std::decay_t<decltype(r[r1])>;
     for (Class c : {b1, b2}) write(c, x_.q[c], v[c], to[c], add);
@@ -44,7 +44,7 @@ public:
 private:
   // r on the black nodes; inner: of the residual where all neighbours are there
   template <class R, class S> void to_black(const R &inner, const S &edge) const {
-    const auto f = x_.s1.red().get(Inner{});
+    const auto f = x_.s1.red.get(Inner{});
     const auto at_b1 = [&](const auto &r) { return ForwardB1{f, r, x_.r[b1]}; };
     const auto at_b2 = [&](const auto &r) { return ForwardB2{f, r, x_.r[b1], x_.r[b2], false}; };
     on_.for_each(nodes(b1), extent_.interior_of(b1, 1), at_b1(inner), at_b1(edge));

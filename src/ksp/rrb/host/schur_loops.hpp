@@ -58,7 +58,7 @@ public:
       AfterProduct{x.scalars.data()}(0, 0);
       return;
     }
-    const SchurProduct product{x.s1.views(), x.p};
+    const SchurProduct product{x.s1.s, x.p};
     chunks.run([](const auto &) {},
                [&](const auto &c) {
                  for (index_t k = c.k0; k < c.k1; ++k) {
@@ -145,7 +145,7 @@ private:
   // q of Eisenstat's form. t = u - W p^ at b1, where W p^ is what level 2 of the backward sweep adds to p~, and u the product of that sum
   // with what of b1's rows the preconditioner has not.
   void eisenstat_chunk(const Chunks &chunks, const Chunks::Chunk &c, const SchurVectors<Host> &x) const {
-    const SchurViews<Dense> &s = x.s1.views();
+    const SchurViews<Dense> &s = x.s1.s;
     const Range2 at_b1 = chunks.nodes(b1), at_b2 = chunks.nodes(b2);
     const auto slot = [&](int first, index_t k) { return c.scratch(first + int((k % 3 + 3) % 3)); };
     const auto add_w_p = [&](index_t k) {
@@ -215,7 +215,7 @@ private:
     const NextRows next{x.level.right_hand_side};
     const Range2 own[] = {{}, {}, x.level.extent.nodes_of(b1), x.level.extent.nodes_of(b2)};
     const auto owns = [&](Class b, index_t k) { return own[b].size() && k >= own[b].k0 && k < own[b].k1; };
-    const SchurViews<Dense> &s = x.s1.views();
+    const SchurViews<Dense> &s = x.s1.s;
     // r(h): the residual
     const auto squares = [&](Class b, index_t k, const auto &r) {
       return norm == Norm::unpreconditioned ? sum_squares(own[b], x, b, k, r) : 0.0;

@@ -201,20 +201,41 @@ private:
   Dense b1_;
 };
 
-// A factor in memory of its own: 15 arrays of a layout, of r1, r2 and b1 each.
-template <class Buffer> auto make_factor(const DenseLayout &layout, Buffer &memory) {
-  memory.resize(layout.size() * 15);
+// A factor in memory of its own: w[0] to w[3] and dinv of each class, arrays of a layout, one after the other.
+template <class Buffer>
+auto make_factor(const DenseLayout &layout, Buffer &memory, std::initializer_list<Class> classes = {r1, r2, b1}) {
+  memory.resize(layout.size() * 5 * classes.size());
   auto *p = memory.data();
   FactorFields<DenseFieldOf<std::remove_pointer_t<decltype(p)>>> factor;
   for (auto *f : {&factor.w[0], &factor.w[1], &factor.w[2], &factor.w[3], &factor.dinv})
-    for (Class c : {r1, r2, b1}) {
+    for (Class c : classes) {
       f->q.c[c] = layout.view(p);
       p += layout.size();
     }
   return factor;
 }
 
-// With it. T: what it is stored in.
+// S1 of a 5-point matrix (first_schur.hpp) and what eliminates its red nodes.
+struct FirstSchur {
+  SchurViews<Dense> s;          // arrays of one layout, one after the other: X, E and N of b1 and b2, then skew
+  FactorFields<DenseField> red; // w[0] to w[3] and dinv, of r1, r2 and maybe b1 each
+};
+
+template <class Buffer> SchurViews<Dense> make_schur(const DenseLayout &layout, Buffer &memory) {
+  memory.resize(layout.size() * 10);
+  double *p = memory.data();
+  SchurViews<Dense> s;
+  const auto place = [&](Dense &a) {
+    a = layout.view(p);
+    p += layout.size();
+  };
+  for (auto *q : {&s.X, &s.E, &s.N})
+    for (Class c : {b1, b2}) place(q->c[c]);
+  for (Dense &a : s.skew) place(a);
+  return s;
+}
+
+// A grid with its factor. T: what that is stored in.
 template <class Backend, class T> class DenseGrid : public DenseArrays<Backend> {
 public:
   using Factor = FactorFields<DenseFieldOf<T>>;

@@ -36,6 +36,7 @@ struct Outcome {
   int failed_level = 0;
   index_t failed_i = 0, failed_j = 0; // -1: on a graph
   index_t unsupported = 0; // red nodes to which the choice of red nodes in use does no justice, where that was tested
+  index_t unscaled = 0;    // b1 whose rows of S1, where that was made, could not be brought into Eisenstat's form
 };
 
 // A device's inverse of the last block is substructured (dense/cuda/substructured.hpp); more unknowns would not pay.
@@ -127,6 +128,11 @@ public:
   // How it went; waits for it.
   virtual Outcome outcome() const = 0;
 
+  // Of a 5-point matrix: whether refreshes make S1 in Eisenstat's form, too, where that takes no pass of its own. May throw.
+  virtual void want_schur(bool) {}
+  // As the next one will make it; NULL: not at all.
+  virtual const FirstSchur *schur() const { return nullptr; }
+
   // The parts of z = M^-1 r in natural order, z not r; cycle.hpp puts them together. down(0, grids()) ends in coarse_r();
   // the caller solves S_l coarse_z() = coarse_r(), from which up(grids(), 0) begins. Other sweeps begin and end with the
   // vector of a grid.
@@ -202,6 +208,8 @@ public:
   void refresh(const PreparedStencil &s, Lumping lumping) override;
   bool keeps_matrix() const override { return finest_ && !corners_ && !extent_.x.odd_ring() && !extent_.y.odd_ring(); }
   Outcome outcome() const override;
+  void want_schur(bool wanted) override;
+  const FirstSchur *schur() const override { return schur_ ? &*schur_ : nullptr; }
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
   int grids() const override { return options_.storage_grids + tail_.grids(); }
@@ -246,6 +254,7 @@ private:
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);
   NodeCounts *counts(int grid) const { return counts_.data() + 4 * grid; } // one a class; of b2: what else was lumped
+  NodeCounts *counts_of_schur() const { return counts(grids()); }          // one
   static void fail(const NodeCounts &n, Class c, int level, Outcome &o);
 
   NaturalVectors natural(const double *r, double *z, Part part) const;
@@ -267,6 +276,8 @@ private:
   Options options_;
   std::optional<DenseGrid<Backend, First>> finest_; // where it is in r1/r2/b1/b2 storage
   std::deque<DenseGrid<Backend, T>> coarser_;       // those that are
+  Array<double> schur_memory_;
+  std::optional<FirstSchur> schur_; // where it is made
   NaturalTail<Backend, T> tail_;
   LastBlock block_;
   std::unique_ptr<LastBlockBuilder<Backend, T>> builder_;

@@ -18,7 +18,7 @@ Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Optio
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
   builder_ = std::make_unique<LastBlockBuilder<Backend, T>>(tail_, block_);
-  counts_.resize(4 * grids());
+  counts_.resize(4 * grids() + 1);
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
   Backend::assign(at_, block_.at);
@@ -60,6 +60,16 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
   builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
 }
 
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::want_schur(bool wanted) {
+  if constexpr (std::is_same_v<First, double>) {
+    const bool makes = wanted && finest_ && !extent_.x.periodic && !extent_.y.periodic;
+    if (makes == schur_.has_value()) return;
+    schur_.reset();
+    schur_memory_ = {};
+    if (makes) schur_ = {make_schur(finest_->layout(), schur_memory_), finest_->factor};
+  }
+}
+
 template <class Backend, class T, class First>
 template <class A>
 void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
@@ -69,8 +79,14 @@ void Rrb<Backend, T, First>::factor_dense(int g, const A &a) {
   with_dense_grid(g, [&](const auto &d) {
     DenseField left;
     left.q.c[b1] = d.excess_b1();
+    const auto all = [&](const auto &next) {
+      if constexpr (std::is_same_v<A, StencilFields<NaturalField<2>, ZeroField>> &&
+                    std::is_same_v<std::decay_t<decltype(d.factor)>, FactorFields<DenseField>>)
+        if (schur_) return steps.all(a, d.factor, left, next, counts(g), SchurOut{schur_->s, counts_of_schur()});
+      return steps.all(a, d.factor, left, next, counts(g));
+    };
     const auto factor = [&](const auto &next) {
-      if (!steps.all(a, d.factor, left, next, counts(g))) {
+      if (!all(next)) {
         steps.odd(a, d.factor, counts(g));
         d.exchange_factor(on_, r1);
         d.exchange_factor(on_, r2);
@@ -110,10 +126,11 @@ void Rrb<Backend, T, First>::factor_tail(int q, const A &a) {
 template <class Backend, class T, class First> Outcome Rrb<Backend, T, First>::outcome() const {
   Outcome o;
   const NodeCounts *n = on_.read(counts_);
-  for (int g = 0; g < int(counts_.size() / 4); ++g, n += 4) {
+  for (int g = 0; g < grids(); ++g, n += 4) {
     for (Class c : {r1, r2, b1}) fail(n[c], c, 2 * g + (c == b1 ? 2 : 1), o);
     o.unlumped += n[b2].unlumped;
   }
+  o.unscaled = n->failed;
   return o;
 }
 
@@ -133,7 +150,7 @@ void Rrb<Backend, T, First>::fail(const NodeCounts &n, Class c, int level, Outco
 template <class Backend, class T, class First> std::size_t Rrb<Backend, T, First>::bytes() const {
   std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
                   (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
-  if (finest_) n += finest_->bytes();
+  if (finest_) n += finest_->bytes() + schur_memory_.bytes();
   for (const auto &d : coarser_) n += d.bytes();
   if (amli_) n += amli_->bytes() + work_.bytes();
   return n;

@@ -1,6 +1,7 @@
 // The order of work on one grid, for either storage: factor it, sweep down, sweep up.
 #pragma once
 
+#include "pc/rrb/core/first_schur.hpp"
 #include "pc/rrb/core/plain_test.hpp"
 #include "pc/rrb/core/sweep.hpp"
 
@@ -78,17 +79,42 @@ public:
   }
 
   // All that in one pass over memory, which for a 5-point matrix writes to `left` alone of it; false: nothing is done, since what is around
-  // a ring has to be exchanged in between.
-  template <class A, class F, class L, class Out>
-  bool all(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4]) const {
+  // a ring has to be exchanged in between. S: NoSchur, or SchurOut for a 5-point matrix with a factor in double precision.
+  template <class A, class F, class L, class Out, class S = NoSchur>
+  bool all(const A &a, const F &f, const L &left, const Out &out, NodeCounts counts[4], const S &schur = {}) const {
     if (x_.x.periodic || x_.y.periodic) return false;
     if constexpr (Backend::on_device)
       return OnePass<Backend>::factor(on_, FactorNodes(x_), a.get(Inner{}), a.get(Edge{}), f.get(Inner{}), out, rings(),
-                                      lumping_, counts);
-    else
+                                      lumping_, counts, schur);
+    else if constexpr (std::is_same_v<S, NoSchur>)
       on_.in_step(red<r1, EliminateR1>(a, f, counts), red<r2, EliminateR2>(a, f, counts), black(a, f, left, counts),
                   next(a, f, left, out, counts));
+    else
+      on_.in_step(red<r1, EliminateR1>(a, f, counts), red<r2, EliminateR2>(a, f, counts), black(a, f, left, counts),
+                  next(a, f, left, out, counts), schur_b1(a, f, schur.s), schur_b2(a, f, schur.s),
+                  scale_b1(f, schur.s, schur.counts));
     return true;
+  }
+
+  // The loops that make S1 of a 5-point matrix, of whose red nodes f has the factor; then Eisenstat's form, for f's of b1.
+  template <class A, class F> auto schur_b1(const A &a, const F &f, const SchurViews<Dense> &to) const {
+    const auto at = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return FormB1<decltype(s.a), Dense>{s, to};
+    };
+    return loop(b1, 2, at(Inner{}), at(Edge{}), nullptr, 0, 1);
+  }
+  template <class A, class F> auto schur_b2(const A &a, const F &f, const SchurViews<Dense> &to) const {
+    const auto at = [&](auto w) {
+      const auto s = schur(a.get(w), f.get(w), lumping_);
+      return FormB2<decltype(s.a), Dense>{s, to};
+    };
+    return loop(b2, 2, at(Inner{}), at(Edge{}), nullptr, 1, 0);
+  }
+  template <class F> auto scale_b1(const F &f, const SchurViews<Dense> &s, NodeCounts *counts) const {
+    const Range2 nodes = x_.nodes_of(b1);
+    const ScaleB1 scale{f.get(Inner{}), s};
+    return NodeLoop<decltype(scale), decltype(scale)>{nodes, nodes, scale, scale, counts, 0, 1};
   }
 
   // The loop over r1 or r2: Op is EliminateR1 or EliminateR2.

@@ -13,7 +13,7 @@ class CycleGraphs {
 public:
   void reset() {
     refresh_.reset();
-    refreshed_ = {};
+    refreshed_ = {}, schur_ = nullptr;
     below_.reset();
     estimate_.reset();
     repeated_.clear();
@@ -21,10 +21,11 @@ public:
 
   // A refresh, of which a graph is made once two have had the same arrays.
   template <class Core> void refresh(Cuda &on, Core &core, const PreparedStencil &s, Lumping lumping) {
-    if (!(lumping == lumping_ && same_arrays(s, refreshed_))) {
+    const double *schur = core.schur() ? core.schur()->s.X[b1].p : nullptr;
+    if (!(lumping == lumping_ && same_arrays(s, refreshed_) && schur == schur_)) {
       refresh_.reset();
       core.refresh(s, lumping);
-      refreshed_ = s, lumping_ = lumping;
+      refreshed_ = s, lumping_ = lumping, schur_ = schur;
       return;
     }
     if (refresh_.empty())
@@ -95,8 +96,9 @@ private:
   }
 
   cuda::Graph refresh_, below_, estimate_;
-  PreparedStencil refreshed_;
+  PreparedStencil refreshed_; // with
   Lumping lumping_;
+  const double *schur_ = nullptr; // where S1 was made
   struct Repeated {
     cuda::Graph graph;
     unsigned used = 0;

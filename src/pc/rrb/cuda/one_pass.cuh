@@ -93,6 +93,35 @@ private:
   T *factor_;       // five arrays each
 };
 
+// A value of one node.
+struct Local {
+  double *p;
+
+  __device__ double operator()(index_t, index_t) const { return *p; }
+  __device__ double &at(index_t, index_t) const { return *p; }
+};
+
+// S1 at a node of b1.
+struct SchurB1 {
+  double x, e, n, w[4];
+
+  __device__ SchurViews<Local> views() {
+    return {{{{}, {}, {&x}, {}}}, {{{}, {}, {&e}, {}}}, {{{}, {}, {&n}, {}}}, {{w}, {w + 1}, {w + 2}, {w + 3}}};
+  }
+  __device__ void store_but_straight(const SchurViews<Dense> &to, index_t h, index_t k) const {
+    to.X[b1].at(h, k) = x;
+    for (int i = 0; i < 4; ++i) to.skew[i].at(h, k) = w[i];
+  }
+};
+
+// What S1 couples a b1 with, by the factor.
+struct SkewOfFactor {
+  const FactorViews<Dense> &f;
+  int i;
+
+  __device__ double operator()(index_t h, index_t k) const { return f.w[i][b1](h, k) * f.pivot(b1, h, k); }
+};
+
 // The steps at the places of a tile; A, B: the matrix where all neighbours exist, and where they may not.
 template <class T, class A, class B> class TileSteps {
 public:
@@ -132,6 +161,46 @@ public:
       });
     });
   }
+
+  // S1, where the red nodes' factor is. skew: of b1, at all places
+  __device__ SchurB1 schur_b1(index_t h, index_t k) const {
+    SchurB1 s;
+    at(b1, h, k, [&](const auto &a) {
+      const auto from = schur(a);
+      return FormB1<decltype(from.a), Dense, Local>{from, s.views()};
+    });
+    return s;
+  }
+  template <class K> __device__ void schur_b2(const SchurViews<Dense> &to, const K (&skew)[4]) const {
+    const SchurViews<Dense, K> s{to.X, to.E, to.N, {skew[0], skew[1], skew[2], skew[3]}};
+    at_nodes(b2, [&](index_t h, index_t k, bool own) -> unsigned {
+      if (own)
+        at(b2, h, k, [&](const auto &a) {
+          const auto from = schur(a);
+          return FormB2<decltype(from.a), Dense, K>{from, s};
+        });
+      return node_ok;
+    });
+  }
+  // After even(): in Eisenstat's form. The couplings of b1 are those to the left and below, whose pivots are in the tile.
+  __device__ void first_schur(const SchurOut &out) const {
+    tile_.at_places([&](index_t h, index_t k, bool own) {
+      unsigned flags = node_ok;
+      if (own && cuda::contains(nodes_.made[b1], h, k)) {
+        SchurB1 s = schur_b1(h, k);
+        const ScaleB1 scale{f_, s.views()};
+        const auto from = schur(inner_);
+        const double root = scale.root(h, k);
+        flags = scale.but_straight(h, k);
+        s.store_but_straight(out.s, h, k);
+        out.s.E[b1].at(h - 1, k) = from.east_b1(h - 1, k) * (root * scale.root(h - 1, k));
+        out.s.N[b1].at(h, k - 1) = from.north_b1(h, k - 1) * (root * scale.root(h, k - 1));
+      }
+      cuda::add_counts(flags, h, k, out.counts);
+    });
+    schur_b2(out.s, {SkewOfFactor{f_, 0}, SkewOfFactor{f_, 1}, SkewOfFactor{f_, 2}, SkewOfFactor{f_, 3}});
+  }
+  __device__ void first_schur(const NoSchur &) const {}
 
   // f(h, k, own) at those nodes of a class; it returns flags, of which those of own nodes count.
   template <class F> __device__ void at_nodes(Class c, const F &f) const {
@@ -178,15 +247,16 @@ private:
   NodeCounts *counts_;
 };
 
-template <class T, class A, class B, class Out>
+template <class T, class A, class B, class Out, class S>
 __global__ void __launch_bounds__(FactorTile<T>::threads)
     factor_grid(A inner, B edge, FactorViews<DenseOf<T>> to, Out out, FactorNodes nodes, Range2 all, Rings rings,
-                Lumping lumping, NodeCounts *counts) {
+                Lumping lumping, NodeCounts *counts, S s1) {
   extern __shared__ double memory[];
   const TileSteps<T, A, B> steps(reinterpret_cast<char *>(memory), nodes, all, inner, edge, lumping, counts);
   steps.red(to);
   steps.even(to, rings);
   steps.coarse(out, rings);
+  steps.first_schur(s1);
 }
 
 // A thread block for each tile of the nodes `all`.
@@ -205,14 +275,14 @@ void launch_tiles(const Cuda &on, const char *what, Kernel *kernel, const Range2
 } // namespace device
 
 template <> struct OnePass<Cuda> {
-  template <class A, class B, class T, class Out>
+  template <class A, class B, class T, class Out, class S = NoSchur>
   static bool factor(const Cuda &on, const FactorNodes &nodes, const A &inner, const B &edge,
                      const FactorViews<DenseOf<T>> &f, const Out &out, const Rings &rings, const Lumping &lumping,
-                     NodeCounts *counts) {
+                     NodeCounts *counts, const S &schur = {}) {
     const auto next = device::tile_out(out);
     device::launch_tiles<T>(on, "the factorization of a grid",
-                            device::factor_grid<T, A, B, std::decay_t<decltype(next)>>, nodes.all(), inner, edge, f,
-                            next, nodes, nodes.all(), rings, lumping, counts);
+                            device::factor_grid<T, A, B, std::decay_t<decltype(next)>, S>, nodes.all(), inner, edge, f,
+                            next, nodes, nodes.all(), rings, lumping, counts, schur);
     return true;
   }
 };
