@@ -260,6 +260,7 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
     else if (!factored)
       graphs_.refresh(cuda_, core, prepared(), lumping);
     if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
+    graphs_.begin_estimate(cuda_);
   }));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);

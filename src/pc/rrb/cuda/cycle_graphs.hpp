@@ -16,6 +16,7 @@ public:
     refreshed_ = {}, schur_ = nullptr;
     below_.reset();
     estimate_.reset();
+    begun_ = false;
     repeated_.clear();
   }
 
@@ -51,6 +52,12 @@ public:
     return error;
   }
 
+  // What estimate() would launch, where there is that already: so that it does not wait for the host, which first looks how the
+  // factorization went.
+  void begin_estimate(Cuda &on) {
+    begun_ = !estimate_.empty();
+    if (begun_) estimate_.launch(on);
+  }
   template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
     if (!core.amli().nx) return error;
@@ -62,7 +69,7 @@ public:
     }
     if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(0, solve); });
     if (error) return error;
-    estimate_.launch(on);
+    if (!std::exchange(begun_, false)) estimate_.launch(on);
     core.finish_estimate();
     return error;
   }
@@ -96,6 +103,7 @@ private:
   }
 
   cuda::Graph refresh_, below_, estimate_;
+  bool begun_ = false;        // the estimate, since the last factorization
   PreparedStencil refreshed_; // with
   Lumping lumping_;
   const double *schur_ = nullptr; // where S1 was made
