@@ -55,6 +55,8 @@ FAULTS = [Fault(*fault) for fault in (
      "for (index_t h = inside.last; h + 1 < box.h1; ++h) s += g(h, k);"),
     ("b1-before-the-next-row", "wrong order", "host", "src/pc/rrb/core/steps.hpp",
      "counts + b1, 0, 1);", "counts + b1, 0, 0);"),
+    ("curvature-of-the-step-before", "dropped term", "host", "src/pc/rrb/core/amli_polynomial.hpp",
+     "if (j) s[curvature(j)] -= beta() * beta() * s[curvature(j - 1)];", ""),
     ("moved-couplings-lent", "missing test", "host", "src/ksp/rrb/ksprrb_rrb.h",
      "rounding == rounding && !s.values.positive &&", "rounding == rounding &&"),
     ("guess-of-a-KSP", "forgotten reset", "host", "src/pc/known_values.cxx",
@@ -125,6 +127,8 @@ FAULTS = [Fault(*fault) for fault in (
      "        if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));\n", ""),
     ("values-of-the-other-block", "wrong index", "host", "src/pc/rrb/pcrrb_on_ranks.h", "    to += nonzeros;\n", ""),
     # --- device ---
+    ("coupling-to-the-left-in-a-tile", "wrong index", "device", "src/pc/rrb/cuda/one_pass.cuh",
+     "(root * scale.root(h - 1, k));", "(root * root);"),
     ("last-warp-of-a-sum", "off by one", "device", "src/exec/cuda/sums.cuh",
      "w < threads / 32;", "w < threads / 32 - 1;"),
     ("rows-on-their-way", "skipped synchronization", "device", "src/exec/cuda/ahead.cuh",

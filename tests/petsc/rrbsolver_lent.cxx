@@ -56,4 +56,49 @@ TEST(RRBSolverLent, TwoSolversShareAPreconditioner) {
   expect_solved(other, after, "other, kept");
 }
 
+// What the first line about it says.
+double bytes_of(const std::string &viewed) {
+  const std::string word = "memory: ";
+  const std::size_t at = viewed.find(word);
+  EXPECT_NE(at, std::string::npos) << viewed;
+  return at == std::string::npos ? 0.0 : std::stod(viewed.substr(at + word.size()));
+}
+
+// S1 and its red nodes' factor are 40 bytes an unknown.
+TEST(RRBSolverLent, HasNoMatrixOfItsOwn) {
+  const Problem problem = reference::random_faces({61, 47}, 100);
+  const double unknowns = double(problem.A.size());
+  const Matrix A = matrix_of(problem);
+  const Solver ksp = ksp_of(A, words);
+  EXPECT_GT(recorded(ksp, problem.b).reason, 0);
+  const double lent = bytes_of(view(ksp));
+  ok(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  set_values(A, problem.A);
+  EXPECT_GT(recorded(ksp, problem.b).reason, 0);
+  EXPECT_GT(bytes_of(view(ksp)), lent + 35 * unknowns);
+}
+
+// The preconditioner makes S1, 20 bytes an unknown, as long as there is an RRB-solver around it.
+TEST(RRBSolverLent, IsMadeForSolversAlone) {
+  const Problem problem = reference::random_faces({61, 47}, 100);
+  const double unknowns = double(problem.A.size());
+  const Matrix A = matrix_of(problem);
+  const Solver plain = ksp_of(A, "-ksp_type cg -pc_type rrb -ksp_rtol 1e-9 -pc_rrb_levels 6");
+  PC pc;
+  ok(KSPGetPC(plain, &pc));
+  const auto bytes = [&](KSP ksp) {
+    set_values(A, problem.A);
+    EXPECT_GT(recorded(ksp, problem.b).reason, 0);
+    return bytes_of(view(pc));
+  };
+  const double alone = bytes(plain);
+  {
+    const Solver ksp = ksp_of(A, "-ksp_type rrb -ksp_rtol 1e-9");
+    ok(KSPSetPC(ksp, pc));
+    EXPECT_GT(bytes(ksp), alone + 18 * unknowns);
+    EXPECT_GT(bytes(plain), alone + 18 * unknowns);
+  }
+  EXPECT_EQ(bytes(plain), alone);
+}
+
 } // namespace
