@@ -219,11 +219,15 @@ public:
 
   T *device() const { return device_.data(); }
   void clear(cudaStream_t stream) const { check(cudaMemsetAsync(device(), 0, sizeof(T), stream), "cudaMemsetAsync"); }
-  // waits for the stream
-  const T &read(cudaStream_t stream) const {
+  // waits for the stream, and for what meanwhile() enqueues
+  template <class F> const T &read(cudaStream_t stream, const F &meanwhile) const {
     check(cudaMemcpyAsync(host_.data(), device(), sizeof(T), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    meanwhile();
     wait_for(stream, "a report from the device");
     return *host_.data();
+  }
+  const T &read(cudaStream_t stream) const {
+    return read(stream, [] {});
   }
 
 private:

@@ -76,6 +76,8 @@ public:
                                    PCRRBValues *) = 0;
   /* What Build() will be called with, unless the values that are read next say otherwise: what depends on that alone may be made meanwhile. */
   virtual void ExpectLevels(const petscrrb::rrb::Extent &, int /* levels */) {}
+  /* Likewise what Factor() will be called with after the next Read(): it may begin with that before the values are known. */
+  virtual void ExpectFactor(Core &, const petscrrb::rrb::Lumping &) {}
   virtual void weights(double *x, double *y) const = 0; /* the sums of the couplings'; on no grid, of their rows' */
   virtual PetscErrorCode Build(PC, const petscrrb::rrb::Extent &, const petscrrb::rrb::Options &,
                                petscrrb::rrb::Precision, std::unique_ptr<Core> *) = 0;

@@ -52,6 +52,7 @@ public:
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Share(PC, Core &, const std::vector<index_t> &, PetscInt, PetscBool *) override;
   PetscErrorCode GatherValues(PCRRBEverywhere &, Mat P) override;
+  void ExpectFactor(Core &core, const rrb::Lumping &lumping) override { expected_factor_ = {&core, lumping}; }
   PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
   void ExpectLevels(const rrb::Extent &, int levels) override;
   PetscErrorCode SetUpLastBlock(PC, Core &, PCRRBCoarse, KSP) override;
@@ -73,6 +74,7 @@ public:
 
 private:
   PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, Positive, PCRRBValues *);
+  void FollowRefresh(Core &, const rrb::Lumping &); /* with the last block and AMLI's estimate */
   PetscErrorCode ChooseTransport(PC, std::unique_ptr<rrb::Ranks> *);
   template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part); /* to vectors on the device */
@@ -97,10 +99,15 @@ private:
   std::unique_ptr<rrb::Ranks> ranks_;                            /* of a graph that all of them have */
   std::unique_ptr<rrb::ValuesOfRanks> values_;                   /* of its matrix */
   PetscRRBTransport transport_;                                  /* of either */
-  rrb::CycleGraphs graphs_;                                      /* they go before the transport that they use */
-  cuda::Buffer<int> ia_, ja_;                                    /* of the last block on a graph */
-  std::future<std::unique_ptr<dense::Substructure>> expected_;   /* on the host, of the last block */
-  std::unique_ptr<dense::DeviceInverse> inverse_;                /* of the last block, or */
+  struct {
+    Core *core; /* or NULL */
+    rrb::Lumping lumping;
+  } expected_factor_ = {};                                     /* after the next read */
+  bool begun_ = false;                                         /* Factor(), by the read before */
+  rrb::CycleGraphs graphs_;                                    /* they go before the transport that they use */
+  cuda::Buffer<int> ia_, ja_;                                  /* of the last block on a graph */
+  std::future<std::unique_ptr<dense::Substructure>> expected_; /* on the host, of the last block */
+  std::unique_ptr<dense::DeviceInverse> inverse_;              /* of the last block, or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   PetscInt null_directions_ = 0;
@@ -128,6 +135,13 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
   PetscMemType where = PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
+  const auto next = std::exchange(expected_factor_, {});
+  const auto begin = [&] {
+    begun_ = next.core && inverse_ && graphs_.begin_refresh(cuda_, *next.core, prepared(), next.lumping);
+    if (begun_) FollowRefresh(*next.core, next.lumping);
+  };
+
+  begun_ = false;
   *values = PCRRBValues();
   if (near_null) {
     PetscCall(VecGetArrayReadAndMemType(near_null, &v, &where));
@@ -139,7 +153,7 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
       reader_ = std::make_unique<cuda::StencilReader>(grid, positive);
       read_ = grid, positive_ = positive;
     }
-    values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream);
+    values->result = reader_->read(csr, v, rounding, stencil_, facts_, cuda_.stream, begin);
     if (values->result == ReadResult::refused || facts_.bad_pivot != no_row)
       values->why = cuda::why_not(csr, grid, cuda_.stream);
   }));
@@ -251,16 +265,21 @@ PetscErrorCode OnDevice::BuildOnGraph(PC pc, const rrb::Extent &all, const rrb::
   });
 }
 
+void OnDevice::FollowRefresh(Core &core, const rrb::Lumping &lumping) {
+  if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
+  graphs_.begin_estimate(cuda_);
+}
+
 PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool factored) {
   PetscFunctionBegin;
+  if (std::exchange(begun_, false) && graphs_.is_of(core, prepared(), lumping)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(stream_.Run([&] {
     if (!factored && on_ranks_)
       core.refresh(prepared(), lumping);
     else if (!factored)
       graphs_.refresh(cuda_, core, prepared(), lumping);
-    if (inverse_) inverse_->refresh(core.last_values(), core.last_excess(), lumping.null_inverse, cuda_.stream);
-    graphs_.begin_estimate(cuda_);
+    FollowRefresh(core, lumping);
   }));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);

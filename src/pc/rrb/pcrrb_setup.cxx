@@ -288,6 +288,7 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   if (s->everywhere) PetscCall(TakeAllRows(pc, PETSC_FALSE));
   PetscCall(ChooseBackend(pc, rebuild));
   if (!*rebuild) {
+    if (s->core) s->backend->ExpectFactor(*s->core, PCRRBLumpingOf(pc, rrb->lumping));
     PetscCall(ReadValues(pc, PETSC_FALSE, rebuild));
     if (*rebuild) PetscCall(PetscInfo(pc, "The couplings of the matrix have changed: the hierarchy is rebuilt\n"));
   }

@@ -26,12 +26,14 @@ __global__ void __launch_bounds__(threads) add_up_blocks(const RowFacts *of_bloc
   add_up_block<threads>(mine, to);
 }
 
-// Waits for the stream.
-inline RowFacts sum_of_blocks(const RowFacts *of_blocks, index_t n, const Report<RowFacts> &sum, cudaStream_t stream) {
+// Waits for the stream, and for what meanwhile() enqueues.
+template <class F>
+RowFacts sum_of_blocks(const RowFacts *of_blocks, index_t n, const Report<RowFacts> &sum, cudaStream_t stream,
+                       const F &meanwhile) {
   constexpr int threads = 256;
   add_up_blocks<threads><<<1, threads, 0, stream>>>(of_blocks, n, sum.device());
   check_launch("add_up_blocks");
-  return sum.read(stream);
+  return sum.read(stream, meanwhile);
 }
 
 } // namespace petscrrb::cuda

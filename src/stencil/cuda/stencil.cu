@@ -115,7 +115,7 @@ StencilReader::StencilReader(const Grid &g, Positive positive)
       partial_(static_cast<std::size_t>(Tasks(g, lines_).blocks())) {}
 
 RowFacts StencilReader::pass(const Csr &A, const double *near_null, double rounding, DeviceStencil &s,
-                             cudaStream_t stream) const {
+                             cudaStream_t stream, const std::function<void()> &meanwhile) const {
   const Tasks tasks(grid_, lines_);
   const Sides g = sides(grid_);
   const unsigned blocks = static_cast<unsigned>(tasks.blocks());
@@ -126,7 +126,7 @@ RowFacts StencilReader::pass(const Csr &A, const double *near_null, double round
   kernel<<<blocks, threads, 0, stream>>>(A, g, tasks, near_null, rounding, to, partial_.data());
   check_launch("read_strips");
   s.scaled = near_null != nullptr;
-  return sum_of_blocks(partial_.data(), blocks, total_, stream);
+  return sum_of_blocks(partial_.data(), blocks, total_, stream, meanwhile);
 }
 
 bool StencilReader::is_foreign(const Csr &A, const DeviceStencil &s, cudaStream_t stream) const {
@@ -138,7 +138,7 @@ bool StencilReader::is_foreign(const Csr &A, const DeviceStencil &s, cudaStream_
 }
 
 ReadResult StencilReader::read(const Csr &A, const double *near_null, double rounding, DeviceStencil &s, RowFacts &f,
-                               cudaStream_t stream) {
+                               cudaStream_t stream, const std::function<void()> &meanwhile) {
   const std::size_t n = static_cast<std::size_t>(grid_.n[0] * grid_.n[1]);
   f = RowFacts();
   if (static_cast<std::size_t>(A.n) != n) return ReadResult::rebuild;
@@ -146,12 +146,12 @@ ReadResult StencilReader::read(const Csr &A, const double *near_null, double rou
   for (auto *array : {&s.NE, &s.NW}) give_size(*array, grid_.points == 9 ? n : 0);
   if (near_null) give_size(s.v, n);
   give_size(s.identity, n);
-  f = pass(A, near_null, rounding, s, stream);
+  f = pass(A, near_null, rounding, s, stream, meanwhile);
   if (f.foreign && !f.not_finite) f.foreign = is_foreign(A, s, stream);
   if (f.result() != ReadResult::ok || !near_null || f.useless_row == no_row) return f.result();
   check(cudaMemcpyAsync(&f.useless_value, near_null + f.useless_row, sizeof(double), cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync");
-  const RowFacts plain = pass(A, nullptr, rounding, s, stream);
+  const RowFacts plain = pass(A, nullptr, rounding, s, stream, [] {});
   std::copy_n(plain.weights, 2, f.weights);
   return ReadResult::ok;
 }

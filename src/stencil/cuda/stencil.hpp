@@ -6,6 +6,8 @@
 #include "stencil/stencil.hpp"
 #include "stencil/weights.hpp"
 
+#include <functional>
+
 namespace petscrrb::cuda {
 
 // What is factored (docs/numerics.md, "The matrix that is factored"), in natural order: the excess of each row in C,
@@ -31,11 +33,14 @@ public:
   // As read_stencil() and then rrb::prepare(): the same bits in the stencil. `near_null` (on the device, or null) is
   // copied, with 1 on identity rows. Allocates only what does not have its size yet. Unless ok, the stencil is not to be
   // used, and why_not() has the reason; so it has where there is a bad pivot.
-  ReadResult read(const Csr &device_rows, const double *near_null, double rounding, DeviceStencil &, RowFacts &,
-                  cudaStream_t);
+  // meanwhile(): enqueues work on what is read, before anybody knows whether that is to be used.
+  ReadResult read(
+      const Csr &device_rows, const double *near_null, double rounding, DeviceStencil &, RowFacts &, cudaStream_t,
+      const std::function<void()> &meanwhile = [] {});
 
 private:
-  RowFacts pass(const Csr &, const double *near_null, double rounding, DeviceStencil &, cudaStream_t) const;
+  RowFacts pass(const Csr &, const double *near_null, double rounding, DeviceStencil &, cudaStream_t,
+                const std::function<void()> &meanwhile) const;
   bool is_foreign(const Csr &, const DeviceStencil &, cudaStream_t) const;
 
   Grid grid_;

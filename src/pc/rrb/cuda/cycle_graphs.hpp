@@ -22,11 +22,10 @@ public:
 
   // A refresh, of which a graph is made once two have had the same arrays.
   template <class Core> void refresh(Cuda &on, Core &core, const PreparedStencil &s, Lumping lumping) {
-    const double *schur = core.schur() ? core.schur()->s.X[b1].p : nullptr;
-    if (!(lumping == lumping_ && same_arrays(s, refreshed_) && schur == schur_)) {
+    if (!is_of(core, s, lumping)) {
       refresh_.reset();
       core.refresh(s, lumping);
-      refreshed_ = s, lumping_ = lumping, schur_ = schur;
+      refreshed_ = s, lumping_ = lumping, schur_ = schur_of(core);
       return;
     }
     if (refresh_.empty())
@@ -35,6 +34,17 @@ public:
         return 0;
       });
     refresh_.launch(on);
+  }
+
+  // The same where there is a graph of that and the matrix stays as it is, so that it does no harm if it was wrong to do so: true.
+  template <class Core> bool begin_refresh(Cuda &on, Core &core, const PreparedStencil &s, const Lumping &lumping) {
+    if (refresh_.empty() || !core.keeps_matrix() || !is_of(core, s, lumping)) return false;
+    refresh_.launch(on);
+    return true;
+  }
+  // The last refresh was with these.
+  template <class Core> bool is_of(const Core &core, const PreparedStencil &s, const Lumping &lumping) const {
+    return lumping == lumping_ && same_arrays(s, refreshed_) && schur_of(core) == schur_;
   }
 
   // solve: kernels alone. Both return its error, if it has one.
@@ -96,6 +106,9 @@ private:
     return error;
   }
 
+  template <class Core> static const double *schur_of(const Core &core) {
+    return core.schur() ? core.schur()->s.X[b1].p : nullptr;
+  }
   static bool same_arrays(const PreparedStencil &a, const PreparedStencil &b) {
     return a.X == b.X && a.E == b.E && a.N == b.N && a.NE == b.NE && a.NW == b.NW && a.v == b.v &&
            a.rows.start == b.rows.start && a.rows.column == b.rows.column && a.rows.w == b.rows.w &&

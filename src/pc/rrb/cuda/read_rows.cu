@@ -78,7 +78,7 @@ RowFacts RankReader::read(const double *v, double rounding, Positive positive, c
   read_rows<<<blocks, threads, 0, on_.stream>>>(read, Geometry(own.grid), own.first, Geometry(grid_),
                                                 of_blocks_.data());
   check_launch("read_rows");
-  return sum_of_blocks(of_blocks_.data(), blocks, facts_, on_.stream);
+  return sum_of_blocks(of_blocks_.data(), blocks, facts_, on_.stream, [] {});
 }
 
 std::size_t RankReader::bytes() const {
