@@ -34,8 +34,7 @@ static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
   if (rrb) PetscCall(KSPRRBChoosePC(ksp));
   PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  if (s->inside->want_schur)
-    PetscCall(PetscRRBTry("KSPRRB", [&] { s->schur_wanted = s->inside->want_schur(ksp->pc); }));
+  PetscCall(KSPRRBWantSchur(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,6 +14,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 /* PCRRB or PCGRIDMG, unless somebody chose a preconditioner. */
 PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
+PETSC_INTERN PetscErrorCode KSPRRBWantSchur(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);
@@ -30,7 +31,7 @@ struct KSPRRBState {
   const KSPRRBInside *inside = nullptr;     /* the preconditioner's type */
   PetscInt64 build = 0;                     /* its hierarchy */
   KSPRRBForm fused_form = KSP_RRB_UNFUSED;  /* of fused */
-  std::shared_ptr<const void> schur_wanted; /* of the preconditioner, until fused holds it */
+  std::shared_ptr<const void> schur_wanted; /* of the preconditioner: fused refers to it */
   PetscRRBStateOfAll others;                /* in the place of the state of a preconditioner that has none */
   PetscRRBMatrixState values, factored;     /* the matrix when fused read it, and that of the factorization then */
   PetscRRBMatrix rows = {};

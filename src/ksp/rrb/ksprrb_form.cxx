@@ -80,6 +80,19 @@ static PetscErrorCode FindRightHandSide(KSP ksp) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of the preconditioner as it is now, before its set-up. */
+PetscErrorCode KSPRRBWantSchur(KSP ksp) {
+  KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  std::shared_ptr<const void> wanted;
+
+  PetscFunctionBegin;
+  if (s->inside->want_schur) PetscCall(PetscRRBTry("KSPRRB", [&] { wanted = s->inside->want_schur(ksp->pc); }));
+  if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
+    s->fused = nullptr, s->solver = nullptr;
+  s->schur_wanted = wanted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */
 PetscErrorCode KSPRRBMakeRoom(KSP ksp) {
   PetscFunctionBegin;
@@ -189,7 +202,6 @@ PetscErrorCode KSPRRBPrepare(KSP ksp) {
     if (!s->fused || s->build != s->inside->build(ksp->pc) || s->fused_form != s->form) PetscCall(CreateFused(ksp));
     PetscCall(ReadValues(ksp));
   }
-  s->schur_wanted = nullptr;
   if (s->form == KSP_RRB_UNFUSED)
     PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)ksp), "PCRRB",
                                    [&] { return KSPRRBCreateUnfused(ksp, &s->unfused); }));

@@ -31,7 +31,7 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
 
 static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *solver) {
   const PC pc = ksp->pc;
-  PCRRBParts with = StateOf(pc)->backend->parts(*StateOf(pc)->core);
+  const PCRRBParts with = StateOf(pc)->backend->parts(*StateOf(pc)->core);
   const bool full = form == KSP_RRB_FULL, rows = StateOf(pc)->on_graph;
   const PetscRRBSay say("KSPRRB", with.stream ? PETSC_ERR_GPU : PETSC_ERR_LIB);
 
@@ -41,7 +41,6 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
       *solver = KSPRRBSolverOnGraph(with);
       return;
     }
-    if (!full) with.schur_wanted = PCRRBWantSchur(pc);
     const auto pool = StateOf(pc)->backend->pool();
 #if PETSCRRB_ON_DEVICES
     if (with.stream) {

@@ -54,8 +54,6 @@ struct PCRRBParts {
   petscrrb::rrb::BlackRanks *black = nullptr;
   petscrrb::rrb::Ranks *ranks = nullptr;
   PCRRBDistribution *matrix = nullptr;
-  std::shared_ptr<const void> schur_wanted =
-      nullptr; /* held where the first Schur complement is of use (PCRRBWantSchur()) */
 };
 
 class PCRRBBackend {
