@@ -34,7 +34,7 @@ static PetscErrorCode KSPSetUp_RRB(KSP ksp) {
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRRB, &rrb));
   if (rrb) PetscCall(KSPRRBChoosePC(ksp));
   PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  PetscCall(KSPRRBWantSchur(ksp));
+  KSPRRBWantSchur(ksp);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,7 +14,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_FusedCG(KSP);
 PETSC_INTERN PetscErrorCode KSPSolve_RRB(KSP);
 /* PCRRB or PCGRIDMG, unless somebody chose a preconditioner. */
 PETSC_INTERN PetscErrorCode KSPRRBChoosePC(KSP);
-PETSC_INTERN PetscErrorCode KSPRRBWantSchur(KSP);
+PETSC_INTERN void KSPRRBWantSchur(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBPrepare(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBMakeRoom(KSP);
 PETSC_INTERN PetscErrorCode KSPRRBCorrect(KSP, Vec);

@@ -81,16 +81,13 @@ static PetscErrorCode FindRightHandSide(KSP ksp) {
 }
 
 /* Of the preconditioner as it is now, before its set-up. */
-PetscErrorCode KSPRRBWantSchur(KSP ksp) {
+void KSPRRBWantSchur(KSP ksp) {
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
-  std::shared_ptr<const void> wanted;
+  const auto wanted = s->inside->want_schur ? s->inside->want_schur(ksp->pc) : nullptr;
 
-  PetscFunctionBegin;
-  if (s->inside->want_schur) PetscCall(PetscRRBTry("KSPRRB", [&] { wanted = s->inside->want_schur(ksp->pc); }));
   if (s->schur_wanted && wanted != s->schur_wanted) /* fused may refer to what another one has made */
     s->fused = nullptr, s->solver = nullptr;
   s->schur_wanted = wanted;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What a solve needs, whatever has become of vectors and options since the set-up; each rank by itself. */

@@ -17,7 +17,7 @@ struct KSPRRBInside {
   PetscBool (*on_device)(PC);                    /* of a hierarchy that there is */
   PetscBool (*moved)(PC);                        /* positive couplings, to the diagonal */
   bool (*masked)(PC);                            /* in this solve (pc/known_values.h) */
-  std::shared_ptr<const void> (*want_schur)(PC); /* held from before the set-up on; or NULL. May throw */
+  std::shared_ptr<const void> (*want_schur)(PC); /* held from before the set-up on; or NULL */
   KSP (*inner)(PC);                              /* which may fail in any application; or NULL */
   PetscErrorCode (*choose)(PC, KSPRRBForm *,
                            const char **why); /* the form that the hierarchy allows, each rank the same */

@@ -306,7 +306,7 @@ PetscErrorCode KSPSolve_RRB(KSP ksp) {
   PetscFunctionBegin;
   KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
   PetscCall(KSPRRBCheckPC(ksp, &s->inside));
-  PetscCall(KSPRRBWantSchur(ksp));
+  KSPRRBWantSchur(ksp);
   PetscCall(PCSetUp(ksp->pc)); /* KSPSetUp() does not see that a preconditioner has been exchanged */
   ksp->its = 0;
   s->started = PETSC_FALSE;

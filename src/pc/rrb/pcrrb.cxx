@@ -253,10 +253,14 @@ M*/
 std::shared_ptr<const void> PCRRBWantSchur(PC pc) {
   std::weak_ptr<const void> *&wanted = ((PC_RRB *)pc->data)->schur_wanted;
 
-  if (!wanted) wanted = new std::weak_ptr<const void>;
-  std::shared_ptr<const void> held = wanted->lock();
-  if (!held) *wanted = held = std::make_shared<char>();
-  return held;
+  try {
+    if (!wanted) wanted = new std::weak_ptr<const void>;
+    std::shared_ptr<const void> held = wanted->lock();
+    if (!held) *wanted = held = std::make_shared<char>();
+    return held;
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
 PetscErrorCode PCCreate_RRB(PC pc) {

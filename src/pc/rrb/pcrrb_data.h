@@ -57,7 +57,8 @@ typedef struct {
   std::weak_ptr<const void> *schur_wanted; /* NULL: never yet */
 } PC_RRB;
 
-/* As long as somebody holds this, set-ups make the first Schur complement as well, where the core can; before the first one, too. May throw. */
+/* As long as somebody holds this, set-ups make the first Schur complement as well, where the core can; before the first one, too. NULL where there is no memory:
+   nothing depends on it. */
 std::shared_ptr<const void> PCRRBWantSchur(PC);
 
 /* The hierarchy, its last block and who has a share in it, as pcrrb_levels.cxx makes them of the values that were read; and with which

@@ -57,6 +57,7 @@ public:
         p += level_.layout.size();
       }
     if (Backend::on_device) x_.r_odd = level_.layout.view(p);
+    if (ranks_) make_own(); // where others do, so that none of them waits for one without memory
   }
 
   // Of V A V by its weights and excesses. a.v must stay where it is. made: S1 of it in Eisenstat's form, where there is that already.
@@ -149,8 +150,9 @@ public:
   std::size_t bytes() const { return memory_.bytes() + (own_ ? own_->bytes() : 0) + scalars_.bytes() + loops_.bytes(); }
 
 private:
+  void make_own() { own_ = std::make_unique<SchurMatrix<Backend>>(level_.extent, level_.layout); }
   void refresh_own(const PreparedStencil &a) {
-    if (!own_) own_ = std::make_unique<SchurMatrix<Backend>>(level_.extent, level_.layout);
+    if (!own_) make_own();
     x_.s1 = own_->first();
     if (ranks_)
       own_->refresh(on_, ranks_->rows(a));
