@@ -125,6 +125,8 @@ FAULTS = [Fault(*fault) for fault in (
      "    changed = ranks.any(changed);\n", ""),
     ("sweeps-of-a-graph", "forgotten halo", "host", "src/pc/rrb/graph/shared_sweeps.cxx",
      "        if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));\n", ""),
+    ("coupling-at-its-other-end", "wrong index", "host", "src/pc/rrb/graph/slide_levels.hpp",
+     "once[k] = once[reverse[k]] = to;", "once[k] = to, once[reverse[k]] = 0;"),
     ("values-of-the-other-block", "wrong index", "host", "src/pc/rrb/pcrrb_on_ranks.h", "    to += nonzeros;\n", ""),
     # --- device ---
     ("coupling-to-the-left-in-a-tile", "wrong index", "device", "src/pc/rrb/cuda/one_pass.cuh",

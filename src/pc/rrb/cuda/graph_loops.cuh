@@ -197,11 +197,13 @@ template <> struct GraphLoops<Cuda> {
     });
     cuda::check_launch("sum_nodes_together");
   }
-  template <class F> static void add_up(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (couplings < 8.0) return graph_kernels::together<8>(on, n, graph_kernels::EachAlone<F>{f});
-    if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<128>>(on, n, f);
-    if (couplings < 32.0) return graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<256>>(on, n, f);
-    graph_kernels::with_table<graph_kernels::WarpTableWithNumbers<512>>(on, n, f);
+  template <class F> static void add_up(const Cuda &on, node_t n, double couplings, double listed, const F &f) {
+    using namespace graph_kernels;
+    if (couplings < 8.0) return graph_kernels::together<8>(on, n, EachAlone<F>{f});
+    if (listed < 32.0) return with_table<WarpTableWithNumbers<64>>(on, n, f);
+    if (listed < 64.0) return with_table<WarpTableWithNumbers<128>>(on, n, f);
+    if (listed < 128.0) return with_table<WarpTableWithNumbers<256>>(on, n, f);
+    with_table<WarpTableWithNumbers<512>>(on, n, f);
   }
 };
 

@@ -158,7 +158,8 @@ template <int columns> struct WarpTable {
     int list[room];                 // of a set
   };
 };
-template <int columns> struct WarpTableWithNumbers : WarpTable<columns> { double number[2][columns]; };
+constexpr int groups = 4; // of lanes of a warp
+template <int columns> struct WarpTableWithNumbers : WarpTable<columns> { double number[groups][columns]; };
 
 // A warp whose set of columns is a bit of each column that there may be, in shared memory: in order, and never full.
 class WarpWithBits : public Lanes<32> {
@@ -267,21 +268,44 @@ public:
     }
   }
 
-  __device__ double *numbers(node_t n, double *there, bool second) const {
-    return n <= Table::room ? table_.number[second] : there;
-  }
-  template <class F> __device__ void each_in_halves(node_t n, bool mine, bool second, node_t k, const F &f) const {
-    if (n > Table::room) {
-      this->each(mine, k, [&](node_t of_one) { f(of_one, lane, lanes, false), this->wait(); });
-      return;
+  struct Sums {
+    Table &table;
+    double *w;
+    node_t begin, end;
+
+    __device__ void clear(const Warp &warp) const {
+      for (int i = warp.lane; i < end - begin; i += lanes)
+        for (int g = 0; g < groups; ++g) table.number[g][i] = 0.0;
+      warp.wait();
     }
-    constexpr int half = lanes / 2;
-    const unsigned first_ones = votes(mine && !second), second_ones = votes(mine && second);
-    const bool is_second = lane >= half;
-    unsigned those = is_second ? second_ones : first_ones;
-    for (int left = max(__popc(first_ones), __popc(second_ones)); left > 0; --left, those &= those - 1) {
-      const node_t of_half = __shfl_sync(~0u, k, those ? __ffs(those) - 1 : 0);
-      if (those) f(of_half, lane % half, half, is_second);
+    __device__ void add(int group, node_t k, double more) const {
+      if (begin <= k && k < end) table.number[group][k - begin] += more;
+    }
+    __device__ void put(const Warp &warp) const {
+      warp.wait();
+      for (int i = warp.lane; i < end - begin; i += lanes) {
+        const auto &sum = table.number;
+        w[begin + i] = (sum[0][i] + sum[1][i]) + (sum[2][i] + sum[3][i]);
+      }
+      warp.wait();
+    }
+  };
+  __device__ Sums sums(double *w, node_t begin, node_t end) const {
+    return {table_, w, begin, min(end, begin + Table::room)};
+  }
+  template <class F> __device__ void each_in_groups(bool mine, node_t key, node_t k, const F &f) const {
+    constexpr int some = lanes / groups;
+    const int of_key = int(std::uint32_t(key) * 2654435769u >> 30);
+    unsigned those = 0;
+    int most = 0;
+    for (int g = 0; g < groups; ++g) {
+      const unsigned of_group = votes(mine && of_key == g);
+      most = max(most, __popc(of_group));
+      if (lane / some == g) those = of_group;
+    }
+    for (; most > 0; --most, those &= those - 1) {
+      const node_t of_group = __shfl_sync(~0u, k, those ? __ffs(those) - 1 : 0);
+      if (those) f(of_group, lane % some, some, lane / some);
       wait();
     }
   }

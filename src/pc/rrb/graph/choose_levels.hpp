@@ -69,9 +69,11 @@ struct ClearCounts {
 // A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
 template <class Backend> void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
   if (on_grid_ || n <= small_graph) return;
-  if (couplings > std::max(most_couplings * n, most_fill * levels_.front().filled().couplings()))
+  const Level &first = levels_.front();
+  const index_t of_matrix = index_t(first.filled().couplings()) * (first.slid() ? 2 : 1);
+  if (couplings > std::max(most_couplings * n, most_fill * of_matrix))
     refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n,
-           std::max(double(most_couplings), double(most_fill) * levels_.front().filled().couplings() / n));
+           std::max(double(most_couplings), double(most_fill) * of_matrix / n));
   if (choosing_->any(n, IsLongRow{start, longest_row}))
     refuse(n, "are left, of which one couples with more than %.0f others", longest_row);
 }
@@ -100,7 +102,7 @@ template <class Backend> template <class Matrix> void GraphLevels<Backend>::make
   Loops::each(on_, n, ListNeighbours<Matrix>{s, level.rows.start.data(), level.rows.column.data()});
   room(w_[0], couplings), room(e_[0], n);
   room(excess_, n);
-  Loops::each(on_, n, FillFirst<Matrix>{s, level.rows.rows(), w_[0].data(), e_[0].data()});
+  Loops::each(on_, n, FillFirst<Matrix>{s, level.rows.rows(), false, w_[0].data(), e_[0].data()});
 }
 
 // Where the colours do not alternate around a ring it is not asked.
@@ -269,7 +271,7 @@ template <class Backend> void GraphLevels<Backend>::make_room() {
   inverse_ = std::move(levels_[0].inverse);
   for (Level &l : levels_) l.point = {}, l.w = {}, l.e = {}, l.inverse = {};
   choosing_ = nullptr;
-  count_ = {}, reverse_ = {}, own_ = {}, ways_ = {};
+  count_ = {}, reverse_ = {}, once_ = {}, own_ = {}, ways_ = {};
   for (int l = 0; l <= count(); ++l) {
     room(w_[l % 2], levels_[l].rows.couplings());
     room(e_[l % 2], levels_[l].rows.n());

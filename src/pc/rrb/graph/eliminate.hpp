@@ -118,36 +118,19 @@ struct FillNext {
   Graph graph;
   const node_t *number, *black; // as for ListNext
   const double *inverse, *excess;
-  Rows next;
+  Rows next; // all of them, or those with later nodes
+  bool halved;
   double *w, *e;
 
-  // Along the rows of red neighbours, of even and of odd ones apart, so that a weight is the same from both ends.
+  // Along the rows of red neighbours. In each group of lanes they are added up in their order, so that a weight is the same from both ends.
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
-    const Rows &rows = graph.rows;
-    const node_t q = black[row], first = next.start[row], n = next.start[row + 1] - first, end = rows.start[q + 1];
-    double *const sum = lanes.numbers(n, w + first, false), *const second_sum = lanes.numbers(n, w + first, true);
+    const node_t q = black[row], end = next.start[row + 1];
     lanes.open(next, row);
-    for (node_t i = lanes.lane; i < n; i += lanes.count) sum[i] = second_sum[i] = 0.0;
-    lanes.wait();
-    for (node_t k = rows.start[q] + lanes.lane; k < end; k += lanes.count)
-      if (const node_t to = number[rows.column[k]]; to >= 0) sum[lanes.find(next, to) - first] = graph.w[k];
-    lanes.wait();
-    for (node_t from = rows.start[q]; from < end; from += lanes.count) {
-      const node_t mine = from + lanes.lane, neighbour = mine < end ? rows.column[mine] : 0;
-      lanes.each_in_halves(n, mine < end && number[neighbour] < 0, neighbour & 1, mine,
-                           [&](node_t k, int lane, int count, bool second) {
-                             double *const to_sum = second ? second_sum : sum;
-                             const node_t a = rows.column[k];
-                             for (node_t m = rows.start[a] + lane; m < rows.start[a + 1]; m += count) {
-                               const node_t r = rows.column[m], to = number[r];
-                               if (to >= 0 && r != q)
-                                 to_sum[lanes.find(next, to) - first] += over(a, q, r, graph.w[k], graph.w[m]);
-                             }
-                           });
+    for (node_t first = next.start[row]; first < end;) {
+      auto sums = lanes.sums(w, first, end);
+      add_up(q, sums, lanes);
+      first = sums.end;
     }
-    lanes.wait();
-    if (sum != w + first)
-      for (node_t i = lanes.lane; i < n; i += lanes.count) w[first + i] = sum[i] + second_sum[i];
     const double more = lanes.sum(added_excess(q, lanes.lane, lanes.count));
     if (lanes.first()) take(row, more);
   }
@@ -162,6 +145,25 @@ struct FillNext {
   }
 
 private:
+  template <class Sums, class Lanes> PETSCRRB_HD void add_up(node_t q, Sums &sums, Lanes &lanes) const {
+    const Rows &rows = graph.rows;
+    const node_t begin = rows.start[q], end = rows.start[q + 1], least = halved ? q : -1;
+    sums.clear(lanes);
+    for (node_t k = end - 1 - lanes.lane; k >= begin && rows.column[k] > least; k -= lanes.count)
+      if (const node_t to = number[rows.column[k]]; to >= 0) sums.add(0, lanes.find(next, to), graph.w[k]);
+    lanes.wait();
+    for (node_t from = begin; from < end; from += lanes.count) {
+      const node_t mine = from + lanes.lane, red_one = mine < end ? ~number[rows.column[mine]] : -1;
+      lanes.each_in_groups(red_one >= 0, red_one, mine, [&](node_t k, int lane, int count, int group) {
+        const node_t a = rows.column[k];
+        for (node_t m = rows.start[a + 1] - 1 - lane; m >= rows.start[a] && rows.column[m] > least; m -= count) {
+          const node_t r = rows.column[m], to = number[r];
+          if (to >= 0 && r != q) sums.add(group, lanes.find(next, to), over(a, q, r, graph.w[k], graph.w[m]));
+        }
+      });
+    }
+    sums.put(lanes);
+  }
   PETSCRRB_HD void take(node_t row, double more) const { e[row] = graph.e[black[row]] + more; }
   // u = w(q,a), v = w(r,a); the same from both ends
   PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {

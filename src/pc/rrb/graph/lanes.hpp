@@ -73,17 +73,31 @@ public:
 
   // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0.
   template <class F> std::uint64_t smallest(node_t begin, node_t end, node_t n, const F &key) {
-    keys_.resize(end - begin);
-    for (node_t k = begin; k < end; ++k) keys_[k - begin] = key(k);
-    std::nth_element(keys_.begin(), keys_.begin() + (n - 1), keys_.end());
+    keys_.assign(n, ~std::uint64_t(0)); // the smallest ones so far, ascending
+    for (node_t k = begin; k < end; ++k) {
+      const std::uint64_t mine = key(k);
+      node_t at = n - 1;
+      if (mine >= keys_[at]) continue;
+      for (; at > 0 && mine < keys_[at - 1]; --at) keys_[at] = keys_[at - 1];
+      keys_[at] = mine;
+    }
     return keys_[n - 1];
   }
 
-  // Where up to n numbers of a row are added up: here, or where they will be. A warp has two such places, each for half of its lanes.
-  double *numbers(node_t /* n */, double *there, bool /* second */) const { return there; }
-  // f(k, lane, lanes, second) where a lane has a k: its half of the lanes, and which place they have.
-  template <class F> void each_in_halves(node_t /* n */, bool mine, bool /* second */, node_t k, const F &f) const {
-    if (mine) f(k, 0, 1, false);
+  // Numbers w[begin] ... w[end - 1] of a row that are added up: here where they will be. Those of a warp begin a row, or go on in it: each group of
+  // its lanes has its own sums, of so many as there is room for.
+  struct Sums {
+    double *w;
+    node_t begin, end;
+
+    void clear(const OneLane &) const { std::fill(w + begin, w + end, 0.0); }
+    void add(int /* group */, node_t k, double more) const { w[k] += more; }
+    void put(const OneLane &) const {}
+  };
+  Sums sums(double *w, node_t begin, node_t end) const { return {w, begin, end}; }
+  // f(k, lane, lanes, group) where a lane has a k, by a group of lanes that `key` chooses.
+  template <class F> void each_in_groups(bool mine, node_t /* key */, node_t k, const F &f) const {
+    if (mine) f(k, 0, 1, 0);
   }
 
 private:

@@ -19,9 +19,10 @@ template <class Backend> struct GraphLevel {
 
   RowArrays<Backend> rows; // that it starts from
 
-  // The rows before some of their couplings went; none where nothing did.
+  // Before some couplings went, each once, with the later node; none where nothing did.
   RowArrays<Backend> before;
-  Array<signed char> gone; // the pass in which it slides, or `lumped`; 0: it stays
+  Array<node_t> from;      // of each coupling of `rows`: where it is there
+  Array<signed char> gone; // the pass in which it slides, or `lumped`; 0: it stays. Then there, and of a matrix alone
   std::vector<SlidePass<Backend>> passes;
   double eps = slide_eps;
 
@@ -36,10 +37,11 @@ template <class Backend> struct GraphLevel {
   Array<node_t> point;         // of the grid
   Array<double> w, e, inverse; // numbers by which the next level was chosen
 
-  const RowArrays<Backend> &filled() const { return before.n() ? before : rows; }
+  bool slid() const { return before.n() != 0; }
+  const RowArrays<Backend> &filled() const { return slid() ? before : rows; }
   std::size_t bytes() const {
-    std::size_t n = rows.bytes() + before.bytes() + gone.bytes() + colour.bytes() + number.bytes() + black.bytes() +
-                    pairs.bytes() + point.bytes();
+    std::size_t n = rows.bytes() + before.bytes() + from.bytes() + gone.bytes() + colour.bytes() + number.bytes() +
+                    black.bytes() + pairs.bytes() + point.bytes();
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -127,6 +129,7 @@ private:
   void let_light_slide(Level &);
   template <class Mark> bool make_pass(Level &, index_t left);
   void drop_what_went(Level &);
+  void list_once(Level &, const Rows &, const signed char *gone);
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
@@ -135,7 +138,7 @@ private:
   void find_pivots(const Level &, Lumping lumping, int l);
   void count_unsupported(const Graph &, const Level &);
   void fill_next(const Level &, const Level &next, double *w);
-  void slide(const SlidePass<Backend> &, double *w, double eps);
+  void slide(const SlidePass<Backend> &, double *w, double eps, const node_t *reverse);
   void finish(const Level &, int next);
 
   const Backend &on_;
@@ -152,7 +155,7 @@ private:
     Array<node_t> row, place, slides, ways, of, far, order, takers, past, supports, support_places;
     Array<double> heaviest;
   } ways_; // of a pass
-  Array<node_t> reverse_;
+  Array<node_t> reverse_, once_;
   Array<signed char> own_;
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
   Array<index_t> changes_{3};             // see Outdated: couplings, slides, pairs of red nodes
@@ -195,29 +198,30 @@ template <class Backend> void GraphLevels<Backend>::count_unsupported(const Grap
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
-  Loops::add_up(on_, rows.n(), double(level.rows.couplings()) / std::max(level.rows.n(), 1),
+  const auto on_average = [](const RowArrays<Backend> &r) { return double(r.couplings()) / std::max(r.n(), 1); };
+  Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows),
                 FillNext{graph(level), level.number.data(), level.black.data(), inverse_.data(), excess_.data(),
-                         rows.rows(), w, e_[now_ ^ 1].data()});
+                         rows.rows(), next.slid(), w, e_[now_ ^ 1].data()});
 }
 
-// eps: of what is counted as outdated
-template <class Backend> void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps) {
+// eps: of what is counted as outdated. reverse: NULL where w has each coupling once.
+template <class Backend>
+void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps, const node_t *reverse) {
   Loops::add(on_, pass.slides, FindShare{pass.place(), pass.at(), pass.near(), w, eps, share_.data()},
              changes_.data() + 1);
   Loops::each(on_, pass.takers, Take{pass.first(), pass.from(), pass.along(), w, share_.data(), more_.data()});
-  Loops::each(on_, pass.takers, AddTaken{pass.taking(), pass.taking_reverse(), more_.data(), w});
+  Loops::each(on_, pass.takers, AddTaken{pass.taking(), reverse, more_.data(), w});
 }
 
 // From what was filled to what the level starts from.
 template <class Backend> void GraphLevels<Backend>::finish(const Level &level, int next) {
   constexpr double far_too_weak = 3.0;
   const bool first = &level == levels_.data();
-  if (level.before.n()) {
-    for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps);
-    Loops::add_together(on_, level.rows.n(), double(level.before.couplings()) / level.rows.n(),
-                        PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(),
-                                    weights(next), first},
-                        changes_.data());
+  if (level.slid()) {
+    for (const auto &pass : level.passes) slide(pass, before_.data(), far_too_weak * level.eps, nullptr);
+    if (first)
+      Loops::add(on_, level.before.couplings(), CountChanged{level.gone.data(), before_.data()}, changes_.data());
+    Loops::each(on_, level.rows.couplings(), TakeStaying{level.from.data(), before_.data(), weights(next)});
   } else if (first)
     Loops::add(on_, level.rows.couplings(), LumpPositive{weights(next)}, changes_.data());
 }
@@ -228,10 +232,11 @@ void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, co
   on_.clear(counts_), Loops::clear(on_, changes_);
   now_ = 0;
   const Level &first = levels_.front();
-  const auto into = [&](const Level &level, int next) { return level.before.n() ? before_.data() : weights(next); };
+  const auto into = [&](const Level &level, int next) { return level.slid() ? before_.data() : weights(next); };
   with_matrix(s, [&](const auto &matrix) {
     using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
-    Loops::add(on_, first.rows.n(), Fill{matrix, first.filled().rows(), into(first, 0), e_[0].data()}, changes_.data());
+    Loops::add(on_, first.rows.n(), Fill{matrix, first.filled().rows(), first.slid(), into(first, 0), e_[0].data()},
+               changes_.data());
   });
   finish(first, 0);
   for (int l = 0; l < count(); ++l) {

@@ -182,7 +182,7 @@ struct CountWays {
   }
 };
 
-// What slides in one pass.
+// What slides in one pass. Couplings are places in a graph's rows, and from halve() on in the rows that list each of them once.
 template <class Backend> class SlidePass {
   typename Backend::template Array<node_t> of_slides_, of_takers_;
 
@@ -191,7 +191,7 @@ public:
 
   SlidePass(node_t s, node_t w) : of_slides_(2 * std::size_t(s) + 1 + w), slides(s), ways(w) {}
   void set_takers(node_t t) {
-    of_takers_.resize(3 * std::size_t(t) + 1 + 2 * std::size_t(ways));
+    of_takers_.resize(2 * std::size_t(t) + 1 + 2 * std::size_t(ways));
     takers = t;
   }
 
@@ -201,10 +201,13 @@ public:
   node_t *near() const { return at() + slides + 1; }
   // of each coupling that takes something: from coupling from[c] in proportion to along[c], first[t] <= c < first[t + 1]
   node_t *taking() const { return of_takers_.data(); }
-  node_t *taking_reverse() const { return taking() + takers; }
-  node_t *first() const { return taking_reverse() + takers; }
+  node_t *first() const { return taking() + takers; }
   node_t *from() const { return first() + takers + 1; }
   node_t *along() const { return from() + ways; }
+
+  template <class F> void each_list_of_couplings(const F &f) const {
+    f(place(), slides), f(near(), ways), f(taking(), takers), f(along(), ways);
+  }
 
   std::size_t bytes() const { return of_slides_.bytes() + of_takers_.bytes(); }
 };
@@ -247,17 +250,17 @@ struct IsNewTaker {
   PETSCRRB_HD void operator()(node_t c) const { count[c] = c == 0 || far[order[c]] != far[order[c - 1]]; }
 };
 struct ListTaking {
-  const node_t *reverse, *order, *of, *near, *far;
+  const node_t *order, *of, *near, *far;
   const node_t *takers; // before each way
   node_t ways;
-  node_t *taking, *taking_reverse, *first, *from, *along; // as in SlidePass
+  node_t *taking, *first, *from, *along; // as in SlidePass
 
   PETSCRRB_HD void operator()(node_t c) const {
     const node_t w = order[c], t = takers[c];
     from[c] = of[w], along[c] = near[w];
     if (c + 1 == ways) first[takers[ways]] = ways;
     if (takers[c + 1] == t) return;
-    taking[t] = far[w], taking_reverse[t] = reverse[far[w]], first[t] = c;
+    taking[t] = far[w], first[t] = c;
   }
 };
 
@@ -296,11 +299,14 @@ struct Take {
 };
 // What takes has more; nobody asks any more for what slides. None does both in one pass.
 struct AddTaken {
-  const node_t *place, *reverse;
+  const node_t *place, *reverse; // the latter NULL where each coupling is listed once
   const double *more;
   double *w;
 
-  PETSCRRB_HD void operator()(node_t t) const { w[reverse[t]] = w[place[t]] += more[t]; }
+  PETSCRRB_HD void operator()(node_t t) const {
+    const double sum = w[place[t]] += more[t];
+    if (reverse) w[reverse[place[t]]] = sum;
+  }
 };
 
 constexpr signed char lumped = 127; // `gone` of a coupling that has no weight, or is positive
@@ -320,27 +326,22 @@ struct LumpPositive {
   }
 };
 
-// The numbers of what has stayed. first: of the matrix, where some may have become positive, and some that were are no more; returns how many.
-struct PackNumbers {
-  Rows before;
+// Of a matrix: how many that have stayed have become positive, and that were positive are so no more, in both ends' rows.
+struct CountChanged {
   const signed char *gone;
   const double *w;
-  const node_t *start;
-  double *to;
-  bool first;
 
-  template <class Lanes> PETSCRRB_HD unsigned operator()(node_t p, Lanes &lanes) const {
-    unsigned changed = 0;
-    node_t n = start[p];
-    for (node_t from = before.start[p]; from < before.start[p + 1]; from += lanes.count) {
-      const node_t k = from + lanes.lane;
-      const bool there = k < before.start[p + 1], stays = there && !gone[k];
-      if (there && first) changed += stays ? w[k] < 0.0 : gone[k] == lumped && w[k] > 0.0;
-      const node_t i = lanes.rank(stays, n);
-      if (stays) to[i] = w[k] > 0.0 ? w[k] : 0.0;
-    }
-    return changed;
+  PETSCRRB_HD unsigned operator()(node_t k) const {
+    return (gone[k] ? gone[k] == lumped && w[k] > 0.0 : w[k] < 0.0) ? 2 : 0;
   }
+};
+// The numbers of what has stayed.
+struct TakeStaying {
+  const node_t *from;
+  const double *w;
+  double *to;
+
+  PETSCRRB_HD void operator()(node_t k) const { to[k] = w[from[k]] > 0.0 ? w[from[k]] : 0.0; }
 };
 
 } // namespace petscrrb::rrb

@@ -34,13 +34,46 @@ struct PackColumns {
   Rows before;
   const signed char *gone;
   const node_t *start;
-  node_t *column;
+  node_t *column, *from;
 
   PETSCRRB_HD void operator()(node_t p) const {
     node_t to = start[p];
     for (node_t k = before.start[p]; k < before.start[p + 1]; ++k)
-      if (!gone[k]) column[to++] = before.column[k];
+      if (!gone[k]) column[to] = before.column[k], from[to++] = k;
   }
+};
+
+// Rows that list each coupling once, with the later node.
+struct CountLater {
+  Rows rows;
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t p) const { count[p] = rows.start[p + 1] - rows.after(p, p); }
+};
+struct ListLater {
+  Rows rows;
+  const node_t *reverse;
+  const signed char *gone;
+  const node_t *start;
+  node_t *column;
+  signed char *gone_there; // or NULL
+  node_t *once;            // where each coupling of `rows` is then
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, Lanes &lanes) const {
+    const node_t first = rows.after(p, p);
+    for (node_t k = first + lanes.lane; k < rows.start[p + 1]; k += lanes.count) {
+      const node_t to = start[p] + (k - first);
+      column[to] = rows.column[k];
+      if (gone_there) gone_there[to] = gone[k];
+      once[k] = once[reverse[k]] = to;
+    }
+  }
+};
+struct ListOnce {
+  const node_t *once;
+  node_t *list; // of couplings
+
+  PETSCRRB_HD void operator()(node_t i) const { list[i] = once[list[i]]; }
 };
 
 template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) {
@@ -55,7 +88,8 @@ template <class Backend> void GraphLevels<Backend>::let_positive_slide(Level &le
   if (!choosing_->sum(level.rows.couplings(), IsPositive{weights(0)})) return;
   start_sliding(level);
   level.eps = 1.0;
-  if (make_pass<MarkPositive>(level, level.rows.couplings())) slide(level.passes.back(), weights(0), level.eps);
+  if (make_pass<MarkPositive>(level, level.rows.couplings()))
+    slide(level.passes.back(), weights(0), level.eps, reverse_.data());
   Loops::each(on_, level.rows.couplings(), MarkLumped{weights(0), level.gone.data()});
   drop_what_went(level);
 }
@@ -66,7 +100,7 @@ template <class Backend> void GraphLevels<Backend>::let_light_slide(Level &level
   const int most = on_grid_ ? most_passes_on_grids : most_passes;
   index_t left = level.rows.couplings();
   for (int pass = 0; pass < most && make_pass<MarkLight>(level, left); ++pass) {
-    slide(level.passes.back(), weights(0), level.eps);
+    slide(level.passes.back(), weights(0), level.eps, reverse_.data());
     const index_t gone = 2 * index_t(level.passes.back().slides);
     if (!on_grid_ && gone * worth_another_pass <= left) break;
     left -= gone;
@@ -107,8 +141,8 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
   pass.set_takers(choosing_->offsets(takers.data(), in_all, in_all));
   Loops::each(on_, in_all,
-              ListTaking{reverse_.data(), order.data(), of.data(), pass.near(), far.data(), takers.data(), in_all,
-                         pass.taking(), pass.taking_reverse(), pass.first(), pass.from(), pass.along()});
+              ListTaking{order.data(), of.data(), pass.near(), far.data(), takers.data(), in_all, pass.taking(),
+                         pass.first(), pass.from(), pass.along()});
   Loops::each(
       on_, sliding_ones,
       MarkGone{pass.place(), reverse_.data(), level.gone.data(), static_cast<signed char>(level.passes.size() + 1)});
@@ -118,19 +152,38 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
 
 template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level) {
   const node_t n = level.rows.n();
-  level.before = std::move(level.rows);
-  level.rows = {};
+  const RowArrays<Backend> all = std::move(level.rows);
+  const Array<signed char> gone = std::move(level.gone);
+  level.rows = {}, level.gone = {};
   level.rows.start.resize(n + 1);
-  Loops::each(on_, n, CountStaying{level.before.start.data(), level.gone.data(), level.rows.start.data()});
-  level.rows.column.resize(choosing_->offsets(level.rows.start.data(), n, level.before.couplings()));
-  Loops::each(on_, n,
-              PackColumns{level.before.rows(), level.gone.data(), level.rows.start.data(), level.rows.column.data()});
+  Loops::each(on_, n, CountStaying{all.start.data(), gone.data(), level.rows.start.data()});
+  const node_t staying = choosing_->offsets(level.rows.start.data(), n, all.couplings());
+  level.rows.column.resize(staying), level.from.resize(staying);
+  Loops::each(
+      on_, n,
+      PackColumns{all.rows(), gone.data(), level.rows.start.data(), level.rows.column.data(), level.from.data()});
   std::swap(before_, w_[now_]);
-  room(w_[now_], level.rows.couplings());
-  Loops::add_together(
-      on_, n, double(level.before.couplings()) / n,
-      PackNumbers{level.before.rows(), level.gone.data(), before_.data(), level.rows.start.data(), weights(0), false},
-      changes_.data());
+  room(w_[now_], staying);
+  Loops::each(on_, staying, TakeStaying{level.from.data(), before_.data(), weights(0)});
+  list_once(level, all.rows(), gone.data());
+}
+
+// What a refresh has of the level before couplings slide. rows: all of these.
+template <class Backend> void GraphLevels<Backend>::list_once(Level &level, const Rows &rows, const signed char *gone) {
+  const node_t n = level.rows.n();
+  RowArrays<Backend> &before = level.before;
+  before.start.resize(n + 1);
+  Loops::each(on_, n, CountLater{rows, before.start.data()});
+  const node_t couplings = choosing_->offsets(before.start.data(), n, any_number);
+  before.column.resize(couplings);
+  if (&level == levels_.data()) level.gone.resize(couplings);
+  room(once_, 2 * std::size_t(couplings));
+  Loops::together(on_, n, double(couplings) / n,
+                  ListLater{rows, reverse_.data(), gone, before.start.data(), before.column.data(), level.gone.data(),
+                            once_.data()});
+  const auto list = [&](node_t *list, node_t n) { Loops::each(on_, n, ListOnce{once_.data(), list}); };
+  for (const auto &pass : level.passes) pass.each_list_of_couplings(list);
+  list(level.from.data(), level.rows.couplings());
 }
 
 } // namespace petscrrb::rrb

@@ -79,7 +79,8 @@ template <class Matrix> struct ListNeighbours {
 // Returns how many have no place among the couplings that there are: these are lumped.
 template <class Matrix> struct FillFirst {
   Matrix matrix;
-  Rows rows;
+  Rows rows; // all of them, or those with later nodes
+  bool halved;
   double *w, *e;
 
   PETSCRRB_HD unsigned operator()(node_t p) const {
@@ -87,11 +88,12 @@ template <class Matrix> struct FillFirst {
     node_t k = rows.start[p];
     unsigned lumped = 0;
     matrix.each(p, [&](node_t q, double weight) {
+      if (halved && q < p) return;
       for (; k < end && rows.column[k] < q; ++k) w[k] = 0.0;
       if (k < end && rows.column[k] == q)
         w[k++] = weight;
       else
-        ++lumped;
+        lumped += halved ? 2 : 1;
     });
     for (; k < end; ++k) w[k] = 0.0;
     e[p] = matrix.excess(p);
