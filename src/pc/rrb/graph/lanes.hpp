@@ -73,14 +73,9 @@ public:
 
   // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0.
   template <class F> std::uint64_t smallest(node_t begin, node_t end, node_t n, const F &key) {
-    keys_.assign(n, ~std::uint64_t(0)); // the smallest ones so far, ascending
-    for (node_t k = begin; k < end; ++k) {
-      const std::uint64_t mine = key(k);
-      node_t at = n - 1;
-      if (mine >= keys_[at]) continue;
-      for (; at > 0 && mine < keys_[at - 1]; --at) keys_[at] = keys_[at - 1];
-      keys_[at] = mine;
-    }
+    keys_.resize(end - begin);
+    for (node_t k = begin; k < end; ++k) keys_[k - begin] = key(k);
+    std::nth_element(keys_.begin(), keys_.begin() + (n - 1), keys_.end());
     return keys_[n - 1];
   }
 

@@ -182,7 +182,7 @@ struct CountWays {
   }
 };
 
-// What slides in one pass. Couplings are places in a graph's rows, and from halve() on in the rows that list each of them once.
+// What slides in one pass. Couplings are places in a graph's rows, and after the choice in those that list each of them once.
 template <class Backend> class SlidePass {
   typename Backend::template Array<node_t> of_slides_, of_takers_;
 
