@@ -6,11 +6,19 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure(config):
+    """Programs that start and end at the same time make and remove one folder, /tmp/ompi.HOST.UID, and some fail: each process of tests has its own."""
+    folder = tempfile.TemporaryDirectory(prefix="ompi-")
+    os.environ["OMPI_MCA_orte_tmpdir_base"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 def pytest_collection_modifyitems(items):
