@@ -129,7 +129,7 @@ private:
   void let_light_slide(Level &);
   template <class Mark> bool make_pass(Level &, index_t left);
   void drop_what_went(Level &);
-  void list_once(Level &, const Rows &, const signed char *gone);
+  void list_once(Level &, const RowArrays<Backend> &all, const signed char *gone);
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }

@@ -165,19 +165,21 @@ template <class Backend> void GraphLevels<Backend>::drop_what_went(Level &level)
   std::swap(before_, w_[now_]);
   room(w_[now_], staying);
   Loops::each(on_, staying, TakeStaying{level.from.data(), before_.data(), weights(0)});
-  list_once(level, all.rows(), gone.data());
+  list_once(level, all, gone.data());
 }
 
-// What a refresh has of the level before couplings slide. rows: all of these.
-template <class Backend> void GraphLevels<Backend>::list_once(Level &level, const Rows &rows, const signed char *gone) {
-  const node_t n = level.rows.n();
+// What a refresh has of the level before couplings slide. all: these.
+template <class Backend>
+void GraphLevels<Backend>::list_once(Level &level, const RowArrays<Backend> &all, const signed char *gone) {
+  const node_t n = all.n();
+  const Rows rows = all.rows();
   RowArrays<Backend> &before = level.before;
   before.start.resize(n + 1);
   Loops::each(on_, n, CountLater{rows, before.start.data()});
-  const node_t couplings = choosing_->offsets(before.start.data(), n, any_number);
+  const node_t couplings = choosing_->offsets(before.start.data(), n, all.couplings());
   before.column.resize(couplings);
   if (&level == levels_.data()) level.gone.resize(couplings);
-  room(once_, 2 * std::size_t(couplings));
+  room(once_, all.couplings());
   Loops::together(on_, n, double(couplings) / n,
                   ListLater{rows, reverse_.data(), gone, before.start.data(), before.column.data(), level.gone.data(),
                             once_.data()});
