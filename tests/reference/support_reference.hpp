@@ -8,6 +8,7 @@
 #include "red_by_support.hpp"
 #include "sliding.hpp"
 
+#include <cmath>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -117,6 +118,22 @@ public:
     cycle(0, 0, lambda, z);
     for (std::size_t p = 0; p < z.size(); p++) z[p] *= prepared_.v[p];
     return z;
+  }
+  // The largest eigenvalue of B S at step k, B the steps after it, by the power method.
+  double largest_eigenvalue(std::size_t k, const std::vector<double> &lambda) const {
+    const Step &step = steps_[k];
+    Vector x(prepared_.v.size(), 0.0);
+    for (int p : step.nodes) x[p] = std::sin(p + 1.0);
+    double largest = 0;
+    for (int turn = 0; turn < 300; turn++) {
+      Vector z = step.S.multiply(x);
+      cycle(step.level, k + 1, lambda, z);
+      double xx = 0, xz = 0, zz = 0;
+      for (int p : step.nodes) xx += x[p] * x[p], xz += x[p] * z[p], zz += z[p] * z[p];
+      largest = xz / xx;
+      for (int p : step.nodes) x[p] = z[p] / std::sqrt(zz);
+    }
+    return largest;
   }
   int steps() const { return static_cast<int>(steps_.size()); }
   std::size_t step_size(int k) const { return steps_[k].nodes.size(); }

@@ -30,14 +30,14 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
     void second_right_hand_side(double *) override {
       const SharedSweeps *shared = of_.shared_before(level_);
       const node_t first = of_.first_[level_];
-      double *q = of_.q_.data();
+      double *const y = of_.s_.data(); // q_ is of an estimate above, which applies this step
       if (shared) shared->bring_for_product(level_, x());
-      const GraphPolynomial next(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), q);
+      const GraphPolynomial next(matrix(), r.data(), x(), polynomial_.c0(), polynomial_.c1(), y);
       of_.each_range(shared, level_, of_.grids(), [&](NodeRange part) {
         NodeSums::each(on_, part.size(), couplings(), next.from(part.begin - first));
       });
       of_.each_range(shared, level_, of_.grids(), [&](NodeRange part) {
-        on_.copy(x() + (part.begin - first), q + (part.begin - first), part.size());
+        on_.copy(x() + (part.begin - first), y + (part.begin - first), part.size());
       });
     }
     void start_estimate() override {
