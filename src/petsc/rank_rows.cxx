@@ -6,6 +6,8 @@
 #include "petsc/mpi_throws.h"
 #include "petsc/compat.h"
 
+#include <algorithm>
+
 PetscRRBRankRows::~PetscRRBRankRows() {
   for (PetscSF *sf : {&rows_, &transposed_}) (void)PetscSFDestroy(sf);
 }
@@ -37,6 +39,14 @@ PetscErrorCode PetscRRBRankRows::SetPlaces(Mat P, const petscrrb::BoxPlaces &pla
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The row that has entry e, not before p. Most rows are empty where ranks have boxes: it skips ever more of them. */
+static PetscInt RowOf(const petscrrb::Csr &rows, PetscInt e, PetscInt p) {
+  PetscInt step = 1;
+
+  for (; p + step < rows.n && rows.ia[p + step] <= e; step *= 2) p += step;
+  return (PetscInt)(std::upper_bound(rows.ia + p, rows.ia + std::min(p + step, rows.n), e) - rows.ia) - 1;
+}
+
 /* Which entries of ghosts' rows are the transposed ones of own rows'. */
 PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
@@ -60,15 +70,16 @@ PetscErrorCode PetscRRBRankRows::ConnectTransposed(Mat P, Mat block) {
   PetscCall(PetscSFDestroy(&entries));
   PetscCall(code);
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
-    for (PetscInt p = 0; p < others.n; ++p)
-      for (PetscInt e = others.ia[p]; e < others.ia[p + 1]; ++e) {
-        const std::size_t g = (std::size_t)others.ja[e];
-        for (PetscInt t = theirs.start[g]; t < theirs.start[g + 1]; ++t)
-          if (columns[(std::size_t)t] == first_ + p) {
-            leaf.push_back(e);
-            root.push_back(theirs.root[(std::size_t)t]);
-          }
-      }
+    PetscInt p = 0;
+    for (PetscInt e = 0; e < other_entries_; ++e) {
+      const std::size_t g = (std::size_t)others.ja[e];
+      p = RowOf(others, e, p);
+      for (PetscInt t = theirs.start[g]; t < theirs.start[g + 1]; ++t)
+        if (columns[(std::size_t)t] == first_ + p) {
+          leaf.push_back(e);
+          root.push_back(theirs.root[(std::size_t)t]);
+        }
+    }
   }));
   PetscCall(PetscRRBPatternRestore(block, &others));
   PetscCall(PetscSFDestroy(&transposed_));

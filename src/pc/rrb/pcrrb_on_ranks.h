@@ -52,13 +52,10 @@ PetscErrorCode PCRRBGatherValues(PCRRBEverywhere &all, Mat P, const PetscRRBSay 
   Mat parts[2];
 
   PetscFunctionBegin;
-  if (!*values) {
-    std::vector<petscrrb::index_t> n;
-    std::vector<petscrrb::rrb::node_t> number;
-    PetscCall(all.NumberNonzeros(P, &n, &number));
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say,
-                                  [&] { *values = petscrrb::rrb::make_values_of_ranks(on, ranks, n, number); }));
-  }
+  if (!*values)
+    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] {
+      *values = petscrrb::rrb::make_values_of_ranks(on, ranks, all.nonzeros(), all.numbers());
+    }));
   double *to = (*values)->mine();
   PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], nullptr));
   for (Mat part : parts) {

@@ -14,6 +14,6 @@ template std::unique_ptr<Factorization> make_by_support(const Cuda &, const Exte
                                                         const PreparedStencil &, Lumping);
 template std::unique_ptr<MatrixReader> make_matrix_reader(const Cuda &);
 template std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Cuda &, Ranks &, const std::vector<index_t> &,
-                                                             const std::vector<node_t> &);
+                                                             const host::Buffer<node_t> &);
 
 } // namespace petscrrb::rrb

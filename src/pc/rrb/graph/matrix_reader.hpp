@@ -2,6 +2,7 @@
 #pragma once
 
 #include "comm/ranks.hpp"
+#include "exec/host/host.hpp"
 #include "pc/rrb/core/views.hpp"
 #include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
@@ -43,6 +44,6 @@ public:
 // outlive it. Local.
 template <class Backend>
 std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Backend &on, Ranks &ranks, const std::vector<index_t> &n,
-                                                    const std::vector<node_t> &from);
+                                                    const host::Buffer<node_t> &from);
 
 } // namespace petscrrb::rrb

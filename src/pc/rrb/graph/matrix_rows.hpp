@@ -91,9 +91,9 @@ template <class Backend> class GatheredValues final : public ValuesOfRanks {
   template <class T> using Array = typename Backend::template Array<T>;
 
 public:
-  GatheredValues(const Backend &on, Ranks &ranks, const std::vector<index_t> &n, const std::vector<node_t> &from)
+  GatheredValues(const Backend &on, Ranks &ranks, const std::vector<index_t> &n, const host::Buffer<node_t> &from)
       : on_(on), ranks_(ranks), n_(n), mine_(std::size_t(n[std::size_t(ranks.rank())])), all_(from.size()) {
-    Backend::assign(from_, from);
+    from_.assign(from.data(), from.size());
   }
 
   double *mine() override { return mine_.data(); }
@@ -113,7 +113,7 @@ private:
 
 template <class Backend>
 std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Backend &on, Ranks &ranks, const std::vector<index_t> &n,
-                                                    const std::vector<node_t> &from) {
+                                                    const host::Buffer<node_t> &from) {
   return std::make_unique<GatheredValues<Backend>>(on, ranks, n, from);
 }
 

@@ -15,6 +15,6 @@ template std::unique_ptr<Factorization> make_by_support(const Host &, const Exte
                                                         const PreparedStencil &, Lumping);
 template std::unique_ptr<MatrixReader> make_matrix_reader(const Host &);
 template std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Host &, Ranks &, const std::vector<index_t> &,
-                                                             const std::vector<node_t> &);
+                                                             const host::Buffer<node_t> &);
 
 } // namespace petscrrb::rrb

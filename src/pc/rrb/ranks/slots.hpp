@@ -92,26 +92,30 @@ private:
 // The exchange of `fields` fields from `field` on, on grid g.
 inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Exchanged what, int field, int fields) {
   const auto around = [](index_t a, const Side &s) { return (a % s.n + s.n) % s.n; };
-  const auto extent = [&](int rank) { return boxes.extent(rank, g); };
-  const Extent mine = extent(me);
-  const Slots at(mine, block);
+  std::vector<Extent> extents;
+  std::vector<Slots> slots; // of each rank
+  for (int rank = 0; rank < boxes.count(); ++rank) {
+    extents.push_back(boxes.extent(rank, g));
+    slots.emplace_back(extents.back(), block);
+  }
+  const Extent &mine = extents[me];
+  const Slots &at = slots[me];
   std::vector<Plan::Peer> peers(boxes.count());
   const auto each = [&](int rank, const auto &visit) {
-    const Extent x = extent(rank);
+    const Extent &x = extents[rank];
     Needs(x, what).visit([&](index_t a, index_t b) {
       const index_t p = around(a, x.x), q = around(b, x.y);
       visit(a, b, p, q, boxes.owner(p, q, g));
     });
   };
   each(me, [&](index_t a, index_t b, index_t p, index_t q, int owner) {
-    const Slots there(extent(owner), block);
     for (int f = field; f < field + fields; ++f) {
       peers[owner].fill.push_back(at.of(f, a, b));
-      peers[owner].from.push_back(there.of(f, p, q));
+      peers[owner].from.push_back(slots[owner].of(f, p, q));
     }
   });
   for (int rank = 0; rank < boxes.count() && !mine.empty(); ++rank) {
-    if (!Needs(extent(rank), what).may_be_in(mine)) continue;
+    if (!Needs(extents[rank], what).may_be_in(mine)) continue;
     each(rank, [&](index_t, index_t, index_t p, index_t q, int owner) {
       if (owner != me) return;
       for (int f = field; f < field + fields; ++f) peers[rank].send.push_back(at.of(f, p, q));
