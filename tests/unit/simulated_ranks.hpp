@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -16,13 +17,13 @@ class SimulatedRanks {
 public:
   // Calls work(ranks) on `count` ranks at the same time.
   static void run(int count, const std::function<void(petscrrb::rrb::Ranks &)> &work) {
+    lend(count, [&](std::unique_ptr<petscrrb::rrb::Ranks> ranks) { work(*ranks); });
+  }
+  // The same where work() wants them for itself.
+  static void lend(int count, const std::function<void(std::unique_ptr<petscrrb::rrb::Ranks>)> &work) {
     SimulatedRanks all(count);
     std::vector<std::thread> threads;
-    for (int r = 0; r < count; ++r)
-      threads.emplace_back([&, r] {
-        One one(all, r);
-        work(one);
-      });
+    for (int r = 0; r < count; ++r) threads.emplace_back([&, r] { work(std::make_unique<One>(all, r)); });
     for (std::thread &t : threads) t.join();
   }
 

@@ -85,8 +85,8 @@ public:
   /* Ranks that each have all of the core, which was built on a graph, share its applications: Factorization::share(). */
   virtual PetscErrorCode Share(PC, Core &, const std::vector<petscrrb::index_t> &cuts, PetscInt gather_size,
                                PetscBool *shared) = 0;
-  /* Then: new values of P for the rows of all ranks, where P is. */
-  virtual PetscErrorCode GatherValues(PCRRBEverywhere &all, Mat P) = 0;
+  /* The rows of all ranks, where P is, until the next call. places: of the rows of P among them; NULL: the nonzeros are those of the last call. */
+  virtual PetscErrorCode GatherRows(PC, Mat P, const std::vector<PetscInt> *places, petscrrb::Csr *) = 0;
   /* factored: the core is, since it was built */
   virtual PetscErrorCode Factor(Core &, petscrrb::rrb::Lumping, PetscBool factored) = 0;
 

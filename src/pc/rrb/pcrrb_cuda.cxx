@@ -51,7 +51,7 @@ public:
   PetscErrorCode BuildOnGraph(PC, const rrb::Extent &, const rrb::Options &, PetscBool, rrb::Lumping,
                               std::unique_ptr<Core> *) override;
   PetscErrorCode Share(PC, Core &, const std::vector<index_t> &, PetscInt, PetscBool *) override;
-  PetscErrorCode GatherValues(PCRRBEverywhere &, Mat P) override;
+  PetscErrorCode GatherRows(PC, Mat P, const std::vector<PetscInt> *places, Csr *) override;
   void ExpectFactor(Core &core, const rrb::Lumping &lumping) override { expected_factor_ = {&core, lumping}; }
   PetscErrorCode Factor(Core &, rrb::Lumping, PetscBool) override;
   void ExpectLevels(const rrb::Extent &, int levels) override;
@@ -97,8 +97,8 @@ private:
   std::unique_ptr<PCRRBOnRanks<cuda::Buffer<double>>> on_ranks_; /* NULL on one */
   MPI_Comm comm_ = MPI_COMM_NULL;                                /* the PC's */
   std::unique_ptr<rrb::Ranks> ranks_;                            /* of a graph that all of them have */
-  std::unique_ptr<rrb::ValuesOfRanks> values_;                   /* of its matrix */
-  PetscRRBTransport transport_;                                  /* of either */
+  std::unique_ptr<rrb::RowsOfRanks> rows_;                       /* of its matrix */
+  PetscRRBTransport transport_;                                  /* of any */
   struct {
     Core *core; /* or NULL */
     rrb::Lumping lumping;
@@ -226,20 +226,31 @@ PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cu
   PetscErrorCode code = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  values_ = nullptr;
   PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks_); }));
   PetscCall(stream_.Run([&] { code = PCRRBShare(comm_, stream_.say, core, &ranks_, cuts, gather_size, shared); }));
   PetscCall(code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode OnDevice::GatherValues(PCRRBEverywhere &all, Mat P) {
+PetscErrorCode OnDevice::GatherRows(PC pc, Mat P, const std::vector<PetscInt> *places, Csr *csr) {
+  std::unique_ptr<rrb::Ranks> ranks;
   PetscErrorCode code = PETSC_SUCCESS;
+  RankRows mine;
 
   PetscFunctionBegin;
-  PetscCall(stream_.Run([&] { code = PCRRBGatherValues(all, P, stream_.say, cuda_, *ranks_, &values_); }));
-  PetscCall(code);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (places) rows_ = nullptr;
+  if (places) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks); }));
+  PetscCall(PetscRRBRankRowsGet(P, PETSC_TRUE, &mine));
+  const auto gather = [&] {
+    PetscFunctionBegin;
+    if (places) PetscCall(PCRRBGatherPattern(P, mine, *places, stream_.say, cuda_, std::move(ranks), &rows_));
+    *csr = rows_->gather_values(mine);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  };
+  const PetscErrorCode ran = stream_.Run([&] { code = PCRRBTogether(gather); });
+  PetscCall(PetscRRBRankRowsRestore(P, PETSC_TRUE, &mine));
+  PetscCall(ran);
+  PetscFunctionReturn(code);
 }
 
 template <class F> PetscErrorCode OnDevice::Make(PC pc, std::unique_ptr<Core> *core, const F &make) {
@@ -452,7 +463,7 @@ PCRRBParts OnDevice::parts(Core &core) {
 
 double OnDevice::bytes() const {
   return stencil_.bytes() + (matrix_reader_ ? (double)matrix_reader_->bytes() : 0.0) +
-         (values_ ? (double)values_->bytes() : 0.0) + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
+         (rows_ ? (double)rows_->bytes() : 0.0) + (inverse_ ? (double)inverse_->bytes() : coarse_.bytes()) +
          (on_ranks_ ? on_ranks_->bytes() : 0.0);
 }
 

@@ -3,7 +3,6 @@
 
 #include "exec/not_copied.hpp"
 #include "exec/range.hpp"
-#include "pc/rrb/host/rows_of_ranks.hpp"
 #include "petsc/compat.h"
 
 #include <petscpc.h>
@@ -14,15 +13,9 @@ class PCRRBEverywhere : petscrrb::NotCopied {
 public:
   ~PCRRBEverywhere();
 
-  /* All rows of P, pc->pmat as a MATMPIAIJ, in the natural order of its DMDA if there is one. Once; then Refresh() takes new values of the
-     same nonzeros. Collective, as all of these. */
-  PetscErrorCode Build(PC, Mat P);
-  PetscErrorCode Refresh(Mat P);
-  Mat rows() const { return rows_; } /* a SEQAIJ, where P is */
-  /* For who brings new values otherwise: how many nonzeros each rank has, and of each of rows(), its number among those, one rank's behind
-     another's. A rank's are those of P's diagonal block, and then those of the other one. */
-  const std::vector<petscrrb::index_t> &nonzeros() const { return nonzeros_; }
-  const petscrrb::host::Buffer<petscrrb::rrb::node_t> &numbers() const { return all_.from; }
+  /* The order of all rows of P, pc->pmat as a MATMPIAIJ: the natural one of its DMDA if there is one. Once. Collective, as all of these.
+     places: of each row of P in that order. on_device: where P is */
+  PetscErrorCode Build(PC, Mat P, PetscBool on_device, std::vector<PetscInt> *places);
 
   /* x as all ranks have it, in that order; until the next call. */
   PetscErrorCode ToAll(Vec x, Vec *all);
@@ -48,18 +41,12 @@ public:
   }
 
 private:
-  PetscErrorCode FindOrder(PC, Mat P, IS *places);
+  PetscErrorCode FindOrder(PC, Mat P, std::vector<PetscInt> *places);
   PetscErrorCode FindCuts(Mat P, const std::vector<PetscInt> &place);
-  PetscErrorCode GatherRows(Mat P, IS places);
-  PetscErrorCode MakeMatrix(Mat P);
   PetscErrorCode Connect(); /* with the rows of all, where that is needed: it takes long */
 
   IS order_ = nullptr; /* the row of P for each one of all */
   IS own_ = nullptr;   /* the places of own rows in that order */
-  petscrrb::rrb::RowsTogether all_;
-  petscrrb::host::Buffer<PetscScalar> values_;
-  std::vector<petscrrb::index_t> nonzeros_;
-  Mat rows_ = nullptr; /* of these arrays */
   Vec x_ = nullptr, r_ = nullptr, z_ = nullptr; /* x_: like the rows of P */
   VecScatter to_all_ = nullptr, to_own_ = nullptr, to_part_ = nullptr;
   std::vector<petscrrb::index_t> cuts_;

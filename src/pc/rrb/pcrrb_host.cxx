@@ -30,14 +30,11 @@ public:
   PetscErrorCode Share(PC, Core &core, const std::vector<index_t> &cuts, PetscInt gather_size,
                        PetscBool *shared) override {
     PetscFunctionBegin;
-    values_ = nullptr;
     PetscCall(PetscRRBTryTogether(comm_, "PCRRB", [&] { ranks_ = std::make_unique<PetscRRBRanks>(comm_); }));
     PetscCall(PCRRBShare(comm_, "PCRRB", core, &ranks_, cuts, gather_size, shared));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscErrorCode GatherValues(PCRRBEverywhere &all, Mat P) override {
-    return PCRRBTogether([&] { return PCRRBGatherValues(all, P, "PCRRB", host_, *ranks_, &values_); });
-  }
+  PetscErrorCode GatherRows(PC, Mat P, const std::vector<PetscInt> *places, Csr *) override;
   PetscErrorCode Factor(Core &core, rrb::Lumping lumping, PetscBool factored) override {
     return PCRRBTogether([&] {
       if (!factored) core.refresh(prepared(), lumping);
@@ -66,7 +63,7 @@ public:
   const double *scaling() const override { return stencil_.v.empty() ? nullptr : stencil_.v.data(); }
   double bytes() const override {
     return coarse_.bytes() + stencil_.bytes() + (reader_ ? (double)reader_->bytes() : 0.0) +
-           (values_ ? (double)values_->bytes() : 0.0) + (on_ranks_ ? on_ranks_->bytes() : 0.0);
+           (rows_ ? (double)rows_->bytes() : 0.0) + (on_ranks_ ? on_ranks_->bytes() : 0.0);
   }
 
 private:
@@ -82,8 +79,26 @@ private:
   MPI_Comm comm_ = MPI_COMM_NULL;                               /* the PC's */
   std::unique_ptr<PCRRBOnRanks<std::vector<double>>> on_ranks_; /* NULL on one */
   std::unique_ptr<rrb::Ranks> ranks_;                           /* that share applications on a graph */
-  std::unique_ptr<rrb::ValuesOfRanks> values_;                  /* of their matrix */
+  std::unique_ptr<rrb::RowsOfRanks> rows_;                      /* of their matrix */
 };
+
+PetscErrorCode OnHost::GatherRows(PC, Mat P, const std::vector<PetscInt> *places, Csr *csr) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  std::unique_ptr<rrb::Ranks> ranks;
+  RankRows mine;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBRankRowsGet(P, PETSC_FALSE, &mine));
+  if (places) PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] { ranks = std::make_unique<PetscRRBRanks>(comm); }));
+  const PetscErrorCode code = PCRRBTogether([&] {
+    PetscFunctionBegin;
+    if (places) PetscCall(PCRRBGatherPattern(P, mine, *places, "PCRRB", host_, std::move(ranks), &rows_));
+    *csr = rows_->gather_values(mine);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+  PetscCall(PetscRRBRankRowsRestore(P, PETSC_FALSE, &mine));
+  PetscFunctionReturn(code);
+}
 
 PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {
   reader_ = nullptr;

@@ -4,8 +4,12 @@
 #include "comm/ranks.hpp"
 #include "pc/rrb/graph/matrix_reader.hpp"
 #include "pc/rrb/pcrrb_distribution.h"
-#include "pc/rrb/pcrrb_everywhere.h"
 #include "petsc/matrix.h"
+#include "petsc/mpi_throws.h"
+#include "petsc/rank_rows.h"
+
+#include <limits>
+#include <numeric>
 
 /* work() may be done with other ranks; what goes wrong with the messages comes as an exception. */
 template <class Work> PetscErrorCode PCRRBTogether(const Work &work) {
@@ -43,29 +47,38 @@ inline PetscErrorCode PCRRBShare(MPI_Comm comm, const PetscRRBSay &say, PCRRBBac
   });
 }
 
-/* PCRRBBackend::GatherValues() with these ranks. *values: what that needs, made the first time; may throw. */
+/* *rows: what brings the rows of all ranks to each. ranks: of its own. Collective; may throw. */
 template <class On>
-PetscErrorCode PCRRBGatherValues(PCRRBEverywhere &all, Mat P, const PetscRRBSay &say, const On &on,
-                                 petscrrb::rrb::Ranks &ranks, std::unique_ptr<petscrrb::rrb::ValuesOfRanks> *values) {
-  const PetscBool device = (PetscBool)On::on_device;
-  MatInfo info;
+PetscErrorCode PCRRBGatherPattern(Mat P, const petscrrb::RankRows &mine, const std::vector<PetscInt> &places,
+                                  const PetscRRBSay &say, const On &on, std::unique_ptr<petscrrb::rrb::Ranks> ranks,
+                                  std::unique_ptr<petscrrb::rrb::RowsOfRanks> *rows) {
+  using petscrrb::index_t;
+  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
+  const PetscInt *ranges, *of_others;
+  PetscInt ghosts;
+  MatInfo info[2];
   Mat parts[2];
 
   PetscFunctionBegin;
-  if (!*values)
-    PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)P), say, [&] {
-      *values = petscrrb::rrb::make_values_of_ranks(on, ranks, all.nonzeros(), all.numbers());
-    }));
-  double *to = (*values)->mine();
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], nullptr));
-  for (Mat part : parts) {
-    PetscCall(MatGetInfo(part, MAT_LOCAL, &info));
-    const auto nonzeros = (std::size_t)info.nz_used;
-    if (!nonzeros) continue; /* PETSc may have no array then */
-    PetscCall(PetscRRBReadValues(part, device, [&](const PetscScalar *a) { on.copy(to, a, nonzeros); }));
-    to += nonzeros;
-  }
-  PetscCall(PetscRRBWriteValues(all.rows(), device, [&](PetscScalar *a) { (*values)->gather(a); }));
+  PetscCall(MatGetOwnershipRanges(P, &ranges));
+  PetscCall(MatMPIAIJGetSeqAIJ(P, &parts[0], &parts[1], &of_others));
+  PetscCall(MatGetSize(parts[1], nullptr, &ghosts));
+  for (int b = 0; b < 2; ++b) PetscCall(MatGetInfo(parts[b], MAT_LOCAL, &info[b]));
+  const auto own = (index_t)info[0].nz_used;
+  const std::vector<index_t> nonzeros =
+      PetscRRBAllGather(comm, MPIU_INT64, std::vector<index_t>{own + (index_t)info[1].nz_used});
+  const index_t all = std::accumulate(nonzeros.begin(), nonzeros.end(), index_t(0));
+  PetscCheck(all <= std::numeric_limits<petscrrb::rrb::node_t>::max(), comm, PETSC_ERR_SUP,
+             "PCRRB on no 2D grid has all rows on each rank, and %lld nonzeros are too many", (long long)all);
+  PetscCall(PetscRRBTryTogether(comm, say, [&] {
+    std::vector<index_t> n;
+    for (std::size_t r = 0; r < nonzeros.size(); ++r) n.push_back(ranges[r + 1] - ranges[r]);
+    const auto rank = (std::size_t)ranks->rank();
+    *rows = petscrrb::rrb::make_rows_of_ranks(on, std::move(ranks), n, nonzeros);
+    (*rows)->pack(mine, own, ranges[rank], {of_others, of_others + ghosts}, places);
+  }));
+  (*rows)->gather();
+  PetscCall(PetscRRBTryTogether(comm, say, [&] { (*rows)->put_together(); }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -228,7 +228,7 @@ static PetscErrorCode ReportWarnings(PC pc) {
 
 static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  const PetscBool ranks = (PetscBool)(s->rows.on_ranks != nullptr);
+  const PetscBool ranks = (PetscBool)(s->rows.on_ranks && !s->everywhere);
   const auto create = [&](PetscBool device, auto *b) {
     return device ? PETSCRRB_ON_DEVICE(PCRRBCreateCuda)(ranks, b) : PCRRBCreateHost(ranks, b);
   };
@@ -240,27 +240,19 @@ static PetscErrorCode ChooseBackend(PC pc, PetscBool *rebuild) {
 }
 
 /* From here on each rank works with the rows of all, as if it were alone. */
-static PetscErrorCode TakeAllRows(PC pc, PetscBool anew) {
+static PetscErrorCode TakeAllRows(PC pc, const std::vector<PetscInt> *places) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
-  const Mat P = s->rows.on_ranks;
-  PetscBool on_device;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBMatOnDevice(P, &on_device));
-  if (anew)
-    PetscCall(s->everywhere->Build(pc, P));
-  else if (s->everywhere->shared() && s->backend->on_device() == on_device)
-    PetscCall(s->backend->GatherValues(*s->everywhere, P));
-  else
-    PetscCall(s->everywhere->Refresh(P));
-  PetscCall(PetscRRBMatrixRestore(&s->rows));
-  PetscCall(PetscRRBMatrixGet(pc, s->everywhere->rows(), &s->rows));
+  PetscCall(s->backend->GatherRows(pc, s->rows.on_ranks, places, &s->rows.csr));
+  s->rows.on_ranks = nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The grid, or none; on several ranks without one, they take all rows. */
 static PetscErrorCode FindGrid(PC pc, PetscInt rows) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
+  std::vector<PetscInt> places;
   PetscBool rebuild;
 
   PetscFunctionBegin;
@@ -269,9 +261,10 @@ static PetscErrorCode FindGrid(PC pc, PetscInt rows) {
   PetscCall(CheckRoomForAll(pc, rows));
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), "PCRRB",
                                 [&] { s->everywhere = std::make_unique<PCRRBEverywhere>(); }));
-  PetscCall(TakeAllRows(pc, PETSC_TRUE));
+  PetscCall(s->everywhere->Build(pc, s->rows.on_ranks, s->rows.on_device, &places));
   s->backend = nullptr;
   PetscCall(ChooseBackend(pc, &rebuild));
+  PetscCall(TakeAllRows(pc, &places));
   PetscCall(s->backend->FindGrid(pc, s->rows, &s->grid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,8 +278,9 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PetscFunctionBegin;
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS); /* there is nothing to factor, and nothing to apply */
-  if (s->everywhere) PetscCall(TakeAllRows(pc, PETSC_FALSE));
+  if (s->everywhere && s->backend->on_device() != s->rows.on_device) s->everywhere = nullptr; /* it is made where P is */
   PetscCall(ChooseBackend(pc, rebuild));
+  if (s->everywhere) PetscCall(TakeAllRows(pc, nullptr));
   if (!*rebuild) {
     if (s->core) s->backend->ExpectFactor(*s->core, PCRRBLumpingOf(pc, rrb->lumping));
     PetscCall(ReadValues(pc, PETSC_FALSE, rebuild));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "comm/ranks.hpp"
-#include "exec/host/host.hpp"
+#include "grid/rank_rows.hpp"
 #include "pc/rrb/core/views.hpp"
 #include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
@@ -30,20 +30,26 @@ public:
 // `on` must outlive it.
 template <class Backend> std::unique_ptr<MatrixReader> make_matrix_reader(const Backend &on);
 
-// Brings the values of all nonzeros to each of several ranks, of which each has some.
-class ValuesOfRanks {
+// The rows of all ranks on each of them. Where the matrix is, in the order that is wanted.
+class RowsOfRanks {
 public:
-  virtual ~ValuesOfRanks() = default;
+  virtual ~RowsOfRanks() = default;
 
-  virtual double *mine() = 0;           // where the matrix is, as is `all`: this rank's own, to be filled
-  virtual void gather(double *all) = 0; // collective
+  // Once, one after the other. The first and the last are local.
+  // mine: this rank's rows, of which row 0 is row `first` of all, and whose own columns have `own` nonzeros; ghosts: their global numbers.
+  // place: of each row of all ranks, in the order that is wanted.
+  virtual void pack(const RankRows &mine, index_t own, PetscInt first, const std::vector<PetscInt> &ghosts,
+                    const std::vector<PetscInt> &place) = 0;
+  virtual void gather() = 0; // collective
+  virtual void put_together() = 0;
+  // Then their values, of the same nonzeros. Collective; allocates nothing here.
+  virtual Csr gather_values(const RankRows &mine) = 0;
   virtual std::size_t bytes() const = 0;
 };
 
-// n: how many each rank has. from: of each nonzero, its number among these, those of one rank behind another's. `on` and `ranks` must
-// outlive it. Local.
+// How many rows and nonzeros each rank has; of all there are fewer than 2^31. `on` must outlive it. Local.
 template <class Backend>
-std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Backend &on, Ranks &ranks, const std::vector<index_t> &n,
-                                                    const host::Buffer<node_t> &from);
+std::unique_ptr<RowsOfRanks> make_rows_of_ranks(const Backend &on, std::unique_ptr<Ranks> ranks,
+                                                const std::vector<index_t> &rows, const std::vector<index_t> &nonzeros);
 
 } // namespace petscrrb::rrb

@@ -79,42 +79,4 @@ template <class Backend> std::unique_ptr<MatrixReader> make_matrix_reader(const 
   return std::make_unique<MatrixRows<Backend>>(on);
 }
 
-struct TakeInOrder {
-  const double *values;
-  const node_t *from;
-  double *to;
-
-  PETSCRRB_HD void operator()(node_t i) const { to[i] = values[from[i]]; }
-};
-
-template <class Backend> class GatheredValues final : public ValuesOfRanks {
-  template <class T> using Array = typename Backend::template Array<T>;
-
-public:
-  GatheredValues(const Backend &on, Ranks &ranks, const std::vector<index_t> &n, const host::Buffer<node_t> &from)
-      : on_(on), ranks_(ranks), n_(n), mine_(std::size_t(n[std::size_t(ranks.rank())])), all_(from.size()) {
-    from_.assign(from.data(), from.size());
-  }
-
-  double *mine() override { return mine_.data(); }
-  void gather(double *all) override {
-    ranks_.gather(mine_.data(), n_, all_.data());
-    GraphLoops<Backend>::each(on_, node_t(from_.size()), TakeInOrder{all_.data(), from_.data(), all});
-  }
-  std::size_t bytes() const override { return mine_.bytes() + all_.bytes() + from_.bytes(); }
-
-private:
-  const Backend &on_;
-  Ranks &ranks_;
-  const std::vector<index_t> n_;
-  Array<double> mine_, all_;
-  Array<node_t> from_;
-};
-
-template <class Backend>
-std::unique_ptr<ValuesOfRanks> make_values_of_ranks(const Backend &on, Ranks &ranks, const std::vector<index_t> &n,
-                                                    const host::Buffer<node_t> &from) {
-  return std::make_unique<GatheredValues<Backend>>(on, ranks, n, from);
-}
-
 } // namespace petscrrb::rrb
