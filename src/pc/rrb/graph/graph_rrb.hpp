@@ -377,15 +377,15 @@ bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts,
   for (auto step = steps_.rbegin(); l && step != steps_.rend(); ++step)
     if (below((*step)->grid()) <= gather_size) l = (*step)->grid();
   if (l == 0) return false;
-  const auto fetch = [&](const Array<node_t> &from, std::vector<node_t> &to) {
-    to = on_.to_host(from.data(), from.size());
-  };
-  SharedFactor f{first_, {}, {}, {}};
-  fetch(point_, f.point), fetch(upper_start_, f.upper.start), fetch(upper_column_, f.upper.column);
-  for (const auto &step : steps_) {
-    CouplingLists &lists = f.amli[step->grid()];
-    fetch(step->rows.start, lists.start), fetch(step->rows.column, lists.column);
-  }
+  Array<index_t> at;
+  Array<node_t> owner;
+  Backend::assign(at, cuts), owner.resize(below(0));
+  Loops::each(on_, below(0), OwnerOf{point_.data(), at.data(), ranks.count(), owner.data()});
+  SharedFactor f{first_, on_.to_host(point_.data(), point_.size()), {}, {}};
+  f.upper = crossings(on_, {upper_start_.data(), upper_column_.data()}, first_[l], owner.data());
+  for (const auto &step : steps_)
+    if (const int k = step->grid(); k < l)
+      f.amli[k] = crossings(on_, step->rows.rows(), below(k), owner.data() + first_[k]);
   shared_ = std::make_unique<SharedSweeps>(ranks, cuts, l, f);
   return true;
 }

@@ -74,22 +74,17 @@ SharedSweeps::SharedSweeps(Ranks &ranks, const std::vector<index_t> &cuts, int w
   const Owners owner(cuts, f);
   std::vector<Needs> down(whole, Needs(me, count)), up(down);
   for (int l = 0; l <= f.levels(); ++l) own_.push_back(Owners::range(f, l, cuts[me], cuts[me + 1]));
-  for (int l = 0; l < whole; ++l)
-    for (node_t a = f.first[l]; a < f.first[l + 1]; ++a)
-      for (node_t k = f.upper.start[a]; k < f.upper.start[a + 1]; ++k) {
-        const node_t q = f.upper.column[k];
-        if (owner(a) == owner(q)) continue;
-        down[l].add(a, owner(a), owner(q));
-        if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));
-      }
+  for (std::size_t k = 0; k < f.upper.row.size(); ++k) {
+    const node_t a = f.upper.row[k], q = f.upper.column[k];
+    down[owner.level(a)].add(a, owner(a), owner(q));
+    if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));
+  }
   for (int l = 0; l < whole; ++l) down_.push_back(down[l].plan()), up_.push_back(up[l].plan());
-  for (const auto &[l, lists] : f.amli) {
-    if (l >= whole) continue;
+  for (const auto &[l, c] : f.amli) {
     const node_t first = f.first[l];
     Needs needs(me, count);
-    for (node_t i = 0; i < lists.rows(); ++i)
-      for (node_t k = lists.start[i]; k < lists.start[i + 1]; ++k)
-        needs.add(lists.column[k], owner(first + lists.column[k]), owner(first + i));
+    for (std::size_t k = 0; k < c.row.size(); ++k)
+      needs.add(c.column[k], owner(first + c.column[k]), owner(first + c.row[k]));
     products_.emplace(l, needs.plan());
   }
   Needs needs(me, count);

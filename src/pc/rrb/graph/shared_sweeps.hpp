@@ -4,7 +4,7 @@
 
 #include "comm/ranks.hpp"
 #include "exec/not_copied.hpp"
-#include "pc/rrb/graph/couplings.hpp"
+#include "pc/rrb/graph/graph.hpp"
 
 #include <map>
 #include <vector>
@@ -17,21 +17,67 @@ struct NodeRange {
   node_t size() const { return end - begin; }
 };
 
-// On the host. start[i] ... start[i + 1]: what row i couples with.
-struct CouplingLists {
-  std::vector<node_t> start, column;
-
-  node_t rows() const { return node_t(start.size()) - 1; }
+// Couplings of nodes that two ranks compute.
+struct Crossings {
+  std::vector<node_t> row, column;
 };
-// All ranks have the same.
+// On the host; all ranks have the same.
 struct SharedFactor {
-  std::vector<node_t> first;         // node of each level with red nodes, of the last block, and the end
-  std::vector<node_t> point;         // of each node, ascending within a level
-  CouplingLists upper;               // of red nodes, with nodes of later levels
-  std::map<int, CouplingLists> amli; // by the level of a step: of its nodes, counted from its first one
+  std::vector<node_t> first;     // node of each level with red nodes, of the last block, and the end
+  std::vector<node_t> point;     // of each node, ascending within a level
+  Crossings upper;               // of red nodes before the level that all ranks compute, with nodes of later levels
+  std::map<int, Crossings> amli; // by the level of a step: of its nodes, counted from its first one
 
   int levels() const { return int(first.size()) - 2; } // that have red nodes
 };
+
+// Where the factor is: which rank computes a node, cuts being as below.
+struct OwnerOf {
+  const node_t *point;
+  const index_t *cuts;
+  int ranks;
+  node_t *owner;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    int low = 0, high = ranks; // cuts[low] <= point < cuts[high]
+    while (high - low > 1) (cuts[(low + high) / 2] <= point[i] ? low : high) = (low + high) / 2;
+    owner[i] = low;
+  }
+};
+struct CountCrossings {
+  Rows rows;
+  const node_t *owner;
+  node_t *count;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    node_t n = 0;
+    for (node_t k = rows.begin(i); k < rows.end(i); ++k) n += owner[rows.column_at(k)] != owner[i];
+    count[i] = n;
+  }
+};
+struct ListCrossings {
+  Rows rows;
+  const node_t *owner, *start;
+  node_t *row, *column;
+
+  PETSCRRB_HD void operator()(node_t i) const {
+    node_t at = start[i];
+    for (node_t k = rows.begin(i); k < rows.end(i); ++k)
+      if (const node_t q = rows.column_at(k); owner[q] != owner[i]) row[at] = i, column[at++] = q;
+  }
+};
+// Those of the first n rows.
+template <class Backend>
+Crossings crossings(const Backend &on, const Rows &rows, node_t n, const node_t *owner) {
+  using Loops = GraphLoops<Backend>;
+  typename Backend::template Array<node_t> start, row, column;
+  start.resize(std::size_t(n) + 1);
+  Loops::each(on, n, CountCrossings{rows, owner, start.data()});
+  const node_t all = ChoiceLoops<Backend>(on).offsets(start.data(), n, any_number);
+  row.resize(all), column.resize(all);
+  Loops::each(on, n, ListCrossings{rows, owner, start.data(), row.data(), column.data()});
+  return {on.to_host(row.data(), all), on.to_host(column.data(), all)};
+}
 
 // x: on all nodes; a rank has values of those that it computes, and of those that it was brought. Levels l are before whole(). All
 // exchanges are collective.

@@ -33,7 +33,8 @@ enum class Exchanged {
 // What a box needs of others.
 class Needs {
 public:
-  Needs(const Extent &own, Exchanged what) : own_(own), what_(what) {}
+  Needs(const Extent &own, Exchanged what)
+      : own_(own), around_{own, widened(own, 1), widened(own, 2), widened(own, 3)}, what_(what) {}
 
   // whether there may be such nodes in the box `of` of another rank
   bool may_be_in(const Extent &of) const { return meet(own_.x, of.x) && meet(own_.y, of.y); }
@@ -60,7 +61,7 @@ private:
   }
   static bool on_ring_or_side(const Side &s, index_t a) { return s.periodic || (a >= 0 && a < s.n); }
 
-  bool has_b1(index_t a, index_t b) const { return class_of(a, b) == b1 && inside(widened(own_, 1), a, b); }
+  bool has_b1(index_t a, index_t b) const { return class_of(a, b) == b1 && inside(around_[1], a, b); }
   bool own(Class c, index_t a, index_t b) const { return class_of(a, b) == c && inside(own_, a, b); }
   bool needed(index_t a, index_t b) const {
     if (what_ == Exchanged::rows || what_ == Exchanged::more_rows)
@@ -69,8 +70,8 @@ private:
       return on_ring_or_side(own_.x, a) && on_ring_or_side(own_.y, b) && a >= own_.x.lo - 1 && a <= own_.x.hi &&
              b >= own_.y.lo - 1 && b <= own_.y.hi;
     const Class c = class_of(a, b);
-    if (what_ == Exchanged::wide_b2) return c == b2 && inside(widened(own_, 3), a, b);
-    if (!inside(widened(own_, 2), a, b)) return false;
+    if (what_ == Exchanged::wide_b2) return c == b2 && inside(around_[3], a, b);
+    if (!inside(around_[2], a, b)) return false;
     if (what_ == Exchanged::wide_b1) return c == b1;
     const auto any = [&](const auto &is, std::initializer_list<std::pair<int, int>> steps) {
       return std::any_of(steps.begin(), steps.end(), [&](const auto &s) { return is(a + s.first, b + s.second); });
@@ -85,13 +86,13 @@ private:
     return c != b2 && any(black_here, straight);
   }
 
-  Extent own_;
+  Extent own_, around_[4]; // by so many steps
   Exchanged what_;
 };
 
 // The exchange of `fields` fields from `field` on, on grid g.
 inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Exchanged what, int field, int fields) {
-  const auto around = [](index_t a, const Side &s) { return (a % s.n + s.n) % s.n; };
+  const auto around = [](index_t a, const Side &s) { return a >= 0 && a < s.n ? a : (a % s.n + s.n) % s.n; };
   std::vector<Extent> extents;
   std::vector<Slots> slots; // of each rank
   for (int rank = 0; rank < boxes.count(); ++rank) {
