@@ -41,15 +41,19 @@ public:
   // visit(a, b) for every slot in turn, in an order that is the same on all ranks
   template <class Visit> void visit(const Visit &visit) const {
     if (own_.empty()) return;
-    for (index_t b = own_.y.lo - reach(); b < own_.y.hi + reach(); ++b)
-      for (index_t a = own_.x.lo - reach(); a < own_.x.hi + reach(); ++a) {
-        if (inside(own_, a, b)) a = own_.x.hi;
-        if (needed(a, b)) visit(a, b);
+    for (index_t b = first(own_.y); b < end(own_.y); ++b)
+      for (index_t a = first(own_.x); a < end(own_.x); ++a) {
+        if (inside(own_, a, b))
+          a = own_.x.hi - 1; // the box's last one
+        else if (needed(a, b))
+          visit(a, b);
       }
   }
 
 private:
   index_t reach() const { return what_ == Exchanged::more_rows ? 4 : 3; }
+  index_t first(const Side &s) const { return s.periodic ? s.lo - reach() : std::max<index_t>(s.lo - reach(), 0); }
+  index_t end(const Side &s) const { return s.periodic ? s.hi + reach() : std::min(s.hi + reach(), s.n); }
   bool meet(const Side &own, const Side &of) const {
     const index_t lo = own.lo - reach(), hi = own.hi + reach();
     const auto overlap = [&](index_t shift) { return lo < of.hi + shift && of.lo + shift < hi; };
