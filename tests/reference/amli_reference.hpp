@@ -8,15 +8,14 @@ namespace reference {
 
 template <class Factor> class AMLI {
 public:
-  // M has a kept grid; lambda: the end of the polynomial's interval [1, lambda]
-  AMLI(const Factor &M, double lambda) : M_(M), lambda_(lambda) {}
+  // M has a kept grid; lambda: the end of the polynomial's interval [1, lambda]; later: the step after this one, of the same M with a coarser
+  // kept grid, which is in what this one repeats.
+  AMLI(const Factor &M, double lambda, const AMLI *later = nullptr) : M_(M), lambda_(lambda), later_(later) {}
 
   // On the kept grid: p(B S) B r, p(t) = (1 + lambda - t) / lambda.
   Vector coarse(const Vector &r) const {
-    Vector B_r = r;
-    M_.cycle_on_kept(B_r);
-    Vector B_S_B_r = M_.kept_matrix().multiply(B_r);
-    M_.cycle_on_kept(B_S_B_r);
+    const Vector B_r = repeated(r);
+    const Vector B_S_B_r = repeated(M_.kept_matrix().multiply(B_r));
     Vector z = r;
     for (int p : M_.kept_nodes()) z[p] = ((1 + lambda_) * B_r[p] - B_S_B_r[p]) / lambda_;
     return z;
@@ -31,8 +30,23 @@ public:
   }
 
 private:
+  // On the kept grid: B r.
+  Vector repeated(const Vector &r) const {
+    Vector z = r;
+    if (!later_) {
+      M_.cycle_on_kept(z);
+      return z;
+    }
+    Vector kept(r.size(), 0.0); // nothing comes from finer grids
+    for (int p : M_.kept_nodes()) kept[p] = r[p];
+    kept = later_->apply(kept);
+    for (int p : M_.kept_nodes()) z[p] = kept[p];
+    return z;
+  }
+
   const Factor &M_;
   double lambda_;
+  const AMLI *later_;
 };
 
 // The largest eigenvalue of B S on the kept grid, as many steps of conjugate gradients see it. S x0 is a right-hand side

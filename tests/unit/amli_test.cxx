@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <deque>
+
 using reference::Vector;
 using support::Choice;
 using support::RealRRB;
@@ -95,6 +98,44 @@ TEST(Amli, TheEstimateIsSafeOnTinyRings) {
   EXPECT_GT(used, 100);
 }
 
+// Each step repeats the later ones.
+TEST(Amli, InSeveralStepsMatchesTheReferenceInEveryStorage) {
+  int all_used = 0;
+  for (const auto &[name, problem] : reference::zoo_and_rings())
+    for (const auto &[levels, first, apart] : {std::array{6, 1, 1}, {7, 1, 2}, {8, 1, 1}, {8, 1, 2}, {8, 2, 1}}) {
+      if (levels > petscrrb::rrb::max_levels(problem.grid.nx, problem.grid.ny)) continue;
+      SCOPED_TRACE(name + ", levels " + std::to_string(levels) + ", from grid " + std::to_string(first) + ", each " +
+                   std::to_string(apart));
+      std::deque<reference::RRB> slow;
+      for (int g = first; 2 * g < levels; g += apart) {
+        reference::Options options = reference::with_levels(levels);
+        options.kept_grid = g;
+        slow.push_back(factor(problem, options));
+      }
+      for (int dense = 0; 2 * dense <= levels; ++dense) {
+        Choice choice;
+        choice.levels = levels, choice.storage_grids = dense;
+        choice.amli_grid = first, choice.amli_apart = apart;
+        RealRRB fast(support::converted(problem), choice);
+        ASSERT_EQ(fast.core().steps(), int(slow.size()));
+        std::deque<reference::AMLI<reference::RRB>> steps;
+        for (int k = fast.core().steps() - 1; k >= 0; --k) {
+          EXPECT_EQ(fast.core().step(k).grid(), first + k * apart);
+          const auto report = fast.core().step(k).amli();
+          if (report.used) steps.emplace_back(slow[k], report.lambda_max, steps.empty() ? nullptr : &steps.back());
+        }
+        const Vector expected = steps.empty() ? slow[0].apply(problem.b) : steps.back().apply(problem.b);
+        EXPECT_LT(difference(fast.apply(problem.b), expected), 1e-9) << dense << " dense";
+        all_used += steps.size() == slow.size();
+        RealRRB again(support::converted(problem), choice);
+        again.apply(problem.b);
+        again.refresh();
+        EXPECT_EQ(fast.apply(problem.b), again.apply(problem.b));
+      }
+    }
+  EXPECT_GT(all_used, 300);
+}
+
 TEST(Amli, RefreshIsBitwiseARebuild) {
   for_each_case([&](const reference::Problem &problem, const reference::RRB &, Choice choice) {
     choice.storage_grids = choice.levels / 4;
@@ -118,8 +159,8 @@ TEST(Amli, IsTheVCycleWhereBIsExact) {
   }
 }
 
-TEST(Amli, ItsGridFollowsFromTheLevels) {
-  const int expected[] = {0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5};
+TEST(Amli, ItsGridsFollowFromTheLevels) {
+  const int expected[] = {0, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
   for (int levels = 1; levels < 22; ++levels) EXPECT_EQ(petscrrb::rrb::default_amli_grid(levels), expected[levels]);
 }
 

@@ -61,6 +61,7 @@ TEST(Energy, IsTheProductOfRightHandSideAndSolution) {
             choice.levels = levels;
             choice.storage_grids = dense;
             choice.amli_grid = grid;
+            choice.amli_apart = dense % 2;
             choice.precision = precision;
             amli += expect_energy(problem, choice);
           }

@@ -72,6 +72,7 @@ void expect_same(const reference::Problem &p, const Partition &parts, Case c, co
   c.options.storage_grids = std::min(c.options.storage_grids, c.options.levels / 2);
   support::Choice choice{c.options.levels, c.lumping.omega, c.lumping.both, 0, 8, amli};
   choice.test = c.lumping.test;
+  choice.amli_apart = c.options.amli_apart;
   support::RealRRB one(support::converted(p), choice);
   ASSERT_TRUE(one.outcome().ok && !one.redone()) << what;
   const reference::Vector r = reference::random_vector(p.A.size(), 3), z = one.apply(r);
@@ -178,6 +179,17 @@ TEST(RrbRanks, DoAmliOnAnyGrid) {
     options.amli_grid = 2;
     options.storage_grids = choices[turn % 4].second;
     expect_same(problem, parts, {options, {}, choices[turn % 4].first}, name);
+  });
+}
+
+TEST(RrbRanks, DoAmliInSeveralSteps) {
+  const std::pair<int, int> choices[] = {{1, 0}, {1, 3}, {2, 0}, {2, 3}, {3, 0}, {4, 0}}; // as above
+  each_partition(12, [&](const auto &name, const auto &problem, const Partition &parts, int turn) {
+    Options options = options_of(8);
+    options.amli_grid = 1;
+    options.amli_apart = 1 + turn / 6 % 2;
+    options.storage_grids = choices[turn % 6].second;
+    expect_same(problem, parts, {options, {}, choices[turn % 6].first}, name);
   });
 }
 

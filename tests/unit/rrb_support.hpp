@@ -71,6 +71,7 @@ struct Choice {
   bool both = false;
   int storage_grids = 0, block = 8, amli_grid = 0;
   petscrrb::rrb::Precision precision = petscrrb::rrb::Precision::in_double;
+  int amli_apart = 0;
   bool support = false; // red nodes are chosen by it; levels: at most
   bool halves = false;  // so, where halving will not do
   bool test = false;    // plain ones, by support
@@ -182,7 +183,7 @@ private:
   void make(const petscrrb::rrb::Extent &extent, double omega) {
     using namespace petscrrb::rrb;
     const Choice &c = choice_;
-    Options o{c.levels, c.storage_grids, c.block, c.amli_grid};
+    Options o{c.levels, c.storage_grids, c.block, c.amli_grid, c.amli_apart};
     o.last_unknowns = c.last;
     const petscrrb::rrb::PreparedStencil s = read();
     const auto make_chosen = c.halves ? make_by_support<petscrrb::Host> : make_on_graph<petscrrb::Host>;

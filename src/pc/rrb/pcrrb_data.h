@@ -93,16 +93,23 @@ static inline PetscErrorCode PCRRBFindGridOfRows(PC pc, const PetscRRBRows &rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* of an application: a red node has 4 couplings down, 4 couplings and a pivot up; with AMLI those from its grid on once
-   more, and a product with that grid's matrix. A rank has the share that its points are. */
+/* of an application: a red node has 4 couplings down, 4 couplings and a pivot up; with AMLI those from a step's grid on once
+   more, and a product with that grid's matrix, whatever the steps before repeat. A rank has the share that its points are. */
 static inline PetscLogDouble PCRRBFlops(PC pc, petscrrb::rrb::Part part) {
   PCRRBState &s = *((PC_RRB *)pc->data)->state;
-  const petscrrb::rrb::AmliReport amli = s.core->amli();
   const PetscLogDouble all = (PetscLogDouble)(s.grid.n[0] * s.grid.n[1] * s.grid.n[2]),
-                       last = (PetscLogDouble)s.core->last_block().size(), again = (PetscLogDouble)(amli.nx * amli.ny),
+                       last = (PetscLogDouble)s.core->last_block().size(),
                        own = (PetscLogDouble)(s.everywhere ? s.everywhere->mine() : s.core->extent().nodes()),
                        share = own / all;
 
   if (part != petscrrb::rrb::Part::whole) return share * 9.0 * (all - last);
-  return share * (17.0 * (all - last) + (amli.used ? 17.0 * (again - last) + 29.0 * again : 0.0));
+  PetscLogDouble flops = 17.0 * (all - last), visits = 1;
+  for (int k = 0; k < s.core->steps(); ++k) {
+    const petscrrb::rrb::AmliReport amli = s.core->step(k).amli();
+    const PetscLogDouble again = (PetscLogDouble)(amli.nx * amli.ny);
+    if (!amli.used) continue;
+    flops += visits * (17.0 * (again - last) + 29.0 * again);
+    visits *= 2;
+  }
+  return share * flops;
 }

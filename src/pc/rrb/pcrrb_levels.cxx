@@ -147,7 +147,8 @@ static PetscErrorCode BuildOnGrids(PC pc, const rrb::Extent &extent) {
     const bool waits = device && rrb->coarse_set && rrb->coarse != PC_RRB_COARSE_INVERSE;
     s->cycle = o.levels >= rrb::amli_from_levels && !waits ? PC_RRB_CYCLE_AMLI : PC_RRB_CYCLE_V;
   }
-  if (s->cycle == PC_RRB_CYCLE_AMLI) o.amli_grid = rrb::default_amli_grid(o.levels);
+  if (s->cycle == PC_RRB_CYCLE_AMLI)
+    o.amli_grid = rrb::default_amli_grid(o.levels), o.amli_apart = rrb::default_amli_apart(o.levels);
   const bool in_double = s->in_double && rrb->precision == PC_RRB_PRECISION_MIXED;
   PetscCall(s->backend->Build(pc, extent, o, in_double ? rrb::Precision::in_double : (rrb::Precision)rrb->precision,
                               &s->core));
@@ -187,7 +188,7 @@ static PetscErrorCode DescribeSteps(PC pc, PetscBool used, size_t length, char w
     if (s->support)
       PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld", comma, (long long)a.nx));
     else
-      PetscCall(PetscSNPrintf(one, sizeof(one), "grid %lld x %lld", (long long)a.nx, (long long)a.ny));
+      PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld x %lld", *comma ? comma : "grid ", (long long)a.nx, (long long)a.ny));
     PetscCall(PetscStrlcat(where, one, length));
     PetscCall(PetscSNPrintf(one, sizeof(one), used ? "%s%.2f" : "%s%.3g", comma, a.lambda_max));
     PetscCall(PetscStrlcat(lambdas, one, length));
@@ -200,7 +201,7 @@ static PetscErrorCode DescribeSteps(PC pc, PetscBool used, size_t length, char w
 PetscErrorCode PCRRBDescribeCycle(PC pc, size_t length, char text[]) {
   PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const PetscBool used = (PetscBool)(rrb::Cycle(*s->core).used() != 0);
-  char where[128], lambdas[128];
+  char where[256], lambdas[128];
 
   PetscFunctionBegin;
   PetscCall(DescribeSteps(pc, used, sizeof(where), where, lambdas));

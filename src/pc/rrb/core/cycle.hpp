@@ -49,7 +49,7 @@ public:
   }
   // What a step repeats, on its grid's vector.
   template <class Solve> auto repeat(int k, const Solve &solve) const {
-    return visit(core_.step(k).grid(), k + 1, nullptr, core_.work(), Part::whole, solve, Energy::no);
+    return visit(core_.step(k).grid(), k + 1, nullptr, core_.work(k), Part::whole, solve, Energy::no);
   }
   // Which steps are taken, from one on, a bit each: a captured cycle is for these.
   unsigned used(int from = 0) const {

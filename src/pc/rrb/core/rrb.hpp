@@ -17,8 +17,14 @@ struct Options {
   int levels = 1;
   int storage_grids = 0;        // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
   int block = 32;               // the papers' dcb
-  int amli_grid = 0;            // the grid at which AMLI's step is; 0: the cycle is V
+  int amli_grid = 0;            // the grid at which AMLI's first step is; 0: the cycle is V
+  int amli_apart = 0;           // from one step to the next, in grids; 0: there is one. On a graph they follow from its levels
   index_t last_unknowns = 1024; // on a graph: from so many on there are no more levels
+
+  bool amli_at(int g) const {
+    if (!amli_grid || g < amli_grid || 2 * g >= levels) return false;
+    return amli_apart ? (g - amli_grid) % amli_apart == 0 : g == amli_grid;
+  }
 };
 
 // What the couplings and the inverse pivots of the factor are stored in. mixed: of the finest grid in double, of the others in
@@ -90,9 +96,10 @@ inline int max_storage_grids(index_t nx, index_t ny, int block, int levels) {
 // From how many levels on AMLI's step pays: with fewer it saves an iteration or two at most.
 constexpr int amli_from_levels = 8;
 
-// The grid at which AMLI's step is: with about half of the levels above it, so that neither half has a large condition
-// number, and small enough (1/16 of the matrix) that a second visit costs little. 0: too few levels.
-inline int default_amli_grid(int levels) { return levels < 6 ? 0 : std::max(2, levels / 4); }
+// The grids at which AMLI's steps are: the first is small enough (1/16 of the matrix) that a second visit costs little. Where there are many
+// levels below it, so that what it repeats has a large condition number itself, there is a step each two grids. 0: too few levels.
+inline int default_amli_grid(int levels) { return levels < 6 ? 0 : 2; }
+inline int default_amli_apart(int levels) { return levels < 12 ? 0 : 2; }
 
 // Of levels on a graph: how many are those of plain RRB, couplings an unknown that each starts from, and those of the factor.
 struct GraphReport {
@@ -153,7 +160,7 @@ public:
   virtual int steps() const { return options().amli_grid ? 1 : 0; }
   virtual AmliStep &step(int) { return *this; }
   int grid() const override { return options().amli_grid; }
-  virtual double *work() const = 0;                                                 // z of the estimate's cycles
+  virtual double *work(int k = 0) const = 0; // z of the cycles of step k's estimate
   virtual bool has_own_vectors(int g) const { return g < options().storage_grids; } // from grid g on no z is used
 
   // From now on the ranks, which all have this factorization, share its applications: r and z have the nodes cuts[rank()] ... cuts[rank() + 1]
@@ -218,14 +225,16 @@ public:
   NextGrid right_hand_side(int g) const override;
   NextGrid solution(int g) const override;
   Terms energy() const override { return energy_.terms(); }
-  AmliReport amli() const override { return amli_ ? amli_->report() : AmliReport(); }
-  void keep_right_hand_side(double *z) override;
-  void second_right_hand_side(double *z) override;
-  void start_estimate() override;
-  void put_residual() override;
-  void estimate_step(int j) override;
-  void finish_estimate() override;
-  double *work() const override { return work_.data(); }
+  int steps() const override { return int(amli_.size()); }
+  AmliStep &step(int k) override { return *amli_[k]; }
+  AmliReport amli() const override { return amli_.empty() ? AmliReport() : amli_.front()->amli(); }
+  void keep_right_hand_side(double *z) override { amli_.front()->keep_right_hand_side(z); }
+  void second_right_hand_side(double *z) override { amli_.front()->second_right_hand_side(z); }
+  void start_estimate() override { amli_.front()->start_estimate(); }
+  void put_residual() override { amli_.front()->put_residual(); }
+  void estimate_step(int j) override { amli_.front()->estimate_step(j); }
+  void finish_estimate() override { amli_.front()->finish_estimate(); }
+  double *work(int = 0) const override { return work_.data(); }
   LastBlock &last_block() override { return block_; }
   const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }
   const double *last_excess() const override { return Backend::on_device ? excess_.data() : block_.excess.data(); }
@@ -268,8 +277,10 @@ private:
   void add_tail_energy(int q);
   void backward_dense_with_energy(int g, int from);
   void make_amli();
-  bool amli_in_tail() const { return options_.amli_grid >= options_.storage_grids; }
-  NaturalField<0> amli_tail(double *z) const;
+  class Step;
+  const Step &step_at(int g) const {
+    return **std::find_if(amli_.begin(), amli_.end(), [&](const auto &s) { return s->grid() == g; });
+  }
 
   const Backend &on_;
   Extent extent_;
@@ -286,7 +297,7 @@ private:
   PartialSum<Backend> energy_;
   Array<NodeCounts> counts_;
   Array<double> coarse_r_, coarse_z_, a_, excess_;
-  std::unique_ptr<Amli<Backend>> amli_;
+  std::vector<std::unique_ptr<Step>> amli_;
   Array<double> work_;
   Array<index_t> at_;
   bool corners_ = false;      // in the finest grid's matrix

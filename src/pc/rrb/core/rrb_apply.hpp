@@ -131,60 +131,73 @@ void Rrb<Backend, T, First>::up(int from, int to, const double *r, double *z, Pa
   if (to == 0 && !dense && natural(r, z, part).v_z) on_.for_each(nodes, Scale{z, v_});
 }
 
-// --- AMLI: on which grid its steps (amli.hpp) are; where that is in the tail, which works in place, vectors are copied to and fro ---
+// --- AMLI: a step (amli.hpp) on one grid; where that is in the tail, which works in place, vectors are copied to and fro ---
+
+template <class Backend, class T, class First> class Rrb<Backend, T, First>::Step final : public AmliStep {
+public:
+  Step(const Rrb &of, int g) : of_(of), on_(of.on_), grid_(g) {
+    if (in_tail()) {
+      const Extent &x = of.tail_.grid(g - of.options_.storage_grids);
+      amli_ = std::make_unique<Amli<Backend>>(x, DenseLayout(x, of.options_.block));
+    } else {
+      const DenseArrays<Backend> &d = of.dense_grid(g);
+      amli_ = std::make_unique<Amli<Backend>>(d.extent, d.layout(), d.right_hand_side(), d.solution());
+    }
+  }
+
+  int grid() const override { return grid_; }
+  AmliReport amli() const override { return amli_->report(); }
+  bool in_tail() const { return grid_ >= of_.options_.storage_grids; }
+  const Amli<Backend> &on_grid() const { return *amli_; }
+  // The grid's vector in the tail. z: the one handed to naive storage.
+  NaturalField<0> in_tail(double *z) const {
+    const int dense = of_.options_.storage_grids;
+    return of_.tail_.field(dense ? of_.tail_.vector() : z, grid_ - dense);
+  }
+
+  // Before its elimination.
+  void keep_matrix() const {
+    if (in_tail())
+      amli_->keep_matrix(on_, of_.tail_.whole_matrix(grid_ - of_.options_.storage_grids));
+    else
+      amli_->keep_matrix(on_, of_.dense_grid(grid_).matrix_out());
+  }
+  void keep_right_hand_side(double *z) override { fetch(z, amli_->right_hand_side()); }
+  void second_right_hand_side(double *z) override {
+    fetch(z, amli_->solution());
+    amli_->second_right_hand_side(on_);
+    put_right_hand_side(z);
+  }
+  void start_estimate() override { amli_->start_estimate(on_); }
+  void put_residual() override { put_right_hand_side(of_.work()); }
+  void estimate_step(int j) override {
+    fetch(of_.work(), amli_->solution());
+    amli_->step(on_, j);
+  }
+  void finish_estimate() override { amli_->finish_estimate(on_); }
+
+private:
+  void fetch(double *z, const Quad<Dense> &to) const {
+    if (in_tail()) amli_->copy(on_, in_tail(z).all(), Split{to});
+  }
+  void put_right_hand_side(double *z) const {
+    if (in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, in_tail(z).all());
+  }
+
+  const Rrb &of_;
+  const Backend &on_;
+  int grid_;
+  std::unique_ptr<Amli<Backend>> amli_;
+};
 
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::make_amli() {
-  const int g = options_.amli_grid;
-  if (!g) return;
-  if (amli_in_tail()) {
-    const Extent &x = tail_.grid(g - options_.storage_grids);
-    amli_ = std::make_unique<Amli<Backend>>(x, DenseLayout(x, options_.block));
-  } else
-    amli_ = std::make_unique<Amli<Backend>>(dense_grid(g).extent, dense_grid(g).layout(),
-                                            dense_grid(g).right_hand_side(), dense_grid(g).solution());
-  if (!finest_) work_.resize(extent_.nodes());
+  for (int g = 0; g < grids(); ++g)
+    if (options_.amli_at(g)) amli_.push_back(std::make_unique<Step>(*this, g));
+  if (!amli_.empty() && !finest_) work_.resize(extent_.nodes());
 }
 
-// Its grid's vector in the tail. z: the one handed to naive storage.
-template <class Backend, class T, class First> NaturalField<0> Rrb<Backend, T, First>::amli_tail(double *z) const {
-  const int dense = options_.storage_grids;
-  return tail_.field(dense ? tail_.vector() : z, options_.amli_grid - dense);
-}
-
-// Before its elimination.
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::keep_matrix(int g) {
-  if (!amli_ || g != options_.amli_grid) return;
-  if (amli_in_tail())
-    amli_->keep_matrix(on_, tail_.whole_matrix(g - options_.storage_grids));
-  else
-    amli_->keep_matrix(on_, dense_grid(g).matrix_out());
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::keep_right_hand_side(double *z) {
-  if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->right_hand_side()});
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::second_right_hand_side(double *z) {
-  if (amli_in_tail()) amli_->copy(on_, amli_tail(z).all(), Split{amli_->solution()});
-  amli_->second_right_hand_side(on_);
-  if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(z).all());
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::start_estimate() {
-  amli_->start_estimate(on_);
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::put_residual() {
-  if (amli_in_tail()) amli_->copy(on_, Split{amli_->right_hand_side()}, amli_tail(work()).all());
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::estimate_step(int j) {
-  if (amli_in_tail()) amli_->copy(on_, amli_tail(work()).all(), Split{amli_->solution()});
-  amli_->step(on_, j);
-}
-
-template <class Backend, class T, class First> void Rrb<Backend, T, First>::finish_estimate() {
-  amli_->finish_estimate(on_);
+  if (options_.amli_at(g)) step_at(g).keep_matrix();
 }
 
 // --- the energy y^T B y (rrb.hpp), which the sweeps up add while they have y and its solution at hand ---
@@ -201,24 +214,24 @@ template <class Backend, class T, class First> void Rrb<Backend, T, First>::rese
   for (const auto &d : coarser_) parts += Sweeps<Backend>::parts(d.layout());
   for (int q = 0; q < tail_.grids(); ++q)
     for (Class c : {r1, r2, b1}) parts += Sum::parts(tail_.grid(q).nodes_of(c));
-  if (amli_) parts += amli_->energy_parts();
+  if (!amli_.empty()) parts += amli_.front()->on_grid().energy_parts();
   energy_.reserve(parts);
 }
 
 // The next sweep up reads the solution from which it begins; it adds y.z there as well if y is in the same layout.
 template <class Backend, class T, class First> bool Rrb<Backend, T, First>::sweep_adds_start(int from, int to) const {
-  return from > to && (from == grids() ? in_place() : !amli_in_tail());
+  return from > to && (from == grids() ? in_place() : !step_at(from).in_tail());
 }
 
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::start_energy(int from, int to, double *z) {
   energy_.start();
   if (sweep_adds_start(from, to)) return;
-  if (from == grids())
-    energy_.add(on_, {0, block_.size(), 0, 1}, TimesEntry{coarse_r(), coarse_z_.data()});
-  else if (amli_in_tail())
-    amli_->add_energy(on_, amli_tail(z).get(Inner{}), energy_);
+  if (from == grids()) return energy_.add(on_, {0, block_.size(), 0, 1}, TimesEntry{coarse_r(), coarse_z_.data()});
+  const Step &step = step_at(from);
+  if (step.in_tail())
+    step.on_grid().add_energy(on_, step.in_tail(z).get(Inner{}), energy_);
   else
-    amli_->add_energy(on_, amli_->solution(), energy_);
+    step.on_grid().add_energy(on_, step.on_grid().solution(), energy_);
 }
 
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::add_tail_energy(int q) {
@@ -235,7 +248,7 @@ template <class Backend, class T, class First> void Rrb<Backend, T, First>::add_
 template <class Backend, class T, class First>
 void Rrb<Backend, T, First>::backward_dense_with_energy(int g, int from) {
   NextGrid kept = right_hand_side(g + 1);
-  if (from < grids()) kept.split = amli_->kept();
+  if (from < grids()) kept.split = step_at(from).on_grid().kept();
   const bool start = g + 1 == from && sweep_adds_start(from, g);
   sweeps_.backward(on_, coarser_[g - 1], solution(g + 1), EnergyShare<Backend>{energy_, start ? &kept : nullptr});
 }

@@ -13,7 +13,7 @@ Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Optio
     if (g == 0)
       finest_.emplace(x, o.block, true, false);
     else
-      coarser_.emplace_back(x, o.block, false, g == o.amli_grid);
+      coarser_.emplace_back(x, o.block, false, o.amli_at(g));
     x = folded(x.coarser());
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
@@ -152,7 +152,8 @@ template <class Backend, class T, class First> std::size_t Rrb<Backend, T, First
                   (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
   if (finest_) n += finest_->bytes() + schur_memory_.bytes();
   for (const auto &d : coarser_) n += d.bytes();
-  if (amli_) n += amli_->bytes() + work_.bytes();
+  for (const auto &step : amli_) n += step->on_grid().bytes();
+  n += work_.bytes();
   return n;
 }
 

@@ -134,7 +134,7 @@ public:
   void put_residual() override { steps_.front()->put_residual(); }
   void estimate_step(int j) override { steps_.front()->estimate_step(j); }
   void finish_estimate() override { steps_.front()->finish_estimate(); }
-  double *work() const override { return nullptr; } // all is in x_
+  double *work(int = 0) const override { return nullptr; } // all is in x_
   bool has_own_vectors(int l) const override { return l < grids() && options_.amli_grid != 1; }
 
   LastBlock &last_block() override { return block_; }

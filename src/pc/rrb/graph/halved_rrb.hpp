@@ -120,7 +120,7 @@ public:
     Loops::each(on_, kept(), GraphResidual{s_.data(), q_.data(), r_.data(), step});
   }
   void finish_estimate() override { own_amli() ? polynomial_.finish(on_) : inside_->finish_estimate(); }
-  double *work() const override { return own_amli() ? nullptr : inside_->work(); }
+  double *work(int = 0) const override { return own_amli() ? nullptr : inside_->work(); }
   bool has_own_vectors(int g) const override { return g < grids(); }
 
   LastBlock &last_block() override { return inside_->last_block(); }

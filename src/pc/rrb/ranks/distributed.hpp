@@ -31,14 +31,16 @@ public:
   const double *coarse_r() const override { return tail_->coarse_r(); }
   double *coarse_z() override { return tail_->coarse_z(); }
 
-  AmliReport amli() const override;
-  void keep_right_hand_side(double *z) override;
-  void second_right_hand_side(double *z) override;
-  void start_estimate() override;
-  void put_residual() override;
-  void estimate_step(int j) override;
-  void finish_estimate() override;
-  double *work() const override { return amli_below() ? tail_->work() : z_.data(); }
+  int steps() const override { return int(amli_.size()) + tail_->steps(); }
+  AmliStep &step(int k) override;
+  AmliReport amli() const override { return steps() ? first_step().amli() : AmliReport(); }
+  void keep_right_hand_side(double *z) override { first_step().keep_right_hand_side(z); }
+  void second_right_hand_side(double *z) override { first_step().second_right_hand_side(z); }
+  void start_estimate() override { first_step().start_estimate(); }
+  void put_residual() override { first_step().put_residual(); }
+  void estimate_step(int j) override { first_step().estimate_step(j); }
+  void finish_estimate() override { first_step().finish_estimate(); }
+  double *work(int k = 0) const override { return is_below(k) ? tail_->work(k - int(amli_.size())) : z_.data(); }
 
   LastBlock &last_block() override { return tail_->last_block(); }
   const double *last_values() const override { return tail_->last_values(); }
@@ -80,20 +82,15 @@ private:
     if (g + 1 < gathered_) return {coarser_[g]->vector().q, {}, true, next_box(g)};
     return {{}, natural_order(gather_.mine(), next_box(g)), false, next_box(g)};
   }
-  bool amli_below() const { return options_.amli_grid > gathered_; }
-  bool amli_gathered() const { return options_.amli_grid == gathered_; }
+  void make_amli();
+  class Step;      // of AMLI
+  class StepBelow; // one of the tail's
+  AmliStep &first_step() const;
+  bool is_below(int k) const { return k >= int(amli_.size()); }
   // The tail's z: ours, but for AMLI's estimate in a tail in natural order, which has a vector of its own for that.
   double *tail_place(double *z) const { return z && z == tail_->work() ? z : z_.data(); }
-  // AMLI's second visit brings another right-hand side to the gathered grid.
-  bool amli_above() const { return above_ && above_->report().used; }
-  // Above, the right-hand side is still where it was after a visit, if the backend keeps it, and with the solution comes what
-  // the product needs around it, if no neighbours are beyond the seam of an odd ring.
-  bool amli_in_place() const {
-    const Extent &x = grid_at(options_.amli_grid - 1).own();
-    return Backend::on_device && !x.x.odd_ring() && !x.y.odd_ring();
-  }
-  // Of AMLI's grid, where the grid above has it.
-  Quad<Strided<2>> solution_above_amli() const { return by_classes(grid_at(options_.amli_grid - 1).next_solution()); }
+  // The first step in use above the gathered grid, which its second visit brings another right-hand side; or NULL.
+  const Step *amli_above() const;
   void take_matrix(const PreparedStencil &);
   void take_gathered(int g) const {
     grid_at(g).take_solution(on_, natural_order(z_.data(), gather_.all()), gather_.all());
@@ -105,7 +102,6 @@ private:
   void add_rest_of_energy();
   void exchange(const Plan &, double *array, const Sums &);
   Outcome distributed_outcome() const;
-  template <class Op> void with_amli_vector(const Op &op);
 
   const Backend &on_;
   Ranks &ranks_;
@@ -123,9 +119,9 @@ private:
   Sums sums_;                          // which an application adds up, with the energy; none: or it has
   PartialSum<Backend> energy_, total_; // of own red nodes; of all, and what there is below
   Array<NodeCounts> counts_;
-  std::unique_ptr<Amli<Backend>> amli_;                           // at the gathered grid, or
-  std::unique_ptr<Amli<Backend, BordersOnRanks<Backend>>> above_; // above it
-  const double *v_ = nullptr;                                     // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
+  std::vector<std::unique_ptr<Step>> amli_; // down to the gathered grid; later ones are the tail's,
+  std::vector<std::unique_ptr<StepBelow>> below_;
+  const double *v_ = nullptr; // M^-1 = V (factor of V A V)^-1 V; NULL: V = I
 };
 
 // The most grids that may be distributed: no ring of theirs has one point only.

@@ -1,7 +1,7 @@
 // What DistributedRrb does for conjugate gradients on the finest grid's black nodes: exchanges, sums, the energy of a cycle.
 #pragma once
 
-#include "pc/rrb/ranks/distributed.hpp"
+#include "pc/rrb/ranks/distributed_amli.hpp"
 #include "pc/rrb/core/rrb_apply.hpp"
 
 namespace petscrrb::rrb {
@@ -70,11 +70,9 @@ template <class Backend, class T, class First> Sums DistributedRrb<Backend, T, F
 
 // What the red nodes of distributed grids have not, where AMLI is not above: from the gathered grid.
 template <class Backend, class T, class First> void DistributedRrb<Backend, T, First>::add_rest_of_energy() {
-  const Extent &x = gather_.all();
-  if (amli_ && amli_->report().used)
-    amli_->add_energy(on_, by_classes(natural_order(z_.data(), x)), total_);
-  else
-    total_.add(on_, {0, x.nodes(), 0, 1}, TimesEntry{r_.data(), z_.data()});
+  for (const auto &step : amli_)
+    if (!step->above() && step->amli().used) return step->add_energy();
+  total_.add(on_, {0, gather_.all().nodes(), 0, 1}, TimesEntry{r_.data(), z_.data()});
 }
 
 } // namespace petscrrb::rrb

@@ -1,7 +1,7 @@
 // The factorization on several ranks: DistributedRrb's constructor, refresh() and what it found.
 #pragma once
 
-#include "pc/rrb/ranks/distributed.hpp"
+#include "pc/rrb/ranks/distributed_amli.hpp"
 
 namespace petscrrb::rrb {
 
@@ -16,7 +16,9 @@ DistributedRrb<Backend, T, First>::DistributedRrb(const Backend &on, Ranks &rank
   Options below = o;
   below.levels -= 2 * gathered;
   below.storage_grids = std::max(0, o.storage_grids - gathered);
-  below.amli_grid = amli_below() ? o.amli_grid - gathered : 0;
+  below.amli_grid = 0;
+  for (int g = o.levels / 2; g > gathered; --g)
+    if (o.amli_at(g)) below.amli_grid = g - gathered;
   options_.storage_grids = std::max(o.storage_grids, gathered);
   tail_ = make_factorization(on, gather_.all(), below, gathered ? precision_of<T> : precision_of<T, First>);
   const index_t n = gather_.all().nodes();
@@ -26,15 +28,13 @@ DistributedRrb<Backend, T, First>::DistributedRrb(const Backend &on, Ranks &rank
   index_t parts = 0;
   for (int g = 0; g < gathered; ++g) parts += grid_at(g).energy_parts();
   index_t rest = PartialSum<Backend>::parts({0, n, 0, 1});
-  if (o.amli_grid && amli_gathered()) {
-    amli_ = std::make_unique<Amli<Backend>>(gather_.all(), DenseLayout(gather_.all(), o.block));
-    rest = std::max(rest, amli_->energy_parts());
-  } else if (o.amli_grid && !amli_below()) {
-    const BordersOnRanks<Backend> borders(ranks, gather_, boxes, o.amli_grid, o.block);
-    above_ = std::make_unique<Amli<Backend, BordersOnRanks<Backend>>>(boxes.extent(ranks.rank(), o.amli_grid),
-                                                                      borders.layout(), borders);
-    parts += std::max(grid_at(o.amli_grid - 1).kept_parts(), above_->energy_parts());
+  make_amli();
+  index_t kept = 0;
+  for (const auto &step : amli_) {
+    index_t &most = step->above() ? kept : rest;
+    most = std::max(most, step->energy_parts());
   }
+  parts += kept;
   if (!gathered) return;
   energy_.reserve(parts);
   total_.reserve(1 + rest);
@@ -56,7 +56,7 @@ template <class Backend, class T, class First>
 void DistributedRrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) {
   v_ = s.v;
   if (gathered_) ranks_.prepare(wide_b1_), ranks_.prepare(wide_b2_);
-  if (above_) above_->borders().prepare();
+  for (const auto &step : amli_) step->prepare();
   on_.clear(counts_);
   const auto gathered = natural_stencil(gather_.mine(), gather_.own());
   const auto copy = [&](const double *values, const Strided<1> &to) {
@@ -71,7 +71,9 @@ void DistributedRrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumpin
   } else
     take_matrix(s);
   for (int g = 0; g < gathered_; ++g) {
-    double *keep = above_ && g == options_.amli_grid ? above_->matrix_place() : nullptr;
+    double *keep = nullptr;
+    for (const auto &step : amli_)
+      if (step->grid() == g) keep = step->matrix_place();
     with_grid(g, [&](const auto &grid) {
       if (g + 1 < gathered_)
         grid.factor(on_, ranks_, lumping, coarser_[g]->matrix(), counts_.data() + 4 * g, keep);
@@ -81,7 +83,7 @@ void DistributedRrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumpin
   }
   gather_.to_all(Gather<Backend>::most_fields, stencil_.data());
   fold();
-  if (amli_) amli_->keep_matrix(on_, natural_stencil(stencil_.data(), gather_.all()));
+  for (const auto &step : amli_) step->keep_matrix(natural_stencil(stencil_.data(), gather_.all()));
   const index_t n = gather_.all().nodes();
   double *p = stencil_.data();
   tail_->refresh({p, p + n, p + 2 * n, p + 3 * n, p + 4 * n, nullptr}, lumping);
@@ -158,8 +160,7 @@ template <class Backend, class T, class First> std::size_t DistributedRrb<Backen
                   stencil_.bytes() + r_.bytes() + z_.bytes();
   if (finest_) n += finest_->bytes();
   for (const auto &grid : coarser_) n += grid->bytes();
-  if (amli_) n += amli_->bytes();
-  if (above_) n += above_->bytes();
+  for (const auto &step : amli_) n += step->bytes();
   return n;
 }
 

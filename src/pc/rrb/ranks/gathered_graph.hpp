@@ -74,7 +74,7 @@ public:
   void put_residual() override { all_->put_residual(); }
   void estimate_step(int j) override { all_->estimate_step(j); }
   void finish_estimate() override { all_->finish_estimate(); }
-  double *work() const override { return all_->work(); }
+  double *work(int = 0) const override { return all_->work(); }
   bool has_own_vectors(int g) const override { return all_->has_own_vectors(g); }
 
   LastBlock &last_block() override { return all_->last_block(); }
