@@ -78,7 +78,7 @@ TEST(Device, RefreshesWithoutTheHost) {
       const Traffic seen = traffic_of([&] { ok(PCSetUp(pc)); });
       EXPECT_EQ(seen.petsc, 0) << options;
       EXPECT_EQ(seen.cuda.bulk, 0) << options;
-      EXPECT_LE(seen.cuda.copies, 4) << options; // what was read, how both factorizations went, AMLI's estimate
+      EXPECT_LE(seen.cuda.copies, 5) << options; // what was read, how both factorizations went, two of AMLI's estimates
       EXPECT_EQ(seen.cuda.allocations + seen.cuda.frees, 0) << options;
       EXPECT_EQ(seen.cuda.device_waits, 0) << options;
     }

@@ -201,8 +201,7 @@ TEST(SchurRanks, DoAmliOnAnyGrid) {
     const auto &[amli, distributed] = choices[(turn + turn / 5) % 5];
     Options options = options_of(8, amli);
     options.amli_apart = turn % 3; // 0: one step
-    used +=
-        expect_same(problem, parts, {options, distributed, precisions[turn % 2 ? 2 : 0]}, norms[turn % 4], name);
+    used += expect_same(problem, parts, {options, distributed, precisions[turn % 2 ? 2 : 0]}, norms[turn % 4], name);
   });
   EXPECT_GT(used, 30);
 }

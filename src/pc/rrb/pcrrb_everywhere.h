@@ -45,8 +45,8 @@ private:
   PetscErrorCode FindCuts(Mat P, const std::vector<PetscInt> &place);
   PetscErrorCode Connect(); /* with the rows of all, where that is needed: it takes long */
 
-  IS order_ = nullptr; /* the row of P for each one of all */
-  IS own_ = nullptr;   /* the places of own rows in that order */
+  IS order_ = nullptr;                          /* the row of P for each one of all */
+  IS own_ = nullptr;                            /* the places of own rows in that order */
   Vec x_ = nullptr, r_ = nullptr, z_ = nullptr; /* x_: like the rows of P */
   VecScatter to_all_ = nullptr, to_own_ = nullptr, to_part_ = nullptr;
   std::vector<petscrrb::index_t> cuts_;

@@ -188,7 +188,8 @@ static PetscErrorCode DescribeSteps(PC pc, PetscBool used, size_t length, char w
     if (s->support)
       PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld", comma, (long long)a.nx));
     else
-      PetscCall(PetscSNPrintf(one, sizeof(one), "%s%lld x %lld", *comma ? comma : "grid ", (long long)a.nx, (long long)a.ny));
+      PetscCall(
+          PetscSNPrintf(one, sizeof(one), "%s%lld x %lld", *comma ? comma : "grid ", (long long)a.nx, (long long)a.ny));
     PetscCall(PetscStrlcat(where, one, length));
     PetscCall(PetscSNPrintf(one, sizeof(one), used ? "%s%.2f" : "%s%.3g", comma, a.lambda_max));
     PetscCall(PetscStrlcat(lambdas, one, length));

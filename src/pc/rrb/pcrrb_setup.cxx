@@ -278,7 +278,8 @@ static PetscErrorCode SetUpFromRows(PC pc, PetscBool *rebuild, PetscBool *ok) {
   PetscFunctionBegin;
   PetscCall(MatGetSize(pc->pmat, &rows, nullptr));
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS); /* there is nothing to factor, and nothing to apply */
-  if (s->everywhere && s->backend->on_device() != s->rows.on_device) s->everywhere = nullptr; /* it is made where P is */
+  if (s->everywhere && s->backend->on_device() != s->rows.on_device)
+    s->everywhere = nullptr; /* it is made where P is */
   PetscCall(ChooseBackend(pc, rebuild));
   if (s->everywhere) PetscCall(TakeAllRows(pc, nullptr));
   if (!*rebuild) {

@@ -15,10 +15,10 @@ class Ranks;
 
 struct Options {
   int levels = 1;
-  int storage_grids = 0;        // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
-  int block = 32;               // the papers' dcb
-  int amli_grid = 0;            // the grid at which AMLI's first step is; 0: the cycle is V
-  int amli_apart = 0;           // from one step to the next, in grids; 0: there is one. On a graph they follow from its levels
+  int storage_grids = 0; // grids in r1/r2/b1/b2 storage, 2 * storage_grids <= levels
+  int block = 32;        // the papers' dcb
+  int amli_grid = 0;     // the grid at which AMLI's first step is; 0: the cycle is V
+  int amli_apart = 0;    // from one step to the next, in grids; 0: there is one. On a graph they follow from its levels
   index_t last_unknowns = 1024; // on a graph: from so many on there are no more levels
 
   bool amli_at(int g) const {

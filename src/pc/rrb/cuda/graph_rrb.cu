@@ -14,7 +14,7 @@ template std::unique_ptr<Factorization> make_on_graph(const Cuda &, const Extent
 template std::unique_ptr<Factorization> make_by_support(const Cuda &, const Extent &, const Options &, bool,
                                                         const PreparedStencil &, Lumping);
 template std::unique_ptr<MatrixReader> make_matrix_reader(const Cuda &);
-template std::unique_ptr<RowsOfRanks> make_rows_of_ranks(const Cuda &, std::unique_ptr<Ranks>, const std::vector<index_t> &,
-                                                         const std::vector<index_t> &);
+template std::unique_ptr<RowsOfRanks> make_rows_of_ranks(const Cuda &, std::unique_ptr<Ranks>,
+                                                         const std::vector<index_t> &, const std::vector<index_t> &);
 
 } // namespace petscrrb::rrb

@@ -43,7 +43,6 @@ struct RowOfRank {
   const node_t *start;
   node_t rows;
   const PetscInt *place;
-
 };
 struct CountRow : RowOfRank {
   node_t *count; // by places

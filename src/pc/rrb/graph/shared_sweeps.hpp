@@ -67,8 +67,7 @@ struct ListCrossings {
   }
 };
 // Those of the first n rows.
-template <class Backend>
-Crossings crossings(const Backend &on, const Rows &rows, node_t n, const node_t *owner) {
+template <class Backend> Crossings crossings(const Backend &on, const Rows &rows, node_t n, const node_t *owner) {
   using Loops = GraphLoops<Backend>;
   typename Backend::template Array<node_t> start, row, column;
   start.resize(std::size_t(n) + 1);

@@ -15,7 +15,7 @@ template std::unique_ptr<Factorization> make_on_graph(const Host &, const Extent
 template std::unique_ptr<Factorization> make_by_support(const Host &, const Extent &, const Options &, bool,
                                                         const PreparedStencil &, Lumping);
 template std::unique_ptr<MatrixReader> make_matrix_reader(const Host &);
-template std::unique_ptr<RowsOfRanks> make_rows_of_ranks(const Host &, std::unique_ptr<Ranks>, const std::vector<index_t> &,
-                                                         const std::vector<index_t> &);
+template std::unique_ptr<RowsOfRanks> make_rows_of_ranks(const Host &, std::unique_ptr<Ranks>,
+                                                         const std::vector<index_t> &, const std::vector<index_t> &);
 
 } // namespace petscrrb::rrb

@@ -41,7 +41,8 @@ template <class Backend, class T, class First>
 void DistributedRrb<Backend, T, First>::up(int from, int to, const double *, double *z, Part part, Energy energy) {
   if (from > gathered_ || from == grids())
     tail_->up(from - gathered_, std::max(to - gathered_, 0), r_.data(), tail_place(z), part, Energy::no);
-  const Step *const kept = energy == Energy::yes ? amli_above() : nullptr; // where sums are; else they have gone with the gather
+  const Step *const kept =
+      energy == Energy::yes ? amli_above() : nullptr; // where sums are; else they have gone with the gather
   if (energy == Energy::yes && !kept) add_rest_of_energy();
   Sums sums;
   if (kept && kept->grid() == to) { // no sweep follows
