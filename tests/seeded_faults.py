@@ -179,7 +179,7 @@ SUITES = {"unit": Suite("host", "unit"), "petsc": Suite("host", "petsc"), "ranks
 
 LIKELY = {  # a word in the file's path: words in the names of tests
     "matrix_product": "FusedCG Graphs", "stores": "Stores DeviceRanks", "exchange": "DeviceRanks RrbRanks", "mic": "Mic",
-    "neumann": "Neumann", "blockrelax": "BlockRelax", "deflation": "Deflation", "rrb": "Rrb RRBSolver Eisenstat Apply Amli Cycle", "dense": "Coarse",
+    "neumann": "Neumann", "blockrelax": "BlockRelax", "deflation": "Deflation", "graph": "Graph Slide Support RedNodes RowsOf", "rrb": "Rrb RRBSolver Eisenstat Apply Amli Cycle", "dense": "Coarse",
     "sum": "Deflation Coarse SolverLoop", "ahead": "SolverLoop RRBSolver", "vectors": "Guess Places Device", "known_values": "KnownValues",
     "register": "Lifecycle"}
 

@@ -42,7 +42,7 @@ void time_amli(index_t n, int levels, bool single, const double *r, double *z) {
   });
   rrb::CycleGraphs graphs;
   row(n, g, points, "one visit", clock.time([&] { visit.launch(rrb.on); }), 0);
-  row(n, g, points, "second right-hand side", clock.time([&] { core.second_right_hand_side(nullptr); }),
+  row(n, g, points, "second right-hand side", clock.time([&] { core.step(0).second_right_hand_side(nullptr); }),
       double(points) * 72);
   row(n, g, points, "estimate", clock.time([&] { graphs.estimate(rrb.on, core, solve); }), 0);
   if (!core.amli().used) return;

@@ -124,9 +124,11 @@ public:
   virtual void finish_estimate() = 0;
 };
 
-// A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's. It is its first step of AMLI.
-class Factorization : public AmliStep {
+// A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.
+class Factorization {
 public:
+  virtual ~Factorization() = default;
+
   // Of the prepared stencil s (prepare.hpp), which it may overwrite, except for s.v: that must stay where it is as long as
   // the factor is applied. Allocates nothing, and on a device waits for nothing.
   virtual void refresh(const PreparedStencil &s, Lumping lumping) = 0;
@@ -156,11 +158,11 @@ public:
   // storage_grids are at least 1.
   virtual Terms energy() const { return {}; }
 
-  // Steps of AMLI, from the finest grid on; a matrix on a grid has one or none.
-  virtual int steps() const { return options().amli_grid ? 1 : 0; }
-  virtual AmliStep &step(int) { return *this; }
-  int grid() const override { return options().amli_grid; }
-  virtual double *work(int k = 0) const = 0; // z of the cycles of step k's estimate
+  // Steps of AMLI, from the finest grid on.
+  virtual int steps() const = 0;
+  virtual AmliStep &step(int) = 0;
+  AmliReport amli() { return steps() ? step(0).amli() : AmliReport(); } // of the first one
+  virtual double *work(int k = 0) const = 0;                            // z of the cycles of step k's estimate
   virtual bool has_own_vectors(int g) const { return g < options().storage_grids; } // from grid g on no z is used
 
   // From now on the ranks, which all have this factorization, share its applications: r and z have the nodes cuts[rank()] ... cuts[rank() + 1]
@@ -227,13 +229,6 @@ public:
   Terms energy() const override { return energy_.terms(); }
   int steps() const override { return int(amli_.size()); }
   AmliStep &step(int k) override { return *amli_[k]; }
-  AmliReport amli() const override { return amli_.empty() ? AmliReport() : amli_.front()->amli(); }
-  void keep_right_hand_side(double *z) override { amli_.front()->keep_right_hand_side(z); }
-  void second_right_hand_side(double *z) override { amli_.front()->second_right_hand_side(z); }
-  void start_estimate() override { amli_.front()->start_estimate(); }
-  void put_residual() override { amli_.front()->put_residual(); }
-  void estimate_step(int j) override { amli_.front()->estimate_step(j); }
-  void finish_estimate() override { amli_.front()->finish_estimate(); }
   double *work(int = 0) const override { return work_.data(); }
   LastBlock &last_block() override { return block_; }
   const double *last_values() const override { return Backend::on_device ? a_.data() : block_.a.data(); }

@@ -70,7 +70,7 @@ public:
   }
   template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
-    if (!core.amli().nx) return error;
+    if (!core.steps()) return error;
     if (!core.has_own_vectors(0))
       return Cycle(core).estimate(solve); // an application's z is the vector of all grids, and changes
     if (core.steps() > 1) {
@@ -80,7 +80,7 @@ public:
     if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(0, solve); });
     if (error) return error;
     if (!std::exchange(begun_, false)) estimate_.launch(on);
-    core.finish_estimate();
+    core.step(0).finish_estimate();
     return error;
   }
 

@@ -127,13 +127,6 @@ public:
 
   int steps() const override { return int(steps_.size()); }
   AmliStep &step(int k) override { return *steps_[k]; }
-  AmliReport amli() const override { return steps_.empty() ? AmliReport() : steps_.front()->amli(); }
-  void keep_right_hand_side(double *z) override { steps_.front()->keep_right_hand_side(z); }
-  void second_right_hand_side(double *z) override { steps_.front()->second_right_hand_side(z); }
-  void start_estimate() override { steps_.front()->start_estimate(); }
-  void put_residual() override { steps_.front()->put_residual(); }
-  void estimate_step(int j) override { steps_.front()->estimate_step(j); }
-  void finish_estimate() override { steps_.front()->finish_estimate(); }
   double *work(int = 0) const override { return nullptr; } // all is in x_
   bool has_own_vectors(int l) const override { return l < grids() && options_.amli_grid != 1; }
 

@@ -12,7 +12,7 @@
 namespace petscrrb::rrb {
 
 // The first `halvings` grids are the halved ones, of one level each; those of the factorization inside follow.
-template <class Backend, class T> class HalvedRrb final : public Factorization {
+template <class Backend, class T> class HalvedRrb final : public Factorization, public AmliStep {
   using Loops = GraphLoops<Backend>;
   template <class V> using Array = typename Backend::template Array<V>;
 
@@ -91,35 +91,38 @@ public:
   const double *coarse_r() const override { return inside_->coarse_r(); }
   double *coarse_z() override { return inside_->coarse_z(); }
 
+  int steps() const override { return options_.amli_grid ? 1 : 0; }
+  AmliStep &step(int) override { return *this; }
+  int grid() const override { return options_.amli_grid; }
   AmliReport amli() const override {
+    if (own_amli()) return {kept(), 1, polynomial_.lambda_max(), polynomial_.used()};
     AmliReport report = inside_->amli();
     report.nx *= report.ny, report.ny = 1; // points, as on a graph
-    if (!own_amli()) return report;
-    return {kept(), 1, polynomial_.lambda_max(), polynomial_.used()};
+    return report;
   }
   void keep_right_hand_side(double *z) override {
-    if (!own_amli()) return inside_->keep_right_hand_side(inner_z(z));
+    if (!own_amli()) return inside_->step(0).keep_right_hand_side(inner_z(z));
     on_.copy(r_.data(), kept_r(), kept());
   }
   void second_right_hand_side(double *z) override {
-    if (!own_amli()) return inside_->second_right_hand_side(inner_z(z));
+    if (!own_amli()) return inside_->step(0).second_right_hand_side(inner_z(z));
     Loops::each(on_, kept(),
                 HalvedPolynomial{{kept_matrix(), kept_z()}, r_.data(), polynomial_.c0(), polynomial_.c1(), kept_r()});
   }
   void start_estimate() override {
-    if (!own_amli()) return inside_->start_estimate();
+    if (!own_amli()) return inside_->step(0).start_estimate();
     Loops::each(on_, kept(), HalvedStart{{kept_matrix(), nullptr}, s_.data()});
     Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), s_.data()}, r_.data()});
   }
-  void put_residual() override { own_amli() ? on_.copy(kept_r(), r_.data(), kept()) : inside_->put_residual(); }
+  void put_residual() override { own_amli() ? on_.copy(kept_r(), r_.data(), kept()) : inside_->step(0).put_residual(); }
   void estimate_step(int j) override {
-    if (!own_amli()) return inside_->estimate_step(j);
+    if (!own_amli()) return inside_->step(0).estimate_step(j);
     const auto times_z = [&](const Array<double> &y) { return AtEntry<ProductOf>{{kept_z(), y.data()}, kept()}; };
     Loops::each(on_, kept(), StoreHalvedProduct{{kept_matrix(), kept_z()}, s_.data()});
     const EstimateStep step = polynomial_.step(on_, j, ListAsBox::box(kept()), times_z(r_), times_z(s_), [](int) {});
     Loops::each(on_, kept(), GraphResidual{s_.data(), q_.data(), r_.data(), step});
   }
-  void finish_estimate() override { own_amli() ? polynomial_.finish(on_) : inside_->finish_estimate(); }
+  void finish_estimate() override { own_amli() ? polynomial_.finish(on_) : inside_->step(0).finish_estimate(); }
   double *work(int = 0) const override { return own_amli() ? nullptr : inside_->work(); }
   bool has_own_vectors(int g) const override { return g < grids(); }
 

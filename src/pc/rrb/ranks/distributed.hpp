@@ -33,13 +33,6 @@ public:
 
   int steps() const override { return int(amli_.size()) + tail_->steps(); }
   AmliStep &step(int k) override;
-  AmliReport amli() const override { return steps() ? first_step().amli() : AmliReport(); }
-  void keep_right_hand_side(double *z) override { first_step().keep_right_hand_side(z); }
-  void second_right_hand_side(double *z) override { first_step().second_right_hand_side(z); }
-  void start_estimate() override { first_step().start_estimate(); }
-  void put_residual() override { first_step().put_residual(); }
-  void estimate_step(int j) override { first_step().estimate_step(j); }
-  void finish_estimate() override { first_step().finish_estimate(); }
   double *work(int k = 0) const override { return is_below(k) ? tail_->work(k - int(amli_.size())) : z_.data(); }
 
   LastBlock &last_block() override { return tail_->last_block(); }
@@ -85,7 +78,6 @@ private:
   void make_amli();
   class Step;      // of AMLI
   class StepBelow; // one of the tail's
-  AmliStep &first_step() const;
   bool is_below(int k) const { return k >= int(amli_.size()); }
   // The tail's z: ours, but for AMLI's estimate in a tail in natural order, which has a vector of its own for that.
   double *tail_place(double *z) const { return z && z == tail_->work() ? z : z_.data(); }

@@ -139,11 +139,6 @@ template <class Backend, class T, class First> AmliStep &DistributedRrb<Backend,
   return *amli_[k];
 }
 
-template <class Backend, class T, class First> AmliStep &DistributedRrb<Backend, T, First>::first_step() const {
-  if (amli_.empty()) return *below_.front();
-  return *amli_.front();
-}
-
 template <class Backend, class T, class First>
 auto DistributedRrb<Backend, T, First>::amli_above() const -> const Step * {
   for (const auto &step : amli_)

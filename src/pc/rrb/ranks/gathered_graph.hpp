@@ -67,13 +67,8 @@ public:
   const double *coarse_r() const override { return all_->coarse_r(); }
   double *coarse_z() override { return all_->coarse_z(); }
 
-  AmliReport amli() const override { return all_->amli(); }
-  void keep_right_hand_side(double *) override { all_->keep_right_hand_side(z_.data()); }
-  void second_right_hand_side(double *) override { all_->second_right_hand_side(z_.data()); }
-  void start_estimate() override { all_->start_estimate(); }
-  void put_residual() override { all_->put_residual(); }
-  void estimate_step(int j) override { all_->estimate_step(j); }
-  void finish_estimate() override { all_->finish_estimate(); }
+  int steps() const override { return all_->steps(); }
+  AmliStep &step(int k) override { return all_->step(k); }
   double *work(int = 0) const override { return all_->work(); }
   bool has_own_vectors(int g) const override { return all_->has_own_vectors(g); }
 
