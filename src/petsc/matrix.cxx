@@ -291,9 +291,9 @@ PetscErrorCode PetscRRBMatrixGet(PC pc, Mat P, PetscRRBMatrix *m) {
 PetscErrorCode PetscRRBMatrixRestore(PetscRRBMatrix *m) {
   PetscFunctionBegin;
   m->on_ranks = NULL;
-  if (!m->rows) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBRowsRestore(m->rows, m->on_device, &m->csr));
+  if (m->rows) PetscCall(PetscRRBRowsRestore(m->rows, m->on_device, &m->csr));
   m->rows = NULL;
+  m->csr = Csr();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
