@@ -124,7 +124,7 @@ FAULTS = [Fault(*fault) for fault in (
     ("end-of-the-search-for-phases", "lost agreement of ranks", "host", "src/ksp/deflation/core/labels.cxx",
      "    changed = ranks.any(changed);\n", ""),
     ("sweeps-of-a-graph", "forgotten halo", "host", "src/pc/rrb/graph/shared_sweeps.cxx",
-     "    if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));\n", ""),
+     "    if (q < rest) up[level(q)].add(q, owner[q], owner[a]);\n", ""),
     ("coupling-at-its-other-end", "wrong index", "host", "src/pc/rrb/graph/slide_levels.hpp",
      "once[k] = once[reverse[k]] = to;", "once[k] = to, once[reverse[k]] = 0;"),
     ("values-of-the-other-block", "wrong index", "host", "src/pc/rrb/graph/rows_of_ranks.hpp",

@@ -235,22 +235,15 @@ PetscErrorCode OnDevice::Share(PC pc, Core &core, const std::vector<index_t> &cu
 PetscErrorCode OnDevice::GatherRows(PC pc, Mat P, const std::vector<PetscInt> *places, Csr *csr) {
   std::unique_ptr<rrb::Ranks> ranks;
   PetscErrorCode code = PETSC_SUCCESS;
-  RankRows mine;
 
   PetscFunctionBegin;
-  if (places) rows_ = nullptr;
-  if (places) PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks); }));
-  PetscCall(PetscRRBRankRowsGet(P, PETSC_TRUE, &mine));
-  const auto gather = [&] {
-    PetscFunctionBegin;
-    if (places) PetscCall(PCRRBGatherPattern(P, mine, *places, stream_.say, cuda_, std::move(ranks), &rows_));
-    *csr = rows_->gather_values(mine);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  };
-  const PetscErrorCode ran = stream_.Run([&] { code = PCRRBTogether(gather); });
-  PetscCall(PetscRRBRankRowsRestore(P, PETSC_TRUE, &mine));
-  PetscCall(ran);
-  PetscFunctionReturn(code);
+  if (places) {
+    rows_ = nullptr; /* what it has goes first */
+    PetscCall(PCRRBTogether([&] { return ChooseTransport(pc, &ranks); }));
+  }
+  PetscCall(stream_.Run([&] { code = PCRRBGatherRows(P, places, stream_.say, cuda_, std::move(ranks), &rows_, csr); }));
+  PetscCall(code);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class F> PetscErrorCode OnDevice::Make(PC pc, std::unique_ptr<Core> *core, const F &make) {

@@ -85,19 +85,11 @@ private:
 PetscErrorCode OnHost::GatherRows(PC, Mat P, const std::vector<PetscInt> *places, Csr *csr) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)P);
   std::unique_ptr<rrb::Ranks> ranks;
-  RankRows mine;
 
   PetscFunctionBegin;
-  PetscCall(PetscRRBRankRowsGet(P, PETSC_FALSE, &mine));
   if (places) PetscCall(PetscRRBTryTogether(comm, "PCRRB", [&] { ranks = std::make_unique<PetscRRBRanks>(comm); }));
-  const PetscErrorCode code = PCRRBTogether([&] {
-    PetscFunctionBegin;
-    if (places) PetscCall(PCRRBGatherPattern(P, mine, *places, "PCRRB", host_, std::move(ranks), &rows_));
-    *csr = rows_->gather_values(mine);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  });
-  PetscCall(PetscRRBRankRowsRestore(P, PETSC_FALSE, &mine));
-  PetscFunctionReturn(code);
+  PetscCall(PCRRBGatherRows(P, places, "PCRRB", host_, std::move(ranks), &rows_, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode OnHost::FindGrid(PC pc, const PetscRRBMatrix &P, Grid *grid) {

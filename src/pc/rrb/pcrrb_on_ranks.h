@@ -82,6 +82,25 @@ PetscErrorCode PCRRBGatherPattern(Mat P, const petscrrb::RankRows &mine, const s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PCRRBBackend::GatherRows(), where P is. ranks: of its own, where there are places. */
+template <class On>
+PetscErrorCode PCRRBGatherRows(Mat P, const std::vector<PetscInt> *places, const PetscRRBSay &say, const On &on,
+                               std::unique_ptr<petscrrb::rrb::Ranks> ranks,
+                               std::unique_ptr<petscrrb::rrb::RowsOfRanks> *rows, petscrrb::Csr *csr) {
+  petscrrb::RankRows mine;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBRankRowsGet(P, (PetscBool)On::on_device, &mine));
+  const PetscErrorCode code = PCRRBTogether([&] {
+    PetscFunctionBegin;
+    if (places) PetscCall(PCRRBGatherPattern(P, mine, *places, say, on, std::move(ranks), rows));
+    *csr = (*rows)->gather_values(mine);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  });
+  PetscCall(PetscRRBRankRowsRestore(P, (PetscBool)On::on_device, &mine));
+  PetscFunctionReturn(code);
+}
+
 /* Array: where the matrix is */
 template <class Array> class PCRRBOnRanks {
 public:

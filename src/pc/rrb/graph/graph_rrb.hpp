@@ -374,12 +374,12 @@ bool GraphRrb<Backend, T>::share(Ranks &ranks, const std::vector<index_t> &cuts,
   Array<node_t> owner;
   Backend::assign(at, cuts), owner.resize(below(0));
   Loops::each(on_, below(0), OwnerOf{point_.data(), at.data(), ranks.count(), owner.data()});
-  SharedFactor f{first_, on_.to_host(point_.data(), point_.size()), {}, {}};
+  SharedFactor f{first_, on_.to_host(owner.data(), owner.size()), {}, {}};
   f.upper = crossings(on_, {upper_start_.data(), upper_column_.data()}, first_[l], owner.data());
   for (const auto &step : steps_)
     if (const int k = step->grid(); k < l)
       f.amli[k] = crossings(on_, step->rows.rows(), below(k), owner.data() + first_[k]);
-  shared_ = std::make_unique<SharedSweeps>(ranks, cuts, l, f);
+  shared_ = std::make_unique<SharedSweeps>(ranks, l, f);
   return true;
 }
 

@@ -7,34 +7,6 @@ namespace petscrrb::rrb {
 
 namespace {
 
-// Which rank computes a node.
-class Owners {
-public:
-  Owners(const std::vector<index_t> &cuts, const SharedFactor &f) : first_(f.first), of_(f.point.size()) {
-    for (int l = 0; l <= f.levels(); ++l)
-      for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
-        const NodeRange part = range(f, l, cuts[r], cuts[r + 1]);
-        std::fill(of_.begin() + part.begin, of_.begin() + part.end, int(r));
-      }
-  }
-  int operator()(node_t node) const { return of_[node]; }
-  int level(node_t node) const {
-    return int(std::upper_bound(first_.begin(), first_.end(), node) - first_.begin()) - 1;
-  }
-
-  static NodeRange range(const SharedFactor &f, int l, index_t from, index_t to) {
-    const auto at = [&](index_t point) {
-      const auto begin = f.point.begin(), end = begin + f.first[l + 1];
-      return node_t(std::lower_bound(begin + f.first[l], end, point) - begin);
-    };
-    return {at(from), at(to)};
-  }
-
-private:
-  const std::vector<node_t> &first_;
-  std::vector<int> of_;
-};
-
 // An exchange, from what ranks need to know.
 class Needs {
 public:
@@ -67,29 +39,35 @@ private:
 
 } // namespace
 
-SharedSweeps::SharedSweeps(Ranks &ranks, const std::vector<index_t> &cuts, int whole, const SharedFactor &f)
-    : ranks_(ranks), whole_(whole) {
+SharedSweeps::SharedSweeps(Ranks &ranks, int whole, const SharedFactor &f) : ranks_(ranks), whole_(whole) {
   const int me = ranks.rank(), count = ranks.count();
   const node_t rest = f.first[whole], all = f.first.back();
-  const Owners owner(cuts, f);
+  const std::vector<node_t> &owner = f.owner;
+  const auto level = [&](node_t node) {
+    return std::upper_bound(f.first.begin(), f.first.end(), node) - f.first.begin() - 1;
+  };
   std::vector<Needs> down(whole, Needs(me, count)), up(down);
-  for (int l = 0; l <= f.levels(); ++l) own_.push_back(Owners::range(f, l, cuts[me], cuts[me + 1]));
+  for (int l = 0; l <= f.levels(); ++l) {
+    const auto begin = owner.begin();
+    const auto [from, to] = std::equal_range(begin + f.first[l], begin + f.first[l + 1], me);
+    own_.push_back({node_t(from - begin), node_t(to - begin)});
+  }
   for (std::size_t k = 0; k < f.upper.row.size(); ++k) {
     const node_t a = f.upper.row[k], q = f.upper.column[k];
-    down[owner.level(a)].add(a, owner(a), owner(q));
-    if (q < rest) up[owner.level(q)].add(q, owner(q), owner(a));
+    down[level(a)].add(a, owner[a], owner[q]);
+    if (q < rest) up[level(q)].add(q, owner[q], owner[a]);
   }
   for (int l = 0; l < whole; ++l) down_.push_back(down[l].plan()), up_.push_back(up[l].plan());
   for (const auto &[l, c] : f.amli) {
     const node_t first = f.first[l];
     Needs needs(me, count);
     for (std::size_t k = 0; k < c.row.size(); ++k)
-      needs.add(c.column[k], owner(first + c.column[k]), owner(first + c.row[k]));
+      needs.add(c.column[k], owner[first + c.column[k]], owner[first + c.row[k]]);
     products_.emplace(l, needs.plan());
   }
   Needs needs(me, count);
   for (node_t q = rest; q < all; ++q)
-    for (int r = 0; r < count; ++r) needs.add(q, owner(q), r);
+    for (int r = 0; r < count; ++r) needs.add(q, owner[q], r);
   rest_ = needs.plan();
 }
 

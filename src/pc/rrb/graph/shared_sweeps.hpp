@@ -24,14 +24,14 @@ struct Crossings {
 // On the host; all ranks have the same.
 struct SharedFactor {
   std::vector<node_t> first;     // node of each level with red nodes, of the last block, and the end
-  std::vector<node_t> point;     // of each node, ascending within a level
+  std::vector<node_t> owner;     // rank that computes a node, ascending within a level
   Crossings upper;               // of red nodes before the level that all ranks compute, with nodes of later levels
   std::map<int, Crossings> amli; // by the level of a step: of its nodes, counted from its first one
 
   int levels() const { return int(first.size()) - 2; } // that have red nodes
 };
 
-// Where the factor is: which rank computes a node, cuts being as below.
+// Where the factor is: which rank computes a node. cuts[r] ... cuts[r + 1]: the points of rank r.
 struct OwnerOf {
   const node_t *point;
   const index_t *cuts;
@@ -82,8 +82,8 @@ template <class Backend> Crossings crossings(const Backend &on, const Rows &rows
 // exchanges are collective.
 class SharedSweeps : NotCopied {
 public:
-  // cuts[r] ... cuts[r + 1]: the points of rank r. whole: at least 1; from this level on all ranks compute all. Local.
-  SharedSweeps(Ranks &ranks, const std::vector<index_t> &cuts, int whole, const SharedFactor &);
+  // whole: at least 1; from this level on all ranks compute all. Local.
+  SharedSweeps(Ranks &ranks, int whole, const SharedFactor &);
   // what exchanges need before they are captured; collective
   void prepare() const;
 
