@@ -32,11 +32,12 @@ private:
 
 class Loop {
 public:
-  bool empty() const { return !repeated_ && once_.empty(); }
+  bool empty() const { return !repeated_ && step_.empty(); }
   bool repeats() const { return repeated_ != nullptr; } // by itself
+  bool has_step() const { return !step_.empty(); }
   void reset() {
     repeated_.reset();
-    once_.reset();
+    step_.reset();
   }
 
   // What work(condition) launches on `on`, as for a Graph: the same errors, and nothing is kept then. It must launch a kernel
@@ -44,15 +45,19 @@ public:
   template <class Work> auto capture(Cuda &on, bool may_repeat, const Work &work) {
     reset();
     if (may_repeat && has_conditional_nodes()) return capture_repeated(on, work);
-    return once_.capture(on, [&] { return work(Condition()); });
+    return capture_step(on, work);
+  }
+  // The same work for a loop that repeats itself, to be launched before it: a conditional node takes some microseconds
+  // between two rounds.
+  template <class Work> auto capture_step(Cuda &on, const Work &work) {
+    return step_.capture(on, [&] { return work(Condition()); });
   }
 
-  // Until the condition says so, or at least `times` where the loop cannot repeat itself.
+  // Until the condition says so, of which all but the last of `times` by launches if there is a step; or so many times where the loop
+  // cannot repeat itself.
   void launch(const Cuda &on, int times) const {
-    if (repeated_)
-      check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch");
-    else
-      for (int i = 0; i < times; ++i) once_.launch(on);
+    for (int i = repeats(); i < times && has_step(); ++i) step_.launch(on);
+    if (repeats()) check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch");
   }
 
 private:
@@ -105,7 +110,7 @@ private:
 #endif
 
   OwnedGraphExec repeated_;
-  Graph once_; // or
+  Graph step_;
 };
 
 } // namespace petscrrb::cuda

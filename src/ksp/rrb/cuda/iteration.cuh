@@ -139,13 +139,15 @@ private:
                  cg_.scalars().data(), pending, below, norm, repeat);
   }
 
-  // A step that ends without an error has launched end_step(), which sets the condition.
+  // A step that ends without an error has launched end_step(), which sets the condition. That of a loop by itself is made once a run has
+  // shown how many there are.
   int capture(Norm norm, const Solve &solve) {
-    if (!graph_.empty() && norm_ == norm && version_ == cg_.version()) return 0;
+    const auto step = [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); };
+    if (!graph_.empty() && norm_ == norm && version_ == cg_.version())
+      return !CG::may_overrun || expected_ < 2 || graph_.has_step() ? 0 : graph_.capture_step(on_, step);
     norm_ = norm;
     version_ = cg_.version();
-    return graph_.capture(on_, loop_ == Loop::automatic,
-                          [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); });
+    return graph_.capture(on_, loop_ == Loop::automatic, step);
   }
   void launch(std::vector<Numbers> &steps) {
     cg_.steps_taken();
