@@ -231,12 +231,7 @@ void Plan::list_separators() {
 
 Substructure::Substructure(std::vector<int> ia, std::vector<int> ja, std::vector<int> x, std::vector<int> y,
                            const GridShape &shape)
-    : ia_(std::move(ia)), ja_(std::move(ja)), x_(std::move(x)), y_(std::move(y)), shape_(shape),
+    : ia_(std::move(ia)), ja_(std::move(ja)), x_(std::move(x)), y_(std::move(y)),
       plan(n(), ia_.data(), ja_.data(), x_.data(), y_.data(), shape), schedule(plan) {}
-
-bool Substructure::is_of(const std::vector<int> &ia, const std::vector<int> &ja, const std::vector<int> &x,
-                         const std::vector<int> &y, const GridShape &shape) const {
-  return ia == ia_ && ja == ja_ && x == x_ && y == y_ && shape == shape_;
-}
 
 } // namespace petscrrb::dense

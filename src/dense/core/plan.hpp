@@ -14,10 +14,6 @@ struct GridShape {
   int nx = 0, ny = 0;
   bool periodic_x = false, periodic_y = false;
   int reach = 1;
-
-  bool operator==(const GridShape &o) const {
-    return nx == o.nx && ny == o.ny && periodic_x == o.periodic_x && periodic_y == o.periodic_y && reach == o.reach;
-  }
 };
 
 constexpr int largest_n = 4096;      // unknowns
@@ -129,15 +125,12 @@ struct Schedule {
 struct Substructure {
   Substructure(std::vector<int> ia, std::vector<int> ja, std::vector<int> x, std::vector<int> y, const GridShape &);
 
-  bool is_of(const std::vector<int> &ia, const std::vector<int> &ja, const std::vector<int> &x,
-             const std::vector<int> &y, const GridShape &shape) const;
   int n() const { return int(x_.size()); }
   const std::vector<int> &ia() const { return ia_; }
   const std::vector<int> &ja() const { return ja_; }
 
 private:
   const std::vector<int> ia_, ja_, x_, y_;
-  const GridShape shape_;
 
 public:
   const Plan plan;

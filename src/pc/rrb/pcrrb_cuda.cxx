@@ -102,12 +102,12 @@ private:
   struct {
     Core *core; /* or NULL */
     rrb::Lumping lumping;
-  } expected_factor_ = {};                                     /* after the next read */
-  bool begun_ = false;                                         /* Factor(), by the read before */
-  rrb::CycleGraphs graphs_;                                    /* they go before the transport that they use */
-  cuda::Buffer<int> ia_, ja_;                                  /* of the last block on a graph */
-  std::future<std::unique_ptr<dense::Substructure>> expected_; /* on the host, of the last block */
-  std::unique_ptr<dense::DeviceInverse> inverse_;              /* of the last block, or */
+  } expected_factor_ = {};                        /* after the next read */
+  bool begun_ = false;                            /* Factor(), by the read before */
+  rrb::CycleGraphs graphs_;                       /* they go before the transport that they use */
+  cuda::Buffer<int> ia_, ja_;                     /* of the last block on a graph */
+  std::future<void> expected_;                    /* the last block's SubstructureOf() */
+  std::unique_ptr<dense::DeviceInverse> inverse_; /* of the last block, or */
   rrb::CoarseSolver coarse_;
   std::vector<double> host_r_, host_z_; /* the last block, for those solvers of it that are the host's */
   PetscInt null_directions_ = 0;
@@ -289,25 +289,28 @@ PetscErrorCode OnDevice::Factor(Core &core, rrb::Lumping lumping, PetscBool fact
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static dense::GridShape ShapeOf(const rrb::Extent &last, bool skew) {
-  return {int(last.x.n), int(last.y.n), last.x.periodic, last.y.periodic, skew ? 2 : 1};
+static Cache<rrb::LastBlockShape, dense::Substructure> substructures;
+
+static std::shared_ptr<const dense::Substructure> SubstructureOf(const rrb::LastBlockShape &shape) {
+  const rrb::Side &x = shape.grid.x, &y = shape.grid.y;
+
+  return substructures.get(shape, [&] {
+    const auto to_int = [](const std::vector<PetscInt> &v) { return std::vector<int>(v.begin(), v.end()); };
+    const auto p = rrb::LastBlockPattern::of(shape);
+    return std::make_shared<const dense::Substructure>(
+        to_int(p->ia), to_int(p->ja), to_int(p->x), to_int(p->y),
+        dense::GridShape{int(x.n), int(y.n), x.periodic, y.periodic, shape.skew ? 2 : 1});
+  });
 }
 
-/* It takes the host as long as all else that a small grid's set-up is. */
+/* The first one of a shape takes the host as long as all else that a small grid's set-up is. */
 void OnDevice::ExpectLevels(const rrb::Extent &all, int levels) {
-  const bool skew = levels % 2;
-  const rrb::Extent last = rrb::last_extent(all, levels);
-  const auto make = [last, skew] {
-    const auto to_int = [](const std::vector<PetscInt> &v) { return std::vector<int>(v.begin(), v.end()); };
-    const rrb::LastBlockPattern p(last, skew);
-    return std::make_unique<dense::Substructure>(to_int(p.ia), to_int(p.ja), to_int(p.x), to_int(p.y),
-                                                 ShapeOf(last, skew));
-  };
+  const rrb::LastBlockShape shape{rrb::last_extent(all, levels), levels % 2 != 0};
 
   expected_ = {};
-  if (last.nodes() / (skew ? 2 : 1) > rrb::largest_device_inverse) return;
+  if (shape.grid.nodes() / (shape.skew ? 2 : 1) > rrb::largest_device_inverse || substructures.has(shape)) return;
   try {
-    expected_ = std::async(std::launch::async, make);
+    expected_ = std::async(std::launch::async, [shape] { (void)SubstructureOf(shape); });
   } catch (const std::system_error &) { /* there is no thread: SetUpLastBlock() makes it */
   }
 }
@@ -333,19 +336,14 @@ PetscErrorCode OnDevice::SetUpLastBlock(PC pc, Core &core, PCRRBCoarse type, KSP
              "more -pc_rrb_levels, or -pc_rrb_coarse cholesky",
              b.size(), rrb::largest_device_inverse);
   PetscCall(stream_.Run([&] {
-    const std::vector<int> ia(b.ia.begin(), b.ia.end()), ja(b.ja.begin(), b.ja.end()), x(b.x.begin(), b.x.end()),
-        y(b.y.begin(), b.y.end());
-    if (x.empty()) { /* it is on no grid */
-      ia_.assign(ia), ja_.assign(ja);
+    if (b.x.empty()) { /* it is on no grid */
+      ia_.assign(std::vector<int>(b.ia.begin(), b.ia.end())), ja_.assign(std::vector<int>(b.ja.begin(), b.ja.end()));
       inverse_ = std::make_unique<dense::DenseInverse>(
           dense::SparseView{int(b.size()), ia_.data(), ja_.data(), core.last_values(), core.last_excess()},
           dense::Inverse::explicit_inverse, nullptr, cuda_.stream);
       return;
     }
-    std::unique_ptr<dense::Substructure> made = expected_.valid() ? expected_.get() : nullptr;
-    const dense::GridShape shape = ShapeOf(b.grid, b.skew);
-    if (!made || !made->is_of(ia, ja, x, y, shape)) made = std::make_unique<dense::Substructure>(ia, ja, x, y, shape);
-    inverse_ = std::make_unique<dense::SubstructuredInverse>(*made);
+    inverse_ = std::make_unique<dense::SubstructuredInverse>(*SubstructureOf({b.grid, b.skew}));
   }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 // The matrix that is left after the last level, S_l, as CSR for the coarse solver, and where its unknowns stand.
 #pragma once
 
+#include "exec/cache.hpp"
 #include "pc/rrb/core/natural_tail.hpp"
 
 #include <petscsystypes.h>
@@ -82,9 +83,24 @@ struct LastBlockRow {
   }
 };
 
-// Which unknowns there are, and which couplings between them: by the last grid and the parity of the levels alone, not by values.
+// From which all follows that is not a value.
+struct LastBlockShape {
+  Extent grid;
+  bool skew;
+
+  bool operator==(const LastBlockShape &o) const { return grid == o.grid && skew == o.skew; }
+};
+
+// Which unknowns there are, and which couplings between them.
 class LastBlockPattern {
 public:
+  // Those of small grids are kept for the next one.
+  static std::shared_ptr<const LastBlockPattern> of(const LastBlockShape &shape) {
+    static Cache<LastBlockShape, LastBlockPattern> small;
+    const auto make = [&] { return std::make_shared<const LastBlockPattern>(shape.grid, shape.skew); };
+    return shape.grid.nodes() <= 8192 ? small.get(shape, make) : make();
+  }
+
   std::vector<PetscInt> x, y;          // of each unknown, on the last grid
   std::vector<PetscInt> ia, ja;        // sorted columns, symmetric, diagonal present
   std::vector<PetscInt> first, source; // as LastBlockRow has them
@@ -184,9 +200,10 @@ public:
     const index_t spacing = index_t(1) << tail.last_index(), pitch = tail.base().x.hi - tail.base().x.lo;
     const Extent &x = block.grid = tail.last();
     block.skew = tail.levels() % 2;
-    LastBlockPattern pattern(x, block.skew);
-    block.x = std::move(pattern.x), block.y = std::move(pattern.y);
-    block.ia = std::move(pattern.ia), block.ja = std::move(pattern.ja);
+    const auto shared = LastBlockPattern::of({x, block.skew});
+    const LastBlockPattern &pattern = *shared;
+    block.x = pattern.x, block.y = pattern.y;
+    block.ia = pattern.ia, block.ja = pattern.ja;
     block.at.reserve(block.x.size());
     for (std::size_t i = 0; i < block.x.size(); ++i)
       block.at.push_back((block.y[i] * spacing - tail.base().y.lo) * pitch + block.x[i] * spacing - tail.base().x.lo);

@@ -31,12 +31,14 @@ struct Side {
   // across an odd ring's seam no red node couples to a black one: nothing to fetch
   bool wraps() const { return periodic && n % 2 == 0; }
   Side coarser() const { return {half_up(lo), half_up(hi), half_up(n), periodic}; }
+  bool operator==(const Side &o) const { return lo == o.lo && hi == o.hi && n == o.n && periodic == o.periodic; }
 };
 
 struct Extent {
   Side x, y;
 
   Extent coarser() const { return {x.coarser(), y.coarser()}; }
+  bool operator==(const Extent &o) const { return x == o.x && y == o.y; }
   bool empty() const { return x.hi <= x.lo || y.hi <= y.lo; }
   index_t nodes() const { return empty() ? 0 : (x.hi - x.lo) * (y.hi - y.lo); }
   Range2 nodes_of(Class c) const {
