@@ -16,8 +16,9 @@ struct Slots {
   Slots(const Extent &x, index_t block) : layout(x, block, around) {}
 
   index_t of(int field, index_t a, index_t b) const {
-    return (4 * field + class_of(a, b)) * layout.size() + layout.place(half_down(a), half_down(b));
+    return field * field_size() + class_of(a, b) * layout.size() + layout.place(half_down(a), half_down(b));
   }
+  index_t field_size() const { return 4 * layout.size(); }
 };
 
 enum class Exchanged {
@@ -29,6 +30,10 @@ enum class Exchanged {
   wide_b1,   // b1, two steps around
   wide_b2    // b2, three steps
 };
+
+inline bool inside(const Extent &x, index_t a, index_t b) {
+  return a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
+}
 
 // What a box needs of others.
 class Needs {
@@ -59,9 +64,6 @@ private:
     const auto overlap = [&](index_t shift) { return lo < of.hi + shift && of.lo + shift < hi; };
     if (!own.periodic) return overlap(0);
     return hi - lo >= own.n || overlap(0) || overlap(own.n) || overlap(-own.n);
-  }
-  static bool inside(const Extent &x, index_t a, index_t b) {
-    return a >= x.x.lo && a < x.x.hi && b >= x.y.lo && b < x.y.hi;
   }
   static bool on_ring_or_side(const Side &s, index_t a) { return s.periodic || (a >= 0 && a < s.n); }
 
@@ -108,27 +110,33 @@ inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Exchange
   std::vector<Plan::Peer> peers(boxes.count());
   const auto each = [&](int rank, const auto &visit) {
     const Extent &x = extents[rank];
+    int owner = rank; // of the point before
     Needs(x, what).visit([&](index_t a, index_t b) {
       const index_t p = around(a, x.x), q = around(b, x.y);
-      visit(a, b, p, q, boxes.owner(p, q, g));
+      if (!inside(extents[owner], p, q)) owner = boxes.owner(p, q, g);
+      visit(a, b, p, q, owner);
     });
   };
   each(me, [&](index_t a, index_t b, index_t p, index_t q, int owner) {
-    for (int f = field; f < field + fields; ++f) {
-      peers[owner].fill.push_back(at.of(f, a, b));
-      peers[owner].from.push_back(slots[owner].of(f, p, q));
-    }
+    peers[owner].fill.push_back(at.of(field, a, b));
+    peers[owner].from.push_back(slots[owner].of(field, p, q));
   });
   for (int rank = 0; rank < boxes.count() && !mine.empty(); ++rank) {
     if (!Needs(extents[rank], what).may_be_in(mine)) continue;
     each(rank, [&](index_t, index_t, index_t p, index_t q, int owner) {
-      if (owner != me) return;
-      for (int f = field; f < field + fields; ++f) peers[rank].send.push_back(at.of(f, p, q));
+      if (owner == me) peers[rank].send.push_back(at.of(field, p, q));
     });
   }
+  // The other fields' are in the same order, one field after the other.
+  const auto repeat = [&](std::vector<index_t> &places, const Slots &of) {
+    const std::size_t n = places.size();
+    places.resize(n * fields);
+    for (std::size_t i = n; i < places.size(); ++i) places[i] = places[i - n] + of.field_size();
+  };
   Plan plan;
   for (int rank = 0; rank < boxes.count(); ++rank) {
     peers[rank].rank = rank;
+    repeat(peers[rank].send, at), repeat(peers[rank].fill, at), repeat(peers[rank].from, slots[rank]);
     if (!peers[rank].send.empty() || !peers[rank].fill.empty()) plan.peers.push_back(std::move(peers[rank]));
   }
   return plan;
