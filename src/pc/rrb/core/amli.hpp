@@ -215,7 +215,7 @@ public:
     const EstimateStep step = polynomial_.step(on, j, box_, TimesNodes{r_, z_}, TimesNodes{z_, array(s)}, add_up);
     on.for_each(box_, NextResidual{array(s), array(q), r_, step});
   }
-  void finish_estimate(const Backend &on) { polynomial_.finish(on); }
+  bool finish_estimate(const Backend &on, int steps) { return polynomial_.finish(on, steps); }
 
   AmliReport report() const {
     return {x_.x.hi - x_.x.lo, x_.y.hi - x_.y.lo, polynomial_.lambda_max(), polynomial_.used()};

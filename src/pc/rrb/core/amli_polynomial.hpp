@@ -8,7 +8,8 @@
 
 namespace petscrrb::rrb {
 
-constexpr int estimate_steps = 8;
+// Steps of an estimate: a few, and where these do not settle it all.
+constexpr int few_estimate_steps = 5, estimate_steps = 8;
 
 // 0 where there is nothing left to divide by.
 PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
@@ -51,17 +52,20 @@ public:
   }
 
   // Sets p(t) = (1 + lambda_max - t) / lambda_max. Up to a factor 1 - t p(t) is the Chebyshev polynomial of degree 2 on
-  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact. agreed(bound): what all ranks take for it.
-  template <class Agreed> void finish(const Backend &on, const Agreed &agreed) {
+  // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact. Of so many steps; false, and nothing is
+  // set, where that are few and more are wanted. agreed(bound): what all ranks take for it.
+  template <class Agreed> bool finish(const Backend &on, int steps, const Agreed &agreed) {
     const double *s = scalars_.read(on);
-    lambda_max_ = agreed(
-        safe_bound(largest_eigenvalue(s + EstimateStep::rho(0), s + EstimateStep::curvature(0), estimate_steps)));
+    const double theta = largest_eigenvalue(s + EstimateStep::rho(0), s + EstimateStep::curvature(0), steps);
+    lambda_max_ = agreed(safe_bound(theta, steps));
+    if (steps < estimate_steps && lambda_max_ > few_suffice) return false;
     scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
     scalars_.write(on, 1, 1.0 / lambda_max_);
+    return true;
   }
 
-  void finish(const Backend &on) {
-    finish(on, [](double bound) { return bound; });
+  bool finish(const Backend &on, int steps) {
+    return finish(on, steps, [](double bound) { return bound; });
   }
 
   double lambda_max() const { return lambda_max_; }
@@ -70,13 +74,14 @@ public:
   std::size_t bytes() const { return scalars_.bytes(); }
 
 private:
-  static constexpr double exact_below = 1.05, largest = 20.0;
+  static constexpr double exact_below = 1.05, few_suffice = 4.0, largest = 20.0;
 
-  // An estimate by few steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
-  // be so even where the estimate is 20 % too small, which is what the theory of random start vectors warns of.
-  static double safe_bound(double estimate) {
+  // An estimate by all steps is too small, by some 5 % mostly. The polynomial is positive up to 1 + lambda_max, and must
+  // be so even where the estimate is 20 % too small, which is what the theory of random start vectors warns of. By few it misses more, but
+  // these suffice only where the polynomial is positive up to half as much again.
+  static double safe_bound(double estimate, int steps) {
     const double above = estimate - 1.0;
-    return 1.0 + std::max(1.05 * above, 1.25 * above - 1.0);
+    return 1.0 + (steps < estimate_steps ? 1.1 * above : std::max(1.05 * above, 1.25 * above - 1.0));
   }
 
   Scalars<Backend> scalars_; // c0, c1, and the sums of the estimate

@@ -25,31 +25,32 @@ public:
   // up, since what a step repeats has the later ones in it.
   template <class Solve> auto estimate(const Solve &solve) const {
     auto error = decltype(solve(Part::whole))(0);
-    for (int k = core_.steps() - 1; k >= 0 && !error; --k) {
-      if (!core_.step(k).amli().nx) continue;
-      error = take_estimate_steps(k, solve);
-      if (!error) core_.step(k).finish_estimate();
-    }
+    for (int k = core_.steps() - 1; k >= 0 && !error; --k)
+      error = estimate(k, [&](int from, int to) { return take_estimate_steps(k, from, to, solve); });
     return error;
   }
-  // What of a step's depends on nothing that the host must see.
-  template <class Solve> auto take_estimate_steps(int k, const Solve &solve) const {
-    return take_estimate_steps_by(k, [&] { return repeat(k, solve); });
-  }
-  template <class Repeat> auto take_estimate_steps_by(int k, const Repeat &repeat) const {
-    auto error = decltype(repeat())(0);
+  // That of a step; take(from, to): those of its estimate's steps.
+  template <class Take> auto estimate(int k, const Take &take) const {
+    auto error = decltype(take(0, 0))(0);
     AmliStep &step = core_.step(k);
-    step.start_estimate();
-    for (int j = 0; j < estimate_steps && !error; ++j) {
+    if (!step.amli().nx) return error;
+    error = take(0, few_estimate_steps);
+    if (error || step.finish_estimate(few_estimate_steps)) return error;
+    error = take(few_estimate_steps, estimate_steps);
+    if (!error) (void)step.finish_estimate(estimate_steps);
+    return error;
+  }
+  // Depends on nothing that the host must see.
+  template <class Solve> auto take_estimate_steps(int k, int from, int to, const Solve &solve) const {
+    auto error = decltype(solve(Part::whole))(0);
+    AmliStep &step = core_.step(k);
+    if (from == 0) step.start_estimate();
+    for (int j = from; j < to && !error; ++j) {
       step.put_residual();
-      error = repeat();
+      error = visit(step.grid(), k + 1, nullptr, core_.work(k), Part::whole, solve, Energy::no);
       if (!error) step.estimate_step(j);
     }
     return error;
-  }
-  // What a step repeats, on its grid's vector.
-  template <class Solve> auto repeat(int k, const Solve &solve) const {
-    return visit(core_.step(k).grid(), k + 1, nullptr, core_.work(k), Part::whole, solve, Energy::no);
   }
   // Which steps are taken, from one on, a bit each: a captured cycle is for these.
   unsigned used(int from = 0) const {

@@ -121,7 +121,7 @@ public:
   virtual void start_estimate() = 0;
   virtual void put_residual() = 0;
   virtual void estimate_step(int j) = 0;
-  virtual void finish_estimate() = 0;
+  virtual bool finish_estimate(int steps) = 0; // false: more steps are wanted
 };
 
 // A factorization as PCRRB sees it, wherever its arrays are: all pointers are the backend's.

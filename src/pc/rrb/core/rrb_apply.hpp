@@ -174,7 +174,7 @@ public:
     fetch(of_.work(), amli_->solution());
     amli_->step(on_, j);
   }
-  void finish_estimate() override { amli_->finish_estimate(on_); }
+  bool finish_estimate(int steps) override { return amli_->finish_estimate(on_, steps); }
 
 private:
   void fetch(double *z, const Quad<Dense> &to) const {

@@ -15,9 +15,8 @@ public:
     refresh_.reset();
     refreshed_ = {}, schur_ = nullptr;
     below_.reset();
-    estimate_.reset();
+    estimates_.clear();
     begun_ = false;
-    repeated_.clear();
   }
 
   // A refresh, of which a graph is made once two have had the same arrays.
@@ -62,50 +61,35 @@ public:
     return error;
   }
 
-  // What estimate() would launch, where there is that already: so that it does not wait for the host, which first looks how the
+  // What estimate() would launch first, where there is that already: so that it does not wait for the host, which first looks how the
   // factorization went.
   void begin_estimate(Cuda &on) {
-    begun_ = !estimate_.empty();
-    if (begun_) estimate_.launch(on);
+    begun_ = !estimates_.empty() && !estimates_.back().few.empty();
+    if (begun_) estimates_.back().few.launch(on);
   }
   template <class Core, class Solve> auto estimate(Cuda &on, Core &core, const Solve &solve) {
     auto error = decltype(solve(Part::whole))(0);
     if (!core.steps()) return error;
     if (!core.has_own_vectors(0))
       return Cycle(core).estimate(solve); // an application's z is the vector of all grids, and changes
-    if (core.steps() > 1) {
-      for (int k = core.steps() - 1; k >= 0 && !error; --k) error = estimate(on, core, k, solve);
-      return error;
+    const Cycle cycle(core);
+    estimates_.resize(core.steps());
+    for (int k = core.steps() - 1; k >= 0 && !error; --k) {
+      Estimate &made = estimates_[k];
+      if (made.later != cycle.used(k + 1)) made = {};
+      made.later = cycle.used(k + 1);
+      error = cycle.estimate(k, [&](int from, int to) {
+        cuda::Graph &graph = from ? made.more : made.few;
+        auto failed = decltype(error)(0);
+        if (graph.empty()) failed = graph.capture(on, [&] { return cycle.take_estimate_steps(k, from, to, solve); });
+        if (!failed && !std::exchange(begun_, false)) graph.launch(on);
+        return failed;
+      });
     }
-    if (estimate_.empty()) error = estimate_.capture(on, [&] { return Cycle(core).take_estimate_steps(0, solve); });
-    if (error) return error;
-    if (!std::exchange(begun_, false)) estimate_.launch(on);
-    core.step(0).finish_estimate();
     return error;
   }
 
 private:
-  // Of a step whose repeated part has later ones in it.
-  template <class Core, class Solve> auto estimate(Cuda &on, Core &core, int k, const Solve &solve) {
-    auto error = decltype(solve(Part::whole))(0);
-    if (!core.step(k).amli().nx) return error;
-    if (repeated_.size() < std::size_t(core.steps())) repeated_.resize(core.steps());
-    Repeated &repeated = repeated_[k];
-    const unsigned later = Cycle(core).used(k + 1);
-    // Made within the estimate, where ranks do not share sweeps.
-    error = Cycle(core).take_estimate_steps_by(k, [&] {
-      cuda::Graph &graph = repeated.graph;
-      if (graph.empty() || repeated.used != later)
-        error = graph.capture(on, [&] { return Cycle(core).repeat(k, solve); });
-      if (error) return error;
-      repeated.used = later;
-      graph.launch(on);
-      return error;
-    });
-    if (!error) core.step(k).finish_estimate();
-    return error;
-  }
-
   template <class Core> static const double *schur_of(const Core &core) {
     return core.schur() ? core.schur()->s.X[b1].p : nullptr;
   }
@@ -115,17 +99,18 @@ private:
            a.rows.e == b.rows.e;
   }
 
-  cuda::Graph refresh_, below_, estimate_;
-  bool begun_ = false;        // the estimate, since the last factorization
+  cuda::Graph refresh_, below_;
   PreparedStencil refreshed_; // with
   Lumping lumping_;
   const double *schur_ = nullptr; // where S1 was made
-  struct Repeated {
-    cuda::Graph graph;
-    unsigned used = 0;
+  // Of one of AMLI's steps, by a cycle with those of the later ones that are used.
+  struct Estimate {
+    cuda::Graph few, more;
+    unsigned later = 0;
   };
-  std::vector<Repeated> repeated_; // by each step, with those of the later ones that are used
-  unsigned used_ = 0;              // steps of AMLI in the cycle that was captured
+  std::vector<Estimate> estimates_;
+  bool begun_ = false; // the last one's, since the last factorization
+  unsigned used_ = 0;  // steps of AMLI in the cycle that was captured
 };
 
 } // namespace petscrrb::rrb

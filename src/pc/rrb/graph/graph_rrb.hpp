@@ -54,10 +54,11 @@ template <class Backend, class T> class GraphRrb final : public Factorization {
       const EstimateStep step = polynomial_.step(on_, j, ListAsBox::box(n_), times_x(r.data()), times_x(s), [](int) {});
       Loops::each(on_, n_, GraphResidual{s, of_.q_.data(), r.data(), step});
     }
-    void finish_estimate() override {
-      of_.alone_ = false;
-      polynomial_.finish(on_,
-                         [&](double bound) { return of_.shared_ ? of_.shared_->number_of_first_rank(bound) : bound; });
+    bool finish_estimate(int steps) override {
+      const bool finished = polynomial_.finish(
+          on_, steps, [&](double bound) { return of_.shared_ ? of_.shared_->number_of_first_rank(bound) : bound; });
+      of_.alone_ = !finished;
+      return finished;
     }
     std::size_t bytes() const {
       return split.bytes() + rows.bytes() + w.bytes() + e.bytes() + r.bytes() + polynomial_.bytes();

@@ -122,7 +122,9 @@ public:
     const EstimateStep step = polynomial_.step(on_, j, ListAsBox::box(kept()), times_z(r_), times_z(s_), [](int) {});
     Loops::each(on_, kept(), GraphResidual{s_.data(), q_.data(), r_.data(), step});
   }
-  void finish_estimate() override { own_amli() ? polynomial_.finish(on_) : inside_->step(0).finish_estimate(); }
+  bool finish_estimate(int steps) override {
+    return own_amli() ? polynomial_.finish(on_, steps) : inside_->step(0).finish_estimate(steps);
+  }
   double *work(int = 0) const override { return own_amli() ? nullptr : inside_->work(); }
   bool has_own_vectors(int g) const override { return g < grids(); }
 

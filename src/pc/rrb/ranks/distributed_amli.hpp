@@ -66,8 +66,8 @@ public:
       amli.step(on_, j);
     });
   }
-  void finish_estimate() override {
-    with_vector([&](auto &amli, const auto &, const auto &) { amli.finish_estimate(on_); });
+  bool finish_estimate(int steps) override {
+    return above_ ? above_->finish_estimate(on_, steps) : whole_->finish_estimate(on_, steps);
   }
 
   Quad<Dense> kept() const { return above_->kept(); }
@@ -121,7 +121,7 @@ public:
   void start_estimate() override { step_.start_estimate(); }
   void put_residual() override { step_.put_residual(); }
   void estimate_step(int j) override { step_.estimate_step(j); }
-  void finish_estimate() override { step_.finish_estimate(); }
+  bool finish_estimate(int steps) override { return step_.finish_estimate(steps); }
 
 private:
   DistributedRrb &of_;
