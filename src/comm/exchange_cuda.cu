@@ -17,9 +17,9 @@ template <class Int> __global__ void unpack_values(const Int *place, index_t n, 
 
 unsigned blocks(index_t n) { return unsigned((n + block - 1) / block); }
 
-std::vector<index_t> both(const Packed &packed) {
-  std::vector<index_t> places = packed.pack;
-  places.insert(places.end(), packed.unpack.begin(), packed.unpack.end());
+Places both(const Packed &packed) {
+  Places places = packed.pack;
+  places.append(packed.unpack);
   return places;
 }
 

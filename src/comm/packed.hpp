@@ -17,7 +17,7 @@ struct Packed {
   static constexpr index_t alignment = 16; // 128 bytes, with which a device copies best
 
   std::vector<Message> sent, received; // of other ranks
-  std::vector<index_t> pack, unpack;
+  Places pack, unpack;
   index_t first_unpacked = 0;
 
   Packed(const Plan &plan, int me) {
@@ -36,12 +36,12 @@ struct Packed {
   index_t size() const { return std::max(index_t(pack.size()), first_unpacked + index_t(unpack.size())); }
 
 private:
-  static void add(int rank, const std::vector<index_t> &places, std::vector<index_t> &to,
-                  std::vector<Message> &messages, index_t first) {
+  static void add(int rank, const Places &places, Places &to, std::vector<Message> &messages, index_t first) {
     if (places.empty()) return;
     messages.push_back({rank, first + index_t(to.size()), index_t(places.size())});
-    to.insert(to.end(), places.begin(), places.end());
-    to.resize((to.size() + alignment - 1) / alignment * alignment, -1);
+    to.append(places);
+    const index_t rest = index_t(to.size()) % alignment;
+    if (rest) to.append({-1, 0, alignment - rest});
   }
 };
 

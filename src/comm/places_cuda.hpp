@@ -2,21 +2,24 @@
 #pragma once
 
 #include "exec/cuda/cuda.hpp"
+#include "comm/places.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 
 namespace petscrrb::rrb {
 
+// Sets and waits for all places, in turn. Their runs alone travel to the device.
+void list_places(const Places &, cuda::Buffer<std::int32_t> *);
+void list_places(const Places &, cuda::Buffer<std::int64_t> *);
+
 class DevicePlaces {
 public:
-  explicit DevicePlaces(const std::vector<index_t> &places) {
-    const auto largest = std::max_element(places.begin(), places.end());
-    if (largest == places.end() || *largest <= std::numeric_limits<std::int32_t>::max())
-      narrow_.assign(std::vector<std::int32_t>(places.begin(), places.end()));
+  explicit DevicePlaces(const Places &places) {
+    if (places.largest() <= std::numeric_limits<std::int32_t>::max())
+      list_places(places, &narrow_);
     else
-      wide_.assign(places);
+      list_places(places, &wide_);
   }
   // use(first of them)
   template <class Use> void with(const Use &use) const {

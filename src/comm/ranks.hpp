@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/sums.hpp"
+#include "comm/places.hpp"
 
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace petscrrb::rrb {
 struct Plan {
   struct Peer {
     int rank;
-    std::vector<index_t> send, fill, from;
+    Places send, fill, from;
   };
   std::vector<Peer> peers;
 };

@@ -37,12 +37,10 @@ PetscErrorCode PetscRRBRanks::Make(const Plan &plan) {
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(comm(), PetscRRBSay("PCRRB", PETSC_ERR_ARG_OUTOFRANGE), [&] {
     for (const Plan::Peer &peer : plan.peers) {
-      for (petscrrb::index_t at : peer.send) size = std::max(size, at + 1);
-      for (std::size_t i = 0; i < peer.fill.size(); ++i) {
-        largest = std::max({largest, peer.fill[i], peer.from[i]});
-        leaves.push_back((PetscInt)peer.fill[i]);
-        roots.push_back({(PetscInt)peer.rank, (PetscInt)peer.from[i]});
-      }
+      size = std::max(size, peer.send.largest() + 1);
+      largest = std::max({largest, peer.fill.largest(), peer.from.largest()});
+      for (const petscrrb::index_t to : peer.fill.listed()) leaves.push_back((PetscInt)to);
+      for (const petscrrb::index_t from : peer.from.listed()) roots.push_back({(PetscInt)peer.rank, (PetscInt)from});
     }
     if (std::max(size, largest) >= PETSC_MAX_INT)
       throw std::length_error(

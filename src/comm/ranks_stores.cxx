@@ -102,15 +102,23 @@ private:
   }
 
   void make_exchange(const rrb::Plan &plan) {
+    const auto numbers = std::size_t(count_) + 1; /* of a rank: where its messages begin, and its inbox's size */
     std::optional<rrb::Inbox> in;
-    std::vector<index_t> there;
+    std::vector<index_t> mine, all, there;
     PetscRRBThrowTogether(comm(), say_, [&] {
       in.emplace(plan, count_);
-      there.resize(in->start.size());
+      mine = in->start;
+      mine.push_back(index_t(in->place.size()));
+      all.resize(numbers * (std::size_t)count_);
+      there.resize((std::size_t)count_);
     });
-    index_t size = index_t(in->place.size());
-    PetscRRBCheckMPI(MPI_Alltoall(in->start.data(), 1, MPI_INT64_T, there.data(), 1, MPI_INT64_T, comm()));
-    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT64_T, MPI_MAX, comm()));
+    PetscRRBCheckMPI(
+        MPI_Allgather(mine.data(), (int)numbers, MPI_INT64_T, all.data(), (int)numbers, MPI_INT64_T, comm()));
+    index_t size = 0;
+    for (std::size_t r = 0; r < there.size(); ++r) {
+      there[r] = all[r * numbers + (std::size_t)rank_];
+      size = std::max(size, all[(r + 1) * numbers - 1]);
+    }
     exchanges_.try_emplace(&plan, *in, rrb::Outbox(plan, there), inboxes(size), rank_);
   }
 

@@ -152,15 +152,16 @@ __global__ void __launch_bounds__(block)
 
 __global__ void store_number(Slot *const *inbox, int me) { put(inbox[threadIdx.x] + me, me + 1, 1); }
 
-template <class T> std::vector<T> joined(std::vector<T> a, const std::vector<T> &b) {
-  a.insert(a.end(), b.begin(), b.end());
+Places joined(Places a, const Places &b) {
+  a.append(b);
   return a;
 }
 
-std::vector<Slot *> targets(const Outbox &out, const Inboxes &inboxes) {
-  std::vector<Slot *> to;
-  for (std::size_t i = 0; i < out.rank.size(); ++i)
-    to.push_back(inboxes.of_rank[std::size_t(out.rank[i])] + out.slot[i]);
+// Addresses of slots.
+Places targets(const Outbox &out, const Inboxes &inboxes) {
+  Places to;
+  for (const Outbox::Message &m : out.messages)
+    to.append({reinterpret_cast<index_t>(inboxes.of_rank[std::size_t(m.rank)] + m.slot), sizeof(Slot), m.count});
   return to;
 }
 
@@ -180,9 +181,11 @@ StoredSums::Part StoredSums::part(const Sums &sums) const {
 
 StoredExchange::StoredExchange(const Inbox &in, const Outbox &out, const Inboxes &inboxes, int me)
     : sent_(index_t(out.place.size())), received_(index_t(in.place.size())), size_(inboxes.size),
-      to_(targets(out, inboxes)), inbox_(inboxes.of_rank[std::size_t(me)]), watch_(inboxes.watch),
-      places_(joined(out.place, in.place)), blocks_(blocks_for(std::max(sent_, received_))),
-      overlap_(cuda::may_overlap(exchange_values<true, true, std::int32_t>)), round_(blocks_) {}
+      inbox_(inboxes.of_rank[std::size_t(me)]), watch_(inboxes.watch), places_(joined(out.place, in.place)),
+      blocks_(blocks_for(std::max(sent_, received_))),
+      overlap_(cuda::may_overlap(exchange_values<true, true, std::int32_t>)), round_(blocks_) {
+  list_places(targets(out, inboxes), &to_);
+}
 
 template <bool sends, bool receives>
 void StoredExchange::launch(const Cuda &on, double *array, const StoredSums::Part &part) const {
@@ -191,8 +194,8 @@ void StoredExchange::launch(const Cuda &on, double *array, const StoredSums::Par
   places_.with([&](const auto *place) {
     using Int = std::decay_t<decltype(*place)>;
     cuda::launch("exchange_values", exchange_values<sends, receives, Int>, overlap_, blocks, block, 0, on.stream,
-                 Sent<Int>{place, to_.data(), sent_}, Received<Int>{place + sent_, inbox_, received_}, size_, array,
-                 round_.data(), part, watch_);
+                 Sent<Int>{place, reinterpret_cast<Slot *const *>(to_.data()), sent_},
+                 Received<Int>{place + sent_, inbox_, received_}, size_, array, round_.data(), part, watch_);
   });
 }
 

@@ -57,7 +57,7 @@ private:
   template <bool sends, bool receives> void launch(const Cuda &, double *array, const StoredSums::Part &) const;
 
   index_t sent_, received_, size_;
-  cuda::Buffer<Slot *> to_;
+  cuda::Buffer<std::int64_t> to_; // addresses of slots
   Slot *inbox_;
   cuda::Watch *watch_;
   DevicePlaces places_; // of what is sent, then of what is received

@@ -45,13 +45,16 @@ public:
 
   void round(int rank, int number, Values &x) {
     auto &slots = slots_[number % 2];
-    for (std::size_t i = 0; i < out_[rank].rank.size(); ++i) {
-      const index_t place = out_[rank].place[i];
-      slots[out_[rank].rank[i]][out_[rank].slot[i]].put(place < 0 ? 0 : x[place], number);
-    }
-    for (std::size_t i = 0; i < in_[rank].place.size(); ++i) {
+    const std::vector<index_t> out = out_[rank].place.listed(), in = in_[rank].place.listed();
+    std::size_t sent = 0;
+    for (const Outbox::Message &m : out_[rank].messages)
+      for (index_t i = 0; i < m.count; ++i) {
+        const index_t place = out[sent++];
+        slots[m.rank][m.slot + i].put(place < 0 ? 0 : x[place], number);
+      }
+    for (std::size_t i = 0; i < in.size(); ++i) {
       const double value = slots[rank][i].get(number);
-      if (in_[rank].place[i] >= 0) x[in_[rank].place[i]] = value;
+      if (in[i] >= 0) x[in[i]] = value;
     }
   }
   const Inbox &in(int rank) const { return in_[rank]; }

@@ -19,8 +19,9 @@ std::vector<Values> exchange(const std::vector<Plan> &plans, std::vector<Values>
   for (std::size_t r = 0; r < plans.size(); ++r) {
     const Packed &p = packed.emplace_back(plans[r], int(r));
     Values &v = values.emplace_back(p.size(), -1.0);
-    for (std::size_t i = 0; i < p.pack.size(); ++i)
-      if (p.pack[i] >= 0) v[i] = x[r][p.pack[i]];
+    const std::vector<index_t> pack = p.pack.listed();
+    for (std::size_t i = 0; i < pack.size(); ++i)
+      if (pack[i] >= 0) v[i] = x[r][pack[i]];
   }
   for (std::size_t r = 0; r < plans.size(); ++r)
     for (const Packed::Message &to : packed[r].sent)
@@ -29,9 +30,11 @@ std::vector<Values> exchange(const std::vector<Plan> &plans, std::vector<Values>
         EXPECT_EQ(from.count, to.count);
         std::copy_n(&values[r][to.at], to.count, &values[to.rank][from.at]);
       }
-  for (std::size_t r = 0; r < plans.size(); ++r)
-    for (std::size_t i = 0; i < packed[r].unpack.size(); ++i)
-      if (packed[r].unpack[i] >= 0) x[r][packed[r].unpack[i]] = values[r][packed[r].first_unpacked + i];
+  for (std::size_t r = 0; r < plans.size(); ++r) {
+    const std::vector<index_t> unpack = packed[r].unpack.listed();
+    for (std::size_t i = 0; i < unpack.size(); ++i)
+      if (unpack[i] >= 0) x[r][unpack[i]] = values[r][packed[r].first_unpacked + i];
+  }
   return x;
 }
 

@@ -55,7 +55,8 @@ struct RandomPlans {
     std::vector<double> x = before(rank, round);
     for (const Plan::Peer &peer : plan[rank].peers) {
       const std::vector<double> theirs = before(peer.rank, round);
-      for (std::size_t i = 0; i < peer.fill.size(); ++i) x[peer.fill[i]] = theirs[peer.from[i]];
+      const std::vector<index_t> fill = peer.fill.listed(), from = peer.from.listed();
+      for (std::size_t i = 0; i < fill.size(); ++i) x[fill[i]] = theirs[from[i]];
     }
     return x;
   }
@@ -65,8 +66,7 @@ struct RandomPlans {
     RandomPlans s = *this;
     for (Plan &p : s.plan)
       for (Plan::Peer &peer : p.peers)
-        for (auto *places : {&peer.send, &peer.fill, &peer.from})
-          for (index_t &place : *places) place += by;
+        for (auto *places : {&peer.send, &peer.fill, &peer.from}) places->move(by);
     return s;
   }
 

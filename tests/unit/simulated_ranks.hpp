@@ -49,9 +49,9 @@ private:
         if (peer.fill.empty()) continue;
         for (const Plan::Peer &there : all_.plan_[peer.rank]->peers) {
           if (there.rank != rank_) continue;
-          if (there.send != peer.from) throw std::logic_error("two sides of a message differ");
-          for (std::size_t i = 0; i < peer.fill.size(); ++i)
-            array[peer.fill[i]] = all_.array_[peer.rank][there.send[i]];
+          const std::vector<index_t> fill = peer.fill.listed(), from = peer.from.listed();
+          if (there.send.listed() != from) throw std::logic_error("two sides of a message differ");
+          for (std::size_t i = 0; i < fill.size(); ++i) array[fill[i]] = all_.array_[peer.rank][from[i]];
         }
       }
       all_.wait();

@@ -115,7 +115,7 @@ public:
   // Sides that lead in at most so many directions: 1 for faces, 3 for all. Each rank does this by itself.
   Halo(const Sides &sides, int rank, int ranks, const Layout &layout, int directions, index_t colour, int fields) {
     std::vector<index_t> send, fill;
-    const auto put = [&](std::vector<index_t> &to, index_t point) {
+    const auto put = [&](rrb::Places &to, index_t point) {
       for (int n = 0; n < fields; ++n) to.push_back(fields * point + n);
     };
     const auto place = [&](std::vector<index_t> &to) {
@@ -140,8 +140,7 @@ public:
       }
       if (!peer.send.empty() || !peer.fill.empty()) plan_.peers.push_back(std::move(peer));
     }
-    for (auto &peer : plan_.peers)
-      for (index_t &to : peer.fill) to += fields * index_t(send.size());
+    for (auto &peer : plan_.peers) peer.fill.move(fields * index_t(send.size()));
     sent_ = index_t(send.size()), filled_ = index_t(fill.size());
     send.insert(send.end(), fill.begin(), fill.end());
     places_.assign(send);

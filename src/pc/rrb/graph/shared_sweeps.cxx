@@ -22,7 +22,9 @@ public:
     Plan plan;
     for (int r = 0; r < int(send_.size()); ++r) {
       sort(send_[r]), sort(fill_[r]);
-      if (!send_[r].empty() || !fill_[r].empty()) plan.peers.push_back({r, send_[r], fill_[r], fill_[r]});
+      if (send_[r].empty() && fill_[r].empty()) continue;
+      const Places send(send_[r]), fill(fill_[r]);
+      plan.peers.push_back({r, send, fill, fill});
     }
     return plan;
   }

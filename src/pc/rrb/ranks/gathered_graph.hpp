@@ -101,8 +101,8 @@ private:
     return plan;
   }
   // Those of a box that are among from ... to - 1.
-  static std::vector<index_t> points(const Extent &box, index_t nx, index_t from, index_t to) {
-    std::vector<index_t> all;
+  static Places points(const Extent &box, index_t nx, index_t from, index_t to) {
+    Places all;
     for (index_t b = box.y.lo; b < box.y.hi; ++b)
       for (index_t a = std::max(box.x.lo, from - b * nx); a < std::min(box.x.hi, to - b * nx); ++a)
         all.push_back(b * nx + a);

@@ -43,16 +43,26 @@ public:
 
   // whether there may be such nodes in the box `of` of another rank
   bool may_be_in(const Extent &of) const { return meet(own_.x, of.x) && meet(own_.y, of.y); }
-  // visit(a, b) for every slot in turn, in an order that is the same on all ranks
+  // visit(a, b) for every slot in turn, in an order that is the same on all ranks: rows below and above, then columns, each class by
+  // itself, so that neighbours follow each other in memory.
   template <class Visit> void visit(const Visit &visit) const {
     if (own_.empty()) return;
-    for (index_t b = first(own_.y); b < end(own_.y); ++b)
-      for (index_t a = first(own_.x); a < end(own_.x); ++a) {
-        if (inside(own_, a, b))
-          a = own_.x.hi - 1; // the box's last one
-        else if (needed(a, b))
-          visit(a, b);
-      }
+    const Side &x = own_.x, &y = own_.y;
+    const auto at = [&](index_t a, index_t b) {
+      if (needed(a, b)) visit(a, b);
+    };
+    const auto row = [&](index_t b) {
+      for (const index_t parity : {0, 1})
+        for (index_t a = first(x) + parity; a < end(x); a += 2) at(a, b);
+    };
+    const auto column = [&](index_t a) {
+      for (const index_t parity : {0, 1})
+        for (index_t b = y.lo + parity; b < y.hi; b += 2) at(a, b);
+    };
+    for (index_t b = first(y); b < y.lo; ++b) row(b);
+    for (index_t b = y.hi; b < end(y); ++b) row(b);
+    for (index_t a = first(x); a < x.lo; ++a) column(a);
+    for (index_t a = x.hi; a < end(x); ++a) column(a);
   }
 
 private:
@@ -128,15 +138,11 @@ inline Plan make_plan(const Boxes &boxes, int g, int me, index_t block, Exchange
     });
   }
   // The other fields' are in the same order, one field after the other.
-  const auto repeat = [&](std::vector<index_t> &places, const Slots &of) {
-    const std::size_t n = places.size();
-    places.resize(n * fields);
-    for (std::size_t i = n; i < places.size(); ++i) places[i] = places[i - n] + of.field_size();
-  };
   Plan plan;
   for (int rank = 0; rank < boxes.count(); ++rank) {
     peers[rank].rank = rank;
-    repeat(peers[rank].send, at), repeat(peers[rank].fill, at), repeat(peers[rank].from, slots[rank]);
+    peers[rank].send.repeat(fields, at.field_size()), peers[rank].fill.repeat(fields, at.field_size());
+    peers[rank].from.repeat(fields, slots[rank].field_size());
     if (!peers[rank].send.empty() || !peers[rank].fill.empty()) plan.peers.push_back(std::move(peers[rank]));
   }
   return plan;
