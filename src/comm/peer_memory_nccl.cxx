@@ -3,7 +3,7 @@
 #include "comm/peer_memory.h"
 
 #if PETSCRRB_NCCL
-  #include "comm/window_nccl.hpp"
+  #include "comm/cuda/window.hpp"
 #endif
 
 #if PETSCRRB_NCCL && PETSCRRB_NCCL_WINDOWS

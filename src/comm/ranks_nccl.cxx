@@ -6,7 +6,7 @@
 #if PETSCRRB_NCCL
 
   #include "petsc/stream_cuda.h"
-  #include "comm/exchange_cuda.hpp"
+  #include "comm/cuda/exchange.hpp"
 
   #include <numeric>
 

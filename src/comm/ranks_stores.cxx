@@ -8,7 +8,7 @@
   #include "comm/devices_of_ranks.h"
   #include "petsc/mpi_throws.h"
   #include "comm/peer_memory.h"
-  #include "comm/stores_cuda.hpp"
+  #include "comm/cuda/stores.hpp"
 
   #include <numeric>
   #include <optional>

@@ -3,7 +3,7 @@
 #include "unit/random_plans.hpp"
 
 #include "exec/cuda/graph.hpp"
-#include "comm/stores_cuda.hpp"
+#include "comm/cuda/stores.hpp"
 
 #include <gtest/gtest.h>
 

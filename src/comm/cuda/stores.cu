@@ -1,4 +1,4 @@
-#include "comm/stores_cuda.hpp"
+#include "comm/cuda/stores.hpp"
 
 #include "exec/cuda/wait.cuh"
 #include "exec/cuda/sums.cuh"

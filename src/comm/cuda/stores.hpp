@@ -3,7 +3,7 @@
 
 #include "exec/cuda/watch.hpp"
 #include "comm/inbox.hpp"
-#include "comm/places_cuda.hpp"
+#include "comm/cuda/places.hpp"
 
 namespace petscrrb::rrb {
 

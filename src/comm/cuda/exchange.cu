@@ -1,4 +1,4 @@
-#include "comm/exchange_cuda.hpp"
+#include "comm/cuda/exchange.hpp"
 
 namespace petscrrb::rrb {
 

@@ -1,4 +1,4 @@
-#include "comm/places_cuda.hpp"
+#include "comm/cuda/places.hpp"
 
 namespace petscrrb::rrb {
 

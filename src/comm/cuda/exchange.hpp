@@ -2,7 +2,7 @@
 #pragma once
 
 #include "comm/packed.hpp"
-#include "comm/places_cuda.hpp"
+#include "comm/cuda/places.hpp"
 
 namespace petscrrb::rrb {
 

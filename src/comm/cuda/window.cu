@@ -1,6 +1,6 @@
 #if defined(PETSCRRB_HAVE_NCCL)
 
-  #include "comm/window_nccl.hpp"
+  #include "comm/cuda/window.hpp"
 
   #if PETSCRRB_NCCL_WINDOWS
 
