@@ -28,6 +28,11 @@ struct Alone {
 class OneLane : public Alone {
 public:
   void wait() const {} // for what other lanes have written
+  // Starts to read n values, which are wanted soon.
+  template <class T> void fetch(const T *first, node_t n) const {
+    for (std::size_t at = 0; at < n * sizeof(T); at += 64)
+      __builtin_prefetch(reinterpret_cast<const char *>(first) + at);
+  }
 
   // f(m) for each place of the rows that lanes have, or -1 where there are no more; p < 0: this one has none
   template <class F> void each_place(const Rows &rows, node_t p, const F &f) const {
@@ -71,12 +76,24 @@ public:
     std::copy(set_.begin(), set_.end(), to);
   }
 
-  // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0.
+  // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0. n is far smaller than how many there are: most keys
+  // are compared once, with the n-th smallest so far.
   template <class F> std::uint64_t smallest(node_t begin, node_t end, node_t n, const F &key) {
+    smallest_.assign(n, ~std::uint64_t(0)); // ascending
+    for (node_t k = begin; k < end; ++k) {
+      const std::uint64_t mine = key(k);
+      if (mine >= smallest_[n - 1]) continue;
+      node_t at = n - 1;
+      for (; at > 0 && smallest_[at - 1] > mine; --at) smallest_[at] = smallest_[at - 1];
+      smallest_[at] = mine;
+    }
+    return smallest_[n - 1];
+  }
+  // key(k), begin <= k < end, for several uses: a function.
+  template <class F> auto once(node_t begin, node_t end, const F &key) {
     keys_.resize(end - begin);
     for (node_t k = begin; k < end; ++k) keys_[k - begin] = key(k);
-    std::nth_element(keys_.begin(), keys_.begin() + (n - 1), keys_.end());
-    return keys_[n - 1];
+    return [keys = keys_.data() - begin](node_t k) { return keys[k]; };
   }
 
   // Numbers w[begin] ... w[end - 1] of a row that are added up: here where they will be. Those of a warp begin a row, or go on in it: each group of
@@ -106,7 +123,7 @@ private:
   node_t row_ = -1, begin_ = 0, end_ = 0;
   std::vector<node_t> place_; // of a column in the row, or in the set; whatever it was, where it is in neither
   std::vector<node_t> set_;
-  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> keys_, smallest_;
 };
 
 } // namespace petscrrb::rrb

@@ -154,6 +154,7 @@ private:
   struct {
     Array<node_t> row, place, slides, ways, of, far, order, takers, past, supports, support_places;
     Array<double> heaviest;
+    Array<SupportBits> found;
   } ways_; // of a pass
   Array<node_t> reverse_, once_;
   Array<signed char> own_;

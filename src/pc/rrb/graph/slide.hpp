@@ -63,7 +63,9 @@ struct MarkLight {
 private:
   template <class Lanes> PETSCRRB_HD void mark(node_t begin, node_t end, node_t light, Lanes &lanes) const {
     constexpr std::uint64_t infinite = ~std::uint64_t(0);
-    const auto bits = [&](node_t k) { return sliding.gone[k] ? infinite : bits_of_24_digits(sliding.graph.w[k]); };
+    const auto bits = lanes.once(begin, light ? end : begin, [&](node_t k) {
+      return sliding.gone[k] ? infinite : bits_of_24_digits(sliding.graph.w[k]);
+    });
     std::uint64_t heaviest = infinite;   // that slides
     node_t stay = end - begin, seen = 0; // of those that are equal to it, the first ones
     if (light) {
@@ -98,6 +100,7 @@ struct MarkPositive {
 // A row's candidates follow those of the rows before.
 struct Candidates {
   const node_t *before; // each row
+  node_t count;         // of all rows
   node_t *row, *place;
 };
 struct ListCandidates {
@@ -150,11 +153,38 @@ struct ListSupports {
   }
 };
 
-// f(a, b, along a, along b), together, for each support b of the end q of candidate i: whether it slides to the coupling a of the other end, p, with
-// the same middle, along b, and to b along a, where there is an a: places in the graph's rows.
+// Of the first supports of an end, a bit for each.
+struct SupportBits {
+  static constexpr node_t most = 32;
+  std::uint32_t bits;
+
+  PETSCRRB_HD bool may_have(node_t nth) const { return nth >= most || (bits >> nth & 1); }
+  PETSCRRB_HD void set(node_t nth) {
+    if (nth < most) bits |= std::uint32_t(1) << nth;
+  }
+};
+
+// Of a candidate some steps later: what for_ways() reads of it far from what others read.
+template <class Lanes>
+PETSCRRB_HD inline void fetch_ahead(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
+                                    const Lanes &lanes) {
+  constexpr node_t far = 24, near = 12;
+  if (i + far < c.count) {
+    const node_t k = c.place[i + far];
+    lanes.fetch(s.own + s.reverse[k], 1), lanes.fetch(supports.start + s.graph.rows.column[k], 1);
+    lanes.fetch(supports.past + s.graph.rows.column[k], 1), lanes.fetch(supports.heaviest + s.graph.rows.column[k], 1);
+  }
+  if (i + near < c.count) {
+    const node_t q = s.graph.rows.column[c.place[i + near]], first = supports.begin(q), n = supports.end(q) - first;
+    lanes.fetch(supports.column + first, n), lanes.fetch(supports.place + first, n), lanes.fetch(s.graph.w + first, n);
+  }
+}
+
+// f(n, middle, a, b, along a, along b), together, for the n-th support b of the end q of candidate i: whether it slides to the coupling a of the other
+// end, p, with the same middle, along b, and to b along a, where there is an a: places in the graph's rows. Of those that `asked` may have, or no lane's.
 template <class Lanes, class F>
 PETSCRRB_HD inline void for_ways(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
-                                 Lanes &lanes, const F &f) {
+                                 Lanes &lanes, const SupportBits &asked, const F &f) {
   const node_t p = c.row[i], k = c.place[i], r = s.reverse[k];
   if (s.own[r] && r < k) return; // as a candidate of the other end
   const double w = s.graph.w[k] < 0.0 ? -s.graph.w[k] : s.graph.w[k];
@@ -162,9 +192,11 @@ PETSCRRB_HD inline void for_ways(const Sliding &s, const Supports &supports, con
   if (!s.is_strong(w, supports.heaviest[p]) && !s.is_strong(w, supports.heaviest[q])) return;
   lanes.open(supports, p);
   for (node_t from = supports.begin(q); from < end; from += lanes.count) {
-    const node_t mine = from + lanes.lane, at = mine < end ? lanes.find(supports, supports.column[mine]) : -1;
+    const node_t mine = from + lanes.lane, nth = mine - supports.begin(q);
+    const node_t at = mine < end && asked.may_have(nth) ? lanes.find(supports, supports.column[mine]) : -1;
     const node_t a = at < 0 ? 0 : supports.place[at], b = at < 0 ? 0 : supports.place[mine];
-    f(a, b, at >= 0 && s.is_strong(w, s.graph.w[a]), at >= 0 && s.is_strong(w, s.graph.w[b]));
+    f(nth, at < 0 ? 0 : supports.column[mine], a, b, at >= 0 && s.is_strong(w, s.graph.w[a]),
+      at >= 0 && s.is_strong(w, s.graph.w[b]));
   }
 }
 struct CountWays {
@@ -172,13 +204,19 @@ struct CountWays {
   Supports supports;
   Candidates candidates;
   node_t *slides, *ways;
+  SupportBits *found; // supports with a way
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = 0;
-    for_ways(sliding, supports, candidates, i, lanes,
-             [&](node_t, node_t, bool along_a, bool along_b) { n += along_a + along_b; });
-    n = lanes.sum(n);
-    if (lanes.first()) slides[i] = n > 0, ways[i] = n;
+    SupportBits some{0};
+    fetch_ahead(sliding, supports, candidates, i, lanes);
+    for_ways(sliding, supports, candidates, i, lanes, {~std::uint32_t(0)},
+             [&](node_t nth, node_t, node_t, node_t, bool along_a, bool along_b) {
+               n += along_a + along_b;
+               if (along_a || along_b) some.set(nth);
+             });
+    n = lanes.sum(n), some.bits = lanes.sum(some.bits);
+    if (lanes.first()) slides[i] = n > 0, ways[i] = n, found[i] = some;
   }
 };
 
@@ -216,29 +254,33 @@ struct ListWays {
   Supports supports;
   Candidates candidates;
   const node_t *slides, *ways; // before each candidate
-  node_t some;                 // slide
-  node_t *place, *at, *near;   // as in SlidePass
-  node_t *of, *far;            // of each way, what slides and the coupling that takes, in its lower row
+  const SupportBits *found;
+  node_t some;               // slide
+  node_t *place, *at, *near; // as in SlidePass
+  node_t *of, *far;          // of each way, what slides and the coupling that takes, in its lower row
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = ways[i];
     if (ways[i + 1] == n) return;
+    fetch_ahead(sliding, supports, candidates, i, lanes);
     const node_t s = slides[i], p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
     if (lanes.first()) place[s] = candidates.place[i], at[s] = n;
     if (lanes.first() && s + 1 == some) at[some] = ways[i + 1];
-    for_ways(sliding, supports, candidates, i, lanes, [&](node_t a, node_t b, bool along_a, bool along_b) {
-      node_t with_a = n, with_b = n;
-      node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
-      n = with_a + with_b - n;
-      if (along_b) put(w++, s, b, p, a);
-      if (along_a) put(w, s, a, q, b);
-    });
+    for_ways(sliding, supports, candidates, i, lanes, found[i],
+             [&](node_t, node_t middle, node_t a, node_t b, bool along_a, bool along_b) {
+               node_t with_a = n, with_b = n;
+               node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
+               n = with_a + with_b - n;
+               if (along_b) put(w++, s, b, p, middle, a);
+               if (along_a) put(w, s, a, q, middle, b);
+             });
   }
 
 private:
-  PETSCRRB_HD void put(node_t w, node_t s, node_t along, node_t row, node_t taking) const {
+  // taking: of that row, with `column`
+  PETSCRRB_HD void put(node_t w, node_t s, node_t along, node_t row, node_t column, node_t taking) const {
     near[w] = along, of[w] = s;
-    far[w] = sliding.graph.rows.column[taking] < row ? sliding.reverse[taking] : taking;
+    far[w] = column < row ? sliding.reverse[taking] : taking;
   }
 };
 
