@@ -153,15 +153,10 @@ struct ListSupports {
   }
 };
 
-// Of the first supports of an end, a bit for each.
+// Of the first supports of an end, a bit for each: whether a candidate slides along it, and along the other end's with the same middle.
 struct SupportBits {
   static constexpr node_t most = 32;
-  std::uint32_t bits;
-
-  PETSCRRB_HD bool may_have(node_t nth) const { return nth >= most || (bits >> nth & 1); }
-  PETSCRRB_HD void set(node_t nth) {
-    if (nth < most) bits |= std::uint32_t(1) << nth;
-  }
+  std::uint32_t b, a;
 };
 
 // Of a candidate some steps later: what for_ways() reads of it far from what others read.
@@ -181,22 +176,29 @@ PETSCRRB_HD inline void fetch_ahead(const Sliding &s, const Supports &supports, 
 }
 
 // f(n, middle, a, b, along a, along b), together, for the n-th support b of the end q of candidate i: whether it slides to the coupling a of the other
-// end, p, with the same middle, along b, and to b along a, where there is an a: places in the graph's rows. Of those that `asked` may have, or no lane's.
+// end, p, with the same middle, along b, and to b along a, where there is an a: places in the graph's rows. found: NULL, or what came of it before, which
+// was not nothing.
 template <class Lanes, class F>
 PETSCRRB_HD inline void for_ways(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
-                                 Lanes &lanes, const SupportBits &asked, const F &f) {
-  const node_t p = c.row[i], k = c.place[i], r = s.reverse[k];
-  if (s.own[r] && r < k) return; // as a candidate of the other end
+                                 Lanes &lanes, const SupportBits *found, const F &f) {
+  const node_t p = c.row[i], k = c.place[i], q = s.graph.rows.column[k], end = supports.end(q);
   const double w = s.graph.w[k] < 0.0 ? -s.graph.w[k] : s.graph.w[k];
-  const node_t q = s.graph.rows.column[k], end = supports.end(q);
-  if (!s.is_strong(w, supports.heaviest[p]) && !s.is_strong(w, supports.heaviest[q])) return;
+  if (!found) {
+    const node_t r = s.reverse[k];
+    if (s.own[r] && r < k) return; // as a candidate of the other end
+    if (!s.is_strong(w, supports.heaviest[p]) && !s.is_strong(w, supports.heaviest[q])) return;
+  }
   lanes.open(supports, p);
   for (node_t from = supports.begin(q); from < end; from += lanes.count) {
     const node_t mine = from + lanes.lane, nth = mine - supports.begin(q);
-    const node_t at = mine < end && asked.may_have(nth) ? lanes.find(supports, supports.column[mine]) : -1;
-    const node_t a = at < 0 ? 0 : supports.place[at], b = at < 0 ? 0 : supports.place[mine];
-    f(nth, at < 0 ? 0 : supports.column[mine], a, b, at >= 0 && s.is_strong(w, s.graph.w[a]),
-      at >= 0 && s.is_strong(w, s.graph.w[b]));
+    const bool known = found && nth < SupportBits::most;
+    const bool asked = mine < end && (!known || ((found->a | found->b) >> nth & 1));
+    const node_t at = asked ? lanes.find(supports, supports.column[mine]) : -1;
+    const node_t middle = at < 0 ? 0 : supports.column[mine], a = at < 0 ? 0 : supports.place[at],
+                 b = at < 0 ? 0 : supports.place[mine];
+    const bool along_a = at >= 0 && (known ? found->a >> nth & 1 : s.is_strong(w, s.graph.w[a])),
+               along_b = at >= 0 && (known ? found->b >> nth & 1 : s.is_strong(w, s.graph.w[b]));
+    f(nth, middle, a, b, along_a, along_b);
   }
 }
 struct CountWays {
@@ -204,18 +206,19 @@ struct CountWays {
   Supports supports;
   Candidates candidates;
   node_t *slides, *ways;
-  SupportBits *found; // supports with a way
+  SupportBits *found;
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = 0;
-    SupportBits some{0};
+    SupportBits some{0, 0};
     fetch_ahead(sliding, supports, candidates, i, lanes);
-    for_ways(sliding, supports, candidates, i, lanes, {~std::uint32_t(0)},
+    for_ways(sliding, supports, candidates, i, lanes, nullptr,
              [&](node_t nth, node_t, node_t, node_t, bool along_a, bool along_b) {
                n += along_a + along_b;
-               if (along_a || along_b) some.set(nth);
+               if (nth >= SupportBits::most) return;
+               some.a |= std::uint32_t(along_a) << nth, some.b |= std::uint32_t(along_b) << nth;
              });
-    n = lanes.sum(n), some.bits = lanes.sum(some.bits);
+    n = lanes.sum(n), some = {lanes.sum(some.b), lanes.sum(some.a)};
     if (lanes.first()) slides[i] = n > 0, ways[i] = n, found[i] = some;
   }
 };
@@ -266,7 +269,7 @@ struct ListWays {
     const node_t s = slides[i], p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
     if (lanes.first()) place[s] = candidates.place[i], at[s] = n;
     if (lanes.first() && s + 1 == some) at[some] = ways[i + 1];
-    for_ways(sliding, supports, candidates, i, lanes, found[i],
+    for_ways(sliding, supports, candidates, i, lanes, found + i,
              [&](node_t, node_t middle, node_t a, node_t b, bool along_a, bool along_b) {
                node_t with_a = n, with_b = n;
                node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
