@@ -131,6 +131,12 @@ FAULTS = [Fault(*fault) for fault in (
      "on_.copy(mine_.data() + own_, mine.others.a", "on_.copy(mine_.data(), mine.others.a"),
     ("room-of-an-estimate", "wrong array", "host", "src/pc/rrb/graph/graph_rrb.hpp",
      "double *const y = of_.s_.data();", "double *const y = of_.q_.data();"),
+    ("a-few-steps-of-an-estimate", "weak condition", "host", "src/pc/rrb/core/amli_polynomial.hpp",
+     "steps < estimate_steps && lambda_max_ > few_suffice", "false"),
+    ("ways-along-the-other-end", "swapped", "host", "src/pc/rrb/graph/slide.hpp",
+     "(known ? found->b >> nth & 1", "(known ? found->a >> nth & 1"),
+    ("run-of-places", "weak condition", "host", "src/comm/places.hpp",
+     "if (place == run.last() + run.step)", "if (place >= run.last() + run.step)"),
     ("gather-under-AMLI", "wrong condition", "host", "src/pc/rrb/ranks/distributed_apply.hpp",
      "(sums_.count && !above)", "sums_.count"),
     # --- device ---
