@@ -280,7 +280,7 @@ private:
       if (frozen_) outdated_.slides += count_weak(level.passes[pass], graph_.weight, options_.eps);
       const std::size_t before = couplings(graph_);
       perform(level.passes[pass], graph_.weight);
-      if (level.passes[pass].empty() || (!grid_.nx && !frozen_ && 40 * level.passes[pass].size() <= before)) break;
+      if (level.passes[pass].empty() || (!grid_.nx && !frozen_ && 16 * level.passes[pass].size() <= before)) break;
     }
   }
 

@@ -11,7 +11,7 @@ namespace petscrrb::rrb {
 
 constexpr double slide_eps = 0.1; // of the coupling along which one slides
 constexpr int most_passes = 8, most_passes_on_grids = 4;
-constexpr int worth_another_pass = 20; // one of so many couplings went in this one
+constexpr int worth_another_pass = 8; // one of so many couplings went in this one
 
 // What is known of each coupling of a graph in a pass.
 struct Sliding {
