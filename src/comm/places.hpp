@@ -76,4 +76,9 @@ private:
   std::size_t size_ = 0;
 };
 
+inline Places joined(Places a, const Places &b) {
+  a.append(b);
+  return a;
+}
+
 } // namespace petscrrb::rrb

@@ -17,12 +17,6 @@ template <class Int> __global__ void unpack_values(const Int *place, index_t n, 
 
 unsigned blocks(index_t n) { return unsigned((n + block - 1) / block); }
 
-Places both(const Packed &packed) {
-  Places places = packed.pack;
-  places.append(packed.unpack);
-  return places;
-}
-
 } // namespace
 
 DeviceExchange::DeviceExchange(const Plan &plan, int me) : DeviceExchange(Packed(plan, me)) {}
@@ -30,7 +24,7 @@ DeviceExchange::DeviceExchange(const Plan &plan, int me) : DeviceExchange(Packed
 DeviceExchange::DeviceExchange(Packed &&p)
     : sent_(std::move(p.sent)), received_(std::move(p.received)), packed_(index_t(p.pack.size())),
       unpacked_(index_t(p.unpack.size())), first_unpacked_(p.first_unpacked), values_(std::size_t(p.size())),
-      places_(both(p)) {}
+      places_(joined(p.pack, p.unpack)) {}
 
 void DeviceExchange::pack(const Cuda &on, const double *array) const {
   if (!packed_) return;

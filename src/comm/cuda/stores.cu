@@ -152,11 +152,6 @@ __global__ void __launch_bounds__(block)
 
 __global__ void store_number(Slot *const *inbox, int me) { put(inbox[threadIdx.x] + me, me + 1, 1); }
 
-Places joined(Places a, const Places &b) {
-  a.append(b);
-  return a;
-}
-
 // Addresses of slots.
 Places targets(const Outbox &out, const Inboxes &inboxes) {
   Places to;

@@ -229,9 +229,9 @@ void Plan::list_separators() {
     }
 }
 
-Substructure::Substructure(std::vector<int> ia, std::vector<int> ja, std::vector<int> x, std::vector<int> y,
-                           const GridShape &shape)
-    : ia_(std::move(ia)), ja_(std::move(ja)), x_(std::move(x)), y_(std::move(y)),
-      plan(n(), ia_.data(), ja_.data(), x_.data(), y_.data(), shape), schedule(plan) {}
+Substructure::Substructure(std::vector<int> ia, std::vector<int> ja, const std::vector<int> &x,
+                           const std::vector<int> &y, const GridShape &shape)
+    : ia_(std::move(ia)), ja_(std::move(ja)), plan(n(), ia_.data(), ja_.data(), x.data(), y.data(), shape),
+      schedule(plan) {}
 
 } // namespace petscrrb::dense

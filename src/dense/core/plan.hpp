@@ -123,14 +123,15 @@ struct Schedule {
 
 // All that is made of a pattern on the host: of n unknowns (sorted columns, symmetric, diagonal present), and where each stands on the grid.
 struct Substructure {
-  Substructure(std::vector<int> ia, std::vector<int> ja, std::vector<int> x, std::vector<int> y, const GridShape &);
+  Substructure(std::vector<int> ia, std::vector<int> ja, const std::vector<int> &x, const std::vector<int> &y,
+               const GridShape &);
 
-  int n() const { return int(x_.size()); }
+  int n() const { return int(ia_.size()) - 1; }
   const std::vector<int> &ia() const { return ia_; }
   const std::vector<int> &ja() const { return ja_; }
 
 private:
-  const std::vector<int> ia_, ja_, x_, y_;
+  const std::vector<int> ia_, ja_;
 
 public:
   const Plan plan;
