@@ -44,9 +44,9 @@ class Driver:
         """Runs the solvers, a dict of name: options, by turns, each until the norm has fallen. Returns {name: row}."""
         return self.run_norms(solvers, (norm,), *options, seconds=seconds)[norm]
 
-    def run_norms(self, solvers, norms, *options, seconds=LONGEST):
-        """The same with each of the norms, after one set-up. Returns {norm: {name: row}}."""
-        return self.run_each(self.poisson, "norm", norms, solvers, options, seconds=seconds)
+    def run_norms(self, solvers, norms, *options, **limits):
+        """The same with each of the norms, after one set-up; limits: of run_each. Returns {norm: {name: row}}."""
+        return self.run_each(self.poisson, "norm", norms, solvers, options, **limits)
 
     def heat(self, solvers, sources, *options):
         """The heat equation with each of the sources, to the true residual. Returns {source: {name: row}}."""
@@ -57,11 +57,14 @@ class Driver:
         """Relaxation on patches: so many sweeps of each solver. Returns {name: row}."""
         return self.run_each(self.find("benchmarks/blocks"), "coefficients", (coefficients,), solvers, options)[coefficients]
 
-    def run_each(self, program, key, values, solvers, options, ranks=1, seconds=LONGEST):
-        """{value: {name: row}} for each value of the option that is the key. It ends after so many seconds."""
+    def run_each(self, program, key, values, solvers, options, ranks=1, seconds=LONGEST, tries=1):
+        """{value: {name: row}} for each value of the option that is the key. It ends after so many seconds; each try after the
+        first one may take twice as long."""
         code, rows, message = self.start(program, key, values, solvers, options, ranks, seconds)
         if code == 0:
             return rows
+        if message == OUT_OF_TIME and tries > 1:
+            return self.run_each(program, key, values, solvers, options, ranks, 2 * seconds, tries - 1)
         if len(solvers) == 1 or message == OUT_OF_TIME:
             return {value: {name: failed(message) for name in solvers} for value in values}
         # one of them takes the whole process down: find out which
