@@ -181,12 +181,18 @@ template <> struct GraphLoops<Cuda> {
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
     graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
   }
-  template <class F> static void with_set(const Cuda &on, node_t n, double couplings, const F &f) {
-    if (n <= 0) return;
-    const int words = (n - 1) / graph_kernels::WarpWithBits::columns_of_word + 1;
-    if (words <= graph_kernels::most_words) return graph_kernels::with_bits(on, n, words, f);
-    if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
-    graph_kernels::with_table<graph_kernels::WarpTable<512>>(on, n, f);
+  // What nodes list is found twice: f(i, lanes) counts, and lists where there is room.
+  static constexpr bool keeps = false;
+  struct Kept {};
+  template <class F> static Kept count_lists(const Cuda &on, node_t n, double couplings, const F &f, index_t) {
+    put_lists(on, n, couplings, f, {});
+    return {};
+  }
+  template <class F> static void put_lists(const Cuda &on, node_t n, double couplings, const F &f, Kept) {
+    if constexpr (F::collects)
+      with_set(on, n, couplings, f);
+    else
+      together(on, n, couplings, f);
   }
   template <class F> static void add_together(const Cuda &on, node_t n, double couplings, const F &f, index_t *total) {
     if (n <= 0) return;
@@ -204,6 +210,16 @@ template <> struct GraphLoops<Cuda> {
     if (listed < 64.0) return with_table<WarpTableWithNumbers<128>>(on, n, f);
     if (listed < 128.0) return with_table<WarpTableWithNumbers<256>>(on, n, f);
     with_table<WarpTableWithNumbers<512>>(on, n, f);
+  }
+
+private:
+  // They collect columns of n.
+  template <class F> static void with_set(const Cuda &on, node_t n, double couplings, const F &f) {
+    if (n <= 0) return;
+    const int words = (n - 1) / graph_kernels::WarpWithBits::columns_of_word + 1;
+    if (words <= graph_kernels::most_words) return graph_kernels::with_bits(on, n, words, f);
+    if (couplings < 24.0) return graph_kernels::with_table<graph_kernels::Table>(on, n, f);
+    graph_kernels::with_table<graph_kernels::WarpTable<512>>(on, n, f);
   }
 };
 

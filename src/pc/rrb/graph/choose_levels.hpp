@@ -67,13 +67,17 @@ struct ClearCounts {
   PETSCRRB_HD void operator()(node_t) const { *counts = {}; }
 };
 // A choice takes the time of couplings of couplings, and the last block has no more than some thousand unknowns.
-template <class Backend> void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
-  if (on_grid_ || n <= small_graph) return;
+template <class Backend> index_t GraphLevels<Backend>::most_couplings_of(node_t n) const {
+  if (on_grid_ || n <= small_graph) return any_number;
   const Level &first = levels_.front();
   const index_t of_matrix = index_t(first.filled().couplings()) * (first.slid() ? 2 : 1);
-  if (couplings > std::max(most_couplings * n, most_fill * of_matrix))
-    refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n,
-           std::max(double(most_couplings), double(most_fill) * of_matrix / n));
+  return std::max(most_couplings * n, most_fill * of_matrix);
+}
+template <class Backend> void GraphLevels<Backend>::check_couplings(const node_t *start, node_t n, index_t couplings) {
+  const index_t most = most_couplings_of(n);
+  if (most == any_number) return;
+  if (couplings > most)
+    refuse(n, "couple with %.0f others each, and %.0f are the most", double(couplings) / n, double(most) / n);
   if (choosing_->any(n, IsLongRow{start, longest_row}))
     refuse(n, "are left, of which one couples with more than %.0f others", longest_row);
 }
@@ -163,20 +167,24 @@ template <class Backend> bool GraphLevels<Backend>::take_reds(Level &level) {
   return true;
 }
 
+// With its numbers.
 template <class Backend> void GraphLevels<Backend>::make_next(const Level &level, Level &next) {
   const node_t n = level.rows.n(), blacks = n - level.reds;
-  const Rows rows = level.rows.rows();
-  const node_t *number = level.number.data(), *black = level.black.data();
   const double each = double(level.rows.couplings()) / n;
   next.rows.start.resize(blacks + 1);
-  Loops::with_set(on_, blacks, each, ListNext{rows, number, black, nullptr, next.rows.start.data()});
+  room(e_[now_ ^ 1], blacks);
+  MakeNext make{{level.rows.rows(), level.number.data(), level.black.data(), nullptr, next.rows.start.data()},
+                fill(level, next.rows, nullptr)};
+  auto kept = Loops::count_lists(on_, blacks, each, make, most_couplings_of(blacks));
   const node_t couplings = choosing_->offsets(next.rows.start.data(), blacks, any_number);
   check_couplings(next.rows.start.data(), blacks, couplings);
   next.rows.column.resize(couplings);
-  Loops::with_set(on_, blacks, each, ListNext{rows, number, black, next.rows.start.data(), next.rows.column.data()});
+  room(w_[now_ ^ 1], couplings);
+  make.list.start = next.rows.start.data(), make.list.to = next.rows.column.data(), make.fill.w = weights(1);
+  Loops::put_lists(on_, blacks, each, make, std::move(kept));
+  if (!Loops::keeps) fill_next(level, next, weights(1));
   next.point.resize(blacks);
   Loops::each(on_, blacks, TakePoints{level.black.data(), level.point.data(), next.point.data()});
-  room(w_[now_ ^ 1], couplings), room(e_[now_ ^ 1], blacks);
 }
 
 template <class Backend>
@@ -223,7 +231,6 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
     find_pivots(levels_[l], lumping, l);
     levels_.emplace_back();
     make_next(levels_[l], levels_[l + 1]);
-    fill_next(levels_[l], levels_[l + 1], weights(1));
     keep_numbers(levels_[l]);
     now_ ^= 1;
     if (by_support) let_light_slide(levels_[l + 1]);

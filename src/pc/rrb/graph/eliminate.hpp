@@ -4,7 +4,9 @@
 #include "pc/rrb/core/eliminate.hpp"
 #include "pc/rrb/graph/lanes.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace petscrrb::rrb {
 
@@ -113,6 +115,11 @@ private:
   }
 };
 
+struct Coupling {
+  node_t to;
+  double w;
+};
+
 // Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order.
 struct FillNext {
   Graph graph;
@@ -133,6 +140,31 @@ struct FillNext {
     }
     const double more = lanes.sum(added_excess(q, lanes.lane, lanes.count));
     if (lanes.first()) take(row, more);
+  }
+
+  // By one lane, which finds the columns, too: couplings added to the items. The same numbers, since of a weight the sum has the same order.
+  template <class Lane> void collect(node_t row, Lane &alone, std::vector<Coupling> &items) const {
+    const Rows &rows = graph.rows;
+    const node_t q = black[row];
+    const auto first = items.size();
+    alone.start_set();
+    const auto add = [&](node_t to, double more) {
+      const node_t size = alone.size(), at = alone.add(to);
+      if (at == size) items.push_back({to, 0.0});
+      items[first + at].w += more;
+    };
+    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
+      if (const node_t to = number[rows.column[k]]; to >= 0) add(to, graph.w[k]);
+    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
+      const node_t a = rows.column[k];
+      if (number[a] >= 0) continue;
+      for (node_t m = rows.start[a]; m < rows.start[a + 1]; ++m) {
+        const node_t r = rows.column[m], to = number[r];
+        if (to >= 0 && r != q) add(to, over(a, q, r, graph.w[k], graph.w[m]));
+      }
+    }
+    std::sort(items.begin() + first, items.end(), [](const Coupling &a, const Coupling &b) { return a.to < b.to; });
+    take(row, added_excess(q, 0, 1));
   }
 
   // The same, each weight for itself: where rows are short that keeps more lanes at work.
@@ -185,6 +217,27 @@ private:
       i += a <= b, j += b <= a;
     }
     return weight;
+  }
+};
+
+// The next graph's rows for the first time. On a host with their numbers, which a device finds once there are rows.
+struct MakeNext {
+  using Item = Coupling;
+  static constexpr bool collects = true; // in a set
+
+  ListNext list;
+  FillNext fill;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const { list(row, lanes); }
+  template <class Lane> void keep(node_t row, Lane &alone, std::vector<Item> &items) const {
+    const auto before = items.size();
+    fill.collect(row, alone, items);
+    list.to[row] = node_t(items.size() - before);
+  }
+  const Item *put(node_t row, const Item *items) const {
+    for (node_t k = list.start[row]; k < list.start[row + 1]; ++k, ++items)
+      list.to[k] = items->to, fill.w[k] = items->w;
+    return items;
   }
 };
 

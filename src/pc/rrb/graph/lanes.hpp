@@ -60,20 +60,16 @@ public:
     return begin_ <= k && k < end_ && rows.column_at(k) == q ? k : -1;
   }
 
-  // A set of columns; add() is false where it might have more than there is room for.
-  void start_set(node_t /* most */) { row_ = -1, set_.clear(); }
-  bool add(bool mine, node_t q) {
-    if (!mine) return true;
+  // A set of columns.
+  void start_set() { row_ = -1, set_.clear(); }
+  node_t size() const { return node_t(set_.size()); }
+  // The place of q in it, where they come in the order of being added: size() before that where q is new.
+  node_t add(node_t q) {
     node_t &at = place_of(q);
-    if (at < size() && set_[at] == q) return true;
+    if (at < size() && set_[at] == q) return at;
     at = size();
     set_.push_back(q);
-    return true;
-  }
-  node_t size() const { return node_t(set_.size()); }
-  void put_sorted(node_t *to) {
-    std::sort(set_.begin(), set_.end());
-    std::copy(set_.begin(), set_.end(), to);
+    return at;
   }
 
   // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0. n is far smaller than how many there are: most keys

@@ -114,6 +114,7 @@ private:
   bool colour_plainly(Level &, int l);
   void colour_by_support(Level &);
   bool may_choose_others(const Level &);
+  index_t most_couplings_of(node_t n) const;
   void check_couplings(const node_t *start, node_t n, index_t couplings);
   [[noreturn]] void refuse(node_t n, const char *why, double a, double b = 0) const;
   bool take_reds(Level &);
@@ -137,6 +138,11 @@ private:
   static int one_tested_in(node_t n) { return n > node_t(1) << 16 ? 8 : 1; }
   void find_pivots(const Level &, Lumping lumping, int l);
   void count_unsupported(const Graph &, const Level &);
+  FillNext fill(const Level &level, const RowArrays<Backend> &next, double *w, bool halved = false) const {
+    return {graph(level),   level.number.data(), level.black.data(), inverse_.data(),
+            excess_.data(), next.rows(),         halved,             w,
+            e_[now_ ^ 1].data()};
+  }
   void fill_next(const Level &, const Level &next, double *w);
   void slide(const SlidePass<Backend> &, double *w, double eps, const node_t *reverse);
   void finish(const Level &, int next);
@@ -200,9 +206,7 @@ template <class Backend> void GraphLevels<Backend>::count_unsupported(const Grap
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
   const auto on_average = [](const RowArrays<Backend> &r) { return double(r.couplings()) / std::max(r.n(), 1); };
-  Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows),
-                FillNext{graph(level), level.number.data(), level.black.data(), inverse_.data(), excess_.data(),
-                         rows.rows(), next.slid(), w, e_[now_ ^ 1].data()});
+  Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows), fill(level, rows, w, next.slid()));
 }
 
 // eps: of what is counted as outdated. reverse: NULL where w has each coupling once.

@@ -201,7 +201,19 @@ PETSCRRB_HD inline void for_ways(const Sliding &s, const Supports &supports, con
     f(nth, middle, a, b, along_a, along_b);
   }
 }
+// Along one of its supports, to a coupling in its lower row.
+struct Way {
+  node_t along, far;
+
+  // of a candidate: to the coupling `taking` of a row with a column
+  PETSCRRB_HD static Way to(const Sliding &s, node_t along, node_t row, node_t column, node_t taking) {
+    return {along, column < row ? s.reverse[taking] : taking};
+  }
+};
 struct CountWays {
+  using Item = Way;
+  static constexpr bool collects = false;
+
   Sliding sliding;
   Supports supports;
   Candidates candidates;
@@ -220,6 +232,17 @@ struct CountWays {
              });
     n = lanes.sum(n), some = {lanes.sum(some.b), lanes.sum(some.a)};
     if (lanes.first()) slides[i] = n > 0, ways[i] = n, found[i] = some;
+  }
+  template <class Lane> void keep(node_t i, Lane &alone, std::vector<Item> &items) const {
+    const node_t p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
+    const std::size_t before = items.size();
+    fetch_ahead(sliding, supports, candidates, i, alone);
+    for_ways(sliding, supports, candidates, i, alone, nullptr,
+             [&](node_t, node_t middle, node_t a, node_t b, bool along_a, bool along_b) {
+               if (along_b) items.push_back(Way::to(sliding, b, p, middle, a));
+               if (along_a) items.push_back(Way::to(sliding, a, q, middle, b));
+             });
+    ways[i] = node_t(items.size() - before), slides[i] = ways[i] > 0;
   }
 };
 
@@ -253,6 +276,8 @@ public:
   std::size_t bytes() const { return of_slides_.bytes() + of_takers_.bytes(); }
 };
 struct ListWays {
+  static constexpr bool collects = false;
+
   Sliding sliding;
   Supports supports;
   Candidates candidates;
@@ -265,26 +290,30 @@ struct ListWays {
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = ways[i];
     if (ways[i + 1] == n) return;
-    fetch_ahead(sliding, supports, candidates, i, lanes);
     const node_t s = slides[i], p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
-    if (lanes.first()) place[s] = candidates.place[i], at[s] = n;
-    if (lanes.first() && s + 1 == some) at[some] = ways[i + 1];
+    if (lanes.first()) begin(i);
     for_ways(sliding, supports, candidates, i, lanes, found + i,
              [&](node_t, node_t middle, node_t a, node_t b, bool along_a, bool along_b) {
                node_t with_a = n, with_b = n;
                node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
                n = with_a + with_b - n;
-               if (along_b) put(w++, s, b, p, middle, a);
-               if (along_a) put(w, s, a, q, middle, b);
+               if (along_b) put(w++, s, Way::to(sliding, b, p, middle, a));
+               if (along_a) put(w, s, Way::to(sliding, a, q, middle, b));
              });
+  }
+  const Way *put(node_t i, const Way *items) const {
+    if (ways[i + 1] > ways[i]) begin(i);
+    for (node_t w = ways[i]; w < ways[i + 1]; ++w) put(w, slides[i], *items++);
+    return items;
   }
 
 private:
-  // taking: of that row, with `column`
-  PETSCRRB_HD void put(node_t w, node_t s, node_t along, node_t row, node_t column, node_t taking) const {
-    near[w] = along, of[w] = s;
-    far[w] = column < row ? sliding.reverse[taking] : taking;
+  PETSCRRB_HD void begin(node_t i) const {
+    const node_t s = slides[i];
+    place[s] = candidates.place[i], at[s] = ways[i];
+    if (s + 1 == some) at[some] = ways[i + 1];
   }
+  PETSCRRB_HD void put(node_t w, node_t s, Way way) const { near[w] = way.along, far[w] = way.far, of[w] = s; }
 };
 
 // Ways in the order of the couplings that take.

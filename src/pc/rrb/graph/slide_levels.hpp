@@ -122,21 +122,24 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   if (!some) return false;
   auto &[row, place, slides, ways, of, far, order, takers, past, supports, support_places, heaviest, found] = ways_;
   room(row, some), room(place, some), room(slides, some + 1), room(ways, some + 1);
-  room(found, some), room(past, n), room(heaviest, n);
+  room(past, n), room(heaviest, n);
+  if (!Loops::keeps) room(found, some);
   room(supports, level.rows.couplings()), room(support_places, level.rows.couplings());
   const Candidates candidates{count_.data(), some, row.data(), place.data()};
   Loops::together(on_, n, each, ListCandidates{sliding, candidates});
   const Supports with{level.rows.start.data(), past.data(), supports.data(), support_places.data(), heaviest.data()};
   Loops::together(on_, n, each, ListSupports{sliding, with});
   const double staying = double(left - some) / n; // at most
-  Loops::together(on_, some, staying, CountWays{sliding, with, candidates, slides.data(), ways.data(), found.data()});
+  auto kept = Loops::count_lists(
+      on_, some, staying, CountWays{sliding, with, candidates, slides.data(), ways.data(), found.data()}, any_number);
   const auto [sliding_ones, in_all] = choosing_->offsets(slides.data(), ways.data(), some);
   if (!sliding_ones) return false;
   SlidePass<Backend> pass(sliding_ones, in_all);
   room(of, in_all), room(far, in_all), room(order, in_all), room(takers, in_all + 1);
-  Loops::together(on_, some, staying,
-                  ListWays{sliding, with, candidates, slides.data(), ways.data(), found.data(), sliding_ones,
-                           pass.place(), pass.at(), pass.near(), of.data(), far.data()});
+  Loops::put_lists(on_, some, staying,
+                   ListWays{sliding, with, candidates, slides.data(), ways.data(), found.data(), sliding_ones,
+                            pass.place(), pass.at(), pass.near(), of.data(), far.data()},
+                   std::move(kept));
   choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
   Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
   pass.set_takers(choosing_->offsets(takers.data(), in_all, in_all));

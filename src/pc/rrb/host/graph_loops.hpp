@@ -4,11 +4,13 @@
 #include "exec/host/host.hpp"
 #include "pc/rrb/graph/red_nodes.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <new>
 #include <numeric>
 #include <stdexcept>
+#include <vector>
 
 namespace petscrrb::rrb {
 
@@ -45,25 +47,35 @@ template <> struct GraphLoops<Host> {
   }
   // where they look up much
   template <class F> static void with_table(const Host &, node_t n, double /* couplings */, const F &f) {
-    constexpr node_t piece = 128;
-    std::atomic<bool> no_room{false};
-#pragma omp parallel if (n > piece)
-    {
-      OneLane alone;
-#pragma omp for schedule(dynamic, piece)
-      for (node_t i = 0; i < n; ++i) {
-        try { // a thread must not throw
-          if (!no_room.load(std::memory_order_relaxed)) f(i, alone);
-        } catch (const std::bad_alloc &) {
-          no_room.store(true, std::memory_order_relaxed);
-        }
-      }
-    }
-    if (no_room) throw std::bad_alloc();
+    in_pieces(n, [&](node_t, node_t begin, node_t end, OneLane &alone) {
+      for (node_t i = begin; i < end; ++i) f(i, alone);
+    });
   }
-  // where they collect columns of n
-  template <class F> static void with_set(const Host &on, node_t n, double couplings, const F &f) {
-    with_table(on, n, couplings, f);
+
+  // What nodes list is counted and then listed where there is room for it. Here it is found once, by what counts, and kept in between: of
+  // each piece of the nodes.
+  static constexpr bool keeps = true;
+  template <class F> using Kept = std::vector<std::vector<typename F::Item>>;
+  // f.keep(i, lanes, items) adds those of i, and says how many they are. If they are more than `most` in all, hardly any is kept.
+  template <class F>
+  static Kept<F> count_lists(const Host &, node_t n, double /* couplings */, const F &f, index_t most) {
+    Kept<F> kept(pieces_of(n));
+    std::atomic<index_t> in_all{0};
+    in_pieces(n, [&](node_t p, node_t begin, node_t end, OneLane &alone) {
+      auto &items = kept[p];
+      for (node_t i = begin; i < end; ++i) f.keep(i, alone, items);
+      if ((in_all += index_t(items.size())) > most) items = {};
+    });
+    return kept;
+  }
+  // f.put(i, items) puts those of i, which it returns the end of.
+  template <class F, class Kept>
+  static void put_lists(const Host &, node_t n, double /* couplings */, const F &f, Kept &&kept) {
+    in_pieces(n, [&](node_t p, node_t begin, node_t end, OneLane &) {
+      const auto *items = kept[p].data();
+      for (node_t i = begin; i < end; ++i) items = f.put(i, items);
+      kept[p] = {};
+    });
   }
   template <class F> static auto with_lane(const F &f) {
     return [&f](node_t i) {
@@ -82,6 +94,29 @@ template <> struct GraphLoops<Host> {
   // f(i, lanes), or on a device with short rows f.each_alone(i, lanes). listed: in the rows that are added up, on average
   template <class F> static void add_up(const Host &on, node_t n, double couplings, double /* listed */, const F &f) {
     with_table(on, n, couplings, f);
+  }
+
+private:
+  static constexpr node_t piece_with_table = 128;
+
+  static node_t pieces_of(node_t n) { return (n - 1) / piece_with_table + 1; }
+  // f(p, begin, end, lane) of each piece p of the nodes
+  template <class F> static void in_pieces(node_t n, const F &f) {
+    std::atomic<bool> no_room{false};
+#pragma omp parallel if (n > piece_with_table)
+    {
+      OneLane alone;
+#pragma omp for schedule(dynamic, 1)
+      for (node_t p = 0; p < pieces_of(n); ++p) {
+        try { // a thread must not throw
+          const node_t begin = p * piece_with_table, end = std::min(n - begin, piece_with_table) + begin;
+          if (!no_room.load(std::memory_order_relaxed)) f(p, begin, end, alone);
+        } catch (const std::bad_alloc &) {
+          no_room.store(true, std::memory_order_relaxed);
+        }
+      }
+    }
+    if (no_room) throw std::bad_alloc();
   }
 };
 
