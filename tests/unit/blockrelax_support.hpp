@@ -4,15 +4,12 @@
 #include "pc/blockrelax/core/blockrelax.hpp"
 #include "../reference/blockrelax_reference.hpp"
 #include "small_matrix.hpp"
+#include "threads.hpp"
 
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
-
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
 
 namespace blockrelax_support {
 
@@ -241,21 +238,6 @@ inline double residual(const reference::Matrix &A, const Vector &b, const Vector
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = b[i] - r[i];
   return std::sqrt(reference::dot(r, r));
 }
-
-#ifdef _OPENMP
-class Threads {
-public:
-  explicit Threads(int n) { omp_set_num_threads(n); }
-  ~Threads() { omp_set_num_threads(before_); }
-
-private:
-  const int before_ = omp_get_max_threads();
-};
-#else
-struct Threads {
-  explicit Threads(int) {}
-};
-#endif
 
 // The paper's sizes.
 const std::vector<std::array<int, 3>> block_sizes{{2, 2, 2}, {4, 2, 2}, {4, 4, 2}, {4, 4, 4},

@@ -1,8 +1,8 @@
 // The projection on the host against its dense reference.
 #include "deflation_support.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 
 #include <cmath>
 
@@ -117,14 +117,12 @@ TEST_P(EveryCase, IsTheSameForAnyNumberOfThreads) {
   space.phi = c.phi.empty() ? nullptr : c.phi.data();
   const Vector r = reference::random_vector(c.A.size(), 5), y = reference::random_vector(c.A.size(), 6);
   std::vector<Parts> runs;
-  const int before = omp_get_max_threads();
-  for (const int threads : {1, 3}) {
-    omp_set_num_threads(threads);
+  for (const int n : {1, 3}) {
+    const Threads threads(n);
     const auto p = make_projection();
     ASSERT_EQ(p->setup(rows.csr(), space, Inverse::explicit_inverse), Result::ok);
     runs.push_back(parts(*p, r, y));
   }
-  omp_set_num_threads(before);
   EXPECT_EQ(runs[0].restricted, runs[1].restricted);
   EXPECT_EQ(runs[0].prolonged, runs[1].prolonged);
   EXPECT_EQ(runs[0].subtracted, runs[1].subtracted);

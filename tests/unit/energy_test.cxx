@@ -3,12 +3,9 @@
 #include "rrb_support.hpp"
 
 #include "exec/host/sums.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
-
-#if defined(_OPENMP)
-  #include <omp.h>
-#endif
 
 using petscrrb::rrb::Energy;
 using reference::Vector;
@@ -69,7 +66,6 @@ TEST(Energy, IsTheProductOfRightHandSideAndSolution) {
 }
 
 TEST(Energy, AddsUpInTheSameOrderWhateverTheThreads) {
-#if defined(_OPENMP)
   const reference::Problem problem = reference::random_faces({403, 398}, 100);
   Choice choice;
   choice.levels = 12;
@@ -77,17 +73,15 @@ TEST(Energy, AddsUpInTheSameOrderWhateverTheThreads) {
     choice.storage_grids = dense;
     choice.amli_grid = dense == 4 ? 2 : 0;
     std::vector<double> energy;
-    for (const int threads : {1, 2, 3}) {
-      omp_set_num_threads(threads);
+    for (const int n : {1, 2, 3}) {
+      const Threads threads(n);
       RealRRB rrb(support::converted(problem), choice);
       rrb.apply_below(1, right_hand_side(rrb, 1, problem.b), Energy::yes);
       energy.push_back(petscrrb::sum_of(rrb.core().energy()));
     }
-    omp_set_num_threads(omp_get_num_procs());
     EXPECT_EQ(energy[0], energy[1]);
     EXPECT_EQ(energy[0], energy[2]);
   }
-#endif
 }
 
 } // namespace

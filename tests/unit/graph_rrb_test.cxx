@@ -4,9 +4,6 @@
 #include "rrb_support.hpp"
 
 #include <gtest/gtest.h>
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
 
 using namespace reference;
 using support::index_t;
@@ -93,25 +90,6 @@ TEST(GraphRRB, InSinglePrecisionIsNear) {
     EXPECT_LT(relative_difference(single.apply(r), exact.apply(r)), 1e-4);
     EXPECT_GT(relative_difference(single.apply(r), exact.apply(r)), 0);
   }
-}
-
-// One decides in order, several do so in rounds, about levels of more than 2^15 nodes.
-TEST(GraphRRB, ManyThreadsDecideAsOne) {
-#ifdef _OPENMP
-  const Problem problem = rough_cells(300, 251, 3, 1);
-  const Vector r = random_vector(problem.A.size(), 1);
-  const int before = omp_get_max_threads();
-  omp_set_num_threads(1);
-  RealRRB by_one(support::converted(problem), by_library(1000));
-  const Vector z = by_one.apply(r);
-  omp_set_num_threads(3);
-  RealRRB by_many(support::converted(problem), by_library(1000));
-  omp_set_num_threads(before);
-  EXPECT_GT(by_one.core().unknowns_by_level()[1], 1 << 15);
-  EXPECT_FALSE(by_one.core().graph().plain);
-  EXPECT_EQ(by_many.core().unknowns_by_level(), by_one.core().unknowns_by_level());
-  EXPECT_EQ(by_many.apply(r), z);
-#endif
 }
 
 // The test of plain red nodes in arrays.

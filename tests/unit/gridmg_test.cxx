@@ -3,15 +3,12 @@
 #include "pc/gridmg/core/gridmg.hpp"
 #include "reference/gridmg_reference.hpp"
 #include "reference/problems3d.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
-
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
 
 using namespace petscrrb;
 using deflationtest::Rows;
@@ -166,19 +163,16 @@ TEST(GridMG, RefreshIsARebuild) {
 }
 
 TEST(GridMG, HasTheSameBitsForAnyNumberOfThreads) {
-#ifdef _OPENMP
   const Grid3D g{{33, 30, 31}, {true, false, true}};
   reference::GridMGOptions o;
   o.coarse_size = 100;
   const reference::Matrix A = reference::random_couplings(g, 1e3, 0).A;
   const Vector r = reference::random_vector(A.size(), 3);
-  const int before = omp_get_max_threads();
-  omp_set_num_threads(1);
-  const Vector one = applied(*made(A, g, o), r);
-  omp_set_num_threads(3);
-  EXPECT_EQ(applied(*made(A, g, o), r), one);
-  omp_set_num_threads(before);
-#endif
+  const auto by = [&](int n) {
+    const Threads threads(n);
+    return applied(*made(A, g, o), r);
+  };
+  EXPECT_EQ(by(3), by(1));
 }
 
 // Single precision has few exponents, but those of the matrix do not matter.

@@ -1,5 +1,6 @@
 // Loops that run row by row, one behind the other: as if each had ended before the next.
 #include "exec/host/host.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +34,6 @@ class InStep : public testing::TestWithParam<int> {};
 TEST_P(InStep, IsAsIfOneAfterTheOther) {
   std::mt19937 random(7);
   const auto number = [&](int most) { return int(random() % unsigned(most + 1)); };
-  const int before = host::most_threads();
   for (int run = 0; run < 40; ++run) {
     const index_t rows = run % 2 ? 1 + number(12) : 1300 + number(50); // of the latter there are enough for threads
     const index_t more = number(1);
@@ -61,13 +61,8 @@ TEST_P(InStep, IsAsIfOneAfterTheOther) {
       return a;
     };
     const auto expected = result(false);
-#ifdef _OPENMP
-    omp_set_num_threads(GetParam());
-#endif
+    const Threads threads(GetParam());
     EXPECT_EQ(result(true), expected) << rows << " rows, run " << run;
-#ifdef _OPENMP
-    omp_set_num_threads(before);
-#endif
   }
 }
 INSTANTIATE_TEST_SUITE_P(Threads, InStep, testing::Values(1, 2, 3, 8));

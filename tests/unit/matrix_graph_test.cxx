@@ -2,6 +2,7 @@
 #include "by_support.hpp"
 #include "rrb_support.hpp"
 #include "simulated_ranks.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -128,6 +129,23 @@ TEST(MatrixGraph, IsTheReference) {
       const Vector r = random_vector(p.A.size(), 5);
       EXPECT_LT(relative_difference(real.apply(r), M.apply(r)), 1e-9);
     }
+}
+
+// Each decides about a part of the nodes: neighbours are in one part where the numbering is a grid's, and anywhere in a random one.
+TEST(MatrixGraph, ManyThreadsChooseAsOne) {
+  for (const Matrix &A : {with_excess(random_graph(20000, 3, 4, 1), 0.1), seven_points(30, 28, 20, 6, 2)}) {
+    const Vector r = random_vector(A.size(), 1);
+    std::vector<index_t> sizes;
+    Vector z;
+    for (const int n : {1, 2, 3, 7}) {
+      const Threads threads(n);
+      RealRRB real(converted({"", A}), deep_choice(500));
+      if (n == 1) sizes = real.core().unknowns_by_level(), z = real.apply(r);
+      EXPECT_EQ(real.core().unknowns_by_level(), sizes) << n;
+      EXPECT_EQ(real.apply(r), z) << n;
+    }
+    EXPECT_GT(sizes[2], 5000);
+  }
 }
 
 // Of ranks that each know the right-hand side of some rows only, those from cuts[rank] on; some have none.

@@ -2,14 +2,11 @@
 #include "pc/mic/host/order.hpp"
 
 #include "mic_naive.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
-
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
 
 using namespace mic_support;
 using namespace petscrrb;
@@ -178,21 +175,6 @@ TEST(Mic, ARefreshIsANewOne) {
     EXPECT_EQ(applied(*mic, r), applied(*made(second.csr(), s, o), r));
   }
 }
-
-#ifdef _OPENMP
-class Threads {
-public:
-  explicit Threads(int n) { omp_set_num_threads(n); }
-  ~Threads() { omp_set_num_threads(before_); }
-
-private:
-  const int before_ = omp_get_max_threads();
-};
-#else
-struct Threads {
-  explicit Threads(int) {}
-};
-#endif
 
 template <class T> void compare_to_the_bit(SmallMatrix &A, const Shape &s, const Options &o, int most_threads = 1) {
   const auto r = random_values(std::size_t(s.size()));

@@ -3,15 +3,12 @@
 #include "small_matrix.hpp"
 
 #include "pc/rrb/ranks/read_rows.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
-
-#if defined(_OPENMP)
-  #include <omp.h>
-#endif
 
 using namespace petscrrb;
 
@@ -34,7 +31,6 @@ SmallMatrix random_faces(int nx, int ny) {
 }
 
 TEST(ReadRows, AddUpInTheSameOrderWhateverTheThreads) {
-#if defined(_OPENMP)
   constexpr int nx = 211, ny = 190, n = nx * ny;
   SmallMatrix A = random_faces(nx, ny);
   const cut_rows::AllRanks ranks(A.csr(), cut_rows::slabs({n - 3 * nx, 3 * nx}));
@@ -44,13 +40,11 @@ TEST(ReadRows, AddUpInTheSameOrderWhateverTheThreads) {
   std::vector<double> X(rows.n), E(rows.n), N(rows.n), transposed(rows.others.a, rows.others.a + nx);
   rrb::PreparedStencil to;
   to.X = X.data(), to.E = E.data(), to.N = N.data();
-  const auto read = [&](int threads) {
-    omp_set_num_threads(threads);
-    const RowFacts f = rrb::read_rows(
+  const auto read = [&](int n) {
+    const Threads threads(n);
+    return rrb::read_rows(
         rrb::reading(rows, transposed.data(), ranks.pattern(0).identity(), nullptr, grid, 1e-14, Positive::moves, to),
         grid);
-    omp_set_num_threads(omp_get_num_procs());
-    return f;
   };
   const RowFacts one = read(1);
   EXPECT_GT(one.weights[0], 0);
@@ -61,7 +55,6 @@ TEST(ReadRows, AddUpInTheSameOrderWhateverTheThreads) {
       EXPECT_EQ(many.weights[0], one.weights[0]) << threads;
       EXPECT_EQ(many.weights[1], one.weights[1]) << threads;
     }
-#endif
 }
 
 } // namespace

@@ -2,15 +2,12 @@
 #include "stencil/stencil.hpp"
 
 #include "small_matrix.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-
-#ifdef _OPENMP
-  #include <omp.h>
-#endif
 
 using namespace petscrrb;
 
@@ -166,21 +163,16 @@ TEST(ReadStencil, SameBitsForAnyNumberOfThreads) {
                          Shape{2100, 1, 1, true}}) {
     auto A = rough_matrix(s, 77);
     const Expected e = read_slowly(A, s);
-    for (int threads : {1, 2, 3, 5, 16, 60}) {
-#ifdef _OPENMP
-      omp_set_num_threads(threads);
-#endif
-      SCOPED_TRACE(testing::Message() << s.nx << " x " << s.ny << ", threads " << threads);
+    for (int n : {1, 2, 3, 5, 16, 60}) {
+      const Threads threads(n);
+      SCOPED_TRACE(testing::Message() << s.nx << " x " << s.ny << ", threads " << n);
       Stencil got;
       RowFacts facts;
       std::string why;
-      EXPECT_EQ(read(A, s, got, facts, why, threads % 2 ? threads : 0), ReadResult::ok);
+      EXPECT_EQ(read(A, s, got, facts, why, n % 2 ? n : 0), ReadResult::ok);
       expect_same(e, got, facts);
     }
   }
-#ifdef _OPENMP
-  omp_set_num_threads(omp_get_num_procs());
-#endif
 }
 
 TEST(ReadStencil, FivePointMatrixOnNinePointGrid) {

@@ -8,7 +8,7 @@
 #include "exec/cuda/wait.cuh"
 #include "pc/rrb/cuda/coupling_sums.cuh"
 #include "pc/rrb/cuda/lanes.cuh"
-#include "pc/rrb/graph/red_nodes.hpp"
+#include "pc/rrb/graph/in_order.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -102,6 +102,44 @@ template <int lanes> __device__ auto lanes_with(Table &table) {
     return Lanes<lanes>();
 }
 
+// How far a lane has looked around p, first at its neighbours, then at those of red ones: places in p's row and in a neighbour's. What it has passed is
+// decided, or comes later, and stays so.
+template <int lanes> class Look {
+public:
+  __device__ Look(const Decide &decide, node_t p, int lane)
+      : decide_(decide), p_(p), mine_(decide.priority[p]), near_(decide.tests.graph.rows.start[p] + lane) {}
+
+  // Whether p must wait, over those neighbours that this lane asks.
+  __device__ bool waits() {
+    constexpr int together = 8; // neighbours of a neighbour that are read at a time
+    if (decide_.tests.is_long(p_)) return false;
+    const Rows &rows = decide_.tests.graph.rows;
+    const node_t begin = rows.start[p_], end = rows.start[p_ + 1];
+    for (; !beyond_ && near_ < end; near_ += lanes)
+      if (decide_.waits_for(rows.column[near_], mine_)) return true;
+    if (!beyond_) beyond_ = true, near_ = begin + (near_ - begin) % lanes;
+    for (; near_ < end; near_ += lanes, far_ = -1) {
+      const node_t q = rows.column[near_], last = rows.start[q + 1];
+      if (colour_of(decide_.tests.colour, q) != red) continue;
+      for (far_ = far_ < 0 ? rows.start[q] : far_; far_ < last; far_ += together) {
+        bool some = false;
+#pragma unroll
+        for (int i = 0; i < together; ++i)
+          if (far_ + i < last) some |= decide_.waits_for(rows.column[far_ + i], mine_);
+        if (some) return true;
+      }
+    }
+    return false;
+  }
+
+private:
+  const Decide &decide_;
+  const node_t p_;
+  const priority_t mine_;
+  node_t near_, far_ = -1;
+  bool beyond_ = false;
+};
+
 // Each node gets its lanes in the order of priority. All of these run at a time, as the launch makes sure, so that some node never has to wait. Who
 // waits, and gets a red neighbour, is tested at once with that one: who fails goes on failing. patience: after so many nanoseconds who waits is left
 // undecided; 0: never.
@@ -110,17 +148,17 @@ __global__ void __launch_bounds__(cuda::row_threads)
     decide_nodes(int n, Decide decide, signed char *colour, const node_t *order, unsigned patience) {
   static_assert(most_of_red <= 32 * lanes);
   __shared__ Table tables[warps];
-  const auto &[tests, priority] = decide;
+  const RedTests &tests = decide.tests;
   const Rows &rows = tests.graph.rows;
   auto node = lanes_with<lanes>(tables[threadIdx.x / 32]);
   const int step = int(gridDim.x) * (cuda::row_threads / lanes);
   const unsigned long long begun = patience ? cuda::nanoseconds() : 0;
   for (int i = node_of_lane<lanes>(); i < n; i += step) {
     const node_t p = order[i], begin = rows.start[p], end = rows.start[p + 1];
-    Decide::Look at = decide.look_from(p, node.lane);
+    Look<lanes> look(decide, p, node.lane);
     unsigned reds = 0; // bit j: this lane's j-th neighbour
     for (;;) {
-      const bool waits = node.any(decide.waits(p, at, lanes));
+      const bool waits = node.any(look.waits());
       bool fails;
       if (waits) {
         unsigned more = 0;
@@ -280,7 +318,7 @@ public:
       run(graph_kernels::decide_nodes<8>, 8);
     else
       run(graph_kernels::decide_nodes<32>, 32);
-    if (may_finish) finish(n, decide, colour, order);
+    if (may_finish) finish(n, decide, colour);
   }
 
 private:
@@ -309,15 +347,16 @@ private:
   static constexpr unsigned patience_ = 500000; // nanoseconds
 
   // On the host, whatever the device has left undecided, in the order of priority.
-  void finish(node_t n, const Decide &decide, signed char *colour, const node_t *order) {
+  void finish(node_t n, const Decide &decide, signed char *colour) {
     auto colours = on_.to_host(colour, n);
     if (std::find(colours.begin(), colours.end(), undecided) == colours.end()) return;
     const Graph &g = decide.tests.graph;
     const auto start = on_.to_host(g.rows.start, n + 1);
-    const auto column = on_.to_host(g.rows.column, start[n]), in_order = on_.to_host(order, n);
+    const auto column = on_.to_host(g.rows.column, start[n]);
     const auto w = on_.to_host(g.w, start[n]), e = on_.to_host(g.e, n);
+    const auto priority = on_.to_host(decide.priority, n);
     const Graph here{n, {start.data(), column.data()}, w.data(), e.data()};
-    decide_in_order({here, colours.data(), decide.tests.limits}, in_order.data(), colours.data());
+    InOrder({{here, colours.data(), decide.tests.limits}, priority.data()}, 0, n, colours.data())();
     cuda::check(cudaMemcpyAsync(colour, colours.data(), n, cudaMemcpyHostToDevice, on_.stream), "cudaMemcpyAsync");
     cuda::wait_for(on_.stream, "decisions of the host");
   }

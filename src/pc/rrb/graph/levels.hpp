@@ -139,8 +139,14 @@ private:
   void find_pivots(const Level &, Lumping lumping, int l);
   void count_unsupported(const Graph &, const Level &);
   FillNext fill(const Level &level, const RowArrays<Backend> &next, double *w, bool halved = false) const {
-    return {graph(level),   level.number.data(), level.black.data(), inverse_.data(),
-            excess_.data(), next.rows(),         halved,             w,
+    return {graph(level),
+            level.number.data(),
+            level.black.data(),
+            inverse_.data(),
+            excess_.data(),
+            next.rows(),
+            halved,
+            w,
             e_[now_ ^ 1].data()};
   }
   void fill_next(const Level &, const Level &next, double *w);

@@ -152,45 +152,11 @@ struct Decide {
   RedTests tests;
   const priority_t *priority;
 
-#if defined(__CUDA_ARCH__)
-  static constexpr int together = 8; // neighbours of a neighbour that are read at a time
-#else
-  static constexpr int together = 1;
-#endif
-  // How far a lane has looked around p, first at its neighbours, then at those of red ones: places in p's row and in a neighbour's. What it has
-  // passed is decided, or comes later, and stays so.
-  struct Look {
-    node_t near, far = -1;
-    bool beyond = false;
-  };
-  PETSCRRB_HD Look look_from(node_t p, int lane = 0) const { return {tests.graph.rows.start[p] + lane}; }
-  // Whether an undecided node that comes before p is next to it or to a red neighbour. If not, all that p's tests read is decided. With several
-  // lanes: over those neighbours that a lane asks.
-  PETSCRRB_HD bool waits(node_t p, Look &at, int lanes = 1) const {
-    if (tests.is_long(p)) return false;
-    const Rows &rows = tests.graph.rows;
-    const node_t begin = rows.start[p], end = rows.start[p + 1];
-    const priority_t mine = priority[p];
-    const auto waits_for = [&](node_t q) { return (priority[q] < mine) & (colour_of(tests.colour, q) == undecided); };
-    for (; !at.beyond && at.near < end; at.near += lanes)
-      if (waits_for(rows.column[at.near])) return true;
-    if (!at.beyond) at.beyond = true, at.near = begin + (at.near - begin) % lanes;
-    for (; at.near < end; at.near += lanes, at.far = -1) {
-      const node_t q = rows.column[at.near], last = rows.start[q + 1];
-      if (colour_of(tests.colour, q) != red) continue;
-      for (at.far = at.far < 0 ? rows.start[q] : at.far; at.far < last; at.far += together) {
-        bool some = false;
-        PETSCRRB_UNROLL
-        for (int i = 0; i < together; ++i)
-          if (at.far + i < last) some |= waits_for(rows.column[at.far + i]);
-        if (some) return true;
-      }
-    }
-    return false;
+  // Whether a node of priority `mine` must wait for q, which is next to it or to a red neighbour. When it need not for any, all that its tests read is
+  // decided.
+  PETSCRRB_HD bool waits_for(node_t q, priority_t mine) const {
+    return (priority[q] < mine) & (colour_of(tests.colour, q) == undecided);
   }
 };
-
-// On a host, by one thread: about all that are undecided, in the order of priority.
-void decide_in_order(const RedTests &, const node_t *order, signed char *colour);
 
 } // namespace petscrrb::rrb

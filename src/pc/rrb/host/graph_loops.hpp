@@ -2,11 +2,12 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "pc/rrb/graph/red_nodes.hpp"
+#include "pc/rrb/graph/in_order.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <stdexcept>
@@ -161,33 +162,28 @@ public:
     std::partial_sum(place.begin(), place.end(), place.begin());
     for (node_t i = 0; i < n; ++i) order[place[key[i]]++] = i;
   }
-  // Decides about all nodes: by one thread in order, by several in rounds. A thread may see at once what another one has decided, which changes
-  // nothing but the time: a node's tests are made when all that they read is decided, and a failing one would go on failing.
+  // Decides about all nodes, each thread about a part of them.
   void decide(node_t n, double /* couplings */, const Decide &decide, signed char *colour) const {
-    if (n <= most_in_order || host::most_threads() == 1) {
-      const host::Buffer<node_t> order(n);
-      std::iota(order.data(), order.data() + n, node_t(0));
-      std::sort(order.data(), order.data() + n,
-                [&](node_t a, node_t b) { return decide.priority[a] < decide.priority[b]; });
-      return decide_in_order(decide.tests, order.data(), colour);
+    std::atomic<bool> no_room{false};
+    const int threads = std::min({host::most_threads(), most_parts, int(n / fewest_of_part) + 1});
+#pragma omp parallel num_threads(threads)
+    {
+      const auto begin_of = [n](int part) { return node_t(index_t(n) * part / host::team()); };
+      std::unique_ptr<InOrder> part;
+      try { // a thread must not throw
+        part = std::make_unique<InOrder>(decide, begin_of(host::member()), begin_of(host::member() + 1), colour);
+      } catch (const std::bad_alloc &) {
+        no_room = true;
+      }
+#pragma omp barrier
+      if (!no_room) (*part)();
     }
-    const host::Buffer<Decide::Look> looks(n);
-    const host::Buffer<node_t> left(n);
-    Decide::Look *const look = looks.data();
-    node_t *const open = left.data();
-    GraphLoops<Host>::each(on_, n, [&](node_t p) { open[p] = p, look[p] = decide.look_from(p); });
-    while (n > 0) {
-      GraphLoops<Host>::with_table(on_, n, 0.0, [&](node_t i, OneLane &alone) {
-        const node_t p = open[i];
-        if (decide.waits(p, look[p])) return;
-        __atomic_store_n(colour + p, decide.tests.passes(p, true, alone) ? red : black, __ATOMIC_RELEASE);
-      });
-      n = node_t(std::remove_if(open, open + n, [&](node_t p) { return colour[p] != undecided; }) - open);
-    }
+    if (no_room) throw std::bad_alloc();
   }
 
 private:
-  static constexpr node_t most_in_order = 1 << 15; // nodes that wait for one another nearly all
+  static constexpr int most_parts = 16; // each takes memory for all nodes
+  static constexpr node_t fewest_of_part = 256;
 
   const Host &on_;
 };
