@@ -115,11 +115,6 @@ private:
   }
 };
 
-struct Coupling {
-  node_t to;
-  double w;
-};
-
 // Weights and excess of a black node in the next graph: what couples it now, then what each red neighbour adds, in their order.
 struct FillNext {
   Graph graph;
@@ -142,28 +137,40 @@ struct FillNext {
     if (lanes.first()) take(row, more);
   }
 
-  // By one lane, which finds the columns, too: couplings added to the items. The same numbers, since of a weight the sum has the same order.
-  template <class Lane> void collect(node_t row, Lane &alone, std::vector<Coupling> &items) const {
+  // By one lane, which finds the columns, too, and adds the row to the items. The same numbers: each sum has its terms in the same order.
+  void collect(node_t row, OneLane &alone, std::vector<Coupling> &items) const {
+    constexpr node_t many = 32; // of which each would be merged with nearly all that there is
     const Rows &rows = graph.rows;
     const node_t q = black[row];
-    const auto first = items.size();
-    alone.start_set();
-    const auto add = [&](node_t to, double more) {
-      const node_t size = alone.size(), at = alone.add(to);
-      if (at == size) items.push_back({to, 0.0});
-      items[first + at].w += more;
+    const auto own = [&](node_t m) { return graph.w[m]; };
+    const auto each_red = [&](const auto &f) {
+      for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
+        if (const node_t a = rows.column[k]; number[a] < 0)
+          f(a, [&, k, a](node_t m) { return over(a, q, rows.column[m], graph.w[k], graph.w[m]); });
     };
-    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
-      if (const node_t to = number[rows.column[k]]; to >= 0) add(to, graph.w[k]);
-    for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k) {
-      const node_t a = rows.column[k];
-      if (number[a] >= 0) continue;
-      for (node_t m = rows.start[a]; m < rows.start[a + 1]; ++m) {
-        const node_t r = rows.column[m], to = number[r];
-        if (to >= 0 && r != q) add(to, over(a, q, r, graph.w[k], graph.w[m]));
-      }
+    node_t reds = 0;
+    each_red([&](node_t, const auto &) { ++reds; });
+    if (reds > many) {
+      const auto before = items.size();
+      const auto append = [&](node_t of, const auto &value) {
+        const auto size = items.size();
+        items.resize(size + rows.start[of + 1] - rows.start[of] + 1);
+        items.resize(size + list_blacks(of, q, value, items.data() + size));
+      };
+      append(q, own), each_red(append);
+      add_equal(items, before);
+    } else {
+      Coupling *sum = alone.list(0, rows.start[q + 1] - rows.start[q] + 1);
+      node_t n = list_blacks(q, q, own, sum);
+      int which = 0;
+      each_red([&](node_t a, const auto &value) {
+        Coupling *const more = alone.list(2, rows.start[a + 1] - rows.start[a] + 1);
+        const node_t m = list_blacks(a, q, value, more);
+        Coupling *const both = alone.list(which ^= 1, n + m + 1);
+        n = merge(sum, more, both), sum = both;
+      });
+      items.insert(items.end(), sum, sum + n);
     }
-    std::sort(items.begin() + first, items.end(), [](const Coupling &a, const Coupling &b) { return a.to < b.to; });
     take(row, added_excess(q, 0, 1));
   }
 
@@ -177,6 +184,42 @@ struct FillNext {
   }
 
 private:
+  static constexpr node_t none = std::numeric_limits<node_t>::max(); // ends a list
+
+  // The black nodes in a row but for q, in the next graph, with value(place), and an end; how many they are.
+  template <class F> node_t list_blacks(node_t row, node_t q, const F &value, Coupling *list) const {
+    node_t n = 0;
+    for (node_t m = graph.rows.start[row]; m < graph.rows.start[row + 1];
+         ++m) { // without branches, which nobody could predict
+      const node_t r = graph.rows.column[m], to = number[r];
+      list[n] = {to, value(m)};
+      n += (to >= 0) & (r != q);
+    }
+    list[n].to = none;
+    return n;
+  }
+  // Lists that ascend to their ends, with the sum where both have a column.
+  static node_t merge(const Coupling *a, const Coupling *b, Coupling *to) {
+    node_t n = 0;
+    for (; (a->to & b->to) != none; ++n) {
+      const bool of_a = a->to <= b->to, of_b = b->to <= a->to;
+      to[n] = {of_a ? a->to : b->to, (of_a ? a->w : 0.0) + (of_b ? b->w : 0.0)};
+      a += of_a, b += of_b;
+    }
+    to[n].to = none;
+    return n;
+  }
+  static void add_equal(std::vector<Coupling> &items, std::size_t first) {
+    std::stable_sort(items.begin() + first, items.end(),
+                     [](const Coupling &a, const Coupling &b) { return a.to < b.to; });
+    std::size_t n = first;
+    for (std::size_t i = first; i < items.size(); ++i)
+      if (n > first && items[n - 1].to == items[i].to)
+        items[n - 1].w += items[i].w;
+      else
+        items[n++] = items[i];
+    items.resize(n);
+  }
   template <class Sums, class Lanes> PETSCRRB_HD void add_up(node_t q, Sums &sums, Lanes &lanes) const {
     const Rows &rows = graph.rows;
     const node_t begin = rows.start[q], end = rows.start[q + 1], least = halved ? q : -1;
@@ -229,7 +272,7 @@ struct MakeNext {
   FillNext fill;
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const { list(row, lanes); }
-  template <class Lane> void keep(node_t row, Lane &alone, std::vector<Item> &items) const {
+  void keep(node_t row, OneLane &alone, std::vector<Item> &items) const {
     const auto before = items.size();
     fill.collect(row, alone, items);
     list.to[row] = node_t(items.size() - before);

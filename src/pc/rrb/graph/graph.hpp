@@ -51,6 +51,11 @@ struct Graph {
   const double *w, *e; // the weight of each coupling, the excess of each node
 };
 
+struct Coupling {
+  node_t to;
+  double w;
+};
+
 enum Colour : signed char {
   undecided = 0,
   red = 1,

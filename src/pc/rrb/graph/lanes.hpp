@@ -60,16 +60,11 @@ public:
     return begin_ <= k && k < end_ && rows.column_at(k) == q ? k : -1;
   }
 
-  // A set of columns.
-  void start_set() { row_ = -1, set_.clear(); }
-  node_t size() const { return node_t(set_.size()); }
-  // The place of q in it, where they come in the order of being added: size() before that where q is new.
-  node_t add(node_t q) {
-    node_t &at = place_of(q);
-    if (at < size() && set_[at] == q) return at;
-    at = size();
-    set_.push_back(q);
-    return at;
+  // Room for n couplings, one of three.
+  Coupling *list(int which, node_t n) {
+    auto &list = lists_[which];
+    if (list.size() < std::size_t(n)) list.resize(2 * std::size_t(n));
+    return list.data();
   }
 
   // The n-th smallest, n > 0, of key(k), begin <= k < end, whose last 29 binary digits are 0. n is far smaller than how many there are: most keys
@@ -117,8 +112,8 @@ private:
   }
 
   node_t row_ = -1, begin_ = 0, end_ = 0;
-  std::vector<node_t> place_; // of a column in the row, or in the set; whatever it was, where it is in neither
-  std::vector<node_t> set_;
+  std::vector<node_t> place_; // of a column in the row; whatever it was, where it is not there
+  std::vector<Coupling> lists_[3];
   std::vector<std::uint64_t> keys_, smallest_;
 };
 
