@@ -4,8 +4,8 @@
 #include "pc/rrb/graph/red_nodes.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace petscrrb::rrb {
@@ -19,13 +19,12 @@ public:
   InOrder(const Decide &decide, node_t begin, node_t end, signed char *colour)
       : decide_(decide), rows_(decide.tests.graph.rows), w_(decide.tests.graph.w), colour_(colour), begin_(begin),
         end_(end), order_(end - begin), weight_(decide.tests.graph.n) {
-    std::iota(order_.begin(), order_.end(), begin);
-    std::sort(order_.begin(), order_.end(),
-              [&](node_t a, node_t b) { return decide.priority[a] < decide.priority[b]; });
+    for (node_t p = begin; p < end; ++p) order_[p - begin] = {decide.priority[p], p};
+    std::sort(order_.begin(), order_.end());
   }
 
   void operator()() {
-    for (const node_t p : order_)
+    for (const auto &[priority, p] : order_)
       if (colour_[p] == undecided) __atomic_store_n(colour_ + p, passes(p) ? red : black, __ATOMIC_RELEASE);
   }
 
@@ -69,7 +68,7 @@ private:
   const double *const w_;
   signed char *const colour_;
   const node_t begin_, end_;
-  std::vector<node_t> order_;
+  std::vector<std::pair<priority_t, node_t>> order_;
   std::vector<double> weight_; // of a coupling with the node at hand, of its neighbours that are not red
 };
 

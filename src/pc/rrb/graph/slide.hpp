@@ -63,21 +63,20 @@ struct MarkLight {
 private:
   template <class Lanes> PETSCRRB_HD void mark(node_t begin, node_t end, node_t light, Lanes &lanes) const {
     constexpr std::uint64_t infinite = ~std::uint64_t(0);
-    const auto bits = lanes.once(begin, light ? end : begin, [&](node_t k) {
-      return sliding.gone[k] ? infinite : bits_of_24_digits(sliding.graph.w[k]);
-    });
-    std::uint64_t heaviest = infinite;   // that slides
-    node_t stay = end - begin, seen = 0; // of those that are equal to it, the first ones
-    if (light) {
-      heaviest = lanes.smallest(begin, end, light, bits);
-      node_t n = 0;
-      for (node_t k = begin + lanes.lane; k < end; k += lanes.count) n += bits(k) <= heaviest;
-      stay = lanes.sum(n) - light;
+    if (!light) {
+      for (node_t k = begin + lanes.lane; k < end; k += lanes.count) sliding.own[k] = 0;
+      return;
     }
+    const auto bits = lanes.once(
+        begin, end, [&](node_t k) { return sliding.gone[k] ? infinite : bits_of_24_digits(sliding.graph.w[k]); });
+    const std::uint64_t heaviest = lanes.smallest(begin, end, light, bits); // that slides
+    node_t n = 0, seen = 0;
+    for (node_t k = begin + lanes.lane; k < end; k += lanes.count) n += bits(k) <= heaviest;
+    const node_t stay = lanes.sum(n) - light; // of those that are equal to it, the first ones
     for (node_t from = begin; from < end; from += lanes.count) {
       const node_t k = from + lanes.lane;
-      const std::uint64_t mine = k < end && light ? bits(k) : infinite;
-      const node_t rank = lanes.rank(light && mine == heaviest, seen);
+      const std::uint64_t mine = k < end ? bits(k) : infinite;
+      const node_t rank = lanes.rank(mine == heaviest, seen);
       if (k < end) sliding.own[k] = mine < heaviest || (mine == heaviest && rank >= stay);
     }
   }
