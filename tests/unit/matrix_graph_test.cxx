@@ -354,6 +354,13 @@ TEST(MatrixGraph, RefusesAnExpander) {
   }
 }
 
+TEST(MatrixGraph, RefusesMoreRowsThanItNumbers) {
+  petscrrb::Host host;
+  petscrrb::Csr A;
+  A.n = (1 << 28) + 1;
+  EXPECT_THROW(petscrrb::rrb::make_matrix_reader(host)->set(A, {}), std::length_error);
+}
+
 TEST(MatrixGraph, FindsOutAboutRows) {
   const auto facts = [](const Matrix &A) { return RealRRB(converted({"", A}), deep_choice(1)).facts(); };
   const Matrix A = with_excess(random_graph(60, 3, 1, 1), 1);

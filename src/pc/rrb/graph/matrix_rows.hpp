@@ -18,6 +18,7 @@ public:
   explicit MatrixRows(const Backend &on) : on_(on), found_(on) {}
 
   void set(const Csr &A, const Grid &grid) override {
+    if (A.n > most_points_on_graph) throw std::length_error("RRB on no 2D grid takes matrices of at most 2^28 rows");
     const node_t n = node_t(A.n);
     nx_ = ny_ = 0;
     if (grid.dim == 3 && std::max({grid.n[0], grid.n[1], grid.n[2]}) <= longest_side) nx_ = grid.n[0], ny_ = grid.n[1];
@@ -25,6 +26,8 @@ public:
     rows_.start.resize(n + 1);
     Loops::each(on_, n, CountOffDiagonal{A, rows_.start.data()});
     const node_t couplings = choosing.offsets(rows_.start.data(), n, any_number);
+    if (couplings > std::numeric_limits<node_t>::max() - n) // an entry's place is a node_t, that of a diagonal, too
+      throw std::length_error("RRB on no 2D grid takes matrices of fewer than 2^31 nonzeros");
     rows_.column.resize(couplings), place_.resize(couplings), w_.resize(couplings);
     diagonal_.resize(n), e_.resize(n), identity_.resize(n);
     Loops::each(on_, n, ListOffDiagonal{A, rows_.start.data(), rows_.column.data(), place_.data(), diagonal_.data()});
