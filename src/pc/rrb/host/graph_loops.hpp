@@ -165,8 +165,7 @@ public:
   // Decides about all nodes, each thread about a part of them.
   void decide(node_t n, double /* couplings */, const Decide &decide, signed char *colour) const {
     std::atomic<bool> no_room{false};
-    const int threads = std::min({host::most_threads(), most_parts, int(n / fewest_of_part) + 1});
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(parts_of(n))
     {
       const auto begin_of = [n](int part) { return node_t(index_t(n) * part / host::team()); };
       std::unique_ptr<InOrder> part;
@@ -184,6 +183,8 @@ public:
 private:
   static constexpr int most_parts = 16; // each takes memory for all nodes
   static constexpr node_t fewest_of_part = 256;
+
+  static int parts_of(node_t n) { return std::min({host::most_threads(), most_parts, int(n / fewest_of_part) + 1}); }
 
   const Host &on_;
 };
