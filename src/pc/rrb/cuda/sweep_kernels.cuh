@@ -29,6 +29,13 @@ template <class T> struct Here {
 
   __device__ double operator()(index_t h, index_t k) const { return __ldg(p + k * pitch + h); }
 };
+// A vector likewise: exec/cuda/overlap.cuh says how it is read.
+struct VectorHere {
+  const double *p;
+  int pitch;
+
+  __device__ double operator()(index_t h, index_t k) const { return p[k * pitch + h]; }
+};
 
 // Arrays of one layout, one after the other, seen from the node (0, 0) of the first.
 template <class T> struct Arrays {
@@ -242,18 +249,12 @@ __device__ __forceinline__ double march_down(const Arrays<const T> &factor, cons
     }
   cuda::await_previous();
   if (part.first >= box.h1) return energy;
-  // What is new in a row. That of the first one is asked for with the row below: on small grids it is the only one, and time is latency.
-  struct Row {
-    double r1_above, r2, r2_right, b1, b2;
-  };
-  const auto read = [&](int k) { return Row{x(r1, h, k + 1), x(r2, h, k), x(r2, h + 1, k), x(b1, h, k), x(b2, h, k)}; };
   Quad<Patch> in;
   Patch b;
   // the row below: only b1
   in.c[r1].v[1][1] = x(r1, h, part.k0 - 1), in.c[r1].v[2][1] = x(r1, h, part.k0);
   in.c[r2].v[1][1] = x(r2, h, part.k0 - 1), in.c[r2].v[1][2] = x(r2, h + 1, part.k0 - 1);
   in.c[b1].v[1][1] = x(b1, h, part.k0 - 1);
-  Row row = read(part.k0);
   if constexpr (Couple)
     ForwardB1{below, in, Result{&b.v[0][1]}}(0, 0);
   else
@@ -261,10 +262,9 @@ __device__ __forceinline__ double march_down(const Arrays<const T> &factor, cons
   b.v[0][0] = __shfl_up_sync(all_lanes, b.v[0][1], 1);
   for (int k = part.k0; k < part.k1; ++k) {
     double b2_here;
-    if (k > part.k0) row = read(k);
-    in.c[r1].v[1][1] = in.c[r1].v[2][1], in.c[r1].v[2][1] = row.r1_above;
-    in.c[r2].v[0][1] = in.c[r2].v[1][1], in.c[r2].v[1][1] = row.r2, in.c[r2].v[1][2] = row.r2_right;
-    in.c[b1].v[1][1] = row.b1, in.c[b2].v[1][1] = row.b2;
+    in.c[r1].v[1][1] = in.c[r1].v[2][1], in.c[r1].v[2][1] = x(r1, h, k + 1);
+    in.c[r2].v[0][1] = in.c[r2].v[1][1], in.c[r2].v[1][1] = x(r2, h, k), in.c[r2].v[1][2] = x(r2, h + 1, k);
+    in.c[b1].v[1][1] = x(b1, h, k), in.c[b2].v[1][1] = x(b2, h, k);
     if constexpr (Couple) {
       if (k > part.k0) hold_forward_b1(f, at(k)), hold_forward_b2(f, at(k));
       ForwardB1{f, in, Result{&b.v[1][1]}}(0, 0);
@@ -316,7 +316,7 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
   const int h = part.h;
   const bool mine = part.lane > 0 && h < box.h1;
   const auto at = [&](int k) { return factor_at<Couple>(factor, box.x(h), box.y(k)); };
-  const auto r_b1 = [&](int k) { return *b1_after.at(0, box.x(h), box.y(k)); };
+  const auto r_b1 = [&](int k) { return VectorHere{b1_after.at(0, box.x(h), box.y(k)), b1_after.pitch}; };
   std::conditional_t<Couple, HeldFactor, decltype(at(0))> below, f;
   if constexpr (Couple)
     if (part.first < box.h1) {
@@ -326,34 +326,22 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
   cuda::await_previous();
   if (part.first >= box.h1) return energy;
   if constexpr (!Couple) below = at(part.k0 - 1);
-  struct Row {
-    double above, above_right, r1, r2;
-    Patch b1;
-  };
-  const auto read = [&](int k) {
-    Row row{next(h, k + 1), next(h + 1, k + 1), x(r1, h, k), x(r2, h, k), {}};
-    row.b1.v[1][1] = r_b1(k);
-    return row;
-  };
-  Patch z2, z1, r_r1, r_r2;
+  Patch z2, z1;
   // the row below: only b1
   z2.v[1][1] = next(h, part.k0 - 1), z2.v[1][2] = next(h + 1, part.k0 - 1);
   z2.v[2][1] = next(h, part.k0), z2.v[2][2] = next(h + 1, part.k0);
-  Patch b1_below;
-  b1_below.v[1][1] = r_b1(part.k0 - 1);
-  Row row = read(part.k0); // as on the way down
-  BackwardB1{below, b1_below, z2, Result{&z1.v[0][1]}, scaling}(0, 0);
+  BackwardB1{below, r_b1(part.k0 - 1), z2, Result{&z1.v[0][1]}, scaling}(0, 0);
   for (int k = part.k0; k < part.k1; ++k) {
     double r1_here, r2_here;
+    Patch r_r1, r_r2;
     if constexpr (!Couple)
       f = at(k);
     else if (k > part.k0)
       for (Class c : {r1, r2, b1}) hold_backward(f, at(k), c);
-    if (k > part.k0) row = read(k);
     z2.v[1][1] = z2.v[2][1], z2.v[1][2] = z2.v[2][2];
-    z2.v[2][1] = row.above, z2.v[2][2] = row.above_right;
-    r_r1.v[1][1] = row.r1, r_r2.v[1][1] = row.r2;
-    BackwardB1{f, row.b1, z2, Result{&z1.v[1][1]}, scaling}(0, 0);
+    z2.v[2][1] = next(h, k + 1), z2.v[2][2] = next(h + 1, k + 1);
+    r_r1.v[1][1] = x(r1, h, k), r_r2.v[1][1] = x(r2, h, k);
+    BackwardB1{f, r_b1(k), z2, Result{&z1.v[1][1]}, scaling}(0, 0);
     z1.v[1][0] = __shfl_up_sync(all_lanes, z1.v[1][1], 1);
     BackwardR1{f, r_r1, z1, z2, Result{&r1_here}, scaling}(0, 0);
     BackwardR2{f, r_r2, z1, z2, Result{&r2_here}, scaling}(0, 0);
@@ -361,7 +349,7 @@ __device__ __forceinline__ double march_up(const Arrays<const T> &factor, const 
       if (mine) {
         if constexpr (Energy::of_red)
           energy += RedEnergy<Patch, Patch>{r_r1, f.dinv[r1]}(0, 0) + RedEnergy<Patch, Patch>{r_r2, f.dinv[r2]}(0, 0) +
-                    RedEnergy<Patch, Patch>{row.b1, f.dinv[b1]}(0, 0);
+                    RedEnergy<VectorHere, Patch>{r_b1(k), f.dinv[b1]}(0, 0);
         if constexpr (Energy::from_next)
           if (box.owns(b2, h, k)) energy += wanted.kept(h, k) * z2.v[1][1];
       }
