@@ -52,7 +52,6 @@ public:
   __device__ void wait() const { __syncwarp(all()); }
 
   // A row is searched.
-  template <class T> __device__ void fetch(const T *, node_t) const {} // other warps work meanwhile
   template <class F> __device__ F once(node_t, node_t, const F &key) const { return key; }
   template <class List> __device__ void open(const List &rows, node_t p) { begin_ = rows.begin(p), end_ = rows.end(p); }
   template <class List> __device__ node_t find(const List &rows, node_t q) const {

@@ -189,8 +189,8 @@ private:
   // The black nodes in a row but for q, in the next graph, with value(place), and an end; how many they are.
   template <class F> node_t list_blacks(node_t row, node_t q, const F &value, Coupling *list) const {
     node_t n = 0;
-    for (node_t m = graph.rows.start[row]; m < graph.rows.start[row + 1];
-         ++m) { // without branches, which nobody could predict
+    // without branches, which nobody could predict
+    for (node_t m = graph.rows.start[row]; m < graph.rows.start[row + 1]; ++m) {
       const node_t r = graph.rows.column[m], to = number[r];
       list[n] = {to, value(m)};
       n += (to >= 0) & (r != q);

@@ -159,18 +159,17 @@ struct SupportBits {
 };
 
 // Of a candidate some steps later: what for_ways() reads of it far from what others read.
-template <class Lanes>
-PETSCRRB_HD inline void fetch_ahead(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
-                                    const Lanes &lanes) {
+inline void fetch_ahead(const Sliding &s, const Supports &supports, const Candidates &c, node_t i,
+                        const OneLane &alone) {
   constexpr node_t far = 24, near = 12;
   if (i + far < c.count) {
     const node_t k = c.place[i + far];
-    lanes.fetch(s.own + s.reverse[k], 1), lanes.fetch(supports.start + s.graph.rows.column[k], 1);
-    lanes.fetch(supports.past + s.graph.rows.column[k], 1), lanes.fetch(supports.heaviest + s.graph.rows.column[k], 1);
+    alone.fetch(s.own + s.reverse[k], 1), alone.fetch(supports.start + s.graph.rows.column[k], 1);
+    alone.fetch(supports.past + s.graph.rows.column[k], 1), alone.fetch(supports.heaviest + s.graph.rows.column[k], 1);
   }
   if (i + near < c.count) {
     const node_t q = s.graph.rows.column[c.place[i + near]], first = supports.begin(q), n = supports.end(q) - first;
-    lanes.fetch(supports.column + first, n), lanes.fetch(supports.place + first, n), lanes.fetch(s.graph.w + first, n);
+    alone.fetch(supports.column + first, n), alone.fetch(supports.place + first, n), alone.fetch(s.graph.w + first, n);
   }
 }
 
@@ -222,7 +221,6 @@ struct CountWays {
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = 0;
     SupportBits some{0, 0};
-    fetch_ahead(sliding, supports, candidates, i, lanes);
     for_ways(sliding, supports, candidates, i, lanes, nullptr,
              [&](node_t nth, node_t, node_t, node_t, bool along_a, bool along_b) {
                n += along_a + along_b;
@@ -232,7 +230,7 @@ struct CountWays {
     n = lanes.sum(n), some = {lanes.sum(some.b), lanes.sum(some.a)};
     if (lanes.first()) slides[i] = n > 0, ways[i] = n, found[i] = some;
   }
-  template <class Lane> void keep(node_t i, Lane &alone, std::vector<Item> &items) const {
+  void keep(node_t i, OneLane &alone, std::vector<Item> &items) const {
     const node_t p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
     const std::size_t before = items.size();
     fetch_ahead(sliding, supports, candidates, i, alone);
