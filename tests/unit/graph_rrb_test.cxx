@@ -2,6 +2,7 @@
 #include "by_support.hpp"
 #include "reference/amli_reference.hpp"
 #include "rrb_support.hpp"
+#include "threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -90,6 +91,23 @@ TEST(GraphRRB, InSinglePrecisionIsNear) {
     EXPECT_LT(relative_difference(single.apply(r), exact.apply(r)), 1e-4);
     EXPECT_GT(relative_difference(single.apply(r), exact.apply(r)), 0);
   }
+}
+
+// Each decides about a part of the nodes.
+TEST(GraphRRB, ManyThreadsDecideAsOne) {
+  const Problem problem = rough_cells(300, 251, 3, 1);
+  const Vector r = random_vector(problem.A.size(), 1);
+  std::vector<index_t> sizes[2];
+  Vector z[2];
+  for (const int many : {0, 1}) {
+    const Threads threads(many ? 3 : 1);
+    RealRRB real(support::converted(problem), by_library(1000));
+    EXPECT_FALSE(real.core().graph().plain);
+    sizes[many] = real.core().unknowns_by_level(), z[many] = real.apply(r);
+  }
+  EXPECT_GT(sizes[0][1], 1 << 15);
+  EXPECT_EQ(sizes[1], sizes[0]);
+  EXPECT_EQ(z[1], z[0]);
 }
 
 // The test of plain red nodes in arrays.
