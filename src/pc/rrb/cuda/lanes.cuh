@@ -71,7 +71,8 @@ public:
     }
     return sum;
   }
-  // Of a whole warp. Entries of all the rows are dealt out: lane i of each round has the (32 n + i)-th.
+  // Of a whole warp: f(m) for each place of the rows that lanes have, or -1 where there are no more; p < 0: this one has none. They are dealt out: lane
+  // i of each round has the (32 n + i)-th.
   template <class F> __device__ void each_place(const Rows &rows, node_t p, const F &f) const {
     static_assert(lanes == 32);
     const node_t begin = p < 0 ? 0 : rows.start[p], n = p < 0 ? 0 : rows.start[p + 1] - begin;

@@ -13,7 +13,6 @@ struct Alone {
   static constexpr int lane = 0, count = 1;
 
   PETSCRRB_HD bool first() const { return true; }
-  PETSCRRB_HD node_t least(node_t mine) const { return mine; }
   PETSCRRB_HD double most(double mine) const { return mine; }
   template <class T> PETSCRRB_HD T sum(T mine) const { return mine; }
   // n is a count so far: the place of what this lane has; then it is counted, too.
@@ -32,12 +31,6 @@ public:
   template <class T> void fetch(const T *first, node_t n) const {
     for (std::size_t at = 0; at < n * sizeof(T); at += 64)
       __builtin_prefetch(reinterpret_cast<const char *>(first) + at);
-  }
-
-  // f(m) for each place of the rows that lanes have, or -1 where there are no more; p < 0: this one has none
-  template <class F> void each_place(const Rows &rows, node_t p, const F &f) const {
-    if (p < 0) return;
-    for (node_t m = rows.start[p]; m < rows.start[p + 1]; ++m) f(m);
   }
 
   // Whether f(k, lanes) is true of each lane that has a k. Some of the lanes, or all, may do it for one of them.
