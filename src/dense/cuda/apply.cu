@@ -28,9 +28,10 @@ __device__ void condense(const View &s, const Block &b, const double *r, Use use
 #pragma unroll
   for (int i = 0; i < rows; ++i)
     value[i] = column < size && group + groups * i < b.interior ? factor[(group + groups * i) * size] : 0.0;
+  const bool inside = int(threadIdx.x) < b.interior;
+  const int node = inside ? s.nodes[b.nodes + threadIdx.x] : 0;
   if (use == Use::solve) cuda::await_previous();
-  if (threadIdx.x < largest_interior)
-    right[threadIdx.x] = int(threadIdx.x) < b.interior ? r[s.nodes[b.nodes + threadIdx.x]] : 0.0;
+  if (threadIdx.x < largest_interior) right[threadIdx.x] = inside ? r[node] : 0.0;
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < rows; i += 2) {
@@ -64,8 +65,9 @@ __global__ void __launch_bounds__(row_threads) solve_separators(View s, const do
   if (idle(s, use)) return cuda::await_previous();
   const int p = (int(blockIdx.x) * row_threads + int(threadIdx.x)) / 32;
   const RowProduct<14> row(s, p); // the pitch is a multiple of the rows of a block
+  Gather<4> right(s);
   cuda::await_previous();
-  gather(s, r, y);
+  right.put(r, y);
   const double value = row.times(y);
   if (threadIdx.x % 32 == 0) s.solution[p] = value;
 }

@@ -41,23 +41,55 @@ __device__ inline double corrected(const View &s, int i, double z) {
   return z - a * s.u[i] - (b - s.component[c].gamma * a) * s.v[i];
 }
 
-// y: the right-hand side on the separators, padded with zeros, in the shared memory of a thread block
-__device__ inline void gather(const View &s, const double *r, double *y) {
-  for (int p = threadIdx.x; p < s.pitch; p += blockDim.x) {
-    double value = 0.0;
-    const int node = s.separator[p];
-    if (node >= 0) {
-      value = r[node];
-#pragma unroll 4
-      for (int k = 0; k < s.touching; ++k) {
-        const int place = s.touching_place[k * s.pitch + p];
-        if (place >= 0) value -= s.condensed[place];
-      }
-    }
-    y[p] = value;
+// The right-hand side on the separators, padded with zeros, for the shared memory of a thread block. Of where it comes from a thread's first
+// places are read by the constructor.
+template <int Ahead> class Gather {
+public:
+  __device__ explicit Gather(const View &s) : s_(s) { look(0); }
+  __device__ void put(const double *r, double *y) {
+    take(0, r, y);
+    for (int round = 1; round * Ahead * int(blockDim.x) < s_.pitch; ++round) look(round), take(round, r, y);
+    __syncthreads();
   }
-  __syncthreads();
-}
+
+private:
+  static constexpr int few = 4; // blocks that touch a separator are read at once
+
+  __device__ static int place(int round, int i) { return (round * Ahead + i) * int(blockDim.x) + int(threadIdx.x); }
+  __device__ int block(int k, int p) const {
+    return k < s_.touching && p < s_.pitch ? s_.touching_place[k * s_.pitch + p] : -1;
+  }
+  __device__ double of_block(int place) const { return place >= 0 ? s_.condensed[place] : 0.0; }
+  __device__ void look(int round) {
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i) {
+      const int p = place(round, i);
+      node_[i] = p < s_.pitch ? s_.separator[p] : -1;
+#pragma unroll
+      for (int k = 0; k < few; ++k) block_[i][k] = block(k, p);
+    }
+  }
+  __device__ void take(int round, const double *r, double *y) const {
+    double value[Ahead], less[Ahead][few];
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i) {
+      value[i] = node_[i] >= 0 ? r[node_[i]] : 0.0;
+#pragma unroll
+      for (int k = 0; k < few; ++k) less[i][k] = of_block(block_[i][k]);
+    }
+#pragma unroll
+    for (int i = 0; i < Ahead; ++i) {
+      const int p = place(round, i);
+#pragma unroll
+      for (int k = 0; k < few; ++k) value[i] -= less[i][k];
+      for (int k = few; k < s_.touching; ++k) value[i] -= of_block(block(k, p));
+      if (p < s_.pitch) y[p] = value[i];
+    }
+  }
+
+  const View &s_;
+  int node_[Ahead], block_[Ahead][few];
+};
 
 // A row of the inverse on the separators times y, by a warp; what of the row its lanes hold is read by the constructor.
 template <int Ahead> class RowProduct {
@@ -112,7 +144,7 @@ __device__ void apply_by_team(const View &s, const double *r, double *z, bool co
     s.condensed[q] = sum;
   }
   team.sync();
-  gather(s, r, shared);
+  Gather<1>(s).put(r, shared);
   for (int p = rank / 32; p < s.pitch; p += threads / 32) {
     const double value = RowProduct<4>(s, p).times(shared);
     if (threadIdx.x % 32 == 0) s.solution[p] = value;
