@@ -1,8 +1,8 @@
 // Eliminates the blocks between the separators, one thread block each, and assembles the matrix that is left on the
 // separators.
-#include "exec/cuda/cuda.hpp"
 #include "dense/cuda/view.hpp"
 #include "exec/cuda/fp64.cuh"
+#include "exec/cuda/overlap.cuh"
 
 namespace petscrrb::dense {
 
@@ -18,10 +18,9 @@ template <int T> struct Square {
 
 // Reads the values of the matrix, a tile of rows after the other through shared memory; the loads come first, all at once.
 template <int T>
-__device__ void load(const View &s, const Block &b, const double *a, Square<T> &square, double *strip) {
+__device__ void load(const View &s, const Block &b, const double *a, bool shifted, Square<T> &square, double *strip) {
   double value[T];
   int at[T];
-  const bool shifted = s.state->any;
 #pragma unroll
   for (int t = 0; t < T; ++t) {
     const int e = b.strip[t] + int(threadIdx.x);
@@ -119,10 +118,21 @@ template <int T> __device__ void store(const View &s, const Block &b, const Squa
     }
 }
 
+// Whether the search for components, which may go on until here, has pinned an unknown of the interior.
+__device__ bool is_pinned(const View &s, const Block &b) {
+  cuda::await_previous();
+  const int i = threadIdx.x;
+  return s.state->any && __syncthreads_or(i < b.interior && s.shift[s.nodes[b.nodes + i]] != 0.0);
+}
+
 template <int T> __device__ bool eliminate(const View &s, const Block &b, const double *a, double *shared) {
   Square<T> square;
-  load(s, b, a, square, shared);
-  const bool good = sweep(square, b.interior, shared);
+  load(s, b, a, false, square, shared);
+  bool good = sweep(square, b.interior, shared);
+  if (is_pinned(s, b)) {
+    load(s, b, a, true, square, shared);
+    good = sweep(square, b.interior, shared);
+  }
   store(s, b, square);
   return good;
 }
@@ -199,8 +209,7 @@ __global__ void __launch_bounds__(row_threads) assemble(View s, const double *a)
 
 void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
   if (s.blocks) {
-    blocks<<<s.blocks, threads, 0, stream>>>(s, a);
-    cuda::check_launch("blocks of the coarse matrix");
+    cuda::launch("blocks of the coarse matrix", blocks, s.overlap, s.blocks, threads, 0, stream, s, a);
   }
   if (s.pitch) {
     assemble<<<s.pitch, row_threads, s.pitch * sizeof(double), stream>>>(s, a);

@@ -1,6 +1,6 @@
 // Connected components of the coarse matrix, by one thread block; those whose row sums do not make them regular are pinned,
 // as pc/rrb/pcrrb_coarse.cxx does on the host.
-#include "exec/cuda/cuda.hpp"
+#include "exec/cuda/overlap.cuh"
 #include "dense/cuda/view.hpp"
 
 #include <climits>
@@ -157,6 +157,7 @@ __device__ void pin(const View &s, const double *a, const Mine &mine, const int 
 __global__ void __launch_bounds__(threads)
     components(View s, const double *a, const double *excess, double null_inverse) {
   __shared__ int label[largest_n], about[largest_n], handled, null_alone_count;
+  cuda::start_next();
   const Mine mine{int(threadIdx.x), s.n};
   unsigned mask[share];
   int good = 1;

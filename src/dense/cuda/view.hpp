@@ -62,7 +62,7 @@ enum : int {
 };
 
 void find_components(const View &, const double *a, const double *excess, double null_inverse, cudaStream_t);
-void eliminate_blocks(const View &, const double *a, cudaStream_t);
+void eliminate_blocks(const View &, const double *a, cudaStream_t); // right after that
 // In one launch with barriers of a grid of at most `resident` blocks; one launch a phase where that is 0.
 void invert_separators(const View &, const std::vector<int> &phase_start, int resident, cudaStream_t);
 int resident_blocks(); // of that kernel on the whole device, the current one
