@@ -142,8 +142,7 @@ void DenseInverse::refresh(const double *a, const double *excess, double null_in
   }
   if (type_ == Inverse::explicit_inverse)
     project_inverse(null, null_inverse, inverse_, pitch_, doubles_.data() + n_, doubles_.data() + 2 * n_, stream);
-  cuda::check(cudaMemcpyAsync(host_found_.data(), found_.data(), sizeof(Findings), cudaMemcpyDeviceToHost, stream),
-              "cudaMemcpyAsync");
+  cuda::bring(host_found_, found_.data(), 1, stream);
 }
 
 Status DenseInverse::status() const {

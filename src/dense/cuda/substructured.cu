@@ -94,8 +94,7 @@ void SubstructuredInverse::refresh(const double *a, const double *excess, double
     invert_separators(view_, phase_start_, resident_, stream);
     find_null_directions(view_, stream);
   }
-  cuda::check(cudaMemcpyAsync(host_state_.data(), state_.data(), sizeof(State), cudaMemcpyDeviceToHost, stream),
-              "cudaMemcpyAsync");
+  cuda::bring(host_state_, state_.data(), 1, stream);
 }
 
 void SubstructuredInverse::apply(const double *r, double *z, cudaStream_t stream) const {

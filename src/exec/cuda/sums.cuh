@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(most_sum_blocks)
   if (threadIdx.x == 0) *(blockIdx.x ? second : first) = sum;
 }
 
-static __global__ void set_value(double *to, double value) { *to = value; }
+static __global__ void set_values(double *to, double value, double next) { to[0] = value, to[1] = next; }
 
 } // namespace cuda
 
@@ -252,14 +252,18 @@ public:
 
   // waits for the stream
   const double *read(const Cuda &on) const {
-    cuda::check(cudaMemcpyAsync(host_.data(), value_.data(), value_.bytes(), cudaMemcpyDeviceToHost, on.stream),
-                "cudaMemcpyAsync");
+    cuda::bring(host_, value_.data(), value_.size(), on.stream);
+    return shown(on);
+  }
+  // where a loop may put what the host is to see of data(), in the same places; and how that looks, when the stream was waited for
+  double *show() const { return host_.data(); }
+  const double *shown(const Cuda &on) const {
     cuda::wait_for(on.stream, "the sums of all ranks");
     return host_.data();
   }
-  void write(const Cuda &on, std::size_t i, double value) const {
-    cuda::set_value<<<1, 1, 0, on.stream>>>(value_.data() + i, value);
-    cuda::check_launch("set_value");
+  void write(const Cuda &on, std::size_t i, double value, double next) const { // two of them
+    cuda::set_values<<<1, 1, 0, on.stream>>>(value_.data() + i, value, next);
+    cuda::check_launch("set_values");
   }
   std::size_t bytes() const { return value_.bytes() + partial_.bytes(); }
 

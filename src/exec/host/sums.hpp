@@ -76,7 +76,11 @@ public:
 
   // for the host: all of them, until they change
   const double *read(const Host &) const { return value_.data(); }
-  void write(const Host &, std::size_t i, double value) const { value_.data()[i] = value; }
+  double *show() const { return value_.data(); }
+  const double *shown(const Host &) const { return value_.data(); }
+  void write(const Host &, std::size_t i, double value, double next) const {
+    value_.data()[i] = value, value_.data()[i + 1] = next;
+  }
   std::size_t bytes() const { return value_.bytes() + row_.bytes(); }
 
 private:

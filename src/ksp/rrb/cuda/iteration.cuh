@@ -171,9 +171,7 @@ private:
       const char *source = reinterpret_cast<const char *>(run_.data());
       const std::size_t begin = from ? offsetof(Run, numbers) + from * sizeof(Numbers) : 0,
                         end = offsetof(Run, numbers) + to * sizeof(Numbers);
-      cuda::check(cudaMemcpyAsync(reinterpret_cast<char *>(report_.data()) + begin, source + begin, end - begin,
-                                  cudaMemcpyDeviceToHost, on_.stream),
-                  "cudaMemcpyAsync");
+      cuda::bring(reinterpret_cast<char *>(report_.data()) + begin, source + begin, end - begin, on_.stream);
       int seen = 0;
       cuda::wait_for(on_.stream, "a step of the RRB-solver on the device, which did not finish", [&] {
         const int before = std::exchange(seen, steps_so_far());

@@ -15,11 +15,13 @@ constexpr int few_estimate_steps = 5, estimate_steps = 8;
 PETSCRRB_HD inline double quotient(double a, double b) { return b > 0.0 ? a / b : 0.0; }
 
 // Step j of conjugate gradients with one product, A z, and its sums in one place (Chronopoulos and Gear, 1989): q = A z + beta q is A p, and
-// p itself is not wanted. In s: rho_j = (r_j, z_j) and curvature_j = (p_j, A p_j), of all steps.
+// p itself is not wanted. In s: rho_j = (r_j, z_j) and curvature_j = (p_j, A p_j), of all steps; after those that may be the last one the host sees
+// them in show.
 struct EstimateStep {
-  double *s;
+  double *s, *show;
   int j;
 
+  static constexpr int numbers = 2 + 2 * estimate_steps;
   PETSCRRB_HD static constexpr int rho(int j) { return 2 + j; }
   PETSCRRB_HD static constexpr int curvature(int j) { return 2 + estimate_steps + j; }
   PETSCRRB_HD double beta() const { return quotient(s[rho(j)], s[rho(j - 1)]); } // not of the first one
@@ -28,6 +30,8 @@ struct EstimateStep {
   // In the place of curvature_j there is (z_j, A z_j).
   PETSCRRB_HD void operator()(index_t, index_t) const {
     if (j) s[curvature(j)] -= beta() * beta() * s[curvature(j - 1)];
+    if (j + 1 == few_estimate_steps || j + 1 == estimate_steps)
+      for (int i = rho(0); i < numbers; ++i) show[i] = s[i];
   }
 };
 
@@ -35,7 +39,7 @@ struct EstimateStep {
 template <class Backend> class AmliPolynomial {
 public:
   // rows: of the largest box that is summed over
-  explicit AmliPolynomial(index_t rows) : scalars_(2 + 2 * estimate_steps, rows) {}
+  explicit AmliPolynomial(index_t rows) : scalars_(EstimateStep::numbers, rows) {}
 
   const Scalars<Backend> &scalars() const { return scalars_; }
   const double *c0() const { return scalars_.at(0); }
@@ -44,7 +48,7 @@ public:
   // Step j, of the sums over the box of rz and zaz. add_up(i): the i-th number, of all ranks
   template <class F, class G, class AddUp>
   EstimateStep step(const Backend &on, int j, Range2 box, const F &rz, const G &zaz, const AddUp &add_up) const {
-    const EstimateStep step{scalars_.data(), j};
+    const EstimateStep step{scalars_.data(), scalars_.show(), j};
     scalars_.sum_both(on, step.rho(j), step.curvature(j), box, rz, zaz);
     add_up(step.rho(j)), add_up(step.curvature(j));
     on.for_each({0, 1, 0, 1}, step);
@@ -55,12 +59,11 @@ public:
   // [1, lambda_max]; the factor is such that p(1) = 1, so that what RRB treats exactly stays exact. Of so many steps; false, and nothing is
   // set, where that are few and more are wanted. agreed(bound): what all ranks take for it.
   template <class Agreed> bool finish(const Backend &on, int steps, const Agreed &agreed) {
-    const double *s = scalars_.read(on);
+    const double *s = scalars_.shown(on);
     const double theta = largest_eigenvalue(s + EstimateStep::rho(0), s + EstimateStep::curvature(0), steps);
     lambda_max_ = agreed(safe_bound(theta, steps));
     if (steps < estimate_steps && lambda_max_ > few_suffice) return false;
-    scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_);
-    scalars_.write(on, 1, 1.0 / lambda_max_);
+    scalars_.write(on, 0, (1.0 + lambda_max_) / lambda_max_, 1.0 / lambda_max_);
     return true;
   }
 

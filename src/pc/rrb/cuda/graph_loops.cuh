@@ -330,8 +330,7 @@ private:
       Loops::add(on_, n, graph_kernels::Entry{count}, total_.device());
     }
     cuda::find_offsets(scratch_, count, count, n + 1);
-    cuda::check(cudaMemcpyAsync(last_.data() + which, count + n, sizeof(node_t), cudaMemcpyDeviceToHost, on_.stream),
-                "cudaMemcpyAsync");
+    cuda::bring(last_.data() + which, count + n, sizeof(node_t), on_.stream);
   }
   // the last ones; waits
   const node_t *read_offsets(bool may_be_more) const {
