@@ -42,8 +42,10 @@ struct OwnGrid {
 };
 
 struct RankRows {
-  PetscInt n = 0;  // own rows
-  Csr own, others; // couplings with own rows; with ghosts, whose numbers start from 0. ia null: there are none
+  PetscInt n = 0; // own rows
+  // Couplings with own rows; with ghosts, whose numbers start from 0. ia null: there are none. a null: none of the entries is 0, and their values
+  // are not asked for.
+  Csr own, others;
   BoxPlaces places;
   const PetscInt *ghost_places = nullptr; // in ascending order of their global numbers
 
@@ -55,23 +57,25 @@ struct RankRows {
 
   // visit(column, value) for the entries of an own row, until it returns false; whether all were visited
   template <class Visit> PETSCRRB_HD bool each(PetscInt row, const Visit &visit) const {
+    const auto value = [](const Csr &of, PetscInt e) { return of.a ? of.a[e] : 1.0; };
     if (own.ia)
       for (PetscInt e = own.ia[row]; e < own.ia[row + 1]; ++e)
-        if (!visit(own.ja[e], own.a[e])) return false;
+        if (!visit(own.ja[e], value(own, e))) return false;
     if (others.ia)
       for (PetscInt e = others.ia[row]; e < others.ia[row + 1]; ++e)
-        if (!visit(n + others.ja[e], others.a[e])) return false;
+        if (!visit(n + others.ja[e], value(others, e))) return false;
     return true;
   }
   // visit(column, index) for the couplings of an own row, but those with identity rows, until it returns false. index: among
-  // all entries of the row
+  // all entries of the row. identity: of each row, or null where none is
   template <class Visit>
   PETSCRRB_HD void each_coupling(const unsigned char *identity, PetscInt row, const Visit &visit) const {
     PetscInt index = 0;
-    if (!identity[row])
+    const auto is_one = [identity](PetscInt p) { return identity && identity[p]; };
+    if (!is_one(row))
       each(row, [&](PetscInt column, double a) {
         const PetscInt here = index++;
-        if (a == 0 || column == row || identity[column]) return true;
+        if (a == 0 || column == row || is_one(column)) return true;
         return visit(column, here);
       });
   }

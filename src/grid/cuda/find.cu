@@ -19,6 +19,8 @@ constexpr Word nowhere = ~Word(0);
 // The answers to all questions; each uses its part.
 struct Answer {
   unsigned not_finite;   // some entry is
+  unsigned zero;         // some entry is, off the diagonal
+  unsigned identity;     // some row is one
   Word distances[slots]; // in any order; 0: free
   unsigned too_many;     // distances
   Word misfit;           // nowhere, or row * 2^32 + which entry of it is the first coupling that leads to no neighbour
@@ -37,14 +39,16 @@ template <class F> __device__ void for_rows(PetscInt n, const F &f) {
 __global__ void __launch_bounds__(threads) mark_identity(RankRows A, unsigned char *identity, Answer *answer) {
   for_rows(A.n, [&](PetscInt p) {
     double check = 0;
-    bool coupled = false;
+    bool coupled = false, zero = false;
     A.each(p, [&](PetscInt q, double a) {
       check += a * 0.0; // 0 as long as all are finite
-      coupled |= q != p && a != 0;
+      coupled |= q != p && a != 0, zero |= q != p && a == 0;
       return true;
     });
     identity[p] = !coupled;
     if (check != 0) answer->not_finite = 1;
+    if (zero) answer->zero = 1;
+    if (!coupled) answer->identity = 1;
   });
 }
 
@@ -174,7 +178,7 @@ public:
   DeviceRankPattern(const RankRows &rows, PetscInt ghosts, GetStream stream)
       : A(rows), places_(rows.ghost_places ? std::vector<PetscInt>(rows.ghost_places, rows.ghost_places + ghosts)
                                            : std::vector<PetscInt>()),
-        identity_(std::size_t(rows.n + ghosts)), ready(std::move(stream)) {
+        identity_(std::size_t(rows.n + ghosts)), ghosts_(ghosts), ready(std::move(stream)) {
     A.ghost_places = places_.data();
   }
 
@@ -190,6 +194,8 @@ private:
     constexpr index_t rows_a_block = threads * rows_a_thread;
     return static_cast<unsigned>((A.n + rows_a_block - 1) / rows_a_block);
   }
+  // for RankRows::each_coupling()
+  const unsigned char *where_identity() const { return some_are_identity_ ? identity_.data() : nullptr; }
   // launch(answer), which is clear before, where there are rows
   template <class Launch> const Answer &ask(const Launch &launch) {
     const cudaStream_t stream = ready();
@@ -202,6 +208,8 @@ private:
   RankRows A;
   Buffer<PetscInt> places_; // of the ghosts
   Buffer<unsigned char> identity_;
+  PetscInt ghosts_;
+  bool some_are_identity_ = true;
   Report<Answer> answer;
   GetStream ready;
 };
@@ -211,13 +219,16 @@ bool DeviceRankPattern::mark_identity() {
     cuda::mark_identity<<<blocks(), threads, 0, stream>>>(A, identity_.data(), answer.device());
     check_launch("mark_identity");
   });
+  // what the following need not read: most of the bytes
+  if (!found.zero) A.own.a = A.others.a = nullptr;
+  some_are_identity_ = found.identity || ghosts_ > 0;
   return !found.not_finite;
 }
 
 Distances DeviceRankPattern::distances(std::size_t most) {
   Distances d;
   const Answer &found = ask([&](cudaStream_t stream) {
-    find_distances<<<blocks(), threads, 0, stream>>>(A, identity_.data(), static_cast<int>(most) + 1, answer.device());
+    find_distances<<<blocks(), threads, 0, stream>>>(A, where_identity(), static_cast<int>(most) + 1, answer.device());
     check_launch("find_distances");
   });
   for (const Word distance : found.distances)
@@ -231,7 +242,7 @@ Fit DeviceRankPattern::fit(const Grid &grid) {
   Fit f;
   const Answer &found = ask([&](cudaStream_t stream) {
     const auto kernel = grid.points > directions ? hold_against<most_directions> : hold_against<directions>;
-    kernel<<<blocks(), threads, 0, stream>>>(A, identity_.data(), Geometry(grid), answer.device());
+    kernel<<<blocks(), threads, 0, stream>>>(A, where_identity(), Geometry(grid), answer.device());
     check_launch("hold_against");
     look_up_misfit<<<1, 1, 0, stream>>>(A, answer.device());
     check_launch("look_up_misfit");

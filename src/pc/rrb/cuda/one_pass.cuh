@@ -44,10 +44,9 @@ template <class V> const StencilOut<V> &tile_out(const StencilOut<V> &o) { retur
 // no block waits for another one. T: what the factor is stored in.
 template <class T> class FactorTile {
 public:
-  static constexpr int columns = 32, rows = 8, places = columns * rows; // with those around
+  static constexpr int columns = 32, rows = 12, places = columns * rows; // with those around
   static constexpr int own_columns = columns - 2, own_rows = rows - 2, threads = places;
-  static constexpr int bytes =
-      3 * places * (sizeof(double) + 5 * sizeof(T)); // 48 kB at most, which any kernel may have
+  static constexpr int bytes = 3 * places * (sizeof(double) + 5 * sizeof(T)); // 55 kB at most
 
   // first: of the nodes of all blocks
   __device__ FactorTile(char *shared, index_t first_h, index_t first_k)
@@ -268,6 +267,8 @@ void launch_tiles(const Cuda &on, const char *what, Kernel *kernel, const Range2
   const index_t rows = blocks(all.k1 - all.k0, Tile::own_rows);
   const dim3 grid(unsigned(blocks(all.h1 - all.h0, Tile::own_columns)), unsigned(std::min(rows, cuda::most_blocks)),
                   unsigned(blocks(rows, int(cuda::most_blocks))));
+  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::bytes),
+              "cudaFuncSetAttribute");
   kernel<<<grid, Tile::threads, Tile::bytes, on.stream>>>(arguments...);
   cuda::check_launch(what);
 }
