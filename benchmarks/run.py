@@ -30,7 +30,8 @@ RESULTS = Path(__file__).resolve().parent / "results"
 def write(path, question, rows, driver):
     path.parent.mkdir(parents=True, exist_ok=True)
     dates, loads = zip(*driver.measured)
-    machine = processor() + (f"\n# device: {device()}" if device() else "")
+    policy = os.environ.get("OMP_WAIT_POLICY")
+    machine = processor() + (f", OMP_WAIT_POLICY={policy}" if policy else "") + (f"\n# device: {device()}" if device() else "")
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(f"# {question.QUESTION}\n# date: {' to '.join(sorted({min(dates), max(dates)}))}\n# machine: {machine}\n"
                    f"# load by other programs: {max(loads):.1f}\n# PETSc: {driver.petsc}\n# commit: {driver.by['commit']}\n")
