@@ -47,19 +47,17 @@ public:
     if (may_repeat && has_conditional_nodes()) return capture_repeated(on, work);
     return capture_step(on, work);
   }
-  // The same work for a loop that repeats itself, for as many steps as there are likely to be: a conditional node takes some microseconds
-  // for each round.
+  // The same work for a loop that repeats itself, to be launched before it: a conditional node takes some microseconds
+  // between two rounds.
   template <class Work> auto capture_step(Cuda &on, const Work &work) {
     return step_.capture(on, [&] { return work(Condition()); });
   }
 
-  // Until the condition says so; or so many times where the loop cannot repeat itself.
+  // Until the condition says so, of which all but the last of `times` by launches if there is a step; or so many times where the loop
+  // cannot repeat itself.
   void launch(const Cuda &on, int times) const {
-    if (!repeats()) return launch_steps(on, times);
-    check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch");
-  }
-  void launch_steps(const Cuda &on, int times) const {
-    for (int i = 0; i < times; ++i) step_.launch(on);
+    for (int i = repeats(); i < times && has_step(); ++i) step_.launch(on);
+    if (repeats()) check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch");
   }
 
 private:

@@ -151,17 +151,16 @@ private:
   }
   void launch(std::vector<Numbers> &steps) {
     cg_.steps_taken();
-    bool ended = false;
-    if (expected_ && CG::may_overrun && graph_.has_step()) {
-      graph_.launch_steps(on_, expected_);
-      ended = read(steps);
-    }
-    while (!ended) {
-      graph_.launch(on_, CG::may_overrun ? few : 1);
-      ended = read(steps);
-      if (!ended && graph_.repeats()) throw std::runtime_error("the RRB-solver's loop on the device stopped too early");
-    }
-    expected_ = int(steps.size());
+    int times = !CG::may_overrun ? 1 : expected_ ? expected_ : few;
+    do {
+      graph_.launch(on_, times);
+      if (read(steps)) {
+        expected_ = int(steps.size());
+        return;
+      }
+      times = CG::may_overrun ? few / 2 : 1;
+    } while (!graph_.repeats());
+    throw std::runtime_error("the RRB-solver's loop on the device stopped too early");
   }
 
   // Adds what came of the steps that are taken since the last time; true: the run has ended. The first ones come with
