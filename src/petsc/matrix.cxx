@@ -100,11 +100,11 @@ PetscErrorCode PetscRRBRowsRestore(Mat rows, PetscBool device, Csr *csr) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> using OfArray = PetscErrorCode (*)(Mat, T **);
+using OfArray = PetscErrorCode (*)(Mat, const PetscScalar **);
 
-template <class T, class Use>
-static PetscErrorCode UseValues(Mat rows, OfArray<T> get, OfArray<T> restore, const Use &use) {
-  T *a;
+static PetscErrorCode UseValues(Mat rows, OfArray get, OfArray restore,
+                                const std::function<void(const PetscScalar *)> &use) {
+  const PetscScalar *a;
 
   PetscFunctionBegin;
   PetscCall(get(rows, &a));
@@ -119,14 +119,6 @@ PetscErrorCode PetscRRBReadValues(Mat rows, PetscBool device, const std::functio
 #endif
   (void)device;
   return UseValues(rows, MatSeqAIJGetArrayRead, MatSeqAIJRestoreArrayRead, read);
-}
-
-PetscErrorCode PetscRRBWriteValues(Mat rows, PetscBool device, const std::function<void(PetscScalar *)> &write) {
-#if PETSCRRB_ON_DEVICES
-  if (device) return UseValues(rows, MatSeqAIJCUSPARSEGetArrayWrite, MatSeqAIJCUSPARSERestoreArrayWrite, write);
-#endif
-  (void)device;
-  return UseValues(rows, MatSeqAIJGetArrayWrite, MatSeqAIJRestoreArrayWrite, write);
 }
 
 /* PETSc 3.18 counts no new nonzeros of a MATMPIBAIJ and of its blocks, nor some of a MATMPIAIJ after MatZeroRows(). */

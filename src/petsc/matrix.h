@@ -58,9 +58,8 @@ PetscErrorCode PetscRRBPatternRestore(Mat, petscrrb::Csr *);
 /* The arrays of a SeqAIJ, on the device, where it is there, or on the host, to read. */
 PetscErrorCode PetscRRBRowsGet(Mat, PetscBool device, petscrrb::Csr *);
 PetscErrorCode PetscRRBRowsRestore(Mat, PetscBool device, petscrrb::Csr *);
-/* Its values alone, with which one function or the other is called; write() leaves out none. */
+/* Its values alone, with which read() is called. */
 PetscErrorCode PetscRRBReadValues(Mat, PetscBool device, const std::function<void(const PetscScalar *)> &read);
-PetscErrorCode PetscRRBWriteValues(Mat, PetscBool device, const std::function<void(PetscScalar *)> &write);
 
 /* The rows and columns of P that are this rank's own; borrowed. P itself on one rank. */
 PetscErrorCode PetscRRBDiagonalBlock(PC, Mat P, Mat *block);

@@ -65,7 +65,6 @@ private:
   };
   void find_pairs();
   void set_up_blocks(const BlockOrder &);
-  void read_common(const Csr &, cudaStream_t);
   template <int steps> DeviceRows<steps> rows_of(const Csr &) const;
   void survey(const Csr &, bool store, cudaStream_t);
   template <int steps> void survey(const Csr &, bool store, cudaStream_t);

@@ -38,13 +38,6 @@ template <int lanes, class F> void together(const Cuda &on, int n, const F &f) {
   each_node_together<lanes><<<blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f);
   cuda::check_launch("each_node_together");
 }
-template <int lanes, class F>
-__global__ void __launch_bounds__(cuda::row_threads) sum_nodes_together(int n, F f, unsigned long long *sum) {
-  Lanes<lanes> node;
-  const int i = node_of_lane<lanes>();
-  const unsigned mine = __reduce_add_sync(~0u, i < n ? f(i, node) : 0u);
-  if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
-}
 template <class F> void with_lanes(double couplings, const F &f) {
   if (couplings < 12.0) return f(std::integral_constant<int, 4>());
   if (couplings < 24.0) return f(std::integral_constant<int, 8>());
@@ -231,15 +224,6 @@ template <> struct GraphLoops<Cuda> {
       with_set(on, n, couplings, f);
     else
       together(on, n, couplings, f);
-  }
-  template <class F> static void add_together(const Cuda &on, node_t n, double couplings, const F &f, index_t *total) {
-    if (n <= 0) return;
-    graph_kernels::with_lanes(couplings, [&](auto lanes) {
-      graph_kernels::sum_nodes_together<lanes>
-          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(
-              n, f, reinterpret_cast<unsigned long long *>(total));
-    });
-    cuda::check_launch("sum_nodes_together");
   }
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, double listed, const F &f) {
     using namespace graph_kernels;

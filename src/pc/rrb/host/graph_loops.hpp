@@ -87,11 +87,6 @@ template <> struct GraphLoops<Host> {
   template <class F> static auto ask(const F &f) {
     return [&f](node_t i) { return f.asks(i, Alone()) ? with_lane(f)(i) : 0u; };
   }
-  // add() of f(i, lanes)
-  template <class F>
-  static void add_together(const Host &on, node_t n, double /* couplings */, const F &f, index_t *total) {
-    add(on, n, with_lane(f), total);
-  }
   // f(i, lanes), or on a device with short rows f.each_alone(i, lanes). listed: in the rows that are added up, on average
   template <class F> static void add_up(const Host &on, node_t n, double couplings, double /* listed */, const F &f) {
     with_table(on, n, couplings, f);
