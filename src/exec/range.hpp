@@ -12,11 +12,12 @@
   #define PETSCRRB_HD_AT_EDGES [[gnu::noinline]]      // inlined hundreds of times it would be most of the code
 #endif
 #if defined(__CUDA_ARCH__)
-  #define PETSCRRB_UNROLL      _Pragma("unroll")   // what is indexed by a loop stays in registers
-  #define PETSCRRB_UNROLL_SOME _Pragma("unroll 8") // reads do not wait for one another
+  #define PETSCRRB_PRAGMA(what)     _Pragma(#what)
+  #define PETSCRRB_UNROLL           _Pragma("unroll")             // what is indexed by a loop stays in registers
+  #define PETSCRRB_UNROLL_BY(times) PETSCRRB_PRAGMA(unroll times) // reads do not wait for one another
 #else
   #define PETSCRRB_UNROLL
-  #define PETSCRRB_UNROLL_SOME
+  #define PETSCRRB_UNROLL_BY(times)
 #endif
 
 namespace petscrrb {

@@ -5,12 +5,6 @@
 #include "pc/blockrelax/core/band.hpp"
 #include "pc/blockrelax/core/blocks.hpp"
 
-#if defined(__CUDACC__)
-  #define PETSCRRB_UNROLL_4 _Pragma("unroll 4")
-#else
-  #define PETSCRRB_UNROLL_4
-#endif
-
 namespace petscrrb::blockrelax {
 
 // Rows in chunks of `width`: a chunk is coupled with the one before and the one behind. A factor has the inverses of the
@@ -261,7 +255,7 @@ private:
       for (int s = 0; s < slots; ++s) sums[s] += ahead_[e][s] * value;
     }
     load(next);
-    PETSCRRB_UNROLL_4
+    PETSCRRB_UNROLL_BY(4)
     for (int column = line_ + early * Group::lines; column < rows; column += Group::lines) {
       PETSCRRB_UNROLL
       for (int s = 0; s < slots; ++s) sums[s] += entry(p, rows, column, s) * y[column];

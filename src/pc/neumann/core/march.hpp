@@ -6,12 +6,6 @@
 
 #include <stdexcept>
 
-#if defined(__CUDA_ARCH__)
-  #define PETSCRRB_UNROLLED _Pragma("unroll") // what is indexed by a loop stays in registers
-#else
-  #define PETSCRRB_UNROLLED
-#endif
-
 namespace petscrrb::neumann {
 
 // What lanes hold of a line; V: a value of each. back: the couplings that are reversed, which are not ahead then; where
@@ -27,7 +21,7 @@ PETSCRRB_HD inline void fetch(const Couplings &a, const Piece &p, PetscInt row, 
   line.t = p.r[row];
   if (p.start) line.y = p.start[row];
   line.s = a.s[row];
-  PETSCRRB_UNROLLED
+  PETSCRRB_UNROLL
   for (int m = 0; m < steps; ++m) line.ahead[m] = a.w[m][row];
 }
 
@@ -37,7 +31,7 @@ PETSCRRB_HD inline void prepare(const Lattice &g, const Piece &p, PetscInt x, Pe
                                 Line<steps, around, double> &line) {
   line.t = scaled(p.in, line.s, line.t);
   if (!p.start) line.y = line.t;
-  PETSCRRB_UNROLLED
+  PETSCRRB_UNROLL
   for (int m = 0; m < (around ? steps : 0); ++m) {
     if (!g.reversed(x, y, z, m)) continue;
     line.back[m] = line.ahead[m];
@@ -102,10 +96,10 @@ template <int steps, bool around, Triangle first, int count, int then> struct Ma
 
     // line becomes that of `after` lines before, and y the result there.
     template <class Lanes> PETSCRRB_HD void next(Lanes &lanes, Scale between, Line<steps, around, V> &line) {
-      PETSCRRB_UNROLLED
+      PETSCRRB_UNROLL
       for (int m = 0; m < count; ++m) one[m].next(lanes, line);
       if constexpr (then > 0) line.t = line.y = scaled(between, line.s, line.y);
-      PETSCRRB_UNROLLED
+      PETSCRRB_UNROLL
       for (int m = 0; m < then; ++m) two[m].next(lanes, line);
     }
   };

@@ -44,7 +44,7 @@ struct RedTests {
     return keeps(lanes.sum(lost), lanes.sum(kept));
   }
   PETSCRRB_HD void add(node_t p, int lane, int lanes, double &lost, double &kept) const {
-    PETSCRRB_UNROLL_SOME
+    PETSCRRB_UNROLL_BY(8)
     for (node_t k = graph.rows.start[p] + lane; k < graph.rows.start[p + 1]; k += lanes)
       (is_red(graph.rows.column[k]) ? lost : kept) += graph.w[k];
   }
@@ -68,7 +68,7 @@ struct RedTests {
         const node_t q = rows.column[k];
         const bool ask_support = !at_most(graph.w[k], 0.0);
         double lost = 0.0, kept = some.first() ? graph.e[q] : 0.0, support = 0.0;
-        PETSCRRB_UNROLL_SOME
+        PETSCRRB_UNROLL_BY(8)
         for (node_t m = rows.start[q] + some.lane; m < rows.start[q + 1]; m += some.count) {
           const node_t r = rows.column[m];
           const double v = graph.w[m];
