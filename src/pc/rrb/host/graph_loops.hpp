@@ -78,15 +78,6 @@ template <> struct GraphLoops<Host> {
       kept[p] = {};
     });
   }
-  template <class F> static auto with_lane(const F &f) {
-    return [&f](node_t i) {
-      OneLane alone;
-      return f(i, alone);
-    };
-  }
-  template <class F> static auto ask(const F &f) {
-    return [&f](node_t i) { return f.asks(i, Alone()) ? with_lane(f)(i) : 0u; };
-  }
   // f(i, lanes), or on a device with short rows f.each_alone(i, lanes). listed: in the rows that are added up, on average
   template <class F> static void add_up(const Host &on, node_t n, double couplings, double /* listed */, const F &f) {
     with_table(on, n, couplings, f);
@@ -133,7 +124,13 @@ public:
     });
     return found;
   }
-  template <class F> bool any_asked(node_t n, const F &f) const { return any(n, GraphLoops<Host>::ask(f)); }
+  template <class F> bool any_asked(node_t n, const F &f) const {
+    return any(n, [&f](node_t i) {
+      if (!f.asks(i, Alone())) return false;
+      OneLane alone;
+      return f(i, alone) != 0;
+    });
+  }
   // count[i] = the sum of those before i, count[n] = that of all, which is returned. It is not larger than `most`.
   node_t offsets(node_t *count, node_t n, index_t /* most */) const {
     index_t sum = 0;
