@@ -118,9 +118,8 @@ template <int T> __device__ void store(const View &s, const Block &b, const Squa
     }
 }
 
-// Whether the search for components, which may go on until here, has pinned an unknown of the interior.
+// Whether the search for components has pinned an unknown of the interior.
 __device__ bool is_pinned(const View &s, const Block &b) {
-  cuda::await_previous();
   const int i = threadIdx.x;
   return s.state->any && __syncthreads_or(i < b.interior && s.shift[s.nodes[b.nodes + i]] != 0.0);
 }
@@ -129,6 +128,7 @@ template <int T> __device__ bool eliminate(const View &s, const Block &b, const 
   Square<T> square;
   load(s, b, a, false, square, shared);
   bool good = sweep(square, b.interior, shared);
+  cuda::await_previous(); // which may still look for components
   if (is_pinned(s, b)) {
     load(s, b, a, true, square, shared);
     good = sweep(square, b.interior, shared);
@@ -208,9 +208,7 @@ __global__ void __launch_bounds__(row_threads) assemble(View s, const double *a)
 } // namespace
 
 void eliminate_blocks(const View &s, const double *a, cudaStream_t stream) {
-  if (s.blocks) {
-    cuda::launch("blocks of the coarse matrix", blocks, s.overlap, s.blocks, threads, 0, stream, s, a);
-  }
+  if (s.blocks) cuda::launch("blocks of the coarse matrix", blocks, s.overlap, s.blocks, threads, 0, stream, s, a);
   if (s.pitch) {
     assemble<<<s.pitch, row_threads, s.pitch * sizeof(double), stream>>>(s, a);
     cuda::check_launch("matrix of the separators");

@@ -34,6 +34,13 @@ inline void check(cudaError_t code, const char *what) {
 }
 inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
 
+// That launches of a kernel on the current device may have so many bytes of dynamic shared memory: without asking it is 48 kB.
+template <class Kernel> void allow_shared(Kernel *kernel, int bytes) {
+  check(
+      cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+      "cudaFuncSetAttribute");
+}
+
 // Waits for a stream: where it may have messages of other ranks in it, not for ever (watch.hpp).
 void wait_for(cudaStream_t, const char *what);
 

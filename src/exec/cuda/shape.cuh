@@ -19,8 +19,7 @@ template <class Kernel> int resident_blocks(Kernel *kernel, int threads, int sha
   int &n = known[{device, reinterpret_cast<const void *>(kernel)}];
   if (n) return n;
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  if (shared)
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "cudaFuncSetAttribute");
+  if (shared) allow_shared(kernel, shared);
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   return n = std::max(1, blocks * processors);

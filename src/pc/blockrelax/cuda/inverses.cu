@@ -207,8 +207,7 @@ void BlockInverses::make(cudaStream_t stream) {
   const auto launch = [&](auto kernel, int groups, int size) {
     m.window = groups * window <= most ? int(window) : 0;
     const int shared = groups * m.window * int(sizeof(double));
-    cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                "cudaFuncSetAttribute");
+    cuda::allow_shared(kernel, shared);
     const int needed = int((kinds_ + groups - 1) / groups), limit = in_scratch ? resident_ : 1 << 20;
     kernel<<<unsigned(std::min(needed, limit)), unsigned(groups * size), unsigned(shared), stream>>>(all, m);
     cuda::check_launch("make_inverses");

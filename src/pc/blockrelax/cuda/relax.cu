@@ -126,7 +126,7 @@ void GeneralRelax::allow_shared() const {
   cudaFuncAttributes needs;
   cuda::check(cudaFuncGetAttributes(&needs, kernel_), "cudaFuncGetAttributes");
   const int most = cuda::attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - static_cast<int>(needs.sharedSizeBytes);
-  cuda::check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "cudaFuncSetAttribute");
+  cuda::allow_shared(kernel_, most);
 }
 
 void GeneralRelax::operator()(const Pass &pass, const BlockInverses &inverses, cudaStream_t stream) const {

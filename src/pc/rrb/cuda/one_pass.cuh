@@ -267,8 +267,7 @@ void launch_tiles(const Cuda &on, const char *what, Kernel *kernel, const Range2
   const index_t rows = blocks(all.k1 - all.k0, Tile::own_rows);
   const dim3 grid(unsigned(blocks(all.h1 - all.h0, Tile::own_columns)), unsigned(std::min(rows, cuda::most_blocks)),
                   unsigned(blocks(rows, int(cuda::most_blocks))));
-  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::bytes),
-              "cudaFuncSetAttribute");
+  cuda::allow_shared(kernel, Tile::bytes);
   kernel<<<grid, Tile::threads, Tile::bytes, on.stream>>>(arguments...);
   cuda::check_launch(what);
 }
