@@ -41,6 +41,11 @@ struct Range3 {
   PETSCRRB_HD index_t row(index_t j, index_t k) const { return n[0] - ((j + plane * k + first) & 1 ? odd_lack : 0); }
 };
 
+// f for many points: with the numbers it is to read from memory, where it says which, so that they need not be looked up at each point.
+template <class F> PETSCRRB_HD auto with_numbers(const F &f, int) -> decltype(f.read()) { return f.read(); }
+template <class F> PETSCRRB_HD F with_numbers(const F &f, long) { return f; }
+template <class F> PETSCRRB_HD auto with_numbers(const F &f) { return with_numbers(f, 0); }
+
 inline Range2 intersection(Range2 a, Range2 b) {
   Range2 c{std::max(a.h0, b.h0), std::min(a.h1, b.h1), std::max(a.k0, b.k0), std::min(a.k1, b.k1)};
   if (c.h1 <= c.h0 || c.k1 <= c.k0) return {a.h1, a.h1, a.k1, a.k1};

@@ -137,6 +137,41 @@ TEST(FusedCG, IsAGraphWhereTheApplicationIsEnqueued) {
   }
 }
 
+// A device has taken more steps at once than there are this time: those after the end change nothing.
+TEST(FusedCG, MayEndEarlierThanBefore) {
+  const reference::Matrix A = box(25, 22, 19, false);
+  const reference::Vector b = reference::random_vector(A.size(), 1);
+  const Matrix mat = matrix_of(A);
+  for (const char *solver :
+       {"-ksp_type fusedcg -pc_type mic",
+        "-ksp_type fusedcg -pc_type neumann -ksp_deflation block -ksp_deflation_blocks 3,2,2",
+        "-ksp_type rrb -pc_type gridmg", "-ksp_type fusedcg -pc_type gridmg -pc_gridmg_precision single",
+        "-ksp_type rrb -pc_type rrb -pc_rrb_red_nodes auto"})
+    for (const char *norm : {"natural", "preconditioned", "unpreconditioned"}) {
+      const std::string options = std::string(solver) + " -ksp_norm_type " + norm;
+      const Solver ksp = ksp_of(mat, options), fresh = ksp_of(mat, options);
+      const auto solved = [&](const Solver &by, double rtol, int most) {
+        ok(KSPSetTolerances(by, rtol, PETSC_DEFAULT, PETSC_DEFAULT, most));
+        return recorded(by, b);
+      };
+      const Recorded before = solved(ksp, 1e-10, 1000), early = solved(fresh, 1e-2, 1000);
+      EXPECT_EQ(before.reason, KSP_CONVERGED_RTOL);
+      EXPECT_LE(early.iterations + 3, before.iterations) << options;
+      const auto expect_same = [&](const Recorded &result, const Recorded &expected) {
+        EXPECT_EQ(result.reason, expected.reason) << options;
+        EXPECT_EQ(result.history, expected.history) << options;
+        EXPECT_EQ(result.x, expected.x) << options;
+      };
+      expect_same(solved(ksp, 1e-10, 1000), before);
+      expect_same(solved(ksp, 1e-2, 1000), early);
+      expect_same(solved(ksp, 1e-10, 1000), before);
+      expect_same(solved(ksp, 1e-10, 1000), before);
+      const Solver stopped = ksp_of(mat, options);
+      expect_same(solved(ksp, 1e-10, 2), solved(stopped, 1e-10, 2));
+      expect_same(solved(ksp, 1e-10, 1000), before);
+    }
+}
+
 TEST(FusedCG, IsKSPRRBWithItsPreconditioners) {
   const reference::Problem problem = reference::random_faces({190, 201}, 10);
   for (const char *norm : {"natural", "unpreconditioned"}) {

@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
 
 // The same of points: a block has every gridDim.x-th of the tiles of so many threads, `across` of them along a row.
 constexpr int sum_point_threads = 256;
-constexpr index_t most_point_sums = 16384;
+constexpr index_t most_point_sums =
+    1024; // not as many as tiles: a block's own sum takes as long as the loads of a tile
 
 template <class F>
 __global__ void __launch_bounds__(sum_point_threads)
@@ -87,10 +88,11 @@ __global__ void __launch_bounds__(sum_point_threads)
   double value = 0.0;
   start_next();
   await_previous();
+  const auto at = with_numbers(f);
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const unsigned row = tile / tiles_x, i = (tile - row * tiles_x) * across + x, k = row / tiles_y,
                    j = (row - k * tiles_y) * rows + y;
-    if (j < box.n[1] && i < box.row(j, k)) value += f(i, j, k);
+    if (j < box.n[1] && i < box.row(j, k)) value += at(i, j, k);
   }
   sum.add(value);
 }

@@ -118,18 +118,14 @@ template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, 
   for (index_t k = box.k0; k < box.k1; ++k) for_row_of(box, inner, k, f, g);
 }
 
-// f for a row: with the numbers it is to read from memory, where it says which, so that they need not be looked up at each point.
-template <class F> auto with_numbers(const F &f, int) -> decltype(f.read()) { return f.read(); }
-template <class F> F with_numbers(const F &f, long) { return f; }
-
 // f(i, j, k) at every point of a row, and the sum of what it returns
 template <class F> void for_row(const Range3 &box, index_t j, index_t k, const F &f) {
-  const auto at = with_numbers(f, 0);
+  const auto at = with_numbers(f);
 #pragma omp simd
   for (index_t i = 0; i < box.row(j, k); ++i) at(i, j, k);
 }
 template <class F> double sum_row(const Range3 &box, index_t j, index_t k, const F &f) {
-  const auto at = with_numbers(f, 0);
+  const auto at = with_numbers(f);
   double s = 0.0;
 #pragma omp simd reduction(+ : s)
   for (index_t i = 0; i < box.row(j, k); ++i) s += at(i, j, k);

@@ -20,27 +20,46 @@ struct StartAt {
     return r[i] * r[i];
   }
 };
-// delta += alpha p, p = z + beta p
+// delta += alpha p, p = z + beta p; unless the steps have ended
 struct NextDirectionOf {
   const double *z;
   double *p, *delta;
-  const double *alpha, *beta;
+  const double *s;
 
-  PETSCRRB_HD void operator()(index_t i) const {
-    const double before = p[i];
-    delta[i] += *alpha * before;
-    p[i] = z[i] + *beta * before;
-  }
+  struct Read {
+    const double *z;
+    double *p, *delta, alpha, beta;
+    bool ended;
+
+    PETSCRRB_HD void operator()(index_t i) const {
+      if (ended) return;
+      const double before = p[i];
+      delta[i] += alpha * before;
+      p[i] = z[i] + beta * before;
+    }
+  };
+  PETSCRRB_HD Read read() const { return {z, p, delta, s[alpha], s[beta], s[ended] != 0.0}; }
+  PETSCRRB_HD void operator()(index_t i) const { read()(i); }
 };
-// r -= alpha q; returns r^2
+// r -= alpha q, unless the steps have ended; returns r^2
 struct SubtractProductOf {
   double *r;
-  const double *q, *alpha;
+  const double *q, *s;
 
-  PETSCRRB_HD double operator()(index_t i) const {
-    r[i] -= *alpha * q[i];
-    return r[i] * r[i];
-  }
+  struct Read {
+    double *r;
+    const double *q;
+    double alpha;
+    bool ended;
+
+    PETSCRRB_HD double operator()(index_t i) const {
+      const double value = ended ? r[i] : r[i] - alpha * q[i];
+      r[i] = value;
+      return value * value;
+    }
+  };
+  PETSCRRB_HD Read read() const { return {r, q, s[alpha], s[ended] != 0.0}; }
+  PETSCRRB_HD double operator()(index_t i) const { return read()(i); }
 };
 // x = or += delta + alpha p; alpha NULL: delta alone
 struct PutCorrectionOf {
@@ -87,8 +106,6 @@ struct CallersInside {
 // Product: of products.hpp. Vectors are in natural order.
 template <class Backend, class Inside, class Product> class FullCG : NotCopied {
 public:
-  static constexpr bool may_overrun = false;
-
   // with: what the product is made of
   template <class... With>
   FullCG(const Backend &on, const Inside &inside, const With &...with)
@@ -116,9 +133,9 @@ public:
   template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
     pending_ = true;
     partial_.start();
-    each(NextDirectionOf{at(z), at(p), at(delta), scalars_.at(alpha), scalars_.at(beta)});
+    each(NextDirectionOf{at(z), at(p), at(delta), scalars_.data()});
     product_.multiply(on_, at(p), at(q), scalars_, partial_);
-    sum_residual(norm, SubtractProductOf{at(r), at(q), scalars_.at(alpha)});
+    sum_residual(norm, SubtractProductOf{at(r), at(q), scalars_.data()});
     return precondition(norm, solve, finish);
   }
   // z is of its own: nobody else writes there.

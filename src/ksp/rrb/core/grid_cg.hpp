@@ -25,8 +25,6 @@ template <class Preconditioner, Points points> class GridCG : NotCopied {
   using T = typename Preconditioner::Value;
 
 public:
-  static constexpr bool may_overrun = false;
-
   GridCG(Backend &on, Preconditioner &inside)
       : on_(on), inside_(inside), shape_(inside.grids().levels().front()->shape), layout_(shape_.n),
         memory_(4 * layout_.size()), find_scales_(on), scalars_(slots, 0) {
@@ -163,7 +161,7 @@ private:
                                               level.b(),
                                               level.x(),
                                               scales_,
-                                              start ? nullptr : scalars_.at(alpha)};
+                                              start ? nullptr : scalars_.data()};
     squares_ = {};
     const Terms squares = sum(box(), subtract);
     if (norm == Norm::unpreconditioned) add_squares(squares);

@@ -108,7 +108,7 @@ struct Unscaled {
   PETSCRRB_HD double operator()(double z) const { return read().by * z; }
 };
 
-// In the first step p = z, delta = 0; else delta += alpha p, p = z + beta p.
+// In the first step p = z, delta = 0; else delta += alpha p, p = z + beta p; unless the steps have ended.
 template <Points points, class T> struct NextDirection {
   Field<T> z;
   Unscaled unscaled;
@@ -119,10 +119,11 @@ template <Points points, class T> struct NextDirection {
     Field<T> z;
     double by;
     Field<double> p, delta;
-    bool first;
+    bool first, ended;
     double alpha, beta;
 
     PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const {
+      if (ended) return;
       const PointAt<points> at(h, row, plane);
       const index_t here = at.in(p);
       const double value = by * double(z.p[here]), before = p.p[here];
@@ -130,7 +131,9 @@ template <Points points, class T> struct NextDirection {
       p.p[here] = first ? value : value + beta * before;
     }
   };
-  PETSCRRB_HD Read read() const { return {z, unscaled.read().by, p, delta, s[steps] == 0.0, s[alpha], s[beta]}; }
+  PETSCRRB_HD Read read() const {
+    return {z, unscaled.read().by, p, delta, s[steps] == 0.0, s[ended] != 0.0, s[alpha], s[beta]};
+  }
   PETSCRRB_HD void operator()(index_t h, index_t row, index_t plane) const { read()(h, row, plane); }
 };
 
@@ -150,24 +153,37 @@ template <Points points> struct Multiply {
   }
 };
 
-// r -= alpha q, unless at the start; the cycle's right-hand side, and at black points its first half-sweep. Returns r^2.
+// r -= alpha q, unless at the start or the steps have ended; the cycle's right-hand side, and at black points its first half-sweep. Returns r^2.
 template <Points points, class T> struct SubtractProduct {
   Field<double> q, r;
   gridmg::Smoothed<T> g;
   Field<T> b, x;
   const Scales *scales;
-  const double *alpha; // NULL: at the start
+  const double *s; // NULL: at the start
 
-  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
-    const PointAt<points> at(h, row, plane);
-    const index_t here = at.in(r);
-    const double value = alpha ? r.p[here] - *alpha * q.p[here] : r.p[here];
-    const T scaled = T(scales ? scales->to * value : value);
-    if (alpha) r.p[here] = value;
-    b.p[here] = scaled;
-    if (points == Points::black) x.p[here] = scaled * g.dinv.p[here];
-    return value * value;
+  struct Read {
+    Field<double> q, r;
+    gridmg::Smoothed<T> g;
+    Field<T> b, x;
+    double to, alpha;
+    bool changes;
+
+    PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const {
+      const PointAt<points> at(h, row, plane);
+      const index_t here = at.in(r);
+      const double value = changes ? r.p[here] - alpha * q.p[here] : r.p[here];
+      const T scaled = T(to * value);
+      if (changes) r.p[here] = value;
+      b.p[here] = scaled;
+      if (points == Points::black) x.p[here] = scaled * g.dinv.p[here];
+      return value * value;
+    }
+  };
+  PETSCRRB_HD Read read() const {
+    const bool changes = s && s[ended] == 0.0;
+    return {q, r, g, b, x, scales ? scales->to : 1.0, changes ? s[alpha] : 0.0, changes};
   }
+  PETSCRRB_HD double operator()(index_t h, index_t row, index_t plane) const { return read()(h, row, plane); }
 };
 
 // (r, z) of a point; at black ones after the cycle's last half-sweep there.

@@ -79,7 +79,7 @@ enum Slot {
   alpha,      // rho_before / curvature
   beta,       // rho / rho_before
   steps,      // since the start
-  ended,      // not 0: steps do nothing any more
+  ended,      // not 0: steps change nothing any more, on a device
   slots
 };
 
@@ -96,6 +96,7 @@ struct AfterProduct {
   double *s;
 
   PETSCRRB_HD void operator()(index_t, index_t) const {
+    if (s[ended] != 0.0) return;
     s[curvature] = s[curvature_b1] + s[curvature_b2];
     s[alpha] = s[rho] / s[curvature];
   }

@@ -42,8 +42,7 @@ template <class Backend> class SchurLoops;
 
 template <class Backend, class Core> class SchurCG : NotCopied {
 public:
-  static constexpr bool scaled = true;      // it is that of V A V
-  static constexpr bool may_overrun = true; // on a device, steps after the end do nothing
+  static constexpr bool scaled = true; // it is that of V A V
 
   // ranks: several; NULL: one
   SchurCG(const Backend &on, Core &core, BlackRanks *ranks = nullptr)

@@ -144,21 +144,21 @@ private:
   int capture(Norm norm, const Solve &solve) {
     const auto step = [&](cuda::Condition repeat) { return take_step(norm, solve, repeat); };
     if (!graph_.empty() && norm_ == norm && version_ == cg_.version())
-      return !CG::may_overrun || expected_ < 2 || graph_.has_step() ? 0 : graph_.capture_step(on_, step);
+      return expected_ < 2 || graph_.has_step() ? 0 : graph_.capture_step(on_, step);
     norm_ = norm;
     version_ = cg_.version();
     return graph_.capture(on_, loop_ == Loop::automatic, step);
   }
   void launch(std::vector<Numbers> &steps) {
     cg_.steps_taken();
-    int times = !CG::may_overrun ? 1 : expected_ ? expected_ : few;
+    int times = expected_ ? expected_ - expected_ / 16 : few; // steps after the end cost time
     do {
       graph_.launch(on_, times);
       if (read(steps)) {
         expected_ = int(steps.size());
         return;
       }
-      times = CG::may_overrun ? few / 2 : 1;
+      times = few / 2;
     } while (!graph_.repeats());
     throw std::runtime_error("the RRB-solver's loop on the device stopped too early");
   }

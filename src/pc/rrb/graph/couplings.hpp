@@ -25,6 +25,9 @@ template <class F> struct AtEntry {
     const index_t i = ListAsBox::entry(h, k);
     return i < n ? f(i) : decltype(f(i))();
   }
+  template <class G = F> PETSCRRB_HD auto read() const -> AtEntry<decltype(std::declval<G>().read())> {
+    return {f.read(), n};
+  }
 };
 struct ProductOf {
   const double *x, *y;
