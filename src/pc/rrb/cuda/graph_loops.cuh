@@ -29,6 +29,38 @@ template <class F> __global__ void __launch_bounds__(cuda::row_threads) count_no
   cuda::add_counts(i < n ? f(i) : unsigned(node_ok), i, 0, counts);
 }
 
+template <int lanes, class F>
+__global__ void __launch_bounds__(cuda::row_threads)
+    each_node_ahead(int n, F f, unsigned long long *sum, bool overlap) {
+  if (overlap) cuda::start_next();
+  const auto await = [overlap] {
+    if (overlap) cuda::await_previous();
+  };
+  unsigned mine = 0;
+  if (const int i = node_of_lane<lanes>(); i < n)
+    mine = f(i, Lanes<lanes>(), await);
+  else
+    await();
+  for (int step = 16; step; step /= 2) mine += __shfl_xor_sync(~0u, mine, step);
+  if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
+}
+template <int lanes, class F> void ahead(const Cuda &on, int n, const F &f, unsigned long long *sum) {
+  const auto kernel = each_node_ahead<lanes, F>;
+  static const bool may_overlap = cuda::may_overlap(kernel);
+  const unsigned blocks = blocks_of_nodes<lanes>(n);
+  const bool overlap = may_overlap && blocks <= unsigned(cuda::few_blocks);
+  cuda::launch("each_node_ahead", kernel, overlap, dim3(blocks), dim3(cuda::row_threads), 0, on.stream, n, f, sum,
+               overlap);
+}
+
+template <int lanes, class F>
+__global__ void __launch_bounds__(cuda::row_threads) count_nodes_together(int n, F f, NodeCounts *counts) {
+  const Lanes<lanes> node;
+  const int i = node_of_lane<lanes>();
+  const unsigned flags = i < n ? f(i, node) : unsigned(node_ok);
+  cuda::add_counts(node.first() ? flags : unsigned(node_ok), i, 0, counts);
+}
+
 template <int lanes, class F> __global__ void __launch_bounds__(cuda::row_threads) each_node_together(int n, F f) {
   Lanes<lanes> node;
   if (const int i = node_of_lane<lanes>(); i < n) f(i, node);
@@ -209,6 +241,21 @@ template <> struct GraphLoops<Cuda> {
                                                                                                              counts);
     cuda::check_launch("count_nodes");
   }
+  template <class F> static void ahead(const Cuda &on, node_t n, double per_node, const F &f, index_t *total) {
+    if (n <= 0) return;
+    const auto sum = reinterpret_cast<unsigned long long *>(total);
+    if (per_node < 4.0) return graph_kernels::ahead<1>(on, n, f, sum);
+    graph_kernels::ahead<4>(on, n, f, sum);
+  }
+  template <class F>
+  static void count_together(const Cuda &on, node_t n, double couplings, const F &f, NodeCounts *counts) {
+    if (n <= 0) return;
+    graph_kernels::with_lanes(couplings, [&](auto lanes) {
+      graph_kernels::count_nodes_together<lanes>
+          <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
+    });
+    cuda::check_launch("count_nodes_together");
+  }
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
     graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
   }
@@ -228,6 +275,8 @@ template <> struct GraphLoops<Cuda> {
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, double listed, const F &f) {
     using namespace graph_kernels;
     if (couplings < 8.0) return graph_kernels::together<8>(on, n, EachAlone<F>{f});
+    if (n < 3000) return with_table<WarpTableWithNumbers<512>>(on, n, f); // for the longest rows, since there is room
+    if (n < 20000) return with_table<WarpTableWithNumbers<256>>(on, n, f);
     if (listed < 32.0) return with_table<WarpTableWithNumbers<64>>(on, n, f);
     if (listed < 64.0) return with_table<WarpTableWithNumbers<128>>(on, n, f);
     if (listed < 128.0) return with_table<WarpTableWithNumbers<256>>(on, n, f);

@@ -23,7 +23,7 @@ constexpr node_t no_column = -1;
 
 template <int lanes> class Lanes {
 public:
-  static constexpr int count = lanes;
+  static constexpr int count = lanes, ahead = 4;
   const int lane = int(threadIdx.x) % lanes;
 
   __device__ bool first() const { return lane == 0; }

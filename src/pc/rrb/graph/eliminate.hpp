@@ -18,22 +18,31 @@ struct FindPivot {
   Lumping lumping;
   double *inverse, *excess;
 
-  PETSCRRB_HD unsigned operator()(node_t p) const {
-    inverse[p] = 0.0;
-    if (colour[p] != red) return node_ok;
+  // Each of the lanes returns the same.
+  template <class Lanes> PETSCRRB_HD unsigned operator()(node_t p, const Lanes &lanes) const {
+    unsigned flags = node_ok;
+    double found = 0.0;
+    if (colour[p] == red) flags = find(p, lanes, found);
+    if (lanes.first()) inverse[p] = found;
+    return flags;
+  }
+
+private:
+  template <class Lanes> PETSCRRB_HD unsigned find(node_t p, const Lanes &lanes, double &found) const {
     double kept = 0.0, lost = 0.0;
-    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k)
+    for (node_t k = graph.rows.start[p] + lanes.lane; k < graph.rows.start[p + 1]; k += lanes.count)
       (colour[graph.rows.column[k]] == red ? lost : kept) += graph.w[k];
+    kept = lanes.sum(kept), lost = lanes.sum(lost);
     unsigned flags = at_most(lost, plain_limits.beta * (graph.e[p] + kept)) ? node_ok : node_unsupported;
     const double e = lump(graph.e[p], kept, lost, lumping.omega, flags), d = e + kept,
                  terms = (e < 0.0 ? -e : e) + kept;
-    excess[p] = e;
+    if (lanes.first()) excess[p] = e;
     if (terms == 0.0) {
-      inverse[p] = lumping.null_inverse;
+      found = lumping.null_inverse;
       return flags | node_null;
     }
     if (!(d > lost_below * terms && d - d == 0.0)) return flags | node_failed;
-    inverse[p] = 1.0 / d;
+    found = 1.0 / d;
     return flags;
   }
 };

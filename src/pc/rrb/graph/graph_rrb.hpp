@@ -329,9 +329,10 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
   const node_t *order = order_[l].data();
   if (Step *step = step_at(l))
     Loops::each(on_, g.n, FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
-  Loops::each(on_, g.n,
-              FillUpper<T>{g, levels_.level(l).colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
-                           upper_.data()});
+  const auto &level = levels_.level(l);
+  Loops::together(
+      on_, g.n, double(level.rows.couplings()) / g.n,
+      FillUpper<T>{g, level.colour.data(), order, upper_start_.data(), inverse, inverse_.data(), upper_.data()});
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {

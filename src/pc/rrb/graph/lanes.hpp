@@ -10,7 +10,7 @@ namespace petscrrb::rrb {
 
 // One lane, anywhere. What several do together they call together.
 struct Alone {
-  static constexpr int lane = 0, count = 1;
+  static constexpr int lane = 0, count = 1, ahead = 0;
 
   PETSCRRB_HD bool first() const { return true; }
   PETSCRRB_HD double most(double mine) const { return mine; }
@@ -22,6 +22,24 @@ struct Alone {
     if (mine) f(k);
   }
 };
+
+// add(read(k)) for each of this lane's k, begin <= k < end. What read(k) reads is there; what add() does is for after await(). A device reads some
+// before that.
+template <class Lanes, class Read, class Await, class Add>
+PETSCRRB_HD inline void each_ahead(node_t begin, node_t end, const Lanes &lanes, const Read &read, const Await &await,
+                                   const Add &add) {
+  constexpr int ahead = Lanes::ahead;
+  decltype(read(begin)) first[ahead + 1];
+  begin += lanes.lane;
+  PETSCRRB_UNROLL
+  for (int j = 0; j < ahead; ++j)
+    if (begin + j * lanes.count < end) first[j] = read(begin + j * lanes.count);
+  await();
+  PETSCRRB_UNROLL
+  for (int j = 0; j < ahead; ++j)
+    if (begin + j * lanes.count < end) add(first[j]);
+  for (node_t k = begin + ahead * lanes.count; k < end; k += lanes.count) add(read(k));
+}
 
 // A thread on a host. Its table has room for as many columns as there are: one stays with a thread in a loop.
 class OneLane : public Alone {

@@ -99,6 +99,7 @@ private:
     f(StencilGraph{s, extent_.x.n, extent_.y.n, extent_.x.periodic, extent_.y.periodic});
   }
   Graph graph(const Level &l) const { return {l.rows.n(), l.rows.rows(), w_[now_].data(), e_[now_].data()}; }
+  static double on_average(const RowArrays<Backend> &r) { return double(r.couplings()) / std::max(r.n(), 1); }
   template <class A> static void room(A &a, std::size_t n) {
     if (a.size() < n) a.resize(n);
   }
@@ -196,9 +197,9 @@ template <class Backend> Outdated GraphLevels<Backend>::outdated() const {
 
 // Where one is not positive, 1/d = 0, and what follows is of no use.
 template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &level, Lumping lumping, int l) {
-  Loops::count(on_, level.rows.n(),
-               FindPivot{graph(level), level.colour.data(), lumping, inverse_.data(), excess_.data()},
-               counts_.data() + l);
+  Loops::count_together(on_, level.rows.n(), on_average(level.rows),
+                        FindPivot{graph(level), level.colour.data(), lumping, inverse_.data(), excess_.data()},
+                        counts_.data() + l);
 }
 
 template <class Backend> void GraphLevels<Backend>::count_unsupported(const Graph &g, const Level &level) {
@@ -211,17 +212,18 @@ template <class Backend> void GraphLevels<Backend>::count_unsupported(const Grap
 
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
-  const auto on_average = [](const RowArrays<Backend> &r) { return double(r.couplings()) / std::max(r.n(), 1); };
   Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows), fill(level, rows, w, next.slid()));
 }
 
 // eps: of what is counted as outdated. reverse: NULL where w has each coupling once.
 template <class Backend>
 void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, double eps, const node_t *reverse) {
-  Loops::add(on_, pass.slides, FindShare{pass.place(), pass.at(), pass.near(), w, eps, share_.data()},
-             changes_.data() + 1);
-  Loops::each(on_, pass.takers, Take{pass.first(), pass.from(), pass.along(), w, share_.data(), more_.data()});
-  Loops::each(on_, pass.takers, AddTaken{pass.taking(), reverse, more_.data(), w});
+  const auto ahead = [&](node_t n, node_t in_all, const auto &f) {
+    Loops::ahead(on_, n, double(in_all) / n, f, changes_.data() + 1);
+  };
+  ahead(pass.slides, pass.ways, FindShare{pass.place(), pass.at(), pass.near(), w, eps, share_.data()});
+  ahead(pass.takers, pass.ways, Take{pass.first(), pass.from(), pass.along(), w, share_.data(), more_.data()});
+  ahead(pass.takers, pass.takers, AddTaken{pass.taking(), reverse, more_.data(), w});
 }
 
 // From what was filled to what the level starts from.

@@ -345,15 +345,19 @@ struct FindShare {
   double eps;
   double *share;
 
-  PETSCRRB_HD unsigned operator()(node_t s) const {
-    const double own = w[place[s]], size = own < 0.0 ? -own : own;
-    double all = 0.0;
+  template <class Lanes, class Await>
+  PETSCRRB_HD unsigned operator()(node_t s, const Lanes &lanes, const Await &await) const {
+    const node_t here = place[s];
+    double own = 0.0, all = 0.0;
     unsigned weak = 0;
-    for (node_t k = at[s]; k < at[s + 1]; ++k) {
-      all += w[near[k]];
-      weak += !at_most(size, eps * w[near[k]]);
-    }
-    share[s] = all > 0.0 ? own / all : 0.0;
+    const auto read = [&](node_t k) { return near[k]; };
+    const auto start = [&] { await(), own = w[here]; };
+    each_ahead(at[s], at[s + 1], lanes, read, start, [&](node_t one) {
+      all += w[one];
+      weak += !at_most(own < 0.0 ? -own : own, eps * w[one]);
+    });
+    all = lanes.sum(all);
+    if (lanes.first()) share[s] = all > 0.0 ? own / all : 0.0;
     return weak;
   }
 };
@@ -362,10 +366,17 @@ struct Take {
   const double *w, *share;
   double *more;
 
-  PETSCRRB_HD void operator()(node_t t) const {
+  template <class Lanes, class Await>
+  PETSCRRB_HD unsigned operator()(node_t t, const Lanes &lanes, const Await &await) const {
+    struct Part {
+      node_t from, along;
+    };
     double sum = 0.0;
-    for (node_t c = first[t]; c < first[t + 1]; ++c) sum += share[from[c]] * w[along[c]];
-    more[t] = sum;
+    const auto read = [&](node_t c) { return Part{from[c], along[c]}; };
+    each_ahead(first[t], first[t + 1], lanes, read, await, [&](Part c) { sum += share[c.from] * w[c.along]; });
+    sum = lanes.sum(sum);
+    if (lanes.first()) more[t] = sum;
+    return 0;
   }
 };
 // What takes has more; nobody asks any more for what slides. None does both in one pass.
@@ -374,9 +385,13 @@ struct AddTaken {
   const double *more;
   double *w;
 
-  PETSCRRB_HD void operator()(node_t t) const {
-    const double sum = w[place[t]] += more[t];
-    if (reverse) w[reverse[place[t]]] = sum;
+  template <class Lanes, class Await>
+  PETSCRRB_HD unsigned operator()(node_t t, const Lanes &, const Await &await) const {
+    const node_t here = place[t], there = reverse ? reverse[here] : 0;
+    await();
+    const double sum = w[here] += more[t];
+    if (reverse) w[there] = sum;
+    return 0;
   }
 };
 

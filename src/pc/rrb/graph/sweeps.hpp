@@ -99,13 +99,18 @@ template <class T> struct FillUpper {
   double *of_node;
   T *upper;
 
-  PETSCRRB_HD void operator()(node_t p) const {
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
     if (colour[p] != red) return;
-    const node_t node = order[p];
+    const node_t node = order[p], end = graph.rows.start[p + 1];
+    const double by = inverse[p];
     node_t to = start[node];
-    of_node[node] = inverse[p];
-    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k)
-      if (colour[graph.rows.column[k]] != red) upper[to++] = T(graph.w[k] * inverse[p]);
+    if (lanes.first()) of_node[node] = by;
+    for (node_t from = graph.rows.start[p]; from < end; from += lanes.count) {
+      const node_t k = from + lanes.lane;
+      const bool mine = k < end && colour[graph.rows.column[k]] != red;
+      const node_t place = lanes.rank(mine, to);
+      if (mine) upper[place] = T(graph.w[k] * by);
+    }
   }
 };
 template <class T> struct FillLower {

@@ -34,6 +34,12 @@ template <> struct GraphLoops<Host> {
   // The same, added to *total.
   template <class F> static void add(const Host &on, node_t n, const F &f, index_t *total) { *total += sum(on, n, f); }
   static void clear(const Host &, host::Buffer<index_t> &totals) { std::fill_n(totals.data(), totals.size(), 0); }
+  // f(i, lanes, await), whose values are added to *total. What kernels before have left is there when it has called await(): a device starts before that.
+  // per_node: numbers that it reads
+  template <class F> static void ahead(const Host &on, node_t n, double /* per_node */, const F &f, index_t *total) {
+    add(
+        on, n, [&](node_t i) { return f(i, Alone(), [] {}); }, total);
+  }
   // NodeFlags, added to *counts
   template <class F> static void count(const Host &, node_t n, const F &f, NodeCounts *counts) {
     const auto at = [&](index_t h, index_t k) {
@@ -41,6 +47,11 @@ template <> struct GraphLoops<Host> {
       return i < n ? f(node_t(i)) : unsigned(node_ok);
     };
     counts->add(host::count_each(ListAsBox::box(n), ListAsBox::box(n), at, at));
+  }
+  template <class F>
+  static void count_together(const Host &on, node_t n, double /* couplings */, const F &f, NodeCounts *counts) {
+    count(
+        on, n, [&](node_t i) { return f(i, Alone()); }, counts);
   }
   // f(i, lanes): a device has several lanes for a node
   template <class F> static void together(const Host &on, node_t n, double couplings, const F &f) {
