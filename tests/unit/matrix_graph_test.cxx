@@ -4,6 +4,8 @@
 #include "simulated_ranks.hpp"
 #include "threads.hpp"
 
+#include "pc/rrb/host/graph_loops.hpp"
+
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -237,6 +239,33 @@ TEST(MatrixGraph, RefreshKeepsDecisions) {
     real.refresh(converted(p));
     EXPECT_EQ(real.apply(r), first);
   }
+}
+
+// What a device does in each refresh: products go where the set-up found that they go.
+TEST(MatrixGraph, RefreshIsTheSameByStoredPlaces) {
+  using Loops = petscrrb::rrb::GraphLoops<petscrrb::Host>;
+  bool changes = false;
+  for (const GraphProblem &p : problems()) {
+    SCOPED_TRACE(p.name);
+    GraphProblem after = p;
+    for (auto &row : after.A.row)
+      for (auto &[j, a] : row) a *= 1.5;
+    RealRRB looked_up(converted(p), deep_choice(1));
+    const bool before = Loops::store_products(true);
+    RealRRB stored(converted(p), deep_choice(1));
+    Loops::store_products(before);
+    if (stored.core().grids() > 0) {
+      EXPECT_GT(stored.core().bytes(), looked_up.core().bytes());
+    }
+    const Vector r = random_vector(p.A.size(), 3), first = looked_up.apply(r);
+    EXPECT_EQ(stored.apply(r), first);
+    for (RealRRB *each : {&looked_up, &stored}) each->refresh(converted(after));
+    EXPECT_EQ(stored.apply(r), looked_up.apply(r));
+    changes |= stored.apply(r) != first;
+    stored.refresh(converted(p));
+    EXPECT_EQ(stored.apply(r), first);
+  }
+  EXPECT_TRUE(changes);
 }
 
 // Red nodes that lose more than three times what they keep, and pairs of them that couple more than three times as strongly as their paths.

@@ -75,6 +75,11 @@ template <class F> void with_lanes(double couplings, const F &f) {
   if (couplings < 24.0) return f(std::integral_constant<int, 8>());
   f(std::integral_constant<int, 32>());
 }
+// of those that do little for a coupling: one where there are nodes enough for a device
+template <class F> void with_few_lanes(int n, double couplings, const F &f) {
+  if (n > 1 << 17 && couplings < 24.0) return f(std::integral_constant<int, 1>());
+  with_lanes(couplings, f);
+}
 
 constexpr int warps = cuda::row_threads / 32, asking_lanes = 4;
 template <class Table> constexpr int table_warps = sizeof(Table) > 12000 ? 2 : 4; // 48 kB at most
@@ -92,6 +97,20 @@ template <class Table, class F> void with_table(const Cuda &on, int n, const F &
   cuda::check_launch("each_node_with_table");
 }
 using Table = WarpTable<256>;
+
+constexpr int adding_threads = 128;
+template <int lanes, class Table, class F>
+__global__ void __launch_bounds__(adding_threads) each_node_with_numbers(int n, F f) {
+  __shared__ Table tables[adding_threads / lanes];
+  const int of_block = int(threadIdx.x) / lanes, i = int(blockIdx.x) * (adding_threads / lanes) + of_block;
+  Adding<lanes, Table> adding(tables[of_block]);
+  if (i < n) f(i, adding);
+}
+template <int lanes, int room, class F> void with_numbers(const Cuda &on, int n, const F &f) {
+  constexpr int nodes = adding_threads / lanes;
+  each_node_with_numbers<lanes, Numbers<room>><<<unsigned(n - 1) / nodes + 1, adding_threads, 0, on.stream>>>(n, f);
+  cuda::check_launch("each_node_with_numbers");
+}
 
 constexpr int set_warps = 2, most_words = 4096; // 32 kB
 template <class F> __global__ void __launch_bounds__(32 * set_warps) each_node_with_bits(int n, F f, int words) {
@@ -250,7 +269,7 @@ template <> struct GraphLoops<Cuda> {
   template <class F>
   static void count_together(const Cuda &on, node_t n, double couplings, const F &f, NodeCounts *counts) {
     if (n <= 0) return;
-    graph_kernels::with_lanes(couplings, [&](auto lanes) {
+    graph_kernels::with_few_lanes(n, couplings, [&](auto lanes) {
       graph_kernels::count_nodes_together<lanes>
           <<<graph_kernels::blocks_of_nodes<lanes>(n), cuda::row_threads, 0, on.stream>>>(n, f, counts);
     });
@@ -258,6 +277,9 @@ template <> struct GraphLoops<Cuda> {
   }
   template <class F> static void together(const Cuda &on, node_t n, double couplings, const F &f) {
     graph_kernels::with_lanes(couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
+  }
+  template <class F> static void together_or_alone(const Cuda &on, node_t n, double couplings, const F &f) {
+    graph_kernels::with_few_lanes(n, couplings, [&](auto lanes) { graph_kernels::together<lanes>(on, n, f); });
   }
   // What nodes list is found twice: f(i, lanes) counts, and lists where there is room.
   static constexpr bool keeps = false;
@@ -281,6 +303,20 @@ template <> struct GraphLoops<Cuda> {
     if (listed < 64.0) return with_table<WarpTableWithNumbers<128>>(on, n, f);
     if (listed < 128.0) return with_table<WarpTableWithNumbers<256>>(on, n, f);
     with_table<WarpTableWithNumbers<512>>(on, n, f);
+  }
+  static constexpr bool stores_products() { return true; }
+  static constexpr double fewest_stored = 8.0;
+  template <class F> static void look_up(const Cuda &on, node_t n, const F &f) {
+    graph_kernels::with_table<graph_kernels::Table>(on, n, f);
+  }
+  template <class F> static void add_stored(const Cuda &on, node_t n, double listed, node_t longest, const F &f) {
+    using namespace graph_kernels;
+    if (n <= 0) return;
+    if (n > 1 << 17 && listed <= 16.0) return with_numbers<8, 32>(on, n, f);
+    if (n > 1 << 17 && listed <= 32.0) return with_numbers<8, 64>(on, n, f);
+    if (longest <= 64) return with_numbers<32, 64>(on, n, f);
+    if (longest <= 128) return with_numbers<32, 128>(on, n, f);
+    with_numbers<32, 256>(on, n, f);
   }
 
 private:

@@ -62,14 +62,18 @@ public:
     return lanes < 32 && end - begin <= 16 * lanes ? smallest_by_rank(begin, end, n, key)
                                                    : smallest_by_digits(begin, end, n, key);
   }
-  // Of a whole warp: of this lane and those before it.
+  // of this lane and those before it
   __device__ node_t sum_so_far(node_t sum) const {
-    static_assert(lanes == 32);
     for (int step = 1; step < lanes; step *= 2) {
-      const node_t earlier = __shfl_up_sync(~0u, sum, step);
+      const node_t earlier = __shfl_up_sync(all(), sum, step, lanes);
       if (lane >= step) sum += earlier;
     }
     return sum;
+  }
+  __device__ node_t rank_of(node_t mine, node_t &n) const {
+    const node_t so_far = n + sum_so_far(mine);
+    n = __shfl_sync(all(), so_far, lanes - 1, lanes);
+    return so_far - mine;
   }
   // Of a whole warp: f(m) for each place of the rows that lanes have, or -1 where there are no more; p < 0: this one has none. They are dealt out: lane
   // i of each round has the (32 n + i)-th.
@@ -160,8 +164,77 @@ template <int columns> struct WarpTable {
     int list[room];                 // of a set
   };
 };
-constexpr int groups = 4; // of lanes of a warp
+// Of those who add up a row: each group of red neighbours, and of a warp's lanes, has its own sums.
+constexpr int groups = 4;
+__device__ inline int group_of(node_t key) { return int(std::uint32_t(key) * 2654435769u >> 30); }
+template <int columns> struct Numbers {
+  static constexpr int room = columns;
+
+  double number[groups][columns];
+};
 template <int columns> struct WarpTableWithNumbers : WarpTable<columns> { double number[groups][columns]; };
+
+// Several lanes that have such numbers and know the places.
+template <int lanes, class Table> class Adding : public Lanes<lanes> {
+public:
+  struct Sums {
+    Table &table;
+    double *w;
+    node_t begin, end;
+
+    __device__ void clear(const Lanes<lanes> &mine) const {
+      mine.wait();
+      for (int i = mine.lane; i < end - begin; i += lanes)
+        for (int g = 0; g < groups; ++g) table.number[g][i] = 0.0;
+      mine.wait();
+    }
+    __device__ void add(int group, node_t k, double more) const {
+      if (begin <= k && k < end) table.number[group][k - begin] += more;
+    }
+    __device__ void put(const Lanes<lanes> &mine) const {
+      mine.wait();
+      for (int i = mine.lane; i < end - begin; i += lanes) {
+        const auto &sum = table.number;
+        w[begin + i] = (sum[0][i] + sum[1][i]) + (sum[2][i] + sum[3][i]);
+      }
+    }
+  };
+
+  __device__ explicit Adding(Table &table) : table_(table) {}
+  __device__ Sums sums(double *w, node_t begin, node_t end) const {
+    return {table_, w, begin, min(end, begin + Table::room)};
+  }
+  // Part of a warp does so for one after the other, a whole one in each of its groups.
+  template <class F> __device__ void each_in_groups(bool mine, node_t key, node_t k, node_t m, const F &f) const {
+    const int group = group_of(key);
+    if constexpr (lanes < 32) {
+      for (unsigned those = this->votes(mine); those; those &= those - 1) {
+        const int from = __ffs(those) - 1;
+        const auto of = [&](auto value) { return __shfl_sync(this->all(), value, from, lanes); };
+        f(of(k), of(m), this->lane, lanes, of(group));
+        this->wait();
+      }
+    } else {
+      constexpr int some = lanes / groups;
+      unsigned those = 0;
+      int most = 0;
+      for (int g = 0; g < groups; ++g) {
+        const unsigned of_group = this->votes(mine && group == g);
+        most = max(most, __popc(of_group));
+        if (this->lane / some == g) those = of_group;
+      }
+      for (; most > 0; --most, those &= those - 1) {
+        const int from = those ? __ffs(those) - 1 : 0;
+        const node_t of_group = __shfl_sync(~0u, k, from), with = __shfl_sync(~0u, m, from);
+        if (those) f(of_group, with, this->lane % some, some, this->lane / some);
+        this->wait();
+      }
+    }
+  }
+
+protected:
+  Table &table_;
+};
 
 // A warp whose set of columns is a bit of each column that there may be, in shared memory: in order, and never full.
 class WarpWithBits : public Lanes<32> {
@@ -202,13 +275,15 @@ private:
 };
 
 // A warp with a table.
-template <class T> class Warp : public Lanes<32> {
+template <class T> class Warp : public Adding<32, T> {
   static constexpr int lanes = 32;
+  using Adding<32, T>::table_, Adding<32, T>::begin_, Adding<32, T>::end_;
 
 public:
   using Table = T;
+  using Adding<32, T>::lane, Adding<32, T>::rank, Adding<32, T>::wait, Adding<32, T>::votes;
 
-  __device__ explicit Warp(Table &table) : table_(table) {}
+  __device__ explicit Warp(Table &table) : Adding<32, T>(table) {}
 
   // Of several groups of lanes each takes one k.
   template <class F> __device__ bool all_of(bool mine, node_t k, const F &f) const {
@@ -270,48 +345,6 @@ public:
     }
   }
 
-  struct Sums {
-    Table &table;
-    double *w;
-    node_t begin, end;
-
-    __device__ void clear(const Warp &warp) const {
-      for (int i = warp.lane; i < end - begin; i += lanes)
-        for (int g = 0; g < groups; ++g) table.number[g][i] = 0.0;
-      warp.wait();
-    }
-    __device__ void add(int group, node_t k, double more) const {
-      if (begin <= k && k < end) table.number[group][k - begin] += more;
-    }
-    __device__ void put(const Warp &warp) const {
-      warp.wait();
-      for (int i = warp.lane; i < end - begin; i += lanes) {
-        const auto &sum = table.number;
-        w[begin + i] = (sum[0][i] + sum[1][i]) + (sum[2][i] + sum[3][i]);
-      }
-      warp.wait();
-    }
-  };
-  __device__ Sums sums(double *w, node_t begin, node_t end) const {
-    return {table_, w, begin, min(end, begin + Table::room)};
-  }
-  template <class F> __device__ void each_in_groups(bool mine, node_t key, node_t k, const F &f) const {
-    constexpr int some = lanes / groups;
-    const int of_key = int(std::uint32_t(key) * 2654435769u >> 30);
-    unsigned those = 0;
-    int most = 0;
-    for (int g = 0; g < groups; ++g) {
-      const unsigned of_group = votes(mine && of_key == g);
-      most = max(most, __popc(of_group));
-      if (lane / some == g) those = of_group;
-    }
-    for (; most > 0; --most, those &= those - 1) {
-      const node_t of_group = __shfl_sync(~0u, k, those ? __ffs(those) - 1 : 0);
-      if (those) f(of_group, lane % some, some, lane / some);
-      wait();
-    }
-  }
-
 private:
   __device__ void clear(node_t columns) {
     slots_ = Slots::of(columns);
@@ -327,7 +360,6 @@ private:
     }
   }
 
-  Table &table_;
   node_t row_ = -1, size_ = 0;
   Slots slots_{3};
 };

@@ -246,6 +246,7 @@ template <class Backend> template <class At> void GraphLevels<Backend>::end_choo
     at(l, g, level.inverse.data());
     if (l == count()) break;
     list_pairs(levels_[l]);
+    if (Loops::stores_products()) list_products(levels_[l], levels_[l + 1]);
     count_unsupported(g, level);
   }
   make_room();
@@ -270,6 +271,35 @@ template <class Backend> void GraphLevels<Backend>::list_pairs(Level &level) {
   pairs.a.resize(paths), pairs.b.resize(paths);
   list.path = pairs.path.data(), list.a = pairs.a.data(), list.b = pairs.b.data();
   Loops::together(on_, in_all, each, list);
+}
+
+template <class Backend> void GraphLevels<Backend>::list_products(Level &level, const Level &next) {
+  const auto &rows = next.filled();
+  const auto is_longer = [&](const RowArrays<Backend> &of, node_t than) {
+    return choosing_->any(of.n(), IsLongRow{of.start.data(), than});
+  };
+  if (on_average(level.rows) < Loops::fewest_stored) return;
+  if (on_grid_ && (is_longer(level.rows, longest_row) || is_longer(rows, longest_row))) return; // others are refused
+  auto &products = level.products;
+  for (products.longest = 62; products.longest < longest_row && is_longer(rows, products.longest);)
+    products.longest = products.longest < 254 ? 2 * products.longest + 2 : longest_row;
+  const node_t n = rows.n();
+  const FillNext f = fill(level, rows, nullptr, next.slid());
+  products.added.resize(level.rows.couplings()), products.start.resize(n + 1);
+  Loops::together(on_, n, on_average(level.rows), CountProducts{f, products.added.data(), products.start.data()});
+  node_t in_all;
+  try {
+    in_all = choosing_->offsets(products.start.data(), n, any_number);
+  } catch (const std::length_error &) { // they are looked up in each refresh
+    products = {};
+    return;
+  }
+  const auto list = [&](auto &places) {
+    using Place = std::remove_pointer_t<decltype(places.data())>;
+    places.resize(in_all);
+    Loops::look_up(on_, n, ListProducts<Place>{f, products.added.data(), products.start.data(), places.data()});
+  };
+  products.longest < no_place<std::uint8_t> ? list(products.near) : list(products.far);
 }
 
 // For all levels of a refresh, and none for a choice any more.

@@ -192,6 +192,12 @@ struct FillNext {
     if (lanes.first()) take(row, more);
   }
 
+  PETSCRRB_HD void take(node_t row, double more) const { e[row] = graph.e[black[row]] + more; }
+  // u = w(q,a), v = w(r,a); the same from both ends
+  PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {
+    return q < r ? u * inverse[a] * v : v * inverse[a] * u;
+  }
+
 private:
   static constexpr node_t none = std::numeric_limits<node_t>::max(); // ends a list
 
@@ -238,7 +244,7 @@ private:
     lanes.wait();
     for (node_t from = begin; from < end; from += lanes.count) {
       const node_t mine = from + lanes.lane, red_one = mine < end ? ~number[rows.column[mine]] : -1;
-      lanes.each_in_groups(red_one >= 0, red_one, mine, [&](node_t k, int lane, int count, int group) {
+      lanes.each_in_groups(red_one >= 0, red_one, mine, 0, [&](node_t k, node_t, int lane, int count, int group) {
         const node_t a = rows.column[k];
         for (node_t m = rows.start[a + 1] - 1 - lane; m >= rows.start[a] && rows.column[m] > least; m -= count) {
           const node_t r = rows.column[m], to = number[r];
@@ -247,11 +253,6 @@ private:
       });
     }
     sums.put(lanes);
-  }
-  PETSCRRB_HD void take(node_t row, double more) const { e[row] = graph.e[black[row]] + more; }
-  // u = w(q,a), v = w(r,a); the same from both ends
-  PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {
-    return q < r ? u * inverse[a] * v : v * inverse[a] * u;
   }
   PETSCRRB_HD double added_excess(node_t q, int lane, int lanes) const {
     double sum = 0.0;

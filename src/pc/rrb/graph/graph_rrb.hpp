@@ -330,7 +330,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
   if (Step *step = step_at(l))
     Loops::each(on_, g.n, FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
   const auto &level = levels_.level(l);
-  Loops::together(
+  Loops::together_or_alone(
       on_, g.n, double(level.rows.couplings()) / g.n,
       FillUpper<T>{g, level.colour.data(), order, upper_start_.data(), inverse, inverse_.data(), upper_.data()});
 }

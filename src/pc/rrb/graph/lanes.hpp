@@ -17,6 +17,8 @@ struct Alone {
   template <class T> PETSCRRB_HD T sum(T mine) const { return mine; }
   // n is a count so far: the place of what this lane has; then it is counted, too.
   PETSCRRB_HD node_t rank(bool mine, node_t &n) const { return mine ? n++ : n; }
+  // The same of `mine` things.
+  PETSCRRB_HD node_t rank_of(node_t mine, node_t &n) const { return (n += mine) - mine; }
   // f(k) of each lane that has one, by all of them
   template <class F> PETSCRRB_HD void each(bool mine, node_t k, const F &f) const {
     if (mine) f(k);
@@ -109,9 +111,9 @@ public:
     void put(const OneLane &) const {}
   };
   Sums sums(double *w, node_t begin, node_t end) const { return {w, begin, end}; }
-  // f(k, lane, lanes, group) where a lane has a k, by a group of lanes that `key` chooses.
-  template <class F> void each_in_groups(bool mine, node_t /* key */, node_t k, const F &f) const {
-    if (mine) f(k, 0, 1, 0);
+  // f(k, m, lane, lanes, group) where a lane has k and m, by a group of lanes that `key` chooses.
+  template <class F> void each_in_groups(bool mine, node_t /* key */, node_t k, node_t m, const F &f) const {
+    if (mine) f(k, m, 0, 1, 0);
   }
 
 private:

@@ -11,6 +11,7 @@
 #include <new>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace petscrrb::rrb {
@@ -57,6 +58,10 @@ template <> struct GraphLoops<Host> {
   template <class F> static void together(const Host &on, node_t n, double couplings, const F &f) {
     with_table(on, n, couplings, f);
   }
+  // of functors that do little for a coupling
+  template <class F> static void together_or_alone(const Host &on, node_t n, double /* couplings */, const F &f) {
+    each(on, n, [&](node_t i) { f(i, Alone()); });
+  }
   // where they look up much
   template <class F> static void with_table(const Host &, node_t n, double /* couplings */, const F &f) {
     in_pieces(n, [&](node_t, node_t begin, node_t end, OneLane &alone) {
@@ -94,7 +99,20 @@ template <> struct GraphLoops<Host> {
     with_table(on, n, couplings, f);
   }
 
+  // Whether places of products are stored, where rows have so many couplings on average: f(i, lanes) finds them, and adds up by them. On a host they
+  // would cost a set-up more than they save in ten refreshes; tests do so.
+  static bool stores_products() { return stores_; }
+  static bool store_products(bool they) { return std::exchange(stores_, they); } // as it was before
+  static constexpr double fewest_stored = 0.0;
+  template <class F> static void look_up(const Host &on, node_t n, const F &f) { with_table(on, n, 0, f); }
+  // longest: of the rows that are added up
+  template <class F>
+  static void add_stored(const Host &on, node_t n, double /* listed */, node_t /* longest */, const F &f) {
+    with_table(on, n, 0, f);
+  }
+
 private:
+  static inline bool stores_ = false;
   static constexpr node_t piece_with_table = 128;
 
   static node_t pieces_of(node_t n) { return (n - 1) / piece_with_table + 1; }

@@ -1,0 +1,138 @@
+// Where each product of two weights goes that an elimination makes: found once, so that a refresh looks nothing up.
+#pragma once
+
+#include "pc/rrb/graph/eliminate.hpp"
+
+#include <cstdint>
+#include <limits>
+
+namespace petscrrb::rrb {
+
+// What a coupling of a black node q adds to the next graph's row: to a black node its weight, to a red one, a, so many products w(q,a) w(a,r) / d,
+// of the last entries of a's row.
+class Added {
+public:
+  // place: in the row; -1: it is not listed there
+  PETSCRRB_HD static Added weight(node_t place) { return Added(place + 1); }
+  PETSCRRB_HD static Added products(node_t n) { return Added(n | red_one); }
+  PETSCRRB_HD bool is_red() const { return bits_ & red_one; }
+  PETSCRRB_HD node_t place() const { return node_t(bits_) - 1; }
+  PETSCRRB_HD node_t products() const { return bits_ & red_one ? bits_ & (red_one - 1) : 0; }
+
+  Added() = default;
+
+private:
+  static constexpr node_t red_one = 1 << 15;
+
+  PETSCRRB_HD explicit Added(node_t bits) : bits_(static_cast<std::uint16_t>(bits)) {}
+  std::uint16_t bits_;
+};
+
+// Of each coupling what it adds, and how many products each row of the next graph has.
+struct CountProducts {
+  FillNext fill;
+  Added *added;
+  node_t *count;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
+    const Rows &rows = fill.graph.rows;
+    const node_t q = fill.black[row];
+    node_t n = 0;
+    for (node_t k = rows.start[q] + lanes.lane; k < rows.start[q + 1]; k += lanes.count) {
+      const node_t a = rows.column[k], to = fill.number[a];
+      if (to >= 0) {
+        const node_t place = fill.next.find(row, to);
+        added[k] = Added::weight(place < 0 ? -1 : place - fill.next.start[row]);
+      } else {
+        const node_t of_a = rows.start[a + 1] - (fill.halved ? rows.after(a, q) : rows.start[a]);
+        added[k] = Added::products(of_a);
+        n += of_a;
+      }
+    }
+    n = lanes.sum(n);
+    if (lanes.first()) count[row] = n;
+  }
+};
+
+// Place: an unsigned type for places in the next graph's longest row.
+template <class Place> constexpr Place no_place = std::numeric_limits<Place>::max();
+
+// f(k, first product, lane, lanes, group) of each red neighbour, one after the other in each group of lanes.
+template <class Lanes, class F>
+PETSCRRB_HD inline void each_with_products(const Rows &rows, node_t q, const Added *added, node_t product, Lanes &lanes,
+                                           const F &f) {
+  for (node_t from = rows.start[q]; from < rows.start[q + 1]; from += lanes.count) {
+    const node_t k = from + lanes.lane, n = k < rows.start[q + 1] ? added[k].products() : 0,
+                 first = lanes.rank_of(n, product);
+    lanes.each_in_groups(n > 0, n > 0 ? rows.column[k] : 0, k, first, f);
+  }
+}
+
+template <class Place> struct ListProducts {
+  FillNext fill;
+  const Added *added;
+  const node_t *start; // of each row's products
+  Place *place;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
+    const Rows &rows = fill.graph.rows;
+    const node_t q = fill.black[row];
+    lanes.open(fill.next, row);
+    each_with_products(rows, q, added, start[row], lanes, [&](node_t k, node_t first, int lane, int count, int) {
+      const node_t last = rows.start[rows.column[k] + 1] - 1;
+      for (node_t j = lane; j < added[k].products(); j += count) {
+        const node_t r = rows.column[last - j], to = fill.number[r],
+                     at = to >= 0 && r != q ? lanes.find(fill.next, to) : -1;
+        place[first + j] = at < 0 ? no_place<Place> : Place(at - fill.next.start[row]);
+      }
+    });
+  }
+};
+
+// What FillNext does, in the same order.
+template <class Place> struct AddProducts {
+  FillNext fill;
+  const Added *added;
+  const node_t *start;
+  const Place *place;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
+    const Graph &g = fill.graph;
+    const node_t q = fill.black[row], base = fill.next.start[row], end = fill.next.start[row + 1];
+    double more = 0.0;
+    for (node_t k = g.rows.start[q] + lanes.lane; k < g.rows.start[q + 1]; k += lanes.count)
+      if (added[k].is_red()) more += g.w[k] * fill.inverse[g.rows.column[k]] * fill.excess[g.rows.column[k]];
+    for (node_t first = base; first < end;) {
+      auto sums = lanes.sums(fill.w, first, end);
+      add_up(row, q, base, sums, lanes);
+      first = sums.end;
+    }
+    more = lanes.sum(more);
+    if (lanes.first()) fill.take(row, more);
+  }
+
+private:
+  template <class Sums, class Lanes>
+  PETSCRRB_HD void add_up(node_t row, node_t q, node_t base, Sums &sums, Lanes &lanes) const {
+    const Graph &g = fill.graph;
+    sums.clear(lanes);
+    for (node_t k = g.rows.start[q] + lanes.lane; k < g.rows.start[q + 1]; k += lanes.count)
+      if (const Added mine = added[k]; !mine.is_red() && mine.place() >= 0) sums.add(0, base + mine.place(), g.w[k]);
+    lanes.wait();
+    each_with_products(
+        g.rows, q, added, start[row], lanes, [&](node_t k, node_t first, int lane, int count, int group) {
+          const node_t a = g.rows.column[k], last = g.rows.start[a + 1] - 1, n = added[k].products();
+          const double u = g.w[k];
+          PETSCRRB_UNROLL_BY(2)
+          for (node_t j = lane; j < n; j += count) {
+            const node_t m = last - j;
+            const Place to = place[first + j];
+            if (to != no_place<Place>)
+              sums.add(group, base + to, fill.over(a, q, fill.halved ? q + 1 : g.rows.column[m], u, g.w[m]));
+          }
+        });
+    sums.put(lanes);
+  }
+};
+
+} // namespace petscrrb::rrb
