@@ -246,7 +246,7 @@ template <class Backend> template <class At> void GraphLevels<Backend>::end_choo
     at(l, g, level.inverse.data());
     if (l == count()) break;
     list_pairs(levels_[l]);
-    if (Loops::stores_products()) list_products(levels_[l], levels_[l + 1]);
+    if (Loops::stores_products() && !on_grid_) list_products(levels_[l], levels_[l + 1]);
     count_unsupported(g, level);
   }
   make_room();
@@ -279,7 +279,6 @@ template <class Backend> void GraphLevels<Backend>::list_products(Level &level, 
     return choosing_->any(of.n(), IsLongRow{of.start.data(), than});
   };
   if (on_average(level.rows) < Loops::fewest_stored) return;
-  if (on_grid_ && (is_longer(level.rows, longest_row) || is_longer(rows, longest_row))) return; // others are refused
   auto &products = level.products;
   for (products.longest = 62; products.longest < longest_row && is_longer(rows, products.longest);)
     products.longest = products.longest < 254 ? 2 * products.longest + 2 : longest_row;
