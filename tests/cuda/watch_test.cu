@@ -167,7 +167,7 @@ TEST_F(Waits, LoopsWithoutWorkAreRefused) {
     return 0;
   });
   if (!loop.repeats()) GTEST_SKIP() << "no conditional nodes";
-  loop.launch(on, 1);
+  loop.launch(on);
   int counted = 0;
   cuda::check(cudaMemcpy(&counted, n.data(), sizeof counted, cudaMemcpyDeviceToHost), "cudaMemcpy");
   EXPECT_EQ(counted, 5);

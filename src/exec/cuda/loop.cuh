@@ -53,12 +53,12 @@ public:
     return step_.capture(on, [&] { return work(Condition()); });
   }
 
-  // Until the condition says so, of which all but the last of `times` by launches if there is a step; or so many times where the loop
-  // cannot repeat itself.
-  void launch(const Cuda &on, int times) const {
-    for (int i = repeats(); i < times && has_step(); ++i) step_.launch(on);
-    if (repeats()) check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch");
+  // so many times
+  void launch_steps(const Cuda &on, int times) const {
+    for (int i = 0; i < times; ++i) step_.launch(on);
   }
+  // until the condition says so
+  void launch(const Cuda &on) const { check(cudaGraphLaunch(repeated_.get(), on.stream), "cudaGraphLaunch"); }
 
 private:
   static bool has_conditional_nodes() {

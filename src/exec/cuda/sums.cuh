@@ -75,8 +75,7 @@ __global__ void __launch_bounds__(sum_part_threads) add_box(Range2 box, F f, Blo
 
 // The same of points: a block has every gridDim.x-th of the tiles of so many threads, `across` of them along a row.
 constexpr int sum_point_threads = 256;
-constexpr index_t most_point_sums =
-    1024; // not as many as tiles: a block's own sum takes as long as the loads of a tile
+constexpr index_t most_point_sums = 1024; // a block's own sum takes as long as the loads of a tile
 
 template <class F>
 __global__ void __launch_bounds__(sum_point_threads)

@@ -8,6 +8,7 @@
 #include "ksp/rrb/core/iteration.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace petscrrb::rrbsolver {
@@ -118,7 +119,9 @@ public:
   std::size_t bytes() const override { return cg_.bytes() + run_.bytes(); }
 
 private:
-  static constexpr int few = 4; // steps that are launched before the host looks
+  // Steps that are launched at once, where nobody knows how many there are and where those of the last run are expected. After the end of a
+  // run there are less than twice as many more: they change nothing, but take time.
+  static constexpr int few = 4, many = 8;
 
   using Pending = decltype(pending_of(std::declval<CG>(), Norm::none, true));
 
@@ -151,9 +154,10 @@ private:
   }
   void launch(std::vector<Numbers> &steps) {
     cg_.steps_taken();
-    int times = expected_ ? expected_ - expected_ / 16 : few; // steps after the end cost time
+    int times = expected_ ? expected_ - expected_ / 16 : few;
     do {
-      graph_.launch(on_, times);
+      if (graph_.has_step()) launch_steps(times - graph_.repeats());
+      if (graph_.repeats()) graph_.launch(on_);
       if (read(steps)) {
         expected_ = int(steps.size());
         return;
@@ -161,6 +165,33 @@ private:
       times = few / 2;
     } while (!graph_.repeats());
     throw std::runtime_error("the RRB-solver's loop on the device stopped too early");
+  }
+  // So many or, once the run has ended, fewer. All ranks launch equally many: whether the run has ended before those that were launched last is the
+  // same on all of them, whenever they look.
+  void launch_steps(int times) {
+    for (int launched = 0; launched < times; launched += many) {
+      graph_.launch_steps(on_, std::min(times - launched, many));
+      if (launched > 0 && wait_for_look() < launched) return;
+      if (launched + many < times) look();
+    }
+  }
+  // How many steps there will have been when all is done that is launched by now.
+  void look() {
+    if (!look_) look_ = std::make_unique<Look>();
+    look_->launched.let_wait(look_->after.get(), on_.stream);
+    copy_taken(look_->taken.data(), look_->after.get());
+  }
+  int wait_for_look() {
+    wait_for_steps(look_->after.get());
+    return *look_->taken.data();
+  }
+  // as long as the device goes on taking some
+  void wait_for_steps(cudaStream_t stream) {
+    int seen = 0;
+    cuda::wait_for(stream, "a step of the RRB-solver on the device, which did not finish", [&] {
+      const int before = std::exchange(seen, steps_so_far());
+      return seen > before;
+    });
   }
 
   // Adds what came of the steps that are taken since the last time; true: the run has ended. The first ones come with
@@ -172,11 +203,7 @@ private:
       const std::size_t begin = from ? offsetof(Run, numbers) + from * sizeof(Numbers) : 0,
                         end = offsetof(Run, numbers) + to * sizeof(Numbers);
       cuda::bring(reinterpret_cast<char *>(report_.data()) + begin, source + begin, end - begin, on_.stream);
-      int seen = 0;
-      cuda::wait_for(on_.stream, "a step of the RRB-solver on the device, which did not finish", [&] {
-        const int before = std::exchange(seen, steps_so_far());
-        return seen > before;
-      });
+      wait_for_steps(on_.stream);
     };
     const Run &run = *report_.data();
     copy(0, first);
@@ -188,12 +215,13 @@ private:
 
   // While the device takes them.
   int steps_so_far() {
-    constexpr std::size_t at = offsetof(Run, taken);
-    cuda::check(cudaMemcpyAsync(so_far_.data(), reinterpret_cast<const char *>(run_.data()) + at, sizeof(int),
-                                cudaMemcpyDeviceToHost, beside_.get()),
-                "cudaMemcpyAsync");
+    copy_taken(so_far_.data(), beside_.get());
     cuda::check(cudaStreamSynchronize(beside_.get()), "cudaStreamSynchronize");
     return *so_far_.data();
+  }
+  void copy_taken(int *to, cudaStream_t stream) const {
+    const char *from = reinterpret_cast<const char *>(run_.data()) + offsetof(Run, taken);
+    cuda::check(cudaMemcpyAsync(to, from, sizeof(int), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
   }
 
 protected:
@@ -205,6 +233,12 @@ private:
   cuda::Pinned<Run> report_;
   cuda::Pinned<int> so_far_;
   cuda::Stream beside_;
+  struct Look {
+    cuda::Stream after;
+    cuda::Event launched;
+    cuda::Pinned<int> taken;
+  };
+  std::unique_ptr<Look> look_; // where a run has had many steps
   Loop loop_;
   bool overlap_;           // a kernel may start before the one before it has ended
   cuda::Loop graph_;       // of a step

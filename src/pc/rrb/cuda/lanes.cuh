@@ -113,11 +113,7 @@ private:
       }
       if (smaller < n && n <= smaller + equal) found = mine;
     }
-    for (int step = lanes / 2; step; step /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(all(), found, step, lanes);
-      if (other > found) found = other;
-    }
-    return found;
+    return largest(found);
   }
   template <class F>
   __device__ std::uint64_t smallest_by_digits(node_t begin, node_t end, node_t n, const F &key) const {
@@ -138,9 +134,30 @@ private:
         for (node_t k = begin + most * lanes + lane; k < end; k += lanes) others += key(k) < more;
         smaller += sum(others);
       }
+      if (smaller == n) return largest_below(more, begin + most * lanes + lane, end, kept, key);
       if (smaller < n) found = more;
     }
     return found;
+  }
+  // Of the keys that this and the other lanes keep, and of those from `from` on.
+  template <int some, class F>
+  __device__ std::uint64_t largest_below(std::uint64_t bound, node_t from, node_t end,
+                                         const std::uint64_t (&kept)[some], const F &key) const {
+    std::uint64_t found = 0;
+    const auto take = [&](std::uint64_t mine) {
+      if (mine < bound && mine > found) found = mine;
+    };
+#pragma unroll
+    for (int i = 0; i < some; ++i) take(kept[i]);
+    for (node_t k = from; k < end; k += lanes) take(key(k));
+    return largest(found);
+  }
+  __device__ std::uint64_t largest(std::uint64_t mine) const {
+    for (int step = lanes / 2; step; step /= 2) {
+      const std::uint64_t other = __shfl_xor_sync(all(), mine, step, lanes);
+      if (other > mine) mine = other;
+    }
+    return mine;
   }
 
 protected:
