@@ -179,11 +179,11 @@ private:
   void look() {
     if (!look_) look_ = std::make_unique<Look>();
     look_->launched.let_wait(look_->after.get(), on_.stream);
-    copy_taken(look_->taken.data(), look_->after.get());
+    copy_taken(seen(1), look_->after.get());
   }
   int wait_for_look() {
     wait_for_steps(look_->after.get());
-    return *look_->taken.data();
+    return *seen(1);
   }
   // as long as the device goes on taking some
   void wait_for_steps(cudaStream_t stream) {
@@ -215,10 +215,11 @@ private:
 
   // While the device takes them.
   int steps_so_far() {
-    copy_taken(so_far_.data(), beside_.get());
+    copy_taken(seen(0), beside_.get());
     cuda::check(cudaStreamSynchronize(beside_.get()), "cudaStreamSynchronize");
-    return *so_far_.data();
+    return *seen(0);
   }
+  int *seen(int which) const { return seen_.data() + which; }
   void copy_taken(int *to, cudaStream_t stream) const {
     const char *from = reinterpret_cast<const char *>(run_.data()) + offsetof(Run, taken);
     cuda::check(cudaMemcpyAsync(to, from, sizeof(int), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
@@ -231,12 +232,11 @@ protected:
 private:
   cuda::Buffer<Run> run_;
   cuda::Pinned<Run> report_;
-  cuda::Pinned<int> so_far_;
+  cuda::Pinned<int> seen_{2}; // steps: while the device takes them, and by a look
   cuda::Stream beside_;
   struct Look {
     cuda::Stream after;
     cuda::Event launched;
-    cuda::Pinned<int> taken;
   };
   std::unique_ptr<Look> look_; // where a run has had many steps
   Loop loop_;
