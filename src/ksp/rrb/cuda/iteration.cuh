@@ -154,7 +154,7 @@ private:
   }
   void launch(std::vector<Numbers> &steps) {
     cg_.steps_taken();
-    int times = expected_ ? expected_ - expected_ / 16 : few;
+    int times = expected_ ? expected_ - expected_ / 16 : few; // of those that are expected the last ones by the loop
     do {
       if (graph_.has_step()) launch_steps(times - graph_.repeats());
       if (graph_.repeats()) graph_.launch(on_);
@@ -179,11 +179,11 @@ private:
   void look() {
     if (!look_) look_ = std::make_unique<Look>();
     look_->launched.let_wait(look_->after.get(), on_.stream);
-    copy_taken(seen(1), look_->after.get());
+    copy_taken(looked_.data(), look_->after.get());
   }
   int wait_for_look() {
     wait_for_steps(look_->after.get());
-    return *seen(1);
+    return *looked_.data();
   }
   // as long as the device goes on taking some
   void wait_for_steps(cudaStream_t stream) {
@@ -215,11 +215,10 @@ private:
 
   // While the device takes them.
   int steps_so_far() {
-    copy_taken(seen(0), beside_.get());
+    copy_taken(so_far_.data(), beside_.get());
     cuda::check(cudaStreamSynchronize(beside_.get()), "cudaStreamSynchronize");
-    return *seen(0);
+    return *so_far_.data();
   }
-  int *seen(int which) const { return seen_.data() + which; }
   void copy_taken(int *to, cudaStream_t stream) const {
     const char *from = reinterpret_cast<const char *>(run_.data()) + offsetof(Run, taken);
     cuda::check(cudaMemcpyAsync(to, from, sizeof(int), cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
@@ -232,7 +231,7 @@ protected:
 private:
   cuda::Buffer<Run> run_;
   cuda::Pinned<Run> report_;
-  cuda::Pinned<int> seen_{2}; // steps: while the device takes them, and by a look
+  cuda::Pinned<int> so_far_, looked_; // steps, while the device takes them and by a look
   cuda::Stream beside_;
   struct Look {
     cuda::Stream after;

@@ -107,6 +107,7 @@ __global__ void __launch_bounds__(adding_threads) each_node_with_numbers(int n, 
   if (i < n) f(i, adding);
 }
 template <int lanes, int room, class F> void with_numbers(const Cuda &on, int n, const F &f) {
+  if (n <= 0) return;
   constexpr int nodes = adding_threads / lanes;
   each_node_with_numbers<lanes, Numbers<room>><<<unsigned(n - 1) / nodes + 1, adding_threads, 0, on.stream>>>(n, f);
   cuda::check_launch("each_node_with_numbers");
@@ -304,14 +305,12 @@ template <> struct GraphLoops<Cuda> {
     if (listed < 128.0) return with_table<WarpTableWithNumbers<256>>(on, n, f);
     with_table<WarpTableWithNumbers<512>>(on, n, f);
   }
-  static constexpr bool stores_products() { return true; }
-  static constexpr double fewest_stored = 8.0;
+  static bool stores_products(double couplings) { return couplings >= 8.0; }
   template <class F> static void look_up(const Cuda &on, node_t n, const F &f) {
     graph_kernels::with_table<graph_kernels::Table>(on, n, f);
   }
   template <class F> static void add_stored(const Cuda &on, node_t n, double listed, node_t longest, const F &f) {
     using namespace graph_kernels;
-    if (n <= 0) return;
     if (n > 1 << 17 && listed <= 16.0) return with_numbers<8, 32>(on, n, f);
     if (n > 1 << 17 && listed <= 32.0) return with_numbers<8, 64>(on, n, f);
     if (longest <= 64) return with_numbers<32, 64>(on, n, f);

@@ -246,7 +246,7 @@ template <class Backend> template <class At> void GraphLevels<Backend>::end_choo
     at(l, g, level.inverse.data());
     if (l == count()) break;
     list_pairs(levels_[l]);
-    if (Loops::stores_products() && !on_grid_) list_products(levels_[l], levels_[l + 1]);
+    if (!on_grid_ && Loops::stores_products(on_average(level.rows))) list_products(levels_[l], levels_[l + 1]);
     count_unsupported(g, level);
   }
   make_room();
@@ -275,12 +275,9 @@ template <class Backend> void GraphLevels<Backend>::list_pairs(Level &level) {
 
 template <class Backend> void GraphLevels<Backend>::list_products(Level &level, const Level &next) {
   const auto &rows = next.filled();
-  const auto is_longer = [&](const RowArrays<Backend> &of, node_t than) {
-    return choosing_->any(of.n(), IsLongRow{of.start.data(), than});
-  };
-  if (on_average(level.rows) < Loops::fewest_stored) return;
   auto &products = level.products;
-  for (products.longest = 62; products.longest < longest_row && is_longer(rows, products.longest);)
+  const auto some_are_longer = [&] { return choosing_->any(rows.n(), IsLongRow{rows.start.data(), products.longest}); };
+  for (products.longest = 62; products.longest < longest_row && some_are_longer();)
     products.longest = products.longest < 254 ? 2 * products.longest + 2 : longest_row;
   const node_t n = rows.n();
   const FillNext f = fill(level, rows, nullptr, next.slid());
@@ -293,12 +290,11 @@ template <class Backend> void GraphLevels<Backend>::list_products(Level &level, 
     products = {};
     return;
   }
-  const auto list = [&](auto &places) {
+  products.with_places([&](auto &places) {
     using Place = std::remove_pointer_t<decltype(places.data())>;
     places.resize(in_all);
     Loops::look_up(on_, n, ListProducts<Place>{f, products.added.data(), products.start.data(), places.data()});
-  };
-  products.longest < no_place<std::uint8_t> ? list(products.near) : list(products.far);
+  });
 }
 
 // For all levels of a refresh, and none for a choice any more.

@@ -33,15 +33,7 @@ template <class Backend> struct GraphLevel {
   Array<node_t> black;  // of the next graph's nodes
   RedPairs<Backend> pairs;
 
-  // How the next graph is added up, where that is stored: what each coupling adds, and the places of each of its nodes' products, in a
-  // type that is long enough.
-  struct {
-    Array<Added> added;
-    Array<node_t> start;
-    Array<std::uint8_t> near;
-    Array<std::uint16_t> far;
-    node_t longest = 0; // row of the next graph, at most
-  } products;
+  Products<Backend> products; // by which the next graph is added up; empty: they are looked up
 
   // only while levels are chosen
   Array<node_t> point;         // of the grid
@@ -51,8 +43,7 @@ template <class Backend> struct GraphLevel {
   const RowArrays<Backend> &filled() const { return slid() ? before : rows; }
   std::size_t bytes() const {
     std::size_t n = rows.bytes() + before.bytes() + from.bytes() + gone.bytes() + colour.bytes() + number.bytes() +
-                    black.bytes() + pairs.bytes() + point.bytes() + products.added.bytes() + products.start.bytes() +
-                    products.near.bytes() + products.far.bytes();
+                    black.bytes() + pairs.bytes() + point.bytes() + products.bytes();
     for (const auto &p : passes) n += p.bytes();
     return n;
   }
@@ -163,10 +154,6 @@ private:
             e_[now_ ^ 1].data()};
   }
   void fill_next(const Level &, const Level &next, double *w);
-  // f(places), of the type that they are stored in
-  template <class F> static void with_places(const Level &level, const F &f) {
-    level.products.far.size() ? f(level.products.far) : f(level.products.near);
-  }
   void slide(const SlidePass<Backend> &, double *w, double eps, const node_t *reverse);
   void finish(const Level &, int next);
 
@@ -229,11 +216,12 @@ template <class Backend> void GraphLevels<Backend>::count_unsupported(const Grap
 template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level, const Level &next, double *w) {
   const auto &rows = next.filled();
   const FillNext f = fill(level, rows, w, next.slid());
-  if (level.products.start.size())
-    return with_places(level, [&](const auto &places) {
-      using Place = std::remove_const_t<std::remove_pointer_t<decltype(places.data())>>;
-      Loops::add_stored(on_, rows.n(), on_average(rows), level.products.longest,
-                        AddProducts<Place>{f, level.products.added.data(), level.products.start.data(), places.data()});
+  const Products<Backend> &products = level.products;
+  if (products.start.size())
+    return products.with_places([&](const auto &places) {
+      using Place = std::remove_pointer_t<decltype(places.data())>;
+      Loops::add_stored(on_, rows.n(), on_average(rows), products.longest,
+                        AddProducts<Place>{f, products.added.data(), products.start.data(), places.data()});
     });
   Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows), f);
 }

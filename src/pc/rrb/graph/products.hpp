@@ -57,6 +57,24 @@ struct CountProducts {
 // Place: an unsigned type for places in the next graph's longest row.
 template <class Place> constexpr Place no_place = std::numeric_limits<Place>::max();
 
+// Of a level: what each coupling adds, and of each row of the next graph the places of its products, in a type that is long enough.
+template <class Backend> struct Products {
+  template <class T> using Array = typename Backend::template Array<T>;
+  Array<Added> added;
+  Array<node_t> start;
+  Array<std::uint8_t> near;
+  Array<std::uint16_t> far;
+  node_t longest = 0; // row of the next graph, at most
+
+  // f(those places)
+  template <class F> void with_places(const F &f) { is_near() ? f(near) : f(far); }
+  template <class F> void with_places(const F &f) const { is_near() ? f(near) : f(far); }
+  std::size_t bytes() const { return added.bytes() + start.bytes() + near.bytes() + far.bytes(); }
+
+private:
+  bool is_near() const { return longest < no_place<std::uint8_t>; }
+};
+
 // f(k, first product, lane, lanes, group) of each red neighbour, one after the other in each group of lanes.
 template <class Lanes, class F>
 PETSCRRB_HD inline void each_with_products(const Rows &rows, node_t q, const Added *added, node_t product, Lanes &lanes,

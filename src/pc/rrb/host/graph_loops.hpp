@@ -100,10 +100,9 @@ template <> struct GraphLoops<Host> {
   }
 
   // Whether places of products are stored, where rows have so many couplings on average: f(i, lanes) finds them, and adds up by them. On a host they
-  // would cost a set-up more than they save in ten refreshes; tests do so.
-  static bool stores_products() { return stores_; }
+  // would cost a set-up more than twenty refreshes save; tests do so.
+  static bool stores_products(double /* couplings */) { return stores_; }
   static bool store_products(bool they) { return std::exchange(stores_, they); } // as it was before
-  static constexpr double fewest_stored = 0.0;
   template <class F> static void look_up(const Host &on, node_t n, const F &f) { with_table(on, n, 0, f); }
   // longest: of the rows that are added up
   template <class F>
