@@ -137,13 +137,20 @@ struct FillNext {
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
     const node_t q = black[row], end = next.start[row + 1];
     lanes.open(next, row);
-    for (node_t first = next.start[row]; first < end;) {
-      auto sums = lanes.sums(w, first, end);
-      add_up(q, sums, lanes);
-      first = sums.end;
-    }
+    each_part(next.start[row], end, lanes, [&](const auto &sums) { add_up(q, sums, lanes); });
     const double more = lanes.sum(added_excess(q, lanes.lane, lanes.count));
     if (lanes.first()) take(row, more);
+  }
+
+  // f(sums) of each part of a row, w[begin] ... w[end - 1], that there is room for
+  template <class Lanes, class F> PETSCRRB_HD void each_part(node_t begin, node_t end, Lanes &lanes, const F &f) const {
+    for (node_t first = begin; first < end;) {
+      const auto sums = lanes.sums(w, first, end);
+      sums.clear(lanes);
+      f(sums);
+      sums.put(lanes);
+      first = sums.end;
+    }
   }
 
   // By one lane, which finds the columns, too, and adds the row to the items. The same numbers: each sum has its terms in the same order.
@@ -235,10 +242,9 @@ private:
         items[n++] = items[i];
     items.resize(n);
   }
-  template <class Sums, class Lanes> PETSCRRB_HD void add_up(node_t q, Sums &sums, Lanes &lanes) const {
+  template <class Sums, class Lanes> PETSCRRB_HD void add_up(node_t q, const Sums &sums, Lanes &lanes) const {
     const Rows &rows = graph.rows;
     const node_t begin = rows.start[q], end = rows.start[q + 1], least = halved ? q : -1;
-    sums.clear(lanes);
     for (node_t k = end - 1 - lanes.lane; k >= begin && rows.column[k] > least; k -= lanes.count)
       if (const node_t to = number[rows.column[k]]; to >= 0) sums.add(0, lanes.find(next, to), graph.w[k]);
     lanes.wait();
@@ -252,7 +258,6 @@ private:
         }
       });
     }
-    sums.put(lanes);
   }
   PETSCRRB_HD double added_excess(node_t q, int lane, int lanes) const {
     double sum = 0.0;

@@ -120,20 +120,15 @@ template <class Place> struct AddProducts {
     double more = 0.0;
     for (node_t k = g.rows.start[q] + lanes.lane; k < g.rows.start[q + 1]; k += lanes.count)
       if (added[k].is_red()) more += g.w[k] * fill.inverse[g.rows.column[k]] * fill.excess[g.rows.column[k]];
-    for (node_t first = base; first < end;) {
-      auto sums = lanes.sums(fill.w, first, end);
-      add_up(row, q, base, sums, lanes);
-      first = sums.end;
-    }
+    fill.each_part(base, end, lanes, [&](const auto &sums) { add_up(row, q, base, sums, lanes); });
     more = lanes.sum(more);
     if (lanes.first()) fill.take(row, more);
   }
 
 private:
   template <class Sums, class Lanes>
-  PETSCRRB_HD void add_up(node_t row, node_t q, node_t base, Sums &sums, Lanes &lanes) const {
+  PETSCRRB_HD void add_up(node_t row, node_t q, node_t base, const Sums &sums, Lanes &lanes) const {
     const Graph &g = fill.graph;
-    sums.clear(lanes);
     for (node_t k = g.rows.start[q] + lanes.lane; k < g.rows.start[q + 1]; k += lanes.count)
       if (const Added mine = added[k]; !mine.is_red() && mine.place() >= 0) sums.add(0, base + mine.place(), g.w[k]);
     lanes.wait();
@@ -149,7 +144,6 @@ private:
               sums.add(group, base + to, fill.over(a, q, fill.halved ? q + 1 : g.rows.column[m], u, g.w[m]));
           }
         });
-    sums.put(lanes);
   }
 };
 
