@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -147,6 +148,17 @@ Solve solve(const reference::Problem &problem, const std::string &options = "");
 
 double largest_difference(const reference::Vector &x, const reference::Vector &y); // relative to the largest of y
 double relative_residual(const reference::Problem &problem, const reference::Vector &x);
+
+// Bytes of PetscMalloc() that every further call of `use` leaves: what PETSc's own pools and tables grow by, in one call
+// or another, is not lost.
+template <class Use> PetscLogDouble lost_at_each(const Use &use) {
+  PetscLogDouble used[3];
+  for (PetscLogDouble &now : used) {
+    use();
+    ok(PetscMallocGetCurrentUsage(&now));
+  }
+  return std::min(used[1] - used[0], used[2] - used[1]);
+}
 
 class Threads { // as many as asked for, as long as this lives
 public:
