@@ -199,21 +199,22 @@ TEST(FusedCG, FollowsWhatChanges) {
     Matrix A = matrix_of(first);
     const std::string options = std::string("-ksp_rtol 1e-7 -pc_type ") + pc;
     const Solver ksp = ksp_of(A, options + " -ksp_type fusedcg");
-    const auto expect_solved = [&](const reference::Matrix &now, int diagonals) {
+    const auto expect_solved = [&](const reference::Matrix &now, int diagonals, bool few_kinds = false) {
       const Recorded result = recorded(ksp, b);
       const Matrix fresh = matrix_of(now);
       const Solver cg = ksp_of(fresh, options + " -ksp_type cg");
       expect_near(result.history, recorded(cg, b).history, 1e-6);
       EXPECT_NE(view(ksp).find(fused(diagonals)), std::string::npos) << view(ksp);
+      EXPECT_EQ(view(ksp).find("of few kinds of rows") != std::string::npos, few_kinds && backend.device) << view(ksp);
     };
     expect_solved(first, 7);
     set_values(A, constant);
-    expect_solved(constant, 7);
+    expect_solved(constant, 7, true);
     reference::Matrix twice = constant;
     for (auto &row : twice.row)
       for (auto &entry : row) entry.second *= 2;
     set_values(A, twice);
-    expect_solved(twice, 7);
+    expect_solved(twice, 7, true);
     set_values(A, first);
     expect_solved(first, 7);
     Matrix other = matrix_of(flat);

@@ -96,6 +96,36 @@ __global__ void __launch_bounds__(sum_point_threads)
   sum.add(value);
 }
 
+// f(i) is put(i, compute(i)): what is read for one entry need not wait for the store of another.
+template <class F, class = void> constexpr bool in_two_parts = false;
+template <class F> constexpr bool in_two_parts<F, std::void_t<decltype(std::declval<const F &>().compute(0))>> = true;
+constexpr unsigned entries_together = 2;
+
+// The same of the entries of a list.
+template <class F>
+__global__ void __launch_bounds__(sum_point_threads) add_list(unsigned n, F f, BlockSum<sum_point_threads> sum) {
+  const unsigned apart = gridDim.x * sum_point_threads;
+  double value = 0.0;
+  start_next();
+  await_previous();
+  const auto at = with_numbers(f);
+  unsigned i = blockIdx.x * sum_point_threads + threadIdx.x;
+  if constexpr (in_two_parts<F>) {
+    for (; i < n; i += entries_together * apart) {
+      decltype(at.compute(0)) computed[entries_together];
+#pragma unroll
+      for (unsigned u = 0; u < entries_together; ++u)
+        if (i + u * apart < n) computed[u] = at.compute(i + u * apart);
+#pragma unroll
+      for (unsigned u = 0; u < entries_together; ++u)
+        if (i + u * apart < n) value += at.put(i + u * apart, computed[u]);
+    }
+  } else { // the braces are needed: nvcc 13.0 would drop what comes after the loop
+    for (; i < n; i += apart) value += at(i);
+  }
+  sum.add(value);
+}
+
 constexpr int add_terms_threads = 512;
 
 // A block a sum.
@@ -198,6 +228,17 @@ public:
     static const bool overlap = cuda::may_overlap(cuda::add_points<F>);
     cuda::launch("sum", cuda::add_points<F>, overlap, unsigned(blocks), cuda::sum_point_threads, 0, on.stream, box,
                  cuda::threads_of_row(box), f, sum);
+    return {sum.term, index_t(blocks)};
+  }
+  // of f(i) for 0 <= i < n, as many as of a box of so many points
+  template <class F> Terms terms_of_list(const Cuda &on, index_t n, const F &f) {
+    const int blocks =
+        int(std::min((n + cuda::sum_point_threads - 1) / cuda::sum_point_threads, cuda::most_point_sums));
+    if (!blocks) return {};
+    const auto sum = take<cuda::sum_point_threads>(blocks);
+    static const bool overlap = cuda::may_overlap(cuda::add_list<F>);
+    cuda::launch("sum", cuda::add_list<F>, overlap, unsigned(blocks), cuda::sum_point_threads, 0, on.stream,
+                 unsigned(n), f, sum);
     return {sum.term, index_t(blocks)};
   }
   Terms terms() const { return {partial_.data(), used_}; }

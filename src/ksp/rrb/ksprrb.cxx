@@ -61,7 +61,8 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
   if (s->solver->eisenstat()) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form\n"));
   if (s->solver->diagonals())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals\n", s->solver->diagonals()));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", s->solver->diagonals(),
+                                     s->solver->by_kinds() ? ", of few kinds of rows" : ""));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));

@@ -42,6 +42,8 @@ public:
   virtual bool eisenstat() const { return false; }
   /* of a matrix that is multiplied by its diagonals; else 0 */
   virtual int diagonals() const { return 0; }
+  /* Its rows are of few kinds, and a byte says which. */
+  virtual bool by_kinds() const { return false; }
 
   /* From the residual of the whole system, which must stay what it is. */
   virtual PetscErrorCode Start(Vec r0, Norm, Numbers *) = 0;

@@ -167,7 +167,12 @@ private:
 
   double *at(Vector i) const { return memory_.data() + i * n_; }
   template <class F> void each(const F &f) const { on_.for_each_point(box_, AtEntry<F>{f, n_}); }
-  template <class F> Terms sum(const F &f) { return partial_.terms_of(on_, box_, AtEntry<F>{f, n_}); }
+  template <class F> Terms sum(const F &f) {
+    if constexpr (Backend::on_device)
+      return partial_.terms_of_list(on_, n_, f);
+    else
+      return partial_.terms_of(on_, box_, AtEntry<F>{f, n_});
+  }
   // f sets r, and returns its squares.
   template <class F> void sum_residual(Norm norm, const F &f) {
     const Terms squares = sum(f);

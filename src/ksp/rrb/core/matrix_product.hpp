@@ -5,11 +5,13 @@
 #include "exec/sums.hpp"
 #include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
+#include "ksp/rrb/core/row_kinds.hpp"
 #include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -32,22 +34,7 @@ struct RowTimes {
   }
 };
 
-// --- by diagonals: the main one, and so many pairs above and below it, of which the upper ones are kept ---
-
-template <int pairs> struct Diagonals {
-  index_t n;
-  double *main, *upper[pairs]; // a_ii, and a_ij at i
-  index_t offset[pairs];       // j - i
-
-  // which pair this offset is of; `pairs`: of none
-  PETSCRRB_HD int find(index_t of) const {
-    int found = pairs;
-    PETSCRRB_UNROLL
-    for (int k = 0; k < pairs; ++k)
-      if (offset[k] == of) found = k;
-    return found;
-  }
-};
+// --- by diagonals ---
 
 // Puts a row's entries on and above the main diagonal where they belong.
 template <int pairs> struct ReadUpper {
@@ -119,6 +106,7 @@ template <int pairs, bool inner> struct DiagonalsTimes {
   }
 };
 
+// On a device, where there are few kinds of rows, these are read. A host, whose vector loops would look up each value by itself, gains nothing.
 template <class Backend> class MatrixProduct {
 public:
   explicit MatrixProduct(const Backend &on) : on_(on), loops_(on) {}
@@ -128,7 +116,8 @@ public:
   long version() const { return version_; }
   // that there are of the matrix; 0: its own rows are read
   int diagonals() const { return pairs_ ? 2 * pairs_ + 1 : 0; }
-  std::size_t bytes() const { return diagonals_.bytes(); }
+  bool by_kinds() const { return by_kinds_; } // of rows
+  std::size_t bytes() const { return diagonals_.bytes() + kinds_.bytes(); }
 
   // same_pattern: as at the last time. Waits.
   void refresh(const Csr &A, bool same_pattern) {
@@ -139,8 +128,8 @@ public:
     bool read = false;
     with_diagonals([&](const auto &to) { read = read_values(to); });
     if (read) return;
-    pairs_ = 0;
-    diagonals_.resize(0);
+    pairs_ = 0, by_kinds_ = false;
+    resize();
     ++version_;
   }
 
@@ -153,13 +142,14 @@ public:
     }
     with_diagonals([&](const auto &a) {
       constexpr int pairs = std::extent<decltype(a.offset)>::value;
-      const AtEntry<DiagonalsTimes<pairs, false>> at_rim{{a, p, q}, a.n};
+      const DiagonalsTimes<pairs, false> at_rim{a, p, q};
       if constexpr (Backend::on_device) {
-        const Range3 all{{std::min(a.n, ListAsBox::width), ListAsBox::rows(a.n), 1}};
-        const Terms curvature = partial.terms_of(on, all, at_rim);
+        const Terms curvature =
+            by_kinds_ ? partial.terms_of_list(on, a.n, kinds_.times(a, p, q)) : partial.terms_of_list(on, a.n, at_rim);
         partial.put_then(on, curvature, scalars.data() + curvature_b1, AfterProduct{scalars.data()});
       } else {
-        scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimesInBox<pairs>{{a, p, q}}, at_rim);
+        scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimesInBox<pairs>{{a, p, q}},
+                    AtEntry<DiagonalsTimes<pairs, false>>{at_rim, a.n});
         on.for_each({0, 1, 0, 1}, AfterProduct{scalars.data()});
       }
     });
@@ -194,13 +184,19 @@ private:
     of(std::integral_constant<int, most_pairs>());
   }
 
+  void resize() {
+    const std::size_t wanted = pairs_ ? (pairs_ + 1) * std::size_t(A_.n) : 0;
+    if (diagonals_.size() != wanted) diagonals_.resize(wanted);
+    if (Backend::on_device) kinds_.resize(pairs_ ? A_.n : 0, pairs_);
+  }
+
   // Which diagonals there are, by some rows in the middle: on a grid these have a neighbour along each direction, before or behind them.
   // Where others have more, their values do not fit.
   void look() {
     constexpr PetscInt window = 256;
     const PetscInt first = A_.n / 2, rows = std::min(A_.n - first, window);
     pairs_ = 0;
-    if (!A_.n) return diagonals_.resize(0);
+    if (!A_.n) return resize();
     const std::vector<PetscInt> begin = on_.to_host(A_.ia + first, rows + 1);
     on_average_ = double(on_.to_host(A_.ia + A_.n, 1)[0]) / double(A_.n);
     std::vector<index_t> offsets;
@@ -218,15 +214,18 @@ private:
       pairs_ = int(pairs);
       std::copy(offsets.begin(), offsets.end(), offset_);
     }
-    const std::size_t wanted = pairs_ ? (pairs_ + 1) * std::size_t(A_.n) : 0;
-    if (diagonals_.size() != wanted) diagonals_.resize(wanted);
+    resize();
   }
 
   template <int pairs> bool read_values(const Diagonals<pairs> &to) {
     loops_.clear();
     loops_.at_rows(A_.n, ReadUpper<pairs>{A_, to});
     loops_.at_rows(A_.n, CompareLower<pairs>{A_, to});
+    if (Backend::on_device) kinds_.find(to, loops_);
     const RowFacts found = loops_.read();
+    const bool by_kinds = Backend::on_device && !found.varies && A_.n <= std::numeric_limits<int>::max();
+    version_ += by_kinds != by_kinds_;
+    by_kinds_ = by_kinds;
     return !found.foreign && !found.not_finite && found.asymmetry == 0.0;
   }
 
@@ -237,6 +236,8 @@ private:
   int pairs_ = 0;           // 0: by rows
   index_t offset_[most_pairs] = {};
   typename Backend::template Array<double> diagonals_;
+  bool by_kinds_ = false;
+  RowKinds<Backend> kinds_;
   RowLoops<Backend> loops_;
 };
 
