@@ -1,6 +1,6 @@
 // Kinds of rows: found where there are few, and the product by them that by the diagonals, to the bit.
 #include "ksp/rrb/core/matrix_product.hpp"
-#include "stencil/host/rows.hpp"
+#include "exec/host/host.hpp"
 
 #include "threads.hpp"
 
@@ -38,10 +38,9 @@ private:
 };
 
 template <int pairs> bool few(RowKinds<Host> &kinds, const Diagonals<pairs> &a) {
-  RowLoops<Host> loops{Host()};
-  kinds.resize(a.n, pairs);
-  kinds.find(a, loops);
-  return !loops.read().varies;
+  kinds.resize(a.n, a.count);
+  kinds.look(on_host, a);
+  return kinds.are_few(on_host);
 }
 
 template <int pairs> void expect_same_product(const Diagonals<pairs> &a, const RowKinds<Host> &kinds) {
@@ -49,7 +48,7 @@ template <int pairs> void expect_same_product(const Diagonals<pairs> &a, const R
   std::normal_distribution<double> normal;
   std::vector<double> p(a.n), q(a.n), expected(a.n);
   for (double &v : p) v = normal(random);
-  const auto times = kinds.times(a, p.data(), q.data());
+  const KindsTimes<pairs> times(a, kinds.kind(), kinds.values(), p.data(), q.data());
   const DiagonalsTimes<pairs, false> by_diagonals{a, p.data(), expected.data()};
   for (index_t i = 0; i < a.n; ++i) {
     EXPECT_EQ(times.put(int(i), times.compute(int(i))), by_diagonals(i));
@@ -90,34 +89,65 @@ TEST(RowKinds, AreNotFoundWhereThereAreMany) {
   }
 }
 
-// What is seen of one matrix is not left for the next.
-TEST(RowKinds, AreThoseOfTheNewValues) {
+// What is seen of one matrix is not left for the next; and after many it waits before it looks again, ever longer.
+TEST(RowKinds, AreLookedForAgain) {
   RowKinds<Host> kinds;
-  const index_t offset[] = {1, 20};
-  for (const int different : {1, 100, 2, 1}) {
-    const Made<2> made(4000, {offset[0], offset[1]}, different, 7);
-    EXPECT_EQ(few(kinds, made()), different < 100);
-    if (different < 100) expect_same_product(made(), kinds);
+  const Made<2> one(4000, {1, 20}, 1, 7), two(4000, {1, 20}, 2, 7), many(4000, {1, 20}, 100, 7);
+  EXPECT_TRUE(few(kinds, one()));
+  EXPECT_FALSE(few(kinds, many()));
+  EXPECT_FALSE(few(kinds, two())) << "did not wait";
+  EXPECT_TRUE(few(kinds, two()));
+  expect_same_product(two(), kinds);
+  EXPECT_TRUE(few(kinds, one()));
+  expect_same_product(one(), kinds);
+  for (int waits = 1; waits < 200; waits = std::min(2 * waits, 64) + (waits == 64 ? 200 : 0)) {
+    EXPECT_FALSE(few(kinds, many())) << waits;
+    for (int k = 0; k < waits; ++k) EXPECT_FALSE(few(kinds, one())) << k << " of " << waits;
   }
+  EXPECT_TRUE(few(kinds, one()));
+  const Made<2> smaller(1000, {1, 20}, 1, 7);
+  EXPECT_FALSE(few(kinds, many()));
+  kinds.resize(0, 0); // another matrix
+  EXPECT_TRUE(few(kinds, smaller()));
 }
 
-// A row whose hash is another's is not of its kind.
+// A row whose hash is another's is not of its kind, whether that one's values are known when it is taken or afterwards.
 TEST(RowKinds, AreCompared) {
+  using Rows = Diagonals<1>;
   const Made<1> made(50, {1}, 1, 1);
-  const Diagonals<1> &a = made();
+  const Rows &a = made();
   std::vector<std::uint64_t> hash(KindTable::places);
   std::vector<index_t> row(KindTable::places);
+  std::vector<int> known(KindTable::places);
   std::vector<std::uint8_t> kind(50, 3);
-  std::vector<double> values(KindTable::places * 3);
-  int full = 0;
-  const KindTable table{hash.data(), row.data(), &full};
-  hash[3] = 1, row[3] = 10;
-  for (PetscInt place = 0; place < KindTable::places; ++place) PutKinds<1>{a, table, values.data()}(place);
-  const CompareKinds<1> compare{a, table, kind.data(), values.data()};
-  EXPECT_FALSE(compare(10).varies);
-  EXPECT_TRUE(compare(49).varies); // which has nothing above it
-  full = 1;
-  EXPECT_TRUE(compare(10).varies);
+  std::vector<double> values(KindTable::places * Rows::count);
+  int late = 0;
+  index_t many = 0;
+  const KindTable table{hash.data(), row.data(), known.data(), &late, &many};
+  const auto put_place_3 = [&](bool now_known) {
+    for (int place = 0; place < KindTable::places; ++place) ClearKinds{table}(place);
+    hash[3] = 1, row[3] = 10;
+    for (int place = 0; place < KindTable::places; ++place) PutKinds<Rows>{a, table, values.data(), now_known}(place);
+  };
+  const CompareKinds<Rows> compare{a, table, kind.data(), values.data()};
+  put_place_3(false);
+  compare(49);
+  EXPECT_FALSE(many); // there is none to look for
+  late = 1;
+  compare(10);
+  EXPECT_FALSE(many);
+  compare(49);
+  EXPECT_TRUE(many); // which has nothing above it
+  const TakeKinds<Rows, false> take{a, table, kind.data(), values.data()};
+  for (const index_t i : {10, 49}) {
+    put_place_3(true);
+    std::fill(hash.begin(), hash.end(), RowBits<Rows>(a, i).hash()); // that of place 3, and no place is free
+    std::fill(known.begin(), known.end(), 1);
+    for (int place = 0; place < KindTable::places; ++place)
+      std::copy_n(values.data() + 3 * Rows::count, Rows::count, values.data() + place * Rows::count);
+    take(i);
+    EXPECT_EQ(many, i == 49);
+  }
 }
 
 } // namespace

@@ -42,6 +42,7 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   static const char *const forms[] = {"on the first Schur complement, ", "on all nodes, fused",
                                       "on all nodes, by PETSc's products and vector operations"};
   const KSPRRBState *s = ((KSP_RRB *)ksp->data)->state;
+  const char *kinds;
   PetscBool ascii, string;
   double bytes;
 
@@ -58,11 +59,11 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
                                    s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
   if (s->form != KSP_RRB_SCHUR && s->why) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
+  kinds = s->solver->by_kinds() ? ", of few kinds of rows" : "";
   if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
-  if (s->solver->eisenstat()) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form\n"));
+  if (s->solver->eisenstat()) PetscCall(PetscViewerASCIIPrintf(viewer, "  product: in Eisenstat's form%s\n", kinds));
   if (s->solver->diagonals())
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", s->solver->diagonals(),
-                                     s->solver->by_kinds() ? ", of few kinds of rows" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  product: by %d diagonals%s\n", s->solver->diagonals(), kinds));
   bytes = s->solver->bytes();
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)ksp)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  memory: %.0f bytes, without the preconditioner's\n", bytes));

@@ -62,6 +62,7 @@ public:
   }
   bool captured() const override { return stream_ && captured_; }
   bool eisenstat() const override { return iteration().eisenstat(); }
+  bool by_kinds() const override { return iteration().by_kinds(); }
   double bytes() const override { return (double)iteration().bytes() + 8.0 * (double)(r0_.size() + x_.size()); }
 
 protected:

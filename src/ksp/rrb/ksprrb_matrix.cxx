@@ -18,7 +18,6 @@ template <class Array> class OnMatrix : public KSPRRBFused<Array> {
 public:
   bool borrows() const override { return !iteration_->diagonals(); }
   int diagonals() const override { return iteration_->diagonals(); }
-  bool by_kinds() const override { return iteration_->by_kinds(); }
   PetscErrorCode Refresh(PC, const PetscRRBMatrix &A, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     PetscRRBMatrixState pattern;
 

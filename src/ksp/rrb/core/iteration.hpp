@@ -59,6 +59,7 @@ public:
   virtual void drop_step() = 0;
   virtual void solution(const double *r0, double *x, bool add) const = 0;
   virtual bool eisenstat() const { return false; } // the product is that of Eisenstat's form
+  virtual bool by_kinds() const { return false; }  // it reads a byte in place of each row
   virtual std::size_t bytes() const = 0;
 };
 

@@ -20,7 +20,6 @@ public:
   virtual void refresh(const Csr &, bool same_pattern) = 0;
   // that the product takes in their place; 0: they are read in each product, and must stay until the next refresh
   virtual int diagonals() const = 0;
-  virtual bool by_kinds() const = 0; // of rows, a byte of each
   // What a preconditioner that is the caller's gets, and where it puts what it makes of that.
   virtual double *residual() const = 0;
   virtual double *preconditioned() const = 0;

@@ -6,7 +6,6 @@
 #include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
 #include "ksp/rrb/core/row_kinds.hpp"
-#include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
 
 #include <algorithm>
@@ -34,7 +33,32 @@ struct RowTimes {
   }
 };
 
-// --- by diagonals ---
+// --- by diagonals: the main one, and so many pairs above and below it, of which the upper ones are kept ---
+
+template <int pairs> struct Diagonals {
+  index_t n;
+  double *main, *upper[pairs]; // a_ii, and a_ij at i
+  index_t offset[pairs];       // j - i
+
+  // which pair this offset is of; `pairs`: of none
+  PETSCRRB_HD int find(index_t of) const {
+    int found = pairs;
+    PETSCRRB_UNROLL
+    for (int k = 0; k < pairs; ++k)
+      if (offset[k] == of) found = k;
+    return found;
+  }
+
+  // as rows with kinds: main, then above and below of each pair; 0 for what lies outside of the matrix
+  static constexpr int count = 2 * pairs + 1;
+  index_t size() const { return n; }
+  PETSCRRB_HD double value(int k, index_t i) const {
+    if (!k) return main[i];
+    const int pair = (k - 1) / 2;
+    if (k % 2) return upper[pair][i];
+    return i < offset[pair] ? 0.0 : upper[pair][i - offset[pair]];
+  }
+};
 
 // Puts a row's entries on and above the main diagonal where they belong.
 template <int pairs> struct ReadUpper {
@@ -106,6 +130,46 @@ template <int pairs, bool inner> struct DiagonalsTimes {
   }
 };
 
+// q = A p by the kinds of its rows; returns p q, with the bits of the product by diagonals. In two parts, as the next row may be read before q is
+// stored. Numbers are of 32 bits: most of the time goes into instructions.
+template <int pairs> struct KindsTimes {
+  int n, most; // the largest offset
+  int offset[pairs];
+  const std::uint8_t *kind;
+  const double *values; // as in Diagonals, of each kind
+  const double *p;
+  double *q;
+
+  struct Product {
+    double p, q;
+  };
+
+  KindsTimes(const Diagonals<pairs> &a, const std::uint8_t *kind_of, const double *of_kinds, const double *from,
+             double *to)
+      : n(int(a.n)), most(0), kind(kind_of), values(of_kinds), p(from), q(to) {
+    for (int k = 0; k < pairs; ++k) offset[k] = int(a.offset[k]), most = std::max(most, offset[k]);
+  }
+  PETSCRRB_HD Product compute(int i) const { return i >= most && i < n - most ? product<true>(i) : product<false>(i); }
+  PETSCRRB_HD double put(int i, const Product &x) const {
+    q[i] = x.q;
+    return x.p * x.q;
+  }
+
+private:
+  // inner: there are rows at all offsets
+  template <bool inner> PETSCRRB_HD Product product(int i) const {
+    const double *const value = values + kind[i] * Diagonals<pairs>::count;
+    const double here = p[i];
+    double sum = value[0] * here;
+    PETSCRRB_UNROLL
+    for (int k = 0; k < pairs; ++k) {
+      if (inner || i < n - offset[k]) sum += value[2 * k + 1] * p[i + offset[k]];
+      if (inner || i >= offset[k]) sum += value[2 * k + 2] * p[i - offset[k]];
+    }
+    return {here, sum};
+  }
+};
+
 // On a device, where there are few kinds of rows, these are read. A host, whose vector loops would look up each value by itself, gains nothing.
 template <class Backend> class MatrixProduct {
 public:
@@ -145,7 +209,8 @@ public:
       const DiagonalsTimes<pairs, false> at_rim{a, p, q};
       if constexpr (Backend::on_device) {
         const Terms curvature =
-            by_kinds_ ? partial.terms_of_list(on, a.n, kinds_.times(a, p, q)) : partial.terms_of_list(on, a.n, at_rim);
+            by_kinds_ ? partial.terms_of_list(on, a.n, KindsTimes<pairs>(a, kinds_.kind(), kinds_.values(), p, q))
+                      : partial.terms_of_list(on, a.n, at_rim);
         partial.put_then(on, curvature, scalars.data() + curvature_b1, AfterProduct{scalars.data()});
       } else {
         scalars.sum(on, curvature_b1, ListAsBox::box(a.n), inner(a), DiagonalsTimesInBox<pairs>{{a, p, q}},
@@ -187,7 +252,7 @@ private:
   void resize() {
     const std::size_t wanted = pairs_ ? (pairs_ + 1) * std::size_t(A_.n) : 0;
     if (diagonals_.size() != wanted) diagonals_.resize(wanted);
-    if (Backend::on_device) kinds_.resize(pairs_ ? A_.n : 0, pairs_);
+    if (Backend::on_device) kinds_.resize(pairs_ ? A_.n : 0, 2 * pairs_ + 1);
   }
 
   // Which diagonals there are, by some rows in the middle: on a grid these have a neighbour along each direction, before or behind them.
@@ -221,9 +286,10 @@ private:
     loops_.clear();
     loops_.at_rows(A_.n, ReadUpper<pairs>{A_, to});
     loops_.at_rows(A_.n, CompareLower<pairs>{A_, to});
-    if (Backend::on_device) kinds_.find(to, loops_);
+    const bool may_have_kinds = Backend::on_device && A_.n <= std::numeric_limits<int>::max();
+    if (may_have_kinds) kinds_.look(on_, to);
     const RowFacts found = loops_.read();
-    const bool by_kinds = Backend::on_device && !found.varies && A_.n <= std::numeric_limits<int>::max();
+    const bool by_kinds = may_have_kinds && kinds_.are_few(on_);
     version_ += by_kinds != by_kinds_;
     by_kinds_ = by_kinds;
     return !found.foreign && !found.not_finite && found.asymmetry == 0.0;

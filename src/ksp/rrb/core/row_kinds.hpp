@@ -1,8 +1,9 @@
-// The kinds of rows of a matrix by its diagonals, where it has few different ones, as with constant coefficients: a byte says which one a row
-// is, and a product reads that instead of the row.
+// The kinds of a matrix's rows, where it has few different ones, as with constant coefficients: a byte says which one a row is, and a product
+// reads that instead of the row.
 #pragma once
 
-#include "stencil/facts.hpp"
+#include "exec/counts.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,51 +11,42 @@
 
 namespace petscrrb::rrbsolver {
 
-// --- by diagonals: the main one, and so many pairs above and below it, of which the upper ones are kept ---
+using rrb::AtEntry;
+using rrb::ListAsBox;
 
-template <int pairs> struct Diagonals {
-  index_t n;
-  double *main, *upper[pairs]; // a_ii, and a_ij at i
-  index_t offset[pairs];       // j - i
+// Rows: `count` values each, value(k, i) of row i, which number size().
 
-  // which pair this offset is of; `pairs`: of none
-  PETSCRRB_HD int find(index_t of) const {
-    int found = pairs;
+// The bits of a row's values.
+template <class Rows> struct RowBits {
+  std::uint64_t bits[Rows::count];
+
+  PETSCRRB_HD RowBits(const Rows &rows, index_t i) {
     PETSCRRB_UNROLL
-    for (int k = 0; k < pairs; ++k)
-      if (offset[k] == of) found = k;
-    return found;
-  }
-};
-
-// The bits of a row's values: main, then above and below of each pair; 0 for what lies outside of the matrix.
-template <int pairs> struct RowBits {
-  static constexpr int count = 2 * pairs + 1;
-  std::uint64_t bits[count];
-
-  PETSCRRB_HD RowBits(const Diagonals<pairs> &a, index_t i) {
-    put(0, a.main[i]);
-    PETSCRRB_UNROLL
-    for (int k = 0; k < pairs; ++k) {
-      put(2 * k + 1, a.upper[k][i]);
-      put(2 * k + 2, i < a.offset[k] ? 0.0 : a.upper[k][i - a.offset[k]]);
+    for (int k = 0; k < Rows::count; ++k) {
+      const double value = rows.value(k, i);
+      std::memcpy(&bits[k], &value, sizeof value);
     }
   }
   PETSCRRB_HD std::uint64_t hash() const { // not 0
     std::uint64_t h = 0;
     PETSCRRB_UNROLL
-    for (int k = 0; k < count; ++k) {
+    for (int k = 0; k < Rows::count; ++k) {
       h = (h ^ bits[k]) * 0x9e3779b97f4a7c15u;
       h ^= h >> 29;
     }
     return h ? h : 1;
   }
-
-private:
-  PETSCRRB_HD void put(int k, double value) { std::memcpy(&bits[k], &value, sizeof value); }
+  PETSCRRB_HD bool are(const double *values) const {
+    bool same = true;
+    PETSCRRB_UNROLL
+    for (int k = 0; k < Rows::count; ++k) {
+      std::uint64_t of_value;
+      std::memcpy(&of_value, values + k, sizeof of_value);
+      same &= of_value == bits[k];
+    }
+    return same;
+  }
 };
-
-// --- by kinds ---
 
 // A hash table, whose places are the kinds.
 struct KindTable {
@@ -63,7 +55,9 @@ struct KindTable {
 
   std::uint64_t *hash; // 0: nobody's
   index_t *row;        // that has taken the place
-  int *full;           // whether some row found no place: there are too many kinds
+  int *known;          // whether its values are in the table
+  int *late;           // whether some of all rows had a place that was not
+  index_t *many;       // whether there are more kinds than places, or rows that only look alike
 
   // That of a row with this hash; -1: there is none.
   PETSCRRB_HD int take(std::uint64_t h, index_t i) const {
@@ -100,134 +94,116 @@ private:
 struct ClearKinds {
   KindTable table;
 
-  PETSCRRB_HD RowFacts operator()(index_t place) const {
-    table.hash[place] = 0;
-    if (!place) *table.full = 0;
-    return {};
+  PETSCRRB_HD void operator()(index_t place) const {
+    table.hash[place] = 0, table.known[place] = 0;
+    if (!place) *table.many = 0, *table.late = 0;
   }
 };
-// scattered: of rows from everywhere, since those at equal distances may be of a side of the grid
-template <int pairs, bool scattered> struct TakeKinds {
-  Diagonals<pairs> a;
+// The kinds of all rows, which are compared with those whose values are known; or of a few rows from everywhere, since those at equal distances
+// may be of a side of the grid.
+template <class Rows, bool few> struct TakeKinds {
+  Rows rows;
   KindTable table;
   std::uint8_t *kind;
+  const double *values;
 
-  PETSCRRB_HD RowFacts operator()(index_t k) const {
-    if (*table.full) return {};
-    const index_t i = scattered ? index_t((std::uint64_t(k) * 0x9e3779b97f4a7c15u >> 1) % std::uint64_t(a.n)) : k;
-    const int place = table.take(RowBits<pairs>(a, i).hash(), i);
-    if (place < 0) *table.full = 1;
-    kind[i] = std::uint8_t(place);
-    return {};
+  PETSCRRB_HD void operator()(index_t k) const {
+    if (*table.many) return;
+    const index_t i = few ? index_t((std::uint64_t(k) * 0x9e3779b97f4a7c15u >> 1) % std::uint64_t(rows.size())) : k;
+    const RowBits<Rows> row(rows, i);
+    const int place = table.take(row.hash(), i);
+    if (!few) kind[i] = std::uint8_t(place);
+    if (place < 0 || (!few && table.known[place] && !row.are(values + place * Rows::count)))
+      *table.many = 1;
+    else if (!few && !table.known[place])
+      *table.late = 1;
   }
 };
-template <int pairs> struct PutKinds {
-  Diagonals<pairs> a;
+template <class Rows> struct PutKinds {
+  Rows rows;
   KindTable table;
   double *values;
+  bool known; // from now on
 
-  PETSCRRB_HD RowFacts operator()(index_t place) const {
-    if (*table.full || !table.hash[place]) return {};
-    const RowBits<pairs> row(a, table.row[place]);
-    std::memcpy(values + place * row.count, row.bits, sizeof row.bits);
-    return {};
+  PETSCRRB_HD void operator()(index_t place) const {
+    if (*table.many || !table.hash[place] || table.known[place]) return;
+    const RowBits<Rows> row(rows, table.row[place]);
+    std::memcpy(values + place * Rows::count, row.bits, sizeof row.bits);
+    table.known[place] = known;
   }
 };
-// Whether each row is of its kind: two could have one hash.
-template <int pairs> struct CompareKinds {
-  Diagonals<pairs> a;
+// The rows of kinds that were not known when they were taken.
+template <class Rows> struct CompareKinds {
+  Rows rows;
   KindTable table;
   const std::uint8_t *kind;
   const double *values;
 
-  PETSCRRB_HD RowFacts operator()(index_t i) const {
-    RowFacts found;
-    found.varies = true;
-    if (*table.full) return found;
-    const RowBits<pairs> row(a, i);
-    const double *const of_kind = values + kind[i] * row.count;
-    found.varies = false;
-    PETSCRRB_UNROLL
-    for (int k = 0; k < row.count; ++k) {
-      std::uint64_t bits;
-      std::memcpy(&bits, of_kind + k, sizeof bits);
-      found.varies |= bits != row.bits[k];
-    }
-    return found;
-  }
-};
-
-// q = A p by the kinds of its rows; returns p q, with the bits of the product by diagonals. In two parts, as the next row may be read before q is
-// stored. Numbers are of 32 bits: most of the time goes into instructions.
-template <int pairs> struct KindsTimes {
-  int n, most; // the largest offset
-  int offset[pairs];
-  const std::uint8_t *kind;
-  const double *values; // as in RowBits, of each kind
-  const double *p;
-  double *q;
-
-  struct Product {
-    double p, q;
-  };
-
-  PETSCRRB_HD Product compute(int i) const { return i >= most && i < n - most ? product<true>(i) : product<false>(i); }
-  PETSCRRB_HD double put(int i, const Product &x) const {
-    q[i] = x.q;
-    return x.p * x.q;
-  }
-
-private:
-  // inner: there are rows at all offsets
-  template <bool inner> PETSCRRB_HD Product product(int i) const {
-    const double *const value = values + kind[i] * RowBits<pairs>::count;
-    const double here = p[i];
-    double sum = value[0] * here;
-    PETSCRRB_UNROLL
-    for (int k = 0; k < pairs; ++k) {
-      if (inner || i < n - offset[k]) sum += value[2 * k + 1] * p[i + offset[k]];
-      if (inner || i >= offset[k]) sum += value[2 * k + 2] * p[i - offset[k]];
-    }
-    return {here, sum};
+  PETSCRRB_HD void operator()(index_t i) const {
+    if (*table.many || !*table.late) return;
+    const int place = kind[i];
+    if (table.known[place]) return;
+    if (!RowBits<Rows>(rows, i).are(values + place * Rows::count)) *table.many = 1;
   }
 };
 
 template <class Backend> class RowKinds {
 public:
-  // for matrices of so many rows, with so many pairs of diagonals; 0: none
-  void resize(index_t n, int pairs) {
-    if (kind_.size() != std::size_t(n)) kind_.resize(n);
-    const std::size_t values = n ? std::size_t(KindTable::places) * (2 * pairs + 1) : 0,
-                      places = n ? KindTable::places : 0;
-    if (values_.size() == values) return;
-    values_.resize(values), hash_.resize(places), row_.resize(places), full_.resize(n ? 1 : 0);
+  // for so many rows of so many values; 0: none. Nothing where that is what there was.
+  void resize(index_t n, int count) {
+    const std::size_t places = n ? KindTable::places : 0;
+    const std::size_t rows = n ? n + past_the_end : 0;
+    if (kind_.size() != rows) kind_.resize(rows);
+    if (values_.size() == places * count) return;
+    wait_ = 0, next_wait_ = 1;
+    values_.resize(places * count), hash_.resize(places), row_.resize(places), known_.resize(places + 1);
+    found_.resize(n ? 1 : 0);
   }
-  std::size_t bytes() const { return kind_.bytes() + values_.bytes() + hash_.bytes() + row_.bytes() + full_.bytes(); }
+  std::size_t bytes() const {
+    return kind_.bytes() + values_.bytes() + hash_.bytes() + row_.bytes() + known_.bytes() + found_.bytes();
+  }
 
-  // The facts of these loops vary where there are too many kinds.
-  template <int pairs> void find(const Diagonals<pairs> &a, RowLoops<Backend> &loops) {
-    const KindTable table{hash_.data(), row_.data(), full_.data()};
-    loops.at_rows(table.places, ClearKinds{table});
-    // first a few, so that not all rows take the same place at once, or find out that there are too many
-    loops.at_rows(some, TakeKinds<pairs, true>{a, table, kind_.data()});
-    loops.at_rows(a.n, TakeKinds<pairs, false>{a, table, kind_.data()});
-    loops.at_rows(table.places, PutKinds<pairs>{a, table, values_.data()});
-    loops.at_rows(a.n, CompareKinds<pairs>{a, table, kind_.data(), values_.data()});
+  // Of these rows. Where there were many, the next one, two, four ... times nothing is done. Waits for nothing.
+  template <class Rows> void look(const Backend &on, const Rows &rows) {
+    looks_ = !wait_;
+    if (!looks_) return void(--wait_);
+    const KindTable table{hash_.data(), row_.data(), known_.data(), known_.data() + KindTable::places,
+                          &found_.data()->failed};
+    each(on, table.places, ClearKinds{table});
+    // first a few, so that not all rows take the same place at once, or find out that there are too many kinds
+    each(on, some, TakeKinds<Rows, true>{rows, table, kind_.data(), values_.data()});
+    each(on, table.places, PutKinds<Rows>{rows, table, values_.data(), true});
+    each(on, rows.size(), TakeKinds<Rows, false>{rows, table, kind_.data(), values_.data()});
+    each(on, table.places, PutKinds<Rows>{rows, table, values_.data(), false});
+    each(on, rows.size(), CompareKinds<Rows>{rows, table, kind_.data(), values_.data()});
   }
-  template <int pairs> KindsTimes<pairs> times(const Diagonals<pairs> &a, const double *p, double *q) const {
-    KindsTimes<pairs> f{int(a.n), 0, {}, kind_.data(), values_.data(), p, q};
-    for (int k = 0; k < pairs; ++k) f.offset[k] = int(a.offset[k]), f.most = std::max(f.most, f.offset[k]);
-    return f;
+  // Waits for that: whether there are few, as far as was looked.
+  bool are_few(const Backend &on) {
+    if (!looks_) return false;
+    const bool few = !on.read(found_)->failed;
+    wait_ = few ? 0 : next_wait_;
+    next_wait_ = few ? 1 : std::min(2 * next_wait_, most_waits);
+    return few;
   }
+  const std::uint8_t *kind() const { return kind_.data(); }
+  const double *values() const { return values_.data(); } // of each kind, one kind after the other
 
 private:
-  static constexpr PetscInt some = 4096;
+  static constexpr int most_waits = 64;
+  static constexpr index_t some = 4096, past_the_end = 2; // which may be read: a pair
 
+  template <class F> static void each(const Backend &on, index_t n, const F &f) {
+    on.for_each_point({{std::min(n, ListAsBox::width), ListAsBox::rows(n), 1}}, AtEntry<F>{f, n});
+  }
+
+  bool looks_ = false;
+  int wait_ = 0, next_wait_ = 1; // so many times
   typename Backend::template Array<std::uint8_t> kind_;
   typename Backend::template Array<double> values_;
   typename Backend::template Array<std::uint64_t> hash_;
   typename Backend::template Array<index_t> row_;
-  typename Backend::template Array<int> full_;
+  typename Backend::template Array<int> known_;
+  typename Backend::template Array<NodeCounts> found_; // failed: there are many
 };
 
 } // namespace petscrrb::rrbsolver

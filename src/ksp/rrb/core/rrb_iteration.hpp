@@ -38,6 +38,7 @@ public:
   void refresh(const PreparedStencil &a, const FirstSchur *made) override { On::cg_.refresh(a, made); }
   bool refreshed() override { return On::cg_.refreshed(); }
   bool eisenstat() const override { return On::cg_.eisenstat(); }
+  bool by_kinds() const override { return On::cg_.by_kinds(); }
 };
 template <class On> class OnAllNodes final : public On {
 public:

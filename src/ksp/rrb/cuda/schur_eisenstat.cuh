@@ -7,14 +7,18 @@ namespace petscrrb::rrbsolver::device {
 
 // q and the parts of the sum of p q, as host/schur_loops.hpp computes them: t = u - W p^ at b1, of which b2 needs those around. What a part
 // of the rows needs of the rows below it is computed once more, and so is what a warp needs of the columns beside.
-struct EisenstatProduct {
+// by_kinds: of few kinds of rows S1 is read from a table, whatever the form.
+template <bool by_kinds> struct EisenstatProduct {
   Arrays<const double> s1; // as in Product, scaled
   Arrays<double> p, q;
   Box box;
+  const std::uint8_t *kind; // as in SchurVectors
+  const double *values;
 
   // X, E and N are of the row below
+  static constexpr int fetched = by_kinds ? 0 : int(of_s1);
   enum Array {
-    P1 = of_s1,
+    P1 = fetched,
     P2, // of the row above
     arrays
   };
@@ -24,9 +28,17 @@ struct EisenstatProduct {
   __device__ int row(int k) const { return min(max(k, box.k0 - 1), box.k1); }
   __device__ void fetch(const Ahead &ahead, const Columns &c, int k) const {
     const int here = row(k), below = row(k - 1), above = row(k + 1);
-    for (int i = 0; i < skew; ++i) ahead.fetch_pair(k, i, s1.at(i, c.h, below));
-    for (int i = skew; i < of_s1; ++i) ahead.fetch_pair(k, i, s1.at(i, c.h, here));
+    for (int i = 0; i < fetched; ++i) ahead.fetch_pair(k, i, s1.at(i, c.h, i < skew ? below : here));
     ahead.fetch_pair(k, P1, p.at(0, c.h, here)), ahead.fetch_pair(k, P2, p.at(1, c.h, above));
+  }
+
+  // the kinds of a pair, and values of theirs
+  __device__ uchar2 kinds(const Columns &c, int k) const {
+    if constexpr (!by_kinds) return {};
+    return __ldg(reinterpret_cast<const uchar2 *>(kind + (index_t(row(k)) * s1.pitch + c.h)));
+  }
+  __device__ Pair of_kinds(const uchar2 &of, int i) const {
+    return {__ldg(values + of.x * of_s1 + i), __ldg(values + of.y * of_s1 + i)};
   }
 
   // the sum over a thread's nodes
@@ -41,16 +53,24 @@ struct EisenstatProduct {
     Pair p2[3] = {{}, {}, pair(p.at(1, h, row(first)))}, whole[2] = {};
     Pair wp{}, n1{}, n2{}, from_below{}; // of row k - 1, of N that of row k - 2
     Pair sw{}, se{}, nw{}, ne{};
+    uchar2 below = kinds(c, first - 1), here = kinds(c, first);
     for (int k = first; k <= c.k1; ++k) {
       if (k < c.k1) fetch(ahead, c, k + 1);
       ahead.end_row();
       ahead.await();
-      const auto s = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
-      const Pair p2_above = s(P2);
+      const uchar2 above = kinds(c, k + 1);
+      const auto s = [&](int i) {
+        if constexpr (by_kinds)
+          return of_kinds(i < skew ? below : here, i);
+        else
+          return pair_of(ahead.template pair<double>(k, i));
+      };
+      const auto fetched_ahead = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
+      const Pair p2_above = fetched_ahead(P2);
       const Pair sw_here = s(skew + SW), se_here = s(skew + SE), nw_here = s(skew + NW), ne_here = s(skew + NE);
       const Pair wp_here =
           (sw_here * p2[2] + se_here * right(p2[2])) + (nw_here * p2_above + ne_here * right(p2_above));
-      const Pair whole_here = s(P1) + wp_here;
+      const Pair whole_here = fetched_ahead(P1) + wp_here;
       // row k - 1
       const Pair e1 = s(E1), e2 = s(E2), n1_here = s(N1), n2_here = s(N2);
       const Pair u =
@@ -68,18 +88,20 @@ struct EisenstatProduct {
       p2[0] = p2[1], p2[1] = p2[2], p2[2] = p2_above, whole[0] = whole[1], whole[1] = whole_here;
       wp = wp_here, n1 = n1_here, n2 = n2_here;
       sw = sw_here, se = se_here, nw = nw_here, ne = ne_here;
+      below = here, here = above;
     }
     return curvature;
   }
 };
 
-static __global__ void __launch_bounds__(threads, 4)
-    eisenstat_product(EisenstatProduct f, Sum curvatures, const double *scalars, int rows) {
+template <bool by_kinds>
+__global__ void __launch_bounds__(threads, 4)
+    eisenstat_product(EisenstatProduct<by_kinds> f, Sum curvatures, const double *scalars, int rows) {
   const Columns columns(f.box, rows, Columns::Shared());
   cuda::start_next();
   cuda::await_previous();
   if (scalars[ended] != 0.0) return;
-  curvatures.add(columns.any ? f.march(columns, EisenstatProduct::Ahead(ahead_memory)) : 0.0);
+  curvatures.add(columns.any ? f.march(columns, typename EisenstatProduct<by_kinds>::Ahead(ahead_memory)) : 0.0);
 }
 
 } // namespace petscrrb::rrbsolver::device

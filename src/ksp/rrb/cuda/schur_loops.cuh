@@ -79,10 +79,12 @@ public:
       return [&](int blocks) { return std::tuple(f, take(curvatures, blocks), x.scalars.data()); };
     };
     if (x.eisenstat) {
-      using F = device::EisenstatProduct;
-      launch<device::Columns::per_warp, 32>(on, own_, device::eisenstat_product,
-                                            with(F{s1, arrays(x.p), arrays(x.q), own_}), true, F::Ahead::bytes,
-                                            most_repeated_rows, 3.0);
+      either(x.kind, [&](auto by_kinds) {
+        using F = device::EisenstatProduct<decltype(by_kinds)::value>;
+        launch<device::Columns::per_warp, 32>(on, own_, device::eisenstat_product<decltype(by_kinds)::value>,
+                                              with(F{s1, arrays(x.p), arrays(x.q), own_, x.kind, x.values}), true,
+                                              F::Ahead::bytes, most_repeated_rows, 3.0);
+      });
     } else {
       using F = device::Product;
       launch_ahead<F>(on, own_, device::product, with(F{s1, vector(arrays(x.p)), arrays(x.q), own_}));
