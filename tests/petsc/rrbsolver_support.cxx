@@ -28,6 +28,28 @@ Recorded recorded(const Problem &problem, const std::string &options, const refe
   return recorded(ksp_of(A, grid_option(problem) + options), problem.b, x0);
 }
 
+void expect_few_kinds_read(Mat constant, const std::string &options, const std::string &cg) {
+  Matrix A;
+  Vector shift;
+  PetscInt n;
+  ok(MatDuplicate(constant, MAT_COPY_VALUES, A.put()));
+  ok(MatCreateVecs(A, shift.put(), nullptr));
+  ok(VecSetRandom(shift, nullptr)); // between 0 and 1
+  ok(MatGetSize(A, &n, nullptr));
+  const reference::Vector b = reference::random_vector(int(n), 1);
+  const Solver ksp = ksp_of(A, options);
+  for (const auto &[varies, found] :
+       {std::pair{false, true}, {true, false}, {false, false}, {false, true}, {false, true}}) {
+    ok(MatCopy(constant, A, SAME_NONZERO_PATTERN));
+    if (varies) ok(MatDiagonalSet(A, shift, ADD_VALUES));
+    const Recorded result = recorded(ksp, b), expected = recorded(ksp_of(A, cg), b);
+    EXPECT_EQ(view(ksp).find("of few kinds of rows") != std::string::npos, found) << view(ksp);
+    EXPECT_EQ(result.reason, expected.reason);
+    EXPECT_NEAR(result.iterations, expected.iterations, 1);
+    EXPECT_LT(largest_difference(result.x, expected.x), 1e-7);
+  }
+}
+
 std::vector<Named> five_points() {
   using namespace reference;
   const auto fixed = [](int i, int j) { return i == 0 || j == 16 || (i > 13 && i < 20 && j == 23); };

@@ -18,6 +18,10 @@ struct Recorded : Solve {
 Recorded recorded(KSP ksp, const reference::Vector &b, const reference::Vector &x0 = {});
 Recorded recorded(const reference::Problem &problem, const std::string &options, const reference::Vector &x0 = {});
 
+// That solves read a byte for each row of this matrix, but not where values vary, nor at the next change after that; and are those of
+// KSPCG with `cg` all the time.
+void expect_few_kinds_read(Mat constant, const std::string &options, const std::string &cg);
+
 // Five-point matrices whose red nodes do not couple: what the solver takes in its own form.
 struct Named {
   std::string name;

@@ -41,6 +41,26 @@ Matrix matrix_of(const reference::Matrix &A, MatType type, MPI_Comm comm) {
   return out;
 }
 
+Matrix constant_grid(PetscInt nx, PetscInt ny, PetscInt nz) {
+  const PetscInt n = nx * ny * nz;
+  std::vector<PetscInt> begin{0}, column;
+  std::vector<PetscScalar> value;
+  const auto put = [&](bool there, PetscInt j, PetscScalar a) {
+    if (there) column.push_back(j), value.push_back(a);
+  };
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt x = i % nx, y = i / nx % ny, z = i / nx / ny;
+    put(z > 0, i - nx * ny, -1), put(y > 0, i - nx, -1), put(x > 0, i - 1, -1);
+    put(true, i, 7);
+    put(x + 1 < nx, i + 1, -1), put(y + 1 < ny, i + nx, -1), put(z + 1 < nz, i + nx * ny, -1);
+    begin.push_back(PetscInt(column.size()));
+  }
+  Matrix lent, out;
+  ok(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, begin.data(), column.data(), value.data(), lent.put()));
+  ok(MatConvert(lent, backend.mat, MAT_INITIAL_MATRIX, out.put()));
+  return out;
+}
+
 void set_values(Mat A, const reference::Matrix &values) {
   std::vector<PetscInt> columns;
   std::vector<PetscScalar> row;

@@ -128,6 +128,7 @@ std::string grid_option(const reference::Problem &problem);     // where the mat
 void set_null_spaces(Mat A, const reference::Problem &problem); // the null space and the near-null-space vector
 Matrix matrix_of(const reference::Problem &problem);            // with them
 
+Matrix constant_grid(PetscInt nx, PetscInt ny, PetscInt nz); // 7 points: 7 on the diagonal, -1 beside it; however large
 Solver ksp_of(Mat A, const std::string &options, Mat P = nullptr);
 Preconditioner pc_of(Mat P, const std::string &options = ""); // of type rrb, not set up
 PC pc_of(KSP ksp);

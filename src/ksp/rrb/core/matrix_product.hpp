@@ -249,10 +249,14 @@ private:
     of(std::integral_constant<int, most_pairs>());
   }
 
+  // that are worth looking for
+  bool has_kinds() const {
+    return Backend::on_device && pairs_ && A_.n >= least_rows_for_kinds && A_.n <= std::numeric_limits<int>::max();
+  }
   void resize() {
     const std::size_t wanted = pairs_ ? (pairs_ + 1) * std::size_t(A_.n) : 0;
     if (diagonals_.size() != wanted) diagonals_.resize(wanted);
-    if (Backend::on_device) kinds_.resize(pairs_ ? A_.n : 0, 2 * pairs_ + 1);
+    if (Backend::on_device) kinds_.resize(has_kinds() ? A_.n : 0, 2 * pairs_ + 1);
   }
 
   // Which diagonals there are, by some rows in the middle: on a grid these have a neighbour along each direction, before or behind them.
@@ -286,10 +290,9 @@ private:
     loops_.clear();
     loops_.at_rows(A_.n, ReadUpper<pairs>{A_, to});
     loops_.at_rows(A_.n, CompareLower<pairs>{A_, to});
-    const bool may_have_kinds = Backend::on_device && A_.n <= std::numeric_limits<int>::max();
-    if (may_have_kinds) kinds_.look(on_, to);
+    if (has_kinds()) kinds_.look(on_, to);
     const RowFacts found = loops_.read();
-    const bool by_kinds = may_have_kinds && kinds_.are_few(on_);
+    const bool by_kinds = has_kinds() && kinds_.are_few(on_);
     version_ += by_kinds != by_kinds_;
     by_kinds_ = by_kinds;
     return !found.foreign && !found.not_finite && found.asymmetry == 0.0;

@@ -16,6 +16,9 @@ using rrb::ListAsBox;
 
 // Rows: `count` values each, value(k, i) of row i, which number size().
 
+// Where there are fewer rows, a solve hardly gains what it takes to look for their kinds.
+constexpr index_t least_rows_for_kinds = index_t(1) << 19;
+
 // The bits of a row's values.
 template <class Rows> struct RowBits {
   std::uint64_t bits[Rows::count];

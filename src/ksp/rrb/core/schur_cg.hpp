@@ -184,6 +184,7 @@ private:
   void look_for_kinds() {
     if constexpr (Backend::on_device) { // a host would look up each value by itself, and gains nothing
       const index_t size = level_.layout.size();
+      if (size < least_rows_for_kinds) return;
       kinds_.resize(size, SchurRows::count);
       kinds_.look(on_, SchurRows{x_.s1.s.X[b1].p - level_.layout.place(0, 0), size});
       x_.values = kinds_.values();
