@@ -51,7 +51,7 @@ template <int pairs> struct Diagonals {
 
   // as rows with kinds: main, then above and below of each pair; 0 for what lies outside of the matrix
   static constexpr int count = 2 * pairs + 1;
-  index_t size() const { return n; }
+  PETSCRRB_HD index_t size() const { return n; }
   PETSCRRB_HD double value(int k, index_t i) const {
     if (!k) return main[i];
     const int pair = (k - 1) / 2;

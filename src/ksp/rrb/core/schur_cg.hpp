@@ -35,7 +35,7 @@ struct SchurRows {
   const double *first;
   index_t places;
 
-  index_t size() const { return places; }
+  PETSCRRB_HD index_t size() const { return places; }
   PETSCRRB_HD double value(int array, index_t place) const { return first[array * places + place]; }
 };
 
