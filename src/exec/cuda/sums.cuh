@@ -232,8 +232,7 @@ public:
   }
   // of f(i) for 0 <= i < n, as many as of a box of so many points
   template <class F> Terms terms_of_list(const Cuda &on, index_t n, const F &f) {
-    const int blocks =
-        int(std::min((n + cuda::sum_point_threads - 1) / cuda::sum_point_threads, cuda::most_point_sums));
+    const int blocks = int(parts_of(Range3{{n, 1, 1}}));
     if (!blocks) return {};
     const auto sum = take<cuda::sum_point_threads>(blocks);
     static const bool overlap = cuda::may_overlap(cuda::add_list<F>);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/host/host.hpp"
+#include "exec/list.hpp"
 #include "exec/sums.hpp"
 
 namespace petscrrb {
@@ -32,6 +33,10 @@ public:
     double *first = take(parts_of(box));
     host::sum_rows(box, f, first);
     return {first, parts_of(box)};
+  }
+  // of f(i) for 0 <= i < n, as many as of ListAsBox::points(n)
+  template <class F> Terms terms_of_list(const Host &on, index_t n, const F &f) {
+    return terms_of(on, ListAsBox::points(n), AtEntry<F>{f, n});
   }
   Terms terms() const { return {partial_.data(), used_}; }
   // to[i] = the i-th sum, wherever it has its place

@@ -109,8 +109,7 @@ public:
   // with: what the product is made of
   template <class... With>
   FullCG(const Backend &on, const Inside &inside, const With &...with)
-      : on_(on), inside_(inside), product_(with...),
-        n_(inside.nodes()), box_{{std::min(n_, ListAsBox::width), ListAsBox::rows(n_), 1}}, memory_(5 * n_),
+      : on_(on), inside_(inside), product_(with...), n_(inside.nodes()), box_(ListAsBox::points(n_)), memory_(5 * n_),
         scalars_(slots, product_.rows(n_)) {
     partial_.reserve(4 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
   }
@@ -167,12 +166,7 @@ private:
 
   double *at(Vector i) const { return memory_.data() + i * n_; }
   template <class F> void each(const F &f) const { on_.for_each_point(box_, AtEntry<F>{f, n_}); }
-  template <class F> Terms sum(const F &f) {
-    if constexpr (Backend::on_device)
-      return partial_.terms_of_list(on_, n_, f);
-    else
-      return partial_.terms_of(on_, box_, AtEntry<F>{f, n_});
-  }
+  template <class F> Terms sum(const F &f) { return partial_.terms_of_list(on_, n_, f); }
   // f sets r, and returns its squares.
   template <class F> void sum_residual(Norm norm, const F &f) {
     const Terms squares = sum(f);

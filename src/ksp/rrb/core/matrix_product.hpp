@@ -6,6 +6,7 @@
 #include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
 #include "ksp/rrb/core/row_kinds.hpp"
+#include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
 
 #include <algorithm>
@@ -264,7 +265,7 @@ private:
   void look() {
     constexpr PetscInt window = 256;
     const PetscInt first = A_.n / 2, rows = std::min(A_.n - first, window);
-    pairs_ = 0;
+    pairs_ = 0, by_kinds_ = false;
     if (!A_.n) return resize();
     const std::vector<PetscInt> begin = on_.to_host(A_.ia + first, rows + 1);
     on_average_ = double(on_.to_host(A_.ia + A_.n, 1)[0]) / double(A_.n);

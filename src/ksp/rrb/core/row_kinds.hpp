@@ -3,16 +3,13 @@
 #pragma once
 
 #include "exec/counts.hpp"
-#include "pc/rrb/graph/couplings.hpp"
+#include "exec/list.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 namespace petscrrb::rrbsolver {
-
-using rrb::AtEntry;
-using rrb::ListAsBox;
 
 // Rows: `count` values each, value(k, i) of row i, which number size().
 
@@ -196,7 +193,7 @@ private:
   static constexpr index_t some = 4096, past_the_end = 2; // which may be read: a pair
 
   template <class F> static void each(const Backend &on, index_t n, const F &f) {
-    on.for_each_point({{std::min(n, ListAsBox::width), ListAsBox::rows(n), 1}}, AtEntry<F>{f, n});
+    on.for_each_point(ListAsBox::points(n), AtEntry<F>{f, n});
   }
 
   bool looks_ = false;

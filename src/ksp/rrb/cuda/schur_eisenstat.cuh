@@ -59,13 +59,13 @@ template <bool by_kinds> struct EisenstatProduct {
       ahead.end_row();
       ahead.await();
       const uchar2 above = kinds(c, k + 1);
+      const auto fetched_ahead = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
       const auto s = [&](int i) {
         if constexpr (by_kinds)
           return of_kinds(i < skew ? below : here, i);
         else
-          return pair_of(ahead.template pair<double>(k, i));
+          return fetched_ahead(i);
       };
-      const auto fetched_ahead = [&](int i) { return pair_of(ahead.template pair<double>(k, i)); };
       const Pair p2_above = fetched_ahead(P2);
       const Pair sw_here = s(skew + SW), se_here = s(skew + SE), nw_here = s(skew + NW), ne_here = s(skew + NE);
       const Pair wp_here =
