@@ -15,9 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure(config):
-    """Programs that start and end at the same time make and remove one folder, /tmp/ompi.HOST.UID, and some fail: each process of tests has its own."""
+    """Programs of Open MPI that start and end at the same time make and remove one folder, /tmp/ompi.HOST.UID, and some fail.
+
+    So each process of tests has its own. And a program without mpiexec starts no daemon of its own, which would remove the folder
+    only after the program's end, under the next one.
+    """
     folder = tempfile.TemporaryDirectory(prefix="ompi-")
     os.environ["OMPI_MCA_orte_tmpdir_base"] = folder.name
+    os.environ["OMPI_MCA_ess_singleton_isolated"] = "1"
     config.add_cleanup(folder.cleanup)
 
 
@@ -85,7 +90,9 @@ def run(build, config):
         with alone(build / "tests.lock") if ranks > 1 else contextlib.nullcontext():
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                                   timeout=timeout, cwd=cwd, env={**os.environ, **settings, **(env or {})})
-        assert (done.returncode != 0) == fails, f"{shlex.join(words)} ended with {done.returncode}:\n{done.stdout}"
+        # the end first, which says why: of a long message, a summary shows the beginning alone
+        end = "\n".join(done.stdout.splitlines()[-20:])
+        assert (done.returncode != 0) == fails, f"exit status {done.returncode} after\n{end}\n{shlex.join(words)}\n{done.stdout}"
         return done.stdout
 
     return call
