@@ -157,7 +157,7 @@ static PetscBool InChannel(PetscInt d, PetscInt i) {
 /* What plain red and black cannot do: of cell (i, j). */
 static PetscReal HardCoefficient(const Problem *p, PetscInt i, PetscInt j, uint64_t *state) {
   switch (p->kind) {
-  case LOGNORMAL: return PetscExpReal(3 * Normal(state));
+  case LOGNORMAL: return PetscExpReal(p->sigma * Normal(state));
   case CELLS: return Uniform(state) < 0.1 ? 1e6 : 1;
   case MASK: return Uniform(state) < 0.3 ? 0 : 1;
   case CHANNELS: return InChannel(0, i) || InChannel(1, j) ? 1e4 : 1;

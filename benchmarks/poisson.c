@@ -7,13 +7,14 @@ static char help[] = "Solves one linear system with several solvers and prints, 
   -open <all>          sides where u = 0: all, one (the upper one in the last direction) or none (in 2D, too, with a\n\
                        normal random right-hand side); nothing flows through the others\n\
   -problem <poisson>   poisson, variable (random smooth coefficients, contrast 1e3), jumps (1 or 1e6 from face to face),\n\
-                       two_phase (one above the other), bubbles (16 circles, 27 spheres), lognormal (exp(3 N(0,1)) in\n\
-                       each cell), cells (1e6 in a tenth of them, 1 in the others), mask (30 % of the cells are\n\
+                       two_phase (one above the other), bubbles (16 circles, 27 spheres), lognormal (exp(sigma N(0,1))\n\
+                       in each cell), cells (1e6 in a tenth of them, 1 in the others), mask (30 % of the cells are\n\
                        identity rows), channels (1e4 in 15 % of the rows and columns of cells) or stretched (cells that\n\
                        grow from all sides to the middle, aspects up to 1000)\n\
   -matrix <file>       instead of a problem a symmetric matrix in PETSc's binary format, on one rank, and a normal random\n\
                        right-hand side\n\
   -jump <1000>         of the densities of two phases\n\
+  -sigma <3>           of lognormal\n\
   -anisotropy <1>      multiplies the coefficient in x\n\
   -r <0>               1/r is added to the diagonal; 0: nothing\n\
   -backend <host>      host or cuda: where the matrix and the vectors are\n\
@@ -82,6 +83,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
     PetscFunctionReturn(0);
   }
   p->jump = 1000;
+  p->sigma = 3;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-n", n, &numbers, NULL));
   if (numbers < 2) n[1] = n[0];
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", p->n, &sides, &solid));
@@ -89,6 +91,7 @@ static PetscErrorCode ReadProblem(Problem *p) {
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-open", open, NO_SIDE + 1, &sides_open, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-anisotropy", &anisotropy, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &p->jump, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-sigma", &p->sigma, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-r", &r, NULL));
   PetscCheck(n[0] >= 1 && n[1] >= 1 && n[1] <= PETSC_MAX_INT / n[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-n must be positive, with at most %" PetscInt_FMT " unknowns", PETSC_MAX_INT);

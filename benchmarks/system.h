@@ -11,7 +11,7 @@ typedef enum {
   JUMPS,     /* 1 or 1e6 at random from face to face */
   TWO_PHASE, /* the lower half is heavy, the upper one light */
   BUBBLES,   /* 16 light circles */
-  LOGNORMAL, /* exp(3 N(0,1)) in each cell */
+  LOGNORMAL, /* exp(sigma N(0,1)) in each cell */
   CELLS,     /* 1, and 1e6 in a tenth of the cells */
   MASK,      /* 1, and 0 in three tenths of the cells */
   CHANNELS,  /* 1, and 1e4 in 15 % of the rows and columns of cells */
@@ -32,6 +32,7 @@ typedef struct {
   PetscReal scale[3]; /* k in each direction is so many times what the kind says */
   PetscReal added;    /* c */
   PetscReal jump;     /* of the densities of two phases */
+  PetscReal sigma;    /* of LOGNORMAL */
   PetscBool device;   /* A and b are on the device */
   PetscReal *k;       /* coefficient at the points with the boundary's, n + 2 a side, or NULL: it belongs to faces; of
                          stretched cells that in x, and 1/k in y */
