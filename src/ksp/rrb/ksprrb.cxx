@@ -57,7 +57,7 @@ static PetscErrorCode KSPView_RRB(KSP ksp, PetscViewer viewer) {
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  conjugate gradients: %s%s\n", forms[s->form],
-                                   s->form == KSP_RRB_SCHUR ? s->inside->schur : ""));
+                                   s->form == KSP_RRB_SCHUR ? s->solver->schur() : ""));
   if (s->form != KSP_RRB_SCHUR && s->why) PetscCall(PetscViewerASCIIPrintf(viewer, "  because %s\n", s->why));
   kinds = s->solver->by_kinds() ? ", of few kinds of rows" : "";
   if (s->solver->captured()) PetscCall(PetscViewerASCIIPrintf(viewer, "  iterations: as a graph on the device\n"));
@@ -147,7 +147,7 @@ static PetscErrorCode KSPComputeExtremeSingularValues_RRB(KSP ksp, PetscReal *la
    `PCRRB` takes its place. `-pc_type` decides otherwise.
 
    The red nodes of a 5- or 7-point matrix, half of all nodes, are eliminated exactly, and CG works on the others, in few passes over
-   memory. The solution is computed on all nodes. CG works on all nodes if the matrix is on no grid or has 9 points, if there is an
+   memory. The solution is computed on all nodes. CG works on all nodes if red nodes cannot be exact (9 points, triangles), if there is an
    odd number of points around a periodic side, or if `PCGRIDMG` does not smooth by red-black points. PETSc's own products and vector operations are used if the
    preconditioner is built from another matrix, and with `PCRRB` on several ranks if CG works on all nodes or the finest grid is on every
    rank. `KSPView()` shows which is in use.

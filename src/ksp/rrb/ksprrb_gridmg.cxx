@@ -40,6 +40,8 @@ public:
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 
+  const char *schur() const override { return "of the black points, in the finest grid's arrays"; }
+
 private:
   static rrb::Ranks *RanksOf(const PCGridMGParts &with) { return with.grids->ranks(); }
   rrbsolver::Iteration &iteration() const override { return *iteration_; }
@@ -85,7 +87,6 @@ PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSolver> *s
 
 const KSPRRBInside KSPRRBOnGridMG = {
     PCGRIDMG,
-    "of the black points, in the finest grid's arrays",
     [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
     [](PC pc) -> PetscInt64 { return StateOf(pc)->grid.n[0] ? StateOf(pc)->backend->parts().build : 0; },
     [](PC pc) { return StateOf(pc)->backend->on_device(); },

@@ -11,7 +11,6 @@ typedef enum {
 
 struct KSPRRBInside {
   PCType type;
-  const char *schur;                             /* where the Schur complement's vectors are, for views */
   PetscRRBStateOfAll *(*state)(PC);              /* after the set-up */
   PetscInt64 (*build)(PC);                       /* which hierarchy this is, of those of all types; 0: none */
   PetscBool (*on_device)(PC);                    /* of a hierarchy that there is */

@@ -268,7 +268,6 @@ std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) {
 }
 
 const KSPRRBInside KSPRRBOnAnyPC = {nullptr,
-                                    nullptr,
                                     [](PC) -> PetscRRBStateOfAll * { return nullptr; },
                                     Build,
                                     OnDevice,

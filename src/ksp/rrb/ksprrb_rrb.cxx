@@ -1,8 +1,56 @@
 /* What KSPRRB wants to know of PCRRB. */
+#include "exec/host/host.hpp"
 #include "ksp/rrb/ksprrb_inside.h"
 #include "ksp/rrb/ksprrb_rrb.h"
 
+using namespace petscrrb;
+
 static PCRRBState *StateOf(PC pc) { return ((PC_RRB *)pc->data)->state; }
+
+/* On the first Schur complement of a graph, which the factorization has. */
+template <class Array> class OnBlackNodes final : public KSPRRBFused<Array> {
+public:
+  explicit OnBlackNodes(const PCRRBParts &with)
+      : KSPRRBFused<Array>("KSPRRB", with.stream, with.captured,
+                           [solve = with.solve_last_block](rrb::Part part) { return (int)solve(part); }, {}) {
+#if PETSCRRB_ON_DEVICES
+    if (with.stream) iteration_ = rrbsolver::make_graph_iteration(with.stream->cuda, *with.core);
+#endif
+    if (!with.stream) iteration_ = rrbsolver::make_graph_iteration(*with.host, *with.core);
+  }
+  /* It is of the matrix that was factored: Choose() sees to that. */
+  PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *values) override {
+    *values = KSP_RRB_VALUES_OK;
+    return PETSC_SUCCESS;
+  }
+  const char *schur() const override { return "of a graph, in the order of elimination"; }
+
+private:
+  rrbsolver::Iteration &iteration() const override { return *iteration_; }
+
+  std::unique_ptr<rrbsolver::Iteration> iteration_;
+};
+
+/* Why the core's, if it has one, is not that of Amat as it is now; NULL: it is. */
+static PetscErrorCode WhyNotOfAmat(PC pc, const char **why) {
+  const PCRRBState *s = StateOf(pc);
+  PetscRRBMatrixState now;
+
+  PetscFunctionBegin;
+  PetscCall(now.Take(pc->mat));
+  *why = nullptr;
+  if (!(now == s->factored))
+    *why = "the preconditioner was built from other values";
+  else if (s->near_null.rounding != KSPRRBSolver::rounding)
+    *why = "the preconditioner takes small row sums for 0, since there is a null space";
+  else if (s->values.scaled)
+    *why = "the preconditioner keeps a near null space";
+  else if (s->values.positive)
+    *why = "the preconditioner has moved positive off-diagonal entries";
+  else if (s->values.zero_rows)
+    *why = "the matrix has zero rows";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   const PCRRBState *s = StateOf(pc);
@@ -11,7 +59,10 @@ static PetscErrorCode Choose(PC pc, KSPRRBForm *form, const char **why) {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
   *form = KSP_RRB_FULL;
-  if (s->on_graph)
+  if (s->core->black_graph() && ranks == 1) {
+    PetscCall(WhyNotOfAmat(pc, why));
+    if (!*why) *form = KSP_RRB_SCHUR;
+  } else if (s->on_graph)
     *why = "the matrix is on no grid";
   else if (s->support)
     *why = "red nodes are chosen by support";
@@ -37,6 +88,13 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
 
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
+    if (!full && with.core->black_graph()) {
+#if PETSCRRB_ON_DEVICES
+      if (with.stream) with.stream->Do([&] { *solver = std::make_unique<OnBlackNodes<cuda::Buffer<double>>>(with); });
+#endif
+      if (!with.stream) *solver = std::make_unique<OnBlackNodes<std::vector<double>>>(with);
+      return;
+    }
     if (rows) {
       *solver = KSPRRBSolverOnGraph(with);
       return;
@@ -55,7 +113,6 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
 
 const KSPRRBInside KSPRRBOnRRB = {
     PCRRB,
-    "in r1/r2/b1/b2 storage",
     [](PC pc) -> PetscRRBStateOfAll * { return StateOf(pc); },
     [](PC pc) -> PetscInt64 { return StateOf(pc)->core ? StateOf(pc)->build : 0; },
     [](PC pc) { return StateOf(pc)->backend->on_device(); },

@@ -23,6 +23,7 @@ public:
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  const char *schur() const override { return "in r1/r2/b1/b2 storage"; }
   double bytes() const override { return KSPRRBFused<Array>::bytes() + stencil_.bytes(); }
 
 protected:

@@ -36,6 +36,8 @@ public:
   virtual PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *) = 0;
   /* The matrix's arrays are used where they are. They may have moved since the last solve. */
   virtual bool borrows() const { return false; }
+  /* where the vectors of the first Schur complement are, for views */
+  virtual const char *schur() const { return ""; }
   /* All steps are enqueued as one graph. */
   virtual bool captured() const { return false; }
   /* The product is that of Eisenstat's form. */

@@ -78,17 +78,20 @@ struct NoDirection {
   PETSCRRB_HD void operator()(index_t, index_t) const { s[alpha] = s[beta] = 0.0; }
 };
 
-// --- preconditioners: z = M^-1 r of `nodes` unknowns; another version() where a captured application would not be the same; energy(): the
-// terms of (r, z), if an application leaves them ---
+// --- preconditioners: z = M^-1 r of `nodes` unknowns; place(): where z is, of its own if has_z; another version() where a captured application would
+// not be the same; energy(): the terms of (r, z), if an application leaves them ---
 
 // A factorization, whose last block is the caller's.
 struct FactorizationInside {
   Factorization &core;
 
+  static constexpr bool has_z = false;
   index_t nodes() const { return core.extent().nodes(); }
+  static double *place(double *z) { return z; }
   long version() const { return long(Cycle<Factorization>(core).used()); }
   Terms energy() const { return {}; }
-  template <class Solve> auto apply(const double *r, double *z, const Solve &solve) const {
+  template <class Backend, class Solve>
+  auto apply(const Backend &, const double *r, double *z, const Solve &solve) const {
     return Cycle<Factorization>(core).apply(r, z, Part::whole, solve);
   }
 };
@@ -97,10 +100,15 @@ struct CallersInside {
   index_t n;
   Callers with;
 
+  static constexpr bool has_z = false;
   index_t nodes() const { return n; }
+  static double *place(double *z) { return z; }
   long version() const { return with.version ? with.version() : 0; }
   Terms energy() const { return with.energy; }
-  template <class Solve> auto apply(const double *, double *, const Solve &solve) const { return solve(Part::whole); }
+  template <class Backend, class Solve>
+  auto apply(const Backend &, const double *, double *, const Solve &solve) const {
+    return solve(Part::whole);
+  }
 };
 
 // Product: of products.hpp. Vectors are in natural order.
@@ -109,15 +117,15 @@ public:
   // with: what the product is made of
   template <class... With>
   FullCG(const Backend &on, const Inside &inside, const With &...with)
-      : on_(on), inside_(inside), product_(with...), n_(inside.nodes()), box_(ListAsBox::points(n_)), memory_(5 * n_),
-        scalars_(slots, product_.rows(n_)) {
+      : inside_(inside), product_(with...), n_(inside.nodes()), box_(ListAsBox::points(n_)),
+        memory_((Inside::has_z ? 4 : 5) * n_), on_(on), scalars_(slots, product_.rows(n_)) {
     partial_.reserve(4 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
   }
 
   Product &product() { return product_; }
   const Product &product() const { return product_; }
   double *residual() const { return at(r); }
-  double *preconditioned() const { return at(z); } // residual
+  double *preconditioned() const { return inside_.place(at(z)); } // residual
 
   template <class Solve, class Finish>
   auto start(const double *r0, Norm norm, const Solve &solve, const Finish &finish) {
@@ -132,7 +140,7 @@ public:
   template <class Solve, class Finish> auto step(Norm norm, const Solve &solve, const Finish &finish) {
     pending_ = true;
     partial_.start();
-    each(NextDirectionOf{at(z), at(p), at(delta), scalars_.data()});
+    each(NextDirectionOf{preconditioned(), at(p), at(delta), scalars_.data()});
     product_.multiply(on_, at(p), at(q), scalars_, partial_);
     sum_residual(norm, SubtractProductOf{at(r), at(q), scalars_.data()});
     return precondition(norm, solve, finish);
@@ -155,16 +163,21 @@ public:
   }
   std::size_t bytes() const { return memory_.bytes() + scalars_.bytes() + partial_.bytes() + product_.bytes(); }
 
-private:
+protected:
   enum Vector {
     r,
-    z,
     p,
     q,
-    delta
+    delta,
+    z
   };
 
   double *at(Vector i) const { return memory_.data() + i * n_; }
+  template <class Solve> auto apply(const Solve &solve) const {
+    return inside_.apply(on_, at(r), preconditioned(), solve);
+  }
+
+private:
   template <class F> void each(const F &f) const { on_.for_each_point(box_, AtEntry<F>{f, n_}); }
   template <class F> Terms sum(const F &f) { return partial_.terms_of_list(on_, n_, f); }
   // f sets r, and returns its squares.
@@ -181,21 +194,26 @@ private:
     partial_.put(on_, sums, scalars_.data() + squares_b1);
   }
   template <class Solve, class Finish> auto precondition(Norm norm, const Solve &solve, const Finish &finish) {
-    const auto error = inside_.apply(at(r), at(z), solve);
-    const Terms left = inside_.energy(), energy = left.count ? left : sum(ProductOf{at(r), at(z)});
-    if (norm == Norm::preconditioned) add_squares(sum(ProductOf{at(z), at(z)}));
+    const auto error = apply(solve);
+    const double *const z = preconditioned();
+    const Terms left = inside_.energy(), energy = left.count ? left : sum(ProductOf{at(r), z});
+    if (norm == Norm::preconditioned) add_squares(sum(ProductOf{z, z}));
     if (!error) finish(energy);
     return error;
   }
 
-  const Backend &on_;
   const Inside inside_;
   Product product_;
   const index_t n_;
   const Range3 box_;
   typename Backend::template Array<double> memory_;
+
+protected:
+  const Backend &on_;
   Scalars<Backend> scalars_;
   PartialSum<Backend> partial_;
+
+private:
   Terms squares_;
   bool pending_ = false; // alpha p is not yet added to delta
 };

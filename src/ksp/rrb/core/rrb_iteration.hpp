@@ -31,6 +31,10 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(const Host &on, RrbIteration::C
 std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &, bool full, BlackRanks *ranks = nullptr,
                                                  Iteration::Loop = Iteration::Loop::automatic);
 
+// On the first Schur complement of a graph, of a factorization that has a black_graph().
+std::unique_ptr<Iteration> make_graph_iteration(const Host &on, Factorization &);
+std::unique_ptr<Iteration> make_graph_iteration(Cuda &on, Factorization &);
+
 // On: IterationOnHost or IterationOnDevice.
 template <class On> class OnRrb final : public On {
 public:

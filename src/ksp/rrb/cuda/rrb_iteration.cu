@@ -1,9 +1,10 @@
 // Conjugate gradients on PCRRB's factorization on a device.
-#include "ksp/rrb/core/full_cg.hpp"
+#include "ksp/rrb/core/graph_cg.hpp"
 #include "ksp/rrb/core/rrb_iteration.hpp"
 #include "ksp/rrb/cuda/iteration.cuh"
 #include "ksp/rrb/cuda/schur_form.cuh"
 #include "ksp/rrb/cuda/schur_loops.cuh"
+#include "pc/rrb/cuda/coupling_sums.cuh"
 
 namespace petscrrb::rrbsolver {
 
@@ -20,4 +21,9 @@ std::unique_ptr<RrbIteration> make_rrb_iteration(Cuda &on, RrbIteration::Core &c
                                                                                core);
   return std::make_unique<OnRrb<IterationOnDevice<SchurCG<Cuda, Core>, RrbIteration>>>(on, loop, core, ranks);
 }
+
+std::unique_ptr<Iteration> make_graph_iteration(Cuda &on, Factorization &core) {
+  return std::make_unique<IterationOnDevice<GraphCG<Cuda>, Iteration>>(on, Iteration::Loop::automatic, core);
+}
+
 } // namespace petscrrb::rrbsolver

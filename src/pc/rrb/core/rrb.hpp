@@ -12,6 +12,7 @@
 namespace petscrrb::rrb {
 
 class Ranks;
+struct BlackGraph; // graph/black_graph.hpp
 
 struct Options {
   int levels = 1;
@@ -141,6 +142,9 @@ public:
   virtual void want_schur(bool) {}
   // As the next one will make it; NULL: not at all.
   virtual const FirstSchur *schur() const { return nullptr; }
+  // What S1 of a graph is made of, whose vectors are where down(1, ...) begins and up(..., 1) ends; NULL: red nodes are not exact, or in single
+  // precision. It stays where it is.
+  virtual const BlackGraph *black_graph() const { return nullptr; }
 
   // The parts of z = M^-1 r in natural order, z not r; cycle.hpp puts them together. down(0, grids()) ends in coarse_r();
   // the caller solves S_l coarse_z() = coarse_r(), from which up(grids(), 0) begins. Other sweeps begin and end with the

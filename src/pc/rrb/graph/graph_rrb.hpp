@@ -1,11 +1,13 @@
 // RRB with red nodes chosen by support: the factor, and its application.
 #pragma once
 
+#include "pc/rrb/graph/black_graph.hpp"
 #include "pc/rrb/graph/choose_levels.hpp"
 #include "pc/rrb/graph/shared_sweeps.hpp"
 #include "pc/rrb/graph/sweeps.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace petscrrb::rrb {
 
@@ -96,7 +98,8 @@ public:
     options_.amli_grid = steps_.empty() ? 0 : steps_.front()->grid();
     make_order();
     make_factor();
-    make_forward();
+    make_forward(nullptr, forward_);
+    if (black_) make_forward(black_->lower.end, below_first_);
     make_last_block();
     make_amli();
     levels_.end_choosing([&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
@@ -120,6 +123,7 @@ public:
     return o;
   }
 
+  const BlackGraph *black_graph() const override { return black_ ? &*black_ : nullptr; }
   void down(int from, int to, const double *r, double *z, Part part) override;
   void up(int from, int to, const double *r, double *z, Part part, Energy energy) override;
   int grids() const override { return levels_.count(); }
@@ -183,13 +187,20 @@ private:
       if (s->grid() == l) return s.get();
     return nullptr;
   }
+  struct Taken { // of a level's nodes, what they take from earlier ones
+    Couplings<T> couplings;
+    node_t n;
+    double on_average;
+    double *copy;
+  };
   void make_order();
   void make_factor();
-  void make_forward();
+  bool first_is_exact() const;
+  void make_forward(const node_t *after_first, std::vector<Taken> &forward);
   void make_last_block();
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
-  void take_from_earlier(int l);
+  void take_from_earlier(int l, int from);
   void fill_lower() {
     Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
   }
@@ -205,13 +216,10 @@ private:
   Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
   Array<T> upper_, lower_;                            // weight/d
   Array<double> inverse_, x_, coarse_r_;              // 1/d
-  struct Taken {
-    Couplings<T> couplings;
-    node_t n;
-    double on_average;
-    double *copy;
-  };
-  std::vector<Taken> forward_; // of levels 1, 2, ...
+  std::vector<Taken> forward_, below_first_; // of levels 1, 2, ...; of levels 2, 3, ... where a sweep begins at level 1
+  Array<node_t> split_;    // of each black node, where its couplings with later ones than level 0's begin in lower_
+  Array<double> diagonal_; // of these nodes
+  std::optional<BlackGraph> black_; // which has both
   LastBlock block_;
   Array<PetscInt> ia_, ja_;
   Array<double> a_, last_excess_; // where the backend is no host
@@ -262,6 +270,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
                             lower_start_.data()});
   }
   const node_t couplings = levels_.choosing().offsets(upper_start_.data(), reds, any_number);
+  const bool exact = first_is_exact();
   levels_.choosing().offsets(lower_start_.data(), n, couplings);
   upper_column_.resize(couplings), lower_column_.resize(couplings), source_.resize(couplings);
   upper_.resize(couplings), lower_.resize(couplings);
@@ -282,7 +291,28 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
     Loops::each(on_, level.rows.n(),
                 ListLower{rows, colour, order, upper_start_.data(), upper_column_.data(), end.data(),
                           lower_column_.data(), source_.data()});
+    if (l == 0 && exact) {
+      split_.resize(below(1)), diagonal_.resize(below(1));
+      Loops::each(on_, below(1), CopyNumber{end.data() + first_[1], split_.data()});
+    }
   }
+  if constexpr (std::is_same_v<T, double>)
+    if (exact)
+      black_ = {first_[1],
+                below(1),
+                levels_.level(0).rows.couplings() / 2,
+                point_.data(),
+                {upper_start_.data(), upper_start_.data() + 1, upper_column_.data(), upper_.data()},
+                {lower_start_.data() + first_[1], split_.data(), lower_column_.data(), lower_.data()},
+                inverse_.data(),
+                diagonal_.data(),
+                x_.data()};
+}
+
+// Whether each coupling of the matrix is one of a red node with a black one, and stays.
+template <class Backend, class T> bool GraphRrb<Backend, T>::first_is_exact() const {
+  if (!std::is_same_v<T, double> || !grids() || levels_.level(0).slid()) return false;
+  return 2 * on_.to_host(upper_start_.data() + first_[1], 1)[0] == levels_.level(0).rows.couplings();
 }
 
 template <class Backend, class T> void GraphRrb<Backend, T>::make_amli() {
@@ -330,9 +360,9 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
   if (Step *step = step_at(l))
     Loops::each(on_, g.n, FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
   const auto &level = levels_.level(l);
-  Loops::together_or_alone(
-      on_, g.n, double(level.rows.couplings()) / g.n,
-      FillUpper<T>{g, level.colour.data(), order, upper_start_.data(), inverse, inverse_.data(), upper_.data()});
+  Loops::together_or_alone(on_, g.n, double(level.rows.couplings()) / g.n,
+                           FillUpper<T>{g, level.colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
+                                        upper_.data(), l == 0 && black_ ? diagonal_.data() : nullptr, first_[1]});
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
@@ -340,6 +370,7 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
                   lower_start_.bytes() + lower_column_.bytes() + source_.bytes() + upper_.bytes() + lower_.bytes() +
                   inverse_.bytes() + x_.bytes() + coarse_r_.bytes() + block_.bytes() + s_.bytes() + q_.bytes() +
                   ia_.bytes() + ja_.bytes() + a_.bytes() + last_excess_.bytes();
+  n += split_.bytes() + diagonal_.bytes();
   for (const auto &o : order_) n += o.bytes();
   for (const auto &s : steps_) n += s->bytes();
   return n;
@@ -349,19 +380,27 @@ template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() cons
 
 // Of each level's nodes what they take from earlier ones; of a step's level, and of the last block, that of later nodes at once. Lists of
 // what a node takes from are divided at steps only: what earlier levels give is taken on the way from level 0 or 1.
-template <class Backend, class T> void GraphRrb<Backend, T>::make_forward() {
+// after_first: what is taken from level 0 ends there, for sweeps that begin at level 1; or NULL.
+template <class Backend, class T>
+void GraphRrb<Backend, T>::make_forward(const node_t *after_first, std::vector<Taken> &forward) {
   const Step *above = nullptr;
-  for (int l = 1; l <= grids(); ++l) {
+  for (int l = after_first ? 2 : 1; l <= grids(); ++l) {
     const Step *const step = step_at(l);
+    if (after_first && above) {
+      forward.push_back(forward_[l - 1]);
+      continue;
+    }
     const node_t *const start = lower_start_.data() + first_[l];
-    const node_t *const begin = above ? above->split.data() + (first_[l] - first_[above->grid()]) : start;
+    const node_t *const begin = above         ? above->split.data() + (first_[l] - first_[above->grid()])
+                                : after_first ? after_first + (first_[l] - first_[1])
+                                              : start;
     const node_t *const end = step ? step->split.data() : start + 1;
     const node_t n = first_[step ? grids() + 1 : l + 1] - first_[l];
     const index_t couplings = levels_.choosing().sum(n, CountTaken{begin, end});
     double *const copy = l == grids() ? coarse_r_.data()
                          : step       ? step->r.data()
                                       : nullptr; // where another one is wanted
-    forward_.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n, copy});
+    forward.push_back({{begin, end, lower_column_.data(), lower_.data()}, n, double(couplings) / n, copy});
     if (step) above = step;
   }
 }
@@ -395,14 +434,14 @@ void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Par
                   Load{point_.data() + own.begin, r, part != Part::right ? v_ : nullptr, x + own.begin});
     });
   if (part == Part::right && shared) shared->bring_rest(x);
-  if (part == Part::right || grids() == 0) on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
+  if (part == Part::right || from == grids()) on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
   if (part == Part::right || from == to) return;
-  for (int l = std::max(from + !!step_at(from), 1); l <= to; ++l)
-    if (l < to || l == grids() || step_at(l)) take_from_earlier(l);
+  for (int l = from + 1; l <= to; ++l)
+    if (l < to || l == grids() || step_at(l)) take_from_earlier(l, from);
 }
 
-template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l) {
-  const Taken &taken = forward_[l - 1];
+template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l, int from) {
+  const Taken &taken = from == 1 && black_ ? below_first_[l - 2] : forward_[l - 1];
   double *const x = x_.data(), *const of_level = x + first_[l];
   const SharedSweeps *const shared = shared_before(l - 1);
   const bool gathers = shared && l == shared->whole();

@@ -98,9 +98,11 @@ template <class T> struct FillUpper {
   const double *inverse; // of the graph's nodes
   double *of_node;
   T *upper;
+  double *diagonal; // of black nodes, from the first one on; or NULL
+  node_t first_black;
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
-    if (colour[p] != red) return;
+    if (colour[p] != red) return diagonal ? put_diagonal(p, lanes) : void();
     const node_t node = order[p], end = graph.rows.start[p + 1];
     const double by = inverse[p];
     node_t to = start[node];
@@ -111,6 +113,14 @@ template <class T> struct FillUpper {
       const node_t place = lanes.rank(mine, to);
       if (mine) upper[place] = T(graph.w[k] * by);
     }
+  }
+
+private:
+  template <class Lanes> PETSCRRB_HD void put_diagonal(node_t p, const Lanes &lanes) const {
+    double sum = 0.0;
+    for (node_t k = graph.rows.start[p] + lanes.lane; k < graph.rows.start[p + 1]; k += lanes.count) sum += graph.w[k];
+    sum = lanes.sum(sum);
+    if (lanes.first()) diagonal[order[p] - first_black] = graph.e[p] + sum;
   }
 };
 template <class T> struct FillLower {
