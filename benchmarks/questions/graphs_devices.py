@@ -7,7 +7,7 @@ LONGEST = 60  # seconds: not all of them end on all of these problems
 
 
 def solvers(dim):
-    return {"ksprrb": "-ksp_type rrb -pc_type rrb", **graphs.solvers(dim, "cuda", "")}
+    return graphs.solvers(dim, "cuda", "")
 
 
 def measure(driver, note):
