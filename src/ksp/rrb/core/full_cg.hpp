@@ -10,13 +10,15 @@
 
 namespace petscrrb::rrbsolver {
 
-struct StartAt {
+// copies: r goes to `copy`, too
+template <bool copies> struct StartAt {
   const double *r0;
-  double *r, *p, *delta;
+  double *r, *copy, *p, *delta;
 
   PETSCRRB_HD double operator()(index_t i) const {
     p[i] = delta[i] = 0.0;
     r[i] = r0[i];
+    if (copies) copy[i] = r[i];
     return r[i] * r[i];
   }
 };
@@ -42,12 +44,12 @@ struct NextDirectionOf {
   PETSCRRB_HD void operator()(index_t i) const { read()(i); }
 };
 // r -= alpha q, unless the steps have ended; returns r^2
-struct SubtractProductOf {
-  double *r;
+template <bool copies> struct SubtractProductOf {
+  double *r, *copy;
   const double *q, *s;
 
   struct Read {
-    double *r;
+    double *r, *copy;
     const double *q;
     double alpha;
     bool ended;
@@ -55,10 +57,11 @@ struct SubtractProductOf {
     PETSCRRB_HD double operator()(index_t i) const {
       const double value = ended ? r[i] : r[i] - alpha * q[i];
       r[i] = value;
+      if (copies) copy[i] = value;
       return value * value;
     }
   };
-  PETSCRRB_HD Read read() const { return {r, q, s[alpha], s[ended] != 0.0}; }
+  PETSCRRB_HD Read read() const { return {r, copy, q, s[alpha], s[ended] != 0.0}; }
   PETSCRRB_HD double operator()(index_t i) const { return read()(i); }
 };
 // x = or += delta + alpha p; alpha NULL: delta alone
@@ -78,20 +81,19 @@ struct NoDirection {
   PETSCRRB_HD void operator()(index_t, index_t) const { s[alpha] = s[beta] = 0.0; }
 };
 
-// --- preconditioners: z = M^-1 r of `nodes` unknowns; place(): where z is, of its own if has_z; another version() where a captured application would
-// not be the same; energy(): the terms of (r, z), if an application leaves them ---
+// --- preconditioners: z = M^-1 r of `nodes` unknowns, in_place: r has been copied to z; place(): where z is; another version() where a captured
+// application would not be the same; energy(): the terms of (r, z), if an application leaves them ---
 
 // A factorization, whose last block is the caller's.
 struct FactorizationInside {
   Factorization &core;
 
-  static constexpr bool has_z = false;
+  static constexpr bool in_place = false;
   index_t nodes() const { return core.extent().nodes(); }
   static double *place(double *z) { return z; }
   long version() const { return long(Cycle<Factorization>(core).used()); }
   Terms energy() const { return {}; }
-  template <class Backend, class Solve>
-  auto apply(const Backend &, const double *r, double *z, const Solve &solve) const {
+  template <class Solve> auto apply(const double *r, double *z, const Solve &solve) const {
     return Cycle<Factorization>(core).apply(r, z, Part::whole, solve);
   }
 };
@@ -100,15 +102,12 @@ struct CallersInside {
   index_t n;
   Callers with;
 
-  static constexpr bool has_z = false;
+  static constexpr bool in_place = false;
   index_t nodes() const { return n; }
   static double *place(double *z) { return z; }
   long version() const { return with.version ? with.version() : 0; }
   Terms energy() const { return with.energy; }
-  template <class Backend, class Solve>
-  auto apply(const Backend &, const double *, double *, const Solve &solve) const {
-    return solve(Part::whole);
-  }
+  template <class Solve> auto apply(const double *, double *, const Solve &solve) const { return solve(Part::whole); }
 };
 
 // Product: of products.hpp. Vectors are in natural order.
@@ -118,7 +117,7 @@ public:
   template <class... With>
   FullCG(const Backend &on, const Inside &inside, const With &...with)
       : inside_(inside), product_(with...), n_(inside.nodes()), box_(ListAsBox::points(n_)),
-        memory_((Inside::has_z ? 4 : 5) * n_), on_(on), scalars_(slots, product_.rows(n_)) {
+        memory_((Inside::in_place ? 4 : 5) * n_), on_(on), scalars_(slots, product_.rows(n_)) {
     partial_.reserve(4 * PartialSum<Backend>::parts_of(box_) + Product::most_terms(n_));
   }
 
@@ -132,7 +131,7 @@ public:
     pending_ = false;
     partial_.start();
     on_.for_each({0, 1, 0, 1}, BeforeStart{scalars_.data()});
-    sum_residual(norm, StartAt{r0, at(r), at(p), at(delta)});
+    sum_residual(norm, StartAt<Inside::in_place>{r0, at(r), preconditioned(), at(p), at(delta)});
     const auto error = precondition(norm, solve, finish);
     on_.for_each({0, 1, 0, 1}, NoDirection{scalars_.data()});
     return error;
@@ -142,7 +141,7 @@ public:
     partial_.start();
     each(NextDirectionOf{preconditioned(), at(p), at(delta), scalars_.data()});
     product_.multiply(on_, at(p), at(q), scalars_, partial_);
-    sum_residual(norm, SubtractProductOf{at(r), at(q), scalars_.data()});
+    sum_residual(norm, SubtractProductOf<Inside::in_place>{at(r), preconditioned(), at(q), scalars_.data()});
     return precondition(norm, solve, finish);
   }
   // z is of its own: nobody else writes there.
@@ -173,9 +172,7 @@ protected:
   };
 
   double *at(Vector i) const { return memory_.data() + i * n_; }
-  template <class Solve> auto apply(const Solve &solve) const {
-    return inside_.apply(on_, at(r), preconditioned(), solve);
-  }
+  template <class Solve> auto apply(const Solve &solve) const { return inside_.apply(at(r), preconditioned(), solve); }
 
 private:
   template <class F> void each(const F &f) const { on_.for_each_point(box_, AtEntry<F>{f, n_}); }

@@ -112,14 +112,12 @@ private:
 struct BelowRed {
   Factorization &core;
 
-  static constexpr bool has_z = true;
+  static constexpr bool in_place = true;
   index_t nodes() const { return core.black_graph()->blacks; }
   double *place(double *) const { return core.black_graph()->x + core.black_graph()->reds; }
   long version() const { return long(Cycle<Factorization>(core).used()); }
   Terms energy() const { return {}; }
-  template <class Backend, class Solve>
-  auto apply(const Backend &on, const double *r, double *z, const Solve &solve) const {
-    on.copy(z, r, std::size_t(nodes()));
+  template <class Solve> auto apply(const double *, double *, const Solve &solve) const {
     return Cycle<Factorization>(core).apply_below(1, solve);
   }
 };
@@ -156,7 +154,10 @@ public:
       finish(energy);
     });
   }
-  template <class Solve> auto resume(const Solve &solve) { return Base::apply(solve); }
+  template <class Solve> auto resume(const Solve &solve) {
+    on_.copy(Base::preconditioned(), Base::residual(), std::size_t(g_.blacks));
+    return Base::apply(solve);
+  }
   void solution(const double *r0, double *x, bool add) const {
     double *const delta = at(Base::q);
     Base::solution(nullptr, delta, false);
