@@ -19,7 +19,7 @@ PetscErrorCode PetscRRBNearNull::Take(PC pc) {
   PetscCall(PCGetOperators(pc, nullptr, &P));
   PetscCall(MatGetNearNullSpace(P, &near));
   PetscCall(MatGetNullSpace(P, &null));
-  rounding = null ? 1e-10 : 1e-14; /* where the application says that A v = 0, small row sums are errors */
+  rounding = null ? 1e-10 : petscrrb::zero_sum; /* where the application says that A v = 0, small row sums are errors */
   const MatNullSpace space = near ? near : null;
   if (space) PetscCall(MatNullSpaceGetVecs(space, &has_constant, &vectors, &basis));
   if (!space || has_constant || vectors < 1) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/not_copied.hpp"
+#include "stencil/facts.hpp"
 
 #include <petscpc.h>
 
@@ -14,8 +15,8 @@ struct PetscRRBNearNull : petscrrb::NotCopied {
   /* Of Pmat: of its near null space the first vector, else the sum of those of its null space. */
   PetscErrorCode Take(PC);
 
-  Vec vector = nullptr;    /* where Pmat is; NULL: the constant one */
-  double rounding = 1e-14; /* of a row's magnitudes: below it a row's sum is 0 */
+  Vec vector = nullptr;                 /* where Pmat is; NULL: the constant one */
+  double rounding = petscrrb::zero_sum; /* of a row's magnitudes: below it a row's sum is 0 */
 
 private:
   Vec work_ = nullptr;

@@ -12,6 +12,7 @@ namespace petscrrb {
 constexpr index_t no_row = std::numeric_limits<index_t>::max();
 constexpr double symmetric =
     1e-10; // of their mean, or of the smaller of their diagonal entries: what a_ij and a_ji may differ by
+constexpr double zero_sum = 1e-14; // of a row's magnitudes: its sum is 0 below that
 
 enum class ReadResult {
   ok,
@@ -50,6 +51,7 @@ struct RowFacts {
   bool corners = false;     // some coupling in NE or NW is not zero
   bool crosses[2] = {};     // some coupling crosses the seam in x, in y
   bool varies = false;      // couplings of a direction are not all alike
+  bool rounded = false;     // a row's sum above zero_sum was taken for 0
 
   PETSCRRB_HD void add(const RowFacts &f) {
     identity_rows += f.identity_rows, zero_rows += f.zero_rows, positive += f.positive;
@@ -58,6 +60,7 @@ struct RowFacts {
     weights[0] += f.weights[0], weights[1] += f.weights[1];
     asymmetry = larger(f.asymmetry, asymmetry), norm = larger(f.norm, norm);
     not_finite |= f.not_finite, foreign |= f.foreign, corners |= f.corners, varies |= f.varies;
+    rounded |= f.rounded;
     crosses[0] |= f.crosses[0], crosses[1] |= f.crosses[1];
   }
   ReadResult result() const {

@@ -44,6 +44,9 @@ struct Excess {
     size += std::abs(coupling);
   }
   PETSCRRB_HD double value(double rounding) const { return std::abs(sum) <= rounding * size ? 0.0 : sum; }
+  PETSCRRB_HD bool rounded(double rounding) const { // RowFacts
+    return std::abs(sum) <= rounding * size && std::abs(sum) > zero_sum * size;
+  }
 };
 
 } // namespace petscrrb

@@ -33,7 +33,7 @@ Expected on_host(const Csr &A, const Grid &g, const std::vector<double> &v) {
     e.facts.useless_row = static_cast<index_t>(p);
     e.stencil.v.clear();
   }
-  rrb::prepare(e.stencil, g, rounding);
+  rrb::prepare(e.stencil, g, rounding, Positive::moves, e.facts);
   return e;
 }
 
@@ -75,6 +75,7 @@ void expect_same(const Expected &e, const cuda::DeviceStencil &s, const RowFacts
   EXPECT_EQ(f.asymmetry, e.facts.asymmetry);
   EXPECT_EQ(f.crosses[0], e.facts.crosses[0]);
   EXPECT_EQ(f.crosses[1], e.facts.crosses[1]);
+  EXPECT_EQ(f.rounded, e.facts.rounded);
   EXPECT_EQ(f.bad_pivot, e.facts.bad_pivot);
   EXPECT_EQ(f.useless_row, e.facts.useless_row);
   EXPECT_NEAR(f.weights[0], sum(e.stencil.E), 1e-12 * sum(e.stencil.E));

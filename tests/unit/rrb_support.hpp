@@ -48,7 +48,8 @@ inline petscrrb::Stencil stencil_of(const reference::Matrix &A, const petscrrb::
       s.N[p] = coupling(0, 1);
       if (corners) s.NE[p] = coupling(1, 1), s.NW[p] = coupling(-1, 1);
     }
-  petscrrb::rrb::prepare(s, g, 1e-14, positive);
+  petscrrb::RowFacts found;
+  petscrrb::rrb::prepare(s, g, petscrrb::zero_sum, positive, found);
   return s;
 }
 

@@ -33,7 +33,7 @@ PetscErrorCode OnHost::RefreshFrom(const Csr &csr, const Grid &grid, const doubl
   if (!v) stencil_.v.clear();
   *values = KSPRRBValuesOf(result, facts_.zero_rows);
   if (*values != KSP_RRB_VALUES_OK) PetscFunctionReturn(PETSC_SUCCESS);
-  rrb::prepare(stencil_, grid, rounding, Positive::stays);
+  rrb::prepare(stencil_, grid, rounding, Positive::stays, facts_);
   Take(rrb::prepared(stencil_));
   if (!iteration_->refreshed()) *values = KSP_RRB_VALUES_NOT_POSITIVE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,7 +41,7 @@ static PetscErrorCode WhyNotOfAmat(PC pc, const char **why) {
   *why = nullptr;
   if (!(now == s->factored))
     *why = "the preconditioner was built from other values";
-  else if (s->near_null.rounding != KSPRRBSolver::rounding)
+  else if (s->values.rounded)
     *why = "the preconditioner takes small row sums for 0, since there is a null space";
   else if (s->values.scaled)
     *why = "the preconditioner keeps a near null space";

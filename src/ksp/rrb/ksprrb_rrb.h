@@ -56,7 +56,7 @@ protected:
 private:
   /* What the preconditioner has read is what would be read here. */
   static bool IsAsIs(const PCRRBState &s) {
-    return s.core->keeps_matrix() && s.near_null.rounding == rounding && !s.values.positive && !s.values.zero_rows;
+    return s.core->keeps_matrix() && !s.values.rounded && !s.values.positive && !s.values.zero_rows;
   }
   PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, const petscrrb::rrb::FirstSchur *made,
                            KSPRRBValues *values) {

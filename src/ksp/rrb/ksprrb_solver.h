@@ -29,7 +29,7 @@ public:
   using Numbers = petscrrb::rrbsolver::Numbers;
   using Limits = petscrrb::rrbsolver::Limits;
 
-  static constexpr double rounding = 1e-14; /* of a row's sum, see prepare.hpp */
+  static constexpr double rounding = petscrrb::zero_sum; /* of a row's sum, see prepare.hpp */
 
   virtual ~KSPRRBSolver() = default;
   /* The matrix's values as they are now, in that state. */

@@ -22,12 +22,14 @@ struct PCRRBValues {
   petscrrb::index_t identity_rows = 0, zero_rows = 0, positive = 0;
   PetscBool simpler =
       PETSC_FALSE; /* than the grid: no value crosses a periodic side, or there are no corners any more */
-  PetscBool scaled = PETSC_FALSE; /* by the near null vector */
+  PetscBool scaled = PETSC_FALSE;  /* by the near null vector */
+  PetscBool rounded = PETSC_FALSE; /* a small row sum that is not rounding was taken for 0 */
 
   void Take(const petscrrb::RowFacts &f, const petscrrb::Grid &grid) {
     not_positive = (PetscBool)(f.bad_pivot != petscrrb::no_row);
     identity_rows = f.identity_rows, zero_rows = f.zero_rows;
     positive = f.positive;
+    rounded = (PetscBool)f.rounded;
     simpler = (PetscBool)f.simpler(grid);
   }
 };

@@ -272,7 +272,6 @@ PetscErrorCode PCRRBDistribution::Read(PC pc, Mat P, const Grid &grid, Vec near_
   if (values->not_positive) PetscCall(WhyRefused(pc, P, grid, values));
   values->scaled = (PetscBool)values_->scaled();
   PetscCall(read_.Take(P));
-  rounding_ = rounding;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,7 +282,7 @@ PetscErrorCode PCRRBDistribution::ReadForSolver(PC pc, Mat P, const Grid &grid, 
 
   PetscFunctionBegin;
   PetscCall(now.Take(P));
-  if (now == read_ && rounding == rounding_ && facts_.positive == 0) {
+  if (now == read_ && !facts_.rounded && facts_.positive == 0) {
     *box = box_;
     *facts = facts_;
     *result = ReadResult::ok;

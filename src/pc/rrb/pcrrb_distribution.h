@@ -62,7 +62,6 @@ private:
   PCRRBStencilArrays own_; /* of own rows: the box's, or others where the box has other rows */
   PCRRBStencilArrays box_; /* of the last Read(), with what was read, unless others were read since */
   PetscRRBMatrixState read_;
-  double rounding_ = 0;
   bool corners_ = false;
 
   std::unique_ptr<petscrrb::rrb::Boxes> boxes_;

@@ -131,11 +131,10 @@ PetscErrorCode OnHost::Read(PC pc, const PetscRRBMatrix &P, const Grid &grid, Ve
   *values = PCRRBValues();
   PetscCall(PetscRRBTry("PCRRB", [&] { values->result = read_stencil(P.csr, grid, stencil_, facts_, values->why); }));
   if (values->result != ReadResult::ok) PetscFunctionReturn(PETSC_SUCCESS);
-  values->Take(facts_, grid);
   PetscCall(ReadNearNullVector(pc, near_null));
+  rrb::prepare(stencil_, grid, rounding, positive, facts_);
+  values->Take(facts_, grid);
   values->scaled = (PetscBool)!stencil_.v.empty();
-  const auto weights = rrb::prepare(stencil_, grid, rounding, positive);
-  facts_.weights[0] = weights[0], facts_.weights[1] = weights[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

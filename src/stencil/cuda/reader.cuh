@@ -39,6 +39,7 @@ struct FactsOfLane {
     f.weights[0] = weights_x, f.weights[1] = weights_y;
     f.not_finite = flags & found_not_finite, f.foreign = flags & found_foreign, f.corners = flags & found_corners;
     f.crosses[0] = flags & found_across_x, f.crosses[1] = flags & found_across_y;
+    f.rounded = flags & found_rounded;
     return f;
   }
 };
@@ -121,7 +122,7 @@ private:
     if (top && (corner || settled.north != 0)) facts.flags |= found_across_y;
   }
 
-  __device__ double excess() const {
+  __device__ double excess(bool count) {
     Excess e(scaled ? __dmul_rn(line.a[At::Centre], line.v * line.v) : line.a[At::Centre]);
     const double west = left(settled.east);
     e.add(settled.east), e.add(west), e.add(settled.north), e.add(below.north);
@@ -129,6 +130,7 @@ private:
       const double southwest = left(below.northeast), southeast = right(below.northwest);
       e.add(settled.northeast), e.add(settled.northwest), e.add(southwest), e.add(southeast);
     }
+    if (count && e.rounded(rounding)) facts.flags |= found_rounded;
     return e.value(rounding);
   }
 
@@ -138,7 +140,7 @@ private:
     if (count) look_at_row(j);
     settle_eastwards(count);
     settle_upwards(above, count);
-    const double c = excess();
+    const double c = excess(count);
     if (count) write(j * g.nx + strip.column, c);
   }
 

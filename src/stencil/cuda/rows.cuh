@@ -12,7 +12,7 @@ namespace petscrrb {
 // Some of RowFacts as kernels add to them. Maxima of doubles that are not negative are those of their bits; no order matters.
 struct SharedFacts {
   unsigned long long identity_rows, zero_rows, positive, bad_pivot, asymmetry, norm; // bad_pivot: all ones less the row
-  unsigned flags; // 1: not finite, 2: foreign, 4: varies, 8: useless
+  unsigned flags; // 1: not finite, 2: foreign, 4: varies, 8: useless, 16: rounded
 };
 
 namespace rows_kernels {
@@ -26,7 +26,7 @@ template <class F> __global__ void __launch_bounds__(threads) look(index_t rows,
   unsigned identity = static_cast<unsigned>(mine.identity_rows), zero = static_cast<unsigned>(mine.zero_rows),
            positive = static_cast<unsigned>(mine.positive);
   unsigned flags = (mine.not_finite ? 1u : 0u) | (mine.foreign ? 2u : 0u) | (mine.varies ? 4u : 0u) |
-                   (mine.useless_row != no_row ? 8u : 0u);
+                   (mine.useless_row != no_row ? 8u : 0u) | (mine.rounded ? 16u : 0u);
   for (int k = 16; k; k /= 2) {
     identity += __shfl_xor_sync(~0u, identity, k);
     zero += __shfl_xor_sync(~0u, zero, k);
@@ -77,6 +77,7 @@ inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) 
   f.norm = rows_kernels::value(d.norm);
   f.varies = d.flags & 4;
   if (d.flags & 8) f.useless_row = 0; // some
+  f.rounded = d.flags & 16;
   return f;
 }
 

@@ -14,7 +14,8 @@ enum Found : unsigned {
   found_foreign = 2,    // a coupling has no place in the stencil
   found_not_finite = 4, // an entry
   found_across_x = 8,   // a coupling crosses the seam in x
-  found_across_y = 16
+  found_across_y = 16,
+  found_rounded = 32 // a row's sum
 };
 
 // The two outer columns are read for the sake of their neighbours, and written by the strips beside this one.

@@ -11,7 +11,8 @@ namespace petscrrb::gridmg {
 // What M shares with A: A v = 0 stays so. The matrix that coarser grids are made of is then V A V, and M is V times its cycle times V.
 struct NearNull {
   const double *x = nullptr; // v of all rows, but for identity rows, where it is 1; NULL: it is 1 everywhere
-  double rounding = 1e-14;   // of a row's magnitudes: an excess below it is 0, so that a singular matrix stays singular
+  double rounding =
+      zero_sum; // of a row's magnitudes: an excess below it is 0, so that a singular matrix stays singular
 };
 
 template <int steps> struct PutMatrix {

@@ -5,16 +5,15 @@
 #include "stencil/weights.hpp"
 #include "pc/rrb/core/views.hpp"
 
-#include <array>
+#include <atomic>
 #include <numeric>
 
 namespace petscrrb::rrb {
 
 // In place: V A V, V = diag(v), by its couplings' weights -v_i a_ij v_j >= 0 (E, N, NE, NW) and by each row's excess
 // v_i (A v)_i (C), which is the diagonal less the weights. An excess below `rounding` times the row's magnitudes is taken
-// for 0. Returns the sums of E and of N, added in an order that no number of threads changes.
-inline std::array<double, 2> prepare(Stencil &s, const Grid &grid, double rounding,
-                                     Positive positive = Positive::moves) {
+// for 0. Adds to what was found the sums of E and of N, in an order that no number of threads changes, and whether that was more than zero_sum.
+inline void prepare(Stencil &s, const Grid &grid, double rounding, Positive positive, RowFacts &found) {
   const index_t nx = grid.n[0], ny = grid.n[1], n = nx * ny;
   const bool corners = !s.NE.empty(), scaled = !s.v.empty();
   const auto east = [&](index_t i) { return i + 1 < nx ? i + 1 : 0; };
@@ -36,19 +35,24 @@ inline std::array<double, 2> prepare(Stencil &s, const Grid &grid, double roundi
         s.NW[p] *= v[p] * v[up + west(i)];
       }
     });
+  std::atomic<bool> rounded{false};
   rows([&](index_t, index_t, index_t row, index_t down) {
+    unsigned char of_row = 0;
     const auto take = [&](index_t i, index_t w, index_t e) {
       const index_t p = row + i;
       Excess excess(s.C[p]);
       excess.add(s.E[p]), excess.add(s.E[row + w]), excess.add(s.N[p]), excess.add(s.N[down + i]);
       if (corners) excess.add(s.NE[p]), excess.add(s.NW[p]), excess.add(s.NE[down + w]), excess.add(s.NW[down + e]);
       s.C[p] = excess.value(rounding);
+      return excess.rounded(rounding);
     };
-    take(0, west(0), east(0));
-#pragma omp simd
-    for (index_t i = 1; i < nx - 1; ++i) take(i, i - 1, i + 1);
-    if (nx > 1) take(nx - 1, nx - 2, east(nx - 1));
+    of_row |= take(0, west(0), east(0));
+#pragma omp simd reduction(| : of_row)
+    for (index_t i = 1; i < nx - 1; ++i) of_row |= take(i, i - 1, i + 1);
+    if (nx > 1) of_row |= take(nx - 1, nx - 2, east(nx - 1));
+    if (of_row) rounded.store(true, std::memory_order_relaxed);
   });
+  found.rounded |= rounded;
   const auto weigh = [&](std::vector<double> &a, index_t first, index_t last) {
     double *p = a.data(), sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -63,7 +67,8 @@ inline std::array<double, 2> prepare(Stencil &s, const Grid &grid, double roundi
     east_sums[k] = weigh(s.E, first, last), north_sums[k] = weigh(s.N, first, last);
     if (corners) (void)weigh(s.NE, first, last), (void)weigh(s.NW, first, last);
   }
-  return {std::accumulate(east_sums, east_sums + parts, 0.0), std::accumulate(north_sums, north_sums + parts, 0.0)};
+  found.weights[0] = std::accumulate(east_sums, east_sums + parts, 0.0);
+  found.weights[1] = std::accumulate(north_sums, north_sums + parts, 0.0);
 }
 
 inline PreparedStencil prepared(Stencil &s) {

@@ -147,6 +147,7 @@ struct WeighRow {
     }
     found.not_finite = check != 0.0;
     found.norm = sum.size;
+    found.rounded = sum.rounded(rounding);
     e[p] = sum.value(rounding);
     return found;
   }

@@ -41,6 +41,7 @@ struct ReadRow {
     double value[directions];
     Excess excess(load(p, own, whole, value, f));
     for (int i = 0; i < points - 1; ++i) excess.add(value[added[i]]);
+    f.rounded = excess.rounded(rounding);
     to.X[p] = excess.value(rounding);
     to.E[p] = f.weights[0] = weight(value[East], positive);
     to.N[p] = f.weights[1] = weight(value[North], positive);
