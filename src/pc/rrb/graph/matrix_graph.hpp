@@ -97,6 +97,19 @@ struct ListOffDiagonal {
     }
   }
 };
+// Of each coupling the entry a_qp of a_pq; -1: none.
+struct ListTransposed {
+  Rows rows;
+  const node_t *place;
+  node_t *transposed;
+
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
+    for (node_t k = rows.start[p] + lanes.lane; k < rows.start[p + 1]; k += lanes.count) {
+      const node_t back = rows.find(rows.column[k], p);
+      transposed[k] = back < 0 ? -1 : place[back];
+    }
+  }
+};
 struct MarkIdentityRow {
   Csr A;
   unsigned char *identity;
@@ -121,7 +134,7 @@ struct TakeNearNull {
 struct WeighRow {
   Csr A;
   Rows rows;
-  const node_t *place, *diagonal;
+  const node_t *place, *transposed, *diagonal;
   const unsigned char *identity;
   const double *v; // NULL for 1
   double rounding;
@@ -157,8 +170,7 @@ private:
   PETSCRRB_HD double coupling(node_t p, node_t k, double a, double d, RowFacts &found) const {
     const node_t q = rows.column[k];
     if (a == 0.0 || identity[p] || identity[q]) return 0.0;
-    const node_t back = rows.find(q, p);
-    const double there = back < 0 ? 0.0 : A.a[place[back]];
+    const double there = entry_of(transposed[k]);
     if (differ(a, there)) found.asymmetry = larger(asymmetry(a, there, d, entry_of(diagonal[q])), found.asymmetry);
     return there == 0.0 ? 0.0 : 0.5 * (a + there);
   }

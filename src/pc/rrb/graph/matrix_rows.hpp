@@ -28,9 +28,11 @@ public:
     const node_t couplings = choosing.offsets(rows_.start.data(), n, any_number);
     if (couplings > std::numeric_limits<node_t>::max() - n) // an entry's place is a node_t, that of a diagonal, too
       throw std::length_error("RRB on no 2D grid takes matrices of fewer than 2^31 nonzeros");
-    rows_.column.resize(couplings), place_.resize(couplings), w_.resize(couplings);
+    rows_.column.resize(couplings), place_.resize(couplings), transposed_.resize(couplings), w_.resize(couplings);
     diagonal_.resize(n), e_.resize(n), identity_.resize(n);
     Loops::each(on_, n, ListOffDiagonal{A, rows_.start.data(), rows_.column.data(), place_.data(), diagonal_.data()});
+    Loops::together_or_alone(on_, n, double(couplings) / std::max(n, 1),
+                             ListTransposed{rows_.rows(), place_.data(), transposed_.data()});
   }
 
   RowFacts read(const Csr &A, const double *near_null, double rounding) override {
@@ -46,8 +48,8 @@ public:
       scaled_ = useless.useless_row == no_row;
     }
     found_.clear();
-    found_.at_rows(n, WeighRow{A, rows_.rows(), place_.data(), diagonal_.data(), identity_.data(), v(), rounding,
-                               w_.data(), e_.data()});
+    found_.at_rows(n, WeighRow{A, rows_.rows(), place_.data(), transposed_.data(), diagonal_.data(), identity_.data(),
+                               v(), rounding, w_.data(), e_.data()});
     RowFacts found = found_.read();
     found.useless_row = useless.useless_row, found.useless_value = useless.useless_value;
     return found;
@@ -61,8 +63,8 @@ public:
   }
   index_t couplings() const override { return rows_.couplings(); }
   std::size_t bytes() const override {
-    return rows_.bytes() + place_.bytes() + diagonal_.bytes() + w_.bytes() + e_.bytes() + v_.bytes() +
-           identity_.bytes();
+    return rows_.bytes() + place_.bytes() + transposed_.bytes() + diagonal_.bytes() + w_.bytes() + e_.bytes() +
+           v_.bytes() + identity_.bytes();
   }
 
 private:
@@ -70,7 +72,7 @@ private:
 
   const Backend &on_;
   RowArrays<Backend> rows_;
-  Array<node_t> place_, diagonal_; // of each coupling among the entries, of each row's diagonal
+  Array<node_t> place_, transposed_, diagonal_; // of each coupling among the entries, of a_qp, of each row's diagonal
   Array<double> w_, e_, v_;
   Array<unsigned char> identity_;
   RowLoops<Backend> found_;
