@@ -50,12 +50,9 @@ private:
 template <class Array> class OnGraph final : public OnMatrix<Array> {
 public:
   explicit OnGraph(const PCRRBParts &with)
-      : OnMatrix<Array>("KSPRRB", with.stream, with.captured,
-                        [solve = with.solve_last_block](rrb::Part part) { return (int)solve(part); }, {}) {
-#if PETSCRRB_ON_DEVICES
-    if (with.stream) this->iteration_ = rrbsolver::make_matrix_iteration(with.stream->cuda, *with.core);
-#endif
-    if (!with.stream) this->iteration_ = rrbsolver::make_matrix_iteration(*with.host, *with.core);
+      : OnMatrix<Array>("KSPRRB", with.stream, with.captured, KSPRRBSolveOf(with), {}) {
+    this->iteration_ =
+        KSPRRBOnBackend(with, [&](auto &on) { return rrbsolver::make_matrix_iteration(on, *with.core); });
   }
 };
 
@@ -257,15 +254,7 @@ PetscErrorCode Create(KSP ksp, KSPRRBForm, std::unique_ptr<KSPRRBSolver> *solver
 
 } // namespace
 
-std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) {
-  std::unique_ptr<KSPRRBSolver> solver;
-
-#if PETSCRRB_ON_DEVICES
-  if (with.stream) with.stream->Do([&] { solver = std::make_unique<OnGraph<cuda::Buffer<double>>>(with); });
-#endif
-  if (!with.stream) solver = std::make_unique<OnGraph<std::vector<double>>>(with);
-  return solver;
-}
+std::unique_ptr<KSPRRBSolver> KSPRRBSolverOnGraph(const PCRRBParts &with) { return KSPRRBMakeSolver<OnGraph>(with); }
 
 const KSPRRBInside KSPRRBOnAnyPC = {nullptr,
                                     [](PC) -> PetscRRBStateOfAll * { return nullptr; },

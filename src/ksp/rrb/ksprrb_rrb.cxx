@@ -1,5 +1,4 @@
 /* What KSPRRB wants to know of PCRRB. */
-#include "exec/host/host.hpp"
 #include "ksp/rrb/ksprrb_inside.h"
 #include "ksp/rrb/ksprrb_rrb.h"
 
@@ -11,13 +10,8 @@ static PCRRBState *StateOf(PC pc) { return ((PC_RRB *)pc->data)->state; }
 template <class Array> class OnBlackNodes final : public KSPRRBFused<Array> {
 public:
   explicit OnBlackNodes(const PCRRBParts &with)
-      : KSPRRBFused<Array>("KSPRRB", with.stream, with.captured,
-                           [solve = with.solve_last_block](rrb::Part part) { return (int)solve(part); }, {}) {
-#if PETSCRRB_ON_DEVICES
-    if (with.stream) iteration_ = rrbsolver::make_graph_iteration(with.stream->cuda, *with.core);
-#endif
-    if (!with.stream) iteration_ = rrbsolver::make_graph_iteration(*with.host, *with.core);
-  }
+      : KSPRRBFused<Array>("KSPRRB", with.stream, with.captured, KSPRRBSolveOf(with), {}),
+        iteration_(KSPRRBOnBackend(with, [&](auto &on) { return rrbsolver::make_graph_iteration(on, *with.core); })) {}
   /* It is of the matrix that was factored: Choose() sees to that. */
   PetscErrorCode Refresh(PC, const PetscRRBMatrix &, const PetscRRBMatrixState &, KSPRRBValues *values) override {
     *values = KSP_RRB_VALUES_OK;
@@ -28,7 +22,7 @@ public:
 private:
   rrbsolver::Iteration &iteration() const override { return *iteration_; }
 
-  std::unique_ptr<rrbsolver::Iteration> iteration_;
+  const std::unique_ptr<rrbsolver::Iteration> iteration_;
 };
 
 /* Why the core's, if it has one, is not that of Amat as it is now; NULL: it is. */
@@ -89,10 +83,7 @@ static PetscErrorCode Create(KSP ksp, KSPRRBForm form, std::unique_ptr<KSPRRBSol
   PetscFunctionBegin;
   PetscCall(PetscRRBTryTogether(PetscObjectComm((PetscObject)pc), say, [&] {
     if (!full && with.core->black_graph()) {
-#if PETSCRRB_ON_DEVICES
-      if (with.stream) with.stream->Do([&] { *solver = std::make_unique<OnBlackNodes<cuda::Buffer<double>>>(with); });
-#endif
-      if (!with.stream) *solver = std::make_unique<OnBlackNodes<std::vector<double>>>(with);
+      *solver = KSPRRBMakeSolver<OnBlackNodes>(with);
       return;
     }
     if (rows) {

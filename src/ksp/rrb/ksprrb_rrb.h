@@ -7,6 +7,27 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_on_ranks.h"
 
+/* f(backend): where the factorization is */
+template <class F> auto KSPRRBOnBackend(const PCRRBParts &with, const F &f) {
+#if PETSCRRB_ON_DEVICES
+  if (with.stream) return f(with.stream->cuda);
+#endif
+  return f(*with.host);
+}
+inline petscrrb::rrbsolver::Iteration::Solve KSPRRBSolveOf(const PCRRBParts &with) {
+  return [solve = with.solve_last_block](petscrrb::rrb::Part part) { return (int)solve(part); };
+}
+/* Made: of an array of such memory. May throw. */
+template <template <class> class Made> std::unique_ptr<KSPRRBSolver> KSPRRBMakeSolver(const PCRRBParts &with) {
+  std::unique_ptr<KSPRRBSolver> solver;
+
+#if PETSCRRB_ON_DEVICES
+  if (with.stream) with.stream->Do([&] { solver = std::make_unique<Made<petscrrb::cuda::Buffer<double>>>(with); });
+#endif
+  if (!with.stream) solver = std::make_unique<Made<std::vector<double>>>(with);
+  return solver;
+}
+
 /* Kept: Stencil or cuda::DeviceStencil; Array: an array of such memory */
 template <class Kept, class Array> class KSPRRBOnFactorization : public KSPRRBFused<Array> {
 public:
@@ -30,8 +51,7 @@ protected:
   /* takes_lent: the matrix where the preconditioner has it, to make its own of it */
   KSPRRBOnFactorization(const PCRRBParts &with, bool takes_lent)
       : KSPRRBFused<Array>(
-            with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured,
-            [solve = with.solve_last_block](petscrrb::rrb::Part part) { return (int)solve(part); },
+            with.matrix ? "RRB on several ranks" : "KSPRRB", with.stream, with.captured, KSPRRBSolveOf(with),
             {with.ranks, with.matrix ? &with.matrix->vectors() : nullptr, (std::size_t)with.core->extent().nodes()}),
         with_(with), takes_lent_(takes_lent) {}
 
