@@ -65,14 +65,22 @@ static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The residual of CG with the preconditioner over that of a random right-hand side, in the natural norm, after some iterations or as soon
-   as it is at most `enough`; 0 where they break down, of which the solve itself will tell. */
-static PetscErrorCode ResidualLeft(PC pc, PetscInt iterations, PetscReal enough, PetscReal *left) {
+/* How the residual of CG with the preconditioner falls, of a random right-hand side and in the natural norm, from the first iteration on: what that
+   one gains, which is that of rough errors, says nothing about the others. */
+struct Fall {
+  PetscInt iterations = 0; /* taken */
+  PetscReal left = 1;      /* 0: they broke down, of which the solve itself will tell, or have solved */
+};
+
+/* slow(fall): the others are not wanted */
+template <class Slow>
+static PetscErrorCode FindFall(PC pc, PetscInt most, PetscReal enough, const Slow &slow, Fall *fall) {
+  constexpr PetscReal solved = 1e-6; /* of the right-hand side */
   const Mat A = pc->pmat;
   MatNullSpace null;
   PetscRandom random;
   Vec *work, like;
-  PetscScalar energy = 0, first = 0, before = 0, slope;
+  PetscScalar energy = 0, start = 0, first = 0, before = 0, slope;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &like, nullptr));
@@ -85,23 +93,24 @@ static PetscErrorCode ResidualLeft(PC pc, PetscInt iterations, PetscReal enough,
   PetscCall(PetscRandomDestroy(&random));
   PetscCall(MatGetNullSpace(pc->mat, &null));
   if (null) PetscCall(MatNullSpaceRemove(null, r));
-  *left = 1;
-  for (PetscInt k = 0; k <= iterations; ++k) {
+  for (PetscInt k = 0;; ++k) {
     PetscCall(PCApply(pc, r, z));
     if (null) PetscCall(MatNullSpaceRemove(null, z));
     before = energy;
     PetscCall(VecDot(r, z, &energy));
-    if (k == 0) first = energy;
-    *left = energy > 0 && first > 0 ? PetscSqrtReal(energy / first) : 0;
-    if (k == iterations || !(*left > enough)) break;
+    if (k == 0) start = energy;
+    if (k <= 1) first = k ? PetscMin(start, energy) : energy;
+    fall->iterations = k;
+    fall->left = energy > solved * solved * start ? PetscSqrtReal(energy / first) : 0;
+    if (k == most || !(fall->left > enough) || slow(*fall)) break;
     if (k == 0)
       PetscCall(VecCopy(z, p));
     else
       PetscCall(VecAYPX(p, energy / before, z));
     PetscCall(MatMult(A, p, w));
     PetscCall(VecDot(p, w, &slope));
-    if (!(slope > 0)) *left = 0;
-    if (*left == 0) break;
+    if (!(slope > 0)) fall->left = 0;
+    if (fall->left == 0) break;
     PetscCall(VecAXPY(r, -energy / slope, w));
   }
   PetscCall(VecDestroyVecs(4, &work));
@@ -111,11 +120,12 @@ static PetscErrorCode ResidualLeft(PC pc, PetscInt iterations, PetscReal enough,
 /* Whether PCGRIDMG, which nobody chose, will take far more iterations than PCRRB on the graph (docs/ksprrb.md, "In 3D"). */
 static PetscErrorCode IsSlow(KSP ksp, PetscBool *slow) {
   constexpr double rough = 4.0; /* a spread, from which on it may be */
-  constexpr PetscInt most = 16;
-  constexpr PetscReal enough = 1e-3;
+  constexpr PetscInt most = 16, few = 5;
+  constexpr PetscReal enough = 1e-3, far = 0.4; /* left after `few`, from which `enough` is not reached */
+  const auto hopeless = [](const Fall &f) { return f.iterations == few && f.left > far; };
   PCFailedReason failed;
   MatNullSpace null;
-  PetscReal left;
+  Fall fall;
   PetscMPIInt ranks;
 
   PetscFunctionBegin;
@@ -129,14 +139,14 @@ static PetscErrorCode IsSlow(KSP ksp, PetscBool *slow) {
   PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
   const bool inconsistent = found.null_directions && !null; /* a random system */
   if (failed || inconsistent || !(found.spread > rough)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ResidualLeft(ksp->pc, most, enough, &left));
-  *slow = (PetscBool)(left > enough);
+  PetscCall(FindFall(ksp->pc, most, enough, hopeless, &fall));
+  *slow = (PetscBool)(fall.left > enough);
   if (*slow)
     PetscCall(PetscInfo(ksp,
                         "gridmg converges slowly: after %" PetscInt_FMT
-                        " iterations of a test the residual is %.2g of the "
+                        " iterations of a test the residual is %.2g of that after the "
                         "first one. rrb takes its place (-pc_type gridmg keeps it)\n",
-                        most, (double)left));
+                        fall.iterations, (double)fall.left));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
