@@ -253,6 +253,33 @@ TEST(RRBSolverOnGraph, MayBeDisturbed) {
   }
 }
 
+// Four in five nodes, and nine in ten, are red, the middles of edges and ends of others: AMLI's first step is at level 1 in the last case.
+TEST(RRBSolverOnGraph, OfFewBlackNodes) {
+  const int n = 72, hubs = n * n;
+  for (int ends : {2, 6}) {
+    SCOPED_TRACE(ends);
+    reference::Matrix A((3 + ends) * hubs);
+    int next = hubs;
+    for (int p = 0; p < hubs; p++) {
+      const auto between = [&](int q) { couple(A, p, next, 1), couple(A, next++, q, 1); };
+      if (p % n + 1 < n) between(p + 1);
+      if (p + n < hubs) between(p + n);
+      for (int end = 0; end < ends; end++) couple(A, p, next++, 1);
+    }
+    for (int p = 0; p < A.size(); p++) A.add(p, p, p < hubs ? 1e-3 : p < next ? 1e-2 : 1);
+    const Matrix mat = matrix_of(A);
+    const reference::Vector b = reference::random_vector(A.size(), 1);
+    const std::string options = by_choice + "-ksp_norm_type unpreconditioned -ksp_rtol 1e-8 ";
+    const Solver rrb = ksp_of(mat, options + "-ksp_type rrb"), cg = ksp_of(mat, options + "-ksp_type cg");
+    const Solve found = solve(rrb, b), expected = solve(cg, b);
+    EXPECT_EQ(found.reason, KSP_CONVERGED_RTOL);
+    EXPECT_NEAR(found.iterations, expected.iterations, 1);
+    EXPECT_LT(relative_residual(A, b, found.x), 1.1e-8);
+    EXPECT_TRUE(is(rrb, on_black)) << view(rrb);
+    EXPECT_EQ(view(pc_of(rrb)).find("amli at 5184") != std::string::npos, ends == 6) << view(pc_of(rrb));
+  }
+}
+
 // Plain red nodes below a choice, on a 2D grid, too.
 TEST(RRBSolverOnGraph, OfAGridWithRedNodesBySupport) {
   reference::Problem problem = reference::random_faces({40, 37}, 1.5);

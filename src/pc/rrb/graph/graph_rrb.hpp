@@ -434,7 +434,10 @@ void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Par
                   Load{point_.data() + own.begin, r, part != Part::right ? v_ : nullptr, x + own.begin});
     });
   if (part == Part::right && shared) shared->bring_rest(x);
-  if (part == Part::right || from == grids()) on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
+  if (part == Part::right || from == grids())
+    on_.copy(coarse_r_.data(), coarse_z(), below(grids()));
+  else if (from == to) // where AMLI's first step is
+    on_.copy(step_at(to)->r.data(), x + first_[to], below(to));
   if (part == Part::right || from == to) return;
   for (int l = from + 1; l <= to; ++l)
     if (l < to || l == grids() || step_at(l)) take_from_earlier(l, from);
