@@ -183,24 +183,25 @@ PetscErrorCode PetscRRBRankRows::ExchangeRows(PetscBool device, MPI_Datatype typ
 PetscErrorCode PetscRRBAgreeOnFacts(MPI_Comm comm, petscrrb::RowFacts *f) {
   const bool bad = f->bad_pivot != petscrrb::no_row;
   double sums[] = {(double)f->identity_rows, (double)f->zero_rows, (double)f->positive, f->weights[0], f->weights[1]};
-  double most[11] = {f->asymmetry, f->norm, bad ? -(double)f->bad_pivot : -PETSC_INFINITY};
+  constexpr int flags = 7;
+  double most[3 + flags + 1] = {f->asymmetry, f->norm, bad ? -(double)f->bad_pivot : -PETSC_INFINITY};
   const bool useless = f->useless_row != petscrrb::no_row;
-  bool *const flag[] = {&f->not_finite, &f->foreign, &f->corners, &f->crosses[0],
-                        &f->crosses[1], &f->varies,  &f->rounded};
+  bool *const flag[flags] = {&f->not_finite, &f->foreign, &f->corners, &f->crosses[0],
+                             &f->crosses[1], &f->varies,  &f->rounded};
 
   PetscFunctionBegin;
   if (f->not_finite) most[0] = most[1] = 0; /* a maximum with NaN is anything */
-  for (int i = 0; i < 7; ++i) most[3 + i] = *flag[i];
-  most[10] = useless;
+  for (int i = 0; i < flags; ++i) most[3 + i] = *flag[i];
+  most[3 + flags] = useless;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_DOUBLE, MPI_SUM, comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 11, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3 + flags + 1, MPI_DOUBLE, MPI_MAX, comm));
   f->identity_rows = (petscrrb::index_t)sums[0];
   f->zero_rows = (petscrrb::index_t)sums[1];
   f->positive = (petscrrb::index_t)sums[2];
   f->weights[0] = sums[3], f->weights[1] = sums[4];
   f->asymmetry = most[0], f->norm = most[1];
   f->bad_pivot = most[2] == -PETSC_INFINITY ? petscrrb::no_row : (petscrrb::index_t)-most[2];
-  for (int i = 0; i < 7; ++i) *flag[i] = most[3 + i] > 0;
-  if (most[10] > 0 && !useless) f->useless_row = 0; /* some */
+  for (int i = 0; i < flags; ++i) *flag[i] = most[3 + i] > 0;
+  if (most[3 + flags] > 0 && !useless) f->useless_row = 0; /* some */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

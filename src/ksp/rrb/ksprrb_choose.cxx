@@ -70,11 +70,12 @@ static PetscErrorCode IsSolid(KSP ksp, PetscBool *solid, petscrrb::Grid *grid) {
 struct Fall {
   PetscInt iterations = 0; /* taken */
   PetscReal left = 1;      /* 0: they broke down, of which the solve itself will tell, or have solved */
+
+  bool slow() const { return left > 1e-3; } /* as long as it is not `decided` */
+  bool decided() const { return iterations == 16 || !slow() || (iterations == 5 && left > 0.4); }
 };
 
-/* slow(fall): the others are not wanted */
-template <class Slow>
-static PetscErrorCode FindFall(PC pc, PetscInt most, PetscReal enough, const Slow &slow, Fall *fall) {
+static PetscErrorCode FindFall(PC pc, Fall *fall) {
   constexpr PetscReal solved = 1e-6; /* of the right-hand side */
   const Mat A = pc->pmat;
   MatNullSpace null;
@@ -98,11 +99,11 @@ static PetscErrorCode FindFall(PC pc, PetscInt most, PetscReal enough, const Slo
     if (null) PetscCall(MatNullSpaceRemove(null, z));
     before = energy;
     PetscCall(VecDot(r, z, &energy));
-    if (k == 0) start = energy;
-    if (k <= 1) first = k ? PetscMin(start, energy) : energy;
+    if (k == 0) start = first = energy;
+    if (k == 1) first = PetscMin(first, energy);
     fall->iterations = k;
     fall->left = energy > solved * solved * start ? PetscSqrtReal(energy / first) : 0;
-    if (k == most || !(fall->left > enough) || slow(*fall)) break;
+    if (fall->decided()) break;
     if (k == 0)
       PetscCall(VecCopy(z, p));
     else
@@ -120,9 +121,6 @@ static PetscErrorCode FindFall(PC pc, PetscInt most, PetscReal enough, const Slo
 /* Whether PCGRIDMG, which nobody chose, will take far more iterations than PCRRB on the graph (docs/ksprrb.md, "In 3D"). */
 static PetscErrorCode IsSlow(KSP ksp, PetscBool *slow) {
   constexpr double rough = 4.0; /* a spread, from which on it may be */
-  constexpr PetscInt most = 16, few = 5;
-  constexpr PetscReal enough = 1e-3, far = 0.4; /* left after `few`, from which `enough` is not reached */
-  const auto hopeless = [](const Fall &f) { return f.iterations == few && f.left > far; };
   PCFailedReason failed;
   MatNullSpace null;
   Fall fall;
@@ -139,8 +137,8 @@ static PetscErrorCode IsSlow(KSP ksp, PetscBool *slow) {
   PetscCall(MatGetNullSpace(ksp->pc->mat, &null));
   const bool inconsistent = found.null_directions && !null; /* a random system */
   if (failed || inconsistent || !(found.spread > rough)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FindFall(ksp->pc, most, enough, hopeless, &fall));
-  *slow = (PetscBool)(fall.left > enough);
+  PetscCall(FindFall(ksp->pc, &fall));
+  *slow = (PetscBool)fall.slow();
   if (*slow)
     PetscCall(PetscInfo(ksp,
                         "gridmg converges slowly: after %" PetscInt_FMT

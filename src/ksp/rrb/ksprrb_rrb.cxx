@@ -32,17 +32,11 @@ static PetscErrorCode WhyNotOfAmat(PC pc, const char **why) {
 
   PetscFunctionBegin;
   PetscCall(now.Take(pc->mat));
-  *why = nullptr;
+  *why = KSPRRBWhyOtherValues(s->values);
   if (!(now == s->factored))
     *why = "the preconditioner was built from other values";
-  else if (s->values.rounded)
-    *why = "the preconditioner takes small row sums for 0, since there is a null space";
   else if (s->values.scaled)
     *why = "the preconditioner keeps a near null space";
-  else if (s->values.positive)
-    *why = "the preconditioner has moved positive off-diagonal entries";
-  else if (s->values.zero_rows)
-    *why = "the matrix has zero rows";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,6 +7,13 @@
 #include "pc/rrb/pcrrb_data.h"
 #include "pc/rrb/pcrrb_on_ranks.h"
 
+/* Why what the preconditioner has read is not what would be read here; NULL: it is. */
+inline const char *KSPRRBWhyOtherValues(const PCRRBValues &v) {
+  if (v.rounded) return "the preconditioner takes small row sums for 0, since there is a null space";
+  if (v.positive) return "the preconditioner has moved positive off-diagonal entries";
+  return v.zero_rows ? "the matrix has zero rows" : nullptr;
+}
+
 /* f(backend): where the factorization is */
 template <class F> auto KSPRRBOnBackend(const PCRRBParts &with, const F &f) {
 #if PETSCRRB_ON_DEVICES
@@ -38,7 +45,7 @@ public:
     PetscFunctionBegin;
     if (with_.matrix)
       PetscCall(RefreshOnRanks(pc, A.on_ranks, s->grid, values));
-    else if (takes_lent_ && now == s->factored && IsAsIs(*s))
+    else if (takes_lent_ && now == s->factored && s->core->keeps_matrix() && !KSPRRBWhyOtherValues(s->values))
       PetscCall(RefreshBy(s->backend->prepared(), s->outcome.unscaled ? nullptr : s->core->schur(), values));
     else
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
@@ -74,10 +81,6 @@ protected:
   std::unique_ptr<petscrrb::rrbsolver::RrbIteration> iteration_;
 
 private:
-  /* What the preconditioner has read is what would be read here. */
-  static bool IsAsIs(const PCRRBState &s) {
-    return s.core->keeps_matrix() && !s.values.rounded && !s.values.positive && !s.values.zero_rows;
-  }
   PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, const petscrrb::rrb::FirstSchur *made,
                            KSPRRBValues *values) {
     return this->Compute([&] {

@@ -25,11 +25,14 @@ struct PCRRBValues {
   PetscBool scaled = PETSC_FALSE;  /* by the near null vector */
   PetscBool rounded = PETSC_FALSE; /* a small row sum that is not rounding was taken for 0 */
 
-  void Take(const petscrrb::RowFacts &f, const petscrrb::Grid &grid) {
+  void Take(const petscrrb::RowFacts &f) {
     not_positive = (PetscBool)(f.bad_pivot != petscrrb::no_row);
     identity_rows = f.identity_rows, zero_rows = f.zero_rows;
     positive = f.positive;
     rounded = (PetscBool)f.rounded;
+  }
+  void Take(const petscrrb::RowFacts &f, const petscrrb::Grid &grid) {
+    Take(f);
     simpler = (PetscBool)f.simpler(grid);
   }
 };

@@ -23,9 +23,7 @@ PetscErrorCode PCRRBTakeFactsOfGraph(PC pc, const rrb::MatrixReader &reader, Pet
   PetscFunctionBegin;
   f->weights[0] = f->norm * (double)rows;
   values->result = f->result();
-  values->identity_rows = f->identity_rows, values->zero_rows = f->zero_rows, values->positive = f->positive;
-  values->rounded = (PetscBool)f->rounded;
-  values->not_positive = (PetscBool)(f->bad_pivot != no_row);
+  values->Take(*f);
   values->scaled = (PetscBool)(reader.prepared().v != nullptr);
   if (values->result == ReadResult::refused) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscRRBTry("PCRRB", [&] {

@@ -172,6 +172,11 @@ protected:
   };
 
   double *at(Vector i) const { return memory_.data() + i * n_; }
+  void put(const Terms &terms, Slot slot) {
+    Sums sums;
+    sums.add(terms, scalars_.data() + slot);
+    partial_.put(on_, sums, scalars_.data() + slot);
+  }
   template <class Solve> auto apply(const Solve &solve) const { return inside_.apply(at(r), preconditioned(), solve); }
 
 private:
@@ -186,9 +191,7 @@ private:
   void add_squares(const Terms &squares) {
     squares_ = squares;
     if (Backend::on_device) return; // with the energy
-    Sums sums;
-    sums.add(squares, scalars_.data() + squares_b1);
-    partial_.put(on_, sums, scalars_.data() + squares_b1);
+    put(squares, squares_b1);
   }
   template <class Solve, class Finish> auto precondition(Norm norm, const Solve &solve, const Finish &finish) {
     const auto error = apply(solve);

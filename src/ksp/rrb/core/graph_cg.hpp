@@ -167,14 +167,9 @@ public:
   }
 
 private:
-  using Base::at, Base::on_, Base::partial_, Base::scalars_;
+  using Base::at, Base::on_, Base::partial_, Base::put;
 
   index_t nodes() const { return index_t(g_.reds) + g_.blacks; }
-  void put(const Terms &terms, Slot slot) {
-    Sums sums;
-    sums.add(terms, scalars_.data() + slot);
-    partial_.put(on_, sums, scalars_.data() + slot);
-  }
 
   const BlackGraph g_;
 };
