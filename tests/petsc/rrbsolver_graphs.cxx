@@ -38,10 +38,6 @@ reference::Vector residual(const reference::Matrix &A, const reference::Vector &
   for (std::size_t p = 0; p < r.size(); p++) r[p] = b[p] - r[p];
   return r;
 }
-double relative_residual(const reference::Matrix &A, const reference::Vector &b, const reference::Vector &x) {
-  const reference::Vector r = residual(A, b, x);
-  return std::sqrt(reference::dot(r, r) / reference::dot(b, b));
-}
 
 // A guess with which the red rows hold.
 reference::Vector solved_red(const reference::Matrix &A, const Box &box, const reference::Vector &b) {
@@ -196,10 +192,7 @@ TEST(RRBSolverOnGraph, OfASingularMatrix) {
     reference::Matrix A = seven_points(box, 3, true);
     A.row[700][700] *= 1 + sum;
     const Matrix mat = matrix_of(A);
-    MatNullSpace constant;
-    ok(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, nullptr, &constant));
-    ok(MatSetNullSpace(mat, constant));
-    ok(MatNullSpaceDestroy(&constant));
+    set_constant_null_space(mat);
     const Solver ksp = ksp_of(mat, by_choice + "-ksp_type rrb -ksp_norm_type unpreconditioned -ksp_rtol 1e-8");
     const reference::Vector b = A.multiply(reference::random_vector(A.size(), 2));
     const Solve found = solve(ksp, b, reference::random_vector(A.size(), 5));

@@ -61,6 +61,13 @@ Matrix constant_grid(PetscInt nx, PetscInt ny, PetscInt nz) {
   return out;
 }
 
+void set_constant_null_space(Mat A) {
+  MatNullSpace constant;
+  ok(MatNullSpaceCreate(PetscObjectComm(PetscObject(A)), PETSC_TRUE, 0, nullptr, &constant));
+  ok(MatSetNullSpace(A, constant));
+  ok(MatNullSpaceDestroy(&constant));
+}
+
 void set_values(Mat A, const reference::Matrix &values) {
   std::vector<PetscInt> columns;
   std::vector<PetscScalar> row;
@@ -285,10 +292,13 @@ double largest_difference(const reference::Vector &x, const reference::Vector &y
   return size > 0 ? difference / size : difference;
 }
 
+double relative_residual(const reference::Matrix &A, const reference::Vector &b, const reference::Vector &x) {
+  reference::Vector r = A.multiply(x);
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] -= b[i];
+  return std::sqrt(reference::dot(r, r) / reference::dot(b, b));
+}
 double relative_residual(const reference::Problem &problem, const reference::Vector &x) {
-  reference::Vector r = problem.A.multiply(x);
-  for (std::size_t i = 0; i < r.size(); ++i) r[i] -= problem.b[i];
-  return std::sqrt(reference::dot(r, r) / reference::dot(problem.b, problem.b));
+  return relative_residual(problem.A, problem.b, x);
 }
 
 Threads::Threads(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }

@@ -116,6 +116,7 @@ using Array = Handle<DM, DMDestroy>;
 
 // Entries that the reference stores are stored, zeros too.
 Matrix matrix_of(const reference::Matrix &A, MatType type = backend.mat, MPI_Comm comm = PETSC_COMM_SELF);
+void set_constant_null_space(Mat A);
 void set_values(Mat A, const reference::Matrix &values); // over the old ones, of the same pattern
 Vector vector_of(const reference::Vector &values, MPI_Comm comm = PETSC_COMM_SELF, VecType type = backend.vec);
 // Columns that lie `lda` apart, with what `values` has between them; zeros where there are no values.
@@ -148,6 +149,7 @@ extern const char papers[];
 Solve solve(const reference::Problem &problem, const std::string &options = "");
 
 double largest_difference(const reference::Vector &x, const reference::Vector &y); // relative to the largest of y
+double relative_residual(const reference::Matrix &A, const reference::Vector &b, const reference::Vector &x);
 double relative_residual(const reference::Problem &problem, const reference::Vector &x);
 
 // Bytes of PetscMalloc() that every further call of `use` leaves: what PETSc's own pools and tables grow by, in one call
