@@ -93,6 +93,21 @@ TEST(GraphRRB, InSinglePrecisionIsNear) {
   }
 }
 
+TEST(GraphRRB, MayPauseAtTheFirstSchurComplement) {
+  int exact = 0, other = 0;
+  for (const auto &[name, problem] : all_problems())
+    for (int last : {1, 40}) {
+      SCOPED_TRACE(name + ", last " + std::to_string(last));
+      RealRRB real(support::converted(problem), by_library(last));
+      if (!real.core().has_own_vectors(1)) continue;
+      const Vector r = random_vector(problem.A.size(), 6);
+      EXPECT_LT(relative_difference(real.apply_by_schur(r), real.apply(r)), 1e-12);
+      (real.core().black_graph() ? exact : other)++;
+    }
+  EXPECT_GT(exact, 0);
+  EXPECT_GT(other, 0);
+}
+
 // Each decides about a part of the nodes.
 TEST(GraphRRB, ManyThreadsDecideAsOne) {
   const Problem problem = rough_cells(300, 251, 3, 1);

@@ -152,6 +152,15 @@ public:
     return z;
   }
 
+  // By the finest level, and all others by themselves, as on a device.
+  reference::Vector apply_by_schur(const reference::Vector &r) {
+    using namespace petscrrb::rrb;
+    reference::Vector z(r.size(), std::numeric_limits<double>::quiet_NaN());
+    core_->down(0, 1, r.data(), z.data(), Part::whole);
+    Cycle(*core_).apply_below(1, solver());
+    core_->up(1, 0, r.data(), z.data(), Part::whole);
+    return z;
+  }
   // What of M^-1 is left from grid g on: the solution for the right-hand side y.
   reference::Vector apply_below(int g, const reference::Vector &y,
                                 petscrrb::rrb::Energy energy = petscrrb::rrb::Energy::no) {

@@ -200,7 +200,7 @@ private:
   void make_last_block();
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
-  void take_from_earlier(int l, int from);
+  void take_from_earlier(int l, int last, const Taken &);
   void fill_lower() {
     Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
   }
@@ -439,18 +439,24 @@ void GraphRrb<Backend, T>::down(int from, int to, const double *r, double *, Par
   else if (from == to) // where AMLI's first step is
     on_.copy(step_at(to)->r.data(), x + first_[to], below(to));
   if (part == Part::right || from == to) return;
-  for (int l = from + 1; l <= to; ++l)
-    if (l < to || l == grids() || step_at(l)) take_from_earlier(l, from);
+  // A sweep that ends at level 1 is followed by one from there. Where S1 has its own vector, that has all of level 0 then; else the next one takes it.
+  if constexpr (std::is_same_v<T, double>)
+    if (from == 0 && to == 1 && black_ && !forward_[0].copy)
+      return take_from_earlier(1, grids(), {black_->lower, below(1), black_->on_average(below(1)), nullptr});
+  const bool from_whole = from == 0 || black_ || step_at(from);
+  for (int l = from + from_whole; l <= to; ++l)
+    if (l < to || l == grids() || step_at(l))
+      take_from_earlier(l, step_at(l) ? grids() : l, from == 1 && black_ ? below_first_[l - 2] : forward_[l - 1]);
 }
 
-template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l, int from) {
-  const Taken &taken = from == 1 && black_ ? below_first_[l - 2] : forward_[l - 1];
+// Of levels l to `last`.
+template <class Backend, class T> void GraphRrb<Backend, T>::take_from_earlier(int l, int last, const Taken &taken) {
   double *const x = x_.data(), *const of_level = x + first_[l];
   const SharedSweeps *const shared = shared_before(l - 1);
   const bool gathers = shared && l == shared->whole();
   double *const copy = gathers ? nullptr : taken.copy;
   if (shared) shared->bring_down(l - 1, x);
-  each_range(shared, l, step_at(l) ? grids() : l, [&](NodeRange part) {
+  each_range(shared, l, last, [&](NodeRange part) {
     const node_t i = part.begin - first_[l];
     NodeSums::each(on_, part.size(), taken.on_average,
                    Forward<T>{taken.couplings.from(i), x, of_level + i, copy ? copy + i : nullptr});
