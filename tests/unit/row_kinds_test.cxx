@@ -37,13 +37,13 @@ private:
   Diagonals<pairs> a_;
 };
 
-template <int pairs> bool few(RowKinds<Host> &kinds, const Diagonals<pairs> &a) {
+template <int pairs> bool few(AwaitedKinds<Host> &kinds, const Diagonals<pairs> &a) {
   kinds.resize(a.n, a.count);
   kinds.look(on_host, a);
   return kinds.are_few(on_host);
 }
 
-template <int pairs> void expect_same_product(const Diagonals<pairs> &a, const RowKinds<Host> &kinds) {
+template <int pairs> void expect_same_product(const Diagonals<pairs> &a, const AwaitedKinds<Host> &kinds) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
   std::vector<double> p(a.n), q(a.n), expected(a.n);
@@ -59,7 +59,7 @@ template <int pairs> void expect_same_product(const Diagonals<pairs> &a, const R
 TEST(RowKinds, MultiplyAsTheDiagonals) {
   for (const int threads : {1, 3}) {
     const Threads many(threads);
-    RowKinds<Host> kinds;
+    AwaitedKinds<Host> kinds;
     for (const index_t n : {1, 2, 7, 40, 1000, 30000}) {
       const Made<1> line(n, {1}, 1, 1);
       ASSERT_TRUE(few(kinds, line())) << n;
@@ -79,7 +79,7 @@ TEST(RowKinds, MultiplyAsTheDiagonals) {
 
 // A quarter of the places, one more than there are, and all different.
 TEST(RowKinds, AreNotFoundWhereThereAreMany) {
-  RowKinds<Host> kinds;
+  AwaitedKinds<Host> kinds;
   for (const int different : {KindTable::places / 4, KindTable::places + 1, 5000}) {
     Made<1> made(6000, {1}, 1, 1);
     const Diagonals<1> &a = made();
@@ -91,7 +91,7 @@ TEST(RowKinds, AreNotFoundWhereThereAreMany) {
 
 // What is seen of one matrix is not left for the next; and after many it waits before it looks again, ever longer.
 TEST(RowKinds, AreLookedForAgain) {
-  RowKinds<Host> kinds;
+  AwaitedKinds<Host> kinds;
   const Made<2> one(4000, {1, 20}, 1, 7), two(4000, {1, 20}, 2, 7), many(4000, {1, 20}, 100, 7);
   EXPECT_TRUE(few(kinds, one()));
   EXPECT_FALSE(few(kinds, many()));

@@ -258,6 +258,7 @@ namespace petscrrb {
 class Cuda {
 public:
   template <class T> using Array = cuda::Buffer<T>;
+  class Branch;
   static constexpr bool on_device = true;
 
   cudaStream_t stream = nullptr;
@@ -288,6 +289,24 @@ private:
   static constexpr std::size_t most_counts = 256; // four for each of up to 63 grids
 
   cuda::Pinned<NodeCounts> report_{most_counts};
+};
+
+// Work beside what follows on a stream, where either leaves a part of the device idle. It may be captured.
+class Cuda::Branch : NotCopied {
+public:
+  // f(beside): after all that is on the stream so far
+  template <class F> void run(const Cuda &on, const F &f) {
+    begins_.let_wait(own_.get(), on.stream);
+    beside_.stream = own_.get();
+    f(static_cast<const Cuda &>(beside_));
+  }
+  // What follows on the stream comes after that.
+  void join(const Cuda &on) const { ends_.let_wait(on.stream, own_.get()); }
+
+private:
+  cuda::Stream own_;
+  cuda::Event begins_, ends_;
+  Cuda beside_;
 };
 
 } // namespace petscrrb

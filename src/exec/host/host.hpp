@@ -257,6 +257,10 @@ template <class... Loops> void in_step(const Loops &...loops) {
 
 struct Host {
   template <class T> using Array = host::Buffer<T>;
+  struct Branch { // in a device's place: one after the other
+    template <class F> void run(const Host &on, const F &f) const { f(on); }
+    void join(const Host &) const {}
+  };
   static constexpr bool on_device = false;
 
   template <class F, class G> void for_each(Range2 box, Range2 inner, const F &f, const G &g) const {

@@ -46,7 +46,7 @@ public:
     if (with_.matrix)
       PetscCall(RefreshOnRanks(pc, A.on_ranks, s->grid, values));
     else if (takes_lent_ && now == s->factored && s->core->keeps_matrix() && !KSPRRBWhyOtherValues(s->values))
-      PetscCall(RefreshBy(s->backend->prepared(), s->outcome.unscaled ? nullptr : s->core->schur(), values));
+      PetscCall(RefreshByFactored(*s, values));
     else
       PetscCall(RefreshFrom(A.csr, s->grid, s->backend->scaling(), values));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,10 +81,13 @@ protected:
   std::unique_ptr<petscrrb::rrbsolver::RrbIteration> iteration_;
 
 private:
-  PetscErrorCode RefreshBy(const petscrrb::rrb::PreparedStencil &lent, const petscrrb::rrb::FirstSchur *made,
-                           KSPRRBValues *values) {
+  PetscErrorCode RefreshByFactored(const PCRRBState &s, KSPRRBValues *values) {
+    const bool lends = s.core->schur() && !s.outcome.unscaled;
+    petscrrb::rrb::FirstSchur made;
+    if (lends) made = *s.core->schur();
+    if (!s.outcome.few_kinds) made.kind = nullptr;
     return this->Compute([&] {
-      Take(lent, made);
+      Take(s.backend->prepared(), lends ? &made : nullptr);
       *values = iteration_->refreshed() ? KSP_RRB_VALUES_OK : KSP_RRB_VALUES_NOT_POSITIVE;
       return 0;
     });

@@ -2,10 +2,10 @@
 // them.
 #pragma once
 
+#include "exec/row_kinds.hpp"
 #include "exec/sums.hpp"
 #include "grid/csr.hpp"
 #include "ksp/rrb/core/iteration.hpp"
-#include "ksp/rrb/core/row_kinds.hpp"
 #include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
 
@@ -307,7 +307,7 @@ private:
   index_t offset_[most_pairs] = {};
   typename Backend::template Array<double> diagonals_;
   bool by_kinds_ = false;
-  RowKinds<Backend> kinds_;
+  AwaitedKinds<Backend> kinds_;
   RowLoops<Backend> loops_;
 };
 

@@ -7,7 +7,6 @@
 #include "pc/rrb/ranks/black_ranks.hpp"
 #include "pc/rrb/ranks/boxes.hpp"
 #include "pc/rrb/core/cycle.hpp"
-#include "ksp/rrb/core/row_kinds.hpp"
 #include "ksp/rrb/core/schur_nodes.hpp"
 
 #include <cmath>
@@ -25,18 +24,6 @@ template <class Backend> struct SchurVectors {
   const double *v = nullptr; // of every node in natural order: all is that of V A V; NULL: V = I
   Quad<Dense> r0 = {};       // on several ranks, at the start: V r0 of own nodes and the red ones around
   bool eisenstat = false;    // vectors and s1 are those of Eisenstat's form
-  // Of its rows, where there are few, a row being the values of one place in S1's arrays: the kind of the place (0, 0), and the values of each.
-  const std::uint8_t *kind = nullptr;
-  const double *values = nullptr;
-};
-// S1 by places, those of the border too.
-struct SchurRows {
-  static constexpr int count = 10; // arrays
-  const double *first;
-  index_t places;
-
-  PETSCRRB_HD index_t size() const { return places; }
-  PETSCRRB_HD double value(int array, index_t place) const { return first[array * places + place]; }
 };
 
 // The loops over the finest grid that a solve consists of, for each backend its own:
@@ -79,20 +66,14 @@ public:
     lent_ = made != nullptr;
     // its loops neither go around a ring nor read what other ranks have; of a factor in single precision weights are not those of S1
     x_.eisenstat = lent_ || (!ranks_ && level_.in_double && !level_.extent.x.wraps() && !level_.extent.y.wraps());
-    x_.kind = nullptr;
-    if (lent_) {
+    if (lent_)
       x_.s1 = *made;
-      look_for_kinds();
-    } else {
+    else
       refresh_own(a);
-    }
   }
   // The end of a refresh, which waits for it: whether own red nodes have positive pivots, as far as is known beforehand.
   bool refreshed() {
-    if (lent_) {
-      if (Backend::on_device && kinds_.are_few(on_)) x_.kind = kinds_.kind() + level_.layout.place(0, 0);
-      return true;
-    }
+    if (lent_) return true;
     const auto found = own_->found(on_);
     if (x_.eisenstat && !found.eisenstat) {
       own_->unscale(on_, *level_.in_double);
@@ -101,7 +82,7 @@ public:
     return found.positive;
   }
   bool eisenstat() const { return x_.eisenstat; }
-  bool by_kinds() const { return x_.kind; }
+  bool by_kinds() const { return x_.s1.kind; }
 
   // From the residual r0 of all nodes, in natural order, which is kept by the caller. The norm is that of r0; the
   // preconditioned one is not taken. What follows waits for nothing, unless solve() does.
@@ -167,9 +148,7 @@ public:
     on_.for_each(nodes(b1, 0), BackwardB1{level_.in_double->get(Inner{}), at_b1, x_.q[b2], x_.q[b1], Scaling::root});
     loops_.correct(on_, whole, nullptr, r0, x, add);
   }
-  std::size_t bytes() const {
-    return memory_.bytes() + (own_ ? own_->bytes() : 0) + kinds_.bytes() + scalars_.bytes() + loops_.bytes();
-  }
+  std::size_t bytes() const { return memory_.bytes() + (own_ ? own_->bytes() : 0) + scalars_.bytes() + loops_.bytes(); }
 
 private:
   void make_own() { own_ = std::make_unique<SchurMatrix<Backend>>(level_.extent, level_.layout); }
@@ -180,15 +159,6 @@ private:
       own_->refresh(on_, ranks_->rows(a));
     else
       own_->refresh(on_, a, x_.eisenstat ? level_.in_double : nullptr);
-  }
-  void look_for_kinds() {
-    if constexpr (Backend::on_device) { // a host would look up each value by itself, and gains nothing
-      const index_t size = level_.layout.size();
-      if (size < least_rows_for_kinds) return;
-      kinds_.resize(size, SchurRows::count);
-      kinds_.look(on_, SchurRows{x_.s1.s.X[b1].p - level_.layout.place(0, 0), size});
-      x_.values = kinds_.values();
-    }
   }
   // of a class, with those up to `steps` around the box on several ranks
   Range2 nodes(Class c, index_t steps) const {
@@ -241,7 +211,6 @@ private:
   BlackLevel level_;
   Halo<Backend> halo_;
   std::unique_ptr<SchurMatrix<Backend>> own_; // once there was one to make
-  RowKinds<Backend> kinds_;
   Scalars<Backend> scalars_;
   SchurLoops<Backend> loops_;
   typename Backend::template Array<double> memory_;

@@ -12,7 +12,7 @@ template <bool by_kinds> struct EisenstatProduct {
   Arrays<const double> s1; // as in Product, scaled
   Arrays<double> p, q;
   Box box;
-  const std::uint8_t *kind; // as in SchurVectors
+  const std::uint8_t *kind; // as in FirstSchur
   const double *values;
 
   // X, E and N are of the row below

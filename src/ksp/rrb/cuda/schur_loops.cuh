@@ -79,10 +79,10 @@ public:
       return [&](int blocks) { return std::tuple(f, take(curvatures, blocks), x.scalars.data()); };
     };
     if (x.eisenstat) {
-      either(x.kind, [&](auto by_kinds) {
+      either(x.s1.kind, [&](auto by_kinds) {
         using F = device::EisenstatProduct<decltype(by_kinds)::value>;
         launch<device::Columns::per_warp, 32>(on, own_, device::eisenstat_product<decltype(by_kinds)::value>,
-                                              with(F{s1, arrays(x.p), arrays(x.q), own_, x.kind, x.values}), true,
+                                              with(F{s1, arrays(x.p), arrays(x.q), own_, x.s1.kind, x.s1.values}), true,
                                               F::Ahead::bytes, most_repeated_rows, 3.0);
       });
     } else {

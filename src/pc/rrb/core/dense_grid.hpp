@@ -1,6 +1,7 @@
 // One grid in r1/r2/b1/b2 storage: its layout, its factor (two levels), its matrix and its vectors.
 #pragma once
 
+#include "exec/row_kinds.hpp"
 #include "exec/sums.hpp"
 #include "pc/rrb/core/seam.hpp"
 
@@ -219,10 +220,22 @@ auto make_factor(const DenseLayout &layout, Buffer &memory, std::initializer_lis
 struct FirstSchur {
   SchurViews<Dense> s;          // arrays of one layout, one after the other: X, E and N of b1 and b2, then skew
   FactorFields<DenseField> red; // w[0] to w[3] and dinv, of r1, r2 and maybe b1 each
+  // Of its rows, where there are few, a row being the values of one place in s's arrays: the kind of the place (0, 0), and the values of each.
+  const std::uint8_t *kind = nullptr;
+  const double *values = nullptr;
+};
+// Its rows: by places, those of the border too.
+struct SchurRows {
+  static constexpr int count = 10; // arrays
+  const double *first;
+  index_t places;
+
+  PETSCRRB_HD index_t size() const { return places; }
+  PETSCRRB_HD double value(int array, index_t place) const { return first[array * places + place]; }
 };
 
 template <class Buffer> SchurViews<Dense> make_schur(const DenseLayout &layout, Buffer &memory) {
-  memory.resize(layout.size() * 10);
+  memory.resize(layout.size() * SchurRows::count);
   double *p = memory.data();
   SchurViews<Dense> s;
   const auto place = [&](Dense &a) {

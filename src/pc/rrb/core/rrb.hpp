@@ -44,6 +44,7 @@ struct Outcome {
   index_t failed_i = 0, failed_j = 0; // -1: on a graph
   index_t unsupported = 0; // red nodes to which the choice of red nodes in use does no justice, where that was tested
   index_t unscaled = 0;    // b1 whose rows of S1, where that was made, could not be brought into Eisenstat's form
+  bool few_kinds = false;  // of S1's rows
 };
 
 // A device's inverse of the last block is substructured (dense/cuda/substructured.hpp); more unknowns would not pay.
@@ -140,7 +141,7 @@ public:
 
   // Of a 5-point matrix: whether refreshes make S1 in Eisenstat's form, too, where that takes no pass of its own. May throw.
   virtual void want_schur(bool) {}
-  // As the next one will make it; NULL: not at all.
+  // As the next one will make it; NULL: not at all. Its kinds are those of few, whatever an outcome says.
   virtual const FirstSchur *schur() const { return nullptr; }
   // What S1 of a graph is made of, whose vectors are where down(1, ...) begins and up(..., 1) ends; NULL: red nodes are not exact, or in single
   // precision. It stays where it is.
@@ -259,10 +260,12 @@ private:
       op(coarser_[g - 1]);
   }
   void keep_matrix(int g);
+  void look_for_kinds();
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);
   NodeCounts *counts(int grid) const { return counts_.data() + 4 * grid; } // one a class; of b2: what else was lumped
   NodeCounts *counts_of_schur() const { return counts(grids()); }          // one
+  NodeCounts *counts_of_kinds() const { return counts(grids()) + 1; }      // one; failed: they are many
   static void fail(const NodeCounts &n, Class c, int level, Outcome &o);
 
   NaturalVectors natural(const double *r, double *z, Part part) const;
@@ -287,7 +290,9 @@ private:
   std::optional<DenseGrid<Backend, First>> finest_; // where it is in r1/r2/b1/b2 storage
   std::deque<DenseGrid<Backend, T>> coarser_;       // those that are
   Array<double> schur_memory_;
-  std::optional<FirstSchur> schur_; // where it is made
+  std::optional<FirstSchur> schur_;                  // where it is made
+  RowKinds<Backend> kinds_;                          // of its rows; or empty
+  std::unique_ptr<typename Backend::Branch> beside_; // where they are looked for
   NaturalTail<Backend, T> tail_;
   LastBlock block_;
   std::unique_ptr<LastBlockBuilder<Backend, T>> builder_;

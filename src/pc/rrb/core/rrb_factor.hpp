@@ -18,7 +18,7 @@ Rrb<Backend, T, First>::Rrb(const Backend &on, const Extent &extent, const Optio
   }
   tail_ = NaturalTail<Backend, T>(x, o.levels - 2 * o.storage_grids, o.storage_grids > 0);
   builder_ = std::make_unique<LastBlockBuilder<Backend, T>>(tail_, block_);
-  counts_.resize(4 * grids() + 1);
+  counts_.resize(4 * grids() + 2);
   coarse_r_.resize(block_.size());
   coarse_z_.resize(block_.size());
   Backend::assign(at_, block_.at);
@@ -46,6 +46,8 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
     else
       factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
   }
+  const bool looks = !kinds_.empty() && !corners_;
+  if (looks) look_for_kinds();
   for (int g = finest_ ? 1 : 0; g < grids(); ++g) {
     const int q = g - options_.storage_grids;
     keep_matrix(g);
@@ -58,6 +60,15 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
   double *a = Backend::on_device ? a_.data() : block_.a.data();
   double *excess = Backend::on_device ? excess_.data() : block_.excess.data();
   builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
+  if (looks) beside_->join(on_);
+}
+
+// While the grids after the finest one are factored, which take a device as long and leave most of it idle.
+template <class Backend, class T, class First> void Rrb<Backend, T, First>::look_for_kinds() {
+  const index_t size = finest_->layout().size();
+  beside_->run(on_, [&](const Backend &beside) {
+    kinds_.look(beside, SchurRows{schur_memory_.data(), size}, &counts_of_kinds()->failed);
+  });
 }
 
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::want_schur(bool wanted) {
@@ -66,7 +77,14 @@ template <class Backend, class T, class First> void Rrb<Backend, T, First>::want
     if (makes == schur_.has_value()) return;
     schur_.reset();
     schur_memory_ = {};
-    if (makes) schur_ = {make_schur(finest_->layout(), schur_memory_), finest_->factor};
+    const DenseLayout layout = finest_ ? finest_->layout() : DenseLayout();
+    // a host would look up each value by itself, and gains nothing
+    const bool looks = makes && Backend::on_device && layout.size() >= least_rows_for_kinds;
+    (void)kinds_.resize(looks ? layout.size() : 0, SchurRows::count);
+    if (looks && !beside_) beside_ = std::make_unique<typename Backend::Branch>();
+    if (!makes) return;
+    schur_ = {make_schur(layout, schur_memory_), finest_->factor};
+    if (looks) schur_->kind = kinds_.kind() + layout.place(0, 0), schur_->values = kinds_.values();
   }
 }
 
@@ -130,7 +148,8 @@ template <class Backend, class T, class First> Outcome Rrb<Backend, T, First>::o
     for (Class c : {r1, r2, b1}) fail(n[c], c, 2 * g + (c == b1 ? 2 : 1), o);
     o.unlumped += n[b2].unlumped;
   }
-  o.unscaled = n->failed;
+  o.unscaled = n[0].failed;
+  o.few_kinds = !kinds_.empty() && !n[1].failed;
   return o;
 }
 
@@ -150,7 +169,7 @@ void Rrb<Backend, T, First>::fail(const NodeCounts &n, Class c, int level, Outco
 template <class Backend, class T, class First> std::size_t Rrb<Backend, T, First>::bytes() const {
   std::size_t n = tail_.bytes() + sweeps_.bytes() + energy_.bytes() + block_.bytes() +
                   (coarse_r_.size() + coarse_z_.size()) * sizeof(double);
-  if (finest_) n += finest_->bytes() + schur_memory_.bytes();
+  if (finest_) n += finest_->bytes() + schur_memory_.bytes() + kinds_.bytes();
   for (const auto &d : coarser_) n += d.bytes();
   for (const auto &step : amli_) n += step->on_grid().bytes();
   n += work_.bytes();

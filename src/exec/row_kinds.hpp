@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace petscrrb::rrbsolver {
+namespace petscrrb {
 
 // Rows: `count` values each, value(k, i) of row i, which number size().
 
@@ -149,26 +149,21 @@ template <class Rows> struct CompareKinds {
 
 template <class Backend> class RowKinds {
 public:
-  // for so many rows of so many values; 0: none. Nothing where that is what there was.
-  void resize(index_t n, int count) {
+  // for so many rows of so many values; 0: none. Nothing where that is what there was, and false where only rows are more or less.
+  bool resize(index_t n, int count) {
     const std::size_t places = n ? KindTable::places : 0;
     const std::size_t rows = n ? n + past_the_end : 0;
     if (kind_.size() != rows) kind_.resize(rows);
-    if (values_.size() == places * count) return;
-    wait_ = 0, next_wait_ = 1;
+    if (values_.size() == places * count) return false;
     values_.resize(places * count), hash_.resize(places), row_.resize(places), known_.resize(places + 1);
-    found_.resize(n ? 1 : 0);
+    return true;
   }
-  std::size_t bytes() const {
-    return kind_.bytes() + values_.bytes() + hash_.bytes() + row_.bytes() + known_.bytes() + found_.bytes();
-  }
+  bool empty() const { return !kind_.size(); }
+  std::size_t bytes() const { return kind_.bytes() + values_.bytes() + hash_.bytes() + row_.bytes() + known_.bytes(); }
 
-  // Of these rows. Where there were many, the next one, two, four ... times nothing is done. Waits for nothing.
-  template <class Rows> void look(const Backend &on, const Rows &rows) {
-    looks_ = !wait_;
-    if (!looks_) return void(--wait_);
-    const KindTable table{hash_.data(), row_.data(), known_.data(), known_.data() + KindTable::places,
-                          &found_.data()->failed};
+  // Of these rows; *many: 0 where there are few. Waits for nothing.
+  template <class Rows> void look(const Backend &on, const Rows &rows, index_t *many) const {
+    const KindTable table{hash_.data(), row_.data(), known_.data(), known_.data() + KindTable::places, many};
     each(on, table.places, ClearKinds{table});
     // first a few, so that not all rows take the same place at once, or find out that there are too many kinds
     each(on, some, TakeKinds<Rows, true>{rows, table, kind_.data(), values_.data()});
@@ -176,6 +171,39 @@ public:
     each(on, rows.size(), TakeKinds<Rows, false>{rows, table, kind_.data(), values_.data()});
     each(on, table.places, PutKinds<Rows>{rows, table, values_.data(), false});
     each(on, rows.size(), CompareKinds<Rows>{rows, table, kind_.data(), values_.data()});
+  }
+  const std::uint8_t *kind() const { return kind_.data(); }
+  const double *values() const { return values_.data(); } // of each kind, one kind after the other
+
+private:
+  static constexpr index_t some = 4096, past_the_end = 2; // which may be read: a pair
+
+  template <class F> static void each(const Backend &on, index_t n, const F &f) {
+    on.for_each_point(ListAsBox::points(n), AtEntry<F>{f, n});
+  }
+
+  typename Backend::template Array<std::uint8_t> kind_;
+  typename Backend::template Array<double> values_;
+  typename Backend::template Array<std::uint64_t> hash_;
+  typename Backend::template Array<index_t> row_;
+  typename Backend::template Array<int> known_;
+};
+
+// Those of rows that may be of another matrix each time. Where there were many, the next one, two, four ... times nobody looks.
+template <class Backend> class AwaitedKinds : RowKinds<Backend> {
+  using Base = RowKinds<Backend>;
+
+public:
+  using Base::kind, Base::values;
+
+  void resize(index_t n, int count) {
+    if (Base::resize(n, count)) wait_ = 0, next_wait_ = 1, found_.resize(n ? 1 : 0);
+  }
+  std::size_t bytes() const { return Base::bytes() + found_.bytes(); }
+  template <class Rows> void look(const Backend &on, const Rows &rows) {
+    looks_ = !wait_;
+    if (!looks_) return void(--wait_);
+    Base::look(on, rows, &found_.data()->failed);
   }
   // Waits for that: whether there are few, as far as was looked.
   bool are_few(const Backend &on) {
@@ -185,25 +213,13 @@ public:
     next_wait_ = few ? 1 : std::min(2 * next_wait_, most_waits);
     return few;
   }
-  const std::uint8_t *kind() const { return kind_.data(); }
-  const double *values() const { return values_.data(); } // of each kind, one kind after the other
 
 private:
   static constexpr int most_waits = 64;
-  static constexpr index_t some = 4096, past_the_end = 2; // which may be read: a pair
-
-  template <class F> static void each(const Backend &on, index_t n, const F &f) {
-    on.for_each_point(ListAsBox::points(n), AtEntry<F>{f, n});
-  }
 
   bool looks_ = false;
-  int wait_ = 0, next_wait_ = 1; // so many times
-  typename Backend::template Array<std::uint8_t> kind_;
-  typename Backend::template Array<double> values_;
-  typename Backend::template Array<std::uint64_t> hash_;
-  typename Backend::template Array<index_t> row_;
-  typename Backend::template Array<int> known_;
+  int wait_ = 0, next_wait_ = 1;                       // so many times
   typename Backend::template Array<NodeCounts> found_; // failed: there are many
 };
 
-} // namespace petscrrb::rrbsolver
+} // namespace petscrrb
