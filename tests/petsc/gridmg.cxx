@@ -37,6 +37,28 @@ TEST(GridMG, IsTheReference) {
   }
 }
 
+// On a device several threads have parts of one, and a long one is taken in several pieces.
+TEST(GridMG, RelaxesLongLines) {
+  reference::GridMGOptions lines;
+  lines.coarse_size = 20, lines.smoother = reference::Smoother::lines;
+  for (const auto &grid :
+       {reference::Grid3D{{5, 600, 2}, {}}, reference::Grid3D{{3, 2, 1100}, {}}, reference::Grid3D{{600, 3, 3}, {}},
+        reference::Grid3D{{67, 33, 40}, {}}, reference::Grid3D{{4, 130, 3}, {false, true, false}}})
+    for (const double missing : {0.0, 0.4}) {
+      const auto &n = grid.n;
+      const std::string sides = std::to_string(n[0]) + "," + std::to_string(n[1]) + "," + std::to_string(n[2]);
+      SCOPED_TRACE(sides + ", missing " + std::to_string(missing));
+      const reference::Problem3D problem = reference::random_couplings(grid, 100, missing > 0 ? 0.0 : 0.1, missing);
+      const Matrix P = matrix_of(problem.A);
+      const reference::Vector r = random_values(std::size_t(problem.A.size())),
+                              expected = reference::GridMG(problem.A, grid, lines).apply(r);
+      const std::string options = "-pc_gridmg_coarse_size 20 -pc_gridmg_smoother lines -pc_gridmg_grid " + sides;
+      EXPECT_LT(largest_difference(applied(gridmg_of(P, options + " -pc_gridmg_precision double"), r), expected),
+                1e-10);
+      EXPECT_LT(largest_difference(applied(gridmg_of(P, options + " -pc_gridmg_precision single"), r), expected), 1e-2);
+    }
+}
+
 TEST(GridMG, TakesFivePointsInTwoDimensions) {
   const reference::Problem flat = reference::poisson(63);
   const Matrix P = matrix_of(flat.A);

@@ -96,14 +96,6 @@ private:
   Cuda aside_;
 };
 
-// A line for each h and other: one of j and k, of which the other one is 0.
-template <class Line> struct LinesOf {
-  Line line;
-
-  __device__ void operator()(index_t h, index_t j, index_t k) const { line(h, j + k); }
-};
-
-// Lines along y and z are a thread each, those along x a warp each.
 template <class T> struct ZebraLines<Cuda, T> {
   Smoothed<T> g;
   Field<T> inverse, b, x;
@@ -111,13 +103,12 @@ template <class T> struct ZebraLines<Cuda, T> {
   PartOfLines part;
 
   void relax(const Cuda &on, int q, index_t colour) const {
-    const index_t nh = (shape.n[0] + 1) / 2;
     if (q == 0)
       relax_along_x(on, g, inverse, b, x, shape, colour, part);
     else if (q == 1)
-      on.for_each_point({{nh, 1, shape.n[2]}}, LinesOf<RelaxLine<T, 1>>{{g, inverse, b, x, shape.n[1], colour, part}});
+      relax_across_x<1>(on, g, inverse, b, x, shape, colour, part);
     else
-      on.for_each_point({{nh, shape.n[1], 1}}, LinesOf<RelaxLine<T, 2>>{{g, inverse, b, x, shape.n[2], colour, part}});
+      relax_across_x<2>(on, g, inverse, b, x, shape, colour, part);
   }
 };
 

@@ -1,4 +1,4 @@
-// Zebra lines along x on a device: a warp a line.
+// Zebra lines on a device: those along x a warp a line, those along y and z so many threads of a block a line as it is long.
 #pragma once
 
 #include "exec/cuda/cuda.cuh"
@@ -32,7 +32,11 @@ template <bool up, class T> __device__ Step<T> scan(Step<T> mine) {
 template <class T>
 __global__ void __launch_bounds__(32 * lines_of_block)
     relax_lines_along_x(Smoothed<T> g, Field<T> inverse, Field<T> b, Field<T> x, Range3 box, index_t colour,
-                        PartOfLines part, index_t k0) {
+                        PartOfLines part, index_t k0, bool overlap) {
+  if (overlap) {
+    cuda::start_next();
+    cuda::await_previous();
+  }
   const index_t n = box.n[0], k = k0 + blockIdx.y,
                 j = 2 * (index_t(blockIdx.x) * lines_of_block + threadIdx.y) + ((colour + k) & 1);
   if (j >= box.n[1]) return;
@@ -106,10 +110,136 @@ void relax_along_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &inverse
   const Range3 box = shape.all();
   if (!box.size()) return;
   const unsigned blocks = unsigned((box.n[1] + 2 * lines_of_block - 1) / (2 * lines_of_block));
+  static const bool may_overlap = cuda::may_overlap(relax_lines_along_x<T>);
   for (index_t k = 0; k < box.n[2]; k += cuda::most_blocks) {
     const dim3 grid(blocks, unsigned(std::min(cuda::most_blocks, box.n[2] - k)));
-    relax_lines_along_x<T><<<grid, dim3(32, lines_of_block), 0, on.stream>>>(g, inverse, b, x, box, colour, part, k);
-    cuda::check_launch("lines along x");
+    const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
+    cuda::launch("lines along x", relax_lines_along_x<T>, overlap, grid, dim3(32, lines_of_block), 0, on.stream, g,
+                 inverse, b, x, box, colour, part, k, overlap);
+  }
+}
+
+// Some lines along y or z, next to one another in x: thread (h, s) has `run` points of line h, the s-th such ones of as many as the block
+// takes at a time.
+constexpr int run = 8, across_threads = 512;
+
+// All steps of line threadIdx.x: those before this thread's own, and together. up: from threadIdx.y = 0 on, else from the last one on.
+template <bool up, class T> class BlockScan {
+public:
+  __device__ explicit BlockScan(const Step<T> &mine) {
+    __shared__ Step<T> shared[2][across_threads];
+    const int width = int(blockDim.x), many = int(blockDim.y), s = place(int(threadIdx.y));
+    const auto at = [&](int i, int buffer) -> Step<T> & { return shared[buffer][i * width + int(threadIdx.x)]; };
+    Step<T> sum = mine;
+    int buffer = 0;
+    __syncthreads(); // others may still read what was there
+    at(s, buffer) = sum;
+    for (int by = 1; by < many; by *= 2, buffer ^= 1) {
+      __syncthreads();
+      if (s >= by) sum = sum.after(at(s - by, buffer));
+      at(s, buffer ^ 1) = sum;
+    }
+    __syncthreads();
+    before = s ? at(s - 1, buffer) : Step<T>{T(1), T(0)}, all = at(many - 1, buffer);
+  }
+  Step<T> before, all;
+
+private:
+  __device__ static int place(int s) { return up ? s : int(blockDim.y) - 1 - s; }
+};
+
+// The same as RelaxLine in direction q.
+template <class T, int q>
+__global__ void __launch_bounds__(across_threads, sizeof(T) == sizeof(float) ? 2 : 1)
+    relax_lines_across(Smoothed<T> g, Field<T> inverse, Field<T> b, Field<T> x, Range3 box, index_t colour,
+                       PartOfLines part, index_t first_other, bool overlap) {
+  if (overlap) {
+    cuda::start_next();
+    cuda::await_previous();
+  }
+  const index_t h = index_t(blockIdx.x) * blockDim.x + threadIdx.x, other = first_other + blockIdx.y,
+                parity = (colour + other) & 1, step = q == 1 ? x.pitch : x.plane;
+  const int n = 2 * h + parity < box.n[0] ? int(box.n[q]) : 0, at_once = run * int(blockDim.y),
+            own = run * int(threadIdx.y);
+  const index_t begin = (q == 1 ? x.place(parity, 0, other) : x.place(parity, other, 0)) + (n ? h : 0);
+  const auto at = [&](const Field<T> &f, int i) -> T & { return f.p[begin + i * step]; };
+  const T from_right = part.last ? at(g.w[q], n - 1) * at(x, n) : T(0);
+  T carried = at(x, -1),
+    factor = at(g.w[q], -1);        // of the point before: its value, and its coupling times its inverse pivot
+  const int length = int(box.n[q]); // also of lines that are beyond the side: a block stays together
+  for (int first = 0; part.forward && first < length; first += at_once) {
+    const int i0 = first + own;
+    Step<T> steps[run], mine{T(1), T(0)};
+    T before = i0 == first ? factor : i0 < n ? at(g.w[q], i0 - 1) * at(inverse, i0 - 1) : T(0);
+#pragma unroll
+    for (int r = 0; r < run; ++r) {
+      const int i = i0 + r;
+      steps[r] = {T(0), T(0)};
+      if (i < n) {
+        const T pivot = at(inverse, i);
+        T sum = at(b, i) +
+                (q == 1 ? neighbours<T, q>(g, x, parity, i, other, h) : neighbours<T, q>(g, x, parity, other, i, h));
+        if (i == n - 1) sum += from_right;
+        steps[r] =
+            pivot != T(0) ? Step<T>{before, sum} : Step<T>{T(0), line_value(sum, pivot, at(g.dinv, i), at(x, i))};
+        before = at(g.w[q], i) * pivot;
+      }
+      mine = steps[r].after(mine);
+    }
+    const BlockScan<true, T> scanned(mine);
+    T value = scanned.before.after(carried);
+#pragma unroll
+    for (int r = 0; r < run; ++r) {
+      value = steps[r].after(value);
+      if (i0 + r < n) at(x, i0 + r) = value;
+    }
+    carried = scanned.all.after(carried);
+    if (first + at_once < n) factor = at(g.w[q], first + at_once - 1) * at(inverse, first + at_once - 1);
+  }
+  if (!part.backward) return;
+  carried = part.last ? T(0) : at(x, n);
+  for (int first = (length - 1) / at_once * at_once; first >= 0; first -= at_once) {
+    const int i0 = first + own;
+    Step<T> steps[run], mine{T(1), T(0)};
+#pragma unroll
+    for (int r = run - 1; r >= 0; --r) {
+      const int i = i0 + r;
+      steps[r] = {T(1), T(0)}; // beyond the end they pass on what is there
+      if (i < n) {
+        const T pivot = at(inverse, i), value = at(x, i);
+        steps[r] = {i == n - 1 && part.last ? T(0) : at(g.w[q], i) * pivot, pivot != T(0) ? value * pivot : value};
+      }
+      mine = steps[r].after(mine);
+    }
+    const BlockScan<false, T> scanned(mine);
+    T value = scanned.before.after(carried);
+#pragma unroll
+    for (int r = run - 1; r >= 0; --r) {
+      value = steps[r].after(value);
+      if (i0 + r < n) at(x, i0 + r) = value;
+    }
+    carried = scanned.all.after(carried);
+  }
+}
+
+template <int q, class T>
+void relax_across_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &inverse, const Field<T> &b, const Field<T> &x,
+                    const Shape &shape, index_t colour, const PartOfLines &part) {
+  constexpr index_t sector = 8, warp = 32,
+                    enough_blocks = 128; // with fewer blocks of a warp across, blocks are narrower and longer
+  const Range3 box = shape.all();
+  if (!box.size()) return;
+  const index_t halves = (box.n[0] + 1) / 2, others = box.n[3 - q];
+  index_t width = warp;
+  while (width > sector && (halves + width - 1) / width * others < enough_blocks) width /= 2;
+  index_t runs = 1;
+  while (runs * run < box.n[q] && 2 * runs * width <= across_threads) runs *= 2;
+  static const bool may_overlap = cuda::may_overlap(relax_lines_across<T, q>);
+  for (index_t k = 0; k < others; k += cuda::most_blocks) {
+    const dim3 grid(unsigned((halves + width - 1) / width), unsigned(std::min(cuda::most_blocks, others - k)));
+    const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
+    cuda::launch("lines across x", relax_lines_across<T, q>, overlap, grid, dim3(unsigned(width), unsigned(runs)), 0,
+                 on.stream, g, inverse, b, x, box, colour, part, k, overlap);
   }
 }
 
