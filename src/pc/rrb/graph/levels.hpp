@@ -88,8 +88,8 @@ public:
   const Level &level(int l) const { return levels_[l]; } // 0 ... count(), the last one without red nodes
   Choosing &choosing() const { return *choosing_; }
   std::size_t bytes() const {
-    std::size_t n = before_.bytes() + inverse_.bytes() + excess_.bytes() + share_.bytes() + more_.bytes() +
-                    counts_.bytes() + changes_.bytes();
+    std::size_t n =
+        before_.bytes() + inverse_.bytes() + excess_.bytes() + given_.bytes() + counts_.bytes() + changes_.bytes();
     for (int i : {0, 1}) n += w_[i].bytes() + e_[i].bytes();
     for (const Level &l : levels_) n += l.bytes();
     return n;
@@ -164,11 +164,12 @@ private:
   std::vector<Level> levels_;
   Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
   int now_ = 0;
-  Array<double> inverse_, excess_, share_, more_;
+  Array<double> inverse_, excess_;
+  Array<double> given_;                // along each way of a pass
   std::unique_ptr<Choosing> choosing_; // this and the following are there while levels are chosen
   Array<node_t> count_;
   struct {
-    Array<node_t> row, place, slides, ways, of, far, order, takers, past, supports, support_places;
+    Array<node_t> row, place, slides, ways, far, order, takers, past, supports, support_places;
     Array<double> heaviest;
     Array<SupportBits> found;
   } ways_; // of a pass
@@ -232,9 +233,8 @@ void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, doub
   const auto ahead = [&](node_t n, node_t in_all, const auto &f) {
     Loops::ahead(on_, n, double(in_all) / n, f, changes_.data() + 1);
   };
-  ahead(pass.slides, pass.ways, FindShare{pass.place(), pass.at(), pass.near(), w, eps, share_.data()});
-  ahead(pass.takers, pass.ways, Take{pass.first(), pass.from(), pass.along(), w, share_.data(), more_.data()});
-  ahead(pass.takers, pass.takers, AddTaken{pass.taking(), reverse, more_.data(), w});
+  ahead(pass.slides, pass.ways, Give{pass.place(), pass.at(), pass.near(), w, eps, given_.data()});
+  ahead(pass.takers, pass.ways, Take{pass.taking(), pass.first(), pass.from(), reverse, given_.data(), w});
 }
 
 // From what was filled to what the level starts from.

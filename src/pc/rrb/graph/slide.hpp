@@ -252,7 +252,7 @@ public:
 
   SlidePass(node_t s, node_t w) : of_slides_(2 * std::size_t(s) + 1 + w), slides(s), ways(w) {}
   void set_takers(node_t t) {
-    of_takers_.resize(2 * std::size_t(t) + 1 + 2 * std::size_t(ways));
+    of_takers_.resize(2 * std::size_t(t) + 1 + std::size_t(ways));
     takers = t;
   }
 
@@ -260,14 +260,13 @@ public:
   node_t *place() const { return of_slides_.data(); }
   node_t *at() const { return place() + slides; }
   node_t *near() const { return at() + slides + 1; }
-  // of each coupling that takes something: from coupling from[c] in proportion to along[c], first[t] <= c < first[t + 1]
+  // of each coupling that takes something: by the ways from[c], first[t] <= c < first[t + 1]
   node_t *taking() const { return of_takers_.data(); }
   node_t *first() const { return taking() + takers; }
   node_t *from() const { return first() + takers + 1; }
-  node_t *along() const { return from() + ways; }
 
   template <class F> void each_list_of_couplings(const F &f) const {
-    f(place(), slides), f(near(), ways), f(taking(), takers), f(along(), ways);
+    f(place(), slides), f(near(), ways), f(taking(), takers);
   }
 
   std::size_t bytes() const { return of_slides_.bytes() + of_takers_.bytes(); }
@@ -282,25 +281,25 @@ struct ListWays {
   const SupportBits *found;
   node_t some;               // slide
   node_t *place, *at, *near; // as in SlidePass
-  node_t *of, *far;          // of each way, what slides and the coupling that takes, in its lower row
+  node_t *far;               // of each way, the coupling that takes, in its lower row
 
   template <class Lanes> PETSCRRB_HD void operator()(node_t i, Lanes &lanes) const {
     node_t n = ways[i];
     if (ways[i + 1] == n) return;
-    const node_t s = slides[i], p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
+    const node_t p = candidates.row[i], q = sliding.graph.rows.column[candidates.place[i]];
     if (lanes.first()) begin(i);
     for_ways(sliding, supports, candidates, i, lanes, found + i,
              [&](node_t, node_t middle, node_t a, node_t b, bool along_a, bool along_b) {
                node_t with_a = n, with_b = n;
                node_t w = lanes.rank(along_a, with_a) - n + lanes.rank(along_b, with_b);
                n = with_a + with_b - n;
-               if (along_b) put(w++, s, Way::to(sliding, b, p, middle, a));
-               if (along_a) put(w, s, Way::to(sliding, a, q, middle, b));
+               if (along_b) put(w++, Way::to(sliding, b, p, middle, a));
+               if (along_a) put(w, Way::to(sliding, a, q, middle, b));
              });
   }
   const Way *put(node_t i, const Way *items) const {
     if (ways[i + 1] > ways[i]) begin(i);
-    for (node_t w = ways[i]; w < ways[i + 1]; ++w) put(w, slides[i], *items++);
+    for (node_t w = ways[i]; w < ways[i + 1]; ++w) put(w, *items++);
     return items;
   }
 
@@ -310,7 +309,7 @@ private:
     place[s] = candidates.place[i], at[s] = ways[i];
     if (s + 1 == some) at[some] = ways[i + 1];
   }
-  PETSCRRB_HD void put(node_t w, node_t s, Way way) const { near[w] = way.along, far[w] = way.far, of[w] = s; }
+  PETSCRRB_HD void put(node_t w, Way way) const { near[w] = way.along, far[w] = way.far; }
 };
 
 // Ways in the order of the couplings that take.
@@ -321,14 +320,14 @@ struct IsNewTaker {
   PETSCRRB_HD void operator()(node_t c) const { count[c] = c == 0 || far[order[c]] != far[order[c - 1]]; }
 };
 struct ListTaking {
-  const node_t *order, *of, *near, *far;
+  const node_t *order, *far;
   const node_t *takers; // before each way
   node_t ways;
-  node_t *taking, *first, *from, *along; // as in SlidePass
+  node_t *taking, *first, *from; // as in SlidePass
 
   PETSCRRB_HD void operator()(node_t c) const {
     const node_t w = order[c], t = takers[c];
-    from[c] = of[w], along[c] = near[w];
+    from[c] = w;
     if (c + 1 == ways) first[takers[ways]] = ways;
     if (takers[c + 1] == t) return;
     taking[t] = far[w], first[t] = c;
@@ -337,59 +336,47 @@ struct ListTaking {
 
 // --- with numbers ---
 
-// Of each coupling that slides, its weight over the sum of those along which it does; 0 where these have no weight: it is lumped.
+// What each coupling that slides gives along each of its ways: in proportion to the weights there; 0 where these have none: it is lumped.
 // Returns along how many of them it is too strong by `eps`.
-struct FindShare {
+struct Give {
   const node_t *place, *at, *near;
   const double *w;
   double eps;
-  double *share;
+  double *given; // along each way
 
   template <class Lanes, class Await>
   PETSCRRB_HD unsigned operator()(node_t s, const Lanes &lanes, const Await &await) const {
-    const node_t here = place[s];
+    const node_t here = place[s], begin = at[s], end = at[s + 1];
     double own = 0.0, all = 0.0;
     unsigned weak = 0;
     const auto read = [&](node_t k) { return near[k]; };
     const auto start = [&] { await(), own = w[here]; };
-    each_ahead(at[s], at[s + 1], lanes, read, start, [&](node_t one) {
+    each_ahead(begin, end, lanes, read, start, [&](node_t one) {
       all += w[one];
       weak += !at_most(own < 0.0 ? -own : own, eps * w[one]);
     });
     all = lanes.sum(all);
-    if (lanes.first()) share[s] = all > 0.0 ? own / all : 0.0;
+    const double share = all > 0.0 ? own / all : 0.0;
+    for (node_t k = begin + lanes.lane; k < end; k += lanes.count) given[k] = share * w[near[k]];
     return weak;
   }
 };
-struct Take {
-  const node_t *first, *from, *along;
-  const double *w, *share;
-  double *more;
-
-  template <class Lanes, class Await>
-  PETSCRRB_HD unsigned operator()(node_t t, const Lanes &lanes, const Await &await) const {
-    struct Part {
-      node_t from, along;
-    };
-    double sum = 0.0;
-    const auto read = [&](node_t c) { return Part{from[c], along[c]}; };
-    each_ahead(first[t], first[t + 1], lanes, read, await, [&](Part c) { sum += share[c.from] * w[c.along]; });
-    sum = lanes.sum(sum);
-    if (lanes.first()) more[t] = sum;
-    return 0;
-  }
-};
 // What takes has more; nobody asks any more for what slides. None does both in one pass.
-struct AddTaken {
-  const node_t *place, *reverse; // the latter NULL where each coupling is listed once
-  const double *more;
+struct Take {
+  const node_t *place, *first, *from;
+  const node_t *reverse; // NULL where each coupling is listed once
+  const double *given;
   double *w;
 
   template <class Lanes, class Await>
-  PETSCRRB_HD unsigned operator()(node_t t, const Lanes &, const Await &await) const {
+  PETSCRRB_HD unsigned operator()(node_t t, const Lanes &lanes, const Await &await) const {
     const node_t here = place[t], there = reverse ? reverse[here] : 0;
-    await();
-    const double sum = w[here] += more[t];
+    double sum = 0.0;
+    const auto read = [&](node_t c) { return from[c]; };
+    each_ahead(first[t], first[t + 1], lanes, read, await, [&](node_t way) { sum += given[way]; });
+    sum = lanes.sum(sum);
+    if (!lanes.first()) return 0;
+    sum = w[here] += sum;
     if (reverse) w[there] = sum;
     return 0;
   }

@@ -79,7 +79,7 @@ struct ListOnce {
 template <class Backend> void GraphLevels<Backend>::start_sliding(Level &level) {
   const node_t couplings = level.rows.couplings();
   level.gone.resize(couplings);
-  room(reverse_, couplings), room(own_, couplings), room(share_, couplings), room(more_, couplings);
+  room(reverse_, couplings), room(own_, couplings);
   Loops::together(on_, level.rows.n(), double(couplings) / level.rows.n(),
                   ListReverse{level.rows.rows(), reverse_.data()});
 }
@@ -120,7 +120,7 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   Loops::together(on_, n, each, Mark{sliding, count_.data()});
   const node_t some = choosing_->offsets(count_.data(), n, level.rows.couplings());
   if (!some) return false;
-  auto &[row, place, slides, ways, of, far, order, takers, past, supports, support_places, heaviest, found] = ways_;
+  auto &[row, place, slides, ways, far, order, takers, past, supports, support_places, heaviest, found] = ways_;
   room(row, some), room(place, some), room(slides, some + 1), room(ways, some + 1);
   room(past, n), room(heaviest, n);
   if (!Loops::keeps) room(found, some);
@@ -135,17 +135,16 @@ template <class Backend> template <class Mark> bool GraphLevels<Backend>::make_p
   const auto [sliding_ones, in_all] = choosing_->offsets(slides.data(), ways.data(), some);
   if (!sliding_ones) return false;
   SlidePass<Backend> pass(sliding_ones, in_all);
-  room(of, in_all), room(far, in_all), room(order, in_all), room(takers, in_all + 1);
+  room(given_, in_all), room(far, in_all), room(order, in_all), room(takers, in_all + 1);
   Loops::put_lists(on_, some, staying,
                    ListWays{sliding, with, candidates, slides.data(), ways.data(), found.data(), sliding_ones,
-                            pass.place(), pass.at(), pass.near(), of.data(), far.data()},
+                            pass.place(), pass.at(), pass.near(), far.data()},
                    std::move(kept));
   choosing_->sort(far.data(), in_all, level.rows.couplings(), order.data());
   Loops::each(on_, in_all, IsNewTaker{order.data(), far.data(), takers.data()});
   pass.set_takers(choosing_->offsets(takers.data(), in_all, in_all));
   Loops::each(on_, in_all,
-              ListTaking{order.data(), of.data(), pass.near(), far.data(), takers.data(), in_all, pass.taking(),
-                         pass.first(), pass.from(), pass.along()});
+              ListTaking{order.data(), far.data(), takers.data(), in_all, pass.taking(), pass.first(), pass.from()});
   Loops::each(
       on_, sliding_ones,
       MarkGone{pass.place(), reverse_.data(), level.gone.data(), static_cast<signed char>(level.passes.size() + 1)});
