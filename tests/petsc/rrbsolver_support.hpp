@@ -20,7 +20,7 @@ Recorded recorded(const reference::Problem &problem, const std::string &options,
 
 // That solves read a byte for each row of this matrix, but not where values vary, nor at the next change after that; and are those of
 // KSPCG with `cg` all the time.
-void expect_few_kinds_read(Mat constant, const std::string &options, const std::string &cg);
+void expect_few_kinds_read(Mat constant, const std::string &options, const std::string &cg, bool waits);
 
 // Five-point matrices whose red nodes do not couple: what the solver takes in its own form.
 struct Named {

@@ -170,10 +170,14 @@ template <class T> void at_least(Buffer<T> &buffer, std::size_t n) {
   if (buffer.size() < n) buffer.resize(n);
 }
 
-// A stream of its own, which no other one waits for.
+// A stream of its own, which no other one waits for. urgent: its thread blocks come before those of others.
 class Stream : NotCopied {
 public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  explicit Stream(bool urgent = false) {
+    int last = 0, first = 0;
+    check(cudaDeviceGetStreamPriorityRange(&last, &first), "cudaDeviceGetStreamPriorityRange");
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? first : last), "cudaStreamCreate");
+  }
   ~Stream() { (void)cudaStreamDestroy(stream_); }
   cudaStream_t get() const { return stream_; }
 

@@ -20,7 +20,7 @@ using OwnedGraphExec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, D
 
 inline OwnedGraphExec instantiate(cudaGraph_t graph) {
   cudaGraphExec_t made = nullptr;
-  check(cudaGraphInstantiate(&made, graph, 0), "cudaGraphInstantiate");
+  check(cudaGraphInstantiate(&made, graph, cudaGraphInstantiateFlagUseNodePriority), "cudaGraphInstantiate");
   return OwnedGraphExec(made);
 }
 
@@ -28,7 +28,10 @@ inline OwnedGraphExec instantiate(cudaGraph_t graph) {
 // the capture ends and the other stream is back.
 class Capture : NotCopied {
 public:
-  explicit Capture(Cuda &on) : on_(on), theirs_(on.stream) { on_.stream = ours_.get(); }
+  // urgent: than what branches off
+  explicit Capture(Cuda &on, bool urgent = false) : on_(on), theirs_(on.stream), ours_(urgent) {
+    on_.stream = ours_.get();
+  }
   ~Capture() {
     cudaGraph_t graph = nullptr;
     if (begun_ && cudaStreamEndCapture(ours_.get(), &graph) != cudaSuccess) (void)cudaGetLastError();
@@ -70,10 +73,10 @@ public:
   void reset() { graph_.reset(); }
 
   // What work() launches on `on`, which may neither wait nor allocate. It returns 0, or an error that ends the work: then this
-  // returns it, and there is no graph, as where something is thrown.
-  template <class Work> auto capture(Cuda &on, const Work &work) {
+  // returns it, and there is no graph, as where something is thrown. urgent: as of a Capture.
+  template <class Work> auto capture(Cuda &on, const Work &work, bool urgent = false) {
     reset();
-    Capture capture(on);
+    Capture capture(on, urgent);
     capture.begin();
     const auto error = work();
     if (error) return error;

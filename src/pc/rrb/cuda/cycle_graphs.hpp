@@ -28,10 +28,13 @@ public:
       return;
     }
     if (refresh_.empty())
-      (void)refresh_.capture(on, [&] {
-        core.refresh(s, lumping);
-        return 0;
-      });
+      (void)refresh_.capture(
+          on,
+          [&] {
+            core.refresh(s, lumping);
+            return 0;
+          },
+          true);
     refresh_.launch(on);
   }
 
