@@ -13,7 +13,7 @@ namespace petscrrb {
 
 // Rows: `count` values each, value(k, i) of row i, which number size().
 
-// Where there are fewer rows, a solve hardly gains what it takes to look for their kinds.
+// Where there are fewer rows, a solve hardly gains what it takes to look for their kinds, and to wait for that.
 constexpr index_t least_rows_for_kinds = index_t(1) << 19;
 
 // The bits of a row's values.

@@ -75,6 +75,14 @@ public:
 private:
   PetscErrorCode ReadOnRank(PC, const Csr &, const Grid &, Vec, double, Positive, PCRRBValues *);
   void FollowRefresh(Core &, const rrb::Lumping &); /* with the last block and AMLI's estimate */
+  /* What a read of values may enqueue before it knows what it has found. */
+  auto Begin() {
+    begun_ = false;
+    return [this, next = std::exchange(expected_factor_, {})] {
+      begun_ = next.core && inverse_ && graphs_.begin_refresh(cuda_, *next.core, prepared(), next.lumping);
+      if (begun_) FollowRefresh(*next.core, next.lumping);
+    };
+  }
   PetscErrorCode ChooseTransport(PC, std::unique_ptr<rrb::Ranks> *);
   template <class F> PetscErrorCode Make(PC, std::unique_ptr<Core> *, const F &make);
   PetscErrorCode ApplyHere(PC, Core &, Vec, Vec, rrb::Part); /* to vectors on the device */
@@ -135,13 +143,7 @@ PetscErrorCode OnDevice::ReadOnRank(PC pc, const Csr &csr, const Grid &grid, Vec
   PetscMemType where = PETSC_MEMTYPE_HOST;
 
   PetscFunctionBegin;
-  const auto next = std::exchange(expected_factor_, {});
-  const auto begin = [&] {
-    begun_ = next.core && inverse_ && graphs_.begin_refresh(cuda_, *next.core, prepared(), next.lumping);
-    if (begun_) FollowRefresh(*next.core, next.lumping);
-  };
-
-  begun_ = false;
+  const auto begin = Begin();
   *values = PCRRBValues();
   if (near_null) {
     PetscCall(VecGetArrayReadAndMemType(near_null, &v, &where));
@@ -196,13 +198,15 @@ PetscErrorCode OnDevice::ReadGraph(PC pc, const PetscRRBMatrix &P, PetscBool ane
   PetscErrorCode read;
 
   PetscFunctionBegin;
+  if (anew) expected_factor_ = {}; /* that is of other nonzeros */
+  const auto begin = Begin();
   *values = PCRRBValues();
   if (near_null) PetscCall(VecGetArrayReadAndMemType(near_null, &v, &where));
   PetscCheck(PetscMemTypeDevice(where), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A vector of this matrix is on the host");
   read = stream_.Run([&] {
     if (!matrix_reader_) matrix_reader_ = rrb::make_matrix_reader(cuda_);
     if (anew) stencil_ = {}, reader_ = nullptr, matrix_reader_->set(P.csr, ((PC_RRB *)pc->data)->state->grid);
-    facts_ = matrix_reader_->read(P.csr, v, rounding);
+    facts_ = matrix_reader_->read(P.csr, v, rounding, begin);
     if (facts_.result() == ReadResult::refused) values->why = why_refused(cuda::HostCopy(P.csr, cuda_.stream).csr());
   });
   if (near_null) PetscCall(VecRestoreArrayReadAndMemType(near_null, &v));

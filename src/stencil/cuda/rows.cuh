@@ -63,9 +63,9 @@ template <class F> void at_rows(index_t rows, const F &f, const cuda::Report<Sha
   cuda::check_launch("look");
 }
 
-// Waits for the stream.
-inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) {
-  const SharedFacts d = all.read(stream);
+// Waits for the stream, and for what meanwhile() enqueues.
+template <class F> RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream, const F &meanwhile) {
+  const SharedFacts d = all.read(stream, meanwhile);
   RowFacts f;
   f.identity_rows = static_cast<index_t>(d.identity_rows);
   f.zero_rows = static_cast<index_t>(d.zero_rows);
@@ -81,12 +81,17 @@ inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) 
   return f;
 }
 
+inline RowFacts read(const cuda::Report<SharedFacts> &all, cudaStream_t stream) {
+  return read(all, stream, [] {});
+}
+
 template <> class RowLoops<Cuda> {
 public:
   explicit RowLoops(const Cuda &on) : on_(on) {}
   void clear() { found_.clear(on_.stream); }
   template <class F> void at_rows(index_t rows, const F &f) { petscrrb::at_rows(rows, f, found_, on_.stream); }
-  RowFacts read() const { return petscrrb::read(found_, on_.stream); } // waits for the stream
+  template <class F> RowFacts read(const F &meanwhile) const { return petscrrb::read(found_, on_.stream, meanwhile); }
+  RowFacts read() const { return petscrrb::read(found_, on_.stream); }
 
 private:
   const Cuda &on_;

@@ -24,6 +24,7 @@ public:
   void clear() { found_ = {}; }
   template <class F> void at_rows(PetscInt rows, const F &f) { petscrrb::at_rows(rows, f, found_); }
   const RowFacts &read() const { return found_; }
+  template <class F> const RowFacts &read(const F &meanwhile) const { return meanwhile(), found_; }
 
 private:
   RowFacts found_;

@@ -78,8 +78,9 @@ template <class Backend, class T, class First> void Rrb<Backend, T, First>::want
     schur_.reset();
     schur_memory_ = {};
     const DenseLayout layout = finest_ ? finest_->layout() : DenseLayout();
-    // a host would look up each value by itself, and gains nothing
-    const bool looks = makes && Backend::on_device && layout.size() >= least_rows_for_kinds;
+    // A host would look up each value by itself, and gains nothing; nor do smaller grids.
+    constexpr index_t least = index_t(1) << 17;
+    const bool looks = makes && Backend::on_device && layout.size() >= least;
     (void)kinds_.resize(looks ? layout.size() : 0, SchurRows::count);
     if (looks && !beside_) beside_ = std::make_unique<typename Backend::Branch>();
     if (!makes) return;

@@ -50,6 +50,16 @@ public:
     for (unsigned those = votes(mine); those; those &= those - 1) f(__shfl_sync(all(), k, __ffs(those) - 1, lanes));
   }
   __device__ void wait() const { __syncwarp(all()); }
+  template <class V> __device__ V of_lane(const V &mine, int lane) const {
+    static_assert(sizeof(V) % sizeof(int) == 0);
+    int words[sizeof(V) / sizeof(int)];
+    memcpy(words, &mine, sizeof(V));
+#pragma unroll
+    for (int &word : words) word = __shfl_sync(all(), word, lane, lanes);
+    V its;
+    memcpy(&its, words, sizeof(V));
+    return its;
+  }
 
   // A row is searched.
   template <class F> __device__ F once(node_t, node_t, const F &key) const { return key; }
@@ -222,30 +232,41 @@ public:
     return {table_, w, begin, min(end, begin + Table::room)};
   }
   // Part of a warp does so for one after the other, a whole one in each of its groups.
-  template <class F> __device__ void each_in_groups(bool mine, node_t key, node_t k, node_t m, const F &f) const {
-    const int group = group_of(key);
+  template <class V, class Read, class Use>
+  __device__ void each_in_groups(bool mine, node_t key, const V &value, const Read &read, const Use &use) const {
+    constexpr int some = lanes < 32 ? lanes : lanes / groups; // of a group
+    const int group = group_of(key), lane = this->lane % some;
+    unsigned those = 0;
+    int left = 0;
     if constexpr (lanes < 32) {
-      for (unsigned those = this->votes(mine); those; those &= those - 1) {
-        const int from = __ffs(those) - 1;
-        const auto of = [&](auto value) { return __shfl_sync(this->all(), value, from, lanes); };
-        f(of(k), of(m), this->lane, lanes, of(group));
-        this->wait();
-      }
+      those = this->votes(mine), left = __popc(those);
     } else {
-      constexpr int some = lanes / groups;
-      unsigned those = 0;
-      int most = 0;
       for (int g = 0; g < groups; ++g) {
         const unsigned of_group = this->votes(mine && group == g);
-        most = max(most, __popc(of_group));
+        left = max(left, __popc(of_group));
         if (this->lane / some == g) those = of_group;
       }
-      for (; most > 0; --most, those &= those - 1) {
-        const int from = those ? __ffs(those) - 1 : 0;
-        const node_t of_group = __shfl_sync(~0u, k, from), with = __shfl_sync(~0u, m, from);
-        if (those) f(of_group, with, this->lane % some, some, this->lane / some);
-        this->wait();
-      }
+    }
+    using Ahead = decltype(read(value, 0, 0));
+    struct Next {
+      V value;
+      int group;
+      bool any;
+      Ahead ahead;
+    };
+    const auto take = [&] {
+      const int from = those ? __ffs(those) - 1 : 0;
+      Next next{this->of_lane(value, from), this->of_lane(group, from), those != 0, {}};
+      those &= those - 1;
+      if (next.any) next.ahead = read(next.value, lane, some);
+      return next;
+    };
+    if (!left) return;
+    for (Next next = take(); left > 0; --left) {
+      const Next now = next;
+      if (left > 1) next = take();
+      if (now.any) use(now.value, lane, some, now.group, now.ahead);
+      this->wait();
     }
   }
 

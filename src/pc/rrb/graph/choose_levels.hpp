@@ -196,6 +196,9 @@ void GraphLevels<Backend>::choose(const PreparedStencil &s, Lumping lumping, con
   on_grid_ = !s.rows.start, nx_ = s.rows.nx, ny_ = s.rows.ny;
   with_matrix(s, [&](const auto &matrix) { make_first(matrix); });
   let_positive_slide(levels_.front());
+  const auto &first = levels_.front();
+  of_same_rows_ =
+      !on_grid_ && !first.slid() && first.rows.couplings() == on_.to_host(s.rows.start + first.rows.n(), 1)[0];
   bool by_support = false; // from here on
   for (;;) {
     int l = count();

@@ -250,7 +250,8 @@ private:
     lanes.wait();
     for (node_t from = begin; from < end; from += lanes.count) {
       const node_t mine = from + lanes.lane, red_one = mine < end ? ~number[rows.column[mine]] : -1;
-      lanes.each_in_groups(red_one >= 0, red_one, mine, 0, [&](node_t k, node_t, int lane, int count, int group) {
+      const auto nothing = [](node_t, int, int) { return 0; };
+      lanes.each_in_groups(red_one >= 0, red_one, mine, nothing, [&](node_t k, int lane, int count, int group, int) {
         const node_t a = rows.column[k];
         for (node_t m = rows.start[a + 1] - 1 - lane; m >= rows.start[a] && rows.column[m] > least; m -= count) {
           const node_t r = rows.column[m], to = number[r];

@@ -88,7 +88,7 @@ public:
   GraphRrb(const Backend &on, const Extent &extent, const Options &o, const PreparedStencil &s, Lumping lumping)
       : on_(on), extent_(extent), options_(o), levels_(on, extent) {
     levels_.choose(s, lumping, {o.levels, o.last_unknowns});
-    v_ = s.v;
+    v_ = s.v, of_rows_ = s.rows.start;
     options_.storage_grids = 0;
     options_.levels = levels_.count();
     first_.assign(1, 0);
@@ -103,7 +103,7 @@ public:
     make_last_block();
     make_amli();
     levels_.end_choosing([&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
-    fill_lower();
+    fill_lower(on_, 0, node_t(lower_.size()));
     const Outdated now = levels_.outdated();
     failing_at_first_ = now.reds + now.slides;
   }
@@ -113,9 +113,14 @@ public:
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
     v_ = s.v;
-    levels_.refresh(s, lumping, [&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
-    fill_lower();
+    levels_.refresh(s, lumping, [&](int l, const Graph &g, const double *inverse) {
+      take(l, g, inverse);
+      if (l == large_) beside_.run(on_, [&](const Backend &beside) { fill_lower(beside, 0, lower_of_large_); });
+    });
+    fill_lower(on_, lower_of_large_, node_t(lower_.size()));
+    if (lower_of_large_) beside_.join(on_);
   }
+  bool keeps_matrix() const override { return of_rows_; }
   Outcome outcome() const override {
     Outcome o = levels_.outcome();
     o.failed_i = o.failed_j = -1;
@@ -201,8 +206,9 @@ private:
   void make_amli();
   void take(int l, const Graph &, const double *inverse);
   void take_from_earlier(int l, int last, const Taken &);
-  void fill_lower() {
-    Loops::each(on_, node_t(lower_.size()), FillLower<T>{source_.data(), upper_.data(), lower_.data()});
+  // Those of the transpose from begin to end - 1.
+  void fill_lower(const Backend &on, node_t begin, node_t end) {
+    Loops::each(on, end - begin, FillLower<T>{source_.data() + begin, upper_.data(), lower_.data() + begin});
   }
 
   const Backend &on_;
@@ -216,6 +222,9 @@ private:
   Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
   Array<T> upper_, lower_;                            // weight/d
   Array<double> inverse_, x_, coarse_r_;              // 1/d
+  int large_ = -1;            // the last level that keeps a device busy; -1: there are hardly any after it
+  node_t lower_of_large_ = 0; // of the transpose what is known then: it is filled beside the levels after that one
+  typename Backend::Branch beside_;
   std::vector<Taken> forward_, below_first_; // of levels 1, 2, ...; of levels 2, 3, ... where a sweep begins at level 1
   Array<node_t> split_;    // of each black node, where its couplings with later ones than level 0's begin in lower_
   Array<double> diagonal_; // of these nodes
@@ -226,6 +235,7 @@ private:
   std::vector<std::unique_ptr<Step>> steps_;
   Array<double> s_, q_; // of the step at hand
   const double *v_ = nullptr;
+  bool of_rows_ = false; // of a matrix, which a refresh only reads
   index_t failing_at_first_ = 0;
   std::unique_ptr<SharedSweeps> shared_;
   bool alone_ = false; // while AMLI's bounds are estimated: each rank has all vectors
@@ -296,6 +306,9 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
       Loops::each(on_, below(1), CopyNumber{end.data() + first_[1], split_.data()});
     }
   }
+  constexpr node_t small = 16; // a level of one of so many nodes
+  while (large_ + 2 < grids() && small * below(large_ + 1) > below(0)) ++large_;
+  if (large_ >= 0) lower_of_large_ = on_.to_host(lower_start_.data() + first_[large_ + 2], 1)[0];
   if constexpr (std::is_same_v<T, double>)
     if (exact)
       black_ = {first_[1],
@@ -358,11 +371,11 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
   }
   const node_t *order = order_[l].data();
   if (Step *step = step_at(l))
-    Loops::each(on_, g.n, FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
-  const auto &level = levels_.level(l);
-  Loops::together_or_alone(on_, g.n, double(level.rows.couplings()) / g.n,
-                           FillUpper<T>{g, level.colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
-                                        upper_.data(), l == 0 && black_ ? diagonal_.data() : nullptr, first_[1]});
+    Loops::together(on_, g.n, couplings(l),
+                    FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
+  Loops::together(on_, g.n, couplings(l),
+                  FillUpper<T>{g, levels_.level(l).colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
+                               upper_.data(), l == 0 && black_ ? diagonal_.data() : nullptr, first_[1]});
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {

@@ -111,9 +111,11 @@ public:
     void put(const OneLane &) const {}
   };
   Sums sums(double *w, node_t begin, node_t end) const { return {w, begin, end}; }
-  // f(k, m, lane, lanes, group) where a lane has k and m, by a group of lanes that `key` chooses.
-  template <class F> void each_in_groups(bool mine, node_t /* key */, node_t k, node_t m, const F &f) const {
-    if (mine) f(k, m, 0, 1, 0);
+  // use(value, lane, lanes, group, read(value, lane, lanes)) where a lane has a value, by a group of lanes that `key` chooses. What the next one
+  // reads is on its way while one is used.
+  template <class V, class Read, class Use>
+  void each_in_groups(bool mine, node_t /* key */, const V &value, const Read &read, const Use &use) const {
+    if (mine) use(value, 0, 1, 0, read(value, 0, 1));
   }
 
 private:

@@ -153,6 +153,7 @@ private:
             w,
             e_[now_ ^ 1].data()};
   }
+  void fill_first(const PreparedStencil &);
   void fill_next(const Level &, const Level &next, double *w);
   void slide(const SlidePass<Backend> &, double *w, double eps, const node_t *reverse);
   void finish(const Level &, int next);
@@ -160,7 +161,8 @@ private:
   const Backend &on_;
   Extent extent_;
   bool on_grid_ = true;
-  index_t nx_ = 0, ny_ = 0; // of a 3D grid, whose points are the nodes of a matrix that is not on_grid_
+  bool of_same_rows_ = false; // the first level, as the matrix it is made of
+  index_t nx_ = 0, ny_ = 0;   // of a 3D grid, whose points are the nodes of a matrix that is not on_grid_
   std::vector<Level> levels_;
   Array<double> w_[2], e_[2], before_; // of a graph and the next one, and of one before couplings slide
   int now_ = 0;
@@ -237,6 +239,22 @@ void GraphLevels<Backend>::slide(const SlidePass<Backend> &pass, double *w, doub
   ahead(pass.takers, pass.ways, Take{pass.taking(), pass.first(), pass.from(), reverse, given_.data(), w});
 }
 
+template <class Backend> void GraphLevels<Backend>::fill_first(const PreparedStencil &s) {
+  const Level &first = levels_.front();
+  if (of_same_rows_) {
+    Loops::add(on_, first.rows.couplings(), CopyWeights{s.rows.w, weights(0)}, changes_.data());
+    return on_.copy(e_[0].data(), s.rows.e, first.rows.n());
+  }
+  with_matrix(s, [&](const auto &matrix) {
+    using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
+    Loops::add(
+        on_, first.rows.n(),
+        Fill{matrix, first.filled().rows(), first.slid(), first.slid() ? before_.data() : weights(0), e_[0].data()},
+        changes_.data());
+  });
+  finish(first, 0);
+}
+
 // From what was filled to what the level starts from.
 template <class Backend> void GraphLevels<Backend>::finish(const Level &level, int next) {
   constexpr double far_too_weak = 3.0;
@@ -257,12 +275,7 @@ void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, co
   now_ = 0;
   const Level &first = levels_.front();
   const auto into = [&](const Level &level, int next) { return level.slid() ? before_.data() : weights(next); };
-  with_matrix(s, [&](const auto &matrix) {
-    using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
-    Loops::add(on_, first.rows.n(), Fill{matrix, first.filled().rows(), first.slid(), into(first, 0), e_[0].data()},
-               changes_.data());
-  });
-  finish(first, 0);
+  fill_first(s);
   for (int l = 0; l < count(); ++l) {
     const Level &level = levels_[l], &next = levels_[l + 1];
     find_pivots(level, lumping, l);

@@ -7,6 +7,7 @@
 #include "pc/rrb/graph/couplings.hpp"
 #include "stencil/facts.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,8 +20,10 @@ public:
   // The nonzeros, of any values. grid: a 3D one whose points the rows are, which suggests the red nodes; or not of three dimensions. Throws
   // std::length_error where they are too many.
   virtual void set(const Csr &, const Grid &grid) = 0;
-  // The values of a matrix with the same nonzeros; near_null, where the matrix is, may be NULL. Waits for it.
-  virtual RowFacts read(const Csr &, const double *near_null, double rounding) = 0;
+  // The values of a matrix with the same nonzeros; near_null, where the matrix is, may be NULL. Waits for it, and for what meanwhile() enqueues
+  // of what is prepared().
+  virtual RowFacts read(
+      const Csr &, const double *near_null, double rounding, const std::function<void()> &meanwhile = [] {}) = 0;
   // What was read last. Its v is NULL where there is no near null vector, or no useful one.
   virtual PreparedStencil prepared() const = 0;
   virtual index_t couplings() const = 0; // off the diagonal, zeros among them

@@ -35,7 +35,8 @@ public:
                              ListTransposed{rows_.rows(), place_.data(), transposed_.data()});
   }
 
-  RowFacts read(const Csr &A, const double *near_null, double rounding) override {
+  RowFacts read(const Csr &A, const double *near_null, double rounding,
+                const std::function<void()> &meanwhile) override {
     const node_t n = node_t(A.n);
     RowFacts useless;
     Loops::each(on_, n, MarkIdentityRow{A, identity_.data()});
@@ -50,7 +51,7 @@ public:
     found_.clear();
     found_.at_rows(n, WeighRow{A, rows_.rows(), place_.data(), transposed_.data(), diagonal_.data(), identity_.data(),
                                v(), rounding, w_.data(), e_.data()});
-    RowFacts found = found_.read();
+    RowFacts found = found_.read(meanwhile);
     found.useless_row = useless.useless_row, found.useless_value = useless.useless_value;
     return found;
   }

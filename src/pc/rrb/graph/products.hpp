@@ -75,14 +75,16 @@ private:
   bool is_near() const { return longest < no_place<std::uint8_t>; }
 };
 
-// f(k, first product, lane, lanes, group) of each red neighbour, one after the other in each group of lanes.
-template <class Lanes, class F>
+// OneLane's each_in_groups() of each red neighbour, whose value is value(k, first product): one after the other in each group of lanes.
+template <class Lanes, class Value, class Read, class Use>
 PETSCRRB_HD inline void each_with_products(const Rows &rows, node_t q, const Added *added, node_t product, Lanes &lanes,
-                                           const F &f) {
+                                           const Value &value, const Read &read, const Use &use) {
   for (node_t from = rows.start[q]; from < rows.start[q + 1]; from += lanes.count) {
     const node_t k = from + lanes.lane, n = k < rows.start[q + 1] ? added[k].products() : 0,
                  first = lanes.rank_of(n, product);
-    lanes.each_in_groups(n > 0, n > 0 ? rows.column[k] : 0, k, first, f);
+    decltype(value(k, first)) mine{};
+    if (n > 0) mine = value(k, first);
+    lanes.each_in_groups(n > 0, n > 0 ? rows.column[k] : 0, mine, read, use);
   }
 }
 
@@ -92,18 +94,28 @@ template <class Place> struct ListProducts {
   const node_t *start; // of each row's products
   Place *place;
 
+  struct Red {
+    node_t k, first;
+  };
+
   template <class Lanes> PETSCRRB_HD void operator()(node_t row, Lanes &lanes) const {
     const Rows &rows = fill.graph.rows;
     const node_t q = fill.black[row];
     lanes.open(fill.next, row);
-    each_with_products(rows, q, added, start[row], lanes, [&](node_t k, node_t first, int lane, int count, int) {
-      const node_t last = rows.start[rows.column[k] + 1] - 1;
-      for (node_t j = lane; j < added[k].products(); j += count) {
-        const node_t r = rows.column[last - j], to = fill.number[r],
-                     at = to >= 0 && r != q ? lanes.find(fill.next, to) : -1;
-        place[first + j] = at < 0 ? no_place<Place> : Place(at - fill.next.start[row]);
-      }
-    });
+    each_with_products(
+        rows, q, added, start[row], lanes,
+        [](node_t k, node_t first) {
+          return Red{k, first};
+        },
+        [](const Red &, int, int) { return 0; },
+        [&](const Red &red, int lane, int count, int, int) {
+          const node_t last = rows.start[rows.column[red.k] + 1] - 1;
+          for (node_t j = lane; j < added[red.k].products(); j += count) {
+            const node_t r = rows.column[last - j], to = fill.number[r],
+                         at = to >= 0 && r != q ? lanes.find(fill.next, to) : -1;
+            place[red.first + j] = at < 0 ? no_place<Place> : Place(at - fill.next.start[row]);
+          }
+        });
   }
 };
 
@@ -132,19 +144,49 @@ private:
     for (node_t k = g.rows.start[q] + lanes.lane; k < g.rows.start[q + 1]; k += lanes.count)
       if (const Added mine = added[k]; !mine.is_red() && mine.place() >= 0) sums.add(0, base + mine.place(), g.w[k]);
     lanes.wait();
-    each_with_products(
-        g.rows, q, added, start[row], lanes, [&](node_t k, node_t first, int lane, int count, int group) {
-          const node_t a = g.rows.column[k], last = g.rows.start[a + 1] - 1, n = added[k].products();
-          const double u = g.w[k];
-          PETSCRRB_UNROLL_BY(2)
-          for (node_t j = lane; j < n; j += count) {
-            const node_t m = last - j;
-            const Place to = place[first + j];
-            if (to != no_place<Place>)
-              sums.add(group, base + to, fill.over(a, q, fill.halved ? q + 1 : g.rows.column[m], u, g.w[m]));
-          }
-        });
+    const auto value = [&](node_t k, node_t first) {
+      const node_t a = g.rows.column[k];
+      return Red{g.w[k], fill.inverse[a], g.rows.start[a + 1] - 1, first, added[k].products()};
+    };
+    const auto product = [&](const Red &red, node_t j) {
+      return Product{g.w[red.last - j], fill.halved ? q + 1 : g.rows.column[red.last - j], place[red.first + j]};
+    };
+    const auto read = [&](const Red &red, int lane, int count) {
+      Ahead first;
+      PETSCRRB_UNROLL
+      for (int i = 0; i < ahead; ++i) {
+        first.product[i].to = no_place<Place>;
+        if (const node_t j = lane + i * count; j < red.n) first.product[i] = product(red, j);
+      }
+      return first;
+    };
+    each_with_products(g.rows, q, added, start[row], lanes, value, read,
+                       [&](const Red &red, int lane, int count, int group, const Ahead &first) {
+                         const auto add = [&](const Product &p) {
+                           if (p.to != no_place<Place>)
+                             sums.add(group, base + p.to,
+                                      p.r > q ? red.u * red.inverse * p.w : p.w * red.inverse * red.u);
+                         };
+                         PETSCRRB_UNROLL
+                         for (int i = 0; i < ahead; ++i) add(first.product[i]);
+                         for (node_t j = lane + ahead * count; j < red.n; j += count) add(product(red, j));
+                       });
   }
+
+  // A red neighbour: its coupling, 1/d, the last entry of its row, the first place of its products, and their number.
+  struct Red {
+    double u, inverse;
+    node_t last, first, n;
+  };
+  struct Product {
+    double w;
+    node_t r;
+    Place to;
+  };
+  static constexpr int ahead = 2;
+  struct Ahead {
+    Product product[ahead];
+  };
 };
 
 } // namespace petscrrb::rrb

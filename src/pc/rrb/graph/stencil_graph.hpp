@@ -101,4 +101,16 @@ template <class Matrix> struct FillFirst {
   }
 };
 
+// The same of a matrix that lists what the graph does, one coupling after the other; positive ones are lumped.
+struct CopyWeights {
+  const double *from;
+  double *to;
+
+  PETSCRRB_HD unsigned operator()(node_t k) const {
+    const double w = from[k];
+    to[k] = w > 0.0 ? w : 0.0;
+    return w < 0.0;
+  }
+};
+
 } // namespace petscrrb::rrb

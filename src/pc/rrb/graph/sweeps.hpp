@@ -238,10 +238,10 @@ struct FillKept {
   node_t first;
   double *w, *e;
 
-  PETSCRRB_HD void operator()(node_t p) const {
-    node_t to = start[order[p] - first];
-    for (node_t k = graph.rows.start[p]; k < graph.rows.start[p + 1]; ++k) w[to++] = graph.w[k];
-    e[order[p] - first] = graph.e[p];
+  template <class Lanes> PETSCRRB_HD void operator()(node_t p, const Lanes &lanes) const {
+    const node_t begin = graph.rows.start[p], to = start[order[p] - first];
+    for (node_t k = begin + lanes.lane; k < graph.rows.start[p + 1]; k += lanes.count) w[to + (k - begin)] = graph.w[k];
+    if (lanes.first()) e[order[p] - first] = graph.e[p];
   }
 };
 struct KeptGraph {
