@@ -373,9 +373,20 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
   if (Step *step = step_at(l))
     Loops::together(on_, g.n, couplings(l),
                     FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
-  Loops::together(on_, g.n, couplings(l),
-                  FillUpper<T>{g, levels_.level(l).colour.data(), order, upper_start_.data(), inverse, inverse_.data(),
-                               upper_.data(), l == 0 && black_ ? diagonal_.data() : nullptr, first_[1]});
+  const FillUpper<T> fill{g,
+                          levels_.level(l).colour.data(),
+                          order,
+                          upper_start_.data(),
+                          inverse,
+                          inverse_.data(),
+                          upper_.data(),
+                          l == 0 && black_ ? diagonal_.data() : nullptr,
+                          first_[1]};
+  constexpr double few = 8; // that a thread by itself reads as fast as several
+  if (couplings(l) < few)
+    Loops::together_or_alone(on_, g.n, couplings(l), fill);
+  else
+    Loops::together(on_, g.n, couplings(l), fill);
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
