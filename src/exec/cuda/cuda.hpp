@@ -295,21 +295,24 @@ private:
   cuda::Pinned<NodeCounts> report_{most_counts};
 };
 
-// Work beside what follows on a stream, where either leaves a part of the device idle. It may be captured.
+// For work beside what follows on a stream, where either leaves a part of the device idle. It may be captured.
 class Cuda::Branch : NotCopied {
 public:
-  // f(beside): after all that is on the stream so far
-  template <class F> void run(const Cuda &on, const F &f) {
+  Branch() { beside_.stream = own_.get(); }
+  // What is enqueued here comes after all that is on the stream so far.
+  const Cuda &after(const Cuda &on) const {
     begins_.let_wait(own_.get(), on.stream);
-    beside_.stream = own_.get();
-    f(static_cast<const Cuda &>(beside_));
+    return beside_;
   }
   // What follows on the stream comes after that.
-  void join(const Cuda &on) const { ends_.let_wait(on.stream, own_.get()); }
+  void join(const Cuda &on) const {
+    after(on); // this is part of a capture then, if nothing has been enqueued
+    ends_.let_wait(on.stream, own_.get());
+  }
 
 private:
-  cuda::Stream own_;
-  cuda::Event begins_, ends_;
+  const cuda::Stream own_;
+  const cuda::Event begins_, ends_;
   Cuda beside_;
 };
 

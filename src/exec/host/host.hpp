@@ -258,7 +258,7 @@ template <class... Loops> void in_step(const Loops &...loops) {
 struct Host {
   template <class T> using Array = host::Buffer<T>;
   struct Branch { // in a device's place: one after the other
-    template <class F> void run(const Host &on, const F &f) const { f(on); }
+    const Host &after(const Host &on) const { return on; }
     void join(const Host &) const {}
   };
   static constexpr bool on_device = false;

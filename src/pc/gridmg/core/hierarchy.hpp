@@ -12,9 +12,6 @@ namespace petscrrb::gridmg {
 // start(on, Matrix, Shape, i), which does not wait, of grid i, and const double *read(on), which does, with Strengths::count numbers of
 // each of most_strengths grids
 template <class Backend> class Strength;
-// Where work goes that may run beside what comes next: const Backend &after(on), which begins when all before it on `on` has been done;
-// from join(on) on `on` waits for it. A host does one after the other.
-template <class Backend> class Aside;
 constexpr int most_strengths = 48;
 
 template <class Backend, class T> class Hierarchy {
@@ -309,7 +306,7 @@ protected:
   const MatrixArrays<Backend> *coarsest_ = nullptr;
   std::vector<std::unique_ptr<L>> levels_;
   Strength<Backend> strength_;
-  Aside<Backend> aside_;
+  typename Backend::Branch aside_;
   Cuts coarsest_cuts_;
   long made_ = 0;
   int groups_ = 0;

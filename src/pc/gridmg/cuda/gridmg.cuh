@@ -78,24 +78,6 @@ private:
   Scalars<Cuda> sums_{strengths * most_strengths, 0};
 };
 
-template <> class Aside<Cuda> {
-public:
-  Aside() { aside_.stream = stream_.get(); }
-  const Cuda &after(const Cuda &on) const {
-    begin_.let_wait(aside_.stream, on.stream);
-    return aside_;
-  }
-  void join(const Cuda &on) const {
-    after(on); // the stream is part of a capture then, if nothing else has gone there
-    end_.let_wait(on.stream, aside_.stream);
-  }
-
-private:
-  const cuda::Stream stream_;
-  const cuda::Event begin_, end_;
-  Cuda aside_;
-};
-
 template <class T> struct ZebraLines<Cuda, T> {
   Smoothed<T> g;
   Field<T> inverse, b, x;

@@ -29,12 +29,6 @@ private:
   double numbers_[most_strengths * Strengths::count] = {};
 };
 
-template <> class Aside<Host> {
-public:
-  const Host &after(const Host &on) const { return on; }
-  void join(const Host &) const {}
-};
-
 template <class T> struct ZebraLines<Host, T> {
   Smoothed<T> g;
   Field<T> inverse, b, x; // inverse: pivots, of direction q

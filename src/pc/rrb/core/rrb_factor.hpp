@@ -66,9 +66,7 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
 // While the grids after the finest one are factored, which take a device as long and leave most of it idle.
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::look_for_kinds() {
   const index_t size = finest_->layout().size();
-  beside_->run(on_, [&](const Backend &beside) {
-    kinds_.look(beside, SchurRows{schur_memory_.data(), size}, &counts_of_kinds()->failed);
-  });
+  kinds_.look(beside_->after(on_), SchurRows{schur_memory_.data(), size}, &counts_of_kinds()->failed);
 }
 
 template <class Backend, class T, class First> void Rrb<Backend, T, First>::want_schur(bool wanted) {

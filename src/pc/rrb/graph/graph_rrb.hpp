@@ -115,7 +115,7 @@ public:
     v_ = s.v;
     levels_.refresh(s, lumping, [&](int l, const Graph &g, const double *inverse) {
       take(l, g, inverse);
-      if (l == large_) beside_.run(on_, [&](const Backend &beside) { fill_lower(beside, 0, lower_of_large_); });
+      if (l == large_) fill_lower(beside_.after(on_), 0, lower_of_large_);
     });
     fill_lower(on_, lower_of_large_, node_t(lower_.size()));
     if (lower_of_large_) beside_.join(on_);
