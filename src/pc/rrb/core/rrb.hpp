@@ -260,6 +260,7 @@ private:
       op(coarser_[g - 1]);
   }
   void keep_matrix(int g);
+  bool looks_for_kinds() const { return !kinds_.empty() && !corners_; }
   void look_for_kinds();
   template <class A> void factor_dense(int g, const A &a);
   template <class A> void factor_tail(int q, const A &a);

@@ -46,8 +46,7 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
     else
       factor_dense(0, StencilFields<Field, ZeroField>{field(s.X), field(s.E), field(s.N), {}, {}});
   }
-  const bool looks = !kinds_.empty() && !corners_;
-  if (looks) look_for_kinds();
+  if (looks_for_kinds()) look_for_kinds();
   for (int g = finest_ ? 1 : 0; g < grids(); ++g) {
     const int q = g - options_.storage_grids;
     keep_matrix(g);
@@ -60,7 +59,7 @@ void Rrb<Backend, T, First>::refresh(const PreparedStencil &s, Lumping lumping) 
   double *a = Backend::on_device ? a_.data() : block_.a.data();
   double *excess = Backend::on_device ? excess_.data() : block_.excess.data();
   builder_->fill(on_, tail_.matrix(q), tail_.factor(q), lumping_, seams_, block_, a, excess);
-  if (looks) beside_->join(on_);
+  if (looks_for_kinds()) beside_->join(on_);
 }
 
 // While the grids after the finest one are factored, which take a device as long and leave most of it idle.
@@ -148,7 +147,7 @@ template <class Backend, class T, class First> Outcome Rrb<Backend, T, First>::o
     o.unlumped += n[b2].unlumped;
   }
   o.unscaled = n[0].failed;
-  o.few_kinds = !kinds_.empty() && !n[1].failed;
+  o.few_kinds = looks_for_kinds() && !n[1].failed;
   return o;
 }
 
