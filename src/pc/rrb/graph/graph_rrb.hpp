@@ -118,7 +118,7 @@ public:
       if (l == large_) fill_lower(beside_.after(on_), 0, lower_of_large_);
     });
     fill_lower(on_, lower_of_large_, node_t(lower_.size()));
-    if (lower_of_large_) beside_.join(on_);
+    if (large_ >= 0) beside_.join(on_);
   }
   bool keeps_matrix() const override { return of_rows_; }
   Outcome outcome() const override {
