@@ -99,9 +99,13 @@ template <class Table, class F> void with_table(const Cuda &on, int n, const F &
 using Table = WarpTable<256>;
 
 constexpr int adding_threads = 128;
+constexpr int adding_blocks = 8; // of a multiprocessor: the numbers that each waits for take the time
 template <int lanes, class Table, class F>
-__global__ void __launch_bounds__(adding_threads) each_node_with_numbers(int n, F f) {
-  __shared__ Table tables[adding_threads / lanes];
+__global__ void __launch_bounds__(adding_threads, adding_blocks) each_node_with_numbers(int n, F f) {
+  struct Apart : Table { // so that those of a warp begin at different banks
+    double apart[lanes];
+  };
+  __shared__ Apart tables[adding_threads / lanes];
   const int of_block = int(threadIdx.x) / lanes, i = int(blockIdx.x) * (adding_threads / lanes) + of_block;
   Adding<lanes, Table> adding(tables[of_block]);
   if (i < n) f(i, adding);
@@ -264,6 +268,7 @@ template <> struct GraphLoops<Cuda> {
   template <class F> static void ahead(const Cuda &on, node_t n, double per_node, const F &f, index_t *total) {
     if (n <= 0) return;
     const auto sum = reinterpret_cast<unsigned long long *>(total);
+    if (n <= 1 << 14) return graph_kernels::ahead<8>(on, n, f, sum);
     if (per_node < 4.0) return graph_kernels::ahead<1>(on, n, f, sum);
     graph_kernels::ahead<4>(on, n, f, sum);
   }
@@ -311,8 +316,8 @@ template <> struct GraphLoops<Cuda> {
   }
   template <class F> static void add_stored(const Cuda &on, node_t n, double listed, node_t longest, const F &f) {
     using namespace graph_kernels;
-    if (n > 1 << 17 && listed <= 16.0) return with_numbers<8, 32>(on, n, f);
-    if (n > 1 << 17 && listed <= 32.0) return with_numbers<8, 64>(on, n, f);
+    if (n > 1 << 14 && listed <= 16.0) return with_numbers<8, 32>(on, n, f);
+    if (n > 1 << 14 && listed <= 32.0) return with_numbers<8, 64>(on, n, f);
     if (longest <= 64) return with_numbers<32, 64>(on, n, f);
     if (longest <= 128) return with_numbers<32, 128>(on, n, f);
     with_numbers<32, 256>(on, n, f);

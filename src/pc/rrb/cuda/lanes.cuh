@@ -23,7 +23,7 @@ constexpr node_t no_column = -1;
 
 template <int lanes> class Lanes {
 public:
-  static constexpr int count = lanes, ahead = 4;
+  static constexpr int count = lanes, ahead = lanes == 1 ? 8 : 4;
   const int lane = int(threadIdx.x) % lanes;
 
   __device__ bool first() const { return lane == 0; }
@@ -192,8 +192,8 @@ template <int columns> struct WarpTable {
   };
 };
 // Of those who add up a row: each group of red neighbours, and of a warp's lanes, has its own sums.
-constexpr int groups = 4;
-__device__ inline int group_of(node_t key) { return int(std::uint32_t(key) * 2654435769u >> 30); }
+constexpr int groups = 2;
+__device__ inline int group_of(node_t key) { return int(std::uint32_t(key) * 2654435769u >> 31); }
 template <int columns> struct Numbers {
   static constexpr int room = columns;
 
@@ -216,13 +216,12 @@ public:
       mine.wait();
     }
     __device__ void add(int group, node_t k, double more) const {
-      if (begin <= k && k < end) table.number[group][k - begin] += more;
+      if (unsigned(k - begin) < unsigned(end - begin)) table.number[group][k - begin] += more;
     }
     __device__ void put(const Lanes<lanes> &mine) const {
       mine.wait();
       for (int i = mine.lane; i < end - begin; i += lanes) {
-        const auto &sum = table.number;
-        w[begin + i] = (sum[0][i] + sum[1][i]) + (sum[2][i] + sum[3][i]);
+        w[begin + i] = table.number[0][i] + table.number[1][i];
       }
     }
   };

@@ -246,11 +246,11 @@ template <class Backend> template <class At> void GraphLevels<Backend>::end_choo
   for (int l = 0; l <= count(); ++l) {
     const Level &level = levels_[l];
     const Graph g{level.rows.n(), level.rows.rows(), level.w.data(), level.e.data()};
-    at(l, g, level.inverse.data());
+    at(l, on_, g, level.inverse.data());
     if (l == count()) break;
     list_pairs(levels_[l]);
     if (!on_grid_ && Loops::stores_products(on_average(level.rows))) list_products(levels_[l], levels_[l + 1]);
-    count_unsupported(g, level);
+    count_unsupported(on_, g, level);
   }
   make_room();
 }

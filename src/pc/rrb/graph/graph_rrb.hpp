@@ -102,8 +102,9 @@ public:
     if (black_) make_forward(black_->lower.end, below_first_);
     make_last_block();
     make_amli();
-    levels_.end_choosing([&](int l, const Graph &g, const double *inverse) { take(l, g, inverse); });
-    fill_lower(on_, 0, node_t(lower_.size()));
+    levels_.end_choosing(
+        [&](int l, const Backend &on, const Graph &g, const double *inverse) { take(l, on, g, inverse); });
+    for (int l = 1; l <= grids(); ++l) fill_lower(on_, l);
     const Outdated now = levels_.outdated();
     failing_at_first_ = now.reds + now.slides;
   }
@@ -113,12 +114,11 @@ public:
 
   void refresh(const PreparedStencil &s, Lumping lumping) override {
     v_ = s.v;
-    levels_.refresh(s, lumping, [&](int l, const Graph &g, const double *inverse) {
-      take(l, g, inverse);
-      if (l == large_) fill_lower(beside_.after(on_), 0, lower_of_large_);
+    levels_.refresh(s, lumping, [&](int l, const Backend &on, const Graph &g, const double *inverse) {
+      take(l, on, g, inverse);
+      if (l < grids()) fill_lower(beside_.after(on), l + 1);
     });
-    fill_lower(on_, lower_of_large_, node_t(lower_.size()));
-    if (large_ >= 0) beside_.join(on_);
+    beside_.join(on_);
   }
   bool keeps_matrix() const override { return of_rows_; }
   Outcome outcome() const override {
@@ -204,11 +204,12 @@ private:
   void make_forward(const node_t *after_first, std::vector<Taken> &forward);
   void make_last_block();
   void make_amli();
-  void take(int l, const Graph &, const double *inverse);
+  void take(int l, const Backend &on, const Graph &, const double *inverse);
   void take_from_earlier(int l, int last, const Taken &);
-  // Those of the transpose from begin to end - 1.
-  void fill_lower(const Backend &on, node_t begin, node_t end) {
-    Loops::each(on, end - begin, FillLower<T>{source_.data() + begin, upper_.data(), lower_.data() + begin});
+  // Those of the transpose of level l's nodes, which earlier levels have.
+  void fill_lower(const Backend &on, int l) {
+    const node_t begin = lower_of_[l], n = lower_of_[l + 1] - begin;
+    Loops::each(on, n, FillLower<T>{source_.data() + begin, upper_.data(), lower_.data() + begin});
   }
 
   const Backend &on_;
@@ -222,9 +223,8 @@ private:
   Array<node_t> lower_start_, lower_column_, source_; // the transpose, in the order of levels
   Array<T> upper_, lower_;                            // weight/d
   Array<double> inverse_, x_, coarse_r_;              // 1/d
-  int large_ = -1;            // the last level that keeps a device busy; -1: there are hardly any after it
-  node_t lower_of_large_ = 0; // of the transpose what is known then: it is filled beside the levels after that one
-  typename Backend::Branch beside_;
+  std::vector<node_t> lower_of_;             // where that of each level's nodes begins, of the last block, and the end
+  typename Backend::Branch beside_;          // where it is filled
   std::vector<Taken> forward_, below_first_; // of levels 1, 2, ...; of levels 2, 3, ... where a sweep begins at level 1
   Array<node_t> split_;    // of each black node, where its couplings with later ones than level 0's begin in lower_
   Array<double> diagonal_; // of these nodes
@@ -306,9 +306,7 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_factor() {
       Loops::each(on_, below(1), CopyNumber{end.data() + first_[1], split_.data()});
     }
   }
-  constexpr node_t small = 16; // a level of one of so many nodes
-  while (large_ + 2 < grids() && small * below(large_ + 1) > below(0)) ++large_;
-  if (large_ >= 0) lower_of_large_ = on_.to_host(lower_start_.data() + first_[large_ + 2], 1)[0];
+  for (node_t first : first_) lower_of_.push_back(on_.to_host(lower_start_.data() + first, 1)[0]);
   if constexpr (std::is_same_v<T, double>)
     if (exact)
       black_ = {first_[1],
@@ -362,16 +360,17 @@ template <class Backend, class T> void GraphRrb<Backend, T>::make_last_block() {
 }
 
 // The numbers of a level.
-template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const Graph &g, const double *inverse) {
+template <class Backend, class T>
+void GraphRrb<Backend, T>::take(int l, const Backend &on, const Graph &g, const double *inverse) {
   if (l == grids()) {
     double *a = Backend::on_device ? a_.data() : block_.a.data();
     double *excess = Backend::on_device ? last_excess_.data() : block_.excess.data();
-    Loops::each(on_, g.n, FillLastBlock{g, ia_.data(), ja_.data(), a, excess});
+    Loops::each(on, g.n, FillLastBlock{g, ia_.data(), ja_.data(), a, excess});
     return;
   }
   const node_t *order = order_[l].data();
   if (Step *step = step_at(l))
-    Loops::together(on_, g.n, couplings(l),
+    Loops::together(on, g.n, couplings(l),
                     FillKept{g, order, step->rows.start.data(), first_[l], step->w.data(), step->e.data()});
   const FillUpper<T> fill{g,
                           levels_.level(l).colour.data(),
@@ -384,9 +383,9 @@ template <class Backend, class T> void GraphRrb<Backend, T>::take(int l, const G
                           first_[1]};
   constexpr double few = 8; // that a thread by itself reads as fast as several
   if (couplings(l) < few)
-    Loops::together_or_alone(on_, g.n, couplings(l), fill);
+    Loops::together_or_alone(on, g.n, couplings(l), fill);
   else
-    Loops::together(on_, g.n, couplings(l), fill);
+    Loops::together(on, g.n, couplings(l), fill);
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {

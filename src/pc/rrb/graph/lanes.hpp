@@ -25,23 +25,39 @@ struct Alone {
   }
 };
 
-// add(read(k)) for each of this lane's k, begin <= k < end. What read(k) reads is there; what add() does is for after await(). A device reads some
-// before that.
-template <class Lanes, class Read, class Await, class Add>
-PETSCRRB_HD inline void each_ahead(node_t begin, node_t end, const Lanes &lanes, const Read &read, const Await &await,
-                                   const Add &add) {
-  constexpr int ahead = Lanes::ahead;
-  decltype(read(begin)) first[ahead + 1];
-  begin += lanes.lane;
-  PETSCRRB_UNROLL
-  for (int j = 0; j < ahead; ++j)
-    if (begin + j * lanes.count < end) first[j] = read(begin + j * lanes.count);
-  await();
-  PETSCRRB_UNROLL
-  for (int j = 0; j < ahead; ++j)
-    if (begin + j * lanes.count < end) add(first[j]);
-  for (node_t k = begin + ahead * lanes.count; k < end; k += lanes.count) add(read(k));
-}
+// This lane's of the numbers w[of[k]], begin <= k < end. A device finds some of the places at once, and keeps their numbers.
+template <class Lanes> class Gathered {
+public:
+  PETSCRRB_HD Gathered(const node_t *of, node_t begin, node_t end, const Lanes &lanes)
+      : of_(of), begin_(begin + lanes.lane), end_(end) {
+    PETSCRRB_UNROLL
+    for (int j = 0; j < ahead; ++j)
+      if (at(j) < end_) place_[j] = of[at(j)];
+  }
+  PETSCRRB_HD void read(const double *w) {
+    w_ = w;
+    PETSCRRB_UNROLL
+    for (int j = 0; j < ahead; ++j)
+      if (at(j) < end_) number_[j] = w[place_[j]];
+  }
+  // f(k, number)
+  template <class F> PETSCRRB_HD void each(const F &f) const {
+    PETSCRRB_UNROLL
+    for (int j = 0; j < ahead; ++j)
+      if (at(j) < end_) f(at(j), number_[j]);
+    for (node_t k = at(ahead); k < end_; k += Lanes::count) f(k, w_[of_[k]]);
+  }
+
+private:
+  static constexpr int ahead = Lanes::ahead;
+
+  PETSCRRB_HD node_t at(int j) const { return begin_ + j * Lanes::count; }
+
+  const node_t *of_;
+  const double *w_ = nullptr;
+  node_t begin_, end_, place_[ahead + 1];
+  double number_[ahead + 1];
+};
 
 // A thread on a host. Its table has room for as many columns as there are: one stays with a thread in a loop.
 class OneLane : public Alone {

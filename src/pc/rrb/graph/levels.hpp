@@ -76,7 +76,8 @@ public:
   void choose(const PreparedStencil &, Lumping lumping, const Depth &);
   // Once after that, what a refresh with the same numbers would do; and there are no more choices.
   template <class At> void end_choosing(const At &at);
-  // Numbers. at(l, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end.
+  // Numbers. at(l, on, graph, 1/d): of each level once its red nodes have pivots, and of what is left in the end. It may be done beside the next level,
+  // which does not change those.
   template <class At> void refresh(const PreparedStencil &, Lumping lumping, const At &at);
 
   // of the last of the two; waits for it
@@ -138,10 +139,12 @@ private:
 
   // numbers: of the graph at hand if `next` is 0, else of the one after it
   double *weights(int next) const { return w_[now_ ^ next].data(); }
+  // of the level's filled()
+  double *filled_weights(const Level &level, int next) const { return level.slid() ? before_.data() : weights(next); }
   // Of a large graph's pairs it is enough to know about how many lack support.
   static int one_tested_in(node_t n) { return n > node_t(1) << 16 ? 8 : 1; }
   void find_pivots(const Level &, Lumping lumping, int l);
-  void count_unsupported(const Graph &, const Level &);
+  void count_unsupported(const Backend &on, const Graph &, const Level &);
   FillNext fill(const Level &level, const RowArrays<Backend> &next, double *w, bool halved = false) const {
     return {graph(level),
             level.number.data(),
@@ -177,6 +180,7 @@ private:
   } ways_; // of a pass
   Array<node_t> reverse_, once_;
   Array<signed char> own_;
+  typename Backend::Branch beside_;
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
   Array<index_t> changes_{3};             // see Outdated: couplings, slides, pairs of red nodes
 };
@@ -208,9 +212,10 @@ template <class Backend> void GraphLevels<Backend>::find_pivots(const Level &lev
                         counts_.data() + l);
 }
 
-template <class Backend> void GraphLevels<Backend>::count_unsupported(const Graph &g, const Level &level) {
+template <class Backend>
+void GraphLevels<Backend>::count_unsupported(const Backend &on, const Graph &g, const Level &level) {
   const RedPairs<Backend> &pairs = level.pairs;
-  Loops::add(on_, node_t(pairs.place.size()),
+  Loops::add(on, node_t(pairs.place.size()),
              LacksSupport{pairs.place.data(), pairs.path.data(), pairs.a.data(), pairs.b.data(), g.w, plain_limits.tau,
                           one_tested_in(g.n)},
              changes_.data() + 2);
@@ -247,10 +252,9 @@ template <class Backend> void GraphLevels<Backend>::fill_first(const PreparedSte
   }
   with_matrix(s, [&](const auto &matrix) {
     using Fill = FillFirst<std::decay_t<decltype(matrix)>>;
-    Loops::add(
-        on_, first.rows.n(),
-        Fill{matrix, first.filled().rows(), first.slid(), first.slid() ? before_.data() : weights(0), e_[0].data()},
-        changes_.data());
+    Loops::add(on_, first.rows.n(),
+               Fill{matrix, first.filled().rows(), first.slid(), filled_weights(first, 0), e_[0].data()},
+               changes_.data());
   });
   finish(first, 0);
 }
@@ -273,19 +277,19 @@ template <class At>
 void GraphLevels<Backend>::refresh(const PreparedStencil &s, Lumping lumping, const At &at) {
   on_.clear(counts_), Loops::clear(on_, changes_);
   now_ = 0;
-  const Level &first = levels_.front();
-  const auto into = [&](const Level &level, int next) { return level.slid() ? before_.data() : weights(next); };
   fill_first(s);
   for (int l = 0; l < count(); ++l) {
     const Level &level = levels_[l], &next = levels_[l + 1];
     find_pivots(level, lumping, l);
-    at(l, graph(level), inverse_.data());
-    count_unsupported(graph(level), level);
-    fill_next(level, next, into(next, 1));
+    const Backend &beside = beside_.after(on_);
+    at(l, beside, graph(level), inverse_.data());
+    count_unsupported(beside, graph(level), level);
+    fill_next(level, next, filled_weights(next, 1));
     finish(next, 1);
+    beside_.join(on_);
     now_ ^= 1;
   }
-  at(count(), graph(levels_.back()), nullptr);
+  at(count(), on_, graph(levels_.back()), nullptr);
 }
 
 } // namespace petscrrb::rrb

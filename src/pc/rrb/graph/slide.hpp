@@ -346,18 +346,20 @@ struct Give {
 
   template <class Lanes, class Await>
   PETSCRRB_HD unsigned operator()(node_t s, const Lanes &lanes, const Await &await) const {
-    const node_t here = place[s], begin = at[s], end = at[s + 1];
-    double own = 0.0, all = 0.0;
+    const node_t here = place[s];
+    Gathered<Lanes> ways(near, at[s], at[s + 1], lanes);
+    await();
+    const double own = w[here];
+    ways.read(w);
+    double all = 0.0;
     unsigned weak = 0;
-    const auto read = [&](node_t k) { return near[k]; };
-    const auto start = [&] { await(), own = w[here]; };
-    each_ahead(begin, end, lanes, read, start, [&](node_t one) {
-      all += w[one];
-      weak += !at_most(own < 0.0 ? -own : own, eps * w[one]);
+    ways.each([&](node_t, double other) {
+      all += other;
+      weak += !at_most(own < 0.0 ? -own : own, eps * other);
     });
     all = lanes.sum(all);
     const double share = all > 0.0 ? own / all : 0.0;
-    for (node_t k = begin + lanes.lane; k < end; k += lanes.count) given[k] = share * w[near[k]];
+    ways.each([&](node_t k, double other) { given[k] = share * other; });
     return weak;
   }
 };
@@ -371,9 +373,11 @@ struct Take {
   template <class Lanes, class Await>
   PETSCRRB_HD unsigned operator()(node_t t, const Lanes &lanes, const Await &await) const {
     const node_t here = place[t], there = reverse ? reverse[here] : 0;
+    Gathered<Lanes> ways(from, first[t], first[t + 1], lanes);
+    await();
+    ways.read(given);
     double sum = 0.0;
-    const auto read = [&](node_t c) { return from[c]; };
-    each_ahead(first[t], first[t + 1], lanes, read, await, [&](node_t way) { sum += given[way]; });
+    ways.each([&](node_t, double more) { sum += more; });
     sum = lanes.sum(sum);
     if (!lanes.first()) return 0;
     sum = w[here] += sum;
