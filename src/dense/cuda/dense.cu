@@ -10,7 +10,7 @@ namespace petscrrb::dense {
 
 namespace {
 
-constexpr int tile = 32, tile_rows = 8;
+constexpr int part_side = 32, part_rows = 8;
 constexpr int product_threads = 256;
 
 struct Fill {
@@ -26,13 +26,13 @@ struct Fill {
 
 // Rows get what columns have below the diagonal, as cuSOLVER counts them: matrix[c][r] is entry (r, c), r >= c.
 __global__ void mirror(double *matrix, std::size_t pitch, int n) {
-  __shared__ double part[tile][tile + 1];
-  const int from = int(blockIdx.y) * tile, to = int(blockIdx.x) * tile; // rows and columns that are read
+  __shared__ double part[part_side][part_side + 1];
+  const int from = int(blockIdx.y) * part_side, to = int(blockIdx.x) * part_side; // rows and columns that are read
   if (to < from) return;
-  for (int k = threadIdx.y; k < tile; k += tile_rows)
+  for (int k = threadIdx.y; k < part_side; k += part_rows)
     if (from + k < n && to + int(threadIdx.x) < n) part[k][threadIdx.x] = matrix[(from + k) * pitch + to + threadIdx.x];
   __syncthreads();
-  for (int k = threadIdx.y; k < tile; k += tile_rows) {
+  for (int k = threadIdx.y; k < part_side; k += part_rows) {
     const int row = to + k, column = from + int(threadIdx.x);
     if (row < n && column < row) matrix[row * pitch + column] = part[threadIdx.x][k];
   }
@@ -78,7 +78,10 @@ DenseInverse::DenseInverse(const SparseView &pattern, Inverse type, std::shared_
   found_.resize(1);
   inverse_ = matrix_.data();
   schur_pitch_ = (std::size_t(colours_.blacks) + 1) / 2 * 2;
-  if (swept_) work_.resize(colours_.blacks ? 2 * schur_pitch_ * colours_.blacks : matrix_.size());
+  if (swept_) {
+    work_.resize(colours_.blacks ? 2 * schur_pitch_ * colours_.blacks : matrix_.size());
+    tiles_.resize(tiles_of_sweep);
+  }
   if (!n || swept_) return;
   if (!library_) library_ = std::make_shared<DenseLibrary>();
   int factor = 0, inverse = 0;
@@ -102,7 +105,7 @@ void DenseInverse::fill(cudaStream_t stream) {
 
 void DenseInverse::sweep_whole(cudaStream_t stream) {
   fill(stream);
-  inverse_ = sweep(matrix_.data(), work_.data(), pitch_, n_, &found_.data()->factor, stream);
+  inverse_ = sweep(matrix_.data(), work_.data(), tiles_.data(), pitch_, n_, &found_.data()->factor, stream);
 }
 
 void DenseInverse::sweep_black(cudaStream_t stream) {
@@ -110,7 +113,7 @@ void DenseInverse::sweep_black(cudaStream_t stream) {
   const double *pin = null().pin;
   cuda::check(cudaMemsetAsync(&found_.data()->inverse, 0, sizeof(int), stream), "cudaMemsetAsync");
   eliminate_red(e_, colours_, pin, schur, schur_pitch_, &found_.data()->inverse, stream);
-  schur = sweep(schur, other, schur_pitch_, colours_.blacks, &found_.data()->factor, stream);
+  schur = sweep(schur, other, tiles_.data(), schur_pitch_, colours_.blacks, &found_.data()->factor, stream);
   add_red(e_, colours_, pin, schur, schur_pitch_, matrix_.data(), pitch_, stream);
 }
 
@@ -135,9 +138,9 @@ void DenseInverse::refresh(const double *a, const double *excess, double null_in
       check(cusolverDnDpotri(solver, CUBLAS_FILL_MODE_LOWER, n_, matrix_.data(), pitch, work_.data(), work,
                              &found_.data()->inverse),
             "potri");
-    const unsigned tiles = unsigned(n_ - 1) / tile + 1;
+    const unsigned tiles = unsigned(n_ - 1) / part_side + 1;
     if (type_ == Inverse::explicit_inverse)
-      mirror<<<dim3(tiles, tiles), dim3(tile, tile_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
+      mirror<<<dim3(tiles, tiles), dim3(part_side, part_rows), 0, stream>>>(matrix_.data(), pitch_, n_);
     cuda::check_launch("inverse of E");
   }
   if (type_ == Inverse::explicit_inverse)

@@ -4,6 +4,7 @@
 
 #include "exec/not_copied.hpp"
 #include "exec/cuda/cublas.hpp"
+#include "dense/core/plan.hpp"
 #include "dense/cuda/inverse.hpp"
 
 #include <cusolverDn.h>
@@ -55,9 +56,10 @@ void project(const NullView &, double *c, cudaStream_t);
 void project_inverse(const NullView &, double null_inverse, double *inverse, std::size_t pitch, double *u,
                      double *gamma, cudaStream_t);
 
-// The inverse of a symmetric positive definite matrix, in `matrix` or in `other`, which is as large. *bad: 0, or 1 + the first unknown whose
-// pivot is not positive.
-double *sweep(double *matrix, double *other, std::size_t pitch, int n, int *bad, cudaStream_t);
+// The inverse of a symmetric positive definite matrix, in `matrix` or in `other`, which is as large. tiles: room for tiles_of_sweep values.
+// *bad: 0, or 1 + the first unknown whose pivot is not positive.
+constexpr int tiles_of_sweep = 2 * panel * panel;
+double *sweep(double *matrix, double *other, double *tiles, std::size_t pitch, int n, int *bad, cudaStream_t);
 
 // Of the unknowns of a graph with two colours, in device memory: red ones are coupled with black ones alone, and these with red ones.
 struct Colours {
@@ -132,7 +134,7 @@ public:
     return type_ == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
   }
   std::size_t bytes() const override {
-    return matrix_.bytes() + work_.bytes() + doubles_.bytes() + integers_.bytes() + most_.bytes();
+    return matrix_.bytes() + work_.bytes() + tiles_.bytes() + doubles_.bytes() + integers_.bytes() + most_.bytes();
   }
 
 private:
@@ -154,7 +156,7 @@ private:
   double *inverse_ = nullptr;   // matrix_ or work_
   std::size_t schur_pitch_ = 0; // of the black unknowns' matrix and its inverse, both in work_
   std::shared_ptr<DenseLibrary> library_;
-  cuda::Buffer<double> matrix_, work_, doubles_;
+  cuda::Buffer<double> matrix_, work_, tiles_, doubles_;
   cuda::Buffer<int> integers_;
   cuda::Buffer<unsigned long long> most_;
   cuda::Buffer<Findings> found_;

@@ -77,7 +77,7 @@ template <class F> void with_lanes(double couplings, const F &f) {
 }
 // of those that do little for a coupling: one where there are nodes enough for a device
 template <class F> void with_few_lanes(int n, double couplings, const F &f) {
-  if (n > 1 << 17 && couplings < 24.0) return f(std::integral_constant<int, 1>());
+  if (n > 1 << 17 && couplings < 8.0) return f(std::integral_constant<int, 1>());
   with_lanes(couplings, f);
 }
 

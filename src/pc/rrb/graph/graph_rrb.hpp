@@ -381,11 +381,7 @@ void GraphRrb<Backend, T>::take(int l, const Backend &on, const Graph &g, const 
                           upper_.data(),
                           l == 0 && black_ ? diagonal_.data() : nullptr,
                           first_[1]};
-  constexpr double few = 8; // that a thread by itself reads as fast as several
-  if (couplings(l) < few)
-    Loops::together_or_alone(on, g.n, couplings(l), fill);
-  else
-    Loops::together(on, g.n, couplings(l), fill);
+  Loops::together_or_alone(on, g.n, couplings(l), fill);
 }
 
 template <class Backend, class T> std::size_t GraphRrb<Backend, T>::bytes() const {
