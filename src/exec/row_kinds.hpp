@@ -15,6 +15,8 @@ namespace petscrrb {
 
 // Where there are fewer rows, a solve hardly gains what it takes to look for their kinds, and to wait for that.
 constexpr index_t least_rows_for_kinds = index_t(1) << 19;
+// The same where nobody waits for that.
+constexpr index_t least_rows_for_kinds_beside = index_t(1) << 17;
 
 // The bits of a row's values.
 template <class Rows> struct RowBits {

@@ -76,8 +76,7 @@ template <class Backend, class T, class First> void Rrb<Backend, T, First>::want
     schur_memory_ = {};
     const DenseLayout layout = finest_ ? finest_->layout() : DenseLayout();
     // A host would look up each value by itself, and gains nothing; nor do smaller grids.
-    constexpr index_t least = index_t(1) << 17;
-    const bool looks = makes && Backend::on_device && layout.size() >= least;
+    const bool looks = makes && Backend::on_device && layout.size() >= least_rows_for_kinds_beside;
     (void)kinds_.resize(looks ? layout.size() : 0, SchurRows::count);
     if (looks && !beside_) beside_ = std::make_unique<typename Backend::Branch>();
     if (!makes) return;
