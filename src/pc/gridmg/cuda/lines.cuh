@@ -28,7 +28,7 @@ template <bool up, class T> __device__ Step<T> scan(Step<T> mine) {
   return mine;
 }
 
-// One line: the same as RelaxLine, 64 points at a time, of which each lane has an even one and the next.
+// One line, 64 points at a time, of which each lane has an even one and the next.
 template <class T>
 __global__ void __launch_bounds__(32 * lines_of_block)
     relax_lines_along_x(Smoothed<T> g, Field<T> inverse, Field<T> b, Field<T> x, Range3 box, index_t colour,
@@ -104,19 +104,25 @@ __global__ void __launch_bounds__(32 * lines_of_block)
   }
 }
 
+// kernel(lines ..., the first plane or row of lines, overlap) by blocks of threads, so many for each of `others` planes or rows.
+template <auto kernel, class... Lines>
+void launch_lines(const Cuda &on, index_t blocks, index_t others, dim3 threads, const Lines &...lines) {
+  static const bool may_overlap = cuda::may_overlap(kernel);
+  for (index_t first = 0; first < others; first += cuda::most_blocks) {
+    const dim3 grid(unsigned(blocks), unsigned(std::min(cuda::most_blocks, others - first)));
+    const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
+    cuda::launch("lines", kernel, overlap, grid, threads, 0, on.stream, lines..., first, overlap);
+  }
+}
+
 template <class T>
 void relax_along_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &inverse, const Field<T> &b, const Field<T> &x,
                    const Shape &shape, index_t colour, const PartOfLines &part) {
   const Range3 box = shape.all();
   if (!box.size()) return;
-  const unsigned blocks = unsigned((box.n[1] + 2 * lines_of_block - 1) / (2 * lines_of_block));
-  static const bool may_overlap = cuda::may_overlap(relax_lines_along_x<T>);
-  for (index_t k = 0; k < box.n[2]; k += cuda::most_blocks) {
-    const dim3 grid(blocks, unsigned(std::min(cuda::most_blocks, box.n[2] - k)));
-    const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
-    cuda::launch("lines along x", relax_lines_along_x<T>, overlap, grid, dim3(32, lines_of_block), 0, on.stream, g,
-                 inverse, b, x, box, colour, part, k, overlap);
-  }
+  const index_t blocks = (box.n[1] + 2 * lines_of_block - 1) / (2 * lines_of_block);
+  launch_lines<relax_lines_along_x<T>>(on, blocks, box.n[2], dim3(32, lines_of_block), g, inverse, b, x, box, colour,
+                                       part);
 }
 
 // Some lines along y or z, next to one another in x: thread (h, s) has `run` points of line h, the s-th such ones of as many as the block
@@ -148,7 +154,7 @@ private:
   __device__ static int place(int s) { return up ? s : int(blockDim.y) - 1 - s; }
 };
 
-// The same as RelaxLine in direction q.
+// Lines in direction q.
 template <class T, int q>
 __global__ void __launch_bounds__(across_threads, sizeof(T) == sizeof(float) ? 2 : 1)
     relax_lines_across(Smoothed<T> g, Field<T> inverse, Field<T> b, Field<T> x, Range3 box, index_t colour,
@@ -234,13 +240,8 @@ void relax_across_x(const Cuda &on, const Smoothed<T> &g, const Field<T> &invers
   while (width > sector && (halves + width - 1) / width * others < enough_blocks) width /= 2;
   index_t runs = 1;
   while (runs * run < box.n[q] && 2 * runs * width <= across_threads) runs *= 2;
-  static const bool may_overlap = cuda::may_overlap(relax_lines_across<T, q>);
-  for (index_t k = 0; k < others; k += cuda::most_blocks) {
-    const dim3 grid(unsigned((halves + width - 1) / width), unsigned(std::min(cuda::most_blocks, others - k)));
-    const bool overlap = may_overlap && index_t(grid.x) * grid.y <= cuda::few_blocks;
-    cuda::launch("lines across x", relax_lines_across<T, q>, overlap, grid, dim3(unsigned(width), unsigned(runs)), 0,
-                 on.stream, g, inverse, b, x, box, colour, part, k, overlap);
-  }
+  launch_lines<relax_lines_across<T, q>>(on, (halves + width - 1) / width, others,
+                                         dim3(unsigned(width), unsigned(runs)), g, inverse, b, x, box, colour, part);
 }
 
 } // namespace petscrrb::gridmg

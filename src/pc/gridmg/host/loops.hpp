@@ -47,10 +47,36 @@ template <class T> struct ZebraLines<Host, T> {
 
 private:
   void along_x(index_t colour) const {
-    const RelaxLine<T, 0> relax{g, inverse, b, x, shape.n[0], colour, part};
     const index_t rows = shape.n[1] * shape.n[2];
 #pragma omp parallel for schedule(static) if (shape.points() > host::serial_below)
-    for (index_t row = 0; row < rows; ++row) relax(row % shape.n[1], row / shape.n[1]);
+    for (index_t row = 0; row < rows; ++row) {
+      const index_t j = row % shape.n[1], k = row / shape.n[1];
+      if ((j + k + colour) & 1) continue;
+      if (part.forward) forward(j, k);
+      if (part.backward) backward(j, k);
+    }
+  }
+  void forward(index_t j, index_t k) const {
+    const index_t n = shape.n[0];
+    const T around = part.last ? g.w[0](n - 1, j, k) * x(n, j, k) : T(0);
+    T carried = g.w[0](-1, j, k) * x(-1, j, k);
+    for (index_t i = 0; i < n; ++i) {
+      const T pivot = inverse(i, j, k);
+      T sum = b(i, j, k) + neighbours<T, 0>(g, x, i & 1, j, k, i >> 1) + carried;
+      if (i == n - 1) sum += around;
+      const T value = line_value(sum, pivot, g.dinv(i, j, k), x(i, j, k));
+      x(i, j, k) = value;
+      carried = g.w[0](i, j, k) * pivot * value;
+    }
+  }
+  void backward(index_t j, index_t k) const {
+    const index_t n = shape.n[0];
+    T next = part.last ? T(0) : x(n, j, k);
+    for (index_t i = n; i-- > 0;) {
+      const T pivot = inverse(i, j, k), w = i == n - 1 && part.last ? T(0) : g.w[0](i, j, k);
+      next = pivot != T(0) ? (x(i, j, k) + w * next) * pivot : x(i, j, k);
+      x(i, j, k) = next;
+    }
   }
 
   template <int q> void along_rows(index_t colour) const {
