@@ -162,7 +162,7 @@ struct FillNext {
     const auto each_red = [&](const auto &f) {
       for (node_t k = rows.start[q]; k < rows.start[q + 1]; ++k)
         if (const node_t a = rows.column[k]; number[a] < 0)
-          f(a, [&, k, a](node_t m) { return over(a, q, rows.column[m], graph.w[k], graph.w[m]); });
+          f(a, [&, k, a](node_t m) { return over(q, rows.column[m], graph.w[k], inverse[a], graph.w[m]); });
     };
     node_t reds = 0;
     each_red([&](node_t, const auto &) { ++reds; });
@@ -200,9 +200,9 @@ struct FillNext {
   }
 
   PETSCRRB_HD void take(node_t row, double more) const { e[row] = graph.e[black[row]] + more; }
-  // u = w(q,a), v = w(r,a); the same from both ends
-  PETSCRRB_HD double over(node_t a, node_t q, node_t r, double u, double v) const {
-    return q < r ? u * inverse[a] * v : v * inverse[a] * u;
+  // u = w(q,a), v = w(r,a), by = 1/d of a; the same from both ends
+  PETSCRRB_HD static double over(node_t q, node_t r, double u, double by, double v) {
+    return q < r ? u * by * v : v * by * u;
   }
 
 private:
@@ -255,7 +255,7 @@ private:
         const node_t a = rows.column[k];
         for (node_t m = rows.start[a + 1] - 1 - lane; m >= rows.start[a] && rows.column[m] > least; m -= count) {
           const node_t r = rows.column[m], to = number[r];
-          if (to >= 0 && r != q) sums.add(group, lanes.find(next, to), over(a, q, r, graph.w[k], graph.w[m]));
+          if (to >= 0 && r != q) sums.add(group, lanes.find(next, to), over(q, r, graph.w[k], inverse[a], graph.w[m]));
         }
       });
     }
@@ -272,7 +272,7 @@ private:
     double weight = direct < 0 ? 0.0 : graph.w[direct];
     for (node_t i = rows.start[q], j = rows.start[r]; i < rows.start[q + 1] && j < rows.start[r + 1];) {
       const node_t a = rows.column[i], b = rows.column[j];
-      if (a == b && number[a] < 0) weight += over(a, q, r, graph.w[i], graph.w[j]);
+      if (a == b && number[a] < 0) weight += over(q, r, graph.w[i], inverse[a], graph.w[j]);
       i += a <= b, j += b <= a;
     }
     return weight;

@@ -164,8 +164,7 @@ private:
                        [&](const Red &red, int lane, int count, int group, const Ahead &first) {
                          const auto add = [&](const Product &p) {
                            if (p.to != no_place<Place>)
-                             sums.add(group, base + p.to,
-                                      p.r > q ? red.u * red.inverse * p.w : p.w * red.inverse * red.u);
+                             sums.add(group, base + p.to, FillNext::over(q, p.r, red.u, red.inverse, p.w));
                          };
                          PETSCRRB_UNROLL
                          for (int i = 0; i < ahead; ++i) add(first.product[i]);
