@@ -302,7 +302,7 @@ template <> struct GraphLoops<Cuda> {
   }
   template <class F> static void add_up(const Cuda &on, node_t n, double couplings, double listed, const F &f) {
     using namespace graph_kernels;
-    if (couplings < 8.0) return graph_kernels::together<8>(on, n, EachAlone<F>{f});
+    if (couplings < 8.0) return graph_kernels::together<4>(on, n, EachAlone<F>{f});
     if (n < 3000) return with_table<WarpTableWithNumbers<512>>(on, n, f); // for the longest rows, since there is room
     if (n < 20000) return with_table<WarpTableWithNumbers<256>>(on, n, f);
     if (listed < 32.0) return with_table<WarpTableWithNumbers<64>>(on, n, f);

@@ -228,8 +228,11 @@ template <class Backend> void GraphLevels<Backend>::fill_next(const Level &level
   if (products.start.size())
     return products.with_places([&](const auto &places) {
       using Place = std::remove_pointer_t<decltype(places.data())>;
-      Loops::add_stored(on_, rows.n(), on_average(rows), products.longest,
-                        AddProducts<Place>{f, products.added.data(), products.start.data(), places.data()});
+      const auto add = [&](auto halved) {
+        Loops::add_stored(on_, rows.n(), on_average(rows), products.longest,
+                          AddProducts<Place, halved>{f, products.added.data(), products.start.data(), places.data()});
+      };
+      f.halved ? add(std::true_type()) : add(std::false_type());
     });
   Loops::add_up(on_, rows.n(), on_average(level.rows), on_average(rows), f);
 }

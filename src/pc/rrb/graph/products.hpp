@@ -119,8 +119,8 @@ template <class Place> struct ListProducts {
   }
 };
 
-// What FillNext does, in the same order.
-template <class Place> struct AddProducts {
+// What FillNext does, in the same order. halved: as it is there
+template <class Place, bool halved> struct AddProducts {
   FillNext fill;
   const Added *added;
   const node_t *start;
@@ -146,10 +146,15 @@ private:
     lanes.wait();
     const auto value = [&](node_t k, node_t first) {
       const node_t a = g.rows.column[k];
-      return Red{g.w[k], fill.inverse[a], g.rows.start[a + 1] - 1, first, added[k].products()};
+      Red red{{}, g.rows.start[a + 1] - 1, first, added[k].products()};
+      if constexpr (halved)
+        red.factor[0] = g.w[k] * fill.inverse[a];
+      else
+        red.factor[0] = g.w[k], red.factor[1] = fill.inverse[a];
+      return red;
     };
     const auto product = [&](const Red &red, node_t j) {
-      return Product{g.w[red.last - j], fill.halved ? q + 1 : g.rows.column[red.last - j], place[red.first + j]};
+      return Product{g.w[red.last - j], halved ? q + 1 : g.rows.column[red.last - j], place[red.first + j]};
     };
     const auto read = [&](const Red &red, int lane, int count) {
       Ahead first;
@@ -163,8 +168,7 @@ private:
     each_with_products(g.rows, q, added, start[row], lanes, value, read,
                        [&](const Red &red, int lane, int count, int group, const Ahead &first) {
                          const auto add = [&](const Product &p) {
-                           if (p.to != no_place<Place>)
-                             sums.add(group, base + p.to, FillNext::over(q, p.r, red.u, red.inverse, p.w));
+                           if (p.to != no_place<Place>) sums.add(group, base + p.to, times(q, red, p));
                          };
                          PETSCRRB_UNROLL
                          for (int i = 0; i < ahead; ++i) add(first.product[i]);
@@ -172,9 +176,10 @@ private:
                        });
   }
 
-  // A red neighbour: its coupling, 1/d, the last entry of its row, the first place of its products, and their number.
+  // A red neighbour: its coupling and 1/d, or their product where that is all; the last entry of its row, the first place of its products, and their
+  // number.
   struct Red {
-    double u, inverse;
+    double factor[halved ? 1 : 2];
     node_t last, first, n;
   };
   struct Product {
@@ -182,7 +187,13 @@ private:
     node_t r;
     Place to;
   };
-  static constexpr int ahead = 2;
+  PETSCRRB_HD static double times(node_t q, const Red &red, const Product &p) {
+    if constexpr (halved)
+      return red.factor[0] * p.w;
+    else
+      return FillNext::over(q, p.r, red.factor[0], red.factor[1], p.w);
+  }
+  static constexpr int ahead = halved ? 2 : 1; // that there are registers for
   struct Ahead {
     Product product[ahead];
   };
