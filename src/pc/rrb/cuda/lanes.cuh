@@ -220,9 +220,7 @@ public:
     }
     __device__ void put(const Lanes<lanes> &mine) const {
       mine.wait();
-      for (int i = mine.lane; i < end - begin; i += lanes) {
-        w[begin + i] = table.number[0][i] + table.number[1][i];
-      }
+      for (int i = mine.lane; i < end - begin; i += lanes) w[begin + i] = table.number[0][i] + table.number[1][i];
     }
   };
 

@@ -180,7 +180,7 @@ private:
   } ways_; // of a pass
   Array<node_t> reverse_, once_;
   Array<signed char> own_;
-  typename Backend::Branch beside_;
+  typename Backend::Branch beside_;       // for what a refresh does beside the next level
   Array<NodeCounts> counts_{most_levels}; // of the red nodes of each level
   Array<index_t> changes_{3};             // see Outdated: couplings, slides, pairs of red nodes
 };
