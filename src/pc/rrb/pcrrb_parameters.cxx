@@ -270,7 +270,7 @@ PETSCRRB_PARAMETER(RRB, Cycle, PCRRBCycle, &PC_RRB::cycle, "-pc_rrb_cycle", "How
    which nodes are used and why.
 
    By support, each of several ranks has the whole matrix, and takes the iterations, the time and the memory of one rank.
-   `PC_RRB_RED_NODES_AUTO` does so on at most 2^26 points divided by the number of ranks.
+   `PC_RRB_RED_NODES_AUTO` does so on at most 2^26 points divided by the number of ranks on a machine.
 
    By support, `-pc_rrb_levels` is an upper bound, `-pc_rrb_storage` and its options have no effect, and black nodes are not lumped.
 

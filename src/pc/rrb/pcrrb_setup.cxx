@@ -70,11 +70,20 @@ static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many rows a graph may have, which each rank has all of. */
+/* How many rows a graph may have, which each rank has all of: they share a machine's memory. ranks: on the machine that has most. */
 static PetscErrorCode MostOnGraph(PC pc, PetscMPIInt *ranks, index_t *most) {
+  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm machine;
+
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), ranks));
-  *most = *ranks > 1 ? rrb::most_points_of_ranks_on_graph / *ranks : rrb::most_points_on_graph;
+  *most = rrb::most_points_on_graph;
+  PetscCallMPI(MPI_Comm_size(comm, ranks));
+  if (*ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+  PetscCallMPI(MPI_Comm_size(machine, ranks));
+  PetscCallMPI(MPI_Comm_free(&machine));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ranks, 1, MPI_INT, MPI_MAX, comm));
+  *most = rrb::most_points_of_ranks_on_graph / *ranks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +95,7 @@ static PetscErrorCode CheckRoomForAll(PC pc, PetscInt rows) {
   PetscCall(MostOnGraph(pc, &ranks, &most));
   PetscCheck(rows <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PCRRB on no 2D grid has all rows on each rank, and %" PetscInt_FMT
-             " are too many for %d ranks, which may "
+             " are too many for %d ranks on a machine, which may "
              "have %lld. Use -pc_type asm -pc_asm_type basic -sub_pc_type rrb, or another preconditioner, such as "
              "gridmg or gamg",
              rows, (int)ranks, (long long)most);
@@ -105,7 +114,7 @@ static PetscErrorCode MayBeOnGraph(PC pc, PetscBool *may) {
   if (!*may)
     PetscCall(PetscInfo(pc,
                         "Plain red nodes fail the test of support but are kept: %lld points are more than the %lld for "
-                        "which auto chooses red nodes anew on %d ranks\n",
+                        "which auto chooses red nodes anew on %d ranks on a machine\n",
                         (long long)points, (long long)most, ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
