@@ -81,6 +81,7 @@ template <class F> void with_few_lanes(int n, double couplings, const F &f) {
   with_lanes(couplings, f);
 }
 
+constexpr node_t few_nodes = 1 << 14; // several lanes each do not fill a device
 constexpr int warps = cuda::row_threads / 32, asking_lanes = 4;
 template <class Table> constexpr int table_warps = sizeof(Table) > 12000 ? 2 : 4; // 48 kB at most
 template <class Table, class F>
@@ -268,7 +269,7 @@ template <> struct GraphLoops<Cuda> {
   template <class F> static void ahead(const Cuda &on, node_t n, double per_node, const F &f, index_t *total) {
     if (n <= 0) return;
     const auto sum = reinterpret_cast<unsigned long long *>(total);
-    if (n <= 1 << 14) return graph_kernels::ahead<8>(on, n, f, sum);
+    if (n <= graph_kernels::few_nodes) return graph_kernels::ahead<8>(on, n, f, sum);
     if (per_node < 4.0) return graph_kernels::ahead<1>(on, n, f, sum);
     graph_kernels::ahead<4>(on, n, f, sum);
   }
@@ -316,8 +317,8 @@ template <> struct GraphLoops<Cuda> {
   }
   template <class F> static void add_stored(const Cuda &on, node_t n, double listed, node_t longest, const F &f) {
     using namespace graph_kernels;
-    if (n > 1 << 14 && listed <= 16.0) return with_numbers<8, 32>(on, n, f);
-    if (n > 1 << 14 && listed <= 32.0) return with_numbers<8, 64>(on, n, f);
+    if (n > few_nodes && listed <= 16.0) return with_numbers<8, 32>(on, n, f);
+    if (n > few_nodes && listed <= 32.0) return with_numbers<8, 64>(on, n, f);
     if (longest <= 64) return with_numbers<32, 64>(on, n, f);
     if (longest <= 128) return with_numbers<32, 128>(on, n, f);
     with_numbers<32, 256>(on, n, f);
