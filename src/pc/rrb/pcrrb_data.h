@@ -30,6 +30,7 @@ struct PCRRBState : PetscRRBState<PCRRBBackend> {
   PetscBool as_built = PETSC_FALSE;            /* the core: it is factored by the values that were read last */
   PetscBool in_double = PETSC_FALSE;           /* pivots may be out of the range of single precision, if it is mixed */
   PetscBool tested = PETSC_FALSE;              /* plain red nodes, in full: refreshes look at what nodes lose only */
+  PetscMPIInt ranks_on_machine = 0;            /* on that which has most; 0: nobody has asked yet */
   PetscInt64 failing = 0;                      /* plain red nodes, which is why */
   PetscInt64 build = 0;                        /* which hierarchy this is, of all of them */
 };

@@ -72,6 +72,7 @@ static PetscErrorCode ReadValues(PC pc, PetscBool anew, PetscBool *rebuild) {
 
 /* How many rows a graph may have, which each rank has all of: they share a machine's memory. ranks: on the machine that has most. */
 static PetscErrorCode MostOnGraph(PC pc, PetscMPIInt *ranks, index_t *most) {
+  PCRRBState *s = ((PC_RRB *)pc->data)->state;
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   MPI_Comm machine;
 
@@ -79,10 +80,13 @@ static PetscErrorCode MostOnGraph(PC pc, PetscMPIInt *ranks, index_t *most) {
   *most = rrb::most_points_on_graph;
   PetscCallMPI(MPI_Comm_size(comm, ranks));
   if (*ranks == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
-  PetscCallMPI(MPI_Comm_size(machine, ranks));
-  PetscCallMPI(MPI_Comm_free(&machine));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ranks, 1, MPI_INT, MPI_MAX, comm));
+  if (!s->ranks_on_machine) {
+    PetscCallMPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+    PetscCallMPI(MPI_Comm_size(machine, &s->ranks_on_machine));
+    PetscCallMPI(MPI_Comm_free(&machine));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &s->ranks_on_machine, 1, MPI_INT, MPI_MAX, comm));
+  }
+  *ranks = s->ranks_on_machine;
   *most = rrb::most_points_of_ranks_on_graph / *ranks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
