@@ -5,6 +5,7 @@
 
 #include "grid/find.hpp"
 #include "petsc/matrix.h"
+#include "petsc/overlap.h"
 #include "pc/pc.h"
 #include "petsc/compat.h"
 
@@ -42,7 +43,6 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
                               PetscBool *answers, PetscRRBTrouble *no) {
   PetscInt sides, n[3], dof, thick = 0;
   PetscBool da = PETSC_FALSE;
-  PetscRRBUse use;
 
   PetscFunctionBegin;
   *answers = PETSC_FALSE;
@@ -52,18 +52,8 @@ static PetscErrorCode AskDMDA(PC pc, DM dm, Widest widest, const PetscRRBRows &A
   PetscCall(DMDAGetCorners(dm, NULL, NULL, NULL, &n[0], &n[1], &n[2]));
   for (PetscInt x = sides; x < 3; x++) n[x] = 1;
   if ((PetscInt64)n[0] * n[1] * n[2] * dof != A.n || (dof > 1 && !needed)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscRRBNameUse(pc, &use));
   for (PetscInt x = 0; x < 3; x++) thick += n[x] > 1;
-  const std::string name = std::string(use.option) + use.value;
-  if (dof > 1)
-    *no = {name + " takes one unknown per grid point, but the DMDA has dof = " + std::to_string(dof) +
-               ": split the fields with -pc_type fieldsplit and use it for each field, or use -pc_type gamg",
-           PETSC_ERR_SUP};
-  else if (thick > 2 && widest == Widest::flat)
-    *no = {name + " is for 2D grids, but the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
-               " x " + std::to_string(n[2]) +
-               " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
-           PETSC_ERR_SUP};
+  PetscCall(PetscRRBRefuseDMDA(pc, dof, n, (PetscBool)(widest == Widest::flat), no));
   *g = Grid();
   g->dim = dof == 1 && thick == 3 ? 3 : 2;
   if (*no) PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,20 +10,9 @@
 #include "petsc/rank_rows.h"
 #include "grid/source.hpp"
 
-#if PETSCRRB_ON_DEVICES
-  #include "petsc/overlap_cuda.hpp"
-  #include "petsc/stream_cuda.h"
-#endif
-
 #include <algorithm>
 
 using petscrrb::Source;
-
-static const PetscRRBSay say("rows of a box", PETSC_ERR_GPU); /* on the host there may be no memory, only */
-
-PetscRRBBoxRows::~PetscRRBBoxRows() {
-  for (PetscSF &sf : from_) (void)PetscSFDestroy(&sf);
-}
 
 /* The two blocks of a rank's rows, as long as this lives. */
 class PetscRRBBoxRows::Blocks : petscrrb::NotCopied {
@@ -93,7 +82,6 @@ PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, 
   Entries own, theirs;
 
   PetscFunctionBegin;
-  on_device_ = nullptr;
   PetscCall(MatGetOwnershipRange(P, &first_, &end));
   own_rows_ = end - first_;
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] {
@@ -118,7 +106,7 @@ PetscErrorCode PetscRRBBoxRows::Build(Mat P, const std::vector<PetscInt> &rows, 
   PetscCall(code);
   std::vector<PetscInt> to; /* where those of other ranks go */
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { PutInOrder(rows, number, blocks, &theirs, &to); }));
-  PetscCall(Connect(P, others, theirs, to));
+  PetscCall(values_.Connect(P, others, theirs.start.data(), theirs.source.data(), to.data()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,70 +171,6 @@ void PetscRRBBoxRows::PutInOrder(const std::vector<PetscInt> &rows, const Number
   }
 }
 
-/* The values of other ranks' rows come from their blocks. */
-PetscErrorCode PetscRRBBoxRows::Connect(Mat P, const std::vector<PetscInt> &others, const Entries &theirs,
-                                        const std::vector<PetscInt> &to) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
-  PetscLayout layout;
-  std::vector<PetscInt> leaf[2];
-  std::vector<PetscSFNode> root[2];
-  Mat block[2];
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLayouts(P, &layout, nullptr));
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], nullptr));
-  PetscCall(PetscRRBCallTogether(comm, PetscRRBSayOfRows, [&]() -> PetscErrorCode {
-    for (std::size_t g = 0; g < others.size(); ++g) {
-      PetscMPIInt owner;
-      PetscCall(PetscLayoutFindOwner(layout, others[g], &owner));
-      for (PetscInt e = theirs.start[g]; e < theirs.start[g + 1]; ++e) {
-        const PetscInt source = theirs.source[(std::size_t)e];
-        const int b = Source::block(source);
-        leaf[b].push_back(to[(std::size_t)e]);
-        root[b].push_back({owner, Source::place(source)});
-      }
-    }
-    return PETSC_SUCCESS;
-  }));
-  for (int b = 0; b < 2; ++b) {
-    MatInfo info;
-    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    PetscCall(PetscSFDestroy(&from_[b]));
-    PetscCall(PetscSFCreate(comm, &from_[b]));
-    PetscCall(PetscSFSetGraph(from_[b], (PetscInt)info.nz_used, (PetscInt)leaf[b].size(), leaf[b].data(),
-                              PETSC_COPY_VALUES, root[b].data(), PETSC_COPY_VALUES));
-    PetscCall(PetscSFSetUp(from_[b]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PetscRRBBoxRows::Exchange(Mat P, PetscBool device, PetscScalar *a) {
-  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
-  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-  petscrrb::RankRows rows;
-  PetscRRBTrouble trouble;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRRBCallTogether(comm, say, [&]() -> PetscErrorCode {
-    PetscFunctionBegin;
-    PetscCall(PetscRRBRankRowsGet(P, device, &rows));
-#if PETSCRRB_ON_DEVICES
-    if (device && !on_device_) on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(source_.data(), source_.size());
-#endif
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }));
-  const PetscScalar *const from[2] = {rows.own.a, rows.others.a};
-  for (int b = 0; b < 2; ++b)
-    PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from[b], memory, a, MPI_REPLACE));
-#if PETSCRRB_ON_DEVICES
-  if (device) trouble = PetscRRBTroubleOf(say, [&] { on_device_->put(from, a); });
-#endif
-  if (!device)
-#pragma omp parallel for schedule(static) if ((PetscInt)source_.size() >= petscrrb::rows_for_threads)
-    for (std::size_t e = 0; e < source_.size(); ++e) Source::put(from[0], from[1], source_.data()[e], a + e);
-  for (int b = 0; b < 2; ++b) PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
-  PetscCall(PetscRRBRankRowsRestore(P, device, &rows));
-  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
-  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return values_.Exchange(P, device, source_.data(), (PetscInt)source_.size(), a);
 }

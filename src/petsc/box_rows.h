@@ -5,23 +5,12 @@
 #pragma once
 
 #include "exec/host/host.hpp"
-#include "exec/not_copied.hpp"
-
-#include <petscmat.h>
-#include <petscsf.h>
+#include "petsc/ghosts.h"
 
 #include <functional>
-#include <memory>
-#include <vector>
 
-namespace petscrrb::cuda {
-class OwnValues;
-}
-
-class PetscRRBBoxRows : petscrrb::NotCopied {
+class PetscRRBBoxRows {
 public:
-  ~PetscRRBBoxRows();
-
   using Number = std::function<PetscInt(PetscInt)>;
   /* For the pattern of P. rows: the global numbers of those that are wanted, all points of a box in natural order; number(column): the
      place among them of a global column, -1 where it is none of them; threads call it, and it does not throw. Behind the last row is one more, for all that are
@@ -44,13 +33,10 @@ private:
   PetscErrorCode TakeWanted(const Blocks &, PetscSF of_rows, Entries *) const;
   void PutInOrder(const std::vector<PetscInt> &rows, const Number &, const Blocks &, Entries *theirs,
                   std::vector<PetscInt> *to);
-  PetscErrorCode Connect(Mat P, const std::vector<PetscInt> &others, const Entries &theirs,
-                         const std::vector<PetscInt> &to);
   bool is_own(PetscInt row) const { return row >= first_ && row < first_ + own_rows_; }
 
   PetscInt first_ = 0, own_rows_ = 0;
   std::vector<PetscInt> ia_;
   petscrrb::host::Buffer<PetscInt> ja_, source_; /* source_: petscrrb::Source of each entry */
-  PetscSF from_[2] = {};                         /* the others, of each block */
-  std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
+  PetscRRBRowValues values_{"rows of a box"};
 };

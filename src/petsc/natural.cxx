@@ -74,15 +74,32 @@ PetscErrorCode PetscRRBNaturalOrder(PC pc, Mat P, std::vector<PetscInt> *order, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckDof(PC pc, PetscInt dof) {
+PetscErrorCode PetscRRBRefuseDMDA(PC pc, PetscInt dof, const PetscInt n[3], PetscBool flat, PetscRRBTrouble *no) {
   PetscRRBUse use;
 
   PetscFunctionBegin;
+  *no = PetscRRBTrouble();
   PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCheck(dof == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "%s%s takes one unknown per grid point, but the DMDA has dof = %" PetscInt_FMT
-             ": split the fields with -pc_type fieldsplit and use it for each field, or use -pc_type gamg",
-             use.option, use.value, dof);
+  const std::string name = std::string(use.option) + use.value;
+  if (dof > 1)
+    *no = {name + " takes one unknown per grid point, but the DMDA has dof = " + std::to_string(dof) +
+               ": split the fields with -pc_type fieldsplit and use it for each field, or use -pc_type gamg",
+           PETSC_ERR_SUP};
+  else if (flat && (n[0] > 1) + (n[1] > 1) + (n[2] > 1) > 2)
+    *no = {name + " is for 2D grids, but the DMDA is 3D, " + std::to_string(n[0]) + " x " + std::to_string(n[1]) +
+               " x " + std::to_string(n[2]) +
+               " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
+           PETSC_ERR_SUP};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same on all ranks, as an error. */
+static PetscErrorCode CheckDMDA(PC pc, PetscInt dof, const PetscInt n[3], PetscBool flat) {
+  PetscRRBTrouble no;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRRBRefuseDMDA(pc, dof, n, flat, &no));
+  PetscCheck(!no, PetscObjectComm((PetscObject)pc), no.code, "%s", no.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +121,7 @@ PetscErrorCode PetscRRBFindGridOfAllRanks(PC pc, Mat P, const PetscInt sizes[3],
   PetscCheck(name, comm, PETSC_ERR_ARG_WRONG,
              "With several ranks, the grid must come from a DMDA, or from %s with rows numbered in natural order",
              option);
-  PetscCall(CheckDof(pc, dof));
+  PetscCall(CheckDMDA(pc, dof, all, PETSC_FALSE));
   PetscCheck((PetscInt64)all[0] * all[1] * all[2] == rows, comm, PETSC_ERR_ARG_INCOMP,
              "A grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
              " points does not match the matrix, which has %" PetscInt_FMT " rows (%s)",
@@ -124,20 +141,14 @@ PetscErrorCode PetscRRBCutsOfDMDA(PC pc, Mat P, PetscBool flat, petscrrb::Grid *
   PetscInt all[3], at[3], n[3], dof, sides, parts[3], thick = 0, used = 0;
   const PetscInt *sizes[3] = {};
   const char *name;
-  PetscRRBUse use;
   DM dm;
 
   PetscFunctionBegin;
   PetscCall(Ask(pc, P, all, at, n, &dof, &name, &dm));
   *found = (PetscBool)(name != NULL);
   if (!name) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CheckDof(pc, dof));
+  PetscCall(CheckDMDA(pc, dof, all, flat));
   for (int d = 0; d < 3; ++d) thick += all[d] > 1;
-  PetscCall(PetscRRBNameUse(pc, &use));
-  PetscCheck(thick <= 2 || !flat, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "%s%s is for 2D grids, but the DMDA is 3D, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-             " points: use another one, for example -pc_type gridmg if its stencils have 7 points, otherwise gamg",
-             use.option, use.value, all[0], all[1], all[2]);
   PetscCall(
       DMDAGetInfo(dm, &sides, NULL, NULL, NULL, &parts[0], &parts[1], &parts[2], NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(dm, &sizes[0], &sizes[1], &sizes[2]));

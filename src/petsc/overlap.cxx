@@ -1,24 +1,16 @@
 /* The own rows of a MATMPIAIJ and the ghosts: their pattern, and where the values stand. */
 #include "petsc/overlap.h"
 
-#include "petsc/ghosts.h"
 #include "petsc/matrix.h"
 #include "petsc/mpi_throws.h"
 #include "grid/source.hpp"
 #include "petsc/compat.h"
-
-#if PETSCRRB_ON_DEVICES
-  #include "petsc/overlap_cuda.hpp"
-  #include "petsc/stream_cuda.h"
-#endif
 
 #include <algorithm>
 #include <limits>
 
 using petscrrb::rows_for_threads;
 using petscrrb::Source;
-
-static const PetscRRBSay say("rows with ghosts", PETSC_ERR_GPU); /* on the host there may be no memory, only */
 
 struct PetscRRBOverlap::Entries { /* of rows, one after the other: global columns, and Source on the owner */
   std::vector<PetscInt> start, column, source;
@@ -29,10 +21,6 @@ struct PetscRRBOverlap::Entries { /* of rows, one after the other: global column
     source.resize((std::size_t)start.back());
   }
 };
-
-PetscRRBOverlap::~PetscRRBOverlap() {
-  for (PetscSF *sf : {&rows_, &from_[0], &from_[1]}) (void)PetscSFDestroy(sf);
-}
 
 PetscInt PetscRRBOverlap::LocalOf(PetscInt global) const {
   if (global >= first_ && global < first_ + own_) return global - first_;
@@ -86,41 +74,6 @@ PetscErrorCode PetscRRBOverlap::TakeGhosts(Mat P, Entries *all) {
     if (!code) PetscCall(PetscRRBExchange(entries, PETSC_FALSE, MPIU_INT, of->data(), of->data() + own_entries));
   PetscCall(PetscSFDestroy(&entries));
   PetscCall(code);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The values of ghosts come from their owners' blocks. */
-PetscErrorCode PetscRRBOverlap::Connect(Mat P) {
-  PetscLayout layout;
-  std::vector<PetscInt> leaf[2];
-  std::vector<PetscSFNode> root[2];
-  Mat block[2];
-
-  PetscFunctionBegin;
-  if (from_[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetLayouts(P, &layout, NULL));
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
-  PetscCall(PetscRRBCallTogether(PetscObjectComm((PetscObject)P), say, [&]() -> PetscErrorCode {
-    for (PetscInt p = own_; p < own_ + (PetscInt)ghosts_.size(); ++p) {
-      PetscMPIInt owner;
-      PetscCall(PetscLayoutFindOwner(layout, global(p), &owner));
-      for (PetscInt e = ia_[(std::size_t)p]; e < ia_[(std::size_t)p + 1]; ++e) {
-        const int b = Source::block(place_[(std::size_t)e]);
-        leaf[b].push_back(e);
-        root[b].push_back({owner, Source::place(place_[(std::size_t)e])});
-      }
-    }
-    return PETSC_SUCCESS;
-  }));
-  for (int b = 0; b < 2; ++b) {
-    MatInfo info;
-    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    PetscCall(PetscSFDestroy(&from_[b]));
-    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)P), &from_[b]));
-    PetscCall(PetscSFSetGraph(from_[b], (PetscInt)info.nz_used, (PetscInt)leaf[b].size(), leaf[b].data(),
-                              PETSC_COPY_VALUES, root[b].data(), PETSC_COPY_VALUES));
-    PetscCall(PetscSFSetUp(from_[b]));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,8 +132,7 @@ PetscErrorCode PetscRRBOverlap::Build(PC pc, Mat A, Mat P, int layers) {
     PetscCall(TakeGhosts(P, &all));
   }
   PetscCall(PetscRRBTryTogether(comm, PetscRRBSayOfRows, [&] { SetPattern(all); }));
-  for (PetscSF *sf : {&from_[0], &from_[1]}) PetscCall(PetscSFDestroy(sf));
-  on_device_ = nullptr;
+  PetscCall(values_.Reset());
   PetscCall(ExchangeOrder(pc, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,88 +143,9 @@ PetscErrorCode PetscRRBOverlap::ExchangeRows(PetscBool device, PetscScalar *valu
   return PetscRRBExchange(rows_, device, MPIU_SCALAR, values, values + own_);
 }
 
-static PetscErrorCode GetArray(Mat block, PetscBool device, const PetscScalar **a) {
-  PetscFunctionBegin;
-#if PETSCRRB_ON_DEVICES
-  if (device) {
-    PetscCall(MatSeqAIJCUSPARSEGetArrayRead(block, a));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  (void)device;
-  PetscCall(MatSeqAIJGetArrayRead(block, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreArray(Mat block, PetscBool device, const PetscScalar **a) {
-  PetscFunctionBegin;
-#if PETSCRRB_ON_DEVICES
-  if (device) {
-    PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(block, a));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  (void)device;
-  PetscCall(MatSeqAIJRestoreArrayRead(block, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The places of own rows' values, on the device. */
-PetscErrorCode PetscRRBOverlap::PrepareDevice(MPI_Comm comm) {
-  PetscFunctionBegin;
-#if PETSCRRB_ON_DEVICES
-  if (!on_device_)
-    PetscCall(PetscRRBTryTogether(comm, say, [&] {
-      on_device_ = std::make_shared<petscrrb::cuda::OwnValues>(place_.data(), (std::size_t)ia_[(std::size_t)own_]);
-    }));
-#else
-  (void)comm;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscRRBTrouble PetscRRBOverlap::PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const {
-#if PETSCRRB_ON_DEVICES
-  return PetscRRBTroubleOf(say, [&] { on_device_->put(from, a); });
-#else
-  (void)from, (void)a;
-  return {};
-#endif
-}
-
 PetscErrorCode PetscRRBOverlap::Exchange(Mat P, PetscBool device, PetscScalar *a) {
-  Mat block[2];
-  const PetscScalar *from[2] = {};
-
   PetscFunctionBegin;
-  PetscCall(Connect(P));
-  if (device) PetscCall(PrepareDevice(PetscObjectComm((PetscObject)P)));
-  PetscCall(MatMPIAIJGetSeqAIJ(P, &block[0], &block[1], NULL));
-  const PetscMemType memory = device ? PETSC_MEMTYPE_DEVICE : PETSC_MEMTYPE_HOST;
-  const MPI_Comm comm = PetscObjectComm((PetscObject)P);
-  PetscRRBTrouble trouble;
-  bool some[2] = {};
-  PetscCall(PetscRRBCallTogether(comm, say, [&]() -> PetscErrorCode {
-    for (int b = 0; b < 2; ++b) {
-      MatInfo info;
-      PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-      some[b] = info.nz_used > 0; /* PETSc has no arrays on the device otherwise */
-      if (some[b]) PetscCall(GetArray(block[b], device, &from[b]));
-    }
-    return PETSC_SUCCESS;
-  }));
-  for (int b = 0; b < 2; ++b)
-    PetscCall(PetscSFBcastWithMemTypeBegin(from_[b], MPIU_SCALAR, memory, from[b], memory, a, MPI_REPLACE));
-  if (device)
-    trouble = PutOwnOnDevice(from, a);
-  else
-#pragma omp parallel for schedule(static) if (own_ >= rows_for_threads)
-    for (PetscInt e = 0; e < ia_[(std::size_t)own_]; ++e) Source::put(from[0], from[1], place_[(std::size_t)e], a + e);
-  for (int b = 0; b < 2; ++b) {
-    PetscCall(PetscSFBcastEnd(from_[b], MPIU_SCALAR, from[b], a, MPI_REPLACE));
-    if (some[b]) PetscCall(RestoreArray(block[b], device, &from[b]));
-  }
-  PetscCall(PetscRRBFirstTrouble(comm, &trouble));
-  PetscCheck(!trouble, comm, trouble.code, "%s", trouble.why.c_str());
+  if (!values_.connected()) PetscCall(values_.Connect(P, ghosts_, ia_.data() + own_, place_.data(), nullptr));
+  PetscCall(values_.Exchange(P, device, place_.data(), ia_[(std::size_t)own_], a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

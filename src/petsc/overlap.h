@@ -5,25 +5,18 @@
 #pragma once
 
 #include <petscpc.h>
-#include <petscsf.h>
 
-#include "exec/not_copied.hpp"
 #include "grid/csr.hpp"
-#include "petsc/agree.h"
+#include "petsc/ghosts.h"
 #include "grid/pattern.hpp"
 #include "grid/grid.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 
-namespace petscrrb::cuda {
-class OwnValues;
-}
-
 class PetscRRBOverlap : petscrrb::NotCopied {
 public:
-  ~PetscRRBOverlap();
+  ~PetscRRBOverlap() { (void)PetscSFDestroy(&rows_); }
 
   /* The pattern of A, of which P is the MATMPIAIJ, on the host. layers: 1: rows that own ones are coupled with; 2: and those that these are.
      Collective. */
@@ -53,9 +46,6 @@ private:
   PetscErrorCode TakeOwn(Mat own, Mat other, const PetscInt columns[], Entries *);
   PetscErrorCode TakeGhosts(Mat P, Entries *);
   void SetPattern(Entries &);
-  PetscErrorCode Connect(Mat P);
-  PetscErrorCode PrepareDevice(MPI_Comm);
-  PetscRRBTrouble PutOwnOnDevice(const PetscScalar *const from[2], PetscScalar *a) const;
   PetscErrorCode ExchangeOrder(PC, Mat A);
   PetscInt LocalOf(PetscInt global) const;
 
@@ -65,13 +55,15 @@ private:
   std::string source_;
   std::vector<PetscInt> place_; /* petscrrb::Source of each entry, on the owner of its row */
   PetscSF rows_ = nullptr;      /* own rows to ghosts */
-  PetscSF from_[2] = {};        /* values of the blocks, of ghosts */
-  std::shared_ptr<petscrrb::cuda::OwnValues> on_device_;
+  PetscRRBRowValues values_{"rows with ghosts"};
 };
 
 /* The natural number of each own row: that of its grid point where the PC's or the matrix's DM is a DMDA of that many
    points, else its own. Collective. */
 PetscErrorCode PetscRRBNaturalOrder(PC, Mat P, std::vector<PetscInt> *, std::string *source);
+
+/* Trouble with a DMDA of dof unknowns a point and of n points, or a part of it. flat: the PC is for 2D grids */
+PetscErrorCode PetscRRBRefuseDMDA(PC, PetscInt dof, const PetscInt n[3], PetscBool flat, PetscRRBTrouble *);
 
 /* The grid of all ranks, whose natural order that is: n, the sizes that a user gave, zeros for none; else those of that
    DMDA. option: its name with the PC's prefix left out. Raises the reason where nobody tells. */

@@ -1,4 +1,4 @@
-#include "petsc/overlap_cuda.hpp"
+#include "petsc/ghosts_cuda.hpp"
 
 #include "exec/cuda/cuda.cuh"
 #include "grid/source.hpp"
