@@ -5,12 +5,6 @@ using Shared = std::shared_ptr<KSPDeflation>;
 
 static const char key[] = "PetscRRBDeflation";
 
-/* A PC that lives longer than its KSP has its share, and is destroyed before PETSc ends, too. */
-KSPDeflation::~KSPDeflation() {
-  (void)VecDestroy(&phi);
-  (void)MatDestroy(&Z);
-}
-
 static PetscErrorCode Forget(void *contents) {
   Shared *shared = (Shared *)PetscRRBContents(contents);
 

@@ -50,6 +50,39 @@ template <> struct PetscRRBOwner<KSPDeflation> {
 
 #define KSP_DEFLATION_PARAMETER(...) PETSCRRB_PARAMETER_OF(KSPDeflation, KSP, KSPDeflation, __VA_ARGS__)
 #define KSP_DEFLATION_SIZES(...)     PETSCRRB_SIZES_OF(KSPDeflation, KSP, KSPDeflation, __VA_ARGS__)
+#define KSP_DEFLATION_TWO_SIZES(Name, ...)                                                                             \
+  static constexpr PetscRRBSizes<KSPDeflation, 2> Name = {                                                             \
+      {"KSPDeflationSet" #Name, "KSPDeflationSet" #Name "_C", "KSPDeflationGet" #Name "_C"}, __VA_ARGS__};             \
+  PETSCRRB_FUNCTIONS_(KSPDeflationSet##Name, KSPDeflationGet##Name, Name, (KSP ksp, PetscInt nx, PetscInt ny),         \
+                      (KSP ksp, PetscInt * nx, PetscInt * ny), (ksp, nx, ny))
+/* a vector or a matrix that the user keeps changing */
+#define KSP_DEFLATION_OBJECT(Name, T, member, classid, required)                                                       \
+  PetscErrorCode KSPDeflationSet##Name(KSP ksp, T value) { return SetObject(ksp, member, value, classid, required); }  \
+  PetscErrorCode KSPDeflationGet##Name(KSP ksp, T *value) { return GetObject(ksp, member, value); }                    \
+  static_assert(true, "")
+
+template <class T>
+static PetscErrorCode SetObject(KSP ksp, T KSPDeflation::*member, T value, PetscClassId classid, bool required) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  (void)classid, (void)required; /* where PETSc does not check its arguments */
+  if (value || required) PetscValidHeaderSpecific(value, classid, 2);
+  PetscCall(PetscObjectReference((PetscObject)value));
+  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
+    std::swap(deflation.*member, value);
+    return true;
+  }));
+  PetscCall(PetscObjectDereference((PetscObject)value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class T> static PetscErrorCode GetObject(KSP ksp, T KSPDeflation::*member, T *value) {
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscCheck(value, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
+  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *value = deflation.*member; }));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What the wrapper around the KSP's PC was set up with; NULL where it was not. */
 static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
@@ -60,18 +93,21 @@ static const PCDeflationBackend *InUse(const KSPDeflation &deflation) {
   return wrapped ? Data(pc)->backend.get() : nullptr;
 }
 
-static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[3]) {
+static const petscrrb::deflation::Space *SpaceInUse(const KSPDeflation &deflation) {
   const PCDeflationBackend *used = InUse(deflation);
-  if (!used || !used->boxes()) return PETSC_FALSE;
-  std::copy_n(used->boxes()->count, 3, n);
-  return PETSC_TRUE;
+  return used ? used->space() : nullptr;
 }
 
-static PetscBool GridInUse(const KSPDeflation &deflation, PetscInt n[3]) {
-  const PCDeflationBackend *used = InUse(deflation);
-  if (!used || !used->grid()) return PETSC_FALSE;
-  std::copy_n(used->grid()->n, 3, n);
-  return PETSC_TRUE;
+static PetscBool BlocksInUse(const KSPDeflation &deflation, PetscInt n[]) {
+  const auto *space = SpaceInUse(deflation);
+  if (space) std::copy_n(space->boxes.count, 3, n);
+  return (PetscBool)(space != nullptr);
+}
+
+static PetscBool GridInUse(const KSPDeflation &deflation, PetscInt n[]) {
+  const auto *space = SpaceInUse(deflation);
+  if (space) std::copy_n(space->grid.n, 3, n);
+  return (PetscBool)(space != nullptr);
 }
 
 static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
@@ -81,18 +117,6 @@ static KSPDeflationInverse InverseInUse(const KSPDeflation &deflation) {
   if (const PCDeflationBackend *used = InUse(deflation)) return used->inverse();
   if (pc && pc->mat) (void)PetscRRBMatOnDevice(pc->mat, &device);
   return PCDeflationInverse(deflation, device);
-}
-
-/* A vector or a matrix that the user keeps changing. */
-template <class T> static PetscErrorCode Refer(KSP ksp, T KSPDeflation::*member, T value) {
-  PetscFunctionBegin;
-  PetscCall(PetscObjectReference((PetscObject)value));
-  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
-    std::swap(deflation.*member, value);
-    return true;
-  }));
-  PetscCall(PetscObjectDereference((PetscObject)value));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSetDeflation", nullptr, nullptr},
@@ -184,8 +208,6 @@ PetscErrorCode KSPGetDeflation(KSP ksp, KSPDeflationType *type) {
 /*@
    KSPDeflationSetVariant - Sets where the projection of a deflated `KSP` is applied
 
-   Logically Collective
-
    Input Parameters:
 +  ksp     - the Krylov solver
 -  variant - `KSP_DEFLATION_ADEF2` (default) or `KSP_DEFLATION_DEF1`
@@ -209,8 +231,6 @@ KSP_DEFLATION_PARAMETER(Variant, KSPDeflationVariant, &KSPDeflation::variant, "-
 
 /*@
    KSPDeflationSetInverse - Sets how systems with E = Z^T A Z of a deflated `KSP` are solved
-
-   Logically Collective
 
    Input Parameters:
 +  ksp     - the Krylov solver
@@ -265,8 +285,6 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
 /*@
    KSPDeflationSetStripes - Sets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
 
-   Logically Collective
-
    Input Parameters:
 +  ksp   - the Krylov solver
 .  lines - grid lines along x in a stripe, at least 1 (default 1)
@@ -282,54 +300,14 @@ PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
    The defaults are the 2n half lines of Gupta, van Gijzen and Vuik, Figure 9. In 3D the lines of a stripe are in one
    plane.
 
-   It takes effect at the next solve.
-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetStripes()`
 @*/
-PetscErrorCode KSPDeflationSetStripes(KSP ksp, PetscInt lines, PetscInt cuts) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(ksp, lines, 2);
-  PetscValidLogicalCollectiveInt(ksp, cuts, 3);
-  PetscCheck(lines >= 1 && cuts >= 1, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_OUTOFRANGE,
-             "Stripes of %" PetscInt_FMT " lines in %" PetscInt_FMT " pieces: both must be at least 1", lines, cuts);
-  PetscCall(PetscRRBOwner<KSPDeflation>::Set(ksp, [&](KSPDeflation &deflation) {
-    const bool fewer = std::exchange(deflation.lines, lines) != lines;
-    return std::exchange(deflation.cuts, cuts) != cuts || fewer;
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   KSPDeflationGetStripes - Gets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameters:
-+  lines - grid lines in a stripe, or `NULL`
--  cuts  - pieces that each stripe is cut into, or `NULL`
-
-   Level: intermediate
-
-.seealso: `KSPSetDeflation()`, `KSPDeflationSetStripes()`
-@*/
-PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) {
-    if (lines) *lines = deflation.lines;
-    if (cuts) *cuts = deflation.cuts;
-  }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+KSP_DEFLATION_TWO_SIZES(Stripes, &KSPDeflation::stripes, nullptr, nullptr, /* two options: below */
+                        "Stripes of %" PetscInt_FMT " lines in %" PetscInt_FMT " pieces: both must be at least 1",
+                        [](const KSPDeflation &, PetscInt[]) { return PETSC_FALSE; });
 
 /*@
    KSPDeflationSetBlocks - Sets the numbers of blocks of a deflated `KSP`
-
-   Logically Collective
 
    Input Parameters:
 +  ksp - the Krylov solver
@@ -349,8 +327,6 @@ PetscErrorCode KSPDeflationGetStripes(KSP ksp, PetscInt *lines, PetscInt *cuts) 
    points. The default is blocks of 8 points in each direction, but at most 64 x 64 or 16 x 16 x 16 of them. Phases are
    cut only if this is set.
 
-   It takes effect at the next solve.
-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetBlocks()`, `KSPDeflationSetLevelSet()`
 @*/
 KSP_DEFLATION_SIZES(
@@ -360,8 +336,6 @@ KSP_DEFLATION_SIZES(
 
 /*@
    KSPDeflationSetGrid - Sets the grid of the stripes and blocks of a deflated `KSP`
-
-   Logically Collective
 
    Input Parameters:
 +  ksp - the Krylov solver
@@ -392,8 +366,6 @@ KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid",
 /*@
    KSPDeflationSetLevelSet - Sets the function whose sign distinguishes the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
 
-   Logically Collective
-
    Input Parameters:
 +  ksp - the Krylov solver
 -  phi - a value for each row of the matrix, or `NULL`
@@ -409,41 +381,10 @@ KSP_DEFLATION_SIZES(Grid, &KSPDeflation::grid, "-ksp_deflation_grid",
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetLevelSet()`, `KSPDeflationSetJump()`, `KSPDeflationSetBlocks()`
 @*/
-PetscErrorCode KSPDeflationSetLevelSet(KSP ksp, Vec phi) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  if (phi) PetscValidHeaderSpecific(phi, VEC_CLASSID, 2);
-  PetscCall(Refer(ksp, &KSPDeflation::phi, phi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   KSPDeflationGetLevelSet - Gets the function whose sign distinguishes the phases of a `KSP` with `KSP_DEFLATION_LEVELSET`
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameter:
-.  phi - the values that were set, or `NULL`
-
-   Level: intermediate
-
-.seealso: `KSPSetDeflation()`, `KSPDeflationSetLevelSet()`
-@*/
-PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(phi, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *phi = deflation.phi; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+KSP_DEFLATION_OBJECT(LevelSet, Vec, &KSPDeflation::phi, VEC_CLASSID, false);
 
 /*@
    KSPDeflationSetJump - Sets the factor by which diagonal entries of neighbours in different phases differ
-
-   Logically Collective
 
    Input Parameters:
 +  ksp  - the Krylov solver
@@ -457,8 +398,6 @@ PetscErrorCode KSPDeflationGetLevelSet(KSP ksp, Vec *phi) {
    Notes:
    It applies to `KSP_DEFLATION_LEVELSET` without a level set.
 
-   It takes effect at the next solve.
-
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetJump()`, `KSPDeflationSetLevelSet()`
 @*/
 KSP_DEFLATION_PARAMETER(
@@ -468,8 +407,6 @@ KSP_DEFLATION_PARAMETER(
 
 /*@
    KSPDeflationSetSpace - Sets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
-
-   Logically Collective
 
    Input Parameters:
 +  ksp - the Krylov solver
@@ -490,36 +427,7 @@ KSP_DEFLATION_PARAMETER(
 
 .seealso: `KSPSetDeflation()`, `KSPDeflationGetSpace()`
 @*/
-PetscErrorCode KSPDeflationSetSpace(KSP ksp, Mat Z) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscValidHeaderSpecific(Z, MAT_CLASSID, 2);
-  PetscCall(Refer(ksp, &KSPDeflation::Z, Z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   KSPDeflationGetSpace - Gets the vectors that a `KSP` with `KSP_DEFLATION_USER` deflates
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameter:
-.  Z - the matrix that was set, or `NULL`
-
-   Level: intermediate
-
-.seealso: `KSPSetDeflation()`, `KSPDeflationSetSpace()`
-@*/
-PetscErrorCode KSPDeflationGetSpace(KSP ksp, Mat *Z) {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(Z, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBOwner<KSPDeflation>::Get(ksp, [&](const KSPDeflation &deflation) { *Z = deflation.Z; }));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+KSP_DEFLATION_OBJECT(Space, Mat, &KSPDeflation::Z, MAT_CLASSID, true);
 
 /* KSPSetFromOptions() of every KSP comes here. */
 PetscErrorCode KSPDeflationSetFromOptions(PetscObject object, PetscRRBOptionItems PetscOptionsObject, void *) {

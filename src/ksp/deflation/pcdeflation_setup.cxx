@@ -1,5 +1,6 @@
 /* E and AZ follow the matrix: whoever applies the projection asks whether they still belong to A's values. */
 #include "ksp/deflation/kspdeflation_data.h"
+#include "pc/set_up.h"
 
 #include <petsctime.h>
 
@@ -11,13 +12,6 @@ static PetscErrorCode Look(PetscObject object, PCDeflationSeen *seen) {
   if (!object) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId(object, &seen->id));
   PetscCall(PetscObjectStateGet(object, &seen->state));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ranks may have to talk about it, so not at each application. */
-static PetscErrorCode LookAtPattern(PetscObject object, PCDeflationSeen *seen) {
-  PetscFunctionBegin;
-  if (object && object->classid == MAT_CLASSID) PetscCall(PetscRRBNonzeroState((Mat)object, &seen->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,7 +47,7 @@ static PetscErrorCode CheckPhi(PC pc, Mat A, PetscObject space) {
                    " rows",
                PETSC_ERR_ARG_SIZ};
   PetscCall(PetscRRBFirstTrouble(PetscObjectComm((PetscObject)pc), &trouble));
-  PetscCheck(trouble.why.empty(), PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
+  PetscCheck(!trouble, PetscObjectComm((PetscObject)pc), trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,10 +91,7 @@ static PetscErrorCode SetUp(PC pc, Mat A, PetscObject space, PetscBool rebuild) 
     PetscCall(PCDeflationFindIdentityRows(pc, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(!pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_CH_ZRPVT, "Deflation: %s",
-             why.c_str());
-  PetscCall(PetscInfo(pc, "Deflation: %s\n", why.c_str()));
-  PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  PetscCall(PetscRRBFailed(pc, PETSC_ERR_MAT_CH_ZRPVT, "", ("Deflation: " + why).c_str()));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,8 +113,9 @@ PetscErrorCode PCDeflationUpdate(PC pc) {
   PetscCall(Look(space, &chosen));
   const bool current = d->backend && d->version == d->deflation->version;
   if (current && same(matrix, d->A) && same(chosen, d->space)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(LookAtPattern((PetscObject)A, &matrix));
-  PetscCall(LookAtPattern(space, &chosen));
+  /* ranks may have to talk about patterns, so not at each application */
+  PetscCall(PetscRRBNonzeroState(A, &matrix.pattern));
+  if (space && space->classid == MAT_CLASSID) PetscCall(PetscRRBNonzeroState((Mat)space, &chosen.pattern));
   const bool values = current && same_pattern(matrix, d->A) && same_pattern(chosen, d->space);
   PetscCall(SetUp(pc, A, space, (PetscBool)!values));
   PetscCall(Look((PetscObject)A, &matrix)); /* reading it may have moved it */

@@ -1,7 +1,10 @@
 /* Deflation by subdomains, where the matrix is: from Mat and Vec to the arrays that the projection works on. */
-#include "ksp/deflation/pcdeflation_ranks.h"
 #include "ksp/deflation/pcdeflation_backend.h"
 #include "pc/backend.h"
+#include "petsc/mpi_throws.h"
+#include "petsc/overlap.h"
+
+#include <algorithm>
 
 using namespace petscrrb;
 using namespace petscrrb::deflation;
@@ -78,29 +81,47 @@ private:
   Access access_ = READ;
 };
 
-/* A rank's rows with ghosts, where they are. */
-template <class Where> struct RowsWithGhosts {
-  std::vector<PetscScalar> a;
+/* What several ranks do together. An MPI that returns errors makes them exceptions. */
+class RanksByMPI final : public Ranks {
+public:
+  /* comm: the PC's; say: what an exception of this rank means */
+  RanksByMPI(MPI_Comm comm, const PetscRRBSay &say) : comm_(comm), say_(say) {}
 
-  void Build(PetscRRBOverlap &overlap) { a.resize((std::size_t)overlap.entries()); }
-  Csr rows(PetscRRBOverlap &overlap) const { return overlap.rows(a.data()); }
-};
+  mutable PetscRRBOverlap overlap; /* with the rows of the matrix */
 
-#if PETSCRRB_ON_DEVICES
-
-template <> struct RowsWithGhosts<PetscRRBDeviceWork> {
-  cuda::Buffer<PetscInt> ia, ja;
-  cuda::Buffer<PetscScalar> a;
-
-  void Build(PetscRRBOverlap &overlap) {
-    ia.assign(overlap.ia());
-    ja.assign(overlap.ja());
-    a.resize(ja.size());
+  bool alone() const override { return false; }
+  PetscInt ghosts() const override { return overlap.ghosts(); }
+  index_t point(PetscInt row) const override { return overlap.order()[(std::size_t)row]; }
+  index_t number(PetscInt row) const override { return overlap.global(row); }
+  void sum(double *x, std::size_t n) const override { PetscRRBCheckMPI(PetscRRBSum(comm_, x, (int)n)); }
+  void exchange(double *values) const override { PetscRRBCheckSent(overlap.ExchangeRows(PETSC_FALSE, values)); }
+  bool any(bool here) const override {
+    PetscMPIInt all = here;
+    PetscRRBCheckMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, comm_));
+    return all;
   }
-  Csr rows(PetscRRBOverlap &overlap) const { return {overlap.own(), ia.data(), ja.data(), a.data()}; }
-};
+  std::vector<std::uint64_t> unite(std::vector<std::uint64_t> here) const override {
+    std::vector<std::uint64_t> all = PetscRRBAllGather(comm_, MPI_UINT64_T, here);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+  std::string first(const std::string &why) const override {
+    PetscRRBTrouble trouble{why, PETSC_SUCCESS};
+    PetscRRBCheckSent(PetscRRBFirstTrouble(comm_, &trouble));
+    if (trouble.code) throw PetscRRBError(trouble.why, trouble.code, trouble.settled);
+    return trouble.why;
+  }
+  void agree(const std::exception_ptr &here) const override {
+    PetscRRBThrowTogether(comm_, say_, [&] {
+      if (here) std::rethrow_exception(here);
+    });
+  }
 
-#endif
+private:
+  MPI_Comm comm_;
+  PetscRRBSay say_;
+};
 
 template <class Where> class Subdomains final : public PCDeflationBackend {
   using Array = ArrayOf<Where>;
@@ -116,8 +137,7 @@ public:
   const Report &report() const override { return projection_->report(); }
   std::string subdomains() const override { return words_; }
   KSPDeflationInverse inverse() const override { return inverse_; }
-  const Grid *grid() const override { return &space_.grid; }
-  const Boxes *boxes() const override { return &space_.boxes; }
+  const Space *space() const override { return &space_; }
 
   PetscErrorCode Restrict(Vec, Vec) override;
   PetscErrorCode Solve() override {
@@ -151,9 +171,10 @@ private:
   std::unique_ptr<Projection> projection_ = where_.Make([](const auto &...on) { return make_projection(on...); });
   Array first_, second_;
   PetscRRBMatrix rows_ = {};
-  std::unique_ptr<PCDeflationRanks> ranks_; /* of a matrix on several */
-  RowsWithGhosts<Where> ghosts_;
-  Csr csr_; /* rows_'s, or theirs */
+  std::unique_ptr<RanksByMPI> ranks_; /* of a matrix on several */
+  typename Where::template Array<PetscInt> ia_, ja_;
+  typename Where::template Array<PetscScalar> a_;
+  Csr csr_; /* rows_'s, or those with ghosts */
   Space space_;
   KSPDeflationInverse inverse_ = KSP_DEFLATION_EXPLICIT;
   std::string words_;
@@ -173,13 +194,16 @@ template <class Where> PetscErrorCode Subdomains<Where>::GetRows(PC pc, Mat A, P
   }
   if (*rebuild || !ranks_) {
     *rebuild = PETSC_TRUE;
-    PetscCall(
-        PetscRRBTryTogether(comm, where_.say, [&] { ranks_ = std::make_unique<PCDeflationRanks>(comm, where_.say); }));
+    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] { ranks_ = std::make_unique<RanksByMPI>(comm, where_.say); }));
     PetscCall(ranks_->overlap.Build(pc, A, P, 1));
-    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] { ghosts_.Build(ranks_->overlap); }));
+    PetscCall(PetscRRBTryTogether(comm, where_.say, [&] {
+      if (Where::device) ia_.assign(ranks_->overlap.ia()), ja_.assign(ranks_->overlap.ja());
+      a_.resize((std::size_t)ranks_->overlap.entries());
+    }));
   }
-  PetscCall(ranks_->overlap.Exchange(P, Where::device, ghosts_.a.data()));
-  csr_ = ghosts_.rows(ranks_->overlap);
+  PetscCall(ranks_->overlap.Exchange(P, Where::device, a_.data()));
+  csr_ = ranks_->overlap.rows(a_.data());
+  if (Where::device) csr_.ia = ia_.data(), csr_.ja = ja_.data();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

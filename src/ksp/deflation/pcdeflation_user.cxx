@@ -39,10 +39,7 @@ public:
 private:
   PetscErrorCode Reset();
   PetscErrorCode Check(Mat A, Mat Z);
-  PetscErrorCode CheckType(Mat Z);
-  PetscErrorCode CheckRows(Mat A, Mat Z);
   PetscErrorCode Build(Mat A, Mat Z);
-  PetscErrorCode Factor(Mat A, Mat *left);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
   PetscErrorCode Measure(Mat A);
   PetscErrorCode Describe();
@@ -69,59 +66,27 @@ private:
 
 PetscErrorCode UserBackend::Reset() {
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&Z_));
-  PetscCall(MatDestroy(&AZ_));
-  PetscCall(MatDestroy(&aij_));
-  PetscCall(MatDestroy(&own_Z_));
-  PetscCall(MatDestroy(&own_AZ_));
-  PetscCall(MatDestroy(&E_));
+  for (Mat *M : {&Z_, &AZ_, &aij_, &own_Z_, &own_AZ_, &E_}) PetscCall(MatDestroy(M));
+  for (Vec *v : {&c_, &other_, &minus_, &w_}) PetscCall(VecDestroy(v));
+  for (PetscRRBOwnValues *own : {&own_r_, &own_y_, &own_w_}) PetscCall(own->Reset());
   PetscCall(inverse_.Reset());
-  PetscCall(VecDestroy(&c_));
-  PetscCall(VecDestroy(&other_));
-  PetscCall(VecDestroy(&minus_));
-  PetscCall(VecDestroy(&w_));
-  PetscCall(own_r_.Reset());
-  PetscCall(own_y_.Reset());
-  PetscCall(own_w_.Reset());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether each rank has the same rows of both. */
-PetscErrorCode UserBackend::CheckRows(Mat A, Mat Z) {
-  PetscRRBTrouble trouble;
-  PetscInt rows, n;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(A, &rows, nullptr));
-  PetscCall(MatGetLocalSize(Z, &n, nullptr));
-  if (n != rows)
-    trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
-                   ": their rows must be distributed in the same way",
-               PETSC_ERR_ARG_SIZ};
-  PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
-  PetscCheck(trouble.why.empty(), comm_, trouble.code, "%s", trouble.why.c_str());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode UserBackend::CheckType(Mat Z) {
-  PetscBool known;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
-  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s, but must be aij or dense",
-             ((PetscObject)Z)->type_name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* Whether each rank has the same rows of both, and the product exists. */
 PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
+  PetscRRBTrouble trouble;
   PetscMPIInt compared;
   PetscInt rows, n, columns;
+  PetscBool known;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_compare(comm_, PetscObjectComm((PetscObject)Z), &compared));
   PetscCheck(compared == MPI_IDENT || compared == MPI_CONGRUENT, comm_, PETSC_ERR_ARG_NOTSAMECOMM,
              "The deflation space and the matrix are on different ranks");
-  PetscCall(CheckType(Z));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z, &known, MATSEQAIJ, MATMPIAIJ, MATSEQDENSE, MATMPIDENSE, ""));
+  PetscCheck(known, comm_, PETSC_ERR_SUP, "The deflation space is a matrix of type %s, but must be aij or dense",
+             ((PetscObject)Z)->type_name);
   PetscCall(MatGetSize(A, &rows, nullptr));
   PetscCall(MatGetSize(Z, &n, &columns));
   PetscCheck(n == rows, comm_, PETSC_ERR_ARG_SIZ,
@@ -129,34 +94,30 @@ PetscErrorCode UserBackend::Check(Mat A, Mat Z) {
              n, rows);
   PetscCheck(columns >= 1 && columns <= most_subdomains, comm_, PETSC_ERR_ARG_OUTOFRANGE,
              "The deflation space has %" PetscInt_FMT " vectors, but must have from 1 to %d", columns, most_subdomains);
-  PetscCall(CheckRows(A, Z));
+  PetscCall(MatGetLocalSize(A, &rows, nullptr));
+  PetscCall(MatGetLocalSize(Z, &n, nullptr));
+  if (n != rows)
+    trouble = {"the deflation space has " + text(index_t(n)) + " rows and the matrix " + text(index_t(rows)) +
+                   ": their rows must be distributed in the same way",
+               PETSC_ERR_ARG_SIZ};
+  PetscCall(PetscRRBFirstTrouble(comm_, &trouble));
+  PetscCheck(!trouble, comm_, trouble.code, "%s", trouble.why.c_str());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A, or its copy where PETSc has no product of such matrices with sparse ones. */
-PetscErrorCode UserBackend::Factor(Mat A, Mat *left) {
+/* A itself, or its copy where PETSc has no product of such matrices with sparse ones. A rank without rows adds nothing to E. */
+PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
+  const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
   PetscBool blocks, sparse;
+  PetscInt rows;
 
   PetscFunctionBegin;
-  *left = A;
   PetscCall(
       PetscObjectBaseTypeCompareAny((PetscObject)A, &blocks, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)Z_, &sparse, MATSEQAIJ, MATMPIAIJ, ""));
-  if (!blocks || !sparse) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatConvert(A, MATAIJ, aij_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &aij_));
-  *left = aij_;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A rank without rows adds nothing to E. */
-PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
-  const MatReuse reuse = rebuild ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
-  PetscInt rows;
-  Mat left;
-
-  PetscFunctionBegin;
-  PetscCall(Factor(A, &left));
-  PetscCall(MatMatMult(left, Z_, reuse, PETSC_DEFAULT, &AZ_));
+  const bool copy = blocks && sparse;
+  if (copy) PetscCall(MatConvert(A, MATAIJ, aij_ ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &aij_));
+  PetscCall(MatMatMult(copy ? aij_ : A, Z_, reuse, PETSC_DEFAULT, &AZ_));
   if (!rebuild) PetscCall(PetscRRBGetOwnRows(Z_, MAT_REUSE_MATRIX, &own_Z_));
   PetscCall(PetscRRBGetOwnRows(AZ_, reuse, &own_AZ_));
   PetscCall(MatGetLocalSize(own_Z_, &rows, nullptr));
@@ -193,6 +154,9 @@ PetscErrorCode UserBackend::Describe() {
   PetscCall(MatGetType(Z_, &type));
   PetscCall(PetscRRBTryTogether(comm_, say, [&] {
     type_ = type;
+    report_ = Report();
+    report_.why = inverse_.why;
+    report_.null_directions = inverse_.null_directions;
     report_.inverse = inverse_.type == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
   }));
   PetscCall(VecGetSize(c_, &n));
@@ -242,14 +206,11 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   comm_ = PetscObjectComm((PetscObject)pc);
   PetscCallMPI(MPI_Comm_size(comm_, &ranks_));
   if (rebuild) PetscCall(Build(A, (Mat)space));
-  report_ = Report();
   PetscCall(Multiply(A, rebuild));
   if (rebuild) PetscCall(MakeVectors());
   PetscCall(Measure(A));
   PetscCall(VecGetSize(c_, &n));
   PetscCall(inverse_.SetUp(comm_, E_, n, floor_, (Inverse)PCDeflationInverse(choice, device_), device_));
-  report_.why = inverse_.why;
-  report_.null_directions = inverse_.null_directions;
   PetscCall(Describe());
   *result = inverse_.result;
   PetscFunctionReturn(PETSC_SUCCESS);
