@@ -41,10 +41,10 @@ struct KSPDeflation : KSPDeflationChoice, petscrrb::NotCopied {
   PCDeflationSolve solve; /* with any deflated PC */
 };
 
-/* What a matrix or vector was like when we looked at it last. */
+/* What the matrix and the space were like when we looked at them last. */
 struct PCDeflationSeen {
-  PetscObjectId id = 0;
-  PetscObjectState state = 0, pattern = 0;
+  PetscRRBMatrixState A, A_pattern;
+  PetscObjectState space = 0, space_pattern = 0;
 };
 
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
   PetscOptions nothing; /* no options: -pc_type is for the inner PC */
   std::unique_ptr<PCDeflationBackend> backend;
   petscrrb::deflation::Result result;
-  PCDeflationSeen A, space;
+  PCDeflationSeen seen;
   PetscInt64 version;
   PetscBool reference; /* the norm that residuals are compared with is being made: M^-1 alone */
   std::vector<std::shared_ptr<KSPDeflation>> solves; /* each inside of the one before it */

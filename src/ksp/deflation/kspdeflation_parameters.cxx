@@ -252,37 +252,6 @@ KSP_DEFLATION_PARAMETER(Inverse, KSPDeflationInverse, &KSPDeflation::inverse, "-
                         KSPDeflationInverses, InverseInUse, &KSPDeflation::inverse_set);
 
 /*@
-   KSPDeflationGetPC - Gets the preconditioner that deflation wraps
-
-   Not Collective
-
-   Input Parameter:
-.  ksp - the Krylov solver
-
-   Output Parameter:
-.  pc - the preconditioner M^-1; without deflation that of `KSPGetPC()`
-
-   Level: intermediate
-
-   Note:
-   `KSPGetPC()` returns the preconditioner with deflation. Setting its type sets the type of M^-1, too, but functions
-   for a particular type, such as `PCGAMGSetThreshold()`, must be given M^-1 itself.
-
-.seealso: `KSPSetDeflation()`, `KSPGetPC()`
-@*/
-PetscErrorCode KSPDeflationGetPC(KSP ksp, PC *pc) {
-  PetscBool wrapped;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(pc, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(KSPGetPC(ksp, pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)*pc, PCSUBDOMAINDEFLATION, &wrapped));
-  if (wrapped) *pc = Data(*pc)->inner;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
    KSPDeflationSetStripes - Sets the stripes of a `KSP` with `KSP_DEFLATION_STRIPE`
 
    Input Parameters:

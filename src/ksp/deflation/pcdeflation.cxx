@@ -238,7 +238,6 @@ static PetscErrorCode Clear(PC pc) {
   PetscCall(PCDeflationForgetSolves(pc));
   d->backend.reset();
   d->there.reset();
-  d->A = d->space = PCDeflationSeen();
   for (Vec &w : d->work) PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&d->free));
   PetscCall(VecDestroy(&d->fixed));

@@ -11,17 +11,11 @@ using namespace petscrrb::deflation;
 
 namespace {
 
-/* Eigenvalues of E that are this small beside A's diagonal are rounding. */
-constexpr PetscReal rounding = 1e-14;
-
 const PetscRRBSay say("the deflation space");
 
 class UserBackend final : public PCDeflationBackend {
 public:
-  ~UserBackend() override {
-    PetscBool up = PETSC_FALSE;
-    if (PetscInitialized(&up) == PETSC_SUCCESS && up) (void)Reset();
-  }
+  ~UserBackend() override { (void)Reset(); }
   PetscBool on_device() const override { return device_; }
   PetscErrorCode SetUp(PC, Mat, const KSPDeflationChoice &, PetscObject, PetscBool, Result *) override;
   const Report &report() const override { return report_; }
@@ -41,7 +35,7 @@ private:
   PetscErrorCode Check(Mat A, Mat Z);
   PetscErrorCode Build(Mat A, Mat Z);
   PetscErrorCode Multiply(Mat A, PetscBool rebuild);
-  PetscErrorCode Measure(Mat A);
+  PetscErrorCode FindFloor(Mat A, PetscReal *);
   PetscErrorCode Describe();
   PetscErrorCode MakeVectors();
   PetscErrorCode Sum(Vec c);
@@ -58,7 +52,6 @@ private:
   PetscRRBOwnValues own_r_, own_y_, own_w_;
   PetscBool device_ = PETSC_FALSE; /* Z is there */
   PetscBool apart_ = PETSC_FALSE;  /* AZ is on the other side */
-  PetscReal floor_ = 0;            /* eigenvalues of E below it are rounding */
   PCDeflationUserInverse inverse_;
   std::string type_;
   Report report_;
@@ -125,7 +118,9 @@ PetscErrorCode UserBackend::Multiply(Mat A, PetscBool rebuild) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode UserBackend::Measure(Mat A) {
+/* Eigenvalues of E below it are rounding. */
+PetscErrorCode UserBackend::FindFloor(Mat A, PetscReal *floor) {
+  constexpr PetscReal rounding = 1e-14; /* beside A's diagonal */
   PetscInt n;
   PetscReal largest;
   Vec diagonal;
@@ -139,8 +134,8 @@ PetscErrorCode UserBackend::Measure(Mat A) {
   std::vector<PetscReal> norm;
   PetscCall(PetscRRBTryTogether(comm_, say, [&] { norm.resize((std::size_t)n); }));
   PetscCall(MatGetColumnNorms(Z_, NORM_2, norm.data()));
-  floor_ = 0;
-  for (const PetscReal z : norm) floor_ = PetscMax(floor_, rounding * largest * z * z);
+  *floor = 0;
+  for (const PetscReal z : norm) *floor = PetscMax(*floor, rounding * largest * z * z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,9 +149,6 @@ PetscErrorCode UserBackend::Describe() {
   PetscCall(MatGetType(Z_, &type));
   PetscCall(PetscRRBTryTogether(comm_, say, [&] {
     type_ = type;
-    report_ = Report();
-    report_.why = inverse_.why;
-    report_.null_directions = inverse_.null_directions;
     report_.inverse = inverse_.type == Inverse::explicit_inverse ? "explicit inverse, dense" : "Cholesky, dense";
   }));
   PetscCall(VecGetSize(c_, &n));
@@ -200,6 +192,7 @@ PetscErrorCode UserBackend::MakeVectors() {
 
 PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice, PetscObject space, PetscBool rebuild,
                                   Result *result) {
+  PetscReal floor = 0;
   PetscInt n;
 
   PetscFunctionBegin;
@@ -208,11 +201,12 @@ PetscErrorCode UserBackend::SetUp(PC pc, Mat A, const KSPDeflationChoice &choice
   if (rebuild) PetscCall(Build(A, (Mat)space));
   PetscCall(Multiply(A, rebuild));
   if (rebuild) PetscCall(MakeVectors());
-  PetscCall(Measure(A));
+  PetscCall(FindFloor(A, &floor));
   PetscCall(VecGetSize(c_, &n));
-  PetscCall(inverse_.SetUp(comm_, E_, n, floor_, (Inverse)PCDeflationInverse(choice, device_), device_));
+  report_ = Report();
+  PetscCall(
+      inverse_.SetUp(comm_, E_, n, floor, (Inverse)PCDeflationInverse(choice, device_), device_, &report_, result));
   PetscCall(Describe());
-  *result = inverse_.result;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
