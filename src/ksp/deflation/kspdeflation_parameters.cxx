@@ -13,19 +13,14 @@ const char *const KSPDeflationInverses[] = {"explicit", "cholesky", "KSPDeflatio
 template <> struct PetscRRBOwner<KSPDeflation> {
   using Object = KSP;
 
-  template <class... Values>
-  static PetscErrorCode CallSetter(KSP ksp, const PetscRRBParameterNames &, PetscErrorCode (*method)(KSP, Values...),
-                                   Values... values) {
+  template <class Method, class... Values>
+  static PetscErrorCode CallSetter(KSP ksp, const PetscRRBParameterNames &, Method *method, Values... values) {
     PetscFunctionBegin;
     PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
     PetscCall(method(ksp, values...));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  template <class... Values>
-  static PetscErrorCode CallGetter(KSP ksp, const PetscRRBParameterNames &names,
-                                   PetscErrorCode (*method)(KSP, Values *...), Values *...values) {
-    return CallSetter(ksp, names, method, values...);
-  }
+  template <class... All> static PetscErrorCode CallGetter(const All &...all) { return CallSetter(all...); }
 
   template <class Assign> static PetscErrorCode Set(KSP ksp, const Assign &assign) {
     Shared deflation;
@@ -175,9 +170,7 @@ static constexpr PetscRRBParameter<KSPDeflation, KSPDeflationType> Type({"KSPSet
 @*/
 PetscErrorCode KSPSetDeflation(KSP ksp, KSPDeflationType type) {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCall(PetscRRBCheckCollective(ksp, type));
-  PetscCall(PetscRRBMethods<Type>::Set(ksp, type));
+  PetscCall(PetscRRBMethods<Type>::CallSetter(ksp, type));
   PetscCall(KSPDeflationWrap(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,9 +192,7 @@ PetscErrorCode KSPSetDeflation(KSP ksp, KSPDeflationType type) {
 @*/
 PetscErrorCode KSPGetDeflation(KSP ksp, KSPDeflationType *type) {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
-  PetscCheck(type, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "Null Pointer: Parameter # 2");
-  PetscCall(PetscRRBMethods<Type>::Get(ksp, type));
+  PetscCall(PetscRRBMethods<Type>::CallGetter(ksp, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

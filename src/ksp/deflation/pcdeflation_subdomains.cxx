@@ -130,7 +130,7 @@ public:
 
   PetscErrorCode Restrict(Vec, Vec) override;
   PetscErrorCode Solve() override {
-    return Run([&] { projection_->solve(); });
+    return where_.Compute([&] { projection_->solve(); });
   }
   PetscErrorCode Prolong(Vec, Vec) override;
   PetscErrorCode Subtract(Vec) override;
@@ -147,14 +147,6 @@ public:
 private:
   PetscErrorCode GetRows(PC, Mat, PetscBool *rebuild);
   PetscErrorCode Read(PC, Mat, const KSPDeflationChoice &, const double *phi, PetscBool rebuild, Result *);
-  /* f(), which may throw */
-  template <class F> PetscErrorCode Run(const F &f) {
-    PetscFunctionBegin;
-    if (Where::device) PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(where_.Try(f));
-    if (Where::device) PetscCall(PetscLogGpuTimeEnd());
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
 
   Where where_{"deflation"};
   std::unique_ptr<Projection> projection_ = where_.Make([](const auto &...on) { return make_projection(on...); });
@@ -201,7 +193,7 @@ PetscErrorCode Subdomains<Where>::Read(PC pc, Mat A, const KSPDeflationChoice &c
                                        PetscBool rebuild, Result *result) {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
   const auto run_together = [&](const auto &work) {
-    return Run([&] { PetscRRBThrowTogether(comm, where_.say, work); });
+    return where_.Compute([&] { PetscRRBThrowTogether(comm, where_.say, work); });
   };
 
   PetscFunctionBegin;
@@ -245,8 +237,9 @@ template <class Where> PetscErrorCode Subdomains<Where>::Restrict(Vec r, Vec y) 
   PetscFunctionBegin;
   if (r) PetscCall(VecGetLocalSize(r, &n));
   PetscCall(first_.Use(r, READ, [&](const PetscScalar *of_r) {
-    return second_.Use(
-        y, READ, [&](const PetscScalar *of_y) { return Run([&] { projection_->restrict_residual(of_r, of_y); }); });
+    return second_.Use(y, READ, [&](const PetscScalar *of_y) {
+      return where_.Compute([&] { projection_->restrict_residual(of_r, of_y); });
+    });
   }));
   PetscCall(where_.LogFlops((PetscLogDouble)n + (y ? 2.0 * (PetscLogDouble)report().stored : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -259,8 +252,9 @@ template <class Where> PetscErrorCode Subdomains<Where>::Prolong(Vec y, Vec z) {
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(z, &n));
   PetscCall(second_.Use(in_place ? nullptr : y, READ, [&](const PetscScalar *from) {
-    return first_.Use(z, in_place ? READ_WRITE : WRITE,
-                      [&](PetscScalar *to) { return Run([&] { projection_->prolong(in_place ? to : from, to); }); });
+    return first_.Use(z, in_place ? READ_WRITE : WRITE, [&](PetscScalar *to) {
+      return where_.Compute([&] { projection_->prolong(in_place ? to : from, to); });
+    });
   }));
   PetscCall(where_.LogFlops((PetscLogDouble)n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,7 +262,8 @@ template <class Where> PetscErrorCode Subdomains<Where>::Prolong(Vec y, Vec z) {
 
 template <class Where> PetscErrorCode Subdomains<Where>::Subtract(Vec w) {
   PetscFunctionBegin;
-  PetscCall(first_.Use(w, READ_WRITE, [&](PetscScalar *of_w) { return Run([&] { projection_->subtract(of_w); }); }));
+  PetscCall(first_.Use(w, READ_WRITE,
+                       [&](PetscScalar *of_w) { return where_.Compute([&] { projection_->subtract(of_w); }); }));
   PetscCall(where_.LogFlops(2.0 * (PetscLogDouble)report().stored));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
